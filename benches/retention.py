@@ -40,7 +40,7 @@ SITES = {
     # Chapters by Sphinx have a landmark; the older documents, by DocBook and AsciiDoc, have none.
     "debian-policy": (
         "//div[@role='main'] | //body[not(.//div[@role='main'])]",
-        "//a[contains(@class,'headerlink')] | //nav | //div[contains(@class,'contents')] | //*[@id='toc']"
+        "//a[contains(@class,'headerlink')] | //nav | //div[contains(concat(' ',@class,' '),' contents ')] | //*[@id='toc']"
         " | //*[@id='footer'] | //div[@class='toc'] | //div[contains(@class,'navheader')]"
         " | //div[contains(@class,'navfooter')]",
     ),

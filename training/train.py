@@ -8,7 +8,6 @@ import argparse
 import hashlib
 import os
 import pickle
-import time
 
 import lightgbm as lgb
 import numpy as np
@@ -37,8 +36,8 @@ def fit(params, x, y, w, trees):
 class Data:
     """Segments of all training pages, one below another."""
 
-    def __init__(self, sets_by_name, part):
-        self.pages = [(name, page) for name, parts in sets_by_name.items() for page in parts[part]]
+    def __init__(self, sets_by_name, *chosen):
+        self.pages = [(name, page) for name, parts in sets_by_name.items() for part in chosen for page in parts[part]]
         self.x = np.concatenate([page.rows for _, page in self.pages])
         self.label = np.concatenate([page.label for _, page in self.pages])
         self.page = np.concatenate([np.full(len(page.label), k) for k, (_, page) in enumerate(self.pages)])
@@ -89,17 +88,72 @@ def second_rows(data, q, types, base):
     return np.concatenate(rows)
 
 
-# Margins above which a segment is kept, as in `classify/mod.rs`: for articles, documentation and other pages where
-# the rules keep it, are undecided and name it; inside the landmark and outside.
-POLICY = ((-0.6, -0.3, 0.0, 0.2, 0.5, 0.3), (-3.0, -2.0, -1.5, 0.0, 2.0, 2.0), (-1.5, -1.2, -1.0, -0.9, 0.5, 0.0))
+# How the rules move the threshold of a page, and the least one beside the landmark, as in `classify/threshold.rs`.
+KEPT, NAMED, BESIDE = -0.3, 0.4, 0.5
+# The landmark of documentation loses nothing but what the rules name: thresholds inside and outside for what the
+# rules keep, are undecided about, and name.
+DOCUMENTATION = ((-8.0, -2.0), (-4.0, -0.35), (1.0, 2.0))
+BESIDE_DOCUMENTATION = 1.0
 
 
-def thresholds(data, types, policy=POLICY):
+def best_threshold(margins, chars):
+    """The margin above which keeping segments gives the largest expected F1 of a page."""
+    likely = 1 / (1 + np.exp(-margins))
+    order = np.argsort(-likely)
+    kept, right = np.cumsum(chars[order]), np.cumsum((chars * likely)[order])
+    half = (2 * right / np.maximum(1e-9, kept + right[-1])).max() / 2
+    return np.clip(np.log(half / (1 - half)) if half > 0 else -6.0, -6.0, 0.0)
+
+
+def thresholds(data, types, margins):
     """The threshold of each segment."""
-    kind = np.minimum(types.argmax(1), 2)[data.page]
-    table = np.asarray(policy)
-    column = np.where(data.state & sets.NAMED, 4, np.where(data.state & sets.KEPT, 0, 2))
-    return table[kind, column + ((data.state & sets.LANDMARK) == 0)]
+    out = np.zeros(len(margins))
+    for k, (_, page) in enumerate(data.pages):
+        part = slice(data.starts[k], data.starts[k + 1])
+        state = data.state[part]
+        is_outside = (state & sets.LANDMARK) == 0
+        has_landmark = not is_outside.all()
+        if types[k].argmax() == sets.TYPES.index("documentation"):
+            row = np.where(state & sets.NAMED, 2, np.where(state & sets.KEPT, 0, 1))
+            chosen = np.asarray(DOCUMENTATION)[row, is_outside.astype(int)]
+            out[part] = np.where(is_outside & has_landmark, np.maximum(chosen, BESIDE_DOCUMENTATION), chosen)
+            continue
+        best = best_threshold(margins[part].astype(np.float64), page.links[:, 0].astype(np.float64))
+        chosen = np.where(is_outside & has_landmark, max(best, BESIDE), best)
+        out[part] = chosen + np.where(state & sets.NAMED, NAMED, np.where(state & sets.KEPT, KEPT, 0.0))
+    return out
+
+
+class Model:
+    """Both stages and the page types, trained on the pages of `data`."""
+
+    def __init__(self, args, data, first_page):
+        self.types, types = page_types(args, data, first_page)
+        params = parameters(args, args.depth, args.leaves, args.rate)
+        fold = np.random.RandomState(SEED + 1).randint(0, FOLDS, len(data.pages))[data.page]
+        margins = np.zeros(len(data.y))
+        for k in range(FOLDS):
+            chosen = data.known & (fold != k)
+            model = fit(params, data.x[chosen], data.y[chosen], data.weight[chosen], args.trees[0])
+            margins[fold == k] = model.predict(data.x[fold == k], raw_score=True)
+        self.first = fit(params, data.x[data.known], data.y[data.known], data.weight[data.known], args.trees[0])
+        margins[data.sure] = UNSCORED
+        right = ((margins > 0) == data.y)[data.known]
+        print(f"stage 1: out of fold {np.average(right, weights=data.weight[data.known]):.4f}", flush=True)
+        # The second stage sees the features that matter most to the first; of the page only its type, because
+        # there are few pages to learn from.
+        gain = self.first.feature_importance("gain")[:first_page]
+        self.base = sorted(np.argsort(-gain)[:args.base].tolist())
+        rows = second_rows(data, context.probability(margins), types, self.base)
+        self.second = fit(params, rows[data.known], data.y[data.known], data.weight[data.known], args.trees[1])
+
+    def margins(self, data, first_page):
+        """Page types and the margins of both stages."""
+        types = context.probability(self.types.predict(page_rows(data, first_page), raw_score=True))
+        first = self.first.predict(data.x, raw_score=True)
+        first[data.sure] = UNSCORED
+        rows = second_rows(data, context.probability(first), types, self.base)
+        return types, first, self.second.predict(rows, raw_score=True)
 
 
 def report(data, margins, threshold, title):
@@ -145,38 +199,12 @@ def main():
     first_page = next(k for k, name in enumerate(names) if name.startswith("page."))
     train, tune = Data(loaded, "train"), Data(loaded, "tune")
     print(f"train {len(train.pages)} pages, {len(train.y)} segments; tune {len(tune.pages)} pages", flush=True)
-    type_model, types = page_types(args, train, first_page)
-    tune_types = context.probability(type_model.predict(page_rows(tune, first_page), raw_score=True))
-
-    params = parameters(args, args.depth, args.leaves, args.rate)
-    fold = np.random.RandomState(SEED + 1).randint(0, FOLDS, len(train.pages))[train.page]
-    margins = np.zeros(len(train.y))
-    started = time.time()
-    for k in range(FOLDS):
-        chosen = train.known & (fold != k)
-        model = fit(params, train.x[chosen], train.y[chosen], train.weight[chosen], args.trees[0])
-        margins[fold == k] = model.predict(train.x[fold == k], raw_score=True)
-    first = fit(params, train.x[train.known], train.y[train.known], train.weight[train.known], args.trees[0])
-    margins[train.sure] = UNSCORED
-    right = ((margins > 0) == train.y)[train.known]
-    print(f"stage 1: {time.time() - started:.0f} s, out of fold {np.average(right, weights=train.weight[train.known]):.4f}", flush=True)
-    tune_margins = first.predict(tune.x, raw_score=True)
-    tune_margins[tune.sure] = UNSCORED
-    report(tune, tune_margins, 0.0, "tune, stage 1")
-
-    # The second stage sees the features that matter most to the first; of the page only its type, because
-    # there are few pages to learn from.
-    q, tune_q = context.probability(margins), context.probability(tune_margins)
-    gain = first.feature_importance("gain")[:first_page]
-    base = sorted(np.argsort(-gain)[:args.base].tolist())
-    rows = second_rows(train, q, types, base)
-    second = fit(params, rows[train.known], train.y[train.known], train.weight[train.known], args.trees[1])
-    tune_rows = second_rows(tune, tune_q, tune_types, base)
-    final = second.predict(tune_rows, raw_score=True)
-    print(f"stage 2: {time.time() - started:.0f} s", flush=True)
-    report(tune, final, thresholds(tune, tune_types), "tune, stage 2")
-    order = np.argsort(-second.feature_importance("gain"))
-    labels = [names[k] for k in base] + context.NAMES + sets.TYPES
+    model = Model(args, train, first_page)
+    types, first, final = model.margins(tune, first_page)
+    report(tune, first, 0.0, "tune, stage 1")
+    report(tune, final, thresholds(tune, types, final), "tune, stage 2")
+    order = np.argsort(-model.second.feature_importance("gain"))
+    labels = [names[k] for k in model.base] + context.NAMES + sets.TYPES
     print("strongest:", ", ".join(labels[k] for k in order[:25]))
     digest = hashlib.sha256()
     for name in sets.WEIGHTS:
@@ -185,9 +213,12 @@ def main():
     print(f"inputs sha256 {digest.hexdigest()}")
     if args.dump:
         with open(args.dump, "wb") as file:
-            pickle.dump((type_model, first, second, base, tune, tune_types, final), file, 4)
+            pickle.dump((model, tune, types, final), file, 4)
     if args.out:
-        checksum = export.write(args.out, about["version"], type_model, first, second, base, (args.depth,) * 3)
+        # The model of the program learns from both parts.
+        model = Model(args, Data(loaded, "train", "tune"), first_page)
+        checksum = export.write(args.out, about["version"], model.types, model.first, model.second, model.base,
+                                (args.depth,) * 3)
         print(f"{args.out}: {os.path.getsize(args.out)} bytes, checksum {checksum:08x}")
 
 

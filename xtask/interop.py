@@ -39,7 +39,7 @@ if sys.argv[1] == "served":
     for ending in ["scp", "scp.gz", "scp.zst"]:
         stored = (folder / f"harbour.{ending}").read_bytes()
         url = f"http://{sys.argv[3]}/harbour.{ending}"
-        # A plain client gets the stored bytes, whatever it accepts.
+        # A plain client gets the stored bytes for any Accept-Encoding.
         connection = http.client.HTTPConnection(sys.argv[3])
         connection.request("GET", f"/harbour.{ending}", headers={"Accept-Encoding": "br"})
         answer = connection.getresponse()

@@ -1,4 +1,4 @@
-//! Runs readers of foreign bytes on their worst cases, for `cargo xtask growth`.
+//! Runs parsers on their worst cases, for `cargo xtask growth`.
 //!
 //! Arguments: `list`, or `run READER SIZE [CASE]`. `run` reads each case of one
 //! reader with no repetition, then at SIZE, twice and four times SIZE bytes, and
@@ -23,7 +23,7 @@ use shape::Case;
 /// Input sizes as multiples of SIZE; the first is the cost of an empty input.
 const MULTIPLES: [usize; 4] = [0, 1, 2, 4];
 
-/// A function that reads foreign bytes, and its worst cases.
+/// A parser and its worst cases.
 struct Reader {
     name: &'static str,
     read: fn(&[u8]),
@@ -51,7 +51,7 @@ fn main() -> anyhow::Result<()> {
 
 fn run(reader: &Reader, size: usize, only: Option<&str>) -> anyhow::Result<()> {
     for case in reader.cases.iter().filter(|case| only.is_none_or(|only| case.name == only)) {
-        // Tables that are built on first use belong to no case.
+        // Tables that are built at first use must not count.
         (reader.read)(&case.bytes(size / 8));
         for multiple in MULTIPLES {
             let bytes = case.bytes(size * multiple);
@@ -67,6 +67,6 @@ fn run(reader: &Reader, size: usize, only: Option<&str>) -> anyhow::Result<()> {
 #[inline(never)]
 fn measured(read: fn(&[u8]), bytes: &[u8]) {
     read(std::hint::black_box(bytes));
-    // Not the last call, so that this function has a frame of its own.
+    // Not a tail call, so that this function has its own frame.
     std::hint::black_box(());
 }

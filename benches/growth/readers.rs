@@ -1,4 +1,4 @@
-//! Readers of foreign bytes, each as one function.
+//! The parsers, one function each.
 //!
 //! Input: one worst case. Output: none; a reader may reject its input, as the
 //! growth of the work is what counts.
@@ -6,23 +6,27 @@
 use std::hint::black_box;
 use std::io::{Cursor, Read};
 
-use rutter_arc::{Form, Judge as ArcJudge, Policy, pointer};
+use rutter_arc::{ArcFormat, ArcPolicy, SitemapChecker as ArcJudge, pointer};
 use rutter_check::format::Format;
-use rutter_check::{Judged, Judgement, Judging, Kind, Outcome, Overview, Subject, check};
+use rutter_check::{
+    CheckOptions, CheckedFile, FileKind, FileReport, Outcome, Overview, Subject, check,
+};
 use rutter_extract::{Options, Sketch, Templates, Wishes, honesty, html, markdown, merged};
 use rutter_fetch::header::{self, Coding, ContentRange, Freshness};
-use rutter_fetch::{Hosts, Proxies, Url, decode, redacted, shown};
-use rutter_finding::{Finding, FindingSink, Mode, Place, Severity, quoted, visible};
-use rutter_logs::{Filter, Item, Reader as LogReader, Settings, Tally, Thresholds, Watch, summary};
-use rutter_page::{
-    Head, HttpUrl, Judge, LanguageTag, PageLimits, PageUrl, Private, ReaderView, Timestamp, Unseen,
-    is_uri, order_to_models, to_uri,
+use rutter_fetch::{HostPolicy, Proxies, Url, decode, redact, redact_url};
+use rutter_finding::{Finding, FindingSink, Place, Severity, Strictness, quoted, visible};
+use rutter_logs::{
+    ClientMonitor, LogItem, LogReader, RequestFilter, Tally, TallySettings, Thresholds, summary,
 };
-use rutter_signpost::robots::{AgentGroup, Robots, Wishes as RobotsWishes, judge, merge};
+use rutter_page::{
+    HiddenCharacters, HttpUrl, LanguageTag, PageHead, PageLimits, PageReader, PageUrl, ReaderView,
+    SensitiveData, Timestamp, find_model_instruction, is_uri, to_uri,
+};
+use rutter_signpost::robots::{AgentGroup, Robots, RobotsAdditions, check as check_robots, merge};
 use rutter_signpost::{llms, sitemap};
-use rutter_spxi::{Asked, Given, IndexWriter, judge_index, judge_packet};
-use rutter_store::Query;
-use rutter_survival::{Markers, Places};
+use rutter_spxi::{CheckInput, IndexWriter, PacketSelector, check_index, check_packet};
+use rutter_store::SearchQuery;
+use rutter_survival::{MarkerSearch, PageTexts};
 use rutter_sync::{Scope, ScopeRules, consent};
 
 const PAGE: &str = "https://harbour.example/a/page.html";
@@ -52,7 +56,7 @@ pub(crate) fn page(bytes: &[u8]) {
     black_box(honesty(bytes, &extraction));
     black_box(Wishes::of(&extraction, "rutter"));
     black_box(consent::of_page(&extraction, "rutter", now()));
-    black_box(Private::links_of_html(bytes));
+    black_box(SensitiveData::count_contact_links(bytes));
     black_box(extraction.page.to_line());
     black_box(merged(extraction.page.content, 1000));
 }
@@ -72,22 +76,22 @@ pub(crate) fn markdown_page(bytes: &[u8]) {
     black_box((extraction.to_markdown(), extraction.to_text()));
 }
 
-/// Secrets, personal data, invisible characters and orders to models.
+/// Secrets, personal data, invisible characters and instructions to models.
 pub(crate) fn privacy(bytes: &[u8]) {
     let text = text(bytes);
-    black_box(Private::of(text).personal());
-    black_box(Private::of_json(text));
-    black_box(Private::links_of_html(bytes));
-    black_box((Unseen::of(text), order_to_models(text)));
+    black_box(SensitiveData::find_in(text).personal());
+    black_box(SensitiveData::find_in_json(text));
+    black_box(SensitiveData::count_contact_links(bytes));
+    black_box((HiddenCharacters::count_in(text), find_model_instruction(text)));
 }
 
 /// One line of a collection.
 pub(crate) fn page_line(bytes: &[u8]) {
     let line = text(bytes);
-    black_box(Head::of_line(line));
+    black_box(PageHead::of_line(line));
     black_box(ReaderView::of(line).is_ok());
     let mut findings: Vec<Finding> = Vec::new();
-    if let Ok(Some(page)) = Judge::new(PageLimits::SPEC).read(line, 2, &mut findings) {
+    if let Ok(Some(page)) = PageReader::new(PageLimits::SPEC).read(line, 2, &mut findings) {
         black_box((page.to_line(), page.to_markdown(), page.to_text()));
     }
 }
@@ -95,7 +99,7 @@ pub(crate) fn page_line(bytes: &[u8]) {
 fn checked(name: &str, bytes: &[u8]) {
     let open = || Ok((Box::new(Cursor::new(bytes.to_vec())) as Box<dyn Read + Send>, None));
     let subject = Subject { name: name.to_owned(), open: &open };
-    let judging = Judging { now: Some(now()), ..Judging::default() };
+    let judging = CheckOptions { now: Some(now()), ..CheckOptions::default() };
     black_box(check(&subject, &judging).is_ok());
 }
 
@@ -106,15 +110,16 @@ pub(crate) fn collection(bytes: &[u8]) {
 pub(crate) fn sitemap_xml(bytes: &[u8]) {
     checked("sitemap.xml", bytes);
     let base = PageUrl::parse(PAGE).unwrap();
-    let mut reader = sitemap::Reader::new(bytes, sitemap::Limits::USUAL).with_base(base);
+    let mut reader =
+        sitemap::SitemapReader::new(bytes, sitemap::SitemapLimits::USUAL).with_base(base);
     while let Ok(Some(item)) = reader.next(&mut ()) {
         black_box(item);
     }
 }
 
-/// robots.txt; its last line is also the path that is asked for.
+/// robots.txt; its last line is also the requested path.
 pub(crate) fn robots(bytes: &[u8]) {
-    judge(bytes, &mut Vec::<Finding>::new());
+    check_robots(bytes, &mut Vec::<Finding>::new());
     let robots = Robots::parse(bytes);
     let last = text(bytes).lines().last().unwrap_or_default();
     let target = last.split_once(' ').map_or(last, |(_, target)| target);
@@ -122,25 +127,27 @@ pub(crate) fn robots(bytes: &[u8]) {
         black_box(robots.is_allowed(agent, target));
         black_box((robots.crawl_delay(agent), robots.signals(agent, target)));
     }
-    black_box(consent::Signals::of_robots(bytes, "rutter").withholds(target));
+    black_box(consent::RobotsSignals::of_robots(bytes, "rutter").withholds(target));
     let group = AgentGroup { agents: vec!["GPTBot".into()], allow: vec!["/x".into()] };
     let sitemaps = vec!["https://h.example/sitemap.xml".into()];
-    let wishes = RobotsWishes { sitemaps, group: Some(group), ..RobotsWishes::default() };
+    let wishes = RobotsAdditions { sitemaps, group: Some(group), ..RobotsAdditions::default() };
     black_box(merge(Some(bytes), &wishes));
 }
 
 pub(crate) fn llms_txt(bytes: &[u8]) {
     black_box(llms::parse(text(bytes)).links().count());
-    llms::judge(text(bytes), &mut Vec::<Finding>::new());
+    llms::check(text(bytes), &mut Vec::<Finding>::new());
 }
 
-fn arc(bytes: &[u8], form: Form) {
+fn arc(bytes: &[u8], form: ArcFormat) {
     let mut findings: Vec<Finding> = Vec::new();
     let mut judge = ArcJudge::new(Some(now()));
-    let Ok(mut reader) = rutter_arc::open(bytes, form, rutter_arc::Limits::USUAL) else { return };
+    let Ok(mut reader) = rutter_arc::open_sitemap(bytes, form, rutter_arc::Limits::DEFAULT) else {
+        return;
+    };
     let see =
-        |judge: &mut ArcJudge, entry: &rutter_arc::Entry<'_>, at, sink: &mut dyn FindingSink| {
-            judge.see(entry, at, sink);
+        |judge: &mut ArcJudge, entry: &rutter_arc::ArcEntry<'_>, at, sink: &mut dyn FindingSink| {
+            judge.check_entry(entry, at, sink);
             black_box((entry.to_json(), entry.consent()));
         };
     while let Ok(Some(())) =
@@ -150,24 +157,24 @@ fn arc(bytes: &[u8], form: Form) {
 }
 
 pub(crate) fn arc_json(bytes: &[u8]) {
-    arc(bytes, Form::Json);
+    arc(bytes, ArcFormat::Json);
 }
 
 pub(crate) fn arc_yaml(bytes: &[u8]) {
-    arc(bytes, Form::Yaml);
+    arc(bytes, ArcFormat::Yaml);
 }
 
 /// The ARC policy and the pointer to a sitemap.
 pub(crate) fn arc_policy(bytes: &[u8]) {
     let mut findings: Vec<Finding> = Vec::new();
-    black_box(Policy::read(bytes, &mut findings).is_ok());
+    black_box(ArcPolicy::read(bytes, &mut findings).is_ok());
     black_box(pointer::read(bytes, &mut findings).is_ok());
 }
 
 pub(crate) fn spxi_index(bytes: &[u8]) {
     let mut findings: Vec<Finding> = Vec::new();
-    let given = Given { now: Some(now()), ..Given::default() };
-    if let Ok(judged) = judge_index(bytes, &given, &mut findings) {
+    let given = CheckInput { now: Some(now()), ..CheckInput::default() };
+    if let Ok(judged) = check_index(bytes, &given, &mut findings) {
         let modified = judged.index.modified;
         black_box(IndexWriter::new(judged.index).finish(modified));
     }
@@ -175,40 +182,44 @@ pub(crate) fn spxi_index(bytes: &[u8]) {
 
 pub(crate) fn spxi_packet(bytes: &[u8]) {
     let mut findings: Vec<Finding> = Vec::new();
-    let given = Given { now: Some(now()), ..Given::default() };
-    black_box(judge_packet(bytes, &Asked::default(), &given, &mut findings).is_ok());
+    let given = CheckInput { now: Some(now()), ..CheckInput::default() };
+    black_box(check_packet(bytes, &PacketSelector::default(), &given, &mut findings).is_ok());
 }
 
 /// Fields of a response.
 pub(crate) fn response_fields(bytes: &[u8]) {
     let text = text(bytes);
-    black_box((header::retry_after(text, now()), header::etag(text), ContentRange::parse(text)));
+    black_box((
+        header::parse_retry_after(text, now()),
+        header::parse_etag(text),
+        ContentRange::parse(text),
+    ));
     black_box(Freshness::parse(Some(text), Some(text), now()));
-    black_box((header::media_type(text), header::charset(text), header::http_date(text)));
+    black_box((header::media_type(text), header::charset(text), header::parse_http_date(text)));
     black_box(Coding::parse_list(text).is_ok());
     black_box(Proxies::from_lookup(|_| Some(text.to_owned())).is_ok());
     let tags = [text.to_owned()];
     black_box(consent::of_tags(&tags, "rutter", now()));
-    black_box(consent::of_signal(consent::Origin::Signal, text));
-    black_box(decode::whole(bytes, None, 1 << 24).is_ok());
+    black_box(consent::of_signal(consent::StatementSource::Signal, text));
+    black_box(decode::decode_all(bytes, None, 1 << 24).is_ok());
     black_box(LanguageTag::parse(text).is_some());
     black_box(Timestamp::parse(text).is_ok());
 }
 
-/// An access log, and the drawing of its summary.
+/// An access log and the chart of its summary.
 pub(crate) fn access_log(bytes: &[u8]) {
-    let limits = rutter_logs::Limits::USUAL;
+    let limits = rutter_logs::ReadLimits::DEFAULT;
     let Ok(mut reader) = LogReader::open(Cursor::new(bytes.to_vec()), limits) else { return };
-    let mut tally = Tally::new(Settings::USUAL, Filter::default());
-    let mut watch = Watch::new(Thresholds::USUAL);
+    let mut tally = Tally::new(TallySettings::DEFAULT, RequestFilter::default());
+    let mut watch = ClientMonitor::new(Thresholds::DEFAULT);
     while let Ok(Some(item)) = reader.next_item() {
         match item {
-            Item::Record(_, record) => {
-                tally.see(&record);
-                black_box(watch.see(&record));
+            LogItem::Record(_, record) => {
+                tally.add(&record);
+                black_box(watch.observe(&record));
                 black_box((record.to_json(), record.to_combined()));
             }
-            Item::Broken(_, why, _) => tally.broken(why),
+            LogItem::Broken(_, why, _) => tally.broken(why),
         }
     }
     let summary = tally.finish();
@@ -216,10 +227,10 @@ pub(crate) fn access_log(bytes: &[u8]) {
     summary::text::write(&mut Vec::new(), &summary).unwrap();
 }
 
-/// Addresses: normal form, joining, variants, without secrets.
+/// URLs: normal form, joining, variants, removal of secrets.
 pub(crate) fn url(bytes: &[u8]) {
     let text = text(bytes);
-    black_box((is_uri(text), to_uri(text), redacted(text)));
+    black_box((is_uri(text), to_uri(text), redact(text)));
     black_box(HttpUrl::parse(text.to_owned()).map(HttpUrl::into_uri).is_ok());
     if let Ok(page) = PageUrl::parse(text.to_owned()) {
         black_box((page.key(), page.join("../../x").is_ok()));
@@ -227,9 +238,9 @@ pub(crate) fn url(bytes: &[u8]) {
     let base = PageUrl::parse(PAGE).unwrap();
     black_box(base.join(text.split_once("example").map_or(text, |(_, path)| path)).is_ok());
     if let Ok(url) = Url::parse(text) {
-        black_box((shown(&url), Hosts::SameSite.allows(&url, &url)));
+        black_box((redact_url(&url), HostPolicy::SameSite.allows(&url, &url)));
     }
-    black_box(rutter_sync::stripped(text));
+    black_box(rutter_sync::strip_parameters(text));
 }
 
 /// Globs on the first line, a path on the second.
@@ -243,7 +254,7 @@ pub(crate) fn scope(bytes: &[u8]) {
 }
 
 pub(crate) fn query(bytes: &[u8]) {
-    black_box(Query::parse(text(bytes)).map(|query| query.to_match()));
+    black_box(SearchQuery::parse(text(bytes)).map(|query| query.to_match()));
 }
 
 pub(crate) fn terminal(bytes: &[u8]) {
@@ -255,16 +266,16 @@ pub(crate) fn terminal(bytes: &[u8]) {
 pub(crate) fn report(bytes: &[u8]) {
     let mut files = Vec::new();
     for name in text(bytes).lines() {
-        let mut judgement = Judgement::clean("public", name, Kind::Page);
+        let mut judgement = FileReport::clean("public", name, FileKind::Page);
         let place = Place::pointer(7, name);
         judgement.report.report(Finding::new(rutter_page::rules::ALL[0], place, name));
-        files.push(Judged { judgement, excerpts: Vec::new() });
+        files.push(CheckedFile { file_report: judgement, excerpts: Vec::new() });
     }
     let outcome = Outcome {
-        detail: rutter_check::Detail::default(),
+        detail: rutter_check::DetailLevel::default(),
         files,
         overview: Overview::default(),
-        mode: Mode::Strict,
+        mode: Strictness::Strict,
         fail_on: Severity::Error,
         ignored: 0,
         known: 0,
@@ -279,10 +290,10 @@ pub(crate) fn report(bytes: &[u8]) {
 /// Markers on the first line, separated by `|`, in the text that follows.
 pub(crate) fn markers(bytes: &[u8]) {
     let (phrases, visible) = two(bytes);
-    let markers = Markers::new(phrases.split('|'));
+    let markers = MarkerSearch::new(phrases.split('|'));
     let wanted: Vec<usize> = (0..markers.len()).collect();
-    black_box(markers.standing(visible));
-    black_box(markers.near(&wanted, visible));
-    let places = Places { visible, metas: vec![visible], json_ld: vec![visible] };
-    black_box(markers.look(&wanted, &places));
+    black_box(markers.find_in_blocks(visible));
+    black_box(markers.find_near(&wanted, visible));
+    let places = PageTexts { visible, metas: vec![visible], json_ld: vec![visible] };
+    black_box(markers.classify(&wanted, &places));
 }

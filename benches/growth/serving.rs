@@ -4,11 +4,11 @@ use std::hint::black_box;
 use std::sync::OnceLock;
 
 use http::Request;
-use rutter_serve::{Peer, Settings, Site};
+use rutter_serve::{PeerAddress, Site, SiteSettings};
 use tokio::runtime::Runtime;
 use tower_service::Service;
 
-/// A folder with two files, and the runtime that answers.
+/// A folder with two files, and the runtime of the server.
 fn site() -> &'static (Site, Runtime) {
     static SITE: OnceLock<(Site, Runtime)> = OnceLock::new();
     SITE.get_or_init(|| {
@@ -16,14 +16,14 @@ fn site() -> &'static (Site, Runtime) {
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("a.html"), "<p>page").unwrap();
         std::fs::write(folder.join("b.bin"), [0; 4096]).unwrap();
-        let settings = Settings { rate: None, ..Settings::new(folder) };
+        let settings = SiteSettings { rate: None, ..SiteSettings::new(folder) };
         let site = Site::open(settings, Vec::new()).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         (site, runtime)
     })
 }
 
-/// Asks for a target with one field; the first line names the field, or is
+/// Requests a target with one field; the first line names the field, or is
 /// empty for a case that is the target itself.
 pub(crate) fn request(bytes: &[u8]) {
     let (name, value) = std::str::from_utf8(bytes).unwrap().split_once('\n').unwrap();
@@ -33,7 +33,9 @@ pub(crate) fn request(bytes: &[u8]) {
         request = request.header(name, value);
     }
     // `http` itself rejects some values.
-    let Ok(request) = request.extension(Peer([192, 0, 2, 1].into())).body(()) else { return };
+    let Ok(request) = request.extension(PeerAddress([192, 0, 2, 1].into())).body(()) else {
+        return;
+    };
     let (site, runtime) = site();
     let mut site = site.clone();
     let Ok(response) = runtime.block_on(site.call(request));

@@ -15,9 +15,9 @@ pub(crate) struct Case {
 
 #[derive(Debug)]
 enum Shape {
-    /// The unit again and again.
+    /// The unit, repeated.
     Repeat(&'static str),
-    /// The first unit again and again, the text, then as many of the second.
+    /// The first unit repeated, the text, then as many of the second.
     Nest(&'static str, &'static str, &'static str),
     /// Half of the bytes in the first unit, the text, the other half in the second.
     Halves(&'static str, &'static str, &'static str),
@@ -90,7 +90,7 @@ fn fill(text: &mut String, unit: &str, size: usize) -> usize {
         let mut parts = unit.split("{n}");
         text.push_str(parts.next().unwrap_or_default());
         for part in parts {
-            // As long for every number, so that the sizes stay multiples.
+            // Numbers have a fixed width, so that sizes stay multiples.
             write!(text, "{n:07}").expect("a String takes every write");
             text.push_str(part);
         }

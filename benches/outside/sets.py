@@ -32,6 +32,8 @@ class Page:
     url: str
     text: str = ""
     type: str = ""
+    # When it was published, where the set says so.
+    date: str = ""
     must_have: list[str] = field(default_factory=list)
     must_not_have: list[str] = field(default_factory=list)
 
@@ -99,6 +101,7 @@ def _full_texts(truth: Path, part: Part) -> Iterator[Page]:
                 page.get("url") or "https://example.org/",
                 page.get("main_content") or page.get("articleBody") or "",
                 page.get("type") or "",
+                page.get("date") or page.get("publish_date") or "",
                 page.get("with") or [],
                 page.get("without") or [],
             )

@@ -1,25 +1,27 @@
-//! The figures of ARC sitemaps: a million pages written and read in constant
-//! memory, reading beside a parser that streams the same bytes and keeps
-//! nothing.
+//! Measures ARC sitemaps: a million pages are written and read in constant memory.
+//!
+//! Reading is compared with a parser that streams the same bytes and keeps nothing.
 
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{bail, ensure};
-use rutter_arc::{Entry, Head, JsonWriter, Judge, Limits, Reader, Whole};
-use rutter_finding::{Mode, Report};
-use rutter_page::{Object, PageUrl, Raw, Timestamp};
+use rutter_arc::{
+    ArcEntry, ArcReader, ExpectedDocument, JsonWriter, Limits, SitemapChecker, SitemapHeader,
+};
+use rutter_finding::{Report, Strictness};
+use rutter_page::{PageUrl, RawJson, RawObject, Timestamp};
 use serde::de::IgnoredAny;
 
 use crate::table::{Job, Table, role, seconds};
 
-/// What a process may hold that streams a file of hundreds of megabytes.
+/// Memory limit of a process that streams a file of hundreds of megabytes.
 const MEMORY: u64 = 64_000_000;
-/// How fast reading with judgement is to be beside bare streaming.
+/// Minimum speed of reading with all checks, relative to plain streaming.
 const GOAL: f64 = 0.5;
 
-/// Prints every figure with its goal; fails where one is missed.
+/// Prints every figure with its goal; fails if a goal is missed.
 pub(crate) fn run(n_pages: u64, n_rounds: usize) -> anyhow::Result<()> {
     let folder = PathBuf::from("target/bench/arc");
     fs::create_dir_all(&folder)?;
@@ -42,7 +44,7 @@ pub(crate) fn run(n_pages: u64, n_rounds: usize) -> anyhow::Result<()> {
             bail!("a measurement is missing")
         };
         table.compare("read and judge", read, "serde_json, stream", &seconds(bare), (GOAL, None));
-        // For comparison only: this one holds the whole document.
+        // For comparison only: this parser holds the whole document.
         table.compare("read and judge", read, "serde_json, slice", &seconds(slice), (0.0, None));
         table.compare("write", written, "serde_json, stream", &seconds(bare), (0.0, None));
         table.remember_peak("read and judge", read);
@@ -60,7 +62,7 @@ fn is_rich(file: &Path) -> bool {
     file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("snapshots"))
 }
 
-/// The number of pages is part of the name.
+/// The file name contains the number of pages.
 fn pages_of(file: &Path) -> u64 {
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
     name.rsplit('-').next().and_then(|n| n.parse().ok()).unwrap_or(1)
@@ -93,19 +95,22 @@ pub(crate) fn run_role(role: &str, file: &Path) -> anyhow::Result<u64> {
 }
 
 fn read(input: impl Read) -> anyhow::Result<u64> {
-    let mut reader = Reader::new(input, Limits::USUAL);
-    let mut report = Report::new(Mode::Strict);
-    let mut judge = Judge::new(Timestamp::from_unix_seconds(1_800_000_000));
-    while reader.visit(&mut report, |entry, idx, sink| judge.see(&entry, idx, sink))?.is_some() {}
+    let mut reader = ArcReader::new(input, Limits::DEFAULT);
+    let mut report = Report::new(Strictness::Strict);
+    let mut judge = SitemapChecker::new(Timestamp::from_unix_seconds(1_800_000_000));
+    while reader
+        .visit(&mut report, |entry, idx, sink| judge.check_entry(&entry, idx, sink))?
+        .is_some()
+    {}
     let receipt = reader.finish(&mut report)?;
-    judge.finish(&receipt, Whole::Sitemap, &mut report);
+    judge.finish(&receipt, ExpectedDocument::Sitemap, &mut report);
     ensure!(report.worst().is_none(), "the file is not clean");
     Ok(receipt.pages)
 }
 
 fn write(out: impl Write, n_pages: u64, is_rich: bool) -> anyhow::Result<()> {
     let now = Timestamp::parse("2026-05-01T00:00:00Z")?;
-    let mut writer = JsonWriter::new(out, &Head::new("https://harbour.example", now))?;
+    let mut writer = JsonWriter::new(out, &SitemapHeader::new("https://harbour.example", now))?;
     for n in 0..n_pages {
         writer.push(&entry(n, is_rich)?)?;
     }
@@ -113,7 +118,7 @@ fn write(out: impl Write, n_pages: u64, is_rich: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn entry(n: u64, is_rich: bool) -> anyhow::Result<Entry<'static>> {
+fn entry(n: u64, is_rich: bool) -> anyhow::Result<ArcEntry<'static>> {
     let url = PageUrl::parse(format!(
         "https://harbour.example/guide/section-{}/page-{n:07}.html",
         n / 10_000
@@ -129,14 +134,14 @@ fn entry(n: u64, is_rich: bool) -> anyhow::Result<Entry<'static>> {
          \"berth\",\"label\":\"Berth\",\"type\":\"number\"}}]}}]}}",
         n % 60
     );
-    let snapshot = if is_rich { Object::new(Raw::parse(&snapshot)?) } else { None };
-    Ok(Entry {
+    let snapshot = if is_rich { RawObject::new(RawJson::parse(&snapshot)?) } else { None };
+    Ok(ArcEntry {
         lastmod: Timestamp::from_unix_seconds(1_767_225_600 + i64::try_from(n)? * 7),
         crawl_priority: Some((n % 11) as f64 / 10.0),
         ai_summary: Some(summary.into()),
         ai_tags: ["guide", "tides", "harbour"].map(Into::into).to_vec(),
         ai_checksum: Some(format!("sha256:{:064x}", n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).into()),
         ai_snapshot: snapshot,
-        ..Entry::new(url, Some(true))
+        ..ArcEntry::new(url, Some(true))
     })
 }

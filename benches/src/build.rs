@@ -1,5 +1,5 @@
-//! The figures of building a site: time beside extractors that only extract,
-//! rebuilding, memory, bytes, and what changes when something changes.
+//! Measures building a site: time compared with programs that only extract, rebuilds, memory,
+//! size of the output, and how many pages an edit changes.
 
 use std::fs;
 use std::io::Write;
@@ -9,56 +9,56 @@ use std::process::Command;
 use anyhow::{Context, ensure};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use rutter_build::{Base, Listener, Outcome, Plan, build};
+use rutter_build::{BaseUrl, BuildEvents, BuildPlan, BuildSummary, build};
 use rutter_finding::Finding;
 use rutter_page::Timestamp;
 
 use crate::table::{Job, Run, Table, role, seconds, timed};
 
-/// Most memory of a build of this size.
+/// Memory limit of a build of this size.
 pub(crate) const MEMORY: u64 = 256_000_000;
-/// Pages trafilatura reads; it would need minutes for all of them.
+/// Number of pages for trafilatura, which would need minutes for all of them.
 const SAMPLE: usize = 300;
 
-/// Hears nothing.
+/// Ignores all events.
 struct Deaf;
 
-impl Listener for Deaf {
+impl BuildEvents for Deaf {
     fn finding(&mut self, _: &str, _: &Finding) {}
-    fn says(&mut self, _: &str) {}
+    fn message(&mut self, _: &str) {}
     fn progress(&mut self, _: usize, _: usize) {}
 }
 
-/// Builds a folder, in place where no other is given, at a time of day that
-/// only moves on.
+/// Builds a folder, in place without an output folder; the time of each build is later than
+/// that of the one before.
 pub(crate) fn build_site(
     site: &Path,
     state: &Path,
     out: Option<PathBuf>,
-) -> anyhow::Result<Outcome> {
-    let base = Base::parse("https://docs.example.org/")?;
+) -> anyhow::Result<BuildSummary> {
+    let base = BaseUrl::parse("https://docs.example.org/")?;
     let days = fs::read_to_string(state.join("day")).ok().and_then(|day| day.parse().ok());
     let days: i64 = days.unwrap_or(0);
     let now = Timestamp::from_unix_seconds(1_780_000_000 + days * 86_400).context("a time")?;
-    let mut plan = Plan::new(site.to_owned(), state.to_owned(), base, now);
+    let mut plan = BuildPlan::new(site.to_owned(), state.to_owned(), base, now);
     plan.out = out;
-    // The large site has four pages of more blocks than a collection may hold.
+    // Four pages of the large site have more blocks than a collection allows.
     let outcome = build(&plan, &mut Deaf)?;
     fs::write(state.join("day"), (days + 1).to_string())?;
     Ok(outcome)
 }
 
-/// Where the site and the peers are.
-pub(crate) struct Places {
+/// Paths of the site and of the programs for comparison.
+pub(crate) struct BuildPaths {
     pub(crate) site: PathBuf,
-    /// Other sites, whose bytes are counted.
+    /// Sites whose size is measured.
     pub(crate) others: Vec<PathBuf>,
     pub(crate) python: Option<PathBuf>,
     pub(crate) n_rounds: usize,
 }
 
-/// Prints every figure with its goal; fails where one is missed.
-pub(crate) fn run(places: &Places) -> anyhow::Result<()> {
+/// Prints every figure with its goal; fails if a goal is missed.
+pub(crate) fn run(places: &BuildPaths) -> anyhow::Result<()> {
     let folder = PathBuf::from("target/bench/build");
     fs::create_dir_all(&folder)?;
     let (site, state) = (folder.join("site"), folder.join("state"));
@@ -67,7 +67,7 @@ pub(crate) fn run(places: &Places) -> anyhow::Result<()> {
     println!("{} pages, {:.1} MB", pages.len(), n_bytes as f64 / 1e6);
     let list = folder.join("pages.list");
     write_list(&list, pages.iter().map(|(path, _)| path))?;
-    // Every n-th, so that large ones are among them.
+    // Every n-th page, so that large pages are included.
     let step = (pages.len() / SAMPLE).max(1);
     let sample: Vec<_> = pages.iter().step_by(step).filter(|(_, n)| *n < 400_000).collect();
     let sample_bytes: u64 = sample.iter().map(|(_, n_bytes)| n_bytes).sum();
@@ -142,7 +142,7 @@ pub(crate) fn run(places: &Places) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One word is one page; a menu is none.
+/// Checks that one changed word changes one page, and a changed menu none.
 fn changes(site: &Path, state: &Path) -> anyhow::Result<usize> {
     let pages = pages(site)?;
     let is_usual =
@@ -181,15 +181,15 @@ fn changes(site: &Path, state: &Path) -> anyhow::Result<usize> {
     Ok(usize::from(!is_one) + usize::from(!is_none))
 }
 
-/// Most of the gzipped pages that a snapshot may take.
+/// Maximum size of a snapshot, relative to all pages compressed one by one.
 const SHARE: f64 = 0.40;
-/// Where the text alone takes more than this, no snapshot can hold to that...
+/// If the text alone takes more than this, no snapshot can reach that goal...
 const FLOOR: f64 = 0.36;
-/// ...and is measured by the text: all structure costs at most a tenth of it.
+/// ...and the limit is the size of the text plus 10 % for all structure.
 const ABOVE_FLOOR: f64 = 1.10;
 
-/// The snapshot beside all pages gzipped one by one, and beside the text of
-/// its blocks alone, as one file under the highest level of zstd.
+/// Compares the snapshot with all pages compressed one by one, and with the text of its blocks
+/// as one file at the highest level of zstd.
 fn sizes(name: &str, site: &Path, state: &Path, n_bytes: u64) -> anyhow::Result<usize> {
     let mut gzipped = 0;
     for (path, _) in pages(site)? {
@@ -234,8 +234,7 @@ fn sizes(name: &str, site: &Path, state: &Path, n_bytes: u64) -> anyhow::Result<
     Ok(usize::from(!is_fine))
 }
 
-/// What there is to read in the blocks of a collection: every string in
-/// `content` but names of types and languages, and addresses.
+/// Returns the text of a collection: every string in `content`, except types, languages and URLs.
 fn text_of(collection: &Path) -> anyhow::Result<Vec<u8>> {
     let decoded = zstd::stream::decode_all(fs::File::open(collection)?)?;
     let mut text = Vec::new();
@@ -310,7 +309,7 @@ fn trafilatura(list: &Path) -> String {
     script(list, "from trafilatura import extract", "extract(page)")
 }
 
-/// Reading the files counts: a build reads them too.
+/// Includes the time for reading the files, because a build reads them, too.
 fn script(list: &Path, import: &str, call: &str) -> String {
     format!(
         "import time\n{import}\n\

@@ -1,48 +1,51 @@
-//! The figures of judging a site: time beside its first build, with and
-//! without the state of that build, and memory.
+//! Measures checking a site: time compared with its first build, with and without the state of
+//! that build, and memory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rutter_check::{Closed, Home, Judging, Known, SiteJudging, check_folder};
-use rutter_finding::{Mode, Severity};
+use rutter_check::{
+    BuiltPage, CheckOptions, Restriction, SiteBase, SiteCheckOptions, check_folder,
+};
+use rutter_finding::{Severity, Strictness};
 use rutter_page::Timestamp;
 
 use crate::build::{MEMORY, fresh_copy, pages};
 use crate::table::{Job, Table, role, seconds};
 
-/// Times a first build takes of a check without the state, and with it.
+/// Maximum time of a check relative to the first build, without the state and with it.
 const GOALS: [f64; 2] = [1.25, 5.0];
 
-/// Judges a built folder; gives how many pages were looked at.
+/// Checks a built folder; returns the number of pages.
 pub(crate) fn check_site(site: &Path, state: Option<&Path>) -> anyhow::Result<u64> {
-    let known = state.map(rutter_build::remembered).transpose()?.unwrap_or_default();
-    let page = |one: rutter_build::Remembered| {
-        let closed = one.is_closed().then_some(Closed::Away);
-        let known = Known {
+    let known = state.map(rutter_build::load_cached_pages).transpose()?.unwrap_or_default();
+    let page = |one: rutter_build::CachedPage| {
+        let closed = one.is_closed().then_some(Restriction::Away);
+        let known = BuiltPage {
             url: one.url.into(),
             source: one.source.0,
             line: one.line,
             twin: one.twin,
             title: one.title.into(),
             closed,
+            coverage: one.coverage,
             findings: Vec::new(),
         };
         known.with_findings(one.findings)
     };
-    let judging = SiteJudging {
-        judging: Judging {
-            mode: Mode::Strict,
+    let judging = SiteCheckOptions {
+        check_options: CheckOptions {
+            mode: Strictness::Strict,
             now: Timestamp::from_unix_seconds(1_780_100_000),
-            ..Judging::default()
+            ..CheckOptions::default()
         },
         threads: std::thread::available_parallelism().map_or(1, usize::from),
-        types: Vec::new(),
+        ..SiteCheckOptions::default()
     };
-    let home = Home::parse("https://docs.example.org/");
+    let home = SiteBase::parse("https://docs.example.org/");
     let outcome = check_folder(site, home, known.into_iter().map(page).collect(), &judging)?;
-    // Pages may be wrong in themselves; what was made of them may not.
-    let findings = outcome.judgements.iter().flat_map(|one| one.report.findings());
+    // Findings about the pages are expected; findings about generated files are not.
+    let findings = outcome.file_reports.iter().flat_map(|one| one.report.findings());
     let is_ours = |code: &str| !code.starts_with("HT");
     let n_errors = findings
         .filter(|(severity, it)| *severity == Severity::Error && is_ours(it.rule.code))
@@ -51,7 +54,7 @@ pub(crate) fn check_site(site: &Path, state: Option<&Path>) -> anyhow::Result<u6
     Ok(outcome.pages)
 }
 
-/// Prints every figure with its goal; fails where one is missed.
+/// Prints every figure with its goal; fails if a goal is missed.
 pub(crate) fn run(from: &Path, n_rounds: usize) -> anyhow::Result<()> {
     let folder = PathBuf::from("target/bench/check");
     fs::create_dir_all(&folder)?;

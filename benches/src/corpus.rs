@@ -3,7 +3,7 @@
 //! The block mix is that of the Django 3.2 documentation (692 pages, Debian's
 //! python-django-doc), counted in November 2026: share of blocks and average
 //! length of each kind. Text is made of invented words, frequent ones often,
-//! and of phrases that come back, as they do in manuals.
+//! and of repeated phrases, as in manuals.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -18,7 +18,7 @@ pub(crate) const MIX: [(&str, u64, usize); 6] = [
     ("image", 1, 33),
 ];
 
-/// A small generator: same seed, same numbers.
+/// A random number generator: the same seed gives the same numbers.
 pub(crate) struct Rng(u64);
 
 impl Rng {
@@ -72,7 +72,7 @@ impl Language {
         language
     }
 
-    /// A word; the square of a uniform number makes early words frequent.
+    /// Returns a word; squaring a uniform number makes early words frequent.
     fn word(&self, rng: &mut Rng) -> &str {
         let n = self.words.len() as u64;
         let at = rng.below(n) * rng.below(n) / n;

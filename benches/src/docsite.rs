@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::corpus::{Language, Rng, page};
 
-/// Where the corpus says its pages are.
+/// Origin of the pages of the corpus.
 const ORIGIN: &str = "https://docs.example";
 
 /// Pages that can be written in two versions.
@@ -19,8 +19,8 @@ impl Docs {
         Self { language: Language::new(&mut Rng::new(42)) }
     }
 
-    /// Writes pages as JSON Lines of a site at `origin`, in the version that
-    /// each is said to have; those that have none are not there.
+    /// Writes pages as JSON Lines of a site at `origin`, each in its version; pages without a
+    /// version are left out.
     pub(crate) fn write_lines(
         &self,
         file: &Path,

@@ -1,5 +1,5 @@
-//! The figures of extraction: speed beside peers on documentation and news,
-//! and one very large page.
+//! Measures extraction: speed compared with other programs on documentation and news, and one very
+//! large page.
 
 use std::fmt::Write;
 use std::fs;
@@ -22,8 +22,8 @@ const PAIRS: usize = 6;
 const MOST_PAGES: usize = 300;
 const LARGEST: u64 = 400_000;
 
-/// Where corpora and peers are.
-pub(crate) struct Places {
+/// Paths of corpora and of programs for comparison.
+pub(crate) struct ExtractPaths {
     pub(crate) docs: Option<PathBuf>,
     pub(crate) news: Option<PathBuf>,
     pub(crate) python: Option<PathBuf>,
@@ -31,8 +31,8 @@ pub(crate) struct Places {
     pub(crate) n_rounds: usize,
 }
 
-/// Prints every figure with its goal; fails where one is missed.
-pub(crate) fn run(places: &Places) -> anyhow::Result<()> {
+/// Prints every figure with its goal; fails if a goal is missed.
+pub(crate) fn run(places: &ExtractPaths) -> anyhow::Result<()> {
     let folder = PathBuf::from("target/bench/extract");
     fs::create_dir_all(&folder)?;
     let mut missed = 0;
@@ -57,7 +57,7 @@ fn corpus(
     list: &PathBuf,
     n_bytes: u64,
     goal: f64,
-    places: &Places,
+    places: &ExtractPaths,
 ) -> anyhow::Result<usize> {
     println!("\n{name}: {:.1} MB, {PASSES} passes", n_bytes as f64 / 1e6);
     let (ours_beside, bare) = beside_bare(list, PAIRS * places.n_rounds)?;
@@ -96,12 +96,11 @@ fn corpus(
     Ok(table.missed)
 }
 
-/// Does something with pages, and counts.
+/// A job on pages that returns a count.
 type Work = dyn Fn(&[Vec<u8>]) -> u64;
 
-/// Reads the pages and builds their bare trees in turn, in one process: the
-/// one limit that is ours too is measured without what differs between
-/// processes. Gives the seconds of both, pair by pair.
+/// Extracts the pages and builds their trees in turn, in one process, so that differences between
+/// processes do not count. Returns the seconds of both, pair by pair.
 fn beside_bare(list: &PathBuf, n_pairs: usize) -> anyhow::Result<(Vec<Run>, Vec<f64>)> {
     let pages = listed(std::slice::from_ref(list))?;
     let timed = |work: &Work| {
@@ -111,7 +110,7 @@ fn beside_bare(list: &PathBuf, n_pairs: usize) -> anyhow::Result<(Vec<Run>, Vec<
     };
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for pair in 0..n_pairs {
-        // Neither is always the first.
+        // The order alternates.
         let (first, second): (&Work, &Work) =
             if pair % 2 == 0 { (&extract, &bare) } else { (&bare, &extract) };
         let times = (timed(first), timed(second));
@@ -164,19 +163,19 @@ pub(crate) fn listed(lists: &[PathBuf]) -> anyhow::Result<Vec<Vec<u8>>> {
     Ok(pages)
 }
 
-/// Reads all pages, with everything a layer could want.
+/// Extracts all pages with all outputs.
 pub(crate) fn extract(pages: &[Vec<u8>]) -> u64 {
     (0..PASSES).map(|_| extract_once(pages)).sum()
 }
 
-/// The same, each page once.
+/// Extracts each page once.
 pub(crate) fn extract_once(pages: &[Vec<u8>]) -> u64 {
     let url = PageUrl::parse("https://docs.example.org/guide/page.html").unwrap();
     let options = Options::new(url, Timestamp::parse("2026-06-01T00:00:00Z").unwrap());
     pages.iter().map(|page| html(page, &options).page.content.len() as u64).sum()
 }
 
-/// Builds the tree of all pages, and nothing else.
+/// Builds the trees of all pages.
 pub(crate) fn bare(pages: &[Vec<u8>]) -> u64 {
     (0..PASSES).flat_map(|_| pages).map(|page| bare_tree(page) as u64).sum()
 }
@@ -194,7 +193,7 @@ fn resiliparse(list: &Path) -> String {
     )
 }
 
-/// A page of 10 MB beside a hundred of 100 KB with the same text.
+/// Compares a page of 10 MB with a hundred pages of 100 KB and the same text.
 fn large(folder: &Path, n_rounds: usize) -> anyhow::Result<usize> {
     let small: Vec<String> = (0..100).map(|n| page(n * 240, 240)).collect();
     let (small_list, large_list) = (folder.join("small.list"), folder.join("large.list"));
@@ -236,7 +235,7 @@ fn large(folder: &Path, n_rounds: usize) -> anyhow::Result<usize> {
     Ok(table.missed)
 }
 
-/// Documentation of invented functions, each of them another.
+/// Returns documentation of invented functions, each different.
 fn page(first: usize, n: usize) -> String {
     let mut out = String::from(
         "<!doctype html><html lang=en><head><title>Reference</title><meta charset=utf-8></head><body>\

@@ -1,5 +1,6 @@
-//! `rutter serve` under duress: load, slow clients, swaps and kills, each
-//! bounded in time. Fails where an answer is wrong or a bound is passed.
+//! Load tests of `rutter serve`: slow clients, new builds under load, and kills.
+//!
+//! Each has a time limit. Fails if a response is wrong or a limit is exceeded.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -14,13 +15,13 @@ use rutter_page::Digest;
 
 use crate::serve::{Running, rutter, wrk};
 
-/// Swaps, clients, slow clients, kills.
+/// Numbers of new builds, clients, slow clients and kills.
 const SWAPS: usize = 200;
 const CLIENTS: usize = 100;
 const SLOW: usize = 1000;
 const KILLS: usize = 20;
 
-/// Until when whoever takes nothing must be gone.
+/// Time limit for clients that read nothing.
 const CUT: Duration = Duration::from_mins(1);
 
 pub(crate) fn run(program: &Path, seconds: u64) -> anyhow::Result<()> {
@@ -42,7 +43,7 @@ fn all(program: &Path, public: &Path, seconds: u64) -> anyhow::Result<()> {
     swaps(program, &site)
 }
 
-/// Bytes of a build: each says which, so that a mixture shows.
+/// Content of a build; every line names the build, so that a mixture is noticed.
 fn bytes(build: usize, size: usize) -> Vec<u8> {
     let mut bytes = vec![(build % 251) as u8; size + build];
     bytes.splice(..8, (build as u64).to_le_bytes());
@@ -52,7 +53,7 @@ fn bytes(build: usize, size: usize) -> Vec<u8> {
 const FILES: [(&str, usize); 3] =
     [("small.json", 12_000), ("large.json", 1_000_000), ("page.html", 3000)];
 
-/// Puts a build in place as a publication does.
+/// Publishes a build by renaming, as `rutter build` does.
 fn write_build(public: &Path, build: usize) -> anyhow::Result<()> {
     for (name, size) in FILES {
         let beside = public.join(format!(".{name}"));
@@ -62,7 +63,7 @@ fn write_build(public: &Path, build: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One answer.
+/// One request.
 struct Answer {
     status: u16,
     tag: String,
@@ -70,7 +71,7 @@ struct Answer {
     body: Vec<u8>,
 }
 
-/// One answer: its status, tag and body.
+/// One response: status, `ETag` and body.
 fn ask(
     stream: &mut BufReader<TcpStream>,
     path: &str,
@@ -112,7 +113,7 @@ fn ask_with(
     Ok(Answer { status, tag, is_gzip, body })
 }
 
-/// Whether body and tag are those of one build.
+/// Returns whether body and `ETag` belong to one build.
 fn is_whole(tag: &str, body: &[u8]) -> bool {
     let Some(head) = body.first_chunk::<8>() else { return false };
     let build = u64::from_le_bytes(*head) % 251;
@@ -132,8 +133,8 @@ fn connect(address: &str, from: Option<u8>) -> anyhow::Result<TcpStream> {
     Ok(stream)
 }
 
-/// A thousand clients that never end their heads must not be felt by others,
-/// and must be gone soon.
+/// Checks that a thousand clients that never complete their request heads do not slow others down
+/// and are closed in time.
 fn slow_heads(program: &Path, public: &Path, seconds: u64) -> anyhow::Result<()> {
     let server = rutter(program, public, &[])?;
     wrk(&server.address, "/small.json", 64, 1, None)?;
@@ -141,7 +142,7 @@ fn slow_heads(program: &Path, public: &Path, seconds: u64) -> anyhow::Result<()>
     let started = Instant::now();
     let mut slow = Vec::new();
     for n in 0..SLOW {
-        // From many addresses, or the cap for one would end it at once.
+        // From many addresses, because connections per address are limited.
         let mut stream = connect(&server.address, Some(2 + (n % 200) as u8))?;
         stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n")?;
         slow.push(stream);
@@ -149,7 +150,7 @@ fn slow_heads(program: &Path, public: &Path, seconds: u64) -> anyhow::Result<()>
     let is_over = AtomicBool::new(false);
     let (busy, gone) = std::thread::scope(|scope| {
         let drip = scope.spawn(|| {
-            // A byte now and then, until the server has had enough.
+            // One byte at a time, until the server closes the connection.
             while !slow.is_empty() && !is_over.load(Ordering::Relaxed) {
                 slow.retain_mut(|stream| {
                     stream.set_nonblocking(true).is_ok()
@@ -183,7 +184,8 @@ fn slow_heads(program: &Path, public: &Path, seconds: u64) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Clients that take nothing of a large file cost little and hinder nobody.
+/// Checks that clients that read nothing of a large file cost little memory and do not slow
+/// others down.
 fn slow_readers(program: &Path, public: &Path) -> anyhow::Result<()> {
     fs::write(public.join("huge.bin"), vec![7; 100_000_000])?;
     let server = rutter(program, public, &[])?;
@@ -201,8 +203,8 @@ fn slow_readers(program: &Path, public: &Path) -> anyhow::Result<()> {
     let busy = wrk(&server.address, "/small.json", 64, 3, None)?;
     let (peak, most) = (server.peak(), (64 << 20) + (SLOW as u64 + 64) * (64 << 10));
     let n_most = n_open();
-    // Whoever takes nothing is cut after 30 seconds. What the client's kernel
-    // has does not tell, so the files of the server are counted.
+    // Such clients are closed after 30 seconds. The client cannot see this while its kernel has
+    // data, so the open files of the server are counted.
     while n_before + SLOW / 10 < n_open() && started.elapsed() < CUT {
         std::thread::sleep(Duration::from_millis(100));
     }
@@ -224,8 +226,8 @@ fn slow_readers(program: &Path, public: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A site whose pages all say which build they are of. Every second build
-/// closes the members' page, and only then there is something secret on it.
+/// Writes a site whose pages name their build. Every second build closes the members' page and
+/// puts a secret on it.
 fn write_site(site: &Path, build: usize) -> anyhow::Result<()> {
     let page = |title: &str, word: &str| {
         let text = format!("<p>Text of {word} {build} for the tests.</p>\n").repeat(200);
@@ -254,16 +256,16 @@ fn publish(program: &Path, folder: &Path, build: usize) -> anyhow::Result<()> {
     if is_closed(build) {
         command.args(["--restricted", "/members/"]);
     }
-    // Each is a day after the other, so that each publishes.
+    // Builds are one day apart, so that each publishes.
     command.env("SOURCE_DATE_EPOCH", (1_767_225_600 + 86_400 * build).to_string());
     let output = command.current_dir(folder).output()?;
-    // Findings about so small a site are no failure.
+    // Findings about such a small site are no failure.
     let is_done = matches!(output.status.code(), Some(0 | 1));
     ensure!(is_done, "no build: {}", String::from_utf8_lossy(&output.stderr));
     Ok(())
 }
 
-/// A form of a file: its path, and what is asked with it.
+/// A representation of a file: its path and the request headers.
 const FORMS: [(&str, &str); 6] = [
     ("page.html", "Accept: text/html"),
     ("page.html", "Accept: text/markdown"),
@@ -273,16 +275,15 @@ const FORMS: [(&str, &str); 6] = [
     ("members/log.html", "Accept: text/html"),
 ];
 
-/// Whether an answer is one of one build: its tag is that of its bytes, and
-/// every line of it names the same build.
+/// Returns whether a response belongs to one build: its `ETag` is that of its bytes, and every line
+/// names the same build.
 fn is_of_one_build(answer: &Answer) -> anyhow::Result<bool> {
     let mut text = answer.body.clone();
     let mut tags = vec![format!("\"{}\"", Digest::of(&text))];
     if answer.is_gzip {
         text.clear();
         flate2::read::MultiGzDecoder::new(answer.body.as_slice()).read_to_end(&mut text)?;
-        // Before the build has told that these are its bytes, the tag names
-        // them too.
+        // Until `served.json` of the build is there, the ETag names the bytes, too.
         let stored = Digest::of(&answer.body).to_string();
         let stored = stored.strip_prefix("sha256:").and_then(|hex| hex.get(..32));
         let tag = format!("{}-gzip", Digest::of(&text));
@@ -297,8 +298,8 @@ fn is_of_one_build(answer: &Answer) -> anyhow::Result<bool> {
     Ok(tags.contains(&answer.tag) && (is_json || (200 <= n_named && numbers.len() == 1)))
 }
 
-/// Real builds are published while clients read every form of what is there,
-/// and a page among them is closed by every second one.
+/// Publishes real builds while clients read every representation; every second build closes a
+/// page.
 fn swaps(program: &Path, folder: &Path) -> anyhow::Result<()> {
     publish(program, folder, 0)?;
     let state = folder.join("state").display().to_string();
@@ -326,7 +327,7 @@ fn swaps(program: &Path, folder: &Path) -> anyhow::Result<()> {
                             200 => add(n_mixed, !is_of_one_build(&answer)?),
                             304 => add(n_mixed, answer.tag != tag),
                             401 if is_members => add(n_closed, true),
-                            // It is not known yet whether it is closed.
+                            // Whether the page is closed is not known yet.
                             503 => add(n_busy, true),
                             _ => add(n_missing, true),
                         }
@@ -368,13 +369,13 @@ fn swaps(program: &Path, folder: &Path) -> anyhow::Result<()> {
     ensure!(load(n_secret) == 0, "a closed page was shown");
     ensure!(0 < load(n_closed), "the page was never closed");
     ensure!(1000 < load(n_answers), "too few answers to prove anything");
-    // A moment of each publication, not a way to serve.
+    // This happens during a publication only.
     ensure!(load(n_busy) * 10 <= load(n_answers), "told to come again too often");
     Ok(())
 }
 
-/// The server is killed under load and started again: what it answers is
-/// right, and what it was killed in the middle of is not taken for whole.
+/// Kills the server under load and starts it again: responses are right, and an interrupted
+/// response is not taken for complete.
 fn kills(program: &Path, public: &Path) -> anyhow::Result<()> {
     let (mut n_answers, mut n_broken) = (0_u64, 0_u64);
     for number in 0..KILLS {
@@ -411,7 +412,7 @@ fn kills(program: &Path, public: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The program to be measured.
+/// Path of the program to measure.
 pub(crate) fn program(given: Option<PathBuf>) -> anyhow::Result<PathBuf> {
     let given = given.context("serve and load need --rutter PROGRAM")?;
     given.canonicalize().with_context(|| given.display().to_string())

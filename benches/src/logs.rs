@@ -1,5 +1,6 @@
-//! The figures of access logs: a million lines read, recognised, counted and
-//! watched in bounded memory, beside a loop that only looks for line ends.
+//! Measures access logs: a million lines are read, counted and watched in bounded memory.
+//!
+//! Compared with a loop that only searches line ends.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -8,20 +9,20 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{bail, ensure};
 use rutter_logs::{
-    Filter, Item, Limits, Reader, Record, Settings, Tally, Thresholds, Watch, agents,
+    AccessRecord, ClientMonitor, LogItem, LogReader, ReadLimits, RequestFilter, Tally,
+    TallySettings, Thresholds, agents,
 };
 use rutter_page::Timestamp;
 
 use crate::table::{Job, Table, role, seconds};
 
-/// What a process may hold that streams a log of hundreds of megabytes.
+/// Memory limit of a process that streams a log of hundreds of megabytes.
 const MEMORY: u64 = 64_000_000;
-/// How fast counting is to be beside bare splitting. The loop it is measured by
-/// touches each byte once, at several gigabytes a second; counting looks into
-/// tables of megabytes four times a line.
+/// Minimum speed of counting, relative to splitting lines. That loop reads several gigabytes per
+/// second; counting does four lookups in large tables for each line.
 const GOAL: f64 = 0.03;
 
-/// Prints every figure with its goal; fails where one is missed.
+/// Prints every figure with its goal; fails if a goal is missed.
 pub(crate) fn run(n_lines: u64, n_rounds: usize) -> anyhow::Result<()> {
     let folder = PathBuf::from("target/bench/logs");
     fs::create_dir_all(&folder)?;
@@ -65,16 +66,16 @@ pub(crate) fn run_role(role: &str, file: &Path) -> anyhow::Result<u64> {
     }
 }
 
-/// Everything `rutter logs` does but printing.
+/// Does everything that `rutter logs` does, except printing.
 fn read(file: &Path) -> anyhow::Result<u64> {
-    let mut reader = Reader::open(File::open(file)?, Limits::USUAL)?;
-    let mut tally = Tally::new(Settings::USUAL, Filter::default());
-    let mut watch = Watch::new(Thresholds::USUAL);
+    let mut reader = LogReader::open(File::open(file)?, ReadLimits::DEFAULT)?;
+    let mut tally = Tally::new(TallySettings::DEFAULT, RequestFilter::default());
+    let mut watch = ClientMonitor::new(Thresholds::DEFAULT);
     let mut n_findings = 0;
     while let Some(item) = reader.next_item()? {
-        let Item::Record(_, record) = item else { bail!("a line is broken") };
-        tally.see(&record);
-        n_findings += watch.see(&record).len();
+        let LogItem::Record(_, record) = item else { bail!("a line is broken") };
+        tally.add(&record);
+        n_findings += watch.observe(&record).len();
     }
     let summary = tally.finish();
     ensure!(100 < summary.agents.len() && 0 < n_findings, "the log is not as it was made");
@@ -82,17 +83,16 @@ fn read(file: &Path) -> anyhow::Result<u64> {
 }
 
 fn parse(file: &Path) -> anyhow::Result<u64> {
-    let mut reader = Reader::open(File::open(file)?, Limits::USUAL)?;
+    let mut reader = LogReader::open(File::open(file)?, ReadLimits::DEFAULT)?;
     let mut bytes = 0;
     while let Some(item) = reader.next_item()? {
-        let Item::Record(_, record) = item else { bail!("a line is broken") };
+        let LogItem::Record(_, record) = item else { bail!("a line is broken") };
         bytes += record.bytes;
     }
     Ok(bytes)
 }
 
-/// The limit: the same bytes through a buffer of the same size, line ends
-/// found and nothing else.
+/// The limit: reads the same bytes through a buffer of the same size and searches line ends.
 fn split(file: &Path) -> anyhow::Result<u64> {
     let mut input = File::open(file)?;
     let mut buffer = vec![0; 64 << 10];
@@ -106,8 +106,8 @@ fn split(file: &Path) -> anyhow::Result<u64> {
     }
 }
 
-/// A log as sites have them: a few hundred programs, thousands of clients,
-/// tens of thousands of pages, most of them rarely asked for.
+/// Writes a realistic log: a few hundred programs, thousands of clients, tens of thousands of
+/// pages, most of them rarely requested.
 fn write(file: &Path, n_lines: u64, is_json: bool) -> anyhow::Result<()> {
     let mut out = BufWriter::new(File::create(file)?);
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
@@ -126,7 +126,7 @@ fn write(file: &Path, n_lines: u64, is_json: bool) -> anyhow::Result<()> {
     for n in 0..n_lines {
         let time = Timestamp::from_unix_seconds(1_777_636_800 + i64::try_from(n / 20)?)
             .ok_or_else(|| anyhow::anyhow!("no such time"))?;
-        // The product of two is small more often than not.
+        // The product of two uniform numbers is usually small.
         let client = random(5000) * random(5000) / 5000;
         let page = random(30_000) * random(30_000) / 30_000;
         target.clear();
@@ -143,13 +143,13 @@ fn write(file: &Path, n_lines: u64, is_json: bool) -> anyhow::Result<()> {
             1 => 404,
             _ => 200,
         };
-        let record = Record {
+        let record = AccessRecord {
             method: "GET".into(),
             target: target.as_str().into(),
             protocol: "HTTP/1.1".into(),
             bytes: if status == 200 { 4000 + page * 7 % 9000 } else { 0 },
             user_agent: Some(program.as_str().into()),
-            ..Record::new(time, format!("192.0.{}.{}", client / 250, client % 250), status)
+            ..AccessRecord::new(time, format!("192.0.{}.{}", client / 250, client % 250), status)
         };
         let line = if is_json { record.to_json() } else { record.to_combined() };
         writeln!(out, "{line}")?;

@@ -1,9 +1,8 @@
-//! Throughput and memory beside peers: `cargo xtask bench`.
+//! Benchmarks: throughput and memory, compared with other programs (`cargo xtask bench`).
 //!
-//! Every figure is a ratio against a peer or a limit measured in the same run,
-//! in rotation; medians are shown. The process starts itself once per
-//! measurement, so that peak memory belongs to one job; only extraction and
-//! the tree it begins with are measured in turn within one process.
+//! Every figure is a ratio to another program or a limit that is measured in the same run, in
+//! rotation; medians are shown. Each measurement is a process of its own, so that peak memory
+//! belongs to one job; only extraction and tree building are measured in turn in one process.
 
 #![expect(
     clippy::print_stdout,
@@ -86,12 +85,12 @@ fn main() -> anyhow::Result<()> {
                 let others = others.filter(|other| other.is_dir()).collect();
                 let python = path("--python");
                 let n_rounds = number("--rounds", 3) as usize;
-                return build::run(&build::Places { site, others, python, n_rounds });
+                return build::run(&build::BuildPaths { site, others, python, n_rounds });
             }
             if chore == "serve" {
                 let (seconds, n_rounds) = (number("--seconds", 10), number("--rounds", 3));
                 let rutter = load::program(path("--rutter"))?;
-                let plan = serve::Plan { rutter, seconds, n_rounds: n_rounds as usize };
+                let plan = serve::ServeBench { rutter, seconds, n_rounds: n_rounds as usize };
                 return serve::run(&plan);
             }
             if chore == "load" {
@@ -116,7 +115,7 @@ fn main() -> anyhow::Result<()> {
                 let need = |name: &str| {
                     path(name).ok_or_else(|| anyhow::anyhow!("sync needs {name} PATH"))
                 };
-                return sync::run(&sync::Plan {
+                return sync::run(&sync::SyncBench {
                     rutter: load::program(path("--rutter"))?,
                     python: need("--python")?,
                     site: need("--site")?,
@@ -137,7 +136,7 @@ fn main() -> anyhow::Result<()> {
                     path("--docs").ok_or_else(|| anyhow::anyhow!("markers needs --docs DIR"))?;
                 return markers::run(&docs, n_rounds);
             }
-            extract::run(&extract::Places {
+            extract::run(&extract::ExtractPaths {
                 docs: path("--docs"),
                 news: path("--news"),
                 python: path("--python"),
@@ -169,8 +168,12 @@ fn main() -> anyhow::Result<()> {
             let list = args.next().ok_or_else(|| anyhow::anyhow!("texts needs a LIST"))?;
             score::texts(&PathBuf::from(list))
         }
+        Some("dates") => {
+            let list = args.next().ok_or_else(|| anyhow::anyhow!("dates needs a LIST"))?;
+            score::dates(&PathBuf::from(list))
+        }
         _ => anyhow::bail!(
-            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | markers --docs DIR | sitemap | arc [--pages N] | spxi | build --site DIR | check --site DIR | scale [--pages N] [--folder DIR] | score DIR | texts LIST | features SET_DIR OUT_DIR | logs [--lines N] | store [--pages N] [--large N] | sync --python PROGRAM --site DIR [--home PATH] [--few N] [--many N] [--scrapy N] [--large N] [--only PART]"
+            "usage: rutter-bench scp [--pages N] [--rounds N] | extract --docs DIR [--news DIR] | markers --docs DIR | sitemap | arc [--pages N] | spxi | build --site DIR | check --site DIR | scale [--pages N] [--folder DIR] | score DIR | texts LIST | dates LIST | features SET_DIR OUT_DIR | logs [--lines N] | store [--pages N] [--large N] | sync --python PROGRAM --site DIR [--home PATH] [--few N] [--many N] [--scrapy N] [--large N] [--only PART]"
         ),
     }
 }

@@ -1,5 +1,5 @@
-//! The figures of markers: how much longer a page takes when the markers of a
-//! whole site are looked for in it.
+//! Measures marker search: how much longer a page takes when the markers of a whole site are
+//! searched in it.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -7,16 +7,16 @@ use std::time::Instant;
 use anyhow::ensure;
 use rutter_extract::{Extraction, Options, html};
 use rutter_page::{PageUrl, Timestamp};
-use rutter_survival::{Markers, Places};
+use rutter_survival::{MarkerSearch, PageTexts};
 
 use crate::extract::{listed, sample};
 
-/// Markers of the site.
+/// Number of markers of the site.
 const MARKERS: usize = 3000;
-/// Most of the time of extraction that looking for them may take.
+/// Maximum time of the search, relative to extraction.
 const MOST: f64 = 0.15;
 
-/// Prints every figure with its goal; fails where one is missed.
+/// Prints every figure with its goal; fails if a goal is missed.
 pub(crate) fn run(docs: &Path, n_rounds: usize) -> anyhow::Result<()> {
     let folder = PathBuf::from("target/bench/markers");
     std::fs::create_dir_all(&folder)?;
@@ -26,7 +26,7 @@ pub(crate) fn run(docs: &Path, n_rounds: usize) -> anyhow::Result<()> {
     let extractions: Vec<Extraction> = pages.iter().map(|page| read(page)).collect();
     let (phrases, wanted) = phrases(&extractions);
     let started = Instant::now();
-    let markers = Markers::new(phrases.iter().map(String::as_str));
+    let markers = MarkerSearch::new(phrases.iter().map(String::as_str));
     let made = started.elapsed().as_secs_f64();
     let n_text: usize = extractions.iter().map(|page| page.visible_text.len()).sum();
     println!(
@@ -43,7 +43,7 @@ pub(crate) fn run(docs: &Path, n_rounds: usize) -> anyhow::Result<()> {
         let extract = timed(|| pages.iter().map(|page| read(page).page.content.len()).sum());
         let look = timed(|| looked(&markers, &wanted, &extractions));
         let all = timed(|| {
-            extractions.iter().map(|page| markers.standing(&page.shown_text()).len()).sum()
+            extractions.iter().map(|page| markers.find_in_blocks(&page.shown_text()).len()).sum()
         });
         shares.push(look / extract);
         times.push((extract, look, all));
@@ -79,24 +79,24 @@ fn read(page: &[u8]) -> Extraction {
     html(page, &Options::new(url, Timestamp::parse("2026-06-01T00:00:00Z").unwrap()))
 }
 
-/// What a check does: the markers of a page are looked for on that page.
-fn looked(markers: &Markers, wanted: &[Vec<usize>], pages: &[Extraction]) -> usize {
+/// Searches the markers of each page on that page, as a check does.
+fn looked(markers: &MarkerSearch, wanted: &[Vec<usize>], pages: &[Extraction]) -> usize {
     let looked = pages.iter().zip(wanted).map(|(page, wanted)| {
         let metas = page.facts.metas.iter().map(|(_, value)| value.as_str());
         let text = page.shown_text();
-        let places = Places {
+        let places = PageTexts {
             visible: &text,
             metas: metas.chain([&*page.page.title]).collect(),
             json_ld: page.facts.json_ld.iter().map(String::as_str).collect(),
         };
-        let found = markers.look(wanted, &places);
+        let found = markers.classify(wanted, &places);
         found.iter().filter(|status| **status == rutter_spxi::MarkerStatus::Visible).count()
     });
     looked.sum()
 }
 
-/// Phrases of five words from all pages, and which each page wants: its own;
-/// on every tenth page one that is not there, so that every road is taken.
+/// Returns phrases of five words from all pages and the phrases of each page; every tenth page
+/// also gets a phrase that it does not have, so that every code path is used.
 fn phrases(pages: &[Extraction]) -> (Vec<String>, Vec<Vec<usize>>) {
     // Some pages have only a few lines.
     let each = 4 * MARKERS / (3 * pages.len());

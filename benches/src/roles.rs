@@ -1,23 +1,24 @@
-//! What is measured, each in a process of its own so that its memory is its own.
+//! Jobs that are measured, each in a process of its own so that its memory is measured alone.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use rutter_finding::Mode;
+use rutter_finding::Strictness;
 use rutter_scp::{
-    Applying, Change, Coding, Empty, Header, Input, Kind, Limits, MassDeletion, Options, Order,
-    Packing, Reader, Target, Threads, Track, Version, Writer, apply, collection_id, diff,
-    folder_of, pack,
+    ApplyOptions, Coding, CollectionHeader, CollectionInput, CollectionKind, CollectionReader,
+    CollectionWriter, EmptyInputPolicy, FormatVersion, InputOrder, Limits, MassDeletionPolicy,
+    OutputTarget, PackOptions, PageChange, ReadOptions, ReaderThreads, StateTracking, apply,
+    collection_id, diff, pack, parent_folder,
 };
 use sha2::{Digest, Sha256};
 
-/// Runs a role and gives what it counted.
+/// Runs a role and returns its count.
 pub(crate) fn run(role: &str, paths: &[PathBuf]) -> anyhow::Result<u64> {
     match (role, paths) {
-        ("read-1", [file]) => read(file, Threads::One),
-        ("read-2", [file]) => read(file, Threads::Two),
+        ("read-1", [file]) => read(file, ReaderThreads::One),
+        ("read-2", [file]) => read(file, ReaderThreads::Two),
         ("bare-read", [file]) => bare_read(file),
         ("write", [text, out]) => write(text, out),
         ("bare-write", [text, out]) => bare_write(text, out),
@@ -51,14 +52,14 @@ pub(crate) fn run(role: &str, paths: &[PathBuf]) -> anyhow::Result<u64> {
     }
 }
 
-fn options(threads: Threads) -> Options {
-    Options { limits: Limits::SPEC, size: None, threads }
+fn options(threads: ReaderThreads) -> ReadOptions {
+    ReadOptions { limits: Limits::SPEC, size: None, threads }
 }
 
 /// Reads, verifies and fully parses a collection.
-fn read(file: &Path, threads: Threads) -> anyhow::Result<u64> {
+fn read(file: &Path, threads: ReaderThreads) -> anyhow::Result<u64> {
     let mut findings = Vec::new();
-    let mut reader = Reader::open(File::open(file)?, options(threads), &mut findings)?;
+    let mut reader = CollectionReader::open(File::open(file)?, options(threads), &mut findings)?;
     let mut n_blocks = 0;
     while let Some(mut batch) = reader.batch(&mut findings)? {
         while let Some(record) = batch.next_page(&mut findings)? {
@@ -70,7 +71,7 @@ fn read(file: &Path, threads: Threads) -> anyhow::Result<u64> {
     Ok(n_blocks)
 }
 
-/// The limit on one thread: decodes and hashes, nothing else.
+/// The limit on one thread: only decodes and hashes.
 fn bare_read(file: &Path) -> anyhow::Result<u64> {
     let mut decoder = zstd::stream::read::Decoder::new(File::open(file)?)?;
     let mut hash = Sha256::new();
@@ -88,23 +89,23 @@ fn bare_read(file: &Path) -> anyhow::Result<u64> {
     Ok(total)
 }
 
-fn header(kind: Kind, generated: &str) -> anyhow::Result<Header> {
+fn header(kind: CollectionKind, generated: &str) -> anyhow::Result<CollectionHeader> {
     let generated = rutter_page::Timestamp::parse(generated)?;
-    Ok(Header {
+    Ok(CollectionHeader {
         id: collection_id("docs", kind, generated),
         section: "docs".to_owned(),
         kind,
         generated,
-        version: Version::CURRENT,
+        version: FormatVersion::CURRENT,
         checksum: None,
         chain: None,
         extra: Vec::new(),
     })
 }
 
-/// Writes ready lines as a snapshot with its state.
+/// Writes finished lines as a snapshot with its state.
 fn write(text: &Path, out: &Path) -> anyhow::Result<u64> {
-    let mut writer = Writer::new(folder_of(out), Track::State, Limits::SPEC)?;
+    let mut writer = CollectionWriter::new(parent_folder(out), StateTracking::State, Limits::SPEC)?;
     let mut input = BufReader::with_capacity(256 << 10, File::open(text)?);
     let mut line = Vec::new();
     loop {
@@ -121,8 +122,9 @@ fn write(text: &Path, out: &Path) -> anyhow::Result<u64> {
     }
     let spooled = writer.close()?;
     let chain = spooled.snapshot_chain();
-    let header = Header { chain, ..header(Kind::Snapshot, "2026-06-01T00:00:00Z")? };
-    let target = Target::of_name(out).context("name without coding")?;
+    let header =
+        CollectionHeader { chain, ..header(CollectionKind::Snapshot, "2026-06-01T00:00:00Z")? };
+    let target = OutputTarget::from_file_name(out).context("name without coding")?;
     let written = spooled.finish(header, &[target])?;
     Ok(written[0].pages)
 }
@@ -132,7 +134,7 @@ fn bare_write(text: &Path, out: &Path) -> anyhow::Result<u64> {
     let mut input = File::open(text)?;
     let size = input.metadata()?.len();
     let file = File::create(out)?;
-    match Coding::of_name(out) {
+    match Coding::from_file_name(out) {
         Some(Coding::Gzip) => {
             let level = flate2::Compression::new(6);
             let mut gzip = flate2::write::GzEncoder::new(&file, level);
@@ -172,22 +174,28 @@ fn open(path: &Path) -> Opened {
     Ok((Box::new(file), Some(size)))
 }
 
-/// Packs JSON Lines, judged page by page, as `rutter scp pack` does.
+/// Packs JSON Lines, validating each page, as `rutter scp pack` does.
 fn pack_lines(lines: &Path, out: &Path) -> anyhow::Result<u64> {
     let opener = || open(lines);
     let mut findings = Vec::new();
-    let inputs = vec![Input { open: &opener, sink: &mut findings }];
+    let inputs = vec![CollectionInput { open: &opener, sink: &mut findings }];
     let second = out.to_string_lossy().contains("new");
     let generated = if second { "2026-06-02T00:00:00Z" } else { "2026-06-01T00:00:00Z" };
-    let how = Packing {
+    let how = PackOptions {
         limits: Limits::SPEC,
-        order: Order::Given,
-        mode: Mode::Strict,
-        track: Track::State,
-        empty: Empty::Refused,
+        order: InputOrder::Given,
+        mode: Strictness::Strict,
+        track: StateTracking::State,
+        empty: EmptyInputPolicy::Refused,
     };
-    let target = Target::of_name(out).context("name without coding")?;
-    let written = pack(inputs, header(Kind::Snapshot, generated)?, how, &[target], folder_of(out))?;
+    let target = OutputTarget::from_file_name(out).context("name without coding")?;
+    let written = pack(
+        inputs,
+        header(CollectionKind::Snapshot, generated)?,
+        how,
+        &[target],
+        parent_folder(out),
+    )?;
     Ok(written[0].pages)
 }
 
@@ -195,20 +203,23 @@ fn pack_lines(lines: &Path, out: &Path) -> anyhow::Result<u64> {
 fn compare(old: &Path, new: &Path, out: &Path) -> anyhow::Result<u64> {
     let (open_old, open_new) = (|| open(old), || open(new));
     let (mut old_findings, mut new_findings) = (Vec::new(), Vec::new());
-    let mut writer = Writer::new(folder_of(out), Track::Nothing, Limits::SPEC)?;
+    let mut writer =
+        CollectionWriter::new(parent_folder(out), StateTracking::Nothing, Limits::SPEC)?;
     let difference = diff(
-        Input { open: &open_old, sink: &mut old_findings },
-        Input { open: &open_new, sink: &mut new_findings },
-        options(Threads::Two),
-        Order::Given,
-        Track::State,
-        folder_of(out),
+        CollectionInput { open: &open_old, sink: &mut old_findings },
+        CollectionInput { open: &open_new, sink: &mut new_findings },
+        options(ReaderThreads::Two),
+        InputOrder::Given,
+        StateTracking::State,
+        parent_folder(out),
         &mut |change| match change {
-            Change::Added(new) | Change::Changed(_, new) => writer.line(&new.key, &new.line),
-            Change::Removed(_) => Ok(()),
+            PageChange::Added(new) | PageChange::Changed(_, new) => {
+                writer.line(&new.key, &new.line)
+            }
+            PageChange::Removed(_) => Ok(()),
         },
     )?;
-    let target = Target::of_name(out).context("name without coding")?;
+    let target = OutputTarget::from_file_name(out).context("name without coding")?;
     let written =
         writer.close()?.finish(difference.delta_header("docs-delta".to_owned())?, &[target])?;
     Ok(written[0].pages)
@@ -219,20 +230,20 @@ fn merge(snapshot: &Path, delta: &Path, out: &Path) -> anyhow::Result<u64> {
     let (open_old, open_new) = (|| open(snapshot), || open(delta));
     let (mut old_findings, mut new_findings) = (Vec::new(), Vec::new());
     let inputs = vec![
-        Input { open: &open_old, sink: &mut old_findings },
-        Input { open: &open_new, sink: &mut new_findings },
+        CollectionInput { open: &open_old, sink: &mut old_findings },
+        CollectionInput { open: &open_new, sink: &mut new_findings },
     ];
-    let how = Applying {
-        options: options(Threads::Two),
-        order: Order::Given,
-        track: Track::State,
-        mass_deletion: MassDeletion::Refused,
+    let how = ApplyOptions {
+        options: options(ReaderThreads::Two),
+        order: InputOrder::Given,
+        track: StateTracking::State,
+        mass_deletion: MassDeletionPolicy::Refused,
     };
-    let target = Target::of_name(out).context("name without coding")?;
-    Ok(apply(inputs, how, &target, folder_of(out))?.written.pages)
+    let target = OutputTarget::from_file_name(out).context("name without coding")?;
+    Ok(apply(inputs, how, &target, parent_folder(out))?.written.pages)
 }
 
-/// Most memory this process ever held, in bytes.
+/// Returns the peak memory of this process in bytes.
 pub(crate) fn peak_memory() -> anyhow::Result<u64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,5 +1,6 @@
-//! Memory of building very large sites: pages are made up, small, and no two
-//! alike, so that what is kept for each page is what is measured.
+//! Measures the memory of building very large sites.
+//!
+//! Pages are generated, small and all different, so that memory per page is measured.
 
 use std::fs;
 use std::io::Write;
@@ -10,20 +11,20 @@ use anyhow::ensure;
 use crate::build::{MEMORY, verdict};
 use crate::table::role;
 
-/// Bytes a build may take for each page of a site larger than this.
+/// Memory limit in bytes for each page above this number of pages.
 const PER_PAGE: u64 = 200;
 const USUAL_PAGES: u64 = 10_000;
 /// Pages in a folder, and folders in a section.
 const IN_FOLDER: u64 = 500;
 const SECTIONS: u64 = 40;
 
-/// Builds a site of this many pages in place and into a folder of its own,
-/// three times each, and prints the most memory of each build.
+/// Builds a site of this many pages in place and into another folder, three times each, and prints
+/// the peak memory of each build.
 pub(crate) fn run(n_pages: u64, folder: Option<PathBuf>) -> anyhow::Result<()> {
     let folder = folder.unwrap_or_else(|| PathBuf::from("target/bench/scale"));
     ensure!(!folder.exists(), "{} is there already", folder.display());
     let missed = measure(n_pages, &folder);
-    // A million small files are not left behind.
+    // The million small files are deleted at the end.
     fs::remove_dir_all(&folder)?;
     let missed = missed?;
     ensure!(missed == 0, "{missed} figures miss their goal");
@@ -41,7 +42,7 @@ fn measure(n_pages: u64, folder: &Path) -> anyhow::Result<usize> {
         limit as f64 / 1e6
     );
     let mut missed = 0;
-    // First into another folder: the site stays as it is.
+    // First into another folder, which leaves the site unchanged.
     for (name, role_name, state) in
         [("into a folder", "build-out", "state-out"), ("in place", "build", "state")]
     {
@@ -72,7 +73,7 @@ fn path_of(n: u64) -> String {
     format!("section-{:02}/part-{folder:05}/page-{n:07}.html", folder % SECTIONS)
 }
 
-/// Gives how many bytes the pages have.
+/// Writes the pages; returns their size in bytes.
 fn write_site(n_pages: u64, site: &Path) -> anyhow::Result<u64> {
     let mut n_bytes = 0;
     for n in 0..n_pages {
@@ -88,7 +89,7 @@ fn write_site(n_pages: u64, site: &Path) -> anyhow::Result<u64> {
 }
 
 fn page(n: u64, word: &str) -> String {
-    // Numbers that look like nothing: the text must not compress to a bomb.
+    // Random-looking numbers, because text that compresses too well would be refused.
     let mix = |salt: u64| (n + 1).wrapping_mul(salt).rotate_left(23).wrapping_mul(0x9e37_79b9_7f4a);
     let (one, two, three) = (mix(0xbf58_476d_1ce4), mix(0x94d0_49bb_1331), mix(0xd6e8_feb8_6659));
     format!(
@@ -99,7 +100,7 @@ fn page(n: u64, word: &str) -> String {
     )
 }
 
-/// Another word in a page of the middle, another one each time.
+/// Changes one word of a page in the middle, a different one each time.
 fn edit(n_pages: u64, site: &Path) -> anyhow::Result<()> {
     let path = site.join(path_of(n_pages / 2));
     let text = fs::read_to_string(&path)?;

@@ -1,8 +1,7 @@
-//! Quality: must-have and must-not-have snippets, block fidelity, metadata.
+//! Scores extraction: required and unwanted snippets, block fidelity, metadata.
 //!
-//! The snippets are scored by the rule of the set they come from: white space
-//! collapsed, a piece counts where it is in the text; precision, recall and F1
-//! over all pieces of all pages.
+//! Snippets are scored by the rule of their set: white space is collapsed, a snippet counts if the
+//! text contains it; precision, recall and F1 are over all snippets of all pages.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,10 +12,10 @@ use anyhow::{Context, ensure};
 use rutter_extract::{Extraction, Options, html};
 use rutter_page::{PageUrl, Timestamp};
 use rutter_testkit::fidelity;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// Scores each folder by what it holds.
+/// Scores each folder by its content.
 pub(crate) fn run(folders: &[PathBuf]) -> anyhow::Result<()> {
     ensure!(!folders.is_empty(), "score needs a folder");
     for folder in folders {
@@ -66,11 +65,25 @@ pub(crate) fn texts(list: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Prints the dates of each listed page as a line of JSON; each line of the list holds an input file
+/// and the URL of the page, separated by a tab.
+pub(crate) fn dates(list: &Path) -> anyhow::Result<()> {
+    for line in fs::read_to_string(list)?.lines() {
+        let (input, url) = line.split_once('\t').context("a line is not INPUT and URL")?;
+        let facts = read(&fs::read(input).context(input.to_owned())?, url)?.facts;
+        let day = |time: Option<Timestamp>| time.map(|time| time.to_string());
+        let (published, modified) = (day(facts.published), day(facts.modified));
+        let by = facts.published_by;
+        println!("{}", json!({ "published": published, "published_by": by, "modified": modified }));
+    }
+    Ok(())
+}
+
 fn squeeze(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Pieces that were found and should be, should not be, and were not.
+/// Numbers of snippets: found, unwanted but found, missing.
 #[derive(Default, Clone, Copy)]
 struct Pieces {
     right: usize,
@@ -129,7 +142,11 @@ fn own_set(folder: &Path) -> anyhow::Result<()> {
     let cases = fidelity::cases(folder)?;
     let mut total = fidelity::Score::default();
     for case in &cases {
-        let extraction = read(&case.html, case.url())?;
+        let mut extraction = read(&case.html, case.url())?;
+        // Links are scored inside their block; as blocks they would count twice.
+        let mut rich = extraction.rich.iter();
+        extraction.page.content.retain(|_| rich.next().is_none_or(|rich| !rich.is_repeat));
+        extraction.rich.retain(|rich| !rich.is_repeat);
         let page = serde_json::from_str(&extraction.page.to_line())?;
         let links: Vec<(String, String)> = extraction
             .inline_links()
@@ -163,7 +180,7 @@ fn is_readability(folder: &Path) -> anyhow::Result<bool> {
     }))
 }
 
-/// Compares metadata with another tool's.
+/// Compares metadata with that of another tool.
 fn metadata(folder: &Path) -> anyhow::Result<()> {
     let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     let mut classes: BTreeMap<(&str, &str), usize> = BTreeMap::new();
@@ -211,7 +228,7 @@ fn metadata(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether two dates are a day apart.
+/// Returns whether two dates are one day apart.
 fn is_next_day(ours: &str, theirs: &str) -> bool {
     let day = |text: &str| {
         let noon = format!("{}T12:00:00Z", text.get(..10)?);
@@ -220,7 +237,7 @@ fn is_next_day(ours: &str, theirs: &str) -> bool {
     matches!((day(ours), day(theirs)), (Some(a), Some(b)) if (a - b).abs() == 86_400)
 }
 
-/// Why two values differ, where our documented order says so.
+/// Returns why two values differ, if the documented order of sources explains it.
 fn class_of(key: &str, ours: Option<&str>, theirs: &str) -> &'static str {
     let Some(ours) = ours else {
         return if key == "byline" && 1 < theirs.matches(char::is_numeric).count() {
@@ -235,7 +252,7 @@ fn class_of(key: &str, ours: Option<&str>, theirs: &str) -> &'static str {
         return "the same";
     }
     match key {
-        // The same moment in another zone is another day.
+        // The same instant in another zone may be another day.
         "publishedTime" if is_next_day(ours, theirs) => "the day in UTC",
         "title" if theirs.is_empty() => "theirs is empty",
         "title" if theirs_low.starts_with(&ours_low) => "we drop what follows the title",

@@ -1,4 +1,4 @@
-//! The figures of the SCP container.
+//! Measures SCP collections: reading, writing, diff and apply.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, BufWriter, Write};
@@ -10,30 +10,30 @@ use anyhow::{Context, ensure};
 use crate::corpus::{self, MIX};
 use crate::table::{Job, Run, Table, role, seconds, shell, timed};
 
-/// Where the corpus lies, made once and kept.
-struct Place {
+/// Paths of the corpus, which is generated once and kept.
+struct CorpusPaths {
     folder: PathBuf,
 }
 
-impl Place {
+impl CorpusPaths {
     fn file(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 }
 
-/// Prints every figure with its goal; fails where one is missed.
+/// Prints every figure with its goal; fails if a goal is missed.
 pub(crate) fn run(n_pages: u64, n_rounds: usize) -> anyhow::Result<()> {
     let folder = PathBuf::from("target/bench").join(format!("scp-{n_pages}"));
     fs::create_dir_all(&folder)?;
-    let place = Place { folder };
-    prepare(&place, n_pages)?;
-    let (decoded, largest) = describe(&place)?;
+    let paths = CorpusPaths { folder };
+    prepare(&paths, n_pages)?;
+    let (decoded, largest) = describe(&paths)?;
 
-    let duckdb = duckdb(&place).context("duckdb could not be installed")?;
+    let duckdb = duckdb(&paths).context("duckdb could not be installed")?;
     let mut table = Table::new(n_rounds);
-    read_figures(&place, &mut table, &duckdb)?;
-    write_figures(&place, &mut table)?;
-    merge_figures(&place, &mut table)?;
+    read_figures(&paths, &mut table, &duckdb)?;
+    write_figures(&paths, &mut table)?;
+    merge_figures(&paths, &mut table)?;
     table.print(decoded);
     table.print_peaks("at most 64 MB above the largest page", largest + 64_000_000);
     ensure!(table.missed == 0, "{} figures miss their goal", table.missed);
@@ -41,10 +41,10 @@ pub(crate) fn run(n_pages: u64, n_rounds: usize) -> anyhow::Result<()> {
 }
 
 /// Makes two snapshots and the delta between them.
-fn prepare(place: &Place, n_pages: u64) -> anyhow::Result<()> {
+fn prepare(paths: &CorpusPaths, n_pages: u64) -> anyhow::Result<()> {
     for (name, is_second) in [("old", false), ("new", true)] {
-        let lines = place.file(&format!("{name}.jsonl"));
-        let collection = place.file(&format!("{name}.scp.zst"));
+        let lines = paths.file(&format!("{name}.jsonl"));
+        let collection = paths.file(&format!("{name}.scp.zst"));
         if !collection.exists() {
             println!("making {} ...", collection.display());
             let mut out = BufWriter::new(File::create(&lines)?);
@@ -55,8 +55,8 @@ fn prepare(place: &Place, n_pages: u64) -> anyhow::Result<()> {
             fs::remove_file(&lines)?;
         }
     }
-    let (old, new) = (place.file("old.scp.zst"), place.file("new.scp.zst"));
-    let (plain, delta) = (place.file("old.scp"), place.file("delta.scp.zst"));
+    let (old, new) = (paths.file("old.scp.zst"), paths.file("new.scp.zst"));
+    let (plain, delta) = (paths.file("old.scp"), paths.file("delta.scp.zst"));
     if !plain.exists() {
         let mut from = zstd::stream::read::Decoder::new(File::open(&old)?)?;
         std::io::copy(&mut from, &mut File::create(&plain)?)?;
@@ -67,11 +67,11 @@ fn prepare(place: &Place, n_pages: u64) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints what the corpus is like; gives its size and its largest page.
-fn describe(place: &Place) -> anyhow::Result<(u64, u64)> {
-    let plain = place.file("old.scp");
+/// Prints statistics of the corpus; returns its size and its largest page.
+fn describe(paths: &CorpusPaths) -> anyhow::Result<(u64, u64)> {
+    let plain = paths.file("old.scp");
     let decoded = fs::metadata(&plain)?.len();
-    let coded = fs::metadata(place.file("old.scp.zst"))?.len();
+    let coded = fs::metadata(paths.file("old.scp.zst"))?.len();
     let (mut n_pages, mut largest, mut n_blocks) = (0_u64, 0, 0_u64);
     let mut counts = [0_u64; MIX.len()];
     for line in BufReader::new(File::open(&plain)?).lines().skip(1) {
@@ -95,7 +95,7 @@ fn describe(place: &Place) -> anyhow::Result<(u64, u64)> {
     for (count, (kind, share, _)) in counts.into_iter().zip(MIX) {
         let found = count as f64 * 1000.0 / n_blocks as f64;
         print!(" {kind} {found:.0} ({share})");
-        // Within 10 %, or half a block in a thousand for the rare kinds.
+        // Within 10 %, or 0.05 % for rare kinds.
         is_close &= (found - share as f64).abs() <= (share as f64 * 0.1).max(0.5);
     }
     println!();
@@ -103,8 +103,8 @@ fn describe(place: &Place) -> anyhow::Result<(u64, u64)> {
     Ok((decoded, largest))
 }
 
-fn read_figures(place: &Place, table: &mut Table, python: &Path) -> anyhow::Result<()> {
-    let file = place.file("old.scp.zst");
+fn read_figures(paths: &CorpusPaths, table: &mut Table, python: &Path) -> anyhow::Result<()> {
+    let file = paths.file("old.scp.zst");
     let query = scan(&file);
     let script = format!("zstd -dc {} | openssl dgst -sha256", file.display());
     let mut jobs: Vec<Job<'_>> = vec![
@@ -134,11 +134,11 @@ fn read_figures(place: &Place, table: &mut Table, python: &Path) -> anyhow::Resu
     Ok(())
 }
 
-fn write_figures(place: &Place, table: &mut Table) -> anyhow::Result<()> {
-    let text = place.file("old.scp");
+fn write_figures(paths: &CorpusPaths, table: &mut Table) -> anyhow::Result<()> {
+    let text = paths.file("old.scp");
     for (name, ending) in [("zstd 9", "scp.zst"), ("gzip 6", "scp.gz")] {
         let (ours, bare) =
-            (place.file(&format!("ours.{ending}")), place.file(&format!("bare.{ending}")));
+            (paths.file(&format!("ours.{ending}")), paths.file(&format!("bare.{ending}")));
         let mut jobs: Vec<Job<'_>> = vec![
             ("write", Box::new(|| role("write", &[&text, &ours]))),
             ("bare codec", Box::new(|| role("bare-write", &[&text, &bare]))),
@@ -155,14 +155,14 @@ fn write_figures(place: &Place, table: &mut Table) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn merge_figures(place: &Place, table: &mut Table) -> anyhow::Result<()> {
+fn merge_figures(paths: &CorpusPaths, table: &mut Table) -> anyhow::Result<()> {
     let [old, new, delta] =
-        ["old.scp.zst", "new.scp.zst", "delta.scp.zst"].map(|name| place.file(name));
-    let (plain, plain_delta) = (place.file("old.scp"), place.file("delta.scp"));
+        ["old.scp.zst", "new.scp.zst", "delta.scp.zst"].map(|name| paths.file(name));
+    let (plain, plain_delta) = (paths.file("old.scp"), paths.file("delta.scp"));
     let mut from = zstd::stream::read::Decoder::new(File::open(&delta)?)?;
     std::io::copy(&mut from, &mut File::create(&plain_delta)?)?;
     let [out_delta, out_snapshot, out] =
-        ["d.scp.zst", "a.scp.zst", "w.scp.zst"].map(|name| place.file(name));
+        ["d.scp.zst", "a.scp.zst", "w.scp.zst"].map(|name| paths.file(name));
     let mut jobs: Vec<Job<'_>> = vec![
         ("read old", Box::new(|| role("read-2", &[&old]))),
         ("read new", Box::new(|| role("read-2", &[&new]))),
@@ -192,9 +192,9 @@ fn merge_figures(place: &Place, table: &mut Table) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A Python with duckdb, installed on first use.
-fn duckdb(place: &Place) -> anyhow::Result<PathBuf> {
-    let venv = place.folder.parent().unwrap().join("venv");
+/// Returns a Python with duckdb, installed at first use.
+fn duckdb(paths: &CorpusPaths) -> anyhow::Result<PathBuf> {
+    let venv = paths.folder.parent().unwrap().join("venv");
     let python = venv.join("bin/python");
     if !venv.join("ready").exists() {
         shell(Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
@@ -204,7 +204,7 @@ fn duckdb(place: &Place) -> anyhow::Result<PathBuf> {
     Ok(python)
 }
 
-/// The typed scan a data engineer would write; it verifies nothing.
+/// A typed scan with `DuckDB`, which verifies nothing.
 fn scan(file: &Path) -> String {
     format!(
         "import duckdb, time\n\

@@ -1,6 +1,6 @@
-//! `rutter serve` beside nginx: the same files, the same run, wrk for both.
+//! Compares `rutter serve` with nginx: the same files, the same run, wrk for both.
 //!
-//! Servers take turns, medians count. Fails where a goal is missed.
+//! Servers take turns, medians count. Fails if a goal is missed.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -13,14 +13,14 @@ use anyhow::{Context, ensure};
 
 use crate::table::middle;
 
-/// How long each turn lasts, and how many turns there are.
-pub(crate) struct Plan {
+/// Duration and number of turns.
+pub(crate) struct ServeBench {
     pub(crate) rutter: PathBuf,
     pub(crate) seconds: u64,
     pub(crate) n_rounds: usize,
 }
 
-/// A server that ends with its guard.
+/// A server process that ends when it is dropped.
 pub(crate) struct Running {
     pub(crate) child: Child,
     pub(crate) address: String,
@@ -28,14 +28,14 @@ pub(crate) struct Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // The master of nginx ends its workers when it is asked, not killed.
+        // The nginx master ends its workers when it is terminated, not when it is killed.
         drop(Command::new("kill").arg(self.child.id().to_string()).status());
         drop(self.child.wait());
     }
 }
 
 impl Running {
-    /// Peak of memory in bytes, children included.
+    /// Returns the peak memory in bytes, with children.
     pub(crate) fn peak(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()));
         let status = status.unwrap_or_default();
@@ -45,7 +45,7 @@ impl Running {
     }
 }
 
-/// Starts `rutter serve` with limits that do not come into the way.
+/// Starts `rutter serve` with limits that the benchmark does not reach.
 pub(crate) fn rutter(program: &Path, public: &Path, args: &[&str]) -> anyhow::Result<Running> {
     let mut child = Command::new(program)
         .arg("serve")
@@ -60,7 +60,7 @@ pub(crate) fn rutter(program: &Path, public: &Path, args: &[&str]) -> anyhow::Re
     let mut line = String::new();
     let mut said = BufReader::new(child.stderr.take().context("no stderr")?);
     said.read_line(&mut line)?;
-    // What it says later must not fill the pipe.
+    // Later output must not fill the pipe.
     std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
     let address = line.trim_end().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     ensure!(address.contains(':'), "rutter did not start: {line}");
@@ -95,7 +95,7 @@ fn nginx(folder: &Path, public: &Path) -> anyhow::Result<Running> {
     Ok(running)
 }
 
-/// What wrk measured.
+/// Results of wrk.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Measured {
     pub(crate) requests: f64,
@@ -135,8 +135,8 @@ pub(crate) fn wrk(
     })
 }
 
-/// Requests that failed, by what wrk says: no answer, or one of another status
-/// than 2xx or 3xx.
+/// Returns the number of failed requests as wrk counts them: no response, or a status other than
+/// 2xx and 3xx.
 fn failures(text: &str) -> u64 {
     let count = |rest: &str| {
         let digits = rest.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty());
@@ -172,7 +172,7 @@ struct Case {
     header: Option<String>,
 }
 
-pub(crate) fn run(plan: &Plan) -> anyhow::Result<()> {
+pub(crate) fn run(plan: &ServeBench) -> anyhow::Result<()> {
     let folder = std::env::temp_dir().join(format!("rutter-bench-serve-{}", std::process::id()));
     let public = folder.join("public");
     fs::create_dir_all(&public)?;
@@ -181,7 +181,7 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<()> {
     result
 }
 
-fn measure(plan: &Plan, folder: &Path, public: &Path) -> anyhow::Result<()> {
+fn measure(plan: &ServeBench, folder: &Path, public: &Path) -> anyhow::Result<()> {
     let line = "{\"@id\":\"https://harbour.example/tides\",\"name\":\"Tides\"}\n";
     fs::write(public.join("index.json"), &line.repeat(250)[..12_439])?;
     let noise: Vec<u8> = (0..50_000_000_u64).map(|n| (n.wrapping_mul(n) >> 7) as u8).collect();
@@ -258,7 +258,7 @@ fn measure(plan: &Plan, folder: &Path, public: &Path) -> anyhow::Result<()> {
     }
     let mb = |bytes: u64| bytes as f64 / 1e6;
     goals.push(("memory idle in MB, at most 32", mb(idle), 32.0, false));
-    // The most connections there were at once: 512.
+    // The maximum number of connections: 512.
     let most = mb((64 << 20) + 512 * (64 << 10));
     goals.push((
         "memory under load in MB, at most 64 MiB + 64 KiB a connection",

@@ -1,5 +1,5 @@
-//! The figures of sitemaps: reading beside a bare loop over XML events,
-//! writing beside another writer, both in constant memory.
+//! Measures sitemaps: reading compared with a loop over XML events, writing with another writer,
+//! both in constant memory.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Write};
@@ -10,7 +10,8 @@ use anyhow::{bail, ensure};
 use quick_xml::events::Event;
 use rutter_page::Timestamp;
 use rutter_signpost::sitemap::{
-    AlternateLink, ChangeFreq, Entry, Foreign, Item, Limits, Push, Reader, UrlsetWriter,
+    AlternateLink, ChangeFreq, ForeignElement, PushOutcome, SitemapEntry, SitemapItem,
+    SitemapLimits, SitemapReader, UrlsetWriter,
 };
 
 use crate::table::{Job, Run, Table, role, seconds, timed};
@@ -18,10 +19,10 @@ use crate::table::{Job, Run, Table, role, seconds, timed};
 /// Entries of the file, and how often it is read or written in one measurement.
 const ENTRIES: u64 = 50_000;
 const PASSES: usize = 20;
-/// What a process may hold that streams a file of 15 MB.
+/// Memory limit of a process that streams a file of 15 MB.
 const MEMORY: u64 = 10_000_000;
 
-/// Prints every figure with its goal; fails where one is missed.
+/// Prints every figure with its goal; fails if a goal is missed.
 pub(crate) fn run(peer: Option<&Path>, n_rounds: usize) -> anyhow::Result<()> {
     let folder = PathBuf::from("target/bench/sitemap");
     fs::create_dir_all(&folder)?;
@@ -53,7 +54,7 @@ pub(crate) fn run(peer: Option<&Path>, n_rounds: usize) -> anyhow::Result<()> {
         else {
             bail!("a measurement is missing")
         };
-        // A loop that parses no attribute is no measure for one that does.
+        // A loop that parses no attributes has less to do.
         let goal = if n_links == 0 { 0.7 } else { 0.5 };
         let times = |runs: &[Run]| seconds(runs);
         table.compare("read", read, "bare events", &times(bare), (goal, None));
@@ -74,7 +75,7 @@ pub(crate) fn run(peer: Option<&Path>, n_rounds: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs a role; its one path tells the shape by its name.
+/// Runs a role; the name of its path tells the shape of the file.
 pub(crate) fn run_role(role: &str, file: &Path) -> anyhow::Result<u64> {
     let n_links = u64::from(file.ends_with("links.xml"));
     match role {
@@ -92,13 +93,13 @@ pub(crate) fn run_role(role: &str, file: &Path) -> anyhow::Result<u64> {
             (0..PASSES).map(|_| bare_buffered(&bytes)).sum()
         }
         "write" => {
-            let entries: Vec<Entry> = (0..ENTRIES).map(|n| entry(n, n_links)).collect();
+            let entries: Vec<SitemapEntry> = (0..ENTRIES).map(|n| entry(n, n_links)).collect();
             let mut out = Vec::new();
             for _ in 0..PASSES {
                 out.clear();
                 let mut writer = UrlsetWriter::new(&mut out, &adverts())?;
                 for entry in &entries {
-                    ensure!(writer.push(entry)? == Push::Taken, "the file is full");
+                    ensure!(writer.push(entry)? == PushOutcome::Written, "the file is full");
                 }
                 writer.finish()?;
             }
@@ -112,25 +113,25 @@ pub(crate) fn run_role(role: &str, file: &Path) -> anyhow::Result<u64> {
     }
 }
 
-/// Reads everything there is to know, and counts it.
+/// Reads and counts all fields.
 fn read(input: impl io::BufRead) -> anyhow::Result<u64> {
     let mut findings = Vec::new();
-    let mut reader = Reader::new(input, Limits::USUAL);
+    let mut reader = SitemapReader::new(input, SitemapLimits::USUAL);
     let mut n = 0;
     while let Some(item) = reader.next(&mut findings)? {
         n += match item {
-            Item::Url(entry) => {
+            SitemapItem::Url(entry) => {
                 entry.loc.len() as u64 + u64::from(entry.lastmod.is_some()) + entry.line % 2
             }
-            Item::Foreign(foreign) => foreign.attributes.len() as u64,
-            Item::Child(_) => 0,
+            SitemapItem::Foreign(foreign) => foreign.attributes.len() as u64,
+            SitemapItem::Child(_) => 0,
         };
     }
     ensure!(findings.is_empty() && !reader.is_truncated(), "the file is not clean");
     Ok(n)
 }
 
-/// The limit: events and nothing else, borrowed from memory.
+/// The limit: XML events only, borrowed from memory.
 fn bare(bytes: &[u8]) -> anyhow::Result<u64> {
     let mut reader = quick_xml::Reader::from_reader(bytes);
     let mut n = 0;
@@ -143,7 +144,7 @@ fn bare(bytes: &[u8]) -> anyhow::Result<u64> {
     }
 }
 
-/// The same through a buffer, as one reads a stream.
+/// The same through a buffer, as a stream is read.
 fn bare_buffered(bytes: &[u8]) -> anyhow::Result<u64> {
     let mut reader = quick_xml::Reader::from_reader(BufReader::new(bytes));
     let mut buffer = Vec::new();
@@ -161,14 +162,14 @@ fn bare_buffered(bytes: &[u8]) -> anyhow::Result<u64> {
 fn write_to(out: impl Write, n_links: u64) -> anyhow::Result<()> {
     let mut writer = UrlsetWriter::new(out, &adverts())?;
     for n in 0..ENTRIES {
-        ensure!(writer.push(&entry(n, n_links))? == Push::Taken, "the file is full");
+        ensure!(writer.push(&entry(n, n_links))? == PushOutcome::Written, "the file is full");
     }
     writer.finish()?.flush()?;
     Ok(())
 }
 
-fn adverts() -> Vec<Foreign> {
-    let element = |name: &str, attributes: &[(&str, &str)], text: &str| Foreign {
+fn adverts() -> Vec<ForeignElement> {
+    let element = |name: &str, attributes: &[(&str, &str)], text: &str| ForeignElement {
         namespace: "https://scp-protocol.org/schemas/sitemap/1.0".to_owned(),
         name: name.to_owned(),
         attributes: attributes.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
@@ -181,13 +182,13 @@ fn adverts() -> Vec<Foreign> {
 }
 
 /// The same entries as `benches/peers` writes.
-fn entry(n: u64, n_links: u64) -> Entry {
+fn entry(n: u64, n_links: u64) -> SitemapEntry {
     let link = |_| AlternateLink {
         hreflang: "de".to_owned(),
         href: format!("https://harbour.example/de/section-{}/page-{n}.html", n % 97),
         media_type: None,
     };
-    Entry {
+    SitemapEntry {
         loc: format!(
             "https://harbour.example/guide/section-{}/page-{n}.html?lang=en&v={}",
             n % 97,
@@ -197,6 +198,6 @@ fn entry(n: u64, n_links: u64) -> Entry {
         changefreq: Some(if n.is_multiple_of(3) { ChangeFreq::Daily } else { ChangeFreq::Monthly }),
         priority: Some((n % 11) as f32 / 10.0),
         alternates: (0..n_links).map(link).collect(),
-        ..Entry::default()
+        ..SitemapEntry::default()
     }
 }

@@ -1,29 +1,30 @@
-//! The figure of SPXI: an index of 100 KB with 300 entities is judged, with a
-//! JSON-LD processor asked, in less time than it takes to parse it ten times.
+//! Measures SPXI: an index of 100 KB with 300 entities is checked, including a JSON-LD processor,
+//! in less time than parsing it ten times.
 
 use std::hint::black_box;
 use std::time::Instant;
 
 use anyhow::{bail, ensure};
-use rutter_finding::{Mode, Report};
+use rutter_finding::{Report, Strictness};
 use rutter_spxi::{
-    Entity, Given, Index, IndexWriter, Kernel, Modified, Surface, judge_index, read_index,
+    CheckInput, Entity, IndexWriter, Kernel, ModifiedDate, SemanticIndex, Surface, check_index,
+    read_index,
 };
 
 use crate::table::{Job, Run, Table, seconds};
 
 const N_ENTITIES: usize = 300;
-/// How often each job is done in a round, so that a round can be measured.
+/// Repetitions of each job in a round, so that a round is long enough to measure.
 const N_TIMES: u32 = 50;
-/// Parsings that judging may take as long as.
+/// Maximum time of a check, in parsings.
 const PARSINGS: f64 = 10.0;
 
-/// Prints every figure with its goal; fails where one is missed.
+/// Prints every figure with its goal; fails if a goal is missed.
 pub(crate) fn run(n_rounds: usize) -> anyhow::Result<()> {
     let bytes = index();
     println!("{N_ENTITIES} entities, {:.1} KB, {N_TIMES} times a round", bytes.len() as f64 / 1e3);
-    let mut report = Report::new(Mode::Lenient);
-    let judged = judge_index(&bytes, &Given::default(), &mut report)?;
+    let mut report = Report::new(Strictness::Lenient);
+    let judged = check_index(&bytes, &CheckInput::default(), &mut report)?;
     ensure!(report.worst().is_none(), "the index is not clean: {:?}", report.counts());
     ensure!(judged.index.entities.len() == N_ENTITIES, "entities are missing");
     ensure!(judged.n_statements.is_some(), "the processor was not asked");
@@ -32,8 +33,8 @@ pub(crate) fn run(n_rounds: usize) -> anyhow::Result<()> {
             "judge",
             Box::new(|| {
                 measured(|| {
-                    let mut report = Report::new(Mode::Strict);
-                    let judged = judge_index(&bytes, &Given::default(), &mut report);
+                    let mut report = Report::new(Strictness::Strict);
+                    let judged = check_index(&bytes, &CheckInput::default(), &mut report);
                     black_box(judged.is_ok())
                 })
             }),
@@ -83,7 +84,7 @@ fn index() -> Vec<u8> {
         markers: vec![format!("flashes {n} times"), format!("kept by house {n}")],
         ..Entity::default()
     };
-    let index = Index {
+    let index = SemanticIndex {
         id: Some(format!("{SITE}/spxi-index.jsonld")),
         kernel: Some(Kernel {
             summary: Some("Three hundred lights along the sound, and their keepers.".to_owned()),
@@ -91,7 +92,7 @@ fn index() -> Vec<u8> {
         }),
         entities: (0..N_ENTITIES).map(entity).collect(),
         surfaces: vec![Surface { id: Some(format!("{SITE}/")), ..Surface::default() }],
-        ..Index::default()
+        ..SemanticIndex::default()
     };
-    IndexWriter::new(index).finish(Modified::parse("2026-05-01")).bytes
+    IndexWriter::new(index).finish(ModifiedDate::parse("2026-05-01")).bytes
 }

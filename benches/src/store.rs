@@ -1,6 +1,5 @@
-//! The figures of the replica: how fast pages come in beside a bare insert of
-//! the same lines, what a delta costs, how fast a very large replica opens,
-//! and the memory of it all.
+//! Measures the replica: inserting pages compared with a plain insert of the same lines, the cost of
+//! a delta, opening a very large replica, and memory.
 
 use std::borrow::Cow;
 use std::fs::{self, File};
@@ -11,28 +10,31 @@ use std::time::Instant;
 use anyhow::{Context, bail, ensure};
 use rusqlite::Connection;
 use rutter_page::{LineDigest, Timestamp};
-use rutter_store::{Begin, Depth, Finish, Item, Mode, Options, Quota, Source, SqliteStore, Store};
+use rutter_store::{
+    CheckDepth, CommitOptions, PageSource, Quota, SqliteStore, StagedPage, StagingMode,
+    StagingOptions, Store, StoreOptions,
+};
 use serde::Deserialize;
 
 use crate::corpus::{Language, Rng, page};
 use crate::table::{Job, Table, role, seconds};
 
-/// What a process may hold at a hundred thousand pages.
+/// Memory limit at a hundred thousand pages.
 const MEMORY: u64 = 128_000_000;
-/// How fast pages come in beside the bare insert.
+/// Minimum speed of inserting pages, relative to the plain insert.
 const GOAL: f64 = 0.5;
-/// Pages of the large replica, unless told otherwise.
+/// Default number of pages of the large replica.
 pub(crate) const USUAL_LARGE: u64 = 1_000_000;
-/// What is asked of it, in seconds.
+/// Time limits for the large replica, in seconds.
 pub(crate) const OPEN: f64 = 1.0;
 pub(crate) const LOOKUP: f64 = 0.005;
-/// Pages of a delta.
+/// Number of pages of a delta.
 const DELTA: u64 = 1_000;
-/// Pages that are looked up in the large replica.
+/// Number of pages that are looked up in the large replica.
 const LOOKUPS: u32 = 200;
 const ORIGIN: &str = "https://docs.example";
 
-/// Prints every figure with its goal; fails where one is missed.
+/// Prints every figure with its goal; fails if a goal is missed.
 pub(crate) fn run(n_pages: u64, n_rounds: usize, n_large: Option<u64>) -> anyhow::Result<()> {
     let folder = PathBuf::from("target/bench/store");
     fs::create_dir_all(&folder)?;
@@ -90,7 +92,7 @@ pub(crate) fn run(n_pages: u64, n_rounds: usize, n_large: Option<u64>) -> anyhow
     Ok(())
 }
 
-/// What was asked of a very large replica, in seconds.
+/// Times measured at a very large replica, in seconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Looks {
     pub(crate) open: f64,
@@ -98,7 +100,7 @@ pub(crate) struct Looks {
     pub(crate) worst: f64,
 }
 
-/// Opens a very large replica and looks pages up; it is built once and kept.
+/// Opens a very large replica and looks pages up; the file is built once and kept.
 pub(crate) fn look(folder: &Path, n_pages: u64) -> anyhow::Result<Looks> {
     let file = folder.join(format!("large-{n_pages}.db"));
     if !file.exists() {
@@ -114,7 +116,7 @@ pub(crate) fn look(folder: &Path, n_pages: u64) -> anyhow::Result<Looks> {
         );
     }
     let started = Instant::now();
-    let store = SqliteStore::open(&file, Options::default())?;
+    let store = SqliteStore::open(&file, StoreOptions::default())?;
     let open = started.elapsed().as_secs_f64();
     let mut rng = Rng::new(7);
     let mut worst: f64 = 0.0;
@@ -129,7 +131,7 @@ pub(crate) fn look(folder: &Path, n_pages: u64) -> anyhow::Result<Looks> {
     Ok(Looks { open, mean, worst })
 }
 
-/// Prints the figures of a very large replica; gives how many miss their goal.
+/// Prints the figures of a very large replica; returns the number of missed goals.
 fn large(folder: &Path, n_pages: u64) -> anyhow::Result<usize> {
     let looks = look(folder, n_pages)?;
     let mut missed = 0;
@@ -151,8 +153,8 @@ fn large(folder: &Path, n_pages: u64) -> anyhow::Result<usize> {
 
 pub(crate) fn run_role(role: &str, paths: &[PathBuf]) -> anyhow::Result<u64> {
     match (role, paths) {
-        ("ingest", [lines, file]) => ingest(lines, file, Mode::Snapshot),
-        ("delta", [lines, file]) => ingest(lines, file, Mode::Delta),
+        ("ingest", [lines, file]) => ingest(lines, file, StagingMode::Snapshot),
+        ("delta", [lines, file]) => ingest(lines, file, StagingMode::Delta),
         ("bare", [lines, file]) => bare(lines, file),
         ("large", [file, n_pages]) => build_large(file, n_pages.to_string_lossy().parse()?),
         _ => bail!("no role store-{role}"),
@@ -177,7 +179,7 @@ fn write_lines(file: &Path, pages: impl Iterator<Item = (u64, u64)>) -> anyhow::
     Ok(out.flush()?)
 }
 
-/// What both need of a line.
+/// Fields of a line that both need.
 #[derive(Deserialize)]
 struct Head<'a> {
     #[serde(borrow)]
@@ -217,24 +219,24 @@ fn time(text: &str) -> anyhow::Result<Timestamp> {
     Ok(Timestamp::parse(text)?)
 }
 
-fn ingest(lines: &Path, file: &Path, mode: Mode) -> anyhow::Result<u64> {
-    let store = SqliteStore::open(file, Options::default())?;
+fn ingest(lines: &Path, file: &Path, mode: StagingMode) -> anyhow::Result<u64> {
+    let store = SqliteStore::open(file, StoreOptions::default())?;
     let publisher = store.register(ORIGIN, &[], "")?;
     let now = time("2026-11-01T00:00:00Z")?;
     let lease = store.lease(publisher, now, now.plus_seconds(3600))?;
-    let begin = Begin {
+    let begin = StagingOptions {
         section: "all",
         mode,
         generated: now,
-        source: Source::Scp,
-        quota: Quota::USUAL,
+        source: PageSource::Scp,
+        quota: Quota::DEFAULT,
         now,
     };
     let mut staging = store.stage(&lease, begin)?;
     let n_lines = each(lines, |head, line| {
         let digest = LineDigest::of(line.as_bytes());
         let Head { url, modified, title, language } = head;
-        Ok(staging.add(&Item {
+        Ok(staging.add(&StagedPage {
             key: &url,
             modified,
             digest,
@@ -244,12 +246,13 @@ fn ingest(lines: &Path, file: &Path, mode: Mode) -> anyhow::Result<u64> {
             withheld: None,
         })?)
     })?;
-    let outlook = staging.commit(&Finish { lines: Some(n_lines), ..Finish::plain() })?;
+    let outlook =
+        staging.commit(&CommitOptions { lines: Some(n_lines), ..CommitOptions::plain() })?;
     store.release(lease)?;
     Ok(outlook.after)
 }
 
-/// The least that keeps the same lines: one table, one transaction.
+/// The smallest program that stores the same lines: one table, one transaction.
 fn bare(lines: &Path, file: &Path) -> anyhow::Result<u64> {
     insert(BufReader::with_capacity(256 << 10, File::open(lines)?), file)
 }
@@ -282,15 +285,15 @@ fn small_url(n: u64) -> String {
 }
 
 fn build_large(file: &Path, n_pages: u64) -> anyhow::Result<u64> {
-    let store = SqliteStore::open(file, Options::default())?;
+    let store = SqliteStore::open(file, StoreOptions::default())?;
     let publisher = store.register(ORIGIN, &[], "")?;
     let now = time("2026-11-01T00:00:00Z")?;
     let lease = store.lease(publisher, now, now.plus_seconds(3600))?;
-    let begin = Begin {
+    let begin = StagingOptions {
         section: "all",
-        mode: Mode::Snapshot,
+        mode: StagingMode::Snapshot,
         generated: now,
-        source: Source::Scp,
+        source: PageSource::Scp,
         quota: Quota::NONE,
         now,
     };
@@ -309,7 +312,7 @@ fn build_large(file: &Path, n_pages: u64) -> anyhow::Result<u64> {
         let digest = LineDigest::of(line.as_bytes());
         let modified = time("2026-10-01T00:00:00Z")?;
         let (title, language) = ("Note", "en");
-        staging.add(&Item {
+        staging.add(&StagedPage {
             key: &key,
             modified,
             digest,
@@ -319,9 +322,9 @@ fn build_large(file: &Path, n_pages: u64) -> anyhow::Result<u64> {
             withheld: None,
         })?;
     }
-    let outlook = staging.commit(&Finish::plain())?;
+    let outlook = staging.commit(&CommitOptions::plain())?;
     store.release(lease)?;
-    let faults = store.check(Depth::Books)?;
+    let faults = store.check(CheckDepth::Records)?;
     ensure!(faults.is_empty(), "{}", faults.first().context("no fault")?);
     Ok(outlook.after)
 }

@@ -1,14 +1,11 @@
-//! The figures of `rutter sync` on loopback, with `rutter serve` as the
-//! server: beside scrapy, `wget --mirror`, and `curl` with `rutter check` and
-//! a bare insert of the same lines; what it costs when nothing or little
-//! changed; the memory of it.
+//! Measures `rutter sync` on loopback, with `rutter serve` as the server.
 //!
-//! The site is one that others wrote: the documentation of the JDK, its pages
-//! and links as they are. Only where a size has to be chosen pages are made.
-//! Requests are counted at the server. Everything is asked of the program as
-//! it is released.
+//! Compared with scrapy, `wget --mirror`, and `curl` with `rutter check` and a plain insert of the
+//! same lines; also the cost when nothing or little changed, and memory. The site is the
+//! documentation of the JDK with its links; pages are generated only where a size has to be chosen.
+//! Requests are counted at the server, and the release build is measured.
 
-mod place;
+mod served_site;
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -17,14 +14,14 @@ use std::process::Command;
 
 use anyhow::{Context, ensure};
 
-use self::place::{Cost, Place};
+use self::served_site::{Cost, ServedSite};
 use crate::build;
 use crate::docsite::Docs;
 use crate::store;
 use crate::table::{middle, role};
 
-/// What is measured, and with what.
-pub(crate) struct Plan {
+/// What to measure, and the programs for comparison.
+pub(crate) struct SyncBench {
     pub(crate) rutter: PathBuf,
     /// A Python with scrapy.
     pub(crate) python: PathBuf,
@@ -43,11 +40,11 @@ pub(crate) struct Plan {
     pub(crate) only: Option<String>,
 }
 
-/// What a sync may hold, in megabytes.
+/// Memory limit of a sync, in megabytes.
 const MEMORY: f64 = 128.0;
 
 /// A part of the measurement.
-type Part = fn(&Plan, &Path, &mut Goals) -> anyhow::Result<()>;
+type BenchPart = fn(&SyncBench, &Path, &mut Goals) -> anyhow::Result<()>;
 
 /// Figures and their goals.
 #[derive(Default)]
@@ -69,13 +66,13 @@ impl Goals {
     }
 }
 
-/// Prints every figure with its goal; fails where one is missed.
-pub(crate) fn run(plan: &Plan) -> anyhow::Result<()> {
+/// Prints every figure with its goal; fails if a goal is missed.
+pub(crate) fn run(plan: &SyncBench) -> anyhow::Result<()> {
     let folder = std::env::current_dir()?.join("target/bench/sync");
     drop(fs::remove_dir_all(&folder));
     fs::create_dir_all(&folder)?;
     let mut goals = Goals::default();
-    let parts: [(&str, Part); 5] = [
+    let parts: [(&str, BenchPart); 5] = [
         ("scp", by_collection),
         ("layers", all_layers),
         ("html", by_html),
@@ -131,39 +128,39 @@ const PAGES: [&str; 6] = [
     "--robots=false",
 ];
 
-/// Sync by collections, beside scrapy and beside the parts it is made of.
-fn by_collection(plan: &Plan, folder: &Path, goals: &mut Goals) -> anyhow::Result<()> {
-    let place = Place::new(plan, folder, "site")?;
-    build::fresh_copy(&plan.site, &place.source)?;
-    place.build(&COLLECTIONS)?;
-    let n_pages = n_collected(&place)?;
-    let server = place.serve()?;
+/// Measures sync by collections, compared with scrapy and with its parts.
+fn by_collection(plan: &SyncBench, folder: &Path, goals: &mut Goals) -> anyhow::Result<()> {
+    let site = ServedSite::new(plan, folder, "site")?;
+    build::fresh_copy(&plan.site, &site.source)?;
+    site.build(&COLLECTIONS)?;
+    let n_pages = n_collected(&site)?;
+    let server = site.serve()?;
     println!("{n_pages} pages by collection, {} rounds", plan.n_rounds);
     let (mut first, mut again, mut parts, mut scrapy) = (vec![], vec![], vec![], vec![]);
     let mut quiet = 0;
     for _ in 0..plan.n_rounds {
-        place.remove("replica.db");
-        let (cost, n_requests) = place.sync("replica.db")?;
-        ensure!(place.pages("replica.db")? == n_pages, "pages are missing");
+        site.remove("replica.db");
+        let (cost, n_requests) = site.sync("replica.db")?;
+        ensure!(site.pages("replica.db")? == n_pages, "pages are missing");
         say("first sync", cost, n_requests);
         first.push(cost);
-        let (cost, n_requests) = place.sync("replica.db")?;
+        let (cost, n_requests) = site.sync("replica.db")?;
         say("nothing changed", cost, n_requests);
         again.push(cost);
         quiet = quiet.max(n_requests);
-        parts.push(in_parts(&place)?);
-        scrapy.push(place.scrapy(&plan.home)?.rate());
+        parts.push(in_parts(&site)?);
+        scrapy.push(site.scrapy(&plan.home)?.rate());
     }
-    let sources = build::pages(&place.source)?;
+    let sources = build::pages(&site.source)?;
     for (path, _) in sources.iter().step_by(100) {
         add_sentence(path)?;
     }
-    place.build(&COLLECTIONS)?;
-    place.copy("replica.db", "kept.db")?;
+    site.build(&COLLECTIONS)?;
+    site.copy("replica.db", "kept.db")?;
     let mut delta = Vec::new();
     for _ in 0..plan.n_rounds {
-        place.copy("kept.db", "replica.db")?;
-        let (cost, n_requests) = place.sync("replica.db")?;
+        site.copy("kept.db", "replica.db")?;
+        let (cost, n_requests) = site.sync("replica.db")?;
         say("delta of 1 %", cost, n_requests);
         delta.push(cost);
     }
@@ -182,7 +179,7 @@ fn by_collection(plan: &Plan, folder: &Path, goals: &mut Goals) -> anyhow::Resul
     Ok(())
 }
 
-/// Changes what a page says.
+/// Changes the text of a page.
 fn add_sentence(path: &Path) -> anyhow::Result<()> {
     let text = fs::read_to_string(path)?;
     let at = text.rfind("</main>").or_else(|| text.rfind("</body>")).context("no end")?;
@@ -191,24 +188,24 @@ fn add_sentence(path: &Path) -> anyhow::Result<()> {
 }
 
 /// Pages of the newest snapshot.
-fn n_collected(place: &Place<'_>) -> anyhow::Result<u64> {
-    let path = place.folder.join("public/scp").join(place.snapshot()?);
+fn n_collected(site: &ServedSite<'_>) -> anyhow::Result<u64> {
+    let path = site.folder.join("public/scp").join(site.snapshot()?);
     let text = zstd::stream::read::Decoder::new(File::open(path)?)?;
     // Line 1 describes the rest.
     Ok((BufReader::with_capacity(256 << 10, text).split(b'\n').count() as u64).saturating_sub(1))
 }
 
-/// Seconds of `curl`, `rutter check` and a bare insert, one after the other.
-fn in_parts(place: &Place<'_>) -> anyhow::Result<f64> {
-    let name = place.snapshot()?;
+/// Returns the seconds of `curl`, `rutter check` and a plain insert in sequence.
+fn in_parts(site: &ServedSite<'_>) -> anyhow::Result<f64> {
+    let name = site.snapshot()?;
     let mut curl = Command::new("curl");
-    curl.args(["-sf", "-o", "taken.scp.zst"]).arg(format!("{}/scp/{name}", place.origin()));
-    let mut check = Command::new(&place.plan.rutter);
+    curl.args(["-sf", "-o", "taken.scp.zst"]).arg(format!("{}/scp/{name}", site.origin()));
+    let mut check = Command::new(&site.plan.rutter);
     check.args(["check", "taken.scp.zst"]);
-    let curl = place.measure(&curl, &[0.0])?.seconds;
-    let check = place.measure(&check, &[0.0])?.seconds;
-    place.remove("bare.db");
-    let [taken, bare] = ["taken.scp.zst", "bare.db"].map(|name| place.folder.join(name));
+    let curl = site.measure(&curl, &[0.0])?.seconds;
+    let check = site.measure(&check, &[0.0])?.seconds;
+    site.remove("bare.db");
+    let [taken, bare] = ["taken.scp.zst", "bare.db"].map(|name| site.folder.join(name));
     let insert = role("sync-bare", &[&taken, &bare])?.seconds;
     let seconds = curl + check + insert;
     println!("  curl {curl:.2} + check {check:.2} + bare insert {insert:.2} = {seconds:.2} s");
@@ -224,9 +221,9 @@ pub(crate) fn bare(collection: &Path, file: &Path) -> anyhow::Result<u64> {
     store::insert(text, file)
 }
 
-/// The example site with every layer there is: requests when nothing changed.
-fn all_layers(plan: &Plan, folder: &Path, goals: &mut Goals) -> anyhow::Result<()> {
-    let place = Place::new(plan, folder, "site")?;
+/// Counts the requests of an unchanged example site with all layers.
+fn all_layers(plan: &SyncBench, folder: &Path, goals: &mut Goals) -> anyhow::Result<()> {
+    let site = ServedSite::new(plan, folder, "site")?;
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
     for (from, to) in
         [("harbour", "site"), ("entities", "entities"), ("rutter.toml", "rutter.toml")]
@@ -235,20 +232,20 @@ fn all_layers(plan: &Plan, folder: &Path, goals: &mut Goals) -> anyhow::Result<(
             Command::new("cp").arg("-r").arg(examples.join(from)).arg(folder.join(to)).status()?;
         ensure!(status.success(), "cp");
     }
-    // Its pages name their address.
+    // Its pages contain their URL.
     let script = format!(
         "grep -rlZ https://harbour.example . | xargs -0 sed -i 's|https://harbour.example|{}|g'",
-        place.origin()
+        site.origin()
     );
     ensure!(Command::new("sh").args(["-c", &script]).current_dir(folder).status()?.success());
-    place.build(&["--config", "rutter.toml"])?;
-    let server = place.serve()?;
-    let (cost, n_requests) = place.sync("replica.db")?;
+    site.build(&["--config", "rutter.toml"])?;
+    let server = site.serve()?;
+    let (cost, n_requests) = site.sync("replica.db")?;
     println!("example site, all layers");
     say("first sync", cost, n_requests);
-    // The second visit learns what is not there; the third asks what is.
-    place.sync("replica.db")?;
-    let (cost, n_requests) = place.sync("replica.db")?;
+    // The second sync learns which files are missing; the third requests only existing ones.
+    site.sync("replica.db")?;
+    let (cost, n_requests) = site.sync("replica.db")?;
     say("nothing changed", cost, n_requests);
     drop(server);
     goals.at_most("nothing changed, requests with all layers", n_requests as f64, 4.0);
@@ -256,25 +253,25 @@ fn all_layers(plan: &Plan, folder: &Path, goals: &mut Goals) -> anyhow::Result<(
 }
 
 /// A site with a sitemap and nothing else.
-fn by_html(plan: &Plan, folder: &Path, goals: &mut Goals) -> anyhow::Result<()> {
-    let place = Place::new(plan, folder, "site")?;
-    build::fresh_copy(&plan.site, &place.source)?;
-    place.build(&PAGES)?;
+fn by_html(plan: &SyncBench, folder: &Path, goals: &mut Goals) -> anyhow::Result<()> {
+    let site = ServedSite::new(plan, folder, "site")?;
+    build::fresh_copy(&plan.site, &site.source)?;
+    site.build(&PAGES)?;
     let n_listed = fs::read_to_string(folder.join("public/sitemap.xml"))?.matches("<loc>").count();
-    let server = place.serve()?;
+    let server = site.serve()?;
     println!("{n_listed} pages of HTML, {} rounds", plan.n_rounds);
     let (mut ours, mut wget, mut scrapy) = (vec![], vec![], vec![]);
     let mut peak = 0.0;
     for _ in 0..plan.n_rounds {
-        place.remove("replica.db");
-        let (cost, n_requests) = place.sync("replica.db")?;
+        site.remove("replica.db");
+        let (cost, n_requests) = site.sync("replica.db")?;
         say("sync", cost, n_requests);
-        let n_pages = place.pages("replica.db")?;
+        let n_pages = site.pages("replica.db")?;
         ensure!(n_pages == n_listed as u64, "{n_pages} of {n_listed} pages");
         ours.push(n_pages as f64 / cost.seconds);
         peak = f64::max(peak, cost.peak);
-        wget.push(place.wget(&plan.home)?.rate());
-        scrapy.push(place.scrapy(&plan.home)?.rate());
+        wget.push(site.wget(&plan.home)?.rate());
+        scrapy.push(site.scrapy(&plan.home)?.rate());
     }
     drop(server);
     let rate = middle(ours);
@@ -284,48 +281,48 @@ fn by_html(plan: &Plan, folder: &Path, goals: &mut Goals) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// A large site: its memory, and whether a delta costs what it holds.
-fn many(plan: &Plan, folder: &Path, goals: &mut Goals) -> anyhow::Result<()> {
+/// Measures a large site: memory, and whether the cost of a delta depends on its size only.
+fn many(plan: &SyncBench, folder: &Path, goals: &mut Goals) -> anyhow::Result<()> {
     let docs = Docs::new();
-    // The same delta into a small replica and into a large one.
+    // The same delta for a small and a large replica.
     let mut costs = Vec::new();
     let small = (plan.n_few, plan.n_few / 100);
     let sizes = [small, (plan.n_many, small.1), (plan.n_many, plan.n_many / 100)];
     let mut peak = 0.0;
     for (n_pages, n_changed) in sizes {
-        let place =
-            Place::new(plan, &folder.join(format!("{n_pages}-{n_changed}")), "lines.jsonl")?;
-        let origin = place.origin();
-        docs.write_lines(&place.source, &origin, n_pages, |_| Some(0))?;
-        place.build(&COLLECTIONS)?;
-        let server = place.serve()?;
-        let (first, n_requests) = place.sync("replica.db")?;
+        let site =
+            ServedSite::new(plan, &folder.join(format!("{n_pages}-{n_changed}")), "lines.jsonl")?;
+        let origin = site.origin();
+        docs.write_lines(&site.source, &origin, n_pages, |_| Some(0))?;
+        site.build(&COLLECTIONS)?;
+        let server = site.serve()?;
+        let (first, n_requests) = site.sync("replica.db")?;
         println!("{n_pages} pages by collection");
         say("first sync", first, n_requests);
         peak = f64::max(peak, first.peak);
-        let (quiet, n_requests) = place.sync("replica.db")?;
+        let (quiet, n_requests) = site.sync("replica.db")?;
         say("nothing changed", quiet, n_requests);
         let step = n_pages / n_changed.max(1);
-        // One in ten of what changes goes away.
+        // One in ten changed pages is removed.
         let version = |n: u64| match (n % step, n / step % 10) {
             (0, 9) => None,
             (0, _) => Some(1),
             _ => Some(0),
         };
-        docs.write_lines(&place.source, &origin, n_pages, version)?;
-        place.build(&COLLECTIONS)?;
-        place.copy("replica.db", "kept.db")?;
+        docs.write_lines(&site.source, &origin, n_pages, version)?;
+        site.build(&COLLECTIONS)?;
+        site.copy("replica.db", "kept.db")?;
         let mut runs = Vec::new();
         for _ in 0..plan.n_rounds {
-            place.copy("kept.db", "replica.db")?;
-            let (cost, n_requests) = place.sync("replica.db")?;
+            site.copy("kept.db", "replica.db")?;
+            let (cost, n_requests) = site.sync("replica.db")?;
             say(&format!("delta of {n_changed}"), cost, n_requests);
             peak = f64::max(peak, cost.peak);
             runs.push(cost);
         }
         drop(server);
         costs.push(of(&runs, |cost| cost.seconds));
-        fs::remove_dir_all(&place.folder)?;
+        fs::remove_dir_all(&site.folder)?;
     }
     let [small, same, more] = costs.as_slice() else { anyhow::bail!("a size is missing") };
     goals.at_most("the same delta into ten times the pages, time", same / small, 2.0);
@@ -335,7 +332,7 @@ fn many(plan: &Plan, folder: &Path, goals: &mut Goals) -> anyhow::Result<()> {
 }
 
 /// A replica of a million pages.
-fn large(plan: &Plan, _: &Path, goals: &mut Goals) -> anyhow::Result<()> {
+fn large(plan: &SyncBench, _: &Path, goals: &mut Goals) -> anyhow::Result<()> {
     let folder = PathBuf::from("target/bench/store");
     fs::create_dir_all(&folder)?;
     let looks = store::look(&folder, plan.n_large)?;

@@ -1,4 +1,4 @@
-//! Measurements in rotation, and the table of ratios they give.
+//! Runs measurements in rotation and prints the table of their ratios.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -13,7 +13,7 @@ pub(crate) struct Run {
     pub(crate) peak: u64,
 }
 
-/// A name and what is measured under it.
+/// A name and its measurement.
 pub(crate) type Job<'j> = (&'static str, Box<dyn FnMut() -> anyhow::Result<Run> + 'j>);
 
 struct Row {
@@ -26,7 +26,7 @@ struct Row {
     aim: Option<f64>,
 }
 
-/// Figures and whether they hold.
+/// Figures and whether they meet their goals.
 pub(crate) struct Table {
     pub(crate) n_rounds: usize,
     rows: Vec<Row>,
@@ -39,7 +39,7 @@ impl Table {
         Self { n_rounds, rows: Vec::new(), peaks: Vec::new(), missed: 0 }
     }
 
-    /// Runs all jobs in rotation and gives the runs of each.
+    /// Runs all jobs in rotation and returns the runs of each.
     pub(crate) fn rotate(&self, jobs: &mut [Job<'_>]) -> anyhow::Result<Vec<Vec<Run>>> {
         let mut runs = vec![Vec::new(); jobs.len()];
         for round in 0..self.n_rounds {
@@ -53,8 +53,8 @@ impl Table {
     }
 
     /// How much faster `ours` is than `theirs`: the median of the rounds, which
-    /// alone decides. The best round of each is shown beside it, because jobs
-    /// of ten seconds differ by a fifth from round to round on shared cores.
+    /// alone decides. The best round of each is printed, too, because jobs of ten seconds differ
+    /// by 20 % from round to round on shared cores.
     pub(crate) fn compare(
         &mut self,
         name: &str,
@@ -79,7 +79,7 @@ impl Table {
         self.peaks.push((name.to_owned(), peak));
     }
 
-    /// Prints all figures; speeds are of this many bytes.
+    /// Prints all figures; speeds are relative to this number of bytes.
     pub(crate) fn print(&self, decoded: u64) {
         println!("\nmedian of {} rounds", self.n_rounds);
         println!("{:<28} {:>7} {:>7}  {:<28} ratio  (best)  goal", "", "s", "MB/s", "against");
@@ -94,7 +94,7 @@ impl Table {
         }
     }
 
-    /// Prints the peaks of memory beside their limit.
+    /// Prints peak memory and its limit.
     pub(crate) fn print_peaks(&mut self, what: &str, limit: u64) {
         println!("\npeak memory, {what} ({:.1} MB):", limit as f64 / 1e6);
         for (name, peak) in &self.peaks {
@@ -126,7 +126,7 @@ pub(crate) fn role(role: &str, paths: &[&PathBuf]) -> anyhow::Result<Run> {
     Ok(Run { seconds: number()?.parse()?, peak: number()?.parse()? })
 }
 
-/// Runs a command and times it from outside.
+/// Runs a command and measures its time.
 pub(crate) fn shell(command: &mut Command) -> anyhow::Result<Run> {
     let started = Instant::now();
     let output = command.output()?;
@@ -135,7 +135,7 @@ pub(crate) fn shell(command: &mut Command) -> anyhow::Result<Run> {
     Ok(Run { seconds, peak: 0 })
 }
 
-/// Runs a script that times itself, so that its start does not count.
+/// Runs a script that measures its own time, so that its start does not count.
 pub(crate) fn timed(command: &mut Command) -> anyhow::Result<Run> {
     let output = command.output()?;
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

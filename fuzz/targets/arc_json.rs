@@ -1,15 +1,14 @@
-//! No bytes may make the reader panic, hang or pass its own limits; pieces of
-//! any size must say the same; and what is passed on never allows more than
-//! what was read.
+//! The ARC reader never panics, hangs or exceeds its limits; pieces of any size give the same
+//! result; and written output never allows more than the input.
 #![no_main]
 
 use std::io::Read;
 
 use rutter_arc::{
-    Consent, Entry, JsonWriter, Judge, Limits, Reader, Receipt, Whole, pointer, policy,
+    Consent, ArcEntry, JsonWriter, SitemapChecker, Limits, ArcReader, ArcReceipt, ExpectedDocument, pointer, policy,
 };
 use rutter_finding::Finding;
-use rutter_page::Own;
+use rutter_page::IntoOwned;
 
 const LIMITS: Limits = Limits { bytes: 1 << 20, pages: 50, entry: 4096, head: 8192, depth: 20 };
 
@@ -25,21 +24,21 @@ impl Read for Slow<'_> {
     }
 }
 
-type Outcome = (Vec<Entry<'static>>, Vec<Finding>, Result<Receipt, String>);
+type Outcome = (Vec<ArcEntry<'static>>, Vec<Finding>, Result<ArcReceipt, String>);
 
 fn read(input: impl Read) -> Outcome {
     let (mut entries, mut findings) = (Vec::new(), Vec::new());
-    let mut judge = Judge::new(None);
+    let mut judge = SitemapChecker::new(None);
     let result = (|| {
-        let mut reader = Reader::new(input, LIMITS);
+        let mut reader = ArcReader::new(input, LIMITS);
         while let Some(entry) = reader.visit(&mut findings, |entry, idx, sink| {
-            judge.see(&entry, idx, sink);
-            entry.own()
+            judge.check_entry(&entry, idx, sink);
+            entry.into_owned()
         })? {
             entries.push(entry);
         }
         let receipt = reader.finish(&mut findings)?;
-        judge.finish(&receipt, Whole::Sitemap, &mut findings);
+        judge.finish(&receipt, ExpectedDocument::Sitemap, &mut findings);
         assert_eq!(receipt.pages, entries.len() as u64);
         assert!(receipt.pages + receipt.skipped <= LIMITS.pages);
         Ok::<_, rutter_arc::ArcError>(receipt)
@@ -58,16 +57,16 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         assert_eq!(findings, other_findings);
     }
     for entry in &entries {
-        assert!(entry.ai_tags.len() <= rutter_arc::MOST_TAGS);
+        assert!(entry.ai_tags.len() <= rutter_arc::MAX_TAGS);
         let line = entry.to_json();
-        let again = Entry::from_json(&line).expect("what we write we read");
+        let again = ArcEntry::from_json(&line).expect("what we write we read");
         assert!(entry.consent() <= again.consent());
         assert_eq!(again.to_json(), line);
         if entry.consent() == Consent::Given {
             assert_eq!(entry.ai_indexable, Some(true));
         }
     }
-    if let Ok(Receipt { head, is_foreign: false, .. }) = result {
+    if let Ok(ArcReceipt { head, is_foreign: false, .. }) = result {
         let mut writer = JsonWriter::new(Vec::new(), &head).expect("memory takes everything");
         for entry in &entries {
             writer.push(entry).expect("memory takes everything");
@@ -79,6 +78,6 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         }
     }
     let mut findings: Vec<Finding> = Vec::new();
-    drop(policy::Policy::read(bytes, &mut findings));
+    drop(policy::ArcPolicy::read(bytes, &mut findings));
     drop(pointer::read(bytes, &mut findings));
 });

@@ -1,19 +1,19 @@
-//! No bytes may make the reader of YAML panic, hang or grow; and what it reads
-//! can be written and read again as the same data.
+//! The YAML reader never panics, hangs or exceeds its limits; and its result can be written and read
+//! again as the same data.
 #![no_main]
 
-use rutter_arc::{ArcError, Entry, Form, Head, Limits, YamlWriter, open};
+use rutter_arc::{ArcError, ArcEntry, ArcFormat, SitemapHeader, Limits, YamlWriter, open_sitemap};
 use rutter_finding::Finding;
-use rutter_page::Own;
+use rutter_page::IntoOwned;
 
 const LIMITS: Limits =
     Limits { bytes: 1 << 20, pages: 50, entry: 1 << 16, head: 1 << 16, depth: 20 };
 
-fn read(bytes: &[u8]) -> Result<(Head, Vec<Entry<'static>>), ArcError> {
+fn read(bytes: &[u8]) -> Result<(SitemapHeader, Vec<ArcEntry<'static>>), ArcError> {
     let mut findings: Vec<Finding> = Vec::new();
-    let mut reader = open(bytes, Form::Yaml, LIMITS)?;
+    let mut reader = open_sitemap(bytes, ArcFormat::Yaml, LIMITS)?;
     let mut entries = Vec::new();
-    while let Some(entry) = reader.next(&mut findings, |entry| entry.own())? {
+    while let Some(entry) = reader.next(&mut findings, |entry| entry.into_owned())? {
         entries.push(entry);
     }
     let receipt = reader.finish(&mut findings)?;

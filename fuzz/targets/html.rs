@@ -1,9 +1,8 @@
-//! No bytes may make the extractor panic, hang or make a page that breaks the
-//! rules of the format.
+//! The extractor never panics or hangs, and never makes an invalid page.
 #![no_main]
 
 use rutter_extract::{Limits, Options, html, markdown};
-use rutter_page::{Judge, PageLimits, PageUrl, Timestamp};
+use rutter_page::{PageReader, PageLimits, PageUrl, Timestamp};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let url = PageUrl::parse("https://harbour.example/a/page.html").unwrap();
@@ -29,7 +28,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     }
     let line = extraction.page.to_line();
     let mut findings: Vec<rutter_finding::Finding> = Vec::new();
-    let mut judge = Judge::new(PageLimits::SPEC);
+    let mut judge = PageReader::new(PageLimits::SPEC);
     assert!(judge.read(&line, 1, &mut findings).is_ok());
     assert!(findings.iter().all(|finding| !finding.rule.is_fatal()), "{findings:?}");
 });

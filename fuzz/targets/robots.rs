@@ -1,14 +1,14 @@
-//! No bytes may make the parser, the judge or the merger panic or hang; and
-//! merging is a fixed point that changes no answer of the owner's file.
+//! Parser, checks and merge of robots.txt never panic or hang; merging twice gives the same bytes
+//! and changes no answer of the owner's file.
 #![no_main]
 
 use rutter_finding::Finding;
-use rutter_signpost::robots::{AgentGroup, Robots, Wishes, judge, merge};
+use rutter_signpost::robots::{AgentGroup, Robots, RobotsAdditions, check, merge};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let mut findings: Vec<Finding> = Vec::new();
-    judge(bytes, &mut findings);
-    let wishes = Wishes {
+    check(bytes, &mut findings);
+    let wishes = RobotsAdditions {
         sitemaps: vec!["https://h.example/sitemap.xml".into()],
         group: Some(AgentGroup {
             agents: vec!["GPTBot".into(), "CCBot".into()],
@@ -19,7 +19,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     };
     let once = merge(Some(bytes), &wishes);
     assert_eq!(merge(Some(&once), &wishes), once);
-    let outside = merge(Some(bytes), &Wishes::default());
+    let outside = merge(Some(bytes), &RobotsAdditions::default());
     let (old, new) = (Robots::parse(&outside), Robots::parse(&once));
     let text = String::from_utf8_lossy(bytes);
     let targets = ["/", "/a", "/private/x?y", text.lines().last().unwrap_or_default()];

@@ -1,9 +1,8 @@
-//! No bytes on a socket may make the server panic or hang, show a byte that is
-//! hidden or lies outside, or send a part that is not the one it names; and
-//! whoever comes next is answered.
+//! The server never panics or hangs, never sends a hidden byte or one from outside the root, and
+//! never sends another range than it names; and it answers the next client.
 //!
-//! An odd first byte stands for the head of a good request, so that fields such
-//! as `Range` and `If-None-Match` are reached; an even one for nothing.
+//! If the first byte is odd, a valid request line is added, so that fields such as `Range` and
+//! `If-None-Match` are reached.
 #![no_main]
 
 use std::fs;
@@ -12,11 +11,11 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use rutter_serve::{Listening, Server, Settings, Site};
+use rutter_serve::{ListenConfig, Server, SiteSettings, Site};
 
-const SECRET: &str = "nobody may read this";
+const SECRET: &str = "must not be served";
 
-/// A file of which every byte is its own place.
+/// Content of a file in which each byte identifies its position.
 fn bytes() -> Vec<u8> {
     (b'0'..=b'z').collect()
 }
@@ -36,26 +35,25 @@ fn server() -> SocketAddr {
             fs::write(path, text).expect("a file");
         }
         std::os::unix::fs::symlink("../outside", public.join("link")).expect("a link");
-        let mut settings = Settings::new(public);
+        let mut settings = SiteSettings::new(public);
         settings.rate = None;
-        // Some answers come from memory, and some from files.
+        // Some responses come from memory, others from files.
         settings.limits.small = 10;
         settings.limits.per_address = 4096;
         let site = Site::open(settings, Vec::new()).expect("a site");
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
-        let listening = Listening { workers: 1, ..Listening::new(any) };
+        let listening = ListenConfig { workers: 1, ..ListenConfig::new(any) };
         let server = Server::bind(site, listening).expect("a port");
         let address = server.address().expect("an address");
         std::thread::spawn(move || {
             server.run().expect("it runs");
-            // Nobody stops it.
             std::process::abort();
         });
         address
     })
 }
 
-/// Everything that comes back.
+/// Returns the whole response.
 fn ask(request: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(server()).expect("it listens");
     stream.set_read_timeout(Some(Duration::from_secs(15))).expect("a clock");

@@ -1,13 +1,13 @@
-//! No bytes may make the reader panic, hang or pass its limits; how the bytes
-//! arrive changes nothing; and what was read can be written and read again.
+//! The sitemap reader never panics, hangs or exceeds its limits; the size of pieces changes nothing;
+//! and entries can be written and read again.
 #![no_main]
 
 use std::io::{BufRead, BufReader};
 
 use rutter_finding::Finding;
-use rutter_signpost::sitemap::{Item, Limits, Push, Reader, UrlsetWriter, is_sitemap};
+use rutter_signpost::sitemap::{SitemapItem, SitemapLimits, PushOutcome, SitemapReader, UrlsetWriter, is_sitemap};
 
-const LIMITS: Limits = Limits {
+const LIMITS: SitemapLimits = SitemapLimits {
     bytes: 1 << 20,
     urls: 100,
     depth: 8,
@@ -18,8 +18,8 @@ const LIMITS: Limits = Limits {
     extensions: 8,
 };
 
-fn read(input: impl BufRead) -> (Vec<Item>, Vec<Finding>, Option<String>) {
-    let mut reader = Reader::new(input, LIMITS);
+fn read(input: impl BufRead) -> (Vec<SitemapItem>, Vec<Finding>, Option<String>) {
+    let mut reader = SitemapReader::new(input, LIMITS);
     let (mut items, mut findings) = (Vec::new(), Vec::new());
     let error = loop {
         match reader.next(&mut findings) {
@@ -35,7 +35,7 @@ fn read(input: impl BufRead) -> (Vec<Item>, Vec<Finding>, Option<String>) {
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     is_sitemap(bytes);
     let (items, findings, error) = read(bytes);
-    assert!(items.iter().filter(|item| !matches!(item, Item::Foreign(_))).count() <= 100);
+    assert!(items.iter().filter(|item| !matches!(item, SitemapItem::Foreign(_))).count() <= 100);
     // Byte by byte costs more; one input in four.
     if bytes.len() % 4 == 0 {
         let slow = read(BufReader::with_capacity(1, bytes));
@@ -44,9 +44,9 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let mut writer = UrlsetWriter::new(Vec::new(), &[]).unwrap();
     let mut entries = Vec::new();
     for item in items {
-        if let Item::Url(entry) = item {
+        if let SitemapItem::Url(entry) = item {
             assert!(entry.loc.chars().count() <= LIMITS.loc && !entry.loc.is_empty());
-            assert_eq!(writer.push(&entry).unwrap(), Push::Taken);
+            assert_eq!(writer.push(&entry).unwrap(), PushOutcome::Written);
             entries.push(entry);
         }
     }

@@ -1,11 +1,10 @@
-//! No bytes may make the readers, the judge or the processor behind it panic or
-//! hang; reader and judge see the same index; what is read can be written, and
-//! reads back as the same data; every finding points at a place that exists.
+//! SPXI reader, checks and JSON-LD processor never panic or hang; reader and checks see the same
+//! index, which can be written and read again; every finding names a place that exists.
 #![no_main]
 
 use rutter_finding::{Finding, Place};
 use rutter_spxi::{
-    Asked, Given, IndexWriter, Kept, judge_index, judge_packet, read_index, read_packet,
+    PacketSelector, CheckInput, IndexWriter, SurfaceDetail, check_index, check_packet, read_index, read_packet,
 };
 
 /// Whether a pointer leads somewhere, or to a member that is missing.
@@ -15,7 +14,7 @@ fn leads(document: &serde_json::Value, place: &Place) -> bool {
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let mut findings: Vec<Finding> = Vec::new();
-    let judged = judge_index(bytes, &Given::default(), &mut findings);
+    let judged = check_index(bytes, &CheckInput::default(), &mut findings);
     let read = read_index(bytes, &mut ());
     assert_eq!(read.is_ok(), judged.is_ok());
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -27,7 +26,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     if let (Ok(read), Ok(judged)) = (read, judged) {
         assert_eq!(read, judged.index);
         let written = IndexWriter::new(read.clone()).finish(read.modified);
-        if written.kept == Kept::Everything {
+        if written.kept == SurfaceDetail::Everything {
             let again = read_index(&written.bytes, &mut ()).expect("what we write we read");
             assert_eq!(again.entities.len(), read.entities.len());
             assert_eq!(again.surfaces, read.surfaces);
@@ -40,7 +39,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
             }
         }
     }
-    let asked = Asked::default();
-    let packet = judge_packet(bytes, &asked, &Given::default(), &mut ());
+    let asked = PacketSelector::default();
+    let packet = check_packet(bytes, &asked, &CheckInput::default(), &mut ());
     assert_eq!(read_packet(bytes, &asked, &mut ()), packet);
 });

@@ -1,5 +1,6 @@
-//! Makes the table of AI agents from the list that ai.robots.txt publishes:
-//! names, who runs them and what for, in words of ours.
+//! Writes the table of AI agents from the list of ai.robots.txt: names, operators, purposes.
+//!
+//! Input: `robots.json`. Output: `crates/rutter-logs/src/agents.txt`. Rejects cells with tabs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,12 +13,12 @@ use crate::root;
 
 const TABLE: &str = "crates/rutter-logs/src/agents.txt";
 
-/// Names that are ordinary words, or so short that they stand in other names:
-/// they count only with a version, outside of remarks.
+/// Names that are ordinary words, or so short that other names contain them; they count only with
+/// a version, outside comments.
 const WORDS: [&str; 9] =
     ["Code", "Cursor", "Devin", "LCC", "Operator", "Spider", "Trae", "YaK", "newsai"];
 
-/// Operators the list names by something else than their name.
+/// Operators that the list does not name by their name.
 const OPERATORS: [(&str, &str); 4] = [
     ("https://safe.search.brave.com", "Brave"),
     ("https://brightdata.com", "Bright Data"),
@@ -26,7 +27,7 @@ const OPERATORS: [(&str, &str); 4] = [
 ];
 
 /// Reads `robots.json` and writes the table. The commit it is from is the
-/// second argument, or stands in the MANIFEST.md of the folder above.
+/// second argument, or in the MANIFEST.md of the folder above.
 pub(crate) fn run(file: &str, commit: Option<&str>) -> anyhow::Result<()> {
     let text = fs::read_to_string(file).with_context(|| file.to_owned())?;
     let list: BTreeMap<String, BTreeMap<String, Value>> = serde_json::from_str(&text)?;
@@ -41,7 +42,7 @@ pub(crate) fn run(file: &str, commit: Option<&str>) -> anyhow::Result<()> {
         let row =
             [name.to_owned(), purpose(fact("function")).to_owned(), operator(fact("operator"))];
         ensure!(row.iter().all(|cell| !cell.contains(['\t', '\n'])), "{name}: a tab");
-        // Of two spellings, the one of which more is known.
+        // Of two spellings, the one with more information.
         let known = |row: &[String; 3]| (row[2] != "-", row[1] != "other");
         let old = agents.get(&name.to_lowercase());
         if old.is_none_or(|old| known(old) < known(&row)) {
@@ -63,7 +64,7 @@ pub(crate) fn run(file: &str, commit: Option<&str>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The commit that the row of this file names.
+/// Returns the commit that the manifest names for this file.
 fn manifest(file: &Path) -> Option<String> {
     let folder = file.parent()?;
     let row = format!("| {}/robots.json |", folder.file_name()?.to_str()?);
@@ -73,7 +74,7 @@ fn manifest(file: &Path) -> Option<String> {
     cell.split_whitespace().last().map(str::to_owned)
 }
 
-/// A name without its version.
+/// Returns a name without its version.
 fn bare(name: &str) -> &str {
     let name = name.split('/').next().unwrap_or(name);
     match name.rsplit_once(' ') {
@@ -82,7 +83,7 @@ fn bare(name: &str) -> &str {
     }
 }
 
-/// What an agent reads for, in one word.
+/// Returns the purpose of an agent in one word.
 fn purpose(text: &str) -> &'static str {
     let text = text.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
@@ -108,7 +109,7 @@ fn purpose(text: &str) -> &'static str {
     }
 }
 
-/// The name of whoever runs an agent: no link, no sentence about them.
+/// Returns the name of the operator, without links and sentences.
 fn operator(text: &str) -> String {
     if let Some((_, name)) = OPERATORS.iter().find(|(start, _)| text.starts_with(start)) {
         return if name.is_empty() { "-".to_owned() } else { (*name).to_owned() };

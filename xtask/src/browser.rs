@@ -1,9 +1,8 @@
-//! The HTML report in a real browser: Debian's Chromium, without a window.
+//! Opens the HTML report in headless Chromium.
 //!
-//! A test of `rutter-check` writes a report with hostile names in it; a page of
-//! ours shows it in a frame of a phone's and of a desk's width, opens
-//! everything, and writes down what it sees. Facts decide, not pixels; with
-//! `cargo xtask browser` there are pictures to look at, too.
+//! Input: a report with hostile names, which a test of `rutter-check` writes. A probe page shows it
+//! in frames of phone and desktop width, opens every `details`, and reports facts, which decide.
+//! `cargo xtask browser` also takes pictures.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +21,7 @@ const PICTURES: [(&str, u32, u32); 4] = [
     ("desk-dark", 1200, 0),
 ];
 
-/// Sees that the report does nothing but be read.
+/// Checks that the report runs no script and sends no request.
 pub(crate) fn check() -> anyhow::Result<()> {
     let folder = prepare()?;
     let mut grounds = Vec::new();
@@ -78,7 +77,7 @@ pub(crate) fn pictures() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Has the report written, and gives the folder it is shown from.
+/// Writes the report; returns the folder from which it is opened.
 fn prepare() -> anyhow::Result<PathBuf> {
     outside::need("chromium", "chromium")?;
     run(cargo(&[
@@ -114,8 +113,7 @@ fn url(path: &Path) -> String {
     format!("file://{}", path.display())
 }
 
-/// A page with the report in a frame; it opens every `details` and tells what
-/// it sees.
+/// Writes a page with the report in a frame; it opens every `details` and reports facts.
 fn write_probe(folder: &Path, name: &str, width: u32) -> anyhow::Result<PathBuf> {
     let path = folder.join(format!("{name}.html"));
     let page = PROBE.replace("WIDTH", &width.to_string());

@@ -1,8 +1,8 @@
-//! Which clauses of the specifications are proved by a test.
+//! Lists which clauses of the specifications a test names, and writes `docs/conformance.md`.
 //!
-//! A clause counts as named when its id stands in the comment of a Rust test
-//! (after `#[test]`, or just above it) or in the `clauses` of a conformance
-//! vector, which is a test in a file.
+//! A clause counts as named if its id is in the comment of a Rust test (after `#[test]`, or just
+//! above it) or in `clauses` of a conformance vector. Rejects clauses that neither a test names nor
+//! a list explains.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -54,7 +54,7 @@ pub(crate) fn run(spec: Option<&str>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fails where a clause is neither named by a test nor listed with a reason.
+/// Fails if a clause is neither named by a test nor listed with a reason.
 pub(crate) fn check() -> anyhow::Result<()> {
     let (named, untested, clauses) = (named()?, untested()?, clauses()?);
     let mut faults = Vec::new();
@@ -78,7 +78,7 @@ pub(crate) fn check() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The text of `docs/conformance.md`.
+/// Returns the text of `docs/conformance.md`.
 pub(crate) fn document() -> anyhow::Result<String> {
     let (named, untested, clauses) = (named()?, untested()?, clauses()?);
     let mut out = String::from(
@@ -98,7 +98,7 @@ pub(crate) fn document() -> anyhow::Result<String> {
             all.iter().copied().filter(|clause| clause.level == "MUST").collect();
         writeln!(out, "| {name} | {} | {} | {} |", all.len(), share(&all), share(&musts))?;
     }
-    out.push_str("\n## Covered by no test\n\n| clause | asks | of whom | why there is no test |\n|---|---|---|---|\n");
+    out.push_str("\n## Covered by no test\n\n| clause | requirement | side | why there is no test |\n|---|---|---|---|\n");
     for clause in &clauses {
         if let Some(reason) = untested.get(&clause.id) {
             let Clause { id, level, side, text, .. } = clause;
@@ -129,12 +129,12 @@ pub(crate) fn document() -> anyhow::Result<String> {
     Ok(out)
 }
 
-/// Clauses that no test can prove, and why.
+/// Reads the clauses that no test can prove, with the reason.
 fn untested() -> anyhow::Result<BTreeMap<String, String>> {
     table(UNTESTED)
 }
 
-/// A file with a clause id and a text on each line, below a line of names.
+/// Reads a file with a clause id and a text on each line, below a heading.
 fn table(name: &str) -> anyhow::Result<BTreeMap<String, String>> {
     let text = fs::read_to_string(root().join(name)).with_context(|| name.to_owned())?;
     let rows = text.lines().skip(1).filter(|line| !line.is_empty());
@@ -165,7 +165,7 @@ fn clauses() -> anyhow::Result<Vec<Clause>> {
         .collect())
 }
 
-/// Clause ids and the files that name them.
+/// Returns clause ids and the files that name them.
 fn named() -> anyhow::Result<BTreeMap<String, BTreeSet<String>>> {
     let mut named: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut note = |text: &str, path: &Path| {
@@ -189,7 +189,7 @@ fn named() -> anyhow::Result<BTreeMap<String, BTreeSet<String>>> {
         }
     }
     for path in tidy::files("json")? {
-        // Beside the expectations lie the inputs, and many of those are broken.
+        // The inputs are in the same folder, and many of them are invalid JSON.
         let is_input = path.parent().is_some_and(|folder| folder.ends_with("files"))
             && !path.to_string_lossy().ends_with(".expect.json");
         if path.components().any(|part| part.as_os_str() == "vectors") && !is_input {
@@ -200,7 +200,7 @@ fn named() -> anyhow::Result<BTreeMap<String, BTreeSet<String>>> {
     Ok(named)
 }
 
-/// Ids such as SCP-019 in a text.
+/// Returns ids such as SCP-019 in a text.
 fn ids(text: &str) -> Vec<String> {
     let mut ids = Vec::new();
     for spec in ["SCP-", "ARC-", "SPX-"] {

@@ -1,8 +1,7 @@
-//! Judges the dependencies with cargo-deny: licences, bans, sources.
+//! Checks licences, bans and sources of dependencies with cargo-deny.
 //!
-//! Input: Cargo.lock and deny.toml. Advisories are judged where a copy of the
-//! advisory database is at hand (`advisory-dbs` in the home of cargo, where
-//! cargo-deny keeps it), because the tests fetch nothing beyond packages.
+//! Input: Cargo.lock and deny.toml. Advisories are checked if a copy of the advisory database is in
+//! cargo's home (`advisory-dbs`), because tests download packages only.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -11,7 +10,7 @@ use crate::{cargo, release, root, run};
 
 const VERSION: &str = "0.20.2";
 
-/// Fails where a dependency breaks a rule of deny.toml.
+/// Fails if a dependency breaks a rule of deny.toml.
 pub(crate) fn check() -> anyhow::Result<()> {
     let program = installed()?;
     run(cargo(&["fetch", "--quiet", "--locked"]))?;
@@ -30,7 +29,7 @@ pub(crate) fn check() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// cargo-deny of the pinned version, compiled into target/ where it is missing.
+/// Returns the path of cargo-deny in the pinned version; compiles it into target/ if it is missing.
 fn installed() -> anyhow::Result<PathBuf> {
     let folder = root().join("target/xtask/cargo-deny");
     let program = folder.join("bin/cargo-deny");
@@ -45,7 +44,7 @@ fn installed() -> anyhow::Result<PathBuf> {
     let mut install = cargo(&["install", "--quiet", "--locked", "--no-default-features"]);
     install.arg(&package).arg("--root").arg(&folder);
     install.arg("--target-dir").arg(folder.join("target"));
-    // It runs for a second and is compiled on every fresh machine.
+    // A debug build: it runs for a second, and every fresh machine compiles it.
     install.env("CARGO_PROFILE_RELEASE_LTO", "off").env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
     run(install.env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"))?;
     Ok(program)

@@ -1,4 +1,4 @@
-//! Documentation that the program itself knows best.
+//! Writes the pages of `docs/` that are generated from the program, and checks that they are current.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use anyhow::ensure;
 
 use crate::{cargo, clauses, root};
 
-/// Parts by the name the program has for them, and where each is kept.
+/// Names of the parts in `rutter docs PART`, and the file of each.
 const PARTS: [(&str, &str); 5] = [
     ("cli", "docs/cli.md"),
     ("config", "docs/config.md"),
@@ -26,15 +26,15 @@ pub(crate) fn write() -> anyhow::Result<()> {
 }
 
 pub(crate) fn check() -> anyhow::Result<()> {
-    let is_true = |file: &str, text: String| -> anyhow::Result<()> {
+    let check_file = |file: &str, text: String| -> anyhow::Result<()> {
         let stored = fs::read_to_string(root().join(file))?;
         ensure!(stored == text, "{file} is stale; run `cargo xtask docs`");
         Ok(())
     };
     for (part, file) in PARTS {
-        is_true(file, generate(part)?)?;
+        check_file(file, generate(part)?)?;
     }
-    is_true(CONFORMANCE, clauses::document()?)?;
+    check_file(CONFORMANCE, clauses::document()?)?;
     println!("xtask docs: up to date");
     Ok(())
 }

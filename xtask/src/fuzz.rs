@@ -1,5 +1,4 @@
-//! Fuzzing with libFuzzer on the stable compiler: coverage is switched on by
-//! hand, so no other toolchain is needed.
+//! Runs libFuzzer on the stable compiler; coverage is enabled by compiler flags.
 
 use std::fs;
 use std::path::Path;
@@ -16,10 +15,10 @@ const FLAGS: &str = "--cfg fuzzing -C passes=sancov-module \
     -C llvm-args=-sanitizer-coverage-trace-compares \
     -C codegen-units=1";
 
-/// Seconds from which on a run is a long one.
+/// Minimum duration of a long run, in seconds.
 const LONG: u64 = 300;
 
-/// Builds every target, so that none rots.
+/// Builds every target.
 pub(crate) fn build() -> anyhow::Result<()> {
     outside::need("c++", "g++")?;
     let mut command = cargo(&["build", "--quiet", "--release", "--locked"]);
@@ -40,7 +39,7 @@ pub(crate) fn run_for(target: &str, seconds: u64) -> anyhow::Result<()> {
     fs::create_dir_all(&artifacts)?;
     let mut command = Command::new(program);
     command.arg(&corpus).arg(format!("-max_total_time={seconds}"));
-    // A long run also tries pages as long as those of the web.
+    // A long run also tries pages of realistic length.
     let is_page = matches!(target, "html" | "page_line");
     let most = if is_page && LONG <= seconds { 4 << 20 } else { 16 << 10 };
     command.arg(format!("-max_len={most}"));
@@ -80,7 +79,7 @@ pub(crate) fn seed(target: &str, corpus: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The machine we run on, as the compiler calls it.
+/// Returns the host triple of the compiler.
 fn host() -> anyhow::Result<String> {
     let output = Command::new("rustc").arg("-vV").output()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -97,7 +96,7 @@ pub(crate) fn run_args(target: &str, rest: &[&str]) -> anyhow::Result<()> {
     run_for(target, seconds)
 }
 
-/// Pages of the example, the cases and the own set; `#` leads Markdown.
+/// Seeds pages of the example, the fixtures and the own set; Markdown begins with `#`.
 fn seed_pages(corpus: &Path) -> anyhow::Result<()> {
     for ending in ["html", "md"] {
         for path in crate::tidy::files(ending)? {
@@ -112,7 +111,7 @@ fn seed_pages(corpus: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The fixtures of the crate.
+/// Seeds the fixtures of the crate.
 fn seed_signposts(target: &str, corpus: &Path) -> anyhow::Result<()> {
     for entry in fs::read_dir(root().join("crates/rutter-signpost/fixtures").join(target))? {
         let path = entry?.path();
@@ -122,7 +121,7 @@ fn seed_signposts(target: &str, corpus: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The vectors of ARC in one form.
+/// Seeds the ARC vectors of one form.
 fn seed_arc(ending: &str, corpus: &Path) -> anyhow::Result<()> {
     for entry in fs::read_dir(root().join("conformance/vectors/arc/files"))? {
         let path = entry?.path();
@@ -134,7 +133,7 @@ fn seed_arc(ending: &str, corpus: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The vectors of SPXI, but for the large ones.
+/// Seeds the SPXI vectors, except the large ones.
 fn seed_spxi(corpus: &Path) -> anyhow::Result<()> {
     for entry in fs::read_dir(root().join("conformance/vectors/spxi/files"))? {
         let path = entry?.path();

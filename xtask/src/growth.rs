@@ -1,4 +1,4 @@
-//! Linear growth: every reader of foreign bytes on doubled worst cases.
+//! Checks that every parser needs linear time on worst cases.
 //!
 //! Counts instructions under callgrind, not time, so the result does not depend
 //! on the machine or its load. The steps of an empty case are subtracted; a case
@@ -17,7 +17,7 @@ use crate::{cargo, outside, root, run};
 
 /// Bytes of the smallest input of a case.
 const SIZE: usize = 16 << 10;
-/// Most steps for four times the bytes: 4 for linear growth, 4.6 for sorting.
+/// Maximum steps for four times the bytes: 4 for linear growth, 4.6 for sorting.
 const MOST_RATIO: f64 = 4.0 * 1.2;
 /// Below this many steps per byte a case is linear: buffers that double weigh
 /// more than the bytes, and a scan that starts again for each part takes more.
@@ -31,7 +31,7 @@ const LONGEST: Duration = Duration::from_mins(3);
 /// The function of the harness whose calls are counted.
 const MEASURED: &str = "rutter_growth::measured";
 
-/// What is run.
+/// What to run.
 struct Plan<'a> {
     size: usize,
     reader: Option<&'a str>,
@@ -126,7 +126,7 @@ fn check(plan: &Plan<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The harness under callgrind, for all cases of one reader.
+/// The harness under callgrind, with all cases of one reader.
 struct Counting {
     reader: String,
     child: Child,
@@ -153,7 +153,7 @@ impl Counting {
         Ok(Self { reader: reader.to_owned(), child, lines, folder, n_read: 0, slow: None })
     }
 
-    /// The next case; `None` at the end, and where an input takes too long.
+    /// Returns the next case; `None` at the end, and if an input takes too long.
     fn next_case(&mut self) -> anyhow::Result<Option<Growth>> {
         let mut steps = [0; 4];
         let (mut case, mut bytes) = (String::new(), 0);
@@ -207,7 +207,7 @@ fn follow(output: ChildStdout) -> Receiver<String> {
     lines
 }
 
-/// All steps in a profile of callgrind.
+/// Returns the sum of all steps in a profile of callgrind.
 fn total(file: &Path) -> anyhow::Result<u64> {
     let text = fs::read_to_string(file)
         .with_context(|| format!("callgrind wrote no counts of `{MEASURED}`"))?;

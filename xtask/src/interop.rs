@@ -1,4 +1,4 @@
-//! Files we write, read by others; files others write, read by us.
+//! Reads files of Rutter with other programs, and files of other programs with Rutter.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -9,8 +9,8 @@ use anyhow::{Context, ensure};
 
 use crate::{cargo, outside, root, run};
 
-/// Packs the example, has Python read it in every way it knows, and reads a
-/// collection that Python put together from the decision's words alone.
+/// Packs the example, reads it with Python in every way, and reads a collection that Python made
+/// from the text of decision D01.
 pub(crate) fn run_all() -> anyhow::Result<()> {
     let python = outside::python(&["zstandard", "pyld"])?;
     let folder = root().join("target/xtask/interop");
@@ -29,10 +29,10 @@ pub(crate) fn run_all() -> anyhow::Result<()> {
     run(rutter().arg("check").arg(&made))?;
     let damaged = folder.join("by-python-damaged.scp.zst");
     let status = rutter().arg("check").arg(&damaged).output()?.status;
-    ensure!(status.code() == Some(1), "a damaged file was not found out");
+    ensure!(status.code() == Some(1), "a damaged file was accepted");
     let make = root().join("conformance/vectors/scp/make.py");
     run(Command::new(&python).arg(make).arg("--check"))?;
-    // The semantic index of the example, for a JSON-LD processor of others.
+    // The SPXI index of the example, for another JSON-LD processor.
     let (public, state) = (folder.join("public"), folder.join("state"));
     let mut build = rutter();
     build.arg("build").arg(root().join("examples/harbour"));
@@ -43,8 +43,8 @@ pub(crate) fn run_all() -> anyhow::Result<()> {
     served(&folder)
 }
 
-/// What clients that know nothing of us get of a collection: curl and requests
-/// undo the coding they know, and a plain socket sees the stored bytes.
+/// Downloads a collection with other clients: curl and requests undo the codings that they know,
+/// and a plain socket gets the stored bytes.
 fn served(folder: &Path) -> anyhow::Result<()> {
     outside::need("curl", "curl")?;
     let python = outside::python(&["requests", "zstandard"])?;
@@ -54,7 +54,7 @@ fn served(folder: &Path) -> anyhow::Result<()> {
     let mut check = || {
         let said = server.stderr.take().context("no stderr")?;
         let mut said = BufReader::new(said).lines();
-        // The compiler may have something to say first.
+        // The compiler may print something first.
         let line = loop {
             let line = said.next().context("it did not start")??;
             if line.starts_with("serving ") {

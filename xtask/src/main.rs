@@ -1,9 +1,9 @@
-//! The workspace's own chores: `cargo xtask CHORE`.
+//! Tasks of this workspace: `cargo xtask TASK`.
 //!
-//! `test` is what CI and the README run; it installs the outside programs it
-//! needs where it may. Every chore is also a function another one can call.
+//! `test` is what CI runs; it installs the programs that it needs if it may. Each task is a
+//! module with a function that other tasks can call.
 
-#![expect(clippy::print_stdout, reason = "a chore talks to whoever runs it")]
+#![expect(clippy::print_stdout, reason = "a task reports to the terminal")]
 
 mod agents;
 mod browser;
@@ -28,45 +28,62 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, ensure};
 
-const USAGE: &str = "usage: cargo xtask CHORE
+const USAGE: &str = "usage: cargo xtask TASK
 
-  test             everything: format, lints, tidy, docs, all tests, outside programs
-  tidy             crate edges, file sizes, module docs, paths in ARCHITECTURE.md
-  clauses [SPEC]   which clauses of the specifications a test names, and which none
-  docs [--check]   write what docs/ gets from the program, or see that it is up to date
-  browser          the HTML report of `rutter check` in Chromium, with pictures to look at
-  deny             licences, bans and sources of dependencies, by cargo-deny
-  release [--twice]   build target/release/rutter without paths of this machine; twice:
-                   build it again elsewhere and compare the bytes
-  markdown         hostile pages as Markdown, rendered by others, in Chromium: nothing runs
-  interop          files we write, read by Python's gzip and zstandard
-  score [DIR...]   quality of extraction: the own set, or what the folders hold
-  outside DIR [--part train|tune|look-once] [--scores-only]   extraction on the open sets in DIR
-                   with all peers, on documentation packages and on generated sites; robots
-                   verdicts, sitemaps, schemas and SPXI indexes where DIR has them
-  generators [--phrases | --replay] [NAME...]   build the same site with each generator and check
-                   it; --phrases: required phrases in the Markdown twins; --replay: rebuilds and
-                   edits (a long run: installs the generators the first time)
-  features SET_DIR OUT_DIR   write the features of a set of pages, for training
+checks
+  test             run everything: format, lints, tidy, docs, all tests, external programs
+  tidy             check dependencies, file lengths, module docs, references, words, type names
+  clauses [SPEC]   list the clauses of the specifications that tests name, and those that none does
+  docs [--check]   write the generated pages of docs/, or check that they are up to date
+  deny             check licences, bans and sources of dependencies with cargo-deny
+  browser          open the HTML report of `rutter check` in Chromium and take pictures
+  markdown         render hostile pages as Markdown with other programs in Chromium
+  interop          read files of Rutter with Python's gzip and zstandard
+  generators [--phrases | --replay] [NAME...]
+                   build one site with each site generator and check it; --phrases: required
+                   phrases in the Markdown twins; --replay: rebuilds and edits (a long run that
+                   installs the generators the first time)
+  fuzz TARGET [--seconds N]
+                   run random input against a parser
+  growth [--size BYTES] [READER [CASE]]
+                   count the steps of worst cases at 1, 2 and 4 times the size (16 KiB); fails
+                   where they do not grow linearly
+  load             run `rutter serve` with slow clients, new builds under load, and kills
+
+quality of extraction
+  score [DIR...]   score the own set of pages, or the sets in the folders
+  outside DIR [--part train|tune|look-once] [--scores-only|--dates]
+                   score the open sets in DIR with all peers, documentation packages and
+                   generated sites; also robots.txt, sitemaps, schemas and SPXI where DIR has them
+  features SET_DIR OUT_DIR
+                   write the features of a set of pages for training
+
+benchmarks
+  bench [scp]      speed and memory of collections, compared with other programs
+  bench extract [--news DIR]
+                   speed and memory of extraction, compared with other programs
+  bench build      time, memory and bytes of building a site of 10,000 pages
+  bench scale [--pages N]
+                   memory of building a site of 1,000,000 pages
+  bench check      time and memory of checking a site
+  bench sitemap    speed and memory of sitemaps, compared with other programs
+  bench store [--pages N] [--large N]
+                   the replica compared with a plain insert, and a very large replica
+  bench arc        speed and memory of ARC sitemaps, compared with plain streaming
+  bench markers    time of searching the SPXI markers of a site, compared with extraction
+  bench spxi       speed of checking an SPXI index, compared with parsing it
+  bench logs [--lines N]
+                   speed and memory of reading access logs, compared with splitting lines
+  bench serve      throughput and memory of `rutter serve`, compared with nginx
+  bench sync [--only scp|layers|html|many|large] [--scrapy N]
+                   `rutter sync` compared with scrapy, wget and curl
+
+data and releases
+  release [--twice]
+                   build target/release/rutter without paths of this machine; --twice: build it
+                   again in another folder and compare the bytes
   agents FILE      write the table of AI agents from the robots.json of ai.robots.txt
-  schemaorg FILE   write the table of schema.org's types from its types-RELEASE.csv
-  bench [scp]      speed and memory of collections beside peers
-  bench extract [--news DIR]   speed and memory of extraction beside peers
-  bench build      time, memory and bytes of building a site of ten thousand pages
-  bench scale [--pages N]   memory of building a site of a million pages
-  bench sitemap    speed and memory of sitemaps beside peers
-  bench store [--pages N] [--large N]   the replica beside a bare insert, and a very large one
-  bench arc        speed and memory of ARC sitemaps beside bare streaming
-  bench markers    time of looking for a site's SPXI markers beside extraction
-  bench spxi       speed of judging an SPXI index beside parsing it
-  bench logs [--lines N]   speed and memory of reading access logs beside splitting lines
-  bench serve      requests and bytes a second of `rutter serve` beside nginx, and its memory
-  bench sync [--only scp|layers|html|many|large] [--scrapy N]   `rutter sync` beside scrapy,
-                   wget, and curl with check and a bare insert
-  load             `rutter serve` with slow clients, swaps under load and kills
-  growth [--size BYTES] [READER [CASE]]   worst cases of every reader of foreign bytes: steps
-                   at 1, 2 and 4 times the size (16 KiB); fails where they are not linear
-  fuzz TARGET [--seconds N]   try random input on a reader of foreign bytes";
+  schemaorg FILE   write the table of schema.org types from its types-RELEASE.csv";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -103,7 +120,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Everything, in the order in which it fails fastest.
+/// Runs all checks, the fastest first.
 fn test() -> anyhow::Result<()> {
     run(cargo(&["fmt", "--all", "--check"]))?;
     tidy::run()?;
@@ -111,7 +128,9 @@ fn test() -> anyhow::Result<()> {
     let lints =
         ["clippy", "--quiet", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
     run(cargo(&lints))?;
-    run(cargo(&["test", "--quiet", "--workspace", "--locked"]))?;
+    // Without the variable, tests of rendering are skipped if Chromium is missing.
+    outside::need("chromium", "chromium")?;
+    run(cargo(&["test", "--quiet", "--workspace", "--locked"]).env("CHROMIUM", "1"))?;
     outside::need("strace", "strace")?;
     run(cargo(&["test", "--quiet", "--locked", "--package", "rutter", "kill"]).env("STRACE", "1"))?;
     let document = ["doc", "--quiet", "--workspace", "--no-deps", "--locked"];
@@ -181,19 +200,19 @@ fn bench(rest: &[&str]) -> anyhow::Result<()> {
     run(command.args(rest))
 }
 
-/// `rutter serve` under duress.
+/// Runs the load tests of `rutter serve`.
 fn load(rest: &[&str]) -> anyhow::Result<()> {
     outside::need("wrk", "wrk")?;
     let mut command = cargo(&["run", "--release", "--quiet", "--package", "rutter-bench", "--"]);
     run(command.arg("load").arg("--rutter").arg(release()?).args(rest))
 }
 
-/// The program as it is released.
+/// Builds the release binary and returns its path.
 fn release() -> anyhow::Result<PathBuf> {
     release::build(&release::target())
 }
 
-/// The folder of the workspace.
+/// Returns the folder of the workspace.
 fn root() -> PathBuf {
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     here.parent().map_or(here.clone(), PathBuf::from)

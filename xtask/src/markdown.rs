@@ -1,11 +1,10 @@
-//! Markdown of hostile pages in a real browser: no script may run.
+//! Renders Markdown of hostile pages in Chromium: no script may run.
 //!
-//! A test of `rutter-page` writes pages whose every text is an attack. Four
-//! families of renderers make HTML of them, with and without raw HTML and
-//! extensions: commonmark.js and markdown-it (npm), Python-Markdown and
-//! mistune (`PyPI`). Chromium loads each result in a frame and reports what ran,
-//! handlers, scripts and links that are neither http nor https. A control page
-//! proves that an attack would be seen.
+//! Input: pages whose every text is an attack, which a test of `rutter-page` writes. Four renderers
+//! make HTML of them, with and without raw HTML and extensions: commonmark.js and markdown-it (npm),
+//! Python-Markdown and mistune (`PyPI`). Chromium loads each result in a frame and reports scripts,
+//! handlers, and links that are neither http nor https. A control page proves that an attack would
+//! be noticed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,13 +17,13 @@ use crate::{cargo, outside, root, run};
 const PYTHON: [&str; 2] = ["Markdown==3.9", "mistune==3.1.4"];
 const NODE: [&str; 2] = ["commonmark@0.31.2", "markdown-it@14.1.0"];
 
-/// The page whose attack must be seen.
+/// The page whose attack must be noticed.
 const CONTROL: &str = "control";
 
-/// Pages of one Chromium. With all of them in one, a loaded machine gets no answer.
+/// Pages per Chromium process. With all pages in one, a loaded machine gets no result.
 const FRAMES: usize = 120;
 
-/// Chromium may be started this often for the same pages when it gives no answer.
+/// How often Chromium is started for the same pages if it gives no result.
 const TRIES: usize = 3;
 
 /// Renders each file of a folder with Python-Markdown and mistune.
@@ -69,11 +68,11 @@ for (const name of fs.readdirSync(source).filter(name => name.endsWith(".md"))) 
 }
 "#;
 
-/// Stands before the text of each page.
+/// Written before the text of each page.
 const HEAD: &str = "<!doctype html><meta charset=\"utf-8\"><script>var hits=[];\
     function hit(what){hits.push(what)}</script><body>";
 
-/// Loads every frame and says what ran, and what would run on a click.
+/// Loads every frame and reports what ran, and what would run on a click.
 const PROBE: &str = r#"
 <script>
 function look(frame) {
@@ -102,7 +101,7 @@ addEventListener("load", () => setTimeout(() => {
 </script>
 "#;
 
-/// Sees that nothing runs.
+/// Fails if a script runs.
 pub(crate) fn check() -> anyhow::Result<()> {
     let source = write_pages()?;
     let folder = root().join("target/xtask/markdown");
@@ -119,13 +118,13 @@ pub(crate) fn check() -> anyhow::Result<()> {
     for batch in names.chunks(FRAMES) {
         hits.extend(look_at(&folder, batch)?);
     }
-    ensure!(hits.is_empty(), "Markdown runs or leads astray:\n{}", hits.join("\n"));
+    ensure!(hits.is_empty(), "Markdown runs scripts or has unsafe links:\n{}", hits.join("\n"));
     println!("xtask markdown: nothing ran in {} pages", names.len());
     Ok(())
 }
 
-/// Shows some pages and the control page to Chromium; returns the lines of pages that did
-/// something. Fails when a page was not seen, or the attack on the control page was not.
+/// Loads some pages and the control page in Chromium; returns the lines of pages with a script.
+/// Fails if a page was not loaded, or the attack of the control page was not noticed.
 fn look_at(folder: &Path, names: &[String]) -> anyhow::Result<Vec<String>> {
     let mut facts = look(folder, names);
     for _ in 1..TRIES {
@@ -150,7 +149,7 @@ fn look_at(folder: &Path, names: &[String]) -> anyhow::Result<Vec<String>> {
     Ok(hits)
 }
 
-/// Has the hostile pages written; gives their folder.
+/// Writes the hostile pages; returns their folder.
 fn write_pages() -> anyhow::Result<PathBuf> {
     let test = ["test", "--quiet", "--locked", "--package", "rutter-page", "--test", "it"];
     run(cargo(&test).arg("markdown"))?;
@@ -169,7 +168,7 @@ fn render(source: &Path, folder: &Path, pages: &Path) -> anyhow::Result<()> {
     run(Command::new("node").arg(&script).arg(source).arg(pages))
 }
 
-/// Makes a page of each text; gives their names.
+/// Makes a page of each text; returns their names.
 fn finish_pages(pages: &Path) -> anyhow::Result<Vec<String>> {
     let mut names = Vec::new();
     // The folder is listed before pages are added to it.
@@ -203,7 +202,7 @@ fn look(folder: &Path, names: &[String]) -> anyhow::Result<String> {
     browser.args(["--disable-dev-shm-usage", "--allow-file-access-from-files"]);
     browser.args(["--disable-background-networking", "--virtual-time-budget=20000", "--dump-dom"]);
     browser.arg(format!("--user-data-dir={}", folder.join("profile").display()));
-    // Nothing outside is asked for, whatever a page names.
+    // Chromium gets no network, so a page cannot load anything.
     browser.arg("--host-resolver-rules=MAP * ~NOTFOUND");
     browser.arg(format!("file://{}", probe.display()));
     let output = browser.output().context("chromium")?;

@@ -1,4 +1,4 @@
-//! Programs from outside: found, installed where we may, else asked for.
+//! Finds external programs and packages, and installs them if it may.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 
 use crate::{root, run};
 
-/// Makes sure a program is there; installs its Debian package where we may.
+/// Checks that a program exists; installs its Debian package as root.
 pub(crate) fn need(program: &str, package: &str) -> anyhow::Result<()> {
     if is_there(program) {
         return Ok(());
@@ -20,7 +20,7 @@ pub(crate) fn need(program: &str, package: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes sure a Debian package is there that holds no program.
+/// Checks that a Debian package without a program is installed.
 pub(crate) fn need_package(package: &str) -> anyhow::Result<()> {
     let is_there = || {
         let status = Command::new("dpkg").args(["--status", package]).output();
@@ -35,7 +35,7 @@ pub(crate) fn need_package(package: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Installs a Debian package where we may; does nothing elsewhere.
+/// Installs a Debian package as root; does nothing otherwise.
 fn install(package: &str) -> anyhow::Result<()> {
     let is_root = Command::new("id").arg("-u").output().is_ok_and(|out| out.stdout == b"0\n");
     if !is_root || !is_there("apt-get") {
@@ -50,7 +50,7 @@ fn is_there(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-/// A Python with these packages: Debian's, or one of our own under target/.
+/// Returns a Python with these packages: that of Debian, or an environment below target/.
 pub(crate) fn python(packages: &[&str]) -> anyhow::Result<PathBuf> {
     need("python3", "python3")?;
     let folder = root().join("target/xtask/python");
@@ -67,20 +67,19 @@ pub(crate) fn python(packages: &[&str]) -> anyhow::Result<PathBuf> {
         return Ok(python);
     }
     for package in packages {
-        // A package Debian does not have is left to pip.
+        // pip installs packages that Debian does not have.
         drop(install(&format!("python3-{package}")));
     }
     if has_all(&debian) { Ok(debian) } else { pypi(packages) }
 }
 
-/// A Python under target/ with these packages as `PyPI` has them, whatever
-/// Debian has.
+/// Returns a Python below target/ with these packages from `PyPI`, even if Debian has them.
 pub(crate) fn pypi(packages: &[&str]) -> anyhow::Result<PathBuf> {
     need("python3", "python3")?;
     let folder = root().join("target/xtask/python");
     let python = folder.join("bin/python");
     if !folder.join("bin/pip").is_file() {
-        // Debian ships the venv module apart from Python.
+        // Debian has the venv module in a separate package.
         let make = || run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder));
         if make().is_err() {
             install("python3-venv")?;
@@ -93,7 +92,7 @@ pub(crate) fn pypi(packages: &[&str]) -> anyhow::Result<PathBuf> {
     Ok(python)
 }
 
-/// A Python under target/ with exactly the packages of a requirements file with hashes.
+/// Returns a Python below target/ with exactly the packages of a requirements file with hashes.
 pub(crate) fn locked_python(requirements: &Path) -> anyhow::Result<PathBuf> {
     need("python3", "python3")?;
     let folder = root().join("target/xtask/outside-python");
@@ -117,7 +116,7 @@ pub(crate) fn locked_python(requirements: &Path) -> anyhow::Result<PathBuf> {
     Ok(python)
 }
 
-/// A folder under target/ with the packages of the `package-lock.json` in `sources`, and the scripts
+/// Returns a folder below target/ with the packages of the `package-lock.json` in `sources`, and the scripts
 /// of `sources` that use them.
 pub(crate) fn locked_node(sources: &Path) -> anyhow::Result<PathBuf> {
     need("node", "nodejs")?;
@@ -140,7 +139,7 @@ pub(crate) fn locked_node(sources: &Path) -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// A folder under target/ whose `node_modules` has these packages of npm.
+/// Returns a folder below target/ whose `node_modules` has these packages of npm.
 pub(crate) fn npm(packages: &[&str]) -> anyhow::Result<PathBuf> {
     need("node", "nodejs")?;
     need("npm", "npm")?;

@@ -1,7 +1,7 @@
-//! Builds the program as it is released, without paths of the build machine.
+//! Builds the release binary without paths of the build machine.
 //!
-//! Output: target/release/rutter. Fails where the binary names a folder of this
-//! machine, and, with `--twice`, where a second build has other bytes.
+//! Output: target/release/rutter. Fails if the binary contains a folder of this machine, and, with
+//! `--twice`, if a second build has other bytes.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use anyhow::{Context, ensure};
 
 use crate::{cargo, root, run};
 
-/// Builds, looks for paths, and builds again where asked to.
+/// Builds, searches for paths, and builds again if requested.
 pub(crate) fn run_args(rest: &[&str]) -> anyhow::Result<()> {
     let program = build(&target())?;
     let bytes = std::fs::read(&program).with_context(|| program.display().to_string())?;
@@ -41,25 +41,25 @@ pub(crate) fn build(target: &Path) -> anyhow::Result<PathBuf> {
         .collect();
     let mut command = cargo(&["build", "--release", "--quiet", "--locked", "--package", "rutter"]);
     command.arg("--target-dir").arg(target);
-    // Flags are separated by this byte, so that folders may have blanks.
+    // This byte separates flags, so that folder names may contain spaces.
     command.env("CARGO_ENCODED_RUSTFLAGS", rust.join("\u{1f}")).env("CFLAGS", c.join(" "));
     run(command)?;
     Ok(target.join("release/rutter"))
 }
 
-/// The target folder cargo uses.
+/// Returns the target folder of cargo.
 pub(crate) fn target() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     target.unwrap_or_else(|| root().join("target"))
 }
 
-/// Folders whose names stay out of the binary, and what is written instead.
+/// Returns folders that must not be in the binary, and their replacements.
 fn prefixes() -> Vec<(PathBuf, &'static str)> {
     let rustup = folder_in_home("RUSTUP_HOME", ".rustup");
     vec![(cargo_home(), "/cargo"), (rustup, "/rustup"), (root(), "/rutter")]
 }
 
-/// Where cargo keeps downloads.
+/// Returns the folder of cargo's downloads.
 pub(crate) fn cargo_home() -> PathBuf {
     folder_in_home("CARGO_HOME", ".cargo")
 }

@@ -1,5 +1,4 @@
-//! Makes the table of schema.org's types from the list schema.org publishes:
-//! names and parents, nothing else.
+//! Writes the table of schema.org types, with names and parents, from schema.org's own list.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,7 +7,7 @@ use anyhow::{Context, ensure};
 
 use crate::root;
 
-const TABLE: &str = "crates/rutter-spxi/src/kinds.txt";
+const TABLE: &str = "crates/rutter-spxi/src/schema_types.txt";
 
 /// Reads `types-RELEASE.csv` and writes the table.
 pub(crate) fn run(file: &str) -> anyhow::Result<()> {

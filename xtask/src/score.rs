@@ -13,10 +13,10 @@ use anyhow::{Context, bail, ensure};
 
 use crate::{cargo, generators, outside, root, run, signpost};
 
-/// The documentation packages extraction is measured on.
+/// The documentation packages on which extraction is measured.
 const PACKAGES: [&str; 3] = ["sqlite3-doc", "git-doc", "debian-policy"];
 
-/// Scores folders; the own set where none is named.
+/// Scores folders; without one, the own set.
 pub(crate) fn score(folders: &[&str]) -> anyhow::Result<()> {
     let own = root().join("crates/rutter-extract/corpus");
     let folders: Vec<PathBuf> = if folders.is_empty() {
@@ -32,18 +32,28 @@ pub(crate) fn score(folders: &[&str]) -> anyhow::Result<()> {
 struct OutsideArgs<'a> {
     folder: &'a str,
     part: &'a str,
-    /// Without it, only the scores on open sets are printed.
-    is_all: bool,
+    extent: Extent,
+}
+
+/// How much of `outside` runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    All,
+    /// Only the scores of texts on the open sets.
+    Scores,
+    /// Only the dates of pages on the open sets.
+    Dates,
 }
 
 impl<'a> OutsideArgs<'a> {
     fn parse(args: &[&'a str]) -> anyhow::Result<Self> {
-        let mut parsed = OutsideArgs { folder: "", part: "look-once", is_all: true };
+        let mut parsed = OutsideArgs { folder: "", part: "look-once", extent: Extent::All };
         let mut rest = args.iter();
         while let Some(arg) = rest.next() {
             match *arg {
                 "--part" => parsed.part = rest.next().context("--part needs a value")?,
-                "--scores-only" => parsed.is_all = false,
+                "--scores-only" => parsed.extent = Extent::Scores,
+                "--dates" => parsed.extent = Extent::Dates,
                 folder if parsed.folder.is_empty() && !folder.starts_with("--") => {
                     parsed.folder = folder;
                 }
@@ -57,14 +67,15 @@ impl<'a> OutsideArgs<'a> {
     }
 }
 
-/// Scores extraction on the open sets in a folder beside all peers, on documentation packages and on
+/// Scores extraction on the open sets in a folder with all peers, on documentation packages and on
 /// generated sites.
 ///
 /// Every step runs; the error names the steps that missed a goal.
 pub(crate) fn outside(args: &[&str]) -> anyhow::Result<()> {
     let args = OutsideArgs::parse(args)?;
     let folder = std::env::current_dir()?.join(args.folder);
-    let has_signposts = args.is_all && signpost::outside(&folder)?;
+    let is_all = args.extent == Extent::All;
+    let has_signposts = is_all && signpost::outside(&folder)?;
     let mut places = Vec::new();
     find_sets(&folder, &mut places)?;
     if has_signposts && places.is_empty() {
@@ -78,13 +89,18 @@ pub(crate) fn outside(args: &[&str]) -> anyhow::Result<()> {
             missed.push(name);
         }
     };
-    if args.is_all {
+    if is_all {
         for place in places.iter().filter(|place| has_metadata(place)) {
             step("metadata", metadata(place));
         }
     }
-    step("open sets", open_sets(&places, args.part));
-    if args.is_all {
+    if args.extent != Extent::Dates {
+        step("open sets", open_sets(&places, args.part));
+    }
+    if args.extent != Extent::Scores {
+        step("dates", dates(&places, args.part));
+    }
+    if is_all {
         step("documentation", retention());
         step("generators", generators::run_named(&["--phrases", "--replay"]));
     }
@@ -110,7 +126,7 @@ fn open_sets(places: &[PathBuf], part: &str) -> anyhow::Result<()> {
         }
     };
     let mut score = Command::new(python);
-    // `-B`: no compiled files beside the scripts.
+    // `-B`: write no compiled files.
     score.arg("-B");
     score.arg(&scripts).args(["--part", part]);
     score.arg("--rutter").arg(program);
@@ -123,6 +139,16 @@ fn open_sets(places: &[PathBuf], part: &str) -> anyhow::Result<()> {
         Ok(peers) => _ = score.arg("--rust-peers").arg(peers),
         Err(error) => println!("peers of crates.io are skipped: {error:#}"),
     }
+    run(score.args(places))
+}
+
+/// Scores dates of publication on one part of the open sets, compared with htmldate.
+fn dates(places: &[PathBuf], part: &str) -> anyhow::Result<()> {
+    let scripts = root().join("benches/outside");
+    let python = outside::locked_python(&scripts.join("requirements.txt"))?;
+    let mut score = Command::new(python);
+    score.arg("-B").arg(scripts.join("dates.py")).args(["--part", part]);
+    score.arg("--rutter").arg(optimised("rutter-bench")?);
     run(score.args(places))
 }
 
@@ -153,10 +179,10 @@ pub(crate) fn documentation() -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// The page of the large site from which its others can be reached.
+/// The page of the large site from which all others can be reached.
 pub(crate) const LARGE_HOME: &str = "api/index.html";
 
-/// A site of ten thousand pages, unpacked likewise.
+/// Returns a site of ten thousand pages, downloaded at first use.
 pub(crate) fn large_site() -> anyhow::Result<PathBuf> {
     let place = unpacked(&root().join("target/bench/large"), "openjdk-17-doc")?;
     Ok(place.join("usr/share/doc/openjdk-17-jre-headless"))
@@ -238,7 +264,7 @@ fn unpack(archive: &Path, ending: &str, place: &Path) -> anyhow::Result<()> {
     Ok(fs::rename(partial, place)?)
 }
 
-/// Whether the folders below hold pages with another tool's metadata.
+/// Returns whether the folders have pages with metadata of another tool.
 fn has_metadata(folder: &Path) -> bool {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.take(50).any(|entry| entry.path().join("expected-metadata.json").is_file())

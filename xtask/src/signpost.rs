@@ -1,5 +1,6 @@
-//! Signposts and the world: schema processors look at what we write, and we
-//! look at files and verdicts the project never contains.
+//! Validates written sitemaps with xmllint, and reads files and verdicts of other projects.
+//!
+//! Input: a folder with open data; what it lacks is skipped. Fails if a verdict differs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,8 +11,8 @@ use anyhow::{Context, bail, ensure};
 
 use crate::{cargo, outside, root, run};
 
-/// Has xmllint judge what our writers make, by the schemas of the project and
-/// by those in another folder where one is given.
+/// Validates written sitemaps with xmllint, by the schemas of the project and those in another
+/// folder if one is given.
 pub(crate) fn schemas(others: Option<&Path>) -> anyhow::Result<()> {
     outside::need("xmllint", "libxml2-utils")?;
     let folder = root().join("target/xtask/sitemap");
@@ -25,7 +26,7 @@ pub(crate) fn schemas(others: Option<&Path>) -> anyhow::Result<()> {
         let file = folder.join(format!("{what}.xml"));
         fs::write(&file, &text)?;
         run(lint(&own.join(schema), &file))?;
-        // A schema that accepts everything proves nothing.
+        // The schemas must reject an invalid file.
         for (from, to) in [("<loc>", "<lok>"), ("<loc>https", "<loc>ftp"), ("T12:", "T32:")] {
             let bad = text.replace(from, to).replace("</loc>", &from_end(to));
             let file = folder.join("bad.xml");
@@ -42,8 +43,7 @@ pub(crate) fn schemas(others: Option<&Path>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Builds the example site and has xmllint judge its sitemap, by the schemas
-/// of the project and by those in another folder where one is given.
+/// Builds the example site and validates its sitemap with xmllint, by the same schemas.
 pub(crate) fn built_site(others: Option<&Path>) -> anyhow::Result<()> {
     outside::need("xmllint", "libxml2-utils")?;
     let folder = root().join("target/xtask/built");
@@ -67,8 +67,7 @@ fn from_end(to: &str) -> String {
     if to == "<lok>" { "</lok>".to_owned() } else { "</loc>".to_owned() }
 }
 
-/// A sitemap without adverts, links and extensions, whose schemas the folder
-/// lacks.
+/// Returns a sitemap without collections, links and extensions, whose schemas the folder lacks.
 fn plain(text: &str) -> String {
     let lines = text.lines().filter(|line| !line.starts_with("<scp:"));
     let lines = lines.map(|line| match line.split_once("<xhtml:link") {
@@ -84,8 +83,8 @@ fn lint(schema: &Path, file: &Path) -> Command {
     command
 }
 
-/// Runs whatever of ours a folder from outside holds: verdicts about
-/// robots.txt, sitemaps, schemas. Gives whether there was anything.
+/// Runs the checks for which a folder has data: verdicts about robots.txt, sitemaps, schemas, SPXI.
+/// Returns whether it had any.
 pub(crate) fn outside(folder: &Path) -> anyhow::Result<bool> {
     let (robots, sitemaps, xsd) =
         (folder.join("robots"), folder.join("sitemaps"), folder.join("xsd"));
@@ -111,7 +110,7 @@ pub(crate) fn outside(folder: &Path) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-/// Every sitemap is answered with a verdict.
+/// Checks that every sitemap gets a verdict.
 fn read_all(rutter: &Path, folder: &Path) -> anyhow::Result<()> {
     for path in files(folder)? {
         let output = Command::new(rutter).args(["check", "--lenient"]).arg(&path).output()?;
@@ -123,7 +122,7 @@ fn read_all(rutter: &Path, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Every SPXI index that is in use can be read, and is judged.
+/// Checks that every published SPXI index can be read and gets a verdict.
 fn indexes(rutter: &Path, folder: &Path) -> anyhow::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path().join("spxi-index.jsonld");
@@ -144,12 +143,12 @@ struct Case {
     agent: String,
     url: String,
     is_allowed: bool,
-    /// Marked as the habit of one vendor.
+    /// Whether it is behaviour of one vendor only.
     is_habit: bool,
 }
 
-/// Asks `rutter robots` for every verdict in text form below a folder; fails
-/// where one that is no vendor's habit differs.
+/// Compares `rutter robots` with every verdict in text form below a folder; fails if one differs
+/// that is not behaviour of one vendor.
 fn verdicts(rutter: &Path, folder: &Path) -> anyhow::Result<()> {
     let scratch = root().join("target/xtask/robots.txt");
     fs::create_dir_all(root().join("target/xtask"))?;
@@ -205,8 +204,7 @@ fn files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Reads the text form of the tests: fields by name, strings joined, the rest
-/// of the grammar left out.
+/// Reads the text form of the tests: fields by name and joined strings; other grammar is skipped.
 fn tests(text: &[u8]) -> anyhow::Result<BTreeMap<Vec<u8>, Vec<Case>>> {
     let mut tests: BTreeMap<Vec<u8>, Vec<Case>> = BTreeMap::new();
     let mut robots = Vec::new();
@@ -233,7 +231,7 @@ fn tests(text: &[u8]) -> anyhow::Result<BTreeMap<Vec<u8>, Vec<Case>>> {
 
 type FieldParts<'t> = (Vec<u8>, Vec<u8>, &'t [u8]);
 
-/// The next `name: value` and what follows it.
+/// Returns the next `name: value` and the rest.
 fn field(text: &[u8]) -> anyhow::Result<Option<FieldParts<'_>>> {
     let mut rest = text;
     loop {
@@ -261,7 +259,7 @@ fn field(text: &[u8]) -> anyhow::Result<Option<FieldParts<'_>>> {
     }
 }
 
-/// Reads a string behind its opening quote.
+/// Reads a string after its opening quote.
 fn string<'t>(mut rest: &'t [u8], value: &mut Vec<u8>) -> anyhow::Result<&'t [u8]> {
     loop {
         match rest {

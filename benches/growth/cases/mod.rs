@@ -1,4 +1,4 @@
-//! Every reader of foreign bytes with its worst cases.
+//! Every parser with its worst cases.
 
 mod data;
 mod linked;
@@ -8,7 +8,7 @@ mod small;
 
 use crate::{Reader, readers, serving};
 
-/// All of them.
+/// Returns all parsers.
 pub(crate) const ALL: &[Reader] = &[
     Reader { name: "html", read: readers::page, cases: page::HTML },
     Reader { name: "template", read: readers::template, cases: page::TEMPLATE },

@@ -1,5 +1,5 @@
 //! Worst cases of the scan for secrets and personal data: beginnings of every
-//! pattern, which match nothing or only nearly.
+//! pattern that do not match.
 
 use crate::shape::{Case, halves, repeat};
 

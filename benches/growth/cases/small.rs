@@ -1,4 +1,4 @@
-//! Worst cases of robots.txt, llms.txt, HTTP fields, logs, addresses, globs,
+//! Worst cases of robots.txt, llms.txt, HTTP fields, logs, URLs, globs,
 //! queries and reports.
 
 use crate::shape::{Case, halves, repeat};
@@ -24,7 +24,7 @@ pub(crate) const ROBOTS: &[Case] = &[
     repeat("long path", "User-agent: *\nDisallow: /*a*a*a*b\nAllow: /", "a", ""),
     repeat("long path and percent", "User-agent: *\nDisallow: /*%61*a*b\nAllow: /", "%61", ""),
     halves("stars by path", ["User-agent: *\nDisallow: /", ""], "*a", "*b\nAllow: /", "a"),
-    // Rules times path is bounded: readers of addresses limit their length.
+    // Rules times path length is bounded, because readers limit the length of URLs.
     repeat("sitemaps", "", "Sitemap: https://a.example/{n}\n", ""),
     repeat("delays", "User-agent: *\n", "Crawl-delay: 1\n", ""),
     repeat("signals", "User-agent: *\n", "Content-Signal: ai-train=no\n", ""),

@@ -27,7 +27,7 @@ fn main() {
         .lines()
         .map(|path| String::from_utf8_lossy(&fs::read(path).expect("a page")).into_owned())
         .collect();
-    // A page that stops the peer counts as read.
+    // A page on which the extractor panics counts as read.
     std::panic::set_hook(Box::new(|_| {}));
     let started = Instant::now();
     let mut n_chars = 0;
@@ -55,7 +55,7 @@ fn texts(name: &str, list: &str) {
         };
         let page = fs::read_to_string(input).expect("a page in UTF-8");
         let text = catch_unwind(AssertUnwindSafe(|| text_of(name, &page, url))).unwrap_or_default();
-        // The output appears in one step: an interrupted run leaves no partial text.
+        // The output is renamed into place, so an interrupted run leaves no partial text.
         let partial = format!("{output}.partial");
         fs::write(&partial, text).expect("a writable output");
         fs::rename(&partial, output).expect("a writable output");

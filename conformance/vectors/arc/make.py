@@ -2,7 +2,7 @@
 """Writes the ARC vectors: one file and one expectation for each case.
 
 Run `python3 make.py` after a change; `python3 make.py --check` sees that what
-lies in `files` is what this script writes.
+is in `files` is what this script writes.
 """
 
 import gzip
@@ -118,7 +118,7 @@ def good():
     case("pages-first", "Pages come before everything else.", "ARC-042",
          {"pages": [entry()], "site": SITE, "generated_at": "2026-05-02T00:00:00Z", "arc_sitemap_version": "2.1"},
          schema=True)
-    case("unknown-members", "Members nobody knows do not make a document invalid.", "ARC-052",
+    case("unknown-members", "Unknown members do not make a document invalid.", "ARC-052",
          doc(entry(**{"x-owner": {"name": "port"}}), **{"x-note": [1, {"a": None}]}), schema=True)
     case("minor-version", "A newer minor version is read.", "ARC-038 D61", doc(arc_sitemap_version="2.9"), schema=True)
     case("bare-entries", "A forbidden page and one behind a login, with nothing of their content.",
@@ -168,7 +168,7 @@ def head():
          raw(ONE % "", f'"arc_sitemap_version":"2.1","site":"{SITE}","site":"{SITE}","generated_at":"2026-05-02T00:00:00Z",'),
          "AR016", schema=True)
     case("pages-twice", "Two lists of pages.", "C06 D63", raw(ONE % "")[:-1] + ',"pages":[]}', reason="AR017", schema=True)
-    case("rate", "A rate nobody understands.", "ARC-032 D52", doc(crawl_rate="slowly"), "AR018", schema=True)
+    case("rate", "A rate of unknown form.", "ARC-032 D52", doc(crawl_rate="slowly"), "AR018", schema=True)
     case("other-spellings", "Hyphen and underscore exchanged.", "ARC-037 D52",
          doc(**{"crawl-rate": "1/s", "ai_crawl_contact": "crawl@harbour.example"}), "AR019", schema=True)
     case("deltas-form", "An announcement without the place of the day.", "D60",
@@ -178,7 +178,7 @@ def head():
          gzip.compress(json.dumps(doc()).encode(), mtime=0)[:-12], reason="AR024", ending="json.gz", called="arc-sitemap.json.gz")
     case("future", "A page of next year.", "D50", doc(entry(lastmod="2027-05-01T00:00:00Z")), "AR025", schema=True,
          now="2026-05-02T00:00:00Z")
-    case("many-members", "Three hundred members nobody knows.", "D89",
+    case("many-members", "Three hundred unknown members.", "D89",
          doc(entry(**{f"x{n}": n for n in range(300)})), "AR026", schema=True)
 
 
@@ -241,7 +241,7 @@ def entries():
          doc(entry(ai_snapshot={"page": "a", "ai_context": ["sensitive"]})), "AR051", schema=True)
     case("sensitive-tag", "A sensitive snapshot, by its tags.", "ARC-025 ARC-027",
          doc(entry(ai_tags=["sensitive"], ai_snapshot={"page": "a"})), "AR051", schema=True)
-    case("field-value", "What somebody typed.", "ARC-063 D59",
+    case("field-value", "The value of a field.", "ARC-063 D59",
          doc(entry(ai_snapshot={"page": "a", "fields": [{"field": "email", "value": "jo"}]})), "AR052", schema=True)
     case("snapshot-without-page", "A snapshot that does not say of what.", "D62", doc(entry(ai_snapshot={"title": "a"})),
          "AR053", schema=True)

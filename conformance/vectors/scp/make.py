@@ -32,9 +32,9 @@ LARGEST_SUITE = 600_000
 
 # fatal    the whole file is rejected, by readers and judges alike
 # warning  a reader reports it and goes on, a judge rejects
-# advice   both report it, nobody rejects
-# note     both mention it, nobody rejects
-# judge    only a judge speaks of it, and rejects
+# advice   both report it, neither rejects
+# note     both mention it, neither rejects
+# judge    only a validator reports it, and rejects
 # hint     only a judge mentions it, and does not reject
 GRAVITY = {
     "fatal": """SC001 SC002 SC003 SC004 SC005 SC006 SC007 SC008 SC009 SC010 SC011 SC012 SC013
@@ -303,7 +303,7 @@ def checksum_cases():
          "D32 SCP-029", b"\xef\xbb\xbf" + plain(), "SC016")
 
     def with_digits(source, after=b""):
-        """The usual form with digits that come from a text with zeros or whatever `source` makes."""
+        """The usual form with digits that come from a text with zeros or from what `source` makes."""
         frame = lambda digits: (line[:-2] + ',"checksum":"%s"}}' % (digits_of % digits)).encode() + rest + after
         return frame(source(frame("0" * 64)))
 
@@ -418,7 +418,7 @@ def container_cases():
          plain([TIDES, " \t ", FERRY]), "SC052", pages=2)
     case("container-blank-lines-at-end", "Blank lines at the end are nothing.", "A10 D32",
          plain(TOWN + ["", ""], tail=b"\n"), pages=2)
-    case("container-unknown-members", "Line 1 has members nobody knows, beside and inside `collection`.",
+    case("container-unknown-members", "Line 1 has unknown members, beside and inside `collection`.",
          "D32 SCP-017 SCP-021",
          seal('{"comment":[1,2],' + dumps({"collection": head(keeper={"name": "Ada", "shifts": [[1], [2]]})})[1:-2],
               ',"checksum":"sha256:%s"', "}}", lines(TOWN)), pages=2)
@@ -628,7 +628,7 @@ def metadata_cases():
     case("metadata-section-twice", "Two sections in one collection.", "D02", twice, "SC017")
 
     meta("version-0-2", "A newer minor version.", "A14 SCP-020", "SC056", pages=2, version="0.2")
-    meta("version-0-99", "A much newer minor version with members nobody knows yet.", "A14 SCP-020 SCP-021",
+    meta("version-0-99", "A much newer minor version with unknown members.", "A14 SCP-020 SCP-021",
          "SC056", pages=2, version="0.99", signature="none")
     case("version-0-2-new-block", "A newer minor version with a new block type.", "A14 SCP-020 SCP-022",
          plain([page(content=[text(), {"type": "chart", "scale": 25000}])], head(version="0.2")),
@@ -696,7 +696,7 @@ def page_cases():
              page(schema={"@type": "Article", "headline": "Tides of the year"}))
     one_page("page-schema-same-instant", "schema.org data gives the same moment in another zone.", "D22 D41 SCP-048",
              page(schema={"@type": "Article", "dateModified": "2026-04-30T14:00:00+02:00"}))
-    one_page("page-unknown-members", "Members nobody knows, three levels deep, on page, block and link.",
+    one_page("page-unknown-members", "Unknown members, three levels deep, on page, block and link.",
              "A15 D32 D48 SCP-021",
              page(buoy={"colour": {"top": "red", "list": [1, {"x": None}]}},
                   content=[text() | {"style": {"font": {"size": 1.5e3}}},
@@ -864,7 +864,7 @@ def block_cases():
                 {"type": "video", "name": "", "url": HOST + "/v"}, {"type": "audio", "name": "", "url": HOST + "/s"}]
     one_page("block-all-types-smallest", "All ten block types with as little as they may have.", "SCP-082",
              page(content=smallest))
-    one_block("block-extra-members", "Members nobody knows inside a block are ignored.", "D48 SCP-021",
+    one_block("block-extra-members", "Unknown members inside a block are ignored.", "D48 SCP-021",
               text() | {"id": 7, "class": ["wide"]})
 
     one_block("block-string", "A block that is a string.", "A12 D32 SCP-094", "High water at six.", "SC020")
@@ -872,7 +872,7 @@ def block_cases():
     one_block("block-array", "A block that is an array.", "A12 D32 SCP-094", [text()], "SC020")
     one_block("block-no-type", "A block without `type`.", "A12 D32 D33 SCP-094", {"text": "x"}, "SC020")
     one_block("block-type-number", "A block whose `type` is a number.", "A12 D32 D33 SCP-094", {"type": 1, "text": "x"}, "SC020")
-    one_block("block-unknown", "A block type nobody knows.", "A15 D32 D33 SCP-099 SCP-101",
+    one_block("block-unknown", "An unknown block type.", "A15 D32 D33 SCP-099 SCP-101",
               {"type": "chart", "scale": {"one": {"to": 25000}}}, "SC021")
     one_block("block-type-case", "`Text` is not `text`.", "D32 SCP-082 SCP-099", {"type": "Text", "text": "x"}, "SC021")
     one_block("block-type-empty", "An empty type is a string, but an unknown one.", "D33 SCP-099", {"type": ""}, "SC021")
@@ -899,7 +899,7 @@ def block_cases():
         ("heading-no-text", {"type": "heading", "level": 1}, "A heading without text."),
         ("link-no-url", {"type": "link", "text": "Pier"}, "A link without address."),
         ("link-no-text", {"type": "link", "url": HOST + "/"}, "A link without text."),
-        ("image-no-alt", {"type": "image", "url": HOST + "/a.png"}, "An image without words that stand for it."),
+        ("image-no-alt", {"type": "image", "url": HOST + "/a.png"}, "An image without alternative text."),
         ("list-no-ordered", {"type": "list", "items": ["a"]}, "A list that does not say whether it is numbered."),
         ("list-ordered-string", {"type": "list", "ordered": "no", "items": ["a"]}, "A list whose `ordered` is a string."),
         ("list-item-number", {"type": "list", "ordered": False, "items": ["a", 2]}, "A list with a number for an item."),
@@ -1008,7 +1008,7 @@ def chain_cases():
     ailing = [TIDES, page("/ferry", modified="soon")]
     chained("snapshot-skipped-page", "A page that is skipped for its own fault still counts in the state.", ["SC033"],
             {"state": state(ailing), "pages": 2}, pages=1, items=ailing, skipped=1)
-    chained("unknown-member", "A member nobody knows inside the chain member.", [], good | {"note": [1]})
+    chained("unknown-member", "An unknown member inside the chain member.", [], good | {"note": [1]})
     case("chain-delta", "A delta that names both states and a removal.", "D95",
          plain([FERRY], delta_head(rutter={"from": state([TIDES, MARKET]), "state": state(TOWN), "pages": 2,
                                            "removed": [HOST + "/market"]})), pages=1)
@@ -1039,7 +1039,7 @@ def chain_cases():
          "SC060", pages=1)
 
 
-# --------------------------------------------- cases: what else a judge is told
+# --------------------------------------------- cases: additional input
 
 
 def given_cases():
@@ -1156,7 +1156,7 @@ def merge_cases():
           "A19 SCP-139 D25",
           [snapshot(base, 1), delta([a4], 3, 4), delta([a2, b2], 1, 2), delta([a3, new], 2, 3)],
           [a4, b2, new])
-    merge("order-by-instant", "The order of `generated` is the order of moments, whatever the zone.",
+    merge("order-by-instant", "The order of `generated` is the order of instants, in any zone.",
           "A19 D22 D25",
           [snapshot(base, 1),
            delta([a3], 2, 3, generated="2026-05-02T23:00:00-07:00"),

@@ -3,7 +3,7 @@
 small sites with what is wrong with them.
 
 Run `python3 make.py` after a change; `python3 make.py --check` sees that what
-lies in `files` and `sites` is what this script writes.
+is in `files` and `sites` is what this script writes.
 """
 
 import copy
@@ -208,7 +208,7 @@ def shapes():
     case("shape-null", "What is null is absent.", "SPX-063 D75",
          index(entity(description=None), license=None), same="whole")
     case("shape-order", "Members in another order.", "SPX-051", dict(reversed(list(whole.items()))), same="whole")
-    case("shape-extra", "Members nobody knows are kept.", "SPX-003 D75",
+    case("shape-extra", "Unknown members are kept.", "SPX-003 D75",
          index(**{"mp:ontologicalStatus": "building", "funder": {"name": "The harbour"}, "@context": {**CONTEXT, "mp": MP}}))
     case("bdr-integers", "Whole numbers 0 and 1 are numbers.", "SPX-067 D71",
          index(entity("/a", **{"spxi:bdrEstimate": 0}), entity("/b", **{"spxi:bdrEstimate": 1}),
@@ -255,7 +255,7 @@ def contexts():
     case("context-remote-beside", "One context lies at an address, the other is there.", "SPX-010 D75",
          index(**{"@context": ["https://spxi.dev/vocabulary", CONTEXT]}), ("SX011", "/@context/0"), same="whole")
     literal = {"@type": "@json", "@value": {"@context": SITE + "/context.jsonld", "@id": 5, "spxi:hasEntity": "x"}}
-    case("value-json", "A JSON literal is data, whatever it looks like.", "SPX-063 D75",
+    case("value-json", "A JSON literal is data, also if it looks like JSON-LD.", "SPX-063 D75",
          index(**{"license": "https://creativecommons.org/licenses/by/4.0/", "about": literal}))
     case("value-json-term", "A term whose values are JSON literals.", "SPX-063 D75",
          index(**{"@context": {**CONTEXT, "data": {"@id": SCHEMA + "about", "@type": "@json"}}, "data": literal["@value"]}))
@@ -334,13 +334,13 @@ def entities():
     case("entity-text", "An entity that is a text.", "SPX-017", index("North Light"), ("SX034", ENTITY), entities=0)
     case("id-missing", "No address.", "SPX-021", one(**{"@id": ...}), ("SX050", ENTITY))
     case("id-relative", "An address without its site.", "SPX-021", one(**{"@id": "#north"}), ("SX051", ENTITY + "/@id"))
-    case("id-scheme", "An address nobody can fetch.", "SPX-021", one(**{"@id": "urn:light:north"}), ("SX051", ENTITY + "/@id"))
+    case("id-scheme", "An address that cannot be fetched.", "SPX-021", one(**{"@id": "urn:light:north"}), ("SX051", ENTITY + "/@id"))
     case("id-elsewhere", "An entity of another site.", "D88", one(**{"@id": "https://www.lights.example/north"}), ("SX052", ENTITY + "/@id"))
     case("id-twice", "Two entities of one address.", "SPX-021",
          index(entity("/"), entity("", **{"@id": SITE})), ("SX053", "/spxi:hasEntity/1/@id"), entities=2)
     case("type-missing", "No type.", "SPX-022", one(**{"spxi:entityType": ...}), ("SX054", ENTITY))
     for name, kind, about in [
-            ("unknown", "DataVisualization", "A type nobody knows."), ("member", "Abdomen", "A member of an enumeration."),
+            ("unknown", "DataVisualization", "An unknown type."), ("member", "Abdomen", "A member of an enumeration."),
             ("data", "Text", "A type of data."), ("misspelt", "Organisation", "A type in other letters."),
             ("prefix", "port:Beacon", "A prefix without address.")]:
         case(f"type-{name}", about, "SPX-068 C05 D66", one(**{"spxi:entityType": kind}), ("SX055", ENTITY + "/spxi:entityType"))
@@ -502,7 +502,7 @@ def sites():
          index(entity("/north#lamp", **{"spxi:packetRef": SITE + "/north/spxi-packet.jsonld"}),
                entity("/north#tower", **{"spxi:packetRef": SITE + "/north/spxi-packet.jsonld"})), ("SX093", ENTITY + "/@id"),
          files={"north.html": NORTH.replace("<main>", "<main id='tower'>")})
-    site("markers", "Markers that nobody reads on the page.", "SPX-066 SPX-076 C07 D70",
+    site("markers", "Markers that are not visible on the page.", "SPX-066 SPX-076 C07 D70",
          index(entity(**{"spxi:semanticIntegrityMarker": ["a red light over the sound", "kept by the holm family", "four towers", "in a storm"]})),
          ("SX096", MARKERS + "/1"), ("SX095", MARKERS + "/2"), ("SX094", MARKERS + "/3"),
          files={"north.html": NORTH.replace(HEAD, HEAD + '<meta name="spxi:sim" content="four towers">')})
@@ -544,7 +544,7 @@ def sites():
          files={"robots.txt": ROBOTS.replace("Allow: /spxi-packet.jsonld\n", "")})
     site("no-pages", "Files of a site without its pages: what needs them is not checked.", "C08 D65", index(), ("SX090", ""),
          files={"index.html": ..., "north.html": ...})
-    site("packet-of-another", "A packet that speaks of another page.", "D68", index(),
+    site("packet-of-another", "A packet that names another page.", "D68", index(),
          files={"north/spxi-packet.jsonld": json.dumps(packet(**{"@id": SITE + "/south/spxi-packet.jsonld", "url": SITE + "/south"}))},
          others={"north/spxi-packet.jsonld": [["SX121", ""]]})
     deployed()
@@ -568,7 +568,7 @@ def deployed():
          ("SX022", ""), ("SX024", ""), ("SX026", ""), ("SX027", ""), ("SX028", ""), ("SX029", ""),
          ("SX041", "/spxi:compressionSurvivalSummary"), ("SX042", ""), ("SX103", ""), ("SX098", ""), ("SX106", ""), ("SX104", ""),
          files={**home, **robots, "sitemap.xml": sitemap(("/", OLD))})
-    site("deployed-bare-entities", "Entities and surfaces of classes nobody defined; the index is stale; no links.",
+    site("deployed-bare-entities", "Entities and surfaces of undefined classes; the index is stale; no links.",
          "SPX-012 SPX-041 SPX-070 SPX-071",
          one(plain(), {"@type": "spxi:Entity", "@id": SITE + "/south", "name": "South Light", "spxi:doi": DOI},
              **{"spxi:hasSurface": [surface("/"), surface("/south", **{"@type": "spxi:Surface"})]}),

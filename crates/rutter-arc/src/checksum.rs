@@ -1,11 +1,10 @@
-//! The shape of `ai_checksum` (D51): an algorithm, a colon, hexadecimal digits.
+//! Syntax of `ai_checksum` (D51): an algorithm, a colon, hexadecimal digits.
 
-/// Hexadecimal digits of what each algorithm gives.
+/// Number of hexadecimal digits per algorithm.
 const LENGTHS: [(&str, usize); 5] =
     [("sha256", 64), ("sha512", 128), ("sha384", 96), ("sha1", 40), ("md5", 32)];
 
-/// Tells whether a text can be a checksum: a known algorithm and as many
-/// digits as it gives.
+/// Returns whether `text` is a checksum: a known algorithm and the right number of digits.
 ///
 /// ```
 /// # use rutter_arc::is_checksum;

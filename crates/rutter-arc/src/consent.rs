@@ -1,66 +1,67 @@
-//! Whether a page may be used: flags and directives joined, the most
-//! restrictive wins (D56, D57, D58).
+//! Decides whether a page may be used. Flags and directives are combined, and the most restrictive
+//! wins (D56, D57, D58).
 //!
-//! Refuses: to take anything for consent that is not clearly `true`.
+//! Only a literal `true` counts as consent.
 
-use crate::entry::Entry;
+use crate::entry::ArcEntry;
 
-/// What a site lets AI consumers do with a page.
+/// What a site allows AI consumers to do with a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Consent {
-    /// Index it.
+    /// AI consumers may index the page.
     Given,
-    /// Index it for those who may see it; do not ask for it without a login.
+    /// AI consumers may index the page for users who have access; do not fetch it without a login.
     WithLogin,
-    /// Do not index it.
+    /// AI consumers must not index the page.
     Refused,
 }
 
-/// One word of a robots directive.
+/// A robots directive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Directive {
-    /// Not indexed at all.
+pub enum RobotsDirective {
+    /// Do not index the page.
     NoIndex = 1,
-    /// Its links are not followed.
+    /// Do not follow its links.
     NoFollow = 2,
-    /// No copy is kept for others.
+    /// Do not keep a copy for others.
     NoArchive = 4,
-    /// Nothing of its text is shown.
+    /// Do not show any of its text.
     NoSnippet = 8,
-    /// Not used by AI.
+    /// Do not use the page for AI.
     NoAi = 16,
-    /// Its pictures are not used by AI.
+    /// Do not use its images for AI.
     NoImageAi = 32,
 }
 
-/// A set of [`Directive`]s.
+/// A set of [`RobotsDirective`]s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Directives(u8);
+pub struct RobotsDirectives(u8);
 
-impl Directives {
-    /// Nothing is restricted.
+impl RobotsDirectives {
+    /// The empty set: no restriction.
     pub const NONE: Self = Self(0);
 
-    /// Reads a comma list in any case; unknown words are handed to `unknown`.
+    /// Parses a comma-separated list, ignoring case. Unknown directives are passed to `unknown`.
     ///
     /// ```
-    /// # use rutter_arc::{Directive, Directives};
+    /// # use rutter_arc::{RobotsDirective, RobotsDirectives};
     /// let mut unknown = Vec::new();
-    /// let found = Directives::parse("None, max-snippet:50", |word| unknown.push(word.to_owned()));
-    /// assert!(found.has(Directive::NoIndex) && found.has(Directive::NoFollow));
+    /// let text = "None, max-snippet:50";
+    /// let found = RobotsDirectives::parse(text, |word| unknown.push(word.to_owned()));
+    /// assert!(found.has(RobotsDirective::NoIndex) && found.has(RobotsDirective::NoFollow));
     /// assert_eq!(unknown, ["max-snippet:50"]);
     /// ```
     pub fn parse(text: &str, mut unknown: impl FnMut(&str)) -> Self {
         const WORDS: [(&str, u8); 10] = [
-            ("noindex", Directive::NoIndex as u8),
-            ("nofollow", Directive::NoFollow as u8),
-            ("none", Directive::NoIndex as u8 | Directive::NoFollow as u8),
-            ("noarchive", Directive::NoArchive as u8),
-            ("nosnippet", Directive::NoSnippet as u8),
-            ("noai", Directive::NoAi as u8),
-            ("noimageai", Directive::NoImageAi as u8),
-            // These restrict nothing.
+            ("noindex", RobotsDirective::NoIndex as u8),
+            ("nofollow", RobotsDirective::NoFollow as u8),
+            ("none", RobotsDirective::NoIndex as u8 | RobotsDirective::NoFollow as u8),
+            ("noarchive", RobotsDirective::NoArchive as u8),
+            ("nosnippet", RobotsDirective::NoSnippet as u8),
+            ("noai", RobotsDirective::NoAi as u8),
+            ("noimageai", RobotsDirective::NoImageAi as u8),
+            // These directives restrict nothing.
             ("all", 0),
             ("index", 0),
             ("follow", 0),
@@ -75,40 +76,40 @@ impl Directives {
         Self(found)
     }
 
-    /// Tells whether a directive is in the set.
-    pub fn has(self, directive: Directive) -> bool {
+    /// Returns whether a directive is in the set.
+    pub fn has(self, directive: RobotsDirective) -> bool {
         self.0 & directive as u8 != 0
     }
 
-    /// Everything that either forbids.
+    /// Returns the union of both sets.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 }
 
-impl Entry<'_> {
-    /// What `robots_directive` forbids.
-    pub fn directives(&self) -> Directives {
+impl ArcEntry<'_> {
+    /// Returns the directives in `robots_directive`.
+    pub fn directives(&self) -> RobotsDirectives {
         self.robots_directive
             .as_deref()
-            .map_or(Directives::NONE, |text| Directives::parse(text, |_| {}))
+            .map_or(RobotsDirectives::NONE, |text| RobotsDirectives::parse(text, |_| {}))
     }
 
-    /// What may be done with the page, by this entry alone.
+    /// Returns what this entry alone allows.
     pub fn consent(&self) -> Consent {
-        self.consent_with(Directives::NONE)
+        self.consent_with(RobotsDirectives::NONE)
     }
 
-    /// What may be done with the page, joined with what its robots `meta` and
-    /// `X-Robots-Tag` forbid.
-    pub fn consent_with(&self, page: Directives) -> Consent {
+    /// Returns what the entry allows, combined with the robots `meta` element and the
+    /// `X-Robots-Tag` header of the page.
+    pub fn consent_with(&self, page: RobotsDirectives) -> Consent {
         let directives = self.directives().join(page);
         let is_forbidden = self.is_doubtful
             || self.removed
             || self.ai_indexable != Some(true)
-            || directives.has(Directive::NoIndex)
-            || directives.has(Directive::NoAi);
+            || directives.has(RobotsDirective::NoIndex)
+            || directives.has(RobotsDirective::NoAi);
         if is_forbidden {
             Consent::Refused
         } else if self.auth_required == Some(true) {

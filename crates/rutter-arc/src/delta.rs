@@ -1,95 +1,92 @@
-//! From one sitemap to the next: the changes of a day, and what they lead to
-//! (D60).
+//! Computes, applies and merges dated deltas of a sitemap (D60).
 //!
-//! All functions take entries in strict order of their addresses, one stream
-//! for each file, and hand entries out in the same order; nothing is held but
-//! one entry of each stream.
-//!
-//! Refuses: streams that are not in order.
+//! Input: streams of entries in strictly ascending order of their URLs, one per file. Output:
+//! entries in the same order. Holds one entry per stream in memory. Rejects streams that are not
+//! in order.
 
 use std::io;
 
-use rutter_page::{Own, PageUrl, Timestamp};
+use rutter_page::{IntoOwned, PageUrl, Timestamp};
 
-use crate::entry::Entry;
+use crate::entry::ArcEntry;
 use crate::limits::ArcError;
 
-/// The folder of the dated files, as a path of the site.
+/// Path of the folder with the dated files.
 pub const FOLDER: &str = "/arc-sitemap-deltas/";
 
-/// Entries came in another order than that of their addresses, or twice.
+/// Entries are not in strictly ascending order of their URLs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("entries are not in strict order of their addresses at {0}")]
-pub struct Unsorted(pub String);
+#[error("entries are not in strictly ascending order of their URLs at `{0}`")]
+pub struct UnsortedEntries(pub String);
 
-impl From<Unsorted> for ArcError {
-    fn from(error: Unsorted) -> Self {
+impl From<UnsortedEntries> for ArcError {
+    fn from(error: UnsortedEntries) -> Self {
         Self::Io(error.into())
     }
 }
 
-impl From<Unsorted> for io::Error {
-    fn from(error: Unsorted) -> Self {
+impl From<UnsortedEntries> for io::Error {
+    fn from(error: UnsortedEntries) -> Self {
         Self::other(error)
     }
 }
 
-/// What changed between two sitemaps.
+/// Numbers of changes between two sitemaps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Difference {
-    /// Pages that are new.
+pub struct DeltaCounts {
+    /// Number of new pages.
     pub added: u64,
-    /// Pages whose entry is another.
+    /// Number of pages with a different entry.
     pub changed: u64,
-    /// Pages that are gone.
+    /// Number of removed pages.
     pub removed: u64,
-    /// Pages whose entry is the same.
+    /// Number of pages with the same entry.
     pub unchanged: u64,
 }
 
-/// Reads `YYYY-MM-DD`; gives its first moment (UTC).
+/// Parses `YYYY-MM-DD` as the first moment of the day (UTC).
 ///
 /// ```
-/// # use rutter_arc::delta::day;
-/// assert!(day("2026-05-01").is_some());
-/// assert!(day("2026-13-40").is_none());
+/// # use rutter_arc::delta::parse_day;
+/// assert!(parse_day("2026-05-01").is_some());
+/// assert!(parse_day("2026-13-40").is_none());
 /// ```
-pub fn day(text: &str) -> Option<Timestamp> {
+pub fn parse_day(text: &str) -> Option<Timestamp> {
     if text.len() != 10 {
         return None;
     }
     Timestamp::parse(&format!("{text}T00:00:00Z")).ok()
 }
 
-/// The day (UTC) of a moment, as `YYYY-MM-DD`.
-pub fn day_of(time: Timestamp) -> String {
+/// Returns the day (UTC) of a time as `YYYY-MM-DD`.
+pub fn format_day(time: Timestamp) -> String {
     time.to_string().chars().take(10).collect()
 }
 
-/// The path of the file with the changes of a moment's day (UTC).
+/// Returns the path of the delta for the day (UTC) of a time.
 ///
 /// ```
-/// # use rutter_arc::delta::path_of;
+/// # use rutter_arc::delta::delta_path;
 /// # use rutter_page::Timestamp;
 /// let noon = Timestamp::parse("2026-05-01T12:00:00Z").unwrap();
-/// assert_eq!(path_of(noon), "/arc-sitemap-deltas/2026-05-01.json");
+/// assert_eq!(delta_path(noon), "/arc-sitemap-deltas/2026-05-01.json");
 /// ```
-pub fn path_of(time: Timestamp) -> String {
-    format!("{FOLDER}{}.json", day_of(time))
+pub fn delta_path(time: Timestamp) -> String {
+    format!("{FOLDER}{}.json", format_day(time))
 }
 
-/// The addresses of all dated files, for the announcement in the sitemap.
-pub fn template(site: &str) -> String {
+/// Returns the URL template of all dated files, for the header of the sitemap.
+pub fn delta_template(site: &str) -> String {
     format!("{}{FOLDER}YYYY-MM-DD.json", site.trim_end_matches('/'))
 }
 
-/// A stream of entries that is checked to be in order.
-struct Ordered<I> {
+/// A stream of entries whose order is checked.
+struct OrderedEntries<I> {
     entries: I,
-    current: Option<Entry<'static>>,
+    current: Option<ArcEntry<'static>>,
 }
 
-impl<E: From<Unsorted>, I: Iterator<Item = Result<Entry<'static>, E>>> Ordered<I> {
+impl<E: From<UnsortedEntries>, I: Iterator<Item = Result<ArcEntry<'static>, E>>> OrderedEntries<I> {
     fn new(entries: I) -> Result<Self, E> {
         let mut stream = Self { entries, current: None };
         stream.current = stream.entries.next().transpose()?;
@@ -100,28 +97,28 @@ impl<E: From<Unsorted>, I: Iterator<Item = Result<Entry<'static>, E>>> Ordered<I
         self.current.as_ref().map(|entry| entry.url.key())
     }
 
-    /// Gives the current entry and moves on.
-    fn take(&mut self) -> Result<Option<Entry<'static>>, E> {
+    /// Returns the current entry and advances.
+    fn take(&mut self) -> Result<Option<ArcEntry<'static>>, E> {
         let next = self.entries.next().transpose()?;
         let taken = std::mem::replace(&mut self.current, next);
         match (&taken, self.key()) {
             (Some(taken), Some(next)) if next <= taken.url.key() => {
-                Err(Unsorted(next.to_owned()).into())
+                Err(UnsortedEntries(next.to_owned()).into())
             }
             _ => Ok(taken),
         }
     }
 }
 
-/// Hands out the entries a delta from `old` to `new` holds: what is new, what
-/// is another, and a tombstone for what is gone.
-pub fn diff<E: From<Unsorted>>(
-    old: impl Iterator<Item = Result<Entry<'static>, E>>,
-    new: impl Iterator<Item = Result<Entry<'static>, E>>,
-    mut on_change: impl FnMut(Entry<'static>) -> Result<(), E>,
-) -> Result<Difference, E> {
-    let (mut old, mut new) = (Ordered::new(old)?, Ordered::new(new)?);
-    let mut difference = Difference::default();
+/// Passes the entries of a delta from `old` to `new` to a callback: new and changed entries, and a
+/// tombstone for each removed page.
+pub fn diff<E: From<UnsortedEntries>>(
+    old: impl Iterator<Item = Result<ArcEntry<'static>, E>>,
+    new: impl Iterator<Item = Result<ArcEntry<'static>, E>>,
+    mut on_change: impl FnMut(ArcEntry<'static>) -> Result<(), E>,
+) -> Result<DeltaCounts, E> {
+    let (mut old, mut new) = (OrderedEntries::new(old)?, OrderedEntries::new(new)?);
+    let mut difference = DeltaCounts::default();
     loop {
         let is_old = match (old.key(), new.key()) {
             (None, None) => return Ok(difference),
@@ -152,38 +149,39 @@ pub fn diff<E: From<Unsorted>>(
     }
 }
 
-fn tombstone(url: &PageUrl<'static>) -> Entry<'static> {
-    Entry::tombstone(url.clone()).own()
+fn tombstone(url: &PageUrl<'static>) -> ArcEntry<'static> {
+    ArcEntry::tombstone(url.clone()).into_owned()
 }
 
-/// Hands out the sitemap that the deltas of some days lead to: `streams` holds
-/// the sitemap, then the days, the oldest first.
+/// Applies deltas to a sitemap. `streams` holds the sitemap, then the deltas, oldest first.
 ///
-/// The head of the result is that of the last day, by
-/// [`Head::of_whole`](crate::Head::of_whole).
-pub fn apply<E: From<Unsorted>>(
-    streams: Vec<Box<dyn Iterator<Item = Result<Entry<'static>, E>> + '_>>,
-    mut on_entry: impl FnMut(Entry<'static>) -> Result<(), E>,
+/// The header of the result is that of the last delta, converted by
+/// [`SitemapHeader::for_sitemap`](crate::SitemapHeader::for_sitemap).
+pub fn apply<E: From<UnsortedEntries>>(
+    streams: Vec<Box<dyn Iterator<Item = Result<ArcEntry<'static>, E>> + '_>>,
+    mut on_entry: impl FnMut(ArcEntry<'static>) -> Result<(), E>,
 ) -> Result<(), E> {
     fold(streams, &mut |entry| if entry.removed { Ok(()) } else { on_entry(entry) })
 }
 
-/// Joins deltas into one, the oldest first: for a day whose file is written
-/// again, and for a reader who was away. Tombstones stay, also of pages that
-/// came and went in between, because somebody may have seen them.
-pub fn merge<E: From<Unsorted>>(
-    streams: Vec<Box<dyn Iterator<Item = Result<Entry<'static>, E>> + '_>>,
-    mut on_entry: impl FnMut(Entry<'static>) -> Result<(), E>,
+/// Merges deltas into one, oldest first.
+///
+/// Tombstones are kept even for pages that were added and removed in between, because a reader may
+/// have copied them.
+pub fn merge<E: From<UnsortedEntries>>(
+    streams: Vec<Box<dyn Iterator<Item = Result<ArcEntry<'static>, E>> + '_>>,
+    mut on_entry: impl FnMut(ArcEntry<'static>) -> Result<(), E>,
 ) -> Result<(), E> {
     fold(streams, &mut on_entry)
 }
 
-/// Hands out each page once, as the last stream that has it says.
-fn fold<E: From<Unsorted>>(
-    streams: Vec<Box<dyn Iterator<Item = Result<Entry<'static>, E>> + '_>>,
-    on_entry: &mut dyn FnMut(Entry<'static>) -> Result<(), E>,
+/// Passes on each page once, from the last stream that has it.
+fn fold<E: From<UnsortedEntries>>(
+    streams: Vec<Box<dyn Iterator<Item = Result<ArcEntry<'static>, E>> + '_>>,
+    on_entry: &mut dyn FnMut(ArcEntry<'static>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut streams = streams.into_iter().map(Ordered::new).collect::<Result<Vec<_>, E>>()?;
+    let mut streams =
+        streams.into_iter().map(OrderedEntries::new).collect::<Result<Vec<_>, E>>()?;
     loop {
         let least = streams.iter().filter_map(|stream| stream.key()).min();
         let Some(least) = least.map(str::to_owned) else { return Ok(()) };

@@ -1,55 +1,54 @@
-//! One page of a sitemap: the fields of E.4 and whatever else was there.
+//! One page of a sitemap: the fields of section E.4 and unknown members.
 //!
-//! Made by a [`Reader`](crate::Reader) or by whoever publishes; goes to a
-//! writer. Strings borrow from what they were read from.
+//! Created by an [`ArcReader`](crate::ArcReader) or by a publisher, consumed by a writer. Strings
+//! borrow from the input.
 
-use rutter_page::{Extra, Object, Own, PageUrl, Str, Timestamp};
+use rutter_page::{CowStr, IntoOwned, PageUrl, RawObject, Timestamp, UnknownMembers};
 use serde_json::value::RawValue;
 
 use crate::limits::Limits;
-use crate::strict::Strict;
+use crate::strict::StrictEntry;
 use crate::tolerant;
 
-/// Most tags of one entry; further ones are not read.
-pub const MOST_TAGS: usize = 1000;
+/// Maximum number of tags of one entry. Further tags are not read.
+pub const MAX_TAGS: usize = 1000;
 
-/// An entry.
+/// One page of a sitemap.
 ///
-/// What was wrong when it was read is `None` here, and never consent: ask
-/// [`Entry::consent`], not the flag.
+/// Malformed values are `None` and never count as consent. Use [`ArcEntry::consent`] instead of
+/// reading the flag.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry<'a> {
+pub struct ArcEntry<'a> {
     /// Canonical address of the page.
     pub url: PageUrl<'a>,
-    /// When the page changed.
+    /// Time of the last change of the page.
     pub lastmod: Option<Timestamp>,
-    /// Whether AI consumers may ingest the page; `None` where it is not said.
-    /// Written as false then.
+    /// Whether AI consumers may ingest the page; `None` if not stated. Written as false then.
     pub ai_indexable: Option<bool>,
     /// Whether the page needs a login.
     pub auth_required: Option<bool>,
-    /// Comma list of words for crawlers.
-    pub robots_directive: Option<Str<'a>>,
-    /// Whether the page is gone: a tombstone in a delta (D60).
+    /// Comma-separated directives for crawlers.
+    pub robots_directive: Option<CowStr<'a>>,
+    /// Whether the page was removed: a tombstone in a delta (D60).
     pub removed: bool,
-    /// From 0 to 1, 1 is highest.
+    /// Priority from 0 to 1; 1 is the highest.
     pub crawl_priority: Option<f64>,
-    /// Short summary.
-    pub ai_summary: Option<Str<'a>>,
-    /// Topics.
-    pub ai_tags: Vec<Str<'a>>,
+    /// Short summary of the page.
+    pub ai_summary: Option<CowStr<'a>>,
+    /// Topics of the page.
+    pub ai_tags: Vec<CowStr<'a>>,
     /// Checksum of the content, such as `sha256:…`.
-    pub ai_checksum: Option<Str<'a>>,
+    pub ai_checksum: Option<CowStr<'a>>,
     /// Snapshot of the page.
-    pub ai_snapshot: Option<Object<'a>>,
-    /// Members this version does not know, in the order they came.
-    pub extra: Extra<'a>,
-    /// Set by readers where a restriction was there that could not be read.
+    pub ai_snapshot: Option<RawObject<'a>>,
+    /// Unknown members, in input order.
+    pub extra: UnknownMembers<'a>,
+    /// Whether a restriction was present but unreadable. Set by readers.
     pub is_doubtful: bool,
 }
 
-impl<'a> Entry<'a> {
-    /// An entry that says of a page whether it may be ingested, and no more.
+impl<'a> ArcEntry<'a> {
+    /// Creates an entry that only states whether the page may be ingested.
     pub fn new(url: PageUrl<'a>, ai_indexable: Option<bool>) -> Self {
         Self {
             url,
@@ -68,29 +67,29 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The entry of a page that is gone: obeyed also by readers that do not
-    /// know `removed` (D60).
+    /// Creates a tombstone. Readers that do not know `removed` obey it too (D60).
     pub fn tombstone(url: PageUrl<'a>) -> Self {
         Self {
-            robots_directive: Some(Str::borrowed("noindex")),
+            robots_directive: Some(CowStr::borrowed("noindex")),
             removed: true,
             ..Self::new(url, Some(false))
         }
     }
 
-    /// The same entry without anything that was made from the page's content:
-    /// what is public of a page that is restricted (D56, D57).
+    /// Removes everything derived from the content of the page.
+    ///
+    /// The result is what may be published about a restricted page (D56, D57).
     #[must_use]
-    pub fn bare(self) -> Self {
+    pub fn without_content(self) -> Self {
         let Self { url, lastmod, ai_indexable, auth_required, robots_directive, removed, .. } =
             self;
-        // When a page behind a login changed is nobody's business.
+        // The time of a change of a page behind a login is private.
         let lastmod = lastmod.filter(|_| auth_required != Some(true));
         let new = Self::new(url, ai_indexable);
         Self { lastmod, auth_required, robots_directive, removed, ..new }
     }
 
-    /// Tells whether it carries something that was made from the page.
+    /// Returns whether the entry has data derived from the content of the page.
     pub fn has_content(&self) -> bool {
         self.ai_summary.is_some()
             || !self.ai_tags.is_empty()
@@ -98,18 +97,18 @@ impl<'a> Entry<'a> {
             || self.ai_snapshot.is_some()
     }
 
-    /// Reads one entry, such as [`Entry::to_json`] gives it; `None` where it
-    /// cannot be used. What is wrong with foreign entries a
-    /// [`Reader`](crate::Reader) tells.
-    pub fn from_json(text: &str) -> Option<Entry<'static>> {
-        if let Ok(Strict(entry)) = serde_json::from_str(text) {
-            return Some(entry.own());
+    /// Parses an entry written by [`ArcEntry::to_json`]. Returns `None` if it is not valid.
+    ///
+    /// [`ArcReader`](crate::ArcReader) reports the problems of entries from other writers.
+    pub fn from_json(text: &str) -> Option<ArcEntry<'static>> {
+        if let Ok(StrictEntry(entry)) = serde_json::from_str(text) {
+            return Some(entry.into_owned());
         }
         let raw: &RawValue = serde_json::from_str(text).ok()?;
-        tolerant::read(raw.get(), 0, Limits::DEEPEST, &mut ()).ok()?.map(Own::own)
+        tolerant::read(raw.get(), 0, Limits::MAX_DEPTH, &mut ()).ok()?.map(IntoOwned::into_owned)
     }
 
-    /// The entry as one line of JSON, the way writers write it.
+    /// Returns the entry as one line of JSON, as writers write it.
     pub fn to_json(&self) -> String {
         let mut out = Vec::new();
         crate::write::push_entry(self, &mut out);
@@ -117,22 +116,22 @@ impl<'a> Entry<'a> {
     }
 }
 
-impl Own for Entry<'_> {
-    type Owned = Entry<'static>;
-    fn own(self) -> Entry<'static> {
-        Entry {
-            url: self.url.own(),
+impl IntoOwned for ArcEntry<'_> {
+    type Owned = ArcEntry<'static>;
+    fn into_owned(self) -> ArcEntry<'static> {
+        ArcEntry {
+            url: self.url.into_owned(),
             lastmod: self.lastmod,
             ai_indexable: self.ai_indexable,
             auth_required: self.auth_required,
-            robots_directive: self.robots_directive.own(),
+            robots_directive: self.robots_directive.into_owned(),
             removed: self.removed,
             crawl_priority: self.crawl_priority,
-            ai_summary: self.ai_summary.own(),
-            ai_tags: self.ai_tags.own(),
-            ai_checksum: self.ai_checksum.own(),
-            ai_snapshot: self.ai_snapshot.own(),
-            extra: self.extra.own(),
+            ai_summary: self.ai_summary.into_owned(),
+            ai_tags: self.ai_tags.into_owned(),
+            ai_checksum: self.ai_checksum.into_owned(),
+            ai_snapshot: self.ai_snapshot.into_owned(),
+            extra: self.extra.into_owned(),
             is_doubtful: self.is_doubtful,
         }
     }

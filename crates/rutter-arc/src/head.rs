@@ -1,62 +1,61 @@
-//! What a sitemap says beside its pages: version, site, time, rate, contact,
-//! deltas.
+//! Header of a sitemap: version, site, time, rate, contact, deltas.
 //!
-//! [`Collecting`] gets the members one by one, in whatever order they come,
-//! before the pages or behind them.
+//! A [`HeaderCollector`] receives the members one by one in any order, before or after the pages.
+//! Rejects unsupported versions and headers over the limits.
 
 use std::collections::HashSet;
 
 use rutter_finding::{Finding, FindingSink, Place, Refusal, Rule, quoted};
-use rutter_page::{HttpUrl, Member, Own, Raw, Str, Timestamp, nesting};
+use rutter_page::{CowStr, HttpUrl, IntoOwned, RawJson, Timestamp, UnknownMember, nesting_depth};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::limits::Limits;
 use crate::rate::CrawlRate;
 use crate::rules;
-use crate::tolerant::{MOST_EXTRA, is_uri, pointer, text};
+use crate::tolerant::{MAX_EXTRA, is_uri, pointer, text};
 
-/// The version we write.
+/// The version that this crate writes.
 pub const VERSION: &str = "2.1";
 
-/// Everything of a document but its pages.
+/// All members of a document except the pages.
 ///
-/// A reader fills in what is there; a writer writes what is there.
+/// A reader sets the members that are present; a writer writes those that are set.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Head {
+pub struct SitemapHeader {
     /// Version of the format, such as `2.1`.
     pub version: Option<String>,
-    /// Address of the site, without slash at the end (D92).
+    /// Address of the site, without a trailing slash (D92).
     pub site: Option<String>,
-    /// When the document was made.
+    /// Time of creation.
     pub generated_at: Option<Timestamp>,
-    /// How often crawlers may come, as written.
+    /// Request rate for crawlers, as written.
     pub crawl_rate: Option<String>,
-    /// Whom to ask about crawling; written as `ai-crawl-contact`.
+    /// Contact for questions about crawling; written as `ai-crawl-contact`.
     pub contact: Option<String>,
-    /// Where the changes of each day can be had (D60).
-    pub deltas: Option<Deltas>,
-    /// Of a delta: the changes after this moment.
+    /// Announcement of daily deltas (D60).
+    pub deltas: Option<DeltaAnnouncement>,
+    /// In a delta: start of the covered period.
     pub since: Option<Timestamp>,
-    /// Of a delta: the changes up to this moment.
+    /// In a delta: end of the covered period.
     pub until: Option<Timestamp>,
-    /// Members this version does not know, in the order they came.
-    pub extra: Vec<Member<'static>>,
+    /// Unknown members, in input order.
+    pub extra: Vec<UnknownMember<'static>>,
 }
 
 /// Announcement of dated deltas (D60).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Deltas {
-    /// Address with `YYYY-MM-DD` where the day goes.
+pub struct DeltaAnnouncement {
+    /// URL with `YYYY-MM-DD` in place of the day.
     pub template: String,
-    /// First day there is, as `YYYY-MM-DD`.
+    /// First available day, as `YYYY-MM-DD`.
     pub from: String,
-    /// Last day there is.
+    /// Last available day.
     pub to: String,
 }
 
-impl Head {
-    /// The head of a full sitemap; `site` loses a slash at its end.
+impl SitemapHeader {
+    /// Creates the header of a full sitemap. A trailing slash of `site` is removed.
     pub fn new(site: &str, generated_at: Timestamp) -> Self {
         Self {
             version: Some(VERSION.to_owned()),
@@ -66,42 +65,42 @@ impl Head {
         }
     }
 
-    /// The head of a delta for the same site: all the same, and the window.
+    /// Returns the header of a delta of the same site for a period.
     #[must_use]
-    pub fn of_day(&self, since: Timestamp, until: Timestamp) -> Self {
+    pub fn for_day(&self, since: Timestamp, until: Timestamp) -> Self {
         Self { since: Some(since), until: Some(until), ..self.clone() }
     }
 
-    /// The head of the full sitemap a delta leads to.
+    /// Returns the header of the full sitemap that a delta leads to.
     #[must_use]
-    pub fn of_whole(&self) -> Self {
+    pub fn for_sitemap(&self) -> Self {
         Self { since: None, until: None, ..self.clone() }
     }
 
-    /// Tells whether this is a delta.
+    /// Returns whether this is the header of a delta.
     pub fn is_delta(&self) -> bool {
         self.since.is_some() || self.until.is_some()
     }
 
-    /// The rate crawlers are asked to keep, where it can be read.
+    /// Returns the request rate, if it is valid.
     pub fn rate(&self) -> Option<CrawlRate> {
         CrawlRate::parse(self.crawl_rate.as_deref()?)
     }
 }
 
-/// A head that is being read.
+/// A header that is being read.
 #[derive(Debug, Default)]
-pub(crate) struct Collecting {
-    pub(crate) head: Head,
-    /// Names that were there, kept to find one that comes twice.
+pub(crate) struct HeaderCollector {
+    pub(crate) head: SitemapHeader,
+    /// Names seen so far, to detect duplicates.
     names: HashSet<String>,
     n_bytes: usize,
-    /// Scheme and host of the site, where they are known.
+    /// Scheme and host of the site, once known.
     pub(crate) origin: Option<String>,
 }
 
-impl Collecting {
-    /// Notes a name; tells whether it was there before.
+impl HeaderCollector {
+    /// Records a name. Returns whether it occurred before.
     pub(crate) fn is_again(&mut self, name: &str) -> bool {
         let is_again = self.names.contains(name);
         if !is_again {
@@ -110,7 +109,7 @@ impl Collecting {
         is_again
     }
 
-    /// Takes a member, whatever it is.
+    /// Reads a member of any name.
     pub(crate) fn take(
         &mut self,
         name: &str,
@@ -124,10 +123,18 @@ impl Collecting {
         };
         self.n_bytes += name.len() + raw.get().len();
         if limits.head < self.n_bytes {
-            return Err(Refusal::new(&rules::TOO_LONG, place, format!("at most {}", limits.head)));
+            return Err(Refusal::new(
+                &rules::TOO_LONG,
+                place,
+                format!("the limit is {} bytes", limits.head),
+            ));
         }
-        if limits.depth < nesting(raw.get()) {
-            return Err(Refusal::new(&rules::TOO_DEEP, place, format!("at most {}", limits.depth)));
+        if limits.depth < nesting_depth(raw.get()) {
+            return Err(Refusal::new(
+                &rules::TOO_DEEP,
+                place,
+                format!("the limit is {} levels", limits.depth),
+            ));
         }
         let is_again = self.is_again(name);
         if is_again {
@@ -172,13 +179,13 @@ impl Collecting {
                 if rate.is_none() {
                     report(&rules::CRAWL_RATE_FORM, shown());
                 }
-                head.crawl_rate = rate.map(Str::into_string);
+                head.crawl_rate = rate.map(CowStr::into_string);
             }
             "ai-crawl-contact" | "ai_crawl_contact" => {
                 if name != "ai-crawl-contact" {
                     report(&rules::HEAD_ALIAS, quoted(name));
                 }
-                head.contact = text(raw).map(Str::into_string);
+                head.contact = text(raw).map(CowStr::into_string);
                 if head.contact.is_none() {
                     report(&rules::HEAD_FORM, shown());
                 }
@@ -190,24 +197,24 @@ impl Collecting {
                 }
             }
             _ if is_again => {
-                let value = Raw::from(raw).own();
+                let value = RawJson::from(raw).into_owned();
                 if let Some(member) = head.extra.iter_mut().find(|member| &*member.key == name) {
                     member.value = value;
                 }
             }
-            _ if head.extra.len() == MOST_EXTRA => {
+            _ if head.extra.len() == MAX_EXTRA => {
                 report(&rules::TOO_MANY_MEMBERS, String::new());
             }
             _ => {
-                let key = Str::from(name.to_owned());
-                head.extra.push(Member { key, value: Raw::from(raw).own() });
+                let key = CowStr::from(name.to_owned());
+                head.extra.push(UnknownMember { key, value: RawJson::from(raw).into_owned() });
             }
         }
         Ok(())
     }
 
     fn take_site(&mut self, site: &str) {
-        // Pages may have been judged by the first; a second comes too late.
+        // Pages may have been compared with the first value already.
         if self.origin.is_some() {
             return;
         }
@@ -215,7 +222,7 @@ impl Collecting {
         self.head.site = Some(site.trim_end_matches('/').to_owned());
     }
 
-    /// Says what is missing in the end.
+    /// Reports missing members at the end.
     pub(crate) fn finish(&self, has_pages: bool, sink: &mut dyn FindingSink) {
         let has = |name: &str| self.names.contains(name);
         for (is_there, rule) in [
@@ -231,8 +238,8 @@ impl Collecting {
     }
 }
 
-/// Reads the version; refuses one whose major number is not 2, whatever its
-/// type, and one that has no number (D61).
+/// Reads the version. Rejects a missing number and any major version other than 2, as number or
+/// string (D61).
 fn version(
     raw: &RawValue,
     place: &Place,
@@ -244,11 +251,11 @@ fn version(
         report(&rules::VERSION_FORM, shown.clone());
     }
     let major = raw.get().trim_matches('"').split('.').next().unwrap_or_default();
-    // `null` says no version, as a missing member does.
+    // `null` counts as a missing member.
     if raw.get() != "null" && major.trim().parse::<u64>() != Ok(2) {
         return Err(Refusal::new(&rules::VERSION_UNKNOWN, place.clone(), shown));
     }
-    Ok(version.map(Str::into_string))
+    Ok(version.map(CowStr::into_string))
 }
 
 fn is_version(text: &str) -> bool {
@@ -256,9 +263,9 @@ fn is_version(text: &str) -> bool {
     1 < text.split('.').count() && text.split('.').all(is_number)
 }
 
-fn is_announcement(deltas: &Deltas) -> bool {
+fn is_announcement(deltas: &DeltaAnnouncement) -> bool {
     deltas.template.contains("YYYY-MM-DD")
-        && [&deltas.from, &deltas.to].into_iter().all(|day| crate::delta::day(day).is_some())
+        && [&deltas.from, &deltas.to].into_iter().all(|day| crate::delta::parse_day(day).is_some())
 }
 
 fn time(raw: &RawValue) -> (Option<Timestamp>, bool) {
@@ -268,9 +275,9 @@ fn time(raw: &RawValue) -> (Option<Timestamp>, bool) {
     }
 }
 
-/// Scheme, host and port of an address, the way a URL parser writes them.
+/// Returns scheme, host and port of an address in normalized form.
 pub(crate) fn origin(address: &str) -> Option<String> {
-    // A page's address always has a path, so the third slash is there.
+    // The URL of a page always has a path, so there is a third slash.
     let url = rutter_page::PageUrl::parse(address).ok()?;
     let (scheme, rest) = url.key().split_once("://")?;
     let host = rest.split(['/', '?']).next()?;

@@ -1,7 +1,6 @@
-//! Bytes of a document: decompressed where they are gzip, and counted.
+//! Bytes of a document: decompressed if they are gzip, and counted.
 //!
-//! Refuses: to hand out more than the limit, and to call a broken compression
-//! an end.
+//! Rejects documents over the limit and damaged compression.
 
 use std::io::{self, BufReader, Chain, Cursor, ErrorKind, Read};
 
@@ -11,40 +10,40 @@ use rutter_finding::{Place, Refusal};
 use crate::limits::ArcError;
 use crate::rules;
 
-/// Where the bytes come from.
-pub(crate) struct Input<R: Read> {
-    source: Source<R>,
+/// Source of the bytes of a document.
+pub(crate) struct ArcInput<R: Read> {
+    source: InputSource<R>,
     most: u64,
     left: u64,
 }
 
-enum Source<R: Read> {
+enum InputSource<R: Read> {
     New(Option<R>),
-    Plain(Whole<R>),
-    Gzip(Box<MultiGzDecoder<BufReader<Whole<R>>>>),
+    Plain(PeekedInput<R>),
+    Gzip(Box<MultiGzDecoder<BufReader<PeekedInput<R>>>>),
 }
 
-/// The input with the bytes that were looked at put back.
-type Whole<R> = Chain<Cursor<Vec<u8>>, R>;
+/// The input with the bytes that were examined put back.
+type PeekedInput<R> = Chain<Cursor<Vec<u8>>, R>;
 
-impl<R: Read> Input<R> {
+impl<R: Read> ArcInput<R> {
     pub(crate) fn new(input: R, most: u64) -> Self {
-        Self { source: Source::New(Some(input)), most, left: most }
+        Self { source: InputSource::New(Some(input)), most, left: most }
     }
 
-    /// Reads some bytes; 0 at the end.
+    /// Reads some bytes. Returns 0 at the end.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ArcError> {
         self.open()?;
-        let is_gzip = matches!(self.source, Source::Gzip(_));
+        let is_gzip = matches!(self.source, InputSource::Gzip(_));
         let source: &mut dyn Read = match &mut self.source {
-            Source::New(_) => return Ok(0),
-            Source::Plain(source) => source,
-            Source::Gzip(source) => source,
+            InputSource::New(_) => return Ok(0),
+            InputSource::Plain(source) => source,
+            InputSource::Gzip(source) => source,
         };
         loop {
             match source.read(buffer) {
                 Ok(n) if self.left < n as u64 => {
-                    let detail = format!("at most {} bytes", self.most);
+                    let detail = format!("the limit is {} bytes", self.most);
                     return Err(Refusal::new(&rules::TOO_LARGE, Place::WHOLE, detail).into());
                 }
                 Ok(n) => {
@@ -61,9 +60,9 @@ impl<R: Read> Input<R> {
         }
     }
 
-    /// Looks whether the input is compressed.
+    /// Detects whether the input is compressed.
     fn open(&mut self) -> io::Result<()> {
-        let Source::New(input) = &mut self.source else { return Ok(()) };
+        let InputSource::New(input) = &mut self.source else { return Ok(()) };
         let Some(mut input) = input.take() else { return Ok(()) };
         let mut first = Vec::new();
         input.by_ref().take(2).read_to_end(&mut first)?;
@@ -71,9 +70,9 @@ impl<R: Read> Input<R> {
         let whole = Cursor::new(first).chain(input);
         self.source = if is_gzip {
             let buffered = BufReader::with_capacity(64 << 10, whole);
-            Source::Gzip(Box::new(MultiGzDecoder::new(buffered)))
+            InputSource::Gzip(Box::new(MultiGzDecoder::new(buffered)))
         } else {
-            Source::Plain(whole)
+            InputSource::Plain(whole)
         };
         Ok(())
     }

@@ -1,32 +1,31 @@
-//! Opens a document of any form: JSON, YAML, JSON-LD, compressed or not.
+//! Detects the format of an ARC document and opens it: JSON, YAML or JSON-LD, compressed or not.
 
 use std::io::{self, Cursor, Read};
 
-use crate::input::Input;
+use crate::input::ArcInput;
 use crate::limits::{ArcError, Limits};
-use crate::read::Reader;
+use crate::read::ArcReader;
 use crate::yaml;
 
-/// What the beginning of a document looks like.
+/// Format of an ARC document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum ArcFormat {
     /// A sitemap in JSON.
     Json,
     /// A sitemap in YAML.
     Yaml,
     /// A pointer to a sitemap, in JSON-LD.
     Pointer,
-    /// A policy.
+    /// A policy file.
     Policy,
 }
 
-/// Tells from its first bytes what a document is; `None` where nothing says
-/// that it belongs to ARC.
-pub fn form(start: &[u8]) -> Option<Form> {
+/// Detects the format by the first bytes. Returns `None` if nothing identifies an ARC document.
+pub fn detect_format(start: &[u8]) -> Option<ArcFormat> {
     let mut text = vec![0; 16 << 10];
     let mut n = 0;
-    let mut input = Input::new(start, u64::MAX);
-    // What could be decompressed before the bytes ended is enough.
+    let mut input = ArcInput::new(start, u64::MAX);
+    // Text that was decompressed before the bytes ended is sufficient.
     while let Ok(more @ 1..) = input.read(text.get_mut(n..).unwrap_or_default()) {
         n += more;
     }
@@ -38,35 +37,35 @@ pub fn form(start: &[u8]) -> Option<Form> {
             let line = line.trim_start_matches(['"', '\'']);
             line.starts_with("arc_sitemap_version")
         });
-        return is_yaml.then_some(Form::Yaml);
+        return is_yaml.then_some(ArcFormat::Yaml);
     }
     if text.contains("\"arc_sitemap_version\"") {
-        Some(Form::Json)
+        Some(ArcFormat::Json)
     } else if text.contains("\"arc_policy_version\"") {
-        Some(Form::Policy)
+        Some(ArcFormat::Policy)
     } else if text.contains("\"@context\"") && text.contains("ARC Sitemap") {
-        Some(Form::Pointer)
+        Some(ArcFormat::Pointer)
     } else {
         None
     }
 }
 
-/// Opens a sitemap; YAML is read whole first, up to its own limit.
-pub fn open<'i>(
+/// Opens a sitemap. A YAML file is read as a whole, up to its own limit.
+pub fn open_sitemap<'i>(
     input: impl Read + 'i,
-    form: Form,
+    form: ArcFormat,
     limits: Limits,
-) -> Result<Reader<Box<dyn Read + 'i>>, ArcError> {
+) -> Result<ArcReader<Box<dyn Read + 'i>>, ArcError> {
     let input: Box<dyn Read + 'i> = match form {
-        Form::Yaml => Box::new(Cursor::new(yaml::to_json(input, &limits)?)),
-        Form::Json | Form::Pointer | Form::Policy => Box::new(input),
+        ArcFormat::Yaml => Box::new(Cursor::new(yaml::to_json(input, &limits)?)),
+        ArcFormat::Json | ArcFormat::Pointer | ArcFormat::Policy => Box::new(input),
     };
-    Ok(Reader::new(input, limits))
+    Ok(ArcReader::new(input, limits))
 }
 
-/// Reads at most so many bytes of a small document, decompressed.
+/// Reads a small document, decompressed, up to `most` bytes.
 pub(crate) fn small(input: impl Read, most: usize) -> Result<Vec<u8>, ArcError> {
-    let mut input = Input::new(input, most as u64);
+    let mut input = ArcInput::new(input, most as u64);
     let mut bytes = Vec::new();
     let mut piece = vec![0; 16 << 10];
     loop {
@@ -77,7 +76,7 @@ pub(crate) fn small(input: impl Read, most: usize) -> Result<Vec<u8>, ArcError> 
     }
 }
 
-/// An I/O error that is none of the document's.
+/// Converts a refusal into an I/O error that carries it.
 impl From<ArcError> for io::Error {
     fn from(error: ArcError) -> Self {
         match error {

@@ -1,7 +1,7 @@
-//! The pointer to a sitemap in JSON-LD (D53): a schema.org Dataset with its
-//! downloads, as a file and as a script element of the home page.
+//! The pointer to a sitemap in JSON-LD (D53): a schema.org Dataset with its downloads, as a file
+//! and as a script element of the home page.
 //!
-//! Refuses: to let a text end the script element it stands in.
+//! Escapes text so that it cannot end the script element.
 
 use std::io::Read;
 
@@ -12,26 +12,26 @@ use serde_json::Value;
 use crate::limits::ArcError;
 use crate::open::small;
 use crate::rules;
-use rutter_page::Tree;
+use rutter_page::JsonTree;
 
 /// Name of the Dataset.
 pub const NAME: &str = "ARC Sitemap";
-/// Largest file that is read, in bytes.
-const LARGEST: usize = 1 << 20;
+/// Maximum size in bytes of a file that is read.
+const MAX_BYTES: usize = 1 << 20;
 
-/// Where a sitemap lies.
+/// Addresses of a sitemap.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pointer {
+pub struct SitemapPointer {
     /// Address of the sitemap in JSON.
     pub json: String,
-    /// Address of the same in YAML, where it is published.
+    /// Address of the sitemap in YAML, if published.
     pub yaml: Option<String>,
-    /// When the sitemap changed.
+    /// Time of the last change of the sitemap.
     pub modified: Option<Timestamp>,
 }
 
-impl Pointer {
-    /// The pointer as a file.
+impl SitemapPointer {
+    /// Returns the pointer as the text of a file.
     pub fn to_file(&self) -> String {
         let mut out = String::new();
         self.tree().to_pretty(0, &mut out);
@@ -39,20 +39,20 @@ impl Pointer {
         out
     }
 
-    /// The text of a `script` element; nothing in it can end the element.
+    /// Returns the text of a `script` element. Nothing in it can end the element.
     pub fn to_script_text(&self) -> String {
         self.tree().to_json().replace('<', "\\u003c")
     }
 
-    /// The whole `script` element.
+    /// Returns the whole `script` element.
     pub fn to_script(&self) -> String {
         format!("<script type=\"application/ld+json\">{}</script>", self.to_script_text())
     }
 
-    fn tree(&self) -> Tree {
-        let pair = |name: &str, value: &str| (name.to_owned(), Tree::text(value));
+    fn tree(&self) -> JsonTree {
+        let pair = |name: &str, value: &str| (name.to_owned(), JsonTree::text(value));
         let download = |format: &str, url: &str| {
-            Tree::Map(vec![
+            JsonTree::Map(vec![
                 pair("@type", "DataDownload"),
                 pair("encodingFormat", format),
                 pair("contentUrl", url),
@@ -67,29 +67,29 @@ impl Pointer {
         members.extend(self.modified.map(|time| pair("dateModified", &time.to_string())));
         let mut downloads = vec![download("application/json", &self.json)];
         downloads.extend(self.yaml.iter().map(|yaml| download("application/yaml", yaml)));
-        members.push(("distribution".to_owned(), Tree::List(downloads)));
-        Tree::Map(members)
+        members.push(("distribution".to_owned(), JsonTree::List(downloads)));
+        JsonTree::Map(members)
     }
 }
 
-/// What a file of JSON-LD turned out to be.
+/// Type of a JSON-LD file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
-    /// A pointer.
-    Pointer(Pointer),
-    /// A sitemap: it has `pages` itself and is to be read as JSON.
+pub enum JsonLdFile {
+    /// A pointer to a sitemap.
+    Pointer(SitemapPointer),
+    /// A sitemap: it has the member `pages` and must be read as JSON.
     Sitemap,
-    /// Nothing of ours.
+    /// Neither.
     Nothing,
 }
 
 /// Reads JSON-LD, compressed or not.
-pub fn read(input: impl Read, sink: &mut dyn FindingSink) -> Result<Found, ArcError> {
-    let bytes = small(input, LARGEST)?;
+pub fn read(input: impl Read, sink: &mut dyn FindingSink) -> Result<JsonLdFile, ArcError> {
+    let bytes = small(input, MAX_BYTES)?;
     let value: Value = serde_json::from_slice(&bytes)
         .map_err(|error| Refusal::new(&rules::NOT_JSON, Place::WHOLE, error.to_string()))?;
     if value.get("pages").is_some() {
-        return Ok(Found::Sitemap);
+        return Ok(JsonLdFile::Sitemap);
     }
     let all = nodes(&value);
     let has_type = |node: &Value, wanted: &str| texts(node.get("@type")).any(|it| it == wanted);
@@ -125,19 +125,19 @@ pub fn read(input: impl Read, sink: &mut dyn FindingSink) -> Result<Found, ArcEr
     };
     let Some(json) = found.filter(|url| is_address(url)) else {
         report(&rules::POINTER_FORM, "");
-        return Ok(Found::Nothing);
+        return Ok(JsonLdFile::Nothing);
     };
     let modified = dataset.and_then(|set| set.get("dateModified")).and_then(Value::as_str);
     let modified = modified.and_then(|text| Timestamp::parse_lenient(text).ok());
     let yaml = address(of_kind("yaml")).filter(|url| is_address(url));
-    Ok(Found::Pointer(Pointer { json, yaml, modified: modified.map(|(time, _)| time) }))
+    Ok(JsonLdFile::Pointer(SitemapPointer { json, yaml, modified: modified.map(|(time, _)| time) }))
 }
 
 fn is_address(url: &str) -> bool {
     rutter_page::HttpUrl::parse(url).is_ok()
 }
 
-/// The objects of a value: itself, those of a list, those of a graph.
+/// Returns the objects of a value: itself, those of a list, and those of a graph.
 fn nodes(value: &Value) -> Vec<&Value> {
     let list = value.as_array().or_else(|| value.get("@graph").and_then(Value::as_array));
     list.map_or_else(|| vec![value], |list| list.iter().collect())

@@ -1,10 +1,7 @@
-//! The policy at `/.well-known/arc-policy.json` (D55): retention, access,
-//! approved consumers.
+//! The policy at `/.well-known/arc-policy.json` (D55): retention, access, approved consumers.
 //!
-//! Written from what the owner configured, read under the usual names and
-//! some obvious others.
-//!
-//! Refuses: to read anything unclear as permission.
+//! Written from the configuration of the site owner. When reading, common alternative member names
+//! are accepted. Unclear values are never read as permission.
 
 use std::io::Read;
 
@@ -17,68 +14,68 @@ use crate::open::small;
 use crate::rate::CrawlRate;
 use crate::rules;
 use crate::tolerant::pointer;
-use rutter_page::Tree;
+use rutter_page::JsonTree;
 
-/// Where a policy is published.
+/// Path of the policy on its site.
 pub const PATH: &str = "/.well-known/arc-policy.json";
-/// Largest policy that is read, in bytes.
-const LARGEST: usize = 256 << 10;
-/// Most consumers and endpoints that are read.
-const MOST: usize = 1000;
+/// Maximum size in bytes of a policy that is read.
+const MAX_BYTES: usize = 256 << 10;
+/// Maximum number of consumers and endpoints that are read.
+const MAX_ITEMS: usize = 1000;
 
-/// What a site lets AI consumers do, in three areas.
+/// What a site allows AI consumers to do.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Policy {
+pub struct ArcPolicy {
     /// Version of the format.
     pub version: Option<String>,
     /// Address of the site.
     pub site: Option<String>,
-    /// When the policy changed.
+    /// Time of the last change of the policy.
     pub updated_at: Option<Timestamp>,
-    /// Whom to ask.
+    /// Contact for questions.
     pub contact: Option<String>,
-    /// What `ai_checksum` is of: `content` or `html` (D51).
+    /// What `ai_checksum` covers: `content` or `html` (D51).
     pub checksum_scope: Option<String>,
-    /// How long copies may be kept; `None` where nothing is said.
-    pub retention: Option<Retention>,
-    /// Who may come; `None` where nothing is said, which permits nothing.
-    pub access: Option<Access>,
-    /// Consumers the owner approves; `None` where nothing is said.
-    pub approved_consumers: Option<Vec<Consumer>>,
+    /// Retention rules; `None` if not stated.
+    pub retention: Option<RetentionRules>,
+    /// Access rules; `None` if not stated, which permits nothing.
+    pub access: Option<AccessRules>,
+    /// Consumers that the owner approves; `None` if not stated.
+    pub approved_consumers: Option<Vec<ApprovedConsumer>>,
 }
 
 /// How long copies may be kept.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Retention {
-    /// At most so many days.
+pub struct RetentionRules {
+    /// Maximum number of days.
     pub max_days: Option<u64>,
-    /// Whether copies of a page are to be deleted with the page.
+    /// Whether copies must be deleted when a page is removed.
     pub delete_on_removal: Option<bool>,
-    /// In words.
+    /// The rules as text.
     pub notes: Option<String>,
 }
 
-/// Who may come, and how.
+/// Which consumers have access, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Access {
-    /// What holds for consumers that are not named.
-    pub default: Option<Grant>,
-    /// Where partners get more.
-    pub endpoints: Vec<Endpoint>,
-    /// How often anybody may come.
+pub struct AccessRules {
+    /// Access of consumers that are not listed.
+    pub default: Option<AccessDefault>,
+    /// Endpoints with additional content for partners.
+    pub endpoints: Vec<PartnerEndpoint>,
+    /// Request rate for everyone.
     pub rate: Option<String>,
 }
 
-/// Yes or no.
+/// Default access of consumers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Grant {
-    /// Yes.
+pub enum AccessDefault {
+    /// Access is allowed.
     Allow,
-    /// No.
+    /// Access is denied.
     Deny,
 }
 
-impl Grant {
+impl AccessDefault {
     fn name(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -87,73 +84,75 @@ impl Grant {
     }
 }
 
-/// A door for partners.
+/// An endpoint for partners.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Endpoint {
-    /// Its address.
+pub struct PartnerEndpoint {
+    /// Address of the endpoint.
     pub url: String,
-    /// How to identify oneself, such as `bearer`.
+    /// Authentication method, such as `bearer`.
     pub auth: Option<String>,
-    /// How often one may come.
+    /// Request rate of the endpoint.
     pub rate: Option<String>,
 }
 
-/// A consumer the owner approves.
+/// A consumer that the owner approves.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Consumer {
-    /// Its name.
+pub struct ApprovedConsumer {
+    /// Name of the consumer.
     pub name: String,
-    /// How its requests name themselves.
+    /// User agent of its requests.
     pub user_agent: Option<String>,
-    /// What it may use pages for.
+    /// Permitted purposes.
     pub purposes: Vec<String>,
-    /// What it may reach.
+    /// Pages or endpoints it may access.
     pub access: Option<String>,
 }
 
-impl Policy {
-    /// The policy as a file.
+impl ArcPolicy {
+    /// Returns the policy as the text of a file.
     pub fn to_file(&self) -> String {
-        let mut root = Members::default();
+        let mut root = JsonMembers::default();
         root.text("arc_policy_version", self.version.as_deref().or(Some(crate::VERSION)));
         root.text("site", self.site.as_deref());
         root.text("updated_at", self.updated_at.map(|time| time.to_string()).as_deref());
         root.text("contact", self.contact.as_deref());
         root.text("checksum_scope", self.checksum_scope.as_deref());
         if let Some(retention) = &self.retention {
-            let mut members = Members::default();
-            let days = retention.max_days.map(|days| Tree::Number(days.to_string()));
+            let mut members = JsonMembers::default();
+            let days = retention.max_days.map(|days| JsonTree::Number(days.to_string()));
             members.push("max_days", days);
-            members.push("delete_on_removal", retention.delete_on_removal.map(Tree::Bool));
+            members.push("delete_on_removal", retention.delete_on_removal.map(JsonTree::Bool));
             members.text("notes", retention.notes.as_deref());
             root.push("retention", Some(members.done()));
         }
         if let Some(access) = &self.access {
-            let mut members = Members::default();
-            members.text("default", access.default.map(Grant::name));
+            let mut members = JsonMembers::default();
+            members.text("default", access.default.map(AccessDefault::name));
             let endpoints = access.endpoints.iter().map(|endpoint| {
-                let mut members = Members::default();
+                let mut members = JsonMembers::default();
                 members.text("url", Some(&endpoint.url));
                 members.text("auth", endpoint.auth.as_deref());
                 members.text("rate", endpoint.rate.as_deref());
                 members.done()
             });
-            let endpoints: Vec<Tree> = endpoints.collect();
-            members.push("endpoints", (!endpoints.is_empty()).then_some(Tree::List(endpoints)));
+            let endpoints: Vec<JsonTree> = endpoints.collect();
+            members.push("endpoints", (!endpoints.is_empty()).then_some(JsonTree::List(endpoints)));
             members.text("rate", access.rate.as_deref());
             root.push("access", Some(members.done()));
         }
         if let Some(consumers) = &self.approved_consumers {
             let consumers = consumers.iter().map(|consumer| {
-                let mut members = Members::default();
+                let mut members = JsonMembers::default();
                 members.text("name", Some(&consumer.name));
                 members.text("user_agent", consumer.user_agent.as_deref());
-                let purposes: Vec<Tree> = consumer.purposes.iter().map(Tree::text).collect();
-                members.push("purposes", (!purposes.is_empty()).then_some(Tree::List(purposes)));
+                let purposes: Vec<JsonTree> =
+                    consumer.purposes.iter().map(JsonTree::text).collect();
+                members
+                    .push("purposes", (!purposes.is_empty()).then_some(JsonTree::List(purposes)));
                 members.text("access", consumer.access.as_deref());
                 members.done()
             });
-            root.push("approved_consumers", Some(Tree::List(consumers.collect())));
+            root.push("approved_consumers", Some(JsonTree::List(consumers.collect())));
         }
         let mut out = String::new();
         root.done().to_pretty(0, &mut out);
@@ -161,45 +160,45 @@ impl Policy {
         out
     }
 
-    /// Reads a policy, compressed or not; `None` where there is none to be
-    /// read, which is as if there were none at all.
+    /// Reads a policy, compressed or not. Returns `None` if it is unreadable, which counts as no
+    /// policy.
     pub fn read(input: impl Read, sink: &mut dyn FindingSink) -> Result<Option<Self>, ArcError> {
         let mut unreadable = |detail: String| {
             sink.report(Finding::new(&rules::POLICY_FORM, Place::WHOLE, detail));
             Ok(None)
         };
-        let bytes = match small(input, LARGEST) {
+        let bytes = match small(input, MAX_BYTES) {
             Ok(bytes) => bytes,
             Err(ArcError::Refused(refusal)) => return unreadable(refusal.rule.title.to_owned()),
             Err(error) => return Err(error),
         };
         match serde_json::from_slice(&bytes) {
-            Ok(Value::Object(root)) => Ok(Some(Desk { sink }.policy(&root))),
-            Ok(_) => unreadable("it is no object".to_owned()),
+            Ok(Value::Object(root)) => Ok(Some(PolicyFindings { sink }.policy(&root))),
+            Ok(_) => unreadable("the file is not a JSON object".to_owned()),
             Err(error) => unreadable(error.to_string()),
         }
     }
 }
 
-/// Members that are put together.
+/// Members of a JSON object under construction.
 #[derive(Default)]
-struct Members(Vec<(String, Tree)>);
+struct JsonMembers(Vec<(String, JsonTree)>);
 
-impl Members {
-    fn push(&mut self, name: &str, value: Option<Tree>) {
+impl JsonMembers {
+    fn push(&mut self, name: &str, value: Option<JsonTree>) {
         self.0.extend(value.map(|value| (name.to_owned(), value)));
     }
 
     fn text(&mut self, name: &str, value: Option<&str>) {
-        self.push(name, value.map(Tree::text));
+        self.push(name, value.map(JsonTree::text));
     }
 
-    fn done(self) -> Tree {
-        Tree::Map(self.0)
+    fn done(self) -> JsonTree {
+        JsonTree::Map(self.0)
     }
 }
 
-/// Other names of members; the first of each row is ours.
+/// Accepted names of members; the first of each line is the standard one.
 const NAMES: [&[&str]; 15] = [
     &["arc_policy_version", "policy_version", "version"],
     &["site", "host"],
@@ -218,16 +217,16 @@ const NAMES: [&[&str]; 15] = [
     &["purposes", "purpose", "uses"],
 ];
 
-struct Desk<'d> {
+struct PolicyFindings<'d> {
     sink: &'d mut dyn FindingSink,
 }
 
-impl Desk<'_> {
+impl PolicyFindings<'_> {
     fn report(&mut self, rule: &'static Rule, pointer: String, detail: String) {
         self.sink.report(Finding::new(rule, Place { line: None, pointer }, detail));
     }
 
-    /// The member of this name, or of one that means the same.
+    /// Returns the member with this name, or with an accepted alternative name.
     fn find<'v>(
         &mut self,
         map: &'v Map<String, Value>,
@@ -240,12 +239,16 @@ impl Desk<'_> {
         let (known, value) = found.filter(|(_, value)| !value.is_null())?;
         let at = pointer(at, known);
         if known != name {
-            self.report(&rules::POLICY_ALIAS, at.clone(), format!("usually {}", quoted(name)));
+            self.report(
+                &rules::POLICY_ALIAS,
+                at.clone(),
+                format!("the standard name is {}", quoted(name)),
+            );
         }
         Some((at, value))
     }
 
-    /// A member of some form; any other form is reported and left out.
+    /// Reads a member with `read`. A value of any other form is reported and ignored.
     fn member<'v, T>(
         &mut self,
         map: &'v Map<String, Value>,
@@ -270,15 +273,15 @@ impl Desk<'_> {
         self.member(map, at, "rate", |it| it.as_str().filter(is_rate).map(str::to_owned))
     }
 
-    fn policy(&mut self, root: &Map<String, Value>) -> Policy {
+    fn policy(&mut self, root: &Map<String, Value>) -> ArcPolicy {
         let time = |value: &Value| Timestamp::parse_lenient(value.as_str()?).ok();
         let version = self.text(root, "", "arc_policy_version");
         let is_known = version.as_deref().is_none_or(|it| it.split('.').next() == Some("2"));
         if !is_known {
             let at = "/arc_policy_version".to_owned();
-            self.report(&rules::POLICY_MEMBER, at, "major version is not 2".to_owned());
+            self.report(&rules::POLICY_MEMBER, at, "the major version is not 2".to_owned());
         }
-        let policy = Policy {
+        let policy = ArcPolicy {
             version,
             site: self.text(root, "", "site"),
             updated_at: self.member(root, "", "updated_at", time).map(|(time, _)| time),
@@ -297,24 +300,28 @@ impl Desk<'_> {
                 self.report(&rules::POLICY_AREA, String::new(), quoted(name));
             }
         }
-        // Another major version may mean something else by the same words.
-        if is_known { policy } else { Policy { access: None, approved_consumers: None, ..policy } }
+        // The same members may have another meaning in another major version.
+        if is_known {
+            policy
+        } else {
+            ArcPolicy { access: None, approved_consumers: None, ..policy }
+        }
     }
 
-    fn retention(&mut self, root: &Map<String, Value>) -> Option<Retention> {
+    fn retention(&mut self, root: &Map<String, Value>) -> Option<RetentionRules> {
         let (at, value) = self.find(root, "", "retention")?;
         match value {
-            Value::Object(map) => Some(Retention {
+            Value::Object(map) => Some(RetentionRules {
                 max_days: self.member(map, &at, "max_days", Value::as_u64),
                 delete_on_removal: self.member(map, &at, "delete_on_removal", Value::as_bool),
                 notes: self.text(map, &at, "notes"),
             }),
-            // A sentence, or a number of days, is clear enough.
+            // A plain text, or a number of days, is accepted too.
             Value::String(notes) => {
-                Some(Retention { notes: Some(notes.clone()), ..Retention::default() })
+                Some(RetentionRules { notes: Some(notes.clone()), ..RetentionRules::default() })
             }
             Value::Number(days) if days.is_u64() => {
-                Some(Retention { max_days: days.as_u64(), ..Retention::default() })
+                Some(RetentionRules { max_days: days.as_u64(), ..RetentionRules::default() })
             }
             other => {
                 self.report(&rules::POLICY_MEMBER, at, quoted(&other.to_string()));
@@ -323,11 +330,11 @@ impl Desk<'_> {
         }
     }
 
-    fn access(&mut self, root: &Map<String, Value>) -> Option<Access> {
+    fn access(&mut self, root: &Map<String, Value>) -> Option<AccessRules> {
         let (at, value) = self.find(root, "", "access")?;
         let grant = |value: &Value| match value.as_str()?.to_ascii_lowercase().as_str() {
-            "allow" => Some(Grant::Allow),
-            "deny" => Some(Grant::Deny),
+            "allow" => Some(AccessDefault::Allow),
+            "deny" => Some(AccessDefault::Deny),
             _ => None,
         };
         let map = match value {
@@ -337,13 +344,14 @@ impl Desk<'_> {
                 if default.is_none() {
                     self.report(&rules::POLICY_MEMBER, at, quoted(&other.to_string()));
                 }
-                return default.map(|it| Access { default: Some(it), ..Access::default() });
+                return default
+                    .map(|it| AccessRules { default: Some(it), ..AccessRules::default() });
             }
         };
         let default = self.member(map, &at, "default", grant);
         let list = self.member(map, &at, "endpoints", Value::as_array);
         let mut endpoints = Vec::new();
-        for (n, item) in list.into_iter().flatten().take(MOST).enumerate() {
+        for (n, item) in list.into_iter().flatten().take(MAX_ITEMS).enumerate() {
             let at = format!("{at}/endpoints/{n}");
             let Some(map) = item.as_object() else {
                 self.report(&rules::POLICY_MEMBER, at, quoted(&item.to_string()));
@@ -352,29 +360,31 @@ impl Desk<'_> {
             let is_url = |url: &&str| HttpUrl::parse(*url).is_ok();
             let url = self.member(map, &at, "url", |it| it.as_str().filter(is_url));
             let (auth, rate) = (self.text(map, &at, "auth"), self.rate(map, &at));
-            endpoints.extend(url.map(|url| Endpoint { url: url.to_owned(), auth, rate }));
+            endpoints.extend(url.map(|url| PartnerEndpoint { url: url.to_owned(), auth, rate }));
         }
         let rate = self.rate(map, &at);
-        Some(Access { default, endpoints, rate })
+        Some(AccessRules { default, endpoints, rate })
     }
 
-    fn consumers(&mut self, root: &Map<String, Value>) -> Option<Vec<Consumer>> {
+    fn consumers(&mut self, root: &Map<String, Value>) -> Option<Vec<ApprovedConsumer>> {
         let (at, value) = self.find(root, "", "approved_consumers")?;
         let Some(list) = value.as_array() else {
             self.report(&rules::POLICY_MEMBER, at, quoted(&value.to_string()));
             return None;
         };
         let mut consumers = Vec::new();
-        for (n, item) in list.iter().take(MOST).enumerate() {
+        for (n, item) in list.iter().take(MAX_ITEMS).enumerate() {
             let at = format!("{at}/{n}");
             let consumer = match item {
-                Value::String(name) => Some(Consumer { name: name.clone(), ..Consumer::default() }),
+                Value::String(name) => {
+                    Some(ApprovedConsumer { name: name.clone(), ..ApprovedConsumer::default() })
+                }
                 Value::Object(map) => {
                     let user_agent = self.text(map, &at, "user_agent");
                     let name = self.text(map, &at, "name").or_else(|| user_agent.clone());
                     let purposes = self.member(map, &at, "purposes", strings).unwrap_or_default();
                     let access = self.text(map, &at, "access");
-                    name.map(|name| Consumer { name, user_agent, purposes, access })
+                    name.map(|name| ApprovedConsumer { name, user_agent, purposes, access })
                 }
                 _ => None,
             };
@@ -387,12 +397,12 @@ impl Desk<'_> {
     }
 }
 
-/// A text, or a list of texts.
+/// Returns a string or a list of strings.
 fn strings(value: &Value) -> Option<Vec<String>> {
     match value {
         Value::String(text) => Some(vec![text.clone()]),
         Value::Array(list) => {
-            list.iter().take(MOST).map(|item| item.as_str().map(str::to_owned)).collect()
+            list.iter().take(MAX_ITEMS).map(|item| item.as_str().map(str::to_owned)).collect()
         }
         _ => None,
     }

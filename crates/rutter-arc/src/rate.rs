@@ -1,16 +1,16 @@
-//! The grammar of `crawl_rate` (D52).
+//! Parses `crawl_rate` (D52).
 
 use std::time::Duration;
 
-/// How often a crawler may come.
+/// Request rate that crawlers are asked to keep.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CrawlRate {
-    /// Time from one request to the next.
+    /// Delay between two requests.
     pub delay: Duration,
 }
 
 impl CrawlRate {
-    /// Reads a number, a slash and a unit: s, m or min, h, d.
+    /// Parses a number, a slash and a unit: s, m or min, h, d.
     ///
     /// ```
     /// # use rutter_arc::CrawlRate;
@@ -33,7 +33,7 @@ impl CrawlRate {
             && number.starts_with(|c: char| c.is_ascii_digit())
             && number.ends_with(|c: char| c.is_ascii_digit());
         let number: f64 = if is_number { number.parse().ok()? } else { return None };
-        // A rate of nothing would be a delay without end.
+        // A rate of zero would give an infinite delay.
         let delay = Duration::try_from_secs_f64(unit / number).ok()?;
         (0.0 < number && number.is_finite()).then_some(Self { delay })
     }
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test] // ARC-032 D52
-    fn spec_rates_are_read_and_nonsense_is_not() {
+    fn parses_valid_rates_and_rejects_invalid_ones() {
         for (text, millis) in
             [("1/s", 1000), ("2/s", 500), ("0.5/s", 2000), ("6/m", 10_000), ("1/h", 3_600_000)]
         {

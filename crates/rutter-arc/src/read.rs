@@ -1,31 +1,31 @@
-//! Reads a sitemap in JSON, entry by entry, in constant memory.
+//! Reads a JSON sitemap entry by entry, in constant memory.
 //!
-//! Text comes from [`Window`]; members of the document go to the head, in
-//! whatever order they come; entries take the [fast road](crate::strict) and,
-//! where they are not perfect, the [tolerant one](crate::tolerant).
+//! Input: text from an [`InputWindow`]. Members of the document go to the header in any order. An
+//! entry is read by the [strict parser](crate::strict) and, if that fails, by the [tolerant
+//! parser](crate::tolerant).
 //!
-//! Refuses: to hold more than one entry, to vouch for a document it has not
-//! seen the end of (see [`Reader::finish`]).
+//! Holds at most one entry in memory. Only [`ArcReader::finish`] confirms that the document was
+//! read to its end.
 
 use std::fmt;
 use std::io::Read;
 
 use rutter_finding::{Finding, FindingSink, Place, quoted};
-use rutter_page::{Own, PageUrl, nesting};
+use rutter_page::{IntoOwned, PageUrl, nesting_depth};
 use serde_json::Deserializer;
 use serde_json::value::RawValue;
 
-use crate::entry::Entry;
-use crate::head::{Collecting, Head, origin};
+use crate::entry::ArcEntry;
+use crate::head::{HeaderCollector, SitemapHeader, origin};
 use crate::limits::{ArcError, Limits};
-use crate::seen::Seen;
-use crate::strict::Strict;
-use crate::window::Window;
+use crate::strict::StrictEntry;
+use crate::url_register::UrlRegister;
+use crate::window::InputWindow;
 use crate::{rules, tolerant};
 
-/// Where in the document the window stands.
+/// Position in the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum ReadPhase {
     New,
     Root,
     Pages,
@@ -33,9 +33,9 @@ enum Phase {
     Over,
 }
 
-/// What may come next inside brackets.
+/// What may follow inside brackets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum ExpectedToken {
     /// A value or the end.
     First,
     /// A comma or the end.
@@ -46,112 +46,115 @@ enum Wanted {
 
 /// Reads the entries of a sitemap one by one.
 ///
-/// Nothing may be relied on before [`Reader::finish`]: what stands at the end
-/// of a document can refuse all of it.
-pub struct Reader<R: Read> {
-    window: Window<R>,
+/// Do not rely on the entries before [`ArcReader::finish`]: the end of a document can invalidate
+/// all of it.
+pub struct ArcReader<R: Read> {
+    window: InputWindow<R>,
     limits: Limits,
-    phase: Phase,
-    wanted: Wanted,
+    phase: ReadPhase,
+    wanted: ExpectedToken,
     has_pages: bool,
-    head: Collecting,
-    belonging: Belonging,
-    seen: Seen,
-    /// Entries so far, those that were skipped included.
+    head: HeaderCollector,
+    inference: SiteInference,
+    urls: UrlRegister,
+    /// Number of entries so far, including skipped ones.
     n_entries: u64,
     n_taken: u64,
 }
 
-/// What is known of a document that was read to its end.
+/// Facts about a document that was read to its end.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Receipt {
-    /// Everything beside the pages.
-    pub head: Head,
-    /// Entries that were handed out.
+pub struct ArcReceipt {
+    /// All members of the document except the pages.
+    pub head: SitemapHeader,
+    /// Number of entries that were passed to the caller.
     pub pages: u64,
-    /// Entries that could not be used; each has a finding.
+    /// Number of unusable entries; each has a finding.
     pub skipped: u64,
-    /// Entries for a page that had one before; the stronger restriction of
-    /// the two counts.
+    /// Number of entries for a page that occurred before. The stronger restriction of both
+    /// applies.
     pub repeated: u64,
-    /// Whether the entries came in strict order of their addresses.
+    /// Whether the entries are in strictly ascending order of their URLs.
     pub is_sorted: bool,
-    /// Whether the site was named behind the pages, and pages of another site
-    /// had been handed out by then. They are not the site's to speak of.
+    /// Whether the site was stated after the pages, and pages of another site were passed on
+    /// before. The site has no authority over them.
     pub is_foreign: bool,
 }
 
-/// To which site the pages belong, while the site is not known.
+/// Site that the pages belong to, while the document has not stated it.
 #[derive(Debug, Default)]
-struct Belonging {
+struct SiteInference {
     common: Option<String>,
-    /// The first page of another site than the first.
+    /// Index of the first page of a different site.
     other: Option<u64>,
 }
 
-impl<R: Read> fmt::Debug for Reader<R> {
+impl<R: Read> fmt::Debug for ArcReader<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reader").field("phase", &self.phase).finish_non_exhaustive()
     }
 }
 
-impl<R: Read> Reader<R> {
-    /// Begins to read; nothing is looked at before the first entry is wanted.
+impl<R: Read> ArcReader<R> {
+    /// Creates a reader. Nothing is read before the first entry is requested.
     pub fn new(input: R, limits: Limits) -> Self {
-        let limits = Limits { depth: limits.depth.min(Limits::DEEPEST), ..limits };
+        let limits = Limits { depth: limits.depth.min(Limits::MAX_DEPTH), ..limits };
         Self {
-            window: Window::new(input, limits.bytes),
+            window: InputWindow::new(input, limits.bytes),
             limits,
-            phase: Phase::New,
-            wanted: Wanted::First,
+            phase: ReadPhase::New,
+            wanted: ExpectedToken::First,
             has_pages: false,
-            head: Collecting::default(),
-            belonging: Belonging::default(),
-            seen: Seen::default(),
+            head: HeaderCollector::default(),
+            inference: SiteInference::default(),
+            urls: UrlRegister::default(),
             n_entries: 0,
             n_taken: 0,
         }
     }
 
-    /// Lends the next entry to `take`; `None` at the end.
+    /// Passes the next entry to `take`. Returns `None` at the end.
     ///
-    /// Entries that cannot be used are skipped, with a finding.
+    /// Entries that are not usable are skipped and reported.
     pub fn next<T>(
         &mut self,
         sink: &mut dyn FindingSink,
-        take: impl FnOnce(Entry<'_>) -> T,
+        take: impl FnOnce(ArcEntry<'_>) -> T,
     ) -> Result<Option<T>, ArcError> {
         self.visit(sink, |entry, _, _| take(entry))
     }
 
-    /// The same for who has something to say of the entry: `take` also gets
-    /// its index in `pages` and the sink.
+    /// Like [`next`](Self::next), but `take` also gets the index of the entry in `pages` and the
+    /// sink, to report findings.
     pub fn visit<T>(
         &mut self,
         sink: &mut dyn FindingSink,
-        take: impl FnOnce(Entry<'_>, u64, &mut dyn FindingSink) -> T,
+        take: impl FnOnce(ArcEntry<'_>, u64, &mut dyn FindingSink) -> T,
     ) -> Result<Option<T>, ArcError> {
         while self.find(sink)? {
             let idx = self.n_entries;
             let rest = self.window.rest();
-            let mut entries = Deserializer::from_str(rest).into_iter::<Strict<'_>>();
+            let mut entries = Deserializer::from_str(rest).into_iter::<StrictEntry<'_>>();
             let first = entries.next();
             let used = entries.byte_offset();
             let limits = &self.limits;
             let perfect = match first {
-                Some(Ok(Strict(entry))) if used <= limits.entry && is_shallow(&entry, limits) => {
+                Some(Ok(StrictEntry(entry)))
+                    if used <= limits.entry && is_shallow(&entry, limits) =>
+                {
                     Some((entry, used))
                 }
                 Some(Err(error)) if error.is_eof() && !self.window.is_over() => {
                     self.window.more(limits.entry)?;
                     continue;
                 }
-                // Either it is not perfect or it is not there; both is found out here.
+                // The entry does not follow the strict form, or is missing; the code below decides
+                // which.
                 _ => None,
             };
             self.n_entries += 1;
             if self.limits.pages < self.n_entries {
-                let detail = format!("at most {}", self.limits.pages);
+                let detail = format!("the limit is {}", self.limits.pages);
                 return Err(self.stop(&rules::TOO_MANY_PAGES, &detail));
             }
             let (entry, used) = match perfect {
@@ -163,137 +166,139 @@ impl<R: Read> Reader<R> {
                         Some(entry) => (entry, used),
                         None => {
                             self.window.advance(used);
-                            self.wanted = Wanted::Comma;
+                            self.wanted = ExpectedToken::Comma;
                             continue;
                         }
                     }
                 }
             };
-            if !belongs(&entry.url, idx, self.head.origin.as_deref(), &mut self.belonging) {
+            if !belongs(&entry.url, idx, self.head.origin.as_deref(), &mut self.inference) {
                 report_other(&entry.url, idx, sink);
                 self.window.advance(used);
-                self.wanted = Wanted::Comma;
+                self.wanted = ExpectedToken::Comma;
                 continue;
             }
-            self.seen.see(entry.url.key(), idx);
+            self.urls.register(entry.url.key(), idx);
             self.n_taken += 1;
             let taken = take(entry, idx, sink);
             self.window.advance(used);
-            self.wanted = Wanted::Comma;
+            self.wanted = ExpectedToken::Comma;
             return Ok(Some(taken));
         }
         Ok(None)
     }
 
-    /// The next entry as a copy of its own.
+    /// Returns the next entry as an owned copy.
     pub fn next_owned(
         &mut self,
         sink: &mut dyn FindingSink,
-    ) -> Result<Option<Entry<'static>>, ArcError> {
-        self.next(sink, |entry| entry.own())
+    ) -> Result<Option<ArcEntry<'static>>, ArcError> {
+        self.next(sink, |entry| entry.into_owned())
     }
 
-    /// What is known of the head so far: all that stands before the entry that
-    /// was lent last.
-    pub fn head(&self) -> &Head {
+    /// Returns the header members read so far: those in front of the current entry.
+    pub fn head(&self) -> &SitemapHeader {
         &self.head.head
     }
 
-    /// Reads what is left and vouches for the whole.
-    pub fn finish(mut self, sink: &mut dyn FindingSink) -> Result<Receipt, ArcError> {
+    /// Reads the rest of the document and returns facts about the whole.
+    pub fn finish(mut self, sink: &mut dyn FindingSink) -> Result<ArcReceipt, ArcError> {
         while self.next(sink, |_| ())?.is_some() {}
         self.head.finish(self.has_pages, sink);
-        let repeated = self.seen.finish(sink);
-        let (origin, common) = (&self.head.origin, &self.belonging.common);
+        let repeated = self.urls.finish(sink);
+        let (origin, common) = (&self.head.origin, &self.inference.common);
         let is_other = origin.is_some() && common.is_some() && origin != common;
-        let is_foreign = is_other || (origin.is_some() && self.belonging.other.is_some());
+        let is_foreign = is_other || (origin.is_some() && self.inference.other.is_some());
         if let Some(common) = common.as_ref().filter(|_| is_other) {
             let place = Place { line: None, pointer: "/site".to_owned() };
-            let detail = format!("pages are of {}", quoted(common));
+            let detail = format!("the pages belong to {}", quoted(common));
             sink.report(Finding::new(&rules::OTHER_HOST, place, detail));
         }
-        if let Some(idx) = self.belonging.other {
+        if let Some(idx) = self.inference.other {
             let place = Place { line: None, pointer: format!("/pages/{idx}/url") };
-            sink.report(Finding::new(&rules::OTHER_HOST, place, "and perhaps others"));
+            sink.report(Finding::new(&rules::OTHER_HOST, place, "and possibly other pages"));
         }
-        Ok(Receipt {
+        Ok(ArcReceipt {
             head: self.head.head,
             pages: self.n_taken,
             skipped: self.n_entries - self.n_taken,
             repeated,
-            is_sorted: self.seen.is_sorted(),
+            is_sorted: self.urls.is_sorted(),
             is_foreign,
         })
     }
 
     fn stop(&mut self, rule: &'static rutter_finding::Rule, detail: &str) -> ArcError {
-        self.phase = Phase::Over;
+        self.phase = ReadPhase::Over;
         self.window.refuse(rule, detail).into()
     }
 
-    /// Moves to where the next entry begins; false at the end of the document.
+    /// Moves to the next entry. Returns false at the end of the document.
     fn find(&mut self, sink: &mut dyn FindingSink) -> Result<bool, ArcError> {
         loop {
             match self.phase {
-                Phase::Over => return Ok(false),
-                Phase::New => {
+                ReadPhase::Over => return Ok(false),
+                ReadPhase::New => {
                     if self.window.skip_mark()? {
                         sink.report(Finding::new(&rules::BOM, Place::WHOLE, ""));
                     }
                     match self.window.peek()? {
                         Some(b'{') => {}
-                        None => return Err(self.stop(&rules::TRUNCATED, "it is empty")),
+                        None => return Err(self.stop(&rules::TRUNCATED, "the document is empty")),
                         Some(_) => {
-                            // What is no JSON at all is not called the wrong kind of it.
+                            // Text that is not JSON at all must not be reported as the wrong JSON
+                            // type.
                             self.window.measure(self.limits.entry)?;
                             return Err(self.stop(&rules::NOT_AN_OBJECT, ""));
                         }
                     }
                     self.window.advance(1);
-                    (self.phase, self.wanted) = (Phase::Root, Wanted::First);
+                    (self.phase, self.wanted) = (ReadPhase::Root, ExpectedToken::First);
                 }
-                Phase::Root => {
+                ReadPhase::Root => {
                     if self.is_value(b'}')? {
                         self.member(sink)?;
                     } else {
-                        self.phase = Phase::After;
+                        self.phase = ReadPhase::After;
                     }
                 }
-                Phase::Pages => {
+                ReadPhase::Pages => {
                     if self.is_value(b']')? {
                         return Ok(true);
                     }
-                    (self.phase, self.wanted) = (Phase::Root, Wanted::Comma);
+                    (self.phase, self.wanted) = (ReadPhase::Root, ExpectedToken::Comma);
                 }
-                Phase::After => {
+                ReadPhase::After => {
                     if self.window.peek()?.is_some() {
-                        return Err(self.stop(&rules::NOT_JSON, "something follows it"));
+                        return Err(self.stop(&rules::NOT_JSON, "text follows the document"));
                     }
-                    self.phase = Phase::Over;
+                    self.phase = ReadPhase::Over;
                 }
             }
         }
     }
 
-    /// Moves over commas; true where a value comes, false behind the end.
+    /// Skips a comma. Returns true in front of a value and false behind the end.
     fn is_value(&mut self, end: u8) -> Result<bool, ArcError> {
         loop {
             let Some(byte) = self.window.peek()? else {
                 return Err(self.stop(&rules::TRUNCATED, ""));
             };
             match (byte, self.wanted) {
-                (b',', Wanted::Comma) => {
+                (b',', ExpectedToken::Comma) => {
                     self.window.advance(1);
-                    self.wanted = Wanted::Next;
+                    self.wanted = ExpectedToken::Next;
                 }
-                (byte, Wanted::First | Wanted::Comma) if byte == end => {
+                (byte, ExpectedToken::First | ExpectedToken::Comma) if byte == end => {
                     self.window.advance(1);
                     return Ok(false);
                 }
-                (_, Wanted::First | Wanted::Next) => return Ok(true),
-                (byte, Wanted::Comma) => {
+                (_, ExpectedToken::First | ExpectedToken::Next) => return Ok(true),
+                (byte, ExpectedToken::Comma) => {
                     let found = quoted(&char::from(byte).to_string());
-                    return Err(self.stop(&rules::NOT_JSON, &format!("{found} instead of a comma")));
+                    return Err(
+                        self.stop(&rules::NOT_JSON, &format!("expected a comma, found {found}"))
+                    );
                 }
             }
         }
@@ -304,14 +309,16 @@ impl<R: Read> Reader<R> {
         let used = self.window.measure(self.limits.head)?;
         let text = self.window.rest().get(..used).unwrap_or_default();
         let Ok(name) = serde_json::from_str::<String>(text) else {
-            let detail = format!("{} instead of a name", quoted(text));
+            let detail = format!("expected a member name, found {}", quoted(text));
             return Err(self.stop(&rules::NOT_JSON, &detail));
         };
         self.window.advance(used);
         match self.window.peek()? {
             Some(b':') => self.window.advance(1),
             None => return Err(self.stop(&rules::TRUNCATED, "")),
-            Some(_) => return Err(self.stop(&rules::NOT_JSON, "a colon is missing")),
+            Some(_) => {
+                return Err(self.stop(&rules::NOT_JSON, "expected a colon after a member name"));
+            }
         }
         let next = self.window.peek()?;
         if name == "pages" {
@@ -324,7 +331,7 @@ impl<R: Read> Reader<R> {
                 return Err(self.stop(&rules::PAGES_FORM, ""));
             }
             self.window.advance(1);
-            (self.phase, self.wanted) = (Phase::Pages, Wanted::First);
+            (self.phase, self.wanted) = (ReadPhase::Pages, ExpectedToken::First);
             return Ok(());
         }
         let used = self.window.measure(self.limits.head)?;
@@ -333,21 +340,21 @@ impl<R: Read> Reader<R> {
             self.head.take(&name, raw, &self.limits, sink)?;
         }
         self.window.advance(used);
-        self.wanted = Wanted::Comma;
+        self.wanted = ExpectedToken::Comma;
         Ok(())
     }
 }
 
-/// The fast road lets values pass that are as deep as can be allowed.
-fn is_shallow(entry: &Entry<'_>, limits: &Limits) -> bool {
-    limits.depth == Limits::DEEPEST
-        || (entry.ai_snapshot.iter().all(|it| nesting(it.get()) <= limits.depth)
-            && entry.extra.iter().all(|it| nesting(it.value.get()) <= limits.depth))
+/// Returns whether all values respect the depth limit, which the strict parser does not check.
+fn is_shallow(entry: &ArcEntry<'_>, limits: &Limits) -> bool {
+    limits.depth == Limits::MAX_DEPTH
+        || (entry.ai_snapshot.iter().all(|it| nesting_depth(it.get()) <= limits.depth)
+            && entry.extra.iter().all(|it| nesting_depth(it.value.get()) <= limits.depth))
 }
 
-/// Tells whether a page is of the site; while that is not known, remembers
-/// whether all pages are of one.
-fn belongs(url: &PageUrl<'_>, idx: u64, site: Option<&str>, so_far: &mut Belonging) -> bool {
+/// Returns whether a page belongs to the site. While the site is not known, records whether all
+/// pages belong to the same one.
+fn belongs(url: &PageUrl<'_>, idx: u64, site: Option<&str>, so_far: &mut SiteInference) -> bool {
     let is_of = |site: &str| url.key().strip_prefix(site).is_some_and(|it| it.starts_with('/'));
     if let Some(site) = site {
         return is_of(site);

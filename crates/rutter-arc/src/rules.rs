@@ -1,420 +1,421 @@
-//! A table: the rules about ARC sitemaps, policies and annotations.
+//! Rules of layer AR: problems in ARC sitemaps, policies and annotations.
 
 rutter_finding::rules! {
-    /// Something else, or broken.
+    /// File is not a single JSON document.
     NOT_JSON = "AR001" "arc-not-json" (fatal, "ARC-006")
-        "file is not one JSON document",
-        "A reader that guesses what was meant could take a broken flag for consent.",
-        "Write the file with a JSON library, and nothing behind the last brace.";
-    /// A list, a number, a text.
+        "file is not a single JSON document",
+        "Guessing the content of a broken file could turn a damaged flag into consent.",
+        "Write the file with a JSON library, with nothing after the last brace.";
+    /// Document is not a JSON object.
     NOT_AN_OBJECT = "AR002" "arc-not-an-object" (fatal, "ARC-042")
-        "document is not an object",
-        "Version, site and pages are members of one object.",
-        "Put the pages into the member `pages` of an object.";
-    /// Bytes that are no text.
+        "document is not a JSON object",
+        "Version, site and pages must be members of one object.",
+        "Write the pages as the member `pages` of an object.";
+    /// File is not UTF-8.
     NOT_UTF8 = "AR003" "arc-not-utf-8" (fatal, "ARC-006")
         "file is not UTF-8",
-        "JSON on the web is UTF-8; any other reading of the bytes is a guess.",
+        "JSON must be UTF-8. Any other encoding would be a guess.",
         "Save the file as UTF-8.";
-    /// More than we take.
+    /// File is larger than the limit.
     TOO_LARGE = "AR004" "arc-too-large" (fatal, "D89")
         "file is larger than the limit",
-        "A reader has to stop somewhere, and half a sitemap may lack the entry that forbids something.",
-        "Publish dated deltas, and leave snapshots out of the full sitemap.";
-    /// The end is missing.
+        "Readers must limit what they read, and a partly read sitemap may lack an entry that restricts a page.",
+        "Publish dated deltas, and omit the snapshots from the full sitemap.";
+    /// File ends before the document is complete.
     TRUNCATED = "AR005" "arc-truncated" (fatal, "ARC-006")
-        "file ends in the middle of the document",
-        "What is missing may forbid what is there, so nothing of it may be used.",
-        "Publish the file again, by writing it beside its place and renaming it.";
-    /// Brackets in brackets.
+        "file ends before the document is complete",
+        "The missing part may restrict pages of the part that is present, so readers use nothing of the file.",
+        "Publish the file again. Write it to a temporary file first, then rename it.";
+    /// Value is nested too deeply.
     TOO_DEEP = "AR006" "arc-too-deep" (fatal, "D89")
         "value is nested too deeply",
-        "Nesting costs readers memory; no snapshot of a page needs that much.",
-        "Flatten the snapshot, or leave it out.";
-    /// A version nobody here knows.
+        "Deep nesting costs memory, and no page snapshot needs it.",
+        "Flatten or omit the snapshot.";
+    /// Major version is not 2, or the version is not a number.
     VERSION_UNKNOWN = "AR007" "arc-version-unknown" (fatal, "D61")
-        "major version is not 2, or the version is no number",
-        "Another major version may mean something else by the same names.",
+        "major version is not 2, or the version is not a number",
+        "The same member names may have another meaning in another major version.",
         "Write `\"arc_sitemap_version\": \"2.1\"`.";
-    /// No version.
+    /// Member `arc_sitemap_version` is missing.
     VERSION_MISSING = "AR008" "arc-version-missing" (warning, "ARC-038")
         "member `arc_sitemap_version` is missing",
-        "The version tells readers which rules the file follows.",
-        "Write `\"arc_sitemap_version\": \"2.1\"` at the top.";
-    /// A version that is a number.
+        "The version tells readers which rules apply to the file.",
+        "Write `\"arc_sitemap_version\": \"2.1\"` at the top of the document.";
+    /// Version is not a string of the form `2.1`.
     VERSION_FORM = "AR009" "arc-version-form" (warning, "ARC-043")
-        "version is not a string of the form 2.1",
-        "The schema asks for a string.",
-        "Write `\"2.1\"` in quotes.";
-    /// No site.
+        "version is not a string of the form `2.1`",
+        "The schema requires a string.",
+        "Write the version in quotes: `\"2.1\"`.";
+    /// Member `site` is missing.
     SITE_MISSING = "AR010" "arc-site-missing" (warning, "ARC-042")
         "member `site` is missing",
-        "Without it no reader can tell whether the pages belong to the site.",
-        "Write the address of the site, such as `\"https://example.com\"`.";
-    /// A site that is no address.
+        "Without it, readers cannot check whether the pages belong to the site.",
+        "Write the URL of the site, for example `\"https://example.com\"`.";
+    /// `site` is not an absolute http or https URL.
     SITE_FORM = "AR011" "arc-site-form" (warning, "ARC-044")
-        "site is not an absolute http or https address",
-        "Entries are compared with it; what cannot be compared is not trusted.",
-        "Write the address of the site, such as `\"https://example.com\"`.";
-    /// No time.
+        "`site` is not an absolute http or https URL",
+        "Readers compare the page URLs with it and do not trust pages that they cannot compare.",
+        "Write the URL of the site, for example `\"https://example.com\"`.";
+    /// Member `generated_at` is missing.
     GENERATED_MISSING = "AR012" "arc-generated-missing" (warning, "ARC-042")
         "member `generated_at` is missing",
-        "Readers cannot tell how fresh the file is.",
-        "Write when the file was made, such as `\"2026-05-01T12:00:00Z\"`.";
-    /// A time that is none.
+        "Readers cannot determine the age of the file.",
+        "Write the time at which the file was generated, for example `\"2026-05-01T12:00:00Z\"`.";
+    /// `generated_at` is not an RFC 3339 date-time.
     GENERATED_FORM = "AR013" "arc-generated-form" (warning, "ARC-045")
         "`generated_at` is not an RFC 3339 date-time",
-        "Readers of the schema refuse the file.",
-        "Write a full time with zone, such as `\"2026-05-01T12:00:00Z\"`.";
-    /// No pages.
+        "Readers that validate with the schema reject the file.",
+        "Write a date-time with a time zone, for example `\"2026-05-01T12:00:00Z\"`.";
+    /// Member `pages` is missing.
     PAGES_MISSING = "AR014" "arc-pages-missing" (warning, "ARC-042")
         "member `pages` is missing",
-        "A sitemap without pages says nothing; an empty list says there are none.",
-        "Write `\"pages\": []` where there are none.";
-    /// Pages that are no list.
+        "Without `pages` it is unclear whether the site has no pages or the list was lost.",
+        "Write `\"pages\": []` if there are no pages.";
+    /// `pages` is not an array.
     PAGES_FORM = "AR015" "arc-pages-not-an-array" (fatal, "ARC-046")
         "`pages` is not an array",
-        "Entries cannot be told apart.",
+        "Readers cannot separate the entries.",
         "Write `pages` as an array of objects.";
-    /// Twice the same name at the top.
+    /// Member occurs twice in the document.
     HEAD_TWICE = "AR016" "arc-member-twice" (warning, "D63")
-        "member stands twice in the document",
-        "Readers differ in which of the two they take, so two readers see two files.",
-        "Keep one of the two.";
-    /// Two lists of pages.
+        "member occurs twice in the document",
+        "JSON parsers disagree on which value counts, so different readers get different documents.",
+        "Delete one of the two members.";
+    /// `pages` occurs twice in the document.
     PAGES_TWICE = "AR017" "arc-pages-twice" (fatal, "D63")
-        "`pages` stands twice in the document",
-        "Readers differ in which list they take; the other may forbid what this one allows.",
-        "Join the two lists.";
-    /// A rate that is none.
+        "`pages` occurs twice in the document",
+        "JSON parsers disagree on which list counts. The other list may restrict a page that this list allows.",
+        "Merge the two lists.";
+    /// `crawl_rate` is not a number followed by a slash and s, m, min, h or d.
     CRAWL_RATE_FORM = "AR018" "arc-crawl-rate" (advice, "D52")
-        "`crawl_rate` is not a number, a slash and s, m, h or d",
-        "Crawlers ignore a rate they cannot read and go at their own.",
+        "`crawl_rate` is not a number followed by a slash and s, m, min, h or d",
+        "Crawlers ignore a rate that they cannot parse and use their default rate.",
         "Write a rate such as `\"1/s\"` or `\"30/min\"`.";
-    /// A spelling that not all readers know.
+    /// Member name is spelt differently in the specification.
     HEAD_ALIAS = "AR019" "arc-member-spelling" (advice, "D52")
-        "member is spelt otherwise in the specification",
-        "Readers that know only the written name do not see it.",
+        "member name is spelt differently in the specification",
+        "Readers that know only the specified name do not find the member.",
         "Write `crawl_rate` with an underscore and `ai-crawl-contact` with hyphens.";
-    /// Optional members at the top with a wrong form.
+    /// Member of the document has the wrong type or format.
     HEAD_FORM = "AR020" "arc-head-form" (advice, "D60")
-        "member of the document has a wrong type or form",
-        "Readers ignore it.",
-        "See the description of the member; leave it out where there is nothing to say.";
-    /// More than we take.
+        "member of the document has the wrong type or format",
+        "Readers ignore the member.",
+        "Use the type that the specification describes, or omit the member.";
+    /// Sitemap has more pages than the limit.
     TOO_MANY_PAGES = "AR021" "arc-too-many-pages" (fatal, "D89")
-        "there are more pages than the limit",
-        "A reader has to stop somewhere, and an entry behind that may forbid something.",
-        "Divide the site, or leave pages out that nobody should read.";
-    /// A byte order mark.
+        "sitemap has more pages than the limit",
+        "Readers must limit what they read, and an entry after the limit may restrict a page.",
+        "Split the site, or omit pages that are not meant for readers.";
+    /// File begins with a byte order mark.
     BOM = "AR022" "arc-bom" (advice, "ARC-006")
         "file begins with a byte order mark",
-        "Most JSON readers refuse it.",
+        "Most JSON parsers reject the byte order mark.",
         "Save the file as UTF-8 without a byte order mark.";
-    /// One thing that is too long.
+    /// An entry or member is longer than the limit.
     TOO_LONG = "AR023" "arc-value-too-long" (fatal, "D89")
         "an entry or member is longer than the limit",
-        "Readers hold one entry in memory at a time; this one asks for too much.",
-        "Shorten the snapshot, or leave it out.";
-    /// Broken compression.
+        "Readers hold one entry in memory at a time, and this entry needs too much memory.",
+        "Shorten or omit the snapshot.";
+    /// Compressed data is damaged.
     GZIP_DAMAGED = "AR024" "arc-gzip-damaged" (fatal, "ARC-023")
-        "compression is broken",
-        "What is missing may forbid what is there, so nothing of it may be used.",
+        "compressed data is damaged",
+        "The missing part may restrict pages of the part that is present, so readers use nothing of the file.",
         "Compress the file again.";
-    /// A date that has not come.
+    /// Time is more than a day in the future.
     FROM_THE_FUTURE = "AR025" "arc-from-the-future" (advice, "D50")
         "time is more than a day in the future",
-        "Readers that go by time will not look at the page again until then.",
-        "Set the clock of the machine that writes the file.";
+        "Readers that compare times do not fetch the page again before that time.",
+        "Correct the clock of the machine that writes the file.";
 
-    /// More members than anybody writes.
+    /// Document has more than 256 unknown members; the rest is ignored.
     TOO_MANY_MEMBERS = "AR026" "arc-too-many-members" (advice, "D89")
-        "there are more than 256 unknown members; the others are ignored",
-        "Unknown members are kept in memory; so many are a mistake or an attack.",
-        "Put your own data into one member.";
-    /// Characters an address must escape.
+        "document has more than 256 unknown members; the rest is ignored",
+        "Unknown members are kept in memory. So many of them are a mistake or an attack.",
+        "Put custom data into a single member.";
+    /// URL contains characters that must be percent-encoded.
     URL_CHARACTERS = "AR027" "arc-url-characters" (warning, "ARC-047")
-        "address has characters that must be escaped",
-        "The schema asks for a URI; readers of the schema refuse the file.",
-        "Write other characters than those of RFC 3986 as % and two digits.";
+        "URL contains characters that must be percent-encoded",
+        "The schema requires a URI. Readers that validate with the schema reject the file.",
+        "Percent-encode all characters that RFC 3986 does not allow.";
 
-    /// An entry that is none.
+    /// Entry is not an object and is skipped.
     ENTRY_NOT_OBJECT = "AR030" "arc-entry-not-an-object" (warning, "ARC-046")
-        "entry is not an object; it is skipped",
-        "An address alone says nothing about consent.",
+        "entry is not an object and is skipped",
+        "A URL alone does not state whether the page may be used.",
         "Write `{\"url\": …, \"ai_indexable\": …}`.";
-    /// No address.
+    /// Entry has no `url` and is skipped.
     URL_MISSING = "AR031" "arc-url-missing" (warning, "ARC-010")
-        "entry has no `url`; it is skipped",
-        "Nobody can tell which page is meant.",
-        "Write the canonical address of the page.";
-    /// An address that is none.
+        "entry has no `url` and is skipped",
+        "Readers cannot determine the page that the entry describes.",
+        "Write the canonical URL of the page.";
+    /// `url` is not an absolute URL; the entry is skipped.
     URL_FORM = "AR032" "arc-url-form" (warning, "ARC-047")
-        "`url` is not an absolute address; the entry is skipped",
-        "Nobody can tell which page is meant.",
-        "Write the whole address, beginning with https://.";
-    /// An address a page cannot have.
+        "`url` is not an absolute URL; the entry is skipped",
+        "Readers cannot determine the page that the entry describes.",
+        "Write the full URL, beginning with https://.";
+    /// `url` is not an http or https URL of a page; the entry is skipped.
     URL_NOT_A_PAGE = "AR033" "arc-url-not-a-page" (warning, "ARC-010")
-        "`url` is not the http or https address of a page; the entry is skipped",
-        "Other schemes, and addresses that carry a password, are no addresses of public pages.",
-        "Write the canonical http or https address of the page, without user name.";
-    /// Somebody else's page.
+        "`url` is not an http or https URL of a page; the entry is skipped",
+        "URLs with other schemes, or with a password, do not identify a public page.",
+        "Write the canonical http or https URL of the page, without user name and password.";
+    /// Page belongs to another site; the entry is skipped.
     OTHER_HOST = "AR034" "arc-other-host" (advice, "D88")
         "page belongs to another site; the entry is skipped",
-        "A site can speak for its own pages only, and `www` is another host.",
+        "A site can make statements only about its own pages. `www.example.com` and `example.com` are different hosts.",
         "List the page in the sitemap of its own site.";
-    /// Two entries for one page.
+    /// Page has more than one entry.
     URL_TWICE = "AR035" "arc-url-twice" (warning, "ARC-010")
         "page has more than one entry",
-        "Readers differ in which of the two they take; the most restrictive counts.",
-        "Keep one entry for each page.";
-    /// No word about consent.
+        "Readers disagree on which entry counts. Rutter uses the most restrictive one.",
+        "Keep one entry per page.";
+    /// Entry has no `ai_indexable`, which is read as false.
     INDEXABLE_MISSING = "AR036" "arc-indexable-missing" (warning, "ARC-012")
-        "entry has no `ai_indexable`; it is read as false",
-        "What is not said is not consent.",
+        "entry has no `ai_indexable`, which is read as false",
+        "A missing statement is not consent.",
         "Write true or false.";
-    /// A word about consent that is none.
+    /// `ai_indexable` is not a boolean and is read as false.
     INDEXABLE_FORM = "AR037" "arc-indexable-not-boolean" (warning, "ARC-048")
-        "`ai_indexable` is not a boolean; it is read as false",
-        "A text such as \"false\" is true to some programs; what is not clearly true is not consent.",
+        "`ai_indexable` is not a boolean and is read as false",
+        "Some programs treat the string \"false\" as true. Only the value true counts as consent.",
         "Write true or false without quotes.";
-    /// A null.
+    /// Member is null and is treated as missing.
     NULL_MEMBER = "AR038" "arc-null" (warning, "ARC-049")
-        "member is null; it is read as absent",
-        "The schema refuses null; what is absent is left out.",
-        "Leave the member out.";
-    /// A wrong type.
+        "member is null and is treated as missing",
+        "The schema does not allow null.",
+        "Omit the member.";
+    /// Member has the wrong type and is ignored.
     MEMBER_FORM = "AR039" "arc-member-type" (warning, "ARC-049")
-        "member has a wrong type; it is ignored",
-        "Readers cannot use it, and readers of the schema refuse the file.",
-        "Give it the type that the specification names.";
-    /// A restriction that cannot be read.
+        "member has the wrong type and is ignored",
+        "Readers cannot use the member. Readers that validate with the schema reject the file.",
+        "Use the type that the specification describes.";
+    /// Member that may restrict the page has the wrong type; the page is treated as restricted.
     RESTRICTION_FORM = "AR040" "arc-restriction-type" (warning, "ARC-048")
-        "member that may restrict the page has a wrong type; the page is read as forbidden",
-        "Whoever wrote it wanted to restrict something; what is unclear is not consent.",
-        "Write `auth_required` as true or false and `robots_directive` as text.";
-    /// A time that is none.
+        "member that may restrict the page has the wrong type; the page is treated as restricted",
+        "The member shows that a restriction was intended. An unclear statement is not consent.",
+        "Write `auth_required` as true or false, and `robots_directive` as a string.";
+    /// `lastmod` is not an RFC 3339 date-time.
     LASTMOD_FORM = "AR041" "arc-lastmod-form" (warning, "ARC-047")
         "`lastmod` is not an RFC 3339 date-time",
-        "Readers cannot tell whether the page changed.",
-        "Write a full time with zone, such as `\"2026-05-01T12:00:00Z\"`.";
-    /// No time.
+        "Readers cannot determine whether the page changed.",
+        "Write a date-time with a time zone, for example `\"2026-05-01T12:00:00Z\"`.";
+    /// Entry has no `lastmod`.
     LASTMOD_MISSING = "AR042" "arc-lastmod-missing" (hint, "ARC-011")
         "entry has no `lastmod`",
-        "Readers fetch the page again to see whether it changed.",
-        "Write when the page changed.";
-    /// A priority outside.
+        "Readers must fetch the page again to find out whether it changed.",
+        "Write the time at which the page changed.";
+    /// `crawl_priority` is not between 0 and 1 and is ignored.
     PRIORITY_RANGE = "AR043" "arc-priority-range" (warning, "ARC-051")
-        "`crawl_priority` is not between 0 and 1; it is ignored",
-        "Priorities of a site are compared on that scale.",
+        "`crawl_priority` is not between 0 and 1 and is ignored",
+        "Readers compare the priorities of a site on this scale.",
         "Write a number from 0 to 1.";
-    /// A checksum that is none.
+    /// Checksum does not consist of an algorithm, a colon and the right number of hexadecimal
+    /// digits.
     CHECKSUM_FORM = "AR044" "arc-checksum-form" (advice, "D51")
-        "checksum is not an algorithm, a colon and as many digits as it gives",
-        "It cannot be compared with anything.",
+        "checksum does not consist of an algorithm, a colon and the right number of hexadecimal digits",
+        "Readers cannot compare the checksum.",
         "Write `sha256:` and 64 hexadecimal digits.";
-    /// More tags than anybody filters by.
+    /// Entry has more than 1000 tags; the rest is ignored.
     TOO_MANY_TAGS = "AR045" "arc-too-many-tags" (advice, "D89")
-        "entry has more than 1000 tags; the others are ignored",
-        "Tags are for filtering; so many say nothing.",
-        "Keep the tags that tell the page from others.";
-    /// A tag that is none.
+        "entry has more than 1000 tags; the rest is ignored",
+        "Tags are used for filtering. So many tags do not distinguish pages.",
+        "Keep only the tags that distinguish the page from other pages.";
+    /// Tag is not a string and is ignored.
     TAG_FORM = "AR046" "arc-tag-type" (warning, "ARC-050")
-        "tag is not a string; it is ignored",
-        "Tags are compared as text.",
+        "tag is not a string and is ignored",
+        "Readers compare tags as text.",
         "Write tags in quotes.";
-    /// A word crawlers do not know.
+    /// Robots directive is unknown.
     DIRECTIVE_UNKNOWN = "AR047" "arc-directive-unknown" (hint, "D58")
         "robots directive is unknown",
-        "Crawlers ignore it; a noindex that is spelt wrongly forbids nothing.",
+        "Crawlers ignore the directive. A misspelt noindex restricts nothing.",
         "Write noindex, nofollow, none, noarchive, nosnippet, noai or noimageai.";
-    /// Twice the same name.
+    /// Member occurs twice in the entry.
     MEMBER_TWICE = "AR048" "arc-entry-member-twice" (warning, "D63")
-        "member stands twice in the entry",
-        "Readers differ in which of the two they take; of restrictions the stronger counts.",
-        "Keep one of the two.";
-    /// More than a bare entry.
+        "member occurs twice in the entry",
+        "JSON parsers disagree on which value counts. Rutter uses the more restrictive value.",
+        "Delete one of the two members.";
+    /// Entry forbids indexing but contains content of the page.
     RESTRICTED_CONTENT = "AR049" "arc-restricted-content" (advice, "D56")
-        "entry forbids indexing and yet carries what was made from the page",
-        "Whoever reads the sitemap has read the page's content already.",
-        "Leave summary, tags, checksum and snapshot out.";
-    /// More than a bare entry behind a login.
+        "entry forbids indexing but contains content of the page",
+        "Readers of the sitemap get this content although the page may not be indexed.",
+        "Omit summary, tags, checksum and snapshot.";
+    /// Page requires a login but its entry contains content of the page.
     PRIVATE_CONTENT = "AR050" "arc-private-content" (warning, "ARC-025")
-        "page needs a login and yet its entry carries what was made from the page",
-        "The sitemap is public; what stands behind a login is not.",
-        "Leave summary, tags, checksum and snapshot out, and give them to partners only.";
-    /// Sensitive and public.
+        "page requires a login but its entry contains content of the page",
+        "The sitemap is public, the content of the page is not.",
+        "Omit summary, tags, checksum and snapshot, and deliver them to partners only.";
+    /// Snapshot is marked sensitive in a public entry.
     SENSITIVE_SNAPSHOT = "AR051" "arc-sensitive-snapshot" (warning, "ARC-025")
         "snapshot is marked sensitive in a public entry",
-        "Sensitive snapshots do not belong into a public sitemap.",
-        "Mark the page `auth_required` and leave the snapshot out.";
-    /// What somebody typed.
+        "A public sitemap must not contain sensitive snapshots.",
+        "Mark the page as `auth_required` and omit the snapshot.";
+    /// Snapshot contains the value of a form field.
     FIELD_VALUE = "AR052" "arc-field-value" (warning, "D59")
-        "snapshot carries the value of a form field",
-        "What people enter is theirs.",
-        "Leave the value out; the field's name and label are enough.";
-    /// A snapshot of nothing.
+        "snapshot contains the value of a form field",
+        "The value may be personal data that a visitor entered.",
+        "Omit the value. The name and the label of the field are sufficient.";
+    /// Snapshot has no `page`.
     SNAPSHOT_PAGE = "AR053" "arc-snapshot-page" (advice, "D62")
         "snapshot has no `page`",
-        "Appendix D of ARC asks for the identity of the page.",
-        "Write the value of `data-ai-page` into `page`.";
-    /// No summary.
+        "Appendix D of ARC requires the identity of the page.",
+        "Copy the value of `data-ai-page` to `page`.";
+    /// Entry has no `ai_summary`.
     SUMMARY_MISSING = "AR054" "arc-summary-missing" (hint, "ARC-013")
         "entry has no `ai_summary`",
-        "Readers choose pages by their summary.",
+        "Readers use the summary to choose pages.",
         "Write one or two sentences.";
-    /// A summary that is none.
+    /// Summary is longer than 1000 characters.
     SUMMARY_LONG = "AR055" "arc-summary-long" (hint, "ARC-013")
-        "summary has more than 1000 characters",
-        "A summary is short; the page itself has the rest.",
+        "summary is longer than 1000 characters",
+        "A summary should be short. The page contains the details.",
         "Write one or two sentences.";
-    /// A key in the open.
+    /// Entry contains a secret.
     SECRET = "AR056" "arc-secret" (warning, "ARC-063")
-        "entry carries a secret",
-        "Whoever finds it can use it; it must be taken for lost.",
-        "Withdraw the secret, then take it out of the page.";
-    /// Personal data in the open.
+        "entry contains a secret",
+        "Everyone who reads the file can use the secret. Treat it as compromised.",
+        "Revoke the secret, then delete it from the page.";
+    /// Entry contains personal data.
     PERSONAL_DATA = "AR057" "arc-personal-data" (advice, "ARC-063")
-        "entry carries personal data",
-        "Addresses and numbers of people are collected from machine-readable files first.",
-        "Take them out of the summary, or mark the page `auth_required`.";
-    /// Allowed and forbidden.
+        "entry contains personal data",
+        "Machine-readable files are the first place where e-mail addresses and telephone numbers are harvested.",
+        "Delete the data from the summary, or mark the page as `auth_required`.";
+    /// `ai_indexable` is true but the robots directive forbids indexing.
     CONTRADICTION = "AR058" "arc-contradiction" (advice, "D58")
-        "`ai_indexable` is true and the robots directive forbids indexing",
-        "The stronger restriction counts: the page is not indexed.",
-        "Say the same in both.";
-    /// A removal that not every reader obeys.
+        "`ai_indexable` is true but the robots directive forbids indexing",
+        "The more restrictive statement counts, so the page is not indexed.",
+        "Make both statements agree.";
+    /// Removed page lacks `ai_indexable` false or the directive noindex.
     TOMBSTONE = "AR059" "arc-tombstone" (warning, "D60")
-        "removed page is not also `ai_indexable` false with the directive noindex",
-        "Readers that do not know `removed` would keep the page.",
+        "removed page lacks `ai_indexable` false or the directive noindex",
+        "Readers that do not know `removed` keep the page.",
         "Write `\"ai_indexable\": false, \"robots_directive\": \"noindex\", \"removed\": true`.";
 
-    /// A removal in the full list.
+    /// Removed page is listed in a full sitemap.
     TOMBSTONE_PLACE = "AR060" "arc-tombstone-place" (advice, "D60")
-        "removed page stands in a full sitemap",
-        "A page that is gone is not listed; removals belong into the dated deltas.",
-        "Leave the entry out.";
-    /// A name that is no day.
+        "removed page is listed in a full sitemap",
+        "A full sitemap lists only existing pages. Removals belong in the dated deltas.",
+        "Delete the entry.";
+    /// File name of the delta is not a date.
     DAY_NAME = "AR061" "arc-delta-name" (advice, "ARC-039")
-        "delta is not named by a day",
-        "Readers ask for `/arc-sitemap-deltas/YYYY-MM-DD.json`.",
-        "Name the file by the day (UTC) of its changes.";
-    /// No window.
+        "file name of the delta is not a date",
+        "Readers request `/arc-sitemap-deltas/YYYY-MM-DD.json`.",
+        "Name the file after the day (UTC) of its changes.";
+    /// Delta has no `since` or no `until`.
     DAY_WINDOW = "AR062" "arc-delta-window" (advice, "ARC-040")
-        "delta does not say from when to when it tells of changes",
-        "Without `since` and `until` no reader knows whether a change is missing.",
+        "delta has no `since` or no `until`",
+        "Without the covered time span readers cannot determine whether a change is missing.",
         "Write `since` and `until`.";
-    /// A window that cannot be.
+    /// `since` is later than `until`.
     DAY_ORDER = "AR063" "arc-delta-order" (warning, "ARC-040")
         "`since` is later than `until`",
-        "There is no such span of time.",
-        "Exchange the two.";
-    /// A window of another day.
+        "A time span cannot end before it begins.",
+        "Swap the two values.";
+    /// Delta covers another day than its file name.
     DAY_OTHER = "AR064" "arc-delta-other-day" (advice, "D60")
-        "delta tells of another day than its name",
-        "Readers who ask for the day get the changes of another.",
-        "Name the file by the day (UTC) of its changes.";
+        "delta covers another day than its file name",
+        "Readers that request a day get the changes of another day.",
+        "Name the file after the day (UTC) of its changes.";
 
-    /// YAML that is none.
+    /// File is not a single YAML document of plain lists and mappings.
     YAML_FORM = "AR070" "arc-yaml" (fatal, "D63")
-        "file is not one YAML document of plain lists and mappings",
-        "A reader that guesses what was meant could take a broken flag for consent.",
-        "Write quoted strings, true and false, lists and mappings.";
-    /// What makes YAML dangerous.
+        "file is not a single YAML document of plain lists and mappings",
+        "Guessing the content of a broken file could turn a damaged flag into consent.",
+        "Use quoted strings, true and false, lists and mappings only.";
+    /// YAML contains anchors, aliases, tags or directives.
     YAML_FORBIDDEN = "AR071" "arc-yaml-forbidden" (fatal, "D63")
-        "YAML with anchors, aliases, tags or directives",
-        "They make small files grow without end, or name objects of a program.",
-        "Write every value where it stands.";
-    /// More than we take.
+        "YAML contains anchors, aliases, tags or directives",
+        "They can expand a small file without limit or create arbitrary objects in a program.",
+        "Write every value in place.";
+    /// YAML file is larger than 8 MiB.
     YAML_TOO_LARGE = "AR072" "arc-yaml-too-large" (fatal, "D63")
-        "YAML file has more than 8 MiB",
-        "YAML cannot be read piece by piece.",
-        "Publish the JSON file alone.";
-    /// Twice the same name.
+        "YAML file is larger than 8 MiB",
+        "A YAML file must be loaded into memory as a whole.",
+        "Publish only the JSON file.";
+    /// Key occurs twice in a mapping.
     YAML_TWICE = "AR073" "arc-yaml-key-twice" (fatal, "D63")
-        "key stands twice in a mapping",
-        "YAML forbids it, and readers differ in which of the two they take.",
-        "Keep one of the two.";
-    /// A pointer to nothing.
+        "key occurs twice in a mapping",
+        "YAML forbids duplicate keys, and parsers disagree on which value counts.",
+        "Delete one of the two keys.";
+    /// JSON-LD does not reference an ARC sitemap.
     POINTER_FORM = "AR074" "arc-pointer" (warning, "ARC-007")
-        "JSON-LD names no ARC sitemap",
-        "Readers look for a Dataset that is named `ARC Sitemap`, or a download of JSON.",
+        "JSON-LD does not reference an ARC sitemap",
+        "Readers look for a Dataset with the name `ARC Sitemap` or with a JSON download.",
         "Write a Dataset with `name`, `url` and a DataDownload.";
-    /// A pointer that must be guessed.
+    /// DataDownload has no `contentUrl`.
     POINTER_URL = "AR075" "arc-pointer-url" (advice, "D53")
-        "download has no `contentUrl`",
-        "Readers fall back to the `url` of the Dataset.",
-        "Write the address of the sitemap into `contentUrl`.";
+        "DataDownload has no `contentUrl`",
+        "Readers use the `url` of the Dataset instead.",
+        "Write the URL of the sitemap as `contentUrl`.";
 
-    /// A policy that cannot be read.
+    /// Policy is not a JSON object of at most 256 KB.
     POLICY_FORM = "AR080" "arc-policy" (warning, "ARC-028")
         "policy is not a JSON object of at most 256 KB",
-        "An unreadable policy is no policy, and never permission.",
-        "Write one JSON object.";
-    /// A part that cannot be read.
+        "Readers treat an unreadable policy as missing, never as permission.",
+        "Write a single JSON object.";
+    /// Member of the policy has the wrong type or format.
     POLICY_MEMBER = "AR081" "arc-policy-member" (advice, "D55")
-        "member of the policy has a wrong type or form",
-        "Readers ignore it; it permits nothing.",
-        "See the description of the policy; leave it out where there is nothing to say.";
-    /// A part that is missing.
+        "member of the policy has the wrong type or format",
+        "Readers ignore the member. It grants no permission.",
+        "Use the type that the specification describes, or omit the member.";
+    /// Policy lacks one of its areas.
     POLICY_AREA = "AR082" "arc-policy-area" (advice, "ARC-028")
-        "policy says nothing about one of its areas",
-        "A policy tells of retention, access and approved consumers.",
-        "Add the area; an empty list of consumers says that there is none.";
-    /// Another spelling.
+        "policy lacks one of its areas",
+        "A policy must cover retention, access and approved consumers.",
+        "Add the area. An empty list of consumers means that no consumer is approved.";
+    /// Member of the policy has a less common name.
     POLICY_ALIAS = "AR083" "arc-policy-spelling" (hint, "D55")
-        "member of the policy is known under another name",
-        "Readers that know only the usual name do not see it.",
+        "member of the policy has a less common name",
+        "Readers that know only the common name do not find the member.",
         "Write `retention`, `access` and `approved_consumers`.";
 
-    /// Two pages on one page.
-    SECOND_PAGE = "AR090" "annotation-second-page" (warning, "vocabulary 1.3")
-        "`data-ai-page` stands on more than one element",
-        "A document is one page; the first counts.",
-        "Use `data-ai-section` for its parts.";
-    /// A group that belongs nowhere.
-    GROUP_OUTSIDE = "AR091" "annotation-group-outside" (advice, "vocabulary 1.3")
-        "group stands outside a section, or a subgroup outside a group",
-        "Readers put it into a part without name.",
-        "Put it into an element with `data-ai-section` or `data-ai-group`.";
-    /// Too deep.
-    NESTED_DEEP = "AR092" "annotation-nested-deep" (hint, "vocabulary 1")
-        "annotated parts are nested deeper than 3",
-        "Deep nesting is hard to follow and rarely means anything.",
-        "Leave annotations out on the levels between.";
-    /// A word of nobody.
-    UNKNOWN_ATTRIBUTE = "AR093" "annotation-unknown" (advice, "vocabulary 1")
+    /// More than one element has `data-ai-page`.
+    SECOND_PAGE = "AR090" "annotation-second-page" (warning, "ARC 2.1")
+        "more than one element has `data-ai-page`",
+        "A document is one page. Readers use the first element.",
+        "Use `data-ai-section` for the parts of the page.";
+    /// Group is outside a section, or subgroup is outside a group.
+    GROUP_OUTSIDE = "AR091" "annotation-group-outside" (advice, "ARC 2.1")
+        "group is outside a section, or subgroup is outside a group",
+        "Readers add it to a part without name.",
+        "Move it into an element with `data-ai-section` or `data-ai-group`.";
+    /// Annotated elements are nested more than three levels deep.
+    NESTED_DEEP = "AR092" "annotation-nested-deep" (hint, "ARC 2.1")
+        "annotated elements are nested more than three levels deep",
+        "Deeply nested annotations are hard to read and rarely carry information.",
+        "Omit annotations on the intermediate levels.";
+    /// Unknown `data-ai-*` attribute.
+    UNKNOWN_ATTRIBUTE = "AR093" "annotation-unknown" (advice, "ARC 2.1")
         "unknown `data-ai-*` attribute",
-        "ARC 2.1 knows 32 names; readers ignore others.",
+        "ARC 2.1 defines 32 attributes. Readers ignore all others.",
         "Check the spelling.";
-    /// A part without name.
-    NO_NAME = "AR094" "annotation-no-name" (advice, "vocabulary 1")
-        "annotation of a part or field has no value",
-        "The value is its name; without it nobody can speak of it.",
-        "Write a short word such as `registration_form`.";
-    /// A section without type.
-    NO_TYPE = "AR095" "annotation-section-type" (hint, "vocabulary 1.3")
+    /// Annotation of a section, group or field has no value.
+    NO_NAME = "AR094" "annotation-no-name" (advice, "ARC 2.1")
+        "annotation of a section, group or field has no value",
+        "The value is the name of the annotated part. Readers cannot refer to a part without name.",
+        "Write a short name such as `registration_form`.";
+    /// Section has no `data-ai-type`.
+    NO_TYPE = "AR095" "annotation-section-type" (hint, "ARC 2.1")
         "section has no `data-ai-type`",
-        "The type tells readers what kind of thing the section shows.",
+        "The type tells readers what the section shows.",
         "Write a type such as `Product` or `Article`.";
-    /// A section without purpose.
-    NO_PURPOSE = "AR096" "annotation-section-purpose" (hint, "vocabulary 1.3")
+    /// Section has neither `data-ai-purpose` nor `data-ai-intent`.
+    NO_PURPOSE = "AR096" "annotation-section-purpose" (hint, "ARC 2.1")
         "section has neither `data-ai-purpose` nor `data-ai-intent`",
-        "The purpose tells readers what the section is for.",
+        "The purpose tells readers what the section is used for.",
         "Write a purpose such as `onboarding`.";
-    /// A field without context.
+    /// Neither the field nor an element around it has `data-ai-context`.
     NO_CONTEXT = "AR097" "annotation-field-context" (advice, "ARC-027")
-        "field has no `data-ai-context`, nor has anything around it",
-        "The context tells readers what must be treated with care.",
-        "Write `personal`, `sensitive`, `financial`, or another word where none of these fits.";
-    /// A link to nothing.
-    LINK_NOWHERE = "AR098" "annotation-link-nowhere" (hint, "vocabulary 1.3")
-        "`data-ai-link` names nothing on the page",
-        "Readers cannot follow it.",
-        "Name a `data-ai-ref`, section, group or block of the page.";
-    /// What was kept back.
+        "neither the field nor an element around it has `data-ai-context`",
+        "The context tells readers which data needs special care.",
+        "Write `personal`, `sensitive`, `financial`, or another value if none of these applies.";
+    /// Target of `data-ai-link` does not exist on the page.
+    LINK_NOWHERE = "AR098" "annotation-link-nowhere" (hint, "ARC 2.1")
+        "target of `data-ai-link` does not exist on the page",
+        "Readers cannot follow the link.",
+        "Use the name of a `data-ai-ref`, section, group or block of the page.";
+    /// Text was removed from the snapshot because its context is sensitive.
     WITHHELD = "AR099" "annotation-withheld" (note, "D59")
-        "text is kept out of the snapshot because its context is sensitive",
-        "What is marked personal, sensitive or financial does not leave the page.",
-        "Nothing, if the context is right.";
+        "text was removed from the snapshot because its context is sensitive",
+        "Rutter never publishes text that is marked personal, sensitive or financial.",
+        "Nothing, if the context is correct.";
 }

@@ -1,67 +1,72 @@
-//! The tolerant road: any entry, member by member, saying what is wrong.
+//! Tolerant parser: reads any entry member by member and reports every problem.
 //!
-//! Comes from [`Reader`](crate::Reader) as the text of one JSON value; what
-//! can be used goes back as an [`Entry`], what cannot is reported with its
-//! JSON pointer.
+//! Input: the text of one JSON value from [`ArcReader`](crate::ArcReader). Output: an [`ArcEntry`]
+//! with the usable members, and findings with JSON pointers.
 //!
-//! Refuses: to mend a restriction in favour of the reader.
+//! Never weakens a restriction when repairing a value.
 
 use std::collections::HashSet;
 use std::fmt;
 
 use rutter_finding::{Finding, FindingSink, Place, Refusal, Rule, quoted};
-use rutter_page::{Member, Object, PageUrl, Raw, Str, Timestamp, UrlError, members, nesting};
+use rutter_page::{
+    CowStr, PageUrl, RawJson, RawObject, Timestamp, UnknownMember, UrlError, nesting_depth,
+    split_members,
+};
 use serde::Deserializer;
 use serde::de::{SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::checksum::is_checksum;
-use crate::entry::{Entry, MOST_TAGS};
+use crate::entry::{ArcEntry, MAX_TAGS};
 use crate::rules;
 
-/// Most unknown members that are kept, of an entry or of the document.
-pub(crate) const MOST_EXTRA: usize = 256;
+/// Maximum number of unknown members that are kept, per entry and for the document.
+pub(crate) const MAX_EXTRA: usize = 256;
 
-/// Reads the entry at this index; `None` where it has to be skipped.
+/// Reads the entry at this index. Returns `None` if it must be skipped.
 pub(crate) fn read<'a>(
     text: &'a str,
     idx: u64,
     depth: usize,
     sink: &mut dyn FindingSink,
-) -> Result<Option<Entry<'a>>, Refusal> {
-    let mut desk = Desk { base: format!("/pages/{idx}"), sink };
+) -> Result<Option<ArcEntry<'a>>, Refusal> {
+    let mut findings = EntryFindings { base: format!("/pages/{idx}"), sink };
     if !text.starts_with('{') {
-        desk.report(&rules::ENTRY_NOT_OBJECT, "", quoted(text));
+        findings.report(&rules::ENTRY_NOT_OBJECT, "", quoted(text));
         return Ok(None);
     }
-    // The value was found to be JSON; only a name can still be broken, by half
-    // of a surrogate pair.
-    let Ok(members) = members(text) else {
-        desk.report(&rules::ENTRY_NOT_OBJECT, "", "a name is not text".to_owned());
+    // The value is valid JSON; only a name with half of a surrogate pair can still fail.
+    let Ok(members) = split_members(text) else {
+        findings.report(&rules::ENTRY_NOT_OBJECT, "", "a member name is not valid text".to_owned());
         return Ok(None);
     };
-    if let Some((name, _)) = members.iter().find(|(_, raw)| depth < nesting(raw.get())) {
-        return Err(Refusal::new(&rules::TOO_DEEP, desk.place(name), format!("at most {depth}")));
+    if let Some((name, _)) = members.iter().find(|(_, raw)| depth < nesting_depth(raw.get())) {
+        return Err(Refusal::new(
+            &rules::TOO_DEEP,
+            findings.place(name),
+            format!("the limit is {depth} levels"),
+        ));
     }
-    let mut parts = Parts::default();
+    let mut parts = EntryParts::default();
     let mut names: HashSet<&str> = HashSet::with_capacity(members.len().min(1024));
     for (name, raw) in &members {
         let is_again = !names.insert(name);
         if is_again {
-            desk.report(&rules::MEMBER_TWICE, name, String::new());
+            findings.report(&rules::MEMBER_TWICE, name, String::new());
         }
-        parts.take(name, raw, is_again, &mut desk);
+        parts.take(name, raw, is_again, &mut findings);
     }
-    Ok(parts.finish(&mut desk))
+    Ok(parts.finish(&mut findings))
 }
 
-/// Where findings go, and of what entry.
-struct Desk<'d> {
+/// Receiver of the findings of one entry.
+struct EntryFindings<'d> {
     base: String,
     sink: &'d mut dyn FindingSink,
 }
 
-impl Desk<'_> {
+impl EntryFindings<'_> {
     fn place(&self, name: &str) -> Place {
         Place { line: None, pointer: pointer(&self.base, name) }
     }
@@ -72,7 +77,7 @@ impl Desk<'_> {
     }
 }
 
-/// A JSON pointer one step further down; an empty name stays where it is.
+/// Appends a name to a JSON pointer; an empty name leaves the pointer unchanged.
 pub(crate) fn pointer(base: &str, name: &str) -> String {
     if name.is_empty() {
         return base.to_owned();
@@ -81,48 +86,54 @@ pub(crate) fn pointer(base: &str, name: &str) -> String {
     format!("{base}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-/// The address of an entry, as far as it is known.
+/// State of the URL of an entry.
 #[derive(Default)]
-enum Address<'a> {
+enum EntryAddress<'a> {
     #[default]
     Missing,
     Bad,
     Good(PageUrl<'a>),
 }
 
-/// What was found of an entry so far.
+/// Members of an entry read so far.
 #[derive(Default)]
-struct Parts<'a> {
-    url: Address<'a>,
+struct EntryParts<'a> {
+    url: EntryAddress<'a>,
     is_indexable_said: bool,
     ai_indexable: Option<bool>,
     auth_required: Option<bool>,
-    robots_directive: Option<Str<'a>>,
+    robots_directive: Option<CowStr<'a>>,
     removed: bool,
     is_doubtful: bool,
     lastmod: Option<Timestamp>,
     crawl_priority: Option<f64>,
-    ai_summary: Option<Str<'a>>,
-    ai_tags: Vec<Str<'a>>,
-    ai_checksum: Option<Str<'a>>,
-    ai_snapshot: Option<Object<'a>>,
-    extra: Vec<Member<'a>>,
+    ai_summary: Option<CowStr<'a>>,
+    ai_tags: Vec<CowStr<'a>>,
+    ai_checksum: Option<CowStr<'a>>,
+    ai_snapshot: Option<RawObject<'a>>,
+    extra: Vec<UnknownMember<'a>>,
 }
 
-impl<'a> Parts<'a> {
-    /// Takes one member. Of a name that stands there twice the last counts, as
-    /// with most readers; of restrictions the stronger.
-    fn take(&mut self, name: &Str<'a>, raw: &'a RawValue, is_again: bool, desk: &mut Desk<'_>) {
+impl<'a> EntryParts<'a> {
+    /// Reads one member. If a name occurs twice, the last value wins, as in most readers; of two
+    /// restrictions the stronger wins.
+    fn take(
+        &mut self,
+        name: &CowStr<'a>,
+        raw: &'a RawValue,
+        is_again: bool,
+        findings: &mut EntryFindings<'_>,
+    ) {
         if raw.get() == "null" && is_known(name) && &**name != "ai_indexable" {
-            desk.report(&rules::NULL_MEMBER, name, String::new());
+            findings.report(&rules::NULL_MEMBER, name, String::new());
             return;
         }
         match &**name {
-            "url" => self.take_url(raw, is_again, desk),
+            "url" => self.take_url(raw, is_again, findings),
             "ai_indexable" => {
                 let value = boolean(raw);
                 if value.is_none() {
-                    desk.report(&rules::INDEXABLE_FORM, name, quoted(raw.get()));
+                    findings.report(&rules::INDEXABLE_FORM, name, quoted(raw.get()));
                 }
                 self.ai_indexable = match (self.is_indexable_said, self.ai_indexable) {
                     (false, _) => value,
@@ -134,80 +145,85 @@ impl<'a> Parts<'a> {
                 Some(value) => {
                     self.auth_required = Some(value || self.auth_required == Some(true));
                 }
-                None => self.doubt(name, raw, desk),
+                None => self.doubt(name, raw, findings),
             },
             "removed" => match boolean(raw) {
                 Some(value) => self.removed |= value,
-                None => self.doubt(name, raw, desk),
+                None => self.doubt(name, raw, findings),
             },
             "robots_directive" => match text(raw) {
                 Some(value) => {
-                    let joined = self
-                        .robots_directive
-                        .take()
-                        .map(|before| Str::from(format!("{}, {}", before.into_string(), &*value)));
+                    let joined = self.robots_directive.take().map(|before| {
+                        CowStr::from(format!("{}, {}", before.into_string(), &*value))
+                    });
                     self.robots_directive = Some(joined.unwrap_or(value));
                 }
-                None => self.doubt(name, raw, desk),
+                None => self.doubt(name, raw, findings),
             },
-            "lastmod" => self.lastmod = time(raw, &rules::LASTMOD_FORM, name, desk),
-            "crawl_priority" => self.crawl_priority = priority(raw, name, desk),
-            "ai_summary" => self.ai_summary = said(raw, name, desk),
-            "ai_tags" => self.ai_tags = tags(raw, name, desk),
+            "lastmod" => self.lastmod = time(raw, &rules::LASTMOD_FORM, name, findings),
+            "crawl_priority" => self.crawl_priority = priority(raw, name, findings),
+            "ai_summary" => self.ai_summary = said(raw, name, findings),
+            "ai_tags" => self.ai_tags = tags(raw, name, findings),
             "ai_checksum" => {
-                self.ai_checksum = said(raw, name, desk);
+                self.ai_checksum = said(raw, name, findings);
                 if let Some(checksum) = self.ai_checksum.as_deref().filter(|it| !is_checksum(it)) {
-                    desk.report(&rules::CHECKSUM_FORM, name, quoted(checksum));
+                    findings.report(&rules::CHECKSUM_FORM, name, quoted(checksum));
                 }
             }
             "ai_snapshot" => {
-                self.ai_snapshot = Object::new(Raw::from(raw));
+                self.ai_snapshot = RawObject::new(RawJson::from(raw));
                 if self.ai_snapshot.is_none() {
-                    desk.report(&rules::MEMBER_FORM, name, quoted(raw.get()));
+                    findings.report(&rules::MEMBER_FORM, name, quoted(raw.get()));
                 }
             }
-            _ => self.take_other(name, raw, is_again, desk),
+            _ => self.take_other(name, raw, is_again, findings),
         }
     }
 
-    /// A restriction that cannot be read is one all the same.
-    fn doubt(&mut self, name: &str, raw: &RawValue, desk: &mut Desk<'_>) {
+    /// An unreadable restriction still counts as a restriction.
+    fn doubt(&mut self, name: &str, raw: &RawValue, findings: &mut EntryFindings<'_>) {
         self.is_doubtful = true;
-        desk.report(&rules::RESTRICTION_FORM, name, quoted(raw.get()));
+        findings.report(&rules::RESTRICTION_FORM, name, quoted(raw.get()));
     }
 
-    fn take_url(&mut self, raw: &'a RawValue, is_again: bool, desk: &mut Desk<'_>) {
+    fn take_url(&mut self, raw: &'a RawValue, is_again: bool, findings: &mut EntryFindings<'_>) {
         let Some(text) = text(raw) else {
-            self.url = Address::Bad;
-            return desk.report(&rules::URL_FORM, "url", quoted(raw.get()));
+            self.url = EntryAddress::Bad;
+            return findings.report(&rules::URL_FORM, "url", quoted(raw.get()));
         };
         let shown = quoted(&text);
         match PageUrl::parse(text) {
             Ok(url) => {
                 if !is_uri(url.as_str()) {
-                    desk.report(&rules::URL_CHARACTERS, "url", shown);
+                    findings.report(&rules::URL_CHARACTERS, "url", shown);
                 }
-                // Of two addresses nobody can tell which is meant.
+                // Of two different URLs it is unclear which one is meant.
                 let is_other = match &self.url {
-                    Address::Missing => is_again,
-                    Address::Bad => true,
-                    Address::Good(first) => first.key() != url.key(),
+                    EntryAddress::Missing => is_again,
+                    EntryAddress::Bad => true,
+                    EntryAddress::Good(first) => first.key() != url.key(),
                 };
-                self.url = if is_other { Address::Bad } else { Address::Good(url) };
+                self.url = if is_other { EntryAddress::Bad } else { EntryAddress::Good(url) };
             }
             Err(error) => {
-                self.url = Address::Bad;
+                self.url = EntryAddress::Bad;
                 let rule = match error {
                     UrlError::Syntax => &rules::URL_FORM,
                     _ => &rules::URL_NOT_A_PAGE,
                 };
-                desk.report(rule, "url", shown);
+                findings.report(rule, "url", shown);
             }
         }
     }
 
-    fn take_other(&mut self, name: &Str<'a>, raw: &'a RawValue, again: bool, desk: &mut Desk<'_>) {
-        let value = Raw::from(raw);
+    fn take_other(
+        &mut self,
+        name: &CowStr<'a>,
+        raw: &'a RawValue,
+        again: bool,
+        findings: &mut EntryFindings<'_>,
+    ) {
+        let value = RawJson::from(raw);
         if again {
             let found = self.extra.iter_mut().find(|member| member.key == *name);
             if let Some(member) = found {
@@ -215,29 +231,29 @@ impl<'a> Parts<'a> {
             }
             return;
         }
-        if self.extra.len() == MOST_EXTRA {
-            desk.report(&rules::TOO_MANY_MEMBERS, "", String::new());
+        if self.extra.len() == MAX_EXTRA {
+            findings.report(&rules::TOO_MANY_MEMBERS, "", String::new());
         }
-        // One more than is kept, so that it is said once.
-        if self.extra.len() <= MOST_EXTRA {
-            self.extra.push(Member { key: name.clone(), value });
+        // Count one more than is kept, so that the excess is reported once.
+        if self.extra.len() <= MAX_EXTRA {
+            self.extra.push(UnknownMember { key: name.clone(), value });
         }
     }
 
-    fn finish(mut self, desk: &mut Desk<'_>) -> Option<Entry<'a>> {
+    fn finish(mut self, findings: &mut EntryFindings<'_>) -> Option<ArcEntry<'a>> {
         if !self.is_indexable_said {
-            desk.report(&rules::INDEXABLE_MISSING, "", String::new());
+            findings.report(&rules::INDEXABLE_MISSING, "", String::new());
         }
         let url = match self.url {
-            Address::Good(url) => url,
-            Address::Bad => return None,
-            Address::Missing => {
-                desk.report(&rules::URL_MISSING, "", String::new());
+            EntryAddress::Good(url) => url,
+            EntryAddress::Bad => return None,
+            EntryAddress::Missing => {
+                findings.report(&rules::URL_MISSING, "", String::new());
                 return None;
             }
         };
-        self.extra.truncate(MOST_EXTRA);
-        Some(Entry {
+        self.extra.truncate(MAX_EXTRA);
+        Some(ArcEntry {
             url,
             lastmod: self.lastmod,
             ai_indexable: self.ai_indexable,
@@ -280,57 +296,62 @@ fn boolean(raw: &RawValue) -> Option<bool> {
     }
 }
 
-/// A value that is text.
-pub(crate) fn text(raw: &RawValue) -> Option<Str<'_>> {
+/// Returns a value that is a string.
+pub(crate) fn text(raw: &RawValue) -> Option<CowStr<'_>> {
     serde_json::from_str(raw.get()).ok()
 }
 
-fn said<'a>(raw: &'a RawValue, name: &str, desk: &mut Desk<'_>) -> Option<Str<'a>> {
+fn said<'a>(raw: &'a RawValue, name: &str, findings: &mut EntryFindings<'_>) -> Option<CowStr<'a>> {
     let found = text(raw);
     if found.is_none() {
-        desk.report(&rules::MEMBER_FORM, name, quoted(raw.get()));
+        findings.report(&rules::MEMBER_FORM, name, quoted(raw.get()));
     }
     found
 }
 
-/// A time; a form that only we understand is taken, and reported.
-fn time(raw: &RawValue, rule: &'static Rule, name: &str, desk: &mut Desk<'_>) -> Option<Timestamp> {
+/// Returns a time; a form that other readers may not accept is reported.
+fn time(
+    raw: &RawValue,
+    rule: &'static Rule,
+    name: &str,
+    findings: &mut EntryFindings<'_>,
+) -> Option<Timestamp> {
     let parsed = text(raw).and_then(|text| Timestamp::parse_lenient(&text).ok());
     if !matches!(parsed, Some((_, true))) {
-        desk.report(rule, name, quoted(raw.get()));
+        findings.report(rule, name, quoted(raw.get()));
     }
     parsed.map(|(time, _)| time)
 }
 
-fn priority(raw: &RawValue, name: &str, desk: &mut Desk<'_>) -> Option<f64> {
+fn priority(raw: &RawValue, name: &str, findings: &mut EntryFindings<'_>) -> Option<f64> {
     if !raw.get().starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
-        desk.report(&rules::MEMBER_FORM, name, quoted(raw.get()));
+        findings.report(&rules::MEMBER_FORM, name, quoted(raw.get()));
         return None;
     }
-    // A number too large for the machine is outside, too.
+    // A number that is too large for a float is out of range as well.
     let number = serde_json::from_str(raw.get()).ok().filter(|it| (0.0..=1.0).contains(it));
     if number.is_none() {
-        desk.report(&rules::PRIORITY_RANGE, name, quoted(raw.get()));
+        findings.report(&rules::PRIORITY_RANGE, name, quoted(raw.get()));
     }
     number
 }
 
-/// The tags that are text, the first [`MOST_TAGS`] of them.
-fn tags<'a>(raw: &'a RawValue, name: &str, desk: &mut Desk<'_>) -> Vec<Str<'a>> {
-    struct TagsVisitor;
-    /// The tags, the indices of what is none, and how many there are.
-    type Found<'a> = (Vec<Str<'a>>, Vec<usize>, usize);
-    impl<'de> Visitor<'de> for TagsVisitor {
-        type Value = Found<'de>;
+/// Returns the tags that are strings, at most [`MAX_TAGS`].
+fn tags<'a>(raw: &'a RawValue, name: &str, findings: &mut EntryFindings<'_>) -> Vec<CowStr<'a>> {
+    struct TolerantTagsVisitor;
+    /// The tags, the indices of other values, and the total number.
+    type ParsedTags<'a> = (Vec<CowStr<'a>>, Vec<usize>, usize);
+    impl<'de> Visitor<'de> for TolerantTagsVisitor {
+        type Value = ParsedTags<'de>;
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("an array")
         }
-        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Found<'de>, A::Error> {
+        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<ParsedTags<'de>, A::Error> {
             let (mut tags, mut bad, mut n) = (Vec::new(), Vec::new(), 0);
             while let Some(raw) = seq.next_element::<&'de RawValue>()? {
                 match text(raw) {
-                    Some(tag) if tags.len() < MOST_TAGS => tags.push(tag),
-                    None if bad.len() < MOST_TAGS => bad.push(n),
+                    Some(tag) if tags.len() < MAX_TAGS => tags.push(tag),
+                    None if bad.len() < MAX_TAGS => bad.push(n),
                     _ => {}
                 }
                 n += 1;
@@ -339,22 +360,21 @@ fn tags<'a>(raw: &'a RawValue, name: &str, desk: &mut Desk<'_>) -> Vec<Str<'a>> 
         }
     }
     let mut deserializer = serde_json::Deserializer::from_str(raw.get());
-    let Ok((tags, bad, n)) = deserializer.deserialize_seq(TagsVisitor) else {
-        desk.report(&rules::MEMBER_FORM, name, quoted(raw.get()));
+    let Ok((tags, bad, n)) = deserializer.deserialize_seq(TolerantTagsVisitor) else {
+        findings.report(&rules::MEMBER_FORM, name, quoted(raw.get()));
         return Vec::new();
     };
     for idx in bad {
-        let place = Place { line: None, pointer: format!("{}/{name}/{idx}", desk.base) };
-        desk.sink.report(Finding::new(&rules::TAG_FORM, place, ""));
+        let place = Place { line: None, pointer: format!("{}/{name}/{idx}", findings.base) };
+        findings.sink.report(Finding::new(&rules::TAG_FORM, place, ""));
     }
-    if MOST_TAGS < n {
-        desk.report(&rules::TOO_MANY_TAGS, name, format!("{n} of them"));
+    if MAX_TAGS < n {
+        findings.report(&rules::TOO_MANY_TAGS, name, format!("the entry has {n} tags"));
     }
     tags
 }
 
-/// Tells whether a text has only the characters of a URI (RFC 3986), escapes
-/// included.
+/// Returns whether a text has only characters that RFC 3986 allows in a URI, including escapes.
 pub(crate) fn is_uri(text: &str) -> bool {
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {

@@ -1,10 +1,9 @@
 //! A window that moves over the text of a JSON document.
 //!
-//! Bytes come from [`Input`], are checked to be UTF-8 once, and wait here
-//! until whoever reads has used them. It grows only for a value that does not
-//! fit.
+//! Input: bytes from an [`ArcInput`]. They are checked to be UTF-8 once and kept until the reader
+//! has used them. The window grows only for a value that does not fit.
 //!
-//! Refuses: bytes that are not UTF-8, and values beyond a limit.
+//! Rejects bytes that are not UTF-8, and values over a limit.
 
 use std::io::Read;
 
@@ -12,30 +11,30 @@ use rutter_finding::{Place, Refusal, Rule};
 use serde_json::Deserializer;
 use serde_json::value::RawValue;
 
-use crate::input::Input;
+use crate::input::ArcInput;
 use crate::limits::ArcError;
 use crate::rules;
 
-/// How much is read at once.
+/// Number of bytes that are read at once.
 const PIECE: usize = 64 << 10;
 
-pub(crate) struct Window<R: Read> {
-    input: Input<R>,
+pub(crate) struct InputWindow<R: Read> {
+    input: ArcInput<R>,
     text: String,
-    /// What was used of the text.
+    /// Length of the used text.
     start: usize,
-    /// Bytes of the text that were dropped.
+    /// Number of bytes of the text that were dropped.
     n_dropped: u64,
     piece: Vec<u8>,
-    /// Bytes of a character that is not complete yet.
+    /// Bytes of an incomplete character.
     tail: Vec<u8>,
     is_over: bool,
 }
 
-impl<R: Read> Window<R> {
+impl<R: Read> InputWindow<R> {
     pub(crate) fn new(input: R, most: u64) -> Self {
         Self {
-            input: Input::new(input, most),
+            input: ArcInput::new(input, most),
             text: String::new(),
             start: 0,
             n_dropped: 0,
@@ -45,12 +44,12 @@ impl<R: Read> Window<R> {
         }
     }
 
-    /// What is here and was not used.
+    /// Returns the text that is not used yet.
     pub(crate) fn rest(&self) -> &str {
         self.text.get(self.start..).unwrap_or_default()
     }
 
-    /// Tells whether all of the document is here.
+    /// Returns whether the whole document was read.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over
     }
@@ -59,7 +58,7 @@ impl<R: Read> Window<R> {
         self.start += n;
     }
 
-    /// Skips a byte order mark at the beginning; tells whether there was one.
+    /// Skips a byte order mark at the beginning. Returns whether there was one.
     pub(crate) fn skip_mark(&mut self) -> Result<bool, ArcError> {
         while self.rest().is_empty() && !self.is_over {
             self.more(usize::MAX)?;
@@ -69,7 +68,7 @@ impl<R: Read> Window<R> {
         Ok(has_mark)
     }
 
-    /// The next byte that is not white space; `None` at the end.
+    /// Returns the next byte that is not white space; `None` at the end.
     pub(crate) fn peek(&mut self) -> Result<Option<u8>, ArcError> {
         loop {
             let rest = self.rest().as_bytes();
@@ -84,12 +83,14 @@ impl<R: Read> Window<R> {
         }
     }
 
-    /// Reads more, at least as much again as is here, so that the work stays
-    /// in proportion; refuses where more than `most` bytes wait already.
+    /// Reads more text, at least as much as is pending, so that the total work stays linear. Fails
+    /// if more than `most` bytes are pending already.
     pub(crate) fn more(&mut self, most: usize) -> Result<(), ArcError> {
         let waiting = self.rest().len();
         if most < waiting {
-            return Err(self.refuse(&rules::TOO_LONG, &format!("at most {most} bytes")).into());
+            return Err(self
+                .refuse(&rules::TOO_LONG, &format!("the limit is {most} bytes"))
+                .into());
         }
         self.n_dropped += self.start as u64;
         self.text.drain(..self.start.min(self.text.len()));
@@ -118,7 +119,7 @@ impl<R: Read> Window<R> {
                 let (good, bad) = bytes.split_at(error.valid_up_to());
                 if error.error_len().is_some() || self.is_over {
                     let at = self.n_dropped + (self.text.len() + good.len()) as u64;
-                    let detail = format!("byte {at}");
+                    let detail = format!("the first invalid byte is number {at}");
                     return Err(Refusal::new(&rules::NOT_UTF8, Place::WHOLE, detail));
                 }
                 self.tail = bad.to_vec();
@@ -129,7 +130,7 @@ impl<R: Read> Window<R> {
         Ok(())
     }
 
-    /// The length of the value that stands here, once all of it is here.
+    /// Returns the length of the value at this position after reading all of it.
     pub(crate) fn measure(&mut self, most: usize) -> Result<usize, ArcError> {
         loop {
             let rest = self.rest();
@@ -137,15 +138,15 @@ impl<R: Read> Window<R> {
             let found = values.next();
             let n = values.byte_offset();
             match found {
-                // A number may go on where the window ends.
+                // A number may continue after the end of the window.
                 Some(Ok(_)) if n < rest.len() || self.is_over => {
                     if most < n {
-                        let detail = format!("at most {most} bytes");
+                        let detail = format!("the limit is {most} bytes");
                         return Err(self.refuse(&rules::TOO_LONG, &detail).into());
                     }
                     return Ok(n);
                 }
-                // A number that is cut behind its point is called wrong, not cut.
+                // A number that is cut after its decimal point would be reported as malformed.
                 Some(Err(error)) if !error.is_eof() && (self.is_over || !ends_in_number(rest)) => {
                     return Err(self.refuse(&rules::NOT_JSON, &shown(&error)).into());
                 }
@@ -157,7 +158,7 @@ impl<R: Read> Window<R> {
         }
     }
 
-    /// A refusal that says how far reading came.
+    /// Creates a refusal with the position in the document.
     pub(crate) fn refuse(&self, rule: &'static Rule, detail: &str) -> Refusal {
         let at = format!("at byte {}", self.n_dropped + self.start as u64);
         let detail = if detail.is_empty() { at } else { format!("{detail}, {at}") };
@@ -169,7 +170,7 @@ fn ends_in_number(text: &str) -> bool {
     text.ends_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-'))
 }
 
-/// What the parser says, without its idea of where, which is the window's.
+/// Returns the message of the parser without its position, which is relative to the window.
 fn shown(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split(" at line ").next().unwrap_or_default().to_owned()

@@ -1,25 +1,24 @@
-//! Writes a sitemap in JSON, entry by entry: one line each, the same bytes for
-//! the same entries.
+//! Writes a JSON sitemap, one line per entry. The same entries give the same bytes.
 
 use std::io::{self, Write};
 
-use rutter_page::{Member, push_string};
+use rutter_page::{UnknownMember, push_string};
 
-use crate::entry::Entry;
-use crate::head::Head;
+use crate::entry::ArcEntry;
+use crate::head::SitemapHeader;
 
 /// Writes a document in constant memory.
 ///
-/// Nothing is valid before [`JsonWriter::finish`].
+/// The output is complete only after [`JsonWriter::finish`].
 ///
 /// ```
-/// # use rutter_arc::{Entry, Head, JsonWriter};
+/// # use rutter_arc::{ArcEntry, SitemapHeader, JsonWriter};
 /// # use rutter_page::{PageUrl, Timestamp};
 /// let now = Timestamp::parse("2026-05-01T00:00:00Z").unwrap();
-/// let head = Head::new("https://harbour.example/", now);
+/// let head = SitemapHeader::new("https://harbour.example/", now);
 /// let mut writer = JsonWriter::new(Vec::new(), &head).unwrap();
 /// let url = PageUrl::parse("https://harbour.example/tides").unwrap();
-/// writer.push(&Entry::new(url, Some(true))).unwrap();
+/// writer.push(&ArcEntry::new(url, Some(true))).unwrap();
 /// let text = String::from_utf8(writer.finish().unwrap()).unwrap();
 /// assert!(text.contains(r#"{"url":"https://harbour.example/tides","ai_indexable":true}"#));
 /// ```
@@ -31,8 +30,8 @@ pub struct JsonWriter<W: Write> {
 }
 
 impl<W: Write> JsonWriter<W> {
-    /// Writes everything that stands before the pages.
-    pub fn new(out: W, head: &Head) -> io::Result<Self> {
+    /// Writes everything in front of the pages.
+    pub fn new(out: W, head: &SitemapHeader) -> io::Result<Self> {
         let mut buffer = b"{".to_vec();
         push_head(head, &mut buffer);
         buffer.extend(b"\n  \"pages\": [");
@@ -42,15 +41,15 @@ impl<W: Write> JsonWriter<W> {
     }
 
     /// Writes an entry.
-    pub fn push(&mut self, entry: &Entry<'_>) -> io::Result<()> {
+    pub fn push(&mut self, entry: &ArcEntry<'_>) -> io::Result<()> {
         self.buffer.extend(if self.n_entries == 0 { "\n    ".bytes() } else { ",\n    ".bytes() });
         push_entry(entry, &mut self.buffer);
         self.n_entries += 1;
-        // Many small writes cost more than one.
+        // Buffer many small writes.
         if 32 << 10 < self.buffer.len() { self.flush_buffer() } else { Ok(()) }
     }
 
-    /// Writes an entry that is JSON already, as [`Entry::to_json`] gives it.
+    /// Writes an entry that is JSON already, as returned by [`ArcEntry::to_json`].
     pub fn push_json(&mut self, entry: &str) -> io::Result<()> {
         self.buffer.extend(if self.n_entries == 0 { "\n    ".bytes() } else { ",\n    ".bytes() });
         self.buffer.extend_from_slice(entry.as_bytes());
@@ -58,17 +57,17 @@ impl<W: Write> JsonWriter<W> {
         if 32 << 10 < self.buffer.len() { self.flush_buffer() } else { Ok(()) }
     }
 
-    /// Number of entries so far.
+    /// Returns the number of entries so far.
     pub fn len(&self) -> u64 {
         self.n_entries
     }
 
-    /// Tells whether there is no entry yet.
+    /// Returns whether there are no entries yet.
     pub fn is_empty(&self) -> bool {
         self.n_entries == 0
     }
 
-    /// Writes the end and gives the output back.
+    /// Writes the end of the document and returns the output.
     pub fn finish(mut self) -> io::Result<W> {
         let end: &[u8] = if self.n_entries == 0 { b"]\n}\n" } else { b"\n  ]\n}\n" };
         self.buffer.extend_from_slice(end);
@@ -84,8 +83,8 @@ impl<W: Write> JsonWriter<W> {
     }
 }
 
-/// Every member of a head, each with its name, as JSON.
-pub(crate) fn head_members(head: &Head) -> Vec<(String, String)> {
+/// Returns every member of a header as name and JSON value.
+pub(crate) fn head_members(head: &SitemapHeader) -> Vec<(String, String)> {
     let text = |text: &String| json_string(text);
     let mut members: Vec<(String, String)> = Vec::new();
     let mut push = |name: &str, value: Option<String>| {
@@ -111,7 +110,7 @@ pub(crate) fn head_members(head: &Head) -> Vec<(String, String)> {
     members
 }
 
-fn push_head(head: &Head, out: &mut Vec<u8>) {
+fn push_head(head: &SitemapHeader, out: &mut Vec<u8>) {
     for (name, value) in head_members(head) {
         out.extend(b"\n  ");
         push_string(&name, out);
@@ -122,7 +121,7 @@ fn push_head(head: &Head, out: &mut Vec<u8>) {
 }
 
 /// Appends an entry, its members in the order of E.4 with restrictions first.
-pub(crate) fn push_entry(entry: &Entry<'_>, out: &mut Vec<u8>) {
+pub(crate) fn push_entry(entry: &ArcEntry<'_>, out: &mut Vec<u8>) {
     out.extend(b"{\"url\":");
     push_string(entry.url.as_str(), out);
     if let Some(lastmod) = entry.lastmod {
@@ -130,7 +129,7 @@ pub(crate) fn push_entry(entry: &Entry<'_>, out: &mut Vec<u8>) {
         push_string(&lastmod.to_string(), out);
     }
     out.extend(b",\"ai_indexable\":");
-    // What is not said, or was in doubt, is not passed on as consent.
+    // A missing or doubtful value is not published as consent.
     push_bool(entry.ai_indexable == Some(true) && !entry.is_doubtful, out);
     if let Some(auth) = entry.auth_required {
         out.extend(b",\"auth_required\":");
@@ -175,7 +174,7 @@ pub(crate) fn push_entry(entry: &Entry<'_>, out: &mut Vec<u8>) {
         out.extend(b",\"ai_snapshot\":");
         push_compact(snapshot.get(), out);
     }
-    for Member { key, value } in &entry.extra {
+    for UnknownMember { key, value } in &entry.extra {
         out.push(b',');
         push_string(key, out);
         out.push(b':');
@@ -188,15 +187,15 @@ fn push_bool(value: bool, out: &mut Vec<u8>) {
     out.extend(if value { &b"true"[..] } else { b"false" });
 }
 
-/// A text in quotes.
+/// Returns a text as a JSON string.
 pub(crate) fn json_string(text: &str) -> String {
     let mut out = Vec::new();
     push_string(text, &mut out);
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Appends a JSON value without the white space between its parts, so that
-/// two layouts of one value are the same bytes.
+/// Appends a JSON value without white space between its tokens, so that two layouts of one value
+/// give the same bytes.
 pub(crate) fn push_compact(json: &str, out: &mut Vec<u8>) {
     let (mut is_string, mut is_escaped) = (false, false);
     for byte in json.bytes() {

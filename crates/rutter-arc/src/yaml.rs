@@ -1,10 +1,10 @@
-//! ARC sitemaps in YAML: written entry by entry, read whole (D63).
+//! Reads and writes ARC sitemaps in YAML (D63).
 //!
-//! The reader turns YAML into the same data as JSON, which then takes the road
-//! of every other document; so both forms are judged by one code.
+//! Writing works entry by entry. Reading converts the whole file to JSON, so that both formats go
+//! through the same checks.
 //!
-//! Refuses: anchors, aliases, tags, directives, keys that repeat, more than
-//! one document, and more than [`MOST_YAML`] bytes.
+//! Rejects anchors, aliases, tags, directives, duplicate keys, several documents, and more than
+//! [`MAX_YAML_BYTES`] bytes.
 
 use std::collections::HashSet;
 use std::io::{self, Read, Write};
@@ -12,28 +12,27 @@ use std::io::{self, Read, Write};
 use rutter_finding::{Place, Refusal, Rule, quoted};
 use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle};
 
-use crate::entry::Entry;
-use crate::head::Head;
-use crate::input::Input;
+use crate::entry::ArcEntry;
+use crate::head::SitemapHeader;
+use crate::input::ArcInput;
 use crate::limits::{ArcError, Limits};
 use crate::write::head_members;
 use crate::{rules, write};
-use rutter_page::{Tree, push_string};
+use rutter_page::{JsonTree, push_string};
 
-/// Largest YAML file that is read or written, in bytes.
-pub const MOST_YAML: usize = 8 << 20;
+/// Maximum size in bytes of a YAML file that is read or written.
+pub const MAX_YAML_BYTES: usize = 8 << 20;
 
-/// Most keys of one mapping; each is remembered, to find one that repeats.
-const MOST_KEYS: usize = 10_000;
+/// Maximum number of keys of one mapping; all are remembered, to detect duplicates.
+const MAX_KEYS: usize = 10_000;
 
-/// Longest key, as it is written, that YAML takes without a mark of its own.
-const LONGEST_KEY: usize = 1000;
+/// Maximum length of an implicit key in YAML.
+const MAX_KEY_LENGTH: usize = 1000;
 
-/// Writes a document in YAML: strings in quotes, true and false, one line for
-/// each member.
+/// Writes a document in YAML: quoted strings, `true` and `false`, one line per member.
 ///
-/// It never passes [`MOST_YAML`]: [`YamlWriter::finish`] then says that there
-/// is no file to publish, and the caller leaves it out.
+/// The file never exceeds [`MAX_YAML_BYTES`]. If it would, [`YamlWriter::finish`] returns `None`
+/// and the caller publishes no YAML file.
 #[derive(Debug)]
 pub struct YamlWriter<W: Write> {
     out: W,
@@ -44,8 +43,8 @@ pub struct YamlWriter<W: Write> {
 }
 
 impl<W: Write> YamlWriter<W> {
-    /// Writes everything that stands before the pages.
-    pub fn new(out: W, head: &Head) -> io::Result<Self> {
+    /// Writes everything in front of the pages.
+    pub fn new(out: W, head: &SitemapHeader) -> io::Result<Self> {
         let mut writer =
             Self { out, n_entries: 0, n_bytes: 0, buffer: String::new(), is_too_large: false };
         for (name, value) in head_members(head) {
@@ -57,15 +56,15 @@ impl<W: Write> YamlWriter<W> {
     }
 
     /// Writes an entry, unless the file is too large already.
-    pub fn push(&mut self, entry: &Entry<'_>) -> io::Result<()> {
+    pub fn push(&mut self, entry: &ArcEntry<'_>) -> io::Result<()> {
         if self.is_too_large {
             return Ok(());
         }
         let mut json = Vec::new();
         write::push_entry(entry, &mut json);
-        let tree = Tree::parse(&String::from_utf8_lossy(&json));
-        let Some(Tree::Map(members)) = tree else {
-            // Only a snapshot that is nested beyond reason gets here.
+        let tree = JsonTree::parse(&String::from_utf8_lossy(&json));
+        let Some(JsonTree::Map(members)) = tree else {
+            // Only a snapshot with extreme nesting fails here.
             self.is_too_large = true;
             return Ok(());
         };
@@ -85,12 +84,12 @@ impl<W: Write> YamlWriter<W> {
         self.flush_buffer()
     }
 
-    /// Tells whether the file is too large to be published.
+    /// Returns whether the file is too large to be published.
     pub fn is_too_large(&self) -> bool {
         self.is_too_large
     }
 
-    /// Writes the end; `None` where the file must not be published.
+    /// Writes the end. Returns `None` if the file must not be published.
     pub fn finish(mut self) -> io::Result<Option<W>> {
         self.buffer.push_str(if self.n_entries == 0 { " []\n" } else { "\n" });
         self.flush_buffer()?;
@@ -108,7 +107,7 @@ impl<W: Write> YamlWriter<W> {
         } else {
             push_quoted(name, &mut self.buffer);
         }
-        self.is_too_large |= LONGEST_KEY < self.buffer.len() - before;
+        self.is_too_large |= MAX_KEY_LENGTH < self.buffer.len() - before;
     }
 
     fn member(&mut self, indent: &str, name: &str, json: &str) {
@@ -116,7 +115,7 @@ impl<W: Write> YamlWriter<W> {
         self.key(name);
         self.buffer.push_str(": ");
         let mut line = std::mem::take(&mut self.buffer);
-        let value = Tree::parse(json).unwrap_or(Tree::Null);
+        let value = JsonTree::parse(json).unwrap_or(JsonTree::Null);
         self.is_too_large |= !push_flow(&value, &mut line);
         self.buffer = line;
         self.buffer.push('\n');
@@ -124,8 +123,8 @@ impl<W: Write> YamlWriter<W> {
 
     fn flush_buffer(&mut self) -> io::Result<()> {
         self.n_bytes += self.buffer.len();
-        // The end of the file needs a byte or two more.
-        self.is_too_large |= MOST_YAML < self.n_bytes + 8;
+        // The end of the file needs a few more bytes.
+        self.is_too_large |= MAX_YAML_BYTES < self.n_bytes + 8;
         if !self.is_too_large {
             self.out.write_all(self.buffer.as_bytes())?;
         }
@@ -134,14 +133,14 @@ impl<W: Write> YamlWriter<W> {
     }
 }
 
-/// Appends a value in one line; false where a key is too long for YAML.
-fn push_flow(value: &Tree, out: &mut String) -> bool {
+/// Appends a value in one line. Returns false if a key is too long for YAML.
+fn push_flow(value: &JsonTree, out: &mut String) -> bool {
     match value {
-        Tree::Null => out.push_str("null"),
-        Tree::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-        Tree::Number(number) => out.push_str(number),
-        Tree::Text(text) => push_quoted(text, out),
-        Tree::List(items) => {
+        JsonTree::Null => out.push_str("null"),
+        JsonTree::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        JsonTree::Number(number) => out.push_str(number),
+        JsonTree::Text(text) => push_quoted(text, out),
+        JsonTree::List(items) => {
             out.push('[');
             for (n, item) in items.iter().enumerate() {
                 out.push_str(if n == 0 { "" } else { ", " });
@@ -151,13 +150,13 @@ fn push_flow(value: &Tree, out: &mut String) -> bool {
             }
             out.push(']');
         }
-        Tree::Map(members) => {
+        JsonTree::Map(members) => {
             out.push('{');
             for (n, (key, value)) in members.iter().enumerate() {
                 out.push_str(if n == 0 { "" } else { ", " });
                 let before = out.len();
                 push_quoted(key, out);
-                let is_long = LONGEST_KEY < out.len() - before;
+                let is_long = MAX_KEY_LENGTH < out.len() - before;
                 out.push_str(": ");
                 if is_long || !push_flow(value, out) {
                     return false;
@@ -169,8 +168,8 @@ fn push_flow(value: &Tree, out: &mut String) -> bool {
     true
 }
 
-/// Appends a text in double quotes, everything escaped that some reader of
-/// YAML takes for more than a character.
+/// Appends a text in double quotes. Escapes every character that some YAML reader treats
+/// specially.
 fn push_quoted(text: &str, out: &mut String) {
     out.push('"');
     for c in text.chars() {
@@ -201,9 +200,9 @@ fn push_escape(letter: char, n_digits: usize, c: char, out: &mut String) {
     out.push_str(&digits);
 }
 
-/// Reads a YAML document and gives the same data as JSON.
+/// Reads a YAML document and returns the same data as JSON.
 pub(crate) fn to_json(input: impl Read, limits: &Limits) -> Result<Vec<u8>, ArcError> {
-    let mut input = Input::new(input, limits.bytes);
+    let mut input = ArcInput::new(input, limits.bytes);
     let mut bytes = Vec::new();
     let mut piece = vec![0; 64 << 10];
     loop {
@@ -212,7 +211,7 @@ pub(crate) fn to_json(input: impl Read, limits: &Limits) -> Result<Vec<u8>, ArcE
             break;
         }
         bytes.extend_from_slice(piece.get(..n).unwrap_or_default());
-        if MOST_YAML < bytes.len() {
+        if MAX_YAML_BYTES < bytes.len() {
             return Err(Refusal::new(&rules::YAML_TOO_LARGE, Place::WHOLE, "").into());
         }
     }
@@ -222,20 +221,20 @@ pub(crate) fn to_json(input: impl Read, limits: &Limits) -> Result<Vec<u8>, ArcE
     Ok(transcode(text, limits.depth)?)
 }
 
-/// A list or mapping that is open.
-enum Open {
+/// A list or mapping that is not closed yet.
+enum OpenNode {
     List { is_empty: bool },
     Map { keys: HashSet<String>, wants_value: bool },
 }
 
 fn transcode(text: &str, depth: usize) -> Result<Vec<u8>, Refusal> {
     let mut out = Vec::with_capacity(text.len());
-    let mut open: Vec<Open> = Vec::new();
+    let mut open: Vec<OpenNode> = Vec::new();
     let mut n_documents = 0;
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| {
             let said = error.to_string();
-            // An alias nobody defined is still an alias.
+            // The parser reports an alias without an anchor as an error.
             let is_alias = said.contains("anchor") || said.contains("alias");
             let rule: &'static Rule =
                 if is_alias { &rules::YAML_FORBIDDEN } else { &rules::YAML_FORM };
@@ -263,7 +262,7 @@ fn transcode(text: &str, depth: usize) -> Result<Vec<u8>, Refusal> {
                     return Err(forbid("a directive"));
                 }
                 if 1 < n_documents {
-                    let detail = "a second document begins";
+                    let detail = "the file has a second document";
                     return Err(Refusal::new(&rules::YAML_FORM, place(), detail));
                 }
             }
@@ -271,12 +270,12 @@ fn transcode(text: &str, depth: usize) -> Result<Vec<u8>, Refusal> {
                 return Err(forbid("an alias"));
             }
             Event::Scalar(value, style, ..) => {
-                if let Some(Open::Map { keys, wants_value: false }) = open.last_mut() {
+                if let Some(OpenNode::Map { keys, wants_value: false }) = open.last_mut() {
                     if !keys.insert(value.clone().into_owned()) {
                         return Err(Refusal::new(&rules::YAML_TWICE, place(), quoted(&value)));
                     }
-                    if MOST_KEYS < keys.len() {
-                        let detail = format!("more than {MOST_KEYS} keys in one mapping");
+                    if MAX_KEYS < keys.len() {
+                        let detail = format!("more than {MAX_KEYS} keys in one mapping");
                         return Err(Refusal::new(&rules::YAML_FORM, place(), detail));
                     }
                     if 1 < keys.len() {
@@ -284,7 +283,7 @@ fn transcode(text: &str, depth: usize) -> Result<Vec<u8>, Refusal> {
                     }
                     push_string(&value, &mut out);
                     out.push(b':');
-                    if let Some(Open::Map { wants_value, .. }) = open.last_mut() {
+                    if let Some(OpenNode::Map { wants_value, .. }) = open.last_mut() {
                         *wants_value = true;
                     }
                 } else {
@@ -294,17 +293,17 @@ fn transcode(text: &str, depth: usize) -> Result<Vec<u8>, Refusal> {
             }
             Event::SequenceStart(..) | Event::MappingStart(..) => {
                 begin(&mut open, &mut out, &place)?;
-                // The document, its pages and the entry come on top.
+                // The document, its pages and the entry are three more levels.
                 if depth + 3 <= open.len() {
-                    let detail = format!("at most {depth}");
+                    let detail = format!("the limit is {depth} levels");
                     return Err(Refusal::new(&rules::TOO_DEEP, place(), detail));
                 }
                 let is_list = matches!(event, Event::SequenceStart(..));
                 out.push(if is_list { b'[' } else { b'{' });
                 open.push(if is_list {
-                    Open::List { is_empty: true }
+                    OpenNode::List { is_empty: true }
                 } else {
-                    Open::Map { keys: HashSet::new(), wants_value: false }
+                    OpenNode::Map { keys: HashSet::new(), wants_value: false }
                 });
             }
             Event::SequenceEnd | Event::MappingEnd => {
@@ -317,22 +316,26 @@ fn transcode(text: &str, depth: usize) -> Result<Vec<u8>, Refusal> {
     Ok(out)
 }
 
-/// Makes room for a value.
-fn begin(open: &mut [Open], out: &mut Vec<u8>, place: &dyn Fn() -> Place) -> Result<(), Refusal> {
+/// Writes the separator in front of a value.
+fn begin(
+    open: &mut [OpenNode],
+    out: &mut Vec<u8>,
+    place: &dyn Fn() -> Place,
+) -> Result<(), Refusal> {
     match open.last_mut() {
-        Some(Open::List { is_empty: is_empty @ true }) => *is_empty = false,
-        Some(Open::List { .. }) => out.push(b','),
-        Some(Open::Map { wants_value: wants @ true, .. }) => *wants = false,
-        Some(Open::Map { .. }) => {
-            return Err(Refusal::new(&rules::YAML_FORM, place(), "a key is no text"));
+        Some(OpenNode::List { is_empty: is_empty @ true }) => *is_empty = false,
+        Some(OpenNode::List { .. }) => out.push(b','),
+        Some(OpenNode::Map { wants_value: wants @ true, .. }) => *wants = false,
+        Some(OpenNode::Map { .. }) => {
+            return Err(Refusal::new(&rules::YAML_FORM, place(), "a key is not a string"));
         }
         None => {}
     }
     Ok(())
 }
 
-/// Appends a scalar as the core schema of YAML 1.2 reads it; what JSON has no
-/// word for, and what other versions take for something else, is text.
+/// Appends a scalar according to the YAML 1.2 core schema. A value that JSON cannot express, or
+/// that other YAML versions read differently, becomes a string.
 fn push_scalar(value: &str, style: ScalarStyle, out: &mut Vec<u8>) {
     if style != ScalarStyle::Plain {
         return push_string(value, out);

@@ -1,9 +1,10 @@
-//! How the addresses of a site's pages follow from their files.
+//! Derives the URLs of a site's pages from their files.
 //!
-//! Input: addresses in the generator's own sitemap, else the canonical links of a sample of pages.
-//! Output: the address of a file. A generator that writes `a/index.html` may mean `a/`, `a` or
-//! `a/index.html`; one that writes `a.html` may mean `a.html`, `a` or `a/`.
-//! Rejects: canonical links that name another page, and schemes the pages do not agree on.
+//! Input: the URLs in the generator's sitemap, else the canonical links of a sample of pages.
+//! Output: the URL of a file. A generator that writes `a/index.html` may use the URL `a/`, `a` or
+//! `a/index.html`; one that writes `a.html` may use `a.html`, `a` or `a/`.
+//!
+//! Ignores canonical links that name another page, and forms on which the pages do not agree.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -14,22 +15,22 @@ use memchr::memmem;
 
 use crate::error::BuildError;
 use crate::inventory;
-use crate::ledger::{Rows, Sight};
-use crate::plan::{Base, Plan, Source};
-use crate::table::{Table, hash_of};
+use crate::ledger::{LedgerReader, Visibility};
+use crate::name_table::{NameTable, hash_of};
+use crate::plan::{BaseUrl, BuildPlan, SourceKind};
 
-/// Pages whose canonical links are looked at.
-const SAMPLE: usize = 200;
-/// Published pages whose addresses are looked at before it is clear that all are usual.
+/// Number of pages whose canonical links are read.
+const SAMPLE_PAGES: usize = 200;
+/// Number of published pages that are checked before the default forms are assumed.
 const PUBLISHED_SAMPLE: usize = 1000;
-/// Folders that are looked into for the sample.
-const MOST_FOLDERS: usize = 2000;
-/// How much of a page is searched for its canonical link.
-const HEAD: u64 = 64 << 10;
+/// Maximum number of folders that are searched for the sample.
+const MAX_FOLDERS: usize = 2000;
+/// Number of bytes of a page that are searched for its canonical link.
+const HEAD_BYTES: u64 = 64 << 10;
 
-/// How a file shows in its address.
+/// Form of the URL of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum AddressForm {
     /// `a/`
     Folder,
     /// `a`
@@ -38,161 +39,171 @@ pub(crate) enum Form {
     File,
 }
 
-/// What kind of file an address stands for.
+/// Kind of the file of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Class {
+pub(crate) enum PageFileKind {
     /// `a/index.html`
     Index,
     /// `a.html`
     Page,
 }
 
-/// An address that stands for a file of the site.
+/// The file of a URL and the form of the URL.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Resolved {
+pub(crate) struct ResolvedAddress {
     pub(crate) path: String,
-    pub(crate) class: Class,
-    pub(crate) form: Form,
+    pub(crate) kind: PageFileKind,
+    pub(crate) form: AddressForm,
 }
 
-/// The addresses of a site's pages.
+/// The forms of the URLs of a site.
 #[derive(Debug)]
 pub(crate) struct AddressScheme {
-    index: Form,
-    page: Form,
-    /// Files that the generator's sitemap names otherwise.
-    exceptions: Table<Form>,
+    index: AddressForm,
+    page: AddressForm,
+    /// Files with another form in the generator's sitemap.
+    exceptions: NameTable<AddressForm>,
 }
 
 impl Default for AddressScheme {
     fn default() -> Self {
-        Self { index: Form::Folder, page: Form::File, exceptions: Table::default() }
+        Self {
+            index: AddressForm::Folder,
+            page: AddressForm::File,
+            exceptions: NameTable::default(),
+        }
     }
 }
 
-/// Which forms were seen, for each class.
+/// Number of URLs by form, for each kind of file.
 #[derive(Debug, Default)]
-pub(crate) struct Votes {
+pub(crate) struct AddressVotes {
     index: [u64; 3],
     page: [u64; 3],
-    all: Vec<(u128, Class, Form)>,
+    all: Vec<(u128, PageFileKind, AddressForm)>,
 }
 
-impl Votes {
-    pub(crate) fn add(&mut self, seen: &Resolved) {
-        self.all.push((hash_of(&seen.path), seen.class, seen.form));
-        // The address of the home page is the same with and without a slash.
-        let is_root = seen.class == Class::Index && !seen.path.contains('/');
-        if !(is_root && seen.form != Form::File) {
-            let votes = self.of(seen.class);
-            if let Some(n) = votes.get_mut(seen.form as usize) {
+impl AddressVotes {
+    pub(crate) fn add(&mut self, resolved: &ResolvedAddress) {
+        self.all.push((hash_of(&resolved.path), resolved.kind, resolved.form));
+        // The URL of the home page is the same with and without a slash.
+        let is_root = resolved.kind == PageFileKind::Index && !resolved.path.contains('/');
+        if !(is_root && resolved.form != AddressForm::File) {
+            let votes = self.of(resolved.kind);
+            if let Some(n) = votes.get_mut(resolved.form as usize) {
                 *n += 1;
             }
         }
     }
 
-    /// Whether no address was seen.
+    /// Returns whether no URL was counted.
     pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    fn of(&mut self, class: Class) -> &mut [u64; 3] {
-        match class {
-            Class::Index => &mut self.index,
-            Class::Page => &mut self.page,
+    fn of(&mut self, kind: PageFileKind) -> &mut [u64; 3] {
+        match kind {
+            PageFileKind::Index => &mut self.index,
+            PageFileKind::Page => &mut self.page,
         }
     }
 
-    /// The form most addresses have.
-    fn majority(votes: [u64; 3]) -> Option<Form> {
+    /// Returns the most frequent form; `None` on a tie.
+    fn majority(votes: [u64; 3]) -> Option<AddressForm> {
         let most = votes.into_iter().max().filter(|most| *most != 0)?;
         let mut with_most = FORMS.into_iter().zip(votes).filter(|(_, n)| *n == most);
         let (form, _) = with_most.next()?;
         with_most.next().is_none().then_some(form)
     }
 
-    /// Whether all addresses have the form that files have without a scheme.
-    fn are_usual(&self) -> bool {
-        let usual = AddressScheme::default();
-        let is_usual = |(_, class, form): &(u128, Class, Form)| match class {
-            Class::Index => *form == usual.index,
-            Class::Page => *form == usual.page,
+    /// Returns whether all URLs have the default form.
+    fn are_default(&self) -> bool {
+        let default = AddressScheme::default();
+        let is_default = |(_, kind, form): &(u128, PageFileKind, AddressForm)| match kind {
+            PageFileKind::Index => *form == default.index,
+            PageFileKind::Page => *form == default.page,
         };
-        self.all.iter().all(is_usual)
+        self.all.iter().all(is_default)
     }
 
-    /// The form all addresses have.
-    fn unanimous(votes: [u64; 3]) -> Option<Form> {
-        let mut seen = FORMS.into_iter().zip(votes).filter(|(_, n)| *n != 0);
-        let (form, _) = seen.next()?;
-        seen.next().is_none().then_some(form)
+    /// Returns the form if all URLs have the same.
+    fn unanimous(votes: [u64; 3]) -> Option<AddressForm> {
+        let mut resolved = FORMS.into_iter().zip(votes).filter(|(_, n)| *n != 0);
+        let (form, _) = resolved.next()?;
+        resolved.next().is_none().then_some(form)
     }
 }
 
-const FORMS: [Form; 3] = [Form::Folder, Form::Bare, Form::File];
+const FORMS: [AddressForm; 3] = [AddressForm::Folder, AddressForm::Bare, AddressForm::File];
 
 impl AddressScheme {
-    /// Decides by the generator's sitemap; where that says nothing of a class,
-    /// by the canonical links of pages, if those agree. Where they say nothing or disagree, by the
-    /// addresses that were published before: our sitemap may have replaced the generator's, and
-    /// one odd page must not change the addresses of the others.
+    /// Decides by the generator's sitemap; for a kind of file that it does not list, by the
+    /// canonical links of pages if they agree; else by the URLs that were published before. Those
+    /// are needed because Rutter's sitemap may have replaced the generator's, and because one
+    /// unusual page must not change the URLs of the others.
     pub(crate) fn of_site(
-        plan: &Plan,
-        mut sitemap: Votes,
+        plan: &BuildPlan,
+        mut sitemap: AddressVotes,
         ledger: &Path,
     ) -> Result<Self, BuildError> {
-        if plan.source != Source::Html {
+        if plan.source != SourceKind::Html {
             return Ok(Self::default());
         }
-        let usual = Self::default();
-        let (index, page) = (Votes::majority(sitemap.index), Votes::majority(sitemap.page));
+        let default = Self::default();
+        let (index, page) =
+            (AddressVotes::majority(sitemap.index), AddressVotes::majority(sitemap.page));
         let links = match (index, page) {
-            (Some(_), Some(_)) => Votes::default(),
+            (Some(_), Some(_)) => AddressVotes::default(),
             _ => canonical_votes(plan),
         };
-        let index = index.or(Votes::unanimous(links.index));
-        let page = page.or(Votes::unanimous(links.page));
-        let is_open = |class: Class| match class {
-            Class::Index => index.is_none(),
-            Class::Page => page.is_none(),
+        let index = index.or(AddressVotes::unanimous(links.index));
+        let page = page.or(AddressVotes::unanimous(links.page));
+        let is_open = |kind: PageFileKind| match kind {
+            PageFileKind::Index => index.is_none(),
+            PageFileKind::Page => page.is_none(),
         };
         let is_decided = index.is_some() && page.is_some();
-        let published = if is_decided { Votes::default() } else { published_votes(plan, ledger)? };
-        // What is decided by the site itself has no exceptions from before.
-        sitemap.all.extend(published.all.iter().filter(|(_, class, _)| is_open(*class)));
-        let index = index.or(Votes::majority(published.index)).unwrap_or(usual.index);
-        let page = page.or(Votes::majority(published.page)).unwrap_or(usual.page);
-        let is_other = |class: Class, form: Form| match class {
-            Class::Index => form != index,
-            Class::Page => form != page,
+        let published =
+            if is_decided { AddressVotes::default() } else { published_votes(plan, ledger)? };
+        // Kinds decided by the site itself have no exceptions from earlier builds.
+        sitemap.all.extend(published.all.iter().filter(|(_, kind, _)| is_open(*kind)));
+        let index = index.or(AddressVotes::majority(published.index)).unwrap_or(default.index);
+        let page = page.or(AddressVotes::majority(published.page)).unwrap_or(default.page);
+        let is_exception = |kind: PageFileKind, form: AddressForm| match kind {
+            PageFileKind::Index => form != index,
+            PageFileKind::Page => form != page,
         };
-        let others = sitemap.all.into_iter().filter(|(_, class, form)| is_other(*class, *form));
-        let exceptions = Table::of(others.map(|(path, _, form)| (path, form)).collect());
+        let others = sitemap.all.into_iter().filter(|(_, kind, form)| is_exception(*kind, *form));
+        let exceptions = NameTable::of(others.map(|(path, _, form)| (path, form)).collect());
         Ok(Self { index, page, exceptions })
     }
 
-    /// The address of a file: the key by which pages are told apart (D30).
-    pub(crate) fn address(&self, base: &Base, path: &str) -> Option<String> {
-        let usual = inventory::address(base, path)?;
+    /// Returns the URL of a file, which identifies the page (D30).
+    pub(crate) fn address(&self, base: &BaseUrl, path: &str) -> Option<String> {
+        let default = inventory::address(base, path)?;
         let name = path.rsplit('/').next().unwrap_or(path);
-        let Some((stem, ending)) = page_ending(name) else { return Some(usual) };
-        let (class, form) =
-            if stem == "index" { (Class::Index, self.index) } else { (Class::Page, self.page) };
+        let Some((stem, ending)) = page_ending(name) else { return Some(default) };
+        let (kind, form) = if stem == "index" {
+            (PageFileKind::Index, self.index)
+        } else {
+            (PageFileKind::Page, self.page)
+        };
         let form = self.exceptions.get(path).copied().unwrap_or(form);
-        Some(match (class, form) {
-            (Class::Index, Form::Folder) | (Class::Page, Form::File) => usual,
-            (Class::Index, Form::Bare) if usual == base.as_str() => usual,
-            (Class::Index, Form::Bare) => usual.trim_end_matches('/').to_owned(),
-            (Class::Index, Form::File) => format!("{usual}{name}"),
-            (Class::Page, form) => {
-                let bare = usual.strip_suffix(ending).unwrap_or(&usual);
-                if form == Form::Folder { format!("{bare}/") } else { bare.to_owned() }
+        Some(match (kind, form) {
+            (PageFileKind::Index, AddressForm::Folder)
+            | (PageFileKind::Page, AddressForm::File) => default,
+            (PageFileKind::Index, AddressForm::Bare) if default == base.as_str() => default,
+            (PageFileKind::Index, AddressForm::Bare) => default.trim_end_matches('/').to_owned(),
+            (PageFileKind::Index, AddressForm::File) => format!("{default}{name}"),
+            (PageFileKind::Page, form) => {
+                let bare = default.strip_suffix(ending).unwrap_or(&default);
+                if form == AddressForm::Folder { format!("{bare}/") } else { bare.to_owned() }
             }
         })
     }
 }
 
-/// A page's name without its ending, and the ending.
+/// Splits a file name into the name without extension and the extension of a page.
 fn page_ending(name: &str) -> Option<(&str, &str)> {
     [".html", ".htm", ".xhtml"].into_iter().find_map(|ending| {
         let stem = name.strip_suffix(ending).filter(|stem| !stem.is_empty())?;
@@ -200,8 +211,8 @@ fn page_ending(name: &str) -> Option<(&str, &str)> {
     })
 }
 
-/// The file of the site that an address stands for, and in which form.
-pub(crate) fn resolve(site: &Path, base: &Base, url: &str) -> Option<Resolved> {
+/// Returns the file of a URL, and the form of the URL.
+pub(crate) fn resolve(site: &Path, base: &BaseUrl, url: &str) -> Option<ResolvedAddress> {
     let inside = if url == base.as_str().trim_end_matches('/') { "" } else { base.strip(url)? };
     let inside = inside.split(['?', '#']).next().filter(|plain| *plain == inside)?;
     let path = decoded(inside)?;
@@ -213,26 +224,26 @@ pub(crate) fn resolve(site: &Path, base: &Base, url: &str) -> Option<Resolved> {
     }
     let is_there = |path: &str| site.join(path).is_file();
     let found =
-        |path: String, class, form| is_there(&path).then_some(Resolved { path, class, form });
+        |path: String, kind, form| is_there(&path).then_some(ResolvedAddress { path, kind, form });
     if path.is_empty() {
-        return found("index.html".to_owned(), Class::Index, Form::Folder);
+        return found("index.html".to_owned(), PageFileKind::Index, AddressForm::Folder);
     }
     if let Some(folder) = path.strip_suffix('/') {
-        return found(format!("{path}index.html"), Class::Index, Form::Folder)
-            .or_else(|| found(format!("{folder}.html"), Class::Page, Form::Folder));
+        return found(format!("{path}index.html"), PageFileKind::Index, AddressForm::Folder)
+            .or_else(|| found(format!("{folder}.html"), PageFileKind::Page, AddressForm::Folder));
     }
     let name = path.rsplit('/').next().unwrap_or(&path);
     if let Some((stem, _)) = page_ending(name)
         && is_there(&path)
     {
-        let class = if stem == "index" { Class::Index } else { Class::Page };
-        return Some(Resolved { path, class, form: Form::File });
+        let kind = if stem == "index" { PageFileKind::Index } else { PageFileKind::Page };
+        return Some(ResolvedAddress { path, kind, form: AddressForm::File });
     }
-    found(format!("{path}.html"), Class::Page, Form::Bare)
-        .or_else(|| found(format!("{path}/index.html"), Class::Index, Form::Bare))
+    found(format!("{path}.html"), PageFileKind::Page, AddressForm::Bare)
+        .or_else(|| found(format!("{path}/index.html"), PageFileKind::Index, AddressForm::Bare))
 }
 
-/// A path without its escapes.
+/// Returns a path percent-decoded; `None` if it is not valid.
 fn decoded(path: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.bytes();
@@ -247,37 +258,37 @@ fn decoded(path: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// In which forms pages were published. The first ones tell where all have the usual form; only
-/// otherwise the others are looked at.
-fn published_votes(plan: &Plan, ledger: &Path) -> Result<Votes, BuildError> {
-    let mut votes = Votes::default();
-    let mut rows = Rows::open(ledger)?;
+/// Returns the forms of published URLs. If the first pages all have the default form, the others
+/// are not checked.
+fn published_votes(plan: &BuildPlan, ledger: &Path) -> Result<AddressVotes, BuildError> {
+    let mut votes = AddressVotes::default();
+    let mut rows = LedgerReader::open(ledger)?;
     let mut n_pages = 0;
     while let Some(row) = rows.next()? {
-        if row.sight == Sight::Gone {
+        if row.visibility == Visibility::Removed {
             continue;
         }
-        let seen = resolve(&plan.site, &plan.base, &row.url);
-        if let Some(seen) = seen {
-            votes.add(&seen);
+        let resolved = resolve(&plan.site, &plan.base, &row.url);
+        if let Some(resolved) = resolved {
+            votes.add(&resolved);
         }
         n_pages += 1;
-        if n_pages == PUBLISHED_SAMPLE && votes.are_usual() {
-            return Ok(Votes::default());
+        if n_pages == PUBLISHED_SAMPLE && votes.are_default() {
+            return Ok(AddressVotes::default());
         }
     }
     Ok(votes)
 }
 
-/// What a sample of pages says of itself: the first ones, breadth first and by
-/// name, so that the sample is always the same.
-fn canonical_votes(plan: &Plan) -> Votes {
-    let mut votes = Votes::default();
+/// Returns the forms of the canonical links of a sample of pages: the first ones, breadth first and
+/// by name, so that the sample is deterministic.
+fn canonical_votes(plan: &BuildPlan) -> AddressVotes {
+    let mut votes = AddressVotes::default();
     let mut folders = VecDeque::from([String::new()]);
     let (mut n_pages, mut n_folders) = (0, 0);
     while let Some(inside) = folders.pop_front() {
         n_folders += 1;
-        if MOST_FOLDERS < n_folders {
+        if MAX_FOLDERS < n_folders {
             break;
         }
         let Ok(entries) = fs::read_dir(plan.site.join(&inside)) else { continue };
@@ -300,24 +311,24 @@ fn canonical_votes(plan: &Plan) -> Votes {
                 continue;
             }
             n_pages += 1;
-            if SAMPLE < n_pages {
+            if SAMPLE_PAGES < n_pages {
                 return votes;
             }
             let Some(link) = canonical_of(&plan.site.join(&path)) else { continue };
-            let seen = resolve(&plan.site, &plan.base, &link);
-            // A link to another page says nothing of this one's address.
-            if let Some(seen) = seen.filter(|seen| seen.path == path) {
-                votes.add(&seen);
+            let resolved = resolve(&plan.site, &plan.base, &link);
+            // A link to another page does not show the URL of this page.
+            if let Some(resolved) = resolved.filter(|resolved| resolved.path == path) {
+                votes.add(&resolved);
             }
         }
     }
     votes
 }
 
-/// The canonical link in the head of a page.
+/// Returns the canonical link in the head of a page.
 fn canonical_of(path: &Path) -> Option<String> {
     let mut head = Vec::new();
-    File::open(path).ok()?.take(HEAD).read_to_end(&mut head).ok()?;
+    File::open(path).ok()?.take(HEAD_BYTES).read_to_end(&mut head).ok()?;
     canonical_in(&head)
 }
 
@@ -335,7 +346,7 @@ fn canonical_in(head: &[u8]) -> Option<String> {
     None
 }
 
-/// The value of an attribute in the text of a tag.
+/// Returns the value of an attribute in the text of a tag.
 fn attribute<'t>(tag: &'t str, name: &str) -> Option<&'t str> {
     let lower = tag.to_ascii_lowercase();
     let wanted = format!("{name}=");
@@ -373,48 +384,94 @@ mod tests {
     #[test]
     fn resolves_addresses_in_every_form() {
         let folder = site(&["index.html", "a/index.html", "b.html", "c d.html"]);
-        let base = Base::parse("https://h.example/docs").unwrap();
+        let base = BaseUrl::parse("https://h.example/docs").unwrap();
         for (url, wanted) in [
-            ("https://h.example/docs/", Some(("index.html", Class::Index, Form::Folder))),
-            ("https://h.example/docs", Some(("index.html", Class::Index, Form::Folder))),
-            ("https://h.example/docs/index.html", Some(("index.html", Class::Index, Form::File))),
-            ("https://h.example/docs/a", Some(("a/index.html", Class::Index, Form::Bare))),
-            ("https://h.example/docs/a/", Some(("a/index.html", Class::Index, Form::Folder))),
-            ("https://h.example/docs/b", Some(("b.html", Class::Page, Form::Bare))),
-            ("https://h.example/docs/b/", Some(("b.html", Class::Page, Form::Folder))),
-            ("https://h.example/docs/b.html", Some(("b.html", Class::Page, Form::File))),
-            ("https://h.example/docs/c%20d", Some(("c d.html", Class::Page, Form::Bare))),
+            (
+                "https://h.example/docs/",
+                Some(("index.html", PageFileKind::Index, AddressForm::Folder)),
+            ),
+            (
+                "https://h.example/docs",
+                Some(("index.html", PageFileKind::Index, AddressForm::Folder)),
+            ),
+            (
+                "https://h.example/docs/index.html",
+                Some(("index.html", PageFileKind::Index, AddressForm::File)),
+            ),
+            (
+                "https://h.example/docs/a",
+                Some(("a/index.html", PageFileKind::Index, AddressForm::Bare)),
+            ),
+            (
+                "https://h.example/docs/a/",
+                Some(("a/index.html", PageFileKind::Index, AddressForm::Folder)),
+            ),
+            ("https://h.example/docs/b", Some(("b.html", PageFileKind::Page, AddressForm::Bare))),
+            (
+                "https://h.example/docs/b/",
+                Some(("b.html", PageFileKind::Page, AddressForm::Folder)),
+            ),
+            (
+                "https://h.example/docs/b.html",
+                Some(("b.html", PageFileKind::Page, AddressForm::File)),
+            ),
+            (
+                "https://h.example/docs/c%20d",
+                Some(("c d.html", PageFileKind::Page, AddressForm::Bare)),
+            ),
             ("https://h.example/docs/b?x=1", None),
             ("https://h.example/docs/../b", None),
             ("https://h.example/docs/gone", None),
             ("https://other.example/docs/b", None),
         ] {
             let found = resolve(folder.path(), &base, url);
-            let found = found.as_ref().map(|seen| (seen.path.as_str(), seen.class, seen.form));
+            let found = found
+                .as_ref()
+                .map(|resolved| (resolved.path.as_str(), resolved.kind, resolved.form));
             assert_eq!(found, wanted, "{url}");
         }
     }
 
     #[test]
     fn gives_files_the_addresses_of_their_scheme() {
-        let base = Base::parse("https://h.example/").unwrap();
-        let scheme = |index, page| AddressScheme { index, page, exceptions: Table::default() };
+        let base = BaseUrl::parse("https://h.example/").unwrap();
+        let scheme = |index, page| AddressScheme { index, page, exceptions: NameTable::default() };
         for (scheme, path, url) in [
-            (scheme(Form::Folder, Form::File), "a/index.html", "https://h.example/a/"),
-            (scheme(Form::Bare, Form::File), "a/index.html", "https://h.example/a"),
-            (scheme(Form::Bare, Form::File), "index.html", "https://h.example/"),
-            (scheme(Form::File, Form::File), "index.html", "https://h.example/index.html"),
-            (scheme(Form::File, Form::File), "a/index.html", "https://h.example/a/index.html"),
-            (scheme(Form::Folder, Form::Bare), "a/b.html", "https://h.example/a/b"),
-            (scheme(Form::Folder, Form::Folder), "a/b.html", "https://h.example/a/b/"),
-            (scheme(Form::Folder, Form::Bare), "a/ü.html", "https://h.example/a/%C3%BC"),
+            (
+                scheme(AddressForm::Folder, AddressForm::File),
+                "a/index.html",
+                "https://h.example/a/",
+            ),
+            (scheme(AddressForm::Bare, AddressForm::File), "a/index.html", "https://h.example/a"),
+            (scheme(AddressForm::Bare, AddressForm::File), "index.html", "https://h.example/"),
+            (
+                scheme(AddressForm::File, AddressForm::File),
+                "index.html",
+                "https://h.example/index.html",
+            ),
+            (
+                scheme(AddressForm::File, AddressForm::File),
+                "a/index.html",
+                "https://h.example/a/index.html",
+            ),
+            (scheme(AddressForm::Folder, AddressForm::Bare), "a/b.html", "https://h.example/a/b"),
+            (
+                scheme(AddressForm::Folder, AddressForm::Folder),
+                "a/b.html",
+                "https://h.example/a/b/",
+            ),
+            (
+                scheme(AddressForm::Folder, AddressForm::Bare),
+                "a/ü.html",
+                "https://h.example/a/%C3%BC",
+            ),
         ] {
             assert_eq!(scheme.address(&base, path).as_deref(), Some(url), "{path}");
         }
     }
 
     #[test]
-    fn finds_canonical_links_however_they_are_written() {
+    fn finds_canonical_links_in_every_notation() {
         for (head, wanted) in [
             ("<link rel=\"canonical\" href=\"https://h.example/a\">", Some("https://h.example/a")),
             (

@@ -1,8 +1,8 @@
-//! The whole way of a build, on one screen: state, names, pass 1, what is due,
-//! pass 3, pass 2, pass 4.
+//! Runs a build: opens the state, lists the pages, reads them (pass 1), writes the collections
+//! (pass 3) and the other layers (pass 2), and publishes (pass 4).
 
 mod finish;
-mod rebuild;
+mod inputs;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,142 +15,158 @@ use rutter_finding::Rule;
 use rutter_page::{Digest, Timestamp};
 use rutter_signpost::robots::Robots;
 
-use self::rebuild::{owners_robots, rebuild_state};
+use self::inputs::{read_robots, rebuild_state};
 use crate::address_scheme::AddressScheme;
-use crate::chain::{CodedFile, Offered, Published};
-use crate::collect::{self, Lines, Making};
-use crate::error::{At, BuildError};
-use crate::gate;
+use crate::chain::{EncodedFile, Publication, PublishedCollection};
+use crate::collections::{self, CollectionContext, SectionLines};
+use crate::error::{BuildError, IoErrorContext};
+use crate::exclusion;
+use crate::file_marks::{self, FileMarks};
+use crate::findings_log::{self, FindingsLogWriter};
 use crate::git::GitDates;
 use crate::inventory::{self, Inventory};
-use crate::manifest::{Manifest, Ours, Whose};
-use crate::outcome::{Listener, Outcome, SectionOutcome};
-use crate::own_marks::{self, OwnMarks};
-use crate::plan::{Oversize, Plan, Source};
-use crate::project::{self, Projecting};
-use crate::publish::{self, MayReplace, Order, Put, Stage};
-use crate::read::{self, Reading, Start, Tally};
-use crate::section::{ALL, Sections, Segments};
-use crate::signs::SCP;
-use crate::site_sitemap::{Before, SiteSitemap, Standing};
-use crate::sources::{Sources, Taken};
-use crate::state::{Lock, Paths, copy_whole, remove_folder, whole};
-use crate::table::Table;
-use crate::told::{self, ToldWriter};
-use crate::{feed, fit, git, listing, recall, rules, served, spxi};
+use crate::layers::{self, LayerPass};
+use crate::manifest::{FileRecord, Manifest, Owner};
+use crate::name_table::NameTable;
+use crate::plan::{BuildPlan, OversizePolicy, SourceKind};
+use crate::publish::{self, PublishOrder, ReplacePolicy, StageResult, StagingArea};
+use crate::read::{self, PassInput, ReadTotals, SectionTally};
+use crate::section::{ALL, Sections, SegmentCounts};
+use crate::site_sitemap::{PreviousSitemap, SiteSitemap, SitemapDecision};
+use crate::sitemap::SCP;
+use crate::sources::{LoadedLines, PageSources};
+use crate::state::{StateLock, StatePaths, absolute_path, copy_atomically, remove_folder};
+use crate::summary::{BuildEvents, BuildSummary, SectionSummary};
+use crate::{arc_layer, git, llms_txt, rules, saved_state, served, spxi_layer, templates};
 
-/// Builds a site: reads its pages, decides what changed, writes every artefact
-/// and swaps them in. The same input and time give the same bytes.
-pub fn build(plan: &Plan, listener: &mut dyn Listener) -> Result<Outcome, BuildError> {
-    let paths = Paths::new(&plan.state);
-    let _lock = Lock::take(&paths)?;
+/// Builds a site: reads its pages, decides what changed, writes all artifacts and publishes them in
+/// one transaction. The same input and time produce the same bytes.
+///
+/// # Errors
+///
+/// Returns an error if the build cannot be done or would publish what the plan forbids. The
+/// published files are then unchanged, unless the error occurs while files are moved into place:
+/// then the next command completes the publication.
+pub fn build(plan: &BuildPlan, events: &mut dyn BuildEvents) -> Result<BuildSummary, BuildError> {
+    let paths = StatePaths::new(&plan.state);
+    let _lock = StateLock::acquire(&paths)?;
     if publish::roll_forward(&paths)? {
-        listener.says("an interrupted publication was finished first");
+        events.message("completed an interrupted publication");
     }
-    let resolved = spxi::with_published_pages(plan)?;
-    Build::open(resolved.as_ref().unwrap_or(plan), paths, listener)?.run(listener)
+    let resolved = spxi_layer::with_published_pages(plan)?;
+    Build::open(resolved.as_ref().unwrap_or(plan), paths, events)?.run(events)
 }
 
-/// A build and everything it starts from.
+/// A build and its inputs.
 struct Build<'p> {
-    plan: &'p Plan,
-    paths: Paths,
+    plan: &'p BuildPlan,
+    paths: StatePaths,
     next: PathBuf,
-    published: Published,
+    published: Publication,
     templates: Templates,
     manifest: Arc<Manifest>,
-    names: Arc<inventory::Names>,
+    names: Arc<inventory::PageFiles>,
     others: Vec<Box<str>>,
     /// Folders of the site that cannot be read.
     unreadable: Vec<String>,
-    /// Files of the site, without pages, that could not be copied.
-    n_unread: u64,
-    /// Pages that came as lines, until they are read.
-    taken: Option<Taken>,
-    before: Before,
-    /// The sitemap that others wrote.
-    theirs: SiteSitemap,
+    /// Number of files of the site, except pages, that could not be copied.
+    n_uncopied: u64,
+    /// Pages of a JSON Lines source; `None` after they were read.
+    lines: Option<LoadedLines>,
+    previous_sitemap: PreviousSitemap,
+    /// The sitemap of the site's generator.
+    site_sitemap: SiteSitemap,
     counts: BTreeMap<&'static str, u64>,
     learned: usize,
-    /// Files we made in the site's own folder, when another is written to now.
-    left_behind: Vec<PathBuf>,
-    /// Whether the state was rebuilt from the very folder that is written to.
-    adopts: bool,
+    /// Artifacts in the site's own folder that are obsolete because the output goes to another
+    /// folder.
+    obsolete: Vec<PathBuf>,
+    /// Whether the state was rebuilt from the output folder.
+    owns_output: bool,
     /// Whether an interrupted publication lost state files.
     is_incomplete: bool,
 }
 
 impl<'p> Build<'p> {
-    fn open(plan: &'p Plan, paths: Paths, listener: &mut dyn Listener) -> Result<Self, BuildError> {
+    fn open(
+        plan: &'p BuildPlan,
+        paths: StatePaths,
+        events: &mut dyn BuildEvents,
+    ) -> Result<Self, BuildError> {
         fs::create_dir_all(plan.target()).at(plan.target())?;
         let has_ledger = paths.ledger().exists();
-        let previous = rebuild_state(plan, &paths, has_ledger, listener)?;
-        // What is in a folder that Rutter filled is its own; in the site's own
-        // folder, marks tell.
-        let adopts = plan.out.is_some()
+        let previous = rebuild_state(plan, &paths, has_ledger, events)?;
+        // All files of a separate output folder belong to Rutter; in the site's own folder, marks
+        // identify them.
+        let owns_output = plan.out.is_some()
             && previous
                 .is_some_and(|it| it.canonicalize().ok() == plan.target().canonicalize().ok());
-        let is_incomplete = recall::tell_lost(&paths, listener)?;
-        let published = recall::published(plan, &paths)?;
-        let (target, site) = (whole(plan.target()), whole(&plan.site));
-        // A list of another folder counts for nothing here, but what was made
-        // in the site's own folder is not the owner's for that.
+        let is_incomplete = saved_state::report_lost_files(&paths, events)?;
+        let published = saved_state::load_publication(plan, &paths)?;
+        let (target, site) = (absolute_path(plan.target()), absolute_path(&plan.site));
+        // The manifest of another folder does not apply to the output folder, but it still
+        // identifies artifacts in the site's own folder.
         let list = Manifest::load(&paths.files());
         let list = list.map(|(folder, list)| (folder, Arc::new(list)));
-        let about = |wanted: &Path| {
+        let manifest_of = |wanted: &Path| {
             let list = list.as_ref().filter(|(folder, _)| folder == wanted);
             list.map(|(_, list)| Arc::clone(list)).unwrap_or_default()
         };
-        let (in_site, manifest) = (about(&site), about(&target));
+        let (in_site, manifest) = (manifest_of(&site), manifest_of(&target));
         drop(list);
-        // Where the list is lost, a twin is known by its mark.
-        let has_twins = in_site.is_empty() && plan.source == Source::Html;
-        let is_ours = |name: &str| {
-            in_site.is_ours(&plan.site, name) || (has_twins && own_marks::is_twin(&plan.site, name))
+        // If the manifest is lost, marks identify the Markdown twins.
+        let has_twins = in_site.is_empty() && plan.source == SourceKind::Html;
+        let is_own_file = |name: &str| {
+            in_site.is_own_file(&plan.site, name)
+                || (has_twins && file_marks::is_twin(&plan.site, name))
         };
-        let mut theirs = SiteSitemap::read(plan, &paths, &is_ours)?;
-        theirs.save(plan, &paths)?;
-        let mut votes = std::mem::take(&mut theirs.votes);
+        let mut site_sitemap = SiteSitemap::read(plan, &paths, &is_own_file)?;
+        site_sitemap.save(plan, &paths)?;
+        let mut votes = std::mem::take(&mut site_sitemap.votes);
         if votes.is_empty() && !paths.ledger().exists() {
-            votes = rebuild::published_votes(plan);
+            votes = inputs::published_votes(plan);
         }
         let scheme = AddressScheme::of_site(plan, votes, &paths.ledger())?;
         let mut inventory = match plan.source {
-            Source::Lines => Inventory::default(),
-            Source::Html | Source::Markdown => inventory::list(plan, &scheme, &is_ours)?,
+            SourceKind::Lines => Inventory::default(),
+            SourceKind::Html | SourceKind::Markdown => {
+                inventory::list(plan, &scheme, &is_own_file)?
+            }
         };
         inventory.keep_unreadable((plan, &scheme), &paths.ledger(), &manifest)?;
-        if inventory.pages.is_empty() && plan.source != Source::Lines {
+        if inventory.pages.is_empty() && plan.source != SourceKind::Lines {
             return Err(BuildError::NoPages(plan.site.clone()));
         }
-        if let Some(written) = gate::unused_restriction(plan) {
-            return Err(BuildError::Unused(written.clone()));
+        if let Some(written) = exclusion::find_unused_restriction(plan) {
+            return Err(BuildError::UnusedRestriction(written.clone()));
         }
         let mut counts = BTreeMap::new();
         for (place, finding) in &inventory.findings {
             *counts.entry(finding.rule.code).or_default() += 1;
-            listener.finding(place, finding);
+            events.finding(place, finding);
         }
-        let taken = match plan.source {
-            Source::Html | Source::Markdown => None,
-            Source::Lines => Some(Sources::lines(plan, &mut |place, finding| {
+        let lines = match plan.source {
+            SourceKind::Html | SourceKind::Markdown => None,
+            SourceKind::Lines => Some(PageSources::lines(plan, &mut |place, finding| {
                 *counts.entry(finding.rule.code).or_default() += 1;
-                listener.finding(place, &finding);
+                events.finding(place, &finding);
             })?),
         };
-        let before = match previous {
-            Some(folder) if theirs.standing == Standing::Absent => Before::of_folder(plan, folder),
-            _ => std::mem::take(&mut theirs.before),
+        let previous_sitemap = match previous {
+            Some(folder) if site_sitemap.decision == SitemapDecision::Absent => {
+                PreviousSitemap::of_folder(plan, folder)
+            }
+            _ => std::mem::take(&mut site_sitemap.previous_sitemap),
         };
-        let is_left = |(name, ours): &(&str, Ours)| {
-            ours.whose == Whose::Made && target != site && in_site.is_ours(&site, name)
+        let is_obsolete = |(name, record): &(&str, FileRecord)| {
+            record.owner == Owner::Rutter && target != site && in_site.is_own_file(&site, name)
         };
-        let left_behind = in_site.iter().filter(is_left).map(|(name, _)| site.join(name));
-        let left_behind: Vec<PathBuf> = left_behind.collect();
+        let obsolete = in_site.iter().filter(is_obsolete).map(|(name, _)| site.join(name));
+        let obsolete: Vec<PathBuf> = obsolete.collect();
         let next = paths.folder.join("next");
         remove_folder(&next)?;
         fs::create_dir_all(&next).at(&next)?;
-        let templates = recall::templates(&paths)?;
+        let templates = saved_state::load_templates(&paths)?;
         let had_templates = !templates.is_empty();
         let Inventory { pages, others, unreadable, .. } = inventory;
         let mut build = Self {
@@ -162,70 +178,71 @@ impl<'p> Build<'p> {
             names: Arc::new(pages),
             others,
             unreadable,
-            n_unread: 0,
-            taken,
-            before,
-            theirs,
+            n_uncopied: 0,
+            lines,
+            previous_sitemap,
+            site_sitemap,
             counts,
             learned: 0,
-            left_behind,
-            adopts,
+            obsolete,
+            owns_output,
             is_incomplete,
             paths,
         };
         build.choose_sections();
         let (ledger, pack) = (build.paths.ledger(), build.paths.pack());
-        build.learned = fit::fit(plan, &build.names, &ledger, &pack, &mut build.templates)?;
+        build.learned =
+            templates::update_templates(plan, &build.names, &ledger, &pack, &mut build.templates)?;
         if 0 < build.learned && had_templates {
-            listener
-                .says("the site looks different: what its pages have in common was learned anew");
+            events.message("the templates of the site changed and were learned again");
         }
         Ok(build)
     }
 
-    /// The owner's choice, else what was chosen before, else what is there.
+    /// Sets the sections: those of the plan, else those of the last build, else those that follow
+    /// from the pages.
     fn choose_sections(&mut self) {
         let published = &mut self.published;
         if !self.plan.sections.is_empty() {
-            published.sections = Sections::given(&self.plan.base, &self.plan.sections);
+            published.sections = Sections::from_rules(&self.plan.base, &self.plan.sections);
             published.is_given = true;
         } else if published.is_given || published.collections.is_empty() {
-            let mut of_files = Segments::default();
+            let mut of_files = SegmentCounts::default();
             for name in self.names.iter() {
                 of_files.count(&self.plan.base, name.url);
             }
-            let segments = self.taken.as_ref().map_or(&of_files, |taken| &taken.segments);
-            published.sections = Sections::found(&self.plan.base, segments);
+            let segments = self.lines.as_ref().map_or(&of_files, |lines| &lines.segments);
+            published.sections = Sections::from_segments(&self.plan.base, segments);
             published.is_given = false;
         }
     }
 
-    fn run(mut self, listener: &mut dyn Listener) -> Result<Outcome, BuildError> {
+    fn run(mut self, events: &mut dyn BuildEvents) -> Result<BuildSummary, BuildError> {
         let plan = self.plan;
         let stamp = self.stamp();
-        let mut reading = match self.read(stamp, listener) {
-            // A cache that is broken is a cache that is lost.
-            Err(BuildError::State(path, _)) if path == self.paths.pack() => {
+        let mut reading = match self.read(stamp, events) {
+            // A damaged cache counts as empty.
+            Err(BuildError::DamagedState(path, _)) if path == self.paths.pack() => {
                 fs::remove_file(&path).at(&path)?;
-                listener.says("the cache of pages was broken; every page is read anew");
-                self.read(stamp, listener)?
+                events.message("the page cache is damaged; reading all pages again");
+                self.read(stamp, events)?
             }
             other => other?,
         };
-        let words = spxi::secrets(plan);
-        for (name, detail) in &words {
-            listener.finding(name, &project::finding(&rules::SECRET, detail.clone()));
+        let secrets = spxi_layer::find_secrets(plan);
+        for (name, detail) in &secrets {
+            events.finding(name, &layers::finding(&rules::SECRET, detail.clone()));
         }
-        let n_private = reading.private + words.len() as u64;
+        let n_private = reading.private + secrets.len() as u64;
         if n_private != 0 {
-            return Err(BuildError::Private(n_private));
+            return Err(BuildError::PrivateData(n_private));
         }
         let oversize = reading.findings.get(rules::OVERSIZE.code).copied().unwrap_or(0);
-        if oversize != 0 && plan.oversize == Oversize::Stop {
+        if oversize != 0 && plan.oversize == OversizePolicy::Stop {
             return Err(BuildError::Oversize(oversize));
         }
         if !plan.redate {
-            recall::must_not_be_ahead(reading.newest, plan.now)?;
+            saved_state::check_not_in_future(reading.newest, plan.now)?;
         }
         if plan.purge {
             reading.purge(&self.published);
@@ -237,17 +254,18 @@ impl<'p> Build<'p> {
         let is_other_plan = self.published.settings != settings;
         self.published.settings = settings;
         let before = self.published.collections.clone();
-        let sections = self.collect(&reading, stamp, listener)?;
-        let expired = collect::expire(&mut self.published, plan);
+        let sections = self.collect(&reading, stamp, events)?;
+        let expired = collections::expire(&mut self.published, plan);
         if let Some(arc) = &mut self.published.arc {
             arc.restore(&self.paths, plan.target())?;
         }
         let issued = self.published.arc.take();
-        self.published.arc = feed::issue(plan, issued.as_ref(), &reading, stamp);
-        let is_quiet = recall::is_served_whole(&self.paths)
+        self.published.arc = arc_layer::next_publication(plan, issued.as_ref(), &reading, stamp);
+        let is_quiet = saved_state::is_served_list_intact(&self.paths)
             && !self.is_incomplete
-            && !reading.is_other
+            && !reading.is_ledger_changed
             && reading.read == 0
+            && reading.judged == 0
             && !is_other_plan
             && self.learned == 0
             && expired.is_empty()
@@ -256,20 +274,19 @@ impl<'p> Build<'p> {
         self.write_changes()?;
         let (mut written, mut deleted) = (0, 0);
         if is_quiet && self.is_in_place() {
-            // What still holds is still said.
-            told::each(&self.paths.told(), &mut |rule, place, detail| {
+            // Findings that still apply are reported again.
+            findings_log::for_each(&self.paths.findings_log(), &mut |rule, place, detail| {
                 *self.counts.entry(rule.code).or_default() += 1;
-                listener.finding(place, &project::finding(rule, detail));
+                events.finding(place, &layers::finding(rule, detail));
             });
         } else {
-            (written, deleted) = self.publish(&reading, is_quiet, listener)?;
+            (written, deleted) = self.publish(&reading, is_quiet, events)?;
         }
         let outcome = self.outcome(reading, sections, written, deleted);
         Ok(outcome)
     }
 
-    /// When what is published now is said to be published: now, and later than
-    /// everything before.
+    /// Returns the publication time of this build: now, but later than all earlier times.
     fn stamp(&self) -> Timestamp {
         let after = self.published.newest().map(|newest| newest.plus_seconds(1));
         after.map_or(self.plan.now, |after| after.max(self.plan.now))
@@ -278,32 +295,33 @@ impl<'p> Build<'p> {
     fn read(
         &mut self,
         stamp: Timestamp,
-        listener: &mut dyn Listener,
-    ) -> Result<Reading, BuildError> {
+        events: &mut dyn BuildEvents,
+    ) -> Result<ReadTotals, BuildError> {
         let plan = self.plan;
-        let robots = Robots::parse(&owners_robots(plan)?);
+        let robots = Robots::parse(&read_robots(plan)?);
         let (sources, n_pages) = match plan.source {
-            Source::Html | Source::Markdown => {
-                (Sources::files(Arc::clone(&self.names)), self.names.len())
+            SourceKind::Html | SourceKind::Markdown => {
+                (PageSources::files(Arc::clone(&self.names)), self.names.len())
             }
-            Source::Lines => {
-                // Read once more only after a broken cache; all was said then.
-                let taken = match self.taken.take() {
-                    Some(taken) => taken,
-                    None => Sources::lines(plan, &mut |_, _| {})?,
+            SourceKind::Lines => {
+                // Lines are read twice only after a damaged cache; their findings are already
+                // reported.
+                let lines = match self.lines.take() {
+                    Some(lines) => lines,
+                    None => PageSources::lines(plan, &mut |_, _| {})?,
                 };
-                (taken.sources, taken.n_pages)
+                (lines.sources, lines.n_pages)
             }
         };
         let git_dates = match plan.git_dates.then(|| git::dates(plan, &self.names)) {
             Some(GitDates::Found(dates)) => dates,
-            Some(GitDates::Nothing(why)) => {
-                listener.says(&why);
-                Table::default()
+            Some(GitDates::Unavailable(why)) => {
+                events.message(&why);
+                NameTable::default()
             }
-            None => Table::default(),
+            None => NameTable::default(),
         };
-        let start = Start {
+        let start = PassInput {
             plan,
             robots: &robots,
             sections: &self.published.sections,
@@ -314,24 +332,24 @@ impl<'p> Build<'p> {
             new_ledger: self.next.join("ledger"),
             new_pack: self.next.join("pack"),
             changes: self.next.join("changes"),
-            sitemap_dates: &self.before.dates,
+            sitemap_dates: &self.previous_sitemap.dates,
             git_dates,
             n_pages,
-            arc: feed::due(plan, self.published.arc.as_ref()),
+            arc: arc_layer::entry_scope(plan, self.published.arc.as_ref()),
         };
-        let reading = read::read(&start, sources, listener)?;
-        if reading.pages == 0 && plan.source == Source::Lines && n_pages == 0 {
+        let reading = read::read(&start, sources, events)?;
+        if reading.pages == 0 && plan.source == SourceKind::Lines && n_pages == 0 {
             return Err(BuildError::NoPages(plan.site.clone()));
         }
         Ok(reading)
     }
 
-    /// The sections that have collections: `all` alone where there is but one.
-    fn offered<'t>(&self, tallies: &'t [Tally]) -> Vec<&'t Tally> {
+    /// Returns the sections with collections: only `all` if there is a single section.
+    fn offered<'t>(&self, tallies: &'t [SectionTally]) -> Vec<&'t SectionTally> {
         let is_single =
             tallies.iter().filter(|tally| tally.name != ALL && tally.pages != 0).count() < 2
                 && self.published.sections.names().len() < 2;
-        let is_offered = |tally: &&Tally| {
+        let is_offered = |tally: &&SectionTally| {
             if tally.name == ALL {
                 is_single || self.plan.layers.all
             } else {
@@ -343,61 +361,62 @@ impl<'p> Build<'p> {
 
     fn collect(
         &mut self,
-        reading: &Reading,
+        reading: &ReadTotals,
         stamp: Timestamp,
-        listener: &mut dyn Listener,
-    ) -> Result<Vec<SectionOutcome>, BuildError> {
+        events: &mut dyn BuildEvents,
+    ) -> Result<Vec<SectionSummary>, BuildError> {
         let plan = self.plan;
         if !plan.layers.collections {
-            // What is not offered is taken back.
+            // Collections are withdrawn when the layer is turned off.
             self.published.collections.clear();
             return Ok(Vec::new());
         }
         let folder = self.paths.collections();
         fs::create_dir_all(&folder).at(&folder)?;
-        self.restore(&folder)?;
+        self.restore_collections(&folder)?;
         let (ledger, pack) = (self.next.join("ledger"), self.next.join("pack"));
         let sections = self.published.sections.clone();
-        let lines = Lines { ledger: &ledger, pack: &pack, sections: &sections };
-        let making = Making { plan, lines, stamp, folder: &folder };
+        let section_lines = SectionLines { ledger: &ledger, pack: &pack, sections: &sections };
+        let context = CollectionContext { plan, lines: section_lines, stamp, folder: &folder };
         let mut outcomes = Vec::new();
         for tally in self.offered(&reading.tallies) {
-            let due = collect::due(tally, &self.published, plan, stamp);
+            let due = collections::due_collections(tally, &self.published, plan, stamp);
             let counts = &mut self.counts;
-            let outcome = collect::make(
+            let outcome = collections::write_due(
                 tally,
                 due,
-                &making,
+                &context,
                 &mut self.published,
                 &mut |rule: &'static Rule, detail| {
                     *counts.entry(rule.code).or_default() += 1;
-                    listener.finding(&tally.name, &project::finding(rule, detail));
+                    events.finding(&tally.name, &layers::finding(rule, detail));
                 },
             )?;
             outcomes.push(outcome);
         }
-        // Earlier collections hold what may no longer be shown, also those of
-        // sections that are no longer offered: any of them may hold the page.
+        // Withdraws collections that contain pages which are no longer public. Collections of
+        // former sections may contain any page.
         let offered: Vec<&str> = outcomes.iter().map(|outcome| outcome.name.as_str()).collect();
-        let is_any_barred = reading.tallies.iter().any(|tally| tally.is_barred);
-        let is_barred = |section: &str| {
+        let any_holds_excluded = reading.tallies.iter().any(|tally| tally.holds_excluded);
+        let holds_excluded = |section: &str| {
             let mut tallies = reading.tallies.iter();
-            let is_own = tallies.any(|tally| tally.is_barred && tally.name == section);
-            is_own || (is_any_barred && !offered.contains(&section))
+            let is_own = tallies.any(|tally| tally.holds_excluded && tally.name == section);
+            is_own || (any_holds_excluded && !offered.contains(&section))
         };
-        let is_clean = |one: &Offered| one.generated == stamp || !is_barred(&one.section);
+        let is_clean =
+            |one: &PublishedCollection| one.generated == stamp || !holds_excluded(&one.section);
         self.published.collections.retain(is_clean);
-        // Sections that are no longer offered have had their time.
+        // Collections of former sections expire.
         let offered: Vec<String> = outcomes.iter().map(|outcome| outcome.name.clone()).collect();
-        collect::supersede(&mut self.published, plan, stamp, &|one| {
+        collections::supersede(&mut self.published, plan, stamp, &|one| {
             !offered.contains(&one.section)
         });
         Ok(outcomes)
     }
 
-    /// The store of collections may have been lost while they are still
-    /// published; what is in neither place cannot be offered any longer.
-    fn restore(&mut self, folder: &Path) -> Result<(), BuildError> {
+    /// Restores stored collections that were lost from the output folder. Collections in neither
+    /// place are no longer offered.
+    fn restore_collections(&mut self, folder: &Path) -> Result<(), BuildError> {
         let published = self.plan.target().join(SCP);
         let known: Vec<String> = self
             .published
@@ -408,16 +427,16 @@ impl<'p> Build<'p> {
         for name in &known {
             let (kept, there) = (folder.join(name), published.join(name));
             if !kept.exists() && there.exists() {
-                copy_whole(&there, &kept)?;
+                copy_atomically(&there, &kept)?;
             }
         }
-        let is_whole = |file: &CodedFile| {
+        let is_whole = |file: &EncodedFile| {
             let found = fs::metadata(folder.join(&file.name));
             found.is_ok_and(|found| found.len() == file.bytes)
         };
-        let is_there = |one: &Offered| one.files.iter().all(is_whole);
+        let is_there = |one: &PublishedCollection| one.files.iter().all(is_whole);
         self.published.collections.retain(is_there);
-        // What an interrupted build left behind.
+        // Deletes files of an interrupted build.
         for entry in fs::read_dir(folder).at(folder)? {
             let entry = entry.at(folder)?;
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -428,10 +447,10 @@ impl<'p> Build<'p> {
         Ok(())
     }
 
-    /// A digest of every choice that decides what is written.
+    /// Returns a digest of all settings that affect the artifacts.
     fn settings(&self) -> String {
         let plan = self.plan;
-        // Files of the owner that ours are made of.
+        // Files of the site owner that artifacts are merged with.
         let mut parts = String::new();
         if plan.out.is_some() {
             for name in ["robots.txt", "llms.txt", "_headers"] {
@@ -453,88 +472,88 @@ impl<'p> Build<'p> {
             plan.restricted,
             served::VERSION,
             served::REVISION,
-            listing::RULES,
-            self.theirs.digest,
-            self.theirs.standing
+            llms_txt::RULES,
+            self.site_sitemap.digest,
+            self.site_sitemap.decision
         );
         Digest::of(text.as_bytes()).to_string()
     }
 
-    /// Whether everything that was published is still there, untouched.
+    /// Returns whether all published files exist unchanged.
     fn is_in_place(&self) -> bool {
         let plan = self.plan;
         let pages = self.names.iter().map(|name| name.path);
         let others = self.others.iter().map(|name| &**name);
-        let is_made = |name: &str| project::is_made(plan, &self.theirs, name);
+        let is_made = |name: &str| layers::is_written_by_rutter(plan, &self.site_sitemap, name);
         !plan.force
             && !self.manifest.is_empty()
             && self.manifest.is_in_place(plan.target())
-            && self.are_places_taken()
+            && self.are_foreign_files_unchanged()
             && (plan.out.is_none()
                 || (!plan.layers.inject
                     && self.manifest.has_copies(&plan.site, pages.chain(others), &is_made)))
     }
 
-    /// Whether the files of others that were in the way still are.
-    fn are_places_taken(&self) -> bool {
-        let mut are_taken = true;
-        told::each(&self.paths.told(), &mut |rule, place, _| {
+    /// Returns whether the foreign files that blocked artifacts still exist.
+    fn are_foreign_files_unchanged(&self) -> bool {
+        let mut are_unchanged = true;
+        findings_log::for_each(&self.paths.findings_log(), &mut |rule, place, _| {
             let path = self.plan.target().join(place);
-            are_taken &= rule != &rules::NOT_OURS || fs::symlink_metadata(path).is_ok();
+            are_unchanged &= rule != &rules::FOREIGN_FILE || fs::symlink_metadata(path).is_ok();
         });
-        are_taken
+        are_unchanged
     }
 
     fn publish(
         &mut self,
-        reading: &Reading,
+        reading: &ReadTotals,
         is_quiet: bool,
-        listener: &mut dyn Listener,
+        events: &mut dyn BuildEvents,
     ) -> Result<(u64, u64), BuildError> {
         let plan = self.plan;
-        let may_replace = if plan.force || self.adopts {
-            MayReplace::All
+        let may_replace = if plan.force || self.owns_output {
+            ReplacePolicy::All
         } else {
-            let is_replaced = self.theirs.standing == Standing::Replaced;
-            let theirs = self.theirs.files.iter().filter(|_| is_replaced);
-            let names = theirs.map(|file| file.name.clone());
-            MayReplace::Ours(plan.replace.iter().cloned().chain(names).collect())
+            let is_replaced = self.site_sitemap.decision == SitemapDecision::Replaced;
+            let site_sitemap = self.site_sitemap.files.iter().filter(|_| is_replaced);
+            let names = site_sitemap.map(|file| file.name.clone());
+            ReplacePolicy::Own(plan.replace.iter().cloned().chain(names).collect())
         };
         let manifest = std::mem::take(&mut self.manifest);
-        // A ledger shows that this is not the first build.
-        let has_lost_list = manifest.is_empty() && self.paths.ledger().exists();
+        // An existing ledger shows that this is not the first build.
+        let has_lost_manifest = manifest.is_empty() && self.paths.ledger().exists();
         let marks = if manifest.is_empty() {
-            OwnMarks::read(&plan.base, plan.target(), &self.paths.deltas())
+            FileMarks::read(&plan.base, plan.target(), &self.paths.deltas())
         } else {
-            OwnMarks::default()
+            FileMarks::default()
         };
-        let is_list_lost = !marks.is_empty();
-        let mut stage = Stage::open(&self.paths, plan.target(), manifest, may_replace)?;
+        let is_manifest_lost = !marks.is_empty();
+        let mut stage = StagingArea::open(&self.paths, plan.target(), manifest, may_replace)?;
         stage.recognise(marks);
         let mut unrecognised: Vec<String> = Vec::new();
         let counts = &mut self.counts;
-        let told_path = self.next.join("told");
-        let mut kept = ToldWriter::create(&told_path)?;
-        let mut told = |place: &str, rule: &'static Rule, detail: String| {
+        let log_path = self.next.join("told");
+        let mut log = FindingsLogWriter::create(&log_path)?;
+        let mut report = |place: &str, rule: &'static Rule, detail: String| {
             *counts.entry(rule.code).or_default() += 1;
-            kept.push(rule, place, &detail);
-            let is_in_the_way = is_list_lost && rule == &rules::NOT_OURS;
-            // What Rutter never writes is the owner's.
-            if is_in_the_way && own_marks::may_be_unmarked(plan.target(), place) {
+            log.push(rule, place, &detail);
+            let is_in_the_way = is_manifest_lost && rule == &rules::FOREIGN_FILE;
+            // Files that Rutter never writes belong to the site owner.
+            if is_in_the_way && file_marks::may_be_unmarked(plan.target(), place) {
                 unrecognised.push(place.to_owned());
             }
-            listener.finding(place, &project::finding(rule, detail));
+            events.finding(place, &layers::finding(rule, detail));
         };
         for file in self.published.collections.iter().flat_map(|one| &one.files) {
             let source = self.paths.collections().join(&file.name);
             let name = format!("{SCP}/{}", file.name);
-            let kind = (Whose::Made, Order::Collections);
-            if stage.copy(kind, &name, &source, None)? == Put::NotOurs {
-                told(&name, &rules::NOT_OURS, String::new());
+            let kind = (Owner::Rutter, PublishOrder::Collections);
+            if stage.copy(kind, &name, &source, None)? == StageResult::ForeignFile {
+                report(&name, &rules::FOREIGN_FILE, String::new());
             }
         }
         let (ledger, pack) = (self.next.join("ledger"), self.next.join("pack"));
-        let projecting = Projecting {
+        let pass = LayerPass {
             plan,
             sections: &self.published.sections,
             names: &self.names,
@@ -542,65 +561,65 @@ impl<'p> Build<'p> {
             unreadable: &self.unreadable,
             ledger: &ledger,
             pack: &pack,
-            before: &self.before,
-            theirs: &self.theirs,
+            previous_sitemap: &self.previous_sitemap,
+            site_sitemap: &self.site_sitemap,
             published: &self.published,
             tallies: &reading.tallies,
             served: self.next.join("served"),
             private: self.next.join("private"),
             deltas: (self.paths.deltas(), self.next.join("arc")),
             n_public: usize::try_from(reading.pages).unwrap_or(usize::MAX),
-            entity_pages: spxi::public_pages(plan, &ledger)?,
+            entity_pages: spxi_layer::public_pages(plan, &ledger)?,
         };
-        let parts = projecting.run(&mut stage, &mut told)?;
-        if has_lost_list {
-            stage.take_away(self.stray_twins());
+        let parts = pass.run(&mut stage, &mut report)?;
+        if has_lost_manifest {
+            stage.remove_strays(self.unlisted_twins());
         }
-        self.n_unread = stage.n_unread();
+        self.n_uncopied = stage.n_uncopied();
         self.published.sitemaps = parts;
-        kept.finish()?;
-        // A sitemap that is kept is known to be somebody else's.
-        unrecognised.retain(|name| self.theirs.files.iter().all(|file| file.name != *name));
+        log.finish()?;
+        // A sitemap that is kept belongs to the site owner.
+        unrecognised.retain(|name| self.site_sitemap.files.iter().all(|file| file.name != *name));
         if let Some(first) = unrecognised.first() {
             let (folder, n) = (plan.target().to_owned(), unrecognised.len() as u64);
             return Err(BuildError::Unrecognised { folder, n, first: first.clone() });
         }
-        let mut left_behind = self.left_behind.clone();
-        left_behind.extend(self.replaced_files(&stage));
-        if is_quiet && stage.is_idle() && left_behind.is_empty() {
-            stage.forget();
+        let mut obsolete = self.obsolete.clone();
+        obsolete.extend(self.replaced_files(&stage));
+        if is_quiet && stage.has_no_changes() && obsolete.is_empty() {
+            stage.discard();
             return Ok((0, 0));
         }
         let state = self.state_files(reading)?;
-        let done = stage.publish(&self.paths, state, &left_behind)?;
+        let done = stage.publish(&self.paths, state, &obsolete)?;
         if self.is_incomplete {
             fs::remove_file(self.paths.incomplete()).at(&self.paths.incomplete())?;
         }
         if let Some(folder) = self.paths.private().parent().filter(|_| !plan.arc.private) {
             remove_folder(folder)?;
         }
-        self.sweep()?;
+        self.remove_expired()?;
         Ok(done)
     }
 
-    /// The twins of the target, where no list tells which are there. Where
-    /// Markdown is the source, the owner's own files lie there.
-    fn stray_twins(&self) -> Vec<String> {
+    /// Returns the Markdown twins in the output folder if no manifest lists them. In a site of
+    /// Markdown files, such files belong to the site owner.
+    fn unlisted_twins(&self) -> Vec<String> {
         let plan = self.plan;
-        if plan.source == Source::Markdown && plan.out.is_none() {
+        if plan.source == SourceKind::Markdown && plan.out.is_none() {
             return Vec::new();
         }
         let kept = std::iter::once(&plan.state).chain(&plan.kept_out);
         let kept: Vec<PathBuf> = kept.filter_map(|path| path.canonicalize().ok()).collect();
-        own_marks::twins(plan.target(), &|name, path| {
+        file_marks::find_twins(plan.target(), &|name, path| {
             plan.exclude.iter().any(|glob| glob.matches(name))
                 || path.canonicalize().is_ok_and(|path| kept.contains(&path))
         })
     }
 }
 
-/// Deletes the files of a build that ended, unless a journal names them: then
-/// they are published by the next command.
+/// Deletes the temporary files of the build, unless a journal names them: then the next command
+/// publishes them.
 impl Drop for Build<'_> {
     fn drop(&mut self) {
         let journal = fs::symlink_metadata(self.paths.journal());

@@ -1,39 +1,41 @@
-//! The chain: which collections are published, until when, and which sections
-//! there are. Part of the truth, small and plain.
+//! The publication record (`chain.json`): published collections with their expiry, and the
+//! sections.
+//!
+//! Reading rejects damaged files and files of a newer format.
 
 use std::fs;
 use std::io;
 
-use rutter_page::seal::{Sealed, check_json, seal_json};
+use rutter_page::checksum::{ChecksumStatus, append_checksum, verify_checksum};
 use rutter_page::{Digest, Timestamp};
-use rutter_scp::State;
+use rutter_scp::SectionState;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{At, BuildError};
-use crate::feed::Issue;
+use crate::arc_layer::ArcPublication;
+use crate::error::{BuildError, IoErrorContext};
 use crate::section::Sections;
-use crate::state::Paths;
+use crate::state::StatePaths;
 
 const FORMAT: u32 = 1;
 
-/// Everything that is on offer.
+/// Everything that is published.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Published {
+pub(crate) struct Publication {
     format: u32,
-    /// The site it belongs to.
+    /// Base URL of the site.
     pub(crate) base: String,
     pub(crate) sections: Sections,
-    /// Whether the owner chose the sections.
+    /// Whether the site owner configured the sections.
     pub(crate) is_given: bool,
-    /// What the layers were, as a digest: another choice writes files anew.
+    /// Digest of the settings. If it changes, the build writes all files again.
     #[serde(default)]
     pub(crate) settings: String,
-    /// In the order they were made.
-    pub(crate) collections: Vec<Offered>,
-    /// The layer for AI agents, where it is published.
+    /// In the order of their creation.
+    pub(crate) collections: Vec<PublishedCollection>,
+    /// The ARC layer, if it is published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) arc: Option<Issue>,
-    /// The files of the sitemap, and when each last changed.
+    pub(crate) arc: Option<ArcPublication>,
+    /// The files of the sitemap with the times of their last change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) sitemaps: Vec<SitemapPart>,
 }
@@ -42,22 +44,22 @@ pub(crate) struct Published {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SitemapPart {
     pub(crate) name: String,
-    /// Of its bytes.
+    /// Digest of its bytes.
     pub(crate) digest: String,
-    /// When it last changed; `None` where that is not known.
+    /// Time of its last change; `None` if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) changed: Option<Timestamp>,
 }
 
-/// What a file of any version says first.
+/// The format version, which files of every version contain.
 #[derive(Deserialize)]
-struct Format {
+struct FormatVersion {
     format: u32,
 }
 
-/// One collection, in all its codings.
+/// One collection in all its codings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Offered {
+pub(crate) struct PublishedCollection {
     pub(crate) id: String,
     pub(crate) section: String,
     /// `None` for a snapshot.
@@ -65,31 +67,31 @@ pub(crate) struct Offered {
     pub(crate) since: Option<Timestamp>,
     pub(crate) generated: Timestamp,
     pub(crate) expires: Timestamp,
-    /// When a later snapshot took its place.
+    /// When a later snapshot replaced it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) superseded: Option<Timestamp>,
     pub(crate) pages: u64,
-    /// The section's state after it.
+    /// State of the section after this collection.
     pub(crate) state: String,
     pub(crate) checksum: String,
-    /// The first is the preferred one.
-    pub(crate) files: Vec<CodedFile>,
+    /// The preferred coding is first.
+    pub(crate) files: Vec<EncodedFile>,
 }
 
 /// A collection in one coding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct CodedFile {
+pub(crate) struct EncodedFile {
     pub(crate) name: String,
     pub(crate) bytes: u64,
 }
 
-impl Offered {
+impl PublishedCollection {
     pub(crate) fn is_snapshot(&self) -> bool {
         self.since.is_none()
     }
 
-    pub(crate) fn state(&self) -> Option<State> {
-        State::parse(&self.state)
+    pub(crate) fn state(&self) -> Option<SectionState> {
+        SectionState::parse(&self.state)
     }
 
     pub(crate) fn checksum(&self) -> Option<Digest> {
@@ -97,7 +99,7 @@ impl Offered {
     }
 }
 
-impl Published {
+impl Publication {
     pub(crate) fn new(base: &str) -> Self {
         Self {
             format: FORMAT,
@@ -111,8 +113,8 @@ impl Published {
         }
     }
 
-    /// `None` where nothing was ever published.
-    pub(crate) fn load(paths: &Paths) -> Result<Option<Self>, BuildError> {
+    /// Loads the record; `None` if nothing was published yet.
+    pub(crate) fn load(paths: &StatePaths) -> Result<Option<Self>, BuildError> {
         let path = paths.chain();
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
@@ -120,51 +122,53 @@ impl Published {
             Err(error) => return Err(BuildError::Io(path, error)),
         };
         let broken =
-            |error: &serde_json::Error| BuildError::State(path.clone(), error.line() as u64);
-        if check_json(text.as_bytes()).is_ok_and(|found| found == Sealed::Broken) {
-            return Err(BuildError::State(path, text.lines().count() as u64));
+            |error: &serde_json::Error| BuildError::DamagedState(path.clone(), error.line() as u64);
+        if verify_checksum(text.as_bytes()).is_ok_and(|found| found == ChecksumStatus::Mismatch) {
+            return Err(BuildError::DamagedState(path, text.lines().count() as u64));
         }
-        let format: Format = serde_json::from_str(&text).map_err(|error| broken(&error))?;
+        let format: FormatVersion = serde_json::from_str(&text).map_err(|error| broken(&error))?;
         if FORMAT < format.format {
-            return Err(BuildError::Newer(path));
+            return Err(BuildError::NewerFormat(path));
         }
         serde_json::from_str(&text).map(Some).map_err(|error| broken(&error))
     }
 
     pub(crate) fn save(&self, path: &std::path::Path) -> Result<(), BuildError> {
-        let text = serde_json::to_string_pretty(self).expect("the chain is JSON");
-        fs::write(path, seal_json(&text, self.collections.len() as u64)).at(path)
+        let text =
+            serde_json::to_string_pretty(self).expect("the publication record serializes to JSON");
+        fs::write(path, append_checksum(&text, self.collections.len() as u64)).at(path)
     }
 
-    /// The newest collection of a section.
-    pub(crate) fn last<'s>(&'s self, section: &'s str) -> Option<&'s Offered> {
+    /// Returns the newest collection of a section.
+    pub(crate) fn last<'s>(&'s self, section: &'s str) -> Option<&'s PublishedCollection> {
         self.of(section).max_by_key(|one| one.generated)
     }
 
-    /// The newest snapshot of a section.
-    pub(crate) fn last_snapshot<'s>(&'s self, section: &'s str) -> Option<&'s Offered> {
+    /// Returns the newest snapshot of a section.
+    pub(crate) fn last_snapshot<'s>(&'s self, section: &'s str) -> Option<&'s PublishedCollection> {
         self.of(section).filter(|one| one.is_snapshot()).max_by_key(|one| one.generated)
     }
 
-    fn of<'s>(&'s self, section: &'s str) -> impl Iterator<Item = &'s Offered> {
+    fn of<'s>(&'s self, section: &'s str) -> impl Iterator<Item = &'s PublishedCollection> {
         self.collections.iter().filter(move |one| one.section == section)
     }
 
-    /// Deltas since the newest snapshot.
-    pub(crate) fn deltas<'s>(&'s self, section: &'s str) -> Vec<&'s Offered> {
+    /// Returns the deltas since the newest snapshot.
+    pub(crate) fn deltas<'s>(&'s self, section: &'s str) -> Vec<&'s PublishedCollection> {
         let from = self.last_snapshot(section).map(|one| one.generated);
-        let is_later =
-            |one: &&Offered| !one.is_snapshot() && from.is_none_or(|from| from < one.generated);
+        let is_later = |one: &&PublishedCollection| {
+            !one.is_snapshot() && from.is_none_or(|from| from < one.generated)
+        };
         self.of(section).filter(is_later).collect()
     }
 
-    /// Forgets what is said to have been made later than `now`.
+    /// Removes entries that were created later than `now`.
     pub(crate) fn forget_later(&mut self, now: Timestamp) {
         self.collections.retain(|one| one.generated <= now);
         self.arc = self.arc.take().filter(|arc| arc.changed <= now);
     }
 
-    /// The newest moment anything was made.
+    /// Returns the newest creation time of any entry.
     pub(crate) fn newest(&self) -> Option<Timestamp> {
         let collections = self.collections.iter().map(|one| one.generated);
         collections.chain(self.arc.as_ref().map(|arc| arc.changed)).max()

@@ -1,39 +1,43 @@
-//! When a page changed: pure functions over what is known (D21).
+//! Decides when a page changed (D21).
+//!
+//! Input: the date in the ledger, and the dates that the page, git and the sitemap state. Output:
+//! the modification date and its source. Ignores dates in the future and the modification times of
+//! files.
 
 use rutter_page::Timestamp;
 
-use crate::ledger::Dated;
+use crate::ledger::DateSource;
 
-/// What may date a page that was never seen before.
+/// Dates that other sources state for a page without a ledger row.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Hints {
-    /// The page's own word.
+pub(crate) struct DateHints {
+    /// Date that the page itself states.
     pub(crate) own: Option<Timestamp>,
-    /// The sitemap that was there before us.
+    /// Date in the sitemap of the site's generator.
     pub(crate) sitemap: Option<Timestamp>,
-    /// The site's history.
+    /// Date of the last commit in git.
     pub(crate) git: Option<Timestamp>,
 }
 
-/// The date of a page seen for the first time: the first source that has one
-/// which is not in the future, else now. Never the file's time.
-pub(crate) fn first(hints: Hints, now: Timestamp) -> (Timestamp, Dated) {
+/// Returns the date of a new page: the first stated date that is not in the future, else `now`.
+pub(crate) fn first(hints: DateHints, now: Timestamp) -> (Timestamp, DateSource) {
     let past = |time: Option<Timestamp>| time.filter(|time| *time <= now);
     if let Some(own) = past(hints.own) {
-        return (own, Dated::Page);
+        return (own, DateSource::Page);
     }
-    // Only there where the owner asked for it, and generators stamp sitemaps.
+    // git comes before the sitemap: it is only used on request, and generators often write the
+    // build time into sitemaps.
     if let Some(git) = past(hints.git) {
-        return (git, Dated::Git);
+        return (git, DateSource::Git);
     }
     if let Some(sitemap) = past(hints.sitemap) {
-        return (sitemap, Dated::Sitemap);
+        return (sitemap, DateSource::Sitemap);
     }
-    (now, Dated::Seen)
+    (now, DateSource::Seen)
 }
 
-/// The date of a page whose content is another than before: its own word if
-/// that is later and not in the future, else now; in any case later than before.
+/// Returns the date of a page with changed content: the date that the page states if it is later
+/// than before and not in the future, else `now`. The result is always later than `before`.
 pub(crate) fn next(before: Timestamp, own: Option<Timestamp>, now: Timestamp) -> Timestamp {
     match own {
         Some(own) if before < own && own <= now => own,
@@ -50,23 +54,23 @@ mod tests {
     }
 
     #[test] // D21, SCP-138
-    fn spec_modified_only_grows() {
+    fn modified_never_decreases() {
         assert_eq!(next(at(10), Some(at(20)), at(30)), at(20));
         assert_eq!(next(at(10), Some(at(5)), at(30)), at(30));
         assert_eq!(next(at(10), Some(at(40)), at(30)), at(30));
         assert_eq!(next(at(10), None, at(10)), at(11));
-        // A clock that went back.
+        // The clock went back.
         assert_eq!(next(at(10), None, at(0)), at(11));
     }
 
     #[test] // D21
-    fn ours_the_first_date_is_the_pages_own() {
-        let hints = Hints { own: Some(at(1)), sitemap: Some(at(2)), git: Some(at(3)) };
-        assert_eq!(first(hints, at(9)), (at(1), Dated::Page));
-        let hints = Hints { own: Some(at(99)), ..hints };
-        assert_eq!(first(hints, at(9)), (at(3), Dated::Git));
-        let hints = Hints { git: None, ..hints };
-        assert_eq!(first(hints, at(9)), (at(2), Dated::Sitemap));
-        assert_eq!(first(Hints::default(), at(9)), (at(9), Dated::Seen));
+    fn first_date_prefers_the_page_then_git_then_the_sitemap() {
+        let hints = DateHints { own: Some(at(1)), sitemap: Some(at(2)), git: Some(at(3)) };
+        assert_eq!(first(hints, at(9)), (at(1), DateSource::Page));
+        let hints = DateHints { own: Some(at(99)), ..hints };
+        assert_eq!(first(hints, at(9)), (at(3), DateSource::Git));
+        let hints = DateHints { git: None, ..hints };
+        assert_eq!(first(hints, at(9)), (at(2), DateSource::Sitemap));
+        assert_eq!(first(DateHints::default(), at(9)), (at(9), DateSource::Seen));
     }
 }

@@ -1,4 +1,4 @@
-//! Why a build could not be done.
+//! Errors of a build.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,98 +6,100 @@ use std::path::{Path, PathBuf};
 use rutter_page::Timestamp;
 use rutter_scp::WriteError;
 
-/// Why a site could not be built. Nothing was published then.
+/// An error that stops a build before anything is published.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// A file or folder could not be read or written.
+    /// A file or folder cannot be read or written.
     #[error("{}", .0.display())]
     Io(PathBuf, #[source] io::Error),
-    /// Another build holds the state.
-    #[error("{}: another build is running", .0.display())]
+    /// Another build holds the lock of the state folder.
+    #[error("cannot lock `{}`: another build is running", .0.display())]
     Busy(PathBuf),
-    /// There is nothing to build.
-    #[error("{}: no pages found", .0.display())]
+    /// The site has no pages.
+    #[error("cannot build `{}`: no pages found", .0.display())]
     NoPages(PathBuf),
-    /// Nothing of the site is below a path that the owner wants closed.
-    #[error("cannot close {}: nothing of the site is below it", rutter_finding::quoted(.0))]
-    Unused(String),
+    /// A restricted path prefix matches no page of the site.
+    #[error("cannot restrict {}: no page has a path below it", rutter_finding::quoted(.0))]
+    UnusedRestriction(String),
     /// The state was written by a newer version.
-    #[error("{}: written by a newer version of Rutter", .0.display())]
-    Newer(PathBuf),
-    /// The state cannot be read.
-    #[error("{path}: line {line} cannot be read", path = .0.display(), line = .1)]
-    State(PathBuf, u64),
+    #[error("cannot read `{}`: it was written by a newer version of Rutter", .0.display())]
+    NewerFormat(PathBuf),
+    /// A file of the state is damaged.
+    #[error("cannot read `{path}`: line {line} is damaged", path = .0.display(), line = .1)]
+    DamagedState(PathBuf, u64),
     /// The state belongs to another site.
-    #[error("{path}: is the state of {theirs}, not of {ours}", path = .0.display(), theirs = .1, ours = .2)]
+    #[error("cannot use `{path}`: it is the state of {theirs}, not of {ours}", path = .0.display(), theirs = .1, ours = .2)]
     OtherSite(PathBuf, String, String),
-    /// What must not leave was found, and nobody has looked at it.
-    #[error("{0} secrets or personal data found that nobody has acknowledged")]
-    Private(u64),
-    /// Pages have more blocks than the format allows, and must not be merged.
-    #[error("pages with more blocks than a collection may hold: {0}")]
+    /// Pages contain secrets or personal data that are not acknowledged.
+    #[error("cannot publish: {0} findings of secrets or personal data are not acknowledged")]
+    PrivateData(u64),
+    /// Pages have more blocks than the format allows, and the settings forbid merging them.
+    #[error("cannot publish: {0} pages have more blocks than a collection may hold")]
     Oversize(u64),
-    /// Most published pages would be removed.
-    #[error("{removed} of {pages} published pages would be removed")]
+    /// The build would remove most published pages.
+    #[error("cannot publish: {removed} of {pages} published pages would be removed")]
     MassDeletion {
-        /// Pages that would be removed.
+        /// Number of pages that would be removed.
         removed: u64,
-        /// Pages that are published.
+        /// Number of published pages.
         pages: u64,
     },
-    /// All or most pages would be left out.
-    #[error("{excluded} of {pages} pages would be left out, {of_reason} of them for: {reason}")]
+    /// The build would exclude all or most pages.
+    #[error(
+        "cannot publish: {excluded} of {pages} pages would be excluded, {of_reason} of them because: {reason}"
+    )]
     MassExclusion {
-        /// Pages that would be left out and were not left out before.
+        /// Number of pages that would be excluded and were not excluded before.
         excluded: u64,
-        /// Pages of the site, without redirects and restricted paths.
+        /// Number of pages of the site, without redirects and restricted paths.
         pages: u64,
         /// The most frequent reason.
         reason: &'static str,
-        /// Pages with that reason.
+        /// Number of pages with that reason.
         of_reason: u64,
     },
-    /// A page cannot be read or copied, and no earlier version of it can be kept.
-    #[error("cannot read {0}, and no earlier version of it can be kept: {1}")]
+    /// A page cannot be read or copied, and the state holds no earlier version of it.
+    #[error("cannot read `{0}`, and the state holds no earlier version of it: {1}")]
     Unreadable(String, String),
-    /// The state was written later than now.
-    #[error("the state was written at {newest}, but now is {now}")]
-    Ahead {
+    /// The state contains times that are later than the time of this build.
+    #[error("cannot use the state: it was written at {newest}, but the time is now {now}")]
+    FutureState {
         /// The newest time in the state.
         newest: Timestamp,
         /// The time of this build.
         now: Timestamp,
     },
-    /// A collection could not be written.
-    #[error("collection of `{0}`")]
+    /// A collection cannot be written.
+    #[error("cannot write the collection of section `{0}`")]
     Collection(String, #[source] WriteError),
-    /// A published file that state is rebuilt from is broken.
-    #[error("{}: cannot rebuild state from it", .0.display())]
-    Previous(PathBuf, #[source] Box<dyn std::error::Error + Send + Sync>),
-    /// Files are in the way that may be ours, and the list of ours is lost.
+    /// A published file that the state is rebuilt from is damaged.
+    #[error("cannot rebuild the state from `{}`", .0.display())]
+    UnusablePrevious(PathBuf, #[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The list of written files is lost, and files that may be Rutter's block the build.
     #[error(
-        "{folder}: cannot tell which files are Rutter's: its list is lost, and {n} have no mark, such as `{first}`",
+        "cannot tell which files in `{folder}` Rutter wrote: its list of files is lost, and {n} files have no mark, such as `{first}`",
         folder = .folder.display()
     )]
     Unrecognised {
         /// The output folder.
         folder: PathBuf,
-        /// How many files are in the way.
+        /// Number of blocking files.
         n: u64,
         /// The first of them.
         first: String,
     },
-    /// Pages came in an order or form they must not have.
-    #[error("{path}: {why}", path = .0.display(), why = .1)]
-    Source(PathBuf, String),
+    /// The source file is not a valid list of pages.
+    #[error("cannot read `{path}`: {why}", path = .0.display(), why = .1)]
+    InvalidSource(PathBuf, String),
 }
 
-/// Adds the path to an error that does not know it.
-pub(crate) trait At<T> {
+/// Adds the path to an I/O error.
+pub(crate) trait IoErrorContext<T> {
     fn at(self, path: &Path) -> Result<T, BuildError>;
 }
 
-impl<T> At<T> for io::Result<T> {
+impl<T> IoErrorContext<T> for io::Result<T> {
     fn at(self, path: &Path) -> Result<T, BuildError> {
         self.map_err(|error| BuildError::Io(path.to_owned(), error))
     }

@@ -1,32 +1,31 @@
-//! When pages last changed according to git.
+//! Reads from git when pages last changed.
 //!
-//! Input: the history of the output folder, and of the generator's sources where the output is not
-//! in git. Output: a time for each page whose file or source the history names.
-//! A source is found by the owner's patterns, else by the rules of the generator.
-//! Tells why where no page is found.
+//! Input: the history of the output folder, and of the generator's sources if the output is not in
+//! git. Output: a time for each page whose file or source has a commit, or the reason why there is
+//! none. Sources are found by the patterns of the site owner, else by the rules of the generator.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rutter_page::Timestamp;
 
-use crate::inventory::Names;
-use crate::plan::Plan;
-use crate::table::{Table, hash_of};
+use crate::inventory::PageFiles;
+use crate::name_table::{NameTable, hash_of};
+use crate::plan::BuildPlan;
 
-/// Endings of sources, the likeliest first.
+/// Extensions of source files, most likely first.
 const ENDINGS: [&str; 10] =
     ["md", "mdx", "markdown", "rst", "html", "njk", "liquid", "adoc", "astro", "ipynb"];
 
-/// Times of pages by path below the site's folder, or why there are none.
+/// Times by path relative to the site's folder, or the reason why there are none.
 #[derive(Debug)]
 pub(crate) enum GitDates {
-    Found(Table<Timestamp>),
-    Nothing(String),
+    Found(NameTable<Timestamp>),
+    Unavailable(String),
 }
 
-/// Looks pages up in the history.
-pub(crate) fn dates(plan: &Plan, names: &Names) -> GitDates {
+/// Looks up the pages in the history.
+pub(crate) fn dates(plan: &BuildPlan, names: &PageFiles) -> GitDates {
     let output = History::of(&plan.site);
     let root = plan.generator.as_ref().and_then(|generator| generator.root.clone());
     let roots = root.into_iter().chain(plan.git_root.clone());
@@ -46,34 +45,37 @@ pub(crate) fn dates(plan: &Plan, names: &Names) -> GitDates {
         }
     }
     if !found.is_empty() {
-        return GitDates::Found(Table::of(found));
+        return GitDates::Found(NameTable::of(found));
     }
     let folders = sources.iter().map(|(root, _)| root).chain([&plan.site]);
-    let mut shown: Vec<String> = folders.map(|folder| shown(folder)).collect();
+    let mut shown: Vec<String> = folders.map(|folder| display_path(folder)).collect();
     shown.dedup();
-    let is_history = output.is_there || sources.iter().any(|(_, history)| history.is_there);
+    let is_history = output.has_commits || sources.iter().any(|(_, history)| history.has_commits);
     let why = if is_history {
         let tried = names.iter().next().map(|name| candidates(plan, name.path));
         let tried = tried.unwrap_or_default().into_iter().next().unwrap_or_default();
-        format!("none of {} pages or their sources is in it, such as {tried}", names.len())
+        format!("the history has none of {} pages or their sources, such as {tried}", names.len())
     } else {
-        "there is no history; is it a git repository?".to_owned()
+        "there is no history; it may not be a git repository".to_owned()
     };
-    GitDates::Nothing(format!("git-dates found nothing in {}: {why}", shown.join(", ")))
+    GitDates::Unavailable(format!(
+        "found no dates in the git history of {}: {why}",
+        shown.join(", ")
+    ))
 }
 
-fn shown(folder: &Path) -> String {
+fn display_path(folder: &Path) -> String {
     let text = folder.display().to_string();
     if text.is_empty() { ".".to_owned() } else { text }
 }
 
-/// What git knows of the files below a folder.
+/// Commit times of the files below a folder.
 #[derive(Debug, Default)]
 struct History {
-    is_there: bool,
-    by_path: Table<Timestamp>,
-    /// The same by names as generators change them.
-    by_source: Table<Timestamp>,
+    has_commits: bool,
+    by_path: NameTable<Timestamp>,
+    /// Commit times by names in the form that generators give them.
+    by_source: NameTable<Timestamp>,
 }
 
 impl History {
@@ -102,13 +104,13 @@ impl History {
                 }
             }
         }
-        let is_there = output.status.success() && !by_path.is_empty();
-        Self { is_there, by_path: Table::of(by_path), by_source: Table::of(by_source) }
+        let has_commits = output.status.success() && !by_path.is_empty();
+        Self { has_commits, by_path: NameTable::of(by_path), by_source: NameTable::of(by_source) }
     }
 }
 
-/// A path as addresses show it: in lower case, without blanks, and without the
-/// numbers that only give an order.
+/// Returns a path in the form that generators give it: in lower case, without spaces and without
+/// numeric prefixes.
 fn slug(path: &str) -> String {
     let parts = path.split('/').map(|part| {
         let bare = part.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -122,8 +124,8 @@ fn slug(path: &str) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// Where the source of a page may be, the likeliest first.
-fn candidates(plan: &Plan, path: &str) -> Vec<String> {
+/// Returns possible paths of the source of a page, most likely first.
+fn candidates(plan: &BuildPlan, path: &str) -> Vec<String> {
     let folder_of = path.strip_suffix("index.html").or_else(|| path.strip_suffix("index.htm"));
     let is_index = folder_of.is_some();
     let stem = folder_of.or_else(|| path.rsplit_once('.').map(|(stem, _)| stem)).unwrap_or(path);
@@ -138,7 +140,7 @@ fn candidates(plan: &Plan, path: &str) -> Vec<String> {
     let mut stems = Vec::new();
     if !stem.is_empty() {
         stems.push(stem.to_owned());
-        stems.extend(dated(stem));
+        stems.extend(dated_names(stem));
     }
     if is_index {
         for index in ["index", "_index", "README"] {
@@ -154,8 +156,8 @@ fn candidates(plan: &Plan, path: &str) -> Vec<String> {
     found
 }
 
-/// `blog/2026/01/02/first` is made of `blog/2026-01-02-first`.
-fn dated(stem: &str) -> Vec<String> {
+/// Returns the paths of dated posts: `blog/2026/01/02/first` is built from `blog/2026-01-02-first`.
+fn dated_names(stem: &str) -> Vec<String> {
     let parts: Vec<&str> = stem.split('/').collect();
     let [before @ .., year, month, day, name] = parts.as_slice() else { return Vec::new() };
     let is_number =
@@ -164,7 +166,7 @@ fn dated(stem: &str) -> Vec<String> {
         return Vec::new();
     }
     let file = format!("{year}-{month}-{day}-{name}");
-    // Jekyll puts categories before the date and posts into one folder.
+    // Jekyll puts categories before the date, and all posts into one folder.
     let in_folder = [before, &[file.as_str()]].concat().join("/");
     if before.is_empty() { vec![file] } else { vec![in_folder, file] }
 }
@@ -172,16 +174,16 @@ fn dated(stem: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Base, Generator};
+    use crate::plan::{BaseUrl, Generator};
 
-    fn plan(sources: &[&str], patterns: &[&str]) -> Plan {
-        let base = Base::parse("https://h.example/").unwrap();
+    fn plan(sources: &[&str], patterns: &[&str]) -> BuildPlan {
+        let base = BaseUrl::parse("https://h.example/").unwrap();
         let now = Timestamp::from_unix_seconds(0).unwrap();
         let sources = sources.iter().map(|name| (*name).to_owned()).collect();
-        Plan {
+        BuildPlan {
             generator: Some(Generator { name: "x".to_owned(), root: None, sources }),
             git_sources: patterns.iter().map(|pattern| (*pattern).to_owned()).collect(),
-            ..Plan::new("site".into(), "state".into(), base, now)
+            ..BuildPlan::new("site".into(), "state".into(), base, now)
         }
     }
 

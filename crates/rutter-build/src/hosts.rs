@@ -1,38 +1,38 @@
-//! Header files, so that plain static hosting sends what the specifications
-//! ask for: types, codings, lifetimes (D05, D08, D10).
+//! Writes header files for static web hosts: types, codings, cache lifetimes and restricted paths
+//! (D05, D08, D10).
 //!
-//! Pages that need a login lie among the files. nginx is told to show them to
-//! nobody; a host that only reads headers cannot be, so it is told to keep
-//! them out of caches and indexes, and the owner is told by the build.
+//! Input: the plan, and the restricted prefixes and pages. Output: the text of the file. nginx is
+//! configured to deny restricted pages. Other hosts cannot deny them; their header file only keeps
+//! the pages out of caches and indexes.
 
 use std::collections::BTreeSet;
 
-use crate::plan::{Host, Plan};
-use crate::signs::SCP;
+use crate::plan::{BuildPlan, HostKind};
+use crate::sitemap::SCP;
 
-/// How long entry files may be kept: they announce everything else.
+/// Cache lifetime of entry files, which announce all other files.
 const ENTRY_SECONDS: i64 = 3600;
 
-/// A kind of file: its ending below a folder, its type, its coding, its lifetime.
-struct Kind {
+/// Headers of one kind of file.
+struct FileHeaders {
     path: String,
     media_type: &'static str,
     coding: Option<&'static str>,
     cache: String,
 }
 
-fn kinds(plan: &Plan) -> Vec<Kind> {
+fn file_headers(plan: &BuildPlan) -> Vec<FileHeaders> {
     let base = plan.base.path();
     let interval = plan.update.seconds();
     let snapshot = format!("public, max-age={interval}, stale-while-revalidate=3600");
     let entry = format!("public, max-age={ENTRY_SECONDS}");
-    let kind = |path: String, media_type, coding, cache: &str| Kind {
+    let kind = |path: String, media_type, coding, cache: &str| FileHeaders {
         path,
         media_type,
         coding,
         cache: cache.to_owned(),
     };
-    // The first that fits counts.
+    // The first matching pattern applies.
     let delta = "public, max-age=3600, must-revalidate";
     vec![
         kind(format!("{base}{SCP}/*-delta-*.scp.zst"), "application/scp", Some("zstd"), delta),
@@ -53,12 +53,12 @@ fn kinds(plan: &Plan) -> Vec<Kind> {
     ]
 }
 
-/// Endings of compressed forms that may lie beside a page.
+/// Pattern for the extensions of compressed files next to a page.
 const CODED: &str = "(\\.(gz|br|zst|zz))?";
 
-/// Patterns of what is closed, as nginx has them: below names, and pages with
-/// their Markdown and their compressed forms.
-fn patterns(plan: &Plan, (names, pages): (&[String], &[String])) -> BTreeSet<String> {
+/// Returns nginx patterns for restricted files: for prefixes, and for pages with their Markdown
+/// twins and compressed files.
+fn patterns(plan: &BuildPlan, (names, pages): (&[String], &[String])) -> BTreeSet<String> {
     let base = escaped(plan.base.path());
     let below = names.iter().map(|name| format!("^{base}{}", escaped(name)));
     let pages = pages.iter().map(|page| {
@@ -74,12 +74,12 @@ fn patterns(plan: &Plan, (names, pages): (&[String], &[String])) -> BTreeSet<Str
     below.chain(pages).collect()
 }
 
-/// A text as a pattern of nginx that means itself, for double quotes.
+/// Escapes a text for a quoted nginx pattern.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            // Once for the pattern, once for the quotes.
+            // Once for the pattern and once for the quotes.
             '\\' => out.push_str("\\\\\\\\"),
             '"' => out.push_str("\\\""),
             '/' | '-' | '_' | ' ' => out.push(c),
@@ -100,28 +100,34 @@ const INHERITANCE: &str = "\
 # A location with `add_header` directives of its own drops those of outer levels, such as
 # Strict-Transport-Security of the server. To send them for the files below, too:
 # - nginx 1.29.3 and later: write `add_header_inherit merge;` in the `server` block.
-#   This file does not, because earlier versions refuse a directive they do not know.
+#   This file does not, because earlier versions reject unknown directives.
 # - earlier versions: set the headers of the server with `more_set_headers` (module headers-more).";
 
-/// What keeps closed pages closed, as far as the host can; it comes first.
-fn closed_lines(plan: &Plan, host: Host, closed: (&[String], &[String])) -> Vec<String> {
+/// Returns the lines for restricted files, which come first.
+fn restricted_lines(
+    plan: &BuildPlan,
+    host: HostKind,
+    restricted: (&[String], &[String]),
+) -> Vec<String> {
     let mut lines = Vec::new();
     match host {
-        Host::Nginx => {
+        HostKind::Nginx => {
             lines.push(INHERITANCE.to_owned());
-            for pattern in patterns(plan, closed) {
+            for pattern in patterns(plan, restricted) {
                 lines.push(format!("location ~* \"{pattern}\" {{"));
                 lines.push("    return 403;".to_owned());
                 lines.push("}".to_owned());
             }
         }
-        Host::Netlify => {
+        HostKind::Netlify => {
             let base = plan.base.path();
-            let below = closed.0.iter().map(|name| format!("{base}{name}*"));
-            let pages = closed.1.iter().map(|page| format!("{base}{page}"));
+            let below = restricted.0.iter().map(|name| format!("{base}{name}*"));
+            let pages = restricted.1.iter().map(|page| format!("{base}{page}"));
             for (at, path) in below.chain(pages).enumerate() {
                 if at == 0 {
-                    lines.push("# These need a login, which this host cannot ask for.".to_owned());
+                    lines.push(
+                        "# These pages need a login, which this host cannot check.".to_owned(),
+                    );
                 }
                 lines.push(path);
                 lines.push("  Cache-Control: private, no-store".to_owned());
@@ -132,15 +138,18 @@ fn closed_lines(plan: &Plan, host: Host, closed: (&[String], &[String])) -> Vec<
     lines
 }
 
-/// The text of a header file for a host, with what is closed: beginnings of
-/// names, and pages.
-pub(crate) fn headers(plan: &Plan, host: Host, closed: (&[String], &[String])) -> String {
-    let mut lines = closed_lines(plan, host, closed);
-    for Kind { path, media_type, coding, cache } in kinds(plan) {
-        // A page is found under one address, and that is not its twin's.
+/// Returns the header file for a host. `restricted` holds path prefixes and pages.
+pub(crate) fn headers(
+    plan: &BuildPlan,
+    host: HostKind,
+    restricted: (&[String], &[String]),
+) -> String {
+    let mut lines = restricted_lines(plan, host, restricted);
+    for FileHeaders { path, media_type, coding, cache } in file_headers(plan) {
+        // Search engines must index the page, not its Markdown twin.
         let is_twin = media_type.starts_with("text/markdown");
         match host {
-            Host::Netlify => {
+            HostKind::Netlify => {
                 lines.push(path);
                 lines.push(format!("  Content-Type: {media_type}"));
                 lines.extend(coding.map(|coding| format!("  Content-Encoding: {coding}")));
@@ -150,7 +159,7 @@ pub(crate) fn headers(plan: &Plan, host: Host, closed: (&[String], &[String])) -
                     lines.push("  X-Robots-Tag: noindex".to_owned());
                 }
             }
-            Host::Nginx => {
+            HostKind::Nginx => {
                 let pattern = path.replace('.', "\\.").replace('*', ".*");
                 lines.push(format!("location ~ ^{pattern}$ {{"));
                 lines.push("    types { }".to_owned());
@@ -177,19 +186,19 @@ mod tests {
     use rutter_page::Timestamp;
 
     use super::*;
-    use crate::plan::Base;
+    use crate::plan::BaseUrl;
 
-    fn plan() -> Plan {
+    fn plan() -> BuildPlan {
         let now = Timestamp::parse("2026-05-01T00:00:00Z").unwrap();
-        let base = Base::parse("https://harbour.example/docs/").unwrap();
-        Plan::new("site".into(), "state".into(), base, now)
+        let base = BaseUrl::parse("https://harbour.example/docs/").unwrap();
+        BuildPlan::new("site".into(), "state".into(), base, now)
     }
 
     #[test] // ARC-064
-    fn spec_hosts_are_told_what_is_closed() {
+    fn host_files_deny_restricted_pages() {
         let names = ["members/".to_owned()];
         let pages = ["a+b/log.html".to_owned(), "c/index.html".to_owned()];
-        let text = headers(&plan(), Host::Nginx, (&names, &pages));
+        let text = headers(&plan(), HostKind::Nginx, (&names, &pages));
         for wanted in [
             "location ~* \"^/docs/members/\" {\n    return 403;\n}\n",
             "location ~* \"^/docs/a\\+b/log(\\.x?html?|\\.md)?(\\.(gz|br|zst|zz))?$\" {\n",
@@ -197,30 +206,30 @@ mod tests {
         ] {
             assert!(text.contains(wanted), "{wanted}\n{text}");
         }
-        // The first pattern that fits counts.
+        // The first matching pattern applies.
         assert!(text.find("return 403").unwrap() < text.find("application/scp").unwrap());
-        let text = headers(&plan(), Host::Netlify, (&names, &pages));
+        let text = headers(&plan(), HostKind::Netlify, (&names, &pages));
         assert!(text.contains("\n/docs/members/*\n  Cache-Control: private, no-store\n"), "{text}");
-        assert!(!headers(&plan(), Host::Nginx, (&[], &[])).contains("403"));
+        assert!(!headers(&plan(), HostKind::Nginx, (&[], &[])).contains("403"));
     }
 
     #[test]
-    fn nginx_file_says_how_headers_of_outer_levels_are_kept() {
-        let text = headers(&plan(), Host::Nginx, (&["members/".to_owned()], &[]));
+    fn nginx_file_explains_header_inheritance() {
+        let text = headers(&plan(), HostKind::Nginx, (&["members/".to_owned()], &[]));
         let (comment, rest) = text.split_once("\nlocation ").unwrap();
         assert!(comment.lines().all(|line| line.starts_with('#')), "{comment}");
         assert!(comment.contains("`add_header_inherit merge;`"), "{comment}");
         assert!(comment.contains("1.29.3"), "{comment}");
-        // Versions before that refuse to start with a directive they do not know.
+        // Earlier versions do not start if a directive is unknown.
         assert!(!rest.contains("add_header_inherit"), "{rest}");
-        assert!(!headers(&plan(), Host::Netlify, (&[], &[])).contains("add_header"));
+        assert!(!headers(&plan(), HostKind::Netlify, (&[], &[])).contains("add_header"));
     }
 
     #[test]
-    fn ours_only_twins_are_kept_out_of_indexes() {
+    fn only_twins_are_kept_out_of_indexes() {
         for (host, wanted) in [
-            (Host::Nginx, "add_header X-Robots-Tag noindex;"),
-            (Host::Netlify, "X-Robots-Tag: noindex"),
+            (HostKind::Nginx, "add_header X-Robots-Tag noindex;"),
+            (HostKind::Netlify, "X-Robots-Tag: noindex"),
         ] {
             let text = headers(&plan(), host, (&[], &[]));
             assert_eq!(text.matches(wanted).count(), 1, "{text}");

@@ -1,12 +1,9 @@
-//! The names of a site's pages, in the order of their addresses.
+//! Lists the pages and other files of a site.
 //!
-//! The address of a file follows from its path by the site's address scheme.
-//! Files that are not pages are listed too, because a build into another
-//! folder copies them.
-//!
-//! A folder that cannot be read is reported, and the pages that were published
-//! from it are listed as they were: an unreadable page keeps what is published
-//! of it, a missing one is removed.
+//! Input: the site's folder, the address scheme and the ledger. Output: the pages in the order of
+//! their URLs, the other files, and findings. An unreadable folder is reported, and its published
+//! pages are listed as they were: an unreadable page keeps its published version, and only a
+//! missing page is removed.
 
 use std::collections::HashMap;
 use std::fs;
@@ -16,50 +13,50 @@ use rutter_finding::{Finding, Place};
 use rutter_page::PageUrl;
 
 use crate::address_scheme::AddressScheme;
-use crate::error::{At, BuildError};
-use crate::ledger::{Rows, Sight};
+use crate::error::{BuildError, IoErrorContext};
+use crate::ledger::{LedgerReader, Visibility};
 use crate::manifest::Manifest;
-use crate::plan::{Base, Plan, Source};
+use crate::plan::{BaseUrl, BuildPlan, SourceKind};
 use crate::rules;
 use crate::site_sitemap::SiteSitemap;
-use crate::state::{Paths, whole};
+use crate::state::{StatePaths, absolute_path};
 
-/// A page's address and the file it comes from.
+/// URL and file of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Name<'n> {
+pub(crate) struct PageFile<'n> {
     pub(crate) url: &'n str,
-    /// Below the site's folder, with `/` between segments.
+    /// Path relative to the site's folder, with `/` as separator.
     pub(crate) path: &'n str,
 }
 
-/// The names of all pages, sorted by address. They are all that a build holds
-/// of every page, so they lie in one text, with sixteen bytes for each.
+/// URLs and files of all pages, sorted by URL. All texts share one string, because a build keeps
+/// this list in memory for the whole site.
 #[derive(Debug, Default)]
-pub(crate) struct Names {
+pub(crate) struct PageFiles {
     text: String,
-    spans: Vec<Span>,
+    spans: Vec<PageSpan>,
 }
 
-/// Where an address lies; the path is right behind it.
+/// Position of a URL in the shared string; the path follows it.
 #[derive(Debug, Clone, Copy)]
-struct Span {
+struct PageSpan {
     at: usize,
     url: u32,
     path: u32,
 }
 
-impl Names {
+impl PageFiles {
     fn push(&mut self, url: &str, path: &str) {
-        // Neither is ever as long as this.
+        // URLs and paths are never that long.
         let len = |text: &str| u32::try_from(text.len()).unwrap_or(u32::MAX);
-        self.spans.push(Span { at: self.text.len(), url: len(url), path: len(path) });
+        self.spans.push(PageSpan { at: self.text.len(), url: len(url), path: len(path) });
         self.text.push_str(url);
         self.text.push_str(path);
     }
 
-    /// Sorts; of pages with the same address the first stays, and the others
-    /// are handed over beside it.
-    fn settle(&mut self, take: &mut dyn FnMut(Name<'_>, Name<'_>)) {
+    /// Sorts the pages. Of several pages with one URL the first is kept; each other one is passed
+    /// to `take` after it.
+    fn sort(&mut self, take: &mut dyn FnMut(PageFile<'_>, PageFile<'_>)) {
         let Self { text, spans } = self;
         spans.sort_unstable_by(|one, other| name_of(text, *one).cmp(&name_of(text, *other)));
         spans.dedup_by(|later, first| {
@@ -80,47 +77,46 @@ impl Names {
         self.spans.is_empty()
     }
 
-    /// Whether there is a page with this address; the names are sorted.
-    fn has(&self, url: &str) -> bool {
+    /// Returns whether a page has this URL. The pages must be sorted.
+    fn has_url(&self, url: &str) -> bool {
         self.spans.binary_search_by(|span| name_of(&self.text, *span).url.cmp(url)).is_ok()
     }
 
-    pub(crate) fn get(&self, at: usize) -> Option<Name<'_>> {
+    pub(crate) fn get(&self, at: usize) -> Option<PageFile<'_>> {
         self.spans.get(at).map(|span| name_of(&self.text, *span))
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Name<'_>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = PageFile<'_>> {
         self.spans.iter().map(|span| name_of(&self.text, *span))
     }
 }
 
-fn name_of(text: &str, span: Span) -> Name<'_> {
+fn name_of(text: &str, span: PageSpan) -> PageFile<'_> {
     let path_at = span.at + span.url as usize;
-    Name {
+    PageFile {
         url: text.get(span.at..path_at).unwrap_or_default(),
         path: text.get(path_at..path_at + span.path as usize).unwrap_or_default(),
     }
 }
 
-/// What lies in a site's folder.
+/// Contents of a site's folder.
 #[derive(Debug, Default)]
 pub(crate) struct Inventory {
-    /// Sorted by address.
-    pub(crate) pages: Names,
-    /// Everything else, sorted.
+    /// Sorted by URL.
+    pub(crate) pages: PageFiles,
+    /// All other files, sorted.
     pub(crate) others: Vec<Box<str>>,
     pub(crate) findings: Vec<(String, Finding)>,
-    /// Folders that cannot be read, each with a slash at its end.
+    /// Folders that cannot be read, each with a final slash.
     pub(crate) unreadable: Vec<String>,
 }
 
 impl Inventory {
-    /// Lists the published pages below unreadable folders, so that they are
-    /// kept. Their paths come from the list of published files where that has
-    /// them, else from their addresses.
+    /// Adds the published pages below unreadable folders, so that they are kept. Their paths come
+    /// from the manifest, else from their URLs.
     pub(crate) fn keep_unreadable(
         &mut self,
-        (plan, scheme): (&Plan, &AddressScheme),
+        (plan, scheme): (&BuildPlan, &AddressScheme),
         ledger: &Path,
         published: &Manifest,
     ) -> Result<(), BuildError> {
@@ -134,12 +130,12 @@ impl Inventory {
             pages.filter_map(|name| Some((scheme.address(&plan.base, name)?, name))).collect();
         let prefixes: Vec<String> =
             self.unreadable.iter().map(|folder| file_address(&plan.base, folder)).collect();
-        let mut rows = Rows::open(ledger)?;
+        let mut rows = LedgerReader::open(ledger)?;
         let mut kept = Vec::new();
         while let Some(row) = rows.next()? {
-            let is_kept = row.sight != Sight::Gone
+            let is_kept = row.visibility != Visibility::Removed
                 && prefixes.iter().any(|prefix| is_below(&row.url, prefix))
-                && !self.pages.has(&row.url);
+                && !self.pages.has_url(&row.url);
             if !is_kept {
                 continue;
             }
@@ -147,29 +143,29 @@ impl Inventory {
             let mut folders = self.unreadable.iter().zip(&prefixes);
             let index = folders.find(|(_, prefix)| prefix.strip_suffix('/') == Some(&row.url));
             let index = index.map(|(folder, _)| format!("{folder}index.html"));
-            if let Some(path) = known.or(index).or_else(|| usual_path(plan, &row.url)) {
+            if let Some(path) = known.or(index).or_else(|| default_path(plan, &row.url)) {
                 kept.push((row.url, path));
             }
         }
         for (url, path) in &kept {
             self.pages.push(url, path);
         }
-        self.pages.settle(&mut |_, _| {});
+        self.pages.sort(&mut |_, _| {});
         Ok(())
     }
 }
 
-/// The file that a page usually comes from.
-fn usual_path(plan: &Plan, url: &str) -> Option<String> {
+/// Returns the default file of a URL.
+fn default_path(plan: &BuildPlan, url: &str) -> Option<String> {
     let inside = decoded(plan.base.strip(url)?);
     Some(match (inside.strip_suffix('/'), plan.source) {
-        (Some(folder), Source::Markdown) => format!("{folder}.md"),
+        (Some(folder), SourceKind::Markdown) => format!("{folder}.md"),
         (Some(folder), _) => format!("{folder}/index.html"),
         (None, _) => inside,
     })
 }
 
-/// A path without its percent-encoding; what does not decode to text stays.
+/// Returns a path percent-decoded, or unchanged if the result is not valid UTF-8.
 pub(crate) fn decoded(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
@@ -188,26 +184,26 @@ pub(crate) fn decoded(path: &str) -> String {
 /// A page of a site that is not built yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SitePage {
-    /// Its address.
+    /// URL of the page.
     pub url: String,
-    /// Its file, below the site's folder.
+    /// Path of its file, relative to the site's folder.
     pub path: String,
-    /// Where its Markdown twin lies, below the output folder, if it has one.
+    /// Path of its Markdown twin relative to the output folder, if it can have one.
     pub twin: Option<String>,
 }
 
-/// The pages of a site's folder, sorted by address, without what an earlier
-/// build put there.
-pub fn pages(plan: &Plan) -> Result<Vec<SitePage>, BuildError> {
-    let manifest = Manifest::load(&Paths::new(&plan.state).files());
-    let manifest = manifest.filter(|(folder, _)| *folder == whole(&plan.site));
+/// Lists the pages of a site's folder in the order of their URLs, without artifacts of earlier
+/// builds.
+pub fn list_pages(plan: &BuildPlan) -> Result<Vec<SitePage>, BuildError> {
+    let manifest = Manifest::load(&StatePaths::new(&plan.state).files());
+    let manifest = manifest.filter(|(folder, _)| *folder == absolute_path(&plan.site));
     let manifest = manifest.map(|(_, manifest)| manifest).unwrap_or_default();
-    let is_ours = |name: &str| manifest.is_ours(&plan.site, name);
-    let paths = Paths::new(&plan.state);
-    let theirs = SiteSitemap::read(plan, &paths, &is_ours)?;
-    let scheme = AddressScheme::of_site(plan, theirs.votes, &paths.ledger())?;
-    let inventory = list(plan, &scheme, &is_ours)?;
-    let page = |name: Name<'_>| SitePage {
+    let is_own_file = |name: &str| manifest.is_own_file(&plan.site, name);
+    let paths = StatePaths::new(&plan.state);
+    let site_sitemap = SiteSitemap::read(plan, &paths, &is_own_file)?;
+    let scheme = AddressScheme::of_site(plan, site_sitemap.votes, &paths.ledger())?;
+    let inventory = list(plan, &scheme, &is_own_file)?;
+    let page = |name: PageFile<'_>| SitePage {
         url: name.url.to_owned(),
         path: name.path.to_owned(),
         twin: twin(&plan.base, name.url, Some(name.path)),
@@ -215,11 +211,11 @@ pub fn pages(plan: &Plan) -> Result<Vec<SitePage>, BuildError> {
     Ok(inventory.pages.iter().map(page).collect())
 }
 
-/// Lists a folder. `is_ours` tells which files are artefacts of a build.
+/// Lists a folder. `is_own_file` tells which files are artifacts of a build.
 pub(crate) fn list(
-    plan: &Plan,
+    plan: &BuildPlan,
     scheme: &AddressScheme,
-    is_ours: &dyn Fn(&str) -> bool,
+    is_own_file: &dyn Fn(&str) -> bool,
 ) -> Result<Inventory, BuildError> {
     let mut found = Inventory::default();
     let skipped: Vec<PathBuf> = [Some(&plan.state), plan.out.as_ref()]
@@ -228,14 +224,14 @@ pub(crate) fn list(
         .chain(&plan.kept_out)
         .filter_map(|path| path.canonicalize().ok())
         .collect();
-    // What is excluded is no page, but part of the site all the same.
+    // Excluded files are not pages, but they are copied.
     let mut folders = vec![(String::new(), false)];
     while let Some((inside, is_excluded)) = folders.pop() {
         let folder = plan.site.join(&inside);
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(error) if inside.is_empty() => return Err(BuildError::Io(folder, error)),
-            // One bad folder does not cost the others.
+            // An unreadable folder does not stop the listing.
             Err(error) => {
                 let finding = Finding::new(&rules::UNREADABLE, Place::WHOLE, error.to_string());
                 found.findings.push((inside.clone(), finding));
@@ -260,31 +256,31 @@ pub(crate) fn list(
                 if !is_hidden && !skipped.contains(&real) {
                     folders.push((format!("{path}/"), is_excluded));
                 }
-            } else if is_ours(&path) {
-                // Made by an earlier build; it is made again.
-            } else if kind.is_symlink() && leads_out(plan, &path) {
-                let detail = "a link out of the site is not published";
+            } else if is_own_file(&path) {
+                // Written by an earlier build; it is written again.
+            } else if kind.is_symlink() && is_outside_link(plan, &path) {
+                let detail = "a symbolic link out of the site is not published";
                 let finding = Finding::new(&rules::ODD_NAME, Place::WHOLE, detail);
                 found.findings.push((path, finding));
             } else if kind.is_symlink() && entry.path().is_dir() {
-                let detail = "a link to a folder is not followed";
+                let detail = "a symbolic link to a folder is not followed";
                 let finding = Finding::new(&rules::ODD_NAME, Place::WHOLE, detail);
                 found.findings.push((path, finding));
             } else if !kind.is_file() && !entry.path().is_file() && !is_denied(&entry.path()) {
-                // A link that leads nowhere, or no file at all.
+                // A broken link, or not a regular file.
             } else if matches!(name.as_str(), "rutter.toml" | ".gitignore")
                 || (is_hidden && !matches!(name.as_str(), ".htaccess" | ".nojekyll"))
             {
-                // Nobody means to publish what is hidden, but for these two.
+                // Of hidden files, only these two are published.
             } else if is_hidden || is_excluded {
                 found.others.push(path.into());
             } else {
-                sort_in(plan, scheme, path, &mut found);
+                add_file(plan, scheme, path, &mut found);
             }
         }
     }
     let Inventory { pages, others, findings, .. } = &mut found;
-    pages.settle(&mut |first, later| {
+    pages.sort(&mut |first, later| {
         let detail = format!("{}: `{}` is used", first.url, first.path);
         let finding = Finding::new(&rules::TWO_FILES, Place::WHOLE, detail);
         findings.push((later.path.to_owned(), finding));
@@ -294,32 +290,31 @@ pub(crate) fn list(
     Ok(found)
 }
 
-/// Whether a link leads out of the site; one that leads nowhere does not.
-fn leads_out(plan: &Plan, path: &str) -> bool {
-    rutter_root::resolve(&plan.site, path).is_err_and(|error| rutter_root::leads_out(&error))
+/// Returns whether a symbolic link leads out of the site; a broken link does not.
+fn is_outside_link(plan: &BuildPlan, path: &str) -> bool {
+    rutter_root::resolve(&plan.site, path).is_err_and(|error| rutter_root::is_outside_link(&error))
 }
 
-/// Whether a link leads to a file that may not be read: it is a page that
-/// cannot be read, and not a missing one.
+/// Returns whether a file must not be read: it counts as an unreadable page, not as a missing one.
 fn is_denied(path: &Path) -> bool {
     fs::metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
 }
 
-/// Whether a file is a page, by its name.
-fn is_page(source: Source, path: &str) -> bool {
+/// Returns whether a file is a page, judging by its name.
+fn is_page(source: SourceKind, path: &str) -> bool {
     let ending = Path::new(path).extension().and_then(|ending| ending.to_str());
     let ending = ending.unwrap_or_default().to_ascii_lowercase();
     let is_page = match source {
-        Source::Html => matches!(ending.as_str(), "html" | "htm" | "xhtml"),
-        Source::Markdown => matches!(ending.as_str(), "md" | "markdown"),
-        Source::Lines => false,
+        SourceKind::Html => matches!(ending.as_str(), "html" | "htm" | "xhtml"),
+        SourceKind::Markdown => matches!(ending.as_str(), "md" | "markdown"),
+        SourceKind::Lines => false,
     };
-    // What a server shows for an address that does not exist is no page.
+    // Error pages of the web server are not pages.
     let name = path.rsplit('/').next().unwrap_or(path);
     is_page && !matches!(name, "404.html" | "50x.html" | "500.html" | "404.md")
 }
 
-fn sort_in(plan: &Plan, scheme: &AddressScheme, path: String, found: &mut Inventory) {
+fn add_file(plan: &BuildPlan, scheme: &AddressScheme, path: String, found: &mut Inventory) {
     if !is_page(plan.source, &path) {
         found.others.push(path.into());
         return;
@@ -332,14 +327,13 @@ fn sort_in(plan: &Plan, scheme: &AddressScheme, path: String, found: &mut Invent
     }
 }
 
-/// The address of a file where nothing says otherwise: an index is its folder,
-/// everything else is itself (D30).
-pub(crate) fn address(base: &Base, path: &str) -> Option<String> {
+/// Returns the default URL of a file: the folder for an index file, else the file itself (D30).
+pub(crate) fn address(base: &BaseUrl, path: &str) -> Option<String> {
     let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (folder, name));
     let shown = match name {
         "index.html" | "index.htm" | "index.xhtml" => String::new(),
         "index.md" | "_index.md" | "README.md" | "index.markdown" => String::new(),
-        // A generator makes a folder of a page of Markdown.
+        // Generators turn a Markdown page into a folder.
         _ => match name.strip_suffix(".md").or_else(|| name.strip_suffix(".markdown")) {
             Some(stem) => format!("{stem}/"),
             None => name.to_owned(),
@@ -359,13 +353,13 @@ pub(crate) fn address(base: &Base, path: &str) -> Option<String> {
     PageUrl::parse(url).ok().map(|url| url.key().to_owned())
 }
 
-/// Whether a page is the home page, whatever address the site gives it.
-pub(crate) fn is_home(base: &Base, url: &str, path: Option<&str>) -> bool {
+/// Returns whether a page is the home page, in every form of its URL.
+pub(crate) fn is_home(base: &BaseUrl, url: &str, path: Option<&str>) -> bool {
     url == base.as_str()
         || path.is_some_and(|path| matches!(path, "index.html" | "index.htm" | "index.xhtml"))
 }
 
-/// Writes a segment of a path the way the URL standard does.
+/// Percent-encodes a path segment as the URL standard does.
 fn encode(segment: &str, out: &mut String) {
     for byte in segment.bytes() {
         let stays = byte.is_ascii_alphanumeric()
@@ -399,9 +393,9 @@ fn encode(segment: &str, out: &mut String) {
     }
 }
 
-/// The path of one of the site's files by its address, below the site's
-/// folder; `None` for what could lead out of it.
-pub(crate) fn inside<'u>(base: &Base, url: &'u str) -> Option<&'u str> {
+/// Returns the path of a file by its URL, relative to the site's folder; `None` for paths that
+/// could lead out of it.
+pub(crate) fn path_inside<'u>(base: &BaseUrl, url: &'u str) -> Option<&'u str> {
     let path = base.strip(url)?;
     let is_safe = !path.starts_with('/')
         && !path.contains(['\\', '%', '?', '#', ':'])
@@ -409,22 +403,22 @@ pub(crate) fn inside<'u>(base: &Base, url: &'u str) -> Option<&'u str> {
     is_safe.then_some(path)
 }
 
-/// Whether a path lies below a prefix. The index page of a folder counts where
-/// addresses have no final slash: `/a` lies below `/a/`.
+/// Returns whether a path is below a prefix. The index page of a folder counts with and without a
+/// final slash: `/a` is below `/a/`.
 pub(crate) fn is_below(path: &str, prefix: &str) -> bool {
     path.starts_with(prefix) || prefix.strip_suffix('/') == Some(path)
 }
 
-/// The same, with the page beside the folder: `/a.html` for `/a/`. For settings
-/// that close pages.
+/// Like [`is_below`], but the page next to the folder counts too: `/a.html` for `/a/`. For settings
+/// that restrict pages.
 pub(crate) fn is_below_or_beside(path: &str, prefix: &str) -> bool {
     let stem = [".html", ".htm", ".xhtml"].iter().find_map(|ending| path.strip_suffix(ending));
     is_below(path, prefix) || stem.is_some_and(|stem| prefix.strip_suffix('/') == Some(stem))
 }
 
-/// Path prefixes as the owner wrote them, the way addresses have them: encoded
-/// and below the site's own path.
-pub(crate) fn prefix(base: &Base, written: &str) -> String {
+/// Returns a configured path prefix as it appears in URLs: percent-encoded and below the path of
+/// the base URL.
+pub(crate) fn prefix(base: &BaseUrl, written: &str) -> String {
     let inside = written.strip_prefix(base.path()).unwrap_or(written).trim_start_matches('/');
     let mut out = String::from(base.path());
     for c in inside.chars() {
@@ -437,14 +431,14 @@ pub(crate) fn prefix(base: &Base, written: &str) -> String {
     out
 }
 
-/// Where the twin of a page lies, below the output folder.
-pub(crate) fn twin(base: &Base, url: &str, path: Option<&str>) -> Option<String> {
+/// Returns the path of the Markdown twin of a page, relative to the output folder.
+pub(crate) fn twin(base: &BaseUrl, url: &str, path: Option<&str>) -> Option<String> {
     let inside = match path {
         Some(path) => path.to_owned(),
         None if url == base.as_str() => "index.html".to_owned(),
         None => match url.strip_suffix('/') {
-            Some(folder) => format!("{}/index.html", inside(base, folder)?),
-            None => inside(base, url)?.to_owned(),
+            Some(folder) => format!("{}/index.html", path_inside(base, folder)?),
+            None => path_inside(base, url)?.to_owned(),
         },
     };
     let stem = [".html", ".htm", ".xhtml", ".markdown", ".md"]
@@ -454,8 +448,8 @@ pub(crate) fn twin(base: &Base, url: &str, path: Option<&str>) -> Option<String>
     Some(format!("{stem}.md"))
 }
 
-/// The address of a file of ours, by its path below the output folder.
-pub(crate) fn file_address(base: &Base, path: &str) -> String {
+/// Returns the URL of an artifact by its path relative to the output folder.
+pub(crate) fn file_address(base: &BaseUrl, path: &str) -> String {
     let mut url = String::from(base.as_str());
     for (n, segment) in path.split('/').enumerate() {
         if n != 0 {
@@ -489,8 +483,8 @@ mod tests {
     }
 
     #[test]
-    fn ours_addresses_come_from_paths() {
-        let base = Base::parse("https://h.example/repo").unwrap();
+    fn urls_follow_from_paths() {
+        let base = BaseUrl::parse("https://h.example/repo").unwrap();
         for (path, url) in [
             ("index.html", "https://h.example/repo/"),
             ("a/index.htm", "https://h.example/repo/a/"),

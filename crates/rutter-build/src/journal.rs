@@ -1,73 +1,70 @@
-//! The journal: the steps of a publication, one per line.
+//! The publication journal (`journal.json`): one step per line.
 //!
-//! Once the journal is on disk, the publication happens, in this process or in
-//! the next one; until it is done, no staged file may be deleted. Redoing it is
-//! idempotent: a step whose staged file is missing was done before, or the file
-//! was deleted by another program. Such a step is skipped and the others are
-//! done; a state file that was lost this way is returned, so that the next
-//! build writes everything again. Both ends stream.
+//! As soon as the journal is on disk, the publication is decided: this process or the next one
+//! completes it. Until it is completed, no staged file may be deleted. Applying a journal is
+//! idempotent: a step without its staged file was done before, or another program deleted the file.
+//! Such a step is skipped; a state file that was lost this way is returned, so that the next build
+//! writes everything again. Both reading and writing stream.
 //!
-//! Rejects journals of another format and lines that cannot be parsed, before
-//! it does anything.
+//! Rejects journals of another format and damaged journals before any step is done.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use rutter_page::seal::Seal;
+use rutter_page::checksum::RecordChecksum;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{At, BuildError};
+use crate::error::{BuildError, IoErrorContext};
 use crate::manifest::time_of;
-use crate::state::Paths;
+use crate::state::StatePaths;
 
 const FORMAT: u32 = 4;
-/// The format of journals without a last line.
+/// Format of journals without an end line.
 const UNSEALED: u32 = 3;
 
-/// Folders that are remembered before their names are made safe.
-const MOST_TOUCHED: usize = 4096;
+/// Number of folders that may wait to be synced.
+const MAX_UNSYNCED_FOLDERS: usize = 4096;
 
-/// What a publication does, one thing after another: moves, then state, then
-/// removals, then stages.
+/// One step of a publication. The order is: moves, state files, deletions, staging folders.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Step {
+enum JournalStep {
     /// The first line.
     Format(u32),
-    /// A staged file goes where it belongs, referenced before referring.
+    /// Moves a staged file into place. Files come before the files that name them.
     Move {
         from: PathBuf,
         to: PathBuf,
-        /// Size and time of the file it takes the place of.
+        /// Size and time of the file that it replaces.
         before: Option<(u64, u64)>,
     },
-    /// A state file, after all files it describes.
+    /// Moves a state file into place, after all files that it describes.
     State {
         from: PathBuf,
         to: PathBuf,
-        /// Size and time of the staged file, which a move keeps; earlier
-        /// versions did not write it.
+        /// Size and time of the staged file, which moving preserves. Earlier versions did not write
+        /// it.
         #[serde(default)]
         staged: Option<(u64, u64)>,
     },
-    /// A file that is no longer published; only read, in journals of earlier versions.
+    /// Deletes a file. Only in journals of earlier versions.
     Remove(PathBuf),
-    /// A file that is no longer published.
+    /// Deletes a file that is no longer published.
     Delete {
         path: PathBuf,
         /// Its size and time when the journal was written.
         before: Option<(u64, u64)>,
     },
-    /// A folder with staged files.
+    /// Deletes a staging folder.
     Stage(PathBuf),
-    /// The last line: number and digest of all lines before it.
+    /// The last line: number of lines and digest of all lines before it.
     End(String),
 }
 
-/// Size and time of a file; `None` where there is none. A disk that does not
-/// answer is an error, not a missing file.
-fn stat(path: &Path) -> Result<Option<(u64, u64)>, BuildError> {
+/// Returns size and time of a file; `None` if it does not exist. An I/O error does not count as a
+/// missing file.
+fn file_stat(path: &Path) -> Result<Option<(u64, u64)>, BuildError> {
     match fs::symlink_metadata(path) {
         Ok(metadata) => Ok(Some((metadata.len(), time_of(&metadata)))),
         Err(error) if is_absent(&error) => Ok(None),
@@ -79,36 +76,37 @@ fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// A journal that is being written: nothing is promised yet.
+/// A journal that is being written and has no effect yet.
 #[derive(Debug)]
-pub(crate) struct Draft {
+pub(crate) struct JournalDraft {
     path: PathBuf,
     out: BufWriter<File>,
-    seal: Seal,
-    /// The folder that was last seen to be there.
+    seal: RecordChecksum,
+    /// The folder that was created last.
     folder: PathBuf,
     pub(crate) moves: u64,
     pub(crate) removals: u64,
 }
 
-impl Draft {
-    pub(crate) fn create(paths: &Paths) -> Result<Self, BuildError> {
+impl JournalDraft {
+    pub(crate) fn create(paths: &StatePaths) -> Result<Self, BuildError> {
         let path = paths.folder.join("journal.new");
         let out = BufWriter::with_capacity(64 << 10, File::create(&path).at(&path)?);
-        let seal = Seal::default();
+        let seal = RecordChecksum::default();
         let mut draft = Self { path, out, seal, folder: PathBuf::new(), moves: 0, removals: 0 };
-        draft.push(&Step::Format(FORMAT))?;
+        draft.push(&JournalStep::Format(FORMAT))?;
         Ok(draft)
     }
 
-    fn push(&mut self, step: &Step) -> Result<(), BuildError> {
-        let mut line = serde_json::to_string(step).expect("a step is JSON");
+    fn push(&mut self, step: &JournalStep) -> Result<(), BuildError> {
+        let mut line = serde_json::to_string(step).expect("a step serializes to JSON");
         line.push('\n');
         self.seal.record(line.as_bytes());
         self.out.write_all(line.as_bytes()).at(&self.path)
     }
 
-    /// A staged file; what could stop its move stops it before it is promised.
+    /// Adds the move of a staged file. Errors that would prevent the move are found here, before
+    /// the publication is decided.
     pub(crate) fn put(&mut self, from: PathBuf, to: PathBuf) -> Result<(), BuildError> {
         if let Some(folder) = to.parent()
             && folder != self.folder
@@ -117,32 +115,32 @@ impl Draft {
             folder.clone_into(&mut self.folder);
         }
         if to.is_dir() {
-            let error = io::Error::new(io::ErrorKind::IsADirectory, "a folder is in the way");
+            let error = io::Error::new(io::ErrorKind::IsADirectory, "a folder has this name");
             return Err(BuildError::Io(to, error));
         }
         self.moves += 1;
-        let before = stat(&to)?;
-        self.push(&Step::Move { from, to, before })
+        let before = file_stat(&to)?;
+        self.push(&JournalStep::Move { from, to, before })
     }
 
     pub(crate) fn state(&mut self, from: PathBuf, to: PathBuf) -> Result<(), BuildError> {
-        let staged = stat(&from)?;
-        self.push(&Step::State { from, to, staged })
+        let staged = file_stat(&from)?;
+        self.push(&JournalStep::State { from, to, staged })
     }
 
     pub(crate) fn remove(&mut self, path: PathBuf) -> Result<(), BuildError> {
         self.removals += 1;
-        let before = stat(&path)?;
-        self.push(&Step::Delete { path, before })
+        let before = file_stat(&path)?;
+        self.push(&JournalStep::Delete { path, before })
     }
 
     pub(crate) fn stage(&mut self, folder: &Path) -> Result<(), BuildError> {
-        self.push(&Step::Stage(folder.to_owned()))
+        self.push(&JournalStep::Stage(folder.to_owned()))
     }
 
-    /// Puts the journal on disk: from here on the publication happens.
-    pub(crate) fn commit(mut self, paths: &Paths) -> Result<Journal, BuildError> {
-        let end = Step::End(self.seal.to_text());
+    /// Writes the journal to disk. From here on, the publication will be completed.
+    pub(crate) fn commit(mut self, paths: &StatePaths) -> Result<Journal, BuildError> {
+        let end = JournalStep::End(self.seal.to_text());
         self.push(&end)?;
         let Self { path, out, .. } = self;
         let file = out.into_inner().map_err(io::IntoInnerError::into_error).at(&path)?;
@@ -155,13 +153,13 @@ impl Draft {
     }
 }
 
-/// Everything the journal will name is on disk before the journal is.
-fn flush(paths: &Paths, draft: &Path) -> Result<(), BuildError> {
+/// Flushes all files that the journal names, before the journal itself.
+fn flush(paths: &StatePaths, draft: &Path) -> Result<(), BuildError> {
     #[cfg(target_os = "linux")]
     {
         let mut folders = vec![paths.folder.clone()];
-        each(draft, &mut |step| {
-            if let Step::Stage(folder) = step {
+        for_each_step(draft, &mut |step| {
+            if let JournalStep::Stage(folder) = step {
                 folders.push(folder);
             }
             Ok(())
@@ -175,8 +173,8 @@ fn flush(paths: &Paths, draft: &Path) -> Result<(), BuildError> {
     #[cfg(not(target_os = "linux"))]
     {
         let _ = paths;
-        each(draft, &mut |step| match step {
-            Step::Move { from, .. } | Step::State { from, .. } => {
+        for_each_step(draft, &mut |step| match step {
+            JournalStep::Move { from, .. } | JournalStep::State { from, .. } => {
                 File::open(&from).and_then(|file| file.sync_all()).at(&from)
             }
             _ => Ok(()),
@@ -184,21 +182,21 @@ fn flush(paths: &Paths, draft: &Path) -> Result<(), BuildError> {
     }
 }
 
-/// A publication that is promised.
+/// A complete journal on disk.
 #[derive(Debug)]
 pub(crate) struct Journal {
     path: PathBuf,
 }
 
 impl Journal {
-    /// `None` where nothing is under way.
-    pub(crate) fn load(paths: &Paths) -> Result<Option<Self>, BuildError> {
+    /// Loads the journal; `None` if no publication is in progress.
+    pub(crate) fn load(paths: &StatePaths) -> Result<Option<Self>, BuildError> {
         let path = paths.journal();
-        // A journal appears by being renamed, so it is whole or not there.
+        // The journal is created by a rename, so it is complete or does not exist.
         match fs::symlink_metadata(&path) {
             Ok(_) => {
-                // Nothing is done before all of it is understood.
-                each(&path, &mut |_| Ok(()))?;
+                // Parse all steps before doing any of them.
+                for_each_step(&path, &mut |_| Ok(()))?;
                 Ok(Some(Self { path }))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -206,57 +204,57 @@ impl Journal {
         }
     }
 
-    /// Does what is left to do; returns the state files that were lost.
-    pub(crate) fn redo(self) -> Result<Vec<PathBuf>, BuildError> {
-        let mut touched = Touched::default();
+    /// Does the remaining steps and returns the state files that were lost.
+    pub(crate) fn apply(self) -> Result<Vec<PathBuf>, BuildError> {
+        let mut changed_folders = ChangedFolders::default();
         let mut stages = Vec::new();
         let mut lost = Vec::new();
-        each(&self.path, &mut |step| {
+        for_each_step(&self.path, &mut |step| {
             match step {
-                Step::Format(_) | Step::End(_) => {}
-                Step::Move { from, to, before } => {
-                    // A file that was written there since is newer than ours.
-                    let now = stat(&to)?;
-                    if stat(&from)?.is_some() && (now.is_none() || now == before) {
-                        touched.rename(&from, &to)?;
+                JournalStep::Format(_) | JournalStep::End(_) => {}
+                JournalStep::Move { from, to, before } => {
+                    // A file that was written there meanwhile is newer than the staged one.
+                    let now = file_stat(&to)?;
+                    if file_stat(&from)?.is_some() && (now.is_none() || now == before) {
+                        changed_folders.rename(&from, &to)?;
                     }
                 }
-                Step::State { from, to, staged } => {
-                    let now = stat(&to)?;
-                    if stat(&from)?.is_some() {
-                        touched.rename(&from, &to)?;
+                JournalStep::State { from, to, staged } => {
+                    let now = file_stat(&to)?;
+                    if file_stat(&from)?.is_some() {
+                        changed_folders.rename(&from, &to)?;
                     } else if now.is_none() || (staged.is_some() && now != staged) {
                         lost.push(to);
                     }
                 }
-                Step::Remove(path) => touched.remove(&path)?,
-                Step::Delete { path, before } => {
-                    // A file that was written there since is not the one that was published.
-                    if before.is_some() && stat(&path)? == before {
-                        touched.remove(&path)?;
+                JournalStep::Remove(path) => changed_folders.remove(&path)?,
+                JournalStep::Delete { path, before } => {
+                    // A file that was written there meanwhile is not the published one.
+                    if before.is_some() && file_stat(&path)? == before {
+                        changed_folders.remove(&path)?;
                     }
                 }
-                Step::Stage(folder) => stages.push(folder),
+                JournalStep::Stage(folder) => stages.push(folder),
             }
             Ok(())
         })?;
-        touched.sync()?;
-        // Before the journal goes: the next build must know what is missing.
+        changed_folders.sync()?;
+        // Written before the journal is deleted, so that the next build knows what is missing.
         if let (false, Some(folder)) = (lost.is_empty(), self.path.parent()) {
             mark_incomplete(folder, &lost)?;
         }
         fs::remove_file(&self.path).at(&self.path)?;
         for stage in &stages {
-            // Nothing that is wanted is left there.
+            // All files were moved out of it.
             drop(fs::remove_dir_all(stage));
         }
         Ok(lost)
     }
 }
 
-/// Notes that state files were lost, so that the next build is a whole one.
+/// Records that state files were lost, so that the next build compares all files.
 fn mark_incomplete(folder: &Path, lost: &[PathBuf]) -> Result<(), BuildError> {
-    let path = Paths::new(folder).incomplete();
+    let path = StatePaths::new(folder).incomplete();
     let mut text = String::new();
     for path in lost {
         text.push_str(&path.to_string_lossy());
@@ -265,52 +263,52 @@ fn mark_incomplete(folder: &Path, lost: &[PathBuf]) -> Result<(), BuildError> {
     fs::write(&path, text).at(&path)
 }
 
-/// Reads a journal, step by step.
-fn each(
+/// Reads a journal step by step.
+fn for_each_step(
     path: &Path,
-    take: &mut dyn FnMut(Step) -> Result<(), BuildError>,
+    take: &mut dyn FnMut(JournalStep) -> Result<(), BuildError>,
 ) -> Result<(), BuildError> {
     let input = BufReader::with_capacity(64 << 10, File::open(path).at(path)?);
-    let mut seal = Seal::default();
-    // Whether the last line is still to come; an empty file has not even a first.
+    let mut seal = RecordChecksum::default();
+    // Whether the end line is still expected. An empty file lacks even the first line.
     let (mut is_sealed, mut n_lines) = (true, 0);
     for (n, line) in (1..).zip(input.lines()) {
         n_lines = n;
         let line = line.at(path)?;
         let step = serde_json::from_str(&line);
-        let step = step.map_err(|_| BuildError::State(path.to_owned(), n))?;
-        if let Step::End(end) = &step {
+        let step = step.map_err(|_| BuildError::DamagedState(path.to_owned(), n))?;
+        if let JournalStep::End(end) = &step {
             if *end != seal.to_text() {
-                return Err(BuildError::State(path.to_owned(), n));
+                return Err(BuildError::DamagedState(path.to_owned(), n));
             }
             is_sealed = false;
         }
         seal.record(line.as_bytes());
         seal.update(b"\n");
         match step {
-            Step::Format(FORMAT) if n == 1 => {}
-            Step::Format(UNSEALED) if n == 1 => is_sealed = false,
-            Step::Format(_) => return Err(BuildError::Newer(path.to_owned())),
-            _ if n == 1 => return Err(BuildError::State(path.to_owned(), n)),
+            JournalStep::Format(FORMAT) if n == 1 => {}
+            JournalStep::Format(UNSEALED) if n == 1 => is_sealed = false,
+            JournalStep::Format(_) => return Err(BuildError::NewerFormat(path.to_owned())),
+            _ if n == 1 => return Err(BuildError::DamagedState(path.to_owned(), n)),
             step => take(step)?,
         }
     }
-    if is_sealed { Err(BuildError::State(path.to_owned(), n_lines)) } else { Ok(()) }
+    if is_sealed { Err(BuildError::DamagedState(path.to_owned(), n_lines)) } else { Ok(()) }
 }
 
-/// Folders with new names in them.
+/// Folders with renamed files that are not synced yet.
 #[derive(Debug, Default)]
-struct Touched {
+struct ChangedFolders {
     folders: Vec<PathBuf>,
 }
 
-impl Touched {
-    /// Moves a file and remembers its new folder.
+impl ChangedFolders {
+    /// Moves a file and records its new folder.
     fn rename(&mut self, from: &Path, to: &Path) -> Result<(), BuildError> {
         if let Some(folder) = to.parent()
             && self.folders.last().is_none_or(|last| last != folder)
         {
-            if MOST_TOUCHED <= self.folders.len() {
+            if MAX_UNSYNCED_FOLDERS <= self.folders.len() {
                 self.sync()?;
             }
             fs::create_dir_all(folder).at(folder)?;
@@ -319,7 +317,7 @@ impl Touched {
         fs::rename(from, to).at(to)
     }
 
-    /// Deletes a file, after the names of those that take its place are safe.
+    /// Deletes a file, after syncing the folders of the files that replace it.
     fn remove(&mut self, path: &Path) -> Result<(), BuildError> {
         self.sync()?;
         match fs::remove_file(path) {
@@ -329,7 +327,7 @@ impl Touched {
         }
     }
 
-    /// Makes the names safe.
+    /// Syncs all recorded folders.
     fn sync(&mut self) -> Result<(), BuildError> {
         self.folders.sort();
         self.folders.dedup();
@@ -340,7 +338,7 @@ impl Touched {
     }
 }
 
-/// A name is only safe once its folder is.
+/// Syncs a folder, so that the names in it survive a crash.
 pub(crate) fn sync_folder(folder: &Path) -> Result<(), BuildError> {
     #[cfg(unix)]
     File::open(folder).and_then(|file| file.sync_all()).at(folder)?;
@@ -354,13 +352,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_a_journal_is_done_to_its_end_or_says_what_is_wrong() {
+    fn applies_whole_journal_and_rejects_damaged_ones() {
         let folder = tempfile::tempdir().unwrap();
-        let paths = Paths::new(&folder.path().join("state"));
+        let paths = StatePaths::new(&folder.path().join("state"));
         let at = |name: &str| folder.path().join(name);
         fs::create_dir_all(at("state/stage")).unwrap();
         fs::write(at("old.txt"), "old").unwrap();
-        let mut draft = Draft::create(&paths).unwrap();
+        let mut draft = JournalDraft::create(&paths).unwrap();
         for n in 0..3 {
             fs::write(at(&format!("state/stage/{n}")), n.to_string()).unwrap();
             draft.put(at(&format!("state/stage/{n}")), at(&format!("out/{n}/x.html"))).unwrap();
@@ -371,7 +369,7 @@ mod tests {
         drop(draft.commit(&paths).unwrap());
         let journal = fs::read_to_string(paths.journal()).unwrap();
 
-        // One of another version, and one that is broken, are left alone.
+        // Journals of another version and damaged journals are not applied.
         let cut: String = journal.split_inclusive('\n').take(3).collect();
         for (text, is_newer) in [
             ("{\"format\":9}\n", true),
@@ -382,28 +380,28 @@ mod tests {
         ] {
             fs::write(paths.journal(), text).unwrap();
             let error = Journal::load(&paths).unwrap_err();
-            assert_eq!(matches!(error, BuildError::Newer(_)), is_newer, "{error}");
-            assert_eq!(matches!(error, BuildError::State(..)), !is_newer, "{error}");
+            assert_eq!(matches!(error, BuildError::NewerFormat(_)), is_newer, "{error}");
+            assert_eq!(matches!(error, BuildError::DamagedState(..)), !is_newer, "{error}");
             assert!(paths.journal().exists() && at("state/stage/0").exists());
         }
 
         fs::write(paths.journal(), journal).unwrap();
-        assert!(Journal::load(&paths).unwrap().unwrap().redo().unwrap().is_empty());
+        assert!(Journal::load(&paths).unwrap().unwrap().apply().unwrap().is_empty());
         assert_eq!(fs::read_to_string(at("out/2/x.html")).unwrap(), "2");
         assert!(!at("old.txt").exists() && !at("state/stage").exists());
         assert!(Journal::load(&paths).unwrap().is_none());
     }
 
     #[test]
-    fn a_file_that_was_written_since_the_journal_is_not_deleted() {
+    fn keeps_file_written_after_the_journal() {
         let folder = tempfile::tempdir().unwrap();
-        let paths = Paths::new(&folder.path().join("state"));
+        let paths = StatePaths::new(&folder.path().join("state"));
         let at = |name: &str| folder.path().join(name);
         fs::create_dir_all(&paths.folder).unwrap();
         for name in ["same.md", "newer.md", "folder.md", "gone.md"] {
             fs::write(at(name), "old").unwrap();
         }
-        let mut draft = Draft::create(&paths).unwrap();
+        let mut draft = JournalDraft::create(&paths).unwrap();
         for name in ["same.md", "newer.md", "folder.md", "gone.md", "later.md"] {
             draft.remove(at(name)).unwrap();
         }
@@ -413,17 +411,17 @@ mod tests {
         fs::remove_file(at("folder.md")).unwrap();
         fs::create_dir(at("folder.md")).unwrap();
         fs::remove_file(at("gone.md")).unwrap();
-        assert!(journal.redo().unwrap().is_empty());
+        assert!(journal.apply().unwrap().is_empty());
         assert!(!at("same.md").exists());
         assert!(at("newer.md").is_file() && at("later.md").is_file() && at("folder.md").is_dir());
     }
 
     #[test]
-    fn a_step_without_its_staged_file_is_skipped_and_the_others_are_done() {
+    fn skips_step_without_staged_file() {
         let folder = tempfile::tempdir().unwrap();
-        let paths = Paths::new(&folder.path().join("state"));
+        let paths = StatePaths::new(&folder.path().join("state"));
         let at = |name: &str| folder.path().join(name);
-        let lay = |is_old: bool| {
+        let prepare = |is_old: bool| {
             drop(fs::remove_dir_all(&paths.folder));
             fs::create_dir_all(at("state/next")).unwrap();
             for name in ["a", "b", "c"] {
@@ -432,7 +430,7 @@ mod tests {
                 }
                 fs::write(at(&format!("state/next/{name}")), name).unwrap();
             }
-            let mut draft = Draft::create(&paths).unwrap();
+            let mut draft = JournalDraft::create(&paths).unwrap();
             for name in ["a", "b", "c"] {
                 let (from, to) = (format!("state/next/{name}"), format!("state/{name}.json"));
                 draft.state(at(&from), at(&to)).unwrap();
@@ -443,16 +441,16 @@ mod tests {
         let text = |name: &str| fs::read_to_string(at(&format!("state/{name}.json"))).ok();
         let old = |is_old: bool| is_old.then(|| "old, longer".to_owned());
         for is_old in [true, false] {
-            // Done before the process ended.
-            let journal = lay(is_old);
+            // The step was done before the process ended.
+            let journal = prepare(is_old);
             fs::rename(at("state/next/b"), at("state/b.json")).unwrap();
-            assert!(journal.redo().unwrap().is_empty());
+            assert!(journal.apply().unwrap().is_empty());
             assert_eq!(["a", "b", "c"].map(text), ["a", "b", "c"].map(|it| Some(it.to_owned())));
             assert!(!paths.incomplete().exists() && !at("out/none").exists());
-            // Deleted by another program: the state before stays.
-            let journal = lay(is_old);
+            // Another program deleted the staged file: the previous state file stays.
+            let journal = prepare(is_old);
             fs::remove_file(at("state/next/b")).unwrap();
-            assert_eq!(journal.redo().unwrap(), [at("state/b.json")]);
+            assert_eq!(journal.apply().unwrap(), [at("state/b.json")]);
             assert_eq!(["a", "c"].map(text), ["a", "c"].map(|it| Some(it.to_owned())));
             assert_eq!(text("b"), old(is_old));
             assert!(fs::read_to_string(paths.incomplete()).unwrap().contains("b.json"));

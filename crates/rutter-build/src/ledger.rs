@@ -1,61 +1,62 @@
-//! The ledger: what was published and when, one plain row per URL.
+//! The ledger (`ledger.tsv`): what was published for each URL, and when.
 //!
-//! Tab-separated, sorted by the bytes of the URL, one line per page, so that
-//! one edited page is one changed line. It is read and written as a stream.
-//! The last line has the number of rows and the digest of all lines before it.
+//! Tab-separated, one line per page, sorted by the bytes of the URL, so that an edited page is one
+//! changed line. Both reading and writing stream. The last line holds the number of rows and the
+//! digest of all lines before it.
 //!
-//! Rejects lines it cannot parse, rows out of order, an empty file, and a file
-//! that ends early or was changed. Files of format 1 have no last line.
+//! Rejects lines that cannot be parsed, rows out of order, and empty, truncated or changed files.
+//! Files of format 1 have no end line.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use rutter_extract::VersionId;
-use rutter_page::seal::Seal;
+use rutter_page::checksum::RecordChecksum;
 use rutter_page::{LineDigest, Timestamp};
 
-use crate::error::{At, BuildError};
+use crate::error::{BuildError, IoErrorContext};
 
-/// First line of the file: what it is, its version, its columns.
+/// First line of the file: format, version and columns.
 const HEADING: &str = "# rutter ledger 2: url state section digest modified recorded first-seen removed template dated arc";
 
-/// The heading of files without a last line.
+/// Heading of files without an end line.
 const UNSEALED: &str = "# rutter ledger 1: url state section digest modified recorded first-seen removed template dated arc";
 
-/// What begins the last line.
+/// Start of the end line.
 const END: &str = "# end ";
 
-/// How long a page that went away is remembered, in days (D26).
+/// Number of days that the row of a removed page is kept (D26).
 pub(crate) const REMEMBERED_DAYS: i64 = 400;
 
-/// The digest of a line that was never published and is not known.
+/// Placeholder for the digest of a line that was never published.
 pub(crate) const UNKNOWN: LineDigest = LineDigest([0; 16]);
 
-/// Who may see a page (D85).
+/// Layers that may show a page (D85).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sight {
-    /// Everybody, in every layer.
+pub(crate) enum Visibility {
+    /// All layers.
     Public,
-    /// In the sitemap, but not for AI.
+    /// The sitemap, but no layer for AI.
     Listed,
-    /// Its address only, where a layer has a way to say so.
-    Bare,
-    /// Nobody.
+    /// Only layers that can list a URL without content.
+    AddressOnly,
+    /// No layer.
     Hidden,
-    /// It went away.
-    Gone,
+    /// The page was removed.
+    Removed,
 }
 
-impl Sight {
-    const ALL: [Self; 5] = [Self::Public, Self::Listed, Self::Bare, Self::Hidden, Self::Gone];
+impl Visibility {
+    const ALL: [Self; 5] =
+        [Self::Public, Self::Listed, Self::AddressOnly, Self::Hidden, Self::Removed];
 
-    /// Whether something made of its text may be shown.
-    pub(crate) fn is_full(self) -> bool {
+    /// Returns whether layers may show content of the page.
+    pub(crate) fn shows_content(self) -> bool {
         matches!(self, Self::Public)
     }
 
-    /// Whether the sitemap names its address.
+    /// Returns whether the sitemap lists the page.
     pub(crate) fn is_listed(self) -> bool {
         matches!(self, Self::Public | Self::Listed)
     }
@@ -64,29 +65,29 @@ impl Sight {
         match self {
             Self::Public => "public",
             Self::Listed => "listed",
-            Self::Bare => "bare",
+            Self::AddressOnly => "bare",
             Self::Hidden => "hidden",
-            Self::Gone => "gone",
+            Self::Removed => "gone",
         }
     }
 }
 
-/// Where the first date of a page came from.
+/// Source of the first date of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Dated {
-    /// The page says it.
+pub(crate) enum DateSource {
+    /// The page itself.
     Page,
-    /// The sitemap that was there before us.
+    /// The sitemap of the site's generator.
     Sitemap,
-    /// The site's history.
+    /// The git history.
     Git,
-    /// We saw it for the first time.
+    /// The time when Rutter first read the page.
     Seen,
     /// A published collection, after the state was lost.
     Collection,
 }
 
-impl Dated {
+impl DateSource {
     const ALL: [Self; 5] = [Self::Page, Self::Sitemap, Self::Git, Self::Seen, Self::Collection];
 
     fn name(self) -> &'static str {
@@ -100,30 +101,30 @@ impl Dated {
     }
 }
 
-/// What is known of a page.
+/// One page in the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Row {
+pub(crate) struct LedgerRow {
     pub(crate) url: String,
-    pub(crate) sight: Sight,
+    pub(crate) visibility: Visibility,
     pub(crate) section: String,
-    /// Of its line; also of one that never left.
+    /// Digest of its line, even if the line was never published.
     pub(crate) digest: LineDigest,
-    /// What its line says.
+    /// Modification date in its line.
     pub(crate) modified: Timestamp,
-    /// When we first published this version.
+    /// When this version was first published.
     pub(crate) recorded: Timestamp,
     pub(crate) first_seen: Timestamp,
     pub(crate) removed: Option<Timestamp>,
-    /// The template version it was read with.
+    /// Template version that the page was read with.
     pub(crate) template: Option<VersionId>,
-    pub(crate) dated: Dated,
-    /// For the layer of that name: what it last said, and when.
+    pub(crate) date_source: DateSource,
+    /// The `arc` column: digest and time of the last ARC entry.
     pub(crate) arc: String,
 }
 
-impl Row {
+impl LedgerRow {
     pub(crate) fn is_public(&self) -> bool {
-        self.sight == Sight::Public
+        self.visibility == Visibility::Public
     }
 
     fn parse(line: &str) -> Option<Self> {
@@ -133,7 +134,8 @@ impl Row {
         let or_none = |text: &str| (text != "-").then(|| text.to_owned());
         let row = Self {
             url: next()?.to_owned(),
-            sight: next().and_then(|name| Sight::ALL.into_iter().find(|it| it.name() == name))?,
+            visibility: next()
+                .and_then(|name| Visibility::ALL.into_iter().find(|it| it.name() == name))?,
             section: next()?.to_owned(),
             digest: LineDigest::parse(next()?)?,
             modified: time(next()?)?,
@@ -147,7 +149,8 @@ impl Row {
                 Some(text) => Some(VersionId(text.parse().ok()?)),
                 None => None,
             },
-            dated: next().and_then(|name| Dated::ALL.into_iter().find(|it| it.name() == name))?,
+            date_source: next()
+                .and_then(|name| DateSource::ALL.into_iter().find(|it| it.name() == name))?,
             arc: next()?.to_owned(),
         };
         columns.next().is_none().then_some(row)
@@ -156,10 +159,10 @@ impl Row {
     fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let removed = self.removed.map_or_else(|| "-".to_owned(), |time| time.to_string());
         let template = self.template.map_or_else(|| "-".to_owned(), |id| id.0.to_string());
-        let (sight, dated) = (self.sight.name(), self.dated.name());
+        let (visibility, date_source) = (self.visibility.name(), self.date_source.name());
         writeln!(
             out,
-            "{}\t{sight}\t{}\t{}\t{}\t{}\t{}\t{removed}\t{template}\t{dated}\t{}",
+            "{}\t{visibility}\t{}\t{}\t{}\t{}\t{}\t{removed}\t{template}\t{date_source}\t{}",
             self.url,
             self.section,
             self.digest,
@@ -173,19 +176,19 @@ impl Row {
 
 /// Reads rows in order.
 #[derive(Debug)]
-pub(crate) struct Rows {
+pub(crate) struct LedgerReader {
     path: PathBuf,
     input: Option<BufReader<File>>,
     line: String,
     n_line: u64,
     last: String,
-    seal: Seal,
-    /// Whether the last line is still to come.
+    seal: RecordChecksum,
+    /// Whether the end line is still expected.
     is_sealed: bool,
 }
 
-impl Rows {
-    /// A missing file has no rows.
+impl LedgerReader {
+    /// Opens a ledger; a missing file has no rows.
     pub(crate) fn open(path: &Path) -> Result<Self, BuildError> {
         let input = match File::open(path) {
             Ok(file) => Some(BufReader::with_capacity(256 << 10, file)),
@@ -199,7 +202,7 @@ impl Rows {
             line: String::new(),
             n_line: 0,
             last: String::new(),
-            seal: Seal::default(),
+            seal: RecordChecksum::default(),
             is_sealed: false,
         };
         if rows.input.is_some() {
@@ -209,9 +212,9 @@ impl Rows {
                 HEADING => rows.is_sealed = true,
                 UNSEALED => {}
                 other if other.starts_with("# rutter ledger ") => {
-                    return Err(BuildError::Newer(rows.path));
+                    return Err(BuildError::NewerFormat(rows.path));
                 }
-                _ => return Err(BuildError::State(rows.path, 1)),
+                _ => return Err(BuildError::DamagedState(rows.path, 1)),
             }
         }
         Ok(rows)
@@ -224,25 +227,25 @@ impl Rows {
         Ok(0 < input.read_line(&mut self.line).at(&self.path)?)
     }
 
-    pub(crate) fn next(&mut self) -> Result<Option<Row>, BuildError> {
+    pub(crate) fn next(&mut self) -> Result<Option<LedgerRow>, BuildError> {
         let is_over = !self.read_line()?;
-        let broken = || BuildError::State(self.path.clone(), self.n_line);
+        let broken = || BuildError::DamagedState(self.path.clone(), self.n_line);
         if is_over {
-            // Cut at the end of a line.
+            // The file was truncated at the end of a line.
             return if self.is_sealed { Err(broken()) } else { Ok(None) };
         }
-        // A line that was not written to its end is no line.
+        // An incomplete line is damage.
         let line = self.line.strip_suffix('\n').ok_or_else(broken)?;
         if let Some(end) = line.strip_prefix(END).filter(|_| self.is_sealed) {
             if end != self.seal.to_text() || self.read_line()? {
-                return Err(BuildError::State(self.path.clone(), self.n_line));
+                return Err(BuildError::DamagedState(self.path.clone(), self.n_line));
             }
             self.is_sealed = false;
             self.input = None;
             return Ok(None);
         }
         self.seal.record(self.line.as_bytes());
-        let row = Row::parse(line).ok_or_else(broken)?;
+        let row = LedgerRow::parse(line).ok_or_else(broken)?;
         if row.url <= self.last {
             return Err(broken());
         }
@@ -253,24 +256,24 @@ impl Rows {
 
 /// Writes rows in order.
 #[derive(Debug)]
-pub(crate) struct RowsWriter {
+pub(crate) struct LedgerWriter {
     path: PathBuf,
     out: BufWriter<File>,
-    seal: Seal,
+    seal: RecordChecksum,
     line: Vec<u8>,
 }
 
-impl RowsWriter {
+impl LedgerWriter {
     pub(crate) fn create(path: &Path) -> Result<Self, BuildError> {
         let mut out = BufWriter::with_capacity(256 << 10, File::create(path).at(path)?);
         let heading = format!("{HEADING}\n");
         out.write_all(heading.as_bytes()).at(path)?;
-        let mut seal = Seal::default();
+        let mut seal = RecordChecksum::default();
         seal.update(heading.as_bytes());
         Ok(Self { path: path.to_owned(), out, seal, line: Vec::new() })
     }
 
-    pub(crate) fn push(&mut self, row: &Row) -> Result<(), BuildError> {
+    pub(crate) fn push(&mut self, row: &LedgerRow) -> Result<(), BuildError> {
         self.line.clear();
         row.write(&mut self.line).at(&self.path)?;
         self.seal.record(&self.line);
@@ -287,11 +290,11 @@ impl RowsWriter {
 mod tests {
     use super::*;
 
-    fn row() -> Row {
+    fn row() -> LedgerRow {
         let time = |text: &str| Timestamp::parse(text).unwrap();
-        Row {
+        LedgerRow {
             url: "https://h.example/a".into(),
-            sight: Sight::Public,
+            visibility: Visibility::Public,
             section: "main".into(),
             digest: LineDigest::of(b"{}"),
             modified: time("2026-01-01T00:00:00Z"),
@@ -299,29 +302,34 @@ mod tests {
             first_seen: time("2026-02-01T00:00:00Z"),
             removed: None,
             template: Some(VersionId(7)),
-            dated: Dated::Page,
+            date_source: DateSource::Page,
             arc: "-".into(),
         }
     }
 
     #[test]
-    fn ours_a_row_survives_writing_and_reading() {
+    fn row_round_trips() {
         for row in [
             row(),
-            Row { sight: Sight::Gone, removed: Some(row().recorded), template: None, ..row() },
+            LedgerRow {
+                visibility: Visibility::Removed,
+                removed: Some(row().recorded),
+                template: None,
+                ..row()
+            },
         ] {
             let mut line = Vec::new();
             row.write(&mut line).unwrap();
             let line = String::from_utf8(line).unwrap();
-            assert_eq!(Row::parse(line.trim_end()), Some(row));
+            assert_eq!(LedgerRow::parse(line.trim_end()), Some(row));
         }
     }
 
     #[test]
-    fn ours_a_broken_ledger_is_refused_by_line() {
+    fn rejects_damaged_ledger_with_line_number() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.tsv");
-        let mut writer = RowsWriter::create(&path).unwrap();
+        let mut writer = LedgerWriter::create(&path).unwrap();
         writer.push(&row()).unwrap();
         writer.finish().unwrap();
         let good = std::fs::read_to_string(&path).unwrap();
@@ -330,7 +338,7 @@ mod tests {
             (format!("{good}nonsense\n"), 4),
             (good.replace("# end", "nonsense\n# end"), 3),
             (good.lines().take(2).collect::<Vec<_>>().join("\n"), 2),
-            // Cut at the end of a line.
+            // Truncated at the end of a line.
             (good.split_inclusive('\n').take(2).collect(), 3),
             (good.split_inclusive('\n').take(1).collect(), 2),
             (good.replace("/a\t", "/b\t"), 3),
@@ -338,29 +346,35 @@ mod tests {
             (good.replace("# end", &format!("{}\n# end", good.lines().nth(1).unwrap())), 3),
         ] {
             std::fs::write(&path, text).unwrap();
-            let mut rows = match Rows::open(&path) {
+            let mut rows = match LedgerReader::open(&path) {
                 Ok(rows) => rows,
                 Err(error) => {
-                    assert!(matches!(error, BuildError::State(_, 1)) && line == 1, "{error}");
+                    assert!(
+                        matches!(error, BuildError::DamagedState(_, 1)) && line == 1,
+                        "{error}"
+                    );
                     continue;
                 }
             };
             let error = loop {
                 match rows.next() {
                     Ok(Some(_)) => {}
-                    Ok(None) => panic!("a broken ledger was read"),
+                    Ok(None) => panic!("a damaged ledger was read"),
                     Err(error) => break error,
                 }
             };
-            assert!(matches!(error, BuildError::State(_, found) if found == line), "{error}");
+            assert!(
+                matches!(error, BuildError::DamagedState(_, found) if found == line),
+                "{error}"
+            );
         }
-        // Earlier versions wrote no last line.
+        // Earlier versions wrote no end line.
         let old: Vec<&str> = good.lines().take(2).collect();
         let old = format!("{}\n", old.join("\n").replace("ledger 2", "ledger 1"));
         std::fs::write(&path, old).unwrap();
-        let mut rows = Rows::open(&path).unwrap();
+        let mut rows = LedgerReader::open(&path).unwrap();
         assert!(rows.next().unwrap().is_some() && rows.next().unwrap().is_none());
         std::fs::write(&path, "# rutter ledger 9: x\n").unwrap();
-        assert!(matches!(Rows::open(&path), Err(BuildError::Newer(_))));
+        assert!(matches!(LedgerReader::open(&path), Err(BuildError::NewerFormat(_))));
     }
 }

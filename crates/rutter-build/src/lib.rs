@@ -1,69 +1,80 @@
 //! Builds the machine-readable layers of a website from its built folder.
 //!
-//! The data's way: [`Plan`] → inventory of names → pages read and compared
-//! with the ledger (pass 1) → sitemap, llms.txt and twins from one scan
-//! (pass 2) → collections (pass 3) → everything swapped in at once (pass 4).
-//! One ledger decides what changed and when; one gate decides what may leave.
+//! Input: a [`BuildPlan`]. [`build`] lists the pages, reads those that changed (pass 1), writes the
+//! sitemap, llms.txt and the Markdown twins (pass 2) and the collections (pass 3), and then
+//! publishes all files in one transaction (pass 4). The ledger in the state folder decides which
+//! pages changed and when.
 //!
-//! Refuses: to touch a file it did not write, to let a restricted page out, to
-//! move a date without a change, and to leave the folder half built.
+//! Rejects: overwriting files that Rutter did not write, publishing restricted pages, and changing
+//! the date of an unchanged page. An interrupted build leaves the published files as they were or
+//! is completed by the next command.
 
 mod address_scheme;
-mod arc;
-mod block;
+mod arc_entry;
+mod arc_layer;
 mod build;
+mod cache_match;
+mod cached_pages;
 mod chain;
-mod collect;
+mod collections;
 mod dates;
 mod error;
-mod feed;
-mod fit;
-mod gate;
+mod exclusion;
+mod file_marks;
+mod findings_log;
 mod git;
-mod glob;
-mod guard;
+mod head_links;
 mod hosts;
-mod inject;
 mod inventory;
 mod journal;
+mod layers;
 mod ledger;
-mod listing;
+mod llms_txt;
 mod manifest;
-mod marked;
-mod outcome;
-mod own_marks;
-mod pack;
+mod marked_block;
+mod markers;
+mod mass_change_guard;
+mod name_table;
+mod page_cache;
+mod page_reader;
+mod partner_pages;
 mod plan;
-mod previous;
-mod private;
-mod project;
 mod publish;
 mod read;
-mod recall;
-mod remember;
 pub mod rules;
-mod schema;
+mod saved_state;
+mod schema_org;
 mod section;
 mod served;
-mod signs;
 mod site_sitemap;
+mod sitemap;
 mod sources;
-mod spxi;
+mod spxi_layer;
 mod state;
-mod table;
-mod told;
-mod worker;
+mod state_rebuild;
+mod summary;
+mod templates;
+mod unmatched_selectors;
+mod visibility;
 
-pub use arc::snapshot_of;
+pub use arc_entry::snapshot_of;
 pub use build::build;
+pub use cached_pages::{CachedPage, is_built_into, load_cached_pages};
 pub use error::BuildError;
-pub use glob::Glob;
-pub use inventory::{SitePage, pages};
-pub use marked::places;
-pub use outcome::{Excluded, ExcludedPage, Listener, Made, Outcome, SectionOutcome};
+pub use inventory::{SitePage, list_pages};
+pub use markers::marker_places;
 pub use plan::{
-    Arc, Base, BaseError, Checksum, Declared, Generator, Host, Layers, Oversize, Plan, Privacy,
-    SectionRule, Source, Spxi, SurfaceRule, Twins,
+    ArcSettings, BaseUrl, BaseUrlError, BuildPlan, ChecksumScope, EntityDeclaration, Generator,
+    HostKind, Layers, OversizePolicy, PrivacySettings, SectionRule, SourceKind, SpxiSettings,
+    SurfaceRule, TwinPolicy,
 };
 pub use publish::recover;
-pub use remember::{Remembered, is_built_into, remembered};
+pub use rutter_extract::Glob;
+pub use saved_state::{LearnedTemplates, load_learned_templates};
+pub use summary::{
+    BuildEvents, BuildSummary, CollectionSize, ExcludedPage, ExclusionCount, SectionSummary,
+};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

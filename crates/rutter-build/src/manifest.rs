@@ -1,7 +1,8 @@
-//! Which files of the output folder are ours: their sizes, digests and times.
+//! The list of files that Rutter wrote into the output folder (`files.tsv`), with sizes, digests
+//! and times.
 //!
-//! A file is ours where its bytes are those we wrote. What is not known is not
-//! ours and is never touched.
+//! A file counts as written by Rutter only if its bytes have the recorded digest. Other files are
+//! never changed or deleted. A missing or damaged list counts as empty.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -9,111 +10,111 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use rutter_page::Digest;
-use rutter_page::seal::Seal;
+use rutter_page::checksum::RecordChecksum;
 use sha2::{Digest as _, Sha256};
 
-use crate::error::{At, BuildError};
+use crate::error::{BuildError, IoErrorContext};
 
 const HEADING: &str = "# rutter files 2: path kind bytes sha256 time";
 
-/// The heading of lists without a last line.
+/// Heading of lists without an end line.
 const UNSEALED: &str = "# rutter files 1: path kind bytes sha256 time";
 
-/// What begins the last line; no other one is without a tab.
+/// Start of the end line. No other line lacks a tab.
 const END: &str = "# end ";
 
-/// How far a file is ours.
+/// Origin of a file in the output folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Whose {
+pub(crate) enum Owner {
     /// A copy of a file of the site.
     Site,
-    /// Made by us.
-    Made,
-    /// The owner's, with something of ours in it: never taken away.
-    Beside,
+    /// Written by Rutter.
+    Rutter,
+    /// A file of the site owner with a block of Rutter; it is never deleted.
+    Shared,
 }
 
-impl Whose {
-    const ALL: [Self; 3] = [Self::Site, Self::Made, Self::Beside];
+impl Owner {
+    const ALL: [Self; 3] = [Self::Site, Self::Rutter, Self::Shared];
 
     fn name(self) -> &'static str {
         match self {
             Self::Site => "site",
-            Self::Made => "made",
-            Self::Beside => "beside",
+            Self::Rutter => "made",
+            Self::Shared => "beside",
         }
     }
 }
 
-/// A file we wrote.
+/// The record of a written file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Ours {
-    pub(crate) whose: Whose,
+pub(crate) struct FileRecord {
+    pub(crate) owner: Owner,
     pub(crate) bytes: u64,
     pub(crate) digest: Digest,
-    /// When it was written, in nanoseconds; an equal time spares a reading.
+    /// Modification time in nanoseconds. If it is unchanged, the file need not be read.
     pub(crate) time: u64,
 }
 
-/// All files we wrote, by path below the output folder. A list may be as long
-/// as the site is large, so names lie in one text and the rest beside it.
+/// Records of all written files by path relative to the output folder. All names share one string,
+/// because there may be as many files as pages.
 #[derive(Debug, Default)]
 pub(crate) struct Manifest {
     text: String,
     /// Sorted by name.
-    slots: Vec<Slot>,
+    slots: Vec<ManifestEntry>,
 }
 
-/// Where a name lies, and what is known of its file.
+/// Position of a name in [`Manifest::text`], and the record of its file.
 #[derive(Debug)]
-struct Slot {
+struct ManifestEntry {
     at: usize,
     bytes: u64,
     time: u64,
     digest: Digest,
     len: u32,
-    whose: Whose,
+    owner: Owner,
 }
 
-impl Slot {
-    fn ours(&self) -> Ours {
-        let Self { bytes, time, digest, whose, .. } = self;
-        Ours { whose: *whose, bytes: *bytes, digest: *digest, time: *time }
+impl ManifestEntry {
+    fn record(&self) -> FileRecord {
+        let Self { bytes, time, digest, owner, .. } = self;
+        FileRecord { owner: *owner, bytes: *bytes, digest: *digest, time: *time }
     }
 }
 
-impl Ours {
-    /// The columns behind the name.
+impl FileRecord {
+    /// Returns the columns after the name.
     pub(crate) fn columns(&self) -> String {
-        let Self { whose, bytes, digest, time } = self;
-        format!("{}\t{bytes}\t{digest}\t{time}", whose.name())
+        let Self { owner, bytes, digest, time } = self;
+        format!("{}\t{bytes}\t{digest}\t{time}", owner.name())
     }
 
     pub(crate) fn of_columns(text: &str) -> Option<Self> {
         let mut columns = text.split('\t');
-        let whose = columns.next()?;
-        let whose = Whose::ALL.into_iter().find(|known| known.name() == whose)?;
+        let owner = columns.next()?;
+        let owner = Owner::ALL.into_iter().find(|known| known.name() == owner)?;
         let bytes = columns.next()?.parse().ok()?;
         let digest = Digest::parse(columns.next()?)?;
         let time = columns.next()?.parse().ok()?;
-        columns.next().is_none().then_some(Self { whose, bytes, digest, time })
+        columns.next().is_none().then_some(Self { owner, bytes, digest, time })
     }
 }
 
-/// Writes a list, name by name.
+/// Writes a manifest one name at a time.
 #[derive(Debug)]
-pub(crate) struct ListWriter {
+pub(crate) struct ManifestWriter {
     path: PathBuf,
     out: BufWriter<File>,
-    seal: Seal,
+    seal: RecordChecksum,
 }
 
-impl ListWriter {
+impl ManifestWriter {
     pub(crate) fn create(path: &Path, target: &Path) -> Result<Self, BuildError> {
         let mut out = BufWriter::new(File::create(path).at(path)?);
         let heading = format!("{HEADING}\n# {}\n", target.display());
         out.write_all(heading.as_bytes()).at(path)?;
-        let mut seal = Seal::default();
+        let mut seal = RecordChecksum::default();
         seal.update(heading.as_bytes());
         Ok(Self { path: path.to_owned(), out, seal })
     }
@@ -131,8 +132,8 @@ impl ListWriter {
 }
 
 impl Manifest {
-    /// The list, and the folder it is about; a missing or damaged one knows
-    /// nothing: a cache may be lost. A part of a list is worse than none.
+    /// Loads the list and the path of its output folder. Returns `None` if the list is missing or
+    /// damaged; a partial list is not used.
     pub(crate) fn load(path: &Path) -> Option<(PathBuf, Self)> {
         let file = File::open(path).ok()?;
         let mut lines = BufReader::new(file).lines().map_while(Result::ok);
@@ -143,7 +144,7 @@ impl Manifest {
         }
         let folder = lines.next()?;
         let target = PathBuf::from(folder.strip_prefix("# ")?);
-        let mut seal = Seal::default();
+        let mut seal = RecordChecksum::default();
         seal.update(format!("{heading}\n{folder}\n").as_bytes());
         let mut list = Self::default();
         let mut is_whole = !is_sealed;
@@ -156,18 +157,18 @@ impl Manifest {
             seal.record(line.as_bytes());
             seal.update(b"\n");
             let Some((name, columns)) = line.split_once('\t') else { continue };
-            let Some(ours) = Ours::of_columns(columns) else { continue };
+            let Some(record) = FileRecord::of_columns(columns) else { continue };
             let Ok(len) = u32::try_from(name.len()) else { continue };
             let at = list.text.len();
             list.text.push_str(name);
-            let Ours { whose, bytes, digest, time } = ours;
-            list.slots.push(Slot { at, bytes, time, digest, len, whose });
+            let FileRecord { owner, bytes, digest, time } = record;
+            list.slots.push(ManifestEntry { at, bytes, time, digest, len, owner });
         }
         if !is_whole {
             return None;
         }
         let Self { text, slots } = &mut list;
-        // It was written in order; this only makes sure.
+        // The file is written in this order; sorting guards against edited files.
         slots.sort_by(|one, other| name_of(text, one).cmp(name_of(text, other)));
         Some((target, list))
     }
@@ -176,43 +177,44 @@ impl Manifest {
         self.slots.is_empty()
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<Ours> {
+    pub(crate) fn get(&self, name: &str) -> Option<FileRecord> {
         let found = self.slots.binary_search_by(|slot| name_of(&self.text, slot).cmp(name)).ok()?;
-        self.slots.get(found).map(Slot::ours)
+        self.slots.get(found).map(ManifestEntry::record)
     }
 
-    /// All names with what is known of them, in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, Ours)> {
-        self.slots.iter().map(|slot| (name_of(&self.text, slot), slot.ours()))
+    /// Iterates over all names and records in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, FileRecord)> {
+        self.slots.iter().map(|slot| (name_of(&self.text, slot), slot.record()))
     }
 
-    /// Whether the file that is there now is the one we wrote.
-    pub(crate) fn is_ours(&self, folder: &Path, name: &str) -> bool {
-        let Some(ours) = self.get(name) else { return false };
-        if ours.whose == Whose::Beside {
+    /// Returns whether the existing file is the one that Rutter wrote.
+    pub(crate) fn is_own_file(&self, folder: &Path, name: &str) -> bool {
+        let Some(record) = self.get(name) else { return false };
+        if record.owner == Owner::Shared {
             return false;
         }
         let path = folder.join(name);
         let Ok(metadata) = fs::symlink_metadata(&path) else { return false };
-        if !metadata.is_file() || metadata.len() != ours.bytes {
+        if !metadata.is_file() || metadata.len() != record.bytes {
             return false;
         }
-        time_of(&metadata) == ours.time || digest_of(&path).is_ok_and(|found| found == ours.digest)
+        time_of(&metadata) == record.time
+            || digest_of(&path).is_ok_and(|found| found == record.digest)
     }
 }
 
 impl Manifest {
-    /// Whether every file is there with the size and time it had.
+    /// Returns whether every file exists with its recorded size and time.
     pub(crate) fn is_in_place(&self, folder: &Path) -> bool {
-        self.iter().all(|(name, ours)| {
+        self.iter().all(|(name, record)| {
             fs::symlink_metadata(folder.join(name)).is_ok_and(|metadata| {
-                metadata.len() == ours.bytes && time_of(&metadata) == ours.time
+                metadata.len() == record.bytes && time_of(&metadata) == record.time
             })
         })
     }
 
-    /// Whether the copies of these files of the site are up to date, and
-    /// there are no others.
+    /// Returns whether the copies of these files of the site are up to date and there are no other
+    /// copies.
     pub(crate) fn has_copies<'n>(
         &self,
         site: &Path,
@@ -221,35 +223,35 @@ impl Manifest {
     ) -> bool {
         let mut n_copies = 0;
         for name in names.filter(|name| !is_made(name)) {
-            let Some(ours) = self.get(name) else { return false };
+            let Some(record) = self.get(name) else { return false };
             let is_same = fs::metadata(site.join(name)).is_ok_and(|metadata| {
-                metadata.len() == ours.bytes && time_of(&metadata) == ours.time
+                metadata.len() == record.bytes && time_of(&metadata) == record.time
             });
             if !is_same {
                 return false;
             }
             n_copies += 1;
         }
-        n_copies == self.slots.iter().filter(|slot| slot.whose == Whose::Site).count()
+        n_copies == self.slots.iter().filter(|slot| slot.owner == Owner::Site).count()
     }
 }
 
-fn name_of<'t>(text: &'t str, slot: &Slot) -> &'t str {
+fn name_of<'t>(text: &'t str, slot: &ManifestEntry) -> &'t str {
     text.get(slot.at..slot.at + slot.len as usize).unwrap_or_default()
 }
 
-/// When a file was last written, in nanoseconds.
+/// Returns the modification time of a file in nanoseconds.
 pub(crate) fn time_of(metadata: &Metadata) -> u64 {
     let time = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     time.and_then(|time| u64::try_from(time.as_nanos()).ok()).unwrap_or(0)
 }
 
-/// The digest of a file's bytes.
+/// Returns the SHA-256 digest of a file.
 pub(crate) fn digest_of(path: &Path) -> io::Result<Digest> {
     digest_of_file(&mut File::open(path)?)
 }
 
-/// The digest of the bytes that are left in an open file.
+/// Returns the SHA-256 digest of the rest of an open file.
 pub(crate) fn digest_of_file(file: &mut File) -> io::Result<Digest> {
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 64 << 10];

@@ -1,96 +1,100 @@
-//! What is to be built, settled: no file, variable or flag is looked at below
-//! this point.
+//! The complete input of a build.
+//!
+//! A [`BuildPlan`] holds every setting. The build reads no configuration file, environment variable
+//! or command line, and takes the current time from the plan.
 
+use std::fmt;
 use std::path::PathBuf;
 
-use rutter_arc::Policy;
+use rutter_arc::ArcPolicy;
+use rutter_extract::{Glob, SiteControl};
 use rutter_page::{LanguageTag, Timestamp};
-use rutter_scp::advert::Frequency;
-use rutter_spxi::{Entity, Index, Kernel, Question};
+use rutter_scp::advert::UpdateFrequency;
+use rutter_spxi::{Entity, Kernel, PacketQuestion, SemanticIndex};
 use url::Url;
 
-use crate::glob::Glob;
-
-/// A build, with every choice made.
+/// Settings of a build.
 #[derive(Debug, Clone)]
-#[expect(clippy::struct_excessive_bools, reason = "switches of the owner, each its own question")]
-pub struct Plan {
-    /// The folder or file the pages come from.
+#[expect(clippy::struct_excessive_bools, reason = "independent settings of the site owner")]
+pub struct BuildPlan {
+    /// Folder or file that contains the pages.
     pub site: PathBuf,
-    /// What lies there.
-    pub source: Source,
-    /// Where artefacts go; `None` for the site's own folder. A folder given
-    /// here becomes a whole site that can be served.
+    /// Format of the pages.
+    pub source: SourceKind,
+    /// Output folder; `None` writes into the site's own folder. A separate output folder becomes a
+    /// complete copy of the site that can be served.
     pub out: Option<PathBuf>,
-    /// The folder that remembers: `.rutter`.
+    /// State folder, usually `.rutter`.
     pub state: PathBuf,
-    /// A folder with published files, to rebuild lost state from.
+    /// Folder with published files to rebuild a lost state from.
     pub previous: Option<PathBuf>,
-    /// Address of the site.
-    pub base: Base,
-    /// The time of day.
+    /// Base URL of the site.
+    pub base: BaseUrl,
+    /// The current time.
     pub now: Timestamp,
-    /// The program that made the site, where it is known.
+    /// The generator that built the site, if it is known.
     pub generator: Option<Generator>,
-    /// What the site is called; the home page's title where nothing is given.
+    /// Name of the site; defaults to the title of the home page.
     pub name: Option<String>,
-    /// What the site is about; the home page's description where nothing is given.
+    /// Summary of the site; defaults to the description of the home page.
     pub summary: Option<String>,
-    /// The language of pages that declare none.
+    /// Language of pages that declare none.
     pub language: Option<LanguageTag<'static>>,
-    /// Folders of the owner that are no part of the site, wherever they lie.
+    /// Folders that are not part of the site, wherever they are.
     pub kept_out: Vec<PathBuf>,
     /// Files that are not pages of the site.
     pub exclude: Vec<Glob>,
     /// Path prefixes of pages that need a login.
     pub restricted: Vec<String>,
-    /// Sections by path prefix; empty for a section per first path segment.
+    /// Sections by path prefix; if empty, each first path segment with enough pages is a section.
     pub sections: Vec<SectionRule>,
-    /// What becomes of pages that a collection may not hold.
-    pub oversize: Oversize,
-    /// How often the site is said to change.
-    pub update: Frequency,
-    /// Which artefacts are written.
+    /// What happens to pages with more blocks than a collection may hold.
+    pub oversize: OversizePolicy,
+    /// Announced update frequency of the site.
+    pub update: UpdateFrequency,
+    /// Which layers are written.
     pub layers: Layers,
-    /// What the sitemap for AI agents says beside its pages.
-    pub arc: Arc,
-    /// What the semantic index says; nothing where no entity is declared.
-    pub spxi: Option<Spxi>,
-    /// How personal data is treated.
-    pub privacy: Privacy,
-    /// Where first dates come from, beside the pages themselves.
+    /// Settings of the ARC sitemap.
+    pub arc: ArcSettings,
+    /// Settings of the SPXI index; `None` if no entity is declared.
+    pub spxi: Option<SpxiSettings>,
+    /// Treatment of personal data.
+    pub privacy: PrivacySettings,
+    /// Settings that select which content of a page is extracted.
+    pub extract: SiteControl,
+    /// Whether git provides the first dates of pages.
     pub git_dates: bool,
-    /// A folder in git that holds sources of pages, beside those of the generator.
+    /// A folder in git that holds sources of pages, in addition to those of the generator.
     pub git_root: Option<PathBuf>,
-    /// Where the source of a page is below that folder, or below the
-    /// generator's: `content/{path}.md`, with the page's path without its ending.
+    /// Patterns for the source of a page below the git or generator folder, such as
+    /// `content/{path}.md`. `{path}` is the path of the page without its file extension.
     pub git_sources: Vec<String>,
-    /// Whether pages are read again although they did not change.
+    /// Whether unchanged pages are read again.
     pub reread: bool,
-    /// Whether a file with the size and time it had is taken for unchanged.
+    /// Whether a file with unchanged size and modification time counts as unchanged.
     pub trust_mtime: bool,
     /// Whether times in the state that are later than now are set to now.
     pub redate: bool,
-    /// Whether collections that hold removed pages are withdrawn at once.
+    /// Whether collections that contain removed pages are withdrawn immediately.
     pub purge: bool,
-    /// Whether most pages may be removed or left out at once.
+    /// Whether the build may remove or exclude most pages at once.
     pub allow_mass_delete: bool,
-    /// Whether files that are not ours may be replaced.
+    /// Whether files that Rutter did not write may be replaced.
     pub force: bool,
-    /// Files of the owner that ours may replace, relative to the output folder.
+    /// Existing files that Rutter may replace, relative to the output folder.
     pub replace: Vec<String>,
-    /// Where to list the addresses of changed and removed pages.
+    /// File that receives the URLs of changed and removed pages.
     pub changed_list: Option<PathBuf>,
-    /// Threads that read pages.
+    /// Number of threads that read pages.
     pub threads: usize,
 }
 
-impl Plan {
-    /// A build of a folder of HTML with the usual choices.
-    pub fn new(site: PathBuf, state: PathBuf, base: Base, now: Timestamp) -> Self {
+impl BuildPlan {
+    /// Returns a plan for a folder of HTML files with default settings.
+    pub fn new(site: PathBuf, state: PathBuf, base: BaseUrl, now: Timestamp) -> Self {
         Self {
             site,
-            source: Source::Html,
+            source: SourceKind::Html,
             out: None,
             state,
             previous: None,
@@ -104,12 +108,13 @@ impl Plan {
             exclude: Vec::new(),
             restricted: Vec::new(),
             sections: Vec::new(),
-            oversize: Oversize::Merge,
-            update: Frequency::Weekly,
+            oversize: OversizePolicy::Merge,
+            update: UpdateFrequency::Weekly,
             layers: Layers::default(),
-            arc: Arc::default(),
+            arc: ArcSettings::default(),
             spxi: None,
-            privacy: Privacy::default(),
+            privacy: PrivacySettings::default(),
+            extract: SiteControl::default(),
             git_dates: false,
             git_root: None,
             git_sources: Vec::new(),
@@ -125,81 +130,81 @@ impl Plan {
         }
     }
 
-    /// The folder artefacts go to.
+    /// Returns the folder that artifacts are written to.
     pub fn target(&self) -> &std::path::Path {
         self.out.as_deref().unwrap_or(&self.site)
     }
 }
 
-/// A program that makes sites, and where its sources are.
+/// A site generator and the location of its sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Generator {
-    /// Its name, for people.
+    /// Its name for messages.
     pub name: String,
-    /// The folder that its settings are in; `None` where only its output is known.
+    /// Folder of its configuration; `None` if only its output is known.
     pub root: Option<PathBuf>,
-    /// Folders below it that may hold the sources of pages, the likeliest first.
+    /// Folders below it that may hold the sources of pages, most likely first.
     pub sources: Vec<String>,
 }
 
-/// Where the pages are.
+/// Format of the pages of a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum SourceKind {
     /// A folder of HTML files.
     Html,
     /// A folder of Markdown files.
     Markdown,
-    /// A file with one page per line, as collections hold them.
+    /// A JSON Lines file with one SCP page object per line.
     Lines,
 }
 
-/// A part of the site with collections of its own.
+/// A section and its path prefix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SectionRule {
-    /// Its name: letters, digits, hyphen, underscore.
+    /// Its name: letters, digits, hyphens and underscores.
     pub name: String,
-    /// Pages whose path begins with this belong to it: `/docs/`.
+    /// Pages whose path starts with this prefix belong to the section, such as `/docs/`.
     pub prefix: String,
 }
 
-/// Which artefacts are written.
+/// Which layers are written.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "switches of the owner, each its own question")]
+#[expect(clippy::struct_excessive_bools, reason = "independent settings of the site owner")]
 pub struct Layers {
     /// `sitemap.xml`.
     pub sitemap: bool,
     /// SCP collections.
     pub collections: bool,
-    /// Whether `scp:` elements stand in a sitemap of their own (D16).
+    /// Whether `scp:` elements are in a separate sitemap (D16).
     pub separate_sitemap: bool,
-    /// Whether sitemaps say where their schemas lie (D15).
+    /// Whether sitemaps declare the locations of their schemas (D15).
     pub schema_location: bool,
-    /// Whether collections also come as gzip.
+    /// Whether collections are also written as gzip.
     pub gzip: bool,
-    /// Whether there is a collection of all pages beside those of sections.
+    /// Whether the collection `all` is written in addition to those of the sections.
     pub all: bool,
-    /// Whether deltas carry removals and states (D95).
+    /// Whether deltas contain removals and states (D95).
     pub chain: bool,
     /// The block in `robots.txt`.
     pub robots: bool,
-    /// `Crawl-delay` for everybody; written only where it is given.
+    /// `Crawl-delay` for all crawlers; written only if it is set.
     pub crawl_delay: Option<f64>,
     /// `llms.txt`.
     pub llms: bool,
-    /// `llms-full.txt`: the text of pages in the order of `llms.txt`.
+    /// `llms-full.txt`: the content of pages in the order of `llms.txt`.
     pub llms_full: bool,
-    /// Most bytes of page text in `llms-full.txt`; further pages are left out.
+    /// Maximum size of the page content in `llms-full.txt` in bytes; further pages are left out.
     pub llms_full_bytes: u64,
-    /// `arc-sitemap.json` and what belongs to it.
+    /// The ARC layer: `arc-sitemap.json` and its related files.
     pub arc: bool,
-    /// `spxi-index.jsonld` and packets, where entities are declared.
+    /// The SPXI layer: `spxi-index.jsonld` and packets, if entities are declared.
     pub spxi: bool,
     /// Markdown twins of pages.
-    pub twins: Twins,
-    /// Whether links to the artefacts are put into the HTML.
+    pub twins: TwinPolicy,
+    /// Whether links to the artifacts are inserted into the HTML.
     pub inject: bool,
-    /// A file of headers for this kind of host.
-    pub headers: Option<Host>,
+    /// Kind of host to write a header file for.
+    pub headers: Option<HostKind>,
 }
 
 impl Default for Layers {
@@ -219,17 +224,17 @@ impl Default for Layers {
             llms_full_bytes: 4_000_000,
             arc: true,
             spxi: true,
-            twins: Twins::Auto,
+            twins: TwinPolicy::Auto,
             inject: false,
             headers: None,
         }
     }
 }
 
-/// Whether twins are written.
+/// Whether Markdown twins are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Twins {
-    /// For sites of up to [`Twins::MOST`] pages.
+pub enum TwinPolicy {
+    /// For sites with up to [`TwinPolicy::MOST`] pages.
     Auto,
     /// Always.
     On,
@@ -237,8 +242,8 @@ pub enum Twins {
     Off,
 }
 
-impl Twins {
-    /// Pages beyond which twins are not written unless asked for.
+impl TwinPolicy {
+    /// Number of pages above which [`TwinPolicy::Auto`] writes no twins.
     pub const MOST: usize = 100_000;
 
     pub(crate) fn are_written(self, n_pages: usize) -> bool {
@@ -249,65 +254,96 @@ impl Twins {
         }
     }
 
-    /// Whether they are left out for the number of pages alone.
+    /// Returns whether twins are left out only because there are too many pages.
     pub(crate) fn are_too_many(self, n_pages: u64) -> bool {
         self == Self::Auto && Self::MOST < usize::try_from(n_pages).unwrap_or(usize::MAX)
     }
 }
 
-/// What becomes of a page with more blocks than the format allows (D36).
+/// Treatment of a page with more blocks than the format allows (D36).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Oversize {
-    /// Neighbouring blocks are merged until it fits; no word is lost.
+pub enum OversizePolicy {
+    /// Merge neighbouring blocks until the page fits; no text is lost.
     Merge,
-    /// Nothing is published.
+    /// Stop the build and publish nothing.
     Stop,
 }
 
-/// A kind of web host.
+/// A kind of web host that a header file is written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Host {
-    /// A file to be included in an nginx server block.
+pub enum HostKind {
+    /// A file to include in an nginx server block.
     Nginx,
     /// `_headers`, which several static hosts read.
     Netlify,
 }
 
-/// What the sitemap for AI agents says beside its pages.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Arc {
+/// Settings of the ARC sitemap.
+#[derive(Clone, PartialEq)]
+pub struct ArcSettings {
     /// Whether `robots.txt` names it (D64).
     pub robots_line: bool,
-    /// What checksums are of (D51).
-    pub checksum: Checksum,
-    /// How often crawlers may come: `1/s`.
+    /// Content that checksums cover (D51).
+    pub checksum: ChecksumScope,
+    /// Maximum crawl rate, such as `1/s`.
     pub crawl_rate: Option<String>,
-    /// Whom to ask about crawling.
+    /// Contact for questions about crawling.
     pub contact: Option<String>,
-    /// Path prefixes of pages whose address is nobody's business (D56).
+    /// Path prefixes of pages that no ARC file lists (D56).
     pub unlisted: Vec<String>,
-    /// Whether pages with a password form and pages that robots.txt forbids to
-    /// everybody are listed by their addresses (D85).
+    /// Whether the URLs of pages with a password form and of pages that robots.txt disallows for
+    /// all crawlers are listed (D85).
     pub lists_restricted: bool,
-    /// Path prefixes of pages that may show what they mark as sensitive (D59).
+    /// Path prefixes of pages that are public although they mark content as sensitive (D59).
     pub approved: Vec<String>,
-    /// Priorities of pages by path prefix, from 0 to 1; the longest counts.
+    /// Priorities of pages by path prefix, from 0 to 1; the longest matching prefix applies.
     pub priorities: Vec<(String, f64)>,
-    /// Whether what partners may read of pages that need a login is kept in
-    /// the state (D57).
+    /// Whether the state stores pages that need a login, for partners (D57).
     pub private: bool,
-    /// How many days deltas are kept.
+    /// Number of days that daily deltas are kept.
     pub days: u32,
-    /// Retention, access and approved consumers, as far as the owner says so
-    /// (D55); site and date are filled in.
-    pub policy: Policy,
+    /// Retention, access and approved consumers, if the site owner declared them (D55). The build
+    /// adds the site and the date.
+    pub policy: ArcPolicy,
 }
 
-impl Default for Arc {
+/// Keeps the type name `Arc`: the state holds a digest of this output.
+impl fmt::Debug for ArcSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            robots_line,
+            checksum,
+            crawl_rate,
+            contact,
+            unlisted,
+            lists_restricted,
+            approved,
+            priorities,
+            private,
+            days,
+            policy,
+        } = self;
+        f.debug_struct("Arc")
+            .field("robots_line", robots_line)
+            .field("checksum", checksum)
+            .field("crawl_rate", crawl_rate)
+            .field("contact", contact)
+            .field("unlisted", unlisted)
+            .field("lists_restricted", lists_restricted)
+            .field("approved", approved)
+            .field("priorities", priorities)
+            .field("private", private)
+            .field("days", days)
+            .field("policy", policy)
+            .finish()
+    }
+}
+
+impl Default for ArcSettings {
     fn default() -> Self {
         Self {
             robots_line: true,
-            checksum: Checksum::Content,
+            checksum: ChecksumScope::Content,
             crawl_rate: None,
             contact: None,
             unlisted: Vec::new(),
@@ -316,116 +352,144 @@ impl Default for Arc {
             priorities: Vec::new(),
             private: false,
             days: 30,
-            policy: Policy::default(),
+            policy: ArcPolicy::default(),
         }
     }
 }
 
-/// What the semantic index says: the owner's words, and nothing else.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Spxi {
-    /// Kernel, publisher, author and the like. Address, date, entities and
-    /// pages are filled in.
-    pub index: Index,
-    /// The entities, in the order they are declared.
-    pub entities: Vec<Declared>,
-    /// What pages are for.
+/// Settings of the SPXI index; the build adds nothing that the site owner did not declare.
+#[derive(Clone, PartialEq, Default)]
+pub struct SpxiSettings {
+    /// Kernel, publisher, author and similar members. The build adds the URL, the date, the
+    /// entities and the pages.
+    pub index: SemanticIndex,
+    /// The entities in the order of their declaration.
+    pub entities: Vec<EntityDeclaration>,
+    /// Rules that describe the pages of the index.
     pub surfaces: Vec<SurfaceRule>,
-    /// Whether entities have packets beside their pages.
+    /// Whether entities have packets next to their pages.
     pub packets: bool,
     /// Whether robots.txt has a group for AI agents (D79).
     pub robots_group: bool,
-    /// Agents of that group, beside those the specification names.
+    /// Agents of that group, in addition to those that the specification names.
     pub agents: Vec<String>,
 }
 
-/// An entity, and what its packet says beyond the index.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Declared {
-    /// The entity; its `id` is the absolute address of its page.
-    pub entity: Entity,
-    /// Whether it may have a packet.
-    pub has_packet: bool,
-    /// What must remain of the entity alone.
-    pub kernel: Option<Kernel>,
-    /// Questions the owner answers.
-    pub questions: Vec<Question>,
+/// Keeps the type name `Spxi`: the state holds a digest of this output.
+impl fmt::Debug for SpxiSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { index, entities, surfaces, packets, robots_group, agents } = self;
+        f.debug_struct("Spxi")
+            .field("index", index)
+            .field("entities", entities)
+            .field("surfaces", surfaces)
+            .field("packets", packets)
+            .field("robots_group", robots_group)
+            .field("agents", agents)
+            .finish()
+    }
 }
 
-/// What some pages are for.
+/// A declared entity and the additional members of its packet.
+#[derive(Clone, PartialEq, Default)]
+pub struct EntityDeclaration {
+    /// The entity; its `id` is the absolute URL of its page.
+    pub entity: Entity,
+    /// Whether the entity may have a packet.
+    pub has_packet: bool,
+    /// The kernel of this entity in its packet.
+    pub kernel: Option<Kernel>,
+    /// Questions and answers that the site owner declared.
+    pub questions: Vec<PacketQuestion>,
+}
+
+/// Keeps the type name `Declared`: the state holds a digest of this output.
+impl fmt::Debug for EntityDeclaration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { entity, has_packet, kernel, questions } = self;
+        f.debug_struct("Declared")
+            .field("entity", entity)
+            .field("has_packet", has_packet)
+            .field("kernel", kernel)
+            .field("questions", questions)
+            .finish()
+    }
+}
+
+/// Describes pages in the SPXI index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SurfaceRule {
-    /// The path of a page; with `*` at its end, how paths begin. The longest
-    /// that fits counts.
+    /// Path of a page, or a path prefix followed by `*`. An exact path takes precedence, then the
+    /// longest prefix.
     pub path: String,
-    /// What kind of page it is: `gateway`, `entity_page`.
+    /// Surface type, such as `gateway` or `entity_page`.
     pub surface_type: Option<String>,
-    /// What it does: `person_definition`.
+    /// Function, such as `person_definition`.
     pub function: Option<String>,
-    /// Names of entities it keeps from being mistaken.
+    /// Names of entities that the page distinguishes from others.
     pub protects: Vec<String>,
 }
 
-/// What a checksum is of.
+/// Content that a checksum covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Checksum {
-    /// The page's line: it changes exactly when the content does.
+pub enum ChecksumScope {
+    /// The line of the page, which changes exactly when its content changes.
     Content,
-    /// The HTML of the file, before anything is put into it.
+    /// The HTML of the file without inserted links.
     Html,
 }
 
-/// How personal data is treated (D94).
+/// Treatment of personal data (D94).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Privacy {
+pub struct PrivacySettings {
     /// Whether addresses and telephone numbers stop the build like secrets do.
     pub strict: bool,
-    /// Whether authors are left out.
+    /// Whether authors are removed from pages.
     pub no_authors: bool,
-    /// Findings the owner has looked at: lines of the acknowledgement file.
+    /// Acknowledged findings: the lines of the acknowledgement file.
     pub acknowledged: Vec<String>,
 }
 
-/// Address of a site: scheme, host, and the path it lives under.
+/// Base URL of a site: scheme, host and path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Base {
+pub struct BaseUrl {
     /// Ends with a slash.
     text: String,
-    /// Where the path begins in `text`.
+    /// Byte offset of the path in `text`.
     path_at: usize,
 }
 
-/// Why a text is not the address of a site.
+/// Reason why a text is not a base URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BaseError {
-    /// It is not an absolute http(s) URL.
+pub enum BaseUrlError {
+    /// It is not an absolute http or https URL.
     #[error("`{0}` is not an absolute http or https URL")]
     Url(String),
     /// It has a query, a fragment or credentials.
-    #[error("`{0}` has more than a host and a path")]
+    #[error("`{0}` has a query, a fragment or credentials")]
     Parts(String),
 }
 
-impl Base {
-    /// Reads an address; a missing last slash is added.
+impl BaseUrl {
+    /// Parses a base URL and appends a final slash if it is missing.
     ///
     /// ```
-    /// # use rutter_build::Base;
-    /// let base = Base::parse("https://harbour.example/docs").unwrap();
+    /// # use rutter_build::BaseUrl;
+    /// let base = BaseUrl::parse("https://harbour.example/docs").unwrap();
     /// assert_eq!(base.as_str(), "https://harbour.example/docs/");
     /// assert_eq!(base.path(), "/docs/");
     /// ```
-    pub fn parse(text: &str) -> Result<Self, BaseError> {
+    pub fn parse(text: &str) -> Result<Self, BaseUrlError> {
         let url = Url::parse(text.trim())
             .ok()
             .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-        let Some(url) = url else { return Err(BaseError::Url(text.to_owned())) };
+        let Some(url) = url else { return Err(BaseUrlError::Url(text.to_owned())) };
         let is_bare = url.query().is_none()
             && url.fragment().is_none()
             && url.username().is_empty()
             && url.password().is_none();
         if !is_bare {
-            return Err(BaseError::Parts(text.to_owned()));
+            return Err(BaseUrlError::Parts(text.to_owned()));
         }
         let path_at = url[..url::Position::BeforePath].len();
         let mut text = String::from(url);
@@ -435,32 +499,32 @@ impl Base {
         Ok(Self { text, path_at })
     }
 
-    /// The address, with its last slash.
+    /// Returns the URL with its final slash.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// `https://host`
+    /// Returns the origin, such as `https://host`.
     pub fn origin(&self) -> &str {
         self.text.get(..self.path_at).unwrap_or_default()
     }
 
-    /// The path it lives under, `/` for most.
+    /// Returns the path; `/` for a site at the root of its host.
     pub fn path(&self) -> &str {
         self.text.get(self.path_at..).unwrap_or("/")
     }
 
-    /// Whether the site is all of its host.
+    /// Returns whether the site is at the root of its host.
     pub fn is_root(&self) -> bool {
         self.path() == "/"
     }
 
-    /// The address of a file, by its path below the site's folder.
+    /// Returns the URL of a file by its path relative to the site's folder.
     pub fn join(&self, path: &str) -> String {
         format!("{}{path}", self.text)
     }
 
-    /// The path of an address below the site, without a first slash.
+    /// Returns the path of a URL relative to the base URL, without a leading slash.
     pub fn strip<'u>(&self, url: &'u str) -> Option<&'u str> {
         url.strip_prefix(&self.text)
     }
@@ -471,12 +535,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_twins_stop_at_a_hundred_thousand_pages() {
+    fn auto_writes_twins_up_to_the_limit() {
         for (twins, n_pages, are_written, are_too_many) in [
-            (Twins::Auto, 100_000, true, false),
-            (Twins::Auto, 100_001, false, true),
-            (Twins::On, 100_001, true, false),
-            (Twins::Off, 100_001, false, false),
+            (TwinPolicy::Auto, 100_000, true, false),
+            (TwinPolicy::Auto, 100_001, false, true),
+            (TwinPolicy::On, 100_001, true, false),
+            (TwinPolicy::Off, 100_001, false, false),
         ] {
             assert_eq!(twins.are_written(n_pages), are_written, "{twins:?} {n_pages}");
             assert_eq!(twins.are_too_many(n_pages as u64), are_too_many, "{twins:?} {n_pages}");

@@ -1,8 +1,9 @@
-//! Pass 4: what was staged is swapped in, all or nothing (design A6, D90).
+//! Pass 4: publishes the staged files in one transaction (D90).
 //!
-//! Files are written beside the target, flushed, entered into the journal, and
-//! only then moved, what is named before what names it. Files whose bytes are
-//! already there are not touched.
+//! Files are written to a staging folder on the file system of the output folder, flushed, listed
+//! in the journal, and then moved. A file is moved before the files that name it. Files with
+//! unchanged bytes are not touched. Never overwrites a file that Rutter did not write, unless the
+//! [`ReplacePolicy`] allows it.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -11,23 +12,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rutter_page::Digest;
-use rutter_scp::{Entry, Sorter};
+use rutter_scp::{KeyedLine, LineSorter};
 use sha2::{Digest as _, Sha256};
 
-use crate::error::{At, BuildError};
-use crate::journal::{Draft, Journal};
-use crate::manifest::{ListWriter, Manifest, Ours, Whose, digest_of, digest_of_file, time_of};
-use crate::own_marks::OwnMarks;
-use crate::state::{Lock, Paths, remove_folder, whole};
-use crate::table::hash_of;
+use crate::error::{BuildError, IoErrorContext};
+use crate::file_marks::FileMarks;
+use crate::journal::{Journal, JournalDraft};
+use crate::manifest::{
+    FileRecord, Manifest, ManifestWriter, Owner, digest_of, digest_of_file, time_of,
+};
+use crate::name_table::hash_of;
+use crate::state::{StateLock, StatePaths, absolute_path, remove_folder};
 
-/// The stage inside a target on another disk than the state.
-const ELSEWHERE: &str = ".rutter-stage";
+/// Name of the staging folder in an output folder on another file system than the state.
+const STAGING_FOLDER: &str = ".rutter-stage";
 
-/// When a file appears: what is named comes before what names it.
+/// Order of publication: a file comes before the files that name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Order {
-    /// Files of the site itself.
+pub(crate) enum PublishOrder {
+    /// Files of the site.
     Site,
     Collections,
     Twins,
@@ -37,88 +40,88 @@ pub(crate) enum Order {
     Sitemap,
     Robots,
     Llms,
-    /// Pages with links to all of these in their heads.
+    /// Pages with links to all other files in their heads.
     Heads,
 }
 
-impl Order {
+impl PublishOrder {
     const COUNT: usize = 10;
 }
 
-/// Why a file is not written.
+/// Result of staging a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Put {
-    /// It is staged.
+pub(crate) enum StageResult {
+    /// The file is staged.
     Staged,
-    /// It is there already, byte for byte.
-    Same,
-    /// Somebody else's file is in the way.
-    NotOurs,
-    /// It would have to be put into a link of the owner's.
-    Linked,
+    /// The published file has the same bytes.
+    Unchanged,
+    /// A file that Rutter did not write has this name.
+    ForeignFile,
+    /// The existing file is a symbolic link of the site owner.
+    Symlink,
 }
 
-/// Files on their way to the output folder. Of each file only a hash of its
-/// name stays in memory: there may be as many as the site has pages.
+/// Files that are staged for publication. For each file, only a hash of its name is kept in memory,
+/// because there may be as many files as pages.
 #[derive(Debug)]
-pub(crate) struct Stage {
+pub(crate) struct StagingArea {
     target: PathBuf,
-    /// Where files of the target are staged: on its file system.
+    /// The staging folder, on the file system of the output folder.
     folder: PathBuf,
-    /// The folder of the state.
+    /// The state folder.
     state: PathBuf,
     n_files: usize,
     n_staged: u64,
-    /// Files of the site, without pages, that could not be copied.
-    n_unread: u64,
-    /// What is staged, a file and its name on each line, by when it appears.
-    moves: [Option<BufWriter<File>>; Order::COUNT],
+    /// Number of files of the site, except pages, that could not be copied.
+    n_uncopied: u64,
+    /// Lists of staged files by order of publication; each line has a staged file and its name.
+    moves: [Option<BufWriter<File>>; PublishOrder::COUNT],
     old: Arc<Manifest>,
-    /// Names that are given, as hashes.
-    given: HashSet<u128>,
-    /// What will be ours when this is published, until all of it is known.
-    new: Option<Sorter>,
-    may_replace: MayReplace,
-    /// What is known of our files where the list of them is lost.
-    marks: OwnMarks,
-    /// Twins of ours that are in the target although no list names them.
+    /// Hashes of the names that are already used.
+    used_names: HashSet<u128>,
+    /// Records of the files of this publication; `None` after they were listed.
+    new: Option<LineSorter>,
+    may_replace: ReplacePolicy,
+    /// Marks that identify files of Rutter if the manifest is lost.
+    marks: FileMarks,
+    /// Markdown twins of Rutter in the output folder that no manifest lists.
     strays: Vec<String>,
 }
 
-/// Whose files may be replaced.
+/// Existing files that may be overwritten.
 #[derive(Debug, Clone)]
-pub(crate) enum MayReplace {
-    /// Everybody's.
+pub(crate) enum ReplacePolicy {
+    /// All files.
     All,
-    /// Ours, and these.
-    Ours(Vec<String>),
+    /// Files that Rutter wrote, and the files with these names.
+    Own(Vec<String>),
 }
 
-impl Stage {
+impl StagingArea {
     pub(crate) fn open(
-        paths: &Paths,
+        paths: &StatePaths,
         target: &Path,
         old: Arc<Manifest>,
-        may_replace: MayReplace,
+        may_replace: ReplacePolicy,
     ) -> Result<Self, BuildError> {
-        let target = whole(target);
-        let is_near = on_same_disk(&paths.folder, &target);
-        let folder = if is_near { paths.stage() } else { target.join(ELSEWHERE) };
-        Self::open_in(paths, target, folder, old, may_replace)
+        let target = absolute_path(target);
+        let is_same_disk = on_same_disk(&paths.folder, &target);
+        let folder = if is_same_disk { paths.stage() } else { target.join(STAGING_FOLDER) };
+        Self::open_in_folder(paths, target, folder, old, may_replace)
     }
 
-    fn open_in(
-        paths: &Paths,
+    fn open_in_folder(
+        paths: &StatePaths,
         target: PathBuf,
         folder: PathBuf,
         old: Arc<Manifest>,
-        may_replace: MayReplace,
+        may_replace: ReplacePolicy,
     ) -> Result<Self, BuildError> {
-        clear_elsewhere(paths);
+        remove_remote_stage(paths);
         if folder != paths.stage() {
-            // Whoever finds this state later must find the stage too.
-            let note = paths.elsewhere();
-            let text = serde_json::to_string(&folder).expect("a path is JSON");
+            // A later process that finds the state must find the staging folder.
+            let note = paths.stage_note();
+            let text = serde_json::to_string(&folder).expect("a path serializes to JSON");
             fs::write(&note, text).at(&note)?;
         }
         remove_folder(&folder)?;
@@ -129,173 +132,172 @@ impl Stage {
             state: paths.folder.clone(),
             n_files: 0,
             n_staged: 0,
-            n_unread: 0,
+            n_uncopied: 0,
             moves: Default::default(),
             old,
-            given: HashSet::new(),
-            new: Some(Sorter::new(&paths.folder)),
+            used_names: HashSet::new(),
+            new: Some(LineSorter::new(&paths.folder)),
             may_replace,
-            marks: OwnMarks::default(),
+            marks: FileMarks::default(),
             strays: Vec::new(),
         })
     }
 
-    /// Recognises files of ours by these marks where the list of them is lost.
-    pub(crate) fn recognise(&mut self, marks: OwnMarks) {
+    /// Sets the marks that identify files of Rutter if the manifest is lost.
+    pub(crate) fn recognise(&mut self, marks: FileMarks) {
         self.marks = marks;
     }
 
-    /// Takes away these twins of ours, unless they are given again: the list
-    /// that would name them is lost.
-    pub(crate) fn take_away(&mut self, twins: Vec<String>) {
+    /// Deletes these Markdown twins on publication unless they are written again. For builds with a
+    /// lost manifest.
+    pub(crate) fn remove_strays(&mut self, twins: Vec<String>) {
         self.strays = twins;
-        self.strays.retain(|name| !self.given.contains(&hash_of(name)));
+        self.strays.retain(|name| !self.used_names.contains(&hash_of(name)));
     }
 
-    /// A name in the stage.
-    pub(crate) fn fresh(&mut self) -> PathBuf {
+    /// Returns an unused path in the staging folder.
+    pub(crate) fn new_path(&mut self) -> PathBuf {
         self.n_files += 1;
         self.folder.join(self.n_files.to_string())
     }
 
-    /// Whether the owner lets ours stand in the place of this file.
+    /// Returns whether the policy allows overwriting this file.
     pub(crate) fn may_replace(&self, name: &str) -> bool {
         match &self.may_replace {
-            MayReplace::All => true,
-            MayReplace::Ours(others) => others.iter().any(|other| other == name),
+            ReplacePolicy::All => true,
+            ReplacePolicy::Own(others) => others.iter().any(|other| other == name),
         }
     }
 
-    /// Whether the file that is there now was made by an earlier build.
-    pub(crate) fn was_ours(&self, name: &str) -> bool {
-        self.old.is_ours(&self.target, name)
+    /// Returns whether the existing file was written by an earlier build.
+    pub(crate) fn was_own_file(&self, name: &str) -> bool {
+        self.old.is_own_file(&self.target, name)
     }
 
-    /// Whether ours may stand there.
+    /// Returns whether a file may be written under this name.
     fn is_free(&self, name: &str) -> bool {
         let is_there = fs::symlink_metadata(self.target.join(name)).is_ok();
         !is_there
             || self.may_replace(name)
-            || self.old.is_ours(&self.target, name)
+            || self.old.is_own_file(&self.target, name)
             || self.is_recognised(name)
     }
 
-    /// Whether the list of our files is lost and the file has our mark.
+    /// Returns whether the manifest is lost and the file has a mark of Rutter.
     pub(crate) fn is_recognised(&self, name: &str) -> bool {
-        self.old.is_empty() && self.marks.is_ours(&self.target, name)
+        self.old.is_empty() && self.marks.is_own_file(&self.target, name)
     }
 
-    /// Stages bytes.
+    /// Stages a file with these bytes.
     pub(crate) fn put(
         &mut self,
-        order: Order,
+        order: PublishOrder,
         name: &str,
         bytes: &[u8],
-    ) -> Result<Put, BuildError> {
-        self.put_as(Whose::Made, order, name, bytes)
+    ) -> Result<StageResult, BuildError> {
+        self.put_as(Owner::Rutter, order, name, bytes)
     }
 
     fn put_as(
         &mut self,
-        whose: Whose,
-        order: Order,
+        owner: Owner,
+        order: PublishOrder,
         name: &str,
         bytes: &[u8],
-    ) -> Result<Put, BuildError> {
+    ) -> Result<StageResult, BuildError> {
         let digest = Digest(Sha256::digest(bytes).into());
-        let ours = Ours { whose, bytes: bytes.len() as u64, digest, time: 0 };
-        if let Some(put) = self.known(name, &ours)? {
+        let record = FileRecord { owner, bytes: bytes.len() as u64, digest, time: 0 };
+        if let Some(put) = self.check_existing(name, &record)? {
             return Ok(put);
         }
-        let path = self.fresh();
+        let path = self.new_path();
         fs::write(&path, bytes).at(&path)?;
-        self.enter(order, name, &path, &ours)?;
-        Ok(Put::Staged)
+        self.add(order, name, &path, &record)?;
+        Ok(StageResult::Staged)
     }
 
-    /// Stages a file of the owner with something of ours in it. It stays the
-    /// owner's: it is never taken away, and a link stays a link.
-    pub(crate) fn put_beside(
+    /// Stages a file of the site owner with a block of Rutter. It remains a file of the site owner:
+    /// it is never deleted, and a symbolic link is not replaced.
+    pub(crate) fn put_shared(
         &mut self,
-        order: Order,
+        order: PublishOrder,
         name: &str,
         bytes: &[u8],
-    ) -> Result<Put, BuildError> {
+    ) -> Result<StageResult, BuildError> {
         let path = self.target.join(name);
         if path.is_symlink() {
             let is_same = fs::read(&path).is_ok_and(|found| found == bytes);
-            return Ok(if is_same { Put::Same } else { Put::Linked });
+            return Ok(if is_same { StageResult::Unchanged } else { StageResult::Symlink });
         }
-        self.put_as(Whose::Beside, order, name, bytes)
+        self.put_as(Owner::Shared, order, name, bytes)
     }
 
-    /// Stages a file of the owner without what an earlier build put into it;
-    /// from now on it is none of ours.
-    pub(crate) fn give_back(
+    /// Stages a file of the site owner without the block of an earlier build. It is no longer
+    /// listed in the manifest.
+    pub(crate) fn restore_original(
         &mut self,
-        order: Order,
+        order: PublishOrder,
         name: &str,
         bytes: &[u8],
     ) -> Result<(), BuildError> {
-        let path = self.fresh();
+        let path = self.new_path();
         fs::write(&path, bytes).at(&path)?;
         self.queue(order, name, &path)
     }
 
-    /// Whether something of ours was put into this file of the owner.
-    pub(crate) fn was_beside(&self, name: &str) -> bool {
-        self.old.get(name).is_some_and(|ours| ours.whose == Whose::Beside)
+    /// Returns whether an earlier build added a block to this file of the site owner.
+    pub(crate) fn was_shared(&self, name: &str) -> bool {
+        self.old.get(name).is_some_and(|record| record.owner == Owner::Shared)
     }
 
-    /// Stages a file that was written into the stage.
+    /// Stages a file that was written to the staging folder.
     pub(crate) fn take(
         &mut self,
-        order: Order,
+        order: PublishOrder,
         name: &str,
         path: &Path,
-    ) -> Result<Put, BuildError> {
+    ) -> Result<StageResult, BuildError> {
         let digest = digest_of(path).at(path)?;
         let bytes = fs::metadata(path).at(path)?.len();
-        let ours = Ours { whose: Whose::Made, bytes, digest, time: 0 };
-        if let Some(put) = self.known(name, &ours)? {
+        let record = FileRecord { owner: Owner::Rutter, bytes, digest, time: 0 };
+        if let Some(put) = self.check_existing(name, &record)? {
             fs::remove_file(path).at(path)?;
             return Ok(put);
         }
-        self.enter(order, name, path, &ours)?;
-        Ok(Put::Staged)
+        self.add(order, name, path, &record)?;
+        Ok(StageResult::Staged)
     }
 
-    /// Stages a copy of a file of ours; see [`Self::copy_file`].
+    /// Stages a copy of a file; see [`Self::copy_file`].
     pub(crate) fn copy(
         &mut self,
-        kind: (Whose, Order),
+        kind: (Owner, PublishOrder),
         name: &str,
         source: &Path,
         known: Option<Digest>,
-    ) -> Result<Put, BuildError> {
+    ) -> Result<StageResult, BuildError> {
         self.copy_file(kind, name, (source, File::open(source).at(source)?), known)
     }
 
-    /// Stages a copy of an open file. Its digest, where it is known, spares a
-    /// reading; else a file with the size and time of the last copy is taken
-    /// for unchanged.
+    /// Stages a copy of an open file. A known digest avoids reading the file; without one, a file
+    /// with the size and time of the last copy counts as unchanged.
     pub(crate) fn copy_file(
         &mut self,
-        (whose, order): (Whose, Order),
+        (owner, order): (Owner, PublishOrder),
         name: &str,
         (source, mut file): (&Path, File),
         known: Option<Digest>,
-    ) -> Result<Put, BuildError> {
+    ) -> Result<StageResult, BuildError> {
         let metadata = file.metadata().at(source)?;
         let there = fs::symlink_metadata(self.target.join(name)).ok();
-        if let (Some(ours), Some(there)) = (self.old.get(name), &there)
-            && ours.bytes == metadata.len()
-            && ours.bytes == there.len()
-            && ours.time == time_of(there)
-            && known.map_or(ours.time == time_of(&metadata), |known| known == ours.digest)
+        if let (Some(record), Some(there)) = (self.old.get(name), &there)
+            && record.bytes == metadata.len()
+            && record.bytes == there.len()
+            && record.time == time_of(there)
+            && known.map_or(record.time == time_of(&metadata), |known| known == record.digest)
         {
-            self.give(name, &ours)?;
-            return Ok(Put::Same);
+            self.record(name, &record)?;
+            return Ok(StageResult::Unchanged);
         }
         let digest = match known {
             Some(digest) => digest,
@@ -305,47 +307,46 @@ impl Stage {
                 digest
             }
         };
-        let ours = Ours { whose, bytes: metadata.len(), digest, time: 0 };
-        if let Some(put) = self.known(name, &ours)? {
+        let record = FileRecord { owner, bytes: metadata.len(), digest, time: 0 };
+        if let Some(put) = self.check_existing(name, &record)? {
             return Ok(put);
         }
-        let path = self.fresh();
+        let path = self.new_path();
         let mut copy = File::create(&path).at(&path)?;
         io::copy(&mut file, &mut copy).at(source)?;
         copy.set_permissions(metadata.permissions()).at(&path)?;
-        // The time of the source tells later whether it is still the same.
+        // The copy has the time of its source, which shows later whether the source changed.
         if let Ok(time) = metadata.modified() {
             copy.set_modified(time).at(&path)?;
         }
-        self.enter(order, name, &path, &ours)?;
-        Ok(Put::Staged)
+        self.add(order, name, &path, &record)?;
+        Ok(StageResult::Staged)
     }
 
-    /// Keeps a published file whose source cannot be read; returns whether
-    /// there is one, with the wanted digest where one is wanted.
+    /// Keeps the published version of a file with an unreadable source. Returns whether there is
+    /// one, with the wanted digest if one is given.
     pub(crate) fn keep(&mut self, name: &str, wanted: Option<Digest>) -> Result<bool, BuildError> {
-        let Some(ours) = self.old.get(name) else { return Ok(false) };
-        let is_wanted = wanted.is_none_or(|wanted| wanted == ours.digest);
+        let Some(record) = self.old.get(name) else { return Ok(false) };
+        let is_wanted = wanted.is_none_or(|wanted| wanted == record.digest);
         let is_there = fs::symlink_metadata(self.target.join(name)).is_ok();
         if !is_wanted || !is_there {
             return Ok(false);
         }
         if !self.has(name) {
-            self.give(name, &ours)?;
+            self.record(name, &record)?;
         }
         Ok(true)
     }
 
-    /// Keeps the copies of all files of the site below folders that cannot be
-    /// read.
+    /// Keeps the published copies of all files of the site below unreadable folders.
     pub(crate) fn keep_below(&mut self, folders: &[String]) -> Result<(), BuildError> {
         if folders.is_empty() {
             return Ok(());
         }
         let old = Arc::clone(&self.old);
         let is_below = |name: &str| folders.iter().any(|folder| name.starts_with(folder));
-        for (name, ours) in old.iter() {
-            if ours.whose == Whose::Site && is_below(name) {
+        for (name, record) in old.iter() {
+            if record.owner == Owner::Site && is_below(name) {
                 self.keep(name, None)?;
             }
         }
@@ -353,79 +354,83 @@ impl Stage {
     }
 
     /// Counts a file of the site, not a page, that could not be copied.
-    pub(crate) fn count_unread(&mut self) {
-        self.n_unread += 1;
+    pub(crate) fn count_uncopied(&mut self) {
+        self.n_uncopied += 1;
     }
 
-    /// How many those are.
-    pub(crate) fn n_unread(&self) -> u64 {
-        self.n_unread
+    /// Returns the number of files counted by [`Self::count_uncopied`].
+    pub(crate) fn n_uncopied(&self) -> u64 {
+        self.n_uncopied
     }
 
-    /// Whether nothing is to be done for a file, or nothing may be.
-    fn known(&mut self, name: &str, wanted: &Ours) -> Result<Option<Put>, BuildError> {
-        // A name is given once: whoever came first has it.
+    /// Returns the result if the file need not or must not be written.
+    fn check_existing(
+        &mut self,
+        name: &str,
+        wanted: &FileRecord,
+    ) -> Result<Option<StageResult>, BuildError> {
+        // Each name is used once; the first file with it wins.
         if self.has(name) {
-            return Ok(Some(Put::NotOurs));
+            return Ok(Some(StageResult::ForeignFile));
         }
         let path = self.target.join(name);
         let there = fs::symlink_metadata(&path);
-        // In a folder that cannot be read, a file is what it was.
+        // In an unreadable folder, files count as unchanged.
         if there.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
-            && let Some(ours) = self.old.get(name).filter(|ours| ours.digest == wanted.digest)
+            && let Some(record) = self.old.get(name).filter(|record| record.digest == wanted.digest)
         {
-            self.give(name, &ours)?;
-            return Ok(Some(Put::Same));
+            self.record(name, &record)?;
+            return Ok(Some(StageResult::Unchanged));
         }
         if let Ok(there) = &there
             && there.is_file()
             && there.len() == wanted.bytes
         {
             let time = time_of(there);
-            let by_time = self.old.get(name).filter(|ours| ours.time == time);
+            let by_time = self.old.get(name).filter(|record| record.time == time);
             let found = match by_time {
-                Some(ours) => ours.digest,
+                Some(record) => record.digest,
                 None => digest_of(&path).at(&path)?,
             };
             if found == wanted.digest {
-                self.give(name, &Ours { time, ..wanted.clone() })?;
-                return Ok(Some(Put::Same));
+                self.record(name, &FileRecord { time, ..wanted.clone() })?;
+                return Ok(Some(StageResult::Unchanged));
             }
         }
-        let is_free = wanted.whose == Whose::Beside || self.is_free(name);
-        Ok((!is_free).then_some(Put::NotOurs))
+        let is_free = wanted.owner == Owner::Shared || self.is_free(name);
+        Ok((!is_free).then_some(StageResult::ForeignFile))
     }
 
-    /// Whether a name is given already.
+    /// Returns whether a name is already used.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.given.contains(&hash_of(name))
+        self.used_names.contains(&hash_of(name))
     }
 
-    /// Enters a file into the list of ours.
-    fn give(&mut self, name: &str, ours: &Ours) -> Result<(), BuildError> {
+    /// Adds a file to the records of this publication.
+    fn record(&mut self, name: &str, record: &FileRecord) -> Result<(), BuildError> {
         if let Some(new) = &mut self.new
-            && self.given.insert(hash_of(name))
+            && self.used_names.insert(hash_of(name))
         {
-            let Entry { modified, .. } = Entry::empty();
-            new.push(name, modified, ours.columns().as_bytes()).at(&self.state)?;
+            let KeyedLine { modified, .. } = KeyedLine::empty();
+            new.push(name, modified, record.columns().as_bytes()).at(&self.state)?;
         }
         Ok(())
     }
 
-    fn enter(
+    fn add(
         &mut self,
-        order: Order,
+        order: PublishOrder,
         name: &str,
         path: &Path,
-        ours: &Ours,
+        record: &FileRecord,
     ) -> Result<(), BuildError> {
         let time = fs::metadata(path).map_or(0, |metadata| time_of(&metadata));
-        self.give(name, &Ours { time, ..ours.clone() })?;
+        self.record(name, &FileRecord { time, ..record.clone() })?;
         self.queue(order, name, path)
     }
 
-    /// Remembers what is to be moved where.
-    fn queue(&mut self, order: Order, name: &str, path: &Path) -> Result<(), BuildError> {
+    /// Adds a staged file to the list of moves.
+    fn queue(&mut self, order: PublishOrder, name: &str, path: &Path) -> Result<(), BuildError> {
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         let list = self.folder.join(format!("moves-{}", order as usize));
         let Some(moves) = self.moves.get_mut(order as usize) else { return Ok(()) };
@@ -437,21 +442,21 @@ impl Stage {
         writeln!(out, "{file}\t{name}").at(&list)
     }
 
-    /// Ends the entering of files and writes their list; hands each over, in
-    /// the order of names.
+    /// Writes the new manifest and passes each file to `take` in the order of names. No file can be
+    /// staged afterwards.
     pub(crate) fn list(
         &mut self,
-        take: &mut dyn FnMut(&str, &Ours) -> Result<(), BuildError>,
+        take: &mut dyn FnMut(&str, &FileRecord) -> Result<(), BuildError>,
     ) -> Result<(), BuildError> {
         let Some(new) = self.new.take() else { return Ok(()) };
         let mut sorted = new.finish().at(&self.state)?;
-        let mut out = ListWriter::create(&self.files_new(), &self.target)?;
-        let mut entry = Entry::empty();
+        let mut out = ManifestWriter::create(&self.files_new(), &self.target)?;
+        let mut entry = KeyedLine::empty();
         while sorted.next(&mut entry).at(&self.state)? {
             let columns = String::from_utf8_lossy(&entry.line);
             out.push(&entry.key, &columns)?;
-            if let Some(ours) = Ours::of_columns(&columns) {
-                take(&entry.key, &ours)?;
+            if let Some(record) = FileRecord::of_columns(&columns) {
+                take(&entry.key, &record)?;
             }
         }
         out.finish()
@@ -461,31 +466,31 @@ impl Stage {
         self.state.join("files.new")
     }
 
-    /// Names of files that were ours and are no longer wanted.
+    /// Returns the names of files that Rutter wrote and that are no longer published.
     fn unwanted(&self) -> Vec<&str> {
         let listed = self.old.iter().map(|(name, _)| name).filter(|name| !self.has(name));
-        let listed = listed.filter(|name| self.old.is_ours(&self.target, name));
+        let listed = listed.filter(|name| self.old.is_own_file(&self.target, name));
         listed.chain(self.strays.iter().map(String::as_str)).collect()
     }
 
-    /// Whether publishing would change no file.
-    pub(crate) fn is_idle(&self) -> bool {
+    /// Returns whether publishing would change no file.
+    pub(crate) fn has_no_changes(&self) -> bool {
         self.n_staged == 0 && self.unwanted().is_empty()
     }
 
-    /// Publishes what was staged and listed; `state` are files of the state,
-    /// staged and final.
+    /// Publishes the staged files and the state files. `state` holds pairs of staged and final
+    /// path.
     ///
-    /// Gives how many files were written and taken away.
+    /// Returns how many files were written and deleted.
     pub(crate) fn publish(
         mut self,
-        paths: &Paths,
+        paths: &StatePaths,
         state: Vec<(PathBuf, PathBuf)>,
         left_behind: &[PathBuf],
     ) -> Result<(u64, u64), BuildError> {
         self.list(&mut |_, _| Ok(()))?;
         let unwanted: Vec<String> = self.unwanted().into_iter().map(str::to_owned).collect();
-        let mut draft = Draft::create(paths)?;
+        let mut draft = JournalDraft::create(paths)?;
         for (order, out) in std::mem::take(&mut self.moves).into_iter().enumerate() {
             let Some(out) = out else { continue };
             let list = self.folder.join(format!("moves-{order}"));
@@ -509,70 +514,70 @@ impl Stage {
         }
         draft.stage(&self.folder)?;
         let (written, deleted) = (draft.moves, draft.removals);
-        draft.commit(paths)?.redo()?;
-        clear_elsewhere(paths);
+        draft.commit(paths)?.apply()?;
+        remove_remote_stage(paths);
         remove_empty_folders(&self.target, unwanted.iter().map(String::as_str));
         Ok((written, deleted))
     }
 
-    /// Nothing is published; the stage goes.
-    pub(crate) fn forget(self) {
+    /// Deletes the staging folder without publishing.
+    pub(crate) fn discard(self) {
         drop(fs::remove_dir_all(&self.folder));
         drop(fs::remove_file(self.files_new()));
         drop(fs::remove_file(self.state.join("stage.path")));
     }
 }
 
-/// A file in the stage that is written bit by bit.
+/// Creates a buffered file in the staging folder.
 pub(crate) fn create(path: &Path) -> Result<BufWriter<File>, BuildError> {
     Ok(BufWriter::with_capacity(256 << 10, File::create(path).at(path)?))
 }
 
-/// Ends the writing of such a file.
+/// Flushes a buffered file.
 pub(crate) fn close(mut out: BufWriter<File>, path: &Path) -> Result<(), BuildError> {
     out.flush().at(path)
 }
 
-/// Finishes a publication that was interrupted, or deletes what an interrupted
-/// build left; returns whether a publication was finished.
+/// Completes an interrupted publication, or deletes the files of an interrupted build. Returns
+/// whether a publication was completed.
 pub fn recover(state: &Path) -> Result<bool, BuildError> {
     if !state.is_dir() {
         return Ok(false);
     }
-    let paths = Paths::new(state);
-    let _lock = Lock::take(&paths)?;
+    let paths = StatePaths::new(state);
+    let _lock = StateLock::acquire(&paths)?;
     roll_forward(&paths)
 }
 
-/// The same for whoever holds the lock.
-pub(crate) fn roll_forward(paths: &Paths) -> Result<bool, BuildError> {
+/// Does the same for a caller that holds the lock.
+pub(crate) fn roll_forward(paths: &StatePaths) -> Result<bool, BuildError> {
     let Some(journal) = Journal::load(paths)? else {
         drop(fs::remove_dir_all(paths.stage()));
-        clear_elsewhere(paths);
+        remove_remote_stage(paths);
         return Ok(false);
     };
-    journal.redo()?;
-    clear_elsewhere(paths);
+    journal.apply()?;
+    remove_remote_stage(paths);
     Ok(true)
 }
 
-/// Takes away a stage on another disk, and the note that names it.
-fn clear_elsewhere(paths: &Paths) {
-    let note = paths.elsewhere();
+/// Deletes a staging folder on another file system and the note that names it.
+fn remove_remote_stage(paths: &StatePaths) {
+    let note = paths.stage_note();
     let Ok(text) = fs::read(&note) else { return };
     let folder: Option<PathBuf> = serde_json::from_slice(&text).ok();
-    // Nothing but a stage of ours goes, whatever the note says.
-    if let Some(folder) = folder.filter(|folder| folder.ends_with(ELSEWHERE)) {
+    // Delete only staging folders, even if the note names another path.
+    if let Some(folder) = folder.filter(|folder| folder.ends_with(STAGING_FOLDER)) {
         drop(fs::remove_dir_all(folder));
     }
     drop(fs::remove_file(note));
 }
 
-/// Folders that held nothing but files we took away.
+/// Deletes folders that contained only deleted files.
 fn remove_empty_folders<'n>(target: &Path, names: impl Iterator<Item = &'n str>) {
     for name in names {
         let mut folder = target.join(name);
-        // Not further than the target, and only what is empty.
+        // Stop at the output folder and at folders that are not empty.
         while folder.pop() && folder != target && fs::remove_dir(&folder).is_ok() {}
     }
 }
@@ -596,31 +601,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_a_stage_on_another_disk_is_found_again() {
+    fn staging_folder_on_another_file_system_is_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let paths = Paths::new(&folder.path().join("state"));
+        let paths = StatePaths::new(&folder.path().join("state"));
         let target = folder.path().join("out");
         for folder in [&paths.folder, &target] {
             fs::create_dir_all(folder).unwrap();
         }
         let open = |stage: &Path| {
-            let may_replace = MayReplace::Ours(Vec::new());
-            Stage::open_in(&paths, target.clone(), stage.to_owned(), Arc::default(), may_replace)
+            let may_replace = ReplacePolicy::Own(Vec::new());
+            StagingArea::open_in_folder(
+                &paths,
+                target.clone(),
+                stage.to_owned(),
+                Arc::default(),
+                may_replace,
+            )
         };
-        let stage = target.join(ELSEWHERE);
-        // A build that ends here was killed.
-        open(&stage).unwrap().put(Order::Site, "a.txt", b"a").unwrap();
+        let stage = target.join(STAGING_FOLDER);
+        // As if the build was killed here.
+        open(&stage).unwrap().put(PublishOrder::Site, "a.txt", b"a").unwrap();
         assert!(stage.join("1").exists());
         assert!(!recover(&paths.folder).unwrap());
-        assert!(!stage.exists() && !paths.elsewhere().exists());
-        // One that is published leaves nothing either.
+        assert!(!stage.exists() && !paths.stage_note().exists());
+        // A publication leaves no staging folder.
         let mut staged = open(&stage).unwrap();
-        staged.put(Order::Site, "a.txt", b"a").unwrap();
+        staged.put(PublishOrder::Site, "a.txt", b"a").unwrap();
         assert_eq!(staged.publish(&paths, Vec::new(), &[]).unwrap(), (1, 0));
         assert!(target.join("a.txt").exists() && !stage.exists());
-        assert!(!paths.elsewhere().exists());
-        // A note that names anything else is not followed.
-        fs::write(paths.elsewhere(), serde_json::to_vec(&target).unwrap()).unwrap();
+        assert!(!paths.stage_note().exists());
+        // A note that names another folder is ignored.
+        fs::write(paths.stage_note(), serde_json::to_vec(&target).unwrap()).unwrap();
         recover(&paths.folder).unwrap();
         assert!(target.join("a.txt").exists());
     }

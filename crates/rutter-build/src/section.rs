@@ -1,43 +1,43 @@
-//! Sections: which pages share collections.
+//! Assigns pages to sections. The pages of a section share collections.
 //!
-//! Given by the owner as path prefixes, else one for each first path segment
-//! that has enough pages. The choice is kept, because a page that moves
-//! between sections is a removal here and an addition there.
+//! Input: path prefixes of the site owner, else the first path segments with enough pages. Output:
+//! the section of a URL. The state stores the sections: a page that changes its section is a
+//! removal in one collection and an addition in another.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::inventory::{is_below, prefix};
-use crate::plan::{Base, SectionRule};
+use crate::plan::{BaseUrl, SectionRule};
 
-/// Pages a first path segment needs to be a section.
+/// Number of pages that a first path segment needs to become a section.
 const FEWEST: usize = 20;
-/// Most sections.
+/// Maximum number of sections.
 const MOST: usize = 32;
-/// The section of all other pages.
+/// Name of the section for all other pages.
 pub(crate) const MAIN: &str = "main";
-/// The section of all pages.
+/// Name of the section for all pages.
 pub(crate) const ALL: &str = "all";
 
-/// The sections of a site, in order; the last one takes what no other does.
+/// The sections of a site. Pages that match no rule belong to [`MAIN`].
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Sections {
-    /// Name and path prefix, longest prefix first.
+    /// Name and path prefix; longest prefix first.
     rules: Vec<(String, String)>,
 }
 
 impl Sections {
-    /// What the owner wants.
-    pub(crate) fn given(base: &Base, rules: &[SectionRule]) -> Self {
+    /// Returns the sections that the site owner configured.
+    pub(crate) fn from_rules(base: &BaseUrl, rules: &[SectionRule]) -> Self {
         let rule = |rule: &SectionRule| (rule.name.clone(), prefix(base, &rule.prefix));
         let mut rules: Vec<(String, String)> = rules.iter().map(rule).collect();
         rules.sort_by(|one, other| other.1.len().cmp(&one.1.len()).then_with(|| one.cmp(other)));
         Self { rules }
     }
 
-    /// One for each first path segment with enough pages, the largest first.
-    pub(crate) fn found(base: &Base, segments: &Segments) -> Self {
+    /// Returns a section for each first path segment with enough pages, largest first.
+    pub(crate) fn from_segments(base: &BaseUrl, segments: &SegmentCounts) -> Self {
         let counts = segments.counts.iter().map(|(segment, n_pages)| (segment.as_str(), *n_pages));
         let mut large: Vec<(&str, usize)> =
             counts.filter(|(_, n_pages)| FEWEST <= *n_pages).collect();
@@ -45,8 +45,8 @@ impl Sections {
         large.truncate(MOST - 1);
         let mut rules: Vec<(String, String)> = Vec::new();
         for (segment, _) in large {
-            let mut name = legal(segment);
-            // Two segments may become one name, and some names are taken.
+            let mut name = section_name(segment);
+            // Two segments may map to one name, and two names are reserved.
             while matches!(name.as_str(), MAIN | ALL) || rules.iter().any(|rule| rule.0 == name) {
                 name.push('_');
             }
@@ -56,7 +56,7 @@ impl Sections {
         Self { rules }
     }
 
-    /// The names, `main` last.
+    /// Returns the names; `main` is last.
     pub(crate) fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for (name, _) in &self.rules {
@@ -71,34 +71,34 @@ impl Sections {
         names
     }
 
-    /// The section of an address. Where addresses have no final slash, the index
-    /// page of a folder belongs to the folder's section: `/docs` to that of `/docs/`.
-    pub(crate) fn of(&self, base: &Base, url: &str) -> &str {
+    /// Returns the section of a URL. The index page of a folder belongs to the section of the
+    /// folder, with or without a final slash: `/docs` to that of `/docs/`.
+    pub(crate) fn of(&self, base: &BaseUrl, url: &str) -> &str {
         let path = url.get(base.origin().len()..).unwrap_or_default();
         let rule = self.rules.iter().find(|(_, prefix)| is_below(path, prefix));
         rule.map_or(MAIN, |(name, _)| name)
     }
 
-    /// The path prefix of a section; `None` for `main`.
+    /// Returns the path prefix of a section; `None` for `main`.
     pub(crate) fn prefix(&self, name: &str) -> Option<&str> {
         self.rules.iter().find(|rule| rule.0 == name).map(|rule| rule.1.as_str())
     }
 
-    /// The bit that stands for a section in masks.
+    /// Returns the bit of a section in section masks.
     pub(crate) fn bit(&self, name: &str) -> u64 {
         let at = self.names().iter().position(|found| *found == name).unwrap_or(0);
         1 << at.min(62)
     }
 }
 
-/// How many pages begin with which segment of a path.
+/// Number of pages by first path segment.
 #[derive(Debug, Default)]
-pub(crate) struct Segments {
+pub(crate) struct SegmentCounts {
     counts: BTreeMap<String, usize>,
 }
 
-impl Segments {
-    pub(crate) fn count(&mut self, base: &Base, url: &str) {
+impl SegmentCounts {
+    pub(crate) fn count(&mut self, base: &BaseUrl, url: &str) {
         let inside = base.strip(url).unwrap_or_default();
         let Some((segment, _)) = inside.split_once('/') else { return };
         match self.counts.get_mut(segment) {
@@ -110,8 +110,8 @@ impl Segments {
     }
 }
 
-/// A name that collections may have.
-fn legal(segment: &str) -> String {
+/// Returns a valid section name for a path segment.
+fn section_name(segment: &str) -> String {
     let name: String = segment
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' })
@@ -125,17 +125,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_small_segments_stay_together() {
-        let base = Base::parse("https://h.example/").unwrap();
+    fn pages_of_small_segments_belong_to_main() {
+        let base = BaseUrl::parse("https://h.example/").unwrap();
         let mut urls = vec!["https://h.example/".to_owned(), "https://h.example/about/".to_owned()];
         urls.extend((0..20).map(|n| format!("https://h.example/docs/{n}")));
         urls.extend((0..30).map(|n| format!("https://h.example/all/{n}")));
         urls.extend((0..20).map(|n| format!("https://h.example/%C3%A9/{n}")));
-        let mut segments = Segments::default();
+        let mut segments = SegmentCounts::default();
         for url in &urls {
             segments.count(&base, url);
         }
-        let sections = Sections::found(&base, &segments);
+        let sections = Sections::from_segments(&base, &segments);
         assert_eq!(sections.names(), ["-C3-A9", "all_", "docs", "main"]);
         assert_eq!(sections.of(&base, "https://h.example/docs/x"), "docs");
         assert_eq!(sections.of(&base, "https://h.example/docs"), "docs");
@@ -144,11 +144,12 @@ mod tests {
     }
 
     #[test]
-    fn ours_the_longest_prefix_wins() {
+    fn longest_prefix_wins() {
         let rule =
             |name: &str, prefix: &str| SectionRule { name: name.into(), prefix: prefix.into() };
-        let base = Base::parse("https://h.example/").unwrap();
-        let sections = Sections::given(&base, &[rule("docs", "/docs/"), rule("api", "/docs/api/")]);
+        let base = BaseUrl::parse("https://h.example/").unwrap();
+        let sections =
+            Sections::from_rules(&base, &[rule("docs", "/docs/"), rule("api", "/docs/api/")]);
         assert_eq!(sections.of(&base, "https://h.example/docs/api/a"), "api");
         assert_eq!(sections.of(&base, "https://h.example/docs/a"), "docs");
         assert_eq!(sections.of(&base, "https://h.example/"), "main");

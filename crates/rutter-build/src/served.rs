@@ -1,57 +1,56 @@
-//! `served.json`: what a server needs to know of each file, so that it need
-//! not find it out again: type, coding, digest, date, twin, lifetime, and who
-//! may have it.
+//! Writes `served.json`: type, coding, digest, date, twin, lifetime and access of each file, for a
+//! web server.
 //!
-//! Its head says of which folder it speaks, how often the site changes, and
-//! below which names everything is closed, whether the build read it or not.
+//! The header names the output folder, the update frequency and the restricted path prefixes, which
+//! also cover files that the build did not read.
 //!
-//! A page has the ledger's date, unless its bytes changed and that date did
-//! not, as with a new menu: a date stands for one state of the bytes, or a
-//! reader that asks by it alone never learns of the next. What was told last
-//! time says which bytes had which date.
+//! A page has the date of the ledger, unless its bytes changed without a change of that date (as
+//! with a new menu). Each date belongs to one version of the bytes; otherwise a client that
+//! revalidates by date alone would miss a change. The previous `served.json` tells which bytes had
+//! which date.
 
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
 
-use rutter_page::seal::Seal;
+use rutter_page::checksum::RecordChecksum;
 use rutter_page::{Digest, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::chain::Published;
-use crate::error::{At, BuildError};
+use crate::chain::Publication;
+use crate::error::{BuildError, IoErrorContext};
 use crate::inventory;
-use crate::ledger::Row;
-use crate::manifest::{Ours, Whose};
-use crate::plan::Plan;
+use crate::ledger::LedgerRow;
+use crate::manifest::{FileRecord, Owner};
+use crate::plan::BuildPlan;
 use crate::publish;
 
-/// Version 1 did not say what is closed beside pages, so a server that knows
-/// only one of the two must not read the other.
+/// Format version. Version 1 did not contain restricted prefixes, so servers must not read versions
+/// they do not know.
 pub(crate) const VERSION: u32 = 3;
 
-/// Raised where more is said within a version, so that it is written anew.
+/// Incremented when members are added within a version, so that the file is written again.
 pub(crate) const REVISION: u32 = 2;
 
-/// What stands before the files.
+/// Members before the list of files.
 #[derive(Debug, Serialize)]
-struct Head<'h> {
+struct ServedHeader<'h> {
     version: u32,
     base: &'h str,
-    /// The folder it speaks of, seen from the folder of the state.
+    /// Output folder relative to the state folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<String>,
     /// Seconds between two snapshots.
     update: u64,
-    /// Beginnings of names, decoded: what is below needs a token.
+    /// Restricted path prefixes, percent-decoded: files below them need a token.
     closed: &'h [String],
 }
 
-/// What is known of one file.
+/// Entry of one file.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
-struct Served<'s> {
+struct ServedEntry<'s> {
     path: &'s str,
     #[serde(rename = "type")]
     media_type: &'s str,
@@ -59,45 +58,43 @@ struct Served<'s> {
     coding: Option<&'s str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     digest: Option<String>,
-    /// Of a collection: the digest of its coded bytes, because the same text
-    /// may be coded anew.
+    /// Digest of the compressed bytes of a collection, because the same content may be compressed
+    /// again.
     #[serde(skip_serializing_if = "Option::is_none")]
     stored: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     modified: Option<Timestamp>,
-    /// When a collection ends.
+    /// Expiry time of a collection.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     twin: Option<&'s str>,
     cache: &'s str,
-    /// `token` for what is not for everybody, `open` for what we made below a
-    /// name that is closed.
+    /// `token` for files that need a token, `open` for artifacts below a restricted prefix.
     #[serde(skip_serializing_if = "Option::is_none")]
     access: Option<&'s str>,
 }
 
-/// Writes entries one by one.
+/// Writes the entries one at a time.
 #[derive(Debug)]
 pub(crate) struct ServedWriter {
     path: PathBuf,
     out: BufWriter<File>,
     closed: Vec<String>,
-    /// Pages that are closed one by one.
+    /// Restricted pages that are not below a restricted prefix.
     closed_pages: Vec<String>,
-    before: Before,
+    before: PreviousDates,
     now: Timestamp,
     is_first: bool,
-    seal: Seal,
+    seal: RecordChecksum,
 }
 
-/// What was told of pages last time, sorted: the starts of the digests of a
-/// name and of its bytes, and the date these have.
+/// Dates in the previous file, sorted: hash prefix of the path, hash prefix of the bytes, date.
 #[derive(Debug, Default)]
-struct Before(Vec<([u8; 8], [u8; 8], i64)>);
+struct PreviousDates(Vec<([u8; 8], [u8; 8], i64)>);
 
 #[derive(Deserialize)]
-struct Told<'t> {
+struct PreviousEntry<'t> {
     #[serde(borrow)]
     path: Cow<'t, str>,
     #[serde(borrow)]
@@ -107,30 +104,30 @@ struct Told<'t> {
     cache: Cow<'t, str>,
 }
 
-fn start(digest: Digest) -> [u8; 8] {
+fn hash_prefix(digest: Digest) -> [u8; 8] {
     *digest.0.first_chunk().expect("a digest has 32 bytes")
 }
 
-impl Before {
-    /// Reads it line by line, as it was written. One that is not there or
-    /// cannot be read says nothing.
+impl PreviousDates {
+    /// Reads the file line by line. A missing or damaged file has no dates.
     fn read(path: &Path) -> Self {
         let Ok(file) = File::open(path) else { return Self::default() };
         let mut rows = Vec::new();
         for line in BufReader::new(file).split(b'\n').map_while(Result::ok) {
             let line = line.strip_suffix(b",").unwrap_or(&line);
-            let Ok(told) = serde_json::from_slice::<Told<'_>>(line) else { continue };
-            let Some(digest) = Digest::parse(&told.digest).filter(|_| told.cache == "page") else {
+            let Ok(entry) = serde_json::from_slice::<PreviousEntry<'_>>(line) else { continue };
+            let Some(digest) = Digest::parse(&entry.digest).filter(|_| entry.cache == "page")
+            else {
                 continue;
             };
-            let name = start(Digest::of(told.path.as_bytes()));
-            rows.push((name, start(digest), told.modified.unix_seconds()));
+            let name = hash_prefix(Digest::of(entry.path.as_bytes()));
+            rows.push((name, hash_prefix(digest), entry.modified.unix_seconds()));
         }
         rows.sort_unstable();
         Self(rows)
     }
 
-    /// The date of a page with these bytes; `modified` is the ledger's.
+    /// Returns the date of a page with these bytes; `modified` is the date in the ledger.
     fn date(
         &self,
         path: &str,
@@ -138,15 +135,15 @@ impl Before {
         modified: Timestamp,
         now: Timestamp,
     ) -> Timestamp {
-        let name = start(Digest::of(path.as_bytes()));
+        let name = hash_prefix(Digest::of(path.as_bytes()));
         let at = self.0.binary_search_by_key(&name, |(name, ..)| *name);
         let before = at.ok().and_then(|at| self.0.get(at)).zip(digest);
         let Some(((_, bytes, then), digest)) = before else { return modified };
         if *then < modified.unix_seconds() {
             return modified;
         }
-        // Dates of HTTP are whole seconds, so the next one is a second later.
-        let seconds = if *bytes == start(digest) {
+        // HTTP dates have a resolution of one second.
+        let seconds = if *bytes == hash_prefix(digest) {
             *then
         } else {
             now.unix_seconds().max(then.saturating_add(1))
@@ -156,22 +153,22 @@ impl Before {
 }
 
 impl ServedWriter {
-    pub(crate) fn create(path: &Path, plan: &Plan) -> Result<Self, BuildError> {
+    pub(crate) fn create(path: &Path, plan: &BuildPlan) -> Result<Self, BuildError> {
         let mut out = publish::create(path)?;
         let closed: Vec<String> =
             plan.restricted.iter().map(|written| name_prefix(plan, written)).collect();
-        let head = Head {
+        let head = ServedHeader {
             version: VERSION,
             base: plan.base.as_str(),
-            output: from_to(&plan.state, plan.target()),
+            output: relative_path(&plan.state, plan.target()),
             update: plan.update.seconds().unsigned_abs(),
             closed: &closed,
         };
-        let head = serde_json::to_string(&head).expect("what we say is JSON");
+        let head = serde_json::to_string(&head).expect("the header serializes to JSON");
         let head = head.strip_suffix('}').unwrap_or(&head);
         let head = format!("{head},\"files\":[");
         out.write_all(head.as_bytes()).at(path)?;
-        let mut seal = Seal::default();
+        let mut seal = RecordChecksum::default();
         seal.update(head.as_bytes());
         Ok(Self {
             seal,
@@ -179,73 +176,73 @@ impl ServedWriter {
             out,
             closed,
             closed_pages: Vec::new(),
-            before: Before::read(&plan.state.join("served.json")),
+            before: PreviousDates::read(&plan.state.join("served.json")),
             now: plan.now,
             is_first: true,
         })
     }
 
-    fn entry(&mut self, served: &Served<'_>) -> Result<(), BuildError> {
+    fn entry(&mut self, served: &ServedEntry<'_>) -> Result<(), BuildError> {
         let gap = if std::mem::take(&mut self.is_first) { "\n" } else { ",\n" };
-        let text = serde_json::to_string(served).expect("what we serve is JSON");
+        let text = serde_json::to_string(served).expect("an entry serializes to JSON");
         let text = format!("{gap}{text}");
         self.seal.record(text.as_bytes());
         self.out.write_all(text.as_bytes()).at(&self.path)
     }
 
-    /// A page of the site, by the digest of what is published of it.
+    /// Adds a public page with the digest of its published bytes.
     pub(crate) fn page(
         &mut self,
-        (row, path): (&Row, &str),
+        (row, path): (&LedgerRow, &str),
         twin: Option<&str>,
         digest: Option<Digest>,
     ) -> Result<(), BuildError> {
         let modified = self.before.date(path, digest, row.modified, self.now);
-        self.entry(&Served {
+        self.entry(&ServedEntry {
             path,
             media_type: "text/html",
             digest: digest.map(|digest| digest.to_string()),
             modified: Some(modified),
             twin,
             cache: "page",
-            ..Served::default()
+            ..ServedEntry::default()
         })
     }
 
-    /// A page that only those who are let in may see.
-    pub(crate) fn closed(
+    /// Adds a page that needs a token.
+    pub(crate) fn restricted_page(
         &mut self,
-        (row, path): (&Row, &str),
+        (row, path): (&LedgerRow, &str),
         digest: Option<Digest>,
     ) -> Result<(), BuildError> {
         if !self.is_below(path) {
             self.closed_pages.push(path.to_owned());
         }
         let modified = self.before.date(path, digest, row.modified, self.now);
-        self.entry(&Served {
+        self.entry(&ServedEntry {
             path,
             media_type: "text/html",
             digest: digest.map(|digest| digest.to_string()),
             modified: Some(modified),
             cache: "page",
             access: Some("token"),
-            ..Served::default()
+            ..ServedEntry::default()
         })
     }
 
-    /// A file we wrote beside the pages.
+    /// Adds a file other than a page.
     pub(crate) fn file(
         &mut self,
         path: &str,
-        file: &Ours,
-        published: &Published,
+        file: &FileRecord,
+        published: &Publication,
     ) -> Result<(), BuildError> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let collection =
             published.collections.iter().find(|one| one.files.iter().any(|file| file.name == name));
-        let (media_type, coding, cache) = kind_of(path);
+        let (media_type, coding, cache) = delivery_of(path);
         let digest = match collection {
-            // Of the text, not of the coded bytes (D08).
+            // Digest of the content, not of the compressed bytes (D08).
             Some(one) => one.checksum().map(|sum| sum.to_string()),
             None => Some(file.digest.to_string()),
         };
@@ -255,10 +252,10 @@ impl ServedWriter {
             Some(_) => "snapshot",
             None => cache,
         };
-        // What we make says nothing of pages that are closed.
-        let is_made = file.whose != Whose::Site;
+        // Artifacts contain nothing from restricted pages.
+        let is_made = file.owner != Owner::Site;
         let is_below = self.is_below(path);
-        self.entry(&Served {
+        self.entry(&ServedEntry {
             path,
             media_type,
             coding,
@@ -268,18 +265,18 @@ impl ServedWriter {
             expires: collection.map(|one| one.expires),
             cache,
             access: (is_made && is_below).then_some("open"),
-            ..Served::default()
+            ..ServedEntry::default()
         })
     }
 
-    /// Whether a file lies below a name that is closed.
+    /// Returns whether a file is below a restricted prefix.
     fn is_below(&self, path: &str) -> bool {
         let lower = path.to_lowercase();
         self.closed.iter().any(|name| lower.starts_with(&name.to_lowercase()))
     }
 
-    /// What is closed: beginnings of names, and pages beside those.
-    pub(crate) fn all_closed(&self) -> (&[String], &[String]) {
+    /// Returns the restricted prefixes and the restricted pages that are not below them.
+    pub(crate) fn restricted_files(&self) -> (&[String], &[String]) {
         (&self.closed, &self.closed_pages)
     }
 
@@ -290,16 +287,16 @@ impl ServedWriter {
     }
 }
 
-/// A beginning of addresses as one of names of files.
-fn name_prefix(plan: &Plan, written: &str) -> String {
+/// Converts a URL path prefix into a file path prefix.
+fn name_prefix(plan: &BuildPlan, written: &str) -> String {
     let address = inventory::prefix(&plan.base, written);
     let inside = address.strip_prefix(plan.base.path()).unwrap_or(&address);
     inventory::decoded(inside)
 }
 
-/// The way from one folder to another, so that both can be moved together;
-/// `None` where it cannot be written.
-fn from_to(from: &Path, to: &Path) -> Option<String> {
+/// Returns the relative path from one folder to another, so that both can be moved together; `None`
+/// if it is not valid UTF-8.
+fn relative_path(from: &Path, to: &Path) -> Option<String> {
     let whole = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
     let (from, to) = (whole(from)?, whole(to)?);
     let n_same = from.components().zip(to.components()).take_while(|(a, b)| a == b).count();
@@ -309,11 +306,11 @@ fn from_to(from: &Path, to: &Path) -> Option<String> {
         _ => None,
     });
     let parts: Option<Vec<&str>> = up.chain(down).collect();
-    let way = parts?.join("/");
-    Some(if way.is_empty() { ".".to_owned() } else { way })
+    let path = parts?.join("/");
+    Some(if path.is_empty() { ".".to_owned() } else { path })
 }
 
-fn kind_of(path: &str) -> (&'static str, Option<&'static str>, &'static str) {
+fn delivery_of(path: &str) -> (&'static str, Option<&'static str>, &'static str) {
     let kinds = [
         (".scp.zst", "application/scp", Some("zstd"), "snapshot"),
         (".scp.gz", "application/scp", Some("gzip"), "snapshot"),
@@ -338,13 +335,13 @@ fn kind_of(path: &str) -> (&'static str, Option<&'static str>, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Base;
+    use crate::plan::BaseUrl;
 
     #[test]
-    fn ours_a_closed_beginning_of_addresses_is_one_of_names() {
+    fn restricted_url_prefix_becomes_a_file_prefix() {
         let now = Timestamp::parse("2026-05-01T00:00:00Z").unwrap();
-        let base = Base::parse("https://harbour.example/docs/").unwrap();
-        let plan = Plan::new("site".into(), "state".into(), base, now);
+        let base = BaseUrl::parse("https://harbour.example/docs/").unwrap();
+        let plan = BuildPlan::new("site".into(), "state".into(), base, now);
         for (written, wanted) in [
             ("/members/", "members/"),
             ("/docs/members/", "members/"),
@@ -359,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_a_date_stands_for_one_state_of_the_bytes() {
+    fn each_date_belongs_to_one_version_of_the_bytes() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("served.json");
         let digest = |text: &str| Some(Digest::of(text.as_bytes()));
@@ -371,7 +368,7 @@ mod tests {
              {{\"path\":\"a\",\"digest\":\"{old}\",\"modified\":\"{day}\",\"cache\":\"page\"}}\n]}}\n"
         );
         std::fs::write(&path, text).unwrap();
-        let before = Before::read(&path);
+        let before = PreviousDates::read(&path);
         assert_eq!(before.0.len(), 1);
         let (next, later) = (time("2026-05-01T12:00:01Z"), time("2026-05-02T12:00:00Z"));
         let earlier = time("2026-04-01T12:00:00Z");
@@ -380,7 +377,7 @@ mod tests {
             ("a", "new", day, now, now),
             ("a", "new", later, now, later),
             ("a", "old", later, now, later),
-            // Built twice within a second, or by a clock that was put back.
+            // Built twice within a second, or after the clock was set back.
             ("a", "new", day, day, next),
             ("a", "new", day, earlier, next),
             ("a", "new", earlier, now, now),
@@ -391,11 +388,11 @@ mod tests {
             assert_eq!(found, wanted, "{path} {bytes} {modified}");
         }
         assert_eq!(before.date("a", None, day, now), day);
-        assert_eq!(Before::default().date("a", digest("new"), day, now), day);
+        assert_eq!(PreviousDates::default().date("a", digest("new"), day, now), day);
     }
 
     #[test]
-    fn ours_a_folder_is_named_by_the_way_to_it() {
+    fn output_folder_is_relative_to_the_state() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| {
             std::fs::create_dir_all(folder.path().join(name)).unwrap();
@@ -407,7 +404,7 @@ mod tests {
             ("state", "a/b", "../a/b"),
             ("state", "state", "."),
         ] {
-            assert_eq!(from_to(&at(from), &at(to)).as_deref(), Some(wanted));
+            assert_eq!(relative_path(&at(from), &at(to)).as_deref(), Some(wanted));
         }
     }
 }

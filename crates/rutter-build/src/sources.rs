@@ -1,80 +1,83 @@
-//! Pages in the order of their addresses, wherever they come from: files that
-//! were listed, or lines that were sorted.
+//! Provides the pages of a site in the order of their URLs.
+//!
+//! Input: the listed files, or a JSON Lines file that is validated and sorted. Output: one
+//! [`SourcePage`] at a time. Reports lines that are not pages or are outside the site, and skips
+//! them.
 
 use std::fs::File;
 use std::sync::Arc;
 
 use rutter_finding::{Finding, Place};
-use rutter_scp::{Entry, Limits, Lines, ReadError, Sorted, Sorter};
+use rutter_scp::{KeyedLine, Limits, LineReader, LineSorter, ReadError, SortedLines};
 
-use crate::error::{At, BuildError};
-use crate::gate::UnusedPrefixes;
-use crate::inventory::Names;
-use crate::plan::{Oversize, Plan};
+use crate::error::{BuildError, IoErrorContext};
+use crate::exclusion::UnusedPrefixes;
+use crate::inventory::PageFiles;
+use crate::page_reader::PageInput;
+use crate::plan::{BuildPlan, OversizePolicy};
 use crate::rules;
-use crate::section::Segments;
-use crate::worker::From;
+use crate::section::SegmentCounts;
 
-/// Gives pages one by one.
+/// Returns pages one at a time.
 #[derive(Debug)]
-pub(crate) enum Sources {
-    Files { names: Arc<Names>, at: usize },
-    Lines { sorted: Sorted, next: Entry, has_next: bool },
+pub(crate) enum PageSources {
+    Files { names: Arc<PageFiles>, at: usize },
+    Lines { sorted: SortedLines, next: KeyedLine, has_next: bool },
 }
 
-/// Lines that were taken in, each page counted as often as it came.
+/// A loaded JSON Lines source; duplicate pages are counted each time.
 #[derive(Debug)]
-pub(crate) struct Taken {
-    pub(crate) sources: Sources,
+pub(crate) struct LoadedLines {
+    pub(crate) sources: PageSources,
     pub(crate) n_pages: usize,
-    pub(crate) segments: Segments,
+    pub(crate) segments: SegmentCounts,
 }
 
-/// A page and where it comes from.
+/// A page and its source.
 #[derive(Debug)]
-pub(crate) struct Sourced {
+pub(crate) struct SourcePage {
     pub(crate) url: String,
-    /// Below the site's folder; `None` for a line.
+    /// Path relative to the site's folder; `None` for a line.
     pub(crate) path: Option<Box<str>>,
-    pub(crate) from: From,
+    pub(crate) from: PageInput,
 }
 
-impl Sources {
-    pub(crate) fn files(names: Arc<Names>) -> Self {
+impl PageSources {
+    pub(crate) fn files(names: Arc<PageFiles>) -> Self {
         Self::Files { names, at: 0 }
     }
 
-    /// Reads and sorts JSON Lines; what is no page is told and left out.
+    /// Reads and sorts JSON Lines. Lines that are not pages are reported and skipped.
     pub(crate) fn lines(
-        plan: &Plan,
-        tell: &mut dyn FnMut(&str, Finding),
-    ) -> Result<Taken, BuildError> {
+        plan: &BuildPlan,
+        report: &mut dyn FnMut(&str, Finding),
+    ) -> Result<LoadedLines, BuildError> {
         let name = plan.site.display().to_string();
         let file = File::open(&plan.site).at(&plan.site)?;
         let size = file.metadata().ok().map(|metadata| metadata.len());
-        let wrong = |error: ReadError| BuildError::Source(plan.site.clone(), error.to_string());
-        // A page with too many blocks is merged, not left out (D36).
+        let invalid_source =
+            |error: ReadError| BuildError::InvalidSource(plan.site.clone(), error.to_string());
+        // With this setting, pages with too many blocks are merged, not skipped (D36).
         let mut limits = Limits::DEFAULT;
-        if plan.oversize == Oversize::Merge {
+        if plan.oversize == OversizePolicy::Merge {
             limits.parts.blocks = usize::MAX;
         }
-        let mut lines = Lines::open(file, size, limits).map_err(wrong)?;
-        let mut sorter = Sorter::new(&plan.state);
+        let mut lines = LineReader::open(file, size, limits).map_err(invalid_source)?;
+        let mut sorter = LineSorter::new(&plan.state);
         let mut n_pages = 0;
-        let mut segments = Segments::default();
+        let mut segments = SegmentCounts::default();
         let mut findings: Vec<Finding> = Vec::new();
         let mut unused = UnusedPrefixes::new(plan);
         loop {
-            let taken = lines.next(&mut findings, |record| {
-                // The ledger and every layer name the page by the URL that is
-                // written into the collection.
+            let result = lines.next(&mut findings, |record| {
+                // The ledger and all layers use the URL that is written into the collection.
                 let mut page = rutter_scp::canonical(record.page);
                 let key = page.url.key().to_owned();
                 if plan.base.strip(&key).is_none() {
                     return Err(Some((record.line, key)));
                 }
                 segments.count(&plan.base, &key);
-                unused.see(&key);
+                unused.remove_matching(&key);
                 let most = Limits::SPEC.parts.blocks;
                 if most < page.content.len() {
                     let content = std::mem::take(&mut page.content);
@@ -85,37 +88,38 @@ impl Sources {
             });
             for finding in findings.drain(..) {
                 let detail = format!("{}: {}", finding.rule.title, finding.detail);
-                tell(&name, Finding::new(&rules::BAD_LINE, finding.place, detail));
+                report(&name, Finding::new(&rules::BAD_LINE, finding.place, detail));
             }
-            match taken.map_err(wrong)? {
+            match result.map_err(invalid_source)? {
                 None => break,
                 Some(Ok(())) => n_pages += 1,
                 Some(Err(Some((line, key)))) => {
-                    tell(&name, Finding::new(&rules::OUTSIDE, Place::line(line), key));
+                    report(&name, Finding::new(&rules::OUTSIDE, Place::line(line), key));
                 }
                 Some(Err(None)) => {
-                    let error = std::io::Error::other("cannot sort pages there");
+                    let error =
+                        std::io::Error::other("cannot write temporary files to sort the pages");
                     return Err(BuildError::Io(plan.state.clone(), error));
                 }
             }
         }
         if let Some(written) = unused.first() {
-            return Err(BuildError::Unused(written.clone()));
+            return Err(BuildError::UnusedRestriction(written.clone()));
         }
         let mut sorted = sorter.finish().at(&plan.state)?;
-        let mut next = Entry::empty();
+        let mut next = KeyedLine::empty();
         let has_next = sorted.next(&mut next).at(&plan.state)?;
-        Ok(Taken { sources: Self::Lines { sorted, next, has_next }, n_pages, segments })
+        Ok(LoadedLines { sources: Self::Lines { sorted, next, has_next }, n_pages, segments })
     }
 
-    pub(crate) fn next(&mut self) -> Result<Option<Sourced>, BuildError> {
+    pub(crate) fn next(&mut self) -> Result<Option<SourcePage>, BuildError> {
         match self {
             Self::Files { names, at } => {
                 let name = names.get(*at);
                 *at += 1;
-                Ok(name.map(|name| Sourced {
+                Ok(name.map(|name| SourcePage {
                     url: name.url.to_owned(),
-                    from: From::File(name.path.into()),
+                    from: PageInput::File(name.path.into()),
                     path: Some(name.path.into()),
                 }))
             }
@@ -123,8 +127,8 @@ impl Sources {
                 if !*has_next {
                     return Ok(None);
                 }
-                let mut best = std::mem::replace(next, Entry::empty());
-                // Of two pages with one address the later one counts (D30).
+                let mut best = std::mem::replace(next, KeyedLine::empty());
+                // Of several lines with one URL, the one with the latest date is used (D30).
                 loop {
                     let at = std::path::Path::new("sorted pages");
                     *has_next = sorted.next(next).at(at)?;
@@ -136,7 +140,7 @@ impl Sources {
                     }
                 }
                 let (url, line) = (best.key, best.line);
-                Ok(Some(Sourced { url, path: None, from: From::Line(line) }))
+                Ok(Some(SourcePage { url, path: None, from: PageInput::Line(line) }))
             }
         }
     }

@@ -1,19 +1,21 @@
-//! `.rutter`: what is remembered between builds, and who may write it.
+//! The state folder (`.rutter`): paths of its files, and its lock.
+//!
+//! The lock lets only one build at a time write the state.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
-use crate::error::{At, BuildError};
+use crate::error::{BuildError, IoErrorContext};
 
-/// Where the parts of the state lie.
+/// Paths of the files in the state folder.
 #[derive(Debug, Clone)]
-pub(crate) struct Paths {
+pub(crate) struct StatePaths {
     pub(crate) folder: PathBuf,
 }
 
-impl Paths {
+impl StatePaths {
     pub(crate) fn new(folder: &Path) -> Self {
-        Self { folder: whole(folder) }
+        Self { folder: absolute_path(folder) }
     }
 
     pub(crate) fn ledger(&self) -> PathBuf {
@@ -40,7 +42,7 @@ impl Paths {
         self.folder.join("served.json")
     }
 
-    pub(crate) fn told(&self) -> PathBuf {
+    pub(crate) fn findings_log(&self) -> PathBuf {
         self.folder.join("told.jsonl")
     }
 
@@ -48,12 +50,12 @@ impl Paths {
         self.folder.join("collections")
     }
 
-    /// Dated deltas for AI agents, as they were published.
+    /// Daily ARC deltas as they were published.
     pub(crate) fn deltas(&self) -> PathBuf {
         self.folder.join("arc")
     }
 
-    /// What only partners may read.
+    /// Pages that only partners may read.
     pub(crate) fn private(&self) -> PathBuf {
         self.folder.join("private").join("pages.jsonl")
     }
@@ -62,13 +64,13 @@ impl Paths {
         self.folder.join("journal.json")
     }
 
-    /// Names state files that an interrupted publication lost.
+    /// Lists state files that an interrupted publication lost.
     pub(crate) fn incomplete(&self) -> PathBuf {
         self.folder.join("incomplete")
     }
 
-    /// Names the stage where that is on another disk.
-    pub(crate) fn elsewhere(&self) -> PathBuf {
+    /// Contains the path of the staging folder if it is on another file system.
+    pub(crate) fn stage_note(&self) -> PathBuf {
         self.folder.join("stage.path")
     }
 
@@ -77,12 +79,12 @@ impl Paths {
     }
 }
 
-/// A path that means the same wherever it is read.
-pub(crate) fn whole(path: &Path) -> PathBuf {
+/// Returns the absolute path.
+pub(crate) fn absolute_path(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Deletes a folder and everything in it; one that is not there is no error.
+/// Deletes a folder and its contents; a missing folder is not an error.
 pub(crate) fn remove_folder(path: &Path) -> Result<(), BuildError> {
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -92,8 +94,8 @@ pub(crate) fn remove_folder(path: &Path) -> Result<(), BuildError> {
     }
 }
 
-/// Copies a file so that the copy is whole or not there.
-pub(crate) fn copy_whole(from: &Path, to: &Path) -> Result<(), BuildError> {
+/// Copies a file atomically: the copy is complete or does not exist.
+pub(crate) fn copy_atomically(from: &Path, to: &Path) -> Result<(), BuildError> {
     let mut name = to.file_name().unwrap_or_default().to_owned();
     name.push(".new");
     let beside = to.with_file_name(name);
@@ -101,16 +103,16 @@ pub(crate) fn copy_whole(from: &Path, to: &Path) -> Result<(), BuildError> {
     fs::rename(&beside, to).at(to)
 }
 
-/// Held while a build works; gone with the process, however it ends.
+/// Exclusive lock of the state folder; released when the process ends.
 #[derive(Debug)]
-pub(crate) struct Lock {
+pub(crate) struct StateLock {
     _file: File,
 }
 
-impl Lock {
-    pub(crate) fn take(paths: &Paths) -> Result<Self, BuildError> {
+impl StateLock {
+    pub(crate) fn acquire(paths: &StatePaths) -> Result<Self, BuildError> {
         fs::create_dir_all(&paths.folder).at(&paths.folder)?;
-        // What is cached, staged or locked is nobody's to commit.
+        // Caches, staged files and the lock do not belong in version control.
         let ignore = paths.folder.join(".gitignore");
         if !ignore.exists() {
             fs::write(&ignore, "pages.pack\nfiles.tsv\nserved.json\ntold.jsonl\njournal.json\nlock\nstage.path\nincomplete\nstage/\nnext/\nprivate/\nnginx.conf\n*.new\n")

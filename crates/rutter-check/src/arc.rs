@@ -1,41 +1,42 @@
-//! Judges what ARC publishes: sitemaps in JSON and YAML, the changes of a day,
-//! pointers in JSON-LD, policies.
+//! Checks ARC files: sitemaps in JSON and YAML, dated deltas, JSON-LD pointers and
+//! policies.
 //!
-//! Form and consent are judged by `rutter-arc`; what no format should carry,
-//! secrets and personal data, is looked for here.
+//! `rutter-arc` checks format and consent. This module adds the search for secrets
+//! and personal data.
 
 use std::io;
 
-use rutter_arc::pointer::{self, Found};
+use rutter_arc::pointer::{self, JsonLdFile};
 use rutter_arc::{
-    ArcError, Entry, Form, Head, Judge, Limits, Policy, Whole, day_of_name, form, open, rules,
+    ArcEntry, ArcError, ArcFormat, ArcPolicy, ExpectedDocument, Limits, SitemapChecker,
+    SitemapHeader, detect_format, open_sitemap, parse_delta_file_name, rules,
 };
 use rutter_finding::{Finding, FindingSink, Place};
-use rutter_page::Private;
+use rutter_page::SensitiveData;
 
 use crate::signpost::{SNIFFED, read};
-use crate::{Judging, Kind, Subject};
+use crate::{CheckOptions, FileKind, Subject};
 
-/// Sees by its name, then by its first bytes, whether a file is one of ARC.
-pub(crate) fn kind(name: &str, start: &[u8]) -> Option<Kind> {
-    let is_day = name.contains("arc-sitemap-deltas") && day_of_name(name).is_some();
+/// Detects an ARC file by its name, then by its first bytes.
+pub(crate) fn kind(name: &str, start: &[u8]) -> Option<FileKind> {
+    let is_day = name.contains("arc-sitemap-deltas") && parse_delta_file_name(name).is_some();
     match file_name(name) {
-        "arc-policy.json" => return Some(Kind::ArcPolicy),
+        "arc-policy.json" => return Some(FileKind::ArcPolicy),
         "arc-sitemap.json" | "arc-sitemap.yaml" | "arc-sitemap.yml" | "arc-sitemap.jsonld" => {
-            return Some(Kind::Arc);
+            return Some(FileKind::Arc);
         }
-        _ if is_day => return Some(Kind::Arc),
+        _ if is_day => return Some(FileKind::Arc),
         _ => {}
     }
-    form(start).map(|form| match form {
-        Form::Policy => Kind::ArcPolicy,
-        Form::Json | Form::Yaml | Form::Pointer => Kind::Arc,
+    detect_format(start).map(|form| match form {
+        ArcFormat::Policy => FileKind::ArcPolicy,
+        ArcFormat::Json | ArcFormat::Yaml | ArcFormat::Pointer => FileKind::Arc,
     })
 }
 
-/// Whether the first bytes are those of a pointer in JSON-LD.
+/// Returns whether the first bytes are those of a JSON-LD pointer.
 pub(crate) fn is_pointer(start: &[u8]) -> bool {
-    form(start) == Some(Form::Pointer)
+    detect_format(start) == Some(ArcFormat::Pointer)
 }
 
 fn file_name(name: &str) -> &str {
@@ -43,48 +44,51 @@ fn file_name(name: &str) -> &str {
     name.strip_suffix(".gz").unwrap_or(name)
 }
 
-/// Judges a sitemap, the changes of a day, or a pointer, and hands each entry
-/// on; gives the number of entries and what stands beside them.
+/// Checks a sitemap, delta or pointer and passes each entry on; returns the number
+/// of entries and the head of the document.
 pub(crate) fn sitemap(
     subject: &Subject<'_>,
-    judging: &Judging,
-    take: &mut dyn FnMut(&Entry<'_>, u64),
+    check_options: &CheckOptions,
+    take: &mut dyn FnMut(&ArcEntry<'_>, u64),
     sink: &mut dyn FindingSink,
-) -> Result<(u64, Head), ArcError> {
+) -> Result<(u64, SitemapHeader), ArcError> {
     let by_name = match file_name(&subject.name).rsplit('.').next() {
-        Some("yaml" | "yml") => Form::Yaml,
-        Some("jsonld") => Form::Pointer,
-        _ => Form::Json,
+        Some("yaml" | "yml") => ArcFormat::Yaml,
+        Some("jsonld") => ArcFormat::Pointer,
+        _ => ArcFormat::Json,
     };
-    let form = form(&read(subject, SNIFFED)?).unwrap_or(by_name);
-    if form == Form::Pointer && pointer::read((subject.open)()?.0, sink)? != Found::Sitemap {
-        return Ok((0, Head::default()));
+    let form = detect_format(&read(subject, SNIFFED)?).unwrap_or(by_name);
+    if form == ArcFormat::Pointer
+        && pointer::read((subject.open)()?.0, sink)? != JsonLdFile::Sitemap
+    {
+        return Ok((0, SitemapHeader::default()));
     }
-    let mut reader = open((subject.open)()?.0, form, Limits::USUAL)?;
-    let mut judge = Judge::new(judging.now);
+    let mut reader = open_sitemap((subject.open)()?.0, form, Limits::DEFAULT)?;
+    let mut judge = SitemapChecker::new(check_options.now);
     while reader
         .visit(sink, |entry, idx, sink| {
-            judge.see(&entry, idx, sink);
+            judge.check_entry(&entry, idx, sink);
             take(&entry, idx);
             look_for_private(&entry, idx, sink);
         })?
         .is_some()
     {}
     let receipt = reader.finish(sink)?;
-    let whole = day_of_name(&subject.name).map_or(Whole::Sitemap, Whole::Day);
+    let whole = parse_delta_file_name(&subject.name)
+        .map_or(ExpectedDocument::Sitemap, ExpectedDocument::Day);
     judge.finish(&receipt, whole, sink);
     Ok((receipt.pages, receipt.head))
 }
 
-/// Judges a policy.
+/// Checks a policy.
 pub(crate) fn policy(subject: &Subject<'_>, sink: &mut dyn FindingSink) -> io::Result<()> {
-    Policy::read((subject.open)()?.0, sink)?;
+    ArcPolicy::read((subject.open)()?.0, sink)?;
     Ok(())
 }
 
-fn look_for_private(entry: &Entry<'_>, idx: u64, sink: &mut dyn FindingSink) {
+fn look_for_private(entry: &ArcEntry<'_>, idx: u64, sink: &mut dyn FindingSink) {
     let mut look = |name: &str, text: &str| {
-        let found = Private::of(text);
+        let found = SensitiveData::find_in(text);
         let place = || Place { line: None, pointer: format!("/pages/{idx}/{name}") };
         for (kind, mark) in &found.secrets {
             let detail = format!("{kind} {mark}");

@@ -1,36 +1,36 @@
-//! Judges one SCP collection: what the reader finds, and what only shows when
-//! pages are compared with each other, with line 1 and with the clock.
+//! Checks one SCP collection: the findings of the reader, and comparisons of pages
+//! with each other, with line 1 and with the current time.
 
 use rutter_finding::{Finding, FindingSink, Place, Refusal, quoted};
 use rutter_page::{Page, Timestamp};
-use rutter_scp::merge::{self, Age};
+use rutter_scp::merge::{self, CollectionAge};
 use rutter_scp::{
-    Entry, Kind, Opener, Options, ReadError, Reader, Receipt, Record, Sorter, State, Threads,
-    advert, rules,
+    CollectionKind, CollectionOpener, CollectionReader, KeyedLine, LineSorter, PageRecord,
+    ReadError, ReadOptions, ReadReceipt, ReaderThreads, SectionState, advert, rules,
 };
 use serde::Deserialize;
 
-use crate::Judging;
+use crate::CheckOptions;
 
-/// Reads a collection to its end, compares what can be compared, and hands
-/// each page on.
-pub(crate) fn judge(
-    open: &Opener<'_>,
-    judging: &Judging,
-    take: &mut dyn FnMut(&Record<'_>),
+/// Reads and checks a whole collection, and passes each page on.
+pub(crate) fn check(
+    open: &CollectionOpener<'_>,
+    check_options: &CheckOptions,
+    take: &mut dyn FnMut(&PageRecord<'_>),
     sink: &mut dyn FindingSink,
-) -> Result<Receipt, ReadError> {
+) -> Result<ReadReceipt, ReadError> {
     let (bytes, size) = open()?;
-    let options = Options { limits: judging.limits, size, threads: Threads::Two };
-    let mut reader = Reader::open(bytes, options, sink)?;
-    if let Some(now) = judging.now {
-        judge_age(reader.header().generated, now, sink);
+    let options = ReadOptions { limits: check_options.limits, size, threads: ReaderThreads::Two };
+    let mut reader = CollectionReader::open(bytes, options, sink)?;
+    if let Some(now) = check_options.now {
+        check_age(reader.header().generated, now, sink);
     }
-    if let Some(advert) = &judging.advert {
+    if let Some(advert) = &check_options.advert {
         advert::compare(advert, reader.header(), None, sink)?;
     }
     let header = reader.header();
-    let mut pages = Pages::new(header.kind == Kind::Snapshot && header.chain.is_some());
+    let mut pages =
+        PageTally::new(header.kind == CollectionKind::Snapshot && header.chain.is_some());
     while let Some(mut batch) = reader.batch(sink)? {
         while let Some(record) = batch.next_page(sink)? {
             pages.see(&record, sink);
@@ -39,37 +39,37 @@ pub(crate) fn judge(
     }
     let receipt = reader.finish_again(|| open().map(|(bytes, _)| bytes), sink)?;
     pages.report_duplicates(open, options, sink)?;
-    if let Some(advert) = &judging.advert {
+    if let Some(advert) = &check_options.advert {
         advert::compare(advert, &receipt.header, Some(&receipt), sink)?;
     }
     pages.prove(&receipt)?;
     Ok(receipt)
 }
 
-fn judge_age(generated: Timestamp, now: Timestamp, sink: &mut dyn FindingSink) {
-    let rule = match merge::age(generated, now) {
-        Age::Fine => return,
-        Age::Future => &rules::FROM_THE_FUTURE,
-        Age::Past => &rules::FROM_THE_PAST,
+fn check_age(generated: Timestamp, now: Timestamp, sink: &mut dyn FindingSink) {
+    let rule = match merge::classify_age(generated, now) {
+        CollectionAge::Fine => return,
+        CollectionAge::Future => &rules::FROM_THE_FUTURE,
+        CollectionAge::Past => &rules::FROM_THE_PAST,
     };
     let place = Place::pointer(1, "/collection/generated");
     sink.report(Finding::new(rule, place, generated.to_string()));
 }
 
-/// What is remembered of the pages: whether they are sorted, and one sum.
-struct Pages {
+/// The state over all pages: their order and the sum of their digests.
+struct PageTally {
     last_key: String,
     is_sorted: bool,
-    state: Option<State>,
+    state: Option<SectionState>,
 }
 
-impl Pages {
+impl PageTally {
     fn new(has_chain: bool) -> Self {
-        let state = has_chain.then_some(State::EMPTY);
+        let state = has_chain.then_some(SectionState::EMPTY);
         Self { last_key: String::new(), is_sorted: true, state }
     }
 
-    fn see(&mut self, record: &Record<'_>, sink: &mut dyn FindingSink) {
+    fn see(&mut self, record: &PageRecord<'_>, sink: &mut dyn FindingSink) {
         let key = record.page.url.key();
         if self.is_sorted {
             self.is_sorted = *self.last_key < *key;
@@ -82,19 +82,19 @@ impl Pages {
         compare_dates(&record.page, record.line, sink);
     }
 
-    /// Names pages that occur twice. A collection in strict key order has
-    /// none; the keys of any other are read again and sorted on disk.
+    /// Reports duplicate pages. A sorted collection has none; otherwise the keys are
+    /// read again and sorted on disk.
     fn report_duplicates(
         &self,
-        open: &Opener<'_>,
-        options: Options,
+        open: &CollectionOpener<'_>,
+        options: ReadOptions,
         sink: &mut dyn FindingSink,
     ) -> Result<(), ReadError> {
         if self.is_sorted {
             return Ok(());
         }
-        let mut sorter = Sorter::new(&std::env::temp_dir());
-        let mut reader = Reader::open(open()?.0, options, &mut ())?;
+        let mut sorter = LineSorter::new(&std::env::temp_dir());
+        let mut reader = CollectionReader::open(open()?.0, options, &mut ())?;
         while let Some(pushed) = reader.next(&mut (), |record| {
             let line = record.line.to_le_bytes();
             sorter.push(record.page.url.key(), record.page.modified, &line)
@@ -102,8 +102,8 @@ impl Pages {
             pushed?;
         }
         let mut sorted = sorter.finish()?;
-        let (mut entry, mut next) = (Entry::empty(), Entry::empty());
-        let number = |entry: &Entry| {
+        let (mut entry, mut next) = (KeyedLine::empty(), KeyedLine::empty());
+        let number = |entry: &KeyedLine| {
             u64::from_le_bytes(entry.line.as_slice().try_into().unwrap_or_default())
         };
         sorted.next(&mut entry)?;
@@ -118,11 +118,11 @@ impl Pages {
         Ok(())
     }
 
-    /// A snapshot that names its state must have it.
-    fn prove(&self, receipt: &Receipt) -> Result<(), Refusal> {
+    /// Rejects a snapshot whose pages do not match the state in line 1.
+    fn prove(&self, receipt: &ReadReceipt) -> Result<(), Refusal> {
         let (Some(found), Some(chain)) = (self.state, &receipt.header.chain) else { return Ok(()) };
         let pages = receipt.tally.pages;
-        // A skipped page counts for its publisher, but we do not know its key.
+        // The key of a skipped page is unknown, so the state cannot be computed.
         let is_whole = receipt.tally.skipped == 0;
         if !is_whole || (found, pages) == (chain.state, chain.pages) {
             return Ok(());
@@ -136,24 +136,24 @@ impl Pages {
     }
 }
 
-/// Says where schema.org data gives another date than the page (D41).
+/// Reports schema.org dates that differ from the dates of the page (D41).
 fn compare_dates(page: &Page<'_>, line: u64, sink: &mut dyn FindingSink) {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Dates {
+    struct PageDates {
         date_modified: Option<String>,
         date_published: Option<String>,
     }
     let Some(schema) = &page.schema else { return };
-    let Ok(dates) = serde_json::from_str::<Dates>(schema.get()) else { return };
+    let Ok(dates) = serde_json::from_str::<PageDates>(schema.get()) else { return };
     let mut differs = |name: &str, ours: Option<Timestamp>, theirs: Option<String>| {
         let (Some(ours), Some(theirs)) = (ours, theirs) else { return };
         let Ok((time, _)) = Timestamp::parse_lenient(&theirs) else { return };
-        // A date alone only says which day.
+        // Dates without a time are compared by day.
         let is_same = if theirs.len() == 10 { is_same_day(time, ours) } else { time == ours };
         if !is_same {
             let place = Place::pointer(line, format!("/schema/{name}"));
-            let detail = format!("{} beside {ours}", quoted(&theirs));
+            let detail = format!("{} but the page has {ours}", quoted(&theirs));
             sink.report(Finding::new(&rules::SCHEMA_DIFFERS, place, detail));
         }
     };

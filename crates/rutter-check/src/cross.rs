@@ -1,6 +1,7 @@
-//! Rules that compare layers with each other, one small file for each family.
-//! They see the inventory and what was read beside it; what they find goes to
-//! the file in which it has to be mended.
+//! Rules that compare layers with each other, one module per family.
+//!
+//! Input: the rows of all pages and the data of machine-readable files. Findings
+//! are added to the file in which the problem must be corrected.
 
 mod adverts;
 mod arc;
@@ -10,14 +11,14 @@ mod pages;
 mod presence;
 mod values;
 
-use rutter_fetch::What;
+use rutter_fetch::ResourceKind;
 use rutter_finding::{Finding, Place, Rule, quoted};
 
 use crate::rules;
-use crate::site::View;
+use crate::site::SiteView;
 
-/// Compares everything.
-pub(crate) fn compare(view: &mut View<'_>) {
+/// Runs all comparisons.
+pub(crate) fn compare(view: &mut SiteView<'_>) {
     missing_layers(view);
     presence::compare(view);
     values::compare(view);
@@ -28,42 +29,43 @@ pub(crate) fn compare(view: &mut View<'_>) {
     leaks::compare(view);
 }
 
-/// Says which layers the site does not have.
-fn missing_layers(view: &mut View<'_>) {
+/// Reports the layers that the site does not have.
+fn missing_layers(view: &mut SiteView<'_>) {
     if view.rows.list.iter().all(|row| row.page.is_none()) {
         return;
     }
-    let machine = &view.machine;
+    let machine_files = &view.machine_files;
     let layers = [
-        ("sitemap.xml", What::Sitemap, machine.sitemaps.is_empty()),
-        ("robots.txt", What::Robots, machine.robots.is_none()),
-        ("llms.txt", What::Llms, machine.llms.is_empty()),
-        ("collections (SCP)", What::Collection, machine.collections.is_empty()),
-        ("arc-sitemap.json", What::Arc, machine.arc.is_none()),
+        ("sitemap.xml", ResourceKind::Sitemap, machine_files.sitemaps.is_empty()),
+        ("robots.txt", ResourceKind::Robots, machine_files.robots.is_none()),
+        ("llms.txt", ResourceKind::Llms, machine_files.llms.is_empty()),
+        ("collections (SCP)", ResourceKind::Collection, machine_files.collections.is_empty()),
+        ("arc-sitemap.json", ResourceKind::Arc, machine_files.arc.is_none()),
     ];
-    // A sitemap that was not looked at may advertise collections.
+    // A sitemap that was not read may advertise collections.
     let is_open = |what| {
         let files = view.files;
-        files.may_be_more(what) || what == What::Collection && files.may_be_more(What::Sitemap)
+        files.may_be_more(what)
+            || what == ResourceKind::Collection && files.may_be_more(ResourceKind::Sitemap)
     };
     for (name, what, is_missing) in layers {
         if is_missing && !is_open(what) {
-            view.book.site(&rules::LAYER_MISSING, name);
+            view.findings.add_about_site(&rules::LAYER_MISSING, name);
         }
     }
 }
 
-/// A finding in a line of a file.
+/// Creates a finding at a line of a file.
 fn in_line(rule: &'static Rule, line: u64, detail: impl Into<String>) -> Finding {
     Finding::new(rule, Place::line(line), detail)
 }
 
-/// A finding at a JSON pointer.
+/// Creates a finding at a JSON pointer.
 fn at_pointer(rule: &'static Rule, pointer: String, detail: impl Into<String>) -> Finding {
     Finding::new(rule, Place { line: None, pointer }, detail)
 }
 
-/// An address and why it is closed.
-fn closed_detail(url: &str, closed: crate::Closed) -> String {
+/// Returns a URL with the reason for its restriction.
+fn closed_detail(url: &str, closed: crate::Restriction) -> String {
     format!("{}: {}", quoted(url), closed.reason())
 }

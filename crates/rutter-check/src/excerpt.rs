@@ -1,51 +1,49 @@
-//! The line of a file that a finding speaks of, cut to what fits on a screen.
+//! Excerpts: the line of a file that a finding refers to, truncated for display.
 //!
-//! A file is read once more for it, through its compression: up to the last
-//! line that is wanted, or as one document where places are JSON pointers.
-//!
-//! Refuses: to read further than [`MOST_BYTES`], and to show what could steer
-//! a terminal.
+//! The file is read and decompressed again up to the last needed line, or as one
+//! document for JSON pointers. At most [`MOST_BYTES`] are read, and terminal control
+//! characters are escaped.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::ops::Range;
 
 use rutter_finding::{Finding, is_hidden};
-use rutter_scp::{Limits, Opener};
+use rutter_scp::{CollectionOpener, Limits};
 
 use crate::locate::locate;
 
-/// How far into a file lines are looked for.
+/// The maximum number of bytes in which lines are searched.
 pub const MOST_BYTES: u64 = 64 << 20;
-/// The largest document pointers are looked up in.
+/// The maximum size of a document in which pointers are resolved.
 const LARGEST_DOCUMENT: u64 = 16 << 20;
-/// How much of a line is kept.
+/// The maximum number of bytes that are read of a line.
 const LONGEST_LINE: usize = 1 << 20;
-/// How many characters are shown.
+/// The maximum number of displayed characters.
 const SHOWN: usize = 96;
-/// How many of them stand before the place, where there are that many.
+/// The number of displayed characters before the place.
 const BEFORE: usize = 36;
-/// How many characters are marked at most.
+/// The maximum number of marked characters.
 const MARKED: usize = 48;
 
-/// A part of a line, and what in it is meant.
+/// A part of a line with an optional marked range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excerpt {
-    /// The line, counted from 1.
+    /// The line number, counted from 1.
     pub line: u64,
-    /// Where the marked part begins, in characters counted from 1.
+    /// The column of the marked part in characters, counted from 1.
     pub column: Option<u64>,
-    /// The text, without anything that hides or steers.
+    /// The text with invisible and control characters escaped.
     pub text: String,
-    /// Which characters of the text are meant.
+    /// The marked range of characters in the text.
     pub mark: Option<Range<usize>>,
 }
 
-/// Reads the excerpts of findings about one file, in their order.
+/// Reads the excerpts for the findings of one file, in the same order.
 ///
-/// A finding that names no place has none, and neither has one whose place
-/// cannot be shown; a file that cannot be read again shows nothing.
-pub fn excerpts(open: &Opener<'_>, findings: &[&Finding]) -> Vec<Option<Excerpt>> {
+/// A finding without a place has no excerpt, and neither has a place that cannot
+/// be displayed. A file that cannot be read again has no excerpts.
+pub fn excerpts(open: &CollectionOpener<'_>, findings: &[&Finding]) -> Vec<Option<Excerpt>> {
     let mut shown: Vec<Option<Excerpt>> = vec![None; findings.len()];
     let is_document = |finding: &&&Finding| {
         finding.place.line.is_none() && finding.place.pointer.starts_with('/')
@@ -85,13 +83,13 @@ pub fn excerpts(open: &Opener<'_>, findings: &[&Finding]) -> Vec<Option<Excerpt>
     shown
 }
 
-fn read(open: &Opener<'_>, most: u64) -> Option<impl Read> {
+fn read(open: &CollectionOpener<'_>, most: u64) -> Option<impl Read> {
     let (input, _) = open().ok()?;
     Some(rutter_scp::decoded(input, Limits::DEFAULT).ok()?.take(most))
 }
 
-/// Reads a line, keeping its beginning only where it is very long; false at
-/// the end of the input, or where it breaks off.
+/// Reads a line and stores its beginning; returns false at the end of the input or
+/// at a read error.
 fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> bool {
     line.clear();
     let mut has_any = false;
@@ -131,7 +129,7 @@ fn of_line(line: &[u8], number: u64, finding: &Finding) -> Excerpt {
     cut(line, number, span)
 }
 
-/// The text a detail quotes, where it stands in the line just once.
+/// Returns the range of the text that the detail quotes, if it occurs exactly once.
 fn named(line: &[u8], detail: &str) -> Option<Range<usize>> {
     let quoted = detail.split('`').nth(1).filter(|quoted| !quoted.is_empty())?;
     let line = std::str::from_utf8(line).ok()?;
@@ -140,7 +138,7 @@ fn named(line: &[u8], detail: &str) -> Option<Range<usize>> {
     places.next().is_none().then(|| at..at + quoted.len())
 }
 
-/// Cuts a line to what is shown, counting in characters from here on.
+/// Truncates a line for display and converts offsets to characters.
 fn cut(line: &[u8], number: u64, span: Option<Range<usize>>) -> Excerpt {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let width = |bytes: Option<&[u8]>| {
@@ -160,7 +158,7 @@ fn cut(line: &[u8], number: u64, span: Option<Range<usize>>) -> Excerpt {
         _ => 0,
     };
     let mut text = String::new();
-    // How wide the text was when each of its characters began.
+    // The display offset of each character.
     let mut starts = Vec::with_capacity(SHOWN);
     let mut n_shown = 0;
     let push = |text: &mut String, c: char, n_shown: &mut usize| {
@@ -192,7 +190,7 @@ fn cut(line: &[u8], number: u64, span: Option<Range<usize>>) -> Excerpt {
     Excerpt {
         line: number,
         column: mark.as_ref().map(|mark| mark.start as u64 + 1),
-        // At least one character is marked, and be it the one behind the end.
+        // At least one character is marked, possibly the one after the end.
         mark: mark.map(|mark| {
             let start = place(mark.start).min(width);
             start..place(mark.end).min(width).max(start + 1)
@@ -219,21 +217,21 @@ mod tests {
     }
 
     #[test]
-    fn ours_a_pointer_of_a_line_is_marked() {
+    fn marks_pointer_in_a_line() {
         let excerpt = taken("{}\n{\"a\":[1,22]}\n", Place::pointer(2, "/a/1"), "").unwrap();
         assert_eq!((excerpt.line, excerpt.column), (2, Some(9)));
         assert_eq!((excerpt.text.as_str(), excerpt.mark), ("{\"a\":[1,22]}", Some(8..10)));
     }
 
     #[test]
-    fn ours_a_pointer_of_a_document_finds_its_line() {
+    fn finds_line_of_pointer_in_a_document() {
         let place = Place { line: None, pointer: "/pages/0/url".to_owned() };
         let excerpt = taken("{\n \"pages\": [\n  {\"url\": 7}]}", place, "").unwrap();
         assert_eq!((excerpt.line, excerpt.column, excerpt.mark), (3, Some(11), Some(10..11)));
     }
 
     #[test]
-    fn ours_a_long_line_is_cut_around_the_place() {
+    fn truncates_long_line_around_the_place() {
         let text: &'static str =
             Box::leak(format!("{{\"a\":\"{}\",\"b\":true}}", "é".repeat(5000)).into_boxed_str());
         let excerpt = taken(text, Place::pointer(1, "/b"), "").unwrap();
@@ -245,14 +243,14 @@ mod tests {
     }
 
     #[test]
-    fn ours_what_hides_is_shown_and_what_is_quoted_is_marked() {
+    fn escapes_invisible_characters_and_marks_quoted_text() {
         let excerpt = taken("Disalow: /\u{202e}x\n", Place::line(1), "`Disalow`").unwrap();
         assert_eq!(excerpt.text, "Disalow: /\\u{202e}x");
         assert_eq!(excerpt.mark, Some(0..7));
     }
 
     #[test]
-    fn ours_no_bytes_make_an_excerpt_panic_or_mark_beyond_its_text() {
+    fn marks_stay_inside_the_text_for_any_bytes() {
         const ALPHABET: [&str; 16] = [
             "{", "}", "[", "]", "\"", "\\", ",", ":", "a", "0", " ", "\n", "\t", "é", "\u{202e}",
             "\u{1b}",
@@ -292,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_a_place_that_is_not_there_shows_nothing() {
+    fn missing_place_has_no_excerpt() {
         assert_eq!(taken("a\n", Place::line(9), ""), None);
         assert_eq!(taken("a\n", Place::WHOLE, ""), None);
     }

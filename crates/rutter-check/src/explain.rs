@@ -1,16 +1,15 @@
-//! A wrong and a right example for every rule, as data: `explain/XX.txt` holds
-//! those of a layer.
+//! A wrong and a right example for every rule.
 //!
-//! `## CODE` begins a rule, `wrong` and `right` begin its examples, and what is
-//! indented by four spaces is the example. Behind `wrong` stands where it was
-//! taken from: a file, or a part of one, such as `page in all.scp`; nothing
-//! where the example is words. The tests judge examples that are of one file:
-//! the wrong one breaks the rule, the right one does not.
+//! The examples of each layer are in `explain/XX.txt`. `## CODE` begins a rule,
+//! `wrong` and `right` begin its examples, and lines indented by four spaces are
+//! the example. A file name or a part of a file may follow `wrong`, for example
+//! `page in all.scp`; without it the example is prose. The tests check examples
+//! of a single file: the wrong one must break the rule, the right one must not.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// The files, by layer.
+/// The example files by layer.
 const FAMILIES: [(&str, &str); 14] = [
     ("AR", include_str!("explain/AR.txt")),
     ("BD", include_str!("explain/BD.txt")),
@@ -28,19 +27,19 @@ const FAMILIES: [(&str, &str); 14] = [
     ("XL", include_str!("explain/XL.txt")),
 ];
 
-/// What breaks a rule, and what does not.
+/// A wrong and a right example of a rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Example {
-    /// Where both were taken from; empty where they are words.
+    /// The file that both examples are from; empty for prose.
     pub place: &'static str,
-    /// What breaks the rule.
+    /// The example that breaks the rule.
     pub wrong: String,
-    /// What does not.
+    /// The example that follows the rule.
     pub right: String,
 }
 
 impl Example {
-    /// Both examples as Markdown, with an empty line behind.
+    /// Returns both examples as Markdown with a final empty line.
     pub fn to_markdown(&self) -> String {
         let place = match self.place.rsplit_once(' ') {
             None if self.place.is_empty() => String::new(),
@@ -58,20 +57,19 @@ impl Example {
     }
 }
 
-/// The example of a rule, by its code.
+/// Returns the example of a rule by code.
 pub fn example(code: &str) -> Option<&'static Example> {
     all().get(code)
 }
 
-/// Layers whose examples are judged wherever they are not words.
+/// Layers whose examples the tests check, unless they are prose.
 const JUDGED: [&str; 7] = ["RB", "LL", "SM", "SC", "AR", "SX", "HT"];
 
-/// Tells whether the example of a rule is a file, or a part of one, that shows
-/// the rule broken by itself; the tests judge it then.
+/// Returns whether the tests check the example of a rule.
 ///
-/// Rules about a whole site need more than one file: the suite of small sites
-/// in `conformance/vectors/spxi` judges them. Annotations are judged by the
-/// tests of `rutter-arc`.
+/// This is the case if the example is a file, or a part of a file, that breaks
+/// the rule by itself. Rules about a whole site are tested by the small sites
+/// in `conformance/vectors/spxi`, annotations by the tests of `rutter-arc`.
 pub fn is_judged(code: &str) -> bool {
     let Some((layer, number)) = code.split_at_checked(2) else { return false };
     let needs_more = match (layer, number.parse()) {
@@ -82,7 +80,7 @@ pub fn is_judged(code: &str) -> bool {
     is_file && JUDGED.contains(&layer) && !needs_more
 }
 
-/// All examples by code.
+/// Returns all examples by code.
 pub fn all() -> &'static BTreeMap<&'static str, Example> {
     static ALL: OnceLock<BTreeMap<&'static str, Example>> = OnceLock::new();
     ALL.get_or_init(|| FAMILIES.iter().flat_map(|(_, text)| read(text)).collect())
@@ -115,7 +113,7 @@ fn read(text: &'static str) -> BTreeMap<&'static str, Example> {
     examples
 }
 
-/// Lines of the files that mean nothing, for the test that wants none.
+/// Returns lines of the example files that are not part of an example.
 #[cfg(test)]
 fn stray() -> Vec<String> {
     let is_known = |line: &str| {
@@ -140,7 +138,7 @@ mod tests {
     use crate::layer::LAYERS;
 
     #[test]
-    fn ours_every_line_of_the_examples_means_something() {
+    fn every_line_belongs_to_an_example() {
         assert_eq!(stray(), Vec::<String>::new());
         for (layer, text) in FAMILIES {
             assert!(LAYERS.iter().any(|(code, _)| *code == layer), "{layer}");
@@ -151,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_an_example_is_read_and_shown() {
+    fn reads_and_formats_an_example() {
         let text = "# A\n\n## RB001\nwrong robots.txt\n    a\n\n    b\nright\n    c\n";
         let example = read(text).remove("RB001").unwrap();
         assert_eq!((example.place, &*example.wrong, &*example.right), ("robots.txt", "a\nb", "c"));

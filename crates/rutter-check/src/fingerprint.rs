@@ -1,11 +1,12 @@
-//! What of a finding stays the same when lines and entries move.
+//! Fingerprints of findings that do not change when lines or entries move.
 //!
-//! The code, the file, the pointer without numbers of items, and the detail
-//! without numbers of lines. Two findings may have the same; they are counted.
+//! A fingerprint is a hash of the rule code, the file, the JSON pointer without
+//! array indices, and the detail without line numbers. Several findings may have
+//! the same fingerprint.
 
 use rutter_finding::Finding;
 
-/// The pointer with `#` for each number of an item.
+/// Returns the pointer with `#` for each array index.
 pub fn pointer(pointer: &str) -> String {
     let is_number = |token: &str| !token.is_empty() && token.bytes().all(|b| b.is_ascii_digit());
     let tokens: Vec<&str> =
@@ -13,7 +14,7 @@ pub fn pointer(pointer: &str) -> String {
     tokens.join("/")
 }
 
-/// The detail with `#` for each number of a line.
+/// Returns the detail with `#` for each line number.
 pub fn detail(detail: &str) -> String {
     let mut text = String::with_capacity(detail.len());
     let mut rest = detail;
@@ -30,7 +31,7 @@ pub fn detail(detail: &str) -> String {
     text
 }
 
-/// All of it as sixteen hexadecimal digits (FNV-1a).
+/// Returns the fingerprint as sixteen hexadecimal digits (FNV-1a).
 pub fn of(file: &str, finding: &Finding) -> String {
     let parts =
         [finding.rule.code, file, &pointer(&finding.place.pointer), &detail(&finding.detail)];
@@ -46,7 +47,7 @@ mod tests {
     use super::{detail, pointer};
 
     #[test]
-    fn ours_numbers_of_places_do_not_count() {
+    fn ignores_indices_and_line_numbers() {
         assert_eq!(pointer("/pages/17/ai_tags/0"), "/pages/#/ai_tags/#");
         assert_eq!(pointer(""), "");
         assert_eq!(

@@ -1,12 +1,12 @@
-//! Layers: the families of rules, what they speak of, and a score for each.
+//! Layers: the families of rules with their names, and a score for each layer.
 
 use std::collections::BTreeMap;
 
 use rutter_finding::Severity;
 
-use crate::{Judgement, Kind, Outcome};
+use crate::{FileKind, FileReport, Outcome};
 
-/// Every layer, in the order of a reader's way: code, name.
+/// Code and name of every layer, in the order in which a reader meets them.
 pub const LAYERS: [(&str, &str); 14] = [
     ("HP", "HTTP"),
     ("RB", "robots.txt"),
@@ -24,13 +24,13 @@ pub const LAYERS: [(&str, &str); 14] = [
     ("LG", "Logs"),
 ];
 
-/// The name of a layer.
+/// Returns the name of a layer.
 pub fn name(layer: &str) -> &'static str {
     LAYERS.iter().find(|(code, _)| *code == layer).map_or("Other", |(_, name)| name)
 }
 
-/// What a broken rule takes from the 100 points of its layer, once, however
-/// often it is broken.
+/// Returns the points that a broken rule subtracts from the 100 points of its
+/// layer, independent of the number of findings.
 pub fn cost(severity: Severity) -> u32 {
     match severity {
         Severity::Error => 25,
@@ -39,42 +39,41 @@ pub fn cost(severity: Severity) -> u32 {
     }
 }
 
-/// How a layer came off.
+/// The score of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Score {
-    /// Two letters.
+pub struct LayerScore {
+    /// The two-letter code of the layer.
     pub layer: &'static str,
-    /// From 0 to 100.
+    /// The points, from 0 to 100.
     pub points: u32,
-    /// Rules that are broken as errors, warnings and notes.
+    /// The number of broken rules with severity error, warning and note.
     pub broken: [u32; 3],
-    /// Findings, however many of a rule.
+    /// The number of findings.
     pub findings: u64,
 }
 
-/// Scores of the layers that were looked at, in the order of [`LAYERS`].
+/// Returns the scores of the checked layers in the order of [`LAYERS`].
 ///
-/// A layer starts with 100 points; each rule that is broken in any file takes
-/// its [`cost`] once. What was not looked at has no score: a layer is looked at
-/// where a file of it is judged, something of it is found, or `looked_at` says
-/// so.
+/// A layer starts with 100 points, and each broken rule subtracts its [`cost`]
+/// once. A layer counts as checked if one of its files was checked, if it has a
+/// finding, or if `checked_layers` contains it.
 pub fn scores<'j>(
-    looked_at: &[&'static str],
-    judgements: impl Iterator<Item = &'j Judgement>,
-) -> Vec<Score> {
+    checked_layers: &[&'static str],
+    file_reports: impl Iterator<Item = &'j FileReport>,
+) -> Vec<LayerScore> {
     let mut seen: BTreeMap<&'static str, BTreeMap<&'static str, (Severity, u64)>> = BTreeMap::new();
-    for layer in looked_at {
+    for layer in checked_layers {
         seen.entry(layer).or_default();
     }
-    for judgement in judgements {
-        if let Some(layer) = of_kind(judgement.kind) {
+    for file_report in file_reports {
+        if let Some(layer) = of_kind(file_report.kind) {
             seen.entry(layer).or_default();
         }
-        for (severity, finding) in judgement.report.findings() {
+        for (severity, finding) in file_report.report.findings() {
             let rules = seen.entry(finding.rule.layer()).or_default();
             rules.entry(finding.rule.code).or_insert((severity, 0));
         }
-        for (code, n) in judgement.report.counts() {
+        for (code, n) in file_report.report.counts() {
             let rules = code.get(..2).and_then(|layer| seen.get_mut(layer));
             if let Some(rule) = rules.and_then(|rules| rules.get_mut(code)) {
                 rule.1 += n;
@@ -83,7 +82,7 @@ pub fn scores<'j>(
     }
     let score = |(layer, _): &(&'static str, &str)| {
         let rules = seen.get(layer)?;
-        let mut score = Score { layer, points: 100, broken: [0; 3], findings: 0 };
+        let mut score = LayerScore { layer, points: 100, broken: [0; 3], findings: 0 };
         for (severity, n) in rules.values() {
             let [errors, warnings, notes] = &mut score.broken;
             *match severity {
@@ -99,13 +98,13 @@ pub fn scores<'j>(
     LAYERS.iter().filter_map(score).collect()
 }
 
-/// Scores of everything a run judged.
-pub fn scores_of(outcome: &Outcome) -> Vec<Score> {
-    scores(&outcome.overview.layers, outcome.files.iter().map(|file| &file.judgement))
+/// Returns the scores of all layers that a run checked.
+pub fn scores_of(outcome: &Outcome) -> Vec<LayerScore> {
+    scores(&outcome.overview.layers, outcome.files.iter().map(|file| &file.file_report))
 }
 
-/// The layer a kind of file belongs to.
-fn of_kind(kind: Kind) -> Option<&'static str> {
+/// Returns the layer of a file format.
+fn of_kind(kind: FileKind) -> Option<&'static str> {
     Some(match kind.name() {
         "collection" => "SC",
         "sitemap" => "SM",
@@ -120,21 +119,22 @@ fn of_kind(kind: Kind) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use rutter_finding::{Finding, FindingSink, Mode, Place, Report};
+    use rutter_finding::{Finding, FindingSink, Place, Report, Strictness};
 
     use super::*;
 
     #[test]
-    fn ours_a_rule_costs_once() {
-        let mut report = Report::new(Mode::Strict);
+    fn subtracts_cost_of_a_rule_once() {
+        let mut report = Report::new(Strictness::Strict);
         for line in 1..=150 {
             report.report(Finding::new(&rutter_scp::rules::BLANK_LINE, Place::line(line), ""));
         }
         report.report(Finding::new(&rutter_scp::rules::NO_CHECKSUM, Place::WHOLE, ""));
-        let judgement = Judgement { report, ..Judgement::clean("", "a.scp", Kind::Collection) };
-        let scores = scores(&["XL"], [judgement].iter());
-        let wanted = Score { layer: "SC", points: 74, broken: [1, 0, 1], findings: 151 };
-        let clean = Score { layer: "XL", points: 100, broken: [0; 3], findings: 0 };
+        let file_report =
+            FileReport { report, ..FileReport::clean("", "a.scp", FileKind::Collection) };
+        let scores = scores(&["XL"], [file_report].iter());
+        let wanted = LayerScore { layer: "SC", points: 74, broken: [1, 0, 1], findings: 151 };
+        let clean = LayerScore { layer: "XL", points: 100, broken: [0; 3], findings: 0 };
         assert_eq!(scores, [wanted, clean]);
     }
 }

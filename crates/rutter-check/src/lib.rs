@@ -1,16 +1,14 @@
-//! The rulebook: judges artefacts and says what it found.
+//! Checks published files and whole sites, and reports the findings.
 //!
-//! A [`Subject`] is one file; [`check`] sees what it is and makes a
-//! [`Judgement`] of it. [`check_folder`] judges a whole site: every file by
-//! itself, and what all layers say of the same page; [`check_live`] does so for
-//! one that is asked over the network. [`survive_folder`] follows the markers of a
-//! site. An [`Outcome`] is what a run has to tell;
-//! [`quota`] leaves of it what can be read; [`mod@format`] turns it into text for people and programs, with the lines
-//! that [`excerpt`] took. [`baseline`] knows what was found before, [`registry`]
-//! every rule there is, [`explain`] their examples.
+//! [`check`] detects the format of one [`Subject`] and returns a [`FileReport`].
+//! [`check_folder`] checks a site: every file, and whether all layers agree about
+//! each page. [`check_live`] does the same for a site on the network.
+//! [`survive_folder`] follows the SPXI markers of a site. An [`Outcome`] collects
+//! the results of a run, [`quota`] limits the listed pages, and [`mod@format`]
+//! writes the outcome with the lines from [`excerpt`]. [`baseline`] holds known
+//! findings, [`registry`] all rules, [`explain`] their examples.
 //!
-//! Refuses: to call a file unreadable that is merely wrong. A wrong file gets
-//! findings; only a file that could not be had is an error.
+//! An invalid file gets findings. Only a file that cannot be read is an error.
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 
@@ -39,53 +37,53 @@ use std::borrow::Cow;
 use std::io;
 
 use rutter_arc::ArcError;
-use rutter_finding::{Finding, FindingSink, Mode, Report, Rule, Verdict};
+use rutter_finding::{Finding, FindingSink, Report, Rule, Strictness, Verdict};
 use rutter_page::Timestamp;
-use rutter_scp::advert::Collection;
-use rutter_scp::{Limits, Opener, ReadError, Receipt, Record};
-use rutter_signpost::sitemap::{Item, SitemapError};
+use rutter_scp::advert::AdvertisedCollection;
+use rutter_scp::{CollectionOpener, Limits, PageRecord, ReadError, ReadReceipt};
+use rutter_signpost::sitemap::{SitemapError, SitemapItem};
 
 pub use live::{LiveBounds, check_live};
-pub use outcome::{Detail, Judged, Outcome};
+pub use outcome::{CheckedFile, DetailLevel, Outcome};
 pub use overview::Overview;
-pub use site::{Closed, Home, Known, SiteJudging, SiteOutcome, check_folder};
-pub use survive_folder::{SurviveError, Survived, survive_folder};
+pub use site::{BuiltPage, Restriction, SiteBase, SiteCheckOptions, SiteOutcome, check_folder};
+pub use survive_folder::{FolderSurvival, SurviveError, survive_folder};
 
-/// What is judged.
+/// A file to check.
 #[expect(missing_debug_implementations, reason = "it holds a function")]
 pub struct Subject<'s> {
-    /// What to call it.
+    /// The name in reports.
     pub name: String,
-    /// Opens it, more than once if need be.
-    pub open: &'s Opener<'s>,
+    /// Opens the file; may be called more than once.
+    pub open: &'s CollectionOpener<'s>,
 }
 
-/// How it is judged.
+/// Options for checking a file.
 #[derive(Debug, Clone, Default)]
-pub struct Judging {
-    /// For a reader or for the publisher.
-    pub mode: Mode,
-    /// Ceilings.
+pub struct CheckOptions {
+    /// Whether findings have the severity for readers or for publishers.
+    pub mode: Strictness,
+    /// Limits for collections.
     pub limits: Limits,
-    /// The time of day; without it nothing is too old or too new.
+    /// The current time; without it, ages are not checked.
     pub now: Option<Timestamp>,
-    /// What a sitemap says about the file.
-    pub advert: Option<Collection>,
+    /// The sitemap entry of a collection, which must match the file.
+    pub advert: Option<AdvertisedCollection>,
 }
 
-/// What a file turned out to be.
+/// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Kind {
-    /// An SCP collection, and whatever is nothing else.
+pub enum FileKind {
+    /// An SCP collection, or a file of unknown format.
     Collection,
-    /// A sitemap or an index of sitemaps.
+    /// A sitemap or a sitemap index.
     Sitemap,
     /// A robots.txt.
     Robots,
     /// An llms.txt.
     Llms,
-    /// An ARC sitemap, its changes of a day, or a pointer to one.
+    /// An ARC sitemap, a dated delta, or a JSON-LD pointer to an ARC sitemap.
     Arc,
     /// An ARC policy.
     ArcPolicy,
@@ -93,16 +91,16 @@ pub enum Kind {
     SpxiIndex,
     /// An SPXI packet.
     SpxiPacket,
-    /// A page for people.
+    /// An HTML page.
     Page,
     /// The Markdown twin of a page.
     Twin,
-    /// The site as a whole, and files that are nothing else.
+    /// The site as a whole, or another file.
     Site,
 }
 
-impl Kind {
-    /// The lower-case word used in all outputs.
+impl FileKind {
+    /// Returns the lower-case name used in all outputs.
     pub fn name(self) -> &'static str {
         match self {
             Self::Collection => "collection",
@@ -120,36 +118,36 @@ impl Kind {
     }
 }
 
-/// What came of it.
+/// The result of checking one file, or of the site as a whole.
 #[derive(Debug)]
-pub struct Judgement {
-    /// The folder or the site it belongs to, as whoever asked would write it;
-    /// empty for a file of its own.
+pub struct FileReport {
+    /// The folder or site that contains the file, as given by the caller; empty
+    /// for a single file.
     pub root: String,
-    /// What was judged, by its path below the folder or by its address; a
-    /// folder or site as a whole is called `.`.
+    /// The path below the folder, or the URL; `.` for the folder or site itself.
     pub name: String,
-    /// What it is.
-    pub kind: Kind,
-    /// Everything that was found.
+    /// The format of the file.
+    pub kind: FileKind,
+    /// The findings.
     pub report: Report,
-    /// The rule that refused the file as a whole.
+    /// The rule by which the whole file was rejected.
     pub refused: Option<&'static Rule>,
-    /// Present where a collection was read to its end and verified.
-    pub receipt: Option<Receipt>,
-    /// Entries of a sitemap, or entities of an index, that was read to its end.
+    /// The receipt of a collection that was read completely and verified.
+    pub receipt: Option<ReadReceipt>,
+    /// The number of entries of a sitemap, or entities of an index, if it was
+    /// read completely.
     pub entries: Option<u64>,
 }
 
-impl Judgement {
-    /// Where it is, seen from where the check was asked for: names are told
-    /// apart by it, also those of two folders.
+impl FileReport {
+    /// Returns the path of the file including its root, which is unique even if
+    /// several folders are checked.
     ///
     /// ```
-    /// # use rutter_check::{Judgement, Kind};
-    /// let page = Judgement::clean("public", "blog/a.html", Kind::Page);
+    /// # use rutter_check::{FileReport, FileKind};
+    /// let page = FileReport::clean("public", "blog/a.html", FileKind::Page);
     /// assert_eq!(page.path(), "public/blog/a.html");
-    /// let site = Judgement::clean("public", ".", Kind::Site);
+    /// let site = FileReport::clean("public", ".", FileKind::Site);
     /// assert_eq!(site.path(), "public");
     /// ```
     pub fn path(&self) -> Cow<'_, str> {
@@ -163,148 +161,153 @@ impl Judgement {
         }
     }
 
-    /// Nothing found yet, for a publisher.
-    pub fn clean(root: &str, name: &str, kind: Kind) -> Self {
+    /// Creates a report without findings, with the severities for publishers.
+    pub fn clean(root: &str, name: &str, kind: FileKind) -> Self {
         Self {
             root: root.to_owned(),
             name: name.to_owned(),
             kind,
-            report: Report::new(Mode::Strict),
+            report: Report::new(Strictness::Strict),
             refused: None,
             receipt: None,
             entries: None,
         }
     }
 
-    /// Accepted or rejected; what is refused stays so, whatever is ignored.
+    /// Returns whether the file is accepted; a file that was rejected as a whole
+    /// stays rejected when its findings are ignored.
     pub fn verdict(&self) -> Verdict {
         if self.refused.is_some() { Verdict::Rejected } else { self.report.verdict() }
     }
 }
 
-/// Sees what a file is, and judges it.
+/// Detects the format of a file and checks it.
 ///
-/// robots.txt and llms.txt are known by their names, sitemaps by their root or
-/// by a first line that is a URL, files of ARC and SPXI by either; everything
-/// else is taken for a collection.
-pub fn check(subject: &Subject<'_>, judging: &Judging) -> Result<Judgement, io::Error> {
+/// robots.txt and llms.txt are recognised by name, sitemaps by their root element
+/// or a first line that is a URL, and ARC and SPXI files by name or content. Every
+/// other file is checked as a collection.
+pub fn check(subject: &Subject<'_>, check_options: &CheckOptions) -> Result<FileReport, io::Error> {
     let kind = signpost::kind(subject)?;
-    judge_as(subject, judging, kind, &mut |_, _| {}, &mut |_| {})
+    check_as(subject, check_options, kind, &mut |_, _| {}, &mut |_| {})
 }
 
-/// Judges a sitemap and hands each of its items on, with its line.
-pub(crate) fn judge_sitemap(
+/// Checks a sitemap and passes each item with its line to `take`.
+pub(crate) fn check_sitemap(
     subject: &Subject<'_>,
-    judging: &Judging,
-    take: &mut dyn FnMut(&Item, u64),
-) -> Result<Judgement, io::Error> {
-    judge_as(subject, judging, Kind::Sitemap, take, &mut |_| {})
+    check_options: &CheckOptions,
+    take: &mut dyn FnMut(&SitemapItem, u64),
+) -> Result<FileReport, io::Error> {
+    check_as(subject, check_options, FileKind::Sitemap, take, &mut |_| {})
 }
 
-/// Judges a collection and hands each of its pages on.
-pub(crate) fn judge_collection(
+/// Checks a collection and passes each page to `take`.
+pub(crate) fn check_collection(
     subject: &Subject<'_>,
-    judging: &Judging,
-    take: &mut dyn FnMut(&Record<'_>),
-) -> Result<Judgement, io::Error> {
-    judge_as(subject, judging, Kind::Collection, &mut |_, _| {}, take)
+    check_options: &CheckOptions,
+    take: &mut dyn FnMut(&PageRecord<'_>),
+) -> Result<FileReport, io::Error> {
+    check_as(subject, check_options, FileKind::Collection, &mut |_, _| {}, take)
 }
 
-/// Judges an ARC sitemap or the changes of a day and hands each entry on;
-/// gives what stands beside them where the file could be read to its end.
-pub(crate) fn judge_arc(
+/// Checks an ARC sitemap or dated delta and passes each entry to `take`; also
+/// returns the head of the document if it was read completely.
+pub(crate) fn check_arc(
     subject: &Subject<'_>,
-    judging: &Judging,
-    take: &mut dyn FnMut(&rutter_arc::Entry<'_>, u64),
-) -> Result<(Judgement, Option<rutter_arc::Head>), io::Error> {
-    let mut judgement = blank(&subject.name, Kind::Arc, judging);
-    match arc::sitemap(subject, judging, take, &mut judgement.report) {
+    check_options: &CheckOptions,
+    take: &mut dyn FnMut(&rutter_arc::ArcEntry<'_>, u64),
+) -> Result<(FileReport, Option<rutter_arc::SitemapHeader>), io::Error> {
+    let mut file_report = blank(&subject.name, FileKind::Arc, check_options);
+    match arc::sitemap(subject, check_options, take, &mut file_report.report) {
         Ok((n_entries, head)) => {
-            judgement.entries = Some(n_entries);
-            Ok((judgement, Some(head)))
+            file_report.entries = Some(n_entries);
+            Ok((file_report, Some(head)))
         }
         Err(ArcError::Refused(refusal)) => {
-            judgement.refused = Some(refusal.rule);
-            judgement.report.report(Finding::from(refusal));
-            Ok((judgement, None))
+            file_report.refused = Some(refusal.rule);
+            file_report.report.report(Finding::from(refusal));
+            Ok((file_report, None))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-/// A judgement with nothing in it.
-pub(crate) fn blank(name: &str, kind: Kind, judging: &Judging) -> Judgement {
-    Judgement { report: Report::new(judging.mode), ..Judgement::clean("", name, kind) }
+/// Creates a report without findings.
+pub(crate) fn blank(name: &str, kind: FileKind, check_options: &CheckOptions) -> FileReport {
+    FileReport { report: Report::new(check_options.mode), ..FileReport::clean("", name, kind) }
 }
 
-fn judge_as(
+fn check_as(
     subject: &Subject<'_>,
-    judging: &Judging,
-    kind: Kind,
-    take_item: &mut dyn FnMut(&Item, u64),
-    take_page: &mut dyn FnMut(&Record<'_>),
-) -> Result<Judgement, io::Error> {
-    let mut judgement = blank(&subject.name, kind, judging);
-    let report = &mut judgement.report;
+    check_options: &CheckOptions,
+    kind: FileKind,
+    take_item: &mut dyn FnMut(&SitemapItem, u64),
+    take_page: &mut dyn FnMut(&PageRecord<'_>),
+) -> Result<FileReport, io::Error> {
+    let mut file_report = blank(&subject.name, kind, check_options);
+    let report = &mut file_report.report;
     let refusal = match kind {
-        Kind::Robots => {
+        FileKind::Robots => {
             signpost::robots(subject, report)?;
             None
         }
-        Kind::Llms => {
+        FileKind::Llms => {
             signpost::llms(subject, report)?;
             None
         }
-        Kind::Arc => match arc::sitemap(subject, judging, &mut |_, _| {}, report) {
+        FileKind::Arc => match arc::sitemap(subject, check_options, &mut |_, _| {}, report) {
             Ok((n_entries, _)) => {
-                judgement.entries = Some(n_entries);
+                file_report.entries = Some(n_entries);
                 None
             }
             Err(ArcError::Io(error)) => return Err(error),
             Err(ArcError::Refused(refusal)) => Some(refusal),
             Err(other) => return Err(io::Error::other(other)),
         },
-        Kind::ArcPolicy => {
+        FileKind::ArcPolicy => {
             arc::policy(subject, report)?;
             None
         }
-        Kind::SpxiIndex | Kind::SpxiPacket => {
-            let is_index = kind == Kind::SpxiIndex;
+        FileKind::SpxiIndex | FileKind::SpxiPacket => {
+            let is_index = kind == FileKind::SpxiIndex;
             let judge = if is_index { spxi::index } else { spxi::packet };
-            match judge(subject, judging, report)? {
+            match judge(subject, check_options, report)? {
                 Ok(n_entities) => {
-                    judgement.entries = Some(n_entities);
+                    file_report.entries = Some(n_entities);
                     None
                 }
                 Err(refusal) => Some(refusal),
             }
         }
-        Kind::Sitemap => match signpost::sitemap(subject, take_item, report) {
+        FileKind::Sitemap => match signpost::sitemap(subject, take_item, report) {
             Ok(n_entries) => {
-                judgement.entries = Some(n_entries);
+                file_report.entries = Some(n_entries);
                 None
             }
             Err(SitemapError::Io(error)) => return Err(error),
             Err(SitemapError::Refused(refusal)) => Some(refusal),
             Err(other) => return Err(io::Error::other(other)),
         },
-        Kind::Collection => {
-            match collection::judge(subject.open, judging, take_page, report) {
+        FileKind::Collection => {
+            match collection::check(subject.open, check_options, take_page, report) {
                 Ok(receipt) => {
-                    judgement.receipt = Some(receipt);
+                    file_report.receipt = Some(receipt);
                     None
                 }
                 Err(ReadError::Io(error)) => return Err(error),
                 Err(ReadError::Refused(refusal)) => Some(refusal),
-                // A way of failing we do not know yet is not the file's fault.
+                // An unknown kind of error does not make the file invalid.
                 Err(other) => return Err(io::Error::other(other)),
             }
         }
-        Kind::Page | Kind::Twin | Kind::Site => None,
+        FileKind::Page | FileKind::Twin | FileKind::Site => None,
     };
     if let Some(refusal) = refusal {
-        judgement.refused = Some(refusal.rule);
-        judgement.report.report(Finding::from(refusal));
+        file_report.refused = Some(refusal.rule);
+        file_report.report.report(Finding::from(refusal));
     }
-    Ok(judgement)
+    Ok(file_report)
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

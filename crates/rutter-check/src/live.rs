@@ -1,11 +1,10 @@
-//! A live site, judged as a folder is: what it announces is fetched politely,
-//! and so are some of its pages; then the same rules are asked.
+//! Checks a live site: downloads the files that it announces and some of its pages,
+//! then checks them like a folder.
 //!
-//! Each answer becomes a file under its address. A preview host can stand in
-//! for the real one: addresses of the site are then asked for there.
-//!
-//! Refuses: to fetch without bounds, to follow the site to other hosts, and to
-//! believe a host that answers everything.
+//! Each response is stored as a file with its URL. URLs of the site can be fetched
+//! from a preview host instead. The number of requests and bytes is limited, other
+//! hosts are not contacted, and hosts that answer unknown paths with 200 are
+//! detected.
 
 mod answer;
 mod plan;
@@ -15,33 +14,36 @@ use std::path::Path;
 
 use rutter_fetch::decode::DecodeError;
 use rutter_fetch::{
-    BadAnswer, Body, Cause, Client, FetchError, Fetched, Probe, Request, Url, Validators, What,
+    BadResponse, Client, FailureCause, FetchError, FetchedResponse, MissingPageProbe, Request,
+    ResourceKind, ResponseBody, Url, Validators,
 };
 use rutter_finding::{Finding, Place, Rule};
 
 use crate::rules;
-use crate::site::{FileKind, Files, Home, OneFile, SiteJudging, SiteOutcome, check_files};
+use crate::site::{
+    MediaKind, SiteBase, SiteCheckOptions, SiteFile, SiteFiles, SiteOutcome, check_files,
+};
 
-/// How much of a live site is fetched.
+/// Limits for downloading a live site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LiveBounds {
-    /// Pages.
+    /// The maximum number of pages.
     pub pages: usize,
-    /// Sitemaps, those an index names included.
+    /// The maximum number of sitemaps, including those in a sitemap index.
     pub sitemaps: usize,
-    /// Collections; a section is fetched whole or not at all.
+    /// The maximum number of collections; a section is fetched completely or not at all.
     pub collections: usize,
-    /// Packets of entities.
+    /// The maximum number of entity packets.
     pub packets: usize,
-    /// Bytes of one file, before and after its codings are undone; collections
-    /// go to the disk as they come, and may be larger.
+    /// The maximum size of one file in bytes, compressed and decompressed.
+    /// Collections are stored compressed and may be larger.
     pub file: u64,
-    /// Bytes in all.
+    /// The maximum total size in bytes.
     pub bytes: u64,
 }
 
 impl LiveBounds {
-    /// A look that costs a host little.
+    /// Limits for a check that causes little load.
     pub const USUAL: Self = Self {
         pages: 30,
         sitemaps: 100,
@@ -52,42 +54,42 @@ impl LiveBounds {
     };
 }
 
-/// Where the site is asked for, and where it says that it is.
+/// The URL at which the site is fetched, and its own base URL.
 #[derive(Debug, Clone)]
-struct Twofold {
-    live: Home,
-    home: Home,
+struct SiteUrls {
+    live: SiteBase,
+    home: SiteBase,
 }
 
-impl Twofold {
-    /// Where an address of the site is asked for.
+impl SiteUrls {
+    /// Returns the URL at which a URL of the site is fetched.
     fn to_live(&self, url: &str) -> Option<Url> {
         let path = if url == self.home.as_str() { "" } else { self.home.path_of(url)? };
         Url::parse(&self.live.join(path)).ok()
     }
 }
 
-/// Judges a live site. `home` is the address it says it has, where that is not
-/// the one it is asked at.
+/// Checks a live site.
 ///
-/// `folder` takes what is fetched, and should be empty. An error is a site
-/// that cannot be had at all.
+/// `home` is its base URL, if it differs from the URL at which it is fetched.
+/// Downloads are stored in `folder`, which should be empty. Returns an error only
+/// if the site cannot be reached at all.
 pub async fn check_live(
     client: &Client,
     site: &Url,
-    home: Option<Home>,
+    home: Option<SiteBase>,
     bounds: LiveBounds,
     folder: &Path,
-    judging: &SiteJudging,
+    check_options: &SiteCheckOptions,
 ) -> Result<SiteOutcome, FetchError> {
-    let probe = client.probe(site).await?;
-    let live = Home::parse(site.as_str()).or_else(|| home.clone());
+    let probe = client.probe_missing_page(site).await?;
+    let live = SiteBase::parse(site.as_str()).or_else(|| home.clone());
     let Some(live) = live else {
-        let nothing = Files::fetched(Vec::new(), BTreeSet::new());
-        return Ok(check_files(&nothing, None, Vec::new(), judging, Vec::new()));
+        let nothing = SiteFiles::fetched(Vec::new(), BTreeSet::new());
+        return Ok(check_files(&nothing, None, Vec::new(), check_options, Vec::new()));
     };
-    let place = Twofold { home: home.clone().unwrap_or_else(|| live.clone()), live };
-    let mut visit = Visit {
+    let place = SiteUrls { home: home.clone().unwrap_or_else(|| live.clone()), live };
+    let mut visit = SiteVisit {
         client,
         site: site.clone(),
         place: place.clone(),
@@ -102,51 +104,55 @@ pub async fn check_live(
         last_validators: Validators::default(),
     };
     if visit.probe.is_soft() {
-        visit.say(place.home.as_str(), &rules::SOFT_404, format!("status {}", visit.probe.status));
+        visit.report(
+            place.home.as_str(),
+            &rules::SOFT_404,
+            format!("status {}", visit.probe.status),
+        );
     }
     visit.all().await?;
-    let files = Files::fetched(visit.files, visit.unseen);
-    Ok(check_files(&files, Some(place.home), Vec::new(), judging, visit.found))
+    let files = SiteFiles::fetched(visit.files, visit.unseen);
+    Ok(check_files(&files, Some(place.home), Vec::new(), check_options, visit.found))
 }
 
-/// A visit under way.
-struct Visit<'c> {
+/// The state of the download.
+struct SiteVisit<'c> {
     client: &'c Client,
     site: Url,
-    place: Twofold,
+    place: SiteUrls,
     bounds: LiveBounds,
     folder: std::path::PathBuf,
-    probe: Probe,
-    files: Vec<OneFile>,
-    /// Addresses that were asked for.
+    probe: MissingPageProbe,
+    files: Vec<SiteFile>,
+    /// The URLs that were requested.
     asked: HashSet<String>,
-    /// What may be there and was not looked at: nobody may call it missing.
-    unseen: BTreeSet<(What, String)>,
+    /// Files that may exist but were not fetched, and so must not be reported as missing.
+    unseen: BTreeSet<(ResourceKind, String)>,
     found: Vec<(String, Finding)>,
     n_bytes: u64,
-    /// What the last answer can be asked for again with.
+    /// The validators of the last response.
     last_validators: Validators,
 }
 
-/// Whether somebody said that a file is there.
+/// Whether the site announced a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Said {
+enum Announcement {
     Announced,
     Guessed,
 }
 
-impl Visit<'_> {
-    fn say(&mut self, url: &str, rule: &'static Rule, detail: String) {
+impl SiteVisit<'_> {
+    fn report(&mut self, url: &str, rule: &'static Rule, detail: String) {
         self.found.push((url.to_owned(), Finding::new(rule, Place::WHOLE, detail)));
     }
 
-    /// Fetches a file of the site by its address there; gives its bytes with
-    /// codings undone. A collection stays as it came.
+    /// Fetches a file of the site and returns its decoded bytes. A collection is
+    /// stored compressed.
     async fn fetch(
         &mut self,
         url: &str,
-        what: What,
-        said: Said,
+        what: ResourceKind,
+        announcement: Announcement,
     ) -> Result<Option<Vec<u8>>, FetchError> {
         let Some(live) = self.place.to_live(url) else { return Ok(None) };
         if !self.asked.insert(url.to_owned()) {
@@ -154,32 +160,32 @@ impl Visit<'_> {
         }
         let left = self.bounds.bytes.saturating_sub(self.n_bytes);
         if left == 0 {
-            self.pass(url, what, format!("{} bytes were fetched", self.n_bytes));
+            self.pass(url, what, format!("not fetched after {} bytes in total", self.n_bytes));
             return Ok(None);
         }
         let spool = self.folder.join(format!("{:06}", self.files.len()));
-        let is_collection = what == What::Collection;
+        let is_collection = what == ResourceKind::Collection;
         let most = if is_collection { left } else { left.min(self.bounds.file) };
         let request = Request {
             site: Some(self.site.clone()),
             spool: is_collection.then(|| spool.clone()),
-            most: Some(most),
+            max_bytes: Some(most),
             ..Request::new(live.clone(), what)
         };
         let answer = match self.client.fetch(&request).await {
             Ok(answer) => answer,
             Err(error) => {
-                self.failed(url, what, said, most, &error);
-                // A host that cannot be reached at all is no finding.
-                let is_first = self.files.is_empty() && what == What::Robots;
-                let is_network = matches!(error.cause, Cause::Network(_));
+                self.failed(url, what, announcement, most, &error);
+                // An unreachable host is an error, not a finding.
+                let is_first = self.files.is_empty() && what == ResourceKind::Robots;
+                let is_network = matches!(error.cause, FailureCause::Network(_));
                 return if is_first && is_network { Err(error) } else { Ok(None) };
             }
         };
         self.n_bytes += answer.wire_bytes;
-        if !answer.is_new() {
-            if said == Said::Announced {
-                self.say(url, &rules::STATUS, format!("status {}", answer.status));
+        if !answer.is_success() {
+            if announcement == Announcement::Announced {
+                self.report(url, &rules::STATUS, format!("status {}", answer.status));
             }
             if !matches!(answer.status, 404 | 410) {
                 self.unseen.insert((what, url.to_owned()));
@@ -187,16 +193,16 @@ impl Visit<'_> {
             return Ok(None);
         }
         let (bytes, text) = match &answer.body {
-            Body::Spooled { length, .. } => (*length, Vec::new()),
+            ResponseBody::Spooled { length, .. } => (*length, Vec::new()),
             _ => {
-                let text = match answer.text_within(what, most) {
+                let text = match answer.decoded_body_within(what, most) {
                     Ok(text) => text,
                     Err(DecodeError::TooLarge(_)) => {
                         self.pass(url, what, too_large(most));
                         return Ok(None);
                     }
                     Err(error) => {
-                        self.say(url, &rules::CODING, error.to_string());
+                        self.report(url, &rules::CODING, error.to_string());
                         self.unseen.insert((what, url.to_owned()));
                         return Ok(None);
                     }
@@ -204,15 +210,19 @@ impl Visit<'_> {
                 (text.len() as u64, text)
             }
         };
-        if what != What::Page && !self.is_believed(url, said, &answer, &text) {
+        if what != ResourceKind::Page && !self.is_believed(url, announcement, &answer, &text) {
             return Ok(None);
         }
-        if what == What::Page
-            && self.probe.is_lost_page(&text)
-            && said == Said::Announced
+        if what == ResourceKind::Page
+            && self.probe.is_missing_page(&text)
+            && announcement == Announcement::Announced
             && url != self.place.home.join("")
         {
-            self.say(url, &rules::NOT_WHAT_IT_SAYS, "the page for lost visitors".to_owned());
+            self.report(
+                url,
+                &rules::NOT_WHAT_IT_SAYS,
+                "the error page for unknown paths".to_owned(),
+            );
             return Ok(None);
         }
         self.look_at(url, &live, what, &answer);
@@ -220,77 +230,94 @@ impl Visit<'_> {
         if !is_collection && std::fs::write(&spool, &text).is_err() {
             return Ok(None);
         }
-        let kind = if what == What::Page { FileKind::Page } else { FileKind::Other };
-        self.files.push(OneFile { path: url.into(), bytes, spool: Some(spool), kind });
+        let kind = if what == ResourceKind::Page { MediaKind::Page } else { MediaKind::Other };
+        self.files.push(SiteFile { path: url.into(), bytes, spool: Some(spool), kind });
         Ok(Some(text))
     }
 
-    /// Leaves a file aside that may be there, and says why.
-    fn pass(&mut self, url: &str, what: What, why: String) {
-        self.say(url, &rules::STOPPED, why);
+    /// Records that a file was not fetched, and why.
+    fn pass(&mut self, url: &str, what: ResourceKind, why: String) {
+        self.report(url, &rules::STOPPED, why);
         self.unseen.insert((what, url.to_owned()));
     }
 
-    fn failed(&mut self, url: &str, what: What, said: Said, most: u64, error: &FetchError) {
+    fn failed(
+        &mut self,
+        url: &str,
+        what: ResourceKind,
+        announcement: Announcement,
+        most: u64,
+        error: &FetchError,
+    ) {
         self.unseen.insert((what, url.to_owned()));
         match &error.cause {
-            Cause::Refused(why) => {
-                self.say(url, &rules::STOPPED, format!("not fetched: {why}"));
+            FailureCause::Refused(why) => {
+                self.report(url, &rules::STOPPED, format!("not fetched: {why}"));
             }
-            Cause::Answer(BadAnswer::TooLarge { .. }) => {
-                self.say(url, &rules::STOPPED, too_large(most));
+            FailureCause::Response(BadResponse::TooLarge { .. }) => {
+                self.report(url, &rules::STOPPED, too_large(most));
             }
-            cause if said == Said::Announced => {
-                self.say(url, &rules::STATUS, cause.to_string());
+            cause if announcement == Announcement::Announced => {
+                self.report(url, &rules::STATUS, cause.to_string());
             }
             _ => {}
         }
     }
 
-    /// Says of the whole site that some of it was not looked at.
-    fn cut(&mut self, n_unseen: usize, what: &str, setting: &str) {
+    /// Reports that a part of the site was not checked.
+    fn report_limit(&mut self, n_unseen: usize, what: &str) {
         let home = self.place.home.as_str().to_owned();
-        let detail = format!("{n_unseen} {what} were not looked at; {setting} sets how many are");
-        self.say(&home, &rules::STOPPED, detail);
+        let detail = format!("{n_unseen} {what} over the limit were not checked");
+        self.report(&home, &rules::STOPPED, detail);
     }
 
-    /// Whether an answer is what was asked for.
-    fn is_believed(&mut self, url: &str, said: Said, answer: &Fetched, text: &[u8]) -> bool {
+    /// Returns whether a response is the requested file and not an error page.
+    fn is_believed(
+        &mut self,
+        url: &str,
+        announcement: Announcement,
+        answer: &FetchedResponse,
+        text: &[u8],
+    ) -> bool {
         let media = answer.fields.media_type();
         let is_page = matches!(media.as_str(), "text/html" | "application/xhtml+xml");
         let start: Vec<u8> = text.iter().copied().take(256).collect();
         let start = String::from_utf8_lossy(&start).trim_start().to_ascii_lowercase();
         let looks_so = start.starts_with("<!doctype html") || start.starts_with("<html");
-        let is_lost = !self.probe.believes(answer, text);
+        let is_lost = !self.probe.accepts(answer, text);
         if !(is_lost || is_page && looks_so) {
             return true;
         }
-        if said == Said::Announced {
-            self.say(url, &rules::NOT_WHAT_IT_SAYS, format!("type {media}"));
+        if announcement == Announcement::Announced {
+            self.report(url, &rules::NOT_WHAT_IT_SAYS, format!("type {media}"));
         }
         false
     }
 
-    /// Asks once more with the validators of the first answer.
+    /// Repeats a request with the validators of the first response.
     async fn ask_again(
         &mut self,
         url: &str,
-        what: What,
+        what: ResourceKind,
         known: Validators,
     ) -> Result<(), FetchError> {
         let Some(live) = self.place.to_live(url).filter(|_| !known.is_empty()) else {
             return Ok(());
         };
-        let request = Request { known, site: Some(self.site.clone()), ..Request::new(live, what) };
+        let request = Request {
+            validators: known,
+            site: Some(self.site.clone()),
+            ..Request::new(live, what)
+        };
         if let Ok(answer) = self.client.fetch(&request).await
-            && answer.is_new()
+            && answer.is_success()
         {
-            self.say(url, &rules::NOT_CONDITIONAL, format!("status {}", answer.status));
+            self.report(url, &rules::NOT_CONDITIONAL, format!("status {}", answer.status));
         }
         Ok(())
     }
 }
 
 fn too_large(most: u64) -> String {
-    format!("not read: more than {most} bytes")
+    format!("larger than {most} bytes")
 }

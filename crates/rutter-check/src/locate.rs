@@ -1,13 +1,13 @@
-//! Finds the value a JSON pointer (RFC 6901) names, in the text as it lies.
+//! Finds the value of a JSON pointer (RFC 6901) in the text of a document.
 //!
-//! For showing, not for judging: what is broken ends the search, and the
-//! nearest value around it stands in. No recursion, one walk over the text.
+//! The result is only used for display: in an invalid document the nearest enclosing
+//! value is returned. The text is read once, without recursion.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The bytes of the value a pointer names, or of what holds the place where it
-/// would stand; `None` where the text is no JSON.
+/// Returns the byte range of the value of a pointer, or of the object or array that
+/// lacks it; `None` if the text is not JSON.
 pub(crate) fn locate(text: &[u8], pointer: &str) -> Option<Range<usize>> {
     let mut at = skip_space(text, 0);
     text.get(at)?;
@@ -19,7 +19,7 @@ pub(crate) fn locate(text: &[u8], pointer: &str) -> Option<Range<usize>> {
             _ => None,
         };
         let Some(found) = found else {
-            // The place is missing: its holder's opening bracket is shown.
+            // The value is missing: return the opening bracket of its container.
             return Some(at..text.len().min(at + 1));
         };
         at = found;
@@ -27,7 +27,7 @@ pub(crate) fn locate(text: &[u8], pointer: &str) -> Option<Range<usize>> {
     Some(at..skip_value(text, at))
 }
 
-/// Where the value of a member begins; of members with one name, the last.
+/// Returns the start of the value of a member; the last one if there are duplicates.
 fn member(text: &[u8], object: usize, name: &str) -> Option<usize> {
     let mut at = skip_space(text, object + 1);
     let mut found = None;
@@ -51,7 +51,7 @@ fn member(text: &[u8], object: usize, name: &str) -> Option<usize> {
     found
 }
 
-/// Where an item of an array begins.
+/// Returns the start of an array item.
 fn item(text: &[u8], array: usize, idx: usize) -> Option<usize> {
     let mut at = skip_space(text, array + 1);
     for _ in 0..idx {
@@ -69,7 +69,7 @@ fn skip_space(text: &[u8], from: usize) -> usize {
     from + rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count()
 }
 
-/// Where a value ends; always behind where it begins, or at the end.
+/// Returns the end of a value, which is after its start or at the end of the text.
 fn skip_value(text: &[u8], from: usize) -> usize {
     let mut at = from;
     let mut depth = 0_usize;
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_a_pointer_finds_its_value() {
+    fn finds_value_of_pointer() {
         let text = r#"{ "a": [1, {"b/c": "x\"]"}, true], "a~": null, "e": {} }"#;
         assert_eq!(found(text, "/a/1/b~1c"), Some(r#""x\"]""#));
         assert_eq!(found(text, "/a/2"), Some("true"));
@@ -130,13 +130,13 @@ mod tests {
     }
 
     #[test]
-    fn ours_a_missing_value_shows_what_lacks_it() {
+    fn missing_value_returns_its_container() {
         assert_eq!(found(r#"{"a":{"b":1}}"#, "/a/c"), Some("{"));
         assert_eq!(found("[1,2]", "/7"), Some("["));
     }
 
     #[test]
-    fn ours_broken_text_ends_the_search() {
+    fn stops_at_invalid_text() {
         for text in
             ["", "{", "[", "\"", "{\"a\"", "{\"a\":", "[1,", "{\"a\":\"\\", "}", "nul", ",,"]
         {

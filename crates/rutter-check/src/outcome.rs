@@ -1,37 +1,37 @@
-//! What one run has to tell: every format gets this and nothing else.
+//! The result of one run, which is the only input of every output format.
 
-use rutter_finding::{Finding, Mode, Severity, Verdict};
+use rutter_finding::{Finding, Severity, Strictness, Verdict};
 
 use crate::excerpt::Excerpt;
 use crate::overview::Overview;
-use crate::{Judgement, fingerprint};
+use crate::{FileReport, fingerprint};
 
-/// Everything one run has to tell.
+/// The result of one run.
 #[derive(Debug)]
 pub struct Outcome {
-    /// File by file, or page by page.
-    pub files: Vec<Judged>,
-    /// What the report draws.
+    /// The checked files and pages.
+    pub files: Vec<CheckedFile>,
+    /// Statistics for the report.
     pub overview: Overview,
-    /// For whom it was judged.
-    pub mode: Mode,
-    /// The least severity that fails the run.
+    /// Whether findings have the severity for readers or for publishers.
+    pub mode: Strictness,
+    /// The minimum severity that fails the run.
     pub fail_on: Severity,
-    /// Findings that are ignored by settings or flags.
+    /// The number of findings that settings ignore.
     pub ignored: u64,
-    /// Findings that the baseline knows.
+    /// The number of findings in the baseline.
     pub known: u64,
-    /// Findings of the baseline that are no more.
+    /// The number of findings of the baseline that no longer occur.
     pub gone: u64,
-    /// How much the formats for people write.
-    pub detail: Detail,
-    /// The version of the program that judged.
+    /// How much the human-readable formats write.
+    pub detail: DetailLevel,
+    /// The version of the program.
     pub version: &'static str,
 }
 
-/// How much the formats for people write.
+/// How much the human-readable formats write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Detail {
+pub enum DetailLevel {
     /// Findings, a verdict for each file, and a summary.
     #[default]
     Full,
@@ -39,54 +39,53 @@ pub enum Detail {
     FindingsOnly,
 }
 
-/// A file that was judged, with the lines its findings speak of.
+/// A checked file with excerpts for its findings.
 #[derive(Debug)]
-pub struct Judged {
-    /// The judgement.
-    pub judgement: Judgement,
-    /// An excerpt for each finding, in their order; shorter where none were
-    /// taken.
+pub struct CheckedFile {
+    /// The report of the file.
+    pub file_report: FileReport,
+    /// One excerpt per finding in the same order; may be shorter.
     pub excerpts: Vec<Option<Excerpt>>,
 }
 
-/// A finding with everything a format may want to say of it.
+/// A finding together with its file, severity and excerpt.
 #[derive(Debug, Clone, Copy)]
-pub struct Told<'o> {
+pub struct FindingView<'o> {
     /// The file.
-    pub judgement: &'o Judgement,
-    /// How grave it is.
+    pub file_report: &'o FileReport,
+    /// The severity.
     pub severity: Severity,
-    /// What was found.
+    /// The finding.
     pub finding: &'o Finding,
-    /// The line it speaks of.
+    /// The excerpt of the affected line.
     pub excerpt: Option<&'o Excerpt>,
 }
 
-impl Told<'_> {
-    /// The line, by the finding or by what was looked up.
+impl FindingView<'_> {
+    /// Returns the line number from the finding or its excerpt.
     pub fn line(&self) -> Option<u64> {
         self.finding.place.line.or(self.excerpt.map(|excerpt| excerpt.line))
     }
 
-    /// The column, counted in characters from 1, where it is known.
+    /// Returns the column in characters, counted from 1, if it is known.
     pub fn column(&self) -> Option<u64> {
         self.excerpt.and_then(|excerpt| excerpt.column)
     }
 
-    /// What is wrong: the rule's title, and what was seen.
+    /// Returns the title of the rule followed by the detail.
     pub fn message(&self) -> String {
         let detail = &self.finding.detail;
         let gap = if detail.is_empty() { "" } else { ": " };
         format!("{}{gap}{detail}", self.finding.rule.title)
     }
 
-    /// `file`, `file:7` or `file:7:12`, whatever hides in the path escaped.
-    pub fn whereabouts(&self) -> String {
-        self.place_in(&self.judgement.path())
+    /// Returns `file`, `file:7` or `file:7:12` with invisible characters escaped.
+    pub fn location(&self) -> String {
+        self.location_in(&self.file_report.path())
     }
 
-    /// The same of a file that is called so.
-    pub(crate) fn place_in(&self, name: &str) -> String {
+    /// Like [`location`](Self::location), with another file name.
+    pub(crate) fn location_in(&self, name: &str) -> String {
         let mut text = rutter_finding::shown(name).into_owned();
         let column = self.column().filter(|_| self.line().is_some());
         for number in self.line().into_iter().chain(column) {
@@ -96,51 +95,53 @@ impl Told<'_> {
         text
     }
 
-    /// What stays the same when lines move; see [`fingerprint`].
+    /// Returns a hash that does not depend on line numbers; see [`fingerprint`].
     pub fn fingerprint(&self) -> String {
-        fingerprint::of(&self.judgement.path(), self.finding)
+        fingerprint::of(&self.file_report.path(), self.finding)
     }
 }
 
-impl Judged {
-    /// The findings that were kept.
-    pub fn findings(&self) -> impl Iterator<Item = Told<'_>> {
-        let judgement = &self.judgement;
-        judgement.report.findings().enumerate().map(move |(idx, (severity, finding))| Told {
-            judgement,
-            severity,
-            finding,
-            excerpt: self.excerpts.get(idx).and_then(Option::as_ref),
+impl CheckedFile {
+    /// Returns the stored findings.
+    pub fn findings(&self) -> impl Iterator<Item = FindingView<'_>> {
+        let file_report = &self.file_report;
+        file_report.report.findings().enumerate().map(move |(idx, (severity, finding))| {
+            FindingView {
+                file_report,
+                severity,
+                finding,
+                excerpt: self.excerpts.get(idx).and_then(Option::as_ref),
+            }
         })
     }
 }
 
 impl Outcome {
-    /// The folder or site that all files belong to, where they belong to one.
+    /// Returns the folder or site that contains all files, if there is only one.
     pub fn root(&self) -> Option<&str> {
-        let first = self.files.first()?.judgement.root.as_str();
-        let is_one = self.files.iter().all(|file| file.judgement.root == first);
+        let first = self.files.first()?.file_report.root.as_str();
+        let is_one = self.files.iter().all(|file| file.file_report.root == first);
         (is_one && !first.is_empty()).then_some(first)
     }
 
     /// Every finding that was kept, file by file.
-    pub fn findings(&self) -> impl Iterator<Item = Told<'_>> {
-        self.files.iter().flat_map(Judged::findings)
+    pub fn findings(&self) -> impl Iterator<Item = FindingView<'_>> {
+        self.files.iter().flat_map(CheckedFile::findings)
     }
 
     /// Number of findings of a severity in all files, kept or not.
     pub fn count(&self, severity: Severity) -> u64 {
-        self.files.iter().map(|file| file.judgement.report.count(severity)).sum()
+        self.files.iter().map(|file| file.file_report.report.count(severity)).sum()
     }
 
     /// Number of findings that were counted but not kept.
     pub fn not_kept(&self) -> u64 {
-        self.files.iter().map(|file| file.judgement.report.not_kept()).sum()
+        self.files.iter().map(|file| file.file_report.report.not_kept()).sum()
     }
 
     /// The gravest finding.
     pub fn worst(&self) -> Option<Severity> {
-        self.files.iter().filter_map(|file| file.judgement.report.worst()).max()
+        self.files.iter().filter_map(|file| file.file_report.report.worst()).max()
     }
 
     /// Whether the run fails.
@@ -150,7 +151,7 @@ impl Outcome {
 
     /// Number of files with this verdict.
     pub fn with_verdict(&self, verdict: Verdict) -> usize {
-        self.files.iter().filter(|file| file.judgement.verdict() == verdict).count()
+        self.files.iter().filter(|file| file.file_report.verdict() == verdict).count()
     }
 
     /// `2 errors, 1 warning`, or `nothing to complain about`.

@@ -1,103 +1,111 @@
-//! What a report draws beside its findings: sizes, ages, survival of markers.
+//! Statistics for the report besides findings: sizes, ages, survival of markers.
 //!
-//! Whoever reads a site fills it; what is empty is left out of the report.
+//! The caller adds the results of each checked file and site. Empty parts are omitted
+//! from the report.
 
 use std::fs;
 use std::path::Path;
 
+use rutter_extract::CoverageTally;
 use rutter_page::Timestamp;
-use rutter_survival::{Stage, Survivals};
+use rutter_survival::{PathStage, SiteSurvival};
 
-use crate::{Judgement, SiteOutcome};
+use crate::{FileReport, SiteOutcome};
 
-/// Facts about what was judged.
+/// Statistics about the checked files.
 #[derive(Debug, Clone, Default)]
 pub struct Overview {
     /// What was judged, in a few words: a folder, an address, files.
     pub subject: String,
-    /// When it was judged.
+    /// The time of the check.
     pub now: Option<Timestamp>,
-    /// Files of all sites that were looked at.
+    /// The number of files of all checked sites.
     pub files: u64,
-    /// Pages among them.
+    /// The number of pages among these files.
     pub pages: u64,
-    /// Layers that were looked at although no single file is of them.
+    /// The share of the main text of public pages that is extracted.
+    pub coverage: CoverageTally,
+    /// Checked layers that have no files of their own.
     pub layers: Vec<&'static str>,
-    /// How large artefacts are.
-    pub sizes: Vec<Size>,
-    /// How old artefacts say they are.
-    pub ages: Vec<Age>,
-    /// What becomes of the markers of each entity, step by step.
-    pub survival: Vec<Surviving>,
+    /// The sizes of artifacts.
+    pub sizes: Vec<ArtifactSize>,
+    /// The ages of artifacts by their own dates.
+    pub ages: Vec<ArtifactAge>,
+    /// The survival of the markers of each entity, step by step.
+    pub survival: Vec<EntitySurvival>,
 }
 
-/// How large something is.
+/// The size of an artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Size {
+pub struct ArtifactSize {
     /// Its name.
     pub name: String,
-    /// Bytes as they are sent.
+    /// The size in bytes as transferred.
     pub bytes: u64,
 }
 
-/// When something was made, by its own words.
+/// The age of an artifact by its own date.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Age {
+pub struct ArtifactAge {
     /// Its name.
     pub name: String,
-    /// When it was made or changed.
+    /// The time of creation or modification.
     pub made: Timestamp,
 }
 
-/// How many markers of an entity each step keeps.
+/// The number of markers of an entity that survive each step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Surviving {
-    /// The entity.
+pub struct EntitySurvival {
+    /// The name of the entity.
     pub entity: String,
-    /// Steps by name: kept, and of how many; steps that do not exist are left
-    /// out.
+    /// Name, surviving markers and total markers of each existing step.
     pub steps: Vec<(String, u64, u64)>,
 }
 
 impl Overview {
-    /// Takes what a judgement itself knows: when a collection was made.
-    pub fn see(&mut self, judgement: &Judgement) {
-        if let Some(receipt) = &judgement.receipt {
-            self.ages
-                .push(Age { name: judgement.path().into_owned(), made: receipt.header.generated });
+    /// Adds the age of a checked collection.
+    pub fn add_report(&mut self, file_report: &FileReport) {
+        if let Some(receipt) = &file_report.receipt {
+            self.ages.push(ArtifactAge {
+                name: file_report.path().into_owned(),
+                made: receipt.header.generated,
+            });
         }
     }
 
-    /// Takes how much of a site was looked at.
-    pub fn see_site(&mut self, outcome: &SiteOutcome) {
+    /// Adds the file and page counts of a site.
+    pub fn add_site(&mut self, outcome: &SiteOutcome) {
         self.files += outcome.files;
         self.pages += outcome.pages;
+        self.coverage.merge(&outcome.coverage);
     }
 
-    /// Takes what a published folder shows: sizes of the artefacts that were
-    /// judged there.
-    pub fn see_folder(&mut self, dir: &Path, judgements: &[Judgement]) {
+    /// Adds the sizes of the checked artifacts in a folder.
+    pub fn add_folder(&mut self, dir: &Path, file_reports: &[FileReport]) {
         self.layers.extend(["XL", "SE"]);
-        for judgement in judgements {
-            let is_artefact = !matches!(judgement.kind.name(), "page" | "twin" | "site");
-            let size = fs::metadata(dir.join(&judgement.name)).ok().filter(fs::Metadata::is_file);
-            if let Some(size) = size.filter(|_| is_artefact) {
-                self.sizes.push(Size { name: judgement.path().into_owned(), bytes: size.len() });
+        for file_report in file_reports {
+            let is_artifact = !matches!(file_report.kind.name(), "page" | "twin" | "site");
+            let size = fs::metadata(dir.join(&file_report.name)).ok().filter(fs::Metadata::is_file);
+            if let Some(size) = size.filter(|_| is_artifact) {
+                self.sizes.push(ArtifactSize {
+                    name: file_report.path().into_owned(),
+                    bytes: size.len(),
+                });
             }
-            self.see(judgement);
+            self.add_report(file_report);
         }
     }
 
-    /// Takes what [`survive_folder`](crate::survive_folder) found.
-    pub fn see_survivals(&mut self, survivals: &Survivals) {
+    /// Adds the result of [`survive_folder`](crate::survive_folder).
+    pub fn add_survivals(&mut self, survivals: &SiteSurvival) {
         for entity in &survivals.entities {
-            let step = |stage: Stage| {
+            let step = |stage: PathStage| {
                 let share = entity.share(stage)?;
                 Some((stage.word(), share.kept as u64, share.of as u64))
             };
-            self.survival.push(Surviving {
+            self.survival.push(EntitySurvival {
                 entity: entity.name.clone(),
-                steps: Stage::ALL.into_iter().filter_map(step).collect(),
+                steps: PathStage::ALL.into_iter().filter_map(step).collect(),
             });
         }
     }
@@ -105,18 +113,19 @@ impl Overview {
 
 #[cfg(test)]
 mod tests {
-    use rutter_survival::{Markers, Places, Texts, trace};
+    use rutter_survival::{MarkerSearch, PageTexts, PathTexts, trace};
 
     use super::*;
 
     #[test]
-    fn ours_steps_that_do_not_exist_are_left_out() {
-        let markers = Markers::new(["built in 1890", "tide clock"]);
-        let places = Places { visible: "It was built in 1890.", ..Places::default() };
-        let texts = Texts { places: Some(places), summary: Some("Old."), ..Texts::default() };
+    fn omits_steps_that_do_not_exist() {
+        let markers = MarkerSearch::new(["built in 1890", "tide clock"]);
+        let places = PageTexts { visible: "It was built in 1890.", ..PageTexts::default() };
+        let texts =
+            PathTexts { places: Some(places), summary: Some("Old."), ..PathTexts::default() };
         let entity = trace(&markers, ("Low Light", "https://a.example/"), &[0, 1], &texts);
         let mut overview = Overview::default();
-        overview.see_survivals(&Survivals { entities: vec![entity] });
+        overview.add_survivals(&SiteSurvival { entities: vec![entity] });
         let steps = &overview.survival.first().unwrap().steps;
         let of = |name: &str| steps.iter().find(|(step, ..)| step == name).map(|it| (it.1, it.2));
         assert_eq!((of("visible"), of("summary"), of("twin")), (Some((1, 2)), Some((0, 2)), None));

@@ -1,10 +1,10 @@
-//! Every rule there is, by code and by name.
+//! All rules, by code and by name.
 
 use rutter_finding::Rule;
 
 use crate::explain::{self, Example};
 
-/// All rules in the order of their codes.
+/// Returns all rules sorted by code.
 pub fn all() -> Vec<&'static Rule> {
     let tables = [
         crate::rules::ALL,
@@ -27,25 +27,25 @@ pub fn find(wanted: &str) -> Option<&'static Rule> {
     all().into_iter().find(|rule| rule.code.eq_ignore_ascii_case(wanted) || rule.name == wanted)
 }
 
-/// A rule in a few paragraphs of Markdown.
+/// Returns the explanation of a rule as Markdown.
 pub fn explain(rule: &Rule) -> String {
-    use rutter_finding::Mode;
-    let gravity = |mode| match rule.severity(mode) {
-        None => "not mentioned".to_owned(),
-        Some(severity) if rule.is_fatal() => format!("{}, the file is refused", severity.name()),
+    use rutter_finding::Strictness;
+    let severity = |mode| match rule.severity(mode) {
+        None => "not reported".to_owned(),
+        Some(severity) if rule.is_fatal() => format!("{}, the file is rejected", severity.name()),
         Some(severity) => severity.name().to_owned(),
     };
     let example = explain::example(rule.code).map(Example::to_markdown).unwrap_or_default();
     format!(
         "## {} {}\n\n{}.\n\n{}\n\n{example}**What to do:** {}\n\n\
-         For readers: {}.\nFor judges: {}.\nClause: {}.\n",
+         Severity when reading: {}.\nSeverity when checking: {}.\nClause: {}.\n",
         rule.code,
         rule.name,
         capitalised(rule.title),
         rule.why,
         rule.fix,
-        gravity(Mode::Lenient),
-        gravity(Mode::Strict),
+        severity(Strictness::Lenient),
+        severity(Strictness::Strict),
         rule.clause,
     )
 }
@@ -63,7 +63,7 @@ mod tests {
     use crate::layer::LAYERS;
 
     #[test]
-    fn ours_codes_and_names_are_unique_and_well_formed() {
+    fn codes_and_names_are_unique_and_well_formed() {
         let rules = all();
         let codes: BTreeSet<_> = rules.iter().map(|rule| rule.code).collect();
         let names: BTreeSet<_> = rules.iter().map(|rule| rule.name).collect();
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_rules_are_found_by_code_and_name() {
+    fn finds_rules_by_code_and_name() {
         assert_eq!(find("sc021").map(|rule| rule.name), Some("unknown-block"));
         assert_eq!(find("unknown-block").map(|rule| rule.code), Some("SC021"));
         assert_eq!(find("SC999"), None);

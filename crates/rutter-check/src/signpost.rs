@@ -1,31 +1,32 @@
-//! Judges robots.txt, sitemaps and llms.txt, and what a sitemap says about
-//! collections.
+//! Checks robots.txt, sitemaps and llms.txt, and the `scp:` elements of sitemaps.
 
 use std::collections::BTreeSet;
 use std::io::{self, BufReader, Read};
 
 use rutter_finding::{Finding, FindingSink, Place, quoted};
 use rutter_scp::advert::{self, Advert};
-use rutter_signpost::sitemap::{self, Foreign, Item, Limits, Reader, SitemapError};
+use rutter_signpost::sitemap::{
+    self, EntryChecker, ForeignElement, SitemapError, SitemapItem, SitemapLimits, SitemapReader,
+};
 use rutter_signpost::{llms as llms_txt, robots as robots_txt};
 
-use crate::{Kind, Subject};
+use crate::{FileKind, Subject};
 
-/// How much of a file is looked at to see what it is.
+/// The number of bytes that are read to detect the format.
 pub(crate) const SNIFFED: u64 = 64 << 10;
-/// How much of an llms-full.txt is read.
+/// The maximum number of bytes that are read of robots.txt and llms-full.txt.
 const MOST_BYTES: u64 = 256 << 20;
-/// Adverts that are remembered to find one that occurs twice.
+/// The maximum number of `scp:` elements that are compared for duplicates.
 const MOST_ADVERTS: usize = 10_000;
 
-/// Sees what a file is.
-pub(crate) fn kind(subject: &Subject<'_>) -> io::Result<Kind> {
+/// Detects the format of a file.
+pub(crate) fn kind(subject: &Subject<'_>) -> io::Result<FileKind> {
     let name = subject.name.rsplit(['/', '\\']).next().unwrap_or_default();
     match name {
-        "robots.txt" => return Ok(Kind::Robots),
-        "llms.txt" | "llms-full.txt" => return Ok(Kind::Llms),
-        // Whatever a server sends under these names is meant to be one.
-        "sitemap.xml" | "sitemap_index.xml" | "sitemap.txt" => return Ok(Kind::Sitemap),
+        "robots.txt" => return Ok(FileKind::Robots),
+        "llms.txt" | "llms-full.txt" => return Ok(FileKind::Llms),
+        // Files with these names are always checked as sitemaps.
+        "sitemap.xml" | "sitemap_index.xml" | "sitemap.txt" => return Ok(FileKind::Sitemap),
         _ => {}
     }
     if let Some(kind) = crate::spxi::kind_by_name(&subject.name) {
@@ -33,13 +34,13 @@ pub(crate) fn kind(subject: &Subject<'_>) -> io::Result<Kind> {
     }
     let start = read(subject, SNIFFED)?;
     let spxi = crate::spxi::kind_by_content(&start);
-    // A pointer of ARC is JSON-LD, too, and either may mention the other.
+    // An ARC pointer is JSON-LD too, and either file may mention the other format.
     let arc = crate::arc::kind(&subject.name, &start);
     if let Some(kind) = arc.filter(|_| spxi.is_none() || !crate::arc::is_pointer(&start)).or(spxi) {
         return Ok(kind);
     }
     let is_sitemap = sitemap::is_sitemap(&start) || sitemap::is_url_list(&start);
-    Ok(if is_sitemap { Kind::Sitemap } else { Kind::Collection })
+    Ok(if is_sitemap { FileKind::Sitemap } else { FileKind::Collection })
 }
 
 pub(crate) fn read(subject: &Subject<'_>, most: u64) -> io::Result<Vec<u8>> {
@@ -48,77 +49,78 @@ pub(crate) fn read(subject: &Subject<'_>, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Judges a robots.txt.
+/// Checks a robots.txt.
 pub(crate) fn robots(subject: &Subject<'_>, sink: &mut dyn FindingSink) -> io::Result<()> {
-    robots_txt::judge(&read(subject, MOST_BYTES)?, sink);
+    robots_txt::check(&read(subject, MOST_BYTES)?, sink);
     Ok(())
 }
 
-/// Judges an llms.txt.
+/// Checks an llms.txt.
 pub(crate) fn llms(subject: &Subject<'_>, sink: &mut dyn FindingSink) -> io::Result<()> {
     let bytes = read(subject, MOST_BYTES)?;
-    llms_txt::judge(&String::from_utf8_lossy(&bytes), sink);
+    llms_txt::check(&String::from_utf8_lossy(&bytes), sink);
     Ok(())
 }
 
-/// What a file is by its path alone.
-pub(crate) fn kind_by_path(path: &str) -> Kind {
+/// Returns the format of a file by its path alone.
+pub(crate) fn kind_by_path(path: &str) -> FileKind {
     let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
     let name = name.strip_suffix(".gz").unwrap_or(name);
     match name {
-        "robots.txt" => Kind::Robots,
-        "llms.txt" | "llms-full.txt" => Kind::Llms,
+        "robots.txt" => FileKind::Robots,
+        "llms.txt" | "llms-full.txt" => FileKind::Llms,
         _ => match crate::spxi::kind_by_name(path).or_else(|| crate::arc::kind(path, b"")) {
             Some(kind) => kind,
-            None if path.contains(".scp") => Kind::Collection,
+            None if path.contains(".scp") => FileKind::Collection,
             None if name.rsplit_once('.').is_some_and(|(_, ending)| ending == "xml") => {
-                Kind::Sitemap
+                FileKind::Sitemap
             }
-            None => Kind::Site,
+            None => FileKind::Site,
         },
     }
 }
 
-/// Judges a sitemap and its adverts, and hands each item on; gives the number
-/// of its entries.
+/// Checks a sitemap and its `scp:` elements, passes each item to `take`, and
+/// returns the number of entries.
 pub(crate) fn sitemap(
     subject: &Subject<'_>,
-    take: &mut dyn FnMut(&Item, u64),
+    take: &mut dyn FnMut(&SitemapItem, u64),
     sink: &mut dyn FindingSink,
 ) -> Result<u64, SitemapError> {
     let input = BufReader::with_capacity(64 << 10, (subject.open)()?.0);
-    let mut reader = Reader::new(input, Limits::USUAL);
-    let mut judge = sitemap::Judge::default();
+    let mut reader = SitemapReader::new(input, SitemapLimits::USUAL);
+    let mut checker = EntryChecker::default();
     let mut urls = BTreeSet::new();
-    // All elements have the same prefix: one finding is enough.
+    // All elements have the same prefix, so one finding is enough.
     let mut has_misnamed = false;
     while let Some(item) = reader.next(sink)? {
         let line = reader.line();
-        judge.see(&item, line, sink);
+        checker.check_item(&item, line, sink);
         take(&item, line);
-        let Item::Foreign(foreign) = &item else { continue };
+        let SitemapItem::Foreign(foreign) = &item else { continue };
         if foreign.namespace == advert::NAMESPACE {
-            judge_advert(foreign, line, &mut urls, sink);
-        } else if advert::is_misnamed(&foreign.namespace, &foreign.name) && !has_misnamed {
+            check_advert(foreign, line, &mut urls, sink);
+        } else if advert::is_in_wrong_namespace(&foreign.namespace, &foreign.name) && !has_misnamed
+        {
             has_misnamed = true;
             let detail = quoted(&foreign.namespace);
             let rule = &rutter_scp::rules::ADVERT_NAMESPACE;
             sink.report(Finding::new(rule, Place::line(line), detail));
         }
     }
-    judge.finish(sink);
-    Ok(judge.n_entries())
+    checker.finish(sink);
+    Ok(checker.n_entries())
 }
 
-fn judge_advert(
-    foreign: &Foreign,
+fn check_advert(
+    foreign: &ForeignElement,
     line: u64,
     urls: &mut BTreeSet<String>,
     sink: &mut dyn FindingSink,
 ) {
     let attributes: Vec<(&str, &str)> =
         foreign.attributes.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
-    for (name, value) in advert::odd_times(&attributes) {
+    for (name, value) in advert::nonstandard_times(&attributes) {
         let detail = format!("scp:{} {name} {}", foreign.name, quoted(value));
         let rule = &rutter_page::rules::TIME_FORM;
         sink.report(Finding::new(rule, Place::line(line), detail));

@@ -1,157 +1,164 @@
-//! A whole site, judged: one inventory joins what every layer says of each
-//! page, and the rules of `cross` compare.
+//! Checks a whole site: every file, and whether all layers agree about each page.
 //!
-//! Files come from a folder, or from a live site that was fetched into one.
-//! Machine files are read first, then pages, in parallel; of a page only
-//! numbers and short texts are kept. Findings go to a book, by file.
+//! Files come from a folder, or from a live site that was downloaded. Machine-readable
+//! files are read first, then pages in parallel. Everything that layers say about a
+//! page is joined in one row, and the rules in `cross` compare the rows. Findings
+//! are collected by file.
 //!
-//! Refuses: to leave the folder, to hold a page in memory longer than it takes
-//! to look at it, and to look without end.
+//! Files outside the folder are never read, pages are not held in memory, and all
+//! limits are fixed.
 
-mod book;
+mod built_page;
 mod files;
-mod home;
-mod known;
-mod machine;
+mod findings_by_file;
+mod machine_files;
 mod page;
 mod page_links;
+mod page_rows;
+mod page_signals;
 mod pages;
-mod rows;
+mod site_base;
 mod spxi;
-mod told;
-mod words;
+mod text_match;
 
 use std::io::{self, Read as _};
 use std::path::Path;
 
+use rutter_extract::{CoverageTally, SiteControl};
 use rutter_finding::{Finding, Place, quoted};
 
-pub(crate) use book::{Book, SITE};
-pub(crate) use files::{FileKind, Files, LARGEST_PAGE, OneFile};
-pub use home::Home;
-pub use known::Known;
-pub(crate) use machine::{Advertised, Held, Machine, stem};
+pub use built_page::BuiltPage;
+pub(crate) use files::{LARGEST_PAGE, MediaKind, SiteFile, SiteFiles};
+pub(crate) use findings_by_file::{FindingsByFile, SITE};
+pub(crate) use machine_files::{CollectionAdvert, CollectionFile, MachineFiles, stem};
 pub(crate) use page_links::TargetKind;
-pub use rows::Closed;
-pub(crate) use rows::{Row, Rows};
-pub(crate) use words::runs;
+pub use page_rows::Restriction;
+pub(crate) use page_rows::{PageRow, PageRows};
+pub use site_base::SiteBase;
+pub(crate) use text_match::runs;
 
-use crate::{Judgement, Judging, rules};
+use crate::{CheckOptions, FileReport, rules};
 
-/// How a site is judged.
+/// Options for checking a site.
 #[derive(Debug, Clone, Default)]
-pub struct SiteJudging {
-    /// How each file is judged.
-    pub judging: Judging,
-    /// Threads that read pages; at least one.
+pub struct SiteCheckOptions {
+    /// Options for each file.
+    pub check_options: CheckOptions,
+    /// The number of threads that read pages; at least one.
     pub threads: usize,
-    /// Names of own types of entities that are documented somewhere (D66).
+    /// Names of custom entity types that are documented (D66).
     pub types: Vec<String>,
+    /// The minimum share of the main text of a page that must be extracted, if any.
+    pub min_coverage: Option<f32>,
+    /// Extraction selectors of the site owner.
+    pub extract: SiteControl,
 }
 
-/// What came of judging a site.
+/// The result of checking a site.
 #[derive(Debug)]
 pub struct SiteOutcome {
-    /// Every file that was judged or has a finding, in the order of names; the
-    /// site as a whole is called `.`.
-    pub judgements: Vec<Judgement>,
-    /// The address that was assumed.
-    pub home: Option<Home>,
-    /// Pages that were looked at.
+    /// The reports of all checked files, sorted by name; `.` is the site itself.
+    pub file_reports: Vec<FileReport>,
+    /// The base URL that was assumed.
+    pub home: Option<SiteBase>,
+    /// The number of checked pages.
     pub pages: u64,
-    /// Pages that the sitemaps name.
+    /// The number of pages in the sitemaps.
     pub listed: u64,
-    /// Pages whose bytes the build knew.
+    /// The number of pages that are unchanged since the build.
     pub known: u64,
-    /// Files of the site.
+    /// The number of files of the site.
     pub files: u64,
+    /// The extracted share of the main text of public pages.
+    pub coverage: CoverageTally,
 }
 
-/// Everything there is to compare.
-pub(crate) struct View<'v> {
-    pub(crate) files: &'v Files,
-    pub(crate) home: Option<&'v Home>,
-    pub(crate) judging: &'v SiteJudging,
-    pub(crate) rows: Rows,
-    pub(crate) machine: Machine,
-    pub(crate) known: Vec<Known>,
-    pub(crate) book: Book<'v>,
+/// All data about a site that the rules compare.
+pub(crate) struct SiteView<'v> {
+    pub(crate) files: &'v SiteFiles,
+    pub(crate) home: Option<&'v SiteBase>,
+    pub(crate) options: &'v SiteCheckOptions,
+    pub(crate) rows: PageRows,
+    pub(crate) machine_files: MachineFiles,
+    pub(crate) known: Vec<BuiltPage>,
+    pub(crate) findings: FindingsByFile<'v>,
 }
 
-/// Judges a published folder. `known` is what the build remembers of its
-/// pages, in the order of addresses; it may be empty.
+/// Checks a published folder.
 ///
-/// An error is a folder that cannot be read at all.
+/// `known` contains the pages of the last build sorted by URL; it may be empty.
+/// Returns an error only if the folder cannot be read at all.
 pub fn check_folder(
     dir: &Path,
-    home: Option<Home>,
-    known: Vec<Known>,
-    judging: &SiteJudging,
+    home: Option<SiteBase>,
+    known: Vec<BuiltPage>,
+    check_options: &SiteCheckOptions,
 ) -> Result<SiteOutcome, io::Error> {
     let mut found = Vec::new();
-    let files = Files::walk(dir, &mut found)?;
+    let files = SiteFiles::walk(dir, &mut found)?;
     let home = home.or_else(|| home_of(&files));
-    Ok(check_files(&files, home, known, judging, found))
+    Ok(check_files(&files, home, known, check_options, found))
 }
 
-/// Judges files, wherever they came from.
+/// Checks the files of a folder or of a live site.
 pub(crate) fn check_files(
-    files: &Files,
-    home: Option<Home>,
-    known: Vec<Known>,
-    judging: &SiteJudging,
+    files: &SiteFiles,
+    home: Option<SiteBase>,
+    known: Vec<BuiltPage>,
+    check_options: &SiteCheckOptions,
     found: Vec<(String, Finding)>,
 ) -> SiteOutcome {
-    // Pages can be looked at wherever they are; no layer speaks of this place.
-    let nowhere = Home::placeholder();
+    // Pages can be checked without a base URL; no layer contains the placeholder.
+    let nowhere = SiteBase::placeholder();
     let place = home.as_ref().or(nowhere.as_ref());
-    let rows = place.map_or_else(Rows::default, |place| Rows::of(files, place));
-    let mut view = View {
+    let rows = place.map_or_else(PageRows::default, |place| PageRows::of(files, place));
+    let mut view = SiteView {
         files,
         home: place,
-        judging,
+        options: check_options,
         rows,
-        machine: Machine::default(),
+        machine_files: MachineFiles::default(),
         known,
-        book: Book::new(files, &judging.judging),
+        findings: FindingsByFile::new(files, &check_options.check_options),
     };
     for (name, finding) in found {
-        let judgement = view.book.named(&name, crate::signpost::kind_by_path(&name));
-        rutter_finding::FindingSink::report(&mut judgement.report, finding);
+        let file_report = view.findings.report_named(&name, crate::signpost::kind_by_path(&name));
+        rutter_finding::FindingSink::report(&mut file_report.report, finding);
     }
     match &home {
-        None => view.book.site(&rules::ADDRESS_UNKNOWN, ""),
+        None => view.findings.add_about_site(&rules::ADDRESS_UNKNOWN, ""),
         Some(home) if home.is_plain_http() => {
-            view.book.site(&rules::NOT_HTTPS, quoted(home.as_str()));
+            view.findings.add_about_site(&rules::NOT_HTTPS, quoted(home.as_str()));
         }
         Some(_) => {}
     }
     view.read_layers();
     let (pages, known) = view.read_pages();
-    view.judge_spxi();
-    view.judge_rest();
+    let coverage = view.check_coverage();
+    view.check_spxi();
+    view.check_rest();
     crate::cross::compare(&mut view);
-    let listed = view.machine.listed.len() as u64;
-    let judgements = view.book.close();
-    SiteOutcome { judgements, home, pages, listed, known, files: files.len() as u64 }
+    let listed = view.machine_files.listed.len() as u64;
+    let file_reports = view.findings.into_reports();
+    SiteOutcome { file_reports, home, pages, listed, known, files: files.len() as u64, coverage }
 }
 
-/// The address that the index or the ARC sitemap of a folder names.
-fn home_of(files: &Files) -> Option<Home> {
+/// Returns the base URL in the semantic index or the ARC sitemap of a folder.
+fn home_of(files: &SiteFiles) -> Option<SiteBase> {
     let read = |name: &str| files.read(files.find(name)?, 64 << 20).ok().flatten();
-    let index = read(rutter_spxi::INDEX).and_then(|it| rutter_spxi::read_index(&it, &mut ()).ok());
-    index.and_then(|index| Home::of_index(&index)).or_else(|| {
+    let index =
+        read(rutter_spxi::INDEX_FILE).and_then(|it| rutter_spxi::read_index(&it, &mut ()).ok());
+    index.and_then(|index| SiteBase::of_index(&index)).or_else(|| {
         let text = String::from_utf8(read("arc-sitemap.json")?).ok()?;
         let (_, rest) = text.split_once("\"site\"")?;
         let rest = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
-        Home::parse(rest.split('"').next()?)
+        SiteBase::parse(rest.split('"').next()?)
     })
 }
 
-impl View<'_> {
-    /// Judges the machine files that no layer led to, and copies that are
-    /// compressed.
-    fn judge_rest(&mut self) {
+impl SiteView<'_> {
+    /// Checks machine-readable files that no layer references, and compressed copies.
+    fn check_rest(&mut self) {
         let all: Vec<(u32, String)> =
             self.files.iter().map(|(at, file)| (at, file.path.to_string())).collect();
         for (at, path) in all {
@@ -159,7 +166,7 @@ impl View<'_> {
                 && !path.ends_with(".scp.gz")
             {
                 if let Some(other) = self.files.find(plain)
-                    && self.files.get(other).kind == FileKind::Other
+                    && self.files.get(other).kind == MediaKind::Other
                 {
                     self.compare_compressed(at, other);
                 }
@@ -167,12 +174,34 @@ impl View<'_> {
             }
             let is_policy = path.ends_with(".well-known/arc-policy.json");
             if is_policy || path.ends_with("arc-sitemap.jsonld") {
-                self.judge(at);
+                self.check_file(at);
             }
         }
     }
 
-    /// Whether two files have the same bytes.
+    /// Computes the extracted share of the main text of public pages, and reports
+    /// pages below the minimum.
+    fn check_coverage(&mut self) -> CoverageTally {
+        let mut tally = CoverageTally::default();
+        for row in &self.rows.list {
+            let Some((file, page)) = row.file.zip(row.page.as_ref()) else { continue };
+            let Some(coverage) = page.coverage.as_ref().filter(|_| page.closed.is_none()) else {
+                continue;
+            };
+            tally.add(&self.files.get(file).path, coverage);
+            let share = coverage.share();
+            let Some(least) = self.options.min_coverage.filter(|least| share < *least) else {
+                continue;
+            };
+            let largest = coverage.largest.as_ref().map(ToString::to_string).unwrap_or_default();
+            let detail =
+                format!("{share:.3}, minimum {least}; the largest dropped part is {largest}");
+            self.findings.add(file, Finding::new(&rules::LOW_COVERAGE, Place::WHOLE, detail));
+        }
+        tally
+    }
+
+    /// Returns whether two files have the same bytes.
     pub(crate) fn are_same(&self, one: u32, other: u32) -> bool {
         match (self.files.open(one), self.files.open(other)) {
             (Ok((one, _)), Ok((other, _))) => are_same(one, other),
@@ -180,18 +209,18 @@ impl View<'_> {
         }
     }
 
-    /// What is compressed must be what lies beside it.
+    /// Compares a compressed file with its uncompressed copy.
     fn compare_compressed(&mut self, at: u32, plain: u32) {
         let Ok((packed, _)) = self.files.open(at) else { return };
         let Ok((plain, _)) = self.files.open(plain) else { return };
         let unpacked = flate2::read::MultiGzDecoder::new(packed);
         if !are_same(unpacked, plain) {
-            self.book.say(at, Finding::new(&rules::CODINGS_DIFFER, Place::WHOLE, ""));
+            self.findings.add(at, Finding::new(&rules::CODINGS_DIFFER, Place::WHOLE, ""));
         }
     }
 }
 
-/// Whether two inputs are the same; one that fails is not.
+/// Returns whether two inputs have the same bytes; a read error counts as different.
 pub(crate) fn are_same(mut one: impl io::Read, mut other: impl io::Read) -> bool {
     let fill = |input: &mut dyn io::Read, buffer: &mut Vec<u8>| -> Option<()> {
         buffer.clear();

@@ -1,30 +1,32 @@
-//! Judges what SPXI publishes: an index, a packet. Whatever needs the rest of
-//! the site is told as not checked; [`check_folder`](crate::check_folder)
-//! has it.
+//! Checks a single SPXI index or packet.
+//!
+//! Rules that need the rest of the site are reported as not checked;
+//! [`check_folder`](crate::check_folder) checks them.
 
 use std::io::{self, Read};
 
 use flate2::read::MultiGzDecoder;
 use rutter_finding::{FindingSink, Refusal};
 use rutter_spxi::{
-    Asked, Given, INDEX, LARGEST_INDEX, LARGEST_PACKET, PACKET, SPXI, judge_index, judge_packet,
+    CheckInput, INDEX_FILE, MAX_INDEX_BYTES, MAX_PACKET_BYTES, PACKET_FILE, PacketSelector, SPXI,
+    check_index, check_packet,
 };
 
 use crate::signpost::read;
-use crate::{Judging, Kind, Subject};
+use crate::{CheckOptions, FileKind, Subject};
 
-/// Sees by its name whether a file is one of SPXI.
-pub(crate) fn kind_by_name(name: &str) -> Option<Kind> {
+/// Detects an SPXI file by its name.
+pub(crate) fn kind_by_name(name: &str) -> Option<FileKind> {
     let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
     match name.strip_suffix(".gz").unwrap_or(name) {
-        INDEX => Some(Kind::SpxiIndex),
-        PACKET => Some(Kind::SpxiPacket),
+        INDEX_FILE => Some(FileKind::SpxiIndex),
+        PACKET_FILE => Some(FileKind::SpxiPacket),
         _ => None,
     }
 }
 
-/// Sees by its first bytes whether a file is one of SPXI.
-pub(crate) fn kind_by_content(start: &[u8]) -> Option<Kind> {
+/// Detects an SPXI file by its first bytes.
+pub(crate) fn kind_by_content(start: &[u8]) -> Option<FileKind> {
     let text = String::from_utf8_lossy(start);
     let text = text.trim_start_matches('\u{feff}').trim_start();
     if !text.starts_with(['{', '[']) {
@@ -33,19 +35,19 @@ pub(crate) fn kind_by_content(start: &[u8]) -> Option<Kind> {
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
     let is_spxi = has(&[SPXI, "\"spxi:"]);
     if is_spxi && has(&["PagePacket\""]) {
-        Some(Kind::SpxiPacket)
+        Some(FileKind::SpxiPacket)
     } else if is_spxi
         && has(&["SemanticIndex\"", "hasEntity\"", "siteKernel\"", "HolographicKernel\""])
     {
-        Some(Kind::SpxiIndex)
+        Some(FileKind::SpxiIndex)
     } else if has(&["\"mp:IndexedEntity\"", "\"spxi:IndexedEntity\""]) {
-        Some(Kind::SpxiPacket)
+        Some(FileKind::SpxiPacket)
     } else {
         None
     }
 }
 
-/// The bytes of a file, or of what was compressed, up to a limit.
+/// Returns the decompressed bytes of a file up to a limit.
 fn plain(subject: &Subject<'_>, most: u64) -> io::Result<Vec<u8>> {
     let bytes = read(subject, most)?;
     if !bytes.starts_with(b"\x1f\x8b") {
@@ -56,25 +58,25 @@ fn plain(subject: &Subject<'_>, most: u64) -> io::Result<Vec<u8>> {
     Ok(plain)
 }
 
-/// Judges an index; gives the number of its entities.
+/// Checks an index; returns the number of its entities.
 pub(crate) fn index(
     subject: &Subject<'_>,
-    judging: &Judging,
+    check_options: &CheckOptions,
     sink: &mut dyn FindingSink,
 ) -> io::Result<Result<u64, Refusal>> {
-    let bytes = plain(subject, LARGEST_INDEX as u64 + 1)?;
-    let given = Given { now: judging.now, ..Given::default() };
-    Ok(judge_index(&bytes, &given, sink).map(|judged| judged.index.entities.len() as u64))
+    let bytes = plain(subject, MAX_INDEX_BYTES as u64 + 1)?;
+    let given = CheckInput { now: check_options.now, ..CheckInput::default() };
+    Ok(check_index(&bytes, &given, sink).map(|judged| judged.index.entities.len() as u64))
 }
 
-/// Judges a packet; gives the number of its entities.
+/// Checks a packet; returns the number of its entities.
 pub(crate) fn packet(
     subject: &Subject<'_>,
-    judging: &Judging,
+    check_options: &CheckOptions,
     sink: &mut dyn FindingSink,
 ) -> io::Result<Result<u64, Refusal>> {
-    let bytes = plain(subject, LARGEST_PACKET as u64 + 1)?;
-    let given = Given { now: judging.now, ..Given::default() };
-    let packet = judge_packet(&bytes, &Asked::default(), &given, sink);
+    let bytes = plain(subject, MAX_PACKET_BYTES as u64 + 1)?;
+    let given = CheckInput { now: check_options.now, ..CheckInput::default() };
+    let packet = check_packet(&bytes, &PacketSelector::default(), &given, sink);
     Ok(packet.map(|packet| packet.about.len() as u64))
 }

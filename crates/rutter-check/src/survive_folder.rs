@@ -1,11 +1,9 @@
-//! Follows the markers of a site through everything that is published of it.
+//! Follows the SPXI markers of a site through all published layers.
 //!
-//! From a folder come the index, the pages, their Markdown twins, the blocks of
-//! the collections the sitemap names, and the summaries of the ARC sitemap.
-//! What is not there is a step that does not exist; what is broken is judged
-//! elsewhere, and counts as not there.
-//!
-//! Refuses: to leave the folder, whatever an address says.
+//! Input: a published folder with the semantic index, pages, Markdown twins,
+//! collections and ARC sitemap. Output: the markers that survive in each layer.
+//! A missing or invalid layer counts as absent. Files outside the folder are never
+//! read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufReader};
@@ -13,56 +11,56 @@ use std::path::Path;
 
 use rutter_extract::{Extraction, Options, decoded, html};
 use rutter_finding::Refusal;
-use rutter_page::{Own, Page, PageUrl, Timestamp};
-use rutter_scp::advert::{self, Advert, Collection};
-use rutter_signpost::sitemap::{Item, Limits, Reader};
-use rutter_spxi::{INDEX, Index, LARGEST_INDEX, read_index, without_fragment};
-use rutter_survival::{Markers, Places, Survivals, Texts, trace};
+use rutter_page::{IntoOwned, Page, PageUrl, Timestamp};
+use rutter_scp::advert::{self, Advert, AdvertisedCollection};
+use rutter_signpost::sitemap::{SitemapItem, SitemapLimits, SitemapReader};
+use rutter_spxi::{INDEX_FILE, MAX_INDEX_BYTES, SemanticIndex, read_index, without_fragment};
+use rutter_survival::{MarkerSearch, PageTexts, PathTexts, SiteSurvival, trace};
 
-use crate::site::{Files, Home, LARGEST_PAGE, stem};
+use crate::site::{LARGEST_PAGE, SiteBase, SiteFiles, stem};
 
-/// Most collections that are read.
+/// The maximum number of collections that are read.
 const MOST_COLLECTIONS: usize = 1000;
 
-/// What became of the markers of a published folder.
+/// The survival of the markers in a published folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Survived {
-    /// Entity by entity.
-    pub survivals: Survivals,
-    /// Addresses of entities whose page is not in the folder.
+pub struct FolderSurvival {
+    /// The survival of each entity.
+    pub survivals: SiteSurvival,
+    /// URLs of entities whose page is not in the folder.
     pub missing: Vec<String>,
 }
 
-/// Why a folder cannot be looked through.
+/// The reason why a folder cannot be checked for markers.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SurviveError {
     /// The index cannot be read.
-    #[error("{INDEX} cannot be read")]
+    #[error("cannot read {INDEX_FILE}")]
     Io(#[source] io::Error),
-    /// The index is none.
-    #[error("{INDEX} cannot be used")]
+    /// The index is invalid.
+    #[error("{INDEX_FILE} is not a valid index")]
     Index(#[source] Refusal),
 }
 
-/// Reads an index; a pipe is none, nor is what is larger than one may be (D89).
-fn read_bounded(files: &Files) -> io::Result<Vec<u8>> {
-    let absent = || io::Error::new(io::ErrorKind::NotFound, "there is no such file");
-    let at = files.find(INDEX).ok_or_else(absent)?;
-    files.read(at, LARGEST_INDEX as u64)?.ok_or_else(|| io::ErrorKind::FileTooLarge.into())
+/// Reads the index, which must be a regular file within the size limit (D89).
+fn read_bounded(files: &SiteFiles) -> io::Result<Vec<u8>> {
+    let absent = || io::Error::new(io::ErrorKind::NotFound, "no such file");
+    let at = files.find(INDEX_FILE).ok_or_else(absent)?;
+    files.read(at, MAX_INDEX_BYTES as u64)?.ok_or_else(|| io::ErrorKind::FileTooLarge.into())
 }
 
-/// Looks for the markers of every entity of a published folder.
-pub fn survive_folder(dir: &Path, now: Timestamp) -> Result<Survived, SurviveError> {
-    let files = Files::walk(dir, &mut Vec::new()).map_err(SurviveError::Io)?;
+/// Finds the markers of every entity in the layers of a published folder.
+pub fn survive_folder(dir: &Path, now: Timestamp) -> Result<FolderSurvival, SurviveError> {
+    let files = SiteFiles::walk(dir, &mut Vec::new()).map_err(SurviveError::Io)?;
     let bytes = read_bounded(&files).map_err(SurviveError::Io)?;
     let index = read_index(&bytes, &mut ()).map_err(SurviveError::Index)?;
-    let Some(home) = Home::of_index(&index) else {
+    let Some(home) = SiteBase::of_index(&index) else {
         return Ok(followed(&index, &BTreeMap::new()));
     };
-    let mut pages: BTreeMap<String, Published> = BTreeMap::new();
+    let mut pages: BTreeMap<String, PublishedPage> = BTreeMap::new();
     for url in index.entities.iter().filter_map(|entity| page_of(entity.id.as_deref()?)) {
-        if let Some(published) = Published::read(&files, &home, &url, now) {
+        if let Some(published) = PublishedPage::read(&files, &home, &url, now) {
             pages.insert(url, published);
         }
     }
@@ -71,16 +69,16 @@ pub fn survive_folder(dir: &Path, now: Timestamp) -> Result<Survived, SurviveErr
     Ok(followed(&index, &pages))
 }
 
-/// The address of an entity's page.
+/// Returns the URL of the page of an entity.
 fn page_of(id: &str) -> Option<String> {
     PageUrl::parse(without_fragment(id)).ok().map(|url| url.key().to_owned())
 }
 
-fn followed(index: &Index, pages: &BTreeMap<String, Published>) -> Survived {
+fn followed(index: &SemanticIndex, pages: &BTreeMap<String, PublishedPage>) -> FolderSurvival {
     let all = index.entities.iter().flat_map(|entity| &entity.markers);
-    let markers = Markers::new(all.map(String::as_str));
+    let markers = MarkerSearch::new(all.map(String::as_str));
     let kernel = index.kernel.as_ref().and_then(|kernel| kernel.summary.as_deref());
-    let mut survived = Survived::default();
+    let mut survived = FolderSurvival::default();
     let mut first = 0;
     for entity in &index.entities {
         let wanted: Vec<usize> = (first..first + entity.markers.len()).collect();
@@ -93,12 +91,12 @@ fn followed(index: &Index, pages: &BTreeMap<String, Published>) -> Survived {
         };
         let shown = page.seen.shown_text();
         let metas = page.seen.facts.metas.iter().map(|(_, content)| content.as_str());
-        let places = Places {
+        let places = PageTexts {
             visible: &shown,
             metas: metas.chain([page.seen.page.title.as_ref()]).collect(),
             json_ld: page.seen.facts.json_ld.iter().map(String::as_str).collect(),
         };
-        let texts = Texts {
+        let texts = PathTexts {
             document: Some(&page.document),
             places: Some(places),
             page: page.blocks.as_ref(),
@@ -111,8 +109,8 @@ fn followed(index: &Index, pages: &BTreeMap<String, Published>) -> Survived {
     survived
 }
 
-/// What is published of a page.
-struct Published {
+/// The published forms of a page.
+struct PublishedPage {
     document: String,
     seen: Extraction,
     twin: Option<String>,
@@ -120,8 +118,8 @@ struct Published {
     summary: Option<String>,
 }
 
-impl Published {
-    fn read(files: &Files, home: &Home, url: &str, now: Timestamp) -> Option<Self> {
+impl PublishedPage {
+    fn read(files: &SiteFiles, home: &SiteBase, url: &str, now: Timestamp) -> Option<Self> {
         let at = files.resolve(home, url)?;
         let small = |at: u32| files.read(at, LARGEST_PAGE).ok().flatten();
         let bytes = small(at)?;
@@ -137,14 +135,14 @@ impl Published {
     }
 }
 
-/// Takes the pages of the collections that the sitemap names, the newest last.
-fn blocks(files: &Files, home: &Home, pages: &mut BTreeMap<String, Published>) {
+/// Reads the pages of the collections in the sitemap, the newest collection last.
+fn blocks(files: &SiteFiles, home: &SiteBase, pages: &mut BTreeMap<String, PublishedPage>) {
     let mut offered = offers(files);
     offered.sort_by_key(|offer| offer.generated);
     let mut read: BTreeSet<&str> = BTreeSet::new();
     for offer in offered {
         let Some(at) = files.resolve(home, &offer.url) else { continue };
-        // The same collection in two codings is one.
+        // Two codings of one collection have the same pages.
         let stem = stem(files.path(at));
         if read.contains(stem) {
             continue;
@@ -160,13 +158,13 @@ fn blocks(files: &Files, home: &Home, pages: &mut BTreeMap<String, Published>) {
     }
 }
 
-fn offers(files: &Files) -> Vec<Collection> {
+fn offers(files: &SiteFiles) -> Vec<AdvertisedCollection> {
     let mut offered = Vec::new();
     let sitemap = files.find("sitemap.xml").and_then(|at| files.open(at).ok());
     let Some((sitemap, _)) = sitemap else { return offered };
-    let mut reader = Reader::new(BufReader::new(sitemap), Limits::USUAL);
+    let mut reader = SitemapReader::new(BufReader::new(sitemap), SitemapLimits::USUAL);
     while let Ok(Some(item)) = reader.next(&mut ()) {
-        let Item::Foreign(foreign) = item else { continue };
+        let SitemapItem::Foreign(foreign) = item else { continue };
         if foreign.namespace != advert::NAMESPACE || MOST_COLLECTIONS <= offered.len() {
             continue;
         }
@@ -181,18 +179,18 @@ fn offers(files: &Files) -> Vec<Collection> {
     offered
 }
 
-/// The wanted pages of a collection that is whole.
+/// Returns the wanted pages of a valid collection.
 fn pages_of(
-    files: &Files,
+    files: &SiteFiles,
     at: u32,
-    wanted: &BTreeMap<String, Published>,
+    wanted: &BTreeMap<String, PublishedPage>,
 ) -> Option<Vec<Page<'static>>> {
     let (input, size) = files.open(at).ok()?;
-    let options = rutter_scp::Options { size, ..rutter_scp::Options::default() };
-    let mut reader = rutter_scp::Reader::open(input, options, &mut ()).ok()?;
+    let options = rutter_scp::ReadOptions { size, ..rutter_scp::ReadOptions::default() };
+    let mut reader = rutter_scp::CollectionReader::open(input, options, &mut ()).ok()?;
     let mut found = Vec::new();
-    let take = |record: rutter_scp::Record<'_>| {
-        wanted.contains_key(record.page.url.key()).then(|| record.page.own())
+    let take = |record: rutter_scp::PageRecord<'_>| {
+        wanted.contains_key(record.page.url.key()).then(|| record.page.into_owned())
     };
     while let Some(page) = reader.next(&mut (), take).ok()? {
         found.extend(page);
@@ -201,11 +199,11 @@ fn pages_of(
     Some(found)
 }
 
-/// Takes the summaries of the ARC sitemap.
-fn summaries(files: &Files, pages: &mut BTreeMap<String, Published>) {
+/// Reads the summaries of the ARC sitemap.
+fn summaries(files: &SiteFiles, pages: &mut BTreeMap<String, PublishedPage>) {
     let arc = files.find("arc-sitemap.json").and_then(|at| files.open(at).ok());
     let Some((arc, _)) = arc else { return };
-    let mut reader = rutter_arc::Reader::new(BufReader::new(arc), rutter_arc::Limits::USUAL);
+    let mut reader = rutter_arc::ArcReader::new(BufReader::new(arc), rutter_arc::Limits::DEFAULT);
     let mut found = Vec::new();
     loop {
         let next = reader.next(&mut (), |entry| {
@@ -216,7 +214,7 @@ fn summaries(files: &Files, pages: &mut BTreeMap<String, Published>) {
         match next {
             Ok(Some(entry)) => found.extend(entry),
             Ok(None) => break,
-            // Half a sitemap is none.
+            // An incomplete sitemap is ignored.
             Err(_) => return,
         }
     }

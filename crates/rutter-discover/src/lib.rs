@@ -1,37 +1,44 @@
-//! What a site offers to machines, and where it says so.
+//! Discovery: finds out what a site offers to machines, and where it announces it.
 //!
 //! ```text
 //! robots.txt ─→ Sitemap lines ─→ sitemaps, indexes, ARC (by content) ─→ adverts, links ─┐
-//! home page  ─→ head links, JSON-LD ──────────────────────────────────────────────────→ Said ─→ Offer ─→ Rung
-//! llms.txt, root and well-known paths (behind one probe for hosts that have everything) ─┘
+//! home page  ─→ head links, JSON-LD ──────────────────────────────────→ ParsedFile ─→ SiteOffer ─→ AccessMethod
+//! llms.txt, root and well-known paths (after one probe for catch-all hosts) ────────────┘
 //! ```
 //!
-//! [`discover`] walks; every file becomes [`Said`], a plain value that can be
-//! kept, so that a later visit asks only whether it changed. The [`Offer`] is
-//! put together from these values alone.
+//! Input: the URL of a site and the [`DiscoveryCache`] of an earlier run. Output: a
+//! [`Discovery`] with the [`SiteOffer`] and findings. Every file is reduced to a
+//! [`ParsedFile`], a serializable value, so that a later run only asks whether the file has
+//! changed. The offer is computed from these values alone.
 //!
-//! Refuses: to walk without bounds ([`Bounds`]), to believe a host that has
-//! every file, to let an Allow line override a Disallow line, and to take
-//! words in a file for an instruction.
+//! A run stays within [`DiscoveryLimits`]. Files of a host that answers every path with the
+//! same page are ignored. An `Allow` line never overrides a `Disallow` line, and text in a
+//! file is never interpreted as an instruction.
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 
-mod bounds;
-mod memory;
+mod budget;
+mod cache;
+mod discover;
+mod limits;
 mod offer;
-mod read;
-mod room;
+mod parse;
+mod parsed_file;
 pub mod rules;
-mod said;
 mod sink;
-mod walk;
 
-pub use bounds::Bounds;
-pub use memory::{Memory, Remembered};
+pub use cache::{CachedFile, DiscoveryCache};
+pub use discover::{Discovery, Lookup, LookupOutcome, discover};
+pub use limits::DiscoveryLimits;
 pub use offer::{
-    ArcOffer, CollectionOffer, FileOffer, LlmsOffer, Offer, Rung, ScpOffer, SectionOffer,
-    SitemapOffer, SpxiOffer,
+    AccessMethod, ArcOffer, CollectionOffer, FileOffer, LlmsOffer, ScpOffer, SectionOffer,
+    SiteOffer, SitemapOffer, SpxiOffer,
 };
-pub use said::{AdvertSaid, ArcSaid, Clue, HomeSaid, LlmsSaid, Said, SitemapSaid};
+pub use parsed_file::{
+    DiscoverySource, ParsedAdvert, ParsedArc, ParsedFile, ParsedHomePage, ParsedLlms, ParsedSitemap,
+};
 pub use sink::PageSink;
-pub use walk::{Discovery, Look, Outcome, discover};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

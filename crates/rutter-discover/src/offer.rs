@@ -1,156 +1,162 @@
-//! Everything that was said, put together.
+//! The offer of a site, computed from the files that discovery parsed.
+//!
+//! Input: one [`ParsedFile`] after the other. Output: a [`SiteOffer`] and findings for
+//! adverts that are malformed, repeated or point to another host.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use rutter_finding::{Finding, FindingSink, Place, counted, quoted};
 use rutter_page::Timestamp;
-use rutter_scp::Kind;
-use rutter_scp::advert::{Advert, Collection};
+use rutter_scp::CollectionKind;
+use rutter_scp::advert::{Advert, AdvertisedCollection};
 use rutter_scp::rules as scp_rules;
 use serde::Serialize;
 
-use crate::said::{ArcSaid, Clue, Said};
+use crate::parsed_file::{DiscoverySource, ParsedArc, ParsedFile};
 
-/// What a site offers.
+/// What a site offers to machines.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Offer {
-    /// Collections of SCP.
+pub struct SiteOffer {
+    /// SCP collections.
     pub scp: ScpOffer,
-    /// Sitemaps with pages.
+    /// Sitemaps that list pages.
     pub sitemaps: Vec<SitemapOffer>,
     /// The ARC sitemap.
     pub arc: Option<ArcOffer>,
-    /// Address of the ARC policy.
+    /// URL of the ARC policy.
     pub policy: Option<String>,
     /// The SPXI index.
     pub spxi: Option<SpxiOffer>,
-    /// llms.txt.
+    /// The llms.txt file.
     pub llms: Option<LlmsOffer>,
-    /// Links of the home page to pages of the same host.
+    /// Number of links from the home page to pages of the same host.
     pub n_links: u64,
-    /// The home page in Markdown.
+    /// URL of the Markdown version of the home page.
     pub markdown: Option<String>,
 }
 
-/// Collections of SCP, over all sitemaps.
+/// SCP collections of all sitemaps.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ScpOffer {
-    /// Version of the protocol, as written.
+    /// Protocol version, as written.
     pub version: Option<String>,
     /// The sections.
     pub sections: Vec<SectionOffer>,
-    /// What can be had, newest first, snapshots before deltas.
+    /// The collections by section: snapshots before deltas, newest first.
     pub collections: Vec<CollectionOffer>,
 }
 
-/// A section.
+/// An SCP section.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SectionOffer {
-    /// Its name.
+    /// Name of the section.
     pub name: String,
-    /// How often it changes.
+    /// Update frequency, as written.
     pub update: String,
-    /// How many pages it has.
+    /// Number of pages.
     pub pages: u64,
 }
 
-/// A collection in one or several codings (D06).
+/// A collection, published in one or more content codings (D06).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CollectionOffer {
-    /// Its section.
+    /// Name of its section.
     pub section: String,
-    /// Lower bound of the changes; `None` for a snapshot.
+    /// Start of the changes of a delta; `None` for a snapshot.
     pub since: Option<Timestamp>,
-    /// Label of the span a delta covers.
+    /// Label of the time span that a delta covers.
     pub period: Option<String>,
-    /// When it was made.
+    /// When the collection was generated.
     pub generated: Timestamp,
-    /// Until when it can be had.
+    /// When the collection expires.
     pub expires: Timestamp,
-    /// Its pages.
+    /// Number of pages.
     pub pages: u64,
-    /// Its checksum, where the sitemap has one (D04).
+    /// Checksum, if the sitemap has one (D04).
     pub checksum: Option<String>,
-    /// Where it can be had, in the order of the sitemap.
+    /// The files, in the order of the sitemap.
     pub files: Vec<FileOffer>,
 }
 
 /// One file of a collection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileOffer {
-    /// Where.
+    /// The URL.
     pub url: String,
-    /// Its size on the wire.
+    /// Size in bytes, as transferred.
     pub size: u64,
-    /// Whether it lies where it may be fetched from (D13).
+    /// Whether the URL may be fetched: on a host of the site, with an allowed scheme (D13).
     pub is_allowed: bool,
 }
 
-/// A sitemap with pages.
+/// A sitemap that lists pages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SitemapOffer {
-    /// Where.
+    /// The URL.
     pub url: String,
-    /// How it became known.
-    pub by: Clue,
-    /// Its entries.
+    /// How it was discovered.
+    #[serde(rename = "by")]
+    pub source: DiscoverySource,
+    /// Number of entries.
     pub n_urls: u64,
-    /// Whether it ended early.
+    /// Whether the sitemap was truncated.
     pub is_truncated: bool,
 }
 
 /// The ARC sitemap.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ArcOffer {
-    /// Where.
+    /// The URL.
     pub url: String,
-    /// How it became known.
-    pub by: Clue,
-    /// What it says beside its pages.
+    /// How it was discovered.
+    #[serde(rename = "by")]
+    pub source: DiscoverySource,
+    /// Its metadata and counts.
     #[serde(flatten)]
-    pub said: ArcSaid,
+    pub parsed: ParsedArc,
 }
 
 /// The SPXI index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SpxiOffer {
-    /// Where.
+    /// The URL.
     pub url: String,
-    /// Every way in which it became known.
-    pub by: Vec<Clue>,
+    /// All ways in which it was discovered.
+    #[serde(rename = "by")]
+    pub source: Vec<DiscoverySource>,
 }
 
-/// llms.txt.
+/// The llms.txt file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LlmsOffer {
-    /// Where.
+    /// The URL.
     pub url: String,
-    /// Its title.
+    /// Title of the file.
     pub title: Option<String>,
-    /// Its links.
+    /// Number of links.
     pub n_links: u64,
 }
 
-/// The cheapest honest way to read a site.
+/// How a site is read, best method first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Rung {
-    /// Collections.
+pub enum AccessMethod {
+    /// SCP collections.
     Scp,
-    /// Pages by the ARC sitemap, which says what changed.
+    /// Pages, by the ARC sitemap with its change dates.
     Arc,
-    /// Pages by sitemaps.
+    /// Pages, by sitemaps.
     Sitemap,
-    /// Pages by links from the home page.
+    /// Pages, by links from the home page.
     Links,
-    /// Pages by llms.txt.
+    /// Pages, by the links of llms.txt.
     Llms,
-    /// Nothing to begin with.
+    /// The site offers no starting point.
     Nothing,
 }
 
-impl Rung {
-    /// In a few words.
+impl AccessMethod {
+    /// Returns the name of the method, as used in JSON output.
     pub fn name(self) -> &'static str {
         match self {
             Self::Scp => "scp",
@@ -163,9 +169,9 @@ impl Rung {
     }
 }
 
-impl Offer {
-    /// Which way would be taken at this time, and why.
-    pub fn rung(&self, now: Timestamp) -> (Rung, String) {
+impl SiteOffer {
+    /// Returns the access method that a sync at `now` would use, and the reason.
+    pub fn choose_method(&self, now: Timestamp) -> (AccessMethod, String) {
         let is_fit = |collection: &CollectionOffer| {
             collection.since.is_none()
                 && now < collection.expires
@@ -176,100 +182,108 @@ impl Offer {
             let deltas = self.scp.collections.iter().filter(|it| it.since.is_some()).count();
             let snapshots = counted(n_fit as u64, "snapshot");
             let deltas = counted(deltas as u64, "delta");
-            return (Rung::Scp, format!("{snapshots} and {deltas}"));
+            return (AccessMethod::Scp, format!("{snapshots} and {deltas}"));
         }
         let lack = match self.scp.collections.len() {
             0 => "no collections",
-            _ => "no collection that can be had",
+            _ => "no usable collection",
         };
-        if let Some(arc) = self.arc.as_ref().filter(|arc| 0 < arc.said.open) {
-            return (Rung::Arc, format!("{lack}; {} pages in the ARC sitemap", arc.said.open));
+        if let Some(arc) = self.arc.as_ref().filter(|arc| 0 < arc.parsed.open) {
+            return (
+                AccessMethod::Arc,
+                format!("{lack}; {} pages in the ARC sitemap", arc.parsed.open),
+            );
         }
         let n_urls: u64 = self.sitemaps.iter().map(|sitemap| sitemap.n_urls).sum();
         if 0 < n_urls {
-            return (Rung::Sitemap, format!("{lack}; {n_urls} addresses in sitemaps"));
+            return (AccessMethod::Sitemap, format!("{lack}; {n_urls} URLs in sitemaps"));
         }
         if 0 < self.n_links {
             return (
-                Rung::Links,
+                AccessMethod::Links,
                 format!("no sitemap; {} on the home page", counted(self.n_links, "link")),
             );
         }
         match &self.llms {
-            Some(llms) if 0 < llms.n_links => {
-                (Rung::Llms, format!("no sitemap, no links; {} links in llms.txt", llms.n_links))
-            }
-            _ => (Rung::Nothing, "no collections, no sitemap, no links, no llms.txt".to_owned()),
+            Some(llms) if 0 < llms.n_links => (
+                AccessMethod::Llms,
+                format!("no sitemap, no links; {} links in llms.txt", llms.n_links),
+            ),
+            _ => (
+                AccessMethod::Nothing,
+                "no collections, no sitemap, no links, no llms.txt".to_owned(),
+            ),
         }
     }
 }
 
-/// An offer while it is put together.
+/// Builds a [`SiteOffer`] from parsed files.
 #[derive(Debug, Default)]
-pub(crate) struct Gathered {
-    offer: Offer,
-    /// Names of sections.
+pub(crate) struct OfferBuilder {
+    offer: SiteOffer,
+    /// Names of known sections.
     sections: BTreeSet<String>,
-    /// Addresses of files.
+    /// URLs of known collection files.
     files: HashSet<String>,
-    /// Where a collection stands, by what makes two files one (D06).
+    /// Index of each collection. Files with the same section, start and time are codings of
+    /// one collection (D06).
     places: BTreeMap<(String, Option<Timestamp>, Timestamp), usize>,
 }
 
-impl Gathered {
-    /// Takes what one file said.
-    pub(crate) fn take(
+impl OfferBuilder {
+    /// Adds the content of one file.
+    pub(crate) fn add_file(
         &mut self,
         url: &str,
-        by: Clue,
-        said: &Said,
+        source: DiscoverySource,
+        parsed: &ParsedFile,
         is_allowed: &dyn Fn(&str) -> bool,
         sink: &mut dyn FindingSink,
     ) {
-        match said {
-            Said::Sitemap(said) => {
-                for (name, attributes, text) in &said.adverts {
-                    self.take_advert(name, attributes, text, is_allowed, sink);
+        match parsed {
+            ParsedFile::Sitemap(parsed) => {
+                for (name, attributes, text) in &parsed.adverts {
+                    self.add_advert(name, attributes, text, is_allowed, sink);
                 }
-                if said.n_children == 0 {
+                if parsed.n_children == 0 {
                     self.offer.sitemaps.push(SitemapOffer {
                         url: url.to_owned(),
-                        by,
-                        n_urls: said.n_urls,
-                        is_truncated: said.is_truncated,
+                        source,
+                        n_urls: parsed.n_urls,
+                        is_truncated: parsed.is_truncated,
                     });
                 }
             }
-            Said::Arc(said) => {
-                let offer = ArcOffer { url: url.to_owned(), by, said: said.clone() };
+            ParsedFile::Arc(parsed) => {
+                let offer = ArcOffer { url: url.to_owned(), source, parsed: parsed.clone() };
                 self.offer.arc.get_or_insert(offer);
             }
-            Said::Policy => {
+            ParsedFile::Policy => {
                 self.offer.policy.get_or_insert_with(|| url.to_owned());
             }
-            Said::Spxi => {
+            ParsedFile::Spxi => {
                 let spxi = self
                     .offer
                     .spxi
-                    .get_or_insert_with(|| SpxiOffer { url: url.to_owned(), by: vec![] });
-                if !spxi.by.contains(&by) {
-                    spxi.by.push(by);
+                    .get_or_insert_with(|| SpxiOffer { url: url.to_owned(), source: vec![] });
+                if !spxi.source.contains(&source) {
+                    spxi.source.push(source);
                 }
             }
-            Said::Llms(said) => {
-                let n_links = said.links.len() as u64;
-                let title = said.title.clone();
+            ParsedFile::Llms(parsed) => {
+                let n_links = parsed.links.len() as u64;
+                let title = parsed.title.clone();
                 self.offer.llms.get_or_insert(LlmsOffer { url: url.to_owned(), title, n_links });
             }
-            Said::Home(said) => {
-                self.offer.n_links = said.n_links;
-                self.offer.markdown.clone_from(&said.markdown);
+            ParsedFile::Home(parsed) => {
+                self.offer.n_links = parsed.n_links;
+                self.offer.markdown.clone_from(&parsed.markdown);
             }
-            Said::ArcPointer { .. } => {}
+            ParsedFile::ArcPointer { .. } => {}
         }
     }
 
-    fn take_advert(
+    fn add_advert(
         &mut self,
         name: &str,
         attributes: &[(String, String)],
@@ -305,7 +319,7 @@ impl Gathered {
                 if !is_fine {
                     found(&crate::rules::FOREIGN_COLLECTION, quoted(&collection.url));
                 }
-                if !self.add(collection, is_fine) {
+                if !self.add_collection_file(collection, is_fine) {
                     found(&scp_rules::ADVERT_TWICE, String::new());
                 }
             }
@@ -313,14 +327,14 @@ impl Gathered {
         }
     }
 
-    /// Adds a file to its collection (D06); false where it is there already.
-    fn add(&mut self, file: Collection, is_allowed: bool) -> bool {
+    /// Adds a file to its collection (D06) and returns whether its URL is new.
+    fn add_collection_file(&mut self, file: AdvertisedCollection, is_allowed: bool) -> bool {
         if !self.files.insert(file.url.clone()) {
             return false;
         }
         let since = match file.kind {
-            Kind::Snapshot => None,
-            Kind::Delta { since } => Some(since),
+            CollectionKind::Snapshot => None,
+            CollectionKind::Delta { since } => Some(since),
         };
         let one = FileOffer { url: file.url, size: file.size, is_allowed };
         let collections = &mut self.offer.scp.collections;
@@ -343,8 +357,8 @@ impl Gathered {
         true
     }
 
-    /// Puts everything into its order.
-    pub(crate) fn finish(self) -> Offer {
+    /// Sorts the collections and returns the offer.
+    pub(crate) fn finish(self) -> SiteOffer {
         let mut offer = self.offer;
         offer.scp.collections.sort_by(|a, b| {
             let sections = a.section.cmp(&b.section);

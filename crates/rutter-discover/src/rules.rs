@@ -1,39 +1,39 @@
-//! A table: the rules about what a site says of its own offers.
+//! Rules of layer DC: problems in the files by which a site announces its layers.
 
 rutter_finding::rules! {
-    /// A Sitemap line that leads to no sitemap.
+    /// Target of the Sitemap line is not a usable sitemap.
     SITEMAP_LINE_UNUSABLE = "DC001" "sitemap-line-unusable" (warning, "D64")
-        "Sitemap line leads to nothing that can be used",
-        "Crawlers that follow it get an error, a page for people, or a file of another kind.",
+        "target of the Sitemap line is not a usable sitemap",
+        "Crawlers that follow the line get an error, an HTML page or another type of file.",
         "Correct the line, or delete it.";
-    /// More than is followed.
+    /// Site has more sitemaps than the limit.
     TOO_MANY_SITEMAPS = "DC002" "too-many-sitemaps" (advice, "D17")
-        "more sitemaps than are followed",
-        "The rest is not looked at; what is announced only there is not found.",
-        "Put the scp: elements into the first sitemap of the index.";
-    /// An index that names itself, or too many floors of indexes.
+        "site has more sitemaps than the limit",
+        "The other sitemaps are not read, and collections announced only there are not found.",
+        "Write the scp: elements into the first sitemap of the index.";
+    /// Sitemap index contains itself or is nested too deeply.
     SITEMAP_CYCLE = "DC003" "sitemap-cycle" (warning, "D17")
-        "sitemap index leads back to itself or is too deep",
-        "Crawlers stop here; sitemaps behind it are not found.",
-        "Let an index name only sitemaps with pages.";
-    /// A host with a page for every address.
+        "sitemap index contains itself or is nested too deeply",
+        "Crawlers stop here and do not find the sitemaps below.",
+        "List only sitemaps with pages in an index.";
+    /// Server answers unknown URLs with a page and status 200.
     SOFT_404 = "DC004" "soft-404" (advice, "D74")
-        "unknown addresses are answered with a page and status 200",
-        "Nobody can tell which files exist; crawlers take the page for the file they asked for.",
-        "Answer unknown addresses with status 404.";
-    /// A collection on a host that is not the site's.
+        "server answers unknown URLs with a page and status 200",
+        "Readers cannot determine which files exist, and may mistake the page for the requested file.",
+        "Answer unknown URLs with status 404.";
+    /// Collection is on a host or scheme that is not allowed.
     FOREIGN_COLLECTION = "DC005" "collection-on-foreign-host" (advice, "D13")
-        "collection lies where it may not be fetched from",
-        "A crawler keeps to the hosts of the site, unless told otherwise; plain http is not safe.",
-        "Serve collections by https from the same site.";
-    /// A file that is announced and is something else.
+        "collection is on a host or scheme that is not allowed",
+        "Crawlers fetch collections only from the hosts of the site, unless configured otherwise. Plain http is not secure.",
+        "Serve collections over https from the same site.";
+    /// Announced file is missing or has another type.
     NOT_WHAT_IT_SAYS = "DC006" "announced-file-unusable" (warning, "D74")
-        "announced file is missing or is something else",
-        "Whoever follows the announcement finds nothing.",
-        "Publish the file, or take the announcement away.";
-    /// The walk was stopped by its bounds.
+        "announced file is missing or has another type",
+        "Readers that follow the announcement find nothing.",
+        "Publish the file, or delete the announcement.";
+    /// Discovery reached its limit and stopped.
     OUT_OF_BOUNDS = "DC007" "discovery-stopped" (note, "D17")
-        "looking around stopped at its bounds",
-        "The number of files or bytes for one site was used up.",
-        "Raise the bounds, or publish fewer and smaller entry files.";
+        "discovery reached its limit and stopped",
+        "Discovery has a limit on the number of files and bytes per site.",
+        "Raise the limit, or publish fewer and smaller entry files.";
 }

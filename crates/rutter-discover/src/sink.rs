@@ -1,40 +1,40 @@
-//! Who takes what files hold beside what they say.
+//! Receives the entries of sitemaps and ARC sitemaps, and the SPXI index, while discovery
+//! reads them.
 
-use rutter_signpost::sitemap::Entry;
+use rutter_signpost::sitemap::SitemapEntry;
 
-/// Takes what files hold beside what they say, in the order they are read.
+/// Receives file content that is not part of the offer, in reading order.
 ///
-/// A document may turn out to be refused after parts of it were handed out:
-/// who keeps them asks the [`Discovery`](crate::Discovery) whether its address is in the offer.
+/// A document may be rejected after some of its entries were handed over. Check whether its
+/// URL is in the offer of the [`Discovery`](crate::Discovery) before using them.
 pub trait PageSink {
-    /// Takes one entry of a sitemap.
-    fn page(&mut self, sitemap: &str, entry: &Entry);
+    /// Receives one entry of a sitemap.
+    fn page(&mut self, sitemap: &str, entry: &SitemapEntry);
 
-    /// Takes one entry of an ARC sitemap.
-    fn arc(&mut self, _sitemap: &str, _entry: &rutter_arc::Entry<'_>) {}
+    /// Receives one entry of an ARC sitemap.
+    fn arc(&mut self, _sitemap: &str, _entry: &rutter_arc::ArcEntry<'_>) {}
 
-    /// Takes an SPXI index.
+    /// Receives an SPXI index.
     fn spxi(&mut self, _url: &str, _bytes: &[u8]) {}
 }
 
-/// Lets entries go.
+/// Ignores all entries.
 impl PageSink for () {
-    fn page(&mut self, _sitemap: &str, _entry: &Entry) {}
+    fn page(&mut self, _sitemap: &str, _entry: &SitemapEntry) {}
 }
 
-/// Hands on what a file holds under the address it was asked for by, wherever
-/// that led.
-pub(crate) struct Named<'n> {
+/// Passes entries on under the requested URL of a file, even if it redirected.
+pub(crate) struct RenamedSink<'n> {
     pub(crate) url: &'n str,
     pub(crate) pages: &'n mut dyn PageSink,
 }
 
-impl PageSink for Named<'_> {
-    fn page(&mut self, _sitemap: &str, entry: &Entry) {
+impl PageSink for RenamedSink<'_> {
+    fn page(&mut self, _sitemap: &str, entry: &SitemapEntry) {
         self.pages.page(self.url, entry);
     }
 
-    fn arc(&mut self, _sitemap: &str, entry: &rutter_arc::Entry<'_>) {
+    fn arc(&mut self, _sitemap: &str, entry: &rutter_arc::ArcEntry<'_>) {
         self.pages.arc(self.url, entry);
     }
 

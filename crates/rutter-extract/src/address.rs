@@ -1,18 +1,18 @@
-//! Makes addresses absolute.
+//! Resolves relative URLs against the base URL of a page.
 //!
-//! Most links of most pages are plain paths; those are joined by hand, and
-//! everything with a trap in it goes to the `url` crate. Only http and https
-//! come out.
+//! Input: the page URL, an optional `<base href>` and an `href`. Output: an absolute URL.
+//! Plain paths are joined here; everything else goes to the `url` crate.
+//! Rejects schemes other than http and https, and URLs that are too long or do not parse.
 
 use std::cell::OnceCell;
 
 use rutter_page::PageUrl;
 use url::Url;
 
-/// Longest address we follow.
+/// Maximum bytes of a URL.
 const LONGEST: usize = 4096;
 
-/// Where relative addresses start from.
+/// The base URL against which relative URLs are resolved.
 #[derive(Debug)]
 pub(crate) struct Base {
     /// The whole address for the parser, once it is needed.
@@ -203,7 +203,7 @@ const KINDS: [u8; 256] = {
     table
 };
 
-/// Characters that stand for themselves in path, query and fragment.
+/// Characters that need no percent-encoding in path, query and fragment.
 const fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(
@@ -242,7 +242,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ours_the_quick_way_and_the_parser_agree(
+        fn fast_path_agrees_with_the_url_parser(
             href in "(https?://|//|/|#|\\?|(\\.\\./){1,4}|)[a-z0-9.]{0,6}(/|:80/|)([a-zA-Z0-9._~%-]{0,4}/?){0,3}[?#]?[a-z=&:#?]{0,4}",
             base in prop::sample::select(vec![
                 "https://example.org/a/b/c.html?q=1#f", "https://example.org/a/b//c", "http://example.org:8080", "https://x.example/é/",
@@ -258,7 +258,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ours_other_schemes_are_seen_as_the_parser_does(
+        fn detects_other_schemes_like_the_url_parser(
             href in "[a-zA-Z0-9+./\\-]{0,8}:(//)?[a-z0-9./:]{0,8}",
         ) {
             let base = Base::new(&PageUrl::parse("https://example.org/a/b").unwrap());
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_only_http_comes_out() {
+    fn resolves_only_http_and_https() {
         let base = Base::new(&PageUrl::parse("https://harbour.example/shop/rope.html").unwrap());
         assert_eq!(base.resolve(" ../a b ").as_deref(), Some("https://harbour.example/a%20b"));
         assert_eq!(

@@ -1,11 +1,9 @@
 //! Builds the tree of a page with html5ever.
 //!
-//! Input: the text of a page and [`Limits`]. Output: an [`Arena`] of linked
-//! nodes, which [`Dom`](crate::dom::Dom) lays out flat. Nesting deeper than
-//! [`Limits::depth`] is taken apart by leaving start tags out (the text stays);
-//! attributes beyond [`Limits::attributes`] are left out; a page that makes more
-//! nodes than [`Limits::nodes`] or takes more steps than [`Limits::steps`] is
-//! read up to there.
+//! Input: the text of a page and [`Limits`]. Output: an [`Arena`] of linked nodes, which
+//! [`Dom`](crate::dom::Dom) stores flat in document order.
+//! Leaves out start tags deeper than [`Limits::depth`] (their text is kept) and attributes beyond
+//! [`Limits::attributes`]; stops after [`Limits::nodes`] nodes or [`Limits::steps`] steps.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -31,7 +29,7 @@ pub(crate) fn bare(html: &str, limits: &Limits) -> usize {
     Arena::parse(html, limits).nodes.borrow().len()
 }
 
-/// What was left out of a hostile page.
+/// The limit at which parsing stopped or parts of the page were left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cut {
     Nothing,
@@ -68,6 +66,28 @@ pub(crate) struct Arena {
     most_text: usize,
     pub(crate) is_annotated: Cell<bool>,
     pub(crate) is_marked: Cell<bool>,
+    /// Comments around parts that the server sends late; only of pages that have such parts.
+    pub(crate) boundaries: RefCell<Vec<(u32, Boundary)>>,
+    is_streamed: bool,
+}
+
+/// A comment at an end of a part that React fills in late.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Boundary {
+    /// `<!--$?-->` and its like.
+    Start,
+    /// `<!--/$-->`.
+    End,
+}
+
+impl Boundary {
+    fn of(comment: &str) -> Option<Self> {
+        match comment {
+            "$" | "$?" | "$!" | "$~" => Some(Self::Start),
+            "/$" => Some(Self::End),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -75,11 +95,11 @@ pub(crate) struct Node {
     pub(crate) tag: Tag,
     /// The root and contents of templates are no elements.
     depth: u32,
-    parent: u32,
-    previous: u32,
+    pub(crate) parent: u32,
+    pub(crate) previous: u32,
     pub(crate) next: u32,
     pub(crate) first_child: u32,
-    last_child: u32,
+    pub(crate) last_child: u32,
     pub(crate) from: u32,
     pub(crate) to: u32,
 }
@@ -96,6 +116,26 @@ impl Node {
             last_child: NONE,
             from,
             to,
+        }
+    }
+
+    /// Takes a node out of its place, with all that is in it.
+    pub(crate) fn detach(nodes: &mut [Self], at: u32) {
+        let (parent, previous, next) = {
+            let node = &mut nodes[at as usize];
+            let links = (node.parent, node.previous, node.next);
+            (node.parent, node.previous, node.next) = (NONE, NONE, NONE);
+            links
+        };
+        if previous != NONE {
+            nodes[previous as usize].next = next;
+        } else if parent != NONE {
+            nodes[parent as usize].first_child = next;
+        }
+        if next != NONE {
+            nodes[next as usize].previous = previous;
+        } else if parent != NONE {
+            nodes[parent as usize].last_child = previous;
         }
     }
 }
@@ -160,6 +200,8 @@ impl Arena {
             n_cut_tags: Cell::new(0),
             is_annotated: Cell::new(false),
             is_marked: Cell::new(false),
+            boundaries: RefCell::default(),
+            is_streamed: crate::streamed::has_parts(html),
             most_text: 2 * html.len() + (1 << 20),
             most_nodes: limits.nodes.min(NONE as usize - 2),
         };
@@ -220,33 +262,13 @@ impl Arena {
     fn new_child(&self, child: NodeOrText<Handle>) -> u32 {
         match child {
             NodeOrText::AppendNode(handle) => {
-                self.detach(handle.at);
+                Node::detach(&mut self.nodes.borrow_mut(), handle.at);
                 handle.at
             }
             NodeOrText::AppendText(text) => {
                 let (from, to) = self.put_text(&text);
                 self.push(Node::new(Tag::Text, from, to))
             }
-        }
-    }
-
-    fn detach(&self, at: u32) {
-        let mut nodes = self.nodes.borrow_mut();
-        let (parent, previous, next) = {
-            let node = &mut nodes[at as usize];
-            let links = (node.parent, node.previous, node.next);
-            (node.parent, node.previous, node.next) = (NONE, NONE, NONE);
-            links
-        };
-        if previous != NONE {
-            nodes[previous as usize].next = next;
-        } else if parent != NONE {
-            nodes[parent as usize].first_child = next;
-        }
-        if next != NONE {
-            nodes[next as usize].previous = previous;
-        } else if parent != NONE {
-            nodes[parent as usize].last_child = previous;
         }
     }
 
@@ -331,8 +353,13 @@ impl TreeSink for Arena {
         Handle { at, ns: name.ns, name: name.local }
     }
 
-    fn create_comment(&self, _: StrTendril) -> Handle {
+    fn create_comment(&self, comment: StrTendril) -> Handle {
         let at = self.push(Node::new(Tag::Template, 0, 0));
+        if self.is_streamed
+            && let Some(boundary) = Boundary::of(&comment)
+        {
+            self.boundaries.borrow_mut().push((at, boundary));
+        }
         Handle { at, ns: ns!(), name: local_name!("") }
     }
 
@@ -344,7 +371,14 @@ impl TreeSink for Arena {
         if let NodeOrText::AppendNode(node) = &child
             && node.name == local_name!("")
         {
-            return; // a comment
+            // A comment, which is appended as soon as it is made.
+            let last = self.boundaries.borrow().last().map(|(at, _)| *at);
+            if last == Some(node.at) {
+                let depth = self.depth.get();
+                self.append_to(parent.at, child);
+                self.depth.set(depth);
+            }
+            return;
         }
         self.append_to(parent.at, child);
     }
@@ -412,7 +446,7 @@ impl TreeSink for Arena {
             let node = &self.nodes.borrow()[target.at as usize];
             (node.from as usize, node.to as usize)
         };
-        // Nobody repeats `<html>` for its hundredth attribute in good faith.
+        // Real pages do not add more than 64 attributes through repeated `<html>` tags.
         if 64 < to - from {
             return;
         }
@@ -442,7 +476,7 @@ impl TreeSink for Arena {
     }
 
     fn remove_from_parent(&self, target: &Handle) {
-        self.detach(target.at);
+        Node::detach(&mut self.nodes.borrow_mut(), target.at);
     }
 
     fn reparent_children(&self, node: &Handle, new_parent: &Handle) {

@@ -1,26 +1,27 @@
-//! Turns the main content into blocks, in reading order.
+//! Converts the main content to blocks in reading order.
 //!
-//! One walk: text gathers in a paragraph, an element that begins a line of its
-//! own ends it. Lists, tables and code have rooms of their own.
+//! Input: the tree, the region and the base URL. Output: blocks with their decoration.
+//! One walk collects text into the open paragraph; a block element ends the paragraph.
+//! Lists, tables and code have modules of their own. Skips dropped and hidden elements.
 
 use std::sync::Arc;
 
 use html5ever::local_name;
-use rutter_page::{
-    Block, Code, Heading, HttpUrl, Image, Level, Link, List, Quote, Str, Table, Text,
-};
+use rutter_page::{Block, Heading, HttpUrl, Image, Level, Link, List, Str, Table, Text};
 
 use crate::address::Base;
+use crate::code_frame::CodeFrames;
 use crate::dom::Dom;
-use crate::handle::{Handle, handle};
+use crate::handle::{LinkTarget, handle};
 use crate::hint::{self, Hints};
 use crate::inline::{Inline, superscript};
 use crate::region::Region;
-use crate::survey::{self, Marks, Survey};
+use crate::survey::{Marks, Survey};
+use crate::tabs::Tabs;
 use crate::tag::Tag;
-use crate::verdict::Reason;
+use crate::verdict::{Reason, is_heading_button};
 use crate::whole::Targets;
-use crate::{code, media, merge, note};
+use crate::{code, media, merge, note, visibility};
 use rutter_page::{Mark, Note, Rich, Span};
 
 /// A block and its decoration.
@@ -30,7 +31,7 @@ pub(crate) type Both = (Block<'static>, Rich);
 pub(crate) struct Walk<'w> {
     pub(crate) dom: &'w Dom,
     pub(crate) survey: &'w Survey,
-    dropped: &'w [Option<Reason>],
+    pub(crate) dropped: &'w [Option<Reason>],
     pub(crate) base: &'w Base,
     targets: &'w Targets,
     pub(crate) out: Vec<Both>,
@@ -38,17 +39,23 @@ pub(crate) struct Walk<'w> {
     /// Pictures and recordings met inside a line; they follow it.
     pub(crate) waiting: Vec<Block<'static>>,
     /// Admonitions so far.
-    n_groups: u32,
-    note: Option<Note>,
+    pub(crate) n_groups: u32,
+    pub(crate) note: Option<Note>,
     /// The last link that has relations, with them.
     rel: Option<(Arc<str>, &'w str)>,
     /// Elements that were read with another one.
     pub(crate) read: Vec<u32>,
+    /// Labels, captions and buttons that are not read where they are, sorted.
+    pub(crate) skipped: Vec<u32>,
+    pub(crate) tabs: Tabs,
+    pub(crate) frames: CodeFrames,
     /// Whether we are inside a line: an item, a cell, a heading.
-    is_inside: bool,
-    /// How many blocks the page may have in the end.
+    pub(crate) is_inside: bool,
+    /// The first text item that was read; the headline is searched before it.
+    pub(crate) first_text: u32,
+    /// Maximum number of blocks of the page.
     pub(crate) most_blocks: usize,
-    /// How many callers remember a place in `out`.
+    /// Number of callers that hold an index into `out`.
     n_held: usize,
 }
 
@@ -66,6 +73,10 @@ impl<'w> Walk<'w> {
     ) -> Self {
         // Hardly any segment makes more than one block.
         let n_segments = region.roots.iter().map(|root| survey.within(dom, *root).len()).sum();
+        let mut skipped = Vec::new();
+        let tabs = Tabs::of(dom, &region.roots, &mut skipped);
+        let frames = CodeFrames::of(dom, survey, &region.roots, &mut skipped);
+        skipped.sort_unstable();
         Self {
             dom,
             survey,
@@ -79,7 +90,11 @@ impl<'w> Walk<'w> {
             note: None,
             rel: None,
             read: Vec::new(),
+            skipped,
+            tabs,
+            frames,
             is_inside: false,
+            first_text: u32::MAX,
             most_blocks: usize::MAX,
             n_held: 0,
         }
@@ -92,7 +107,13 @@ impl<'w> Walk<'w> {
     }
 
     pub(crate) fn is_left_out(&self, at: u32) -> bool {
-        self.dropped.get(at as usize).is_some_and(Option::is_some) || self.read.contains(&at)
+        self.dropped.get(at as usize).is_some_and(Option::is_some)
+            || self.read.contains(&at)
+            || self.is_skipped(at)
+    }
+
+    pub(crate) fn is_skipped(&self, at: u32) -> bool {
+        !self.skipped.is_empty() && self.skipped.binary_search(&at).is_ok()
     }
 
     pub(crate) fn push(&mut self, block: Block<'static>, spans: Vec<Span>) {
@@ -110,7 +131,7 @@ impl<'w> Walk<'w> {
     }
 
     /// Walks what is inside an element and gives the place of its first block.
-    fn hold(&mut self, walk: impl FnOnce(&mut Self)) -> usize {
+    pub(crate) fn hold(&mut self, walk: impl FnOnce(&mut Self)) -> usize {
         let first = self.out.len();
         self.n_held += 1;
         walk(self);
@@ -131,7 +152,7 @@ impl<'w> Walk<'w> {
     pub(crate) fn node(&mut self, at: u32) {
         let tag = self.dom.item(at).tag;
         if tag == Tag::Text {
-            if self.dropped.get(at as usize).is_none_or(Option::is_none) {
+            if self.dropped.get(at as usize).is_none_or(Option::is_none) && !self.is_skipped(at) {
                 self.text(at);
             }
             return;
@@ -152,7 +173,7 @@ impl<'w> Walk<'w> {
                 | Tag::Embed
                 | Tag::Object
         ) {
-            if !survey::is_hidden(self.dom, at) {
+            if !visibility::is_hidden(self.dom, at) {
                 self.media(at, tag);
             }
             return;
@@ -168,6 +189,9 @@ impl<'w> Walk<'w> {
                 self.flush();
             }
             return;
+        }
+        if self.is_panel(at) {
+            return self.panel(at);
         }
         match tag {
             Tag::Br => {
@@ -206,21 +230,29 @@ impl<'w> Walk<'w> {
             Tag::Dt => self.labelled(at),
             Tag::Figcaption => self.caption(at),
             Tag::Caption | Tag::Legend => self.block(at),
+            // A button that folds a section can be its heading.
+            Tag::Button if is_heading_button(self.dom, at) => self.flow(at),
             Tag::Button => {}
-            Tag::Span if self.is_furniture(at) => {}
-            _ if tag.is_block() && self.survey.hints(at).has(Hints::CAPTION) => {
-                self.caption(at);
-            }
-            _ if tag.is_block() => {
-                if let Some(level) = self.level_of(at) {
-                    self.heading(at, level);
-                } else if let Some(kind) = note::kind(self.dom, self.survey, at) {
-                    self.note(at, &kind);
-                } else {
-                    self.block(at);
-                }
-            }
+            Tag::Span => self.span(at),
+            _ if tag.is_block() => self.line(at),
             _ => self.flow(at),
+        }
+    }
+
+    /// An element that begins a line of its own, by its names.
+    fn line(&mut self, at: u32) {
+        if self.survey.hints(at).has(Hints::CAPTION) {
+            self.caption(at);
+        } else if let Some(level) = self.level_of(at) {
+            self.heading(at, level);
+        } else if self.is_footnote(at) {
+            self.flush();
+            self.flow_inline(at);
+            self.flush();
+        } else if let Some(kind) = note::kind(self.dom, self.survey, at) {
+            self.note(at, &kind);
+        } else {
+            self.block(at);
         }
     }
 
@@ -228,6 +260,7 @@ impl<'w> Walk<'w> {
         if self.dom.is_space(at) {
             return self.paragraph.push_space();
         }
+        self.first_text = self.first_text.min(at);
         let text = self.dom.text(at);
         if self.dom.item(at).is_tidy {
             self.paragraph.push_tidy(text);
@@ -236,11 +269,48 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// Whether a few inline words belong to the page's furniture.
-    fn is_furniture(&self, at: u32) -> bool {
-        let Some(class) = self.dom.attr(at, &local_name!("class")) else { return false };
+    /// Inline text, unless it belongs to the page's furniture.
+    fn span(&mut self, at: u32) {
+        let Some(class) = self.dom.attr(at, &local_name!("class")) else { return self.flow(at) };
+        match class {
+            // The number of a note, and the ways back from it (docutils).
+            "brackets" if self.is_in_note_number(at) => {
+                self.paragraph.push("[");
+                self.flow(at);
+                self.paragraph.push("]");
+                return;
+            }
+            "fn-backref" => return,
+            _ => {}
+        }
         let hints = hint::of_names(class);
-        hints.has(Hints::HIDDEN) || (hints.has(Hints::BUTTONS) && hints.has(Hints::STRONG))
+        let is_button = hints.has(Hints::BUTTONS) && hints.has(Hints::STRONG);
+        if !is_button && !hints.has(Hints::HIDDEN) {
+            self.flow(at);
+        }
+    }
+
+    /// Whether a span is inside the label of a footnote or a reference to one.
+    fn is_in_note_number(&self, at: u32) -> bool {
+        self.dom.ancestors(at).skip(1).take(3).any(|up| {
+            let class = self.dom.attr(up, &local_name!("class")).unwrap_or("");
+            class.split_ascii_whitespace().any(|token| match self.dom.item(up).tag {
+                Tag::Dt => token == "label",
+                _ => matches!(
+                    token,
+                    "footnote-reference" | "citation-reference" | "footnote" | "citation"
+                ),
+            })
+        })
+    }
+
+    /// A footnote whose number stands apart from its text.
+    fn is_footnote(&self, at: u32) -> bool {
+        let role = self.dom.attr(at, &local_name!("role"));
+        let class = self.dom.attr(at, &local_name!("class")).unwrap_or("");
+        matches!(role, Some("doc-footnote" | "note"))
+            && class.starts_with("footnote")
+            && !self.holds_blocks(at)
     }
 
     /// The words below a picture. A box of picture and words is no caption.
@@ -255,7 +325,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    fn block(&mut self, at: u32) {
+    pub(crate) fn block(&mut self, at: u32) {
         self.flush();
         self.flow(at);
         self.flush();
@@ -302,14 +372,15 @@ impl<'w> Walk<'w> {
 
     fn anchor(&mut self, at: u32) {
         match handle(self.dom, at) {
-            Handle::Nothing => return,
-            Handle::Words => {
+            LinkTarget::Nothing => return,
+            LinkTarget::Words => {
                 // The number of a note must not run into the word before it.
                 let words = self.dom.words(at);
-                let is_bare = !words.starts_with(['[', '(']);
+                let is_bare =
+                    !words.starts_with(['[', '(']) && !self.paragraph.text.ends_with(['[', '(']);
                 return self.paragraph.push(&if is_bare { format!("[{words}]") } else { words });
             }
-            Handle::Link => {}
+            LinkTarget::Link => {}
         }
         match self.targets.get(at) {
             Some(url) => {
@@ -390,198 +461,6 @@ impl<'w> Walk<'w> {
         self.flush();
     }
 
-    fn code(&mut self, at: u32) {
-        if code::is_gutter(self.dom, at) {
-            return;
-        }
-        self.flush();
-        let text = code::text(self.dom, at, self.dropped);
-        if !text.trim().is_empty() {
-            let language = code::language(self.dom, at).map(Into::into);
-            let block = Code { language, code: text.into(), extra: Vec::new() };
-            self.push(Block::Code(block), Vec::new());
-        }
-    }
-
-    /// A figure: a quotation with its source, a recording with its chapters,
-    /// or a picture and its caption.
-    fn figure(&mut self, at: u32) {
-        let n_read = self.read.len();
-        self.figure_parts(at);
-        self.read.truncate(n_read);
-    }
-
-    fn figure_parts(&mut self, at: u32) {
-        self.flush();
-        let find = |tag: Tag| self.dom.subtree(at).find(|at| self.dom.item(*at).tag == tag);
-        let caption = find(Tag::Figcaption);
-        if let (Some(quote), Some(caption)) = (find(Tag::Blockquote), caption)
-            && !self.is_complex(quote)
-            && self.survey.sum(self.dom, quote).chars + self.survey.sum(self.dom, caption).chars
-                == self.survey.sum(self.dom, at).chars
-        {
-            self.read.push(caption);
-            self.quote(quote, Some(self.dom.words(caption)));
-            return;
-        }
-        if let Some(player) = find(Tag::Video).or_else(|| find(Tag::Audio))
-            && let Some(block) = media::recording(self.dom, player, self.base)
-        {
-            let parts = media::parts(self.dom, at);
-            self.push(media::with_parts(self.dom, block, &parts), Vec::new());
-            self.read.push(player);
-            self.read.extend(parts.all());
-        }
-        self.flow(at);
-        self.flush();
-    }
-
-    /// Quotation marks around more than words are only an indentation.
-    fn is_complex(&self, at: u32) -> bool {
-        self.dom.subtree(at).skip(1).any(|at| {
-            let tag = self.dom.item(at).tag;
-            tag.heading().is_some()
-                || matches!(
-                    tag,
-                    Tag::Pre
-                        | Tag::Table
-                        | Tag::Ul
-                        | Tag::Ol
-                        | Tag::Dl
-                        | Tag::Img
-                        | Tag::Video
-                        | Tag::Blockquote
-                )
-        })
-    }
-
-    fn quote(&mut self, at: u32, source: Option<String>) {
-        if self.is_complex(at) || note::kind(self.dom, self.survey, at).is_some() {
-            return match note::kind(self.dom, self.survey, at) {
-                Some(kind) => self.note(at, &kind),
-                None => self.block(at),
-            };
-        }
-        self.flush();
-        let first = self.hold(|walk| walk.flow(at));
-        let (mut text, mut spans) = (String::new(), Vec::new());
-        let mut citation = source;
-        let parts: Vec<Both> = self.out.drain(first..).collect();
-        let n_parts = parts.len();
-        let cite = self
-            .dom
-            .subtree(at)
-            .find(|at| matches!(self.dom.item(*at).tag, Tag::Cite | Tag::Footer | Tag::Figcaption));
-        let cited = cite.map(|at| self.dom.words(at)).filter(|cited| !cited.is_empty());
-        for (idx, (block, rich)) in parts.into_iter().enumerate() {
-            let (part, part_spans) = match block {
-                Block::Text(part) => (part.text.into_string(), rich.spans),
-                Block::Link(part) => {
-                    let end = u32::try_from(part.text.len()).unwrap_or(u32::MAX);
-                    let mark = Mark::Link(part.url.as_str().into());
-                    (part.text.into_string(), vec![Span { part: 0, start: 0, end, mark }])
-                }
-                other => {
-                    self.out.push((other, rich));
-                    continue;
-                }
-            };
-            let dashed = part.trim_start_matches(['\u{2014}', '\u{2013}', '-', '~', ' ']);
-            let is_last = idx + 1 == n_parts && 0 < idx;
-            if is_last && dashed.len() < part.len() && dashed.len() < 120 {
-                citation = Some(dashed.to_owned());
-                continue;
-            }
-            if cited.as_deref().is_some_and(|cited| dashed == cited) && 0 < idx {
-                citation.clone_from(&cited);
-                continue;
-            }
-            if !text.is_empty() {
-                text.push_str("\n\n");
-            }
-            shift(part_spans, text.len(), &mut spans);
-            text.push_str(&part);
-        }
-        // A citation at the end of the only paragraph.
-        if citation.is_none()
-            && let Some(cited) = cited
-            && let Some(rest) = text.strip_suffix(cited.as_str())
-            && !rest.trim().is_empty()
-        {
-            let n_rest = rest.trim_end_matches(['\u{2014}', '\u{2013}', '-', '\n', ' ']).len();
-            text.truncate(n_rest);
-            spans.retain(|span| span.end as usize <= n_rest);
-            citation = Some(cited);
-        }
-        if text.is_empty() {
-            return;
-        }
-        let trimmed = |cited: String| {
-            cited.trim_start_matches(['\u{2014}', '\u{2013}', '-', '~', ' ']).to_owned()
-        };
-        let citation = citation.map(trimmed).map(Into::into);
-        let block = Quote { text: text.into(), citation, extra: Vec::new() };
-        self.push(Block::Quote(block), spans);
-    }
-
-    fn note(&mut self, at: u32, kind: &str) {
-        self.flush();
-        let outer = self.note.take();
-        self.n_groups += 1;
-        let note = Note { kind: kind.to_owned(), group: self.n_groups };
-        self.note = Some(note.clone());
-        let title = note::title(self.dom, at);
-        let label = match title.map(|title| self.dom.words(title)).filter(|text| !text.is_empty()) {
-            Some(text) => note::label(kind, &text),
-            None => note::name(kind),
-        };
-        let first = self.hold(|walk| match note::body(walk.dom, at) {
-            Some(body) => walk.flow(body),
-            None => {
-                let mut child = at + 1;
-                while child < walk.dom.item(at).end {
-                    walk.without(child, title);
-                    child = walk.dom.item(child).end;
-                }
-            }
-        });
-        if let Some((Block::Text(block), rich)) = self.out.get_mut(first) {
-            let lead = format!("{label}: ");
-            let text = format!("{lead}{}", &*block.text);
-            let mut spans = Vec::new();
-            let end = u32::try_from(label.len() + 1).unwrap_or(u32::MAX);
-            spans.push(Span { part: 0, start: 0, end, mark: Mark::Strong });
-            shift(std::mem::take(&mut rich.spans), lead.len(), &mut spans);
-            block.text = text.into();
-            rich.spans = spans;
-        } else if first < self.out.len() || title.is_some() {
-            let end = u32::try_from(label.len()).unwrap_or(u32::MAX);
-            let spans = vec![Span { part: 0, start: 0, end, mark: Mark::Strong }];
-            let block = Block::Text(Text { text: label.into(), extra: Vec::new() });
-            let rich = Rich { spans, note: Some(note), ..Rich::default() };
-            self.out.insert(first, (block, rich));
-        }
-        self.note = outer;
-    }
-
-    /// Walks a node, but leaves one element out.
-    fn without(&mut self, at: u32, left_out: Option<u32>) {
-        let Some(other) = left_out else { return self.node(at) };
-        if at == other {
-            return self.flush();
-        }
-        if !self.dom.subtree(at).contains(&other) {
-            return self.node(at);
-        }
-        self.flush();
-        let mut child = at + 1;
-        while child < self.dom.item(at).end {
-            self.without(child, left_out);
-            child = self.dom.item(child).end;
-        }
-        self.flush();
-    }
-
     fn media(&mut self, at: u32, tag: Tag) {
         if matches!(tag, Tag::Img | Tag::Picture) {
             let Some(image) = media::image(self.dom, at, self.base) else {
@@ -591,6 +470,9 @@ impl<'w> Walk<'w> {
                 }
                 return;
             };
+            if self.is_shown(&image.url) {
+                return;
+            }
             let block = Block::Image(Image { extra: Vec::new(), ..image });
             if self.paragraph.is_empty() && !self.is_inside {
                 self.push(block, Vec::new());
@@ -609,6 +491,12 @@ impl<'w> Walk<'w> {
         } else if matches!(tag, Tag::Object) {
             self.flow(at);
         }
+    }
+
+    /// Whether the last picture is the same: a copy for readers without scripts.
+    fn is_shown(&self, url: &HttpUrl<'_>) -> bool {
+        let last = self.waiting.last().or_else(|| self.out.last().map(|(block, _)| block));
+        matches!(last, Some(Block::Image(image)) if image.url == *url)
     }
 
     fn table(&mut self, at: u32) {

@@ -1,9 +1,9 @@
-//! Which characters the bytes of a page stand for.
+//! Decodes the bytes of a page.
 //!
-//! By the standard: a byte order mark, then the header, then a `meta` within
-//! the first kilobyte, then a guess. What was declared is believed, with one
-//! exception: a stored page often has the `meta` of its former encoding, so
-//! where the bytes are plainly UTF-8, they are read as UTF-8.
+//! Input: bytes and the charset of the HTTP header. Output: text and the encoding used. Order:
+//! byte order mark, header, `meta` in the first kilobyte, detection. Bytes that are clearly UTF-8
+//! are decoded as UTF-8 although a `meta` element names another encoding, because stored pages
+//! often keep the `meta` of their former encoding. Invalid bytes are replaced and reported.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::rules;
 const PRESCAN: usize = 1024;
 
 impl Decoded<'_> {
-    /// What is wrong with the bytes.
+    /// Findings about invalid bytes.
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let name = self.encoding.name().to_owned();
         let finding = || Finding::new(&rules::UNDECODABLE, Place::WHOLE, name);
@@ -32,7 +32,7 @@ const PLAINLY: usize = 8;
 pub(crate) struct Decoded<'b> {
     pub(crate) text: Cow<'b, str>,
     pub(crate) encoding: &'static Encoding,
-    /// Whether bytes were left that stand for nothing.
+    /// Whether the text contains bytes that are invalid in the encoding.
     pub(crate) is_broken: bool,
 }
 
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_mark_then_header_then_meta_then_guess() {
+    fn order_is_bom_header_meta_detection() {
         let meta = b"<html><meta charset=\"iso-8859-1\"><p>\xe4";
         assert_eq!(name(b"\xef\xbb\xbf<meta charset=koi8-r>", Some("gbk")), "UTF-8");
         assert_eq!(name(meta, Some("koi8-r")), "KOI8-R");
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_the_forms_of_meta() {
+    fn reads_charset_from_meta_variants() {
         let http = b"<META HTTP-EQUIV='Content-Type' CONTENT='text/html; charset=Shift_JIS'>";
         assert_eq!(name(http, None), "Shift_JIS");
         assert_eq!(name(b"<!-- <meta charset=gbk> --><meta charset = 'utf-16'>", None), "UTF-8");
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_without_a_declaration_the_bytes_decide() {
+    fn detects_charset_without_declaration() {
         let cyrillic = encoding_rs::WINDOWS_1251
             .encode("Гавань открыта каждый день с утра до вечера, кроме воскресенья.")
             .0

@@ -1,12 +1,63 @@
-//! Program text and formulas: what they are written in, and what of a block
-//! is text rather than furniture.
+//! Reads code blocks and formulas.
+//!
+//! Input: a `pre`, `code`, `math` or math script element. Output: its source text and its language.
+//! Leaves out line numbers, copy buttons and dropped elements.
 
 use html5ever::local_name;
+use rutter_page::{Block, Code, Mark};
 
+use crate::blocks::Walk;
 use crate::dom::Dom;
 use crate::hint::{self, Hints};
 use crate::tag::Tag;
 use crate::verdict::Reason;
+
+impl Walk<'_> {
+    /// The caption of a code block, into the open paragraph.
+    fn code_caption(&mut self, at: u32) {
+        let Some(caption) = self.frames.caption(at) else { return };
+        let n_before = self.paragraph.text.len();
+        if self.dom.item(caption).tag == Tag::Text {
+            self.text(caption);
+        } else {
+            self.flow(caption);
+        }
+        let is_empty = self.paragraph.text.get(n_before..).is_none_or(|new| new.trim().is_empty());
+        if is_empty {
+            let words = self.dom.words(caption);
+            self.paragraph.push(words.trim_end_matches(['#', '\u{b6}', ' ']));
+        }
+    }
+
+    /// Code inside a cell behind its caption: lines of it, white space kept.
+    pub(crate) fn code_line(&mut self, at: u32) {
+        self.paragraph.line_break();
+        let outer = std::mem::replace(&mut self.is_inside, true);
+        self.code_caption(at);
+        self.is_inside = outer;
+        self.paragraph.line_break();
+        let text = text(self.dom, at, self.dropped);
+        self.paragraph.open(Mark::Code);
+        self.paragraph.push_raw(&text);
+        self.paragraph.close();
+        self.paragraph.line_break();
+    }
+
+    pub(crate) fn code(&mut self, at: u32) {
+        if is_gutter(self.dom, at) {
+            return;
+        }
+        self.flush();
+        let text = text(self.dom, at, self.dropped);
+        if !text.trim().is_empty() {
+            self.code_caption(at);
+            self.flush();
+            let language = language(self.dom, at).map(Into::into);
+            let block = Code { language, code: text.into(), extra: Vec::new() };
+            self.push(Block::Code(block), Vec::new());
+        }
+    }
+}
 
 /// The text of a code block, white space kept, furniture left out.
 pub(crate) fn text(dom: &Dom, at: u32, dropped: &[Option<Reason>]) -> String {
@@ -105,7 +156,7 @@ pub(crate) fn is_gutter(dom: &Dom, at: u32) -> bool {
 pub(crate) fn language(dom: &Dom, at: u32) -> Option<String> {
     let inner = dom.subtree(at).skip(1).find(|at| dom.item(*at).tag == Tag::Code);
     let outer = dom.ancestors(at).skip(1).take(8).take_while(|up| {
-        // Whatever holds several blocks, or much else, says nothing about any.
+        // An ancestor with several blocks or much other content does not identify a language.
         let inside = dom.subtree(*up);
         inside.len() < 5000 && inside.filter(|at| dom.item(*at).tag == Tag::Pre).nth(2).is_none()
     });
@@ -132,9 +183,9 @@ pub(crate) fn language(dom: &Dom, at: u32) -> Option<String> {
 }
 
 enum Class {
-    /// A prefix says that this is a language.
+    /// A class with a language prefix, such as `language-rust`.
     Named(String),
-    /// A word beside a highlighter's own name.
+    /// A language name without a prefix.
     Bare(String),
     Silent,
 }

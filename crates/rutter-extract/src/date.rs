@@ -1,8 +1,8 @@
-//! Dates in the forms sites write them.
+//! Parses dates in the formats that sites use.
 //!
-//! A date without a time is midnight, a time without a zone is UTC. Day before
-//! month, except where month names or ISO order say otherwise; `01/02/2024`,
-//! which nobody can know, is no date.
+//! Input: text. Output: a [`Timestamp`]. A date without a time is midnight; a time without a zone
+//! is UTC. The day comes before the month unless a month name or ISO order says otherwise. Rejects
+//! ambiguous dates such as `01/02/2024`, and dates that do not exist.
 
 use rutter_page::Timestamp;
 
@@ -282,7 +282,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_the_forms_sites_use() {
+    fn parses_date_formats_of_sites() {
         for (text, wanted) in [
             ("2020-01-27", "2020-01-27T00:00:00Z"),
             ("2020-01-27T15:04:05+01:00", "2020-01-27T14:04:05Z"),
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_what_is_no_date() {
+    fn rejects_ambiguous_and_invalid_dates() {
         for text in [
             "",
             "today",

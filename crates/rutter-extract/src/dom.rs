@@ -1,13 +1,17 @@
-//! The tree of a page, laid out flat in document order, so that every later
-//! pass is a loop.
+//! The tree of a page, stored flat in document order.
 //!
-//! Text and attribute values are ranges of one string.
+//! Input: the text of a page and [`Limits`]. Output: a [`Dom`], over which later passes are loops.
+//! Texts and attribute values are ranges of one string. Parts beyond the limits are left out.
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
 
 use html5ever::LocalName;
 
 use crate::Limits;
 use crate::arena::{Arena, Cut};
 use crate::space::{append, collapse, gap, tidy};
+use crate::streamed;
 use crate::tag::Tag;
 
 pub(crate) const NONE: u32 = u32::MAX;
@@ -23,16 +27,16 @@ pub(crate) struct Dom {
     pub(crate) body: Option<u32>,
     /// Whether the page was read to its end and in its full depth.
     pub(crate) cut: Cut,
-    /// How many tags had more attributes than allowed.
+    /// Number of tags with more attributes than allowed.
     pub(crate) n_cut_tags: usize,
     /// Whether any attribute begins with `data-ai-`.
     pub(crate) is_annotated: bool,
     /// Whether any element is marked by its author as content or not.
     pub(crate) is_marked: bool,
-    /// Whether there are scripts that might bring text.
-    pub(crate) has_scripts: bool,
-    /// How many `a` elements there are.
+    /// Number of `a` elements.
     pub(crate) n_links: usize,
+    /// Ids of elements that a control of the page opens; found when asked for.
+    controlled: OnceCell<HashSet<Box<str>>>,
 }
 
 /// An element or a run of text.
@@ -59,7 +63,9 @@ pub(crate) struct Attr {
 impl Dom {
     /// Reads a page.
     pub(crate) fn parse(html: &str, limits: &Limits) -> Self {
-        Self::flatten(Arena::parse(html, limits))
+        let mut arena = Arena::parse(html, limits);
+        streamed::place(html, &mut arena, limits.depth);
+        Self::flatten(arena)
     }
 
     pub(crate) fn item(&self, at: u32) -> &Item {
@@ -82,7 +88,7 @@ impl Dom {
         item.to - item.from == 1 && self.text.as_bytes()[item.from as usize] == b' '
     }
 
-    /// The bytes of a text item and all behind it, whosever they are.
+    /// The bytes of a text item and all bytes behind it, including those of other items.
     pub(crate) fn behind(&self, at: u32) -> &[u8] {
         &self.text.as_bytes()[self.item(at).from as usize..]
     }
@@ -110,6 +116,18 @@ impl Dom {
         self.attributes(at).find(|(found, _)| *found == name).map(|(_, value)| value)
     }
 
+    /// Whether a button or link of the page opens the element with this id.
+    pub(crate) fn is_controlled(&self, id: &str) -> bool {
+        let controlled = self.controlled.get_or_init(|| {
+            let controls = self.attributes.iter().filter(|attribute| {
+                matches!(&*attribute.name, "aria-controls" | "data-target" | "data-bs-target")
+            });
+            let ids = controls.flat_map(|attribute| self.value(attribute).split_ascii_whitespace());
+            ids.map(|id| Box::from(id.strip_prefix('#').unwrap_or(id))).collect()
+        });
+        controlled.contains(id)
+    }
+
     /// The value of an attribute known to the parser: a comparison of numbers.
     pub(crate) fn attr(&self, at: u32, name: &LocalName) -> Option<&str> {
         let attribute = self.attrs_of(at).iter().find(|attribute| attribute.name == *name)?;
@@ -128,7 +146,8 @@ impl Dom {
         })
     }
 
-    /// An empty value lies nowhere: text around its place may have been moved.
+    /// The value of an attribute. Empty if the range is invalid: the text around the position of an
+    /// empty value may have been moved.
     fn value(&self, attribute: &Attr) -> &str {
         self.text.get(attribute.from as usize..attribute.to as usize).unwrap_or_default()
     }
@@ -173,7 +192,7 @@ impl Dom {
         let parent = self.item(at).parent;
         let mut here = at;
         std::iter::from_fn(move || {
-            // The item before it in the document lies in the sibling before it.
+            // The previous item in document order belongs to the previous sibling.
             let before = here.checked_sub(1).filter(|before| *before != parent)?;
             here = self.ancestors(before).find(|up| self.item(*up).parent == parent)?;
             Some(here)
@@ -203,9 +222,9 @@ impl Dom {
         // none; `open` holds the way up.
         let mut open: Vec<(u32, u32)> = Vec::new();
         let mut text = arena.text.into_inner().into_bytes();
-        // Up to where white space means something.
+        // End of the element in which white space is kept.
         let mut raw_until = NONE;
-        let (mut has_scripts, mut n_links) = (false, 0);
+        let mut n_links = 0;
         let mut here = nodes.first().map_or(NONE, |root| root.first_child);
         loop {
             let at = u32::try_from(items.len()).unwrap_or(NONE);
@@ -225,12 +244,11 @@ impl Dom {
                 let n_left = tidy(&mut text, from as usize, to as usize);
                 let end = from + u32::try_from(n_left).unwrap_or(0);
                 if end < to {
-                    // What is left over is nobody's, but must be text all the same.
+                    // The unused bytes belong to no item but must be valid UTF-8.
                     text[end as usize..to as usize].fill(b' ');
                     to = end;
                 }
             }
-            has_scripts |= tag == Tag::Script;
             n_links += usize::from(tag == Tag::A);
             items.push(Item { tag, parent, end: at + 1, is_tidy, from, to });
             if node.first_child == NONE {
@@ -259,13 +277,13 @@ impl Dom {
             n_cut_tags,
             is_annotated,
             is_marked,
-            has_scripts,
             n_links,
+            controlled: OnceCell::new(),
         }
     }
 }
 
-/// Whether white space inside means something, or is nobody's to look at.
+/// Whether the text of an element keeps its white space: it is significant or never read.
 fn is_raw(tag: Tag) -> bool {
     matches!(tag, Tag::Pre | Tag::Script | Tag::Style | Tag::Textarea | Tag::Template)
 }

@@ -1,4 +1,8 @@
-//! The way of a page: bytes, text, tree, survey, region, blocks, page.
+//! Extracts a page: decode, parse, survey, choose the region, convert it to blocks, assemble the
+//! page.
+//!
+//! Input: bytes and [`Options`]. Output: an [`Extraction`] with the page, its facts and findings.
+//! Rejects nothing: a page that exceeds its limits or needs scripts is reported as a finding.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,45 +14,46 @@ use rutter_page::{Block, HttpUrl, LanguageTag, Object, Page, PageUrl, Raw, Str, 
 use crate::address::Base;
 use crate::arena::Cut;
 use crate::blocks::Walk;
-use crate::classify::{Decision, Landmark, PageType, Subject, classify};
+use crate::classify::{Decision, Forced, Landmark, PageType, Subject, classify};
+use crate::coverage::Coverage;
+use crate::description::{first_sentences, prose, shorten};
 use crate::dom::Dom;
 use crate::facts::{Annotated, Facts, PageLink};
+use crate::headline::{self, Headline};
+use crate::link_blocks::{self, PageLinks};
 use crate::meta::Found;
 use crate::region::{self, Region};
 use crate::selector::Selector;
+use crate::shell::{self, Embedded, EmbeddedPlace, TextSource};
 use crate::space::{end_line, gap};
 use crate::survey::Survey;
 use crate::tag::Tag;
-use crate::template::{self, Sketch, Templates, VersionId};
+use crate::template::{Templates, VersionId};
 use crate::verdict::gone;
 use crate::whole::{Targets, Whole};
-use crate::{Limits, charset, language, login, merge, rules};
+use crate::{Limits, charset, language, login, merge, rules, template_marks};
 use rutter_page::Rich;
 
-/// Longest description made from the text, in characters.
-const LONGEST_DESCRIPTION: usize = 200;
-
-/// How a page is read.
+/// Options for the extraction of one page.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Its address; relative links start from here.
+    /// The URL of the page, against which relative links are resolved.
     pub url: PageUrl<'static>,
-    /// When its bytes were last known to change: `modified`, unless the page
-    /// names a date itself.
+    /// The last known change of the bytes; used as `modified` if the page declares no date.
     pub seen: Timestamp,
     /// The charset of its HTTP header.
     pub charset: Option<String>,
     /// The language of the site, for pages that declare none.
     pub language: Option<LanguageTag<'static>>,
-    /// Whether links of paragraphs become blocks of their own.
+    /// Selects the links that become separate blocks.
     pub links: LinkBlocks,
-    /// What the site's pages have in common.
+    /// The site template.
     pub template: Use,
-    /// What to stop at.
+    /// Limits on the size of a page.
     pub limits: Limits,
-    /// Whether to say why each part was kept or dropped.
+    /// Whether to explain why each part was kept or dropped.
     pub explain: bool,
-    /// What the owner of the site wants kept and dropped.
+    /// Selectors of the site owner for main content, kept parts and dropped parts.
     pub control: Control,
 }
 
@@ -71,7 +76,7 @@ impl Options {
             seen,
             charset: None,
             language: None,
-            links: LinkBlocks::Lone,
+            links: LinkBlocks::All,
             template: Use::Nothing,
             limits: Limits::USUAL,
             explain: false,
@@ -80,68 +85,80 @@ impl Options {
     }
 }
 
-/// How a site's templates are used.
+/// Selects the template version that a page is extracted with.
 #[derive(Debug, Clone, Default)]
 pub enum Use {
-    /// Not: the page alone decides.
+    /// No template.
     #[default]
     Nothing,
-    /// The version that fits.
+    /// The version that matches the layout of the page.
     Fitting(Arc<Templates>),
-    /// This version, which the page was read with before.
+    /// A fixed version: the one of the previous extraction.
     Pinned(Arc<Templates>, VersionId),
 }
 
-/// Which links become blocks (D45).
+/// Selects the links that become blocks (D45).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LinkBlocks {
-    /// Those that are a paragraph of their own.
-    #[default]
+    /// Links that are the only content of a paragraph.
     Lone,
-    /// All: those of a paragraph follow it.
+    /// Also links inside other blocks, placed behind the block; each URL once.
+    #[default]
     All,
 }
 
-/// What a page turned out to be.
+/// The result of the extraction of one page.
 #[derive(Debug, Clone)]
 pub struct Extraction {
     /// The page, ready for a collection unless its content is empty.
     pub page: Page<'static>,
     /// Decoration of each block of the page, in the same order.
     pub rich: Vec<Rich>,
-    /// What it says about itself.
+    /// The metadata of the page.
     pub facts: Facts,
     /// All its links, in document order.
     pub links: Vec<PageLink>,
-    /// Its elements with `data-ai-*` attributes, in document order, and what
-    /// in them is hidden or filled in.
+    /// Elements with `data-ai-*` attributes, and the hidden elements and form fields inside them,
+    /// in document order.
     pub annotated: Vec<Annotated>,
-    /// Everything the body of the page says, one line for each block, white
-    /// space collapsed; scripts, styles, templates and drawings left out.
+    /// The text of the body, one line per block, with collapsed white space; without scripts,
+    /// styles, templates and drawings.
     pub visible_text: String,
-    /// What of it the page hides by its own attributes, in order and apart.
+    /// Ranges of `visible_text` that the page hides by attributes, ascending and not overlapping.
     pub hidden: Vec<Range<usize>>,
     /// The encoding it was read in.
     pub charset: &'static str,
-    /// From 0 to 1: how sure it is that the main content is the main content.
+    /// Whether the first block is a headline that stands apart from the text.
+    pub(crate) headline: Headline,
+    /// Confidence in the choice of the main content, from 0 to 1.
     pub confidence: f32,
-    /// What kind of page it is; none for Markdown and for pages that are too
-    /// long to be classified.
+    /// The page type; `None` for Markdown and for pages that are too long to be classified.
     pub page_type: Option<PageType>,
+    /// Share of the text in the main landmark that is kept; `None` for Markdown, for
+    /// pages without a landmark or with one of fewer than [`Coverage::FEWEST`]
+    /// characters, and for pages that are too long to be classified.
+    pub coverage: Option<Coverage>,
     /// The template version it was read with.
     pub template: Option<VersionId>,
-    /// What is wrong with it.
+    /// Whether the text of the page appears only after scripts run and the data of the page does
+    /// not contain it. If so, `page` does not hold the content.
+    pub needs_scripts: bool,
+    /// The source of the text.
+    pub text_from: TextSource,
+    /// Problems of the page.
     pub findings: Vec<Finding>,
+    /// Selectors of the owner for what to keep and to drop that match an
+    /// element of the page.
+    pub matched: Vec<String>,
     /// Why each part was kept or dropped, where asked for.
     pub why: Vec<Why>,
 }
 
-/// Bytes below which a page is short, for whoever asks whether it is one.
+/// Bytes of content below which [`Extraction::is_short`] returns true.
 const SHORT: usize = 600;
 
 impl Extraction {
-    /// Whether there is so little on it that it may be there for something else
-    /// than to be read.
+    /// Whether the page has so little content that it may have another purpose than to be read.
     pub fn is_short(&self) -> bool {
         self.page.to_text().len() < SHORT
     }
@@ -157,12 +174,16 @@ impl Extraction {
         self.page.to_rich_markdown(&self.rich)
     }
 
-    /// The page as one would read it aloud: its words without the pictures,
-    /// what stands for them and what is written below them.
+    /// The text of the page: without pictures, their alternatives and captions,
+    /// without link blocks that repeat a link, and without a headline that
+    /// stands apart from the text.
     pub fn to_text(&self) -> String {
         let mut out = String::new();
-        for (block, rich) in self.page.content.iter().zip(&self.rich) {
-            if rich.is_caption || matches!(block, Block::Image(_)) {
+        let is_apart = self.headline == Headline::Restored
+            && matches!(self.page.content.first(), Some(Block::Heading(_)));
+        let n_apart = usize::from(is_apart);
+        for (block, rich) in self.page.content.iter().zip(&self.rich).skip(n_apart) {
+            if rich.is_caption || rich.is_repeat || matches!(block, Block::Image(_)) {
                 continue;
             }
             let piece = block.to_text();
@@ -237,32 +258,112 @@ pub struct Why {
     pub is_kept: bool,
     /// Characters in it.
     pub chars: u32,
-    /// How its text begins.
+    /// The start of its text.
     pub start: String,
 }
 
 /// Reads a page of HTML.
 pub fn html(bytes: &[u8], options: &Options) -> Extraction {
     let decoded = charset::decode(bytes, options.charset.as_deref());
-    let mut findings = decoded.findings();
-    let dom = Dom::parse(&decoded.text, &options.limits);
+    let mut extraction = read_html(&decoded.text, options, decoded.findings(), Pass::First);
+    extraction.charset = decoded.encoding.name();
+    extraction
+}
+
+/// Marks the element that holds the embedded text of a shell.
+const EMBEDDED_MARK: &str = "data-rutter-embedded";
+
+/// The pass of an extraction; only shells need more than the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pass {
+    First,
+    /// As any other page, though it is a shell.
+    Plain,
+    /// With a text that was appended, in an element with the mark.
+    Appended,
+    /// With the text of this `noscript` element.
+    Noscript(u32),
+    /// As a shell whose embedded text cannot be read.
+    Shell,
+}
+
+/// Reads a shell whose text is in data of the page.
+fn read_embedded(
+    text: &str,
+    options: &Options,
+    findings: Vec<Finding>,
+    Embedded { source, place }: Embedded,
+) -> Extraction {
+    let mut extraction = match place {
+        EmbeddedPlace::Outside(html) => {
+            let whole = format!("{text}\n<main {EMBEDDED_MARK}>{html}</main>");
+            let appended = read_html(&whole, options, findings.clone(), Pass::Appended);
+            if appended.needs_scripts {
+                return read_html(text, options, findings, Pass::Shell);
+            }
+            appended
+        }
+        EmbeddedPlace::Element(at) => {
+            // A long `noscript` copy is content without further ado.
+            let plain = read_html(text, options, findings.clone(), Pass::Plain);
+            if plain.is_short() {
+                read_html(text, options, findings, Pass::Noscript(at))
+            } else {
+                plain
+            }
+        }
+    };
+    extraction.text_from = source;
+    let finding = Finding::new(&rules::EMBEDDED_TEXT, Place::WHOLE, source.name().to_owned());
+    extraction.findings.push(finding);
+    extraction
+}
+
+/// Reads the decoded text of a page.
+fn read_html(text: &str, options: &Options, mut findings: Vec<Finding>, pass: Pass) -> Extraction {
+    let mut dom = Dom::parse(text, &options.limits);
     let found = Found::of(&dom, options.limits.json);
+    let mut shell = None;
+    if matches!(pass, Pass::First | Pass::Shell) {
+        let signals = shell::Signals::of(&dom, text.len(), found.title.as_deref());
+        shell = Some(signals).filter(shell::Signals::is_shell);
+    }
+    if pass == Pass::First
+        && shell.is_some()
+        && let Some(embedded) = shell::find(&dom, &found, options.limits.json)
+    {
+        return read_embedded(text, options, findings, embedded);
+    }
+    let embedded = match pass {
+        Pass::First | Pass::Plain | Pass::Shell => None,
+        Pass::Appended => {
+            (0..dom.len()).rev().find(|at| dom.attribute(*at, EMBEDDED_MARK).is_some())
+        }
+        Pass::Noscript(at) => {
+            dom.items[at as usize].tag = Tag::Main;
+            Some(at)
+        }
+    };
     if 0 < found.n_broken {
         let detail = format!("{} of them", found.n_broken);
         findings.push(Finding::new(&rules::BROKEN_JSON_LD, Place::WHOLE, detail));
     }
     let mut survey = Survey::of(&dom);
-    let wanted = Wanted::of(&dom, &options.control, &mut findings);
-    let landmark = match wanted.main {
+    let wanted = OwnerSelection::of(&dom, &options.control, &mut findings);
+    let landmark = match wanted.main.or(embedded.map(|at| vec![at])) {
         Some(roots) => Landmark::named(roots),
         None => Landmark::of(&dom, &survey),
     };
     let mut marked = vec![None; dom.items.len()];
-    let template = mark(&dom, &survey, &options.template, &mut marked);
-    let repeated = unmark_landmark(&dom, &landmark, &mut marked);
+    let template = template_marks::mark(&dom, &survey, &options.template, &mut marked);
+    let repeated = template_marks::take_back(&dom, &survey, &landmark, &mut marked);
     if template.is_some() {
-        // What the site's pages share decides nothing about the rest.
-        survey.forget(&gone(&dom, &survey, &marked));
+        // Template text must not affect the decisions about other text.
+        let mut is_gone = gone(&dom, &survey, &marked);
+        for kept in wanted.forced.iter().filter(|forced| forced.is_kept) {
+            is_gone.get_mut(survey.within(&dom, kept.at)).unwrap_or_default().fill(false);
+        }
+        survey.forget(&is_gone);
     }
     let rules = region::find(&dom, &survey, marked);
     let subject = Subject {
@@ -272,28 +373,41 @@ pub fn html(bytes: &[u8], options: &Options) -> Extraction {
         landmark: &landmark,
         repeated: &repeated,
         forced: &wanted.forced,
+        is_home: matches!(
+            options.url.as_str().splitn(4, '/').nth(3),
+            None | Some("" | "index.html")
+        ),
         explain: options.explain,
     };
-    let Decision { region, page_type, loss, why } = classify(&subject, rules);
-    if let Some(loss) = loss {
-        let detail = format!(
-            "{:.0} % of it; the largest part is {}: \"{}\"",
-            loss.share * 100.0,
-            loss.place,
-            loss.start
-        );
+    let Decision { region, page_type, coverage, why } = classify(&subject, rules);
+    if let Some(lossy) = coverage.as_ref().filter(|it| it.is_lossy())
+        && let Some(largest) = &lossy.largest
+    {
+        let lost = (1.0 - lossy.share()) * 100.0;
+        let detail = format!("{lost:.0} % of it; the largest part is {largest}");
         findings.push(Finding::new(&rules::MAIN_TEXT_DROPPED, Place::WHOLE, detail));
     }
-    let mut extraction = walk(Read { dom, survey, region, found }, options, findings);
+    if let Some(shell) = &shell {
+        findings.push(Finding::new(&rules::SCRIPT_SHELL, Place::WHOLE, shell.shown()));
+    }
+    let mut extraction = walk(
+        ParsedPage { dom, survey, region, found, is_bounded: landmark.is_declared },
+        options,
+        findings,
+    );
     extraction.page_type = page_type;
+    extraction.coverage = coverage;
     extraction.why = why;
+    extraction.matched = wanted.matched;
     extraction.template = template;
-    extraction.charset = decoded.encoding.name();
+    // A comment or script that the page does not close swallows what is appended.
+    let is_swallowed = pass == Pass::Appended && embedded.is_none();
+    extraction.needs_scripts = shell.is_some() || is_swallowed;
     extraction
 }
 
-/// Reads only what a page says about itself, for whoever knows its text
-/// already; the beginning of a page up to the end of its head is enough.
+/// Reads only the metadata of a page, for callers that already have its text. The bytes up to the
+/// end of the head are sufficient.
 pub fn facts(bytes: &[u8], options: &Options) -> Facts {
     let decoded = charset::decode(bytes, options.charset.as_deref());
     let dom = Dom::parse(&decoded.text, &options.limits);
@@ -304,17 +418,19 @@ pub fn facts(bytes: &[u8], options: &Options) -> Facts {
     facts
 }
 
-/// A page that was looked over, whichever road it came.
-pub(crate) struct Read {
+/// A parsed and surveyed page, from HTML or Markdown.
+pub(crate) struct ParsedPage {
     pub(crate) dom: Dom,
     pub(crate) survey: Survey,
     pub(crate) region: Region,
     pub(crate) found: Found,
+    /// Whether the author or the owner named the content: nothing outside is kept.
+    pub(crate) is_bounded: bool,
 }
 
-/// Makes blocks of the region, and the page of them.
-pub(crate) fn walk(read: Read, options: &Options, mut findings: Vec<Finding>) -> Extraction {
-    let Read { dom, survey, region, found } = read;
+/// Converts the region to blocks and assembles the page.
+pub(crate) fn walk(read: ParsedPage, options: &Options, mut findings: Vec<Finding>) -> Extraction {
+    let ParsedPage { dom, survey, region, found, is_bounded } = read;
     let mut report = |rule, detail: String| findings.push(Finding::new(rule, Place::WHOLE, detail));
     report_cut(&dom, options, &mut report);
     let base = base_of(options, &found);
@@ -324,12 +440,16 @@ pub(crate) fn walk(read: Read, options: &Options, mut findings: Vec<Finding>) ->
     for &root in &region.roots {
         walk.element(root);
     }
-    let mut blocks = walk.out;
-    if options.links == LinkBlocks::All {
-        blocks = crate::link_blocks::with_links(blocks);
-    }
+    let (mut blocks, first_text) = (walk.out, walk.first_text);
+    let title = found.title();
+    let headline = if is_bounded {
+        Headline::InText
+    } else {
+        let place = headline::Place { dom: &dom, survey: &survey, region: &region, first_text };
+        place.restore(title.as_deref(), &mut blocks)
+    };
     let whole = Whole::of(&dom, &survey, targets, &region, &base);
-    let (confidence, is_script) = (region.confidence, dom.has_scripts);
+    let confidence = region.confidence;
     let asks_for_password = login::is_login(&dom, &survey);
     let has_main = dom.items.iter().any(|item| item.tag == Tag::Main);
     // The tree of a long page is large, and so is what is made of it.
@@ -339,10 +459,16 @@ pub(crate) fn walk(read: Read, options: &Options, mut findings: Vec<Finding>) ->
     if blocks.len() < n_before {
         report(&rules::MERGED, format!("{n_before} became {}", blocks.len()));
     }
+    if options.links == LinkBlocks::All {
+        let here = rutter_page::to_uri(options.url.key());
+        let links = PageLinks { all: &whole.links, here: &here };
+        blocks = link_blocks::add(blocks, &links, options.limits.blocks);
+    }
     let (content, rich) = blocks.into_iter().unzip();
-    let material = Material { found, content, rich, confidence, is_script, has_main };
+    let material = Material { found, content, rich, confidence, has_main };
     let mut extraction = assemble(material, whole, &base, options, findings);
     extraction.facts.asks_for_password = asks_for_password;
+    extraction.headline = headline;
     extraction
 }
 
@@ -361,70 +487,38 @@ fn report_cut(dom: &Dom, options: &Options, report: &mut dyn FnMut(&'static Rule
     }
 }
 
-/// What the owner's selectors match.
-struct Wanted {
+/// The elements that the selectors of the owner match.
+struct OwnerSelection<'c> {
     main: Option<Vec<u32>>,
     /// Elements to keep, then elements to drop.
-    forced: Vec<(u32, bool)>,
+    forced: Vec<Forced<'c>>,
+    /// Selectors of `keep` and `drop` that match.
+    matched: Vec<String>,
 }
 
-impl Wanted {
-    fn of(dom: &Dom, control: &Control, findings: &mut Vec<Finding>) -> Self {
-        let mut find = |selector: &Selector| {
-            let found = selector.find(dom);
-            if found.is_empty() {
-                let detail = format!("`{selector}`");
-                findings.push(Finding::new(&rules::SELECTOR_UNMATCHED, Place::WHOLE, detail));
-            }
-            found
-        };
-        let mut main: Vec<u32> = control.main.iter().flat_map(&mut find).collect();
+impl<'c> OwnerSelection<'c> {
+    fn of(dom: &Dom, control: &'c Control, findings: &mut Vec<Finding>) -> Self {
+        let mut main: Vec<u32> =
+            control.main.iter().flat_map(|selector| selector.find(dom)).collect();
         main.sort_unstable();
         main.dedup();
-        let mut forced = Vec::new();
-        for (selectors, is_kept) in [(&control.keep, true), (&control.drop, false)] {
-            let found = selectors.iter().flat_map(&mut find);
-            forced.extend(found.map(|at| (at, is_kept)));
+        if main.is_empty() && !control.main.is_empty() {
+            let named: Vec<_> = control.main.iter().map(|it| format!("`{it}`")).collect();
+            let detail = format!("main {}", named.join(", "));
+            findings.push(Finding::new(&rules::SELECTOR_UNMATCHED, Place::WHOLE, detail));
         }
-        Self { main: (!main.is_empty()).then_some(main), forced }
-    }
-}
-
-/// Takes back the template's marks inside the landmark: what repeats there is
-/// content unless the classifier doubts it. Returns the elements.
-fn unmark_landmark(
-    dom: &Dom,
-    landmark: &Landmark,
-    marked: &mut [Option<crate::verdict::Reason>],
-) -> Vec<u32> {
-    let mut repeated = Vec::new();
-    for root in &landmark.roots {
-        let range = dom.subtree(*root);
-        for (at, reason) in range.clone().zip(marked.iter_mut().skip(range.start as usize)) {
-            if reason.take().is_some() {
-                repeated.push(at);
+        let (mut forced, mut matched) = (Vec::new(), Vec::new());
+        for (selectors, is_kept) in [(&control.keep, true), (&control.drop, false)] {
+            for selector in selectors {
+                let found = selector.find(dom);
+                if !found.is_empty() {
+                    matched.push(selector.as_str().to_owned());
+                }
+                forced.extend(found.into_iter().map(|at| Forced { at, is_kept, selector }));
             }
         }
+        Self { main: (!main.is_empty()).then_some(main), forced, matched }
     }
-    repeated
-}
-
-/// Marks what the template says; names the version that said it.
-fn mark(
-    dom: &Dom,
-    survey: &Survey,
-    how: &Use,
-    marked: &mut [Option<crate::verdict::Reason>],
-) -> Option<VersionId> {
-    let (templates, pinned) = match how {
-        Use::Nothing => return None,
-        Use::Fitting(templates) => (templates, None),
-        Use::Pinned(templates, id) => (templates, Some(*id)),
-    };
-    let lines = template::lines(dom, survey);
-    let id = pinned.or_else(|| templates.fit(&Sketch::of(dom, survey, &lines)))?;
-    templates.get(id)?.mark(dom, survey, &lines, marked);
-    Some(id)
 }
 
 fn base_of(options: &Options, found: &Found) -> Base {
@@ -435,13 +529,12 @@ fn base_of(options: &Options, found: &Found) -> Base {
     }
 }
 
-/// What a page is put together from.
+/// Input of [`assemble`].
 struct Material {
     found: Found,
     content: Vec<Block<'static>>,
     rich: Vec<Rich>,
     confidence: f32,
-    is_script: bool,
     /// Whether the author marked the main content.
     has_main: bool,
 }
@@ -453,7 +546,7 @@ fn assemble(
     options: &Options,
     mut findings: Vec<Finding>,
 ) -> Extraction {
-    let Material { found, mut content, mut rich, confidence, is_script, has_main } = material;
+    let Material { found, mut content, mut rich, confidence, has_main } = material;
     let mut report = |rule, detail: String| findings.push(Finding::new(rule, Place::WHOLE, detail));
     let mut facts = found.facts(base);
     // A time beside the title that is still to come is that of an event.
@@ -465,9 +558,6 @@ fn assemble(
     let own_description = found.description().filter(is_said);
     let title = found.title().filter(is_said);
     if content.is_empty() {
-        if is_script && whole.text.len() < 200 {
-            report(&rules::SCRIPT_SHELL, String::new());
-        }
         match own_description.clone().or_else(|| title.clone()) {
             Some(text) => {
                 report(&rules::NO_TEXT, String::new());
@@ -524,21 +614,25 @@ fn assemble(
         visible_text: whole.text,
         hidden: whole.hidden,
         charset: "UTF-8",
+        headline: Headline::InText,
         confidence,
         page_type: None,
+        coverage: None,
         template: None,
+        needs_scripts: false,
+        text_from: TextSource::Elements,
         findings,
+        matched: Vec::new(),
         why: Vec::new(),
     };
-    // Nobody reads a page that only leads to another one, so its text, language and
-    // description do not matter.
+    // Findings about text, language and description do not apply to a page that only redirects.
     if extraction.only_leads_on() {
         extraction.findings.retain(|finding| !OF_READABLE_PAGES.contains(&finding.rule));
     }
     extraction
 }
 
-/// Rules about what a page says to its readers.
+/// Rules that apply only to pages with content for readers.
 static OF_READABLE_PAGES: [&Rule; 8] = [
     &rules::NO_LANGUAGE,
     &rules::GUESSED_LANGUAGE,
@@ -550,17 +644,7 @@ static OF_READABLE_PAGES: [&Rule; 8] = [
     &rules::NO_TITLE,
 ];
 
-fn prose<'b>(block: &'b Block<'_>) -> Option<&'b str> {
-    match block {
-        Block::Text(block) => Some(&block.text),
-        Block::Quote(block) => Some(&block.text),
-        Block::Heading(block) => Some(&block.text),
-        Block::List(block) => block.items.first().map(|item| &**item),
-        _ => None,
-    }
-}
-
-/// The first lines of prose: as much as tells a language.
+/// Returns the start of the prose, for language detection.
 fn start_of_prose(content: &[Block<'_>]) -> String {
     let mut start = String::new();
     for text in content.iter().filter_map(prose).take(12) {
@@ -575,54 +659,4 @@ fn start_of_prose(content: &[Block<'_>]) -> String {
         start.push(' ');
     }
     start
-}
-
-/// The first sentences of the text, up to 200 characters.
-fn first_sentences(content: &[Block<'_>]) -> Option<String> {
-    let texts = content.iter().filter_map(|block| match block {
-        Block::Text(block) => Some(&*block.text),
-        Block::Quote(block) => Some(&*block.text),
-        _ => None,
-    });
-    // A line is no sentence; take one only where there is nothing else.
-    let mut first = None;
-    for text in texts {
-        let is_prose = text.chars().nth(39).is_some();
-        if is_prose {
-            return Some(shorten(text, LONGEST_DESCRIPTION));
-        }
-        first = first.or_else(|| Some(shorten(text, LONGEST_DESCRIPTION)));
-    }
-    first.or_else(|| content.iter().find_map(prose).map(|text| shorten(text, LONGEST_DESCRIPTION)))
-}
-
-/// At most `most` characters: whole sentences, else whole words and an ellipsis.
-fn shorten(text: &str, most: usize) -> String {
-    let mut head = String::new();
-    let mut words = text.split_whitespace();
-    // A character takes at most four bytes; behind that nothing matters.
-    while head.len() <= 4 * most
-        && let Some(word) = words.next()
-    {
-        if !head.is_empty() {
-            head.push(' ');
-        }
-        head.push_str(word);
-    }
-    let text = head;
-    if text.chars().count() <= most {
-        return text;
-    }
-    let cut: String = text.chars().take(most).collect();
-    let mut ends = cut.match_indices(['.', '!', '?', '\u{3002}']).map(|(at, stop)| at + stop.len());
-    let sentence = ends.rfind(|end| {
-        let after = text.get(*end..).and_then(|rest| rest.chars().next());
-        after.is_none_or(|c| c.is_whitespace() || !c.is_ascii())
-    });
-    if let Some(end) = sentence.filter(|end| most / 3 < *end) {
-        return cut.get(..end).unwrap_or(&cut).to_owned();
-    }
-    let short: String = cut.chars().take(most - 1).collect();
-    let end = short.rfind(' ').filter(|end| most / 2 < *end).unwrap_or(short.len());
-    format!("{}\u{2026}", short.get(..end).unwrap_or(&short).trim_end_matches([',', ';', ':', ' ']))
 }

@@ -1,4 +1,7 @@
-//! What a page says about itself beyond its page object.
+//! Types for the metadata of a page that the page object does not hold.
+//!
+//! [`Facts`] holds the declarations in the head, [`PageLink`] a link, and [`Annotated`] an element
+//! with `data-ai-*` attributes. `meta` and `whole` fill them.
 
 use std::sync::Arc;
 
@@ -7,26 +10,26 @@ use rutter_page::{LanguageTag, Timestamp};
 /// Statements of a page about itself, addresses made absolute.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// The address it wants to be known by.
+    /// The canonical URL.
     pub canonical: Option<String>,
-    /// When it says it appeared.
+    /// The declared publication date.
     pub published: Option<Timestamp>,
-    /// Where that is said: `JSON-LD datePublished`, `meta date`.
+    /// The source of the publication date: `JSON-LD datePublished`, `meta date`.
     pub published_by: Option<String>,
-    /// Whether it is there to ask for a password: a password field is its main
-    /// content. A login box in the header is no sign of that.
+    /// Whether the page is a login page: a password field is its main content.
+    /// A login box in the header does not count.
     pub asks_for_password: bool,
-    /// When it says it changed.
+    /// The declared date of the last update.
     pub modified: Option<Timestamp>,
-    /// The language it declares.
+    /// The declared language.
     pub language: Option<LanguageTag<'static>>,
     /// The name of its site.
     pub site_name: Option<String>,
-    /// A picture that stands for it.
+    /// The preview image.
     pub image: Option<String>,
     /// Keywords, tags and section.
     pub keywords: Vec<String>,
-    /// Wishes towards robots, by agent.
+    /// Robots directives, by agent.
     pub robots: Vec<Robots>,
     /// Other versions: languages, formats.
     pub alternates: Vec<Alternate>,
@@ -34,17 +37,17 @@ pub struct Facts {
     pub head_links: Vec<HeadLink>,
     /// Every `meta` with a name and a value; names in lower case.
     pub metas: Vec<(String, String)>,
-    /// Every readable block of JSON-LD, as it was written; stray line
-    /// breaks inside its strings are mended.
+    /// Every valid block of JSON-LD, as written, except that line breaks inside strings are
+    /// replaced by spaces if the block is invalid with them.
     pub json_ld: Vec<String>,
-    /// A `meta` that sends readers elsewhere, as it was written.
+    /// The value of `meta http-equiv=refresh`, as written.
     pub refresh: Option<String>,
-    /// Where it sends them.
+    /// The target URL of the refresh.
     pub leads_to: Option<String>,
 }
 
 impl Facts {
-    /// Whether any robots `meta` for everybody holds this directive.
+    /// Whether any robots `meta` for all agents has this directive.
     pub fn asks(&self, directive: &str) -> bool {
         let all = self.robots.iter().filter(|robots| robots.agent == "robots");
         all.flat_map(|robots| &robots.directives).any(|found| {
@@ -78,7 +81,7 @@ pub struct Alternate {
 pub struct HeadLink {
     /// Its relations, in lower case, apart by spaces.
     pub rel: String,
-    /// Where it points.
+    /// The target, as an absolute URL.
     pub href: String,
     /// The language of what is there.
     pub hreflang: Option<String>,
@@ -98,32 +101,32 @@ impl HeadLink {
 /// A link somewhere in the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageLink {
-    /// Where it leads.
+    /// The target URL.
     pub href: Arc<str>,
-    /// What it says, as a range of the visible text.
+    /// Its text, as a range of the visible text.
     pub text: std::ops::Range<usize>,
     /// Its relations, as written.
     pub rel: Option<String>,
-    /// Whether it lies in the main content.
+    /// Whether the link is in the main content.
     pub is_main: bool,
 }
 
-/// An element with `data-ai-*` attributes; or one inside such an element that
-/// is out of sight or filled in, whose text is therefore not part of it.
+/// An element with `data-ai-*` attributes, or a hidden element or form field inside one, whose
+/// text is excluded from the text of the outer element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Annotated {
     /// Its element name.
     pub element: String,
-    /// How many annotated elements it lies in.
+    /// Number of annotated ancestors.
     pub depth: usize,
     /// All its attributes, in order.
     pub attributes: Vec<(String, String)>,
-    /// What it says, as a range of the visible text.
+    /// Its text, as a range of the visible text.
     pub text: std::ops::Range<usize>,
-    /// Whether it is out of sight, by itself or by what it lies in.
+    /// Whether the element or one of its ancestors is hidden.
     pub is_hidden: bool,
-    /// What its `label` element says.
+    /// The text of its `label` element.
     pub label: Option<String>,
-    /// Where its `href` or `src` leads.
+    /// The URL of its `href` or `src`.
     pub target: Option<String>,
 }

@@ -1,5 +1,7 @@
-//! Stands between tokenizer and tree builder: leaves out tags that nest too
-//! deep, counts steps, and knows what the tokenizer reads next.
+//! Filters tokens between the tokenizer and the tree builder.
+//!
+//! Input: the tokens of a page. Output: the same tokens without start tags that nest too deep, and
+//! the [`Mode`] of the tokenizer after each tag. Counts steps, so that the parser can stop.
 
 use std::cell::Cell;
 
@@ -16,12 +18,12 @@ use crate::tag_limit::Mode;
 pub(crate) struct Guard {
     pub(crate) builder: TreeBuilder<Handle, Arena>,
     pub(crate) deepest: u32,
-    /// What the tokenizer reads behind the last tag.
+    /// State of the tokenizer after the last tag.
     pub(crate) mode: Cell<Mode>,
 }
 
 impl Guard {
-    /// What the tokenizer reads next, and whether that is part of SVG or
+    /// Returns the state of the tokenizer, and whether the next token is part of SVG or
     /// `MathML`.
     pub(crate) fn mode(&self) -> (Mode, bool) {
         let is_foreign = self.builder.adjusted_current_node_present_but_not_in_html_namespace();

@@ -1,5 +1,7 @@
-//! Links that are not quite links: handles of headings, numbers of footnotes,
-//! ways to the source and back.
+//! Classifies links that are not content: heading anchors, footnote numbers, links to the source.
+//!
+//! Input: an `a` element. Output: a [`LinkTarget`]: keep the link, keep only its text, or drop
+//! both.
 
 use html5ever::local_name;
 
@@ -25,32 +27,32 @@ const HANDLES: [&str; 15] = [
     "anchorjs-link",
 ];
 
-/// What a link that is not quite a link is.
+/// How a link is converted.
 #[derive(PartialEq, Eq)]
-pub(crate) enum Handle {
-    /// It leads somewhere.
+pub(crate) enum LinkTarget {
+    /// Keep text and target.
     Link,
-    /// Its words count, its target does not: the number of a footnote.
+    /// Keep the text, drop the target: the number of a footnote.
     Words,
-    /// The handle of a heading, the way to the source, the way back.
+    /// Drop both: a heading anchor, a link to the source, a link back from a footnote.
     Nothing,
 }
 
-pub(crate) fn handle(dom: &Dom, at: u32) -> Handle {
+pub(crate) fn handle(dom: &Dom, at: u32) -> LinkTarget {
     let href = dom.attr(at, &local_name!("href")).unwrap_or("");
     let class = dom.attr(at, &local_name!("class")).unwrap_or("");
     let is_named = class.split_ascii_whitespace().any(|token| HANDLES.contains(&token));
     let is_within = href.starts_with('#');
     if dom.subtree(at).any(|at| matches!(dom.item(at).tag, Tag::Img | Tag::Picture)) {
-        return Handle::Link;
+        return LinkTarget::Link;
     }
     // Some name the words inside.
     let inner = dom.children(at).find_map(|child| dom.attr(child, &local_name!("class")));
     if inner.is_some_and(|class| class.contains("viewcode-link")) {
-        return Handle::Nothing;
+        return LinkTarget::Nothing;
     }
     if !is_named && !is_within {
-        return Handle::Link;
+        return LinkTarget::Link;
     }
     let words = dom.words(at);
     let words = words.trim_matches(['[', ']', '(', ')', '\u{fe0e}']);
@@ -58,14 +60,15 @@ pub(crate) fn handle(dom: &Dom, at: u32) -> Handle {
     let is_symbol = n_chars <= 2 && !words.chars().any(char::is_alphanumeric);
     if is_named && (n_chars <= 2 || matches!(words, "source" | "Source" | "src" | "link" | "Link"))
     {
-        return Handle::Nothing;
+        return LinkTarget::Nothing;
     }
     if is_within && is_symbol {
-        return Handle::Nothing;
+        return LinkTarget::Nothing;
     }
     let role = dom.attr(at, &local_name!("role")).unwrap_or("");
     let is_called = ["fn", "ftn", "note", "ref", "cite"].iter().any(|word| href.contains(word))
         || class.contains("footnote")
+        || class == "fn-backref"
         || role.starts_with("doc-")
         || dom.ancestors(at).take(3).any(|up| dom.item(up).tag == Tag::Sup);
     let is_footnote = is_called
@@ -76,7 +79,7 @@ pub(crate) fn handle(dom: &Dom, at: u32) -> Handle {
     if is_footnote {
         // The letters of the ways back to where a note is called.
         let is_back = href.contains("ref") && !words.chars().all(|c| c.is_ascii_digit());
-        return if is_back { Handle::Nothing } else { Handle::Words };
+        return if is_back { LinkTarget::Nothing } else { LinkTarget::Words };
     }
-    Handle::Link
+    LinkTarget::Link
 }

@@ -1,8 +1,8 @@
-//! A table: what authors' own names for regions suggest about them.
+//! Table of words in class names, ids, roles and item properties, with the kind of region they
+//! suggest.
 //!
-//! Class names, ids, roles and item properties are words that people chose;
-//! the words below mean the same on any site. A hint is evidence, never a
-//! verdict.
+//! Input: a class or id. Output: [`Hints`]. A hint is evidence for the rules and the classifier; a
+//! hint alone does not decide.
 
 use std::sync::LazyLock;
 
@@ -46,7 +46,7 @@ impl Hints {
 
 /// Words and what they hint at; longer words are found before shorter ones.
 const WORDS: &[(&str, Hints)] = &[
-    // Where the text is.
+    // Main content.
     ("articlebody", Hints::CONTENT.with(Hints::STRONG)),
     ("article-body", Hints::CONTENT.with(Hints::STRONG)),
     ("article_body", Hints::CONTENT.with(Hints::STRONG)),
@@ -112,9 +112,10 @@ const WORDS: &[(&str, Hints)] = &[
     ("seitenleiste", Hints::SIDE.with(Hints::STRONG)),
     ("aside", Hints::SIDE),
     ("widget", Hints::WIDGET),
-    // What readers say.
+    // Comments of readers.
     ("comments", Hints::COMMENT.with(Hints::STRONG)),
     ("comment", Hints::COMMENT),
+    ("deprecation-comment", Hints::NONE),
     ("kommentar", Hints::COMMENT),
     ("comentario", Hints::COMMENT),
     ("commentaire", Hints::COMMENT),
@@ -390,12 +391,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_no_word_is_shorter() {
+    fn shortest_word_has_the_declared_length() {
         assert_eq!(WORDS.iter().map(|(word, _)| word.len()).min(), Some(SHORTEST));
     }
 
     #[test]
-    fn ours_words_are_found_inside_names() {
+    fn finds_words_inside_names() {
         assert!(of_names("site-sidebar left").has(Hints::SIDE));
         assert!(of_names("RelatedPosts").has(Hints::RELATED));
         assert!(of_names("entry-content clearfix").has(Hints::STRONG));

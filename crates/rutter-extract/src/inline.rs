@@ -1,5 +1,7 @@
-//! A paragraph while it is being put together: its text, white space
-//! collapsed, and the spans in it.
+//! Builds one paragraph: its text with collapsed white space, and its spans.
+//!
+//! Input: pieces of text, and the starts and ends of marks. Output: a text and its [`Span`]s.
+//! Ignores marks nested deeper than [`DEEPEST`]; their text is kept.
 
 use crate::space::{append, collapse, gap, trim_end, trim_start};
 use rutter_page::{Mark, Span};
@@ -49,6 +51,12 @@ impl Inline {
         self.n_breaks = 0;
         let text = if self.text.is_empty() { text.trim_start_matches(' ') } else { text };
         append(text, &mut self.text);
+    }
+
+    /// The same for a text whose white space is kept.
+    pub(crate) fn push_raw(&mut self, text: &str) {
+        self.n_breaks = 0;
+        self.text.push_str(text);
     }
 
     /// A line break; tells whether it is the second in a row.

@@ -1,4 +1,7 @@
-//! Schema.org data in a page's scripts.
+//! Reads schema.org data from the JSON-LD scripts of a page.
+//!
+//! Input: the text of the scripts. Output: metadata of the page's own object, and the `schema`
+//! field. Rejects blocks that are invalid JSON, too long or nested too deep.
 
 use rutter_page::Timestamp;
 use serde::Deserialize;
@@ -10,7 +13,7 @@ use crate::date;
 /// One block of JSON-LD.
 #[derive(Debug, Clone)]
 pub(crate) struct JsonLd {
-    /// As it was written.
+    /// The source text.
     pub(crate) source: String,
     pub(crate) value: Value,
 }
@@ -22,7 +25,7 @@ impl JsonLd {
         if most < source.len() {
             return None;
         }
-        // Old habits hide it from old browsers.
+        // Some pages wrap the script in a comment for old browsers.
         for (open, close) in [
             ("<!--", "-->"),
             ("//<![CDATA[", "//]]>"),
@@ -48,7 +51,7 @@ fn objects(blocks: &[JsonLd]) -> impl Iterator<Item = &Map<String, Value>> {
         let graph = object.get("@graph").map(top).unwrap_or_default();
         std::iter::once(object).chain(graph)
     });
-    // No page has more to say about itself.
+    // Limit for hostile pages.
     all.take(1000)
 }
 
@@ -115,6 +118,15 @@ pub(crate) fn text(blocks: &[JsonLd], names: &[&str]) -> Option<String> {
         let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
         (!value.is_empty()).then_some(value)
     })
+}
+
+/// The whole text of the page's own object, where exactly one has it.
+pub(crate) fn body(blocks: &[JsonLd]) -> Option<&str> {
+    let mut bodies = objects(blocks)
+        .filter(|object| is_about_page(object))
+        .filter_map(|object| object.get("articleBody").or_else(|| object.get("text"))?.as_str());
+    let first = bodies.next()?;
+    bodies.all(|other| other == first).then_some(first)
 }
 
 pub(crate) fn date(blocks: &[JsonLd], name: &str) -> Option<Timestamp> {

@@ -1,11 +1,9 @@
-//! What people read on a page, as typed blocks: HTML or Markdown in, an SCP
-//! page and findings out.
+//! Extracts the content of HTML and Markdown pages as typed blocks.
 //!
-//! One parse yields everything any layer needs: the page with its blocks, what
-//! plain text cannot hold ([`Rich`](rutter_page::Rich)), what the page says about itself
-//! ([`Facts`]), its links, its `data-ai-*` annotations and its visible text.
-//! Reading is a function of the bytes, the [`Options`] and a template version;
-//! nothing else of the site enters.
+//! Input: bytes and [`Options`]. Output: an [`Extraction`]: the SCP page with its blocks, their
+//! decoration ([`Rich`](rutter_page::Rich)), the metadata ([`Facts`]), the links, the `data-ai-*`
+//! annotations, the visible text and the findings, from one parse. The result depends only on the
+//! bytes, the options and a template version.
 //!
 //! ```
 //! use rutter_extract::{Options, html};
@@ -20,8 +18,8 @@
 //! assert!(extraction.to_markdown().contains("High water is at **noon**."));
 //! ```
 //!
-//! Refuses: to leave a page without text that has some, to cut text, to keep
-//! an address that is not http(s), and to exceed its [`Limits`].
+//! Text within the [`Limits`] is never truncated, and a page that has text never has empty content.
+//! Rejects URLs that are not http(s), and the parts of a page beyond its limits.
 
 #![warn(clippy::disallowed_methods)]
 #![expect(clippy::cast_precision_loss, reason = "shares of a page need no more")]
@@ -29,15 +27,21 @@
 mod address;
 mod arena;
 mod blocks;
+mod boxes;
 mod charset;
 mod classify;
 mod code;
+mod code_frame;
+mod coverage;
 mod date;
+mod description;
 mod dom;
 mod extraction;
 mod facts;
+mod glob;
 mod guard;
 mod handle;
+mod headline;
 mod hint;
 mod honesty;
 mod inline;
@@ -58,14 +62,21 @@ mod region;
 pub mod rules;
 pub mod safety;
 mod selector;
+mod shell;
+mod site_control;
 mod space;
+mod streamed;
 mod survey;
 mod table;
+mod tabs;
 mod tag;
 mod tag_limit;
 mod template;
+mod template_marks;
 mod time_role;
+mod title;
 mod verdict;
+mod visibility;
 mod whole;
 mod wishes;
 mod words;
@@ -75,17 +86,21 @@ pub use charset::{decoded, is_charset, is_text};
 pub use classify::dump::{Dump, dump};
 pub use classify::features::{FEATURES, FEATURES_VERSION, Feature};
 pub use classify::{PageType, model_version};
+pub use coverage::{Coverage, CoverageTally, DroppedPart, PageCoverage};
 pub use extraction::{Control, Extraction, LinkBlocks, Options, Use, Why, facts, html};
 pub use facts::{Alternate, Annotated, Facts, HeadLink, PageLink, Robots};
+pub use glob::Glob;
 pub use honesty::honesty;
 pub use markdown::markdown;
 pub use merge::merged;
 pub use navigation::{NavLink, navigation};
 pub use selector::{Selector, SelectorError};
+pub use shell::TextSource;
+pub use site_control::{PathControl, SiteControl};
 pub use template::{SAMPLE, Sketch, Templates, VersionId, sample_key};
 pub use wishes::{Refusal, Wishes};
 
-/// How much of a page is read.
+/// Limits on the size of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Deepest nesting of elements; deeper tags are ignored, their text is not.
@@ -105,7 +120,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// What real pages stay within.
+    /// Limits that real pages do not exceed.
     pub const USUAL: Self = Self {
         depth: 400,
         nodes: 8_000_000,

@@ -1,8 +1,8 @@
-//! Lists and definition lists.
+//! Converts lists and definition lists to blocks.
 //!
-//! Nested lists are flattened into items that begin with two spaces and `- `
-//! for each level (D45). An item that holds code, a table or a picture is
-//! followed by it, and the list goes on behind it with the next number.
+//! Input: a `ul`, `ol` or `dl` element. Output: list blocks. Nested lists are flattened into items
+//! that start with two spaces and `- ` per level (D45). Code, tables and pictures of an item
+//! follow the item, and the list continues behind them with the next number.
 
 use html5ever::local_name;
 
@@ -38,8 +38,10 @@ impl Walk<'_> {
 
     fn put(&mut self, items: &mut Items) {
         let ready = std::mem::take(&mut items.ready);
-        let start = (items.ordered && items.start != 1).then_some(items.start);
-        self.push_list(items.ordered, start, ready);
+        // Nested items alone have no number.
+        let ordered = items.ordered && 0 < items.n_done;
+        let start = (ordered && items.start != 1).then_some(items.start);
+        self.push_list(ordered, start, ready);
         items.start = items.start.saturating_add(items.n_done);
         items.n_done = 0;
     }
@@ -129,8 +131,11 @@ impl Walk<'_> {
                     self.node(here);
                     self.flush();
                 }
-                _ if tag.is_block() && self.holds_blocks(here) => {
-                    if crate::note::kind(self.dom, self.survey, here).is_some() {
+                // Elements of a site's own may hold tabs of code.
+                _ if (tag.is_block() || tag == Tag::Custom) && self.holds_blocks(here) => {
+                    if self.is_panel(here)
+                        || crate::note::kind(self.dom, self.survey, here).is_some()
+                    {
                         is_first &= !self.end_item(level, items, is_first);
                         self.put(items);
                         self.node(here);
@@ -139,6 +144,7 @@ impl Walk<'_> {
                         is_first = self.item(here, level, items, is_first);
                     }
                 }
+                _ if self.is_panel(here) => self.panel_line(here),
                 _ if tag.is_block() => {
                     // Paragraphs of one item stay in it, line by line.
                     if !self.paragraph.is_empty() {
@@ -153,14 +159,16 @@ impl Walk<'_> {
     }
 
     /// The words of an element that holds words only.
-    fn flow_inline(&mut self, at: u32) {
+    pub(crate) fn flow_inline(&mut self, at: u32) {
         let mut child = at + 1;
         let end = self.dom.item(at).end;
         while child < end {
             let tag = self.dom.item(child).tag;
-            let is_block = tag.is_block();
-            if is_block && !self.survey.marks(child).has(Marks::UNSEEN) && !self.is_left_out(child)
-            {
+            let is_seen =
+                || !self.survey.marks(child).has(Marks::UNSEEN) && !self.is_left_out(child);
+            if tag.is_block() && is_seen() && self.is_panel(child) {
+                self.panel_line(child);
+            } else if tag.is_block() && is_seen() {
                 self.paragraph.push(" ");
                 self.flow_inline(child);
                 self.paragraph.push(" ");
@@ -171,8 +179,15 @@ impl Walk<'_> {
         }
     }
 
+    /// A panel behind its label, on a line of its own inside an item.
+    fn panel_line(&mut self, at: u32) {
+        self.paragraph.line_break();
+        self.inside(at);
+        self.paragraph.line_break();
+    }
+
     /// Whether something inside cannot be a line of text.
-    fn holds_blocks(&self, at: u32) -> bool {
+    pub(crate) fn holds_blocks(&self, at: u32) -> bool {
         self.dom.subtree(at).skip(1).any(|at| {
             matches!(
                 self.dom.item(at).tag,
@@ -204,6 +219,10 @@ impl Walk<'_> {
         }
         let (text, spans) = self.paragraph.take();
         if level == 0 {
+            if items.n_done == 0 {
+                // The rest of a nested list behind a block of its own.
+                self.put(items);
+            }
             items.n_done += 1;
             items.ready.push((text, spans));
         } else {
@@ -230,54 +249,63 @@ impl Walk<'_> {
             self.flush();
             return;
         }
-        let mut items: Vec<(String, Vec<Span>)> = Vec::new();
-        let mut term: Option<(String, Vec<Span>)> = None;
-        let mut at_dt_or_dd = Vec::new();
-        for here in self.dom.subtree(at).skip(1) {
-            if matches!(self.dom.item(here).tag, Tag::Dt | Tag::Dd) && !self.is_left_out(here) {
-                at_dt_or_dd.push(here);
-            }
-        }
-        for here in at_dt_or_dd {
-            if self.survey.marks(here).has(Marks::UNSEEN) {
-                continue;
-            }
-            let is_term = self.dom.item(here).tag == Tag::Dt;
-            if is_term {
-                self.paragraph.open(Mark::Strong);
-            }
-            self.flow_inline(here);
-            if is_term {
-                self.paragraph.close();
-            }
-            let (text, spans) = self.paragraph.take();
-            let text = one_line(text);
-            if is_term {
-                term = match term.take() {
-                    // Several terms of one definition.
-                    Some((mut first, mut first_spans)) => {
-                        first.push_str(", ");
-                        shift(spans, first.len(), &mut first_spans);
-                        first.push_str(&text);
-                        Some((first, first_spans))
-                    }
-                    None => Some((text, spans)),
-                };
-                continue;
-            }
-            let (mut line, mut line_spans) = term.take().unwrap_or_default();
-            if !line.is_empty() && !text.is_empty() {
-                line.push_str(if line.ends_with(':') { " " } else { ": " });
-            }
-            shift(spans, line.len(), &mut line_spans);
-            line.push_str(&text);
-            if !line.is_empty() {
-                items.push((line, line_spans));
-            }
-        }
-        items.extend(term);
-        self.push_list(false, None, items);
+        let mut terms = Terms::default();
+        self.definitions(at, &mut terms);
+        terms.end();
+        self.push_list(false, None, terms.items);
         self.flush();
+    }
+
+    /// Reads terms, definitions, groups of them and loose text.
+    fn definitions(&mut self, at: u32, terms: &mut Terms) {
+        let mut child = at + 1;
+        let end = self.dom.item(at).end;
+        while child < end {
+            let here = child;
+            let tag = self.dom.item(here).tag;
+            child = self.dom.item(here).end;
+            if tag != Tag::Text
+                && (self.is_left_out(here) || self.survey.marks(here).has(Marks::UNSEEN))
+            {
+                continue;
+            }
+            match tag {
+                Tag::Dt | Tag::Dd => {
+                    self.end_loose(terms);
+                    let is_term = tag == Tag::Dt;
+                    if is_term {
+                        self.paragraph.open(Mark::Strong);
+                    }
+                    self.flow_inline(here);
+                    if is_term {
+                        self.paragraph.close();
+                    }
+                    let (text, spans) = self.paragraph.take();
+                    let line = (one_line(text), spans);
+                    if is_term { terms.name(line) } else { terms.define(line) }
+                }
+                _ if tag.is_block() || self.holds_terms(here) => {
+                    self.end_loose(terms);
+                    self.definitions(here, terms);
+                    self.end_loose(terms);
+                }
+                _ => self.inside(here),
+            }
+        }
+        self.end_loose(terms);
+    }
+
+    fn holds_terms(&self, at: u32) -> bool {
+        self.dom.subtree(at).any(|at| matches!(self.dom.item(at).tag, Tag::Dt | Tag::Dd))
+    }
+
+    /// Text between terms and definitions is a line of its own.
+    fn end_loose(&mut self, terms: &mut Terms) {
+        let (text, spans) = self.paragraph.take();
+        if !text.is_empty() {
+            terms.end();
+            terms.items.push((one_line(text), spans));
+        }
     }
 
     fn is_glossary(&self, at: u32) -> bool {
@@ -303,6 +331,59 @@ impl Walk<'_> {
             is_line && is_short
         })
     }
+}
+
+/// Lines of a definition list while it is being read.
+#[derive(Default)]
+struct Terms {
+    items: Vec<MarkedText>,
+    /// A term whose definition is still to come.
+    term: Option<MarkedText>,
+}
+
+/// A text and its marks.
+type MarkedText = (String, Vec<Span>);
+
+impl Terms {
+    fn name(&mut self, (text, spans): MarkedText) {
+        if text.is_empty() {
+            return;
+        }
+        self.term = match self.term.take() {
+            // Several terms of one definition.
+            Some((mut first, mut first_spans)) => {
+                first.push_str(", ");
+                shift(spans, first.len(), &mut first_spans);
+                first.push_str(&text);
+                Some((first, first_spans))
+            }
+            None => Some((text, spans)),
+        };
+    }
+
+    fn define(&mut self, (text, spans): MarkedText) {
+        let (mut line, mut line_spans) = self.term.take().unwrap_or_default();
+        if !line.is_empty() && !text.is_empty() {
+            // The number of a note needs no colon.
+            let is_apart = line.ends_with([':', '?']) || is_number_of_note(&line);
+            line.push_str(if is_apart { " " } else { ": " });
+        }
+        shift(spans, line.len(), &mut line_spans);
+        line.push_str(&text);
+        if !line.is_empty() {
+            self.items.push((line, line_spans));
+        }
+    }
+
+    /// Puts out a term without a definition.
+    fn end(&mut self) {
+        self.items.extend(self.term.take());
+    }
+}
+
+fn is_number_of_note(text: &str) -> bool {
+    let inner = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+    inner.is_some_and(|inner| inner.len() <= 4 && !inner.contains(']'))
 }
 
 fn is_media(tag: Tag) -> bool {

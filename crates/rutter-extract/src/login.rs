@@ -1,10 +1,9 @@
-//! Tells a login page by its own evidence (D85): a password field that is in
-//! the main content, with little text beside its form.
+//! Detects login pages (D85): a password field in the main content with little text beside its
+//! form.
 //!
-//! A login box in the header, the navigation, a side bar or a dialog is part of
-//! every page of a site and says nothing about this one. Neither does a form
-//! beside some text on a page whose title and headings do not name a login.
-//! Input: the tree. Output: whether the page is there to ask for a password.
+//! Input: the tree and the survey. Output: whether the page exists to ask for a password. Ignores
+//! forms in headers, navigation, side bars and dialogs, and forms beside some text on a page whose
+//! title and headings do not name a login.
 
 use html5ever::local_name;
 
@@ -81,7 +80,7 @@ pub(crate) fn is_login(dom: &Dom, survey: &Survey) -> bool {
     let all = survey.sum(dom, main.unwrap_or(body)).chars;
     let most = if names_login(dom) { MOST_BESIDE } else { FEW_BESIDE };
     fields.any(|field| {
-        // What surrounds the main element says nothing about what is in it.
+        // Elements around the main element do not affect fields inside it.
         let mut inside_main = dom.ancestors(field).skip(1).take_while(|up| Some(*up) != main);
         let is_around = inside_main.any(|up| is_around(dom, up));
         let is_outside = main.is_some_and(|main| !dom.subtree(main).contains(&field));

@@ -1,14 +1,16 @@
-//! Markdown with front matter, read by the same road as HTML.
+//! Extracts Markdown pages with front matter.
 //!
-//! The text is rendered to HTML and walked like any page, all of it main
-//! content; what the front matter says takes the place of `meta` elements.
+//! Input: Markdown bytes and [`Options`]. Output: an [`Extraction`]. The text is rendered to HTML
+//! and read like an HTML page, all of it main content; front matter replaces `meta` elements.
+//! Front matter that does not parse is reported and ignored; front matter that is too long is read
+//! as text.
 
 use pulldown_cmark::{Options as Features, Parser};
 use rutter_finding::{Finding, Place};
 use serde_json::Value;
 
 use crate::dom::Dom;
-use crate::extraction::{self, Extraction, Options, Read};
+use crate::extraction::{self, Extraction, Options, ParsedPage};
 use crate::meta::Found;
 use crate::region::Region;
 use crate::survey::Survey;
@@ -30,6 +32,25 @@ pub fn markdown(bytes: &[u8], options: &Options) -> Extraction {
             Value::Null
         }
     };
+    let html = to_html(text);
+    let dom = Dom::parse(&html, &options.limits);
+    let mut found = Found::of(&dom, options.limits.json);
+    found.front_matter(&front);
+    let survey = Survey::of(&dom);
+    // All of it is main content.
+    let roots = dom.body.into_iter().collect();
+    let region = Region { roots, dropped: vec![None; dom.items.len()], confidence: 1.0 };
+    let mut extraction = extraction::walk(
+        ParsedPage { dom, survey, region, found, is_bounded: false },
+        options,
+        findings,
+    );
+    extraction.charset = decoded.encoding.name();
+    extraction
+}
+
+/// Renders Markdown without front matter.
+pub(crate) fn to_html(text: &str) -> String {
     let features = Features::ENABLE_TABLES
         | Features::ENABLE_FOOTNOTES
         | Features::ENABLE_STRIKETHROUGH
@@ -40,17 +61,7 @@ pub fn markdown(bytes: &[u8], options: &Options) -> Extraction {
         | Features::ENABLE_HEADING_ATTRIBUTES;
     let mut html = String::with_capacity(text.len() * 3 / 2);
     pulldown_cmark::html::push_html(&mut html, Parser::new_ext(text, features));
-
-    let dom = Dom::parse(&html, &options.limits);
-    let mut found = Found::of(&dom, options.limits.json);
-    found.front_matter(&front);
-    let survey = Survey::of(&dom);
-    // All of it is main content.
-    let roots = dom.body.into_iter().collect();
-    let region = Region { roots, dropped: vec![None; dom.items.len()], confidence: 1.0 };
-    let mut extraction = extraction::walk(Read { dom, survey, region, found }, options, findings);
-    extraction.charset = decoded.encoding.name();
-    extraction
+    html
 }
 
 /// Front matter and how it is written.
@@ -158,7 +169,7 @@ impl Found {
         let is_true = |name: &str| front.get(name).and_then(Value::as_bool) == Some(true);
         put("robots", (is_true("draft") || is_true("noindex")).then(|| "noindex".to_owned()));
         put("draft", is_true("draft").then(|| "true".to_owned()));
-        // What ARC knows, as it would stand in a `meta`.
+        // ARC fields, stored like `meta` elements.
         let arc =
             ["ai_indexable", "auth_required", "robots_directive", "crawl_priority", "ai_summary"];
         for name in arc {

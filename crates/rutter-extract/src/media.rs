@@ -1,4 +1,8 @@
-//! Pictures, films and recordings.
+//! Reads pictures, videos and audio.
+//!
+//! Input: an `img`, `picture`, `video`, `audio` or `iframe` element. Output: an image, video or
+//! audio block with captions, chapters and transcript. Rejects placeholders, counters, spacers and
+//! icons.
 
 use html5ever::local_name;
 use rutter_page::{
@@ -20,17 +24,19 @@ pub(crate) fn image(dom: &Dom, at: u32, base: &Base) -> Option<Image<'static>> {
     if is_decoration(dom, img) {
         return None;
     }
-    let address = source(dom, img, base).or_else(|| {
+    let sources = || {
         let sources = dom.subtree(at).filter(|at| dom.item(*at).tag == Tag::Source);
         sources.into_iter().find_map(|source| source_set(dom, source, base))
-    })?;
+    };
+    let address =
+        source(dom, img, base).or_else(sources).or_else(|| scriptless_source(dom, at, base))?;
     let alt = dom.attr(img, &local_name!("alt")).unwrap_or("");
     let alt = alt.split_whitespace().collect::<Vec<_>>().join(" ");
     let url = HttpUrl::parse(address).ok()?;
     Some(Image { url, alt: alt.into(), extra: Vec::new() })
 }
 
-/// The words of a picture that stands for a character.
+/// The alternative text of a picture that replaces a character (at most three characters).
 pub(crate) fn glyph(dom: &Dom, at: u32) -> Option<&str> {
     let alt = dom.attr(at, &local_name!("alt"))?;
     (0 < alt.chars().count() && alt.chars().count() <= 3).then_some(alt)
@@ -38,7 +44,7 @@ pub(crate) fn glyph(dom: &Dom, at: u32) -> Option<&str> {
 
 fn source(dom: &Dom, img: u32, base: &Base) -> Option<String> {
     let plain = dom.attr(img, &local_name!("src")).filter(|src| !is_placeholder(src));
-    // What a script would load is what readers see in the end.
+    // The URL that a lazy-loading script would use is the picture that readers see.
     let lazy = [
         "data-src",
         "data-lazy-src",
@@ -55,17 +61,46 @@ fn source(dom: &Dom, img: u32, base: &Base) -> Option<String> {
     address.or_else(|| source_set(dom, img, base))
 }
 
-/// The largest picture of a set.
+/// The address of the copy for readers without scripts, beside a picture.
+fn scriptless_source(dom: &Dom, at: u32, base: &Base) -> Option<String> {
+    let parent = dom.item(at).parent;
+    let is_wrapper = matches!(dom.items.get(parent as usize)?.tag, Tag::Span | Tag::Div);
+    let around = is_wrapper.then_some(parent).into_iter().flat_map(|up| dom.following(up).take(2));
+    let copy = dom
+        .following(at)
+        .take(2)
+        .chain(around)
+        .find(|beside| dom.item(*beside).tag == Tag::Noscript)?;
+    let img = dom.subtree(copy).take(12).find(|at| dom.item(*at).tag == Tag::Img)?;
+    source(dom, img, base)
+}
+
+/// The largest picture of a set (HTML, section 4.8.4.2.1).
 fn source_set(dom: &Dom, at: u32, base: &Base) -> Option<String> {
     let set = ["srcset", "data-srcset", "data-lazy-srcset"]
         .iter()
         .find_map(|name| dom.attribute(at, name))?;
     let mut best: Option<(f32, &str)> = None;
-    for candidate in set.split(", ").flat_map(|part| part.split(",\n")) {
-        let mut words = candidate.trim().trim_end_matches(',').split_ascii_whitespace();
-        let Some(src) = words.next().filter(|src| !is_placeholder(src)) else { continue };
-        let size = words.next().and_then(|size| size.trim_end_matches(['w', 'x']).parse().ok());
-        let size = size.unwrap_or(1.0);
+    let mut rest = set;
+    loop {
+        rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == ',');
+        let end = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
+        let (src, behind) = rest.split_at(end);
+        if src.is_empty() {
+            break;
+        }
+        // A comma right behind the address ends the candidate.
+        let (size, next) = if src.ends_with(',') {
+            ("", behind)
+        } else {
+            behind.split_once(',').unwrap_or((behind, ""))
+        };
+        rest = next;
+        let src = src.trim_end_matches(',');
+        if is_placeholder(src) {
+            continue;
+        }
+        let size = size.trim().trim_end_matches(['w', 'x', 'h']).parse().unwrap_or(1.0);
         if best.is_none_or(|(largest, _)| largest < size) {
             best = Some((size, src));
         }
@@ -78,7 +113,9 @@ fn is_placeholder(src: &str) -> bool {
     if src.is_empty() || src.starts_with("data:") || src.starts_with("about:") {
         return true;
     }
-    let lower = src.to_ascii_lowercase();
+    // Image services have such words in the paths of real pictures.
+    let path = src.split(['?', '#']).next().unwrap_or(src);
+    let lower = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     [
         "placeholder",
         "spacer.",
@@ -88,10 +125,10 @@ fn is_placeholder(src: &str) -> bool {
         "-pixel.gif",
         "1x1.",
         "vide.gif",
-        "/empty.",
     ]
     .iter()
     .any(|word| lower.contains(word))
+        || lower.starts_with("empty.")
 }
 
 /// Counters, spacers and icons.
@@ -100,7 +137,8 @@ fn is_decoration(dom: &Dom, at: u32) -> bool {
         let value = dom.attribute(at, name)?;
         value.trim_end_matches("px").trim().parse::<u32>().ok()
     };
-    let is_tiny = |pixels: Option<u32>| pixels.is_some_and(|pixels| pixels <= 24);
+    // A size of 0 is none.
+    let is_tiny = |pixels: Option<u32>| pixels.is_some_and(|pixels| (1..=24).contains(&pixels));
     if is_tiny(size("width")) || is_tiny(size("height")) {
         return true;
     }
@@ -244,7 +282,7 @@ fn captions(dom: &Dom, at: u32, base: &Base) -> Vec<Caption<'static>> {
     tracks.filter_map(caption).collect()
 }
 
-/// What to call a recording: its title, its caption, its file.
+/// Returns the name of a recording: its title, else its caption, else its file name.
 fn name(dom: &Dom, at: u32, url: &str) -> String {
     let own = ["title", "aria-label", "data-title"].iter().find_map(|name| dom.attribute(at, name));
     let own = own.map(|name| name.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -264,14 +302,14 @@ fn name(dom: &Dom, at: u32, url: &str) -> String {
         .unwrap_or_else(file)
 }
 
-/// What a figure says about the recording in it.
-pub(crate) struct Parts {
+/// Elements of a figure that describe the recording in it.
+pub(crate) struct RecordingParts {
     caption: Option<u32>,
     chapters: Option<u32>,
     transcript: Option<u32>,
 }
 
-impl Parts {
+impl RecordingParts {
     /// The elements that were read.
     pub(crate) fn all(&self) -> impl Iterator<Item = u32> {
         [self.caption, self.chapters, self.transcript].into_iter().flatten()
@@ -279,14 +317,14 @@ impl Parts {
 }
 
 /// Finds caption, chapters and transcript of a recording in its figure.
-pub(crate) fn parts(dom: &Dom, figure: u32) -> Parts {
+pub(crate) fn parts(dom: &Dom, figure: u32) -> RecordingParts {
     let has_class = |at: u32, wanted: &str| {
         let class = dom.attr(at, &local_name!("class")).unwrap_or("");
         class.split_ascii_whitespace().any(|token| token.eq_ignore_ascii_case(wanted))
     };
     let find = |is: &dyn Fn(u32) -> bool| dom.subtree(figure).skip(1).find(|at| is(*at));
     let is_list = |at: u32| matches!(dom.item(at).tag, Tag::Ol | Tag::Ul);
-    Parts {
+    RecordingParts {
         caption: find(&|at| dom.item(at).tag == Tag::Figcaption),
         chapters: find(&|at| {
             is_list(at) && has_class(at, "chapters") && !marks(dom, at).is_empty()
@@ -311,8 +349,12 @@ fn marks(dom: &Dom, list: u32) -> Vec<Chapter<'static>> {
     items.map(chapter).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
-/// A recording with what its figure says about it.
-pub(crate) fn with_parts(dom: &Dom, block: Block<'static>, parts: &Parts) -> Block<'static> {
+/// Adds caption, chapters and transcript of its figure to a recording.
+pub(crate) fn with_parts(
+    dom: &Dom,
+    block: Block<'static>,
+    parts: &RecordingParts,
+) -> Block<'static> {
     let words = |at: Option<u32>| at.map(|at| dom.words(at)).filter(|words| !words.is_empty());
     let own_summary = words(parts.caption);
     let transcript = parts.transcript.map(|at| {

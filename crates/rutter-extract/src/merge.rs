@@ -1,11 +1,10 @@
-//! Brings a page below the number of blocks a collection may hold (D36).
+//! Merges blocks until a page has no more than the allowed number (D36).
 //!
-//! Input: the blocks of a page. Output: at most as many as allowed, with every
-//! word of the page. Neighbours of one kind are merged first, then neighbours
-//! of other kinds as text; headings stay headings as long as anything else can
-//! be merged.
+//! Input: the blocks of a page. Output: at most the allowed number, with the complete text.
+//! Neighbours of the same kind are merged first, then neighbours of different kinds as text;
+//! headings are merged last.
 
-use rutter_page::{Block, Mark, Own, Rich, Span, Str, Text};
+use rutter_page::{Block, IntoOwned, Mark, Rich, Span, Str, Text};
 
 use crate::blocks::{Both, shift};
 
@@ -45,10 +44,12 @@ fn turn((block, rich): &mut Both) {
     }
 }
 
-/// The same for blocks without decoration, such as those of a collection's line. The URL of a
-/// link that becomes text follows its words.
-pub fn merged(blocks: Vec<Block<'_>>, most: usize) -> Vec<Block<'static>> {
-    let mut both = blocks.into_iter().map(|block| (block.own(), Rich::default())).collect();
+/// The same for blocks without decoration, such as those of a collection's line. Links that repeat
+/// the text before them are left out first, the last ones first. The URL of a link that becomes
+/// text follows its words.
+pub fn merged(mut blocks: Vec<Block<'_>>, most: usize) -> Vec<Block<'static>> {
+    rutter_page::remove_repeats(&mut blocks, most);
+    let mut both = blocks.into_iter().map(|block| (block.into_owned(), Rich::default())).collect();
     merge(&mut both, most);
     both.into_iter().map(with_urls).collect()
 }
@@ -92,7 +93,7 @@ type Join = fn(&mut Both, &mut Both) -> bool;
 fn pairwise(blocks: &mut Vec<Both>, join: Join, bounds: Bounds, most: usize) {
     while most < blocks.len() {
         let before = blocks.len();
-        // How many blocks stand, closed up, at the front.
+        // Number of blocks at the front that are already compacted.
         let mut n_closed = 0;
         // Whether the last of them has not taken another in this round.
         let mut is_fresh = false;

@@ -1,5 +1,8 @@
-//! What a page says about itself, and in which order of sources it is
-//! believed. `docs/extraction.md` lists the orders; they are the code below.
+//! Collects the metadata of a page and chooses between its sources.
+//!
+//! Input: the tree. Output: [`Found`]: title, description, author, dates, language, image, links.
+//! `docs/extraction-reference.md` lists the order of sources for each field; this module defines
+//! it. Rejects values that do not parse and dates that contradict each other.
 
 use html5ever::local_name;
 use rutter_page::{LanguageTag, Timestamp};
@@ -10,7 +13,8 @@ use crate::dom::Dom;
 use crate::facts::{Alternate, Facts, HeadLink, Robots};
 use crate::json_ld::{self, JsonLd};
 use crate::tag::Tag;
-use crate::time_role::{TimeRole, role_of_time};
+use crate::time_role::{TimeRole, is_bare_date, is_date_class, is_in_comment, role_of_time};
+use crate::title::{unescape, without_site};
 
 /// Everything found in `meta`, `link` and `script` elements.
 #[derive(Debug, Default)]
@@ -26,12 +30,12 @@ pub(crate) struct Found {
     pub(crate) headings: Vec<String>,
     /// `itemprop` and `rel` values in the body: name, value.
     props: Vec<(&'static str, String)>,
-    /// How many of them stand before the first `h1`.
+    /// Number of `props` before the first `h1`.
     n_before: usize,
-    /// How many elements looked as if they named an author or a date.
+    /// Number of elements that were examined as authors or dates.
     n_tried: usize,
     times: Vec<String>,
-    /// How many `time` elements were looked at.
+    /// Number of `time` elements that were examined.
     n_times: usize,
     /// JSON-LD blocks that could not be read.
     pub(crate) n_broken: usize,
@@ -40,8 +44,8 @@ pub(crate) struct Found {
 impl Found {
     pub(crate) fn of(dom: &Dom, most_json: usize) -> Self {
         let mut found = Self::default();
-        // Neighbours are often called the same.
-        let mut last_class = ("", false);
+        // Consecutive elements often have the same class.
+        let mut last_class = ("", ClassKind::Other);
         let mut at = 0;
         while at < dom.len() {
             let item = dom.item(at);
@@ -85,8 +89,7 @@ impl Found {
                 }
                 Tag::Time if found.n_times < 32 => {
                     found.n_times += 1;
-                    let value = dom.attribute(at, "datetime").map(str::to_owned);
-                    let value = value.unwrap_or_else(|| dom.words(at));
+                    let value = time_value(dom, at);
                     match role_of_time(dom, at) {
                         Some(TimeRole::Update) => found.props.push(("modified", value)),
                         Some(TimeRole::Publication) => found.times.push(value),
@@ -158,7 +161,7 @@ impl Found {
         }
     }
 
-    fn prop<'d>(&mut self, dom: &'d Dom, at: u32, last_class: &mut (&'d str, bool)) {
+    fn prop<'d>(&mut self, dom: &'d Dom, at: u32, last_class: &mut (&'d str, ClassKind)) {
         for (name, value) in dom.atoms(at) {
             let kind = match *name {
                 local_name!("itemprop") => match value.split_ascii_whitespace().next() {
@@ -170,16 +173,24 @@ impl Found {
                 local_name!("rel") if value == "author" && dom.item(at).tag == Tag::A => "author",
                 local_name!("class") => {
                     if last_class.0 != value {
-                        *last_class = (value, is_byline(value));
+                        *last_class = (value, ClassKind::of(value));
                     }
-                    if !last_class.1 {
-                        continue;
+                    match last_class.1 {
+                        ClassKind::Other => continue,
+                        ClassKind::Byline => "byline",
+                        ClassKind::Date => {
+                            self.n_tried += 1;
+                            self.dated(dom, at);
+                            continue;
+                        }
                     }
-                    "byline"
                 }
                 _ => continue,
             };
             self.n_tried += 1;
+            if kind != "author" && kind != "byline" && is_in_comment(dom, at) {
+                continue;
+            }
             let value = match kind {
                 "published" | "modified" => dom
                     .attribute(at, "content")
@@ -193,6 +204,30 @@ impl Found {
         }
     }
 
+    /// A date that an element without a `time` is called.
+    fn dated(&mut self, dom: &Dom, at: u32) {
+        // Neither a list of dates nor a part of the page is one.
+        const MOST_ITEMS: u32 = 12;
+        let is_small = dom.item(at).end - at <= MOST_ITEMS;
+        // One inside it says more.
+        let is_other = |inside: u32| {
+            dom.item(inside).tag == Tag::Time
+                || dom.attr(inside, &local_name!("class")).is_some_and(is_date_class)
+        };
+        if !is_small || dom.subtree(at).skip(1).any(is_other) || dom.item(at).tag == Tag::Time {
+            return;
+        }
+        let text = dom.words(at);
+        if !is_bare_date(&text) || date::parse(&text).is_none() {
+            return;
+        }
+        match role_of_time(dom, at) {
+            Some(TimeRole::Update) => self.props.push(("modified", text)),
+            Some(TimeRole::Publication) => self.times.push(text),
+            None => {}
+        }
+    }
+
     /// The first value of the first of these names that has one.
     pub(crate) fn first(&self, names: &[&str]) -> Option<&str> {
         names.iter().find_map(|name| {
@@ -201,7 +236,7 @@ impl Found {
     }
 
     fn prop_of(&self, kind: &str) -> Option<&str> {
-        // What stands after the title is about this page.
+        // Values behind the title belong to the page more often than values before it.
         let after = self.props.get(self.n_before..).unwrap_or_default().iter();
         after.chain(&self.props).find(|(found, _)| *found == kind).map(|(_, value)| value.as_str())
     }
@@ -278,8 +313,8 @@ impl Found {
             .filter(|name| !name.is_empty())
     }
 
-    /// When the page says it appeared, and where it says so. A `time` in the
-    /// text may be about anything.
+    /// The declared publication date and its source. A `time` element in running text does not
+    /// count.
     pub(crate) fn published(&self) -> Option<(Timestamp, String)> {
         const METAS: [&str; 18] = [
             "article:published_time",
@@ -309,18 +344,11 @@ impl Found {
                 Some((self.date(&[name])?, format!("meta {name}")))
             })
             .or_else(|| {
-                let time = self.prop_of("published").and_then(date::parse)?;
+                let values = self.props.iter().filter(|(kind, _)| *kind == "published");
+                let time = first_day(values.map(|(_, value)| value))?;
                 Some((time, by("itemprop datePublished")))
             })
-            .or_else(|| Some((self.only_time()?, by("time element"))))
-    }
-
-    /// The time that the page gives as its own; of several, none is it.
-    fn only_time(&self) -> Option<Timestamp> {
-        let mut times = self.times.iter().filter_map(|time| date::parse(time));
-        let first = times.next()?;
-        let day = |time: Timestamp| time.unix_seconds().div_euclid(86_400);
-        times.all(|time| day(time) == day(first)).then_some(first)
+            .or_else(|| Some((only_day(self.times.iter())?, by("time element"))))
     }
 
     pub(crate) fn modified(&self) -> Option<Timestamp> {
@@ -428,7 +456,7 @@ impl Found {
             .collect()
     }
 
-    /// What the page says, for those who want more than the page object.
+    /// Builds the metadata that the page object does not hold.
     pub(crate) fn facts(&self, base: &Base) -> Facts {
         let canonical = self
             .links
@@ -457,7 +485,7 @@ impl Found {
             keywords: self.keywords(),
             robots: self.robots(),
             alternates: alternates.collect(),
-            // Theirs once nobody asks for them any more.
+            // Moved here by `give` after the last use of `Found`.
             head_links: Vec::new(),
             metas: Vec::new(),
             json_ld: self.json_ld.iter().map(|block| block.source.clone()).collect(),
@@ -466,7 +494,7 @@ impl Found {
         }
     }
 
-    /// Gives what was found away, where nobody asks for it any more.
+    /// Moves links and `meta` values into `facts`; consumes `self`, so that nothing is copied.
     pub(crate) fn give(self, base: &Base, facts: &mut Facts) {
         let links = self.links.into_iter();
         let links =
@@ -480,7 +508,55 @@ impl Found {
     }
 }
 
-/// Whether an element says something about its page by what it is.
+/// Returns the first date if all values are on the same day.
+fn only_day<'v>(values: impl Iterator<Item = &'v String>) -> Option<Timestamp> {
+    let mut times = values.filter_map(|time| date::parse(time));
+    let first = times.next()?;
+    let day = |time: Timestamp| time.unix_seconds().div_euclid(86_400);
+    times.all(|time| day(time) == day(first)).then_some(first)
+}
+
+/// Returns the first date if no other is earlier, as in a thread of posts.
+fn first_day<'v>(values: impl Iterator<Item = &'v String>) -> Option<Timestamp> {
+    let mut times = values.filter_map(|time| date::parse(time));
+    let first = times.next()?;
+    times.all(|time| first <= time).then_some(first)
+}
+
+/// The date of a `time` element; nothing where it shows another day than it names.
+fn time_value(dom: &Dom, at: u32) -> String {
+    let shown = dom.words(at);
+    let Some(stated) = dom.attribute(at, "datetime") else { return shown };
+    let other = date::parse(&shown).filter(|_| is_bare_date(&shown));
+    match (date::parse(stated), other) {
+        (Some(stated), Some(shown)) if 86_400 * 2 < stated.seconds_since(shown).abs() => {
+            String::new()
+        }
+        _ => stated.to_owned(),
+    }
+}
+
+/// The kind of content that the class of an element indicates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ClassKind {
+    Other,
+    Byline,
+    Date,
+}
+
+impl ClassKind {
+    fn of(class: &str) -> Self {
+        if is_byline(class) {
+            Self::Byline
+        } else if is_date_class(class) {
+            Self::Date
+        } else {
+            Self::Other
+        }
+    }
+}
+
+/// Whether the tag of an element can hold metadata of the page.
 fn says_something(tag: Tag) -> bool {
     matches!(
         tag,
@@ -549,86 +625,6 @@ fn without_by(name: &str) -> String {
     name.trim_end_matches([',', '|', '\u{b7}']).trim().to_owned()
 }
 
-/// A title without the name of its site.
-fn without_site(title: &str, site: Option<&str>, headings: &[String]) -> String {
-    const SEPARATORS: [&str; 10] = [
-        " | ",
-        " \u{2013} ",
-        " \u{2014} ",
-        " - ",
-        " :: ",
-        " \u{bb} ",
-        " \u{b7} ",
-        " / ",
-        " \u{2022} ",
-        " : ",
-    ];
-    let key = |text: &str| {
-        let text = text.trim_matches(|c: char| !c.is_alphanumeric() && c != ')' && c != '(');
-        text.to_lowercase()
-    };
-    let is_site = |part: &str| site.is_some_and(|site| key(site) == key(part));
-    let is_heading = |part: &str| headings.iter().any(|heading| key(heading) == key(part));
-    if 500 < title.len() || is_heading(title) {
-        return title.to_owned();
-    }
-    let cuts = SEPARATORS.iter().flat_map(|separator| title.match_indices(separator));
-    let mut cuts: Vec<(usize, usize)> =
-        cuts.map(|(at, separator)| (at, at + separator.len())).collect();
-    cuts.sort_unstable();
-    let halves = |&(at, behind): &(usize, usize)| {
-        (title.get(..at).unwrap_or("").trim(), title.get(behind..).unwrap_or("").trim())
-    };
-    // The part that is also a heading, best the first, never the site; a last
-    // part that is shorter than the rest is more likely the site.
-    let firsts = cuts.iter().map(|cut| halves(cut).0);
-    let lasts = cuts.iter().map(halves).filter(|(before, after)| before.len() <= after.len());
-    let lasts = lasts.map(|(_, after)| after);
-    if let Some(part) = firsts.chain(lasts).find(|part| is_heading(part) && !is_site(part)) {
-        return part.to_owned();
-    }
-    for (before, after) in cuts.iter().map(halves) {
-        if is_site(after) {
-            return before.to_owned();
-        }
-        if is_site(before) {
-            return after.to_owned();
-        }
-    }
-    // The last part, where it is short and what is before it is a title.
-    if let Some((before, after)) = cuts.last().map(halves) {
-        let n_words = |text: &str| text.split_whitespace().count();
-        if 3 <= n_words(before) && n_words(after) <= 4 && n_words(after) < n_words(before) {
-            return before.to_owned();
-        }
-    }
-    title.to_owned()
-}
-
-/// Character references that were escaped twice.
-fn unescape(text: &str) -> String {
-    if !text.contains('&') {
-        return text.trim().to_owned();
-    }
-    let mut out = text.to_owned();
-    for (from, to) in [
-        ("&quot;", "\""),
-        ("&#39;", "'"),
-        ("&#039;", "'"),
-        ("&apos;", "'"),
-        ("&#8217;", "\u{2019}"),
-        ("&lt;", "<"),
-        ("&gt;", ">"),
-        ("&nbsp;", " "),
-        ("&amp;", "&"),
-    ] {
-        if out.contains(from) {
-            out = out.replace(from, to);
-        }
-    }
-    out.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// The address in `5; url=/there`, or in `5; /there`.
 fn target_of(refresh: &str) -> Option<&str> {
     let (_, rest) = refresh.split_once([';', ','])?;
@@ -636,27 +632,4 @@ fn target_of(refresh: &str) -> Option<&str> {
     let target = named.map_or(rest, |(_, target)| target).trim();
     let target = target.trim_matches(['"', '\'']);
     (!target.is_empty()).then_some(target)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::without_site;
-
-    #[test]
-    fn ours_titles_lose_the_name_of_their_site() {
-        let bare = |title: &str, site: Option<&str>, headings: &[&str]| {
-            let headings: Vec<String> =
-                headings.iter().map(|&heading| heading.to_owned()).collect();
-            without_site(title, site, &headings)
-        };
-        assert_eq!(bare("Opening hours | Museum", Some("museum"), &[]), "Opening hours");
-        assert_eq!(bare("Museum - Opening hours", Some("Museum"), &[]), "Opening hours");
-        assert_eq!(
-            bare("Reefing \u{2014} Sailor's manual 2.0", None, &["Reefing\u{b6}"]),
-            "Reefing"
-        );
-        assert_eq!(bare("Tides - The Book", None, &["The Book", "Tides"]), "Tides");
-        assert_eq!(bare("How to reef a sail - The Harbour", None, &[]), "How to reef a sail");
-        assert_eq!(bare("Ropes - Knots", None, &[]), "Ropes - Knots");
-    }
 }

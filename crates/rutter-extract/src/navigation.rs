@@ -2,8 +2,8 @@
 //!
 //! Input: the HTML of a page. Output: the links of its `nav` elements (or, without any, of its
 //! `header` and `aside` elements) in document order. A group is a nested list with its label, or
-//! the links behind a heading. Rejects breadcrumbs, pagination, links to a place on the same page,
-//! and links beyond the first [`MOST_LINKS`].
+//! the links behind a heading. Rejects breadcrumbs, pagination, links to a fragment of the same
+//! page, and links beyond the first [`MOST_LINKS`].
 
 use html5ever::local_name;
 use rutter_page::PageUrl;
@@ -21,7 +21,7 @@ const LONGEST_LABEL: usize = 80;
 /// A link of the navigation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NavLink {
-    /// Where it leads: an absolute address without a fragment.
+    /// The target: an absolute URL without a fragment.
     pub href: String,
     /// Its text; empty where it has none, or more than a label has.
     pub text: String,
@@ -93,7 +93,7 @@ fn roots(dom: &Dom, is_root: &dyn Fn(u32) -> bool) -> Vec<u32> {
 }
 
 /// A range of the document with its title.
-struct Group {
+struct TitledRange {
     from: u32,
     end: u32,
     title: String,
@@ -103,7 +103,7 @@ fn read(dom: &Dom, (base, here): (&Base, &str), root: u32, out: &mut Vec<NavLink
     let mut groups = groups(dom, root);
     groups.sort_by(|one, other| one.from.cmp(&other.from).then(other.end.cmp(&one.end)));
     let mut groups = groups.into_iter().peekable();
-    let mut group: Option<Group> = None;
+    let mut group: Option<TitledRange> = None;
     let first = out.len();
     for at in dom.subtree(root) {
         while groups.peek().is_some_and(|next| next.from <= at) {
@@ -139,7 +139,7 @@ fn read(dom: &Dom, (base, here): (&Base, &str), root: u32, out: &mut Vec<NavLink
     }
 }
 
-fn groups(dom: &Dom, root: u32) -> Vec<Group> {
+fn groups(dom: &Dom, root: u32) -> Vec<TitledRange> {
     let mut groups = Vec::new();
     // The link behind each item, found once from the end.
     let mut next_link = dom.item(root).end;
@@ -167,7 +167,7 @@ fn groups(dom: &Dom, root: u32) -> Vec<Group> {
         let Some(title) = label(dom, at).filter(|_| !is_linked && link < until) else { continue };
         let holder = dom.ancestors(at).take_while(up).find(|it| link < dom.item(*it).end);
         let end = holder.map_or(until, |holder| dom.item(holder).end.min(until));
-        groups.push(Group { from: at, end, title });
+        groups.push(TitledRange { from: at, end, title });
         until = at;
     }
     groups
@@ -175,7 +175,7 @@ fn groups(dom: &Dom, root: u32) -> Vec<Group> {
 
 /// The group of a list: a nested one with what stands before it in its item, any other with the
 /// label right before it.
-fn of_list(dom: &Dom, root: u32, list: u32) -> Option<Group> {
+fn of_list(dom: &Dom, root: u32, list: u32) -> Option<TitledRange> {
     let end = dom.item(list).end;
     let item = dom
         .ancestors(list)
@@ -187,7 +187,7 @@ fn of_list(dom: &Dom, root: u32, list: u32) -> Option<Group> {
         let first = (item..list).take(64).find(is_said)?;
         let parent = dom.item(first).parent;
         let title = if parent == item { own_text(dom, first) } else { label(dom, parent) }?;
-        return Some(Group { from: item, end, title });
+        return Some(TitledRange { from: item, end, title });
     }
     let before = dom.preceding(list).find(|at| dom.item(*at).tag != Tag::Text)?;
     let is_plain = matches!(
@@ -196,7 +196,7 @@ fn of_list(dom: &Dom, root: u32, list: u32) -> Option<Group> {
     );
     let has_link = dom.subtree(before).any(|at| dom.item(at).tag == Tag::A);
     let title = label(dom, before).filter(|_| is_plain && !has_link)?;
-    Some(Group { from: before, end, title })
+    Some(TitledRange { from: before, end, title })
 }
 
 /// The text of an element, where it is short enough for a label.

@@ -1,5 +1,7 @@
-//! Admonitions: notes, warnings and tips, in the shapes that documentation
-//! generators give them.
+//! Recognises admonitions (notes, warnings, tips) in the markup of documentation generators.
+//!
+//! Input: an element. Output: the kind of the admonition, its title and its body.
+//! Rejects elements whose classes or roles name no known kind.
 
 use html5ever::local_name;
 
@@ -101,23 +103,30 @@ pub(crate) fn kind(dom: &Dom, survey: &Survey, at: u32) -> Option<String> {
     }
 }
 
-/// The element that holds the title.
-pub(crate) fn title(dom: &Dom, at: u32) -> Option<u32> {
-    dom.subtree(at).skip(1).take(24).find(|at| {
-        let item = dom.item(*at);
-        if item.tag == Tag::Text {
-            return false;
-        }
-        let class = dom.attr(*at, &local_name!("class")).unwrap_or("");
-        item.tag == Tag::Summary
-            || class.split_ascii_whitespace().any(|token| {
-                let token = token.to_ascii_lowercase();
-                token == "title"
-                    || token.ends_with("-title")
-                    || token.contains("admonitionheading")
-                    || token.ends_with("__title")
-            })
-    })
+/// The element that holds the title; `is_skipped` names what is read with
+/// something else, such as the captions of code.
+pub(crate) fn title(dom: &Dom, note: u32, is_skipped: impl Fn(u32) -> bool) -> Option<u32> {
+    let is_own = |at: u32| {
+        let mut inside = dom.ancestors(at).take_while(|up| *up != note);
+        !inside.any(&is_skipped)
+    };
+    dom.subtree(note).skip(1).take(24).find(|at| is_title(dom, *at) && is_own(*at))
+}
+
+fn is_title(dom: &Dom, at: u32) -> bool {
+    let item = dom.item(at);
+    if item.tag == Tag::Text {
+        return false;
+    }
+    let class = dom.attr(at, &local_name!("class")).unwrap_or("");
+    item.tag == Tag::Summary
+        || class.split_ascii_whitespace().any(|token| {
+            let token = token.to_ascii_lowercase();
+            token == "title"
+                || token.ends_with("-title")
+                || token.contains("admonitionheading")
+                || token.ends_with("__title")
+        })
 }
 
 /// The cell of a table-shaped admonition that holds its text.
@@ -129,7 +138,7 @@ pub(crate) fn body(dom: &Dom, at: u32) -> Option<u32> {
     })
 }
 
-/// What to call a kind where no title is given.
+/// Returns the display name of a kind, for admonitions without a title.
 pub(crate) fn name(kind: &str) -> String {
     if kind == "seealso" {
         return "See also".to_owned();

@@ -1,12 +1,12 @@
-//! A table: what people write above a list of other pages, or before a photo's
-//! owner, in the languages we have seen it in.
+//! Table of phrases at the start of headings and lines, in several languages: lists of other pages,
+//! appeals, picture credits, bylines and dates.
 //!
-//! Used only together with other evidence: such a heading must be followed by
-//! links, such a line must be short.
+//! Input: the text of a heading or a line. Output: whether it starts with a phrase of one kind.
+//! Callers need further evidence: links must follow such a heading, and such a line must be short.
 
 use std::sync::LazyLock;
 
-/// How headings begin that introduce other pages.
+/// Prefixes of headings above lists of other pages.
 const ELSEWHERE: &[&str] = &[
     "on this page",
     "in this article",
@@ -153,7 +153,7 @@ const ELSEWHERE: &[&str] = &[
     "\u{441}\u{43c}. \u{442}\u{430}\u{43a}\u{436}\u{435}",
 ];
 
-/// How paragraphs begin that ask readers for something.
+/// Prefixes of appeals to readers.
 const APPEALS: &[&str] = &[
     "if you enjoyed",
     "if you like",
@@ -217,7 +217,7 @@ const APPEALS: &[&str] = &[
     "steun",
 ];
 
-/// How lines begin that name the owner of a picture.
+/// Prefixes of picture credits.
 const CREDITS: &[&str] = &[
     "foto:",
     "fotos:",
@@ -256,7 +256,7 @@ const CREDITS: &[&str] = &[
     "\u{444}\u{43e}\u{442}\u{43e}:",
 ];
 
-/// How lines begin that say when something was written.
+/// Prefixes of date lines.
 const DATES: &[&str] = &[
     "published",
     "updated",
@@ -280,7 +280,7 @@ const DATES: &[&str] = &[
     "zaktualizowan",
 ];
 
-/// How lines begin that name who wrote something.
+/// Prefixes of bylines.
 const BYLINES: &[&str] = &[
     "by ",
     "written by",
@@ -298,7 +298,7 @@ const BYLINES: &[&str] = &[
 ];
 
 /// Phrases by their first letter; few letters share a place.
-type Index = Vec<Vec<&'static str>>;
+type PhraseIndex = Vec<Vec<&'static str>>;
 
 const PLACES: usize = 128;
 
@@ -306,7 +306,7 @@ fn place(letter: char) -> usize {
     u32::from(letter) as usize % PLACES
 }
 
-fn index(table: &[&'static str]) -> Index {
+fn index(table: &[&'static str]) -> PhraseIndex {
     let mut index = vec![Vec::new(); PLACES];
     for phrase in table {
         index[place(phrase.chars().next().unwrap_or(' '))].push(*phrase);
@@ -316,36 +316,36 @@ fn index(table: &[&'static str]) -> Index {
 
 /// Whether a heading or label announces other pages.
 pub(crate) fn is_elsewhere(text: &str) -> bool {
-    static INDEX: LazyLock<Index> = LazyLock::new(|| index(ELSEWHERE));
+    static INDEX: LazyLock<PhraseIndex> = LazyLock::new(|| index(ELSEWHERE));
     starts_with(text, &INDEX)
 }
 
 /// Whether a paragraph asks readers for something.
 pub(crate) fn is_appeal(text: &str) -> bool {
-    static INDEX: LazyLock<Index> = LazyLock::new(|| index(APPEALS));
+    static INDEX: LazyLock<PhraseIndex> = LazyLock::new(|| index(APPEALS));
     starts_with(text, &INDEX)
 }
 
 /// Whether a line names the owner of a picture.
 pub(crate) fn is_credit(text: &str) -> bool {
-    static INDEX: LazyLock<Index> = LazyLock::new(|| index(CREDITS));
+    static INDEX: LazyLock<PhraseIndex> = LazyLock::new(|| index(CREDITS));
     starts_with(text, &INDEX)
 }
 
 /// Whether a line names who wrote something.
 pub(crate) fn is_byline(text: &str) -> bool {
-    static INDEX: LazyLock<Index> = LazyLock::new(|| index(BYLINES));
+    static INDEX: LazyLock<PhraseIndex> = LazyLock::new(|| index(BYLINES));
     starts_with(text, &INDEX)
 }
 
 /// Whether a line is about the date of the page.
 pub(crate) fn is_date_line(text: &str) -> bool {
-    static INDEX: LazyLock<Index> = LazyLock::new(|| index(DATES));
+    static INDEX: LazyLock<PhraseIndex> = LazyLock::new(|| index(DATES));
     let has_digits = text.bytes().any(|byte| byte.is_ascii_digit());
     has_digits && (starts_with(text, &INDEX) || is_date(text))
 }
 
-fn starts_with(text: &str, index: &Index) -> bool {
+fn starts_with(text: &str, index: &PhraseIndex) -> bool {
     let text = text.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '(' && c != '\u{a9}');
     let Some(first) = text.chars().flat_map(char::to_lowercase).next() else { return false };
     let phrases = &index[place(first)];
@@ -385,7 +385,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_phrases_are_found_at_the_start_only() {
+    fn matches_phrases_only_at_the_start() {
         assert!(is_elsewhere("Mehr zum Thema"));
         assert!(is_elsewhere("► LEA TAMBIÉN: algo"));
         assert!(!is_elsewhere("The related work"));

@@ -1,6 +1,8 @@
-//! What lies in the main content and leads elsewhere: groups of links, boxes
-//! that show off other pages, lines about the page, appeals, and the labels
-//! above what was dropped.
+//! Drops parts of the region that are not content.
+//!
+//! Input: the tree, the survey and the root of the region. Output: a drop reason for groups of
+//! links, boxes about other pages, lines about the page, appeals, and the labels above dropped
+//! parts.
 
 use crate::dom::Dom;
 use crate::hint::Hints;
@@ -34,7 +36,7 @@ pub(crate) fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option
             at = item.end;
             continue;
         }
-        // Nothing below is about what lies inside a line.
+        // The checks below apply to block elements and `time` elements only.
         if !item.tag.is_block() && item.tag != Tag::Time {
             at += 1;
             continue;
@@ -61,7 +63,7 @@ pub(crate) fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option
         }
         at += 1;
     }
-    // Where links make up the page, they are what people came for.
+    // On a page that consists mostly of links, the links are the content.
     if n_linky as f32 <= survey.sum(dom, root).prose as f32 * 0.5 {
         for at in linky {
             dropped[at as usize] = Some(Reason::Links);
@@ -242,10 +244,16 @@ pub(crate) fn is_contents(dom: &Dom, survey: &Survey, at: u32) -> bool {
     if sum.links < 3 || sum.link_share() < 0.8 || sum.prose != 0 {
         return false;
     }
-    let mut links = dom.subtree(at).filter(|at| dom.item(*at).tag == Tag::A);
-    links.all(|at| {
-        dom.attribute(at, "href").is_none_or(|href| href.starts_with('#') && 1 < href.len())
-    })
+    // A card has its text inside a link that begins outside: it holds no link.
+    let mut n_targets = 0;
+    for link in dom.subtree(at).filter(|at| dom.item(*at).tag == Tag::A) {
+        match dom.attribute(link, "href") {
+            Some(href) if href.starts_with('#') && 1 < href.len() => n_targets += 1,
+            Some(_) => return false,
+            None => {}
+        }
+    }
+    n_targets != 0
 }
 
 /// Whether an element is a group of links.
@@ -269,7 +277,7 @@ fn is_linky(dom: &Dom, survey: &Survey, at: u32, is_edge: bool) -> bool {
     if sum.prose != 0 || sum.links == 0 {
         return false;
     }
-    // What has a heading of its own is judged part by part.
+    // The children of an element with a heading are judged separately.
     if matches!(tag, Tag::Div | Tag::Section) && has_own_heading(dom, survey, at) {
         return false;
     }
@@ -417,4 +425,32 @@ fn has_own_heading(dom: &Dom, survey: &Survey, at: u32) -> bool {
             && survey.sum(dom, at).link_share() < 0.9
             && !phrase::is_elsewhere(&dom.words(at))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::dom::Dom;
+    use crate::survey::Survey;
+
+    /// Whether the element with the id `it` is taken for the contents of its page.
+    fn is_contents(body: &str) -> bool {
+        let dom = Dom::parse(&format!("<body>{body}"), &crate::Limits::USUAL);
+        let survey = Survey::of(&dom);
+        let it = (0..dom.len()).find(|at| dom.attribute(*at, "id") == Some("it"));
+        super::is_contents(&dom, &survey, it.unwrap())
+    }
+
+    #[test]
+    fn links_to_places_of_the_page_are_its_contents() {
+        let link = |n: u32| format!("<li><a href='#part-{n}'>Part {n}</a></li>");
+        let list: String = (1..5).map(link).collect();
+        assert!(is_contents(&format!("<ul id=it>{list}</ul>")));
+        assert!(!is_contents(&format!("<ul id=it>{list}<li><a href=/other>Other</a></ul>")));
+    }
+
+    #[test]
+    fn a_card_inside_a_link_is_not_the_contents_of_the_page() {
+        let card = "<h3>Rope doormat</h3><ul><li>Hand made</ul><p>24 euros</p><p>In stock</p>";
+        assert!(!is_contents(&format!("<a href=/shop/doormat><div id=it>{card}</div></a>")));
+    }
 }

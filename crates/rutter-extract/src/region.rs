@@ -1,11 +1,9 @@
-//! Decides which part of a page is its main content.
+//! Chooses the region of a page that is its main content, by rules.
 //!
-//! Every segment gets a weight: prose counts for it, links and labels count
-//! against it. What is plainly something else by its element or its name does
-//! not count at all ([`verdict`]). The element whose segments weigh most is
-//! the region; what in it leads elsewhere is dropped ([`prune`]).
-//!
-//! Refuses: to leave a page without text that has some.
+//! Input: the tree, the survey and elements known not to be content. Output: a [`Region`]. Prose
+//! adds to the weight of a segment, links and labels subtract from it; elements that [`verdict`]
+//! excludes do not count. The element with the largest total is the root, and [`prune`] drops
+//! parts of it. A page that has text never has an empty region.
 
 use crate::dom::Dom;
 use crate::hint::Hints;
@@ -24,7 +22,7 @@ pub(crate) struct Region {
     pub(crate) confidence: f32,
 }
 
-/// Finds the main content; `marked` says what is known not to be.
+/// Finds the main content; `marked` holds the elements that are known not to be content.
 pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> Region {
     let Some(body) = dom.body else {
         return Region { roots: Vec::new(), dropped: Vec::new(), confidence: 0.0 };
@@ -33,7 +31,7 @@ pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> R
     let mut dropped = marked;
     verdict::ban(dom, survey, body, total, &mut dropped);
     if dom.is_marked {
-        // The author said which part it is.
+        // The author marked the main content.
         let mut roots: Vec<u32> = Vec::new();
         for at in dom.subtree(body) {
             let is_inside = roots.last().is_some_and(|last| at < dom.item(*last).end);
@@ -66,7 +64,7 @@ pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> R
     let is_left = |root: &u32| is_gone[survey.within(dom, *root)].contains(&false);
     if total.chars != 0 && !roots.iter().any(is_left) {
         for (item, reason) in dom.items.iter().zip(&mut dropped) {
-            // Words about scripts are not the page's.
+            // Requests for scripts are not content of the page.
             if !matches!(item.tag, Tag::Noscript | Tag::Button) {
                 *reason = None;
             }
@@ -78,8 +76,8 @@ pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> R
     Region { roots, dropped, confidence }
 }
 
-/// How much of what reads like prose, and was not dropped for what it is, lies
-/// in the region; less where there is little of it.
+/// Confidence from 0 to 1: the share of the prose of the page that is inside the region, without
+/// prose that bans remove. Lower if the region has less than 400 characters of prose.
 fn confidence(dom: &Dom, survey: &Survey, roots: &[u32], is_gone: &[bool]) -> f32 {
     let (mut inside, mut outside) = (0, 0);
     for (segment, is_gone) in survey.segments.iter().zip(is_gone) {
@@ -96,10 +94,10 @@ fn confidence(dom: &Dom, survey: &Survey, roots: &[u32], is_gone: &[bool]) -> f3
     share * (0.5 + 0.5 * (inside as f32 / 400.0).min(1.0))
 }
 
-/// What is left of a page once bans are out, as sums before each segment.
+/// Prefix sums over the segments that no ban removes.
 struct Left(Vec<Kept>);
 
-/// What a part still holds.
+/// Totals of the remaining segments of an element.
 #[derive(Clone, Copy, Default)]
 struct Kept {
     chars: u32,
@@ -136,8 +134,8 @@ impl Left {
     }
 }
 
-/// The whole, where hardly any prose speaks for a part: an index, a table of
-/// releases, a page of diagrams.
+/// Returns the body if no element has enough prose: an index, a table of releases, a page of
+/// diagrams. Otherwise returns `root`.
 fn widen(dom: &Dom, survey: &Survey, body: u32, root: u32, weight: f32, left: &Left) -> u32 {
     let kept = |at: u32| left.within(dom, survey, at).chars;
     let (all, inside) = (kept(body), kept(root));
@@ -175,12 +173,12 @@ fn lift(dom: &Dom, survey: &Survey, root: u32, dropped: &[Option<Reason>]) -> u3
     root
 }
 
-/// Weight of a region that is too light to stand for its page.
+/// Weight below which a region is replaced by a larger element.
 const LITTLE: f32 = 500.0;
-/// The same for one that is less than a quarter of it.
+/// The same limit for a region with less than a quarter of the page.
 const MANY: f32 = 1500.0;
 
-/// The element inside that is called the content and holds nearly all of it.
+/// Returns the descendant whose name marks it as content and that holds nearly all of the text.
 fn tighten(dom: &Dom, survey: &Survey, root: u32, dropped: &[Option<Reason>], left: &Left) -> u32 {
     let kept = |at: u32| left.within(dom, survey, at).prose;
     let all = kept(root);
@@ -213,13 +211,13 @@ fn tighten(dom: &Dom, survey: &Survey, root: u32, dropped: &[Option<Reason>], le
     best
 }
 
-/// The share of the text, in per cent, that a part must hold to stand for the
-/// whole: less where its name is certain.
+/// Minimum share of the text, in per cent, that an element must hold to replace the region.
+/// The share is lower for a name that certainly marks content.
 const SINGLE: u64 = 55;
 const LOOSE: u64 = 75;
 const TIGHT: u64 = 85;
 
-/// What an element is called.
+/// Certainty with which the tag or name of an element marks it as content.
 enum Called {
     Surely,
     Perhaps,
@@ -290,7 +288,7 @@ fn leads(dom: &Dom, survey: &Survey, body: u32, root: u32, dropped: &[Option<Rea
             } else if let Some(title) =
                 dom.subtree(sibling).find(|at| dom.item(*at).tag == Tag::H1).filter(|_| is_near)
             {
-                // The title stands for its box.
+                // Adds only the title, not the box around it.
                 here.push(title);
             }
         }
@@ -304,7 +302,7 @@ fn leads(dom: &Dom, survey: &Survey, body: u32, root: u32, dropped: &[Option<Rea
 /// Siblings before the region that are looked at, on each level.
 const MOST_LEADS: usize = 20;
 
-/// How much a segment speaks for the element it lies in.
+/// Weight that a segment adds to the elements around it; negative for links and labels.
 fn weight(dom: &Dom, survey: &Survey, segment: &Segment) -> f32 {
     let (plain, links) = (segment.plain() as f32, segment.link_chars as f32);
     let share = links / (segment.chars.max(1)) as f32;
@@ -315,7 +313,7 @@ fn weight(dom: &Dom, survey: &Survey, segment: &Segment) -> f32 {
         return if 0.9 < share && 4 <= segment.words { -20.0 } else { 5.0 };
     }
     if 0.5 < share {
-        // A name that is a link is part of a reference, a phrase is a way out.
+        // A linked name is part of a reference; a linked phrase leads to another page.
         let is_name = segment.words <= 2
             && (segment.marks.has(Marks::CODE)
                 || match dom.item(segment.block).tag {

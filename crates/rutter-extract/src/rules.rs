@@ -1,99 +1,107 @@
-//! A table: the rules about HTML and Markdown pages.
+//! Rules of layer HT: problems in HTML and Markdown pages.
+//!
+//! Input: none; a table of codes, severities and texts. The extraction reports findings with these
+//! rules.
 
 rutter_finding::rules! {
-    /// Bytes that are not characters.
+    /// Page contains bytes that are invalid in its character encoding.
     UNDECODABLE = "HT001" "undecodable" (advice, "D17")
-        "page has bytes that its character encoding does not know",
-        "Readers see replacement characters in their place.",
-        "Declare the encoding the file is written in, best UTF-8.";
-    /// No language declared or recognised.
+        "page contains bytes that are invalid in its character encoding",
+        "Readers see a replacement character for each of them.",
+        "Declare the encoding in which the file is written, preferably UTF-8.";
+    /// Page does not declare a language, and the text is not enough to detect it.
     NO_LANGUAGE = "HT002" "no-language" (advice, "D42")
-        "page does not say in which language it is written, and its text does not show it",
-        "Search and translation treat it as undetermined (`und`).",
-        "Write `<html lang=\"…\">`, or set the site's language.";
-    /// A language that was guessed from the text.
+        "page does not declare a language, and the text is not enough to detect it",
+        "Search engines and translation programs treat the language as undetermined (`und`).",
+        "Write `<html lang=\"…\">`, or configure the language of the site.";
+    /// Page does not declare a language; it was detected from the text.
     GUESSED_LANGUAGE = "HT003" "guessed-language" (hint, "D42")
-        "page does not say in which language it is written; its text shows it",
-        "A guess can be wrong for short texts.",
+        "page does not declare a language; it was detected from the text",
+        "Detection can be wrong for short texts.",
         "Write `<html lang=\"…\">`.";
-    /// Text only scripts would bring.
+    /// Page shows its text only when scripts run.
     SCRIPT_SHELL = "HT004" "script-shell" (advice, "D37")
-        "page has no text without scripts",
-        "Most crawlers do not run scripts; for them the page is empty.",
-        "Render it on the server or while building, or supply rendered HTML with --render-command.";
-    /// A page without text.
+        "page shows its text only when scripts run",
+        "Most crawlers do not run scripts and see little or no text. Rutter does not publish the page.",
+        "Render the page on the server or during the build, or let Rutter read the rendered page.";
+    /// Page has no text of its own.
     NO_TEXT = "HT005" "no-text" (advice, "D37")
         "page has no text of its own",
-        "Its title or description stands in for content.",
-        "Give the page text, or leave it out.";
-    /// A page that cannot be a page of a collection.
+        "Rutter uses the title or the description as content.",
+        "Add text to the page, or exclude the page.";
+    /// Page has no text, no title and no description.
     EMPTY = "HT006" "empty-page" (warning, "D37")
-        "page has neither text nor title nor description",
+        "page has no text, no title and no description",
         "There is nothing to publish.",
-        "Leave the page out, or give it text.";
-    /// Blocks were merged to stay below the limit.
+        "Exclude the page, or add text to it.";
+    /// Neighbouring blocks were merged to stay within 1000 blocks.
     MERGED = "HT008" "merged-blocks" (hint, "D36")
-        "neighbouring blocks were merged to stay within 1000",
-        "Nothing is lost, but paragraphs share blocks.",
+        "neighbouring blocks were merged to stay within 1000 blocks",
+        "No text is lost, but several paragraphs share one block.",
         "Split the page if its structure matters.";
-    /// Nesting that was cut.
+    /// Elements are nested deeper than the limit.
     TOO_DEEP = "HT009" "too-deep" (advice, "D38")
         "elements are nested deeper than the limit",
-        "Deeper tags are ignored; their text is kept.",
-        "Close the elements that are left open.";
-    /// A page that was not read to its end.
+        "Tags below the limit are ignored. Their text is kept.",
+        "Close the elements that are still open.";
+    /// Page has more elements than the limit.
     TOO_MANY_NODES = "HT010" "too-many-nodes" (warning, "D38")
-        "page makes more elements than the limit",
+        "page has more elements than the limit",
         "Everything after the limit is missing.",
         "Split the page, or raise the limit.";
-    /// Main content that was hard to tell.
+    /// Main content of the page is ambiguous.
     UNSURE = "HT011" "unsure" (hint, "D45")
-        "it is unclear which part of the page is its main content",
-        "Navigation may have been taken for content, or content for navigation.",
-        "Mark the main content with `<main>`, or look at `rutter extract --explain`.";
-    /// JSON-LD that is not JSON.
+        "main content of the page is ambiguous",
+        "Navigation may have been extracted as content, or content dropped as navigation.",
+        "Mark the main content with `<main>`, or let `rutter extract` explain the choice.";
+    /// JSON-LD block cannot be parsed.
     BROKEN_JSON_LD = "HT012" "broken-json-ld" (advice, "D47")
-        "block of JSON-LD cannot be read",
-        "What it says about the page is lost for everybody.",
+        "JSON-LD block cannot be parsed",
+        "No reader can use the metadata in this block.",
         "Validate the JSON.";
-    /// No description anywhere.
+    /// Page has no description, so its first sentences are used.
     NO_DESCRIPTION = "HT013" "no-description" (hint, "SCP-034")
-        "page has no description; its first sentences stand in",
-        "Summaries show whatever the text begins with.",
+        "page has no description, so its first sentences are used",
+        "Summaries show the beginning of the text, which may not describe the page.",
         "Write `<meta name=\"description\" content=\"…\">`.";
-    /// No title anywhere.
+    /// Page has no title.
     NO_TITLE = "HT014" "no-title" (advice, "SCP-033")
         "page has no title",
-        "Its first words or its address stand in.",
+        "Rutter uses the first words of the page or its URL.",
         "Write `<title>`.";
-    /// Bytes that are no text.
+    /// Input is not text.
     NOT_TEXT = "HT016" "not-text" (fatal, "D17")
         "input is not text",
-        "Programs, pictures and archives have no words to extract.",
-        "Name a page of HTML or Markdown; unpack it first if it is compressed.";
-    /// Front matter that is not what it claims to be.
+        "Programs, images and archives contain no text to extract.",
+        "Pass an HTML or Markdown page. Decompress it first if it is compressed.";
+    /// Front matter cannot be parsed.
     FRONT_MATTER = "HT015" "front-matter" (advice, "D45")
-        "front matter cannot be read",
+        "front matter cannot be parsed",
         "Title, date and language of the page are lost.",
         "Correct the YAML, TOML or JSON at the top of the file.";
-    /// Attributes that were left out.
+    /// Tag has more attributes than the limit.
     TOO_MANY_ATTRIBUTES = "HT017" "too-many-attributes" (advice, "D38")
         "tag has more attributes than the limit",
-        "Attributes beyond the limit are ignored; the element and its text are kept.",
-        "Remove the attributes, or close the quotation mark that is left open.";
-    /// A page that takes too much work.
+        "Attributes after the limit are ignored. The element and its text are kept.",
+        "Remove attributes, or add a missing closing quotation mark.";
+    /// Page needs more processing steps than the limit.
     TOO_MANY_STEPS = "HT018" "too-many-steps" (warning, "D38")
-        "page takes more work to read than the limit",
+        "page needs more processing steps than the limit",
         "Everything after the limit is missing.",
-        "Close the elements that are left open, or split the page.";
-    /// Text inside the main landmark that was not kept.
+        "Close the elements that are still open, or split the page.";
+    /// A large part of the text in the `<main>` element was dropped.
     MAIN_TEXT_DROPPED = "HT019" "main-text-dropped" (advice, "D45")
-        "a large part of the text in the page's main element was dropped",
-        "Readers of the machine-readable layers do not get it.",
-        "Look at `rutter extract --explain`; move what is not content out of the main element.";
-    /// A selector of the owner that matches nothing.
+        "a large part of the text in the `<main>` element was dropped",
+        "This text is missing in all machine-readable layers.",
+        "Let `rutter extract` explain what is dropped, and move text that is not content out of the `<main>` element.";
+    /// Selector in `[extract]` matches no element.
     SELECTOR_UNMATCHED = "HT020" "selector-unmatched" (advice, "D45")
-        "selector matches no element of the page",
-        "The part it names is not kept or dropped as wanted.",
-        "Correct the selector, or limit it to the pages that have the element.";
+        "selector in `[extract]` matches no element",
+        "If `main` matches nothing, Rutter detects the main content itself. A `keep` or `drop` selector that matches on no page has no effect.",
+        "Correct the selector, or restrict it with `[[extract.path]]` to the pages that have the element.";
+    /// Page has its text only in embedded data, not in its elements.
+    EMBEDDED_TEXT = "HT021" "embedded-text" (note, "D37")
+        "page has its text only in embedded data, not in its elements",
+        "Crawlers that neither run scripts nor read this data get an empty page.",
+        "Render the page on the server or during the build.";
 }

@@ -1,19 +1,21 @@
-//! A table: the rules about pages that tell machines something else than people.
+//! Rules of layer SE: pages that show programs a different text than people.
+//!
+//! Input: none; a table of codes, severities and texts. [`honesty`](crate::honesty()) reports them.
 
 rutter_finding::rules! {
-    /// An order to language models that people do not see.
+    /// Hidden text on the page gives instructions to language models.
     HIDDEN_ORDER = "SE001" "hidden-order" (warning, "D82")
-        "text that the page hides tells language models what to do",
-        "Whoever reads the page by machine is steered without the reader's knowledge; agents treat such sites as hostile.",
-        "Take the text out, or say it where people can read it.";
-    /// Characters that nobody sees.
+        "hidden text on the page gives instructions to language models",
+        "People cannot see the text that steers the program. Agents treat such sites as hostile.",
+        "Delete the text, or show it to people.";
+    /// Text contains invisible characters.
     UNSEEN_CHARACTERS = "SE002" "unseen-characters" (advice, "D82")
-        "text holds characters that nobody sees",
-        "Machines read other words than people do.",
-        "Take the characters out; editors can show them.";
-    /// Much text that only machines get.
+        "text contains invisible characters",
+        "Programs read a different text than people.",
+        "Delete the characters. Most editors can display them.";
+    /// Page hides a long text from people.
     HIDDEN_TEXT = "SE003" "hidden-text" (hint, "D82")
         "page hides a long text from people",
-        "Crawlers that read the HTML take it for content; those that render it do not.",
-        "Show the text, or leave it out of the page.";
+        "Crawlers that read the HTML treat the text as content. Crawlers that render the page do not.",
+        "Show the text, or delete it.";
 }

@@ -1,19 +1,19 @@
-//! Selectors: how an owner names the parts of a page.
+//! Parses and matches selectors, with which the site owner names elements of a page.
 //!
-//! A small part of CSS: `tag`, `.class`, `#id`, `[attribute]`,
-//! `[attribute=value]`, descendants (a space) and alternatives (a comma).
-//! Anything else is an error, never a selector that matches by accident.
+//! Input: a subset of CSS: `tag`, `.class`, `#id`, `[attribute]`, `[attribute=value]`, descendants
+//! (a space) and alternatives (a comma). Output: the matching elements of a tree.
+//! Rejects all other syntax, and names of custom elements, which the tree does not store.
 
 use std::fmt;
 use std::str::FromStr;
 
-use html5ever::local_name;
+use html5ever::{LocalName, local_name};
 
 use crate::dom::Dom;
 use crate::tag::Tag;
 
 /// A selector for elements of a page.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Selector {
     source: String,
     /// Alternatives; each a chain of compounds, the outermost first.
@@ -22,7 +22,7 @@ pub struct Selector {
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Compound {
-    tag: Option<String>,
+    tag: Option<Tag>,
     conditions: Vec<Condition>,
 }
 
@@ -38,17 +38,38 @@ enum Condition {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelectorError {
     selector: String,
-    place: usize,
+    /// The part that does not parse; empty if the selector ends too early.
+    rest: String,
 }
 
 impl fmt::Display for SelectorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { selector, place } = self;
-        write!(f, "`{selector}` is not a selector: unexpected text at byte {place}")
+        let Self { selector, rest } = self;
+        match rest.as_str() {
+            "" => write!(f, "`{selector}` is not a selector: it ends too early"),
+            rest => write!(f, "`{selector}` is not a selector: cannot read it from `{rest}` on"),
+        }
     }
 }
 
 impl std::error::Error for SelectorError {}
+
+impl Selector {
+    /// The supported syntax, for messages.
+    pub const SUPPORTED: &'static str = "HTML elements, `.class`, `#id`, `[attribute]` and \
+        `[attribute=value]`; a space for descendants, a comma for alternatives";
+
+    /// The selector as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.source
+    }
+}
+
+impl fmt::Debug for Selector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Selector").field(&self.source).finish()
+    }
+}
 
 impl fmt::Display for Selector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -60,7 +81,10 @@ impl FromStr for Selector {
     type Err = SelectorError;
 
     fn from_str(source: &str) -> Result<Self, SelectorError> {
-        let fail = |place| SelectorError { selector: source.to_owned(), place };
+        let fail = |place| SelectorError {
+            selector: source.to_owned(),
+            rest: source.get(place..).unwrap_or_default().trim_end().to_owned(),
+        };
         let mut chains = Vec::new();
         let mut first = 0;
         for alternative in source.split(',') {
@@ -95,7 +119,6 @@ fn parse(text: &str) -> Result<Compound, usize> {
     let mut at = 0;
     while let Some(sign) = text.get(at..).and_then(|rest| rest.chars().next()) {
         match sign {
-            '*' if at == 0 => at += 1,
             '.' | '#' => {
                 let name = name_at(at + 1)?;
                 at += 1 + name.len();
@@ -124,7 +147,7 @@ fn parse(text: &str) -> Result<Compound, usize> {
             }
             _ if at == 0 => {
                 let name = name_at(0)?;
-                compound.tag = Some(name.to_ascii_lowercase());
+                compound.tag = Some(tag(name).ok_or(0_usize)?);
                 at += name.len();
             }
             _ => return Err(at),
@@ -133,10 +156,20 @@ fn parse(text: &str) -> Result<Compound, usize> {
     Ok(compound)
 }
 
+/// The element of a name; none for names that the tree does not keep.
+fn tag(name: &str) -> Option<Tag> {
+    let name = name.to_ascii_lowercase();
+    match name.as_str() {
+        "svg" => Some(Tag::Svg),
+        "math" => Some(Tag::Math),
+        _ => Some(Tag::of(&LocalName::from(name))).filter(|tag| *tag != Tag::Custom),
+    }
+}
+
 impl Compound {
     fn matches(&self, dom: &Dom, at: u32) -> bool {
         let item = dom.item(at);
-        if item.tag == Tag::Text || self.tag.as_ref().is_some_and(|tag| tag != item.tag.name()) {
+        if item.tag == Tag::Text || self.tag.is_some_and(|tag| tag != item.tag) {
             return false;
         }
         self.conditions.iter().all(|condition| match condition {
@@ -200,8 +233,13 @@ mod tests {
 
     #[test]
     fn what_is_no_selector_is_refused() {
-        for text in ["", "a,", "a > b", "a:hover", ".", "[", "[=x]", "a[b]c", "a,,b"] {
+        for text in
+            ["", "a,", "a > b", "a:hover", ".", "[", "[=x]", "a[b]c", "a,,b", "my-menu", "custom"]
+        {
             assert!(text.parse::<Selector>().is_err(), "{text}");
         }
+        let said = |text: &str| text.parse::<Selector>().unwrap_err().to_string();
+        assert_eq!(said("a > b"), "`a > b` is not a selector: cannot read it from `> b` on");
+        assert_eq!(said("p, "), "`p, ` is not a selector: it ends too early");
     }
 }

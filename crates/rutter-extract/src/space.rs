@@ -1,4 +1,7 @@
-//! White space: every run of it is one space.
+//! Collapses white space: each run becomes one space.
+//!
+//! Input: text, or a range of bytes that is changed in place. Output: the collapsed text.
+//! Only HTML white space and U+00A0 count; other Unicode spaces are unchanged.
 
 /// White space, and the byte that begins U+00A0.
 const SPECIAL: [bool; 256] = {
@@ -95,10 +98,10 @@ pub(crate) fn append(text: &str, out: &mut String) {
 /// Bytes looked at together, as one number.
 const LANE: usize = 8;
 
-/// Makes every run of white space in a part of `all` one space, in place, and
-/// tells how many bytes are left.
+/// Collapses each run of white space in a range of `all` to one space, in place. Returns the
+/// number of remaining bytes.
 pub(crate) fn tidy(all: &mut [u8], from: usize, until: usize) -> usize {
-    // What stands between two tags is mostly the end of a line.
+    // The text between two tags is usually a line break with indentation.
     let part = &mut all[from..until];
     if let Some(b' ' | b'\n') = part.first()
         && part[1..].iter().all(|byte| is_space(*byte))
@@ -113,7 +116,7 @@ pub(crate) fn tidy(all: &mut [u8], from: usize, until: usize) -> usize {
         && let Some(lane) = all.get(at..).and_then(<[u8]>::first_chunk::<LANE>)
     {
         let lane = u64::from_le_bytes(*lane);
-        let look = Look::at(lane, until - at, was_space);
+        let look = LaneBytes::at(lane, until - at, was_space);
         let is_whole = at + LANE <= until;
         if look.is_odd || (!is_whole && at != to) {
             (at, to) = squeeze(all, at, to, until.min(at + LANE), &mut was_space);
@@ -130,9 +133,9 @@ pub(crate) fn tidy(all: &mut [u8], from: usize, until: usize) -> usize {
     squeeze(all, at, to, until, &mut was_space).1 - from
 }
 
-/// What the first bytes of a lane are, found without asking about any of them:
-/// sums over all of them at once, whose highest bits are the answers.
-struct Look {
+/// Classification of the first bytes of a lane, computed without a branch per byte: additions over
+/// the whole lane, whose highest bit per byte is the result.
+struct LaneBytes {
     /// Something must go, or be looked at byte by byte.
     is_odd: bool,
     /// The bits that make spaces of line breaks.
@@ -140,7 +143,7 @@ struct Look {
     ends_in_space: bool,
 }
 
-impl Look {
+impl LaneBytes {
     fn at(lane: u64, n_bytes: usize, was_space: bool) -> Self {
         // The bytes behind are made such that nothing is the matter with them.
         let lane = if n_bytes < LANE { lane | u64::MAX << (8 * n_bytes) } else { lane };
@@ -206,7 +209,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ours_tidy_then_append_is_collapse(
+        fn tidy_then_append_equals_collapse(
             texts in prop::collection::vec("[ab\u{a0}\u{a9}\u{e9}\u{2003}  \n\t]{0,300}", 1..4),
             behind in "[a \u{a0}\n]{0,20}",
         ) {
@@ -215,7 +218,7 @@ mod tests {
                 collapse(&text, &mut expected);
                 let mut bytes = text.into_bytes();
                 let n = bytes.len();
-                // What stands behind must not matter.
+                // Bytes behind the range must not change the result.
                 bytes.extend_from_slice(behind.as_bytes());
                 let n = tidy(&mut bytes, 0, n);
                 bytes.truncate(n);

@@ -1,32 +1,32 @@
-//! Looks a page over once: what is visible, where its runs of text lie, how
-//! long they are and how much of them is links.
+//! Measures a page in one pass: visibility, text segments, their lengths and their shares of links.
 //!
-//! A *segment* is text between two block boundaries: a paragraph, a list item,
-//! a table cell, a caption. Segments lie in document order, so everything
-//! about a subtree is a difference of two sums.
+//! Input: the tree. Output: a [`Survey`]. A *segment* is the text between two block boundaries: a
+//! paragraph, a list item, a table cell, a caption. Segments are in document order, so the totals
+//! of a subtree are the difference of two prefix sums. Skips hidden text.
 
 use html5ever::local_name;
 
 use crate::dom::Dom;
 use crate::hint::{self, Hints};
 use crate::tag::Tag;
+use crate::visibility::is_hidden;
 
-/// What the first look found.
+/// Segments, prefix sums and per-item facts of a page.
 #[derive(Debug)]
 pub(crate) struct Survey {
     pub(crate) segments: Vec<Segment>,
-    /// What the segments before each one add up to.
+    /// Prefix sums: the totals of all segments before each segment.
     sums: Vec<Sum>,
     /// For each item, and for the end of the page.
     spots: Vec<Spot>,
 }
 
-/// What is known about an item. One record, as most looks want several.
+/// Facts about one item, in one record because most callers need several of them.
 #[derive(Debug, Clone, Copy)]
 struct Spot {
-    /// How many segments begin before it.
+    /// Number of segments that start before the item.
     first: u32,
-    /// The block element it lies in, or is.
+    /// The nearest block element: the item itself or an ancestor.
     block: u32,
     /// Hints of a block element.
     hints: Hints,
@@ -39,7 +39,7 @@ struct Spot {
 pub(crate) struct Segment {
     /// The first item of its text.
     pub(crate) at: u32,
-    /// The block element it lies in.
+    /// The nearest block element around the segment.
     pub(crate) block: u32,
     /// Characters that are not white space.
     pub(crate) chars: u32,
@@ -90,7 +90,7 @@ impl Marks {
     }
 }
 
-/// What a range of segments adds up to.
+/// Totals of a range of segments.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sum {
     pub(crate) chars: u32,
@@ -176,7 +176,7 @@ impl Survey {
         survey
     }
 
-    /// Counts segments as if they were not there, unless none would be left.
+    /// `TextCounts` segments as if they were not there, unless none would be left.
     pub(crate) fn forget(&mut self, is_gone: &[bool]) {
         if !is_gone.contains(&true) || !is_gone.contains(&false) {
             return;
@@ -205,13 +205,13 @@ impl Survey {
         self.spots[at as usize].hints
     }
 
-    /// Counts a text; tells whether there is a segment to go on with.
+    /// `TextCounts` a text; tells whether there is a segment to go on with.
     fn read(&mut self, dom: &Dom, at: u32, block: u32, marks: Marks, goes_on: bool) -> bool {
         if dom.is_space(at) {
             return goes_on;
         }
         let text = dom.text(at);
-        let counts = Counts::of(text, dom.behind(at), dom.item(at).is_tidy);
+        let counts = TextCounts::of(text, dom.behind(at), dom.item(at).is_tidy);
         if counts.chars == 0 {
             return goes_on;
         }
@@ -287,9 +287,9 @@ impl Survey {
     }
 }
 
-/// What a text consists of.
+/// Counts of characters, words and stops in a text.
 #[derive(Debug, Default)]
-struct Counts {
+struct TextCounts {
     chars: u32,
     words: u32,
     stops: u32,
@@ -299,10 +299,9 @@ struct Counts {
 const LANE: usize = 16;
 const CHUNK: usize = LANE * 15;
 
-impl Counts {
-    /// Sums instead of branches: a text is looked at in lanes, each with
-    /// counters of its own that eight bits can hold. The last lane reaches
-    /// into what lies `behind` the text, if it is long enough.
+impl TextCounts {
+    /// Counts without branches: reads the text in lanes with 8-bit counters per byte position. The
+    /// last lane also reads the bytes `behind` the text, if there are enough.
     fn of(text: &str, behind: &[u8], is_tidy: bool) -> Self {
         let bytes = text.as_bytes();
         let mut counts = Self::default();
@@ -338,7 +337,7 @@ impl Counts {
     }
 }
 
-/// What was counted at each place of a lane.
+/// One counter per byte position of a lane.
 #[derive(Default)]
 struct Lanes {
     chars: [u8; LANE],
@@ -404,7 +403,7 @@ fn own_marks(dom: &Dom, at: u32, tag: Tag, above: Marks) -> Marks {
     }
     match tag {
         Tag::A if dom.attr(at, &local_name!("href")).is_some() => marks = marks.with(Marks::LINK),
-        // What is pressed says as little as what is followed.
+        // Button text counts like link text.
         Tag::Button => marks = marks.with(Marks::LINK),
         Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => {
             marks = marks.with(Marks::HEADING);
@@ -419,51 +418,6 @@ fn own_marks(dom: &Dom, at: u32, tag: Tag, above: Marks) -> Marks {
         _ => {}
     }
     marks
-}
-
-/// Whether an element is taken out of sight by its own attributes.
-pub(crate) fn is_hidden(dom: &Dom, at: u32) -> bool {
-    let is_out = dom.atoms(at).any(|(name, value)| match *name {
-        // Found and shown when searched for: it is there for readers.
-        local_name!("hidden") => !value.eq_ignore_ascii_case("until-found"),
-        local_name!("aria-hidden") => value.eq_ignore_ascii_case("true"),
-        local_name!("style") => is_style_hidden(value),
-        _ => {
-            dom.is_marked
-                && matches!(
-                    &**name,
-                    "data-markdown-ignore" | "data-pagefind-ignore" | "data-nosnippet"
-                )
-        }
-    });
-    // A panel behind a tab is one click away.
-    is_out && dom.attr(at, &local_name!("role")) != Some("tabpanel")
-}
-
-/// Whether no browser shows an element: by its own attributes, whatever the
-/// style sheets say. What only machines are asked to pass by is shown.
-pub(crate) fn is_unrendered(dom: &Dom, at: u32) -> bool {
-    let is_out = dom.atoms(at).any(|(name, value)| match *name {
-        local_name!("hidden") => !value.eq_ignore_ascii_case("until-found"),
-        local_name!("style") => is_style_hidden(value),
-        _ => false,
-    });
-    is_out && dom.attr(at, &local_name!("role")) != Some("tabpanel")
-}
-
-fn is_style_hidden(style: &str) -> bool {
-    if style.len() < 11 {
-        return false;
-    }
-    style.split(';').any(|rule| {
-        let Some((name, value)) = rule.split_once(':') else { return false };
-        let (name, value) = (name.trim(), value.trim());
-        let starts = |start: &str| {
-            value.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
-        };
-        (name.eq_ignore_ascii_case("display") && starts("none"))
-            || (name.eq_ignore_ascii_case("visibility") && starts("hidden"))
-    })
 }
 
 fn names<'d>(dom: &'d Dom, at: u32, memo: &mut hint::Memo<'d>) -> Hints {

@@ -1,12 +1,13 @@
-//! Tables: rows of cells, spans expanded by repetition (D45).
+//! Converts tables to rows of cells, and expands spans by repetition (D45).
 //!
-//! Refuses: tables made for the layout, whose cells hold pages of their own,
-//! and spans that would make a small table a huge one.
+//! Input: a `table` element. Output: rows and a caption. Rejects layout tables, whose cells hold
+//! content of a page, and spans that would multiply the size.
 
 use html5ever::local_name;
 use rutter_page::Str;
 
-use crate::blocks::{Walk, one_line};
+use crate::blocks::Walk;
+use crate::code;
 use crate::survey::Marks;
 use crate::tag::Tag;
 use rutter_page::Span;
@@ -16,16 +17,19 @@ const MOST_REPEATED: usize = 20_000;
 /// Most bytes that spans may repeat.
 const MOST_BYTES: usize = 1 << 20;
 
+/// Most characters of code in a cell of data.
+const LONGEST_CODE: u32 = 600;
+
 type Rows = (Vec<Vec<Str<'static>>>, Vec<Span>, Option<u32>);
 type Cell = (String, Vec<Span>);
 
 /// The rows of a table and its caption; `None` where it is not a table of
 /// data.
 pub(crate) fn rows(walk: &mut Walk<'_>, at: u32) -> Option<Rows> {
-    let shape = Shape::of(walk, at)?;
+    let shape = TableShape::of(walk, at)?;
     let mut rows: Vec<Vec<Str<'static>>> = Vec::with_capacity(shape.rows.len());
     let (mut spans, mut part) = (Vec::new(), 0);
-    // What still reaches down from above, column by column.
+    // Cells of earlier rows that span into this row, by column.
     let mut above: Vec<Option<(usize, Cell)>> = Vec::new();
     let (mut n_repeated, mut n_bytes) = (0, 0);
     for row in &shape.rows {
@@ -85,11 +89,11 @@ fn fill(above: &mut [Option<(usize, Cell)>], cells: &mut Vec<Cell>) {
     }
 }
 
-/// The words of a cell; paragraphs and breaks in it become spaces.
+/// The text of a cell; paragraphs, items and code in it are lines of their own,
+/// breaks become spaces.
 fn words(walk: &mut Walk<'_>, cell: u32) -> Cell {
     inline(walk, cell);
-    let (text, spans) = walk.paragraph.take();
-    (one_line(text), spans)
+    walk.paragraph.take()
 }
 
 fn inline(walk: &mut Walk<'_>, at: u32) {
@@ -100,10 +104,16 @@ fn inline(walk: &mut Walk<'_>, at: u32) {
         let is_seen = !walk.survey.marks(child).has(Marks::UNSEEN) && !walk.is_left_out(child);
         if tag == Tag::Br {
             walk.paragraph.push(" ");
+        } else if tag == Tag::Pre && is_seen {
+            walk.code_line(child);
         } else if tag.is_block() && is_seen {
-            walk.paragraph.push(" ");
-            inline(walk, child);
-            walk.paragraph.push(" ");
+            walk.paragraph.line_break();
+            if walk.is_panel(child) {
+                walk.inside(child);
+            } else {
+                inline(walk, child);
+            }
+            walk.paragraph.line_break();
         } else {
             walk.inside(child);
         }
@@ -111,20 +121,20 @@ fn inline(walk: &mut Walk<'_>, at: u32) {
     }
 }
 
-/// Where the cells of a table are.
-struct Shape {
+/// The cells of a table by row.
+struct TableShape {
     /// Cells with how many columns and rows they take.
     rows: Vec<Vec<(u32, usize, usize)>>,
     caption: Option<u32>,
 }
 
-impl Shape {
+impl TableShape {
     fn of(walk: &Walk<'_>, at: u32) -> Option<Self> {
         let dom = walk.dom;
         let role = dom.attr(at, &local_name!("role"));
         let is_layout = matches!(role, Some("presentation" | "none"));
         let mut shape = Self { rows: Vec::new(), caption: None };
-        let (mut n_cells, mut n_long, mut n_headers) = (0, 0, 0);
+        let (mut n_cells, mut n_long, mut n_headers, mut has_code) = (0, 0, 0, false);
         let mut here = at + 1;
         let end = dom.item(at).end;
         while here < end {
@@ -147,8 +157,10 @@ impl Shape {
                     n_cells += 1;
                     n_long += usize::from(600 < sum.chars);
                     n_headers += usize::from(item.tag == Tag::Th);
-                    if is_page(walk, here) {
-                        return None;
+                    match Content::of(walk, here) {
+                        Content::Page => return None,
+                        Content::Code => has_code = true,
+                        Content::Lines => {}
                     }
                     let number = |name: &str, most: usize| {
                         let value =
@@ -176,22 +188,45 @@ impl Shape {
         let is_long = n_cells < 2 * n_long && n_headers == 0;
         // Some say "presentation" and mean "no borders".
         let is_headed = 0 < n_headers && 1 < n_columns;
-        (!is_column && !is_long && (!is_layout || is_headed)).then_some(shape)
+        // Code beside its line numbers, or code in columns.
+        let is_code = has_code && n_headers == 0;
+        let is_data = !is_column && !is_long && !is_code;
+        (is_data && (!is_layout || is_headed)).then_some(shape)
     }
 }
 
-/// Whether a cell holds what a cell of data does not.
-fn is_page(walk: &Walk<'_>, cell: u32) -> bool {
-    let dom = walk.dom;
-    let mut n_paragraphs = 0;
-    for here in dom.subtree(cell).skip(1) {
-        let tag = dom.item(here).tag;
-        if tag.heading().is_some()
-            || matches!(tag, Tag::Pre | Tag::Form | Tag::Article | Tag::Video)
-        {
-            return true;
+/// The kind of content of a cell.
+enum Content {
+    Lines,
+    Code,
+    /// Content that data cells do not have: the table is a layout table.
+    Page,
+}
+
+impl Content {
+    fn of(walk: &Walk<'_>, cell: u32) -> Self {
+        let dom = walk.dom;
+        let mut n_paragraphs = 0;
+        let mut n_code = 0;
+        for here in dom.subtree(cell).skip(1) {
+            let tag = dom.item(here).tag;
+            if tag.heading().is_some() || matches!(tag, Tag::Form | Tag::Article | Tag::Video) {
+                return Self::Page;
+            }
+            if tag == Tag::Pre && code::is_gutter(dom, here) {
+                return Self::Page;
+            }
+            if tag == Tag::Pre {
+                n_code += walk.survey.sum(dom, here).chars + 1;
+            }
+            n_paragraphs += usize::from(tag == Tag::P && 200 < walk.survey.sum(dom, here).chars);
         }
-        n_paragraphs += usize::from(tag == Tag::P && 200 < walk.survey.sum(dom, here).chars);
+        if 3 < n_paragraphs || LONGEST_CODE < n_code {
+            Self::Page
+        } else if 0 < n_code {
+            Self::Code
+        } else {
+            Self::Lines
+        }
     }
-    3 < n_paragraphs
 }

@@ -1,4 +1,7 @@
-//! A table: the elements we tell apart, and what each is to a reader.
+//! Table of the HTML elements that the extraction distinguishes.
+//!
+//! Input: an element name. Output: a [`Tag`], with whether it is a block, a heading or without
+//! text. All other elements are [`Tag::Custom`].
 
 use html5ever::{LocalName, local_name};
 
@@ -37,7 +40,7 @@ macro_rules! tags {
                 }
             }
 
-            /// What to call it.
+            /// The element name.
             pub(crate) fn name(self) -> &'static str {
                 match self {
                     $( Self::$variant => $name, )*

@@ -1,18 +1,16 @@
-//! Finds where tags end, ahead of the tokenizer, so that attributes beyond a
-//! limit never reach it.
+//! Finds the ends of tags before the tokenizer reads them, and cuts off attributes beyond a limit.
 //!
-//! html5ever compares every attribute of a tag with all before it: a tag of
-//! 160,000 attributes costs 15 seconds. Input: the text of a page and, for each
-//! piece, what the tokenizer reads next ([`Mode`]). Output: pieces to feed. A
-//! piece ends where a construct ends, so the tokenizer is between two tokens
-//! whenever it is asked for its mode. Nothing is rejected; attributes beyond the
-//! limit are left out.
+//! Input: the text of a page and, for each piece, the state of the tokenizer ([`Mode`]). Output:
+//! pieces to feed. A piece ends where a construct ends, so the tokenizer is between two tokens
+//! when its state is read. Rejects no page; attributes beyond the limit are left out. Reason:
+//! html5ever compares every attribute of a tag with all attributes before it, so a tag of 160,000
+//! attributes takes 15 seconds.
 //!
 //! The states are those of the HTML standard, section 13.2.5.
 
 use memchr::{memchr, memchr2};
 
-/// What the tokenizer reads next.
+/// The state of the tokenizer: the kind of text it reads next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Mode {
     /// Text and tags.
@@ -44,7 +42,7 @@ pub(crate) struct TagScanner<'h> {
     most: usize,
     /// Name of the last start tag.
     name: &'h [u8],
-    /// How many tags had more attributes.
+    /// Number of tags with more attributes.
     pub(crate) n_cut: usize,
 }
 
@@ -52,7 +50,7 @@ pub(crate) struct TagScanner<'h> {
 struct TagEnd {
     /// Behind the tag.
     end: usize,
-    /// Where the first attribute beyond the limit begins.
+    /// Start of the first attribute beyond the limit.
     beyond: Option<usize>,
     closing: &'static str,
 }
@@ -301,7 +299,7 @@ impl<'h> TagScanner<'h> {
     }
 }
 
-/// How deep a script hides its text from the page.
+/// The escape level of script data in a comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Escape {
     No,

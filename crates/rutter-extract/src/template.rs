@@ -1,14 +1,14 @@
-//! What a site's pages have in common, learned from a sample of them.
+//! Learns the template of a site: the lines that its pages share.
 //!
-//! A page is read as a function of its bytes and one version; the list of
-//! versions is appended to, and only a version that no page names is dropped,
-//! so adding, removing or renaming pages changes no other page. A version holds the hashes of lines of text that
-//! stand in the same place on many pages of one layout. Lines that stand on
-//! nearly all of them are known by their shape, too, so that a new date in a
-//! stamp is no news; and places that hold nothing else are known as such, so
-//! that a new entry in a menu is none either. What consists of such lines
-//! almost wholly is dropped; a template never adds, and never drops the part
-//! that holds most of the page.
+//! Input: sketches of sample pages. Output: [`Templates`], a list of versions. A version holds
+//! hashes of lines that many pages of one layout have in the same place, shapes of lines without
+//! their dates and numbers (build stamps), and places that hold only template lines (menus). Parts
+//! that consist almost only of such lines are dropped. A template never drops the part with most
+//! of the text.
+//!
+//! An extraction depends only on the page bytes and one version. Versions are appended, and
+//! removed only when no page uses them, so adding, removing or renaming pages does not change
+//! other pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,7 +44,7 @@ pub struct Templates {
     versions: Vec<Version>,
 }
 
-/// What the pages of one layout had in common at one time.
+/// Lines that the pages of one layout shared at one time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Version {
     id: u64,
@@ -61,11 +61,11 @@ pub(crate) struct Version {
     coverage: f32,
 }
 
-/// Names a version; part of what a page's line depends on.
+/// Identifies a version; an input of the extraction of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct VersionId(pub u64);
 
-/// What a page shows of its template: hashes of its lines.
+/// The layout of a page and the hashes of its lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sketch {
     layout: u64,
@@ -76,14 +76,14 @@ pub struct Sketch {
 /// A line of a page, as hashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Line {
-    /// Its words and where it stands.
+    /// Hash of its text and its place.
     whole: u64,
-    /// The same with its numbers and dates left open; where there are words
-    /// enough to know it by, wherever it stands.
+    /// Hash of its text without numbers and dates. The place is part of the hash only if the line
+    /// has too few words to identify it.
     shape: Option<u64>,
     /// Whether it has numbers or dates.
     is_open: bool,
-    /// Where it stands.
+    /// Hash of its place: the block and three ancestors.
     place: u64,
 }
 
@@ -118,7 +118,7 @@ pub fn sample_key(url: &str) -> [u8; 8] {
 }
 
 impl Templates {
-    /// How many versions there are.
+    /// Number of versions.
     pub fn len(&self) -> usize {
         self.versions.len()
     }
@@ -202,7 +202,7 @@ impl Templates {
     }
 }
 
-/// Which layouts are to be learned.
+/// Selects the layouts to learn.
 enum Wanted {
     All,
     Layouts(BTreeSet<u64>),
@@ -217,7 +217,7 @@ impl Wanted {
     }
 }
 
-/// Whether so many of so many are nearly all.
+/// Whether `n` is at least 90 % of `all`.
 fn is_nearly(n: usize, all: usize) -> bool {
     all * 9 <= n * 10
 }
@@ -289,9 +289,9 @@ impl Version {
             sums.push(sum);
         }
         let all = survey.sum_of(0..survey.segments.len()).chars;
-        // Where the page has words of its own, however few, what repeats and
-        // holds hardly any of them is not what it is about; a share of the
-        // whole would let a longer menu decide.
+        // If the page has enough own text, a repeated element with at most a quarter of the own
+        // text is not content. The share of the whole text is not used, because a longer menu
+        // would change it.
         let own = all - sum;
         let is_beside = |own_inside: u32| OWN_CHARS <= own && own_inside * 4 <= own;
         let mut at = 0;
@@ -340,7 +340,7 @@ impl Version {
 
 /// The places that hold template lines and nothing else on nearly all pages.
 fn places(lines: &[u64], pages: &[&Sketch]) -> Vec<u64> {
-    // How often a place holds such lines only, and how often others.
+    // Per place: number of pages with only template lines there, and number of other pages.
     let mut counts: BTreeMap<u64, (usize, usize)> = BTreeMap::new();
     for page in pages {
         let mut here: BTreeMap<u64, bool> = BTreeMap::new();
@@ -360,7 +360,7 @@ fn places(lines: &[u64], pages: &[&Sketch]) -> Vec<u64> {
     found.take(MOST_HASHES).collect()
 }
 
-/// What a line is like.
+/// Properties of the shape of a line.
 struct Shape {
     /// Words that are neither numbers nor parts of dates.
     n_words: usize,
@@ -415,7 +415,7 @@ pub(crate) fn lines(dom: &Dom, survey: &Survey) -> Vec<Line> {
         for at in segment.at..end {
             dom.append(at, &mut words);
         }
-        // Where it stands: the block and the three elements above it.
+        // The place: the block and the three elements above it.
         let mut hash = Fnv::new();
         for up in dom.ancestors(segment.block).take(4) {
             place(dom, up, &mut hash);
@@ -440,7 +440,8 @@ pub(crate) fn lines(dom: &Dom, survey: &Survey) -> Vec<Line> {
     out
 }
 
-/// What a page is built like: the places near its top that hold text.
+/// Hash of the layout of a page: the paths of its container elements with text, up to four levels
+/// below the body.
 fn layout(dom: &Dom, survey: &Survey) -> u64 {
     let Some(body) = dom.body else { return 0 };
     let mut paths: BTreeSet<u64> = BTreeSet::new();
@@ -508,8 +509,8 @@ fn first_8(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(first) >> 11
 }
 
-/// A hash for lines, which nobody gains from forging: the worst a collision
-/// does is to drop a line that stands beside 90 per cent of template.
+/// FNV-1a hash of a line. The hash need not resist attacks: in the worst case a collision drops one
+/// line of an element that consists to 90 % of template lines.
 #[derive(Clone, Copy)]
 struct Fnv(u64);
 

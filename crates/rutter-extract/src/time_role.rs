@@ -1,15 +1,18 @@
-//! Decides whether a `time` element is about the page: its publication, its
-//! last update, or neither.
+//! Decides whether a date in the body is the publication date of the page, its last update, or
+//! neither.
 //!
-//! Input: the element in its tree. Decides by the classes around the element
-//! and by the words of its line. Rejects times in the running text.
+//! Input: a `time` element, or one whose class says that it holds a date. Output: its
+//! [`TimeRole`]. Uses the classes around the element and the text of its line. Rejects dates in
+//! running text, of comments, events, memberships and copyright lines, in menus, side boxes and
+//! boxes about other pages. In the footer of an article or of the site, only dates that are
+//! labelled as the last update are accepted.
 
 use html5ever::local_name;
 
 use crate::dom::Dom;
 use crate::tag::Tag;
 
-/// What a `time` element is about, where that is the page.
+/// The role of a date that belongs to the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TimeRole {
     Publication,
@@ -17,11 +20,12 @@ pub(crate) enum TimeRole {
 }
 
 /// Words before the time of the last change.
-const UPDATED: [&str; 20] = [
+const UPDATED: [&str; 26] = [
     "updated",
     "update:",
     "modified",
     "last change",
+    "last changed",
     "changed on",
     "revised",
     "last edited",
@@ -30,24 +34,34 @@ const UPDATED: [&str; 20] = [
     "aktualisiert",
     "ge\u{e4}ndert",
     "\u{e4}nderung",
+    "\u{e4}nderungsdatum",
     "stand:",
     "mis \u{e0} jour",
     "mise \u{e0} jour",
     "modifi\u{e9}",
+    "modifi\u{e9}e",
     "actualizado",
+    "actualizada",
     "aggiornato",
+    "aggiornata",
     "atualizado",
+    "atualizada",
     "bijgewerkt",
 ];
 
 /// Words that may stand before the time of publication.
-const PUBLISHED: [&str; 12] = [
+const PUBLISHED: [&str; 17] = [
+    "asked",
+    "submitted",
     "published",
     "posted",
     "ver\u{f6}ffentlicht",
     "publi\u{e9}",
+    "publi\u{e9}e",
     "publicado",
+    "publicada",
     "pubblicato",
+    "pubblicata",
     "gepubliceerd",
     "created on",
     "written on",
@@ -55,6 +69,160 @@ const PUBLISHED: [&str; 12] = [
     "released on",
     "date published",
 ];
+
+/// Words for the page itself, as a footer of the site says `Page last changed`.
+const PAGE: [&str; 7] =
+    ["article", "document", "page", "pagina", "p\u{e1}gina", "seite", "artikel"];
+
+/// Text before a time that is neither.
+const OTHERS: [&str; 17] = [
+    "\u{a9}",
+    "(c)",
+    "born",
+    "built",
+    "community for",
+    "copyright",
+    "deadline",
+    "due",
+    "ends",
+    "event",
+    "events",
+    "expires",
+    "generated",
+    "joined",
+    "since",
+    "starts",
+    "valid",
+];
+
+/// Names of elements that hold comments, answers and reviews.
+const COMMENTS: [&str; 7] =
+    ["comment", "reply", "replies", "answer", "review", "response", "disqus"];
+
+/// Whether an element is part of what readers wrote below the page.
+pub(crate) fn is_in_comment(dom: &Dom, at: u32) -> bool {
+    dom.ancestors(at).any(|up| {
+        !matches!(dom.item(up).tag, Tag::Body | Tag::Html)
+            && dom.atoms(up).any(|(name, value)| match *name {
+                local_name!("class") | local_name!("id") => {
+                    value.len() < 300 && value.split_ascii_whitespace().any(is_comment_name)
+                }
+                local_name!("itemprop") => is_comment_name(value) || value.ends_with("Answer"),
+                local_name!("itemtype") => ["/Comment", "/Answer", "/Review", "/UserComments"]
+                    .iter()
+                    .any(|kind| value.ends_with(kind)),
+                _ => false,
+            })
+    })
+}
+
+/// `comment`, `comments-area`, `review_body`; not `reviewed-by`.
+fn is_comment_name(token: &str) -> bool {
+    let token = token.to_ascii_lowercase();
+    COMMENTS.iter().any(|name| {
+        token.strip_prefix(name).is_some_and(|rest| {
+            let rest = rest.strip_prefix('s').unwrap_or(rest);
+            rest.is_empty() || rest.starts_with(['-', '_'])
+        })
+    })
+}
+
+/// Whether an element is inside a `nav` or `aside` element.
+fn is_aside(dom: &Dom, at: u32) -> bool {
+    dom.ancestors(at).any(|up| matches!(dom.item(up).tag, Tag::Nav | Tag::Aside))
+}
+
+/// Whether an element is inside a footer of the article or of the site.
+fn is_in_footer(dom: &Dom, at: u32) -> bool {
+    let mut above = dom.ancestors(at).map(|up| dom.item(up).tag);
+    above.by_ref().take_while(|tag| *tag != Tag::Article).any(|tag| tag == Tag::Footer)
+}
+
+/// Whether an element is inside a footer of the site: one outside `article` and `main`.
+fn is_in_site_footer(dom: &Dom, at: u32) -> bool {
+    let mut above = dom.ancestors(at).map(|up| dom.item(up).tag);
+    above.by_ref().any(|tag| tag == Tag::Footer)
+        && !above.any(|tag| matches!(tag, Tag::Article | Tag::Main))
+}
+
+/// Whether an element belongs to a box about another page: one with a linked heading, or one
+/// whose class says so.
+fn is_teaser(dom: &Dom, at: u32) -> bool {
+    let leads_away = |at: u32| {
+        let href = dom.attr(at, &local_name!("href"));
+        dom.item(at).tag == Tag::A && href.is_some_and(|href| !href.trim().starts_with('#'))
+    };
+    let is_linked = |at: u32| {
+        matches!(dom.item(at).tag.heading(), Some(2..=6))
+            && dom.subtree(at).take(12).any(leads_away)
+    };
+    let near = |up: u32| dom.preceding(up).take(3).any(is_linked);
+    let is_box = |up: u32| {
+        !matches!(dom.item(up).tag, Tag::Body | Tag::Html | Tag::Main)
+            && dom.attr(up, &local_name!("class")).is_some_and(is_teaser_class)
+    };
+    dom.ancestors(at).take(4).any(near) || dom.ancestors(at).take(8).any(is_box)
+}
+
+/// `related`, `related-posts`, `teaser__date`.
+fn is_teaser_class(class: &str) -> bool {
+    class.len() < 300
+        && class.split_ascii_whitespace().any(|token| {
+            ["related", "recommended", "teaser"].iter().any(|name| {
+                token.get(..name.len()).is_some_and(|it| it.eq_ignore_ascii_case(name))
+                    && token
+                        .get(name.len()..)
+                        .is_some_and(|it| it.is_empty() || it.starts_with(['-', '_']))
+            })
+        })
+}
+
+/// Whether a class says that its element holds the date of a page.
+pub(crate) fn is_date_class(class: &str) -> bool {
+    const ENDS: [&str; 6] = ["date", "published", "posted-on", "timestamp", "updated", "modified"];
+    const WHOLE: [&str; 4] = ["dateline", "pubdate", "lastmod", "postdate"];
+    // Every class of a page comes here.
+    let is_end = |token: &str, end: &str| {
+        let Some(from) = token.len().checked_sub(end.len()) else { return false };
+        token.get(from..).is_some_and(|it| it.eq_ignore_ascii_case(end))
+            && token.get(..from).is_some_and(|it| it.is_empty() || it.ends_with(['-', '_']))
+    };
+    class.len() < 100
+        && class.split_ascii_whitespace().any(|token| {
+            ENDS.iter().any(|end| is_end(token, end))
+                || WHOLE.iter().any(|name| token.eq_ignore_ascii_case(name))
+        })
+}
+
+/// Whether a text is a date with little beside it, such as `Updated on 3 May 2024`.
+pub(crate) fn is_bare_date(text: &str) -> bool {
+    let words = || text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
+    text.len() <= 60
+        && text.bytes().any(|byte| byte.is_ascii_digit())
+        && words().count() <= 6
+        && !words()
+            .any(|word| matches!(word.to_ascii_lowercase().as_str(), "by" | "von" | "par" | "por"))
+}
+
+/// Whether a whole word stands at most 24 bytes before the end of a text. One with a colon needs
+/// it, unless it is the whole text.
+fn ends_with_word(text: &str, word: &str) -> bool {
+    const MOST_BEHIND: usize = 24;
+    let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let is_whole = |(from, _): &(usize, &str)| {
+        let to = from + word.len();
+        let before = text.get(..*from).and_then(|it| it.chars().next_back());
+        let behind = text.get(to..).and_then(|it| it.chars().next());
+        let (first, last) = (word.chars().next(), word.chars().next_back());
+        let goes_on = |one, other| is_letter(one) && is_letter(other);
+        !goes_on(before, first) && !goes_on(last, behind)
+    };
+    let n_most = text.trim_end_matches([' ', ':']).len();
+    let is_near =
+        |(from, _): &(usize, &str)| n_most.saturating_sub(from + word.len()) <= MOST_BEHIND;
+    text.strip_suffix(':').unwrap_or(text).trim() == word.trim_end_matches(':')
+        || text.rmatch_indices(word).take_while(is_near).any(|it| is_whole(&it))
+}
 
 /// Tells a time that is about the page from one in its text: by the classes
 /// around it, and by the line it stands in.
@@ -64,27 +232,41 @@ pub(crate) fn role_of_time(dom: &Dom, at: u32) -> Option<TimeRole> {
     let classes = dom.ancestors(at).take(3).filter_map(|up| dom.attr(up, &local_name!("class")));
     let classes = classes.map(str::to_ascii_lowercase).collect::<Vec<_>>().join(" ");
     let has = |parts: &[&str]| parts.iter().any(|part| classes.contains(part));
-    if has(&["updated", "modified", "lastmod", "last-mod", "revised"]) {
+    let is_event = dom
+        .attr(at, &local_name!("itemprop"))
+        .is_some_and(|name| name.ends_with("tDate") || name == "endDate");
+    if is_event || has(&["event", "countdown", "deadline"]) || is_in_comment(dom, at) {
+        return None;
+    }
+    if is_aside(dom, at) || is_teaser(dom, at) {
+        return None;
+    }
+    let is_of_site = is_in_site_footer(dom, at);
+    if !is_of_site && has(&["update", "modified", "lastmod", "last-mod", "revised"]) {
         return Some(TimeRole::Update);
     }
     let line = dom.ancestors(at).skip(1).find(|up| dom.item(*up).tag.is_block())?;
     let is_short = dom.item(line).end - line <= MOST_ITEMS;
-    // What the line says before the time.
+    // The text of the line before the date.
     let mut before = String::new();
-    let from = if is_short { line } else { at.saturating_sub(3).max(line) };
+    let from = if is_short { line } else { at.saturating_sub(6).max(line) };
     for here in from..at {
         dom.append(here, &mut before);
+        before.push(' ');
     }
-    let before = before.to_lowercase();
-    let tail = before.trim_end_matches([' ', ':', '\u{a0}']);
-    let says = |words: &[&str]| {
-        words.iter().any(|word| {
-            let word = word.trim_end_matches(':');
-            tail.rfind(word).is_some_and(|found| tail.len() - found - word.len() <= 12)
-        })
-    };
+    // The text of the element before its first digit.
+    let inside = dom.words(at);
+    let own = inside.split(|c: char| c.is_ascii_digit()).next().unwrap_or("");
+    if own.len() <= 40 {
+        before.push_str(own);
+    }
+    let before = before.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+    let says = |words: &[&str]| words.iter().any(|word| ends_with_word(&before, word));
     if says(&UPDATED) {
-        return Some(TimeRole::Update);
+        return (!is_of_site || says(&PAGE)).then_some(TimeRole::Update);
+    }
+    if says(&OTHERS) || is_in_footer(dom, at) {
+        return None;
     }
     let is_said = says(&PUBLISHED)
         || has(&["publish", "pubdate", "entry-date", "post-date", "post__date", "article-date"])

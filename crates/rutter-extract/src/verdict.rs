@@ -1,4 +1,9 @@
-//! What cannot be main content by its element or its name.
+//! Decides which elements cannot be main content, by their tag or their names.
+//!
+//! Input: the tree and the survey. Output: a [`Reason`] per dropped element.
+//! Keeps an element with a suspicious name if its share of the text is too large.
+
+use html5ever::local_name;
 
 use crate::dom::Dom;
 use crate::hint::Hints;
@@ -26,7 +31,7 @@ pub(crate) enum Reason {
     Owner,
 }
 
-/// What a name can say.
+/// The kind of region that a class name, id or role indicates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Named {
     AboutThePage,
@@ -137,7 +142,7 @@ impl std::fmt::Display for Reason {
     }
 }
 
-/// Marks what cannot be main content wherever it lies.
+/// Marks the elements that cannot be main content at any position.
 pub(crate) fn ban(
     dom: &Dom,
     survey: &Survey,
@@ -170,8 +175,8 @@ pub(crate) fn ban(
     }
 }
 
-/// What is known about an element that is judged.
-struct Look {
+/// Measurements of an element, for the decision about it.
+struct JudgedElement {
     tag: Tag,
     hints: Hints,
     sum: Sum,
@@ -202,7 +207,8 @@ fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
         matches!(dom.item(up).tag, Tag::Article | Tag::Main | Tag::Blockquote)
             || is_body(survey.hints(up))
     });
-    let look = Look { tag: item.tag, hints, sum, share, linky: sum.link_share(), in_article };
+    let look =
+        JudgedElement { tag: item.tag, hints, sum, share, linky: sum.link_share(), in_article };
     match by_element(dom, at, &look) {
         Verdict::Drop => return Some(Reason::Element),
         Verdict::Keep => return None,
@@ -233,20 +239,22 @@ fn is_suspect(tag: Tag) -> bool {
     )
 }
 
-/// What the element alone says.
+/// The decision from the tag alone; `Open` if the tag does not decide.
 enum Verdict {
     Drop,
     Keep,
     Open,
 }
 
-fn by_element(dom: &Dom, at: u32, look: &Look) -> Verdict {
-    let Look { tag, hints, sum, share, linky, in_article } = look;
+fn by_element(dom: &Dom, at: u32, look: &JudgedElement) -> Verdict {
+    let JudgedElement { tag, hints, sum, share, linky, in_article } = look;
     let is_source = || {
         let parent = dom.item(at).parent;
         dom.ancestors(parent).take(3).any(|up| dom.item(up).tag == Tag::Blockquote)
     };
     let is_dropped = match tag {
+        // A button that folds a section can be its heading.
+        Tag::Button if is_heading_button(dom, at) => return Verdict::Keep,
         Tag::Button => true,
         Tag::Nav | Tag::Dialog => *share < 0.5,
         // It mostly asks for scripts.
@@ -266,12 +274,28 @@ fn by_element(dom: &Dom, at: u32, look: &Look) -> Verdict {
     if is_dropped { Verdict::Drop } else { Verdict::Open }
 }
 
-/// What the name says, where the numbers agree.
-fn by_name(dom: &Dom, survey: &Survey, at: u32, look: &Look, total: Sum) -> Option<Named> {
-    let Look { tag, hints, sum, share, linky, in_article } = *look;
+/// Whether a button holds all the text of a heading or of a term, as in accordions.
+pub(crate) fn is_heading_button(dom: &Dom, button: u32) -> bool {
+    let is_heading = |up: &u32| {
+        let tag = dom.item(*up).tag;
+        tag.heading().is_some()
+            || tag == Tag::Dt
+            || dom.attr(*up, &local_name!("role")) == Some("heading")
+    };
+    let around = dom.ancestors(button).take(4).find(is_heading);
+    let is_short = |heading: &u32| dom.item(*heading).end - heading < 200;
+    let Some(heading) = around.filter(is_short) else { return false };
+    let is_said = |at: u32| !dom.text(at).trim().is_empty();
+    let end = dom.item(button).end;
+    !(heading..button).any(is_said) && !(end..dom.item(heading).end).any(is_said)
+}
+
+/// Returns the kind that the name indicates, if the measurements of the element agree.
+fn by_name(dom: &Dom, survey: &Survey, at: u32, look: &JudgedElement, total: Sum) -> Option<Named> {
+    let JudgedElement { tag, hints, sum, share, linky, in_article } = *look;
     let is_strong = hints.has(Hints::STRONG) && !hints.has(Hints::CONTENT);
     let most = if is_strong { 0.4 } else { 0.25 };
-    // A long discussion may outweigh what it is about.
+    // A long discussion can have more text than the article above it.
     let is_thread = || {
         let inside = dom.subtree(at).skip(1);
         tag != Tag::Article
@@ -281,12 +305,12 @@ fn by_name(dom: &Dom, survey: &Survey, at: u32, look: &Look, total: Sum) -> Opti
     if hints.has(Hints::COMMENT) && (share < most || is_beside) {
         return Some(Named::Comments);
     }
-    // What holds the title of the page is not beside the point.
+    // An element with the title of the page is content.
     if most <= share || (!is_strong && has_title(dom, at)) {
         return None;
     }
     let is_label = sum.prose == 0;
-    // A box beside the text belongs to it, where it is not a way elsewhere.
+    // A box inside the article with few links is part of its text.
     let is_box = in_article && !is_label && linky < 0.1;
     let table = [
         (Hints::SHARE, Named::Share, is_label || 0.3 < linky),
@@ -294,7 +318,7 @@ fn by_name(dom: &Dom, survey: &Survey, at: u32, look: &Look, total: Sum) -> Opti
         (Hints::SIDE, Named::Sidebar, !is_box),
         (Hints::NAV, Named::Navigation, 0.3 < linky || (is_strong && is_label && sum.chars < 400)),
         (Hints::PAGER, Named::Pager, sum.chars < 400),
-        // Where the contents are most of the page, they are the page.
+        // A table of contents with most of the text is the content of the page.
         (Hints::TOC, Named::Contents, 0.5 < linky && sum.chars * 2 < total.chars),
         (Hints::AD, Named::Advertisement, sum.chars < 600 || 0.3 < linky),
         (Hints::NOTICE, Named::Notice, share < 0.2),
@@ -315,7 +339,7 @@ fn by_name(dom: &Dom, survey: &Survey, at: u32, look: &Look, total: Sum) -> Opti
     table.into_iter().find(|(hint, _, is_so)| *is_so && hints.has(*hint)).map(|(_, named, _)| named)
 }
 
-/// What an article can be that is not the page's own.
+/// Hints of `article` elements that are not the article of the page.
 const OTHERS: Hints = Hints::RELATED.with(Hints::COMMENT).with(Hints::TEASER).with(Hints::AD);
 
 const ALL_BAD: Hints = Hints::NAV
@@ -353,7 +377,7 @@ pub(crate) fn has_heading(dom: &Dom, at: u32) -> bool {
     dom.subtree(at).any(|at| dom.item(at).tag.heading().is_some())
 }
 
-/// For each segment, whether it lies in something dropped.
+/// Returns, for each segment, whether it is inside a dropped element.
 pub(crate) fn gone(dom: &Dom, survey: &Survey, dropped: &[Option<Reason>]) -> Vec<bool> {
     let mut is_gone = vec![false; survey.segments.len()];
     let mut at = 0;

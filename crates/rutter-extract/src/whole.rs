@@ -1,10 +1,9 @@
-//! The whole body in one pass: its visible text, its links and its
-//! annotations.
+//! Reads the whole body in one pass: its visible text, its links and its annotations.
 //!
-//! Visible text is what SPXI markers are looked for in (D70): everything in the
-//! body but scripts, styles and templates, white space collapsed. Blocks are
-//! lines; within a block there are no line breaks. What the page itself hides
-//! stays in, and is told by its range.
+//! Input: the tree, the survey and the region. Output: [`Whole`]. The visible text, in which SPXI
+//! markers are searched (D70), is everything in the body except scripts, styles and templates,
+//! with collapsed white space and one line per block. Text that the page hides is included; its
+//! ranges are listed separately.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -18,10 +17,11 @@ use crate::dom::Dom;
 use crate::facts::{Annotated, PageLink};
 use crate::region::Region;
 use crate::space::{end_line, gap, trim_end, trim_start};
-use crate::survey::{Marks, Survey, is_hidden, is_unrendered};
+use crate::survey::{Marks, Survey};
 use crate::tag::Tag;
+use crate::visibility::{is_hidden, is_unrendered};
 
-/// What the pass found.
+/// The result of the pass.
 #[derive(Debug, Default)]
 pub(crate) struct Whole {
     pub(crate) text: String,
@@ -30,11 +30,11 @@ pub(crate) struct Whole {
     pub(crate) hidden: Vec<Range<usize>>,
 }
 
-/// Where the links of a page lead, by element, in document order.
+/// The target URLs of the links of a page, by element, in document order.
 #[derive(Debug)]
 pub(crate) struct Targets {
     all: Vec<(u32, Arc<str>)>,
-    /// Behind the one that was asked for last.
+    /// Index behind the entry of the previous lookup.
     next: Cell<usize>,
 }
 
@@ -45,7 +45,7 @@ impl Targets {
         for (at, _) in (0..).zip(&dom.items).filter(|(_, item)| item.tag == Tag::A) {
             let href = dom.attr(at, &local_name!("href"));
             if href.is_some_and(|href| base.resolve_into(href, &mut buffer)) {
-                // Neighbours often lead to one place.
+                // Consecutive links often have the same target.
                 let same = targets.last().map(|(_, last)| last).filter(|last| ***last == *buffer);
                 let target = same.map_or_else(|| Arc::from(buffer.as_str()), Arc::clone);
                 targets.push((at, target));
@@ -54,7 +54,7 @@ impl Targets {
         Self { all: targets, next: Cell::new(0) }
     }
 
-    /// Where the link of an element leads, where it leads somewhere.
+    /// Returns the target URL of a link element, if it has one.
     pub(crate) fn get(&self, at: u32) -> Option<&Arc<str>> {
         let is_next = self.all.get(self.next.get()).is_some_and(|(next, _)| *next == at);
         let idx = if is_next {
@@ -67,7 +67,7 @@ impl Targets {
     }
 }
 
-/// An element whose end is waited for.
+/// An open element of the walk.
 enum Open {
     Link { end: u32, idx: usize },
     Annotated { end: u32, idx: usize },
@@ -81,13 +81,13 @@ impl Open {
     }
 }
 
-/// Tells what lies in the main content; asked in document order.
+/// Answers whether items are in the main content; queried in document order.
 struct Main<'w> {
     dom: &'w Dom,
     region: &'w Region,
-    /// The first item that was not looked at.
+    /// The first item that was not visited.
     seen: u32,
-    /// Up to where something is dropped.
+    /// End of the current dropped element.
     dropped_until: u32,
 }
 
@@ -122,13 +122,13 @@ impl Whole {
         let n_bytes = survey.segments.iter().map(|segment| segment.chars as usize).sum::<usize>();
         whole.text.reserve(n_bytes + n_bytes / 4);
         let mut open: Vec<Open> = Vec::new();
-        // Where the blocks we are in end, the innermost last.
+        // Ends of the open block elements, the innermost last.
         let mut ends: Vec<u32> = Vec::new();
-        // Up to where something is hidden.
+        // End of the current hidden element.
         let mut hidden_until = 0;
         let mut main = Main { dom, region, seen: body, dropped_until: 0 };
         let mut notes = Notes { dom, survey, base, labels: None };
-        // What stands on the root is said of the page.
+        // Attributes of the root element apply to the page.
         let root = dom.item(body).parent;
         if dom.is_annotated && (root as usize) < dom.items.len() {
             whole.annotate(&mut notes, root, &mut open);
@@ -247,19 +247,19 @@ impl Whole {
     }
 }
 
-/// What annotations are read with.
+/// Context for reading annotations.
 struct Notes<'n> {
     dom: &'n Dom,
     survey: &'n Survey,
     base: &'n Base,
-    /// The `label` elements by what they are for, once a field asks.
+    /// The `label` elements by their `for` attribute, collected on first use.
     labels: Option<BTreeMap<&'n str, u32>>,
 }
 
 impl Notes<'_> {
-    /// What the label of a field says, without what the field holds.
+    /// Returns the label text of a form field, without the content of the field.
     fn label(&mut self, at: u32) -> Option<String> {
-        // A label is a few words; no page is looked through for more.
+        // Labels are short, so the search is limited.
         const MOST_ITEMS: u32 = 1000;
         let dom = self.dom;
         let labels = self.labels.get_or_insert_with(|| {

@@ -1,9 +1,8 @@
-//! What a page says about its own use: robots `meta`, `data-ai-*` attributes
-//! and ARC `meta` elements, joined into one answer.
+//! Reads what a page allows others to do with it: robots `meta`, `data-ai-*` attributes and ARC
+//! `meta` elements.
 //!
-//! Input: an [`Extraction`]. Output: [`Wishes`], and with the time of day the
-//! [`Refusal`] that follows. A site generator and a crawler ask the same
-//! function, so both withhold the same pages.
+//! Input: an [`Extraction`]. Output: [`Wishes`] and, for a given time, the [`Refusal`] that
+//! follows. A site build and a crawl call the same function, so both withhold the same pages.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +30,7 @@ pub enum Refusal {
     NoSnippet,
 }
 
-/// What a page says about its own use.
+/// The usage signals of a page.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Wishes {
     /// Directives for every robot or for the named one, in lower case, each
@@ -121,7 +120,7 @@ impl Wishes {
             rest = behind;
         }
         for word in words.split([',', ';']).chain(rest.split([',', ';'])).map(str::trim) {
-            // What everybody may do anyway is not worth a word.
+            // Directives that only repeat the default are not reported.
             let is_usual = matches!(word, "" | "all" | "index" | "follow");
             if !is_usual && !self.known.contains(word) {
                 self.known.insert(word.to_owned());

@@ -1,4 +1,7 @@
-//! What an element says, and what to call it.
+//! Reads the text of an element, and writes a short label for it.
+//!
+//! Input: an element of the tree. Output: its text with collapsed white space, or `name#id` or
+//! `name.class`. Skips scripts, styles and other elements without text.
 
 use crate::dom::Dom;
 use crate::space::{append, collapse, gap, trim_end};
@@ -9,7 +12,7 @@ impl Dom {
     pub(crate) fn words(&self, at: u32) -> String {
         let mut out = String::with_capacity(64);
         let mut here = at;
-        // Where the blocks we are in end, the innermost last.
+        // Ends of the open block elements, the innermost last.
         let mut ends: Vec<u32> = Vec::new();
         while here < self.item(at).end {
             while ends.last().is_some_and(|end| *end <= here) {

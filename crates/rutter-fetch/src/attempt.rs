@@ -1,8 +1,8 @@
-//! Tries: the host's turn, the question, pauses, parts of a file.
+//! Sends one request until there is a response: delays, retries, pauses, resumed downloads.
 //!
-//! A part is added to what is there only where the server says, by a strong
-//! validator and by its numbers, that it belongs there; else the file is
-//! fetched from its beginning.
+//! Input: a checked [`Target`]. Output: the response, or the URL it redirects to. A partial body is
+//! appended only if a strong validator and the byte range prove that it continues the file;
+//! otherwise the file is fetched from its beginning.
 
 use std::time::Duration;
 
@@ -10,104 +10,104 @@ use hyper::header::{HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, RANG
 use rutter_page::{Digest, Timestamp};
 use tokio::sync::SemaphorePermit;
 
-use crate::client::{Client, Host, locked};
-use crate::error::{BadAnswer, Cause};
-use crate::exchange::{Head, RangeField, Reading, Sink, is_fast_enough};
+use crate::client::{Client, HostState, lock};
+use crate::error::{BadResponse, FailureCause};
+use crate::exchange::{BodyLimits, BodySink, RangeField, ResponseHead, is_fast_enough};
 use crate::header::{ContentRange, Validators};
-use crate::log::Event;
-use crate::redact::{redacted, shown};
-use crate::request::{Body, Fetched, Method, Request};
-use crate::spool::Spool;
+use crate::log::FetchEvent;
+use crate::redact::{redact, redact_url};
+use crate::request::{FetchedResponse, Method, Request, ResponseBody};
+use crate::resource_kind::ResourceKind;
+use crate::spool::SpoolFile;
 use crate::target::Target;
-use crate::what::What;
 
-/// Times that a page is asked for whose connection breaks.
-const PAGE_TRIES: u32 = 2;
-/// Parts a file may come in before it is too much.
-const MOST_PARTS: u32 = 200;
+/// Attempts for a single page whose connection breaks.
+const MAX_PAGE_ATTEMPTS: u32 = 2;
+/// Most partial responses accepted for one file.
+const MAX_PARTS: u32 = 200;
 
-/// An answer, or where it leads.
-pub(crate) struct Answer {
-    pub(crate) fetched: Fetched,
+/// A response, with the `Location` of a redirect.
+pub(crate) struct AttemptResponse {
+    pub(crate) fetched: FetchedResponse,
     pub(crate) redirect: Option<String>,
 }
 
-/// When a body has to be complete.
+/// The time limit of a body.
 #[derive(Clone, Copy)]
-struct Limit {
+struct BodyDeadline {
     /// How long all its parts may take together.
     whole: Duration,
-    /// The moment at which that time is over.
+    /// The monotonic time at which the body must be complete.
     end: Duration,
 }
 
-/// What came of one try.
-enum Tried {
-    Done(Box<Answer>),
-    /// The host wants rest.
+/// The outcome of one attempt.
+enum AttemptOutcome {
+    Done(Box<AttemptResponse>),
+    /// The host asked for a pause: status and `Retry-After`.
     Busy(u16, Option<Duration>),
-    /// The file must be fetched from its beginning.
-    Afresh,
-    /// The connection was an old one, and gone.
-    Again,
+    /// The file must be fetched again from its start.
+    Restart,
+    /// The server had closed the idle connection that was reused.
+    StaleConnection,
 }
 
 impl Client {
-    /// Asks until there is an answer, pausing as the host wants it.
-    pub(crate) async fn ask_patiently(
+    /// Sends the request until there is a response, with the pauses that the host asks for.
+    pub(crate) async fn fetch_with_retries(
         &self,
         target: &Target,
         request: &Request,
-        spool: &mut Option<Spool>,
-    ) -> Result<Answer, Cause> {
+        spool: &mut Option<SpoolFile>,
+    ) -> Result<AttemptResponse, FailureCause> {
         let host = self.host(&target.origin.host);
-        let clock = &self.means().clock;
-        // A robots.txt that cannot be had is known soon: it closes the host.
-        let most_tries = match request.what {
-            What::Robots => self.settings().tries.min(2),
-            _ => self.settings().tries,
+        let clock = &self.environment().clock;
+        // Few attempts for robots.txt: its failure blocks the whole host.
+        let max_attempts = match request.kind {
+            ResourceKind::Robots => self.settings().attempts.min(2),
+            _ => self.settings().attempts,
         };
         let mut wire_bytes = 0;
-        let (mut tries, mut parts) = (0, 0);
-        // The parts of one body have one deadline together.
-        let whole = self.settings().deadlines.whole_of(request.what);
+        let (mut attempts, mut parts) = (0, 0);
+        // All parts of one body share one time limit.
+        let whole = self.settings().timeouts.total_for(request.kind);
         let mut left = whole;
         loop {
-            let permit = self.turn(&host, target).await?;
-            let before = spool.as_ref().map_or(0, Spool::length);
-            let (begun, sent_before) = (clock.moment(), wire_bytes);
-            let limit = Limit { whole, end: begun.saturating_add(left) };
-            let tried = self.try_once(&host, target, request, spool, limit, &mut wire_bytes).await;
-            let took = clock.moment().saturating_sub(begun);
-            self.record_outcome(target, &tried, wire_bytes - sent_before);
-            locked(&host.pace).touched(clock.moment());
+            let permit = self.wait_for_turn(&host, target).await?;
+            let before = spool.as_ref().map_or(0, SpoolFile::length);
+            let (started, sent_before) = (clock.monotonic(), wire_bytes);
+            let limit = BodyDeadline { whole, end: started.saturating_add(left) };
+            let outcome =
+                self.attempt_once(&host, target, request, spool, limit, &mut wire_bytes).await;
+            let took = clock.monotonic().saturating_sub(started);
+            self.log_outcome(target, &outcome, wire_bytes - sent_before);
+            lock(&host.pace).record_activity(clock.monotonic());
             drop(permit);
-            let (wish, status, cause) = match tried {
-                Ok(Tried::Done(mut answer)) => {
-                    locked(&host.pace).calm();
+            let (retry_after, status, cause) = match outcome {
+                Ok(AttemptOutcome::Done(mut answer)) => {
+                    lock(&host.pace).reset_failures();
                     answer.fetched.wire_bytes = wire_bytes;
                     return Ok(*answer);
                 }
-                Ok(Tried::Again) => continue,
-                Ok(Tried::Busy(status, wish)) => (wish, Some(status), None),
-                Ok(Tried::Afresh) => {
+                Ok(AttemptOutcome::StaleConnection) => continue,
+                Ok(AttemptOutcome::Busy(status, retry_after)) => (retry_after, Some(status), None),
+                Ok(AttemptOutcome::Restart) => {
                     parts += 1;
-                    tries += 1;
-                    if most_tries <= tries {
-                        return Err(BadAnswer::Range("again and again".to_owned()).into());
+                    attempts += 1;
+                    if max_attempts <= attempts {
+                        return Err(BadResponse::Range("repeated several times".to_owned()).into());
                     }
                     continue;
                 }
-                // Whether anybody is there is asked once; who was there a moment
-                // ago, and sent a part, is waited for.
-                Err(cause) if cause.is_unreached() && before == 0 && wire_bytes == 0 => {
+                // An unreachable host is tried once, unless it has just sent part of the body.
+                Err(cause) if cause.is_connect_failure() && before == 0 && wire_bytes == 0 => {
                     return Err(cause);
                 }
-                // One page is not worth the patience of all others: whoever
-                // walks sees whether it is the host.
-                Err(cause) if cause.is_transient() && request.what == What::Page => {
-                    tries += 1;
-                    if most_tries.min(PAGE_TRIES) <= tries {
+                // A single page is not retried for long; the caller decides whether the host is
+                // down.
+                Err(cause) if cause.is_transient() && request.kind == ResourceKind::Page => {
+                    attempts += 1;
+                    if max_attempts.min(MAX_PAGE_ATTEMPTS) <= attempts {
                         return Err(cause);
                     }
                     continue;
@@ -115,10 +115,10 @@ impl Client {
                 Err(cause) if cause.is_transient() => {
                     let got = spool.as_ref().map_or(0, |it| it.length().saturating_sub(before));
                     let can_resume = spool.as_ref().is_some_and(|spool| spool.resume().is_some());
-                    let is_on = can_resume && is_fast_enough(got, took);
+                    let can_continue = can_resume && is_fast_enough(got, took);
                     parts += 1;
-                    if is_on && parts < MOST_PARTS {
-                        // The host works; only the connection broke.
+                    if can_continue && parts < MAX_PARTS {
+                        // The host works and only the connection broke: continue at once.
                         left = left.saturating_sub(took);
                         continue;
                     }
@@ -126,269 +126,299 @@ impl Client {
                 }
                 Err(cause) => return Err(cause),
             };
-            tries += 1;
-            let spread = self.chance();
-            let wait = locked(&host.pace).pause(clock.moment(), wish, spread);
-            self.record(&target.origin.host, Event::Paused { wait, status });
-            if most_tries <= tries {
-                let later = Cause::Later { until: later(clock.now(), wait), status };
+            attempts += 1;
+            let jitter = self.random_fraction();
+            let wait = lock(&host.pace).pause(clock.monotonic(), retry_after, jitter);
+            self.record(&target.origin.host, FetchEvent::Paused { wait, status });
+            if max_attempts <= attempts {
+                let later =
+                    FailureCause::RetryLater { until: time_after(clock.now(), wait), status };
                 return Err(cause.unwrap_or(later));
             }
         }
     }
 
-    /// Logs what came of one request, with the bytes of its body.
-    fn record_outcome(&self, target: &Target, tried: &Result<Tried, Cause>, bytes: u64) {
-        let url = shown(&target.url);
-        let event = match tried {
-            Ok(Tried::Done(answer)) => {
-                Event::Answered { url, status: answer.fetched.status, bytes }
+    /// Logs the outcome of one request, with the bytes of its body.
+    fn log_outcome(
+        &self,
+        target: &Target,
+        outcome: &Result<AttemptOutcome, FailureCause>,
+        bytes: u64,
+    ) {
+        let url = redact_url(&target.url);
+        let event = match outcome {
+            Ok(AttemptOutcome::Done(answer)) => {
+                FetchEvent::Received { url, status: answer.fetched.status, bytes }
             }
-            Ok(Tried::Busy(status, _)) => Event::Answered { url, status: *status, bytes },
-            Ok(Tried::Afresh) => {
-                Event::Failed { url, why: "the part does not fit the file".to_owned(), bytes }
+            Ok(AttemptOutcome::Busy(status, _)) => {
+                FetchEvent::Received { url, status: *status, bytes }
             }
-            Ok(Tried::Again) => {
-                Event::Failed { url, why: "the idle connection was closed".to_owned(), bytes }
-            }
-            Err(cause) => Event::Failed { url, why: redacted(&cause.to_string()), bytes },
+            Ok(AttemptOutcome::Restart) => FetchEvent::Failed {
+                url,
+                why: "the partial response does not fit the file".to_owned(),
+                bytes,
+            },
+            Ok(AttemptOutcome::StaleConnection) => FetchEvent::Failed {
+                url,
+                why: "the server closed the idle connection".to_owned(),
+                bytes,
+            },
+            Err(cause) => FetchEvent::Failed { url, why: redact(&cause.to_string()), bytes },
         };
         self.record(&target.origin.host, event);
     }
 
-    /// Waits until the host may be asked; the permit is for one question.
-    async fn turn<'h>(
+    /// Waits until a request may be sent to the host. The permit is for one request.
+    async fn wait_for_turn<'h>(
         &self,
-        host: &'h Host,
+        host: &'h HostState,
         target: &Target,
-    ) -> Result<SemaphorePermit<'h>, Cause> {
-        let clock = &self.means().clock;
-        let permit = host.turns.acquire().await.expect("nobody closes the turns of a host");
-        let start = clock.moment();
+    ) -> Result<SemaphorePermit<'h>, FailureCause> {
+        let clock = &self.environment().clock;
+        let permit = host.turns.acquire().await.expect("the semaphore of a host is never closed");
+        let start = clock.monotonic();
         loop {
-            let now = clock.moment();
-            let ready = locked(&host.pace).ready_at(self.settings().pace);
+            let now = clock.monotonic();
+            let ready = lock(&host.pace).ready_at(self.settings().pace);
             let wait = ready.saturating_sub(now);
             if wait.is_zero() {
                 break;
             }
-            if self.settings().patience < wait {
-                let until = later(clock.now(), wait);
-                return Err(Cause::Later { until, status: None });
+            if self.settings().max_wait < wait {
+                let until = time_after(clock.now(), wait);
+                return Err(FailureCause::RetryLater { until, status: None });
             }
-            clock.wait(ready).await;
+            clock.sleep_until(ready).await;
         }
-        let now = clock.moment();
-        locked(&host.pace).touched(now);
+        let now = clock.monotonic();
+        lock(&host.pace).record_activity(now);
         let waited = now.saturating_sub(start);
-        let url = shown(&target.url);
-        self.record(&target.origin.host, Event::Asked { url, waited });
+        let url = redact_url(&target.url);
+        self.record(&target.origin.host, FetchEvent::Sent { url, waited });
         Ok(permit)
     }
 
-    async fn try_once(
+    #[expect(
+        clippy::too_many_lines,
+        reason = "one step after another, in the order of the protocol"
+    )]
+    async fn attempt_once(
         &self,
-        host: &Host,
+        host: &HostState,
         target: &Target,
         request: &Request,
-        spool: &mut Option<Spool>,
-        limit: Limit,
+        spool: &mut Option<SpoolFile>,
+        limit: BodyDeadline,
         wire_bytes: &mut u64,
-    ) -> Result<Tried, Cause> {
+    ) -> Result<AttemptOutcome, FailureCause> {
         if let (None, Some(path)) = (&spool, &request.spool) {
-            let opened = Spool::open(path, request.url.as_str()).map_err(Cause::Spool)?;
+            let opened =
+                SpoolFile::open(path, request.url.as_str()).map_err(FailureCause::Spool)?;
             *spool = Some(opened);
         }
-        let clock = &self.means().clock;
-        let resume = spool.as_ref().and_then(Spool::resume);
+        let clock = &self.environment().clock;
+        let resume = spool.as_ref().and_then(SpoolFile::resume);
         let resume = resume.map(|(length, tag)| (length, tag.to_owned()));
-        let mut fields = self.fields(request.what);
-        fields.extend(conditions(&request.known, resume.as_ref()));
-        let idle = locked(&host.idle).take();
-        let asked = self.connector().ask(target, request.method, &fields, idle).await?;
-        let Some((head, response, mut link)) = asked else { return Ok(Tried::Again) };
+        let mut fields = self.fields(request.kind);
+        fields.extend(conditional_fields(&request.validators, resume.as_ref()));
+        let idle = lock(&host.idle).take();
+        let asked = self.connector().send_request(target, request.method, &fields, idle).await?;
+        let Some((head, response, mut link)) = asked else {
+            return Ok(AttemptOutcome::StaleConnection);
+        };
         let body = response.into_body();
-        let asked = Asked { request, resume, has_conditions: !request.known.is_empty() };
-        let (kind, length) = match asked.judge(&head, spool.as_ref())? {
-            Meaning::Busy => return Ok(Tried::Busy(head.status, head.retry_after)),
-            Meaning::Afresh => {
+        let asked = SentRequest { request, resume, has_conditions: !request.validators.is_empty() };
+        let (kind, length) = match asked.classify(&head, spool.as_ref())? {
+            ResponseClass::Busy => return Ok(AttemptOutcome::Busy(head.status, head.retry_after)),
+            ResponseClass::Restart => {
                 restart(spool)?;
-                return Ok(Tried::Afresh);
+                return Ok(AttemptOutcome::Restart);
             }
-            Meaning::Nothing => {
-                // Nothing follows such a head, so the connection is free again.
+            ResponseClass::WithoutBody => {
+                // No body follows, so the connection can be reused.
                 if head.is_bare {
-                    link.used = clock.moment();
-                    *locked(&host.idle) = Some(link);
+                    link.used = clock.monotonic();
+                    *lock(&host.idle) = Some(link);
                 }
-                return Ok(Tried::Done(Box::new(self.bare(head, target))));
+                return Ok(AttemptOutcome::Done(Box::new(
+                    self.response_without_body(head, target),
+                )));
             }
-            Meaning::Complete => (Kind::Complete, Some(0)),
-            Meaning::Part(length) => (Kind::Part, Some(length)),
-            Meaning::Whole => (Kind::Whole, head.fields.length),
+            ResponseClass::Complete => (BodyKind::Complete, Some(0)),
+            ResponseClass::Part(length) => (BodyKind::Part, Some(length)),
+            ResponseClass::Whole => (BodyKind::Whole, head.fields.length),
         };
         let had = match (&mut *spool, kind) {
-            (Some(spool), Kind::Whole) => {
+            (Some(spool), BodyKind::Whole) => {
                 let coding = head.fields.content_encoding.clone();
                 let url = request.url.as_str();
-                let begun = spool.begin(url, &head.validators, length, coding);
-                begun.map_err(Cause::Spool)?;
+                let started = spool.begin(url, &head.validators, length, coding);
+                started.map_err(FailureCause::Spool)?;
                 0
             }
             (Some(spool), _) => spool.length(),
             (None, _) => 0,
         };
-        if kind == Kind::Part {
-            self.record(&target.origin.host, Event::Resumed { at: had });
+        if kind == BodyKind::Part {
+            self.record(&target.origin.host, FetchEvent::Resumed { at: had });
         }
-        let most = request.most().saturating_sub(had);
-        let Limit { whole, end } = limit;
-        let reading = Reading { what: request.what, most, end, whole };
+        let max_bytes = request.max_bytes().saturating_sub(had);
+        let BodyDeadline { whole, end } = limit;
+        let reading = BodyLimits { kind: request.kind, max_bytes, end, whole };
         let mut sink = match spool {
-            Some(spool) => Sink::Spool(spool),
-            None => Sink::memory(length.unwrap_or(0).min(most)),
+            Some(spool) => BodySink::Spool(spool),
+            None => BodySink::memory(length.unwrap_or(0).min(max_bytes)),
         };
-        let taken = if kind == Kind::Complete {
+        let receipt = if kind == BodyKind::Complete {
             drop(body);
             None
         } else {
-            let taken = self.connector().take_body(body, &mut sink, reading, length).await;
-            if taken.is_err() {
+            let receipt = self.connector().read_body(body, &mut sink, reading, length).await;
+            if receipt.is_err() {
                 *wire_bytes += match &sink {
-                    Sink::Spool(spool) => spool.length() - had,
-                    Sink::Memory(memory) => memory.len() as u64,
+                    BodySink::Spool(spool) => spool.length() - had,
+                    BodySink::Memory(memory) => memory.len() as u64,
                 };
             }
-            Some(taken?)
+            Some(receipt?)
         };
-        *wire_bytes += taken.map_or(0, |taken| taken.n_bytes);
-        let is_cut = taken.is_some_and(|taken| taken.is_cut);
-        if !is_cut && kind != Kind::Complete {
-            link.used = clock.moment();
-            *locked(&host.idle) = Some(link);
+        *wire_bytes += receipt.map_or(0, |receipt| receipt.n_bytes);
+        let is_cut = receipt.is_some_and(|receipt| receipt.is_cut);
+        if !is_cut && kind != BodyKind::Complete {
+            link.used = clock.monotonic();
+            *lock(&host.idle) = Some(link);
         }
         let memory = match sink {
-            Sink::Memory(memory) => Some(memory),
-            Sink::Spool(_) => None,
+            BodySink::Memory(memory) => Some(memory),
+            BodySink::Spool(_) => None,
         };
-        let is_end_known = length.is_some() || kind == Kind::Complete || head.is_chunked;
-        let mut answer = self.bare(head, target);
+        let is_end_known = length.is_some() || kind == BodyKind::Complete || head.is_chunked;
+        let mut answer = self.response_without_body(head, target);
         let fetched = &mut answer.fetched;
         fetched.is_length_known = is_end_known;
         if let Some(spool) = spool {
-            let done = spool.finish().map_err(Cause::Spool)?;
-            if kind != Kind::Whole {
+            let done = spool.finish().map_err(FailureCause::Spool)?;
+            if kind != BodyKind::Whole {
                 fetched.status = 200;
                 fetched.validators = spool.validators();
                 fetched.fields.content_encoding = spool.coding();
                 fetched.fields.length = Some(done.length);
             }
             let path = request.spool.clone().unwrap_or_default();
-            fetched.body = Body::Spooled { path, length: done.length };
+            fetched.body = ResponseBody::Spooled { path, length: done.length };
             fetched.digest = Some(done.digest);
         } else {
-            fetched.body = Body::Memory(memory.unwrap_or_default());
-            fetched.digest = taken.map(|taken| Digest(taken.digest));
+            fetched.body = ResponseBody::Memory(memory.unwrap_or_default());
+            fetched.digest = receipt.map(|receipt| Digest(receipt.digest));
         }
-        Ok(Tried::Done(Box::new(answer)))
+        Ok(AttemptOutcome::Done(Box::new(answer)))
     }
 
-    /// An answer without body.
-    fn bare(&self, head: Head, target: &Target) -> Answer {
+    /// Builds a response without a body.
+    fn response_without_body(&self, head: ResponseHead, target: &Target) -> AttemptResponse {
         let has_version = matches!(head.status, 200..=299 | 304);
         let is_redirect = matches!(head.status, 301 | 302 | 303 | 307 | 308);
         let redirect = is_redirect.then(|| head.location.unwrap_or_default());
-        let fetched = Fetched {
+        let fetched = FetchedResponse {
             status: head.status,
             url: target.url.clone(),
             hops: Vec::new(),
             fields: head.fields,
             validators: if has_version { head.validators } else { Validators::default() },
-            body: Body::Nothing,
+            body: ResponseBody::Absent,
             wire_bytes: 0,
             digest: None,
             is_length_known: true,
-            at: self.means().clock.now(),
+            at: self.environment().clock.now(),
         };
-        Answer { fetched, redirect }
+        AttemptResponse { fetched, redirect }
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum BodyKind {
     Whole,
     Part,
     Complete,
 }
 
-/// What was asked.
-struct Asked<'r> {
+/// What was requested.
+struct SentRequest<'r> {
     request: &'r Request,
-    /// From which byte on, under which tag.
+    /// The offset and the entity tag of the download to resume.
     resume: Option<(u64, String)>,
     has_conditions: bool,
 }
 
-/// What a head means to what was asked.
-enum Meaning {
+/// What a response head means for the request.
+enum ResponseClass {
     Busy,
-    Afresh,
-    /// A body that is of no use.
-    Nothing,
-    /// Everything is there already.
+    Restart,
+    /// The body is absent or not needed.
+    WithoutBody,
+    /// The spool file already holds the whole body.
     Complete,
-    /// So many bytes go behind what is there.
+    /// The body continues the spool file with this many bytes.
     Part(u64),
     Whole,
 }
 
-impl Asked<'_> {
-    fn judge(&self, head: &Head, spool: Option<&Spool>) -> Result<Meaning, Cause> {
-        let bad = |text: &str| Err(BadAnswer::Range(text.to_owned()).into());
+impl SentRequest<'_> {
+    fn classify(
+        &self,
+        head: &ResponseHead,
+        spool: Option<&SpoolFile>,
+    ) -> Result<ResponseClass, FailureCause> {
+        let bad = |text: &str| Err(BadResponse::Range(text.to_owned()).into());
         match (head.status, &self.resume) {
-            (429, _) => Ok(Meaning::Busy),
-            // robots.txt that is broken is known to be broken at once.
-            (503, _) if self.request.what != What::Robots || head.retry_after.is_some() => {
-                Ok(Meaning::Busy)
+            (429, _) => Ok(ResponseClass::Busy),
+            // A 503 for robots.txt is final unless the server says when to retry.
+            (503, _) if self.request.kind != ResourceKind::Robots || head.retry_after.is_some() => {
+                Ok(ResponseClass::Busy)
             }
-            (304, None) if self.has_conditions => Ok(Meaning::Nothing),
-            (304, _) => Err(BadAnswer::NotModified.into()),
+            (304, None) if self.has_conditions => Ok(ResponseClass::WithoutBody),
+            (304, _) => Err(BadResponse::NotModified.into()),
             (206, None) => bad("status 206"),
             (416, None) => bad("status 416"),
             (206, Some((length, tag))) => {
-                let total = spool.and_then(Spool::total);
-                Ok(part(head, *length, tag, total).map_or(Meaning::Afresh, Meaning::Part))
+                let total = spool.and_then(SpoolFile::total);
+                Ok(partial_length(head, *length, tag, total)
+                    .map_or(ResponseClass::Restart, ResponseClass::Part))
             }
             (416, Some((length, tag))) => {
-                let is_same = head.validators.etag.as_ref().is_none_or(|ours| ours == tag);
+                let is_same = head.validators.etag.as_ref().is_none_or(|etag| etag == tag);
                 let whole = ContentRange::Unsatisfied { total: *length };
-                let is_whole = head.range == RangeField::Says(whole);
-                Ok(if is_same && is_whole { Meaning::Complete } else { Meaning::Afresh })
+                let is_whole = head.range == RangeField::Valid(whole);
+                Ok(if is_same && is_whole {
+                    ResponseClass::Complete
+                } else {
+                    ResponseClass::Restart
+                })
             }
-            (200..=299, _) if self.request.method == Method::Head => Ok(Meaning::Nothing),
-            // A whole that says it is a part: nobody knows which.
+            (200..=299, _) if self.request.method == Method::Head => Ok(ResponseClass::WithoutBody),
+            // A complete body with `Content-Range` contradicts itself.
             (200..=299, resume) => match (&head.range, resume) {
-                (RangeField::Absent, _) => Ok(Meaning::Whole),
-                (RangeField::Says(ContentRange::Part { first: 0, last, total }), _)
+                (RangeField::Absent, _) => Ok(ResponseClass::Whole),
+                (RangeField::Valid(ContentRange::Part { first: 0, last, total }), _)
                     if *total == Some(last + 1) =>
                 {
-                    Ok(Meaning::Whole)
+                    Ok(ResponseClass::Whole)
                 }
-                (_, Some(_)) => Ok(Meaning::Afresh),
+                (_, Some(_)) => Ok(ResponseClass::Restart),
                 (_, None) => bad("status 200 with Content-Range"),
             },
-            _ => Ok(Meaning::Nothing),
+            _ => Ok(ResponseClass::WithoutBody),
         }
     }
 }
 
-/// How many bytes a part adds; `None` where it does not belong.
-fn part(head: &Head, had: u64, tag: &str, total: Option<u64>) -> Option<u64> {
-    let RangeField::Says(ContentRange::Part { first, last, total: claimed }) = head.range else {
+/// Returns the length of a partial body; `None` if it does not continue the file.
+fn partial_length(head: &ResponseHead, had: u64, tag: &str, total: Option<u64>) -> Option<u64> {
+    let RangeField::Valid(ContentRange::Part { first, last, total: claimed }) = head.range else {
         return None;
     };
     let length = last - first + 1;
-    let is_same = head.validators.etag.as_ref().is_none_or(|ours| ours == tag);
+    let is_same = head.validators.etag.as_ref().is_none_or(|etag| etag == tag);
     let is_end = claimed.is_some_and(|claimed| claimed == last + 1);
     let is_size = total.is_none() || total == claimed;
     let is_length = head.fields.length.is_none_or(|promised| promised == length);
@@ -396,21 +426,24 @@ fn part(head: &Head, had: u64, tag: &str, total: Option<u64>) -> Option<u64> {
     fits.then_some(length)
 }
 
-/// The fields by which only what is new is sent (SCP-153).
-fn conditions(known: &Validators, resume: Option<&(u64, String)>) -> Vec<(HeaderName, String)> {
+/// Returns the header fields of a conditional or range request (SCP-153).
+fn conditional_fields(
+    validators: &Validators,
+    resume: Option<&(u64, String)>,
+) -> Vec<(HeaderName, String)> {
     if let Some((length, tag)) = resume {
         return vec![(RANGE, format!("bytes={length}-")), (IF_RANGE, tag.clone())];
     }
-    let etag = known.etag.clone().map(|tag| (IF_NONE_MATCH, tag));
-    let date = known.last_modified.clone().map(|date| (IF_MODIFIED_SINCE, date));
+    let etag = validators.etag.clone().map(|tag| (IF_NONE_MATCH, tag));
+    let date = validators.last_modified.clone().map(|date| (IF_MODIFIED_SINCE, date));
     etag.into_iter().chain(date).collect()
 }
 
-fn restart(spool: &mut Option<Spool>) -> Result<(), Cause> {
-    spool.as_mut().map_or(Ok(()), Spool::restart).map_err(Cause::Spool)
+fn restart(spool: &mut Option<SpoolFile>) -> Result<(), FailureCause> {
+    spool.as_mut().map_or(Ok(()), SpoolFile::restart).map_err(FailureCause::Spool)
 }
 
-/// When a wait is over, by the time of day.
-fn later(now: Timestamp, wait: Duration) -> Timestamp {
+/// Returns the time of day after a wait.
+fn time_after(now: Timestamp, wait: Duration) -> Timestamp {
     now.plus_seconds(i64::try_from(wait.as_secs()).unwrap_or(i64::MAX))
 }

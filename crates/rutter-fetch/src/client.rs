@@ -1,12 +1,11 @@
-//! The client: every rule of politeness and safety around one request.
+//! HTTP client that applies every rule of politeness and safety to a request.
 //!
-//! An address is checked, then robots.txt of its host, then the host's turn is
-//! waited for, then the question is sent. Redirects come back to the first
-//! step, pauses to the third. All state is per host, so many hosts can be
-//! visited at once by clones of one client.
+//! For each URL, the client checks scheme, port and host, then robots.txt, waits for the host's
+//! delay, and sends the request. A redirect starts again at the first step, a pause at the wait.
+//! State is kept per host, so clones of one client can fetch from many hosts at once.
 //!
-//! Refuses: to ask before the time, to follow where it was not checked, to
-//! splice two versions of a file, to try for ever.
+//! Rejects: redirects to unchecked URLs, parts of different versions of a file, endless retries. It
+//! never sends a request before the host's delay is over.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -17,85 +16,86 @@ use rustls::pki_types::CertificateDer;
 use tokio::sync::Semaphore;
 use url::Url;
 
-use crate::address::Guard;
-use crate::connect::{Connector, Link};
-use crate::endless::Endless;
-use crate::error::{BadAnswer, Cause, FetchError, Refused};
-use crate::log::{Event, Record};
-use crate::means::Means;
-use crate::pace::{LONGEST_DELAY, Pace};
+use crate::address_policy::AddressPolicy;
+use crate::connect::{Connection, Connector};
+use crate::environment::Environment;
+use crate::error::{BadResponse, FailureCause, FetchError, RequestRefusal};
+use crate::log::{FetchEvent, FetchRecord};
+use crate::pace::{HostPace, MAX_CRAWL_DELAY};
 use crate::proxy::Proxies;
-use crate::redact::shown;
-use crate::request::{Body, Fetched, Hop, Request};
-use crate::robots::{Kept, RobotsFile, RobotsRules};
-use crate::spool::Spool;
-use crate::target::{Hosts, Origin, Ports, Rules, Target};
-use crate::what::{Deadlines, What};
+use crate::redact::redact_url;
+use crate::redirect_history::RedirectHistory;
+use crate::request::{FetchedResponse, RedirectHop, Request, ResponseBody};
+use crate::resource_kind::{ResourceKind, Timeouts};
+use crate::robots::{CachedRobots, RobotsFile, RobotsRules};
+use crate::spool::SpoolFile;
+use crate::target::{HostPolicy, Origin, PortPolicy, Target, UrlRules};
 
-/// Redirects that are followed.
-pub const MOST_HOPS: usize = 5;
+/// Most redirects followed for one request.
+pub const MAX_REDIRECTS: usize = 5;
 
-/// How a client behaves.
+/// Settings of a [`Client`].
 #[derive(Debug, Clone)]
-pub struct Settings {
-    /// Product token and version: what robots.txt calls us, and who we say we
-    /// are.
+pub struct ClientSettings {
+    /// Product token and version, the first part of `User-Agent`. The token is also matched against
+    /// the groups of robots.txt.
     pub agent: String,
-    /// An address that tells people who we are; part of the `User-Agent`.
+    /// A URL or mail address for contact, added to `User-Agent`.
     pub contact: Option<String>,
-    /// Shortest time from one answer to the next question to a host.
+    /// Minimum time between a response and the next request to the same host.
     pub pace: Duration,
-    /// Connections to one host.
+    /// Parallel connections to one host.
     pub connections: usize,
-    /// Which addresses may be connected to.
-    pub guard: Guard,
-    /// Whether plain http is allowed; where loopback is, it is allowed there
-    /// in any case.
+    /// Which IP addresses the client may connect to.
+    pub address_policy: AddressPolicy,
+    /// Whether plain http is allowed. If [`AddressPolicy::allow_loopback`] is set, it is always
+    /// allowed for loopback addresses.
     pub allow_http: bool,
-    /// Which ports may be asked.
-    pub ports: Ports,
-    /// Which hosts may serve what belongs to a site.
-    pub hosts: Hosts,
-    /// Proxies on the way.
+    /// Which ports the client may connect to.
+    pub ports: PortPolicy,
+    /// Which hosts may serve files of a site.
+    pub hosts: HostPolicy,
+    /// Proxies to use.
     pub proxies: Proxies,
-    /// Whether a proxy may resolve names that we cannot.
+    /// Whether a proxy may resolve names that the local resolver cannot.
     pub trust_proxy: bool,
-    /// How long each phase may take.
-    pub deadlines: Deadlines,
-    /// Tries of one question (D11).
-    pub tries: u32,
-    /// The longest a call waits for a host by itself; beyond, it says when.
-    pub patience: Duration,
-    /// Certificates that are trusted beside those of the machine.
+    /// Timeouts of the phases of a request.
+    pub timeouts: Timeouts,
+    /// Attempts per request (D11).
+    pub attempts: u32,
+    /// Longest time that a call waits for a host. Beyond it, the call fails with
+    /// [`FailureCause::RetryLater`].
+    pub max_wait: Duration,
+    /// Root certificates that are trusted in addition to those of the operating system.
     pub roots: Vec<CertificateDer<'static>>,
-    /// Where chance begins; `None` for real chance.
+    /// Seed of the random numbers; `None` for a random seed.
     pub seed: Option<u64>,
 }
 
-impl Default for Settings {
+impl Default for ClientSettings {
     fn default() -> Self {
         Self {
             agent: concat!("Rutter/", env!("CARGO_PKG_VERSION")).to_owned(),
             contact: None,
             pace: Duration::from_secs(1),
             connections: 1,
-            guard: Guard::default(),
+            address_policy: AddressPolicy::default(),
             allow_http: false,
-            ports: Ports::default(),
-            hosts: Hosts::default(),
+            ports: PortPolicy::default(),
+            hosts: HostPolicy::default(),
             proxies: Proxies::default(),
             trust_proxy: false,
-            deadlines: Deadlines::USUAL,
-            tries: 5,
-            patience: Duration::from_mins(10),
+            timeouts: Timeouts::DEFAULT,
+            attempts: 5,
+            max_wait: Duration::from_mins(10),
             roots: Vec::new(),
             seed: None,
         }
     }
 }
 
-impl Settings {
-    /// The value of `User-Agent` (ARC-034).
+impl ClientSettings {
+    /// Returns the value of `User-Agent` (ARC-034).
     pub fn user_agent(&self) -> String {
         match &self.contact {
             Some(contact) => format!("{} (+{contact})", self.agent),
@@ -103,67 +103,67 @@ impl Settings {
         }
     }
 
-    /// Tells whether the scheme of an address may be used: https, or plain
-    /// http where that is allowed.
+    /// Returns whether the scheme of a URL is allowed: https, or plain http under
+    /// [`ClientSettings::allow_http`].
     pub fn allows_scheme(&self, url: &Url) -> bool {
         self.rules().allows_scheme(url)
     }
 
-    fn rules(&self) -> Rules {
-        Rules {
+    fn rules(&self) -> UrlRules {
+        UrlRules {
             allow_http: self.allow_http,
-            allow_loopback: self.guard.allow_loopback,
+            allow_loopback: self.address_policy.allow_loopback,
             ports: self.ports.clone(),
         }
     }
 
-    /// What robots.txt calls us.
-    pub fn token(&self) -> &str {
+    /// Returns the product token that robots.txt groups are matched against.
+    pub fn robots_token(&self) -> &str {
         self.agent.split('/').next().unwrap_or_default()
     }
 }
 
-/// Fetches politely. Clones share everything they know.
+/// An HTTP client that obeys robots.txt and the delay of each host. Clones share all state.
 #[derive(Debug, Clone)]
 pub struct Client {
-    inner: Arc<Inner>,
+    inner: Arc<ClientState>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Inner {
-    pub(crate) settings: Settings,
-    rules: Rules,
+pub(crate) struct ClientState {
+    pub(crate) settings: ClientSettings,
+    rules: UrlRules,
     pub(crate) connector: Connector,
-    hosts: Mutex<BTreeMap<String, Arc<Host>>>,
-    robots: Mutex<BTreeMap<Origin, Arc<tokio::sync::Mutex<Kept>>>>,
-    /// Which hosts were asked for which site.
+    hosts: Mutex<BTreeMap<String, Arc<HostState>>>,
+    robots: Mutex<BTreeMap<Origin, Arc<tokio::sync::Mutex<CachedRobots>>>>,
+    /// Pairs of site and host that were contacted, to log a new host once.
     seen: Mutex<BTreeSet<(String, String)>>,
-    chance: Mutex<u64>,
+    random_fraction: Mutex<u64>,
 }
 
-/// What is known of one host, whatever its ports and schemes.
+/// State of one host, shared by all its ports and schemes.
 #[derive(Debug)]
-pub(crate) struct Host {
+pub(crate) struct HostState {
     pub(crate) turns: Semaphore,
-    pub(crate) pace: Mutex<Pace>,
-    pub(crate) idle: Mutex<Option<Link>>,
-    /// What is known of redirects that do not end.
-    pub(crate) endless: Mutex<Endless>,
+    pub(crate) pace: Mutex<HostPace>,
+    pub(crate) idle: Mutex<Option<Connection>>,
+    /// Redirect chains of the host that did not end.
+    pub(crate) redirect_history: Mutex<RedirectHistory>,
 }
 
-pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Client {
-    /// A client that knows nothing yet.
-    pub fn new(settings: Settings, means: Means) -> Self {
+    /// Creates a client without state.
+    pub fn new(settings: ClientSettings, environment: Environment) -> Self {
         let connector = Connector {
-            means,
-            guard: settings.guard,
+            environment,
+            address_policy: settings.address_policy,
             proxies: settings.proxies.clone(),
             trust_proxy: settings.trust_proxy,
-            deadlines: settings.deadlines,
+            timeouts: settings.timeouts,
             roots: settings.roots.clone(),
             tls: OnceLock::new(),
         };
@@ -172,40 +172,40 @@ impl Client {
             RandomState::new().hash_one(0)
         });
         let rules = settings.rules();
-        let inner = Inner {
+        let inner = ClientState {
             settings,
             rules,
             connector,
             hosts: Mutex::default(),
             robots: Mutex::default(),
             seen: Mutex::default(),
-            chance: Mutex::new(seed),
+            random_fraction: Mutex::new(seed),
         };
         Self { inner: Arc::new(inner) }
     }
 
-    /// How it was set up.
-    pub fn settings(&self) -> &Settings {
+    /// Returns the settings.
+    pub fn settings(&self) -> &ClientSettings {
         &self.inner.settings
     }
 
-    /// What it works with.
-    pub fn means(&self) -> &Means {
-        &self.inner.connector.means
+    /// Returns the environment.
+    pub fn environment(&self) -> &Environment {
+        &self.inner.connector.environment
     }
 
-    /// Fetches one thing, whatever politeness asks for on the way.
+    /// Fetches one file, waiting as long as the rules of the host require.
     ///
-    /// Dropping the future stops everything; a spool that was begun can be
-    /// gone on with later where the server gave a strong validator.
-    pub async fn fetch(&self, request: &Request) -> Result<Fetched, FetchError> {
+    /// Dropping the future stops the request. A partial spool file is kept if it has a strong
+    /// validator, and a later request resumes it.
+    pub async fn fetch(&self, request: &Request) -> Result<FetchedResponse, FetchError> {
         let mut spool = None;
         let result = self.follow(request, &mut spool).await;
         if let Some(spool) = &spool {
             let is_kept = match &result {
-                Ok(answer) => answer.body != Body::Nothing,
-                // A body that broke off or was too slow is resumed by a later
-                // run; one that could not be written or used is deleted.
+                Ok(answer) => answer.body != ResponseBody::Absent,
+                // A later run resumes a body that was cut off; a body that could not be written or
+                // used is deleted.
                 Err(error) => error.cause.is_resumable() && spool.resume().is_some(),
             };
             if !is_kept {
@@ -215,223 +215,223 @@ impl Client {
         result
     }
 
-    /// The rules that are in force where an address lies; fetches robots.txt
-    /// where that is needed.
-    pub async fn robots(&self, url: &Url) -> Result<RobotsRules, FetchError> {
+    /// Returns the robots.txt rules that apply to a URL; fetches robots.txt if necessary.
+    pub async fn robots_rules(&self, url: &Url) -> Result<RobotsRules, FetchError> {
         let target = self.check(url, None)?;
-        self.rules_of(&target.origin).await
+        self.rules_of_origin(&target.origin).await
     }
 
-    /// The robots.txt that is known of where an address lies, to be kept for
-    /// the next run.
+    /// Returns the cached robots.txt for a URL, so that the caller can store it for the next run.
     pub async fn robots_file(&self, url: &Url) -> Option<RobotsFile> {
         let target = Target::check(url, &self.inner.rules).ok()?;
-        let kept = self.kept(&target.origin);
-        let kept = kept.lock().await;
-        kept.file.clone()
+        let cached = self.cached_robots(&target.origin);
+        let cached = cached.lock().await;
+        cached.file.clone()
     }
 
-    /// Takes a robots.txt from an earlier run, for as long as it is good.
-    pub async fn keep_robots(&self, url: &Url, file: RobotsFile) {
+    /// Restores a robots.txt of an earlier run, if it is still fresh.
+    pub async fn restore_robots(&self, url: &Url, file: RobotsFile) {
         let Ok(target) = Target::check(url, &self.inner.rules) else { return };
-        let clock = &self.means().clock;
-        let kept = self.kept(&target.origin);
-        *kept.lock().await = Kept::of_file(file, clock.now(), clock.moment());
+        let clock = &self.environment().clock;
+        let cached = self.cached_robots(&target.origin);
+        *cached.lock().await = CachedRobots::from_file(file, clock.now(), clock.monotonic());
     }
 
-    /// Says whether an address may be fetched, as far as robots.txt and what
-    /// can be seen of the address tell.
-    pub async fn may_fetch(&self, url: &Url) -> Result<(), FetchError> {
+    /// Checks whether a URL may be fetched, according to the settings and robots.txt.
+    pub async fn check_allowed(&self, url: &Url) -> Result<(), FetchError> {
         let target = self.check(url, None)?;
-        self.obey(&target, What::Page).await
+        self.check_robots(&target, ResourceKind::Page).await
     }
 
-    /// Keeps at least this time between questions to a host: `crawl_rate`.
-    pub fn slow_down(&self, host: &str, delay: Duration) {
+    /// Sets the minimum delay between requests to a host, such as `crawl_rate` of ARC. A longer
+    /// delay from an earlier call stays.
+    pub fn set_min_delay(&self, host: &str, delay: Duration) {
         let host = self.host(host);
-        let mut pace = locked(&host.pace);
-        pace.asked = Some(pace.asked.unwrap_or_default().max(delay));
+        let mut pace = lock(&host.pace);
+        pace.caller = Some(pace.caller.unwrap_or_default().max(delay));
     }
 
-    /// The time that lies between two questions to the host of an address, by
-    /// the slowest wish that is known by now.
-    pub fn pace_of(&self, url: &Url) -> Duration {
+    /// Returns the delay between two requests to the host of a URL: the longest delay known so far.
+    pub fn request_delay(&self, url: &Url) -> Duration {
         let own = self.settings().pace;
         let Ok(target) = Target::check(url, &self.inner.rules) else { return own };
         let host = self.host(&target.origin.host);
-        locked(&host.pace).delay(own)
+        lock(&host.pace).delay(own)
     }
 
-    /// The address and what it leads to, checked without asking anybody.
+    /// Checks the URL and its host without sending a request.
     fn check(&self, url: &Url, site: Option<&Url>) -> Result<Target, FetchError> {
         let checked = Target::check(url, &self.inner.rules).and_then(|target| {
-            let is_fine = site.is_none_or(|site| self.inner.settings.hosts.allows(site, url));
-            if is_fine { Ok(target) } else { Err(Refused::Host(target.origin.host)) }
+            let is_allowed = site.is_none_or(|site| self.inner.settings.hosts.allows(site, url));
+            if is_allowed { Ok(target) } else { Err(RequestRefusal::Host(target.origin.host)) }
         });
         checked.map_err(|why| self.refuse(url, why))
     }
 
-    fn refuse(&self, url: &Url, why: Refused) -> FetchError {
+    fn refuse(&self, url: &Url, why: RequestRefusal) -> FetchError {
         let host = url.host_str().unwrap_or_default();
-        self.record(host, Event::Refused { url: shown(url), why: why.clone() });
-        FetchError { url: shown(url), cause: why.into() }
+        self.record(host, FetchEvent::Refused { url: redact_url(url), why: why.clone() });
+        FetchError { url: redact_url(url), cause: why.into() }
     }
 
-    pub(crate) fn record(&self, host: &str, event: Event) {
-        let means = self.means();
-        means.log.record(Record {
-            at: means.clock.now(),
-            moment: means.clock.moment(),
+    pub(crate) fn record(&self, host: &str, event: FetchEvent) {
+        let environment = self.environment();
+        environment.log.record(FetchRecord {
+            at: environment.clock.now(),
+            monotonic: environment.clock.monotonic(),
             host: host.to_owned(),
             event,
         });
     }
 
-    /// Follows redirects, each hop checked anew.
+    /// Follows redirects and checks every URL of the chain.
     async fn follow(
         &self,
         request: &Request,
-        spool: &mut Option<Spool>,
-    ) -> Result<Fetched, FetchError> {
+        spool: &mut Option<SpoolFile>,
+    ) -> Result<FetchedResponse, FetchError> {
         let mut url = request.url.clone();
-        let mut hops: Vec<Hop> = Vec::new();
+        let mut hops: Vec<RedirectHop> = Vec::new();
         loop {
             let target = self.check(&url, request.site.as_ref())?;
             if let Some(site) = request.site.as_ref().and_then(Url::host_str) {
-                self.notice(site, &target.origin.host);
+                self.log_new_host(site, &target.origin.host);
             }
-            if request.what != What::Robots {
-                self.obey(&target, request.what).await?;
+            if request.kind != ResourceKind::Robots {
+                self.check_robots(&target, request.kind).await?;
             }
-            let error = |cause| FetchError { url: shown(&target.url), cause };
-            let answer = match self.ask_patiently(&target, request, spool).await {
+            let error = |cause| FetchError { url: redact_url(&target.url), cause };
+            let answer = match self.fetch_with_retries(&target, request, spool).await {
                 Ok(answer) => answer,
-                Err(Cause::Refused(why)) => return Err(self.refuse(&target.url, why)),
+                Err(FailureCause::Refused(why)) => return Err(self.refuse(&target.url, why)),
                 Err(cause) => return Err(error(cause)),
             };
             let Some(location) = answer.redirect else {
                 if !hops.is_empty() {
-                    *locked(&self.host(&target.origin.host).endless) = Endless::default();
+                    *lock(&self.host(&target.origin.host).redirect_history) =
+                        RedirectHistory::default();
                 }
-                return Ok(Fetched { url: target.url, hops, ..answer.fetched });
+                return Ok(FetchedResponse { url: target.url, hops, ..answer.fetched });
             };
             let next = next_url(&target.url, &location).map_err(|bad| error(bad.into()))?;
-            hops.push(Hop { url: target.url.clone(), status: answer.fetched.status });
+            hops.push(RedirectHop { url: target.url.clone(), status: answer.fetched.status });
             let host = self.host(&target.origin.host);
-            if let Some(bad) = locked(&host.endless).judge(&hops, &next) {
+            if let Some(bad) = lock(&host.redirect_history).reason_to_stop(&hops, &next) {
                 return Err(error(bad.into()));
             }
             if target.origin.is_https && next.scheme() == "http" {
-                return Err(self.refuse(&next, Refused::Downgrade));
+                return Err(self.refuse(&next, RequestRefusal::Downgrade));
             }
-            let redirected = Event::Redirected { from: shown(&target.url), to: shown(&next) };
+            let redirected =
+                FetchEvent::Redirected { from: redact_url(&target.url), to: redact_url(&next) };
             self.record(&target.origin.host, redirected);
             url = next;
         }
     }
 
-    /// Tells the log when a site sends us to a host for the first time.
-    fn notice(&self, site: &str, host: &str) {
+    /// Logs the first request to a host other than the site's own.
+    fn log_new_host(&self, site: &str, host: &str) {
         let pair = (site.to_owned(), host.to_owned());
-        if site != host && locked(&self.inner.seen).insert(pair) {
-            self.record(host, Event::NewHost { site: site.to_owned() });
+        if site != host && lock(&self.inner.seen).insert(pair) {
+            self.record(host, FetchEvent::NewHost { site: site.to_owned() });
         }
     }
 
-    /// Asks robots.txt, and the patience the host wants.
-    async fn obey(&self, target: &Target, what: What) -> Result<(), FetchError> {
-        let rules = self.rules_of(&target.origin).await?;
-        let token = self.inner.settings.token();
+    /// Checks robots.txt and the delay that the host asks for.
+    async fn check_robots(&self, target: &Target, kind: ResourceKind) -> Result<(), FetchError> {
+        let rules = self.rules_of_origin(&target.origin).await?;
+        let token = self.inner.settings.robots_token();
         if let Some(reason) = rules.forbids(token, target.url.as_str()) {
-            return Err(self.refuse(&target.url, Refused::Robots(reason)));
+            return Err(self.refuse(&target.url, RequestRefusal::Robots(reason)));
         }
         let host = self.host(&target.origin.host);
-        let wished = {
-            let mut pace = locked(&host.pace);
+        let requested_delay = {
+            let mut pace = lock(&host.pace);
             pace.robots = rules.delay(token);
-            pace.wished(Duration::ZERO)
+            pace.requested_delay(Duration::ZERO)
         };
-        if what.is_page() && LONGEST_DELAY < wished {
-            return Err(self.refuse(&target.url, Refused::TooSlow(wished)));
+        if kind.is_page() && MAX_CRAWL_DELAY < requested_delay {
+            return Err(self.refuse(&target.url, RequestRefusal::TooSlow(requested_delay)));
         }
         Ok(())
     }
 
-    /// The rules of an origin, fetched at most once at a time.
+    /// Returns the robots.txt rules of an origin; at most one request for them is in flight.
     ///
-    /// A host that cannot be reached at all, or may not be, says so itself the
-    /// first time; after that it is closed for a while.
-    async fn rules_of(&self, origin: &Origin) -> Result<RobotsRules, FetchError> {
-        let clock = &self.means().clock;
-        let kept = self.kept(origin);
-        let mut kept = kept.lock().await;
-        if let Some(rules) = kept.in_force(clock.moment()) {
+    /// If the origin cannot be reached or is refused, the first call returns the error. Later calls
+    /// return [`RobotsRules::DisallowAll`] until the failure expires.
+    async fn rules_of_origin(&self, origin: &Origin) -> Result<RobotsRules, FetchError> {
+        let clock = &self.environment().clock;
+        let cached = self.cached_robots(origin);
+        let mut cached = cached.lock().await;
+        if let Some(rules) = cached.in_force(clock.monotonic()) {
             return Ok(rules.clone());
         }
         let url = format!("{}robots.txt", origin.root());
-        let url = Url::parse(&url).expect("an origin and a path are an address");
-        let request = Request { known: kept.validators(), ..Request::new(url, What::Robots) };
+        let url = Url::parse(&url).expect("an origin and a path form a URL");
+        let request =
+            Request { validators: cached.validators(), ..Request::new(url, ResourceKind::Robots) };
         let answer = Box::pin(self.fetch(&request)).await;
-        let (rules, error) = kept.take(answer, clock.now(), clock.moment());
+        let (rules, error) = cached.update(answer, clock.now(), clock.monotonic());
         let rules = rules.clone();
         let closed = match &rules {
-            RobotsRules::Closed(reason) => Some(reason.clone()),
+            RobotsRules::DisallowAll(reason) => Some(reason.clone()),
             _ => None,
         };
-        self.record(&origin.host, Event::Robots { url: shown(&request.url), closed });
+        self.record(&origin.host, FetchEvent::Robots { url: redact_url(&request.url), closed });
         error.map_or(Ok(rules), Err)
     }
 
-    fn kept(&self, origin: &Origin) -> Arc<tokio::sync::Mutex<Kept>> {
-        Arc::clone(locked(&self.inner.robots).entry(origin.clone()).or_default())
+    fn cached_robots(&self, origin: &Origin) -> Arc<tokio::sync::Mutex<CachedRobots>> {
+        Arc::clone(lock(&self.inner.robots).entry(origin.clone()).or_default())
     }
 
-    pub(crate) fn host(&self, name: &str) -> Arc<Host> {
+    pub(crate) fn host(&self, name: &str) -> Arc<HostState> {
         let connections = self.inner.settings.connections.max(1);
         let fresh = || {
-            Arc::new(Host {
+            Arc::new(HostState {
                 turns: Semaphore::new(connections),
                 pace: Mutex::default(),
                 idle: Mutex::default(),
-                endless: Mutex::default(),
+                redirect_history: Mutex::default(),
             })
         };
-        Arc::clone(locked(&self.inner.hosts).entry(name.to_owned()).or_insert_with(fresh))
+        Arc::clone(lock(&self.inner.hosts).entry(name.to_owned()).or_insert_with(fresh))
     }
 
     pub(crate) fn connector(&self) -> &Connector {
         &self.inner.connector
     }
 
-    /// A number by chance, from 0 to 1.
-    pub(crate) fn chance(&self) -> f64 {
+    /// Returns a random number from 0 to 1.
+    pub(crate) fn random_fraction(&self) -> f64 {
         let bits = self.random() >> 32;
         f64::from(u32::try_from(bits).unwrap_or(u32::MAX)) / f64::from(u32::MAX)
     }
 
-    /// The next number of a splitmix generator.
+    /// Returns the next number of a splitmix64 generator.
     pub(crate) fn random(&self) -> u64 {
-        let mut state = locked(&self.inner.chance);
+        let mut state = lock(&self.inner.random_fraction);
         *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
     }
 
-    /// The fields of every question, in their order.
-    pub(crate) fn fields(&self, what: What) -> Vec<(HeaderName, String)> {
+    /// Returns the header fields of every request, in their order.
+    pub(crate) fn fields(&self, kind: ResourceKind) -> Vec<(HeaderName, String)> {
         use hyper::header::{ACCEPT, ACCEPT_ENCODING, USER_AGENT};
         vec![
             (USER_AGENT, self.inner.settings.user_agent()),
-            (ACCEPT, what.accept().to_owned()),
+            (ACCEPT, kind.accept().to_owned()),
             (ACCEPT_ENCODING, "zstd, gzip, identity".to_owned()),
         ]
     }
 }
 
-/// Where a redirect leads.
-fn next_url(from: &Url, location: &str) -> Result<Url, BadAnswer> {
-    let bad = || BadAnswer::Location(rutter_finding::quoted(location));
+/// Resolves the `Location` of a redirect.
+fn next_url(from: &Url, location: &str) -> Result<Url, BadResponse> {
+    let bad = || BadResponse::Location(rutter_finding::quoted(location));
     if location.is_empty() || location.chars().any(char::is_control) {
         return Err(bad());
     }

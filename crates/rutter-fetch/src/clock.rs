@@ -1,8 +1,7 @@
-//! Time, as something that is handed in.
+//! Clocks: monotonic time for delays and timeouts, time of day for dates.
 //!
-//! Two clocks in one: the *moment*, which only runs forward and by which pace
-//! and deadlines are kept, and the time of day, which may jump and is used
-//! only for dates that others wrote or will read.
+//! A [`Clock`] is passed to the client, so that tests control time. Monotonic time never goes
+//! backward. The time of day may jump and is used only for dates in files and messages.
 
 use std::fmt;
 use std::future::Future;
@@ -11,33 +10,33 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rutter_page::Timestamp;
 
-/// A future without a name.
-pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+/// A boxed future.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Tells the time and waits.
+/// Returns the time and waits for a later time.
 pub trait Clock: fmt::Debug + Send + Sync {
-    /// The time of day.
+    /// Returns the time of day.
     fn now(&self) -> Timestamp;
 
-    /// Time since some fixed beginning; never runs backward.
-    fn moment(&self) -> Duration;
+    /// Returns the time since an arbitrary fixed start; it never decreases.
+    fn monotonic(&self) -> Duration;
 
-    /// Ends when the moment has come; what it guards ends before, or is late.
-    fn deadline(&self, moment: Duration) -> Pending<'static, ()>;
+    /// Completes at the monotonic time `moment`; used as the timeout of another future.
+    fn deadline(&self, moment: Duration) -> BoxFuture<'static, ()>;
 
-    /// Waits for the moment because there is nothing to do before it. A clock
-    /// of a rehearsal moves on by itself here.
-    fn wait(&self, moment: Duration) -> Pending<'static, ()>;
+    /// Completes at the monotonic time `moment`; used where the caller has nothing else to do.
+    /// A test clock advances to `moment` at once.
+    fn sleep_until(&self, moment: Duration) -> BoxFuture<'static, ()>;
 }
 
-/// The clock of the machine.
+/// The clock of the operating system.
 #[derive(Debug, Clone, Copy)]
 pub struct SystemClock {
     start: Instant,
 }
 
 impl SystemClock {
-    /// A clock that begins now.
+    /// Creates a clock whose monotonic time starts now.
     pub fn new() -> Self {
         Self { start: Instant::now() }
     }
@@ -55,26 +54,26 @@ impl Clock for SystemClock {
         timestamp_of(SystemTime::now()).unwrap_or_else(epoch)
     }
 
-    fn moment(&self) -> Duration {
+    fn monotonic(&self) -> Duration {
         self.start.elapsed()
     }
 
-    fn deadline(&self, moment: Duration) -> Pending<'static, ()> {
-        let wait = moment.saturating_sub(self.moment());
+    fn deadline(&self, moment: Duration) -> BoxFuture<'static, ()> {
+        let wait = moment.saturating_sub(self.monotonic());
         Box::pin(tokio::time::sleep(wait))
     }
 
-    fn wait(&self, moment: Duration) -> Pending<'static, ()> {
+    fn sleep_until(&self, moment: Duration) -> BoxFuture<'static, ()> {
         self.deadline(moment)
     }
 }
 
-/// 1970, for a machine whose clock is outside the calendar.
+/// Fallback for a system clock that is outside the supported range of dates.
 fn epoch() -> Timestamp {
-    Timestamp::from_unix_seconds(0).expect("1970 is inside the calendar")
+    Timestamp::from_unix_seconds(0).expect("1970 is a supported date")
 }
 
-/// A time of the system as a timestamp; `None` outside the calendar.
+/// Converts a system time; `None` if it is outside the supported range of dates.
 pub(crate) fn timestamp_of(time: SystemTime) -> Option<Timestamp> {
     match time.duration_since(SystemTime::UNIX_EPOCH) {
         Ok(since) => Timestamp::from_nanos(i128::try_from(since.as_nanos()).ok()?),

@@ -1,11 +1,10 @@
-//! From an origin to a connection: resolve, check, dial, handshake.
+//! Opens a connection to an origin: resolve, check the addresses, dial, TLS handshake.
 //!
-//! The address that is checked is the address that is dialled; a name is
-//! resolved once for each connection, and one forbidden address among many
-//! refuses the name.
+//! The address that is checked is the address that is dialed. A name is resolved once per
+//! connection, and one blocked address refuses the name.
 //!
-//! Refuses: certificates that are not right, whatever the reason; proxies that
-//! would look where we cannot, unless they are trusted to.
+//! Rejects: invalid certificates, and proxies that would resolve names that cannot be checked
+//! locally, unless they are trusted.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
@@ -22,201 +21,213 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 
-use crate::address::Guard;
+use crate::address_policy::AddressPolicy;
 use crate::clock::Clock;
-use crate::error::{BadAnswer, Cause, NetworkFault, Phase, Refused};
-use crate::means::Means;
+use crate::environment::Environment;
+use crate::error::{BadResponse, FailureCause, NetworkFault, RequestPhase, RequestRefusal};
 use crate::proxy::{Proxies, Proxy};
+use crate::resource_kind::Timeouts;
 use crate::target::Origin;
-use crate::what::Deadlines;
 
-/// The head of an answer may have so many bytes and fields.
-const MOST_HEAD: usize = 64 << 10;
-const MOST_FIELDS: usize = 256;
+/// Largest size of a response head in bytes, and most header fields.
+const MAX_HEAD_BYTES: usize = 64 << 10;
+const MAX_HEADER_FIELDS: usize = 256;
 
-trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for T {}
 
-/// A connection that speaks HTTP/1.1.
+/// An open HTTP/1.1 connection.
 #[derive(Debug)]
-pub(crate) struct Link {
+pub(crate) struct Connection {
     pub(crate) origin: Origin,
     pub(crate) sender: SendRequest<Empty<Bytes>>,
-    /// Whether requests go to a proxy and must name the whole address.
-    pub(crate) is_by_proxy: bool,
-    /// The value of `Proxy-Authorization`, where the proxy reads requests.
+    /// Whether requests go to a proxy and must contain the absolute URL.
+    pub(crate) uses_absolute_form: bool,
+    /// The value of `Proxy-Authorization`, if the proxy reads the requests.
     pub(crate) authorization: Option<String>,
-    /// When it was used last.
+    /// Monotonic time of the last use.
     pub(crate) used: Duration,
     driver: JoinHandle<()>,
 }
 
-impl Drop for Link {
+impl Drop for Connection {
     fn drop(&mut self) {
         self.driver.abort();
     }
 }
 
-/// Makes connections.
+/// Opens connections.
 #[derive(Debug)]
 pub(crate) struct Connector {
-    pub(crate) means: Means,
-    pub(crate) guard: Guard,
+    pub(crate) environment: Environment,
+    pub(crate) address_policy: AddressPolicy,
     pub(crate) proxies: Proxies,
     pub(crate) trust_proxy: bool,
-    pub(crate) deadlines: Deadlines,
-    /// Certificates that are trusted beside those of the machine.
+    pub(crate) timeouts: Timeouts,
+    /// Root certificates that are trusted in addition to those of the operating system.
     pub(crate) roots: Vec<CertificateDer<'static>>,
     pub(crate) tls: OnceLock<Result<Arc<ClientConfig>, String>>,
 }
 
 impl Connector {
-    /// Connects to an origin, by a proxy where one is set.
-    pub(crate) async fn connect(&self, origin: &Origin) -> Result<Link, Cause> {
-        let proxy = self.proxies.of(origin);
+    /// Connects to an origin, through a proxy if one is set.
+    pub(crate) async fn connect(&self, origin: &Origin) -> Result<Connection, FailureCause> {
+        let proxy = self.proxies.for_origin(origin);
         let addresses = self.addresses(origin, proxy.is_some()).await?;
         let mut authorization = None;
-        let stream: Box<dyn Stream> = match proxy {
+        let stream: Box<dyn ByteStream> = match proxy {
             None => self.dial(&addresses, origin.port).await?,
             Some(proxy) => {
                 let mut stream = self.dial(&self.proxy_addresses(proxy).await?, proxy.port).await?;
                 if origin.is_https {
                     let tunnel = tunnel(&mut stream, origin, proxy);
-                    self.within(Phase::Connect, self.deadlines.tls, tunnel).await??;
+                    self.with_timeout(RequestPhase::Connect, self.timeouts.tls, tunnel).await??;
                 } else {
                     authorization.clone_from(&proxy.authorization);
                 }
                 stream
             }
         };
-        let stream: Box<dyn Stream> = if origin.is_https {
+        let stream: Box<dyn ByteStream> = if origin.is_https {
             let config = self.tls_config()?;
             let name = origin.host.trim_start_matches('[').trim_end_matches(']').to_owned();
-            let fault = |error: String| Cause::from(NetworkFault::Tls(error));
+            let fault = |error: String| FailureCause::from(NetworkFault::Tls(error));
             let name = ServerName::try_from(name).map_err(|error| fault(error.to_string()))?;
             let handshake = TlsConnector::from(config).connect(name, stream);
-            let handshake = self.within(Phase::Tls, self.deadlines.tls, handshake).await?;
+            let handshake =
+                self.with_timeout(RequestPhase::Tls, self.timeouts.tls, handshake).await?;
             Box::new(handshake.map_err(|error| handshake_fault(&error, origin.port))?)
         } else {
             stream
         };
         let (sender, connection) = http1::Builder::new()
-            .max_buf_size(MOST_HEAD)
-            .max_headers(MOST_FIELDS)
+            .max_buf_size(MAX_HEAD_BYTES)
+            .max_headers(MAX_HEADER_FIELDS)
             .handshake(TokioIo::new(stream))
             .await
-            .map_err(|error| fault_of(&error))?;
-        // What goes wrong on the connection is told to whoever uses it.
+            .map_err(|error| protocol_failure(&error))?;
+        // Errors of the connection are returned to the sender of a request.
         let driver = tokio::spawn(async move { drop(connection.await) });
-        Ok(Link {
+        Ok(Connection {
             origin: origin.clone(),
             sender,
-            is_by_proxy: proxy.is_some() && !origin.is_https,
+            uses_absolute_form: proxy.is_some() && !origin.is_https,
             authorization,
-            used: self.means.clock.moment(),
+            used: self.environment.clock.monotonic(),
             driver,
         })
     }
 
-    /// Every address of the origin, each of them checked.
-    async fn addresses(&self, origin: &Origin, is_by_proxy: bool) -> Result<Vec<IpAddr>, Cause> {
+    /// Returns all addresses of the origin after checking them.
+    async fn addresses(
+        &self,
+        origin: &Origin,
+        uses_absolute_form: bool,
+    ) -> Result<Vec<IpAddr>, FailureCause> {
         let addresses = match origin.literal() {
             Some(address) => vec![address],
             None => match self.resolve(&origin.host).await {
                 Ok(addresses) => addresses,
-                Err(_) if is_by_proxy && self.trust_proxy => return Ok(Vec::new()),
-                Err(_) if is_by_proxy => return Err(Refused::Unseen(origin.host.clone()).into()),
+                Err(_) if uses_absolute_form && self.trust_proxy => return Ok(Vec::new()),
+                Err(_) if uses_absolute_form => {
+                    return Err(RequestRefusal::Unseen(origin.host.clone()).into());
+                }
                 Err(fault) => return Err(fault),
             },
         };
         for &address in &addresses {
-            self.guard
-                .check(address)
-                .map_err(|forbidden| Refused::Address { host: origin.host.clone(), forbidden })?;
+            self.address_policy.check(address).map_err(|forbidden| RequestRefusal::Address {
+                host: origin.host.clone(),
+                forbidden,
+            })?;
         }
         Ok(addresses)
     }
 
-    /// A proxy is the operator's choice and may well be private.
-    async fn proxy_addresses(&self, proxy: &Proxy) -> Result<Vec<IpAddr>, Cause> {
+    /// Resolves a proxy. Its address is not checked: the operator chose it, and it is often
+    /// private.
+    async fn proxy_addresses(&self, proxy: &Proxy) -> Result<Vec<IpAddr>, FailureCause> {
         match proxy.host.parse() {
             Ok(address) => Ok(vec![address]),
             Err(_) => self.resolve(&proxy.host).await,
         }
     }
 
-    async fn resolve(&self, name: &str) -> Result<Vec<IpAddr>, Cause> {
-        let found = self.means.resolver.resolve(name);
-        let found = self.within(Phase::Resolve, self.deadlines.resolve, found).await?;
-        let fault = |error| Cause::from(NetworkFault::Resolve(name.to_owned(), error));
+    async fn resolve(&self, name: &str) -> Result<Vec<IpAddr>, FailureCause> {
+        let found = self.environment.resolver.resolve(name);
+        let found = self.with_timeout(RequestPhase::Resolve, self.timeouts.resolve, found).await?;
+        let fault = |error| FailureCause::from(NetworkFault::Resolve(name.to_owned(), error));
         let mut addresses = found.map_err(fault)?;
         if addresses.is_empty() {
-            return Err(fault(std::io::Error::other("it has no address")));
+            return Err(fault(std::io::Error::other("the name has no address")));
         }
         let mut seen = std::collections::BTreeSet::new();
         addresses.retain(|address| seen.insert(*address));
         Ok(addresses)
     }
 
-    /// Tries one address after the other.
-    async fn dial(&self, addresses: &[IpAddr], port: u16) -> Result<Box<dyn Stream>, Cause> {
+    /// Dials the addresses in order until one connects.
+    async fn dial(
+        &self,
+        addresses: &[IpAddr],
+        port: u16,
+    ) -> Result<Box<dyn ByteStream>, FailureCause> {
         let mut fault = None;
         for &address in addresses {
-            let dial = self.means.dialer.dial(SocketAddr::new(address, port));
-            match self.within(Phase::Connect, self.deadlines.connect, dial).await {
+            let dial = self.environment.dialer.dial(SocketAddr::new(address, port));
+            match self.with_timeout(RequestPhase::Connect, self.timeouts.connect, dial).await {
                 Ok(Ok(stream)) => return Ok(Box::new(stream)),
                 Ok(Err(error)) => fault = Some(NetworkFault::Connect(address, error).into()),
                 Err(late) => fault = Some(late),
             }
         }
-        let none = || NetworkFault::Proxy("it has no address".to_owned()).into();
+        let none = || NetworkFault::Proxy("the name has no address".to_owned()).into();
         Err(fault.unwrap_or_else(none))
     }
 
-    /// Runs something until its time is over.
-    pub(crate) async fn within<T>(
+    /// Runs a future with a timeout.
+    pub(crate) async fn with_timeout<T>(
         &self,
-        phase: Phase,
-        most: Duration,
+        phase: RequestPhase,
+        limit: Duration,
         work: impl Future<Output = T>,
-    ) -> Result<T, Cause> {
-        let clock = &self.means.clock;
-        let late = clock.deadline(clock.moment().saturating_add(most));
+    ) -> Result<T, FailureCause> {
+        let clock = &self.environment.clock;
+        let late = clock.deadline(clock.monotonic().saturating_add(limit));
         tokio::select! {
             biased;
             done = work => Ok(done),
-            () = late => Err(NetworkFault::Deadline(phase, most).into()),
+            () = late => Err(NetworkFault::Timeout(phase, limit).into()),
         }
     }
 
-    fn tls_config(&self) -> Result<Arc<ClientConfig>, Cause> {
-        let made = self
-            .tls
-            .get_or_init(|| make_tls(&self.roots, Arc::clone(&self.means.clock)).map(Arc::new));
+    fn tls_config(&self) -> Result<Arc<ClientConfig>, FailureCause> {
+        let made = self.tls.get_or_init(|| {
+            make_tls(&self.roots, Arc::clone(&self.environment.clock)).map(Arc::new)
+        });
         made.clone().map_err(|fault| NetworkFault::Tls(fault).into())
     }
 }
 
-/// Why a handshake failed; tells a port without TLS from a wrong certificate.
+/// Classifies a failed handshake: a port without TLS, or an invalid certificate.
 fn handshake_fault(error: &std::io::Error, port: u16) -> NetworkFault {
     use rustls::{Error, InvalidMessage};
     use std::io::ErrorKind;
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
     match inner {
         Some(Error::InvalidMessage(InvalidMessage::InvalidContentType)) => {
-            NetworkFault::NotTls(format!("port {port} answers without TLS"))
+            NetworkFault::NotTls(format!("port {port} does not use TLS"))
         }
         None if matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset) => {
             NetworkFault::NotTls(format!(
-                "the server closed the connection during the handshake; port {port} may not \
-                 speak TLS"
+                "the server closed the connection during the handshake; port {port} may not use TLS"
             ))
         }
         _ => NetworkFault::Tls(error.to_string()),
     }
 }
 
-/// Certificates of the machine and those that were given; TLS 1.2 and 1.3.
+/// Builds the TLS configuration: system and extra root certificates, TLS 1.2 and 1.3.
 fn make_tls(
     extra: &[CertificateDer<'static>],
     clock: Arc<dyn Clock>,
@@ -225,35 +236,36 @@ fn make_tls(
     for certificate in extra {
         roots.add(certificate.clone()).map_err(|error| error.to_string())?;
     }
-    // A certificate of the machine that cannot be read is not one of ours.
+    // System certificates that cannot be parsed are skipped.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if roots.is_empty() {
-        return Err("this machine has no trusted certificates".to_owned());
+        return Err("the system has no trusted root certificates".to_owned());
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = ClientConfig::builder_with_details(provider, Arc::new(ByClock(clock)))
-        .with_safe_default_protocol_versions()
-        .map_err(|error| error.to_string())?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+    let mut config =
+        ClientConfig::builder_with_details(provider, Arc::new(ClockTimeProvider(clock)))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| error.to_string())?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(config)
 }
 
-/// Lets certificates be judged by the clock that was handed in.
+/// Checks certificates against the client's clock.
 #[derive(Debug)]
-struct ByClock(Arc<dyn Clock>);
+struct ClockTimeProvider(Arc<dyn Clock>);
 
-impl TimeProvider for ByClock {
+impl TimeProvider for ClockTimeProvider {
     fn current_time(&self) -> Option<UnixTime> {
         let seconds = u64::try_from(self.0.now().unix_seconds()).ok()?;
         Some(UnixTime::since_unix_epoch(Duration::from_secs(seconds)))
     }
 }
 
-/// Asks a proxy for a tunnel.
+/// Opens a tunnel through a proxy with CONNECT.
 async fn tunnel(
-    stream: &mut Box<dyn Stream>,
+    stream: &mut Box<dyn ByteStream>,
     origin: &Origin,
     proxy: &Proxy,
 ) -> Result<(), NetworkFault> {
@@ -268,10 +280,10 @@ async fn tunnel(
     let fault = |error: &std::io::Error| NetworkFault::Proxy(error.to_string());
     stream.write_all(request.as_bytes()).await.map_err(|error| fault(&error))?;
     let mut head = Vec::new();
-    // Byte by byte, because what follows the head belongs to the tunnel.
+    // Read byte by byte, because the bytes after the head belong to the tunnel.
     while !head.ends_with(b"\r\n\r\n") {
-        if MOST_HEAD <= head.len() {
-            return Err(NetworkFault::Proxy("its answer has no end".to_owned()));
+        if MAX_HEAD_BYTES <= head.len() {
+            return Err(NetworkFault::Proxy("the response head is too long".to_owned()));
         }
         head.push(stream.read_u8().await.map_err(|error| fault(&error))?);
     }
@@ -282,11 +294,11 @@ async fn tunnel(
     if is_http && words.next() == Some("200") {
         return Ok(());
     }
-    Err(NetworkFault::Proxy(format!("it answered {}", rutter_finding::quoted(&line))))
+    Err(NetworkFault::Proxy(format!("the response is {}", rutter_finding::quoted(&line))))
 }
 
-/// What an error of the protocol means.
-pub(crate) fn fault_of(error: &hyper::Error) -> Cause {
+/// Converts an error of hyper.
+pub(crate) fn protocol_failure(error: &hyper::Error) -> FailureCause {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);
     while let Some(cause) = source {
@@ -295,7 +307,7 @@ pub(crate) fn fault_of(error: &hyper::Error) -> Cause {
         source = cause.source();
     }
     if error.is_parse() {
-        return BadAnswer::Head(text).into();
+        return BadResponse::Head(text).into();
     }
     NetworkFault::Broken(text).into()
 }

@@ -1,11 +1,10 @@
-//! Codings undone: what the head declares, then one more layer by its first
-//! bytes (D05).
+//! Decompresses bodies by their magic bytes (D05).
 //!
-//! Names are no evidence, and a declared coding is none either where the bytes
-//! say otherwise: a server on the way may have undone it.
+//! The declared coding limits the number of layers, but the bytes decide: file names prove nothing,
+//! and an intermediary may have removed a declared coding.
 //!
-//! Refuses: more than two layers, unknown codings, more bytes than allowed,
-//! garbage behind the last member or frame.
+//! Rejects: more than two layers, unknown codings, more output than allowed, garbage after the last
+//! member or frame.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -14,28 +13,27 @@ use crate::header::{Coding, UnknownCoding};
 /// Largest window of zstd: 8 MiB (RFC 9659).
 const WINDOW_LOG: u32 = 23;
 
-/// Why bytes could not be decoded.
+/// Why a body could not be decompressed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// A coding nobody asked for.
+    /// The declared coding is not supported.
     #[error("{0}")]
     Unknown(UnknownCoding),
-    /// Compressed more than twice.
+    /// The body is compressed more than twice.
     #[error("compressed more than twice")]
     Layers,
-    /// More bytes than allowed.
-    #[error("more than {0} bytes decoded")]
+    /// The decompressed body is too large.
+    #[error("decompressed size exceeds {0} bytes")]
     TooLarge(u64),
-    /// The bytes are damaged.
-    #[error("cannot be decoded")]
+    /// The compressed data are damaged.
+    #[error("cannot decompress the body")]
     Damaged(#[source] io::Error),
 }
 
-/// Opens a stream of decoded bytes.
+/// Returns a reader of the decompressed bytes.
 ///
-/// `declared` is `Content-Encoding`; reading stops with an error after `most`
-/// bytes.
+/// `declared` is `Content-Encoding`. Reading fails after `max_bytes` bytes.
 ///
 /// ```
 /// # use std::io::Read;
@@ -47,7 +45,7 @@ pub enum DecodeError {
 pub fn open<'r>(
     input: impl Read + Send + 'r,
     declared: Option<&str>,
-    most: u64,
+    max_bytes: u64,
 ) -> Result<Box<dyn Read + Send + 'r>, DecodeError> {
     let declared =
         Coding::parse_list(declared.unwrap_or_default()).map_err(DecodeError::Unknown)?;
@@ -60,9 +58,9 @@ pub fn open<'r>(
         let mut buffered = BufReader::with_capacity(64 << 10, input);
         let magic = magic_of(buffered.fill_buf().map_err(DecodeError::Damaged)?);
         let Some(coding) = magic else {
-            return Ok(Box::new(Capped { inner: buffered, left: most, most }));
+            return Ok(Box::new(LimitedReader { inner: buffered, left: max_bytes, max_bytes }));
         };
-        // The declared layers, and one more; two at the least.
+        // At most two layers, declared or not.
         if 2 <= n_layers {
             return Err(DecodeError::Layers);
         }
@@ -79,21 +77,25 @@ pub fn open<'r>(
     }
 }
 
-/// Decodes bytes that are at hand.
-pub fn whole(bytes: &[u8], declared: Option<&str>, most: u64) -> Result<Vec<u8>, DecodeError> {
+/// Decompresses bytes in memory.
+pub fn decode_all(
+    bytes: &[u8],
+    declared: Option<&str>,
+    max_bytes: u64,
+) -> Result<Vec<u8>, DecodeError> {
     let mut out = Vec::new();
-    let read = open(bytes, declared, most)?.read_to_end(&mut out);
+    let read = open(bytes, declared, max_bytes)?.read_to_end(&mut out);
     match read {
         Ok(_) => Ok(out),
         Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
-            Err(DecodeError::TooLarge(most))
+            Err(DecodeError::TooLarge(max_bytes))
         }
         Err(error) => Err(DecodeError::Damaged(error)),
     }
 }
 
-/// Whether bytes begin like a compressed file, whatever a head declares.
-pub fn is_coded(bytes: &[u8]) -> bool {
+/// Returns whether the bytes start like a compressed file.
+pub fn is_compressed(bytes: &[u8]) -> bool {
     magic_of(bytes).is_some()
 }
 
@@ -105,14 +107,14 @@ fn magic_of(start: &[u8]) -> Option<Coding> {
     }
 }
 
-/// Ends with an error after so many bytes.
-struct Capped<R> {
+/// A reader that fails after a number of bytes.
+struct LimitedReader<R> {
     inner: R,
     left: u64,
-    most: u64,
+    max_bytes: u64,
 }
 
-impl<R: Read> Read for Capped<R> {
+impl<R: Read> Read for LimitedReader<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let n = self.inner.read(buf)?;
         match self.left.checked_sub(n as u64) {
@@ -122,7 +124,7 @@ impl<R: Read> Read for Capped<R> {
             }
             None => Err(io::Error::new(
                 io::ErrorKind::FileTooLarge,
-                format!("more than {} bytes decoded", self.most),
+                format!("decompressed size exceeds {} bytes", self.max_bytes),
             )),
         }
     }
@@ -135,11 +137,11 @@ mod tests {
     use super::*;
 
     fn read(bytes: &[u8], declared: Option<&str>) -> Result<Vec<u8>, DecodeError> {
-        whole(bytes, declared, 1000)
+        decode_all(bytes, declared, 1000)
     }
 
-    #[test] // A08 A09 of reliability.md, D05
-    fn ours_declared_absent_double_and_wrong() {
+    #[test] // A08 A09, D05
+    fn decodes_by_magic_bytes_with_any_declared_coding() {
         let text = b"{\"collection\":1}";
         for (bytes, declared) in [
             (text.to_vec(), None),
@@ -157,8 +159,8 @@ mod tests {
         }
     }
 
-    #[test] // A02 A05 A06 of reliability.md
-    fn ours_bombs_cuts_and_garbage() {
+    #[test] // A02 A05 A06
+    fn rejects_bombs_truncated_data_and_garbage() {
         let text = vec![b'a'; 2000];
         assert!(matches!(read(&gzip(&text), None), Err(DecodeError::TooLarge(1000))));
         assert!(matches!(read(&zstd(&text), None), Err(DecodeError::TooLarge(1000))));
@@ -174,7 +176,7 @@ mod tests {
         }
         let garbage = [gzip(b"hello"), b"garbage".to_vec()].concat();
         assert!(matches!(read(&garbage, None), Err(DecodeError::Damaged(_))));
-        // A frame that asks for a window of 2 GiB.
+        // A frame that requires a window of 2 GiB.
         let greedy = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, 0x01, 0x00, 0x00];
         assert!(matches!(read(&greedy, None), Err(DecodeError::Damaged(_))));
     }

@@ -1,4 +1,7 @@
-//! Why there is no answer, as facts.
+//! Errors of a fetch, as values that a caller can match on.
+//!
+//! [`FetchError`] names the URL, and [`FailureCause`] says whether a policy, the network, the
+//! response or the disk is the reason. Messages contain no secrets of URLs.
 
 use std::io;
 use std::net::IpAddr;
@@ -6,246 +9,250 @@ use std::time::Duration;
 
 use rutter_page::Timestamp;
 
-use crate::address::Forbidden;
+use crate::address_policy::BlockedAddress;
 
-/// Why one address could not be fetched.
+/// Why one URL could not be fetched.
 #[derive(Debug, thiserror::Error)]
 #[error("{url}")]
 pub struct FetchError {
-    /// The address it happened at, fit to be shown: the last hop.
+    /// The URL that failed, without secrets: the last one of a chain of redirects.
     pub url: String,
-    /// What happened.
+    /// The reason.
     #[source]
-    pub cause: Cause,
+    pub cause: FailureCause,
 }
 
-/// What happened.
+/// The reason of a [`FetchError`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Cause {
-    /// A policy forbids the request; nothing was sent.
+pub enum FailureCause {
+    /// A policy forbids the request; nothing was sent to this URL.
     #[error(transparent)]
-    Refused(#[from] Refused),
-    /// The network, or the machine at its other end, did not do its part.
+    Refused(#[from] RequestRefusal),
+    /// The network or the server failed.
     #[error(transparent)]
     Network(#[from] NetworkFault),
-    /// There is an answer, and it cannot be used.
+    /// The server sent a response that cannot be used.
     #[error(transparent)]
-    Answer(#[from] BadAnswer),
-    /// The host wants to be left alone for now.
-    #[error("host asks to be left alone until {until}")]
-    Later {
-        /// When it may be asked again.
+    Response(#[from] BadResponse),
+    /// The host must not be contacted before a later time.
+    #[error("the host allows no requests before {until}")]
+    RetryLater {
+        /// When the next request may be sent.
         until: Timestamp,
-        /// The status that said so; `None` where we decided.
+        /// The status that asked for the pause; `None` if the client decided it.
         status: Option<u16>,
     },
-    /// The file for the body could not be written.
-    #[error("cannot write the spool")]
+    /// The file for the body could not be opened or written.
+    #[error("cannot write the spool file")]
     Spool(#[source] io::Error),
 }
 
-/// What a policy forbids.
+/// Why a policy forbids a request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refused {
-    /// Neither http nor https.
-    #[error("scheme {0} is not fetched")]
+pub enum RequestRefusal {
+    /// The scheme is neither http nor https.
+    #[error("scheme {0} is not supported")]
     Scheme(String),
-    /// Plain http, without leave.
+    /// Plain http is not allowed by the settings.
     #[error("plain http is not allowed")]
     PlainHttp,
-    /// A redirect from https to http.
-    #[error("redirect from https to http")]
+    /// A redirect leads from https to http.
+    #[error("redirect from https to http is not allowed")]
     Downgrade,
-    /// User or password in the address.
-    #[error("address carries a user name or password")]
+    /// The URL contains a user name or a password.
+    #[error("the URL contains a user name or password")]
     Credentials,
-    /// No host.
-    #[error("address has no host")]
+    /// The URL has no host.
+    #[error("the URL has no host")]
     NoHost,
-    /// An address no request can be made of.
-    #[error("no request can be made of the address")]
+    /// The URL cannot be written into an HTTP request.
+    #[error("the URL cannot be used in an HTTP request")]
     Form,
-    /// A port that belongs to something else.
+    /// The port is not allowed by [`PortPolicy`](crate::PortPolicy).
     #[error(
         "port {0} is blocked: only 80, 443 and ports from 1024 that no other protocol uses are allowed"
     )]
     Port(u16),
-    /// A host the site may not send us to.
+    /// The host is not allowed by [`HostPolicy`](crate::HostPolicy).
     #[error("host {0} does not belong to the site")]
     Host(String),
-    /// An address that is not public.
+    /// The host has an address that [`AddressPolicy`](crate::AddressPolicy) blocks.
     #[error("private address: {host}: {forbidden}")]
     Address {
-        /// The name or address as it was asked for.
+        /// The host name or address as written in the URL.
         host: String,
-        /// Which of its addresses, and why.
-        forbidden: Forbidden,
+        /// The blocked address and the reason.
+        forbidden: BlockedAddress,
     },
-    /// A proxy would resolve the name, and we cannot see to what.
-    #[error("{0} cannot be resolved here, and the proxy is not trusted to")]
+    /// Only the proxy could resolve the name, so its addresses cannot be checked.
+    #[error("cannot resolve {0} locally, and the proxy is not trusted to resolve names")]
     Unseen(String),
-    /// robots.txt forbids it.
+    /// robots.txt disallows the URL.
     #[error("robots.txt forbids it: {0}")]
     Robots(RobotsReason),
-    /// The host wants more time between pages than [`LONGEST_DELAY`](crate::LONGEST_DELAY).
+    /// The host asks for a longer delay than [`MAX_CRAWL_DELAY`](crate::MAX_CRAWL_DELAY).
     #[error(
-        "host asks for {} s between requests; pages are fetched only up to {} s",
-        .0.as_secs(), crate::LONGEST_DELAY.as_secs()
+        "the host asks for {} s between requests; the maximum is {} s",
+        .0.as_secs(), crate::MAX_CRAWL_DELAY.as_secs()
     )]
     TooSlow(Duration),
 }
 
-/// Why robots.txt forbids an address.
+/// Why robots.txt forbids a URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RobotsReason {
-    /// A rule says so.
+    /// A rule of the file disallows it.
     #[error("line {line}: Disallow: {}", rutter_finding::visible(pattern))]
     Rule {
-        /// Its line.
+        /// The line of the rule.
         line: u64,
-        /// Its pattern.
+        /// The pattern of the rule.
         pattern: String,
     },
-    /// The file could not be had, so everything is forbidden (RFC 9309, 2.3.1.4).
-    #[error("the file cannot be had: {0}")]
+    /// The file cannot be fetched, so everything is disallowed (RFC 9309, section 2.3.1.4).
+    #[error("the file cannot be fetched: {0}")]
     Unreachable(String),
 }
 
-/// What went wrong on the way.
+/// A failure of the network or of the server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetworkFault {
     /// The name has no address.
     #[error("cannot resolve {0}")]
     Resolve(String, #[source] io::Error),
-    /// No connection.
+    /// The connection was not established.
     #[error("cannot connect to {0}")]
     Connect(IpAddr, #[source] io::Error),
-    /// A certificate or a handshake that is not right (SCP-162).
-    #[error("no safe connection: {0}")]
+    /// The certificate is not valid, or the TLS handshake failed (SCP-162).
+    #[error("cannot establish a TLS connection: {0}")]
     Tls(String),
-    /// The port seems to speak another protocol than TLS, such as plain http.
-    #[error("no safe connection: {0}")]
+    /// The port seems to use another protocol than TLS, such as plain http.
+    #[error("cannot establish a TLS connection: {0}")]
     NotTls(String),
-    /// A phase took too long.
-    #[error("{}", late(*.0, *.1))]
-    Deadline(Phase, Duration),
-    /// The connection broke.
-    #[error("connection broke: {0}")]
+    /// A phase of the request exceeded its timeout.
+    #[error("{}", timeout_message(*.0, *.1))]
+    Timeout(RequestPhase, Duration),
+    /// The connection was lost before the response was complete.
+    #[error("connection lost: {0}")]
     Broken(String),
-    /// Fewer bytes than promised.
-    #[error("answer ended after {got} of {} bytes", .wanted.map_or("unknown".to_owned(), |n| n.to_string()))]
+    /// The body is shorter than announced.
+    #[error("response ended after {got} of {} bytes", .wanted.map_or("unknown".to_owned(), |n| n.to_string()))]
     Cut {
-        /// What came.
+        /// Bytes received.
         got: u64,
-        /// What was promised.
+        /// Bytes announced; `None` if the length was not announced.
         wanted: Option<u64>,
     },
-    /// The proxy did not do its part.
-    #[error("proxy: {0}")]
+    /// The proxy failed or rejected the connection.
+    #[error("cannot connect through the proxy: {0}")]
     Proxy(String),
 }
 
-fn late(phase: Phase, limit: Duration) -> String {
+fn timeout_message(phase: RequestPhase, limit: Duration) -> String {
     let seconds = limit.as_secs();
     match phase {
-        Phase::Crawl => format!("the body came at less than 1 KiB/s for {seconds} s"),
+        RequestPhase::Crawl => {
+            format!("the body arrived at less than 1 KiB/s for {seconds} s")
+        }
         phase => format!("{} took longer than {seconds} s", phase.name()),
     }
 }
 
-/// What takes time.
+/// A phase of a request that has a timeout of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Phase {
-    /// Finding the address of a name.
+pub enum RequestPhase {
+    /// Resolving the host name.
     Resolve,
     /// Connecting.
     Connect,
-    /// The handshake.
+    /// The TLS handshake.
     Tls,
-    /// Until the head of the answer is there.
+    /// Waiting for the response head.
     Headers,
-    /// Between two pieces of the body.
+    /// Waiting for the next piece of the body.
     Idle,
-    /// A body that comes, but hardly.
+    /// Receiving a body below the minimum speed.
     Crawl,
-    /// Everything together.
+    /// The request as a whole.
     Whole,
 }
 
-impl Phase {
-    /// What it is called.
+impl RequestPhase {
+    /// Returns the name used in error messages.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Resolve => "resolving",
+            Self::Resolve => "resolving the host name",
             Self::Connect => "connecting",
-            Self::Tls => "the handshake",
-            Self::Headers => "the head of the answer",
-            Self::Idle => "the next piece of the body",
+            Self::Tls => "the TLS handshake",
+            Self::Headers => "waiting for the response head",
+            Self::Idle => "waiting for the next piece of the body",
             Self::Crawl => "the body",
             Self::Whole => "the request",
         }
     }
 }
 
-/// What is wrong with an answer.
+/// What is wrong with a response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum BadAnswer {
-    /// The head cannot be read, or is too large.
-    #[error("head of the answer cannot be read: {0}")]
+pub enum BadResponse {
+    /// The head is not valid HTTP, or is too large.
+    #[error("cannot read the response head: {0}")]
     Head(String),
-    /// The body is larger than this kind of file may be.
+    /// The body is larger than allowed for this kind of file.
     #[error("body is larger than {limit} bytes")]
     TooLarge {
         /// The limit.
         limit: u64,
     },
-    /// More hops than are followed.
+    /// The chain of redirects is longer than allowed.
     #[error("more than {0} redirects")]
     TooManyRedirects(usize),
-    /// A redirect to where we have been.
-    #[error("redirects go round in a circle")]
+    /// A redirect leads back to a URL of its own chain.
+    #[error("redirect loop")]
     RedirectLoop,
-    /// A redirect that names no place.
+    /// A redirect has no valid `Location`.
     #[error("redirect without a usable Location: {0}")]
     Location(String),
-    /// 304 although nothing was known.
-    #[error("status 304, but nothing was known before")]
+    /// Status 304 in response to a request without conditions.
+    #[error("status 304 in response to a request without conditions")]
     NotModified,
-    /// 206 or 416 that fits nothing we asked for.
-    #[error("part of a body that was not asked for: {0}")]
+    /// Status 206 or 416 that does not fit the range that was requested.
+    #[error("unexpected partial response: {0}")]
     Range(String),
 }
 
-impl Cause {
-    /// Tells whether nobody was there to be asked.
-    pub(crate) fn is_unreached(&self) -> bool {
+impl FailureCause {
+    /// Returns whether no connection to the host could be made.
+    pub(crate) fn is_connect_failure(&self) -> bool {
         match self {
             Self::Network(NetworkFault::Connect(..)) => true,
-            Self::Network(NetworkFault::Deadline(phase, _)) => *phase == Phase::Connect,
+            Self::Network(NetworkFault::Timeout(phase, _)) => *phase == RequestPhase::Connect,
             _ => false,
         }
     }
 
-    /// Tells whether a body that was begun can be resumed by a later run.
+    /// Returns whether a later run can resume the partial body.
     pub(crate) fn is_resumable(&self) -> bool {
-        let is_late = matches!(self, Self::Network(NetworkFault::Deadline(..)));
-        is_late || matches!(self, Self::Later { .. }) || self.is_transient()
+        let is_late = matches!(self, Self::Network(NetworkFault::Timeout(..)));
+        is_late || matches!(self, Self::RetryLater { .. }) || self.is_transient()
     }
 
-    /// Tells whether asking again may help.
+    /// Returns whether a retry may succeed.
     pub(crate) fn is_transient(&self) -> bool {
         match self {
-            // A certificate does not mend itself, nor does a name that is not there.
+            // Retries do not repair a certificate or a name that does not exist.
             Self::Network(
                 NetworkFault::Tls(_) | NetworkFault::NotTls(_) | NetworkFault::Resolve(..),
             ) => false,
-            // A server that is too slow now is asked again by the next run.
-            Self::Network(NetworkFault::Deadline(Phase::Whole | Phase::Crawl, _)) => false,
+            // The next run tries a server again that is too slow now.
+            Self::Network(NetworkFault::Timeout(RequestPhase::Whole | RequestPhase::Crawl, _)) => {
+                false
+            }
             Self::Network(_) => true,
             _ => false,
         }

@@ -1,7 +1,7 @@
-//! One question and its answer, on one connection.
+//! Sends one request on one connection and reads the response.
 //!
-//! The body goes to memory or to a [`Spool`], counted and hashed as it comes
-//! off the wire; nothing is decoded here.
+//! The body goes to memory or to a [`SpoolFile`], counted and hashed as received. It is not
+//! decompressed here.
 
 use std::time::Duration;
 
@@ -13,85 +13,85 @@ use rutter_page::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::connect::{Connector, Link, fault_of};
-use crate::error::{BadAnswer, Cause, NetworkFault, Phase, Refused};
+use crate::connect::{Connection, Connector, protocol_failure};
+use crate::error::{BadResponse, FailureCause, NetworkFault, RequestPhase, RequestRefusal};
 use crate::header::{self, ContentRange, Freshness, Validators};
 use crate::request::Method;
-use crate::spool::Spool;
+use crate::resource_kind::ResourceKind;
+use crate::spool::SpoolFile;
 use crate::target::Target;
-use crate::what::What;
 
-/// A connection that was idle for longer is not used again.
-const LONGEST_IDLE: Duration = Duration::from_secs(30);
-/// A body that brings fewer bytes per second is given up after a while.
-const LEAST_SPEED: u64 = 1024;
+/// A connection that was idle for longer is not reused.
+const MAX_IDLE: Duration = Duration::from_secs(30);
+/// Minimum speed of a body, in bytes per second.
+const MIN_BYTES_PER_SECOND: u64 = 1024;
 
-/// Whether a part of a body came at the minimum rate.
+/// Returns whether part of a body arrived at the minimum speed.
 pub(crate) fn is_fast_enough(n_bytes: u64, took: Duration) -> bool {
-    0 < n_bytes && LEAST_SPEED.saturating_mul(took.as_secs()) <= n_bytes
+    0 < n_bytes && MIN_BYTES_PER_SECOND.saturating_mul(took.as_secs()) <= n_bytes
 }
 
-/// What an answer says about itself: the fields we care about.
+/// The header fields of a response that Rutter uses.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fields {
-    /// `Content-Type` as it was sent.
+pub struct ResponseFields {
+    /// `Content-Type` as sent.
     pub content_type: Option<String>,
-    /// `Content-Encoding` as it was sent.
+    /// `Content-Encoding` as sent.
     pub content_encoding: Option<String>,
     /// `Content-Length`.
     pub length: Option<u64>,
     /// `Cache-Control` and `Expires`.
     pub freshness: Freshness,
-    /// `Date`, as seconds are told.
+    /// `Date`.
     pub date: Option<Timestamp>,
-    /// `Link`, one value each.
+    /// The values of `Link`.
     pub links: Vec<String>,
-    /// `X-Robots-Tag`, one value each.
+    /// The values of `X-Robots-Tag`.
     pub robots_tags: Vec<String>,
-    /// `Content-Signal`, one value each.
+    /// The values of `Content-Signal`.
     pub content_signals: Vec<String>,
 }
 
-impl Fields {
-    /// The media type without parameters, in lower case; empty where unknown.
+impl ResponseFields {
+    /// Returns the media type without parameters, in lower case; empty if unknown.
     pub fn media_type(&self) -> String {
         self.content_type.as_deref().map(header::media_type).unwrap_or_default()
     }
 
-    /// The charset the head names.
+    /// Returns the charset in `Content-Type`.
     pub fn charset(&self) -> Option<String> {
         header::charset(self.content_type.as_deref()?)
     }
 }
 
-/// What `Content-Range` says.
+/// The `Content-Range` field of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RangeField {
-    /// It is not there.
+    /// The field is absent.
     Absent,
-    /// It cannot be read.
-    Bad,
-    /// This.
-    Says(ContentRange),
+    /// The field is not valid.
+    Invalid,
+    /// The parsed field.
+    Valid(ContentRange),
 }
 
-/// The head of an answer.
+/// The head of a response.
 #[derive(Debug)]
-pub(crate) struct Head {
+pub(crate) struct ResponseHead {
     pub(crate) status: u16,
-    pub(crate) fields: Fields,
+    pub(crate) fields: ResponseFields,
     pub(crate) validators: Validators,
     pub(crate) location: Option<String>,
     pub(crate) retry_after: Option<Duration>,
     pub(crate) range: RangeField,
-    /// Whether the connection is free without a body being read.
+    /// Whether the connection can be reused without reading a body.
     pub(crate) is_bare: bool,
-    /// Whether the body says itself where it ends.
+    /// Whether the body uses chunked framing.
     pub(crate) is_chunked: bool,
     pub(crate) is_multipart: bool,
 }
 
-impl Head {
+impl ResponseHead {
     fn read(response: &Response<Incoming>, now: Timestamp) -> Self {
         let headers = response.headers();
         let text = |name: &str| text_of(headers, name);
@@ -104,18 +104,20 @@ impl Head {
         Self {
             status: response.status().as_u16(),
             validators: Validators {
-                etag: text("etag").as_deref().and_then(header::etag),
+                etag: text("etag").as_deref().and_then(header::parse_etag),
                 last_modified: text("last-modified")
-                    .filter(|date| header::http_date(date).is_some()),
+                    .filter(|date| header::parse_http_date(date).is_some()),
             },
             location: text("location"),
-            retry_after: text("retry-after").and_then(|text| header::retry_after(&text, now)),
+            retry_after: text("retry-after").and_then(|text| header::parse_retry_after(&text, now)),
             range: match text("content-range") {
                 None => RangeField::Absent,
-                Some(text) => ContentRange::parse(&text).map_or(RangeField::Bad, RangeField::Says),
+                Some(text) => {
+                    ContentRange::parse(&text).map_or(RangeField::Invalid, RangeField::Valid)
+                }
             },
             is_bare: match response.status().as_u16() {
-                // A length may be that of the page, or of a body that comes.
+                // A length may belong to the page, or to a body that follows.
                 304 => {
                     let framing = ["content-length", "transfer-encoding"];
                     !framing.into_iter().any(|name| headers.contains_key(name))
@@ -127,12 +129,12 @@ impl Head {
             is_multipart: content_type
                 .as_deref()
                 .is_some_and(|text| header::media_type(text) == "multipart/byteranges"),
-            fields: Fields {
+            fields: ResponseFields {
                 content_type,
                 content_encoding: joined(headers, "content-encoding"),
                 length: text("content-length").and_then(|text| header::number(&text)),
                 freshness: Freshness::parse(control.as_deref(), text("expires").as_deref(), now),
-                date: text("date").and_then(|text| header::http_date(&text)),
+                date: text("date").and_then(|text| header::parse_http_date(&text)),
                 links: many("link"),
                 robots_tags: many("x-robots-tag"),
                 content_signals: many("content-signal"),
@@ -155,158 +157,158 @@ fn joined(headers: &HeaderMap, name: &str) -> Option<String> {
     (!all.is_empty()).then(|| all.join(", "))
 }
 
-/// Where a body goes.
+/// Destination of a body.
 #[derive(Debug)]
-pub(crate) enum Sink<'s> {
-    /// To memory.
+pub(crate) enum BodySink<'s> {
+    /// Memory.
     Memory(Vec<u8>),
-    /// To a file.
-    Spool(&'s mut Spool),
+    /// A spool file.
+    Spool(&'s mut SpoolFile),
 }
 
-/// Bytes that are made room for because somebody promised them.
-const MOST_EXPECTED: u64 = 16 << 20;
+/// Most bytes allocated in advance for an announced length.
+const MAX_PREALLOCATION: u64 = 16 << 20;
 
-impl Sink<'_> {
-    /// Memory for so many bytes. What is promised is made room for at once:
-    /// room that grows with what comes is up to three times as much for a
-    /// while.
+impl BodySink<'_> {
+    /// Allocates memory for the announced length at once: a buffer that grows step by step needs up
+    /// to three times as much for a while.
     pub(crate) fn memory(expected: u64) -> Self {
-        let room = usize::try_from(expected.min(MOST_EXPECTED)).unwrap_or(0);
-        Self::Memory(Vec::with_capacity(room))
+        let capacity = usize::try_from(expected.min(MAX_PREALLOCATION)).unwrap_or(0);
+        Self::Memory(Vec::with_capacity(capacity))
     }
 }
 
-/// What became of a body.
+/// The result of reading a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Taken {
-    /// Bytes of this answer.
+pub(crate) struct BodyReceipt {
+    /// Bytes of this response.
     pub(crate) n_bytes: u64,
-    /// Hash of them, where they went to memory.
+    /// Digest of the bytes, if they went to memory.
     pub(crate) digest: [u8; 32],
-    /// Whether reading stopped at the limit, which only robots.txt may.
+    /// Whether the body was cut at the limit, which is allowed only for robots.txt.
     pub(crate) is_cut: bool,
 }
 
-/// How much of a body is read.
+/// The limits for reading a body.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Reading {
-    pub(crate) what: What,
-    /// Bytes that may still come.
-    pub(crate) most: u64,
-    /// The moment at which everything must be over.
+pub(crate) struct BodyLimits {
+    pub(crate) kind: ResourceKind,
+    /// Bytes that may still arrive.
+    pub(crate) max_bytes: u64,
+    /// The monotonic time at which the request must be complete.
     pub(crate) end: Duration,
     pub(crate) whole: Duration,
 }
 
 impl Connector {
-    /// Sends a question; gives the head of the answer, the body unread.
-    /// `None` where an old connection turned out to be gone: it is nobody's
-    /// fault, and the question may be asked again when it is its turn.
-    pub(crate) async fn ask(
+    /// Sends a request and returns the response head; the body is unread. Returns `None` if a
+    /// reused connection turned out to be closed: the request can be repeated.
+    pub(crate) async fn send_request(
         &self,
         target: &Target,
         method: Method,
         fields: &[(HeaderName, String)],
-        idle: Option<Link>,
-    ) -> Result<Option<(Head, Response<Incoming>, Link)>, Cause> {
-        let clock = &self.means.clock;
+        idle: Option<Connection>,
+    ) -> Result<Option<(ResponseHead, Response<Incoming>, Connection)>, FailureCause> {
+        let clock = &self.environment.clock;
         let old = idle.filter(|link| {
             link.origin == target.origin
                 && !link.sender.is_closed()
-                && clock.moment().saturating_sub(link.used) < LONGEST_IDLE
+                && clock.monotonic().saturating_sub(link.used) < MAX_IDLE
         });
-        // Lets the connection notice bytes that nobody asked for: they would
-        // be taken for the answer to this question.
+        // Lets the connection task see unexpected bytes, which would be taken for the response to
+        // this request.
         tokio::task::yield_now().await;
         if let Some(mut link) = old.filter(|link| !link.sender.is_closed()) {
             match self.send(&mut link, target, method, fields).await {
                 Ok(response) => {
-                    return Ok(Some((Head::read(&response, clock.now()), response, link)));
+                    return Ok(Some((ResponseHead::read(&response, clock.now()), response, link)));
                 }
-                // The server had closed it meanwhile; a new one will tell.
-                Err(Cause::Network(NetworkFault::Broken(_))) => return Ok(None),
+                // The server had closed the connection; the caller opens a new one.
+                Err(FailureCause::Network(NetworkFault::Broken(_))) => return Ok(None),
                 Err(cause) => return Err(cause),
             }
         }
         let mut link = self.connect(&target.origin).await?;
         let response = self.send(&mut link, target, method, fields).await?;
-        Ok(Some((Head::read(&response, clock.now()), response, link)))
+        Ok(Some((ResponseHead::read(&response, clock.now()), response, link)))
     }
 
     async fn send(
         &self,
-        link: &mut Link,
+        link: &mut Connection,
         target: &Target,
         method: Method,
         fields: &[(HeaderName, String)],
-    ) -> Result<Response<Incoming>, Cause> {
+    ) -> Result<Response<Incoming>, FailureCause> {
         let url = &target.url;
-        let place = match (link.is_by_proxy, url.query()) {
+        let request_target = match (link.uses_absolute_form, url.query()) {
             (true, _) => url.as_str().to_owned(),
             (false, None) => url.path().to_owned(),
             (false, Some(query)) => format!("{}?{query}", url.path()),
         };
         let request = match method {
-            Method::Get => Request::get(place),
-            Method::Head => Request::head(place),
+            Method::Get => Request::get(request_target),
+            Method::Head => Request::head(request_target),
         };
         let mut request = request.header("host", target.origin.authority());
         for (name, value) in fields {
             request = request.header(name, value);
         }
         if let Some(authorization) = &link.authorization {
-            let mut value = HeaderValue::from_str(authorization).map_err(|_| Refused::Form)?;
+            let mut value =
+                HeaderValue::from_str(authorization).map_err(|_| RequestRefusal::Form)?;
             value.set_sensitive(true);
             request = request.header("proxy-authorization", value);
         }
-        let request = request.body(Empty::<Bytes>::new()).map_err(|_| Refused::Form)?;
+        let request = request.body(Empty::<Bytes>::new()).map_err(|_| RequestRefusal::Form)?;
         let answer = async {
             link.sender.ready().await?;
             link.sender.send_request(request).await
         };
-        let answer = self.within(Phase::Headers, self.deadlines.headers, answer).await?;
-        answer.map_err(|error| fault_of(&error))
+        let answer =
+            self.with_timeout(RequestPhase::Headers, self.timeouts.headers, answer).await?;
+        answer.map_err(|error| protocol_failure(&error))
     }
 
     /// Reads a body to its end.
-    pub(crate) async fn take_body(
+    pub(crate) async fn read_body(
         &self,
         mut body: Incoming,
-        sink: &mut Sink<'_>,
-        reading: Reading,
+        sink: &mut BodySink<'_>,
+        limits: BodyLimits,
         wanted: Option<u64>,
-    ) -> Result<Taken, Cause> {
-        let clock = &self.means.clock;
-        let may_cut = reading.what == What::Robots;
-        let too_large = || BadAnswer::TooLarge { limit: reading.what.sizes().wire };
-        if wanted.is_some_and(|wanted| reading.most < wanted) && !may_cut {
+    ) -> Result<BodyReceipt, FailureCause> {
+        let clock = &self.environment.clock;
+        let may_cut = limits.kind == ResourceKind::Robots;
+        let too_large = || BadResponse::TooLarge { limit: limits.kind.size_limits().wire };
+        if wanted.is_some_and(|wanted| limits.max_bytes < wanted) && !may_cut {
             return Err(too_large().into());
         }
         let mut hash = Sha256::new();
         let mut got: u64 = 0;
-        let (mut window, mut in_window) = (clock.moment(), 0);
+        let (mut window, mut in_window) = (clock.monotonic(), 0);
         loop {
-            let now = clock.moment();
-            if reading.end <= now {
-                return Err(NetworkFault::Deadline(Phase::Whole, reading.whole).into());
+            let now = clock.monotonic();
+            if limits.end <= now {
+                return Err(NetworkFault::Timeout(RequestPhase::Whole, limits.whole).into());
             }
-            let idle = self.deadlines.idle.min(reading.end.saturating_sub(now));
-            let frame = match self.within(Phase::Idle, idle, body.frame()).await {
-                Err(_) if idle < self.deadlines.idle => {
-                    return Err(NetworkFault::Deadline(Phase::Whole, reading.whole).into());
+            let idle = self.timeouts.idle.min(limits.end.saturating_sub(now));
+            let frame = match self.with_timeout(RequestPhase::Idle, idle, body.frame()).await {
+                Err(_) if idle < self.timeouts.idle => {
+                    return Err(NetworkFault::Timeout(RequestPhase::Whole, limits.whole).into());
                 }
                 frame => frame?,
             };
             let Some(frame) = frame else { break };
             let frame = frame.map_err(|error| {
                 if error.is_parse() {
-                    return fault_of(&error);
+                    return protocol_failure(&error);
                 }
                 NetworkFault::Cut { got, wanted }.into()
             })?;
             let Ok(mut piece) = frame.into_data() else { continue };
-            let left = reading.most - got;
+            let left = limits.max_bytes - got;
             let is_over = left < piece.len() as u64;
             if is_over {
                 if !may_cut {
@@ -317,23 +319,27 @@ impl Connector {
             got += piece.len() as u64;
             in_window += piece.len() as u64;
             match sink {
-                Sink::Memory(memory) => {
+                BodySink::Memory(memory) => {
                     hash.update(&piece);
                     memory.extend_from_slice(&piece);
                 }
-                Sink::Spool(spool) => spool.write(&piece).map_err(Cause::Spool)?,
+                BodySink::Spool(spool) => spool.write(&piece).map_err(FailureCause::Spool)?,
             }
             if is_over {
-                return Ok(Taken { n_bytes: got, digest: hash.finalize().into(), is_cut: true });
+                return Ok(BodyReceipt {
+                    n_bytes: got,
+                    digest: hash.finalize().into(),
+                    is_cut: true,
+                });
             }
-            let crawl = self.deadlines.crawl;
-            if crawl <= clock.moment().saturating_sub(window) {
-                if in_window < LEAST_SPEED * crawl.as_secs() {
-                    return Err(NetworkFault::Deadline(Phase::Crawl, crawl).into());
+            let crawl = self.timeouts.crawl;
+            if crawl <= clock.monotonic().saturating_sub(window) {
+                if in_window < MIN_BYTES_PER_SECOND * crawl.as_secs() {
+                    return Err(NetworkFault::Timeout(RequestPhase::Crawl, crawl).into());
                 }
-                (window, in_window) = (clock.moment(), 0);
+                (window, in_window) = (clock.monotonic(), 0);
             }
         }
-        Ok(Taken { n_bytes: got, digest: hash.finalize().into(), is_cut: false })
+        Ok(BodyReceipt { n_bytes: got, digest: hash.finalize().into(), is_cut: false })
     }
 }

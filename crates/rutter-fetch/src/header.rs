@@ -1,7 +1,6 @@
-//! Header fields we read ourselves: validators, ranges, waits, lifetimes.
+//! Parsers of response header fields: validators, ranges, `Retry-After`, cache lifetimes.
 //!
-//! All of it is foreign text; what cannot be understood is `None`, never a
-//! guess.
+//! The input is untrusted text. A value that is not valid gives `None`, never a guess.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,34 +10,35 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::timestamp_of;
 
-/// What a server says about the version it sent (SCP-154).
+/// The validators of a response (SCP-154).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Validators {
-    /// `ETag` as it was sent, quotes and all.
+    /// `ETag` as sent, with its quotes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub etag: Option<String>,
-    /// `Last-Modified` as it was sent.
+    /// `Last-Modified` as sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_modified: Option<String>,
 }
 
 impl Validators {
-    /// Tells whether there is nothing to ask with.
+    /// Returns whether there is no validator.
     pub fn is_empty(&self) -> bool {
         self.etag.is_none() && self.last_modified.is_none()
     }
 
-    /// The tag by which a download may be resumed: a strong one (D11).
+    /// Returns the strong entity tag, by which a download can be resumed (D11).
     pub fn strong_etag(&self) -> Option<&str> {
         self.etag.as_deref().filter(|tag| tag.starts_with('"'))
     }
 
-    /// When the content changed, by the server's own word.
+    /// Returns the time in `Last-Modified`.
     pub fn modified(&self) -> Option<Timestamp> {
-        http_date(self.last_modified.as_deref()?)
+        parse_http_date(self.last_modified.as_deref()?)
     }
 
-    /// The SHA-256 a tag holds, where it holds one (D08); a hint, no proof.
+    /// Returns the SHA-256 digest in the entity tag, if it contains one (D08). This is a hint, not
+    /// a proof.
     pub fn digest(&self) -> Option<Digest> {
         let tag = self.etag.as_deref()?;
         let tag = tag.strip_prefix("W/").unwrap_or(tag);
@@ -49,14 +49,14 @@ impl Validators {
     }
 }
 
-/// Reads an entity tag: quoted, perhaps with `W/` before it.
+/// Parses an entity tag: a quoted string, optionally prefixed by `W/`.
 ///
 /// ```
-/// # use rutter_fetch::header::etag;
-/// assert_eq!(etag("W/\"a\"").as_deref(), Some("W/\"a\""));
-/// assert_eq!(etag("a b"), None);
+/// # use rutter_fetch::header::parse_etag;
+/// assert_eq!(parse_etag("W/\"a\"").as_deref(), Some("W/\"a\""));
+/// assert_eq!(parse_etag("a b"), None);
 /// ```
-pub fn etag(text: &str) -> Option<String> {
+pub fn parse_etag(text: &str) -> Option<String> {
     let text = text.trim();
     let opaque = text.strip_prefix("W/").unwrap_or(text);
     let inner = opaque.strip_prefix('"')?.strip_suffix('"')?;
@@ -64,59 +64,59 @@ pub fn etag(text: &str) -> Option<String> {
     (is_fine && text.len() <= 1024).then(|| text.to_owned())
 }
 
-/// Reads a date in one of the three forms of HTTP.
-pub fn http_date(text: &str) -> Option<Timestamp> {
+/// Parses a date in one of the three formats of HTTP.
+pub fn parse_http_date(text: &str) -> Option<Timestamp> {
     timestamp_of(httpdate::parse_http_date(text.trim()).ok()?)
 }
 
-/// Longest wait that is obeyed as it is asked for (D11).
-pub const LONGEST_RETRY: Duration = Duration::from_hours(24);
+/// Longest `Retry-After` that is obeyed (D11).
+pub const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
 
-/// Reads `Retry-After`, in seconds or as a date, held to a day.
+/// Parses `Retry-After`, in seconds or as a date, limited to one day.
 ///
 /// ```
-/// # use rutter_fetch::header::retry_after;
+/// # use rutter_fetch::header::parse_retry_after;
 /// # use rutter_page::Timestamp;
 /// # use std::time::Duration;
 /// let now = Timestamp::parse("2026-05-01T12:00:00Z").unwrap();
-/// assert_eq!(retry_after("5", now), Some(Duration::from_secs(5)));
+/// assert_eq!(parse_retry_after("5", now), Some(Duration::from_secs(5)));
 /// let date = "Fri, 01 May 2026 12:01:00 GMT";
-/// assert_eq!(retry_after(date, now), Some(Duration::from_secs(60)));
-/// assert_eq!(retry_after("soon", now), None);
+/// assert_eq!(parse_retry_after(date, now), Some(Duration::from_secs(60)));
+/// assert_eq!(parse_retry_after("soon", now), None);
 /// ```
-pub fn retry_after(text: &str, now: Timestamp) -> Option<Duration> {
+pub fn parse_retry_after(text: &str, now: Timestamp) -> Option<Duration> {
     let text = text.trim();
     let wait = if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        // More digits than fit are still a very long time.
+        // A number that overflows is a very long time.
         Duration::from_secs(text.parse().unwrap_or(u64::MAX))
     } else {
-        let seconds = http_date(text)?.seconds_since(now).max(0);
+        let seconds = parse_http_date(text)?.seconds_since(now).max(0);
         Duration::from_secs(u64::try_from(seconds).unwrap_or(0))
     };
-    Some(wait.min(LONGEST_RETRY))
+    Some(wait.min(MAX_RETRY_AFTER))
 }
 
-/// What `Content-Range` says.
+/// A parsed `Content-Range`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContentRange {
-    /// These bytes, both ends included, of a whole of this size.
+    /// A range of bytes, both ends included.
     Part {
-        /// The first byte.
+        /// Offset of the first byte.
         first: u64,
-        /// The last byte.
+        /// Offset of the last byte.
         last: u64,
-        /// Size of the whole; `None` for `*`.
+        /// Size of the whole body; `None` for `*`.
         total: Option<u64>,
     },
-    /// No bytes: the whole has this size.
+    /// The requested range is outside the body.
     Unsatisfied {
-        /// Size of the whole.
+        /// Size of the whole body.
         total: u64,
     },
 }
 
 impl ContentRange {
-    /// Reads `bytes 5-9/10`, `bytes 5-9/*` and `bytes */10`.
+    /// Parses `bytes 5-9/10`, `bytes 5-9/*` and `bytes */10`.
     pub fn parse(text: &str) -> Option<Self> {
         let rest = text.trim().strip_prefix("bytes")?;
         let (range, total) = rest.strip_prefix(' ')?.trim().split_once('/')?;
@@ -131,23 +131,23 @@ impl ContentRange {
     }
 }
 
-/// Digits and nothing else, that fit.
+/// Parses a decimal number without sign or spaces; `None` on overflow.
 pub(crate) fn number(text: &str) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().ok()).flatten()
 }
 
-/// How long an answer may be used without asking again (SCP-167).
+/// How long a response may be used without revalidation (SCP-167).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Freshness {
-    /// Seconds from `max-age`, or from `Expires` less the time of the answer.
+    /// Seconds from `max-age`, or from `Expires` minus the time of the response.
     pub max_age: Option<u64>,
-    /// It must be asked for again every time.
+    /// Whether each use requires revalidation.
     pub is_no_cache: bool,
 }
 
 impl Freshness {
-    /// Reads `Cache-Control` and `Expires`; the first wins.
+    /// Parses `Cache-Control` and `Expires`; `max-age` takes precedence.
     pub fn parse(control: Option<&str>, expires: Option<&str>, now: Timestamp) -> Self {
         let mut found = Self::default();
         for part in control.unwrap_or_default().split(',').take(32) {
@@ -161,20 +161,20 @@ impl Freshness {
             }
         }
         if let (None, Some(expires)) = (found.max_age, expires) {
-            // A date that cannot be read means that it is over.
-            let seconds = http_date(expires).map_or(0, |date| date.seconds_since(now).max(0));
+            // An invalid date means that the response is stale.
+            let seconds = parse_http_date(expires).map_or(0, |date| date.seconds_since(now).max(0));
             found.max_age = u64::try_from(seconds).ok();
         }
         found
     }
 }
 
-/// The media type without parameters, in lower case.
+/// Returns the media type without parameters, in lower case.
 pub fn media_type(text: &str) -> String {
     text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// The charset parameter of a media type.
+/// Returns the charset parameter of a media type.
 pub fn charset(text: &str) -> Option<String> {
     text.split(';').skip(1).find_map(|part| {
         let (name, value) = part.split_once('=')?;
@@ -183,7 +183,7 @@ pub fn charset(text: &str) -> Option<String> {
     })
 }
 
-/// How bytes were coded for the way.
+/// A content coding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Coding {
     /// gzip.
@@ -193,7 +193,7 @@ pub enum Coding {
 }
 
 impl Coding {
-    /// Reads `Content-Encoding`; an unknown word is an error.
+    /// Parses `Content-Encoding`; an unknown coding is an error.
     pub fn parse_list(text: &str) -> Result<Vec<Self>, UnknownCoding> {
         let mut codings = Vec::new();
         for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
@@ -208,13 +208,13 @@ impl Coding {
     }
 }
 
-/// A coding nobody asked for.
+/// A content coding that the client does not support.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownCoding(pub String);
 
 impl fmt::Display for UnknownCoding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown coding {}", self.0)
+        write!(f, "unsupported content coding {}", self.0)
     }
 }
 
@@ -223,14 +223,14 @@ mod tests {
     use super::*;
 
     #[test] // SCP-154 D08
-    fn spec_validators_are_kept_as_they_are() {
+    fn parses_entity_tags_unchanged() {
         for good in ["\"a\"", "W/\"a\"", "\"\"", "\"sha256:00\"", " \"x\" "] {
-            assert_eq!(etag(good).as_deref(), Some(good.trim()), "{good}");
+            assert_eq!(parse_etag(good).as_deref(), Some(good.trim()), "{good}");
         }
         for bad in ["", "a", "\"a", "a\"", "w/\"a\"", "\"a\"b\"", "\"a b\"", "\"a\u{7f}\"", "W/a"] {
-            assert_eq!(etag(bad), None, "{bad}");
+            assert_eq!(parse_etag(bad), None, "{bad}");
         }
-        let tag = |text: &str| Validators { etag: etag(text), last_modified: None };
+        let tag = |text: &str| Validators { etag: parse_etag(text), last_modified: None };
         assert_eq!(tag("\"a\"").strong_etag(), Some("\"a\""));
         assert_eq!(tag("W/\"a\"").strong_etag(), None);
         let empty = Digest::of(b"");
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test] // SCP-207 D11
-    fn spec_retry_after_in_every_form() {
+    fn parses_retry_after_in_every_form() {
         let now = Timestamp::parse("1994-11-06T08:49:00Z").unwrap();
         for (text, wanted) in [
             ("5", Some(5)),
@@ -260,12 +260,12 @@ mod tests {
             ("soon", None),
             ("", None),
         ] {
-            assert_eq!(retry_after(text, now), wanted.map(Duration::from_secs), "{text}");
+            assert_eq!(parse_retry_after(text, now), wanted.map(Duration::from_secs), "{text}");
         }
     }
 
     #[test] // RFC 9110, 14.4
-    fn spec_content_range() {
+    fn parses_content_range() {
         let part = |first, last, total| Some(ContentRange::Part { first, last, total });
         assert_eq!(ContentRange::parse("bytes 5-9/10"), part(5, 9, Some(10)));
         assert_eq!(ContentRange::parse("bytes 5-9/*"), part(5, 9, None));
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn spec_lifetimes() {
+    fn parses_cache_lifetimes() {
         let now = Timestamp::parse("2026-05-01T00:00:00Z").unwrap();
         let read = |control, expires| Freshness::parse(control, expires, now);
         assert_eq!(read(Some("public, Max-Age=\"60\""), None).max_age, Some(60));
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test] // D05
-    fn ours_codings() {
+    fn parses_codings_and_media_types() {
         let read = |text| Coding::parse_list(text).ok();
         assert_eq!(read("gzip"), Some(vec![Coding::Gzip]));
         assert_eq!(read("X-GZIP, zstd"), Some(vec![Coding::Gzip, Coding::Zstd]));

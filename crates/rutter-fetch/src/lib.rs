@@ -1,63 +1,70 @@
-//! One polite request: robots.txt, pace, validators, redirects, resume, and an
-//! address check where the connection is made.
+//! HTTP client that fetches one URL at a time, politely and safely.
+//!
+//! [`Client::fetch`] checks the URL, obeys robots.txt, waits for the host's delay, checks every
+//! address before it connects, follows redirects, and writes the body to memory or to a file.
 //!
 //! ```text
-//! Request ─→ check ─→ robots.txt ─→ turn of the host ─→ resolve ─→ check ─→ dial ─→ TLS
-//!    ↑         (scheme, host, port)   (pace, pauses)                                │
-//!    └───────── redirect ←─ head ←──────────────────────────────────────────────────┘
-//!                            └─→ body ─→ memory or spool ─→ Fetched
+//! Request ─→ check URL ─→ robots.txt ─→ wait for host ─→ resolve ─→ check ─→ dial ─→ TLS
+//!    ↑    (scheme, host, port)       (delay, pauses)                                  │
+//!    └─────── redirect ←─ response head ←─────────────────────────────────────────────┘
+//!                              └─→ body ─→ memory or spool file ─→ FetchedResponse
 //! ```
 //!
-//! [`Client::fetch`] is the door. Everything that reaches out of the process
-//! is handed in as [`Means`]: time, names, connections, a log. HTTP/1.1 only:
-//! one connection to a host at a time has no use for more.
+//! The clock, name resolution, connections and the log are passed in as an [`Environment`]. The
+//! client uses HTTP/1.1 only, because one connection to a host at a time gains nothing from HTTP/2.
 //!
-//! Refuses: addresses that are not public, plain http without leave, redirects
-//! to where it was not checked, to decode what comes (see [`decode`]), and to
-//! read the environment.
+//! Rejects: addresses that are not public, plain http unless allowed, redirects to unchecked
+//! URLs. The client does not decompress bodies (see [`decode`]) and does not read environment
+//! variables.
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 
-mod address;
+mod address_policy;
 mod attempt;
 mod client;
 mod clock;
 mod connect;
 pub mod decode;
-mod endless;
+mod environment;
 mod error;
 mod exchange;
 pub mod header;
 mod log;
-mod means;
 mod pace;
+mod page_title;
 mod probe;
 mod proxy;
 mod redact;
-#[cfg(feature = "rehearse")]
-pub mod rehearse;
+mod redirect_history;
 mod request;
+mod resource_kind;
 mod robots;
-mod signs;
 mod spool;
 mod target;
-mod what;
+#[cfg(feature = "test-util")]
+pub mod test_util;
 
-pub use address::{Forbidden, Guard};
-pub use client::{Client, MOST_HOPS, Settings};
-pub use clock::{Clock, Pending, SystemClock};
-pub use error::{BadAnswer, Cause, FetchError, NetworkFault, Phase, Refused, RobotsReason};
-pub use exchange::Fields;
+pub use address_policy::{AddressPolicy, BlockedAddress};
+pub use client::{Client, ClientSettings, MAX_REDIRECTS};
+pub use clock::{BoxFuture, Clock, SystemClock};
+pub use environment::{Dial, Environment, Resolve, SystemDialer, SystemResolver};
+pub use error::{
+    BadResponse, FailureCause, FetchError, NetworkFault, RequestPhase, RequestRefusal, RobotsReason,
+};
+pub use exchange::ResponseFields;
 pub use header::Validators;
-pub use log::{Event, Log, Record};
-pub use means::{Dial, Means, Resolve, SystemDialer, SystemResolver};
-pub use pace::{FIRST_BACKOFF, LONGEST_DELAY};
-pub use probe::Probe;
+pub use log::{FetchEvent, FetchLog, FetchRecord};
+pub use pace::{FIRST_BACKOFF, MAX_CRAWL_DELAY};
+pub use probe::MissingPageProbe;
 pub use proxy::{Proxies, ProxyError};
-pub use redact::{redacted, shown};
-pub use request::{Body, Fetched, Hop, Method, Request};
+pub use redact::{redact, redact_url};
+pub use request::{FetchedResponse, Method, RedirectHop, Request, ResponseBody};
+pub use resource_kind::{ResourceKind, SizeLimits, Timeouts};
 pub use robots::{RobotsFile, RobotsRules};
 pub use rustls::pki_types::CertificateDer;
-pub use target::{Hosts, Ports};
+pub use target::{HostPolicy, PortPolicy};
 pub use url::Url;
-pub use what::{Deadlines, Sizes, What};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

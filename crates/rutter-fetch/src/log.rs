@@ -1,4 +1,7 @@
-//! What was done politely, and what was refused: plain records.
+//! Log of a client: one record for each request, pause, redirect and refusal.
+//!
+//! A client writes a [`FetchRecord`] to the [`FetchLog`] of its environment. URLs in records
+//! contain no secrets.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -6,105 +9,104 @@ use std::time::Duration;
 
 use rutter_page::Timestamp;
 
-use crate::error::{Refused, RobotsReason};
+use crate::error::{RequestRefusal, RobotsReason};
 
-/// One line of the log.
+/// One record of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
+pub struct FetchRecord {
     /// The time of day.
     pub at: Timestamp,
-    /// The moment, by the clock that only runs forward.
-    pub moment: Duration,
-    /// The host it is about.
+    /// The monotonic time, see [`Clock::monotonic`](crate::Clock::monotonic).
+    pub monotonic: Duration,
+    /// The host that the event concerns.
     pub host: String,
     /// What happened.
-    pub event: Event,
+    pub event: FetchEvent,
 }
 
-/// What happened.
+/// An event of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Event {
+pub enum FetchEvent {
     /// A request was sent.
-    Asked {
-        /// For what, fit to be shown.
+    Sent {
+        /// The URL, without secrets.
         url: String,
-        /// How long it had been held back for the host's sake.
+        /// How long the client delayed the request to respect the limits of the host.
         waited: Duration,
     },
-    /// The request was answered, and the body was read.
-    Answered {
-        /// What was asked for, fit to be shown.
+    /// A response was received, with its body.
+    Received {
+        /// The URL of the request, without secrets.
         url: String,
-        /// The status.
+        /// The status code.
         status: u16,
-        /// Bytes of the body that came over the wire.
+        /// Bytes of the body on the wire.
         bytes: u64,
     },
-    /// There was no answer, or its body did not come to its end.
+    /// No response was received, or its body was not complete.
     Failed {
-        /// What was asked for, fit to be shown.
+        /// The URL of the request, without secrets.
         url: String,
-        /// Why.
+        /// The reason.
         why: String,
-        /// Bytes of the body that came over the wire.
+        /// Bytes of the body on the wire.
         bytes: u64,
     },
-    /// The whole host is left alone for a while.
+    /// All requests to the host are paused.
     Paused {
         /// How long.
         wait: Duration,
-        /// The status that asked for it; `None` after a broken connection.
+        /// The status that asked for the pause; `None` after a broken connection.
         status: Option<u16>,
     },
     /// A redirect was followed.
     Redirected {
-        /// From where.
+        /// The URL that redirected.
         from: String,
-        /// To where.
+        /// The URL in `Location`.
         to: String,
     },
     /// A policy forbade a request.
     Refused {
-        /// Which, fit to be shown.
+        /// The URL, without secrets.
         url: String,
-        /// Why.
-        why: Refused,
+        /// The reason.
+        why: RequestRefusal,
     },
-    /// The rules of a host are in force.
+    /// The robots.txt of a host was evaluated.
     Robots {
-        /// Where they come from, fit to be shown.
+        /// The URL of robots.txt, without secrets.
         url: String,
-        /// What the file said; `None` where it has rules.
+        /// Why everything is disallowed; `None` if the file or its absence allows something.
         closed: Option<RobotsReason>,
     },
-    /// A host was asked for the first time on behalf of a site that is known
-    /// by another (D13).
+    /// A host other than the site's own was contacted for the site for the first time (D13).
     NewHost {
-        /// The site.
+        /// The host of the site.
         site: String,
     },
-    /// A download went on where it had stopped.
+    /// A partial download was resumed.
     Resumed {
-        /// At this byte.
+        /// The offset of the first byte that was requested.
         at: u64,
     },
 }
 
-/// Takes records; never fails.
-pub trait Log: fmt::Debug + Send + Sync {
-    /// Takes one record.
-    fn record(&self, record: Record);
+/// Receives the records of a client. Writing a record cannot fail.
+pub trait FetchLog: fmt::Debug + Send + Sync {
+    /// Writes one record.
+    fn record(&self, record: FetchRecord);
 }
 
-/// Lets records go.
-impl Log for () {
-    fn record(&self, _record: Record) {}
+/// Discards all records.
+impl FetchLog for () {
+    fn record(&self, _record: FetchRecord) {}
 }
 
-/// Keeps them all: for tests and short runs.
-impl Log for Mutex<Vec<Record>> {
-    fn record(&self, record: Record) {
+/// Stores all records, for tests and short runs.
+impl FetchLog for Mutex<Vec<FetchRecord>> {
+    fn record(&self, record: FetchRecord) {
         self.lock().unwrap_or_else(PoisonError::into_inner).push(record);
     }
 }

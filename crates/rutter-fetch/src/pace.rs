@@ -1,82 +1,82 @@
-//! When a host may be asked again.
+//! Decides when the next request may be sent to a host.
 //!
-//! The slowest of three wishes counts: robots.txt, `crawl_rate` of ARC, our
-//! own setting. A pause is for the whole host, whichever address caused it.
+//! The longest of three delays applies: robots.txt, `crawl_rate` of ARC, the client's own setting.
+//! A pause applies to the whole host, independent of the URL that caused it.
 
 use std::time::Duration;
 
-/// The longest `Crawl-delay` that is kept to; a host that wants more gets no
-/// requests for single pages at all (D52).
-pub const LONGEST_DELAY: Duration = Duration::from_secs(30);
-/// The first pause after trouble without a word about how long (D11).
+/// The longest delay that the client obeys. Single pages are not fetched from a host that asks for
+/// more (D52).
+pub const MAX_CRAWL_DELAY: Duration = Duration::from_secs(30);
+/// The first pause after a failure without `Retry-After` (D11).
 pub const FIRST_BACKOFF: Duration = Duration::from_secs(30);
-/// No pause of our own choosing is longer.
-const LONGEST_BACKOFF: Duration = Duration::from_hours(1);
+/// The longest pause without `Retry-After`.
+const MAX_BACKOFF: Duration = Duration::from_hours(1);
 
-/// What is known of one host.
+/// Delay and pauses of one host.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Pace {
+pub(crate) struct HostPace {
     /// `Crawl-delay` of robots.txt.
     pub(crate) robots: Option<Duration>,
-    /// `crawl_rate` of ARC, or another wish the caller knows of.
-    pub(crate) asked: Option<Duration>,
-    /// When the last request was sent, or its answer was there.
+    /// `crawl_rate` of ARC, or another delay set by the caller.
+    pub(crate) caller: Option<Duration>,
+    /// Time of the last request or response.
     last: Option<Duration>,
-    /// Nothing is sent before this moment.
+    /// No request is sent before this time.
     paused: Duration,
-    /// Troubles in a row.
-    strikes: u32,
+    /// Consecutive failures.
+    failures: u32,
 }
 
-impl Pace {
-    /// The wish that counts, not yet held to [`LONGEST_DELAY`].
-    pub(crate) fn wished(&self, own: Duration) -> Duration {
-        own.max(self.robots.unwrap_or_default()).max(self.asked.unwrap_or_default())
+impl HostPace {
+    /// Returns the longest delay, not limited to [`MAX_CRAWL_DELAY`].
+    pub(crate) fn requested_delay(&self, own: Duration) -> Duration {
+        own.max(self.robots.unwrap_or_default()).max(self.caller.unwrap_or_default())
     }
 
-    /// The wish that counts, as it is kept to.
+    /// Returns the delay to obey, limited to [`MAX_CRAWL_DELAY`] or `own`, whichever is longer.
     pub(crate) fn delay(&self, own: Duration) -> Duration {
-        self.wished(own).min(LONGEST_DELAY.max(own))
+        self.requested_delay(own).min(MAX_CRAWL_DELAY.max(own))
     }
 
-    /// The first moment at which a request may be sent.
+    /// Returns the earliest time of the next request.
     ///
-    /// A wish that became known after the last request counts for it, too.
+    /// A delay that became known after the last request applies to it, too.
     pub(crate) fn ready_at(&self, own: Duration) -> Duration {
         self.last.map_or(Duration::ZERO, |last| last + self.delay(own)).max(self.paused)
     }
 
-    /// A request is sent, or its answer is there, or will not come. The pause
-    /// runs from the last of these, so that a slow host is not asked at once.
-    pub(crate) fn touched(&mut self, moment: Duration) {
+    /// Records that a request was sent, answered or abandoned. The delay counts from the last of
+    /// these, so that a slow host is not contacted again at once.
+    pub(crate) fn record_activity(&mut self, moment: Duration) {
         self.last = Some(self.last.unwrap_or_default().max(moment));
     }
 
-    /// All went well.
-    pub(crate) fn calm(&mut self) {
-        self.strikes = 0;
+    /// Records a success: the next pause starts from the shortest again.
+    pub(crate) fn reset_failures(&mut self) {
+        self.failures = 0;
     }
 
-    /// The host asks for rest, or there was trouble; gives the length of the
-    /// pause. `spread` is a random number from 0 to 1.
+    /// Starts a pause after a failure and returns its length. `retry_after` is the time that the
+    /// server caller for; `jitter` is a random number from 0 to 1.
     pub(crate) fn pause(
         &mut self,
         moment: Duration,
-        wish: Option<Duration>,
-        spread: f64,
+        retry_after: Option<Duration>,
+        jitter: f64,
     ) -> Duration {
-        let wait = wish.unwrap_or_else(|| backoff(self.strikes, spread));
-        self.strikes = self.strikes.saturating_add(1);
+        let wait = retry_after.unwrap_or_else(|| backoff(self.failures, jitter));
+        self.failures = self.failures.saturating_add(1);
         self.paused = self.paused.max(moment + wait);
         wait
     }
 }
 
-/// 30 s, doubled with each trouble, and up to a quarter more by chance, so
-/// that many readers do not come back at once.
-fn backoff(strikes: u32, spread: f64) -> Duration {
-    let doubled = FIRST_BACKOFF.saturating_mul(1 << strikes.min(16)).min(LONGEST_BACKOFF);
-    doubled + doubled.mul_f64(0.25 * spread.clamp(0.0, 1.0))
+/// Returns 30 s doubled with each failure, plus up to 25 % of jitter, so that clients do not return
+/// all at once.
+fn backoff(failures: u32, jitter: f64) -> Duration {
+    let doubled = FIRST_BACKOFF.saturating_mul(1 << failures.min(16)).min(MAX_BACKOFF);
+    doubled + doubled.mul_f64(0.25 * jitter.clamp(0.0, 1.0))
 }
 
 #[cfg(test)]
@@ -88,8 +88,8 @@ mod tests {
     }
 
     #[test] // ARC-036 D52
-    fn spec_the_slowest_wish_counts() {
-        for (robots, asked, own, wanted) in [
+    fn obeys_the_longest_delay() {
+        for (robots, caller, own, wanted) in [
             (None, None, 1, 1),
             (Some(5), None, 1, 5),
             (Some(1), Some(2), 0, 2),
@@ -97,22 +97,23 @@ mod tests {
             (Some(300), None, 1, 30),
             (Some(300), None, 60, 60),
         ] {
-            let mut pace = Pace { robots: robots.map(s), asked: asked.map(s), ..Pace::default() };
-            pace.touched(s(100));
-            assert_eq!(pace.ready_at(s(own)), s(100 + wanted), "{robots:?} {asked:?} {own}");
+            let mut pace =
+                HostPace { robots: robots.map(s), caller: caller.map(s), ..HostPace::default() };
+            pace.record_activity(s(100));
+            assert_eq!(pace.ready_at(s(own)), s(100 + wanted), "{robots:?} {caller:?} {own}");
         }
     }
 
     #[test] // SCP-207 D11
-    fn spec_pauses_double_and_end() {
-        let mut pace = Pace::default();
+    fn doubles_pauses_up_to_a_limit() {
+        let mut pace = HostPace::default();
         for wanted in [30, 60, 120, 240, 480, 960, 1920, 3600, 3600] {
             assert_eq!(pace.pause(s(0), None, 0.0), s(wanted));
         }
-        pace.calm();
+        pace.reset_failures();
         assert_eq!(pace.pause(s(0), None, 1.0), Duration::from_millis(37_500));
         assert_eq!(pace.pause(s(0), Some(s(5)), 1.0), s(5));
-        // A short wish does not shorten a pause that is under way.
+        // A short `Retry-After` does not shorten a running pause.
         assert_eq!(pace.ready_at(s(1)), s(3600));
     }
 }

@@ -1,12 +1,10 @@
-//! Hosts that answer everything with a page: the soft 404 (D74).
+//! Detects hosts that answer every URL with a page: the soft 404 (D74).
 //!
-//! One path that nobody can have is asked for; a host that has it anyway is
-//! not believed when it says that other files exist. What was learned is a
-//! plain value that the caller keeps.
+//! The client requests one random path. If the host returns a page for it, its status codes do not
+//! prove that other files exist. The result is a plain value that the caller stores.
 //!
-//! Such pages are rarely the same twice: they hold a nonce, the date, or the
-//! address that was asked for. A page is therefore known by its canonical link
-//! and its title, and only where it has neither by its bytes.
+//! Such pages are rarely identical: they contain a nonce, the date, or the requested URL. A page is
+//! therefore compared by canonical link and title, and by its bytes only if it has neither.
 
 use rutter_page::Digest;
 use serde::{Deserialize, Serialize};
@@ -14,83 +12,81 @@ use url::Url;
 
 use crate::client::Client;
 use crate::error::FetchError;
-use crate::request::{Fetched, Request};
-use crate::signs::Signs;
-use crate::what::What;
+use crate::page_title::PageTitle;
+use crate::request::{FetchedResponse, Request};
+use crate::resource_kind::ResourceKind;
 
-/// How much of the page for lost visitors is kept.
-const KEPT: usize = 64 << 10;
+/// Bytes of the page that are stored.
+const STORED_BYTES: usize = 64 << 10;
 
-/// What a host says to an address that nobody has.
+/// The response of a host to a path that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Probe {
-    /// The status of its answer.
+pub struct MissingPageProbe {
+    /// Status of the response.
     pub status: u16,
-    /// The beginning of the page it sent, decoded; empty where it sent none.
+    /// Start of the decompressed page; empty without a body.
     pub page: Vec<u8>,
-    /// The path that was asked for, which the page may repeat.
+    /// The requested path, which the page may repeat.
     #[serde(default)]
     pub path: String,
 }
 
-impl Probe {
-    /// Tells whether statuses of this host mean nothing.
+impl MissingPageProbe {
+    /// Returns whether the host answers missing paths with a success status.
     pub fn is_soft(&self) -> bool {
         matches!(self.status, 200..=299)
     }
 
-    /// Tells whether this body is the page for lost visitors: neither its
-    /// canonical link nor its title is another (D74).
-    pub fn is_lost_page(&self, body: &[u8]) -> bool {
+    /// Returns whether a body is the page for missing paths, by canonical link and title (D74).
+    pub fn is_missing_page(&self, body: &[u8]) -> bool {
         if !self.is_soft() {
             return false;
         }
-        let start = body.get(..KEPT).unwrap_or(body);
+        let start = body.get(..STORED_BYTES).unwrap_or(body);
         if Digest::of(start) == Digest::of(&self.page) {
             return true;
         }
-        let (Some(lost), Some(found)) = (Signs::of(&self.page), Signs::of(start)) else {
+        let (Some(missing), Some(found)) = (PageTitle::of(&self.page), PageTitle::of(start)) else {
             return false;
         };
-        lost.stand_for(&found, &self.path)
+        missing.is_same_page_as(&found, &self.path)
     }
 
-    /// Tells whether this body is that page to the byte, as far as it is kept.
+    /// Returns whether a body is identical to the page for missing paths, as far as it is stored.
     pub fn is_same_page(&self, body: &[u8]) -> bool {
-        self.is_soft() && body.get(..KEPT).unwrap_or(body) == self.page
+        self.is_soft() && body.get(..STORED_BYTES).unwrap_or(body) == self.page
     }
 
-    /// The title of that page.
+    /// Returns the title of the page for missing paths.
     pub fn title(&self) -> Option<String> {
-        Signs::of(&self.page)?.title
+        PageTitle::of(&self.page)?.title
     }
 
-    /// Tells whether an answer can be taken for what was asked for: on a soft
-    /// host, JSON must say or show that it is JSON, and nothing may be the
-    /// page for lost visitors.
-    pub fn believes(&self, answer: &Fetched, text: &[u8]) -> bool {
+    /// Returns whether a response can be the requested file. On a host with soft 404, HTML is not
+    /// accepted for other kinds of files, and the page for missing paths never is.
+    pub fn accepts(&self, answer: &FetchedResponse, text: &[u8]) -> bool {
         if !self.is_soft() {
             return true;
         }
         let media = answer.fields.media_type();
         let is_html = media == "text/html" || media == "application/xhtml+xml";
-        !is_html && !self.is_lost_page(text)
+        !is_html && !self.is_missing_page(text)
     }
 }
 
 impl Client {
-    /// Asks a host for an address that nobody has.
-    pub async fn probe(&self, site: &Url) -> Result<Probe, FetchError> {
+    /// Requests a path that does not exist.
+    pub async fn probe_missing_page(&self, site: &Url) -> Result<MissingPageProbe, FetchError> {
         let path = format!("/rutter-{:016x}", self.random());
         let mut url = site.clone();
         url.set_path(&path);
         url.set_query(None);
         url.set_fragment(None);
-        let request = Request { site: Some(site.clone()), ..Request::new(url, What::Page) };
+        let request = Request { site: Some(site.clone()), ..Request::new(url, ResourceKind::Page) };
         let answer = self.fetch(&request).await?;
-        let mut page = answer.text(What::Page).unwrap_or_default();
-        page.truncate(KEPT);
-        // A redirect to the home page is no page of its own.
-        Ok(Probe { status: answer.status, page, path })
+        let mut page = answer.decoded_body(ResourceKind::Page).unwrap_or_default();
+        page.truncate(STORED_BYTES);
+        // A redirect to the home page leaves that page here.
+        Ok(MissingPageProbe { status: answer.status, page, path })
     }
 }

@@ -1,8 +1,8 @@
-//! Proxies, as the environment names them.
+//! Proxy settings from environment variables.
 //!
-//! The library never reads the environment: the caller hands a look-up in.
-//! Names are resolved and checked here all the same, because a proxy stands
-//! inside the network that the address check protects.
+//! The caller passes a lookup function, because the library does not read the environment. Host
+//! names are resolved and checked locally even with a proxy, because the proxy is inside the
+//! network that the address check protects.
 
 use std::fmt;
 
@@ -10,16 +10,16 @@ use url::{Host, Url};
 
 use crate::target::Origin;
 
-/// Which proxy leads where.
+/// The proxies for http and https, and the hosts that bypass them.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Proxies {
     http: Option<Proxy>,
     https: Option<Proxy>,
-    /// Hosts that are asked directly.
-    direct: Vec<Exception>,
+    /// Hosts that are contacted directly.
+    direct: Vec<ProxyExemption>,
 }
 
-/// One proxy that speaks HTTP.
+/// An HTTP proxy.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Proxy {
     pub(crate) host: String,
@@ -44,26 +44,26 @@ impl fmt::Debug for Proxies {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Exception {
+enum ProxyExemption {
     All,
-    /// A name and everything below it, or an address.
+    /// A name with its subdomains, or an address; with an optional port.
     Host(String, Option<u16>),
 }
 
-/// A proxy that cannot be used.
+/// A proxy setting that is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{variable}: {fault}")]
 pub struct ProxyError {
-    /// The variable that names it.
+    /// The environment variable.
     pub variable: &'static str,
-    /// What is wrong with it.
+    /// What is wrong with its value.
     pub fault: &'static str,
 }
 
 impl Proxies {
-    /// Reads `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, in lower
-    /// case first. `HTTP_PROXY` in capitals is left alone where
-    /// `REQUEST_METHOD` is set, because there a stranger may have set it.
+    /// Reads `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`; lower-case names take
+    /// precedence. `HTTP_PROXY` in capitals is ignored if `REQUEST_METHOD` is set, because a CGI
+    /// client could have set it.
     ///
     /// ```
     /// # use rutter_fetch::Proxies;
@@ -75,9 +75,9 @@ impl Proxies {
     pub fn from_lookup(get: impl Fn(&str) -> Option<String>) -> Result<Self, ProxyError> {
         let value = |name: &str| get(name).filter(|value| !value.trim().is_empty());
         let both = |upper: &'static str| {
-            let is_strange = upper == "HTTP_PROXY" && get("REQUEST_METHOD").is_some();
+            let is_untrusted = upper == "HTTP_PROXY" && get("REQUEST_METHOD").is_some();
             let lower = value(&upper.to_ascii_lowercase());
-            let text = lower.or_else(|| if is_strange { None } else { value(upper) });
+            let text = lower.or_else(|| if is_untrusted { None } else { value(upper) });
             text.map(|text| Proxy::parse(&text, upper)).transpose()
         };
         let all = both("ALL_PROXY")?;
@@ -85,14 +85,14 @@ impl Proxies {
         Ok(Self {
             http: both("HTTP_PROXY")?.or_else(|| all.clone()),
             https: both("HTTPS_PROXY")?.or(all),
-            direct: direct.split([',', ' ']).filter_map(Exception::parse).collect(),
+            direct: direct.split([',', ' ']).filter_map(ProxyExemption::parse).collect(),
         })
     }
 
-    /// The proxy on the way to a host; `None` where it is asked directly.
-    pub(crate) fn of(&self, origin: &Origin) -> Option<&Proxy> {
+    /// Returns the proxy for an origin; `None` for a direct connection.
+    pub(crate) fn for_origin(&self, origin: &Origin) -> Option<&Proxy> {
         let proxy = if origin.is_https { &self.https } else { &self.http };
-        let is_direct = self.direct.iter().any(|exception| exception.fits(origin));
+        let is_direct = self.direct.iter().any(|exemption| exemption.matches(origin));
         proxy.as_ref().filter(|_| !is_direct)
     }
 }
@@ -102,28 +102,29 @@ impl Proxy {
         let error = |fault| ProxyError { variable, fault };
         let text = text.trim();
         let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
-        let url = Url::parse(&whole).map_err(|_| error("not an address"))?;
+        let url = Url::parse(&whole).map_err(|_| error("not a URL"))?;
         if url.scheme() != "http" {
-            return Err(error("only proxies with http:// are understood"));
+            return Err(error("only http:// proxies are supported"));
         }
         let host = match url.host() {
             Some(Host::Domain(name)) => name.to_owned(),
             Some(Host::Ipv4(address)) => address.to_string(),
             Some(Host::Ipv6(address)) => address.to_string(),
-            None => return Err(error("it has no host")),
+            None => return Err(error("the URL has no host")),
         };
         let port = url.port_or_known_default().unwrap_or(80);
         let password = url.password().unwrap_or_default();
         let has_user = !url.username().is_empty() || !password.is_empty();
         let authorization = has_user.then(|| {
-            let pair = [decoded(url.username()), vec![b':'], decoded(password)].concat();
-            format!("Basic {}", base64(&pair))
+            let pair =
+                [percent_decode(url.username()), vec![b':'], percent_decode(password)].concat();
+            format!("Basic {}", encode_base64(&pair))
         });
         Ok(Self { host, port, authorization })
     }
 }
 
-impl Exception {
+impl ProxyExemption {
     fn parse(text: &str) -> Option<Self> {
         let text = text.trim().to_ascii_lowercase();
         if text.is_empty() {
@@ -145,18 +146,18 @@ impl Exception {
         Some(Self::Host(host.to_owned(), port))
     }
 
-    fn fits(&self, origin: &Origin) -> bool {
+    fn matches(&self, origin: &Origin) -> bool {
         let Self::Host(host, port) = self else { return true };
-        let ours = origin.host.trim_start_matches('[').trim_end_matches(']');
-        let is_below = ours.strip_suffix(host).is_some_and(|rest| {
+        let name = origin.host.trim_start_matches('[').trim_end_matches(']');
+        let is_below = name.strip_suffix(host).is_some_and(|rest| {
             rest.is_empty() || (rest.ends_with('.') && origin.literal().is_none())
         });
         is_below && port.is_none_or(|port| port == origin.port)
     }
 }
 
-/// Undoes percent-encoding.
-fn decoded(text: &str) -> Vec<u8> {
+/// Decodes percent-encoding.
+fn percent_decode(text: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, after @ ..] = rest {
@@ -175,7 +176,7 @@ fn decoded(text: &str) -> Vec<u8> {
     out
 }
 
-fn base64(bytes: &[u8]) -> String {
+fn encode_base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();
     for chunk in bytes.chunks(3) {
@@ -210,14 +211,15 @@ mod tests {
     }
 
     #[test]
-    fn ours_which_proxy_leads_where() {
+    fn chooses_proxy_by_scheme_and_host() {
         let found = proxies(&[
             ("HTTP_PROXY", "plain.example:8080"),
             ("https_proxy", "http://us%40er:p%20w@[::1]:3128/"),
             ("NO_PROXY", "localhost, .inside.example,10.0.0.1, out.example:443 *.deep.example"),
         ])
         .unwrap();
-        let name = |host, port| found.of(&origin(host, port)).map(|proxy| format!("{proxy:?}"));
+        let name =
+            |host, port| found.for_origin(&origin(host, port)).map(|proxy| format!("{proxy:?}"));
         assert_eq!(name("h.example", 80).as_deref(), Some("plain.example:8080"));
         assert_eq!(name("h.example", 443).as_deref(), Some("::1:3128"));
         for direct in
@@ -234,16 +236,16 @@ mod tests {
     }
 
     #[test]
-    fn ours_strange_and_broken_proxies() {
+    fn rejects_untrusted_and_invalid_proxies() {
         let strange = [("HTTP_PROXY", "evil.example"), ("REQUEST_METHOD", "GET")];
         assert_eq!(proxies(&strange).unwrap(), Proxies::default());
         let all = proxies(&[("ALL_PROXY", "p.example"), ("no_proxy", "*")]).unwrap();
-        assert_eq!(all.of(&origin("h.example", 443)), None);
+        assert_eq!(all.for_origin(&origin("h.example", 443)), None);
         for bad in ["socks5://p.example", "https://p.example", "http://"] {
             assert!(proxies(&[("all_proxy", bad)]).is_err(), "{bad}");
         }
-        assert_eq!(base64(b"a"), "YQ==");
-        assert_eq!(base64(b"ab"), "YWI=");
-        assert_eq!(base64(b"abc"), "YWJj");
+        assert_eq!(encode_base64(b"a"), "YQ==");
+        assert_eq!(encode_base64(b"ab"), "YWI=");
+        assert_eq!(encode_base64(b"abc"), "YWJj");
     }
 }

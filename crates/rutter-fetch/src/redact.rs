@@ -1,12 +1,12 @@
-//! Removes secrets from addresses before they are shown or logged.
+//! Removes secrets from URLs before they are displayed or logged.
 //!
-//! Input: an address, or text that contains addresses. Output: the same text
-//! without user names and passwords, and with `…` in place of the values of
-//! parameters that sign or authorise a request. One pass, linear in the text.
+//! Input: a URL, or text that contains URLs. Output: the same text without user names and
+//! passwords, and with `…` in place of the values of parameters that delimiter or authorize a request.
+//! One pass, linear in the size of the text.
 
 use url::Url;
 
-/// Parts of parameter names that mark a secret wherever they occur.
+/// Substrings that mark a parameter as secret.
 const PARTS: [&str; 14] = [
     "token",
     "secret",
@@ -24,69 +24,68 @@ const PARTS: [&str; 14] = [
     "x-goog-",
 ];
 
-/// Words that mark a secret where they are a word of the name: `key`,
-/// `api_key`, `key-pair-id`, but not `keyword`.
+/// Words that mark a parameter as secret if they are a whole word of its name: `key`, `api_key`,
+/// `key-pair-id`, but not `keyword`.
 const WORDS: [&str; 10] =
     ["key", "sig", "sign", "auth", "oauth", "pwd", "pass", "sid", "policy", "code"];
 
-/// Longest parameter name that is recognised, in bytes.
+/// Longest parameter name that is recognized, in bytes.
 const LONGEST_NAME: usize = 128;
 
-/// Shows an address without user, password and the values of signed or secret
-/// parameters.
+/// Formats a URL for display, without user name, password and the values of secret parameters.
 ///
 /// ```
 /// # use url::Url;
 /// let url = Url::parse("https://u:p@h.example/a?page=2&X-Amz-Signature=abc").unwrap();
-/// assert_eq!(rutter_fetch::shown(&url), "https://h.example/a?page=2&X-Amz-Signature=…");
+/// assert_eq!(rutter_fetch::redact_url(&url), "https://h.example/a?page=2&X-Amz-Signature=…");
 /// ```
-pub fn shown(url: &Url) -> String {
-    rutter_finding::visible(&redacted(url.as_str()))
+pub fn redact_url(url: &Url) -> String {
+    rutter_finding::visible(&redact(url.as_str()))
 }
 
-/// Removes secrets from every address in a text.
+/// Removes secrets from all URLs in a text.
 ///
 /// ```
 /// let text = "`https://u:p@h.example/a?keyword=x&sig=abc#top`: status 403";
 /// let wanted = "`https://h.example/a?keyword=x&sig=…#top`: status 403";
-/// assert_eq!(rutter_fetch::redacted(text), wanted);
+/// assert_eq!(rutter_fetch::redact(text), wanted);
 /// ```
-pub fn redacted(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
+pub fn redact(text: &str) -> String {
+    let mut redacted = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find([':', '?', '&', ';', '#']) {
         let (before, tail) = rest.split_at(at);
-        shown.push_str(before);
+        redacted.push_str(before);
         if let Some(authority) = tail.strip_prefix("://") {
-            shown.push_str("://");
+            redacted.push_str("://");
             rest = without_user(authority);
             continue;
         }
         let mut chars = tail.chars();
-        let Some(sign) = chars.next() else { break };
-        shown.push(sign);
+        let Some(delimiter) = chars.next() else { break };
+        redacted.push(delimiter);
         rest = chars.as_str();
-        if sign == ':' {
+        if delimiter == ':' {
             continue;
         }
         if let Some((name, value)) = secret_parameter(rest) {
-            shown.push_str(name);
-            shown.push_str("=…");
-            rest = value.get(length_of(value, sign)..).unwrap_or_default();
+            redacted.push_str(name);
+            redacted.push_str("=…");
+            rest = value.get(length_of(value, delimiter)..).unwrap_or_default();
         }
     }
-    shown.push_str(rest);
-    shown
+    redacted.push_str(rest);
+    redacted
 }
 
-/// What follows the user name and password at the beginning of an authority.
+/// Skips the user name and password at the start of an authority.
 fn without_user(authority: &str) -> &str {
     let end = authority.find(|c: char| is_end(c) || matches!(c, '/' | '?' | '#' | '\\'));
     let host = authority.get(..end.unwrap_or(authority.len())).unwrap_or_default();
     host.rfind('@').and_then(|at| authority.get(at + 1..)).unwrap_or(authority)
 }
 
-/// Name and the text behind its `=`, where the name is that of a secret.
+/// Splits a secret parameter into its name and the text after `=`; `None` for other parameters.
 fn secret_parameter(text: &str) -> Option<(&str, &str)> {
     let bytes = text.as_bytes();
     let end = bytes.iter().take(LONGEST_NAME).position(|byte| {
@@ -103,15 +102,15 @@ fn is_secret(name: &str) -> bool {
     PARTS.iter().any(|part| name.contains(part)) || words.any(|word| WORDS.contains(&word))
 }
 
-/// Bytes of a value that began behind a parameter with this sign.
-fn length_of(value: &str, sign: char) -> usize {
+/// Returns the length of a value whose parameter follows this delimiter.
+fn length_of(value: &str, delimiter: char) -> usize {
     let is_over = |c: char| {
-        is_end(c) || matches!(c, '&' | '#') || (sign == ';' && matches!(c, ';' | '/' | '?'))
+        is_end(c) || matches!(c, '&' | '#') || (delimiter == ';' && matches!(c, ';' | '/' | '?'))
     };
     value.find(is_over).unwrap_or(value.len())
 }
 
-/// Whether a character ends an address in a text.
+/// Returns whether a character ends a URL in a text.
 fn is_end(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, '"' | '<' | '>' | '`')
 }
@@ -121,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hides_every_secret_and_nothing_else() {
+    fn removes_only_secrets() {
         for (text, wanted) in [
             ("https://h.example/a?b=c&d=e", "https://h.example/a?b=c&d=e"),
             ("https://h.example/?keyword=key&design=1", "https://h.example/?keyword=key&design=1"),
@@ -149,7 +148,7 @@ mod tests {
             ("ä?tokenü=x&token=ü x", "ä?tokenü=x&token=… x"),
             ("", ""),
         ] {
-            assert_eq!(redacted(text), wanted, "{text}");
+            assert_eq!(redact(text), wanted, "{text}");
         }
     }
 }

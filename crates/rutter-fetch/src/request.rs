@@ -1,4 +1,4 @@
-//! What is asked for, and what comes back.
+//! Requests and responses of the client.
 
 use std::path::PathBuf;
 
@@ -6,133 +6,136 @@ use rutter_page::{Digest, Timestamp};
 use url::Url;
 
 use crate::decode::{self, DecodeError};
-use crate::exchange::Fields;
+use crate::exchange::ResponseFields;
 use crate::header::Validators;
-use crate::what::What;
+use crate::resource_kind::ResourceKind;
 
-/// How something is requested.
+/// The HTTP method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
-    /// With its body.
+    /// Requests the body.
     #[default]
     Get,
-    /// Without its body: the status, the fields and the validators.
+    /// Requests only status, header fields and validators.
     Head,
 }
 
-/// One thing to fetch.
+/// A request for one file.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Where it is.
+    /// The URL.
     pub url: Url,
-    /// What it is.
-    pub what: What,
-    /// Whether the body is wanted, or only what the server says about it.
+    /// The kind of file, which decides the limits.
+    pub kind: ResourceKind,
+    /// Whether the body is requested.
     pub method: Method,
-    /// What is known of it from before; asked for only if it changed.
-    pub known: Validators,
-    /// The site it belongs to; hosts that do not are refused, here and at
-    /// every hop (D13). `None` lets it be anywhere.
+    /// Validators of a known version: the body is sent only if the file has changed.
+    pub validators: Validators,
+    /// The site that the file belongs to: hosts that do not belong to the site are refused, also in
+    /// redirects (D13). `None` allows any host.
     pub site: Option<Url>,
-    /// The file the body goes to; `None` for memory.
+    /// The file that the body is written to; `None` for memory.
     pub spool: Option<PathBuf>,
-    /// Largest body on the wire, where it should be less than usual.
-    pub most: Option<u64>,
+    /// Largest body on the wire, if less than the limit of the kind.
+    pub max_bytes: Option<u64>,
 }
 
 impl Request {
-    /// Asks for something whole, into memory.
-    pub fn new(url: Url, what: What) -> Self {
-        let known = Validators::default();
+    /// Creates an unconditional request for a whole file, into memory.
+    pub fn new(url: Url, kind: ResourceKind) -> Self {
+        let validators = Validators::default();
         let method = Method::Get;
-        Self { url, what, method, known, site: None, spool: None, most: None }
+        Self { url, kind, method, validators, site: None, spool: None, max_bytes: None }
     }
 
-    pub(crate) fn most(&self) -> u64 {
-        let usual = self.what.sizes().wire;
-        self.most.map_or(usual, |most| most.min(usual))
+    pub(crate) fn max_bytes(&self) -> u64 {
+        let usual = self.kind.size_limits().wire;
+        self.max_bytes.map_or(usual, |max_bytes| max_bytes.min(usual))
     }
 }
 
-/// An answer.
+/// A response.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fetched {
-    /// Its status; redirects and pauses are behind us.
+pub struct FetchedResponse {
+    /// The final status, after redirects and pauses.
     pub status: u16,
-    /// Where it came from in the end.
+    /// The URL that sent the response.
     pub url: Url,
-    /// The hops before, in order.
-    pub hops: Vec<Hop>,
-    /// What it says about itself.
-    pub fields: Fields,
-    /// To ask again with; empty where the status is not 2xx or 304.
+    /// The redirects before it, in order.
+    pub hops: Vec<RedirectHop>,
+    /// The header fields.
+    pub fields: ResponseFields,
+    /// Validators for the next request; empty unless the status is 2xx or 304.
     pub validators: Validators,
-    /// What came with it.
-    pub body: Body,
-    /// Bytes of bodies that came over the wire, those of broken tries too.
+    /// The body.
+    pub body: ResponseBody,
+    /// Bytes of bodies received, including those of failed attempts.
     pub wire_bytes: u64,
-    /// Hash of the body as it came over the wire.
+    /// Digest of the body as received.
     pub digest: Option<Digest>,
-    /// Whether the end was promised and came, by a length or by the last of
-    /// its chunks. A body that ends with its connection may have been cut
-    /// without a sign.
+    /// Whether the end of the body was marked by a length or a last chunk. A body that ends with
+    /// its connection may have been cut off unnoticed.
     pub is_length_known: bool,
-    /// The time of day.
+    /// The time of the response.
     pub at: Timestamp,
 }
 
-/// One address that led to another.
+/// One redirect of a chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hop {
-    /// Where it was.
+pub struct RedirectHop {
+    /// The URL that redirected.
     pub url: Url,
-    /// How it said so: 301, 302, 303, 307 or 308.
+    /// The status: 301, 302, 303, 307 or 308.
     pub status: u16,
 }
 
-/// What came with an answer.
+/// The body of a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Body {
-    /// Nothing, or nothing of use: a status other than 2xx.
-    Nothing,
-    /// The bytes as they came over the wire.
+pub enum ResponseBody {
+    /// No body, or the body of a status other than 2xx.
+    Absent,
+    /// The bytes as received.
     Memory(Vec<u8>),
-    /// The same, in a file that is flushed.
+    /// The bytes as received, in a file that is flushed.
     Spooled {
-        /// Where.
+        /// Path of the file.
         path: PathBuf,
-        /// How many bytes.
+        /// Length in bytes.
         length: u64,
     },
 }
 
-impl Fetched {
-    /// Tells whether there is something new.
-    pub fn is_new(&self) -> bool {
+impl FetchedResponse {
+    /// Returns whether the response has new content (status 2xx).
+    pub fn is_success(&self) -> bool {
         matches!(self.status, 200..=299)
     }
 
-    /// Tells whether what is known is still right.
-    pub fn is_unchanged(&self) -> bool {
+    /// Returns whether the known version is still current (status 304).
+    pub fn is_not_modified(&self) -> bool {
         self.status == 304
     }
 
-    /// Tells whether what was asked for lies at [`Fetched::url`] from now on:
-    /// every redirect on the way says so (301, 308). One that holds only for
-    /// today (302, 303, 307) makes the whole way so.
-    pub fn is_moved_for_good(&self) -> bool {
+    /// Returns whether the file has moved to [`FetchedResponse::url`] permanently: all redirects of
+    /// the chain are permanent (301, 308). One temporary redirect (302, 303, 307) makes the whole
+    /// chain temporary.
+    pub fn is_permanent_redirect(&self) -> bool {
         !self.hops.is_empty() && self.hops.iter().all(|hop| matches!(hop.status, 301 | 308))
     }
 
-    /// The body in memory with its codings undone; empty where there is none.
-    pub fn text(&self, what: What) -> Result<Vec<u8>, DecodeError> {
-        self.text_within(what, u64::MAX)
+    /// Returns the decompressed body; empty if there is none.
+    pub fn decoded_body(&self, kind: ResourceKind) -> Result<Vec<u8>, DecodeError> {
+        self.decoded_body_within(kind, u64::MAX)
     }
 
-    /// The same, where it should be less than usual.
-    pub fn text_within(&self, what: What, most: u64) -> Result<Vec<u8>, DecodeError> {
-        let Body::Memory(bytes) = &self.body else { return Ok(Vec::new()) };
+    /// Returns the decompressed body, with a smaller size limit than usual.
+    pub fn decoded_body_within(
+        &self,
+        kind: ResourceKind,
+        max_bytes: u64,
+    ) -> Result<Vec<u8>, DecodeError> {
+        let ResponseBody::Memory(bytes) = &self.body else { return Ok(Vec::new()) };
         let coding = self.fields.content_encoding.as_deref();
-        decode::whole(bytes, coding, what.sizes().decoded.min(most))
+        decode::decode_all(bytes, coding, kind.size_limits().decoded.min(max_bytes))
     }
 }

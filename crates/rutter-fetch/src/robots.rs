@@ -1,8 +1,7 @@
-//! robots.txt of every host: fetched, kept, obeyed (RFC 9309).
+//! robots.txt of each origin: cached, revalidated and evaluated (RFC 9309).
 //!
-//! What cannot be had because it is not there allows everything; what cannot
-//! be had because something is broken forbids everything, unless a copy of the
-//! last day is at hand.
+//! A file that does not exist allows everything. A file that cannot be fetched disallows
+//! everything, unless a copy from the last day exists.
 
 use std::time::Duration;
 
@@ -11,50 +10,50 @@ use rutter_signpost::robots::Robots;
 use serde::{Deserialize, Serialize};
 
 use crate::decode;
-use crate::error::{BadAnswer, Cause, FetchError, RobotsReason};
+use crate::error::{BadResponse, FailureCause, FetchError, RobotsReason};
 use crate::header::Validators;
-use crate::request::{Body, Fetched};
-use crate::what::What;
+use crate::request::{FetchedResponse, ResponseBody};
+use crate::resource_kind::ResourceKind;
 
-/// A copy is used for no longer than a day (RFC 9309, 2.4).
-pub(crate) const LONGEST_KEPT: Duration = Duration::from_hours(24);
-/// However short a server says a copy lives, it is not asked more often.
-const SHORTEST_KEPT: Duration = Duration::from_hours(1);
-/// A file that could not be had is asked for again after this.
-const ASKED_AGAIN: Duration = Duration::from_mins(5);
+/// Longest time a copy is used (RFC 9309, section 2.4).
+pub(crate) const MAX_CACHE_AGE: Duration = Duration::from_hours(24);
+/// Shortest time a copy is used, even if the server declares a shorter lifetime.
+const MIN_CACHE_AGE: Duration = Duration::from_hours(1);
+/// Time until a file that could not be fetched is requested again.
+const RETRY_AFTER_FAILURE: Duration = Duration::from_mins(5);
 
-/// A robots.txt as it was fetched; can be kept from one run to the next.
+/// A fetched robots.txt, which can be stored from one run to the next.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RobotsFile {
-    /// When it was asked for last.
+    /// Time of the last request.
     pub fetched: Timestamp,
-    /// The status it came with.
+    /// Status code of the response.
     pub status: u16,
-    /// Its text, decoded, at most 500 KiB; empty where the status is not 2xx.
+    /// Decompressed text, at most 500 KiB; empty unless the status is 2xx.
     pub body: Vec<u8>,
-    /// To ask again with.
+    /// Validators for a conditional request.
     pub validators: Validators,
-    /// How long it may be used, in seconds.
+    /// How long the copy may be used, in seconds.
     pub max_age: u64,
 }
 
-/// The rules in force for an origin.
+/// The robots.txt rules of an origin.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RobotsRules {
-    /// The file has rules.
+    /// The file exists.
     Rules(Robots),
-    /// There is no such file: everything is allowed (RFC 9309, 2.3.1.3).
-    Open(u16),
-    /// It cannot be had: everything is forbidden (RFC 9309, 2.3.1.4).
-    Closed(RobotsReason),
+    /// The file does not exist, so everything is allowed (RFC 9309, section 2.3.1.3).
+    AllowAll(u16),
+    /// The file cannot be fetched, so everything is disallowed (RFC 9309, section 2.3.1.4).
+    DisallowAll(RobotsReason),
 }
 
 impl RobotsRules {
-    /// Says why `agent` may not fetch `path`; `None` where it may.
+    /// Returns why `agent` may not fetch `path`; `None` if it may.
     pub fn forbids(&self, agent: &str, path: &str) -> Option<RobotsReason> {
         match self {
-            Self::Open(_) => None,
-            Self::Closed(reason) => Some(reason.clone()),
+            Self::AllowAll(_) => None,
+            Self::DisallowAll(reason) => Some(reason.clone()),
             Self::Rules(robots) => {
                 let verdict = robots.verdict(agent, path);
                 let rule = verdict.rule.filter(|_| !verdict.is_allowed)?;
@@ -63,52 +62,53 @@ impl RobotsRules {
         }
     }
 
-    /// How long `agent` should wait between requests.
+    /// Returns the `Crawl-delay` for `agent`.
     pub fn delay(&self, agent: &str) -> Option<Duration> {
         let Self::Rules(robots) = self else { return None };
         Duration::try_from_secs_f64(robots.crawl_delay(agent)?).ok()
     }
 }
 
-/// What is kept of an origin.
+/// The cached robots.txt of an origin.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Kept {
-    /// The rules, and until when they need no thought.
+pub(crate) struct CachedRobots {
+    /// The rules, and the monotonic time until which they are valid.
     in_force: Option<(RobotsRules, Duration)>,
-    /// The last file that could be had.
+    /// The last file that was fetched.
     pub(crate) file: Option<RobotsFile>,
 }
 
-impl Kept {
-    /// Takes a copy of an earlier run.
-    pub(crate) fn of_file(file: RobotsFile, now: Timestamp, moment: Duration) -> Self {
+impl CachedRobots {
+    /// Creates a cache entry from a copy of an earlier run.
+    pub(crate) fn from_file(file: RobotsFile, now: Timestamp, moment: Duration) -> Self {
         let age = now.seconds_since(file.fetched);
-        // A copy from the future is as good as an old one.
+        // A copy with a future date counts as stale.
         let left = u64::try_from(age)
             .ok()
-            .and_then(|age| file.max_age.min(LONGEST_KEPT.as_secs()).checked_sub(age));
+            .and_then(|age| file.max_age.min(MAX_CACHE_AGE.as_secs()).checked_sub(age));
         let in_force = left.map(|left| (rules_of(&file), moment + Duration::from_secs(left)));
         Self { in_force, file: Some(file) }
     }
 
-    /// The rules, where they are still good.
+    /// Returns the rules if they are still valid.
     pub(crate) fn in_force(&self, moment: Duration) -> Option<&RobotsRules> {
         self.in_force.as_ref().filter(|(_, end)| moment < *end).map(|(rules, _)| rules)
     }
 
-    /// What to ask again with.
+    /// Returns the validators for a conditional request.
     pub(crate) fn validators(&self) -> Validators {
         self.file.as_ref().map(|file| file.validators.clone()).unwrap_or_default()
     }
 
-    /// Takes what came of asking.
-    pub(crate) fn take(
+    /// Stores the result of a request for robots.txt. Returns the rules, and the error if they
+    /// disallow everything because of it.
+    pub(crate) fn update(
         &mut self,
-        answer: Result<Fetched, FetchError>,
+        answer: Result<FetchedResponse, FetchError>,
         now: Timestamp,
         moment: Duration,
     ) -> (&RobotsRules, Option<FetchError>) {
-        let (rules, life, error) = match self.read(answer, now) {
+        let (rules, life, error) = match self.parse_response(answer, now) {
             Ok(file) => {
                 let life = Duration::from_secs(file.max_age);
                 let rules = rules_of(&file);
@@ -117,10 +117,11 @@ impl Kept {
             }
             Err((why, error)) => {
                 let (rules, life) = self.fall_back(why, now);
-                let is_closed = matches!(rules, RobotsRules::Closed(_));
-                // What a policy forbids costs nothing to ask again.
-                let is_refused =
-                    error.as_ref().is_some_and(|error| matches!(error.cause, Cause::Refused(_)));
+                let is_closed = matches!(rules, RobotsRules::DisallowAll(_));
+                // A request refused by policy costs nothing to repeat.
+                let is_refused = error
+                    .as_ref()
+                    .is_some_and(|error| matches!(error.cause, FailureCause::Refused(_)));
                 let life = if is_refused { Duration::ZERO } else { life };
                 (rules, life, error.filter(|_| is_closed))
             }
@@ -128,19 +129,22 @@ impl Kept {
         (&self.in_force.insert((rules, moment + life)).0, error)
     }
 
-    /// The file that an answer gives; else why it gives none.
-    fn read(
+    /// Converts a response to a file, or returns why it cannot be used.
+    fn parse_response(
         &self,
-        answer: Result<Fetched, FetchError>,
+        answer: Result<FetchedResponse, FetchError>,
         now: Timestamp,
     ) -> Result<RobotsFile, (String, Option<FetchError>)> {
         let broken = |why: String| (why, None);
         let answer = match answer {
             Ok(answer) => answer,
-            // More hops than are followed mean that there is no such file.
-            Err(FetchError { cause: Cause::Answer(BadAnswer::TooManyRedirects(_)), .. }) => {
+            // Too many redirects mean that the file does not exist.
+            Err(FetchError {
+                cause: FailureCause::Response(BadResponse::TooManyRedirects(_)),
+                ..
+            }) => {
                 let validators = Validators::default();
-                let max_age = LONGEST_KEPT.as_secs();
+                let max_age = MAX_CACHE_AGE.as_secs();
                 return Ok(RobotsFile {
                     fetched: now,
                     status: 310,
@@ -151,19 +155,18 @@ impl Kept {
             }
             Err(error) => return Err((error.cause.to_string(), Some(error))),
         };
-        let life = answer.fields.freshness.max_age.map_or(LONGEST_KEPT, Duration::from_secs);
-        let max_age = life.clamp(SHORTEST_KEPT, LONGEST_KEPT).as_secs();
+        let life = answer.fields.freshness.max_age.map_or(MAX_CACHE_AGE, Duration::from_secs);
+        let max_age = life.clamp(MIN_CACHE_AGE, MAX_CACHE_AGE).as_secs();
         match answer.status {
             304 => {
-                let file = self
-                    .file
-                    .clone()
-                    .ok_or_else(|| broken("status 304, but nothing was known before".to_owned()))?;
+                let file = self.file.clone().ok_or_else(|| {
+                    broken("status 304 in response to a request without conditions".to_owned())
+                })?;
                 Ok(RobotsFile { fetched: now, max_age, ..file })
             }
             200..=299 => {
-                let Body::Memory(bytes) = answer.body else {
-                    return Err(broken("it has no body".to_owned()));
+                let ResponseBody::Memory(bytes) = answer.body else {
+                    return Err(broken("the response has no body".to_owned()));
                 };
                 let coding = answer.fields.content_encoding.as_deref();
                 let body = text_of(&bytes, coding).map_err(broken)?;
@@ -176,7 +179,7 @@ impl Kept {
                     max_age,
                 })
             }
-            // Too many requests is no absence.
+            // 429 and 5xx do not mean that the file does not exist.
             429 | 500.. => Err(broken(format!("status {}", answer.status))),
             status => {
                 let validators = Validators::default();
@@ -185,13 +188,16 @@ impl Kept {
         }
     }
 
-    /// What counts while the file cannot be had.
+    /// Returns the rules to use while the file cannot be fetched.
     fn fall_back(&self, why: String, now: Timestamp) -> (RobotsRules, Duration) {
-        let closed = || (RobotsRules::Closed(RobotsReason::Unreachable(why)), ASKED_AGAIN);
+        let closed =
+            || (RobotsRules::DisallowAll(RobotsReason::Unreachable(why)), RETRY_AFTER_FAILURE);
         let Some(file) = &self.file else { return closed() };
         let Ok(age) = u64::try_from(now.seconds_since(file.fetched)) else { return closed() };
-        match LONGEST_KEPT.as_secs().checked_sub(age) {
-            Some(left @ 1..) => (rules_of(file), ASKED_AGAIN.min(Duration::from_secs(left))),
+        match MAX_CACHE_AGE.as_secs().checked_sub(age) {
+            Some(left @ 1..) => {
+                (rules_of(file), RETRY_AFTER_FAILURE.min(Duration::from_secs(left)))
+            }
             _ => closed(),
         }
     }
@@ -200,16 +206,16 @@ impl Kept {
 fn rules_of(file: &RobotsFile) -> RobotsRules {
     match file.status {
         200..=299 => RobotsRules::Rules(Robots::parse(&file.body)),
-        status => RobotsRules::Open(status),
+        status => RobotsRules::AllowAll(status),
     }
 }
 
-/// The text of a file: decoded, and in UTF-8 where it came in UTF-16.
+/// Decompresses a file and converts UTF-16 to UTF-8.
 fn text_of(bytes: &[u8], coding: Option<&str>) -> Result<Vec<u8>, String> {
-    let most = What::Robots.sizes().decoded;
+    let max_bytes = ResourceKind::Robots.size_limits().decoded;
     let mut text = Vec::new();
     let input = decode::open(bytes, coding, u64::MAX).map_err(|error| error.to_string())?;
-    let read = std::io::Read::read_to_end(&mut std::io::Read::take(input, most), &mut text);
+    let read = std::io::Read::read_to_end(&mut std::io::Read::take(input, max_bytes), &mut text);
     read.map_err(|error| error.to_string())?;
     let units = |parse: fn([u8; 2]) -> u16| {
         let pairs = text.chunks_exact(2).filter_map(|pair| Some(parse(pair.try_into().ok()?)));

@@ -1,31 +1,30 @@
-//! What may be asked for at all: schemes, ports, hosts, and how an address is
-//! shown.
+//! Checks a URL before anything is sent: scheme, credentials, port, host.
 //!
-//! Every hop of a redirect passes here again.
+//! Every URL of a chain of redirects is checked here again.
 
 use std::net::IpAddr;
 
 use url::{Host, Url};
 
-use crate::error::Refused;
+use crate::error::RequestRefusal;
 
-/// Which ports may be asked.
+/// Which ports a client may connect to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Ports {
-    /// 80, 443, and those from 1024 on that belong to no other protocol.
+pub enum PortPolicy {
+    /// 80, 443, and ports from 1024 on that no other protocol uses.
     #[default]
     Usual,
-    /// These alone.
+    /// Only these ports.
     Only(Vec<u16>),
 }
 
-/// Ports from 1024 on that browsers refuse, because other protocols live there.
+/// Ports from 1024 on that browsers block, because other protocols use them.
 const OTHER_PROTOCOLS: [u16; 17] = [
     1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669,
     10_080,
 ];
 
-impl Ports {
+impl PortPolicy {
     fn allows(&self, port: u16) -> bool {
         match self {
             Self::Usual => {
@@ -36,61 +35,61 @@ impl Ports {
     }
 }
 
-/// Which hosts may serve what belongs to a site (D13).
+/// Which hosts may serve files of a site (D13).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Hosts {
+pub enum HostPolicy {
     /// Hosts of the same registrable domain.
     #[default]
     SameSite,
-    /// The site's own host and these.
+    /// The site's own host and the listed ones.
     Listed(Vec<String>),
-    /// Any host that speaks https.
+    /// Any host, with https only.
     AnyHttps,
 }
 
-impl Hosts {
-    /// Tells whether `url` may serve what belongs to `site`.
+impl HostPolicy {
+    /// Returns whether `url` may serve files of `site`.
     ///
     /// ```
-    /// # use rutter_fetch::Hosts;
+    /// # use rutter_fetch::HostPolicy;
     /// # use url::Url;
     /// let url = |text| Url::parse(text).unwrap();
     /// let site = url("https://www.harbour.example/");
-    /// assert!(Hosts::SameSite.allows(&site, &url("https://cdn.harbour.example/a.scp")));
-    /// assert!(!Hosts::SameSite.allows(&site, &url("https://harbour.test/a.scp")));
+    /// assert!(HostPolicy::SameSite.allows(&site, &url("https://cdn.harbour.example/a.scp")));
+    /// assert!(!HostPolicy::SameSite.allows(&site, &url("https://harbour.test/a.scp")));
     /// ```
     pub fn allows(&self, site: &Url, url: &Url) -> bool {
         if site.host() == url.host() {
             return true;
         }
-        let (Some(Host::Domain(ours)), Some(Host::Domain(theirs))) = (site.host(), url.host())
+        let (Some(Host::Domain(site_name)), Some(Host::Domain(name))) = (site.host(), url.host())
         else {
             return matches!(self, Self::AnyHttps) && url.scheme() == "https";
         };
         match self {
             Self::SameSite => {
-                let domain = |name: &str| {
-                    let name = name.trim_end_matches('.');
+                let domain = |host: &str| {
+                    let name = host.trim_end_matches('.');
                     psl::domain_str(name).map(str::to_owned)
                 };
-                domain(ours).is_some() && domain(ours) == domain(theirs)
+                domain(site_name).is_some() && domain(site_name) == domain(name)
             }
-            Self::Listed(hosts) => hosts.iter().any(|host| host.eq_ignore_ascii_case(theirs)),
+            Self::Listed(hosts) => hosts.iter().any(|host| host.eq_ignore_ascii_case(name)),
             Self::AnyHttps => url.scheme() == "https",
         }
     }
 }
 
-/// What is allowed by settings.
+/// The settings that decide which URLs are allowed.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Rules {
+pub(crate) struct UrlRules {
     pub(crate) allow_http: bool,
-    /// Whether loopback may be asked, and plain http there.
+    /// Whether loopback addresses are allowed, also with plain http.
     pub(crate) allow_loopback: bool,
-    pub(crate) ports: Ports,
+    pub(crate) ports: PortPolicy,
 }
 
-impl Rules {
+impl UrlRules {
     pub(crate) fn allows_scheme(&self, url: &Url) -> bool {
         match url.scheme() {
             "https" => true,
@@ -100,8 +99,8 @@ impl Rules {
     }
 }
 
-/// An address of this machine, or its name. Another name may lead there today
-/// and elsewhere tomorrow.
+/// Returns whether the host is a loopback address or `localhost`. Other names may resolve to a
+/// loopback address today and to another one tomorrow.
 fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
@@ -111,11 +110,11 @@ fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Where a checked address leads.
+/// A URL that passed all checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) url: Url,
-    /// Scheme, host and port, as robots.txt and connections are told apart.
+    /// The origin, which robots.txt and connections belong to.
     pub(crate) origin: Origin,
 }
 
@@ -123,24 +122,24 @@ pub(crate) struct Target {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Origin {
     pub(crate) is_https: bool,
-    /// The name in lower case without a dot at the end, or the address.
+    /// The name in lower case without a trailing dot, or the address.
     pub(crate) host: String,
     pub(crate) port: u16,
 }
 
 impl Origin {
-    /// The address, where the host is one and not a name.
+    /// Returns the IP address if the host is not a name.
     pub(crate) fn literal(&self) -> Option<IpAddr> {
         self.host.trim_start_matches('[').trim_end_matches(']').parse().ok()
     }
 
-    /// As it stands in a `Host` field.
+    /// Returns the value of the `Host` field.
     pub(crate) fn authority(&self) -> String {
         let usual = if self.is_https { 443 } else { 80 };
         if self.port == usual { self.host.clone() } else { format!("{}:{}", self.host, self.port) }
     }
 
-    /// The address of the root, with a slash at the end.
+    /// Returns the URL of the root, with a trailing slash.
     pub(crate) fn root(&self) -> String {
         let scheme = if self.is_https { "https" } else { "http" };
         format!("{scheme}://{}/", self.authority())
@@ -148,24 +147,24 @@ impl Origin {
 }
 
 impl Target {
-    /// Checks everything that can be seen without asking anybody.
-    pub(crate) fn check(url: &Url, rules: &Rules) -> Result<Self, Refused> {
+    /// Checks everything that is visible in the URL.
+    pub(crate) fn check(url: &Url, rules: &UrlRules) -> Result<Self, RequestRefusal> {
         let is_https = match url.scheme() {
             "https" => true,
             "http" if rules.allows_scheme(url) => false,
-            "http" => return Err(Refused::PlainHttp),
-            other => return Err(Refused::Scheme(rutter_finding::quoted(other))),
+            "http" => return Err(RequestRefusal::PlainHttp),
+            other => return Err(RequestRefusal::Scheme(rutter_finding::quoted(other))),
         };
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(Refused::Credentials);
+            return Err(RequestRefusal::Credentials);
         }
         let host = url.host_str().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase();
         if host.is_empty() {
-            return Err(Refused::NoHost);
+            return Err(RequestRefusal::NoHost);
         }
         let port = url.port_or_known_default().unwrap_or_default();
         if !rules.ports.allows(port) {
-            return Err(Refused::Port(port));
+            return Err(RequestRefusal::Port(port));
         }
         let mut url = url.clone();
         url.set_fragment(None);
@@ -182,8 +181,8 @@ mod tests {
     }
 
     #[test]
-    fn ours_plain_http_is_for_loopback_where_only_that_is_allowed() {
-        let rules = Rules { allow_loopback: true, ..Rules::default() };
+    fn allows_plain_http_for_loopback_only() {
+        let rules = UrlRules { allow_loopback: true, ..UrlRules::default() };
         for (text, is_fine) in [
             ("http://127.0.0.1:8080/", true),
             ("http://127.9.9.9/", true),
@@ -198,40 +197,40 @@ mod tests {
             let checked = Target::check(&Url::parse(text).unwrap(), &rules);
             assert_eq!(checked.is_ok(), is_fine, "{text}");
             if !is_fine {
-                assert!(matches!(checked, Err(Refused::PlainHttp)), "{text}");
+                assert!(matches!(checked, Err(RequestRefusal::PlainHttp)), "{text}");
             }
         }
         assert!(
-            Target::check(&Url::parse("http://127.0.0.1/").unwrap(), &Rules::default()).is_err()
+            Target::check(&Url::parse("http://127.0.0.1/").unwrap(), &UrlRules::default()).is_err()
         );
     }
 
     #[test] // SCP-191 SCP-193 D12
-    fn spec_what_is_seen_without_asking() {
-        let rules = Rules::default();
+    fn checks_urls_before_any_request() {
+        let rules = UrlRules::default();
         for (text, wanted) in [
-            ("http://h.example/", Refused::PlainHttp),
-            ("ftp://h.example/", Refused::Scheme("`ftp`".into())),
-            ("file:///etc/passwd", Refused::Scheme("`file`".into())),
-            ("https://u@h.example/", Refused::Credentials),
-            ("https://u:p@h.example/", Refused::Credentials),
-            ("https://h.example:25/", Refused::Port(25)),
-            ("https://h.example:22/", Refused::Port(22)),
-            ("https://h.example:6667/", Refused::Port(6667)),
+            ("http://h.example/", RequestRefusal::PlainHttp),
+            ("ftp://h.example/", RequestRefusal::Scheme("`ftp`".into())),
+            ("file:///etc/passwd", RequestRefusal::Scheme("`file`".into())),
+            ("https://u@h.example/", RequestRefusal::Credentials),
+            ("https://u:p@h.example/", RequestRefusal::Credentials),
+            ("https://h.example:25/", RequestRefusal::Port(25)),
+            ("https://h.example:22/", RequestRefusal::Port(22)),
+            ("https://h.example:6667/", RequestRefusal::Port(6667)),
         ] {
             assert_eq!(Target::check(&url(text), &rules).unwrap_err(), wanted, "{text}");
         }
         let target = Target::check(&url("https://H.example.:443/a#b"), &rules).unwrap();
         assert_eq!(target.origin.authority(), "h.example");
         assert_eq!(target.url.fragment(), None);
-        let ports = Ports::Only(vec![80]);
-        let rules = Rules { allow_http: true, allow_loopback: false, ports };
+        let ports = PortPolicy::Only(vec![80]);
+        let rules = UrlRules { allow_http: true, allow_loopback: false, ports };
         assert!(Target::check(&url("http://h.example/"), &rules).is_ok());
         assert!(Target::check(&url("https://h.example/"), &rules).is_err());
     }
 
     #[test] // SCP-198 SCP-199 D13
-    fn spec_hosts_of_collections() {
+    fn limits_the_hosts_of_a_site() {
         let site = url("https://www.harbour.co.uk/");
         for (text, same, listed, any) in [
             ("https://www.harbour.co.uk/a", true, true, true),
@@ -243,12 +242,12 @@ mod tests {
             ("https://1.2.3.4/a", false, false, true),
         ] {
             let other = url(text);
-            let list = Hosts::Listed(vec!["R2.example".into()]);
-            assert_eq!(Hosts::SameSite.allows(&site, &other), same, "{text}");
+            let list = HostPolicy::Listed(vec!["R2.example".into()]);
+            assert_eq!(HostPolicy::SameSite.allows(&site, &other), same, "{text}");
             assert_eq!(list.allows(&site, &other), listed, "{text}");
-            assert_eq!(Hosts::AnyHttps.allows(&site, &other), any, "{text}");
+            assert_eq!(HostPolicy::AnyHttps.allows(&site, &other), any, "{text}");
         }
         let site = url("https://a.github.io/");
-        assert!(!Hosts::SameSite.allows(&site, &url("https://b.github.io/")));
+        assert!(!HostPolicy::SameSite.allows(&site, &url("https://b.github.io/")));
     }
 }

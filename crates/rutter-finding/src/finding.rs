@@ -1,4 +1,4 @@
-//! Findings, where they are, who takes them, and the error that is none.
+//! Findings, their places in the input, and the functions that show foreign text safely.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -6,9 +6,9 @@ use std::fmt;
 
 use crate::rule::Rule;
 
-/// Where in an input something was found.
+/// A place in an input.
 ///
-/// Shown as `line 7 /content/3/level`; either part may be missing.
+/// Displayed as `line 7 /content/3/level`; the line or the pointer may be missing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place {
     /// Line of the decoded text, counted from 1.
@@ -18,15 +18,15 @@ pub struct Place {
 }
 
 impl Place {
-    /// The input as a whole.
+    /// The whole input.
     pub const WHOLE: Self = Self { line: None, pointer: String::new() };
 
-    /// A whole line.
+    /// Creates the place of a whole line.
     pub fn line(line: u64) -> Self {
         Self { line: Some(line), pointer: String::new() }
     }
 
-    /// A value inside a line.
+    /// Creates the place of a value inside a line.
     pub fn pointer(line: u64, pointer: impl Into<String>) -> Self {
         Self { line: Some(line), pointer: pointer.into() }
     }
@@ -42,27 +42,27 @@ impl fmt::Display for Place {
     }
 }
 
-/// One occurrence of a broken rule.
+/// One violation of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The rule that is broken.
+    /// The rule that the input breaks.
     pub rule: &'static Rule,
-    /// Where.
+    /// The place in the input.
     pub place: Place,
-    /// What was seen there; empty where the rule's title says it all.
+    /// The offending value; empty if the title of the rule is sufficient.
     pub detail: String,
 }
 
 impl Finding {
-    /// Puts a finding together.
+    /// Creates a finding.
     pub fn new(rule: &'static Rule, place: Place, detail: impl Into<String>) -> Self {
         Self { rule, place, detail: detail.into() }
     }
 }
 
-/// Takes findings; never fails.
+/// Receives findings. Never fails.
 pub trait FindingSink {
-    /// Takes one finding.
+    /// Receives one finding.
     fn report(&mut self, finding: Finding);
 }
 
@@ -72,27 +72,27 @@ impl FindingSink for Vec<Finding> {
     }
 }
 
-/// Lets findings go: for callers that only want what could be read.
+/// Discards findings, for callers that need only the readable part of the input.
 impl FindingSink for () {
     fn report(&mut self, _finding: Finding) {}
 }
 
-/// The input breaks a rule so badly that it is not used at all.
+/// The violation of a rule that makes the whole input unusable.
 ///
-/// It is an error, not a finding: whoever returns it has stopped. A judge that
-/// wants to list it beside findings converts it.
+/// It is an error and not a finding, because the reader that returns it has stopped. Convert it
+/// into a [`Finding`] to report it together with other findings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// The rule that forbids going on.
+    /// The fatal rule that the input breaks.
     pub rule: &'static Rule,
-    /// Where.
+    /// The place in the input.
     pub place: Place,
-    /// What was seen there.
+    /// The offending value; may be empty.
     pub detail: String,
 }
 
 impl Refusal {
-    /// Puts a refusal together.
+    /// Creates a refusal.
     pub fn new(rule: &'static Rule, place: Place, detail: impl Into<String>) -> Self {
         Self { rule, place, detail: detail.into() }
     }
@@ -119,7 +119,7 @@ impl From<Refusal> for Finding {
     }
 }
 
-/// Says how many there are, in the singular where it is one.
+/// Formats a count with its noun: `1 page`, `2 pages`, `3 entries`.
 pub fn counted(n: u64, what: &str) -> String {
     match what.strip_suffix('y') {
         _ if n == 1 => format!("{n} {what}"),
@@ -128,33 +128,31 @@ pub fn counted(n: u64, what: &str) -> String {
     }
 }
 
-/// Shows foreign text in one short line: quoted, control characters escaped,
-/// cut after 60 characters.
+/// Quotes foreign text for a message: in backticks, with hidden characters escaped, cut after 60
+/// characters.
 pub fn quoted(text: &str) -> String {
-    const LONGEST: usize = 60;
+    const MAX_CHARS: usize = 60;
     let mut shown = String::from("`");
-    for c in text.chars().take(LONGEST) {
+    for c in text.chars().take(MAX_CHARS) {
         if is_hidden(c) {
             shown.extend(c.escape_default());
         } else {
             shown.push(c);
         }
     }
-    if text.chars().nth(LONGEST).is_some() {
+    if text.chars().nth(MAX_CHARS).is_some() {
         shown.push('…');
     }
     shown.push('`');
     shown
 }
 
-/// Leaves out of foreign text what could steer a terminal or hide from a
-/// reader: control characters, direction overrides, zero-width characters.
+/// Removes hidden characters from foreign text; see [`is_hidden`].
 pub fn visible(text: &str) -> String {
     text.chars().filter(|c| !is_hidden(*c)).collect()
 }
 
-/// Shows foreign text whole and in one line: what could steer a terminal or
-/// hide from a reader is escaped.
+/// Escapes hidden characters in foreign text, which also makes it a single line.
 pub fn shown(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
@@ -166,8 +164,8 @@ pub fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Tells whether a character steers or hides instead of being seen: control
-/// characters, direction marks, zero-width characters, tags.
+/// Returns whether a character could control a terminal or be invisible: control characters,
+/// direction marks and overrides, zero-width characters, tag characters.
 pub fn is_hidden(c: char) -> bool {
     let is_invisible = matches!(c,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
@@ -181,7 +179,7 @@ mod tests {
     use super::{quoted, shown, visible};
 
     #[test] // SCP-187
-    fn ours_foreign_text_cannot_reach_the_terminal_raw() {
+    fn escapes_or_removes_hidden_characters() {
         assert_eq!(quoted("a\u{1b}[31m\nb\u{202e}"), "`a\\u{1b}[31m\\nb\\u{202e}`");
         assert_eq!(quoted(&"x".repeat(100)).chars().count(), 63);
         assert_eq!(visible("a\u{1b}[31m\nb\u{202e}c"), "a[31mbc");

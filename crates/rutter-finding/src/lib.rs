@@ -1,12 +1,12 @@
-//! How Rutter speaks about problems.
+//! Rules, and the findings about input that breaks them.
 //!
-//! A [`Rule`] is data: a stable code, the clause behind it, how grave it is to
-//! a reader and to a judge. A [`Finding`] is one occurrence at a [`Place`].
-//! Readers hand findings to a [`FindingSink`] and go on; when they cannot go
-//! on they return a [`Refusal`], which is an error and not a finding.
-//! A [`Report`] collects findings in bounded memory and knows the verdict.
+//! A [`Rule`] is data: a stable code, the clause it comes from, and its severity for each
+//! [`Strictness`]. A [`Finding`] is one violation at a [`Place`] of the input. Readers pass
+//! findings to a [`FindingSink`] and continue; where they cannot continue, they return a
+//! [`Refusal`], which is an error. A [`Report`] collects findings in bounded memory and derives
+//! the [`Verdict`].
 //!
-//! Refuses: to print. Only the `rutter` binary talks to people.
+//! This crate never prints. Only the `rutter` binary writes to the terminal.
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 
@@ -18,4 +18,8 @@ pub use finding::{
     Finding, FindingSink, Place, Refusal, counted, is_hidden, quoted, shown, visible,
 };
 pub use report::{Report, Verdict};
-pub use rule::{Mode, Rule, Severity};
+pub use rule::{Rule, Severity, Strictness};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

@@ -1,56 +1,59 @@
-//! Findings of one input, in bounded memory, with a verdict.
+//! Collects the findings about one input in bounded memory and derives a verdict.
+//!
+//! Input: findings through [`FindingSink`]. Output: the first findings of each rule, the counts
+//! of all, and accepted or rejected.
 
 use std::collections::BTreeMap;
 
 use crate::finding::{Finding, FindingSink};
-use crate::rule::{Mode, Severity};
+use crate::rule::{Severity, Strictness};
 
-/// What a judge says of an input in the end.
+/// The result of checking an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It may be used.
+    /// The input has no errors.
     Accepted,
-    /// It may not: an error was found.
+    /// The input has at least one error.
     Rejected,
 }
 
-/// Collects the findings that count in a [`Mode`].
+/// Collects the findings that a [`Strictness`] reports.
 ///
-/// Keeps the first [`Report::KEPT_PER_RULE`] findings of each rule and counts
-/// the others, so that a hostile input cannot fill memory with complaints.
+/// Keeps the first [`Report::KEPT_PER_RULE`] findings of each rule and only counts the others, so
+/// that hostile input cannot exhaust memory.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    mode: Mode,
+    mode: Strictness,
     kept: Vec<(Severity, Finding)>,
     counts: BTreeMap<&'static str, u64>,
     by_severity: [u64; 3],
 }
 
 impl Report {
-    /// How many findings of one rule are kept.
+    /// Maximum number of findings that are kept for one rule.
     pub const KEPT_PER_RULE: u64 = 100;
 
-    /// An empty report for this mode.
-    pub fn new(mode: Mode) -> Self {
+    /// Creates an empty report for this mode.
+    pub fn new(mode: Strictness) -> Self {
         Self { mode, ..Self::default() }
     }
 
-    /// For whom it is.
-    pub fn mode(&self) -> Mode {
+    /// Returns the mode of this report.
+    pub fn mode(&self) -> Strictness {
         self.mode
     }
 
-    /// The kept findings in the order they were reported.
+    /// Returns the kept findings in the order they were reported.
     pub fn findings(&self) -> impl Iterator<Item = (Severity, &Finding)> {
         self.kept.iter().map(|(severity, finding)| (*severity, finding))
     }
 
-    /// How often each rule was broken, by code, including what was not kept.
+    /// Returns the number of findings by rule code, including those that were not kept.
     pub fn counts(&self) -> &BTreeMap<&'static str, u64> {
         &self.counts
     }
 
-    /// Number of findings of this severity, including what was not kept.
+    /// Returns the number of findings of this severity, including those that were not kept.
     pub fn count(&self, severity: Severity) -> u64 {
         let [notes, warnings, errors] = self.by_severity;
         match severity {
@@ -60,51 +63,51 @@ impl Report {
         }
     }
 
-    /// Number of findings that were counted but not kept.
+    /// Returns the number of findings that were counted but not kept.
     pub fn not_kept(&self) -> u64 {
         self.by_severity.iter().sum::<u64>() - self.kept.len() as u64
     }
 
-    /// Takes findings out that are not to be spoken of; gives how many.
+    /// Removes the findings for which `is_wanted` returns `false`; returns how many were removed.
     ///
-    /// What was counted but not kept goes with its rule: it is taken out when
-    /// no kept finding of the rule is left, and stays otherwise.
+    /// Findings that were counted but not kept are removed with their rule: only if no kept
+    /// finding of the rule remains.
     pub fn retain(&mut self, mut is_wanted: impl FnMut(Severity, &Finding) -> bool) -> u64 {
         let before: u64 = self.by_severity.iter().sum();
-        let mut taken: BTreeMap<&'static str, (Severity, u64)> = BTreeMap::new();
+        let mut removed: BTreeMap<&'static str, (Severity, u64)> = BTreeMap::new();
         self.kept.retain(|(severity, finding)| {
             let is_kept = is_wanted(*severity, finding);
             if !is_kept {
-                taken.entry(finding.rule.code).or_insert((*severity, 0)).1 += 1;
+                removed.entry(finding.rule.code).or_insert((*severity, 0)).1 += 1;
             }
             is_kept
         });
-        for (code, (severity, n_taken)) in taken {
-            let is_left = self.kept.iter().any(|(_, finding)| finding.rule.code == code);
+        for (code, (severity, n_kept_removed)) in removed {
+            let has_kept = self.kept.iter().any(|(_, finding)| finding.rule.code == code);
             let Some(count) = self.counts.get_mut(code) else { continue };
-            let n_gone = if is_left { n_taken } else { *count };
-            *count -= n_gone;
+            let n_removed = if has_kept { n_kept_removed } else { *count };
+            *count -= n_removed;
             if *count == 0 {
                 self.counts.remove(code);
             }
-            *self.of_severity(severity) -= n_gone;
+            *self.severity_count_mut(severity) -= n_removed;
         }
         before - self.by_severity.iter().sum::<u64>()
     }
 
-    /// Takes a finding that stands for so many; it is kept once and counted as
-    /// often.
+    /// Adds a finding that represents `times` violations: it is kept once and counted `times`
+    /// times.
     pub fn report_many(&mut self, finding: Finding, times: u64) {
         let rule = finding.rule;
         self.report(finding);
         let (Some(severity), Some(more)) = (rule.severity(self.mode), times.checked_sub(1)) else {
             return;
         };
-        *self.of_severity(severity) += more;
+        *self.severity_count_mut(severity) += more;
         *self.counts.entry(rule.code).or_default() += more;
     }
 
-    fn of_severity(&mut self, severity: Severity) -> &mut u64 {
+    fn severity_count_mut(&mut self, severity: Severity) -> &mut u64 {
         let [notes, warnings, errors] = &mut self.by_severity;
         match severity {
             Severity::Note => notes,
@@ -113,14 +116,14 @@ impl Report {
         }
     }
 
-    /// The gravest finding; `None` for a clean input.
+    /// Returns the highest severity of all findings, or `None` if there are no findings.
     pub fn worst(&self) -> Option<Severity> {
         [Severity::Error, Severity::Warning, Severity::Note]
             .into_iter()
             .find(|severity| 0 < self.count(*severity))
     }
 
-    /// Rejected as soon as there is one error.
+    /// Returns [`Verdict::Rejected`] if there is at least one error.
     pub fn verdict(&self) -> Verdict {
         if self.worst() == Some(Severity::Error) { Verdict::Rejected } else { Verdict::Accepted }
     }
@@ -129,7 +132,7 @@ impl Report {
 impl FindingSink for Report {
     fn report(&mut self, finding: Finding) {
         let Some(severity) = finding.rule.severity(self.mode) else { return };
-        *self.of_severity(severity) += 1;
+        *self.severity_count_mut(severity) += 1;
         let count = self.counts.entry(finding.rule.code).or_default();
         *count += 1;
         if *count <= Self::KEPT_PER_RULE {
@@ -156,10 +159,10 @@ mod tests {
     };
 
     #[test]
-    fn ours_mode_decides_what_counts() {
+    fn counts_only_findings_that_the_mode_reports() {
         for (mode, worst, verdict) in [
-            (Mode::Lenient, None, Verdict::Accepted),
-            (Mode::Strict, Some(Severity::Error), Verdict::Rejected),
+            (Strictness::Lenient, None, Verdict::Accepted),
+            (Strictness::Strict, Some(Severity::Error), Verdict::Rejected),
         ] {
             let mut report = Report::new(mode);
             report.report(Finding::new(&QUIET, Place::line(3), ""));
@@ -169,8 +172,8 @@ mod tests {
     }
 
     #[test]
-    fn ours_what_is_taken_out_is_counted_with_what_was_not_kept() {
-        let mut report = Report::new(Mode::Strict);
+    fn retain_also_removes_findings_that_were_not_kept() {
+        let mut report = Report::new(Strictness::Strict);
         for line in 0..150 {
             report.report(Finding::new(&QUIET, Place::line(line), ""));
         }
@@ -182,19 +185,19 @@ mod tests {
     }
 
     #[test]
-    fn ours_one_finding_may_stand_for_many() {
-        let mut report = Report::new(Mode::Strict);
+    fn counts_a_finding_that_represents_many() {
+        let mut report = Report::new(Strictness::Strict);
         report.report_many(Finding::new(&QUIET, Place::WHOLE, "and others"), 40);
         assert_eq!((report.findings().count(), report.count(Severity::Error)), (1, 40));
         assert_eq!((report.counts()["XX001"], report.not_kept()), (40, 39));
-        let mut quiet = Report::new(Mode::Lenient);
+        let mut quiet = Report::new(Strictness::Lenient);
         quiet.report_many(Finding::new(&QUIET, Place::WHOLE, ""), 40);
         assert_eq!(quiet.worst(), None);
     }
 
     #[test]
-    fn ours_many_findings_stay_bounded_and_counted() {
-        let mut report = Report::new(Mode::Strict);
+    fn bounds_kept_findings_and_counts_all() {
+        let mut report = Report::new(Strictness::Strict);
         for line in 0..1000 {
             report.report(Finding::new(&QUIET, Place::line(line), ""));
         }

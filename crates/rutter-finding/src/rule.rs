@@ -1,18 +1,20 @@
-//! Rules as data: code, clause, gravity, and the words that explain them.
+//! Rules as data: code, clause, severities and explanation.
+//!
+//! Each crate defines its rules with [`rules!`](crate::rules), which also lists them in `ALL`.
 
-/// How grave a finding is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Worth knowing; nothing is wrong.
+    /// Information; nothing is wrong.
     Note,
-    /// A reader copes, but the publisher should mend it.
+    /// Readers can use the input, but the publisher should fix it.
     Warning,
-    /// The specification is broken.
+    /// The input violates the specification.
     Error,
 }
 
 impl Severity {
-    /// The lower-case word used in all outputs.
+    /// Returns the lower-case name that all outputs use.
     pub fn name(self) -> &'static str {
         match self {
             Self::Note => "note",
@@ -22,56 +24,56 @@ impl Severity {
     }
 }
 
-/// For whom the input is judged.
+/// How strictly input is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
-    /// A reader that wants every page it can safely have.
+pub enum Strictness {
+    /// For readers: use every page that can be used safely.
     #[default]
     Lenient,
-    /// A judge who tells the publisher everything that is wrong.
+    /// For validation: report every violation to the publisher.
     Strict,
 }
 
-/// One rule of a standard, or one habit of ours.
+/// A rule of a specification, or a rule that Rutter adds.
 ///
-/// `lenient` is the gravity for readers (`None`: readers do not mention it),
-/// `strict` the gravity for judges. A rule whose lenient gravity is
-/// [`Severity::Error`] is fatal: the input is refused as a whole.
+/// A rule has one severity for readers (`lenient`; `None` if readers do not report it) and one
+/// for validation (`strict`). A rule with the lenient severity [`Severity::Error`] is fatal: input
+/// that breaks it is rejected as a whole.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Two letters for the layer and three digits; never reused.
+    /// Code of two letters for the layer and three digits; a code is never reused.
     pub code: &'static str,
-    /// Readable name, words joined by hyphens.
+    /// Readable name in lower case, with hyphens between the words.
     pub name: &'static str,
     /// Requirement id in `conformance/requirements.tsv`, or a decision id.
     pub clause: &'static str,
-    /// Gravity for readers; `None` where only a judge speaks of it.
+    /// Severity for readers; `None` if only validation reports the rule.
     pub lenient: Option<Severity>,
-    /// Gravity for judges.
+    /// Severity for validation.
     pub strict: Severity,
-    /// What is wrong, in a few words.
+    /// Short description of the problem.
     pub title: &'static str,
-    /// Why it matters, in a sentence or two.
+    /// Consequence of the problem, in a sentence or two.
     pub why: &'static str,
-    /// What to do about it.
+    /// How to fix the problem.
     pub fix: &'static str,
 }
 
 impl Rule {
-    /// How grave the rule is in this mode; `None` where it is not mentioned.
-    pub fn severity(&self, mode: Mode) -> Option<Severity> {
+    /// Returns the severity of the rule in this mode, or `None` if the mode does not report it.
+    pub fn severity(&self, mode: Strictness) -> Option<Severity> {
         match mode {
-            Mode::Lenient => self.lenient,
-            Mode::Strict => Some(self.strict),
+            Strictness::Lenient => self.lenient,
+            Strictness::Strict => Some(self.strict),
         }
     }
 
-    /// The two letters of its layer.
+    /// Returns the two letters that name the layer of the rule.
     pub fn layer(&self) -> &'static str {
         self.code.get(..2).unwrap_or(self.code)
     }
 
-    /// Tells whether breaking this rule refuses the whole input for everyone.
+    /// Returns whether input that breaks this rule is rejected as a whole, in every mode.
     pub fn is_fatal(&self) -> bool {
         self.lenient == Some(Severity::Error)
     }
@@ -79,26 +81,32 @@ impl Rule {
 
 /// Defines rules as statics and lists them in `ALL`, in the order given.
 ///
-/// The gravity is one of `fatal` (refused by everyone), `warning` (an error for
-/// a judge), `advice` (a warning for both), `note` (a note for both),
-/// `judge` (an error only a judge speaks of) and `hint` (a note only a judge
-/// speaks of).
+/// Each rule has one of these severity classes:
+///
+/// | class | lenient | strict |
+/// |---|---|---|
+/// | `fatal` | error, input rejected | error, input rejected |
+/// | `warning` | warning | error |
+/// | `advice` | warning | warning |
+/// | `note` | note | note |
+/// | `judge` | not reported | error |
+/// | `hint` | not reported | note |
 #[macro_export]
 macro_rules! rules {
-    ($( $(#[$doc:meta])* $id:ident = $code:literal $name:literal ($gravity:ident, $clause:literal)
+    ($( $(#[$doc:meta])* $id:ident = $code:literal $name:literal ($class:ident, $clause:literal)
         $title:literal, $why:literal, $fix:literal; )*) => {
         $( $(#[$doc])*
         pub static $id: $crate::Rule = $crate::Rule {
             code: $code,
             name: $name,
             clause: $clause,
-            lenient: $crate::rules!(@lenient $gravity),
-            strict: $crate::rules!(@strict $gravity),
+            lenient: $crate::rules!(@lenient $class),
+            strict: $crate::rules!(@strict $class),
             title: $title,
             why: $why,
             fix: $fix,
         }; )*
-        /// Every rule of this table.
+        /// All rules of this table.
         pub static ALL: &[&$crate::Rule] = &[$(&$id),*];
     };
     (@lenient fatal) => { Some($crate::Severity::Error) };

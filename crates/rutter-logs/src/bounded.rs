@@ -1,67 +1,66 @@
-//! Tables that do not grow with the log.
+//! Tables whose size does not grow with the log.
 //!
-//! [`Recent`] keeps what was used lately and counts what it let go. [`Distinct`]
-//! counts different things: exactly up to a number, about right beyond it.
-//! Both work on fingerprints of 64 bits. Those of a table begin with a number
-//! of chance, so nobody can write a log whose lines all fall into one place;
-//! those that are counted do not, so the same log gives the same figures.
+//! [`RecentTable`] keeps recently used values and counts dropped ones. [`DistinctCounter`] counts
+//! distinct values, exactly up to a limit and approximately beyond it. Both use fingerprints of 64
+//! bits. Tables use a random seed, so a log cannot be crafted to cause collisions; counters use a
+//! fixed seed, so the same log gives the same figures.
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
 
-/// Makes fingerprints: two different texts have the same by accident only.
+/// Creates fingerprints of texts; collisions are accidental.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Seed(u64);
+pub(crate) struct HashSeed(u64);
 
-impl Seed {
-    /// Always the same.
+impl HashSeed {
+    /// A fixed seed.
     pub(crate) const FIXED: Self = Self(0x243f_6a88_85a3_08d3);
 
-    /// Another in every run.
+    /// Returns a random seed.
     pub(crate) fn random() -> Self {
         Self(RandomState::new().hash_one(0))
     }
 
-    /// Stands for these texts.
+    /// Returns the fingerprint of a list of texts.
     pub(crate) fn of(self, parts: &[&str]) -> u64 {
         let mut state = self.0;
         for part in parts {
             let (words, rest) = part.as_bytes().as_chunks::<8>();
             for word in words {
-                state = mixed(state ^ u64::from_le_bytes(*word));
+                state = mix(state ^ u64::from_le_bytes(*word));
             }
             let mut last = [0; 8];
             for (byte, to) in rest.iter().zip(&mut last) {
                 *to = *byte;
             }
-            // The length keeps texts apart that differ in zeros only.
-            state = mixed(state ^ u64::from_le_bytes(last) ^ ((part.len() as u64) << 56));
-            state = mixed(state.wrapping_add(part.len() as u64));
+            // The length distinguishes texts that differ only in trailing zeros.
+            state = mix(state ^ u64::from_le_bytes(last) ^ ((part.len() as u64) << 56));
+            state = mix(state.wrapping_add(part.len() as u64));
         }
-        mixed(state)
+        mix(state)
     }
 }
 
-/// Multiplies into 128 bits and folds the halves together.
-fn mixed(state: u64) -> u64 {
+/// Multiplies to 128 bits and combines the halves.
+fn mix(state: u64) -> u64 {
     let wide = u128::from(state ^ 0x9e37_79b9_7f4a_7c15) * 0xd1b5_4a32_d192_ed03_u128;
     let [low, high] = [wide, wide >> 64]
         .map(|half| u64::try_from(half & u128::from(u64::MAX)).unwrap_or_default());
     low ^ high
 }
 
-/// Takes a fingerprint for what it is.
+/// Uses a fingerprint as its own hash.
 #[derive(Debug, Default)]
-pub(crate) struct AsIs(u64);
+pub(crate) struct IdentityHasher(u64);
 
-impl Hasher for AsIs {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
     fn write(&mut self, bytes: &[u8]) {
         for byte in bytes {
-            self.0 = mixed(self.0 ^ u64::from(*byte));
+            self.0 = mix(self.0 ^ u64::from(*byte));
         }
     }
     fn write_u64(&mut self, fingerprint: u64) {
@@ -69,49 +68,49 @@ impl Hasher for AsIs {
     }
 }
 
-/// A map by fingerprints.
-pub(crate) type Prints<V> = HashMap<u64, V, BuildHasherDefault<AsIs>>;
+/// A map from fingerprints to values.
+pub(crate) type FingerprintMap<V> = HashMap<u64, V, BuildHasherDefault<IdentityHasher>>;
 
 #[derive(Debug)]
 struct Slot<V> {
     key: u64,
     value: V,
-    /// Used since the hand came by.
+    /// Whether the value was used since the hand last passed.
     is_used: bool,
 }
 
-/// A table of at most so many values.
+/// A table of bounded size that drops values with the clock algorithm.
 ///
-/// Where it is full, a hand goes round: what was used since it came by last is
-/// spared once, the first that was not gives up its place.
+/// When the table is full, a hand moves over the slots: it skips a value that was used since it
+/// last passed, and replaces the first one that was not.
 #[derive(Debug)]
-pub(crate) struct Recent<V> {
+pub(crate) struct RecentTable<V> {
     most: usize,
-    places: Prints<u32>,
+    places: FingerprintMap<u32>,
     slots: Vec<Slot<V>>,
     hand: usize,
-    /// How many values were let go.
+    /// Number of dropped values.
     pub(crate) dropped: u64,
 }
 
-impl<V> Recent<V> {
+impl<V> RecentTable<V> {
     pub(crate) fn new(most: usize) -> Self {
         let most = most.clamp(1, u32::MAX as usize);
-        Self { most, places: Prints::default(), slots: Vec::new(), hand: 0, dropped: 0 }
+        Self { most, places: FingerprintMap::default(), slots: Vec::new(), hand: 0, dropped: 0 }
     }
 
-    /// The value of a key, made where there is none.
+    /// Returns the value of a key, created if it does not exist.
     pub(crate) fn get(&mut self, key: u64, make: impl FnOnce() -> V) -> &mut V {
         let (at, is_used) = match self.places.get(&key) {
             Some(at) => (*at as usize, true),
             None => (self.put(key, make()), false),
         };
-        let slot = self.slots.get_mut(at).expect("every place is that of a slot");
+        let slot = self.slots.get_mut(at).expect("every index refers to a slot");
         slot.is_used = is_used;
         &mut slot.value
     }
 
-    /// All values, in no order that means anything but always the same one.
+    /// Returns all values, in an unspecified but stable order.
     pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
         self.slots.iter().map(|slot| &slot.value)
     }
@@ -134,7 +133,7 @@ impl<V> Recent<V> {
         at
     }
 
-    /// Moves the hand on to a slot that may go.
+    /// Moves the hand to a slot that can be replaced.
     fn unused(&mut self) -> usize {
         loop {
             let at = self.hand;
@@ -147,47 +146,46 @@ impl<V> Recent<V> {
     }
 }
 
-/// Counts different fingerprints.
+/// Counts distinct fingerprints.
 ///
-/// Up to a number they are kept and the count is exact. Beyond it, those of
-/// the upper half are let go and no longer taken, again and again; each that
-/// is left then stands for 2, 4, 8…, with a standard error of about one by the
-/// square root of the number.
+/// Up to the limit, fingerprints are stored and the count is exact. Beyond it, the counter
+/// repeatedly drops the upper half of the range of fingerprints; each stored one then represents 2,
+/// 4, 8… values, with a standard error of about one divided by the square root of the limit.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Distinct {
-    /// A table with open places; 0 is an empty one.
+pub(crate) struct DistinctCounter {
+    /// A hash table with open addressing; 0 is an empty slot.
     places: Vec<u64>,
     n: usize,
-    halved: u32,
+    n_halvings: u32,
 }
 
-impl Distinct {
-    /// Takes one, and keeps at most this many.
+impl DistinctCounter {
+    /// Adds a fingerprint; stores at most `most`.
     pub(crate) fn add(&mut self, fingerprint: u64, most: usize) {
         let fingerprint = fingerprint.max(1);
-        if !self.is_taken(fingerprint) {
+        if !self.is_sampled(fingerprint) {
             return;
         }
         if self.places.len() * 7 <= (self.n + 1) * 8 {
             self.rebuild((self.places.len() * 2).max(8));
         }
         self.put(fingerprint);
-        while most.max(1) < self.n && self.halved < 63 {
-            self.halved += 1;
+        while most.max(1) < self.n && self.n_halvings < 63 {
+            self.n_halvings += 1;
             self.rebuild(self.places.len());
         }
     }
 
     pub(crate) fn is_exact(&self) -> bool {
-        self.halved == 0
+        self.n_halvings == 0
     }
 
     pub(crate) fn count(&self) -> u64 {
-        (self.n as u64).saturating_mul(1 << self.halved)
+        (self.n as u64).saturating_mul(1 << self.n_halvings)
     }
 
-    fn is_taken(&self, fingerprint: u64) -> bool {
-        fingerprint <= u64::MAX >> self.halved
+    fn is_sampled(&self, fingerprint: u64) -> bool {
+        fingerprint <= u64::MAX >> self.n_halvings
     }
 
     fn put(&mut self, fingerprint: u64) {
@@ -206,12 +204,12 @@ impl Distinct {
         }
     }
 
-    /// Moves what is still taken into a table with so many places.
+    /// Rehashes the remaining fingerprints into a table with this many slots.
     fn rebuild(&mut self, n_places: usize) {
         let old = std::mem::replace(&mut self.places, vec![0; n_places]);
         self.n = 0;
         for fingerprint in old {
-            if fingerprint != 0 && self.is_taken(fingerprint) {
+            if fingerprint != 0 && self.is_sampled(fingerprint) {
                 self.put(fingerprint);
             }
         }
@@ -225,12 +223,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_what_was_not_used_goes_first() {
-        let mut table = Recent::new(3);
+    fn drops_unused_values_first() {
+        let mut table = RecentTable::new(3);
         for key in [1, 2, 3, 1, 4, 5] {
             *table.get(key, || 0) += 1;
         }
-        // 2 went for 4, 3 for 5; 1 had been used again.
+        // 2 was replaced by 4, 3 by 5; 1 had been used again.
         assert_eq!(table.dropped, 2);
         assert_eq!(*table.get(1, || 0), 2);
         assert_eq!((*table.get(4, || 0), *table.get(5, || 0)), (1, 1));
@@ -240,14 +238,14 @@ mod tests {
     }
 
     #[test]
-    fn ours_what_is_in_use_stays_whatever_passes() {
-        let mut table = Recent::new(7);
+    fn keeps_values_in_use() {
+        let mut table = RecentTable::new(7);
         for n in 1..=5000_u64 {
             assert_eq!(*table.get(0, || 0), n - 1);
             *table.get(0, || 0) = n;
             *table.get(n, || n) += 1;
             assert!(table.places.len() <= 7 && table.slots.len() <= 7);
-            // What a key leads to is the key's.
+            // A key refers to its own value.
             assert!(table.places.iter().all(|(key, at)| {
                 table.slots.get(*at as usize).is_some_and(|slot| slot.key == *key)
             }));
@@ -256,8 +254,8 @@ mod tests {
     }
 
     #[test]
-    fn ours_a_table_of_one_works() {
-        let mut table = Recent::new(0);
+    fn supports_a_table_of_one() {
+        let mut table = RecentTable::new(0);
         for key in 0..5_u64 {
             *table.get(key, || 0) += 1;
         }
@@ -265,16 +263,16 @@ mod tests {
     }
 
     #[test]
-    fn ours_counts_are_exact_at_first_and_about_right_later() {
-        let mut distinct = Distinct::default();
+    fn counts_exactly_then_approximately() {
+        let mut distinct = DistinctCounter::default();
         for n in 0..1000 {
-            distinct.add(Seed::FIXED.of(&[&n.to_string()]), 1024);
-            distinct.add(Seed::FIXED.of(&[&(n / 2).to_string()]), 1024);
+            distinct.add(HashSeed::FIXED.of(&[&n.to_string()]), 1024);
+            distinct.add(HashSeed::FIXED.of(&[&(n / 2).to_string()]), 1024);
         }
         assert!(distinct.is_exact());
         assert_eq!(distinct.count(), 1000);
         for n in 0..100_000 {
-            distinct.add(Seed::FIXED.of(&[&n.to_string()]), 1024);
+            distinct.add(HashSeed::FIXED.of(&[&n.to_string()]), 1024);
         }
         assert!(!distinct.is_exact());
         // Three standard errors.
@@ -282,8 +280,8 @@ mod tests {
     }
 
     #[test]
-    fn ours_fingerprints_differ() {
-        let of = |parts: &[&str]| Seed::FIXED.of(parts);
+    fn fingerprints_differ() {
+        let of = |parts: &[&str]| HashSeed::FIXED.of(parts);
         assert_ne!(of(&["ab", "c"]), of(&["a", "bc"]));
         assert_ne!(of(&["a"]), of(&["a\0"]));
         assert_ne!(of(&["", "a"]), of(&["a", ""]));
@@ -291,7 +289,7 @@ mod tests {
         let texts = (0..200_000).map(|n| format!("/guide/section-{}/page-{n}.html", n % 97));
         let prints: BTreeSet<u64> = texts.map(|text| of(&[&text])).collect();
         assert_eq!(prints.len(), 200_000);
-        // Each part of the bits is used: places in a map are taken from both ends.
+        // All bits vary: hash tables use both ends.
         for shift in [0, 20, 57] {
             let values: BTreeSet<u64> = prints.iter().map(|print| (print >> shift) & 127).collect();
             assert_eq!(values.len(), 128);
@@ -299,14 +297,14 @@ mod tests {
     }
 
     #[test]
-    fn ours_counts_never_miss_the_step_beyond_a_number() {
-        let mut distinct = Distinct::default();
+    fn reports_inexact_counts_beyond_the_limit() {
+        let mut distinct = DistinctCounter::default();
         for n in 0..5000 {
             assert!(n < 100 || 100 <= distinct.count() * 5 / 4, "{n}");
             if n <= 100 {
                 assert_eq!(distinct.count(), n);
             }
-            distinct.add(Seed::FIXED.of(&[&n.to_string()]), 100);
+            distinct.add(HashSeed::FIXED.of(&[&n.to_string()]), 100);
         }
         assert!(!distinct.is_exact());
     }

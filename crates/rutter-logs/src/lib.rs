@@ -1,24 +1,23 @@
-//! Access logs: who reads a site for AI, what they read, and what was odd.
+//! Access logs: which AI agents read a site, what they read, and which clients behave unusually.
 //!
 //! ```text
-//! bytes ─→ Reader ─→ Merged ─→ Record ─┬→ Tally ─→ Summary ─→ text, json, svg
-//!                                      └→ Watch ─→ findings
+//! bytes ─→ LogReader ─→ MergedLogs ─→ AccessRecord ─┬→ Tally ─→ Summary ─→ text, json, svg
+//!                                              └→ ClientMonitor ─→ findings
 //! ```
 //!
-//! A [`Record`] is one request; [`parse`] reads it from a line of nginx,
-//! Apache, Caddy or of our own server, which writes with [`Record::to_json`]
-//! or [`Record::to_combined`]. [`agents`] knows programs by their user agent,
-//! [`artefact`] knows what a path is. A [`Tally`] counts, a [`Watch`] looks
-//! for what the specifications ask a server to look for; both take one record
-//! after the other, so a running server can use them too.
+//! An [`AccessRecord`] is one request. [`parse`] reads it from a log line of nginx, Apache, Caddy
+//! or Rutter's own server, which writes with [`AccessRecord::to_json`] or
+//! [`AccessRecord::to_combined`]. [`agents`] recognizes programs by their user agent, [`artifact`]
+//! classifies paths. A [`Tally`] counts requests, a [`ClientMonitor`] applies the rules of the
+//! specifications; both take one record at a time, so a running server can use them too.
 //!
-//! Refuses: to hold more than its settings allow, however long the log is; to
-//! look up addresses; and to say that an agent is who it says it is.
+//! Memory is bounded by the settings, independent of the length of the log. Addresses are not
+//! looked up, and the identity of an agent is not verified.
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 
 pub mod agents;
-pub mod artefact;
+pub mod artifact;
 mod bounded;
 mod merge;
 mod parse;
@@ -29,11 +28,15 @@ pub mod summary;
 mod tally;
 mod watch;
 
-pub use artefact::Artefact;
-pub use merge::{Input, Merged};
-pub use parse::{Broken, parse};
-pub use read::{Item, Limits, Reader};
-pub use record::Record;
+pub use artifact::Artifact;
+pub use merge::{LogInput, MergedLogs};
+pub use parse::{LineError, parse};
+pub use read::{LogItem, LogReader, ReadLimits};
+pub use record::AccessRecord;
 pub use summary::Summary;
-pub use tally::{Collections, Filter, Settings, Tally};
-pub use watch::{Thresholds, Watch, household};
+pub use tally::{CollectionTotals, RequestFilter, Tally, TallySettings};
+pub use watch::{ClientMonitor, Thresholds, client_network};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

@@ -1,33 +1,30 @@
-//! Several logs as one, in the order of time.
+//! Merges several logs in the order of time.
 //!
-//! Logs of several servers, or of several names of one, cover the same days;
-//! read one after the other, time would jump back, and what is counted within
-//! a window would be wrong. Each log is taken to be in order, as servers write
-//! it. A log is opened when time reaches its first line and closed at its end,
-//! so rotated logs are open one at a time.
+//! Logs of several servers or virtual hosts cover the same days. Read one after another, time would
+//! jump back and counts within a time window would be wrong. Each log is assumed to be in order. A
+//! log is opened when time reaches its first line and closed at its end, so rotated logs are open
+//! one at a time.
 //!
-//! Refuses: to end where one log cannot be read; it is left, and the others go
-//! on.
+//! A log that cannot be read is abandoned; the others continue.
 
 use std::io;
 
 use rutter_page::Timestamp;
 
-use crate::read::{Item, Reader};
+use crate::read::{LogItem, LogReader};
 
-/// Logs that are open at once; the rest of those that overlap wait for one to
-/// end, and what they hold comes late.
-const MOST_OPEN: usize = 256;
+/// Logs open at once; further overlapping logs wait until one ends, and their lines come late.
+const MAX_OPEN: usize = 256;
 
-/// A log that is to be merged.
-pub struct Input {
-    /// The time of its first request; logs without one come last.
+/// A log to merge.
+pub struct LogInput {
+    /// Time of its first request; logs without one come last.
     pub begins: Option<Timestamp>,
-    /// Opens it.
-    pub open: Box<dyn FnOnce() -> io::Result<Reader>>,
+    /// Opens the log.
+    pub open: Box<dyn FnOnce() -> io::Result<LogReader>>,
 }
 
-impl std::fmt::Debug for Input {
+impl std::fmt::Debug for LogInput {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Input").field("begins", &self.begins).finish_non_exhaustive()
     }
@@ -35,36 +32,35 @@ impl std::fmt::Debug for Input {
 
 /// An open log, and the time of its next line.
 #[derive(Debug)]
-struct Open {
+struct OpenLog {
     idx: usize,
-    reader: Reader,
-    /// What is no request has no time and goes first.
+    reader: LogReader,
+    /// `None` for a line that is not a request; such lines come first.
     time: Option<Timestamp>,
 }
 
 /// Reads logs in the order of time.
 #[derive(Debug)]
-pub struct Merged {
-    /// Those that are still closed, the first to be opened at the end.
-    waiting: Vec<(usize, Input)>,
-    open: Vec<Open>,
+pub struct MergedLogs {
+    /// Logs that are not open yet, in reverse order of opening.
+    waiting: Vec<(usize, LogInput)>,
+    open: Vec<OpenLog>,
 }
 
-impl Merged {
-    /// Takes logs in any order; they are told apart by their place in `inputs`.
-    pub fn new(inputs: Vec<Input>) -> Self {
-        let mut waiting: Vec<(usize, Input)> = inputs.into_iter().enumerate().collect();
+impl MergedLogs {
+    /// Merges logs given in any order; they are identified by their index in `inputs`.
+    pub fn new(inputs: Vec<LogInput>) -> Self {
+        let mut waiting: Vec<(usize, LogInput)> = inputs.into_iter().enumerate().collect();
         waiting.sort_by_key(|(_, input)| (input.begins.is_none(), input.begins));
         waiting.reverse();
         Self { waiting, open: Vec::new() }
     }
 
-    /// Gives the next line of all logs to `take`, together with the place of
-    /// its log; `false` at the end. An error belongs to the log that is named,
-    /// and the others go on.
+    /// Passes the next line of all logs to `take`, with the index of its log; returns `false` at
+    /// the end. An error concerns the log with that index; the others continue.
     pub fn next(
         &mut self,
-        take: &mut dyn FnMut(usize, Item<'_>),
+        take: &mut dyn FnMut(usize, LogItem<'_>),
     ) -> Result<bool, (usize, io::Error)> {
         loop {
             let first = self.open.iter().enumerate().min_by_key(|(_, open)| open.time);
@@ -74,7 +70,7 @@ impl Merged {
                 (None, Some(_)) => true,
                 (Some(_), None) => false,
                 (Some((_, time)), Some((_, next))) => {
-                    self.open.len() < MOST_OPEN
+                    self.open.len() < MAX_OPEN
                         && next.begins.is_some_and(|begins| time.is_some_and(|now| begins <= now))
                 }
             };
@@ -83,7 +79,7 @@ impl Merged {
                 let fail = |error| (idx, error);
                 let mut reader = (input.open)().map_err(fail)?;
                 let time = reader.next_time().map_err(fail)?;
-                self.open.push(Open { idx, reader, time });
+                self.open.push(OpenLog { idx, reader, time });
                 continue;
             }
             let Some((at, _)) = first else { continue };
@@ -98,15 +94,15 @@ impl Merged {
     }
 }
 
-/// Gives one line and looks at the next; `false` where there is none.
+/// Passes on one line and reads the time of the next; returns `false` at the end.
 fn step(
-    open: &mut Open,
+    open: &mut OpenLog,
     is_alone: bool,
-    take: &mut dyn FnMut(usize, Item<'_>),
+    take: &mut dyn FnMut(usize, LogItem<'_>),
 ) -> io::Result<bool> {
     let Some(item) = open.reader.next_item()? else { return Ok(false) };
     take(open.idx, item);
-    // Nobody waits for its turn: the time of the next line need not be known.
+    // With a single log, the time of the next line is not needed.
     open.time = if is_alone { None } else { open.reader.next_time()? };
     Ok(true)
 }

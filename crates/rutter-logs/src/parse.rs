@@ -1,13 +1,12 @@
-//! One line of a log as a [`Record`].
+//! Parses one line of a log into an [`AccessRecord`].
 //!
-//! The form is seen anew in every line: a line that begins with `{` is JSON
-//! (Caddy's, or ours), any other the common or combined form. What stands
-//! behind the user agent is not read, so nginx's `main` and forms with times
-//! at the end work too; a host's name in front (Apache's `vhost_combined`) is
-//! passed over.
+//! The format is detected for each line: a line that starts with `{` is JSON (Caddy or Rutter), any
+//! other line the common or combined format. Text after the user agent is ignored, so nginx's
+//! `main` format and formats with extra fields work too; a leading host name (Apache's
+//! `vhost_combined`) is skipped.
 //!
-//! Refuses: to guess. A line without a time, a request or a status is
-//! [`Broken`], and says which of them it lacks.
+//! Rejects: a line without a time, a request or a status, with a [`LineError`] that names the
+//! missing part.
 
 mod combined;
 mod json;
@@ -16,29 +15,29 @@ use std::fmt;
 
 use rutter_page::Timestamp;
 
-use crate::record::Record;
+use crate::record::AccessRecord;
 
-/// Why a line is no record.
+/// Why a line is not a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Broken {
-    /// None of the forms we know.
+pub enum LineError {
+    /// The format is unknown.
     Form,
-    /// It is an object that is no request.
+    /// A JSON object that is not a request.
     Json,
-    /// There is no time in it, or none that is one.
+    /// The time is missing or not valid.
     Time,
-    /// The answer has no status.
+    /// The status is missing.
     Status,
-    /// Longer than [`Limits::line`](crate::Limits::line).
+    /// The line is longer than [`ReadLimits::line`](crate::ReadLimits::line).
     TooLong,
 }
 
-impl Broken {
+impl LineError {
     /// All reasons, in the order in which they are listed.
     pub const ALL: [Self; 5] = [Self::Form, Self::Json, Self::Time, Self::Status, Self::TooLong];
 
-    /// The reason for programs.
+    /// Returns the code used in machine-readable output.
     pub fn code(self) -> &'static str {
         match self {
             Self::Form => "unknown-form",
@@ -50,21 +49,21 @@ impl Broken {
     }
 }
 
-impl fmt::Display for Broken {
+impl fmt::Display for LineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Form => "not a form we know",
+            Self::Form => "unknown format",
             Self::Json => "not a JSON object with a request",
-            Self::Time => "no readable time",
+            Self::Time => "no valid time",
             Self::Status => "no status",
             Self::TooLong => "longer than the limit",
         })
     }
 }
 
-impl std::error::Error for Broken {}
+impl std::error::Error for LineError {}
 
-/// Reads one line, without its line end.
+/// Parses one line, without its line end.
 ///
 /// Bytes that are not UTF-8 become U+FFFD.
 ///
@@ -76,23 +75,26 @@ impl std::error::Error for Broken {}
 /// assert_eq!((&*record.target, record.status, record.bytes), ("/a", 200, 99));
 /// assert_eq!(record.user_agent.as_deref(), Some("GPTBot/1.2"));
 /// ```
-pub fn parse(line: &[u8]) -> Result<Record<'_>, Broken> {
-    parse_after(line, &mut Last::default())
+pub fn parse(line: &[u8]) -> Result<AccessRecord<'_>, LineError> {
+    parse_after(line, &mut TimeCache::default())
 }
 
-/// The time of the line before: within a second, lines have the same.
+/// The time of the previous line, because consecutive lines often have the same one.
 #[derive(Debug, Default)]
-pub(crate) struct Last(Option<([u8; combined::TIME], Timestamp)>);
+pub(crate) struct TimeCache(Option<([u8; combined::TIME], Timestamp)>);
 
-/// Reads one line that follows others.
-pub(crate) fn parse_after<'l>(line: &'l [u8], last: &mut Last) -> Result<Record<'l>, Broken> {
+/// Parses one line of a sequence.
+pub(crate) fn parse_after<'l>(
+    line: &'l [u8],
+    last: &mut TimeCache,
+) -> Result<AccessRecord<'l>, LineError> {
     match std::str::from_utf8(line) {
         Ok(text) => parse_text(text, last),
-        Err(_) => parse_text(&String::from_utf8_lossy(line), last).map(Record::into_owned),
+        Err(_) => parse_text(&String::from_utf8_lossy(line), last).map(AccessRecord::into_owned),
     }
 }
 
-fn parse_text<'l>(text: &'l str, last: &mut Last) -> Result<Record<'l>, Broken> {
+fn parse_text<'l>(text: &'l str, last: &mut TimeCache) -> Result<AccessRecord<'l>, LineError> {
     let text = text.trim_ascii();
     if text.starts_with('{') { json::parse(text) } else { combined::parse(text, last) }
 }

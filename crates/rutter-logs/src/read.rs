@@ -1,70 +1,69 @@
-//! A log as a stream of records, in constant memory.
+//! Reads a log as a stream of records, in constant memory.
 //!
-//! Bytes come from any input; gzip and zstd are recognised by their first
-//! bytes, several members in a row are read as one log. One line is held at a
-//! time.
+//! Input: bytes, plain or compressed with gzip or zstd (recognized by the first bytes; several
+//! members are read as one log). One line is held at a time. Every line that cannot be parsed is
+//! reported as [`LogItem::Broken`].
 //!
-//! Refuses: what bzip2 or xz packed, which would only look like noise; a line beyond [`Limits::line`], which is passed over and counted;
-//! and to hide what it could not read: every such line is an [`Item::Broken`].
+//! Rejects: bzip2 and xz input, with an error, and lines longer than [`ReadLimits::line`], which
+//! are skipped and counted.
 
 use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::bufread::MultiGzDecoder;
 use rutter_page::Timestamp;
 
-use crate::parse::{Broken, Last, parse_after};
-use crate::record::Record;
+use crate::parse::{LineError, TimeCache, parse_after};
+use crate::record::AccessRecord;
 
-/// How much is held at once.
+/// Memory limits of a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ReadLimits {
     /// Longest line, in bytes.
     pub line: usize,
 }
 
-impl Limits {
-    /// Four times what servers let a client send in its headers, because each
-    /// byte may be escaped.
-    pub const USUAL: Self = Self { line: 256 << 10 };
+impl ReadLimits {
+    /// Four times the header size that servers accept, because each byte may be escaped.
+    pub const DEFAULT: Self = Self { line: 256 << 10 };
 }
 
-/// What a line of a log is.
+/// A line of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "nearly all are records, and none is kept")]
-pub enum Item<'i> {
-    /// A request, and the number of its line.
-    Record(u64, Record<'i>),
-    /// A line that is none, its number and its beginning.
-    Broken(u64, Broken, &'i [u8]),
+pub enum LogItem<'i> {
+    /// A request, with its line number.
+    Record(u64, AccessRecord<'i>),
+    /// A line that cannot be parsed: its number, the reason, and its start.
+    Broken(u64, LineError, &'i [u8]),
 }
 
 /// Reads a log line by line.
-pub struct Reader {
+pub struct LogReader {
     input: Box<dyn Read + Send>,
     buffer: Vec<u8>,
-    /// Where the bytes not yet given begin and end.
+    /// Bounds of the unread bytes in `buffer`.
     start: usize,
     end: usize,
     line: u64,
-    limits: Limits,
+    limits: ReadLimits,
     is_done: bool,
-    last: Last,
-    /// A line that was found and not yet given.
+    last: TimeCache,
+    /// A line that was found and not returned yet.
     held: Option<(usize, usize, bool)>,
 }
 
-/// Largest window a zstd frame may ask for, as a power of two; rotated logs
-/// are packed with the usual settings, or with `--long`.
+/// Largest window of a zstd frame, as a power of two; logs are compressed with default settings or
+/// with `--long`.
 const WINDOW: u32 = 27;
 
-/// How an input is packed.
-enum Packed {
+/// Compression of the input.
+enum Compression {
     Gzip,
     Zstd,
     Other(&'static str),
 }
 
-impl Packed {
+impl Compression {
     fn of(start: &[u8]) -> Option<Self> {
         match start {
             [0x1f, 0x8b, ..] => Some(Self::Gzip),
@@ -76,26 +75,26 @@ impl Packed {
     }
 }
 
-impl std::fmt::Debug for Reader {
+impl std::fmt::Debug for LogReader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Reader").field("line", &self.line).finish_non_exhaustive()
     }
 }
 
-impl Reader {
-    /// Takes an input from its beginning, plain, gzip or zstd.
-    pub fn open(input: impl Read + Send + 'static, limits: Limits) -> io::Result<Self> {
+impl LogReader {
+    /// Opens an input: plain, gzip or zstd.
+    pub fn open(input: impl Read + Send + 'static, limits: ReadLimits) -> io::Result<Self> {
         let mut input = BufReader::with_capacity(64 << 10, input);
-        let input: Box<dyn Read + Send> = match Packed::of(input.fill_buf()?) {
+        let input: Box<dyn Read + Send> = match Compression::of(input.fill_buf()?) {
             None => Box::new(input),
-            Some(Packed::Gzip) => Box::new(MultiGzDecoder::new(input)),
-            Some(Packed::Zstd) => {
+            Some(Compression::Gzip) => Box::new(MultiGzDecoder::new(input)),
+            Some(Compression::Zstd) => {
                 let mut decoder = zstd::Decoder::with_buffer(input)?;
                 decoder.window_log_max(WINDOW)?;
                 Box::new(decoder)
             }
-            Some(Packed::Other(name)) => {
-                let why = format!("packed with {name}, which is not read; unpack it first");
+            Some(Compression::Other(name)) => {
+                let why = format!("{name} compression is not supported; decompress the file first");
                 return Err(io::Error::new(io::ErrorKind::InvalidData, why));
             }
         };
@@ -108,13 +107,13 @@ impl Reader {
             line: 0,
             limits,
             is_done: false,
-            last: Last::default(),
+            last: TimeCache::default(),
             held: None,
         })
     }
 
-    /// The time of the next item, which stays the next; `None` at the end, and
-    /// where it is no request.
+    /// Returns the time of the next item without consuming it; `None` at the end, and if the item
+    /// is not a request.
     pub fn next_time(&mut self) -> io::Result<Option<Timestamp>> {
         loop {
             let found = match self.held {
@@ -133,8 +132,8 @@ impl Reader {
         }
     }
 
-    /// The next line that is not empty; `None` at the end.
-    pub fn next_item(&mut self) -> io::Result<Option<Item<'_>>> {
+    /// Returns the next line that is not empty; `None` at the end.
+    pub fn next_item(&mut self) -> io::Result<Option<LogItem<'_>>> {
         loop {
             let found = match self.held.take() {
                 Some(held) => Some(held),
@@ -146,21 +145,21 @@ impl Reader {
             if is_whole && line.trim_ascii().is_empty() {
                 continue;
             }
-            // Asked again because the borrow of the loop cannot leave it.
+            // Borrowed again, because the borrow in the loop cannot be returned.
             let line = self.buffer.get(from..to).unwrap_or_default();
             if !is_whole {
-                return Ok(Some(Item::Broken(self.line, Broken::TooLong, line)));
+                return Ok(Some(LogItem::Broken(self.line, LineError::TooLong, line)));
             }
             return Ok(Some(match parse_after(line, &mut self.last) {
-                Ok(record) => Item::Record(self.line, record),
-                Err(why) => Item::Broken(self.line, why, line),
+                Ok(record) => LogItem::Record(self.line, record),
+                Err(why) => LogItem::Broken(self.line, why, line),
             }));
         }
     }
 
-    /// Finds the next line: where it lies, and whether that is all of it.
+    /// Finds the next line: its bounds, and whether it is complete.
     fn advance(&mut self) -> io::Result<Option<(usize, usize, bool)>> {
-        // Bytes of the line that were looked at before.
+        // Bytes of the line that were searched before.
         let mut seen = 0;
         loop {
             let held = self.buffer.get(self.start..self.end).unwrap_or_default();
@@ -183,14 +182,14 @@ impl Reader {
         }
     }
 
-    /// Goes to the end of a line that is too long; its beginning stays.
+    /// Skips to the end of a line that is too long; its start is kept.
     fn pass_over(&mut self) -> io::Result<Option<(usize, usize, bool)>> {
         const KEPT: usize = 256;
         self.buffer.copy_within(self.start..self.end.min(self.start + KEPT), 0);
         let kept = KEPT.min(self.end - self.start);
         loop {
             let n = match self.buffer.get_mut(KEPT..) {
-                Some(room) => read(&mut *self.input, room)?,
+                Some(space) => read(&mut *self.input, space)?,
                 None => 0,
             };
             let fresh = self.buffer.get(KEPT..KEPT + n).unwrap_or_default();
@@ -203,7 +202,7 @@ impl Reader {
         }
     }
 
-    /// Reads more behind what is held, in a larger buffer where it is full.
+    /// Reads more bytes, into a larger buffer if it is full.
     fn fill(&mut self) -> io::Result<()> {
         if 0 < self.start {
             self.buffer.copy_within(self.start..self.end, 0);
@@ -213,18 +212,18 @@ impl Reader {
             let larger = (self.buffer.len() * 2).min(self.limits.line + (64 << 10));
             self.buffer.resize(larger.max(self.buffer.len() + 1024), 0);
         }
-        let Some(room) = self.buffer.get_mut(self.end..) else { return Ok(()) };
-        let n = read(&mut *self.input, room)?;
+        let Some(space) = self.buffer.get_mut(self.end..) else { return Ok(()) };
+        let n = read(&mut *self.input, space)?;
         self.end += n;
         self.is_done = n == 0;
         Ok(())
     }
 }
 
-/// Reads once; what interrupts is no error.
-fn read(input: &mut dyn Read, room: &mut [u8]) -> io::Result<usize> {
+/// Reads once; retries if interrupted.
+fn read(input: &mut dyn Read, space: &mut [u8]) -> io::Result<usize> {
     loop {
-        match input.read(room) {
+        match input.read(space) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             result => return result,
         }

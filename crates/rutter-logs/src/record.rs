@@ -1,57 +1,55 @@
-//! One request as a server remembers it, and the two lines it can be written
-//! as.
+//! A record of one request, and the two log formats it can be written in.
 //!
-//! A line that is written here is printable ASCII and has no line break, so
-//! nothing a client sends can begin a second line or steer a terminal
-//! (reliability E11). What [`parse`](crate::parse) reads from it is the same
-//! record, as far as the form has a place for it.
+//! Written lines are printable ASCII without line breaks, so a client can neither start a second
+//! line nor control a terminal (E11). [`parse`](crate::parse) reads the same record back, as far as
+//! the format contains it.
 //!
-//! Refuses: to write a secret; a token is named, never shown.
+//! Records contain the name of a token, never the token.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use rutter_page::{Own, Str, Timestamp};
+use rutter_page::{CowStr, IntoOwned, Timestamp};
 
-/// One request and its answer.
+/// A request and its response.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record<'r> {
-    /// When it was answered.
+pub struct AccessRecord<'r> {
+    /// Time of the response.
     pub time: Timestamp,
-    /// Address of the client, or its name where the server looks names up.
-    pub client: Str<'r>,
-    /// Name of the token or user the client came with.
-    pub token: Option<Str<'r>>,
-    /// Method; empty where what came was no request.
-    pub method: Str<'r>,
-    /// Path and query; all that came, where it was no request.
-    pub target: Str<'r>,
-    /// Such as `HTTP/1.1`; empty where it is not known.
-    pub protocol: Str<'r>,
-    /// Status of the answer.
+    /// Address of the client, or its name if the server resolves names.
+    pub client: CowStr<'r>,
+    /// Name of the token or user that authenticated the request.
+    pub token: Option<CowStr<'r>>,
+    /// Method; empty if the line was not a request.
+    pub method: CowStr<'r>,
+    /// Path and query; the whole line if it was not a request.
+    pub target: CowStr<'r>,
+    /// Protocol such as `HTTP/1.1`; empty if unknown.
+    pub protocol: CowStr<'r>,
+    /// Status of the response.
     pub status: u16,
-    /// Bytes of its body.
+    /// Bytes of the body.
     pub bytes: u64,
     /// `Referer` of the request.
-    pub referer: Option<Str<'r>>,
+    pub referer: Option<CowStr<'r>>,
     /// `User-Agent` of the request.
-    pub user_agent: Option<Str<'r>>,
-    /// How long it took; written to the microsecond.
+    pub user_agent: Option<CowStr<'r>>,
+    /// Duration; written with microseconds.
     pub duration: Option<Duration>,
-    /// Seconds in `Retry-After` of the answer.
+    /// Seconds in `Retry-After` of the response.
     pub retry_after: Option<u64>,
 }
 
-impl<'r> Record<'r> {
-    /// A record with what every log has; the rest is unknown.
-    pub fn new(time: Timestamp, client: impl Into<Str<'r>>, status: u16) -> Self {
+impl<'r> AccessRecord<'r> {
+    /// Creates a record with the fields that every log has; all others are unknown.
+    pub fn new(time: Timestamp, client: impl Into<CowStr<'r>>, status: u16) -> Self {
         Self {
             time,
             client: client.into(),
             token: None,
-            method: Str::borrowed(""),
-            target: Str::borrowed(""),
-            protocol: Str::borrowed(""),
+            method: CowStr::borrowed(""),
+            target: CowStr::borrowed(""),
+            protocol: CowStr::borrowed(""),
             status,
             bytes: 0,
             referer: None,
@@ -61,39 +59,39 @@ impl<'r> Record<'r> {
         }
     }
 
-    /// The same record, borrowing nothing.
-    pub fn into_owned(self) -> Record<'static> {
-        Record {
+    /// Converts to a record that borrows nothing.
+    pub fn into_owned(self) -> AccessRecord<'static> {
+        AccessRecord {
             time: self.time,
-            client: self.client.own(),
-            token: self.token.map(Own::own),
-            method: self.method.own(),
-            target: self.target.own(),
-            protocol: self.protocol.own(),
+            client: self.client.into_owned(),
+            token: self.token.map(IntoOwned::into_owned),
+            method: self.method.into_owned(),
+            target: self.target.into_owned(),
+            protocol: self.protocol.into_owned(),
             status: self.status,
             bytes: self.bytes,
-            referer: self.referer.map(Own::own),
-            user_agent: self.user_agent.map(Own::own),
+            referer: self.referer.map(IntoOwned::into_owned),
+            user_agent: self.user_agent.map(IntoOwned::into_owned),
             duration: self.duration,
             retry_after: self.retry_after,
         }
     }
 
-    /// The record as one JSON object, without a line end.
+    /// Formats the record as one JSON object, without a line end.
     ///
-    /// Members, in this order: `time` (RFC 3339), `client`, `token`, `method`,
-    /// `target`, `protocol`, `status`, `bytes`, `referer`, `user_agent`,
-    /// `seconds`, `retry_after`. What is unknown is left out; `time`, `client`,
-    /// `method`, `target`, `status` and `bytes` are always there.
+    /// Members, in this order: `time` (RFC 3339), `client`, `token`, `method`, `target`,
+    /// `protocol`, `status`, `bytes`, `referer`, `user_agent`, `seconds`, `retry_after`. Unknown
+    /// members are omitted; `time`, `client`, `method`, `target`, `status` and `bytes` are always
+    /// present.
     ///
     /// ```
-    /// # use rutter_logs::{Record, parse};
+    /// # use rutter_logs::{AccessRecord, parse};
     /// # use rutter_page::Timestamp;
     /// let time = Timestamp::parse("2026-05-01T12:00:00Z").unwrap();
     /// let record = Record {
     ///     method: "GET".into(),
     ///     target: "/a\u{1b}[31m".into(),
-    ///     ..Record::new(time, "192.0.2.1", 404)
+    ///     ..AccessRecord::new(time, "192.0.2.1", 404)
     /// };
     /// let line = record.to_json();
     /// assert_eq!(
@@ -139,14 +137,13 @@ impl<'r> Record<'r> {
         out
     }
 
-    /// The record in the combined form of Apache and nginx, without a line end.
+    /// Formats the record in the combined format of Apache and nginx, without a line end.
     ///
-    /// The form has no place for fractions of a second, for how long it took
-    /// and for `Retry-After`; the token stands where those servers write the
-    /// user.
+    /// The format has no fractions of a second, no duration and no `Retry-After`; the token is
+    /// written as the user.
     ///
     /// ```
-    /// # use rutter_logs::Record;
+    /// # use rutter_logs::AccessRecord;
     /// # use rutter_page::Timestamp;
     /// let time = Timestamp::parse("2026-05-01T12:00:00Z").unwrap();
     /// let record = Record {
@@ -155,7 +152,7 @@ impl<'r> Record<'r> {
     ///     protocol: "HTTP/1.1".into(),
     ///     bytes: 512,
     ///     user_agent: Some("curl/8 \"x\"\n".into()),
-    ///     ..Record::new(time, "192.0.2.1", 200)
+    ///     ..AccessRecord::new(time, "192.0.2.1", 200)
     /// };
     /// assert_eq!(
     ///     record.to_combined(),
@@ -189,11 +186,11 @@ impl<'r> Record<'r> {
     }
 }
 
-/// Names of months as logs write them.
+/// Names of months in logs.
 pub(crate) const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// Writes `01/May/2026:12:00:00 +0000`.
+/// Appends a time such as `01/May/2026:12:00:00 +0000`.
 fn push_time(out: &mut String, time: Timestamp) {
     let text = time.to_string();
     let part = |start: usize, end: usize| text.get(start..end).unwrap_or_default();
@@ -202,12 +199,12 @@ fn push_time(out: &mut String, time: Timestamp) {
     put(out, format_args!("{}/{month}/{}:{} +0000", part(8, 10), part(0, 4), part(11, 19)));
 }
 
-/// Writes into memory, which takes everything.
+/// Appends formatted text.
 fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
-    out.write_fmt(text).expect("memory takes everything");
+    out.write_fmt(text).expect("writing to a string cannot fail");
 }
 
-/// A JSON string in printable ASCII.
+/// Appends a JSON string in printable ASCII.
 fn push_string(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {
@@ -224,7 +221,7 @@ fn push_string(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// What stands between quotes in a combined line.
+/// Appends a quoted part of a combined line.
 fn push_escaped(out: &mut String, text: &str) {
     for byte in text.bytes() {
         match byte {
@@ -235,8 +232,8 @@ fn push_escaped(out: &mut String, text: &str) {
     }
 }
 
-/// What stands between spaces in a combined line; a brace in front would make
-/// it look like JSON.
+/// Appends a part of a combined line between spaces; a leading brace is escaped, because it would
+/// look like JSON.
 fn push_word(out: &mut String, text: &str) {
     if text.is_empty() {
         out.push('-');

@@ -1,29 +1,29 @@
-//! A table: the rules about how clients behave.
+//! Rules of layer LG: problems in the behaviour of clients, found in access logs.
 
 rutter_finding::rules! {
-    /// Many pages, no collection.
+    /// Client fetches page by page although collections exist.
     PAGE_BY_PAGE = "LG001" "page-by-page" (advice, "SCP-206")
-        "client reads everything page by page although collections exist",
-        "Each page costs a request and is mostly sent unchanged; a collection holds all of them in one file.",
-        "Tell the operator of the collections (robots.txt, sitemap.xml and llms.txt name them), or lower its rate.";
-    /// Goes on after 429.
+        "client fetches page by page although collections exist",
+        "Each page costs a request, and most pages are unchanged. A collection contains all pages in one file.",
+        "Tell the operator about the collections (robots.txt, sitemap.xml and llms.txt reference them), or limit the request rate.";
+    /// Client ignores status 429.
     IGNORES_RATE_LIMIT = "LG002" "ignores-rate-limit" (advice, "SCP-206")
-        "client goes on although it was asked to wait",
-        "429 says how long to wait; who goes on at once takes the server from others.",
-        "Block the address for a while, or tell the operator; where the limit is too low for honest readers, raise it.";
-    /// Knocks at closed doors.
+        "client ignores status 429",
+        "Status 429 asks the client to wait. A client that continues uses server capacity of others.",
+        "Block the IP address for some time, or contact the operator. If the limit is too low for well-behaved clients, raise it.";
+    /// Client requests many restricted paths.
     SCRAPES_CLOSED_PATHS = "LG003" "scrapes-closed-paths" (advice, "ARC-065")
-        "client tries many paths that are closed",
-        "Who asks for many pages that need a login, one after the other, looks for one that was left open.",
-        "See that nothing there is open by mistake, and that no public list names these paths.";
-    /// Answers 401; whether a token was shown is in no log.
+        "client requests many restricted paths",
+        "A client that requests one restricted page after another may be looking for an unprotected one.",
+        "Check that no restricted page is accessible, and that no public file lists these paths.";
+    /// Client was rejected with status 401 many times.
     MANY_REFUSED_TOKENS = "LG004" "many-refused-tokens" (advice, "ARC-065")
-        "client was refused a login again and again",
-        "401 means no token or no valid one: it reads what is not for it, its token has run out and nobody looks, or somebody guesses.",
-        "Where it is a partner, ask whether its token has run out; else see that no public list names these pages, or block the address.";
-    /// The same collection, over and over.
+        "client was rejected with status 401 many times",
+        "Status 401 means that the token was missing or invalid. The token may have expired, or the client may be guessing tokens.",
+        "If the client is a partner, ask whether its token has expired. Otherwise check that no public file lists these pages, or block the IP address.";
+    /// Client downloads the same collection repeatedly.
     SAME_COLLECTION_AGAIN = "LG005" "same-collection-again" (advice, "SCP-206")
-        "client downloads the same collection again and again",
-        "A collection does not change until the next build; If-None-Match would have been answered without a body. Downloads that broke off count too: Range would have gone on with them.",
-        "Tell the operator to send the ETag back and to take deltas, or lower its rate.";
+        "client downloads the same collection repeatedly",
+        "A collection changes only with a build. With If-None-Match the server would answer without a body. Interrupted downloads count too, because the client could continue them with Range.",
+        "Ask the operator to send the ETag and to use deltas, or limit the request rate.";
 }

@@ -1,7 +1,7 @@
-//! What a log says in sum: data for the three outputs beside it.
+//! The summary of logs: the data of the text, JSON and SVG output.
 //!
-//! A [`Tally`](crate::Tally) makes it. Rows and cells are in a fixed order, so
-//! the same log gives the same bytes.
+//! A [`Tally`](crate::Tally) creates it. Rows and cells have a fixed order, so the same log gives
+//! the same output.
 
 pub mod json;
 pub mod svg;
@@ -11,139 +11,137 @@ use std::collections::BTreeMap;
 
 use rutter_page::Timestamp;
 
-use crate::agents::{Class, Purpose};
-use crate::artefact::Artefact;
-use crate::parse::Broken;
+use crate::agents::{ClientClass, Purpose};
+use crate::artifact::Artifact;
+use crate::parse::LineError;
 
 /// All figures of one or several logs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
     /// Requests that were counted.
     pub requests: u64,
-    /// Bytes of their answers.
+    /// Bytes of their responses.
     pub bytes: u64,
-    /// When the first and the last of them came.
+    /// Times of the first and the last request.
     pub span: Option<(Timestamp, Timestamp)>,
-    /// Requests that the filter left out.
-    pub left_out: u64,
-    /// Lines that are no requests, by reason.
-    pub broken: BTreeMap<Broken, u64>,
-    /// AI agents: most requests first, then by name.
-    pub agents: Vec<Row>,
-    /// Everybody else, by kind.
-    pub others: Vec<Row>,
-    /// How long an answer counts as still known, in seconds.
+    /// Requests that the filter excluded.
+    pub filtered_out: u64,
+    /// Lines that are not requests, by reason.
+    pub broken: BTreeMap<LineError, u64>,
+    /// AI agents, by number of requests, then by name.
+    pub agents: Vec<ClientRow>,
+    /// All other clients, by class.
+    pub others: Vec<ClientRow>,
+    /// Seconds for which a client is assumed to keep a response.
     pub window: i64,
-    /// What AI agents could have done without.
+    /// What AI agents could have saved.
     pub savings: Savings,
-    /// What did not fit into the tables.
-    pub dropped: Dropped,
+    /// Entries dropped from the bounded tables.
+    pub dropped: ForgottenCounts,
 }
 
-/// What one agent, or one kind of client, read.
+/// Requests of one agent, or of one class of clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
-    /// Name of the agent or of the kind.
+pub struct ClientRow {
+    /// Name of the agent or of the class.
     pub name: &'static str,
-    /// Kind of client.
-    pub class: Class,
-    /// What an AI agent reads for.
+    /// Class of the client.
+    pub class: ClientClass,
+    /// Purpose of an AI agent.
     pub purpose: Option<Purpose>,
-    /// Who runs it.
+    /// Operator.
     pub operator: Option<&'static str>,
-    /// Answers of 400 and more, by status.
+    /// Responses with status 400 and above, by status.
     pub errors: BTreeMap<u16, u64>,
-    /// What it read, in the order of [`Artefact::ALL`]; only what it asked for.
-    pub cells: Vec<Cell>,
+    /// Requests by artifact, in the order of [`Artifact::ALL`]; only artifacts that were requested.
+    pub cells: Vec<ArtifactCounts>,
 }
 
-/// What was asked for of one kind of artefact.
+/// Requests for one kind of artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cell {
-    /// The kind.
-    pub artefact: Artefact,
-    /// Requests of any method and with any answer.
+pub struct ArtifactCounts {
+    /// The kind of artifact.
+    pub artifact: Artifact,
+    /// Requests with any method and any status.
     pub requests: u64,
-    /// Bytes of all answers.
+    /// Bytes of all responses.
     pub bytes: u64,
-    /// Different targets that were answered with 200, 206 or 304.
+    /// Distinct targets answered with 200, 206 or 304.
     pub distinct: u64,
-    /// Tells whether `distinct` was counted and not estimated.
+    /// Whether `distinct` is exact rather than estimated.
     pub is_exact: bool,
-    /// Answers 200.
+    /// Responses with status 200.
     pub full: u64,
-    /// Answers 304.
+    /// Responses with status 304.
     pub not_modified: u64,
-    /// Answers of 400 and more.
+    /// Responses with status 400 and above, by status.
     pub errors: u64,
-    /// Full answers that the client most likely had already.
-    pub again: u64,
-    /// Bytes of those.
-    pub again_bytes: u64,
-    /// When the first of the requests came.
+    /// Full responses that the client most likely had already.
+    pub repeated: u64,
+    /// Bytes of these responses.
+    pub repeated_bytes: u64,
+    /// Time of the first request.
     pub first: Timestamp,
-    /// When the last came.
+    /// Time of the last request.
     pub last: Timestamp,
 }
 
-/// What AI agents could have done without. The two ways are alternatives;
-/// their savings do not add up.
+/// What AI agents could have saved.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Savings {
-    /// Answers that a conditional request would have made empty.
-    pub again: u64,
-    /// Bytes of those.
-    pub again_bytes: u64,
-    /// What collections would have saved, where their size is known.
-    pub collections: Option<Collected>,
+    /// Responses that a conditional request would have made empty.
+    pub repeated: u64,
+    /// Bytes of these responses.
+    pub repeated_bytes: u64,
+    /// Savings by collections, if their size is known.
+    pub collections: Option<CollectionSavings>,
 }
 
-/// What collections would have saved.
+/// Savings by collections.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Collected {
-    /// Files that hold the site together.
+pub struct CollectionSavings {
+    /// Number of collections.
     pub files: u64,
-    /// Their size.
+    /// Their total size.
     pub size: u64,
-    /// Readers (a client under one agent's name) for whom it is less.
+    /// Readers (a client with one agent name) that would have saved something.
     pub readers: u64,
-    /// Requests those would not have made.
+    /// Requests that they would have saved.
     pub requests: u64,
-    /// Bytes those would not have got.
+    /// Bytes that they would have saved.
     pub bytes: u64,
 }
 
-/// What did not fit into the tables; figures that lean on them are then lower
-/// bounds.
+/// Entries dropped from the bounded tables; the figures that depend on them are lower bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Dropped {
-    /// Pairs of client and target that were forgotten before the end.
+pub struct ForgottenCounts {
+    /// Dropped pairs of client and target.
     pub fetches: u64,
-    /// Readers that were forgotten before the end.
+    /// Dropped readers.
     pub readers: u64,
 }
 
-impl Row {
-    /// Requests for all artefacts.
+impl ClientRow {
+    /// Returns the requests for all artifacts.
     pub fn requests(&self) -> u64 {
         self.cells.iter().map(|cell| cell.requests).sum()
     }
 
-    /// Bytes of all answers.
+    /// Bytes of all responses.
     pub fn bytes(&self) -> u64 {
         self.cells.iter().map(|cell| cell.bytes).sum()
     }
 }
 
-impl Cell {
-    /// Which part of all answers 200 and 304 was 304, in percent, rounded.
+impl ArtifactCounts {
+    /// Returns the share of 304 among all responses with 200 and 304, in percent, rounded.
     pub fn unchanged_percent(&self) -> Option<u64> {
         let all = self.full + self.not_modified;
         (0 < all).then(|| (self.not_modified * 100 + all / 2) / all)
     }
 }
 
-/// Shows a number of bytes the way people read it.
+/// Formats a number of bytes with a decimal unit.
 pub fn bytes(n: u64) -> String {
     let mut tenths = u128::from(n) * 10;
     let mut unit = "B";
@@ -161,7 +159,7 @@ mod tests {
     use super::bytes;
 
     #[test]
-    fn ours_sizes_read_well() {
+    fn formats_sizes_with_units() {
         for (n, wanted) in [
             (0, "0 B"),
             (999, "999 B"),

@@ -1,55 +1,54 @@
 //! Counts records into a [`Summary`], in bounded memory.
 //!
-//! Every record goes to the row of its agent and there to the cell of its
-//! artefact. Two tables look back: one by client, agent and target, for what
-//! was read again in vain; one by client and agent, for what collections would
-//! have saved. Both forget what was not used for a while.
+//! Each record is counted in the row of its agent and the cell of its artifact. Two tables compare
+//! requests: one by client, agent and target, for repeated downloads; one by client and agent, for
+//! what collections would save. Both drop entries that were not used for a while.
 //!
-//! **Read again in vain** is a GET that was answered with 200 and some bytes,
-//! where the last answer to the same client, agent and target was a 200 with
-//! the same number of bytes, at most [`Settings::window`] before, and that
-//! client never got a 304 for it. That is evidence, not proof: a page may
-//! change and keep its size, and a compressed answer may differ in size
-//! without a change. A crawler with many addresses is many clients here, so
-//! the figure is rather too low.
+//! **Repeated download**: a GET answered with 200 and a non-empty body, where the last response to
+//! the same client, agent and target was a 200 with the same number of bytes, at most
+//! [`TallySettings::window`] earlier, and the client never got a 304 for it. This is evidence, not
+//! proof: a page may change and keep its size, and a compressed response may change its size
+//! without a change of content. A crawler with many addresses counts as many clients, so the figure
+//! is a lower bound.
 //!
-//! **Conditional requests** would have saved the bytes of those answers; the
-//! number of requests stays.
+//! **Conditional requests** would have saved the bytes of these responses; the number of requests
+//! stays the same.
 //!
-//! **Collections**: a reader that took `n` pages with `b` bytes on `d`
-//! different days (UTC) could have taken all `f` files of size `s` on each of
-//! these days. It counts where `f·d < n` and `s·d < b`, with `n − f·d` requests
-//! and `b − s·d` bytes. Deltas and 304 would make it less still. Which files
-//! there are is told, or seen in the log: of each snapshot, dates in its name
-//! left out, the largest answer of its smallest coding.
+//! **Collections**: a reader that fetched `n` pages with `b` bytes on `d` days (UTC) could have
+//! fetched all `f` collections with `s` bytes on each of these days. It counts if `f·d < n` and
+//! `s·d < b`, with `n − f·d` requests and `b − s·d` bytes. Deltas and status 304 would save more.
+//! The collections are configured or taken from the log: for each snapshot, ignoring dates in its
+//! name, the largest response of its smallest coding.
 //!
-//! Refuses: to estimate where nothing is known of collections.
+//! Nothing is estimated if the collections are unknown.
 
 use std::collections::BTreeMap;
 
 use rutter_page::Timestamp;
 
-use crate::agents::{Class, Known, all, recognise};
-use crate::artefact::{Artefact, path};
-use crate::bounded::{Distinct, Prints, Recent, Seed};
-use crate::parse::Broken;
-use crate::record::Record;
-use crate::summary::{Cell, Collected, Dropped, Row, Savings, Summary};
+use crate::agents::{ClientClass, RecognizedClient, all, recognize};
+use crate::artifact::{Artifact, path};
+use crate::bounded::{DistinctCounter, FingerprintMap, HashSeed, RecentTable};
+use crate::parse::LineError;
+use crate::record::AccessRecord;
+use crate::summary::{
+    ArtifactCounts, ClientRow, CollectionSavings, ForgottenCounts, Savings, Summary,
+};
 
-/// Which requests count.
+/// Which requests are counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
-    /// Not before.
+pub struct RequestFilter {
+    /// Only requests at or after this time.
     pub since: Option<Timestamp>,
-    /// Before.
+    /// Only requests before this time.
     pub until: Option<Timestamp>,
-    /// Only this agent, or this kind of client; in any case.
+    /// Only this agent or class of clients, ignoring case.
     pub agent: Option<String>,
 }
 
-impl Filter {
-    /// Tells whether a request counts.
-    pub fn takes(&self, record: &Record<'_>, known: Known) -> bool {
+impl RequestFilter {
+    /// Returns whether a request is counted.
+    pub fn matches(&self, record: &AccessRecord<'_>, known: RecognizedClient) -> bool {
         self.since.is_none_or(|since| since <= record.time)
             && self.until.is_none_or(|until| record.time < until)
             && self.agent.as_ref().is_none_or(|agent| {
@@ -59,33 +58,33 @@ impl Filter {
     }
 }
 
-/// Files that hold a site together.
+/// The snapshots of a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Collections {
-    /// How many there are.
+pub struct CollectionTotals {
+    /// Number of files.
     pub files: u64,
-    /// Bytes of all of them.
+    /// Size of all files together.
     pub bytes: u64,
 }
 
-/// How far a tally looks back, and how much it holds.
+/// Time window and table sizes of a tally.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
-    /// Seconds for which an answer counts as still known to its client.
+pub struct TallySettings {
+    /// Seconds for which a client is assumed to keep a response.
     pub window: i64,
-    /// Pairs of client and target that are remembered.
+    /// Largest number of pairs of client and target.
     pub fetches: usize,
-    /// Readers that are remembered.
+    /// Largest number of readers.
     pub readers: usize,
-    /// Up to how many different targets of a cell are counted exactly.
+    /// Number of distinct targets per cell that are counted exactly.
     pub distinct: usize,
-    /// Snapshots of the site, where the log need not be asked for them.
-    pub collections: Option<Collections>,
+    /// Snapshots of the site; `None` takes them from the log.
+    pub collections: Option<CollectionTotals>,
 }
 
-impl Settings {
-    /// A week; tables that take about 25 MB when full.
-    pub const USUAL: Self = Self {
+impl TallySettings {
+    /// One week; the tables take about 25 MB when full.
+    pub const DEFAULT: Self = Self {
         window: 7 * 86_400,
         fetches: 1 << 18,
         readers: 1 << 15,
@@ -94,17 +93,17 @@ impl Settings {
     };
 }
 
-/// The last full answer to a client.
+/// The last full response to a client.
 #[derive(Debug)]
-struct Fetch {
+struct LastFetch {
     seconds: i64,
     bytes: u64,
     has_asked: bool,
 }
 
-/// What a client took of an AI agent's pages.
+/// The pages that a client fetched as an AI agent.
 #[derive(Debug, Default)]
-struct Reading {
+struct ReaderUsage {
     pages: u64,
     bytes: u64,
     days: u64,
@@ -112,108 +111,109 @@ struct Reading {
 }
 
 #[derive(Debug)]
-struct Count {
-    cell: Cell,
-    distinct: Distinct,
+struct CellCounter {
+    cell: ArtifactCounts,
+    distinct: DistinctCounter,
 }
 
 #[derive(Debug, Default)]
-struct Counts {
+struct RowCounter {
     errors: BTreeMap<u16, u64>,
-    cells: [Option<Box<Count>>; Artefact::ALL.len()],
+    cells: [Option<Box<CellCounter>>; Artifact::ALL.len()],
 }
 
 /// Counts records.
 #[derive(Debug)]
 pub struct Tally {
-    settings: Settings,
-    filter: Filter,
+    settings: TallySettings,
+    filter: RequestFilter,
     /// One for each agent, then one for each class.
-    rows: Vec<Counts>,
-    fetches: Recent<Fetch>,
-    readers: Recent<Reading>,
+    rows: Vec<RowCounter>,
+    fetches: RecentTable<LastFetch>,
+    readers: RecentTable<ReaderUsage>,
     /// Sizes of snapshots: plain, gzip, zstd.
     snapshots: BTreeMap<String, [Option<u64>; 3]>,
-    seen: Prints<Known>,
-    seed: Seed,
+    seen: FingerprintMap<RecognizedClient>,
+    seed: HashSeed,
     requests: u64,
     bytes: u64,
     span: Option<(Timestamp, Timestamp)>,
-    left_out: u64,
-    broken: BTreeMap<Broken, u64>,
+    filtered_out: u64,
+    broken: BTreeMap<LineError, u64>,
 }
 
 impl Tally {
-    /// User agents that are remembered with what they were recognised as.
+    /// Cached results of recognizing a user agent.
     const SEEN: usize = 16_384;
-    /// Snapshots whose sizes are remembered.
+    /// Most snapshots whose sizes are stored.
     const SNAPSHOTS: usize = 256;
 
-    /// An empty tally.
-    pub fn new(settings: Settings, filter: Filter) -> Self {
-        let n_rows = all().len() + Class::ALL.len();
+    /// Creates an empty tally.
+    pub fn new(settings: TallySettings, filter: RequestFilter) -> Self {
+        let n_rows = all().len() + ClientClass::ALL.len();
         Self {
-            fetches: Recent::new(settings.fetches),
-            readers: Recent::new(settings.readers),
+            fetches: RecentTable::new(settings.fetches),
+            readers: RecentTable::new(settings.readers),
             settings,
             filter,
-            rows: std::iter::repeat_with(Counts::default).take(n_rows).collect(),
+            rows: std::iter::repeat_with(RowCounter::default).take(n_rows).collect(),
             snapshots: BTreeMap::new(),
-            seen: Prints::default(),
-            seed: Seed::random(),
+            seen: FingerprintMap::default(),
+            seed: HashSeed::random(),
             requests: 0,
             bytes: 0,
             span: None,
-            left_out: 0,
+            filtered_out: 0,
             broken: BTreeMap::new(),
         }
     }
 
-    /// Counts a line that is no request.
-    pub fn broken(&mut self, why: Broken) {
+    /// Counts a line that is not a request.
+    pub fn broken(&mut self, why: LineError) {
         *self.broken.entry(why).or_default() += 1;
     }
 
-    /// Counts a request; tells whether the filter let it through.
-    pub fn see(&mut self, record: &Record<'_>) -> bool {
-        let known = self.recognise(record.user_agent.as_deref().unwrap_or_default());
+    /// Counts a request; returns whether the filter accepts it.
+    pub fn add(&mut self, record: &AccessRecord<'_>) -> bool {
+        let known = self.recognize(record.user_agent.as_deref().unwrap_or_default());
         let is_request = !record.method.is_empty();
-        let artefact = if is_request { Artefact::of(&record.target) } else { Artefact::Other };
+        let artifact = if is_request { Artifact::of(&record.target) } else { Artifact::Other };
         let is_full = &*record.method == "GET" && record.status == 200;
-        if is_full && artefact == Artefact::ScpSnapshot {
-            // Whoever fetched it: its size is the same for all.
-            self.measure(record);
+        if is_full && artifact == Artifact::ScpSnapshot {
+            // Measured for every client, because the size is the same for all.
+            self.record_snapshot_size(record);
         }
-        if !self.filter.takes(record, known) {
-            self.left_out += 1;
+        if !self.filter.matches(record, known) {
+            self.filtered_out += 1;
             return false;
         }
-        let is_again = &*record.method == "GET" && self.is_again(record, known);
-        self.count(record, known, artefact, is_again);
-        if is_full && artefact == Artefact::Page && known.class == Class::Ai {
-            self.remember(record, known);
+        let is_repeated = &*record.method == "GET" && self.is_repeated(record, known);
+        self.count(record, known, artifact, is_repeated);
+        if is_full && artifact == Artifact::Page && known.class == ClientClass::Ai {
+            self.record_page_read(record, known);
         }
         true
     }
 
-    /// Everything that was counted.
+    /// Returns the summary.
     pub fn finish(self) -> Summary {
         let n_agents = all().len();
         let mut agents = Vec::new();
         let mut others = Vec::new();
-        let savings_of_collections = self.collected();
+        let savings_of_collections = self.collection_savings();
         for (idx, counts) in self.rows.into_iter().enumerate() {
             let agent = all().get(idx);
             let class = agent.map(|agent| agent.class);
-            let class = class.or_else(|| Class::ALL.get(idx - n_agents).copied());
-            let cells = counts.cells.into_iter().flatten().map(|count| Cell {
+            let class = class.or_else(|| ClientClass::ALL.get(idx - n_agents).copied());
+            let cells = counts.cells.into_iter().flatten().map(|count| ArtifactCounts {
                 distinct: count.distinct.count(),
                 is_exact: count.distinct.is_exact(),
                 ..count.cell
             });
-            let row = Row {
-                name: agent.map_or(class.unwrap_or(Class::Unknown).name(), |agent| agent.name),
-                class: class.unwrap_or(Class::Unknown),
+            let row = ClientRow {
+                name: agent
+                    .map_or(class.unwrap_or(ClientClass::Unknown).name(), |agent| agent.name),
+                class: class.unwrap_or(ClientClass::Unknown),
                 purpose: agent.and_then(|agent| agent.purpose),
                 operator: agent.and_then(|agent| agent.operator),
                 errors: counts.errors,
@@ -222,35 +222,38 @@ impl Tally {
             if row.cells.is_empty() {
                 continue;
             }
-            if row.class == Class::Ai { agents.push(row) } else { others.push(row) }
+            if row.class == ClientClass::Ai { agents.push(row) } else { others.push(row) }
         }
         agents.sort_by_key(|row| (std::cmp::Reverse(row.requests()), row.name));
-        let all_cells = || agents.iter().flat_map(|row: &Row| &row.cells);
+        let all_cells = || agents.iter().flat_map(|row: &ClientRow| &row.cells);
         let savings = Savings {
-            again: all_cells().map(|cell| cell.again).sum(),
-            again_bytes: all_cells().map(|cell| cell.again_bytes).sum(),
+            repeated: all_cells().map(|cell| cell.repeated).sum(),
+            repeated_bytes: all_cells().map(|cell| cell.repeated_bytes).sum(),
             collections: savings_of_collections,
         };
         Summary {
             requests: self.requests,
             bytes: self.bytes,
             span: self.span,
-            left_out: self.left_out,
+            filtered_out: self.filtered_out,
             broken: self.broken,
             agents,
             others,
             window: self.settings.window,
             savings,
-            dropped: Dropped { fetches: self.fetches.dropped, readers: self.readers.dropped },
+            dropped: ForgottenCounts {
+                fetches: self.fetches.dropped,
+                readers: self.readers.dropped,
+            },
         }
     }
 
-    fn recognise(&mut self, user_agent: &str) -> Known {
+    fn recognize(&mut self, user_agent: &str) -> RecognizedClient {
         let print = self.seed.of(&[user_agent]);
         if let Some(known) = self.seen.get(&print) {
             return *known;
         }
-        let known = recognise(user_agent);
+        let known = recognize(user_agent);
         if Self::SEEN <= self.seen.len() {
             self.seen.clear();
         }
@@ -258,8 +261,8 @@ impl Tally {
         known
     }
 
-    /// Tells whether the client most likely had the answer already.
-    fn is_again(&mut self, record: &Record<'_>, known: Known) -> bool {
+    /// Returns whether the client most likely had the response already.
+    fn is_repeated(&mut self, record: &AccessRecord<'_>, known: RecognizedClient) -> bool {
         if !matches!(record.status, 200 | 304) {
             return false;
         }
@@ -268,7 +271,7 @@ impl Tally {
         let mut is_first = false;
         let fetch = self.fetches.get(key, || {
             is_first = true;
-            Fetch { seconds, bytes: 0, has_asked: false }
+            LastFetch { seconds, bytes: 0, has_asked: false }
         });
         if record.status == 304 {
             fetch.has_asked = true;
@@ -276,48 +279,57 @@ impl Tally {
         }
         let is_near = (seconds - fetch.seconds).abs() <= self.settings.window;
         let is_same = 0 < bytes && bytes == fetch.bytes;
-        let is_again = !is_first && is_near && is_same && !fetch.has_asked;
+        let is_repeated = !is_first && is_near && is_same && !fetch.has_asked;
         (fetch.seconds, fetch.bytes) = (seconds, bytes);
-        is_again
+        is_repeated
     }
 
-    fn count(&mut self, record: &Record<'_>, known: Known, artefact: Artefact, is_again: bool) {
-        let Record { time, status, bytes, .. } = *record;
+    fn count(
+        &mut self,
+        record: &AccessRecord<'_>,
+        known: RecognizedClient,
+        artifact: Artifact,
+        is_repeated: bool,
+    ) {
+        let AccessRecord { time, status, bytes, .. } = *record;
         self.requests += 1;
         self.bytes = self.bytes.saturating_add(bytes);
         let (first, last) = self.span.unwrap_or((time, time));
         self.span = Some((first.min(time), last.max(time)));
-        let class = Class::ALL.iter().position(|class| *class == known.class).unwrap_or(0);
+        let class = ClientClass::ALL.iter().position(|class| *class == known.class).unwrap_or(0);
         // Only AI agents have rows of their own.
-        let agent = known.agent.filter(|agent| agent.class == Class::Ai);
+        let agent = known.agent.filter(|agent| agent.class == ClientClass::Ai);
         let idx = agent.map_or(all().len() + class, |agent| agent.idx);
         let Some(counts) = self.rows.get_mut(idx) else { return };
         if 400 <= status {
             *counts.errors.entry(status).or_default() += 1;
         }
-        let Some(place) = counts.cells.get_mut(artefact as usize) else { return };
-        let Count { cell, distinct } = &mut **place.get_or_insert_with(|| {
-            Box::new(Count { cell: empty(artefact, time), distinct: Distinct::default() })
+        let Some(place) = counts.cells.get_mut(artifact as usize) else { return };
+        let CellCounter { cell, distinct } = &mut **place.get_or_insert_with(|| {
+            Box::new(CellCounter {
+                cell: empty(artifact, time),
+                distinct: DistinctCounter::default(),
+            })
         });
         cell.requests += 1;
         cell.bytes = cell.bytes.saturating_add(bytes);
         cell.full += u64::from(status == 200);
         cell.not_modified += u64::from(status == 304);
         cell.errors += u64::from(400 <= status);
-        if is_again {
-            cell.again += 1;
-            cell.again_bytes = cell.again_bytes.saturating_add(bytes);
+        if is_repeated {
+            cell.repeated += 1;
+            cell.repeated_bytes = cell.repeated_bytes.saturating_add(bytes);
         }
         cell.first = cell.first.min(time);
         cell.last = cell.last.max(time);
         if matches!(status, 200 | 206 | 304) {
-            distinct.add(Seed::FIXED.of(&[&record.target]), self.settings.distinct);
+            distinct.add(HashSeed::FIXED.of(&[&record.target]), self.settings.distinct);
         }
     }
 
-    /// Keeps the size of a snapshot.
-    fn measure(&mut self, record: &Record<'_>) {
-        let (name, coding) = series(&record.target);
+    /// Stores the size of a snapshot.
+    fn record_snapshot_size(&mut self, record: &AccessRecord<'_>) {
+        let (name, coding) = snapshot_name(&record.target);
         if self.snapshots.len() < Self::SNAPSHOTS || self.snapshots.contains_key(&name) {
             let sizes = self.snapshots.entry(name).or_default();
             if let Some(size) = sizes.get_mut(coding) {
@@ -326,11 +338,11 @@ impl Tally {
         }
     }
 
-    /// Keeps what an AI agent took of pages.
-    fn remember(&mut self, record: &Record<'_>, known: Known) {
+    /// Stores which pages an AI agent fetched.
+    fn record_page_read(&mut self, record: &AccessRecord<'_>, known: RecognizedClient) {
         let key = self.seed.of(&[&record.client, known.name()]);
         let day = record.time.unix_seconds().div_euclid(86_400);
-        let reading = self.readers.get(key, Reading::default);
+        let reading = self.readers.get(key, ReaderUsage::default);
         if reading.pages == 0 || reading.last_day != day {
             (reading.days, reading.last_day) = (reading.days + 1, day);
         }
@@ -338,17 +350,17 @@ impl Tally {
         reading.bytes = reading.bytes.saturating_add(record.bytes);
     }
 
-    fn collected(&self) -> Option<Collected> {
-        let Collections { files, bytes: size } = match self.settings.collections {
-            Some(told) => told,
+    fn collection_savings(&self) -> Option<CollectionSavings> {
+        let CollectionTotals { files, bytes: size } = match self.settings.collections {
+            Some(reported) => reported,
             None if self.snapshots.is_empty() => return None,
             None => {
                 let smallest = |sizes: &[Option<u64>; 3]| sizes.iter().flatten().min().copied();
                 let bytes = self.snapshots.values().filter_map(smallest).sum();
-                Collections { files: self.snapshots.len() as u64, bytes }
+                CollectionTotals { files: self.snapshots.len() as u64, bytes }
             }
         };
-        let mut collected = Collected { files, size, ..Collected::default() };
+        let mut collected = CollectionSavings { files, size, ..CollectionSavings::default() };
         for reading in self.readers.values() {
             let requests = reading.pages.saturating_sub(files.saturating_mul(reading.days));
             let bytes = reading.bytes.saturating_sub(size.saturating_mul(reading.days));
@@ -362,9 +374,9 @@ impl Tally {
     }
 }
 
-fn empty(artefact: Artefact, time: Timestamp) -> Cell {
-    Cell {
-        artefact,
+fn empty(artifact: Artifact, time: Timestamp) -> ArtifactCounts {
+    ArtifactCounts {
+        artifact,
         requests: 0,
         bytes: 0,
         distinct: 0,
@@ -372,15 +384,15 @@ fn empty(artefact: Artefact, time: Timestamp) -> Cell {
         full: 0,
         not_modified: 0,
         errors: 0,
-        again: 0,
-        again_bytes: 0,
+        repeated: 0,
+        repeated_bytes: 0,
         first: time,
         last: time,
     }
 }
 
-/// A snapshot's name without dates and coding, and which coding it is.
-fn series(target: &str) -> (String, usize) {
+/// Returns the name of a snapshot without dates and coding, and the index of its coding.
+fn snapshot_name(target: &str) -> (String, usize) {
     let path = path(target);
     let (bare, coding) = match (path.strip_suffix(".gz"), path.strip_suffix(".zst")) {
         (Some(bare), _) => (bare, 1),

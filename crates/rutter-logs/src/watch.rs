@@ -1,67 +1,64 @@
-//! Looks for clients that behave oddly, one record after the other.
+//! Detects clients that behave unusually, one record at a time.
 //!
-//! A client is an address (of IPv6 the /64 it belongs to), together with its
-//! token where it has one. Of each,
-//! a [`Watch`] keeps a few counts within a window of time that begins with its
-//! first request and begins anew when it is over; of each rule and window
-//! there is one finding at most. Records may come out of order, as servers
-//! write them when the answer is over: everything that is counted together lies
-//! within one window, whatever came first. A record that is older than that is
-//! not judged, but counted ([`Watch::late`]).
+//! A client is an address (for IPv6, its /64) together with its token. For each client, a
+//! [`ClientMonitor`] keeps counts within a time window that starts with the first request and
+//! restarts when it is over; each rule gives at most one finding per window. Records may be out of
+//! order, because servers write them when a response ends: all counts belong to one window
+//! regardless of order. A record that is older than the window is not evaluated, but counted
+//! ([`ClientMonitor::late`]).
 //!
-//! Refuses: to keep more clients than [`Thresholds::clients`] (who was not heard
-//! of for a while is forgotten), to say who a client is beyond what it said of
-//! itself, and to judge a client that fetches what a browser fetches: pictures
-//! and styles beside its pages.
+//! Memory is bounded by [`Thresholds::clients`]; inactive clients are dropped. A client that
+//! fetches images and style sheets with its pages, as a browser does, is not reported for reading
+//! pages.
 
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv6Addr};
 
 use rutter_finding::{Finding, Place, Rule, quoted};
 
-use crate::agents::recognise;
-use crate::artefact::{Artefact, path};
-use crate::bounded::{Distinct, Recent, Seed};
-use crate::record::Record;
+use crate::agents::recognize;
+use crate::artifact::{Artifact, path};
+use crate::bounded::{DistinctCounter, HashSeed, RecentTable};
+use crate::record::AccessRecord;
 use crate::rules;
 
-/// Nobody is held to a `Retry-After` of more than a day.
-const LONGEST_WAIT: i64 = 86_400;
+/// Longest `Retry-After` that is enforced.
+const MAX_WAIT: i64 = 86_400;
 
-/// Collections of one client that are told apart.
+/// Collections counted per client.
 const COLLECTIONS: usize = 16;
 
-/// From when on something is odd.
+/// Thresholds of the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Thresholds {
-    /// How long counts are kept, in seconds.
+    /// Length of the time window in seconds.
     pub window: i64,
-    /// Clients that are watched at a time.
+    /// Most clients monitored at a time.
     pub clients: usize,
-    /// Different pages by one client that are too many (LG001).
+    /// Distinct pages fetched by one client (LG001).
     pub pages: u64,
-    /// Tells that there are collections; else one in the log tells (LG001).
+    /// Whether the site has collections; otherwise a collection in the log shows it (LG001).
     pub has_collections: bool,
     /// Requests of one client while it should wait (LG002).
     pub early: u64,
-    /// Seconds to wait where the answer did not say (LG002).
+    /// Seconds to wait if the response did not say (LG002).
     pub wait: i64,
-    /// Seconds after a 429 in which requests may still be under way (LG002).
+    /// Seconds after a 429 in which requests may still be in flight (LG002).
     pub grace: i64,
-    /// Different closed paths one client may try (LG003).
+    /// Distinct restricted paths requested by one client (LG003).
     pub closed: u64,
-    /// Beginnings of paths where a 404 also means closed (LG003).
+    /// Path prefixes below which a 404 also means restricted (LG003).
     pub closed_paths: Vec<String>,
-    /// Answers 401 to one client (LG004).
+    /// Responses with 401 to one client (LG004).
     pub refused: u64,
-    /// Answers 200 with the same collection to one client (LG005); a log does
-    /// not tell which of them were taken to their end.
+    /// Responses with 200 and the same collection to one client (LG005); a log does not say which
+    /// of them were read to the end.
     pub downloads: u64,
 }
 
 impl Thresholds {
-    /// What a person would not do in a day, nor a polite program.
-    pub const USUAL: Self = Self {
+    /// Values that neither a person nor a polite program reaches in a day.
+    pub const DEFAULT: Self = Self {
         window: 86_400,
         clients: 4096,
         pages: 500,
@@ -78,73 +75,78 @@ impl Thresholds {
 
 impl Default for Thresholds {
     fn default() -> Self {
-        Self::USUAL
+        Self::DEFAULT
     }
 }
 
-/// What is known of one client within its window.
+/// Counts of one client within its window.
 #[derive(Debug, Default)]
-struct Client {
+struct MonitoredClient {
     /// The first and the last time within the window.
     since: i64,
     last: i64,
     requests: u64,
-    pages: Distinct,
+    pages: DistinctCounter,
     assets: u64,
-    /// Files it took that spare pages.
+    /// Requests for files that replace pages.
     spared: u64,
-    closed: Distinct,
+    closed: DistinctCounter,
     refused: u64,
-    /// Collections it took, and how often; at most [`COLLECTIONS`].
+    /// Collections and how often each was fetched; at most [`COLLECTIONS`].
     collections: Vec<(u64, u64)>,
     /// When it was first asked to wait, and until when.
     wait: Option<(i64, i64)>,
     early: u64,
-    /// Rules it has broken already, one bit each.
-    told: u8,
+    /// Rules that were reported already, one bit each.
+    reported: u8,
 }
 
-/// Watches clients.
+/// Detects unusual clients.
 #[derive(Debug)]
-pub struct Watch {
+pub struct ClientMonitor {
     thresholds: Thresholds,
-    clients: Recent<Client>,
+    clients: RecentTable<MonitoredClient>,
     has_collections: bool,
     late: u64,
-    seed: Seed,
+    seed: HashSeed,
 }
 
-impl Watch {
-    /// Nobody is known yet.
+impl ClientMonitor {
+    /// Creates a monitor without clients.
     pub fn new(thresholds: Thresholds) -> Self {
         let has_collections = thresholds.has_collections;
-        let clients = Recent::new(thresholds.clients);
-        Self { clients, thresholds, has_collections, late: 0, seed: Seed::random() }
+        let clients = RecentTable::new(thresholds.clients);
+        Self { clients, thresholds, has_collections, late: 0, seed: HashSeed::random() }
     }
 
-    /// Records that came too late to be judged with their time.
+    /// Returns the number of records that were too old to be evaluated.
     pub fn late(&self) -> u64 {
         self.late
     }
 
-    /// Says that the site has collections, before anybody took one.
+    /// Records that the site has collections, before one is fetched.
     pub fn expect_collections(&mut self) {
         self.has_collections = true;
     }
 
-    /// Takes a request and says what is odd about its client from now on.
-    pub fn see(&mut self, record: &Record<'_>) -> Vec<Finding> {
+    /// Records a request and returns new findings about its client.
+    pub fn observe(&mut self, record: &AccessRecord<'_>) -> Vec<Finding> {
         let limits = &self.thresholds;
         let now = record.time.unix_seconds();
-        let artefact = Artefact::of(&record.target);
+        let artifact = Artifact::of(&record.target);
         let is_good = matches!(record.status, 200 | 206 | 304);
-        self.has_collections |= artefact.is_collection() && is_good;
+        self.has_collections |= artifact.is_collection() && is_good;
         let token = record.token.as_deref().unwrap_or_default();
         let address = address(&record.client);
-        let client = self.clients.get(self.seed.of(&[&address, token]), Client::default);
+        let client = self.clients.get(self.seed.of(&[&address, token]), MonitoredClient::default);
         if client.requests == 0 || limits.window < now.saturating_sub(client.since) {
-            // A wait goes on into the next window.
-            *client = Client { since: now, last: now, wait: client.wait, ..Client::default() };
+            // A wait continues in the next window.
+            *client = MonitoredClient {
+                since: now,
+                last: now,
+                wait: client.wait,
+                ..MonitoredClient::default()
+            };
         }
         if limits.window < client.last.saturating_sub(now) {
             self.late += 1;
@@ -152,14 +154,14 @@ impl Watch {
         }
         (client.since, client.last) = (client.since.min(now), client.last.max(now));
         client.requests += 1;
-        let target = || Seed::FIXED.of(&[path(&record.target)]);
+        let target = || HashSeed::FIXED.of(&[path(&record.target)]);
         match record.status {
-            200 | 206 | 304 if artefact == Artefact::Page => {
+            200 | 206 | 304 if artifact == Artifact::Page => {
                 client.pages.add(target(), bound(limits.pages));
             }
-            200 | 206 | 304 if artefact == Artefact::Asset => client.assets += 1,
-            // To ask how large it is spares no page.
-            200 | 206 | 304 if artefact.spares_pages() && &*record.method == "GET" => {
+            200 | 206 | 304 if artifact == Artifact::Asset => client.assets += 1,
+            // A HEAD request for the size replaces no page.
+            200 | 206 | 304 if artifact.replaces_pages() && &*record.method == "GET" => {
                 client.spared += 1;
             }
             401 | 403 => {
@@ -171,17 +173,17 @@ impl Watch {
             }
             _ => {}
         }
-        if record.status == 200 && artefact.is_collection() && &*record.method == "GET" {
-            client.download(target());
+        if record.status == 200 && artifact.is_collection() && &*record.method == "GET" {
+            client.count_download(target());
         }
-        client.heed(record, now, limits);
-        client.judge(record, self.has_collections, limits)
+        client.count_early_requests(record, now, limits);
+        client.check_rules(record, self.has_collections, limits)
     }
 }
 
-impl Client {
-    /// Counts a collection; where there are too many, the rarest is forgotten.
-    fn download(&mut self, target: u64) {
+impl MonitoredClient {
+    /// Counts a collection; if there are too many, the least frequent one is dropped.
+    fn count_download(&mut self, target: u64) {
         if let Some((_, n)) = self.collections.iter_mut().find(|(known, _)| *known == target) {
             *n += 1;
         } else if self.collections.len() < COLLECTIONS {
@@ -191,9 +193,9 @@ impl Client {
         }
     }
 
-    /// Counts what is asked for while the client should wait. An answer that
-    /// took long was asked for before it was over, which is when it is written.
-    fn heed(&mut self, record: &Record<'_>, now: i64, limits: &Thresholds) {
+    /// Counts requests during a wait. A record has the time of the response, so its duration is
+    /// subtracted.
+    fn count_early_requests(&mut self, record: &AccessRecord<'_>, now: i64, limits: &Thresholds) {
         if let Some((first, until)) = self.wait {
             let seconds = record.duration.map_or(0, |duration| duration.as_secs());
             let asked = now.saturating_sub(i64::try_from(seconds).unwrap_or(i64::MAX));
@@ -203,24 +205,24 @@ impl Client {
             }
         }
         if record.status == 429 {
-            let told = record.retry_after.and_then(|seconds| i64::try_from(seconds).ok());
-            let until = now.saturating_add(told.unwrap_or(limits.wait).clamp(0, LONGEST_WAIT));
+            let reported = record.retry_after.and_then(|seconds| i64::try_from(seconds).ok());
+            let until = now.saturating_add(reported.unwrap_or(limits.wait).clamp(0, MAX_WAIT));
             let (first, old) = self.wait.unwrap_or((now, until));
             self.wait = Some((first, old.max(until)));
         }
     }
 
-    /// Everything that has become odd with this request.
-    fn judge(
+    /// Returns the findings that this request causes.
+    fn check_rules(
         &mut self,
-        record: &Record<'_>,
+        record: &AccessRecord<'_>,
         has_collections: bool,
         limits: &Thresholds,
     ) -> Vec<Finding> {
         let is_reading = has_collections && self.spared == 0 && limits.pages <= self.pages.count();
         let downloads = self.collections.iter().map(|(_, n)| *n).max().unwrap_or(0);
         let broken = [
-            // A browser fetches styles and pictures beside its pages.
+            // A browser fetches style sheets and images with its pages.
             is_reading && self.assets.saturating_mul(10) < self.pages.count(),
             limits.early <= self.early,
             limits.closed <= self.closed.count(),
@@ -229,16 +231,16 @@ impl Client {
         ];
         let mut findings = Vec::new();
         for (idx, is_broken) in broken.into_iter().enumerate() {
-            if !is_broken || self.told & (1 << idx) != 0 {
+            if !is_broken || self.reported & (1 << idx) != 0 {
                 continue;
             }
-            self.told |= 1 << idx;
+            self.reported |= 1 << idx;
             let (rule, n, what): (&'static Rule, u64, &str) = match idx {
                 0 => (&rules::PAGE_BY_PAGE, self.pages.count(), "pages"),
-                1 => (&rules::IGNORES_RATE_LIMIT, self.early, "requests before it was time"),
-                2 => (&rules::SCRAPES_CLOSED_PATHS, self.closed.count(), "closed paths"),
+                1 => (&rules::IGNORES_RATE_LIMIT, self.early, "requests before the wait was over"),
+                2 => (&rules::SCRAPES_CLOSED_PATHS, self.closed.count(), "restricted paths"),
                 3 => (&rules::MANY_REFUSED_TOKENS, self.refused, "refusals"),
-                _ => (&rules::SAME_COLLECTION_AGAIN, downloads, "times the same file"),
+                _ => (&rules::SAME_COLLECTION_AGAIN, downloads, "downloads of the same file"),
             };
             let span = self.last - self.since;
             let detail = format!("{}: {n} {what} in {span} s", who(record));
@@ -248,9 +250,9 @@ impl Client {
     }
 }
 
-/// What an address counts as: one customer has a whole /64 of IPv6, and an
-/// IPv4 address that came as IPv6 is one.
-pub fn household(address: IpAddr) -> IpAddr {
+/// Returns the network that an address counts as: for IPv6 its /64, which one customer has; for an
+/// IPv4-mapped address the IPv4 address.
+pub fn client_network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
         IpAddr::V6(six) => match six.to_ipv4_mapped() {
@@ -260,17 +262,17 @@ pub fn household(address: IpAddr) -> IpAddr {
     }
 }
 
-/// A client's address as it counts; one that is none counts as it is written.
+/// Returns the client network of a logged address; a host name stays as it is.
 fn address(written: &str) -> Cow<'_, str> {
     match written.parse::<IpAddr>() {
-        Ok(six @ IpAddr::V6(_)) => Cow::Owned(household(six).to_string()),
+        Ok(six @ IpAddr::V6(_)) => Cow::Owned(client_network(six).to_string()),
         _ => Cow::Borrowed(written),
     }
 }
 
-/// A client as it showed itself.
-fn who(record: &Record<'_>) -> String {
-    let name = recognise(record.user_agent.as_deref().unwrap_or_default()).name();
+/// Describes a client for a finding.
+fn who(record: &AccessRecord<'_>) -> String {
+    let name = recognize(record.user_agent.as_deref().unwrap_or_default()).name();
     let token = record.token.as_deref().map_or(String::new(), |token| {
         let token = quoted(token);
         format!(" with token {token}")
@@ -278,12 +280,12 @@ fn who(record: &Record<'_>) -> String {
     format!("{} as {name}{token}", quoted(&record.client))
 }
 
-/// How many fingerprints are kept to see that this many were reached.
+/// Returns how many fingerprints must be stored to detect that a threshold is reached.
 fn bound(threshold: u64) -> usize {
     usize::try_from(threshold).unwrap_or(usize::MAX).clamp(1, 1024)
 }
 
-/// Tells whether a path begins with one of these.
+/// Returns whether a path starts with one of these prefixes.
 fn is_below(path: &str, beginnings: &[String]) -> bool {
     beginnings.iter().any(|beginning| path.starts_with(beginning.as_str()))
 }

@@ -1,162 +1,165 @@
-//! Content blocks: the ten types of SCP 0.1, and those we do not know.
+//! Content blocks: the ten types of SCP 0.1, and blocks of unknown type.
 
 use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde::{Serialize, Serializer};
 
-use crate::media::{Audio, Icon, Video};
+use crate::media::{AudioBlock, Icon, VideoBlock};
 use crate::rules;
-use crate::text::{Raw, Shallow, Str};
+use crate::text::{CowStr, RawJson, Shallow};
 use crate::url::HttpUrl;
-use crate::wire::{Fault, Field, Lost, Members, Own, Read, own_copy, wire};
+use crate::wire::{
+    Field, FieldFault, FieldValue, IntoOwned, ObjectError, ObjectMembers, impl_into_owned_copy,
+    wire,
+};
 
-/// One piece of a page's content, in reading order.
+/// One block of the content of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Block<'a> {
     /// A paragraph.
-    Text(Text<'a>),
+    Text(TextBlock<'a>),
     /// A heading.
-    Heading(Heading<'a>),
-    /// A link that stands by itself.
-    Link(Link<'a>),
-    /// A picture.
-    Image(Image<'a>),
+    Heading(HeadingBlock<'a>),
+    /// A link that is not part of a paragraph.
+    Link(LinkBlock<'a>),
+    /// An image.
+    Image(ImageBlock<'a>),
     /// A list.
-    List(List<'a>),
-    /// Program text.
-    Code(Code<'a>),
+    List(ListBlock<'a>),
+    /// A code listing.
+    Code(CodeBlock<'a>),
     /// A table.
-    Table(Table<'a>),
+    Table(TableBlock<'a>),
     /// A quotation.
-    Quote(Quote<'a>),
-    /// A film.
-    Video(Box<Video<'a>>),
-    /// A sound recording.
-    Audio(Box<Audio<'a>>),
-    /// A type this version does not know, kept as it was.
-    Unknown(Unknown<'a>),
+    Quote(QuoteBlock<'a>),
+    /// A video.
+    Video(Box<VideoBlock<'a>>),
+    /// An audio recording.
+    Audio(Box<AudioBlock<'a>>),
+    /// A block of unknown type, kept unchanged.
+    Unknown(UnknownBlock<'a>),
 }
 
 wire! {
     /// A paragraph of plain text.
-    Text = "text" {
+    TextBlock = "text" {
         /// The text.
-        required text: Str<'a> = "text",
+        required text: CowStr<'a> = "text",
     }
 }
 
 wire! {
     /// A heading of level 1 to 6.
-    Heading = "heading" {
-        /// 1 for the topmost.
-        required level: Level = "level",
-        /// Its text.
-        required text: Str<'a> = "text",
+    HeadingBlock = "heading" {
+        /// The level; 1 is the highest.
+        required level: HeadingLevel = "level",
+        /// The text.
+        required text: CowStr<'a> = "text",
     }
 }
 
 wire! {
-    /// A link that stands by itself.
-    Link = "link" {
-        /// Where it leads.
+    /// A link that is not part of a paragraph.
+    LinkBlock = "link" {
+        /// The target.
         required url: HttpUrl<'a> = "url",
-        /// What it says.
-        required text: Str<'a> = "text",
+        /// The link text.
+        required text: CowStr<'a> = "text",
         /// Link relations, such as `nofollow`.
-        optional rel: Vec<Str<'a>> = "rel",
+        optional rel: Vec<CowStr<'a>> = "rel",
     }
 }
 
 wire! {
-    /// A picture and the words that stand for it.
-    Image = "image" {
-        /// Address of the picture.
+    /// An image and its alternative text.
+    ImageBlock = "image" {
+        /// The URL of the image.
         required url: HttpUrl<'a> = "url",
-        /// What it shows; may be empty.
-        required alt: Str<'a> = "alt",
+        /// The alternative text; may be empty.
+        required alt: CowStr<'a> = "alt",
     }
 }
 
 wire! {
-    /// A list; nested ones are flattened into items that begin with two spaces
-    /// and `- ` for each level (D45).
-    List = "list" {
-        /// Numbered or not.
+    /// A list. Nested lists are flattened into items that begin with two spaces per level and `- `
+    /// (D45).
+    ListBlock = "list" {
+        /// Whether the list is numbered.
         required ordered: bool = "ordered",
         /// The items.
-        required items: Vec<Str<'a>> = "items",
+        required items: Vec<CowStr<'a>> = "items",
     }
 }
 
 wire! {
-    /// Program text.
-    Code = "code" {
-        /// Programming language, such as `rust`.
-        optional language: Str<'a> = "language",
-        /// The text, white space kept.
-        required code: Str<'a> = "code",
+    /// A code listing.
+    CodeBlock = "code" {
+        /// The programming language, such as `rust`.
+        optional language: CowStr<'a> = "language",
+        /// The code, with its white space.
+        required code: CowStr<'a> = "code",
     }
 }
 
 wire! {
-    /// A table, row by row, header row first.
-    Table = "table" {
-        /// Rows of cells.
-        required rows: Vec<Vec<Str<'a>>> = "rows",
+    /// A table, row by row. The header row is the first row.
+    TableBlock = "table" {
+        /// The rows, each a list of cells.
+        required rows: Vec<Vec<CowStr<'a>>> = "rows",
     }
 }
 
 wire! {
     /// A quotation.
-    Quote = "quote" {
-        /// What was said.
-        required text: Str<'a> = "text",
-        /// Who said it.
-        optional citation: Str<'a> = "citation",
+    QuoteBlock = "quote" {
+        /// The quoted text.
+        required text: CowStr<'a> = "text",
+        /// The source of the quotation.
+        optional citation: CowStr<'a> = "citation",
     }
 }
 
-/// A block of a type this version does not know.
+/// A block of unknown type.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unknown<'a> {
-    /// The value of its `type`.
-    pub kind: Str<'a>,
-    /// The whole block as it was written.
-    pub raw: Raw<'a>,
+pub struct UnknownBlock<'a> {
+    /// The value of the `type` member.
+    pub kind: CowStr<'a>,
+    /// The whole block, unchanged.
+    pub raw: RawJson<'a>,
 }
 
-impl Own for Unknown<'_> {
-    type Owned = Unknown<'static>;
-    fn own(self) -> Unknown<'static> {
-        Unknown { kind: self.kind.own(), raw: self.raw.own() }
+impl IntoOwned for UnknownBlock<'_> {
+    type Owned = UnknownBlock<'static>;
+    fn into_owned(self) -> UnknownBlock<'static> {
+        UnknownBlock { kind: self.kind.into_owned(), raw: self.raw.into_owned() }
     }
 }
 
-/// A heading's level, 1 to 6.
+/// The level of a heading, from 1 to 6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Level(u8);
+pub struct HeadingLevel(u8);
 
-impl Level {
-    /// The nearest valid level.
+impl HeadingLevel {
+    /// Returns the valid level that is nearest to `level`.
     pub fn clamp(level: i64) -> Self {
         Self(u8::try_from(level.clamp(1, 6)).unwrap_or(1))
     }
 
-    /// The level as a number.
+    /// Returns the level as a number.
     pub fn get(self) -> u8 {
         self.0
     }
 }
 
-impl Serialize for Level {
+impl Serialize for HeadingLevel {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_u8(self.0)
     }
 }
 
-impl<'de> Deserialize<'de> for Level {
+impl<'de> Deserialize<'de> for HeadingLevel {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let level = u8::deserialize(deserializer)?;
         if matches!(level, 1..=6) {
@@ -167,10 +170,10 @@ impl<'de> Deserialize<'de> for Level {
     }
 }
 
-impl Field<'_> for Level {
-    /// Integers outside 1 to 6 are clamped, integral floats count as integers,
-    /// anything else is no level (D32).
-    fn read(raw: &str) -> Read<Self> {
+impl Field<'_> for HeadingLevel {
+    /// Clamps integers outside 1 to 6 and accepts floats without a fraction; rejects everything
+    /// else (D32).
+    fn read(raw: &str) -> FieldValue<Self> {
         let whole = match raw.parse::<i64>() {
             Ok(level) => Some(level),
             Err(_) if raw.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
@@ -183,22 +186,22 @@ impl Field<'_> for Level {
             Err(_) => None,
         };
         match whole {
-            Some(level @ 1..=6) => Read::Good(Self::clamp(level)),
-            Some(level) => Read::Mended(Self::clamp(level), &rules::HEADING_LEVEL),
-            None => Read::Bad(&rules::BLOCK_INCOMPLETE),
+            Some(level @ 1..=6) => FieldValue::Valid(Self::clamp(level)),
+            Some(level) => FieldValue::Repaired(Self::clamp(level), &rules::HEADING_LEVEL),
+            None => FieldValue::Invalid(&rules::BLOCK_INCOMPLETE),
         }
     }
 }
 
-own_copy!(Level);
+impl_into_owned_copy!(HeadingLevel);
 
 impl Block<'_> {
-    /// The same block with every URL as a URI of RFC 3986, for writers.
+    /// Returns the block with every URL written as a URI of RFC 3986, for publishing.
     #[must_use]
     pub fn with_uris(self) -> Self {
         match self {
-            Self::Link(link) => Self::Link(Link { url: link.url.into_uri(), ..link }),
-            Self::Image(image) => Self::Image(Image { url: image.url.into_uri(), ..image }),
+            Self::Link(link) => Self::Link(LinkBlock { url: link.url.into_uri(), ..link }),
+            Self::Image(image) => Self::Image(ImageBlock { url: image.url.into_uri(), ..image }),
             Self::Video(mut video) => {
                 video.url = video.url.into_uri();
                 video.icon = video.icon.map(Icon::with_uri);
@@ -217,11 +220,11 @@ impl Block<'_> {
     }
 }
 
-/// Says each block type once: its name on the wire and its variant.
-macro_rules! kinds {
+/// Defines the block types: the value of `type`, the variant and the struct of each.
+macro_rules! block_types {
     ($( $name:literal $variant:ident $ty:ident $([$wrap:ident])? ),* $(,)?) => {
         impl<'a> Block<'a> {
-            /// The value of `type`.
+            /// Returns the value of the `type` member.
             pub fn kind(&self) -> &str {
                 match self {
                     $( Self::$variant(_) => $name, )*
@@ -231,22 +234,22 @@ macro_rules! kinds {
 
             fn from_map<A: MapAccess<'a>>(kind: &str, map: A) -> Result<Self, A::Error> {
                 match kind {
-                    $( $name => $ty::from_map(map).map(|it| Self::$variant(kinds!(@wrap it $($wrap)?))), )*
-                    // The judge keeps it byte-exact; here its beginning is gone.
+                    $( $name => $ty::from_map(map)
+                        .map(|it| Self::$variant(block_types!(@wrap it $($wrap)?))), )*
+                    // `PageReader` keeps such a block unchanged; here its first member is consumed.
                     _ => Err(de::Error::custom("unknown block type")),
                 }
             }
 
-            /// Reads a block whose type is known from unread members; `None`
-            /// for an unknown type.
+            /// Reads a block from its members; returns `None` if the type is unknown.
             pub(crate) fn from_members(
                 kind: &str,
-                members: Members<'a>,
-                faults: &mut dyn FnMut(Fault),
-            ) -> Option<Result<Self, Lost>> {
+                members: ObjectMembers<'a>,
+                faults: &mut dyn FnMut(FieldFault),
+            ) -> Option<Result<Self, ObjectError>> {
                 Some(match kind {
                     $( $name => $ty::from_members(members, faults)
-                        .map(|it| Self::$variant(kinds!(@wrap it $($wrap)?))), )*
+                        .map(|it| Self::$variant(block_types!(@wrap it $($wrap)?))), )*
                     _ => return None,
                 })
             }
@@ -261,37 +264,39 @@ macro_rules! kinds {
             }
         }
 
-        impl Own for Block<'_> {
+        impl IntoOwned for Block<'_> {
             type Owned = Block<'static>;
-            fn own(self) -> Block<'static> {
+            fn into_owned(self) -> Block<'static> {
                 match self {
-                    $( Self::$variant(block) => Block::$variant(kinds!(@own block $($wrap)?)), )*
-                    Self::Unknown(unknown) => Block::Unknown(unknown.own()),
+                    $( Self::$variant(block) => {
+                        Block::$variant(block_types!(@own block $($wrap)?))
+                    } )*
+                    Self::Unknown(unknown) => Block::Unknown(unknown.into_owned()),
                 }
             }
         }
     };
     (@wrap $value:ident) => { $value };
     (@wrap $value:ident $wrap:ident) => { $wrap::new($value) };
-    (@own $value:ident) => { $value.own() };
-    (@own $value:ident $wrap:ident) => { $wrap::new((*$value).own()) };
+    (@own $value:ident) => { $value.into_owned() };
+    (@own $value:ident $wrap:ident) => { $wrap::new((*$value).into_owned()) };
 }
 
-kinds! {
-    "text" Text Text,
-    "heading" Heading Heading,
-    "link" Link Link,
-    "image" Image Image,
-    "list" List List,
-    "code" Code Code,
-    "table" Table Table,
-    "quote" Quote Quote,
-    "video" Video Video [Box],
-    "audio" Audio Audio [Box],
+block_types! {
+    "text" Text TextBlock,
+    "heading" Heading HeadingBlock,
+    "link" Link LinkBlock,
+    "image" Image ImageBlock,
+    "list" List ListBlock,
+    "code" Code CodeBlock,
+    "table" Table TableBlock,
+    "quote" Quote QuoteBlock,
+    "video" Video VideoBlock [Box],
+    "audio" Audio AudioBlock [Box],
 }
 
-/// The strict road: `type` first and everything perfect, without buffering.
-/// Another order of members costs a second look at each value.
+/// The strict reader. It does not buffer if `type` is the first member; otherwise it collects the
+/// members first and then reads their values.
 impl<'de: 'a, 'a> Deserialize<'de> for Block<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct BlockVisitor;
@@ -301,17 +306,17 @@ impl<'de: 'a, 'a> Deserialize<'de> for Block<'a> {
                 f.write_str("a content block")
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let first = map.next_key::<Str<'de>>()?;
+                let first = map.next_key::<CowStr<'de>>()?;
                 if first.as_deref() == Some("type") {
-                    let kind = map.next_value::<Str<'de>>()?;
+                    let kind = map.next_value::<CowStr<'de>>()?;
                     return Block::from_map(&kind, map);
                 }
-                let mut members = Members::new();
+                let mut members = ObjectMembers::new();
                 let mut kind = None;
                 let mut next = first;
                 while let Some(key) = next {
                     if &*key == "type" {
-                        if kind.replace(map.next_value::<Str<'de>>()?).is_some() {
+                        if kind.replace(map.next_value::<CowStr<'de>>()?).is_some() {
                             return Err(de::Error::duplicate_field("type"));
                         }
                     } else {
@@ -320,11 +325,11 @@ impl<'de: 'a, 'a> Deserialize<'de> for Block<'a> {
                     next = map.next_key()?;
                 }
                 let kind = kind.ok_or_else(|| de::Error::missing_field("type"))?;
-                let mut is_perfect = true;
-                let block = Block::from_members(&kind, members, &mut |_| is_perfect = false);
+                let mut is_faultless = true;
+                let block = Block::from_members(&kind, members, &mut |_| is_faultless = false);
                 match block {
-                    Some(Ok(block)) if is_perfect => Ok(block),
-                    _ => Err(de::Error::custom("not a perfect block")),
+                    Some(Ok(block)) if is_faultless => Ok(block),
+                    _ => Err(de::Error::custom("block has a fault")),
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! SHA-256 digests: of a collection, and the short one of a page's line.
+//! SHA-256 digests: the full digest of a file and the short digest of a page's line.
 
 use std::fmt;
 
@@ -9,12 +9,13 @@ use sha2::{Digest as _, Sha256};
 pub struct Digest(pub [u8; 32]);
 
 impl Digest {
-    /// Hashes bytes that are at hand.
+    /// Hashes bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// Reads `sha256:` and 64 digits; upper case is accepted (D03).
+    /// Parses `sha256:` and 64 hexadecimal digits of either case (D03); returns `None` for anything
+    /// else.
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.strip_prefix("sha256:")?.as_bytes();
         let mut digest = [0; 32];
@@ -42,20 +43,19 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// The first 16 bytes of the SHA-256 of a page's line, without its line end.
+/// The first 16 bytes of the SHA-256 digest of a page's line, without the line end.
 ///
-/// One page, one line, one digest: the ledger, the replica and the state of a
-/// section (D95) all speak of a page by it.
+/// It identifies a page version in the ledger, in the replica and in the state of a section (D95).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LineDigest(pub [u8; 16]);
 
 impl LineDigest {
-    /// Hashes a page's line.
+    /// Hashes the line of a page.
     pub fn of(line: &[u8]) -> Self {
         Self(first_16(Sha256::digest(line).into()))
     }
 
-    /// Reads 32 hexadecimal digits.
+    /// Parses 32 hexadecimal digits; returns `None` for anything else.
     pub fn parse(text: &str) -> Option<Self> {
         let mut digest = [0; 16];
         if text.len() != 2 * digest.len() {
@@ -86,7 +86,7 @@ fn first_16(digest: [u8; 32]) -> [u8; 16] {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    // One of these is made per page, so not by way of the formatter.
+    // Runs for every page; faster than the formatter.
     let digit =
         |nibble: u8| char::from(if nibble < 10 { b'0' + nibble } else { b'a' - 10 + nibble });
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test] // SCP-027 SCP-088
-    fn spec_form_of_the_digest() {
+    fn parses_and_displays_digests() {
         let empty = Digest::of(b"");
         let text = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         assert_eq!(empty.to_string(), text);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test] // D95
-    fn ours_line_digest_is_the_first_half() {
+    fn line_digest_is_first_half_of_sha256() {
         let digest = LineDigest::of(b"");
         assert_eq!(digest.to_string(), "e3b0c44298fc1c149afbf4c8996fb924");
         assert_eq!(LineDigest::parse(&digest.to_string()), Some(digest));

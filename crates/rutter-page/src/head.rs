@@ -1,35 +1,35 @@
-//! The head of a page: just enough to merge, sort and store its line.
+//! The URL and modification time of a page, read without the rest of its line.
 
 use serde::Deserialize;
 
-use crate::text::Str;
+use crate::text::CowStr;
 use crate::time::Timestamp;
 use crate::url::PageUrl;
 
-/// Address and modification time of a page whose line is kept as it is.
+/// The URL and modification time of a page, sufficient to merge, sort and store its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Head<'a> {
-    /// The page's address.
+pub struct PageHead<'a> {
+    /// The URL of the page.
     pub url: PageUrl<'a>,
-    /// When its content last changed.
+    /// The time of the last change of the content.
     pub modified: Timestamp,
 }
 
-impl<'a> Head<'a> {
-    /// Takes the head of a line that has been judged before, skipping the rest.
+impl<'a> PageHead<'a> {
+    /// Reads the URL and time of a line that was validated before, and skips the rest.
     ///
-    /// `None` where the line has no usable head; a line that
-    /// [`Judge::read`](crate::Judge::read) accepted always has one.
+    /// Returns `None` if either is missing or invalid, which cannot happen for a line that
+    /// [`PageReader::read`](crate::PageReader::read) accepted.
     pub fn of_line(line: &'a str) -> Option<Self> {
         #[derive(Deserialize)]
-        struct Wire<'a> {
+        struct HeadMembers<'a> {
             #[serde(borrow)]
             url: PageUrl<'a>,
             #[serde(borrow)]
-            modified: Str<'a>,
+            modified: CowStr<'a>,
         }
-        let wire: Wire<'_> = serde_json::from_str(line).ok()?;
-        let (modified, _) = Timestamp::parse_lenient(&wire.modified).ok()?;
-        Some(Self { url: wire.url, modified })
+        let members: HeadMembers<'_> = serde_json::from_str(line).ok()?;
+        let (modified, _) = Timestamp::parse_lenient(&members.modified).ok()?;
+        Some(Self { url: members.url, modified })
     }
 }

@@ -1,19 +1,19 @@
-//! Language tags (BCP 47), checked once.
+//! Language tags (BCP 47).
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::text::Str;
-use crate::wire::Own;
+use crate::text::CowStr;
+use crate::wire::IntoOwned;
 
-/// A well-formed BCP 47 language tag, as it was written.
+/// A well-formed BCP 47 language tag in its original spelling.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LanguageTag<'a>(Str<'a>);
+pub struct LanguageTag<'a>(CowStr<'a>);
 
 impl<'a> LanguageTag<'a> {
-    /// The tag for "not known".
-    pub const UNDETERMINED: LanguageTag<'static> = LanguageTag(Str::borrowed("und"));
+    /// The tag of an unknown language, `und`.
+    pub const UNDETERMINED: LanguageTag<'static> = LanguageTag(CowStr::borrowed("und"));
 
-    /// Accepts a well-formed tag in any case; `None` for anything else.
+    /// Parses a well-formed tag of any case; returns `None` for anything else.
     ///
     /// ```
     /// # use rutter_page::LanguageTag;
@@ -21,19 +21,19 @@ impl<'a> LanguageTag<'a> {
     /// assert!(LanguageTag::parse("i-klingon").is_some());
     /// assert!(LanguageTag::parse("e_n").is_none());
     /// ```
-    pub fn parse(text: impl Into<Str<'a>>) -> Option<Self> {
+    pub fn parse(text: impl Into<CowStr<'a>>) -> Option<Self> {
         let text = text.into();
         let is_common = matches!(text.as_bytes(), [b'a'..=b'z', b'a'..=b'z']);
         (is_common || oxilangtag::LanguageTag::parse(&*text).is_ok()).then_some(Self(text))
     }
 
-    /// The tag as it was written.
+    /// Returns the tag in its original spelling.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Tells whether the tag also fits the pattern in SCP's page schema:
-    /// language in lower case, script in title case, region in upper case.
+    /// Returns whether the tag matches the pattern of SCP's page schema: language in lower case,
+    /// script in title case, region in upper case.
     pub fn is_regular(&self) -> bool {
         let mut subtags = self.0.split('-').peekable();
         let is = |class: fn(&u8) -> bool, tag: &str| tag.as_bytes().iter().all(class);
@@ -44,11 +44,11 @@ impl<'a> LanguageTag<'a> {
         subtags.all(|tag| !tag.is_empty() && is(u8::is_ascii_alphanumeric, tag))
     }
 
-    /// The same tag in the customary case, which is how it is written.
+    /// Returns the tag in its canonical case, such as `zh-Hans-CN`.
     pub fn canonical(&self) -> LanguageTag<'static> {
         let normal = oxilangtag::LanguageTag::parse_and_normalize(&self.0);
         let text = normal.map_or_else(|_| self.0.to_string(), oxilangtag::LanguageTag::into_inner);
-        LanguageTag(Str::from(text))
+        LanguageTag(CowStr::from(text))
     }
 }
 
@@ -60,15 +60,15 @@ impl Serialize for LanguageTag<'_> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for LanguageTag<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::parse(Str::deserialize(deserializer)?)
+        Self::parse(CowStr::deserialize(deserializer)?)
             .ok_or_else(|| serde::de::Error::custom("not a BCP 47 language tag"))
     }
 }
 
-impl Own for LanguageTag<'_> {
+impl IntoOwned for LanguageTag<'_> {
     type Owned = LanguageTag<'static>;
-    fn own(self) -> LanguageTag<'static> {
-        LanguageTag(self.0.own())
+    fn into_owned(self) -> LanguageTag<'static> {
+        LanguageTag(self.0.into_owned())
     }
 }
 
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test] // SCP-038 SCP-079 D42
-    fn spec_pattern_and_well_formedness() {
+    fn parses_well_formed_tags_and_checks_the_schema_pattern() {
         for (text, is_well_formed, is_regular) in [
             ("en", true, true),
             ("en-US", true, true),
@@ -88,7 +88,7 @@ mod tests {
             ("pt-br", true, true),
             ("EN-us", true, false),
             ("i-klingon", true, false),
-            ("x-whatever", true, false),
+            ("x-private", true, false),
             ("english", true, false),
             ("en_US", false, false),
             ("e", false, false),

@@ -1,57 +1,86 @@
-//! What a page is.
+//! The page model.
 //!
-//! The page object of SCP 0.1 *is* the page model: [`Page`] serialises to the
-//! wire shape and back, strings borrow from the line they were read from, and
-//! what this version does not know (members, block types) is kept byte-exact.
+//! [`Page`] is the page object of SCP 0.1. Its strings borrow from the line they were read from,
+//! and unknown members and block types are kept byte for byte, so that a page that is read and
+//! written again is unchanged.
 //!
-//! Two doors lead in. `serde_json::from_str::<Page>` accepts perfect pages
-//! only. [`Judge::read`] takes any line, mends or drops what the specification
-//! lets a reader mend or drop, says so to a
-//! [`FindingSink`](rutter_finding::FindingSink), and refuses the rest.
+//! There are two ways to read a page. `serde_json::from_str::<Page>` accepts only pages without
+//! any fault. [`PageReader::read`] accepts any line: it repairs or drops what the specification
+//! allows a reader to repair or drop, and reports it to a
+//! [`FindingSink`](rutter_finding::FindingSink).
 //!
-//! Refuses: to keep a URL that is not http(s), a date that is none, or a
-//! language tag that is not well-formed, in a type that promises otherwise.
+//! Rejects lines that are not page objects. The types reject URLs that are not http or https,
+//! invalid times and malformed language tags.
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 
 mod block;
+pub mod checksum;
 mod digest;
 mod head;
-mod honest;
-mod judge;
+mod hidden_text;
+mod json_tree;
 mod language;
 mod markdown;
+mod markup;
 mod media;
 mod page;
+mod page_reader;
 mod plain;
-mod privacy;
-mod rich;
+mod repeated_links;
 pub mod rules;
-pub mod seal;
+mod sensitive;
 mod text;
 mod time;
-mod tree;
 mod uri;
 mod url;
 mod view;
 mod wire;
 
-pub use block::{Block, Code, Heading, Image, Level, Link, List, Quote, Table, Text, Unknown};
+pub use block::{
+    Block, CodeBlock, HeadingBlock, HeadingLevel, ImageBlock, LinkBlock, ListBlock, QuoteBlock,
+    TableBlock, TextBlock, UnknownBlock,
+};
 pub use digest::{Digest, LineDigest};
-pub use head::Head;
-pub use honest::{Unseen, order_to_models};
-pub use judge::{Judge, PageLimits, members, nesting};
+pub use head::PageHead;
+pub use hidden_text::{HiddenCharacters, find_model_instruction};
+pub use json_tree::{JsonTree, push_string};
 pub use language::LanguageTag;
+pub use markup::{Admonition, BlockMarkup, InlineMark, InlineSpan};
 pub use media::{
-    Audio, Caption, Chapter, Duration, Icon, ImageKind, MediaLink, MediaUrl, Pixels, Seconds, Video,
+    AudioBlock, Caption, Chapter, Icon, IconType, MediaDuration, MediaLink, MediaUrl, Pixels,
+    Seconds, VideoBlock,
 };
 pub use page::Page;
-pub use privacy::Private;
-pub use rich::{Mark, Note, Rich, Span};
-pub use text::{Extra, Member, Name, Object, Raw, RawError, Str};
+pub use page_reader::{PageLimits, PageReader, nesting_depth, split_members};
+pub use repeated_links::remove_repeats;
+pub use sensitive::SensitiveData;
+pub use text::{
+    CowStr, NameField, RawJson, RawJsonError, RawObject, UnknownMember, UnknownMembers,
+};
 pub use time::{TimeError, Timestamp};
-pub use tree::{Tree, push_string};
 pub use uri::{is_uri, to_uri};
 pub use url::{HttpUrl, PageUrl, UrlError};
 pub use view::ReaderView;
-pub use wire::{Members, Own};
+pub use wire::{IntoOwned, ObjectMembers};
+
+// Earlier names, for `rutter-extract` only.
+#[doc(hidden)]
+pub use {
+    block::{
+        CodeBlock as Code, HeadingBlock as Heading, HeadingLevel as Level, ImageBlock as Image,
+        LinkBlock as Link, ListBlock as List, QuoteBlock as Quote, TableBlock as Table,
+        TextBlock as Text,
+    },
+    hidden_text::{HiddenCharacters as Unseen, find_model_instruction as order_to_models},
+    markup::{Admonition as Note, BlockMarkup as Rich, InlineMark as Mark, InlineSpan as Span},
+    media::{
+        AudioBlock as Audio, IconType as ImageKind, MediaDuration as Duration, VideoBlock as Video,
+    },
+    page_reader::PageReader as Judge,
+    text::{CowStr as Str, NameField as Name, RawJson as Raw, RawObject as Object},
+};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

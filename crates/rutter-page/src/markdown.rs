@@ -1,33 +1,35 @@
-//! A page as Markdown: front matter, then the blocks.
+//! Writes a page as Markdown: front matter, then the blocks.
 //!
-//! Text is escaped so that plain text stays plain text in every renderer:
-//! `<` and `&` as entities (`\\<` is no escape in Python-Markdown and mistune),
-//! the rest with backslashes. Where the decoration of a block is known, its
-//! links, emphasis and code are written. Code that could run where fences are
-//! unknown is indented. Rejects links that are neither http nor https.
+//! Input: a page, with or without inline markup. Output: Markdown. Text is escaped so that every
+//! renderer shows it as text: `<` and `&` as entities (`\\<` is not an escape in Python-Markdown
+//! and mistune), other characters with backslashes. Code that could run in a renderer without
+//! fenced code blocks is indented instead. Links that are not http or https are written as text.
 
 use std::fmt::Write;
 
-use crate::block::{Block, List, Table};
+use crate::block::{Block, ListBlock, TableBlock};
+use crate::markup::{BlockMarkup, InlineMark, InlineSpan};
 use crate::media::Chapter;
 use crate::page::Page;
 use crate::plain::clean;
-use crate::rich::{Mark, Rich, Span};
-use crate::text::Str;
+use crate::text::CowStr;
 
 impl Page<'_> {
-    /// The page as Markdown with YAML front matter.
+    /// Writes the page as Markdown with YAML front matter. A link block that repeats text of the
+    /// block before it becomes a link in that text.
     pub fn to_markdown(&self) -> String {
-        self.to_rich_markdown(&[])
+        self.to_rich_markdown(&self.rich_of_links())
     }
 
-    /// The same with the decoration of its blocks, as many as are given.
-    pub fn to_rich_markdown(&self, rich: &[Rich]) -> String {
+    /// Writes the page as Markdown with the markup of its blocks. Blocks beyond the length of
+    /// `rich` are written without markup.
+    pub fn to_rich_markdown(&self, rich: &[BlockMarkup]) -> String {
         let mut out = String::from("---\n");
         let mut put = |key: &str, value: &str| {
             // A JSON string is also a YAML string.
             let quoted = serde_json::to_string(&clean(value)).expect("a string is always JSON");
-            writeln!(out, "{key}: {}", inert(&quoted)).expect("a string takes everything");
+            writeln!(out, "{key}: {}", escape_front_matter(&quoted))
+                .expect("writing to a string cannot fail");
         };
         put("title", &self.title);
         put("description", &self.description);
@@ -44,22 +46,24 @@ impl Page<'_> {
         put("modified", &self.modified.to_string());
         put("language", self.language.as_str());
         out.push_str("---\n");
-        let plain = Rich::default();
+        let plain = BlockMarkup::default();
         let mut group = None;
-        let mut can_go_on = false;
+        let mut is_absorbing = false;
         for (idx, block) in self.content.iter().enumerate() {
             let rich = rich.get(idx).unwrap_or(&plain);
             let piece = block.to_rich_markdown(rich);
-            if piece.is_empty() {
+            if piece.is_empty() || rich.is_repeat {
                 continue;
             }
             let mut piece = piece.trim_end().to_owned();
-            // Indented code would belong to a list, or join other such code.
-            if std::mem::replace(&mut can_go_on, goes_on(block)) && piece.starts_with("    ") {
+            // After a list or other indented code, indented code would be parsed as a part of it.
+            if std::mem::replace(&mut is_absorbing, absorbs_indented_lines(block))
+                && piece.starts_with("    ")
+            {
                 piece.insert_str(0, "<!-- -->\n\n");
             }
             match &rich.note {
-                // One box for all blocks of an admonition.
+                // All blocks of an admonition form one quote.
                 Some(note) => {
                     let gap = if group == Some(note.group) { ">\n" } else { "\n" };
                     out.push_str(gap);
@@ -78,13 +82,13 @@ impl Page<'_> {
 }
 
 impl Block<'_> {
-    /// The block as Markdown; empty for a type we do not know.
+    /// Writes the block as Markdown; empty for a block of unknown type.
     pub fn to_markdown(&self) -> String {
-        self.to_rich_markdown(&Rich::default())
+        self.to_rich_markdown(&BlockMarkup::default())
     }
 
-    /// The same with its decoration.
-    pub fn to_rich_markdown(&self, rich: &Rich) -> String {
+    /// Writes the block as Markdown with its markup.
+    pub fn to_rich_markdown(&self, rich: &BlockMarkup) -> String {
         match self {
             Self::Text(block) => paragraphs(&block.text, &rich.spans),
             Self::Heading(block) => {
@@ -104,7 +108,7 @@ impl Block<'_> {
                 let mut text = paragraphs(&block.text, &rich.spans);
                 if let Some(citation) = &block.citation {
                     write!(text, "\n\n— {}", within_line(citation, &[]))
-                        .expect("a string takes everything");
+                        .expect("writing to a string cannot fail");
                 }
                 quote_lines(&text)
             }
@@ -125,14 +129,14 @@ impl Block<'_> {
     }
 }
 
-/// Whether indented lines behind a block would belong to it.
-fn goes_on(block: &Block<'_>) -> bool {
+/// Returns whether indented lines after a block would belong to it.
+fn absorbs_indented_lines(block: &Block<'_>) -> bool {
     matches!(block, Block::List(_) | Block::Code(_) | Block::Video(_) | Block::Audio(_))
 }
 
-/// A quoted string of the front matter that is no markup either where the
-/// front matter is taken for text.
-fn inert(quoted: &str) -> String {
+/// Escapes a quoted string of the front matter so that it is not markup for a renderer that does
+/// not support front matter.
+fn escape_front_matter(quoted: &str) -> String {
     let mut out = String::with_capacity(quoted.len());
     let has_equals = quoted.contains('=');
     let mut rest = quoted.chars().peekable();
@@ -146,7 +150,7 @@ fn inert(quoted: &str) -> String {
             _ => false,
         };
         if is_markup {
-            write!(out, "\\u{:04x}", u32::from(c)).expect("a string takes everything");
+            write!(out, "\\u{:04x}", u32::from(c)).expect("writing to a string cannot fail");
         } else {
             out.push(c);
         }
@@ -157,27 +161,28 @@ fn inert(quoted: &str) -> String {
 fn media(
     name: &str,
     url: &str,
-    texts: [&Option<Str<'_>>; 2],
+    texts: [&Option<CowStr<'_>>; 2],
     chapters: Option<&[Chapter<'_>]>,
 ) -> String {
     let mut out = format!("[{}]({})", within_line(name, &[]), address(url));
     let [summary, transcript] = texts;
     if let Some(summary) = summary {
-        write!(out, "\n\n{}", paragraphs(summary, &[])).expect("a string takes everything");
+        write!(out, "\n\n{}", paragraphs(summary, &[])).expect("writing to a string cannot fail");
     }
     for (chapter_idx, chapter) in chapters.unwrap_or_default().iter().enumerate() {
         let gap = if chapter_idx == 0 { "\n" } else { "" };
         let (minutes, seconds) = (chapter.time.0 / 60, chapter.time.0 % 60);
         write!(out, "{gap}\n- {minutes}:{seconds:02} {}", within_line(&chapter.title, &[]))
-            .expect("a string takes everything");
+            .expect("writing to a string cannot fail");
     }
     if let Some(transcript) = transcript {
-        write!(out, "\n\n{}", paragraphs(transcript, &[])).expect("a string takes everything");
+        write!(out, "\n\n{}", paragraphs(transcript, &[]))
+            .expect("writing to a string cannot fail");
     }
     out
 }
 
-fn list(block: &List<'_>, rich: &Rich) -> String {
+fn list(block: &ListBlock<'_>, rich: &BlockMarkup) -> String {
     let mut out = String::new();
     let mut number = rich.start.unwrap_or(1).saturating_sub(1);
     let mut step = 2;
@@ -189,27 +194,27 @@ fn list(block: &List<'_>, rich: &Rich) -> String {
         } else {
             "- ".to_owned()
         };
-        // Deeper items belong to the one above: as far in as its text begins.
+        // Nested items are indented to the start of the text of their parent.
         if depth == 0 {
             step = lead.len();
         }
         let indent = if depth == 0 { 0 } else { step + 2 * (depth - 1) };
-        let spans = of_part(&rich.spans, part, item.len() - text.len());
+        let spans = spans_of_part(&rich.spans, part, item.len() - text.len());
         writeln!(out, "{}{lead}{}", " ".repeat(indent), one_line(text, &spans))
-            .expect("a string takes everything");
+            .expect("writing to a string cannot fail");
     }
     out
 }
 
-/// The spans of one part, their places counted from `start`; spans lie by part.
-fn of_part(spans: &[Span], part: u32, start: usize) -> Vec<Span> {
+/// Returns the spans of one part, with positions relative to `start`. `spans` are sorted by part.
+fn spans_of_part(spans: &[InlineSpan], part: u32, start: usize) -> Vec<InlineSpan> {
     let start = u32::try_from(start).unwrap_or(u32::MAX);
     let first = spans.partition_point(|span| span.part < part);
     let own = spans.get(first..).unwrap_or_default();
     own.iter()
         .take_while(|span| span.part == part)
         .filter(|span| start <= span.start)
-        .map(|span| Span {
+        .map(|span| InlineSpan {
             start: span.start - start,
             end: span.end.saturating_sub(start),
             ..span.clone()
@@ -217,7 +222,7 @@ fn of_part(spans: &[Span], part: u32, start: usize) -> Vec<Span> {
         .collect()
 }
 
-/// How deep a flattened item lies: two spaces and `- ` for each level.
+/// Returns the nesting level and text of a flattened item: two spaces per level, then `- `.
 pub(crate) fn level_of(item: &str) -> (usize, &str) {
     let text = item.trim_start_matches(' ');
     let n_spaces = item.len() - text.len();
@@ -227,14 +232,14 @@ pub(crate) fn level_of(item: &str) -> (usize, &str) {
     }
 }
 
-/// Empty cells that are written for each cell of a table, so that all rows are
-/// equally long.
+/// Maximum number of empty cells per cell of a table that are added to make all rows equally long.
 const MOST_EMPTY: usize = 16;
 
-/// A table with as many columns as its longest row. Short rows are filled up;
-/// not where one long row among many short ones would square the length: then
-/// the renderer fills them (GFM, section 4.10).
-fn table(block: &Table<'_>, spans: &[Span]) -> String {
+/// Writes a table with as many columns as its longest row.
+///
+/// Short rows are filled with empty cells, except where one long row among many short ones would
+/// make the output quadratic; then the renderer fills them (GFM, section 4.10).
+fn table(block: &TableBlock<'_>, spans: &[InlineSpan]) -> String {
     let n_columns = block.rows.iter().map(Vec::len).max().unwrap_or(0);
     let n_cells: usize = block.rows.iter().map(Vec::len).sum();
     let is_filled = n_columns.saturating_mul(block.rows.len()) <= (1 + MOST_EMPTY) * n_cells;
@@ -248,9 +253,10 @@ fn table(block: &Table<'_>, spans: &[Span]) -> String {
                 if spans.is_empty() {
                     return within_line(cell, &[]);
                 }
-                within_line(cell, &of_part(spans, part - 1, 0))
+                within_line(cell, &spans_of_part(spans, part - 1, 0))
             });
-            write!(out, "| {} ", cell.replace('|', "\\|")).expect("a string takes everything");
+            write!(out, "| {} ", cell.replace('|', "\\|"))
+                .expect("writing to a string cannot fail");
         }
         out.push_str("|\n");
         if row_idx == 0 {
@@ -261,8 +267,8 @@ fn table(block: &Table<'_>, spans: &[Span]) -> String {
     out
 }
 
-/// Code in a fence longer than any run of backticks inside it; indented where
-/// it could run, because some renderers know no fences.
+/// Writes code in a fence that is longer than any run of backticks in it. Code that could run is
+/// indented instead, because some renderers do not support fences.
 fn fenced(code: &str, language: Option<&str>) -> String {
     let code = clean(code);
     if could_run(&code) {
@@ -270,7 +276,7 @@ fn fenced(code: &str, language: Option<&str>) -> String {
         return code.split('\n').fold(String::new(), |mut out, line| {
             let gap = if out.is_empty() { "" } else { "\n" };
             let indent = if line.trim().is_empty() { "" } else { "    " };
-            write!(out, "{gap}{indent}{line}").expect("a string takes everything");
+            write!(out, "{gap}{indent}{line}").expect("writing to a string cannot fail");
             out
         });
     }
@@ -289,12 +295,12 @@ fn fenced(code: &str, language: Option<&str>) -> String {
     format!("{fence}{language}\n{}\n{fence}", code.trim_end_matches('\n'))
 }
 
-/// Whether a text could run, or lead to something that does, if it were taken
-/// for Markdown: a script element, a tag with an attribute that has a value, a
-/// link that is no address, a list of attributes with a handler.
+/// Returns whether a text could run code if a renderer parsed it as Markdown: it contains a script
+/// element, a tag with an attribute value, a link with an unsafe scheme, or an attribute list with
+/// an event handler.
 fn could_run(code: &str) -> bool {
     let lower = code.to_ascii_lowercase();
-    // From the end, so that every byte is looked at once.
+    // Scan from the end, so that each byte is checked once.
     let (mut next_equals, mut next_end) = (usize::MAX, usize::MAX);
     for (at, byte) in lower.bytes().enumerate().rev() {
         match byte {
@@ -316,40 +322,41 @@ fn could_run(code: &str) -> bool {
     if lower.lines().any(|line| line.contains('=') && is_handler(line)) {
         return true;
     }
-    let is_said = |c: &char| !c.is_whitespace() && !c.is_control() && *c != '\\';
-    let dense: String = lower.chars().filter(is_said).collect();
+    let is_significant = |c: &char| !c.is_whitespace() && !c.is_control() && *c != '\\';
+    let dense: String = lower.chars().filter(is_significant).collect();
     let has = |parts: &[&str]| parts.iter().any(|part| dense.contains(part));
     has(&["](", "]:", "]["]) && has(&["script:", "data:", "&#", "&colon", "&tab", "&newline"])
 }
 
 fn quote_lines(text: &str) -> String {
     text.lines().fold(String::new(), |mut out, line| {
-        writeln!(out, "> {line}").expect("a string takes everything");
+        writeln!(out, "> {line}").expect("writing to a string cannot fail");
         out
     })
 }
 
-/// Text as Markdown, its line breaks and blank lines kept.
-fn paragraphs(text: &str, spans: &[Span]) -> String {
-    let marked = if spans.is_empty() { escape_within(&clean(text)) } else { marked(text, spans) };
+/// Writes text as Markdown and preserves its line breaks and blank lines.
+fn paragraphs(text: &str, spans: &[InlineSpan]) -> String {
+    let marked =
+        if spans.is_empty() { escape_within(&clean(text)) } else { write_marked(text, spans) };
     let lines: Vec<_> = marked.lines().map(|line| escape_start(line.trim().to_owned())).collect();
     lines.join("\n")
 }
 
-/// Text as Markdown on one line.
-fn one_line(text: &str, spans: &[Span]) -> String {
+/// Writes text as Markdown on one line.
+fn one_line(text: &str, spans: &[InlineSpan]) -> String {
     escape_start(within_line(text, spans))
 }
 
-/// The same inside a line that has begun already.
-fn within_line(text: &str, spans: &[Span]) -> String {
-    if spans.is_empty() { escape_within(&joined(text)) } else { joined(&marked(text, spans)) }
+/// Writes text as Markdown inside a line.
+fn within_line(text: &str, spans: &[InlineSpan]) -> String {
+    if spans.is_empty() { escape_within(&joined(text)) } else { joined(&write_marked(text, spans)) }
 }
 
-/// Text with its marks written out. Spans that do not nest are left out.
-fn marked(text: &str, spans: &[Span]) -> String {
+/// Writes text with its markup. Spans that overlap without nesting are ignored.
+fn write_marked(text: &str, spans: &[InlineSpan]) -> String {
     let mut out = String::with_capacity(text.len() + 16 * spans.len());
-    // Ends and closing marks of the spans we are in, the innermost last.
+    // Ends and closing marks of the open spans, innermost last.
     let mut open: Vec<(usize, String)> = Vec::new();
     let mut at = 0;
     let put = |out: &mut String, at: &mut usize, to: usize| {
@@ -371,33 +378,33 @@ fn marked(text: &str, spans: &[Span]) -> String {
         }
         put(&mut out, &mut at, start);
         match &span.mark {
-            Mark::Code => {
+            InlineMark::Code => {
                 out.push_str(&code_span(inner));
                 at = end;
             }
-            Mark::Math => {
-                // What could be taken for markup is shown as code.
+            InlineMark::Math => {
+                // A formula that could be parsed as markup is written as code.
                 let formula = clean(inner);
                 let is_odd = formula.contains(['$', '<', '&', '\n', '`', ']']);
                 if is_odd || could_run(&formula) {
                     out.push_str(&code_span(&formula));
                 } else {
-                    write!(out, "${formula}$").expect("a string takes everything");
+                    write!(out, "${formula}$").expect("writing to a string cannot fail");
                 }
                 at = end;
             }
-            Mark::Strong => open_mark(&mut out, &mut open, "**", end),
-            Mark::Emphasis => open_mark(&mut out, &mut open, "*", end),
-            Mark::Struck => open_mark(&mut out, &mut open, "~~", end),
-            Mark::Link(url) if is_http(url) => {
-                // Not a picture.
+            InlineMark::Strong => open_mark(&mut out, &mut open, "**", end),
+            InlineMark::Emphasis => open_mark(&mut out, &mut open, "*", end),
+            InlineMark::Struck => open_mark(&mut out, &mut open, "~~", end),
+            InlineMark::Link(url) if is_http(url) => {
+                // Prevent `![`, which starts an image.
                 if out.ends_with('!') {
                     out.insert(out.len() - 1, '\\');
                 }
                 out.push('[');
                 open.push((end, format!("]({})", address(url))));
             }
-            Mark::Link(_) => {}
+            InlineMark::Link(_) => {}
         }
     }
     while let Some((end, close)) = open.pop() {
@@ -409,7 +416,7 @@ fn marked(text: &str, spans: &[Span]) -> String {
 }
 
 fn open_mark(out: &mut String, open: &mut Vec<(usize, String)>, mark: &str, end: usize) {
-    // The same mark twice would end the first.
+    // A second mark of the same kind would close the first.
     if open.iter().any(|(_, close)| close == mark) {
         return;
     }
@@ -417,7 +424,7 @@ fn open_mark(out: &mut String, open: &mut Vec<(usize, String)>, mark: &str, end:
     open.push((end, mark.to_owned()));
 }
 
-/// Code in more backticks than it holds.
+/// Writes inline code with more backticks than it contains.
 fn code_span(code: &str) -> String {
     let code = joined(code);
     let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
@@ -438,7 +445,7 @@ fn is_http(url: &str) -> bool {
     })
 }
 
-/// An address that cannot end the link early, nor become another one.
+/// Escapes a URL for a link target, so that it neither ends the link nor decodes to another URL.
 fn address(url: &str) -> String {
     let mut out = String::with_capacity(url.len());
     let mut needs_brackets = false;
@@ -460,26 +467,25 @@ fn address(url: &str) -> String {
     if needs_brackets { format!("<{out}>") } else { out }
 }
 
-/// Whether a text begins with something a renderer would decode, as `&lt;`.
+/// Returns whether a text starts with a character reference, such as `&lt;`.
 fn is_reference(text: &str) -> bool {
     let name = text.get(1..).unwrap_or_default().split(';').next().unwrap_or_default();
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '#';
     name.len() + 1 < text.len() && !name.is_empty() && name.chars().all(is_name)
 }
 
-/// Escapes whatever Markdown would take for markup, but for what is markup
-/// only at the start of a line.
+/// Escapes everything that Markdown would parse as markup inside a line.
 fn escape_within(line: &str) -> String {
     let mut out = String::with_capacity(line.len() + 8);
     let mut previous = ' ';
     let mut rest = line.chars().peekable();
-    // Lists of attributes that some renderers know have one.
+    // Attribute lists, which some renderers support, contain an equals sign.
     let has_equals = line.contains('=');
     while let Some(c) = rest.next() {
         let next = rest.peek().copied().unwrap_or(' ');
         let is_markup = match c {
             '\\' | '`' | '*' | '[' | ']' => true,
-            // Inside a word an underscore is just a letter.
+            // An underscore inside a word is not markup.
             '_' => !(previous.is_alphanumeric() && next.is_alphanumeric()),
             '~' => previous == '~' || next == '~',
             '{' => has_equals || previous == '{' || matches!(next, '{' | '%' | '#' | ':'),
@@ -487,7 +493,7 @@ fn escape_within(line: &str) -> String {
         };
         previous = c;
         match c {
-            // Not every renderer takes a backslash before these for an escape.
+            // Not every renderer supports a backslash escape of these characters.
             '<' => out.push_str("&lt;"),
             '&' if next.is_ascii_alphanumeric() || next == '#' => out.push_str("&amp;"),
             _ => {
@@ -501,7 +507,8 @@ fn escape_within(line: &str) -> String {
     out
 }
 
-/// What makes a heading, a quote, a list, a rule or a table only at the start.
+/// Escapes characters that start a heading, a quote, a list, a rule or a table at the start of a
+/// line.
 fn escape_start(line: String) -> String {
     let n_digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let after = line.get(n_digits..).unwrap_or("");

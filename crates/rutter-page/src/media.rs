@@ -1,5 +1,4 @@
-//! Video and audio blocks: `ActivityStreams` properties plus what search and
-//! accessibility need (captions, chapters, transcript).
+//! Video and audio blocks: `ActivityStreams` properties plus captions, chapters and a transcript.
 
 use std::fmt;
 
@@ -7,78 +6,81 @@ use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Serialize, Serializer};
 
 use crate::rules;
-use crate::text::{Name, Str};
+use crate::text::{CowStr, NameField};
 use crate::url::HttpUrl;
-use crate::wire::{Fault, Field, Lost, Members, Own, Read, own_copy, wire, wire_deserialize};
+use crate::wire::{
+    Field, FieldFault, FieldValue, IntoOwned, ObjectError, ObjectMembers, impl_into_owned_copy,
+    wire, wire_deserialize,
+};
 
 wire! {
-    /// A film.
-    Video = "video" {
-        /// Its title.
-        required name: Str<'a> = "name",
-        /// Where it can be had.
+    /// A video.
+    VideoBlock = "video" {
+        /// The title.
+        required name: CowStr<'a> = "name",
+        /// The URLs of the recording.
         required url: MediaUrl<'a> = "url",
-        /// How long it runs.
-        optional duration: Duration<'a> = "duration",
-        /// Width in pixels.
+        /// The running time.
+        optional duration: MediaDuration<'a> = "duration",
+        /// The width in pixels.
         optional width: Pixels = "width",
-        /// Height in pixels.
+        /// The height in pixels.
         optional height: Pixels = "height",
-        /// A picture that stands for it.
+        /// A preview image.
         optional icon: Icon<'a> = "icon",
-        /// What it is about.
-        optional summary: Str<'a> = "summary",
-        /// Subtitles.
+        /// A summary of the content.
+        optional summary: CowStr<'a> = "summary",
+        /// The subtitle files.
         optional captions: Vec<Caption<'a>> = "captions",
-        /// Chapter marks.
+        /// The chapter marks.
         optional chapters: Vec<Chapter<'a>> = "chapters",
-        /// Everything that is said in it.
-        optional transcript: Str<'a> = "transcript",
+        /// The full transcript.
+        optional transcript: CowStr<'a> = "transcript",
     }
 }
 
 wire! {
-    /// A sound recording.
-    Audio = "audio" {
-        /// Its title.
-        required name: Str<'a> = "name",
-        /// Where it can be had.
+    /// An audio recording.
+    AudioBlock = "audio" {
+        /// The title.
+        required name: CowStr<'a> = "name",
+        /// The URLs of the recording.
         required url: MediaUrl<'a> = "url",
-        /// How long it runs.
-        optional duration: Duration<'a> = "duration",
-        /// A picture that stands for it.
+        /// The running time.
+        optional duration: MediaDuration<'a> = "duration",
+        /// A preview image.
         optional icon: Icon<'a> = "icon",
-        /// What it is about.
-        optional summary: Str<'a> = "summary",
-        /// Who made it; an object is read by its `name` (D43).
-        optional attributed_to: Name<'a> = "attributedTo",
-        /// Album or series; an object is read by its `name` (D43).
-        optional part_of: Name<'a> = "partOf",
-        /// Chapter marks.
+        /// A summary of the content.
+        optional summary: CowStr<'a> = "summary",
+        /// The author; of an object, its `name` (D43).
+        optional attributed_to: NameField<'a> = "attributedTo",
+        /// The album or series; of an object, its `name` (D43).
+        optional part_of: NameField<'a> = "partOf",
+        /// The chapter marks.
         optional chapters: Vec<Chapter<'a>> = "chapters",
-        /// Everything that is said in it.
-        optional transcript: Str<'a> = "transcript",
+        /// The full transcript.
+        optional transcript: CowStr<'a> = "transcript",
     }
 }
 
 wire! {
-    /// One of several addresses of a recording.
+    /// One of several URLs of a recording.
     MediaLink {
-        /// The address.
+        /// The URL.
         required href: HttpUrl<'a> = "href",
-        /// Its media type.
-        required media_type: Str<'a> = "mediaType",
-        /// How it relates to the recording, such as `alternate`.
-        optional rel: Str<'a> = "rel",
+        /// The media type.
+        required media_type: CowStr<'a> = "mediaType",
+        /// The relation to the recording, such as `alternate`.
+        optional rel: CowStr<'a> = "rel",
     }
 }
 
 wire! {
-    /// A picture that stands for a recording.
+    /// The preview image of a recording.
     Icon {
-        /// `Image`.
-        optional kind: ImageKind = "type",
-        /// Its address.
+        /// Always `Image`.
+        optional kind: IconType = "type",
+        /// The URL of the image.
         optional url: HttpUrl<'a> = "url",
     }
 }
@@ -86,121 +88,123 @@ wire! {
 wire! {
     /// A subtitle file.
     Caption {
-        /// Its language.
-        required language: Str<'a> = "language",
-        /// Address of the `WebVTT` file.
+        /// The language.
+        required language: CowStr<'a> = "language",
+        /// The URL of the `WebVTT` file.
         required url: HttpUrl<'a> = "url",
-        /// What to call it.
-        required label: Str<'a> = "label",
+        /// The label that players show.
+        required label: CowStr<'a> = "label",
     }
 }
 
 wire! {
     /// A chapter mark.
     Chapter {
-        /// Seconds from the beginning.
+        /// The start, in seconds from the beginning.
         required time: Seconds = "time",
-        /// What begins there.
-        required title: Str<'a> = "title",
+        /// The title of the chapter.
+        required title: CowStr<'a> = "title",
     }
 }
 
 wire_deserialize!(MediaLink, Icon, Caption, Chapter);
 
 impl<'a> Field<'a> for MediaUrl<'a> {
-    fn read(raw: &'a str) -> Read<Self> {
+    fn read(raw: &'a str) -> FieldValue<Self> {
         match serde_json::from_str(raw) {
-            Ok(Self::One(url)) if !url.is_uri() => Read::Mended(Self::One(url), &rules::URL_FORM),
-            Ok(value) => Read::Good(value),
-            Err(error) if error.is_syntax() => Read::Broken,
+            Ok(Self::One(url)) if !url.is_uri() => {
+                FieldValue::Repaired(Self::One(url), &rules::URL_FORM)
+            }
+            Ok(value) => FieldValue::Valid(value),
+            Err(error) if error.is_syntax() => FieldValue::NotJson,
             Err(_) => match Vec::<MediaLink<'a>>::read(raw) {
-                Read::Mended(links, rule) => Read::Mended(Self::Many(links), rule),
-                _ if is_text_or_links(raw) => Read::Bad(&rules::BLOCK_URL),
-                _ => Read::Bad(&rules::BLOCK_INCOMPLETE),
+                FieldValue::Repaired(links, rule) => FieldValue::Repaired(Self::Many(links), rule),
+                _ if is_text_or_links(raw) => FieldValue::Invalid(&rules::BLOCK_URL),
+                _ => FieldValue::Invalid(&rules::BLOCK_INCOMPLETE),
             },
         }
     }
 
     fn take<A: MapAccess<'a>>(map: &mut A) -> Result<Self, A::Error> {
         let url = map.next_value::<Self>()?;
-        // Links in a list were looked at one by one.
+        // The links of a list are checked one by one when they are read.
         let is_odd = matches!(&url, Self::One(url) if !url.is_uri());
         if is_odd { Err(de::Error::custom("not a URI")) } else { Ok(url) }
     }
 }
 impl<'a> Field<'a> for MediaLink<'a> {
-    fn read(raw: &'a str) -> Read<Self> {
+    fn read(raw: &'a str) -> FieldValue<Self> {
         read_object(raw, Self::from_members)
     }
 }
 impl<'a> Field<'a> for Icon<'a> {
-    fn read(raw: &'a str) -> Read<Self> {
+    fn read(raw: &'a str) -> FieldValue<Self> {
         read_object(raw, Self::from_members)
     }
 }
 impl<'a> Field<'a> for Caption<'a> {
-    fn read(raw: &'a str) -> Read<Self> {
+    fn read(raw: &'a str) -> FieldValue<Self> {
         read_object(raw, Self::from_members)
     }
 }
 impl<'a> Field<'a> for Chapter<'a> {}
-impl Field<'_> for ImageKind {}
+impl Field<'_> for IconType {}
 impl Field<'_> for Seconds {}
 impl Field<'_> for Pixels {}
-impl<'a> Field<'a> for Duration<'a> {}
+impl<'a> Field<'a> for MediaDuration<'a> {}
 
-/// Reads an object within a block: perfect, or with a URL that is no URI.
+/// Reads an object inside a block. The only fault it accepts is a URL that is not a URI.
 fn read_object<'a, T: Deserialize<'a>>(
     raw: &'a str,
-    make: impl FnOnce(Members<'a>, &mut dyn FnMut(Fault)) -> Result<T, Lost>,
-) -> Read<T> {
+    make: impl FnOnce(ObjectMembers<'a>, &mut dyn FnMut(FieldFault)) -> Result<T, ObjectError>,
+) -> FieldValue<T> {
     match serde_json::from_str(raw) {
-        Ok(value) => return Read::Good(value),
-        Err(error) if error.is_syntax() => return Read::Broken,
+        Ok(value) => return FieldValue::Valid(value),
+        Err(error) if error.is_syntax() => return FieldValue::NotJson,
         Err(_) => {}
     }
-    let Ok(members) = crate::judge::members(raw) else {
-        return Read::Bad(&rules::BLOCK_INCOMPLETE);
+    let Ok(members) = crate::page_reader::split_members(raw) else {
+        return FieldValue::Invalid(&rules::BLOCK_INCOMPLETE);
     };
     let mut is_otherwise_good = true;
     let made = make(members, &mut |fault| is_otherwise_good &= *fault.rule == rules::URL_FORM);
     match made {
-        Ok(value) if is_otherwise_good => Read::Mended(value, &rules::URL_FORM),
-        Err(Lost::Broken) => Read::Broken,
-        _ => Read::Bad(&rules::BLOCK_INCOMPLETE),
+        Ok(value) if is_otherwise_good => FieldValue::Repaired(value, &rules::URL_FORM),
+        Err(ObjectError::NotJson) => FieldValue::NotJson,
+        _ => FieldValue::Invalid(&rules::BLOCK_INCOMPLETE),
     }
 }
 
-/// Tells whether only the addresses themselves can be what is wrong.
+/// Returns whether the value is a string or a list of links, so that only a URL can be invalid.
 fn is_text_or_links(raw: &str) -> bool {
     #[derive(serde::Deserialize)]
     struct AnyLink<'a> {
         #[serde(borrow)]
-        href: Str<'a>,
+        href: CowStr<'a>,
     }
-    serde_json::from_str::<Str<'_>>(raw).is_ok()
+    serde_json::from_str::<CowStr<'_>>(raw).is_ok()
         || serde_json::from_str::<Vec<AnyLink<'_>>>(raw)
             .is_ok_and(|links| links.iter().any(|link| HttpUrl::parse(&*link.href).is_err()))
 }
 
-/// Where a recording can be had: one address, or several with their types.
+/// The URLs of a recording: one URL, or several with their media types.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MediaUrl<'a> {
-    /// One address.
+    /// A single URL.
     One(HttpUrl<'a>),
-    /// Several, never none.
+    /// A list of links, never empty.
     Many(Vec<MediaLink<'a>>),
 }
 
 impl Icon<'_> {
-    /// The same picture with its URL as a URI.
+    /// Returns the icon with its URL written as a URI.
     pub(crate) fn with_uri(self) -> Self {
         Self { url: self.url.map(HttpUrl::into_uri), ..self }
     }
 }
 
 impl MediaUrl<'_> {
-    /// The same addresses as URIs of RFC 3986, for writers.
+    /// Returns the URLs written as URIs of RFC 3986, for publishing.
     #[must_use]
     pub fn into_uri(self) -> Self {
         match self {
@@ -214,7 +218,7 @@ impl MediaUrl<'_> {
         }
     }
 
-    /// The first address.
+    /// Returns the first URL.
     pub fn first(&self) -> &str {
         match self {
             Self::One(url) => url.as_str(),
@@ -238,7 +242,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for MediaUrl<'a> {
         impl<'de> Visitor<'de> for UrlVisitor {
             type Value = MediaUrl<'de>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an address or a list of links")
+                f.write_str("a URL or a list of links")
             }
             fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
                 HttpUrl::parse(text).map(MediaUrl::One).map_err(E::custom)
@@ -261,88 +265,88 @@ impl<'de: 'a, 'a> Deserialize<'de> for MediaUrl<'a> {
     }
 }
 
-impl Own for MediaUrl<'_> {
+impl IntoOwned for MediaUrl<'_> {
     type Owned = MediaUrl<'static>;
-    fn own(self) -> MediaUrl<'static> {
+    fn into_owned(self) -> MediaUrl<'static> {
         match self {
-            Self::One(url) => MediaUrl::One(url.own()),
-            Self::Many(links) => MediaUrl::Many(links.own()),
+            Self::One(url) => MediaUrl::One(url.into_owned()),
+            Self::Many(links) => MediaUrl::Many(links.into_owned()),
         }
     }
 }
 
-/// The one value an icon's `type` can have.
+/// The only valid value of the `type` of an icon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum ImageKind {
-    /// A picture.
+pub enum IconType {
+    /// An image.
     Image,
 }
 
-/// Whole seconds; a fraction is cut off when read (D44).
+/// A number of whole seconds; a fraction is truncated when it is read (D44).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct Seconds(pub u64);
 
-/// A length in pixels; `1920.0` is the same as `1920`.
+/// A length in pixels; `1920.0` is read as `1920`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct Pixels(pub u64);
 
 impl<'de> Deserialize<'de> for Seconds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(WholeVisitor { keeps_fractions: false }).map(Self)
+        deserializer.deserialize_any(WholeVisitor { rejects_fractions: false }).map(Self)
     }
 }
 
 impl<'de> Deserialize<'de> for Pixels {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(WholeVisitor { keeps_fractions: true }).map(Self)
+        deserializer.deserialize_any(WholeVisitor { rejects_fractions: true }).map(Self)
     }
 }
 
-/// Reads a whole number that is not negative.
+/// Reads a non-negative whole number.
 struct WholeVisitor {
-    /// Whether a fraction is an error; otherwise it is cut off.
-    keeps_fractions: bool,
+    /// Whether a fraction is an error; otherwise it is truncated.
+    rejects_fractions: bool,
 }
 
 impl Visitor<'_> for WholeVisitor {
     type Value = u64;
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number, not negative")
+        f.write_str("a non-negative number")
     }
     fn visit_u64<E>(self, number: u64) -> Result<u64, E> {
         Ok(number)
     }
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<u64, E> {
-        let has_fraction = self.keeps_fractions && number.fract() != 0.0;
+        let has_fraction = self.rejects_fractions && number.fract() != 0.0;
         if has_fraction || !(0.0..9e15).contains(&number) {
             return Err(E::custom("not a whole number in range"));
         }
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "the range was just checked, and the fraction is meant to go"
+            reason = "the range was just checked, and the fraction is truncated on purpose"
         )]
         Ok(number as u64)
     }
 }
 
-own_copy!(Seconds, Pixels, ImageKind);
+impl_into_owned_copy!(Seconds, Pixels, IconType);
 
-/// A running time in the form `PT1H2M3S`, at least one part present.
+/// A running time in the form `PT1H2M3S`, with at least one of the three components.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Duration<'a>(Str<'a>);
+pub struct MediaDuration<'a>(CowStr<'a>);
 
-impl<'a> Duration<'a> {
-    /// Accepts `PT…H…M…S` only; days have no place in the pattern (D44).
+impl<'a> MediaDuration<'a> {
+    /// Parses `PT…H…M…S`; returns `None` for anything else, days included (D44).
     ///
     /// ```
-    /// # use rutter_page::Duration;
-    /// assert!(Duration::parse("PT5M20S").is_some());
-    /// assert!(Duration::parse("PT1.5S").is_some());
-    /// assert!(Duration::parse("PT").is_none());
-    /// assert!(Duration::parse("P1DT2H").is_none());
+    /// # use rutter_page::MediaDuration;
+    /// assert!(MediaDuration::parse("PT5M20S").is_some());
+    /// assert!(MediaDuration::parse("PT1.5S").is_some());
+    /// assert!(MediaDuration::parse("PT").is_none());
+    /// assert!(MediaDuration::parse("P1DT2H").is_none());
     /// ```
-    pub fn parse(text: impl Into<Str<'a>>) -> Option<Self> {
+    pub fn parse(text: impl Into<CowStr<'a>>) -> Option<Self> {
         let text = text.into();
         let mut rest = text.strip_prefix("PT").filter(|rest| !rest.is_empty())?;
         for unit in ['H', 'M', 'S'] {
@@ -363,29 +367,29 @@ impl<'a> Duration<'a> {
         rest.is_empty().then_some(Self(text))
     }
 
-    /// The duration as it was written.
+    /// Returns the duration in its original form.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-impl Serialize for Duration<'_> {
+impl Serialize for MediaDuration<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Duration<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for MediaDuration<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::parse(Str::deserialize(deserializer)?)
+        Self::parse(CowStr::deserialize(deserializer)?)
             .ok_or_else(|| de::Error::custom("not a duration"))
     }
 }
 
-impl Own for Duration<'_> {
-    type Owned = Duration<'static>;
-    fn own(self) -> Duration<'static> {
-        Duration(self.0.own())
+impl IntoOwned for MediaDuration<'_> {
+    type Owned = MediaDuration<'static>;
+    fn into_owned(self) -> MediaDuration<'static> {
+        MediaDuration(self.0.into_owned())
     }
 }
 
@@ -394,12 +398,12 @@ mod tests {
     use super::*;
 
     #[test] // SCP-067 SCP-083
-    fn spec_duration_pattern() {
+    fn parses_durations_of_hours_minutes_and_seconds() {
         for text in ["PT1H", "PT5M20S", "PT0S", "PT1H2M3.25S", "PT90M"] {
-            assert!(Duration::parse(text).is_some(), "{text}");
+            assert!(MediaDuration::parse(text).is_some(), "{text}");
         }
         for text in ["", "PT", "P1D", "PT1D", "1H", "PTH", "PT1S2M", "PT1.5M", "PT1.S", "PT1H "] {
-            assert!(Duration::parse(text).is_none(), "{text}");
+            assert!(MediaDuration::parse(text).is_none(), "{text}");
         }
     }
 }

@@ -1,37 +1,37 @@
-//! The page: one line of a collection.
+//! The page object of SCP 0.1, one line of a collection.
 
 use serde_json::value::RawValue;
 
 use crate::block::Block;
 use crate::language::LanguageTag;
 use crate::rules;
-use crate::text::{Object, Raw, Str};
+use crate::text::{CowStr, RawJson, RawObject};
 use crate::time::Timestamp;
 use crate::url::{HttpUrl, PageUrl};
-use crate::wire::{Field, Read, read_text, wire, wire_deserialize};
+use crate::wire::{Field, FieldValue, read_text, wire, wire_deserialize};
 
 wire! {
-    /// One page of a site: what it is called, when it changed, what it says.
+    /// One page of a site: its metadata and its content.
     Page {
-        /// Its address, which is its identity.
+        /// The URL, which identifies the page.
         required url: PageUrl<'a> = "url",
-        /// Its title.
-        required title: Str<'a> = "title",
-        /// What it is about, in a sentence.
-        required description: Str<'a> = "description",
-        /// Who wrote it.
-        optional author: Str<'a> = "author",
-        /// When it first appeared.
+        /// The title.
+        required title: CowStr<'a> = "title",
+        /// A short description.
+        required description: CowStr<'a> = "description",
+        /// The author.
+        optional author: CowStr<'a> = "author",
+        /// The time of the first publication.
         optional published: Timestamp = "published",
-        /// When its content last changed.
+        /// The time of the last change of the content.
         required modified: Timestamp = "modified",
-        /// The language it is written in.
+        /// The language of the content.
         required language: LanguageTag<'a> = "language",
-        /// The address it wants to be known by.
+        /// The canonical URL.
         optional canonical: HttpUrl<'a> = "canonical",
-        /// Schema.org data, an object, as it was written.
-        optional schema: Object<'a> = "schema",
-        /// What it says, in reading order.
+        /// Schema.org data: a JSON object, kept unchanged.
+        optional schema: RawObject<'a> = "schema",
+        /// The content blocks, in reading order.
         required content: Vec<Block<'a>> = "content",
     }
 }
@@ -39,7 +39,7 @@ wire! {
 wire_deserialize!(Page);
 
 impl Page<'_> {
-    /// The same page with every URL as a URI of RFC 3986, for writers.
+    /// Returns the page with every URL written as a URI of RFC 3986, for publishing.
     #[must_use]
     pub fn with_uris(self) -> Self {
         let content = self.content.into_iter().map(Block::with_uris).collect();
@@ -47,12 +47,12 @@ impl Page<'_> {
         Self { url: self.url.into_uri(), canonical, content, ..self }
     }
 
-    /// The page as one line of JSON, without line end.
+    /// Writes the page as one line of JSON, without the line end.
     ///
-    /// Known members in the order of the specification, unknown ones after
-    /// them, no white space, nothing escaped that need not be.
+    /// Known members are written in the order of the specification, unknown members after them.
+    /// There is no white space, and only characters that must be escaped are escaped.
     pub fn to_line(&self) -> String {
-        // Writing to memory cannot fail, and no map key here is not a string.
+        // Writing to memory cannot fail, and all keys are strings.
         serde_json::to_string(self).expect("a page is always JSON")
     }
 }
@@ -67,46 +67,46 @@ impl<'a> Field<'a> for PageUrl<'a> {
         if url.is_uri() { Ok(url) } else { Err(serde::de::Error::custom("not a URI")) }
     }
 
-    fn read(raw: &'a str) -> Read<Self> {
+    fn read(raw: &'a str) -> FieldValue<Self> {
         read_text(raw, |text| match Self::parse(text) {
-            Ok(url) if url.is_uri() => Read::Good(url),
-            Ok(url) => Read::Mended(url, &rules::URL_FORM),
-            Err(_) => Read::Bad(&rules::PAGE_URL),
+            Ok(url) if url.is_uri() => FieldValue::Valid(url),
+            Ok(url) => FieldValue::Repaired(url, &rules::URL_FORM),
+            Err(_) => FieldValue::Invalid(&rules::PAGE_URL),
         })
     }
 }
 
 impl<'a> Field<'a> for Timestamp {
-    fn read(raw: &'a str) -> Read<Self> {
+    fn read(raw: &'a str) -> FieldValue<Self> {
         read_text(raw, |text| match Self::parse_lenient(&text) {
-            Ok((time, true)) => Read::Good(time),
-            Ok((time, false)) => Read::Mended(time, &rules::TIME_FORM),
-            Err(_) => Read::Bad(&rules::PAGE_MODIFIED),
+            Ok((time, true)) => FieldValue::Valid(time),
+            Ok((time, false)) => FieldValue::Repaired(time, &rules::TIME_FORM),
+            Err(_) => FieldValue::Invalid(&rules::PAGE_MODIFIED),
         })
     }
 }
 
 impl<'a> Field<'a> for LanguageTag<'a> {
-    fn read(raw: &'a str) -> Read<Self> {
+    fn read(raw: &'a str) -> FieldValue<Self> {
         read_text(raw, |text| {
             let hyphened = text.contains('_').then(|| text.replace('_', "-"));
             if let Some(tag) = Self::parse(text) {
-                return Read::Good(tag);
+                return FieldValue::Valid(tag);
             }
             match hyphened.and_then(Self::parse) {
-                Some(tag) => Read::Mended(tag, &rules::LANGUAGE_UNDERSCORE),
-                None => Read::Mended(Self::UNDETERMINED, &rules::LANGUAGE_MALFORMED),
+                Some(tag) => FieldValue::Repaired(tag, &rules::LANGUAGE_UNDERSCORE),
+                None => FieldValue::Repaired(Self::UNDETERMINED, &rules::LANGUAGE_MALFORMED),
             }
         })
     }
 }
 
-impl<'a> Field<'a> for Object<'a> {
-    fn read(raw: &'a str) -> Read<Self> {
+impl<'a> Field<'a> for RawObject<'a> {
+    fn read(raw: &'a str) -> FieldValue<Self> {
         let value = serde_json::from_str::<&RawValue>(raw).ok();
-        match value.and_then(|value| Self::new(Raw::from(value))) {
-            Some(object) => Read::Good(object),
-            None => Read::Bad(&rules::PAGE_FIELD),
+        match value.and_then(|value| Self::new(RawJson::from(value))) {
+            Some(object) => FieldValue::Valid(object),
+            None => FieldValue::Invalid(&rules::PAGE_FIELD),
         }
     }
 }

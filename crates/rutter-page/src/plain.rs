@@ -1,18 +1,20 @@
-//! A page as plain text, for people without a renderer and for indexes.
+//! Converts pages and blocks to plain text, for terminals and search indexes.
 
 use std::fmt::Write;
 
 use crate::block::Block;
 use crate::markdown::level_of;
 use crate::page::Page;
-use crate::text::Str;
+use crate::text::CowStr;
 
 impl Page<'_> {
-    /// The page's content as plain text: no markup, blocks apart by a blank
-    /// line, control characters removed.
+    /// Returns the content of the page as plain text.
+    ///
+    /// Blocks are separated by a blank line, and control characters are removed. Link blocks that
+    /// repeat a link of the text before them are omitted.
     pub fn to_text(&self) -> String {
         let mut out = String::new();
-        for block in &self.content {
+        for (_, block) in self.read_blocks() {
             let piece = block.to_text();
             let piece = piece.trim_end();
             if !piece.is_empty() {
@@ -30,7 +32,7 @@ impl Page<'_> {
 }
 
 impl Block<'_> {
-    /// The words of this block.
+    /// Returns the text of this block, without markup.
     pub fn to_text(&self) -> String {
         match self {
             Self::Text(block) => clean(&block.text),
@@ -38,9 +40,9 @@ impl Block<'_> {
             Self::Link(block) => clean(&block.text),
             Self::Image(block) => clean(&block.alt),
             Self::List(block) => block.items.iter().fold(String::new(), |mut out, item| {
-                // A nested item brings its own mark (D45).
+                // A nested item already contains its mark (D45).
                 let mark = if level_of(item).0 == 0 { "- " } else { "" };
-                writeln!(out, "{mark}{}", clean(item)).expect("a string takes everything");
+                writeln!(out, "{mark}{}", clean(item)).expect("writing to a string cannot fail");
                 out
             }),
             Self::Code(block) => clean(&block.code),
@@ -52,23 +54,23 @@ impl Block<'_> {
             }),
             Self::Quote(block) => clean(&block.text),
             Self::Video(block) => {
-                joined([Some(&block.name), block.summary.as_ref(), block.transcript.as_ref()])
+                join_cleaned([Some(&block.name), block.summary.as_ref(), block.transcript.as_ref()])
             }
             Self::Audio(block) => {
-                joined([Some(&block.name), block.summary.as_ref(), block.transcript.as_ref()])
+                join_cleaned([Some(&block.name), block.summary.as_ref(), block.transcript.as_ref()])
             }
             Self::Unknown(_) => String::new(),
         }
     }
 }
 
-fn joined(parts: [Option<&Str<'_>>; 3]) -> String {
+fn join_cleaned(parts: [Option<&CowStr<'_>>; 3]) -> String {
     let parts: Vec<_> = parts.into_iter().flatten().map(|part| clean(part)).collect();
     parts.join("\n\n")
 }
 
-/// Drops control characters other than line breaks and tabs, so that foreign
-/// text cannot steer a terminal.
+/// Removes control characters other than line breaks and tabs, so that foreign text cannot control
+/// a terminal.
 pub(crate) fn clean(text: &str) -> String {
     text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }

@@ -1,4 +1,4 @@
-//! Strings and raw JSON values that borrow from the line they came from.
+//! Strings and unparsed JSON values that borrow from the line they were read from.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,256 +8,254 @@ use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::wire::Own;
+use crate::wire::IntoOwned;
 
-/// A string that borrows where it can.
+/// A string that borrows from its line unless it contains escapes.
 ///
-/// A newtype because `Cow<str>` inside `Vec` and `Option` never borrows when
-/// serde reads it.
+/// A newtype, because serde never borrows for a `Cow<str>` inside `Vec` or `Option`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Str<'a>(Cow<'a, str>);
+pub struct CowStr<'a>(Cow<'a, str>);
 
-impl<'a> Str<'a> {
-    /// Borrows a text, also in constants.
+impl<'a> CowStr<'a> {
+    /// Creates a borrowed string; usable in constants.
     pub const fn borrowed(text: &'a str) -> Self {
         Self(Cow::Borrowed(text))
     }
 
-    /// Gives the text as a `String` of its own.
+    /// Converts the text into a `String`.
     pub fn into_string(self) -> String {
         self.0.into_owned()
     }
 }
 
-impl Deref for Str<'_> {
+impl Deref for CowStr<'_> {
     type Target = str;
     fn deref(&self) -> &str {
         &self.0
     }
 }
 
-impl<'a> From<&'a str> for Str<'a> {
+impl<'a> From<&'a str> for CowStr<'a> {
     fn from(text: &'a str) -> Self {
         Self(Cow::Borrowed(text))
     }
 }
 
-impl From<String> for Str<'_> {
+impl From<String> for CowStr<'_> {
     fn from(text: String) -> Self {
         Self(Cow::Owned(text))
     }
 }
 
-impl fmt::Debug for Str<'_> {
+impl fmt::Debug for CowStr<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&**self, f)
     }
 }
 
-impl fmt::Display for Str<'_> {
+impl fmt::Display for CowStr<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self)
     }
 }
 
-impl Serialize for Str<'_> {
+impl Serialize for CowStr<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self)
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for CowStr<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct StrVisitor;
         impl<'de> Visitor<'de> for StrVisitor {
-            type Value = Str<'de>;
+            type Value = CowStr<'de>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a string")
             }
             fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Str(Cow::Borrowed(text)))
+                Ok(CowStr(Cow::Borrowed(text)))
             }
             fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Str(Cow::Owned(text.to_owned())))
+                Ok(CowStr(Cow::Owned(text.to_owned())))
             }
         }
         deserializer.deserialize_str(StrVisitor)
     }
 }
 
-impl Own for Str<'_> {
-    type Owned = Str<'static>;
-    fn own(self) -> Str<'static> {
-        Str(Cow::Owned(self.0.into_owned()))
+impl IntoOwned for CowStr<'_> {
+    type Owned = CowStr<'static>;
+    fn into_owned(self) -> CowStr<'static> {
+        CowStr(Cow::Owned(self.0.into_owned()))
     }
 }
 
-/// A JSON value kept exactly as it was written.
+/// An unparsed JSON value, kept byte for byte.
 #[derive(Debug, Clone)]
-pub struct Raw<'a>(Cow<'a, RawValue>);
+pub struct RawJson<'a>(Cow<'a, RawValue>);
 
-/// The text is not one JSON value.
+/// An error of [`RawJson::parse`]: the text is not a JSON value.
 #[derive(Debug, thiserror::Error)]
 #[error("not a JSON value")]
-pub struct RawError(#[source] serde_json::Error);
+pub struct RawJsonError(#[source] serde_json::Error);
 
-impl Raw<'_> {
-    /// Takes a JSON value as text.
+impl RawJson<'_> {
+    /// Creates a value from JSON text.
     ///
-    /// Line breaks between its parts become spaces, so that it can stand in a
-    /// line of JSON Lines.
-    pub fn parse(text: &str) -> Result<Raw<'static>, RawError> {
-        // A line break inside a JSON string must be escaped, so every bare one
-        // is white space between tokens.
+    /// Line breaks between tokens become spaces, so that the value fits on one line of a JSON Lines
+    /// file.
+    pub fn parse(text: &str) -> Result<RawJson<'static>, RawJsonError> {
+        // JSON strings cannot contain line breaks, so every line break is white space.
         let text = text.replace(['\n', '\r'], " ");
-        let raw = RawValue::from_string(text).map_err(RawError)?;
-        Ok(Raw(Cow::Owned(raw)))
+        let raw = RawValue::from_string(text).map_err(RawJsonError)?;
+        Ok(RawJson(Cow::Owned(raw)))
     }
 
-    /// The value as it was written.
+    /// Returns the JSON text.
     pub fn get(&self) -> &str {
         self.0.get()
     }
 }
 
-impl<'a> From<&'a RawValue> for Raw<'a> {
+impl<'a> From<&'a RawValue> for RawJson<'a> {
     fn from(raw: &'a RawValue) -> Self {
         Self(Cow::Borrowed(raw))
     }
 }
 
-impl PartialEq for Raw<'_> {
+impl PartialEq for RawJson<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.get() == other.get()
     }
 }
-impl Eq for Raw<'_> {}
+impl Eq for RawJson<'_> {}
 
-impl Serialize for Raw<'_> {
+impl Serialize for RawJson<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)
     }
 }
 
-/// Deeper values than this leave the fast path; [`crate::Judge`] then measures
-/// the whole line exactly.
+/// Maximum nesting of a value in the strict reader. For deeper values, [`crate::PageReader`]
+/// measures the whole line.
 const SHALLOW: usize = 100;
 
-/// An unread value that is not nested too deeply for the fast path.
+/// An unparsed value with limited nesting.
 pub(crate) struct Shallow<'a>(pub(crate) &'a RawValue);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Shallow<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = <&'de RawValue>::deserialize(deserializer)?;
-        if SHALLOW < crate::judge::nesting(raw.get()) {
+        if SHALLOW < crate::page_reader::nesting_depth(raw.get()) {
             return Err(de::Error::custom("nested too deeply"));
         }
         Ok(Self(raw))
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for RawJson<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Shallow::deserialize(deserializer).map(|raw| Self(Cow::Borrowed(raw.0)))
     }
 }
 
-impl Own for Raw<'_> {
-    type Owned = Raw<'static>;
-    fn own(self) -> Raw<'static> {
-        Raw(Cow::Owned(self.0.into_owned()))
+impl IntoOwned for RawJson<'_> {
+    type Owned = RawJson<'static>;
+    fn into_owned(self) -> RawJson<'static> {
+        RawJson(Cow::Owned(self.0.into_owned()))
     }
 }
 
-/// A JSON object kept exactly as it was written.
+/// An unparsed JSON object, kept byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Object<'a>(Raw<'a>);
+pub struct RawObject<'a>(RawJson<'a>);
 
-impl<'a> Object<'a> {
-    /// Takes a value that is an object; `None` for any other.
-    pub fn new(raw: Raw<'a>) -> Option<Self> {
+impl<'a> RawObject<'a> {
+    /// Creates an object; returns `None` if the value is not an object.
+    pub fn new(raw: RawJson<'a>) -> Option<Self> {
         raw.get().starts_with('{').then_some(Self(raw))
     }
 
-    /// The object as it was written.
+    /// Returns the JSON text.
     pub fn get(&self) -> &str {
         self.0.get()
     }
 }
 
-impl Serialize for Object<'_> {
+impl Serialize for RawObject<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for RawObject<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = Raw::deserialize(deserializer)?;
+        let raw = RawJson::deserialize(deserializer)?;
         Self::new(raw).ok_or_else(|| de::Error::custom("not an object"))
     }
 }
 
-impl Own for Object<'_> {
-    type Owned = Object<'static>;
-    fn own(self) -> Object<'static> {
-        Object(self.0.own())
+impl IntoOwned for RawObject<'_> {
+    type Owned = RawObject<'static>;
+    fn into_owned(self) -> RawObject<'static> {
+        RawObject(self.0.into_owned())
     }
 }
 
-/// A member this version does not know: its name and its value as written.
+/// An unknown member: its name and its unparsed value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Member<'a> {
-    /// The member's name.
-    pub key: Str<'a>,
-    /// Its value, byte-exact.
-    pub value: Raw<'a>,
+pub struct UnknownMember<'a> {
+    /// The name.
+    pub key: CowStr<'a>,
+    /// The value, kept byte for byte.
+    pub value: RawJson<'a>,
 }
 
-/// Unknown members in the order they came.
-pub type Extra<'a> = Vec<Member<'a>>;
+/// Unknown members, in their original order.
+pub type UnknownMembers<'a> = Vec<UnknownMember<'a>>;
 
-impl Own for Member<'_> {
-    type Owned = Member<'static>;
-    fn own(self) -> Member<'static> {
-        Member { key: self.key.own(), value: self.value.own() }
+impl IntoOwned for UnknownMember<'_> {
+    type Owned = UnknownMember<'static>;
+    fn into_owned(self) -> UnknownMember<'static> {
+        UnknownMember { key: self.key.into_owned(), value: self.value.into_owned() }
     }
 }
 
-/// A name given as a string, or as an object that has one (D43).
+/// A name, given as a string or as an object with a `name` member (D43).
 ///
-/// Written as a string, whichever it was.
+/// Always written as a string.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Name<'a>(pub Str<'a>);
+pub struct NameField<'a>(pub CowStr<'a>);
 
-impl Serialize for Name<'_> {
+impl Serialize for NameField<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Name<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for NameField<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct NameVisitor;
         impl<'de> Visitor<'de> for NameVisitor {
-            type Value = Name<'de>;
+            type Value = NameField<'de>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a name or an object with a name")
             }
             fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Name(Str::from(text)))
+                Ok(NameField(CowStr::from(text)))
             }
             fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Name(Str::from(text.to_owned())))
+                Ok(NameField(CowStr::from(text.to_owned())))
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut name = None;
-                while let Some(key) = map.next_key::<Str<'de>>()? {
+                while let Some(key) = map.next_key::<CowStr<'de>>()? {
                     if &*key == "name" {
-                        name = Some(Name(map.next_value()?));
+                        name = Some(NameField(map.next_value()?));
                     } else {
-                        // Not ignored outright: it may be nested too deeply.
-                        map.next_value::<Raw<'de>>()?;
+                        // Read it to check its nesting.
+                        map.next_value::<RawJson<'de>>()?;
                     }
                 }
                 name.ok_or_else(|| de::Error::missing_field("name"))
@@ -267,9 +265,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Name<'a> {
     }
 }
 
-impl Own for Name<'_> {
-    type Owned = Name<'static>;
-    fn own(self) -> Name<'static> {
-        Name(self.0.own())
+impl IntoOwned for NameField<'_> {
+    type Owned = NameField<'static>;
+    fn into_owned(self) -> NameField<'static> {
+        NameField(self.0.into_owned())
     }
 }

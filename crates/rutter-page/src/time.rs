@@ -1,17 +1,16 @@
-//! Timestamps: instants, not strings (D22).
+//! Timestamps: instants with nanoseconds, read from and written as RFC 3339 (D22).
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::text::Str;
-use crate::wire::own_copy;
+use crate::text::CowStr;
+use crate::wire::impl_into_owned_copy;
 
-/// An instant, to the nanosecond.
+/// An instant with nanosecond precision.
 ///
-/// Written as `YYYY-MM-DDTHH:MM:SSZ`; a fraction only where there is one,
-/// because cutting it could make two versions of a page look equally old.
-/// Years are 0 to 9999, which is what four digits can say.
+/// Displayed as `YYYY-MM-DDTHH:MM:SSZ`, with a fraction if it is not zero: without it, two versions
+/// of a page could look equally old. Years range from 0 to 9999, the range of four digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp {
     /// Whole seconds since 1970, rounded down.
@@ -19,19 +18,19 @@ pub struct Timestamp {
     nanos: u32,
 }
 
-/// Why a text is not a timestamp.
+/// An error of [`Timestamp::parse`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TimeError {
-    /// Not the form RFC 3339 asks for.
+    /// The text does not have the form of RFC 3339.
     #[error("not an RFC 3339 date-time")]
     Form,
-    /// The form is right, but there is no such moment.
+    /// The form is right, but the date or time does not exist.
     #[error("no such date or time")]
     Range,
 }
 
 impl Timestamp {
-    /// Reads an RFC 3339 date-time, any offset, lower-case `t` and `z` too.
+    /// Parses an RFC 3339 date-time with any offset; `t` and `z` may be lower case.
     ///
     /// A leap second (`:60`) is read as the last nanosecond before it.
     ///
@@ -42,13 +41,14 @@ impl Timestamp {
     /// assert_eq!(noon.to_string(), "2026-05-01T12:00:00Z");
     /// ```
     pub fn parse(text: &str) -> Result<Self, TimeError> {
-        let (civil, rest) = civil(text)?;
-        instant(civil, offset(rest)?)
+        let (civil, rest) = parse_civil(text)?;
+        to_timestamp(civil, parse_offset(rest)?)
     }
 
-    /// Reads what readers may meet: also a date alone, or no zone, as UTC.
+    /// Parses a date-time leniently: a date without a time and a time without a zone are accepted
+    /// and taken as UTC.
     ///
-    /// The flag tells whether the form was a proper RFC 3339 date-time.
+    /// The returned flag is `true` if the text is an RFC 3339 date-time.
     pub fn parse_lenient(text: &str) -> Result<(Self, bool), TimeError> {
         if let Ok(time) = Self::parse(text) {
             return Ok((time, true));
@@ -56,16 +56,16 @@ impl Timestamp {
         let text = text.trim().replacen(' ', "T", 1);
         let text = text.as_str();
         let (civil, rest) = match text.len() {
-            10 => civil(&format!("{text}T00:00:00")).map(|(civil, _)| (civil, ""))?,
-            _ => civil(text)?,
+            10 => parse_civil(&format!("{text}T00:00:00")).map(|(civil, _)| (civil, ""))?,
+            _ => parse_civil(text)?,
         };
-        let minutes = if rest.is_empty() { 0 } else { offset(rest)? };
-        Ok((instant(civil, minutes)?, false))
+        let minutes = if rest.is_empty() { 0 } else { parse_offset(rest)? };
+        Ok((to_timestamp(civil, minutes)?, false))
     }
 
-    /// The first moment of the year 0.
+    /// The first instant of the year 0.
     const FIRST: Self = Self { seconds: -62_167_219_200, nanos: 0 };
-    /// The last moment of the year 9999.
+    /// The last instant of the year 9999.
     const LAST: Self = Self { seconds: 253_402_300_799, nanos: 999_999_999 };
 
     fn new(seconds: i64, nanos: u32) -> Option<Self> {
@@ -73,35 +73,35 @@ impl Timestamp {
         (Self::FIRST..=Self::LAST).contains(&time).then_some(time)
     }
 
-    /// Whole seconds since 1970, rounded down.
+    /// Returns the whole seconds since 1970, rounded down.
     pub fn unix_seconds(self) -> i64 {
         self.seconds
     }
 
-    /// The instant that many seconds after 1970; `None` outside the calendar.
+    /// Creates an instant from seconds since 1970; returns `None` outside the years 0 to 9999.
     pub fn from_unix_seconds(seconds: i64) -> Option<Self> {
         Self::new(seconds, 0)
     }
 
-    /// Nanoseconds since 1970.
+    /// Returns the nanoseconds since 1970.
     pub fn as_nanos(self) -> i128 {
         i128::from(self.seconds) * 1_000_000_000 + i128::from(self.nanos)
     }
 
-    /// The instant that many nanoseconds after 1970; `None` outside the calendar.
+    /// Creates an instant from nanoseconds since 1970; returns `None` outside the years 0 to 9999.
     pub fn from_nanos(nanos: i128) -> Option<Self> {
         let seconds = i64::try_from(nanos.div_euclid(1_000_000_000)).ok()?;
         Self::new(seconds, u32::try_from(nanos.rem_euclid(1_000_000_000)).ok()?)
     }
 
-    /// This instant shifted by whole seconds, held inside the calendar.
+    /// Returns this instant shifted by whole seconds, clamped to the years 0 to 9999.
     #[must_use]
     pub fn plus_seconds(self, seconds: i64) -> Self {
         let shifted = Self { seconds: self.seconds.saturating_add(seconds), nanos: self.nanos };
         shifted.clamp(Self::FIRST, Self::LAST)
     }
 
-    /// Seconds from `earlier` to `self`; negative where it is later.
+    /// Returns the seconds from `earlier` to `self`; negative if `earlier` is later.
     pub fn seconds_since(self, earlier: Self) -> i64 {
         self.seconds - earlier.seconds
     }
@@ -135,22 +135,22 @@ impl Serialize for Timestamp {
 
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Str::deserialize(deserializer)?;
+        let text = CowStr::deserialize(deserializer)?;
         Self::parse(&text).map_err(serde::de::Error::custom)
     }
 }
 
-own_copy!(Timestamp);
+impl_into_owned_copy!(Timestamp);
 
-/// A date and time without a zone, in seconds as if it were UTC.
+/// A date and time without a zone, as seconds since 1970 in UTC.
 #[derive(Clone, Copy)]
-struct Civil {
+struct CivilTime {
     seconds: i64,
     nanos: u32,
 }
 
-/// Reads `YYYY-MM-DDTHH:MM:SS[.fraction]` and gives what follows it.
-fn civil(text: &str) -> Result<(Civil, &str), TimeError> {
+/// Parses `YYYY-MM-DDTHH:MM:SS[.fraction]`; returns the rest of the text too.
+fn parse_civil(text: &str) -> Result<(CivilTime, &str), TimeError> {
     let Some((fixed, mut rest)) = text.split_at_checked(19) else { return Err(TimeError::Form) };
     let shape = b"0000-00-00T00:00:00";
     for (&byte, &wanted) in fixed.as_bytes().iter().zip(shape) {
@@ -189,7 +189,7 @@ fn civil(text: &str) -> Result<(Civil, &str), TimeError> {
         return Err(TimeError::Range);
     }
     let days = days_before(year, month) + day - 1;
-    Ok((Civil { seconds: ((days * 24 + hour) * 60 + minute) * 60 + second, nanos }, rest))
+    Ok((CivilTime { seconds: ((days * 24 + hour) * 60 + minute) * 60 + second, nanos }, rest))
 }
 
 fn is_leap(year: i64) -> bool {
@@ -205,17 +205,17 @@ fn days_in(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Days from 1970 to the first of a month.
+/// Returns the days from 1970-01-01 to the first day of a month.
 fn days_before(year: i64, month: i64) -> i64 {
-    // Years begin in March, so that the leap day is the last of its year.
+    // Years start in March here, so that the leap day is the last day of a year.
     let (year, month) = if month < 3 { (year - 1, month + 9) } else { (year, month - 3) };
     let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
     year * 365 + leap_days + (month * 153 + 2) / 5 - 719_468
 }
 
-/// The date that many days after 1970.
+/// Returns the year, month and day of a number of days since 1970-01-01.
 fn date_of(days: i64) -> (i64, i64, i64) {
-    // A guess that is never too late, then at most a few steps.
+    // The first estimate is never too late; at most a few steps follow.
     let mut year = 1970 + days.div_euclid(if days < 0 { 365 } else { 366 });
     while days_before(year + 1, 1) <= days {
         year += 1;
@@ -227,8 +227,8 @@ fn date_of(days: i64) -> (i64, i64, i64) {
     (year, month, days - days_before(year, month) + 1)
 }
 
-/// Reads `Z` or `±HH:MM` and gives it in minutes.
-fn offset(text: &str) -> Result<i64, TimeError> {
+/// Parses `Z` or `±HH:MM`; returns the offset in minutes.
+fn parse_offset(text: &str) -> Result<i64, TimeError> {
     if matches!(text, "Z" | "z") {
         return Ok(0);
     }
@@ -247,8 +247,8 @@ fn offset(text: &str) -> Result<i64, TimeError> {
     Ok(if sign == b'-' { -total } else { total })
 }
 
-fn instant(civil: Civil, offset_minutes: i64) -> Result<Timestamp, TimeError> {
-    // An offset may lead out of the years that can be written.
+fn to_timestamp(civil: CivilTime, offset_minutes: i64) -> Result<Timestamp, TimeError> {
+    // The offset may shift the time out of the years 0 to 9999.
     Timestamp::new(civil.seconds - offset_minutes * 60, civil.nanos).ok_or(TimeError::Range)
 }
 
@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test] // SCP-078 SCP-087
-    fn spec_rfc_3339_forms() {
+    fn parses_rfc_3339_date_times() {
         for (text, wanted) in [
             ("2025-01-15T09:00:00Z", "2025-01-15T09:00:00Z"),
             ("2025-01-15t09:00:00z", "2025-01-15T09:00:00Z"),
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test] // SCP-078
-    fn spec_other_forms_are_refused() {
+    fn rejects_other_forms() {
         for text in [
             "",
             "2025-01-15",
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test] // D22
-    fn ours_lenient_takes_dates_and_zoneless_times_as_utc() {
+    fn lenient_parsing_takes_dates_and_zoneless_times_as_utc() {
         for text in
             ["2025-01-15", "2025-01-15T00:00:00", " 2025-01-15T00:00:00.0 ", "2025-01-15 00:00:00Z"]
         {
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_every_day_has_its_date() {
+    fn converts_every_day_of_the_calendar() {
         let (mut year, mut month, mut day) = (0, 1, 1);
         for days in -719_528..=2_932_896 {
             assert_eq!(date_of(days), (year, month, day));
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_arithmetic_stays_inside_the_calendar() {
+    fn arithmetic_is_clamped_to_the_calendar() {
         let late = Timestamp::parse("9999-12-30T00:00:00Z").unwrap();
         assert!(late < late.plus_seconds(i64::MAX));
         assert_eq!(late.plus_seconds(5).seconds_since(late), 5);

@@ -1,26 +1,26 @@
-//! URI syntax: RFC 3986 for http and https.
+//! URI syntax of RFC 3986 for http and https URLs.
 //!
-//! [`is_uri`] looks at each byte once, by a table: it runs for every URL of
-//! every page. [`to_uri`] escapes the bytes of a parsed URL that the RFC does
-//! not allow: the URL standard of browsers keeps `|`, `^`, `[` and lone `%`.
+//! [`is_uri`] checks each byte once, with a table, because it runs for every URL of every page.
+//! [`to_uri`] escapes the bytes of a parsed URL that RFC 3986 forbids: the URL standard of browsers
+//! allows `|`, `^`, `[` and lone `%`.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Not allowed anywhere.
+/// A byte that is not allowed anywhere.
 const ODD: u8 = 1;
-/// Ends the authority.
+/// A byte that ends the authority.
 const END: u8 = 2;
-/// Only around an IP address.
+/// A byte that is allowed only around an IP address.
 const BRACKET: u8 = 4;
-/// Begins an escape.
+/// The byte that starts an escape.
 const PERCENT: u8 = 8;
-/// Begins the fragment.
+/// The byte that starts the fragment.
 const HASH: u8 = 16;
 
-/// What each byte may be in a URI; 0 for characters allowed everywhere.
+/// The class of each byte; 0 for bytes that are allowed everywhere.
 #[expect(clippy::indexing_slicing, reason = "a byte below 128 is in the table")]
-const KINDS: [u8; 256] = {
+const CLASSES: [u8; 256] = {
     let mut table = [ODD; 256];
     let mut byte = 0_u8;
     while byte < 128 {
@@ -39,11 +39,11 @@ const KINDS: [u8; 256] = {
     table
 };
 
-fn kind(byte: u8) -> u8 {
-    KINDS.get(usize::from(byte)).copied().unwrap_or(ODD)
+fn class_of(byte: u8) -> u8 {
+    CLASSES.get(usize::from(byte)).copied().unwrap_or(ODD)
 }
 
-/// Tells whether an http(s) URL has the syntax of RFC 3986.
+/// Returns whether a text is an http or https URI of RFC 3986.
 ///
 /// ```
 /// # use rutter_page::is_uri;
@@ -54,15 +54,15 @@ fn kind(byte: u8) -> u8 {
 /// ```
 pub fn is_uri(text: &str) -> bool {
     let Some(rest) = after_scheme(text) else { return false };
-    // Most URLs have nothing that needs a second look.
-    let kinds = rest.iter().fold(0, |kinds, byte| kinds | kind(*byte));
-    if kinds & (ODD | BRACKET | PERCENT | HASH) == 0 {
+    // Most URLs contain none of these bytes.
+    let classes = rest.iter().fold(0, |classes, byte| classes | class_of(*byte));
+    if classes & (ODD | BRACKET | PERCENT | HASH) == 0 {
         return true;
     }
-    kinds & ODD == 0 && find_fault(rest).is_none()
+    classes & ODD == 0 && find_fault(rest).is_none()
 }
 
-/// What follows `http://` or `https://`, in any case.
+/// Returns the text after `http://` or `https://` of any case.
 fn after_scheme(text: &str) -> Option<&[u8]> {
     let bytes = text.as_bytes();
     [&b"https://"[..], b"http://"].into_iter().find_map(|scheme| {
@@ -71,12 +71,12 @@ fn after_scheme(text: &str) -> Option<&[u8]> {
     })
 }
 
-/// Where the first byte that is not allowed in its place is.
+/// Returns the position of the first byte that is not allowed where it is.
 fn find_fault(rest: &[u8]) -> Option<usize> {
-    let authority = rest.iter().position(|byte| kind(*byte) & (END | HASH) != 0);
+    let authority = rest.iter().position(|byte| class_of(*byte) & (END | HASH) != 0);
     let authority = authority.unwrap_or(rest.len());
     let mut has_fragment = false;
-    rest.iter().enumerate().position(|(at, byte)| match kind(*byte) {
+    rest.iter().enumerate().position(|(at, byte)| match class_of(*byte) {
         ODD => true,
         BRACKET => authority <= at,
         PERCENT => !is_escape(rest.get(at..).unwrap_or_default()),
@@ -89,12 +89,14 @@ fn is_escape(bytes: &[u8]) -> bool {
     matches!(bytes, [b'%', high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit())
 }
 
-/// Escapes what RFC 3986 does not allow in an http(s) URL that a URL parser
-/// wrote. The result names the same resource.
+/// Escapes the bytes that RFC 3986 forbids in an http or https URL that a URL parser wrote.
+///
+/// The result names the same resource.
 ///
 /// ```
 /// # use rutter_page::to_uri;
-/// assert_eq!(to_uri("https://h.example/a|b?c=[d]&e=5%#f#g"), "https://h.example/a%7Cb?c=%5Bd%5D&e=5%25#f%23g");
+/// assert_eq!(to_uri("https://h.example/a|b?c=[d]&e=5%#f#g"),
+/// "https://h.example/a%7Cb?c=%5Bd%5D&e=5%25#f%23g");
 /// ```
 pub fn to_uri(url: &str) -> Cow<'_, str> {
     let Some(rest) = after_scheme(url).filter(|_| !is_uri(url)) else { return Cow::Borrowed(url) };
@@ -102,9 +104,9 @@ pub fn to_uri(url: &str) -> Cow<'_, str> {
     let mut is_authority = true;
     let mut has_fragment = false;
     for (at, &byte) in rest.iter().enumerate() {
-        let kind = kind(byte);
-        is_authority &= kind & (END | HASH) == 0;
-        let is_allowed = match kind {
+        let class = class_of(byte);
+        is_authority &= class & (END | HASH) == 0;
+        let is_allowed = match class {
             ODD => false,
             BRACKET => is_authority,
             PERCENT => is_escape(rest.get(at..).unwrap_or_default()),
@@ -128,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test] // SCP-077 SCP-080
-    fn tells_uris_from_other_texts() {
+    fn accepts_only_uris() {
         for text in [
             "https://h.example",
             "http://h.example:8080/a/b;c=d?e=f/g?h#i/j?k",
@@ -163,8 +165,8 @@ mod tests {
     }
 
     proptest! {
-        // SCP-077 SCP-080: whatever a parser accepts can be written as a URI,
-        // and a second time changes nothing.
+        // SCP-077 SCP-080: every URL that a parser accepts can be written as a URI, and writing it
+        // again changes nothing.
         #[test]
         fn every_parsed_url_becomes_a_uri(text in "https?://[a-z]{1,4}\\.example/[ -~éα\u{7f}]{0,24}") {
             if let Ok(url) = url::Url::parse(&text) {

@@ -1,50 +1,52 @@
-//! Addresses: of pages, and of what blocks point to.
+//! URLs of pages, and URLs that blocks refer to.
 //!
-//! Nearly every address in a real collection is already in the form a URL
-//! parser would give back. One scan sees that; only the others are parsed.
+//! Input: text. Output: [`PageUrl`] and [`HttpUrl`]. Nearly all URLs of real collections are
+//! already in the form that a URL parser writes; one scan detects that, and only the others are
+//! parsed.
+//! Rejects URLs that are not absolute or not http or https.
 
 use serde::de::MapAccess;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use url::{Host, Url};
 
 use crate::rules;
-use crate::text::Str;
+use crate::text::CowStr;
 use crate::uri::{is_uri, to_uri};
-use crate::wire::{Field, Own, Read, read_text};
+use crate::wire::{Field, FieldValue, IntoOwned, read_text};
 
-/// Why a text is not an address we accept.
+/// An error of [`PageUrl::parse`] and [`HttpUrl::parse`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
-    /// It is not an absolute URL.
+    /// The text is not an absolute URL.
     #[error("not an absolute URL")]
     Syntax,
-    /// Its scheme is neither http nor https.
+    /// The scheme is neither http nor https.
     #[error("scheme is not http or https")]
     Scheme,
-    /// It carries a user name or password.
-    #[error("URL carries a user name or password")]
+    /// The URL contains a user name or password.
+    #[error("URL contains a user name or password")]
     Credentials,
-    /// It is longer than [`PageUrl::LONGEST`].
+    /// The URL is longer than [`PageUrl::LONGEST`].
     #[error("URL is longer than 8192 bytes")]
     TooLong,
 }
 
-/// Absolute http or https address of a page.
+/// The absolute http or https URL of a page.
 ///
-/// Keeps the text as it was written and knows the key by which pages are told
-/// apart: the URL parsed and written again, without fragment (D30).
+/// Keeps the original text, and has a key that identifies the page: the parsed and rewritten URL
+/// without its fragment (D30).
 #[derive(Debug, Clone)]
 pub struct PageUrl<'a> {
-    text: Str<'a>,
-    /// `None` where the text is its own key.
+    text: CowStr<'a>,
+    /// `None` if the text is equal to the key.
     key: Option<Box<str>>,
 }
 
 impl<'a> PageUrl<'a> {
-    /// Longest address of a page, in bytes.
+    /// Maximum length of the URL of a page, in bytes.
     pub const LONGEST: usize = 8192;
 
-    /// Accepts only an address a page can have.
+    /// Parses the URL of a page.
     ///
     /// ```
     /// # use rutter_page::PageUrl;
@@ -53,7 +55,7 @@ impl<'a> PageUrl<'a> {
     /// assert_eq!(url.key(), "https://harbour.example/b");
     /// assert!(PageUrl::parse("javascript:alert(1)").is_err());
     /// ```
-    pub fn parse(text: impl Into<Str<'a>>) -> Result<Self, UrlError> {
+    pub fn parse(text: impl Into<CowStr<'a>>) -> Result<Self, UrlError> {
         let text = text.into();
         if Self::LONGEST < text.len() {
             return Err(UrlError::TooLong);
@@ -70,23 +72,23 @@ impl<'a> PageUrl<'a> {
         Ok(Self { text, key })
     }
 
-    /// The address as it was written.
+    /// Returns the URL in its original form.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The text by which two addresses are the same page or not.
+    /// Returns the key of the page: two URLs with the same key are the same page.
     pub fn key(&self) -> &str {
         self.key.as_deref().unwrap_or(&self.text)
     }
 
-    /// Tells whether the text fits the page schema: a URI of RFC 3986 that
-    /// begins with `http://` or `https://` in lower case.
+    /// Returns whether the URL is valid in the page schema: a URI of RFC 3986 that starts with
+    /// `http://` or `https://` in lower case.
     pub fn is_uri(&self) -> bool {
         self.text.starts_with("http") && is_uri(&self.text)
     }
 
-    /// The same address as a URI, for writers.
+    /// Returns the URL written as a URI of RFC 3986, for publishing.
     ///
     /// ```
     /// # use rutter_page::PageUrl;
@@ -100,13 +102,14 @@ impl<'a> PageUrl<'a> {
         }
         match parse_http(&self.text).map(|url| Self::parse(to_uri(url.as_str()).into_owned())) {
             Ok(Ok(url)) => url,
-            // It was parsed before; only its length can have grown too much.
+            // It was parsed before; only its length can exceed the limit now.
             _ => self,
         }
     }
 
-    /// Resolves a reference against this address, as a link of the page would
-    /// be; an error where the result is not an http(s) URL.
+    /// Resolves a reference against this URL, like a link on the page.
+    ///
+    /// Returns an error if the result is not an http or https URL.
     ///
     /// ```
     /// # use rutter_page::PageUrl;
@@ -123,7 +126,7 @@ impl<'a> PageUrl<'a> {
         HttpUrl::parse(String::from(url))
     }
 
-    /// Host name of the key, in ASCII; an international name in its `xn--` form.
+    /// Returns the host name of the key in ASCII; an internationalized name has its `xn--` form.
     pub fn host(&self) -> &str {
         let after = self.key().split_once("://").map_or("", |(_, rest)| rest);
         let end = after.find(['/', ':', '?']).unwrap_or(after.len());
@@ -132,7 +135,7 @@ impl<'a> PageUrl<'a> {
 
     /// Returns whether the scheme is `http` and the host is not loopback.
     ///
-    /// Sites are published over https (SCP-196); a preview on the own machine
+    /// Sites are published over https (SCP-196); a preview on the local machine
     /// needs no certificate. Loopback hosts are the loopback addresses,
     /// `localhost` and names below it (RFC 6761, section 6.3).
     ///
@@ -172,24 +175,24 @@ impl Serialize for PageUrl<'_> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for PageUrl<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::parse(Str::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+        Self::parse(CowStr::deserialize(deserializer)?).map_err(serde::de::Error::custom)
     }
 }
 
-impl Own for PageUrl<'_> {
+impl IntoOwned for PageUrl<'_> {
     type Owned = PageUrl<'static>;
-    fn own(self) -> PageUrl<'static> {
-        PageUrl { text: self.text.own(), key: self.key }
+    fn into_owned(self) -> PageUrl<'static> {
+        PageUrl { text: self.text.into_owned(), key: self.key }
     }
 }
 
-/// Absolute http or https address of something a block points to.
+/// The absolute http or https URL of a resource that a block refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HttpUrl<'a>(Str<'a>);
+pub struct HttpUrl<'a>(CowStr<'a>);
 
 impl<'a> HttpUrl<'a> {
-    /// Accepts only absolute http and https addresses.
-    pub fn parse(text: impl Into<Str<'a>>) -> Result<Self, UrlError> {
+    /// Parses an absolute http or https URL.
+    pub fn parse(text: impl Into<CowStr<'a>>) -> Result<Self, UrlError> {
         let text = text.into();
         if !is_plain(&text) {
             parse_http(&text)?;
@@ -197,17 +200,17 @@ impl<'a> HttpUrl<'a> {
         Ok(Self(text))
     }
 
-    /// The address as it was written.
+    /// Returns the URL in its original form.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Tells whether the text is a URI of RFC 3986, as the page schema wants it.
+    /// Returns whether the URL is a URI of RFC 3986, as the page schema requires.
     pub fn is_uri(&self) -> bool {
         is_uri(&self.0)
     }
 
-    /// The same address as a URI, for writers.
+    /// Returns the URL written as a URI of RFC 3986, for publishing.
     #[must_use]
     pub fn into_uri(self) -> Self {
         if self.is_uri() {
@@ -228,7 +231,7 @@ impl Serialize for HttpUrl<'_> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for HttpUrl<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::parse(Str::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+        Self::parse(CowStr::deserialize(deserializer)?).map_err(serde::de::Error::custom)
     }
 }
 
@@ -238,25 +241,25 @@ impl<'a> Field<'a> for HttpUrl<'a> {
         if url.is_uri() { Ok(url) } else { Err(serde::de::Error::custom("not a URI")) }
     }
 
-    fn read(raw: &'a str) -> Read<Self> {
+    fn read(raw: &'a str) -> FieldValue<Self> {
         read_text(raw, |text| match Self::parse(text) {
-            Ok(url) if url.is_uri() => Read::Good(url),
-            Ok(url) => Read::Mended(url, &rules::URL_FORM),
-            Err(_) => Read::Bad(&rules::BLOCK_URL),
+            Ok(url) if url.is_uri() => FieldValue::Valid(url),
+            Ok(url) => FieldValue::Repaired(url, &rules::URL_FORM),
+            Err(_) => FieldValue::Invalid(&rules::BLOCK_URL),
         })
     }
 }
 
-impl Own for HttpUrl<'_> {
+impl IntoOwned for HttpUrl<'_> {
     type Owned = HttpUrl<'static>;
-    fn own(self) -> HttpUrl<'static> {
-        HttpUrl(self.0.own())
+    fn into_owned(self) -> HttpUrl<'static> {
+        HttpUrl(self.0.into_owned())
     }
 }
 
 fn parse_http(text: &str) -> Result<Url, UrlError> {
-    // The parser drops tabs and line breaks and trims control characters; an
-    // address that needs that was not one to begin with.
+    // The URL parser removes tabs and line breaks and trims control characters. A text that needs
+    // that is not a URL.
     let odd = |c: char| c.is_control() || c == ' ';
     if text.starts_with(odd) || text.ends_with(odd) || text.contains(['\t', '\n', '\r']) {
         return Err(UrlError::Syntax);
@@ -265,7 +268,7 @@ fn parse_http(text: &str) -> Result<Url, UrlError> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err(UrlError::Scheme);
     }
-    // `http:relative` and `http:/host` parse, yet nobody wrote an absolute URL.
+    // `http:relative` and `http:/host` parse, but are not absolute URLs.
     let rest = text.split_once(':').map_or("", |(_, rest)| rest);
     if !rest.starts_with("//") {
         return Err(UrlError::Syntax);
@@ -273,9 +276,9 @@ fn parse_http(text: &str) -> Result<Url, UrlError> {
     Ok(url)
 }
 
-/// Tells whether a URL parser would give this text back unchanged.
+/// Returns whether a URL parser would return this text unchanged.
 ///
-/// May say no to such a text, never yes to another.
+/// The answer may be a false `false`, but never a false `true`.
 fn is_plain(text: &str) -> bool {
     let Some(rest) = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")) else {
         return false;
@@ -319,7 +322,7 @@ mod tests {
     use super::*;
 
     #[test] // SCP-077 SCP-093 SCP-188 SCP-190
-    fn spec_only_http_and_https() {
+    fn accepts_only_absolute_http_and_https_urls() {
         for text in ["https://h.example", "http://h.example/a?b=c", "https://höhe.example/ü"] {
             assert!(PageUrl::parse(text).is_ok(), "{text}");
         }
@@ -342,7 +345,7 @@ mod tests {
     }
 
     #[test] // D30
-    fn ours_key_is_the_parsed_form_without_fragment() {
+    fn key_is_the_parsed_form_without_fragment() {
         for (text, key) in [
             ("https://h.example", "https://h.example/"),
             ("https://H.example:443/x", "https://h.example/x"),
@@ -361,7 +364,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ours_plain_means_the_parser_agrees(
+        fn plain_urls_are_unchanged_by_the_parser(
             host in "[a-z0-9.-]{1,12}", path in "[!-~]{0,24}", scheme in "https?",
         ) {
             let text = format!("{scheme}://{host}/{path}");
@@ -374,7 +377,7 @@ mod tests {
         }
 
         #[test]
-        fn ours_key_is_a_fixed_point(text in "https?://[ -~é]{1,20}") {
+        fn key_of_a_key_is_the_key(text in "https?://[ -~é]{1,20}") {
             if let Ok(url) = PageUrl::parse(text.as_str()) {
                 let key = url.key().to_owned();
                 let again = PageUrl::parse(key.as_str()).unwrap();

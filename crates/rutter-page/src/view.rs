@@ -1,8 +1,8 @@
-//! The page as a reader must see it, for every output.
+//! The view of a stored page that every output uses.
 //!
-//! Input: a stored line, which may hold what only a lenient reader takes. Output: the page with
-//! heading levels clamped (SCP-103) and without URLs that are not http(s) (SCP-188), also in
-//! members and blocks this version does not know. The stored line itself is never changed.
+//! Input: a stored line, which may have faults that a lenient reader accepts. Output: the page with
+//! heading levels clamped (SCP-103) and without URLs that are not http or https (SCP-188), also in
+//! unknown members and blocks. The stored line itself is never changed.
 //! Rejects lines that are not pages.
 
 use std::borrow::Cow;
@@ -12,20 +12,20 @@ use serde::Serialize;
 
 use crate::block::Block;
 use crate::digest::LineDigest;
-use crate::judge::{Judge, PageLimits};
+use crate::json_tree::JsonTree;
 use crate::language::LanguageTag;
 use crate::media::MediaUrl;
 use crate::page::Page;
-use crate::text::{Extra, Object, Raw, Str};
-use crate::tree::Tree;
+use crate::page_reader::{PageLimits, PageReader};
+use crate::text::{CowStr, RawJson, RawObject, UnknownMembers};
 
-/// Limits for lines that are stored already: the number of blocks is limited on the wire only.
+/// Limits for stored lines: the number of blocks is limited only in transfer.
 const STORED: PageLimits = PageLimits { blocks: usize::MAX, ..PageLimits::SPEC };
 
-/// Schemes that execute or embed something where a URL is expected.
+/// URL schemes that run code or embed data.
 const UNSAFE: [&str; 6] = ["javascript", "data", "vbscript", "file", "blob", "filesystem"];
 
-/// A stored line as readers must see it.
+/// A stored page without unsafe URLs and invalid levels.
 #[derive(Debug, Clone)]
 pub struct ReaderView<'a> {
     /// The page.
@@ -35,7 +35,7 @@ pub struct ReaderView<'a> {
 }
 
 impl<'a> ReaderView<'a> {
-    /// Reads a stored line; `None` where it is skipped as a whole.
+    /// Reads a stored line; returns `None` if the page is skipped as a whole.
     ///
     /// ```
     /// # use rutter_page::ReaderView;
@@ -49,49 +49,51 @@ impl<'a> ReaderView<'a> {
     /// ```
     pub fn of(line: &'a str) -> Result<Option<Self>, Refusal> {
         let strict = serde_json::from_str::<Page<'a>>(line).ok();
-        let is_perfect = strict.is_some();
+        let is_faultless = strict.is_some();
         let page = match strict {
             Some(page) => page,
-            None => match Judge::new(STORED).read(line, 1, &mut ())? {
+            None => match PageReader::new(STORED).read(line, 1, &mut ())? {
                 Some(page) => page,
                 None => return Ok(None),
             },
         };
         let mut page = page;
         let n_removed = clean_page(&mut page);
-        Ok(Some(Self { page, line, is_as_stored: is_perfect && n_removed == 0 }))
+        Ok(Some(Self { page, line, is_as_stored: is_faultless && n_removed == 0 }))
     }
 
-    /// The page as one line of JSON: the stored line where nothing had to be changed.
+    /// Returns the page as one line of JSON: the stored line itself if nothing had to be changed.
     pub fn line(&self) -> Cow<'a, str> {
         if self.is_as_stored { Cow::Borrowed(self.line) } else { Cow::Owned(self.page.to_line()) }
     }
 
-    /// Digest of what the page says: see [`Page::content_digest`].
+    /// Returns the digest of the content; see [`Page::content_digest`].
     pub fn content_digest(&self) -> LineDigest {
         self.page.content_digest()
     }
 }
 
 impl Page<'_> {
-    /// Digest of title, description, language and content, and of nothing else: it stays the same
-    /// when only the author, a date, the canonical URL or Schema.org data change.
+    /// Returns the digest of title, description, language and content.
+    ///
+    /// It does not change when only the author, a date, the canonical URL or Schema.org data
+    /// change.
     pub fn content_digest(&self) -> LineDigest {
         #[derive(Serialize)]
-        struct Said<'c> {
-            title: &'c Str<'c>,
-            description: &'c Str<'c>,
+        struct DigestInput<'c> {
+            title: &'c CowStr<'c>,
+            description: &'c CowStr<'c>,
             language: &'c LanguageTag<'c>,
             content: &'c [Block<'c>],
         }
         let Self { title, description, language, content, .. } = self;
-        let said = Said { title, description, language, content };
-        let json = serde_json::to_vec(&said).expect("a page is always JSON");
+        let input = DigestInput { title, description, language, content };
+        let json = serde_json::to_vec(&input).expect("a page is always JSON");
         LineDigest::of(&json)
     }
 }
 
-/// Removes unsafe URLs from what the typed reader keeps as it was written; gives their number.
+/// Removes unsafe URLs from the members and blocks that are kept unparsed; returns their number.
 fn clean_page(page: &mut Page<'_>) -> usize {
     let mut n_removed = clean(&mut page.extra);
     if let Some(schema) = page.schema.take_if(|schema| has_unsafe_url(schema.get())) {
@@ -142,52 +144,53 @@ fn clean_media(url: &mut MediaUrl<'_>) -> usize {
     }
 }
 
-fn clean(extra: &mut Extra<'_>) -> usize {
+fn clean(extra: &mut UnknownMembers<'_>) -> usize {
     let n_members = extra.len();
     extra.retain(|member| !has_unsafe_url(member.value.get()));
     n_members - extra.len()
 }
 
-/// Tells whether a JSON value holds a string that is an unsafe URL. A value that cannot be read is
-/// taken for one.
+/// Returns whether a JSON value contains a string that is an unsafe URL. An unreadable value counts
+/// as unsafe.
 fn has_unsafe_url(json: &str) -> bool {
-    // Every such string has a colon, written plainly or as an escape.
+    // Every such string contains a colon or an escaped colon.
     if !json.contains([':', '\\']) {
         return false;
     }
-    Tree::parse(json).is_none_or(|tree| holds_unsafe_url(&tree))
+    JsonTree::parse(json).is_none_or(|tree| holds_unsafe_url(&tree))
 }
 
-fn holds_unsafe_url(tree: &Tree) -> bool {
+fn holds_unsafe_url(tree: &JsonTree) -> bool {
     match tree {
-        Tree::Text(text) => is_unsafe_url(text),
-        Tree::List(items) => items.iter().any(holds_unsafe_url),
-        Tree::Map(members) => members.iter().any(|(_, value)| holds_unsafe_url(value)),
-        Tree::Null | Tree::Bool(_) | Tree::Number(_) => false,
+        JsonTree::Text(text) => is_unsafe_url(text),
+        JsonTree::List(items) => items.iter().any(holds_unsafe_url),
+        JsonTree::Map(members) => members.iter().any(|(_, value)| holds_unsafe_url(value)),
+        JsonTree::Null | JsonTree::Bool(_) | JsonTree::Number(_) => false,
     }
 }
 
-/// The object without the members and items that are unsafe URLs.
-fn without_unsafe_urls(json: &str) -> Option<Object<'static>> {
-    let mut tree = Tree::parse(json)?;
+/// Returns the object without the members and items that are unsafe URLs.
+fn without_unsafe_urls(json: &str) -> Option<RawObject<'static>> {
+    let mut tree = JsonTree::parse(json)?;
     remove_unsafe_urls(&mut tree);
-    Object::new(Raw::parse(&tree.to_json()).ok()?)
+    RawObject::new(RawJson::parse(&tree.to_json()).ok()?)
 }
 
-fn remove_unsafe_urls(tree: &mut Tree) {
-    let is_kept = |value: &mut Tree| {
+fn remove_unsafe_urls(tree: &mut JsonTree) {
+    let is_kept = |value: &mut JsonTree| {
         remove_unsafe_urls(value);
-        !matches!(value, Tree::Text(text) if is_unsafe_url(text))
+        !matches!(value, JsonTree::Text(text) if is_unsafe_url(text))
     };
     match tree {
-        Tree::List(items) => items.retain_mut(is_kept),
-        Tree::Map(members) => members.retain_mut(|(_, value)| is_kept(value)),
-        Tree::Null | Tree::Bool(_) | Tree::Number(_) | Tree::Text(_) => {}
+        JsonTree::List(items) => items.retain_mut(is_kept),
+        JsonTree::Map(members) => members.retain_mut(|(_, value)| is_kept(value)),
+        JsonTree::Null | JsonTree::Bool(_) | JsonTree::Number(_) | JsonTree::Text(_) => {}
     }
 }
 
-/// Reads a scheme as browsers do: white space and control characters before it and within it do
-/// not count, nor does case.
+/// Returns whether a text is a URL with an unsafe scheme.
+///
+/// Like browsers, ignores case, white space and control characters in the scheme.
 fn is_unsafe_url(text: &str) -> bool {
     let mut scheme = String::new();
     for (at, c) in text.char_indices().filter(|(_, c)| !c.is_control() && !c.is_whitespace()) {
@@ -210,8 +213,8 @@ fn is_unsafe_url(text: &str) -> bool {
     false
 }
 
-/// Whether what follows `javascript:` is a sentence and no script: words after a space, and no
-/// character that a call, an assignment or an escape needs. `JavaScript: the good parts`.
+/// Returns whether the text after `javascript:` is a sentence, as in `JavaScript: the good parts`:
+/// words after a space, without the characters of a call, an assignment or an escape.
 fn is_sentence(rest: &str) -> bool {
     let is_plain =
         |c: char| c.is_alphanumeric() || c == ' ' || ",.!?'\u{2019}-\u{2013}\u{2014}".contains(c);
@@ -219,8 +222,8 @@ fn is_sentence(rest: &str) -> bool {
     rest.starts_with(' ') && rest.chars().all(is_plain) && words.all(|word| word != "new")
 }
 
-/// Whether what follows `data:` is that of a URL: a media type, or `,` or `;` where there is
-/// none. Other text is a sentence: `Data: tides of 2025`.
+/// Returns whether the text after `data:` belongs to a URL: it starts with a media type, or has no
+/// media type but a `,` or `;`. Other text is a sentence, as in `Data: tides of 2025`.
 fn is_data(rest: &str) -> bool {
     let rest: String = rest.chars().filter(|c| !c.is_control()).collect();
     let is_token = |part: &str| {
@@ -233,8 +236,8 @@ fn is_data(rest: &str) -> bool {
     is_type || (media_type.is_empty() && rest.contains([',', ';']))
 }
 
-/// Whether what follows `file:` is that of a URL: a path from the root or from a drive. Other
-/// text is a name: `File:Quay.jpg`.
+/// Returns whether the text after `file:` belongs to a URL: a path from the root or from a drive.
+/// Other text is a name, as in `File:Quay.jpg`.
 fn is_path(rest: &str) -> bool {
     let mut chars = rest.chars().filter(|c| !c.is_control() && !c.is_whitespace());
     match chars.next() {
@@ -256,7 +259,7 @@ mod tests {
     }
 
     #[test] // SCP-103 SCP-188
-    fn unsafe_urls_and_levels_do_not_leave() {
+    fn removes_unsafe_urls_and_clamps_levels() {
         let hostile = [
             r#"{"type":"heading","level":9,"text":"H"}"#,
             r#"{"type":"link","url":"javascript:alert(1)","text":"kept as text"}"#,
@@ -274,14 +277,14 @@ mod tests {
         assert!(!shown.contains("alert") && !shown.contains("data:"), "{shown}");
         assert!(shown.contains("\"level\":6") && shown.contains("kept as text"), "{shown}");
         assert!(shown.contains("https://a.example/ok"), "{shown}");
-        // Text stays text, also where it begins like a URL.
+        // Text is kept, even if it starts like a URL.
         assert!(shown.contains("javascript: a language"), "{shown}");
-        // What is shown needs no second look.
+        // A view of the view is unchanged.
         assert_eq!(ReaderView::of(&shown).unwrap().unwrap().line(), shown);
     }
 
     #[test] // SCP-188
-    fn sentences_that_begin_like_schemes_stay() {
+    fn keeps_sentences_that_start_like_schemes() {
         for text in [
             "Data: tides of 2025",
             "Data: tides, currents; wind",
@@ -326,7 +329,7 @@ mod tests {
     }
 
     #[test] // SCP-188
-    fn only_unsafe_members_of_a_schema_are_removed() {
+    fn removes_only_the_unsafe_members_of_a_schema() {
         let rest = r#","schema":{"@type":"Person","name":"N","url":"javascript:a","n":1.5,"image":["data:image/png;base64,AA","https://a.example/i.png",{"url":"file:///x","caption":"C"}]}"#;
         let line = line("", rest);
         let shown = r#""schema":{"@type":"Person","name":"N","n":1.5,"image":["https://a.example/i.png",{"caption":"C"}]}"#;
@@ -335,20 +338,20 @@ mod tests {
     }
 
     #[test]
-    fn a_page_without_faults_is_its_line() {
+    fn returns_the_stored_line_of_a_page_without_faults() {
         let line = line(" {\"type\" : \"text\",\"text\":\"T\"}", ",\"x\":[\"http://b.example/\"]");
         assert_eq!(ReaderView::of(&line).unwrap().unwrap().line(), line);
     }
 
     #[test]
-    fn a_stored_page_may_have_any_number_of_blocks() {
+    fn accepts_any_number_of_blocks_in_a_stored_page() {
         let blocks = vec![r#"{"type":"heading","level":0,"text":"T"}"#; 1500].join(",");
         let line = line(&blocks, "");
         assert_eq!(ReaderView::of(&line).unwrap().unwrap().page.content.len(), 1500);
     }
 
     #[test]
-    fn the_content_digest_changes_with_the_content_only() {
+    fn content_digest_changes_only_with_the_content() {
         let base = line(r#"{"type":"text","text":"T"}"#, "");
         let digest = |line: &str| ReaderView::of(line).unwrap().unwrap().content_digest();
         for same in [

@@ -1,10 +1,9 @@
-//! One table per wire object: its members, which are required, and the rest.
+//! Defines the JSON objects of SCP with their readers and writers.
 //!
-//! [`wire!`] turns such a table into the struct, its strict reader, its
-//! tolerant reader, its writer and its owning copy, so that each member is
-//! named once. The strict reader is the fast path: it fails at the first thing
-//! that is not perfect. The tolerant one works on members kept raw and says
-//! what it had to drop.
+//! [`wire!`] takes a table of members and generates the struct, a strict reader, a tolerant reader,
+//! a writer and a conversion to an owned value, so that each member is listed once. The strict
+//! reader is the fast path and fails at the first fault. The tolerant reader works on unparsed
+//! members and reports each fault.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -14,81 +13,81 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess
 use serde_json::value::RawValue;
 
 use crate::rules;
-use crate::text::Str;
+use crate::text::CowStr;
 
-/// Makes a value independent of the line it was read from.
-pub trait Own {
-    /// The same type with nothing borrowed.
+/// Converts a value that borrows from a line into one that owns its data.
+pub trait IntoOwned {
+    /// The same type without borrowed data.
     type Owned;
-    /// Copies what is borrowed.
-    fn own(self) -> Self::Owned;
+    /// Copies all borrowed data.
+    fn into_owned(self) -> Self::Owned;
 }
 
-impl<T: Own> Own for Vec<T> {
+impl<T: IntoOwned> IntoOwned for Vec<T> {
     type Owned = Vec<T::Owned>;
-    fn own(self) -> Self::Owned {
-        self.into_iter().map(Own::own).collect()
+    fn into_owned(self) -> Self::Owned {
+        self.into_iter().map(IntoOwned::into_owned).collect()
     }
 }
 
-impl<T: Own> Own for Option<T> {
+impl<T: IntoOwned> IntoOwned for Option<T> {
     type Owned = Option<T::Owned>;
-    fn own(self) -> Self::Owned {
-        self.map(Own::own)
+    fn into_owned(self) -> Self::Owned {
+        self.map(IntoOwned::into_owned)
     }
 }
 
-macro_rules! own_copy {
-    ($($ty:ty),*) => { $(impl $crate::wire::Own for $ty {
+macro_rules! impl_into_owned_copy {
+    ($($ty:ty),*) => { $(impl $crate::wire::IntoOwned for $ty {
         type Owned = $ty;
-        fn own(self) -> $ty { self }
+        fn into_owned(self) -> $ty { self }
     })* };
 }
-pub(crate) use own_copy;
-own_copy!(bool);
+pub(crate) use impl_into_owned_copy;
+impl_into_owned_copy!(bool);
 
-/// The members of an object, values unread.
-pub type Members<'a> = Vec<(Str<'a>, &'a RawValue)>;
+/// The members of a JSON object, with unparsed values.
+pub type ObjectMembers<'a> = Vec<(CowStr<'a>, &'a RawValue)>;
 
-/// What the tolerant reader makes of one value.
-pub(crate) enum Read<T> {
-    /// As it should be.
-    Good(T),
-    /// Usable after mending, which the rule describes.
-    Mended(T, &'static Rule),
-    /// Not usable.
-    Bad(&'static Rule),
-    /// Not even JSON: an escape that stands for nothing.
-    Broken,
+/// The result of reading one value tolerantly.
+pub(crate) enum FieldValue<T> {
+    /// The value has no fault.
+    Valid(T),
+    /// The value was repaired; the rule describes the fault.
+    Repaired(T, &'static Rule),
+    /// The value is unusable; the rule describes the fault.
+    Invalid(&'static Rule),
+    /// The value is not JSON: it contains an invalid escape.
+    NotJson,
 }
 
-/// A member's value, read tolerantly.
+/// The type of a member's value, with its tolerant reader.
 pub(crate) trait Field<'a>: Deserialize<'a> {
-    /// How many of these usually stand in one array.
+    /// Initial capacity for an array of these values.
     const USUAL: usize = 4;
 
-    /// Takes the value from a map; the strict reader's door.
+    /// Reads the value from a map, for the strict reader.
     fn take<A: MapAccess<'a>>(map: &mut A) -> Result<Self, A::Error> {
         map.next_value()
     }
 
-    fn read(raw: &'a str) -> Read<Self> {
+    fn read(raw: &'a str) -> FieldValue<Self> {
         match serde_json::from_str(raw) {
-            Ok(value) => Read::Good(value),
-            Err(error) if error.is_syntax() => Read::Broken,
-            Err(_) => Read::Bad(&rules::BLOCK_INCOMPLETE),
+            Ok(value) => FieldValue::Valid(value),
+            Err(error) if error.is_syntax() => FieldValue::NotJson,
+            Err(_) => FieldValue::Invalid(&rules::BLOCK_INCOMPLETE),
         }
     }
 }
-impl<'a> Field<'a> for Str<'a> {}
-impl<'a> Field<'a> for crate::text::Name<'a> {}
+impl<'a> Field<'a> for CowStr<'a> {}
+impl<'a> Field<'a> for crate::text::NameField<'a> {}
 impl Field<'_> for bool {}
 
 impl<'a, T: Field<'a>> Field<'a> for Vec<T> {
-    /// Room for as many as are usual at once, instead of growing to them.
+    /// Allocates for the usual number of values, to avoid repeated growth.
     fn take<A: MapAccess<'a>>(map: &mut A) -> Result<Self, A::Error> {
-        struct Roomy<T>(PhantomData<T>);
-        impl<'de, T: Field<'de>> DeserializeSeed<'de> for Roomy<T> {
+        struct SizedVecSeed<T>(PhantomData<T>);
+        impl<'de, T: Field<'de>> DeserializeSeed<'de> for SizedVecSeed<T> {
             type Value = Vec<T>;
             fn deserialize<D: Deserializer<'de>>(
                 self,
@@ -97,7 +96,7 @@ impl<'a, T: Field<'a>> Field<'a> for Vec<T> {
                 deserializer.deserialize_seq(self)
             }
         }
-        impl<'de, T: Field<'de>> Visitor<'de> for Roomy<T> {
+        impl<'de, T: Field<'de>> Visitor<'de> for SizedVecSeed<T> {
             type Value = Vec<T>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an array")
@@ -110,61 +109,64 @@ impl<'a, T: Field<'a>> Field<'a> for Vec<T> {
                 Ok(values)
             }
         }
-        map.next_value_seed(Roomy(PhantomData))
+        map.next_value_seed(SizedVecSeed(PhantomData))
     }
 
-    /// One value that was mended leaves the others as they are.
-    fn read(raw: &'a str) -> Read<Self> {
+    /// Repairs values one by one; a value without a fault is unchanged.
+    fn read(raw: &'a str) -> FieldValue<Self> {
         match serde_json::from_str(raw) {
-            Ok(values) => return Read::Good(values),
-            Err(error) if error.is_syntax() => return Read::Broken,
+            Ok(values) => return FieldValue::Valid(values),
+            Err(error) if error.is_syntax() => return FieldValue::NotJson,
             Err(_) => {}
         }
         let Ok(raws) = serde_json::from_str::<Vec<&'a RawValue>>(raw) else {
-            return Read::Bad(&rules::BLOCK_INCOMPLETE);
+            return FieldValue::Invalid(&rules::BLOCK_INCOMPLETE);
         };
-        let mut mended = None;
+        let mut repair_rule = None;
         let mut values = Self::with_capacity(raws.len());
         for raw in raws {
             match T::read(raw.get()) {
-                Read::Good(value) => values.push(value),
-                Read::Mended(value, rule) => {
-                    mended = Some(rule);
+                FieldValue::Valid(value) => values.push(value),
+                FieldValue::Repaired(value, rule) => {
+                    repair_rule = Some(rule);
                     values.push(value);
                 }
-                Read::Bad(rule) => return Read::Bad(rule),
-                Read::Broken => return Read::Broken,
+                FieldValue::Invalid(rule) => return FieldValue::Invalid(rule),
+                FieldValue::NotJson => return FieldValue::NotJson,
             }
         }
-        match mended {
-            Some(rule) => Read::Mended(values, rule),
-            // Every value is good by itself, yet not all of them together.
-            None => Read::Bad(&rules::BLOCK_INCOMPLETE),
+        match repair_rule {
+            Some(rule) => FieldValue::Repaired(values, rule),
+            // Each value is valid, but the array is not.
+            None => FieldValue::Invalid(&rules::BLOCK_INCOMPLETE),
         }
     }
 }
 
-/// Reads a string member and makes its value from it.
-pub(crate) fn read_text<'a, T>(raw: &'a str, make: impl FnOnce(Str<'a>) -> Read<T>) -> Read<T> {
-    match Str::read(raw) {
-        Read::Good(text) | Read::Mended(text, _) => make(text),
-        Read::Bad(rule) => Read::Bad(rule),
-        Read::Broken => Read::Broken,
+/// Reads a string and converts it with `make`.
+pub(crate) fn read_text<'a, T>(
+    raw: &'a str,
+    make: impl FnOnce(CowStr<'a>) -> FieldValue<T>,
+) -> FieldValue<T> {
+    match CowStr::read(raw) {
+        FieldValue::Valid(text) | FieldValue::Repaired(text, _) => make(text),
+        FieldValue::Invalid(rule) => FieldValue::Invalid(rule),
+        FieldValue::NotJson => FieldValue::NotJson,
     }
 }
 
-/// Something the tolerant reader had to mend or drop.
-pub(crate) struct Fault {
+/// A fault of a member that the tolerant reader repaired or dropped.
+pub(crate) struct FieldFault {
     pub(crate) rule: &'static Rule,
     pub(crate) key: &'static str,
 }
 
-/// Why the tolerant reader gave an object up.
-pub(crate) enum Lost {
+/// An error that makes the tolerant reader drop an object.
+pub(crate) enum ObjectError {
     /// A required member is missing or unusable.
-    Member(Fault),
-    /// A value is not JSON after all; the whole line is refused.
-    Broken,
+    Member(FieldFault),
+    /// A value is not JSON; the whole line is rejected.
+    NotJson,
 }
 
 /// Defines a wire object.
@@ -179,19 +181,19 @@ macro_rules! wire {
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct $name<'a> {
             $( $(#[$doc])* pub $field: wire!(@type $kind $ty), )*
-            /// Members this version does not know, byte-exact.
-            pub extra: $crate::text::Extra<'a>,
+            /// Unknown members, kept unchanged.
+            pub extra: $crate::text::UnknownMembers<'a>,
         }
 
         impl<'a> $name<'a> {
-            /// Reads what is left of a map; fails at the first imperfection.
-            #[allow(dead_code, reason = "not every object is read by both roads")]
+            /// Reads the remaining members of a map; fails at the first fault.
+            #[allow(dead_code, reason = "not every object has both readers in use")]
             pub(crate) fn from_map<A: serde::de::MapAccess<'a>>(
                 mut map: A,
             ) -> Result<Self, A::Error> {
                 $( let mut $field: Option<$ty> = None; )*
                 let mut extra = Vec::new();
-                while let Some(key) = map.next_key::<$crate::text::Str<'a>>()? {
+                while let Some(key) = map.next_key::<$crate::text::CowStr<'a>>()? {
                     match &*key {
                         $( $key => {
                             let value = <$ty as $crate::wire::Field<'a>>::take(&mut map)?;
@@ -199,46 +201,50 @@ macro_rules! wire {
                                 return Err(serde::de::Error::duplicate_field($key));
                             }
                         } )*
-                        // The tag has been read; here it would be a second one.
+                        // The type was read before; here it is a duplicate.
                         $( "type" if !$tag.is_empty() => {
                             return Err(serde::de::Error::duplicate_field("type"));
                         } )?
-                        _ => extra.push($crate::text::Member { key, value: map.next_value()? }),
+                        _ => {
+                            let value = map.next_value()?;
+                            extra.push($crate::text::UnknownMember { key, value });
+                        }
                     }
                 }
                 Ok(Self { $( $field: wire!(@take $kind $field $key), )* extra })
             }
 
-            /// Reads unread members; says what it drops, gives up when a
-            /// required one is missing or unusable. The last of two wins.
-            #[allow(dead_code, reason = "not every object is read by both roads")]
+            /// Reads unparsed members and reports each fault. Of duplicate members, the last is
+            /// used. Fails if a required member is missing or unusable.
+            #[allow(dead_code, reason = "not every object has both readers in use")]
             pub(crate) fn from_members(
-                members: $crate::wire::Members<'a>,
-                faults: &mut dyn FnMut($crate::wire::Fault),
-            ) -> Result<Self, $crate::wire::Lost> {
-                use $crate::wire::{Fault, Field, Lost, Read};
+                members: $crate::wire::ObjectMembers<'a>,
+                faults: &mut dyn FnMut($crate::wire::FieldFault),
+            ) -> Result<Self, $crate::wire::ObjectError> {
+                use $crate::wire::{FieldFault, Field, ObjectError, FieldValue};
                 $( let mut $field: Option<&'a serde_json::value::RawValue> = None; )*
                 let mut extra = Vec::new();
                 for (key, raw) in members {
                     match &*key {
                         $( $key => {
                             if $field.replace(raw).is_some() {
-                                faults(Fault { rule: &$crate::rules::DUPLICATE_MEMBER, key: $key });
+                                let rule = &$crate::rules::DUPLICATE_MEMBER;
+                                faults(FieldFault { rule, key: $key });
                             }
                         } )*
-                        _ => extra.push($crate::text::Member { key, value: raw.into() }),
+                        _ => extra.push($crate::text::UnknownMember { key, value: raw.into() }),
                     }
                 }
                 $( let $field: Option<$ty> = match $field {
                     None => None,
                     Some(raw) => match <$ty as Field<'a>>::read(raw.get()) {
-                        Read::Good(value) => Some(value),
-                        Read::Mended(value, rule) => {
-                            faults(Fault { rule, key: $key });
+                        FieldValue::Valid(value) => Some(value),
+                        FieldValue::Repaired(value, rule) => {
+                            faults(FieldFault { rule, key: $key });
                             Some(value)
                         }
-                        Read::Bad(rule) => wire!(@bad $kind rule $key faults),
-                        Read::Broken => return Err(Lost::Broken),
+                        FieldValue::Invalid(rule) => wire!(@bad $kind rule $key faults),
+                        FieldValue::NotJson => return Err(ObjectError::NotJson),
                     },
                 }; )*
                 Ok(Self { $( $field: wire!(@keep $kind $field $key), )* extra })
@@ -258,12 +264,12 @@ macro_rules! wire {
             }
         }
 
-        impl $crate::wire::Own for $name<'_> {
+        impl $crate::wire::IntoOwned for $name<'_> {
             type Owned = $name<'static>;
-            fn own(self) -> $name<'static> {
+            fn into_owned(self) -> $name<'static> {
                 $name {
-                    $( $field: $crate::wire::Own::own(self.$field), )*
-                    extra: $crate::wire::Own::own(self.extra),
+                    $( $field: $crate::wire::IntoOwned::into_owned(self.$field), )*
+                    extra: $crate::wire::IntoOwned::into_owned(self.extra),
                 }
             }
         }
@@ -284,7 +290,7 @@ macro_rules! wire {
         match $field {
             Some(value) => value,
             None => {
-                return Err($crate::wire::Lost::Member($crate::wire::Fault {
+                return Err($crate::wire::ObjectError::Member($crate::wire::FieldFault {
                     rule: &$crate::rules::BLOCK_INCOMPLETE,
                     key: $key,
                 }));
@@ -294,11 +300,11 @@ macro_rules! wire {
     (@keep optional $field:ident $key:literal) => { $field };
 
     (@bad required $rule:ident $key:literal $faults:ident) => {
-        return Err(Lost::Member(Fault { rule: $rule, key: $key }))
+        return Err(ObjectError::Member(FieldFault { rule: $rule, key: $key }))
     };
     (@bad optional $rule:ident $key:literal $faults:ident) => {{
         let _ = $rule;
-        $faults(Fault { rule: &$crate::rules::BLOCK_FIELD, key: $key });
+        $faults(FieldFault { rule: &$crate::rules::BLOCK_FIELD, key: $key });
         None
     }};
 
@@ -313,7 +319,7 @@ macro_rules! wire {
 }
 pub(crate) use wire;
 
-/// Gives a wire object its `Deserialize`, by way of `from_map`.
+/// Implements `Deserialize` for objects of [`wire!`] with their strict reader.
 macro_rules! wire_deserialize {
     ($($name:ident),*) => { $(
         impl<'de: 'a, 'a> serde::Deserialize<'de> for $name<'a> {

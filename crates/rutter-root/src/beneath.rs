@@ -1,4 +1,4 @@
-//! One name below an open folder, opened without leaving it.
+//! Opens a name inside an open folder with `openat2`, or component by component.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -7,43 +7,45 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::Links;
+use crate::LinkPolicy;
 
-/// Tries of an opening that the kernel gave up because names were moving.
+/// Number of retries if the kernel aborts because of concurrent renames.
 #[cfg(target_os = "linux")]
 const TRIES: usize = 16;
 
-/// How files are opened: a pipe must not block, and no terminal becomes ours.
-pub const FLAGS: OFlags =
+/// Flags for opening files: opening a pipe must not block, and a terminal must not become the
+/// controlling terminal.
+pub const OPEN_FLAGS: OFlags =
     OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
-/// Whether an error may come of a link that was not followed.
+/// Returns whether an error may be caused by a link that was not followed.
 pub(crate) fn is_link(error: &io::Error) -> bool {
     let link = [Errno::XDEV, Errno::LOOP, Errno::NOTDIR];
     Errno::from_io_error(error).is_some_and(|error| link.contains(&error))
 }
 
-/// Opens what a name leads to beneath a folder. `is_modern` remembers whether
-/// the kernel knows `openat2`; without it no link is followed.
+/// Opens a file or folder inside a folder.
+///
+/// `is_modern` caches whether the kernel supports `openat2`; without it, no link is followed.
 pub fn open_beneath(
     folder: &OwnedFd,
     name: &str,
-    links: Links,
+    links: LinkPolicy,
     is_modern: &AtomicBool,
 ) -> io::Result<OwnedFd> {
     #[cfg(target_os = "linux")]
     if is_modern.load(Ordering::Relaxed) {
         use rustix::fs::ResolveFlags;
         let mut how = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-        if links == Links::Never {
+        if links == LinkPolicy::Never {
             how |= ResolveFlags::NO_SYMLINKS;
         }
         for _ in 0..TRIES {
-            match rustix::fs::openat2(folder, name, FLAGS, Mode::empty(), how) {
+            match rustix::fs::openat2(folder, name, OPEN_FLAGS, Mode::empty(), how) {
                 Err(Errno::AGAIN) => {}
                 Err(Errno::NOSYS | Errno::PERM) => {
-                    // Asked of the root itself, this tells whether the call is known.
-                    let here = rustix::fs::openat2(folder, ".", FLAGS, Mode::empty(), how);
+                    // Opening the folder itself shows whether the call is supported.
+                    let here = rustix::fs::openat2(folder, ".", OPEN_FLAGS, Mode::empty(), how);
                     if here.is_ok() {
                         return Err(Errno::NOENT.into());
                     }
@@ -59,14 +61,14 @@ pub fn open_beneath(
     open_parts(folder, name)
 }
 
-/// Opens part after part, following no link.
+/// Opens the components one by one without following links.
 fn open_parts(folder: &OwnedFd, name: &str) -> io::Result<OwnedFd> {
     let mut here: Option<OwnedFd> = None;
     for part in name.split('/') {
         if matches!(part, "" | "." | "..") {
             return Err(Errno::NOENT.into());
         }
-        let flags = FLAGS | OFlags::NOFOLLOW;
+        let flags = OPEN_FLAGS | OFlags::NOFOLLOW;
         let next = rustix::fs::openat(here.as_ref().unwrap_or(folder), part, flags, Mode::empty())?;
         here = Some(next);
     }

@@ -1,12 +1,12 @@
-//! Opens files beneath a root folder and nowhere else.
+//! Opens files inside a root folder and nowhere else.
 //!
-//! Input: a folder and a name below it, with `/` between its parts. Output: an
-//! open file. The kernel resolves a name in one step (`openat2`), so that a
-//! link that is swapped in meanwhile leads nowhere; a kernel without that call
-//! opens part by part and follows no link.
+//! Input: a folder and a relative name with `/` between its components. Output: an open file. The
+//! kernel resolves the name in one step (`openat2`), so that a symbolic link that is created
+//! meanwhile has no effect. On kernels without that call, components are opened one by one and
+//! symbolic links are not followed.
 //!
-//! Rejects links that leave the folder, names with `..`, and, in [`open`],
-//! everything that is not a plain file.
+//! Rejects links that lead out of the folder, names with `..`, and, in [`open`], everything that is
+//! not a regular file.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -16,56 +16,57 @@ use std::path::{Path, PathBuf};
 mod beneath;
 
 #[cfg(unix)]
-pub use beneath::{FLAGS, open_beneath};
+pub use beneath::{OPEN_FLAGS, open_beneath};
 
-/// Which links are followed.
+/// Which symbolic links are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Links {
-    /// Those that stay beneath the root.
+pub enum LinkPolicy {
+    /// Links that stay inside the root folder.
     Inside,
-    /// None.
+    /// No links.
     Never,
 }
 
-/// What an error about a link out of the folder says.
+/// The message of an error about a link that leads out of the folder.
 const OUTSIDE: &str = "a link leads out of the folder";
 
-/// Returns whether an error of this crate means that a link leads out of the
-/// folder, and not that its target may not be read.
-pub fn leads_out(error: &io::Error) -> bool {
+/// Returns whether an error means that a link leads out of the folder, and not that the target is
+/// unreadable.
+pub fn is_outside_link(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.to_string() == OUTSIDE)
 }
 
-/// Opens a plain file by its name below a folder. Links are followed while
-/// they stay in the folder, also absolute ones.
+/// Opens a regular file inside a folder. Links, including absolute ones, are followed as long as
+/// they stay inside the folder.
 pub fn open(root: &Path, name: &str) -> io::Result<File> {
     let is_plain = !name.split('/').any(|part| matches!(part, "" | "." | ".."));
     if !is_plain {
-        return Err(io::Error::new(io::ErrorKind::NotFound, "not a name below the folder"));
+        return Err(io::Error::new(io::ErrorKind::NotFound, "not a name inside the folder"));
     }
     let file = open_inside(root, name)?;
     if file.metadata()?.is_file() {
         Ok(file)
     } else {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain file"))
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
     }
 }
 
-/// The bytes of a plain file below a folder; see [`open`].
+/// Reads a regular file inside a folder; see [`open`].
 pub fn read(root: &Path, name: &str) -> io::Result<Vec<u8>> {
     read_file(open(root, name)?)
 }
 
-/// The bytes of an open file.
+/// Reads an open file.
 pub fn read_file(file: File) -> io::Result<Vec<u8>> {
     let size = file.metadata()?.len();
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
-    // No more than there was, so that a file that grows ends.
+    // Limit the size, so that reading a growing file ends.
     file.take(size.max(1) + (64 << 10)).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Where a name leads, below the folder; an error where it leads out of it.
+/// Resolves the links of a name; returns the path relative to the folder, or an error if it leads
+/// out of the folder.
 pub fn resolve(root: &Path, name: &str) -> io::Result<PathBuf> {
     let found = root.join(name).canonicalize()?;
     let inside = found.strip_prefix(root.canonicalize()?).map(Path::to_owned);
@@ -80,16 +81,15 @@ fn open_inside(root: &Path, name: &str) -> io::Result<File> {
     static IS_MODERN: AtomicBool = AtomicBool::new(cfg!(target_os = "linux"));
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let folder = rustix::fs::openat(CWD, root, flags, Mode::empty())?;
-    let opened = match open_beneath(&folder, name, Links::Inside, &IS_MODERN) {
+    let opened = match open_beneath(&folder, name, LinkPolicy::Inside, &IS_MODERN) {
         Ok(opened) => opened,
         Err(error) if !beneath::is_link(&error) => return Err(error),
-        // An absolute link may lead into the folder, and a kernel without
-        // `openat2` follows none: the name is resolved first, then opened
-        // without following anything.
+        // Absolute links into the folder, and all links on kernels without `openat2`: resolve the
+        // name first, then open it without following links.
         Err(_) => {
             let inside = resolve(root, name)?;
             let inside = inside.to_str().ok_or(io::ErrorKind::InvalidInput)?;
-            open_beneath(&folder, inside, Links::Never, &IS_MODERN)?
+            open_beneath(&folder, inside, LinkPolicy::Never, &IS_MODERN)?
         }
     };
     Ok(File::from(opened))
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_out_of_the_folder_are_not_followed_and_links_inside_are() {
+    fn follows_links_inside_the_folder_only() {
         let folder = tempfile::tempdir().unwrap();
         let (root, outside) = (folder.path().join("root"), folder.path().join("outside"));
         fs::create_dir_all(root.join("in")).unwrap();
@@ -128,13 +128,17 @@ mod tests {
         for name in ["in/page", "relative", "absolute", "folder/page"] {
             assert_eq!(read(&root, name).unwrap(), b"page", "{name}");
         }
-        // Also where the root is a link itself.
+        // The root folder may be a link itself.
         symlink(&root, folder.path().join("alias")).unwrap();
         let alias = folder.path().join("alias");
         assert_eq!(read(&alias, "absolute").unwrap(), b"page");
         assert_eq!(resolve(&alias, "absolute").unwrap(), Path::new("in/page"));
         let error = resolve(&alias, "file").unwrap_err();
-        assert!(leads_out(&error), "{error}");
-        assert!(!leads_out(&io::Error::from(io::ErrorKind::PermissionDenied)));
+        assert!(is_outside_link(&error), "{error}");
+        assert!(!is_outside_link(&io::Error::from(io::ErrorKind::PermissionDenied)));
     }
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

@@ -1,24 +1,24 @@
-//! What a sitemap says about collections: `scp:` elements as plain attributes.
+//! Adverts: the `scp:` elements of a sitemap that announce sections and collections.
 //!
-//! This module never sees XML. A sitemap reader hands it the local name and
-//! the attributes of an element in [`NAMESPACE`]; a sitemap writer is handed
-//! them back. [`compare`] holds an advert against the file it points to (D20).
+//! Input and output are local names, attributes and text; a sitemap reader or writer handles the
+//! XML. [`compare`] checks an advert against the file it announces (D20).
 
 use std::fmt;
 
 use rutter_finding::{Finding, FindingSink, Place, Refusal};
 use rutter_page::{Digest, HttpUrl, Timestamp};
 
-use crate::header::{Header, Kind, Version, is_name};
-use crate::reader::Receipt;
+use crate::header::{CollectionHeader, CollectionKind, FormatVersion, is_name};
+use crate::reader::ReadReceipt;
 use crate::rules;
 
-/// Namespace of the elements.
+/// XML namespace of the elements.
 pub const NAMESPACE: &str = "https://scp-protocol.org/schemas/sitemap/1.0";
 
-/// Returns whether an element was meant to be an advert, but is in another
-/// namespace: one that mentions SCP, such as another version or `http:`.
-pub fn is_misnamed(namespace: &str, name: &str) -> bool {
+/// Returns whether an element is an advert in a wrong namespace.
+///
+/// Such a namespace mentions SCP but is another version, or begins with `http:`.
+pub fn is_in_wrong_namespace(namespace: &str, name: &str) -> bool {
     let is_known = matches!(name, "version" | "compression" | "section" | "collection" | "delta");
     is_known && namespace != NAMESPACE && namespace.to_ascii_lowercase().contains("scp")
 }
@@ -28,31 +28,31 @@ pub fn is_misnamed(namespace: &str, name: &str) -> bool {
 #[non_exhaustive]
 pub enum Advert {
     /// `scp:version`: version of the protocol.
-    Version(Version),
-    /// `scp:compression`: codings on offer, by name.
+    Version(FormatVersion),
+    /// `scp:compression`: names of the available codings.
     Compression(Vec<String>),
-    /// `scp:section`: a section exists.
-    Section(Section),
-    /// `scp:collection` and `scp:delta`: a file can be had.
-    Collection(Collection),
+    /// `scp:section`: a section.
+    Section(AdvertisedSection),
+    /// `scp:collection` or `scp:delta`: a file to download.
+    Collection(AdvertisedCollection),
 }
 
-/// A section that is on offer.
+/// A section announced in a sitemap.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Section {
-    /// Its name.
+pub struct AdvertisedSection {
+    /// Name of the section.
     pub name: String,
-    /// How often it changes.
-    pub update: Frequency,
-    /// How many pages it has.
+    /// How often the section changes.
+    pub update: UpdateFrequency,
+    /// Number of pages.
     pub pages: u64,
-    /// Whether that number is rounded.
+    /// Whether the number of pages is an estimate.
     pub is_estimate: bool,
 }
 
 /// How often a section changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Frequency {
+pub enum UpdateFrequency {
     /// Every hour.
     Hourly,
     /// Every day.
@@ -63,10 +63,10 @@ pub enum Frequency {
     Monthly,
 }
 
-impl Frequency {
+impl UpdateFrequency {
     const ALL: [Self; 4] = [Self::Hourly, Self::Daily, Self::Weekly, Self::Monthly];
 
-    /// The value of `updateFreq`.
+    /// Returns the value of the attribute `updateFreq`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Hourly => "hourly",
@@ -76,12 +76,12 @@ impl Frequency {
         }
     }
 
-    /// Reads the value of `updateFreq`.
+    /// Parses the value of the attribute `updateFreq`.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|frequency| frequency.name() == text)
     }
 
-    /// The interval in seconds.
+    /// Returns the interval in seconds.
     pub fn seconds(self) -> i64 {
         match self {
             Self::Hourly => 3600,
@@ -92,38 +92,38 @@ impl Frequency {
     }
 }
 
-/// A file that is on offer.
+/// A collection file announced in a sitemap.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Collection {
-    /// The section it belongs to.
+pub struct AdvertisedCollection {
+    /// Section the file belongs to.
     pub section: String,
     /// Snapshot, or delta with its `since`.
-    pub kind: Kind,
-    /// Label of the span a delta covers; free text, never used for ordering.
+    pub kind: CollectionKind,
+    /// Label of the period a delta covers. Free text, never used for ordering.
     pub period: Option<String>,
-    /// Where it can be had.
+    /// Address of the file.
     pub url: String,
-    /// When it was made.
+    /// Time of creation.
     pub generated: Timestamp,
-    /// Until when it can be had.
+    /// Time after which the file may be removed.
     pub expires: Timestamp,
-    /// Pages in it.
+    /// Number of pages in the file.
     pub pages: u64,
-    /// Its size in bytes, compressed.
+    /// Size of the file in bytes.
     pub size: u64,
-    /// Its checksum; not part of the schema, read where somebody has it (D04).
+    /// Checksum of the file. Not part of the schema, but read where it is present (D04).
     pub checksum: Option<Digest>,
 }
 
-/// An attribute: name and value.
-pub type Attribute = (String, String);
+/// Name and value of an attribute.
+pub type AdvertAttribute = (String, String);
 
-/// Why an element is ignored.
+/// Reason why an element is ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdvertError {
-    /// The attribute that is missing or bad; empty for the element's text.
+    /// The missing or malformed attribute; empty for the text of the element.
     pub attribute: &'static str,
-    /// What was seen; empty where it is missing.
+    /// The malformed value; empty if the attribute is missing.
     pub value: String,
 }
 
@@ -131,9 +131,9 @@ impl fmt::Display for AdvertError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = rutter_finding::quoted(&self.value);
         match (self.attribute, self.value.as_str()) {
-            ("", _) => write!(f, "bad text {shown}"),
+            ("", _) => write!(f, "malformed text {shown}"),
             (name, "") => write!(f, "attribute `{name}` is missing"),
-            (name, _) => write!(f, "bad value {shown} of attribute `{name}`"),
+            (name, _) => write!(f, "malformed value {shown} of attribute `{name}`"),
         }
     }
 }
@@ -141,7 +141,7 @@ impl fmt::Display for AdvertError {
 impl std::error::Error for AdvertError {}
 
 impl Advert {
-    /// Reads an element by its local name; `None` for a name we do not know.
+    /// Parses an element by its local name. Returns `None` for an unknown name.
     ///
     /// Attributes may come in any order; unknown ones are ignored.
     pub fn read(
@@ -149,7 +149,7 @@ impl Advert {
         attributes: &[(&str, &str)],
         text: &str,
     ) -> Option<Result<Self, AdvertError>> {
-        let attributes = Attributes(attributes);
+        let attributes = AttributeList(attributes);
         Some(match name {
             "version" => read_version(text),
             "compression" => read_compression(text),
@@ -160,8 +160,8 @@ impl Advert {
         })
     }
 
-    /// Local name, attributes in the order of the schema, and text.
-    pub fn write(&self) -> (&'static str, Vec<Attribute>, String) {
+    /// Returns the local name, the attributes in schema order, and the text.
+    pub fn write(&self) -> (&'static str, Vec<AdvertAttribute>, String) {
         match self {
             Self::Version(version) => {
                 ("version", Vec::new(), format!("{}.{}", version.major, version.minor))
@@ -181,15 +181,15 @@ impl Advert {
     }
 }
 
-impl Collection {
-    fn write(&self) -> (&'static str, Vec<Attribute>, String) {
-        let mut attributes: Vec<Attribute> = vec![("section".into(), self.section.clone())];
+impl AdvertisedCollection {
+    fn write(&self) -> (&'static str, Vec<AdvertAttribute>, String) {
+        let mut attributes: Vec<AdvertAttribute> = vec![("section".into(), self.section.clone())];
         let name = match self.kind {
-            Kind::Snapshot => {
+            CollectionKind::Snapshot => {
                 attributes.push(("type".into(), "snapshot".into()));
                 "collection"
             }
-            Kind::Delta { .. } => {
+            CollectionKind::Delta { .. } => {
                 attributes.push(("period".into(), self.period.clone().unwrap_or_default()));
                 "delta"
             }
@@ -206,38 +206,40 @@ impl Collection {
     }
 }
 
-/// Holds an advert against the file it points to (D20).
+/// Compares an advert with the file it announces (D20).
 ///
-/// `receipt` is known once the file was read; before that only line 1 is
-/// compared. What contradicts is an error, what merely differs a finding.
+/// Pass `receipt` once the file was read; without it, only line 1 is compared. A contradiction
+/// returns a refusal; a smaller difference is reported as a finding.
 pub fn compare(
-    advert: &Collection,
-    header: &Header,
-    receipt: Option<&Receipt>,
+    advert: &AdvertisedCollection,
+    header: &CollectionHeader,
+    receipt: Option<&ReadReceipt>,
     sink: &mut dyn FindingSink,
 ) -> Result<(), Refusal> {
     let contradicts =
         |detail: String| Refusal::new(&rules::ADVERT_CONTRADICTS, Place::line(1), detail);
     if advert.section != header.section {
         let (ours, theirs) = (&header.section, &advert.section);
-        return Err(contradicts(format!("section `{ours}`, advertised as `{theirs}`")));
+        return Err(contradicts(format!("section is `{ours}`, the advert says `{theirs}`")));
     }
     if advert.kind.name() != header.kind.name() {
         let (ours, theirs) = (header.kind.name(), advert.kind.name());
-        return Err(contradicts(format!("a {ours}, advertised as a {theirs}")));
+        return Err(contradicts(format!("type is {ours}, the advert says {theirs}")));
     }
-    if header.kind == Kind::Snapshot && header.generated < advert.generated {
+    if header.kind == CollectionKind::Snapshot && header.generated < advert.generated {
         let (ours, theirs) = (header.generated, advert.generated);
-        return Err(contradicts(format!("generated {ours}, advertised as {theirs}: a replay")));
+        return Err(contradicts(format!(
+            "generated at {ours}, the advert says {theirs}: the file is an old copy"
+        )));
     }
     if let Some(claimed) = advert.checksum
         && header.checksum != Some(claimed)
     {
-        return Err(contradicts("another checksum than advertised".into()));
+        return Err(contradicts("checksum differs from the advert".into()));
     }
     let mut differs = |what: &str, ours: String, theirs: String| {
         if ours != theirs {
-            let detail = format!("{what} is {ours}, advertised as {theirs}");
+            let detail = format!("{what} is {ours}, the advert says {theirs}");
             sink.report(Finding::new(&rules::ADVERT_DIFFERS, Place::line(1), detail));
         }
     };
@@ -250,7 +252,8 @@ pub fn compare(
     };
     let pages = receipt.tally.pages + receipt.tally.skipped;
     if header.checksum.is_none() && pages < advert.pages {
-        let detail = format!("{pages} pages, advertised as {}: cut off", advert.pages);
+        let detail =
+            format!("{pages} pages, the advert says {}: the file is truncated", advert.pages);
         return Err(contradicts(detail));
     }
     differs("number of pages", pages.to_string(), advert.pages.to_string());
@@ -258,9 +261,11 @@ pub fn compare(
     Ok(())
 }
 
-/// Returns the times of an advert that readers take as UTC although they are
-/// no xs:dateTime with a zone: a date alone, a space instead of `T`, no zone (D22).
-pub fn odd_times<'a>(
+/// Returns the times of an advert that are not an xs:dateTime with a time zone.
+///
+/// Readers accept them and assume UTC: a date alone, a space instead of `T`, or a missing zone
+/// (D22).
+pub fn nonstandard_times<'a>(
     attributes: &[(&'a str, &'a str)],
 ) -> impl Iterator<Item = (&'a str, &'a str)> {
     let times = attributes.iter().copied();
@@ -272,7 +277,7 @@ pub fn odd_times<'a>(
 
 fn read_version(text: &str) -> Result<Advert, AdvertError> {
     let bad = || AdvertError { attribute: "", value: text.to_owned() };
-    Version::parse(text.trim()).map(Advert::Version).ok_or_else(bad)
+    FormatVersion::parse(text.trim()).map(Advert::Version).ok_or_else(bad)
 }
 
 fn read_compression(text: &str) -> Result<Advert, AdvertError> {
@@ -286,9 +291,9 @@ fn read_compression(text: &str) -> Result<Advert, AdvertError> {
     Ok(Advert::Compression(codings))
 }
 
-struct Attributes<'a>(&'a [(&'a str, &'a str)]);
+struct AttributeList<'a>(&'a [(&'a str, &'a str)]);
 
-impl Attributes<'_> {
+impl AttributeList<'_> {
     fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(key, _)| *key == name).map(|(_, value)| value.trim())
     }
@@ -306,39 +311,43 @@ impl Attributes<'_> {
         read(value).ok_or_else(error)
     }
 
-    fn section(&self) -> Result<Section, AdvertError> {
+    fn section(&self) -> Result<AdvertisedSection, AdvertError> {
         let estimate = |text: &str| {
             let (text, is_estimate) =
                 text.strip_prefix('~').map_or((text, false), |text| (text, true));
             count(text).map(|pages| (pages, is_estimate))
         };
         let (pages, is_estimate) = self.take("pages", estimate)?;
-        Ok(Section {
+        Ok(AdvertisedSection {
             name: self.take("name", section_name)?,
-            update: self.take("updateFreq", Frequency::parse)?,
+            update: self.take("updateFreq", UpdateFrequency::parse)?,
             pages,
             is_estimate,
         })
     }
 
-    fn snapshot(&self) -> Result<Collection, AdvertError> {
+    fn snapshot(&self) -> Result<AdvertisedCollection, AdvertError> {
         self.take("type", |kind| (kind == "snapshot").then_some(()))?;
-        self.collection(Kind::Snapshot, None)
+        self.collection(CollectionKind::Snapshot, None)
     }
 
-    fn delta(&self) -> Result<Collection, AdvertError> {
+    fn delta(&self) -> Result<AdvertisedCollection, AdvertError> {
         let since = self.take("since", time)?;
         let period = self.take("period", |period| Some(period.to_owned()))?;
-        self.collection(Kind::Delta { since }, Some(period))
+        self.collection(CollectionKind::Delta { since }, Some(period))
     }
 
-    fn collection(&self, kind: Kind, period: Option<String>) -> Result<Collection, AdvertError> {
+    fn collection(
+        &self,
+        kind: CollectionKind,
+        period: Option<String>,
+    ) -> Result<AdvertisedCollection, AdvertError> {
         let url = |text: &str| HttpUrl::parse(text).ok().map(|url| url.as_str().to_owned());
         let checksum = match self.get("checksum") {
             None => None,
             Some(_) => Some(self.take("checksum", Digest::parse)?),
         };
-        Ok(Collection {
+        Ok(AdvertisedCollection {
             section: self.take("section", section_name)?,
             kind,
             period,
@@ -352,13 +361,13 @@ impl Attributes<'_> {
     }
 }
 
-/// A section's name. The schema lets it be any text, the metadata does not;
-/// a file of such a section could never agree with its advert (D19).
+/// Parses a section name. The schema allows any text, but the collection metadata does not, so the
+/// file of such a section could never agree with its advert (D19).
 fn section_name(text: &str) -> Option<String> {
     is_name(text).then(|| text.to_owned())
 }
 
-/// A number that is not negative and fits; xs:integer may have a plus sign.
+/// Parses a number from 0 to `u64::MAX`. An xs:integer may have a plus sign.
 fn count(text: &str) -> Option<u64> {
     let digits = text.strip_prefix('+').unwrap_or(text);
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok()).flatten()

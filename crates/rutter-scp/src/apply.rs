@@ -1,86 +1,87 @@
-//! Applies deltas to a snapshot and writes the snapshot that results.
+//! Applies deltas to a snapshot and writes the resulting snapshot.
 //!
-//! All collections are walked in key order at once; for every page the deltas
-//! are applied in the order of their `generated`. Where the deltas are chained
-//! to the snapshot (D95), removals are applied and every state is proved.
+//! All collections are read in key order in parallel; for each page the deltas are applied in the
+//! order of `generated`. Where the deltas are chained to the snapshot (D95), removals are applied
+//! and every state is verified.
 //!
-//! Refuses: gaps, other sections, states that do not come out, and mass
-//! deletions nobody asked for. Nothing is written then.
+//! Rejects gaps, other sections, wrong states, and mass deletions that are not allowed. Nothing is
+//! written then.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use rutter_page::{LineDigest, PageUrl, Timestamp};
 
-use crate::cursor::{self, Cursor, Input, Order};
+use crate::cursor::{self, CollectionInput, InputOrder, PageCursor};
 use crate::diff::MergeError;
-use crate::header::{Chain, Header, Kind, Version};
+use crate::header::{CollectionHeader, CollectionKind, FormatVersion, StateChain};
 use crate::limits::Limits;
-use crate::merge::{self, Fit, Merge};
-use crate::reader::{Options, Reader, Threads};
-use crate::state::{Hashing, State};
-use crate::writer::{Target, Track, Writer, Written};
+use crate::merge::{self, DeltaFit, MergeDecision};
+use crate::reader::{CollectionReader, ReadOptions, ReaderThreads};
+use crate::state::{HashingScope, SectionState};
+use crate::writer::{CollectionWriter, OutputTarget, StateTracking, WrittenCollection};
 
-/// How collections are brought together.
+/// Options of [`apply`].
 #[derive(Debug, Clone, Copy)]
-pub struct Applying {
-    /// How they are read.
-    pub options: Options,
-    /// Whether they are taken to be sorted.
-    pub order: Order,
-    /// Whether the result carries its state.
-    pub track: Track,
-    /// Whether more than half of a section may go at once.
-    pub mass_deletion: MassDeletion,
+pub struct ApplyOptions {
+    /// Options for reading the inputs.
+    pub options: ReadOptions,
+    /// Whether the inputs are assumed to be sorted.
+    pub order: InputOrder,
+    /// Whether the result includes its state.
+    pub track: StateTracking,
+    /// Whether more than half of a section may be deleted at once.
+    pub mass_deletion: MassDeletionPolicy,
 }
 
-/// Whether more than half of a section may go at once.
+/// Whether more than half of a section may be deleted at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MassDeletion {
-    /// Stop and ask.
+pub enum MassDeletionPolicy {
+    /// Fail with [`MergeError::MassDeletion`].
     Refused,
-    /// It is meant.
+    /// Delete the pages.
     Allowed,
 }
 
-/// What became of a delta.
+/// Outcome of one delta.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fate {
-    /// Its pages were applied; its removals too, and its state was proved.
+pub enum DeltaOutcome {
+    /// Pages and removals were applied, and the state was verified.
     Chained,
-    /// Its pages were applied.
+    /// Pages were applied; the delta has no chain.
     Plain,
-    /// Its pages were applied; its removals were not, because it does not
-    /// start from the state we are in.
+    /// Pages were applied; removals were not, because the delta does not start from the current
+    /// state.
     Unlinked,
-    /// Everything in it was there already.
+    /// The snapshot had all its changes already.
     Covered,
 }
 
-/// What applying did.
+/// Result of [`apply`].
 #[derive(Debug)]
-pub struct Applied {
-    /// The snapshot that was written.
-    pub written: Written,
-    /// The deltas by their input number, in the order they were applied.
-    pub deltas: Vec<(usize, Fate)>,
-    /// Pages inserted, replaced, removed.
+pub struct ApplySummary {
+    /// The written snapshot.
+    pub written: WrittenCollection,
+    /// Outcome of each delta by input number, in the order of application.
+    pub deltas: Vec<(usize, DeltaOutcome)>,
+    /// Number of inserted pages.
     pub inserted: u64,
-    /// Pages replaced by later ones.
+    /// Number of pages replaced by later ones.
     pub replaced: u64,
-    /// Pages removed.
+    /// Number of removed pages.
     pub removed: u64,
 }
 
 /// Applies `inputs[1..]` to the snapshot `inputs[0]` and writes `target`.
 pub fn apply(
-    mut inputs: Vec<Input<'_>>,
-    how: Applying,
-    target: &Target,
+    mut inputs: Vec<CollectionInput<'_>>,
+    how: ApplyOptions,
+    target: &OutputTarget,
     folder: &Path,
-) -> Result<Applied, MergeError> {
+) -> Result<ApplySummary, MergeError> {
     let readers = open_all(&mut inputs, how.options)?;
-    let headers: Vec<Header> = readers.iter().map(|reader| reader.header().clone()).collect();
+    let headers: Vec<CollectionHeader> =
+        readers.iter().map(|reader| reader.header().clone()).collect();
     let steps = plan(&headers, &inputs, how.options)?;
     let mark = steps.last().map_or_else(
         || headers.first().map(|header| header.generated),
@@ -88,92 +89,101 @@ pub fn apply(
     );
 
     let mut cursors = Vec::new();
-    let mut fates = Vec::new();
+    let mut outcomes = Vec::new();
     for (number, (input, reader)) in inputs.into_iter().zip(readers).enumerate() {
         let is_used = number == 0 || steps.iter().any(|step| step.input == number);
         if is_used {
-            let cursor = Cursor::new(input, reader, how.order, folder);
+            let cursor = PageCursor::new(input, reader, how.order, folder);
             cursors.push((number, cursor.map_err(MergeError::walk(number))?));
         } else {
-            // Not needed, but a file that is named is a file that verifies.
+            // The delta is not needed, but every input is verified.
             let receipt = cursor::verify(reader, input.open, input.sink);
             receipt.map_err(MergeError::read(number))?;
-            fates.push((number, Fate::Covered));
+            outcomes.push((number, DeltaOutcome::Covered));
         }
     }
-    // Cursors in the order of application: the snapshot, then the steps.
+    // Cursors in the order of application: the snapshot, then the deltas.
     cursors.sort_by_key(|(number, _)| steps.iter().position(|step| step.input == *number));
 
-    let is_chained = steps.iter().any(|step| step.links);
+    let is_chained = steps.iter().any(|step| step.is_linked);
     let named = headers.first().and_then(|header| header.chain.as_ref());
-    let hashing = Hashing::needed(is_chained || how.track == Track::State, named.is_some());
+    let hashing =
+        HashingScope::needed(is_chained || how.track == StateTracking::State, named.is_some());
     let Some(snapshot) = headers.first() else { return Err(MergeError::Empty) };
     let generated = mark.unwrap_or(snapshot.generated);
-    let result = |chain: Option<Chain>| Header {
-        id: collection_id(&snapshot.section, Kind::Snapshot, generated),
+    let result = |chain: Option<StateChain>| CollectionHeader {
+        id: collection_id(&snapshot.section, CollectionKind::Snapshot, generated),
         section: snapshot.section.clone(),
-        kind: Kind::Snapshot,
+        kind: CollectionKind::Snapshot,
         generated,
-        version: Version::CURRENT,
+        version: FormatVersion::CURRENT,
         checksum: None,
-        chain: chain.filter(|_| how.track == Track::State),
+        chain: chain.filter(|_| how.track == StateTracking::State),
         extra: Vec::new(),
     };
-    // A chain that links says where it ends, so line 1 can be hashed first.
-    let claimed = steps.last().filter(|step| step.links).and_then(|step| step.chain.as_ref());
-    let claimed = claimed.map(|chain| Chain { from: None, removed: Vec::new(), ..chain.clone() });
-    let track = if hashing == Hashing::Nothing { Track::Nothing } else { Track::State };
-    let mut run = Run {
-        stages: vec![Stage::default(); 1 + steps.len()],
-        writer: Writer::with_header(folder, track, &result(claimed), Limits::SPEC)?,
+    // A linked chain states the result, so line 1 can be hashed first.
+    let claimed = steps.last().filter(|step| step.is_linked).and_then(|step| step.chain.as_ref());
+    let claimed =
+        claimed.map(|chain| StateChain { from: None, removed: Vec::new(), ..chain.clone() });
+    let track = if hashing == HashingScope::Nothing {
+        StateTracking::Nothing
+    } else {
+        StateTracking::State
+    };
+    let mut run = ApplyRun {
+        stages: vec![SectionStage::default(); 1 + steps.len()],
+        writer: CollectionWriter::with_header(folder, track, &result(claimed), Limits::SPEC)?,
         hashing,
         steps: &steps,
         counts: [0; 3],
     };
     run.walk(&mut cursors)?;
-    let Run { mut stages, writer, counts: [inserted, replaced, removed], .. } = run;
+    let ApplyRun { mut stages, writer, counts: [inserted, replaced, removed], .. } = run;
     for (input, cursor) in cursors {
         let receipt = cursor.finish().map_err(MergeError::read(input))?;
         let skipped = receipt.tally.skipped;
-        if hashing != Hashing::Nothing && 0 < skipped && receipt.header.chain.is_some() {
+        if hashing != HashingScope::Nothing && 0 < skipped && receipt.header.chain.is_some() {
             return Err(MergeError::Skipped { input, skipped });
         }
     }
-    add_up(&mut stages, named.map_or(State::EMPTY, |chain| chain.state));
-    if hashing != Hashing::Nothing {
+    add_up(&mut stages, named.map_or(SectionState::EMPTY, |chain| chain.state));
+    if hashing != HashingScope::Nothing {
         prove(&headers, &steps, &stages)?;
     }
     guard(&steps, &stages, how.mass_deletion)?;
     for step in &steps {
-        fates.push((step.input, step.fate()));
+        outcomes.push((step.input, step.outcome()));
     }
 
-    let Stage { state, pages, .. } = stages.last().copied().unwrap_or_default();
-    let chain = Chain { from: None, state, pages, removed: Vec::new() };
+    let SectionStage { state, pages, .. } = stages.last().copied().unwrap_or_default();
+    let chain = StateChain { from: None, state, pages, removed: Vec::new() };
     let spooled = writer.close()?;
-    // The stages followed the changes; this is what the pages themselves give.
+    // The stages followed the changes; verify them against the state of the written pages.
     if let Some(found) = spooled.snapshot_chain().filter(|found| found.state != state) {
         return Err(MergeError::State { input: 0, claimed: state, found: found.state });
     }
     let written = spooled.finish(result(Some(chain)), std::slice::from_ref(target))?;
     let written = written.into_iter().next().expect("one target gives one file");
-    Ok(Applied { written, deltas: fates, inserted, replaced, removed })
+    Ok(ApplySummary { written, deltas: outcomes, inserted, replaced, removed })
 }
 
-/// The customary id of a collection: section, kind, moment (D49).
-pub fn collection_id(section: &str, kind: Kind, generated: Timestamp) -> String {
+/// Returns the default id of a collection: section, type and time (D49).
+pub fn collection_id(section: &str, kind: CollectionKind, generated: Timestamp) -> String {
     let stamp: String = generated.to_string().chars().filter(char::is_ascii_alphanumeric).collect();
-    // A long section's name is cut, so that the id stays a name.
+    // Truncate long section names, so that the id stays valid.
     let section: String = section.chars().take(200).collect();
     format!("{section}-{}-{stamp}", kind.name())
 }
 
-fn open_all(inputs: &mut [Input<'_>], options: Options) -> Result<Vec<Reader>, MergeError> {
-    let mut readers: Vec<Reader> = Vec::new();
+fn open_all(
+    inputs: &mut [CollectionInput<'_>],
+    options: ReadOptions,
+) -> Result<Vec<CollectionReader>, MergeError> {
+    let mut readers: Vec<CollectionReader> = Vec::new();
     for (number, input) in inputs.iter_mut().enumerate() {
-        // A thread and its buffers for the two that matter, not for thirty.
-        let threads = if number < 2 { options.threads } else { Threads::One };
-        let options = Options { threads, ..options };
+        // Only the first two inputs get a second thread and its buffers.
+        let threads = if number < 2 { options.threads } else { ReaderThreads::One };
+        let options = ReadOptions { threads, ..options };
         let reader = cursor::open(input, options).map_err(MergeError::read(number))?;
         let header = reader.header();
         let (kind, wanted) = (header.kind.name(), if number == 0 { "snapshot" } else { "delta" });
@@ -190,34 +200,34 @@ fn open_all(inputs: &mut [Input<'_>], options: Options) -> Result<Vec<Reader>, M
     Ok(readers)
 }
 
-/// One delta that is applied.
-struct Step {
+/// A delta to apply.
+struct DeltaStep {
     input: usize,
-    /// Whether it starts from the state we are in.
-    links: bool,
-    chain: Option<Chain>,
+    /// Whether the delta starts from the current state.
+    is_linked: bool,
+    chain: Option<StateChain>,
     removed: BTreeSet<String>,
 }
 
-impl Step {
-    fn fate(&self) -> Fate {
-        match (&self.chain, self.links) {
-            (None, _) => Fate::Plain,
-            (Some(_), true) => Fate::Chained,
-            (Some(_), false) => Fate::Unlinked,
+impl DeltaStep {
+    fn outcome(&self) -> DeltaOutcome {
+        match (&self.chain, self.is_linked) {
+            (None, _) => DeltaOutcome::Plain,
+            (Some(_), true) => DeltaOutcome::Chained,
+            (Some(_), false) => DeltaOutcome::Unlinked,
         }
     }
 }
 
-/// Orders the deltas, leaves out what is covered, stops at a gap.
+/// Orders the deltas, drops covered ones, and fails on a gap.
 fn plan(
-    headers: &[Header],
-    inputs: &[Input<'_>],
-    options: Options,
-) -> Result<Vec<Step>, MergeError> {
+    headers: &[CollectionHeader],
+    inputs: &[CollectionInput<'_>],
+    options: ReadOptions,
+) -> Result<Vec<DeltaStep>, MergeError> {
     let Some(snapshot) = headers.first() else { return Ok(Vec::new()) };
     let mut deltas: Vec<_> = headers.iter().enumerate().skip(1).collect();
-    deltas.sort_by_key(|(_, header)| merge::order(header));
+    deltas.sort_by_key(|(_, header)| merge::delta_order(header));
     let mut state = snapshot.chain.as_ref().map(|chain| chain.state);
     let is_chained = deltas.iter().any(|(_, header)| header.chain.is_some());
     if state.is_none() && is_chained {
@@ -228,30 +238,33 @@ fn plan(
     for (input, header) in deltas {
         let chain = header.chain.clone();
         let from = chain.as_ref().and_then(|chain| chain.from);
-        let links = from.is_some() && from == state;
+        let is_linked = from.is_some() && from == state;
         let since = header.kind.since().unwrap_or(header.generated);
-        match merge::fit(mark, since, header.generated) {
-            Fit::Covered => continue,
-            // States are better evidence than times.
-            Fit::Gap if !links => return Err(MergeError::Gap { input, mark, since }),
-            Fit::Gap | Fit::Applies => mark = header.generated,
+        match merge::fit_delta(mark, since, header.generated) {
+            DeltaFit::Covered => continue,
+            // Matching states are stronger evidence than times.
+            DeltaFit::Gap if !is_linked => return Err(MergeError::Gap { input, mark, since }),
+            DeltaFit::Gap | DeltaFit::Applies => mark = header.generated,
         }
-        state = chain.as_ref().filter(|_| links).map(|chain| chain.state);
+        state = chain.as_ref().filter(|_| is_linked).map(|chain| chain.state);
         let listed = chain.iter().flat_map(|chain| &chain.removed);
         let keys = listed.filter_map(|url| PageUrl::parse(url.as_str()).ok());
-        let removed =
-            if links { keys.map(|url| url.key().to_owned()).collect() } else { BTreeSet::new() };
-        steps.push(Step { input, links, chain, removed });
+        let removed = if is_linked {
+            keys.map(|url| url.key().to_owned()).collect()
+        } else {
+            BTreeSet::new()
+        };
+        steps.push(DeltaStep { input, is_linked, chain, removed });
     }
     Ok(steps)
 }
 
-/// Reads a snapshot that does not name its state, just to know it.
-fn state_of(input: &Input<'_>, options: Options) -> Result<State, MergeError> {
-    // Its findings are reported when it is walked.
-    let mut quiet = Input { open: input.open, sink: &mut () };
+/// Computes the state of a snapshot that does not include it.
+fn state_of(input: &CollectionInput<'_>, options: ReadOptions) -> Result<SectionState, MergeError> {
+    // Its findings are reported in the main pass.
+    let mut quiet = CollectionInput { open: input.open, sink: &mut () };
     let mut reader = cursor::open(&mut quiet, options).map_err(MergeError::read(0))?;
-    let mut state = State::EMPTY;
+    let mut state = SectionState::EMPTY;
     while reader
         .next(quiet.sink, |record| state.add(record.page.url.key(), record.digest()))
         .map_err(MergeError::read(0))?
@@ -260,26 +273,26 @@ fn state_of(input: &Input<'_>, options: Options) -> Result<State, MergeError> {
     Ok(state)
 }
 
-/// The section after the snapshot, or after one of the steps.
+/// State of the section after the snapshot or after one of the deltas.
 #[derive(Debug, Clone, Copy, Default)]
-struct Stage {
-    /// While walking, only what this stage adds and takes away.
-    state: State,
+struct SectionStage {
+    /// During the main pass, only the changes of this stage.
+    state: SectionState,
     pages: u64,
     removed: u64,
 }
 
-struct Run<'s> {
-    stages: Vec<Stage>,
-    writer: Writer,
-    hashing: Hashing,
-    steps: &'s [Step],
-    /// Inserted, replaced, removed.
+struct ApplyRun<'s> {
+    stages: Vec<SectionStage>,
+    writer: CollectionWriter,
+    hashing: HashingScope,
+    steps: &'s [DeltaStep],
+    /// Numbers of inserted, replaced and removed pages.
     counts: [u64; 3],
 }
 
-impl Run<'_> {
-    fn walk(&mut self, cursors: &mut [(usize, Cursor<'_>)]) -> Result<(), MergeError> {
+impl ApplyRun<'_> {
+    fn walk(&mut self, cursors: &mut [(usize, PageCursor<'_>)]) -> Result<(), MergeError> {
         let (mut live, mut here) = (Vec::new(), Vec::new());
         for (number, cursor) in cursors.iter_mut() {
             live.push(cursor.advance().map_err(MergeError::walk(*number))?);
@@ -307,28 +320,28 @@ impl Run<'_> {
         }
     }
 
-    /// Brings one page through all stages and writes what is left of it.
+    /// Applies all stages to one page and writes the result.
     fn page(
         &mut self,
         key: &str,
-        cursors: &[(usize, Cursor<'_>)],
+        cursors: &[(usize, PageCursor<'_>)],
         here: &[bool],
     ) -> Result<(), MergeError> {
-        // The cursor the page now comes from.
+        // Index of the cursor that currently provides the page.
         let mut local: Option<usize> = None;
         let entry = |at: usize| cursors.get(at).map(|(_, cursor)| cursor.entry());
         for (at, is_here) in here.iter().enumerate() {
             let before = local;
             if let Some(incoming) = entry(at).filter(|_| *is_here) {
                 let modified = local.and_then(entry).map(|entry| entry.modified);
-                let merge = merge::delta(modified, incoming.modified);
-                if merge != Merge::Keep {
+                let merge = merge::decide_delta_page(modified, incoming.modified);
+                if merge != MergeDecision::Keep {
                     local = Some(at);
                 }
                 if 0 < at {
                     let [inserted, replaced, _] = &mut self.counts;
-                    *inserted += u64::from(merge == Merge::Insert);
-                    *replaced += u64::from(merge == Merge::Replace);
+                    *inserted += u64::from(merge == MergeDecision::Insert);
+                    *replaced += u64::from(merge == MergeDecision::Replace);
                 }
             }
             let Some(stage) = self.stages.get_mut(at) else { continue };
@@ -341,9 +354,9 @@ impl Run<'_> {
             }
             stage.pages += u64::from(local.is_some());
             let is_hashed = match self.hashing {
-                Hashing::Nothing => false,
-                Hashing::Changes => 0 < at,
-                Hashing::Everything => true,
+                HashingScope::Nothing => false,
+                HashingScope::Changes => 0 < at,
+                HashingScope::Everything => true,
             };
             if is_hashed && before != local {
                 if let Some(old) = before.and_then(entry) {
@@ -361,8 +374,8 @@ impl Run<'_> {
     }
 }
 
-/// Turns what each stage changed into the state after it.
-fn add_up(stages: &mut [Stage], base: State) {
+/// Converts the changes of each stage into the state after it.
+fn add_up(stages: &mut [SectionStage], base: SectionState) {
     let mut state = base;
     for stage in stages {
         state = state.plus(stage.state);
@@ -370,12 +383,16 @@ fn add_up(stages: &mut [Stage], base: State) {
     }
 }
 
-/// Compares every state that the line 1s name with what the pages gave.
-fn prove(headers: &[Header], steps: &[Step], stages: &[Stage]) -> Result<(), MergeError> {
-    let named = steps.iter().map(|step| (step.input, step.links));
-    for ((input, links), stage) in [(0, true)].into_iter().chain(named).zip(stages) {
+/// Compares every state that a line 1 states with the computed one.
+fn prove(
+    headers: &[CollectionHeader],
+    steps: &[DeltaStep],
+    stages: &[SectionStage],
+) -> Result<(), MergeError> {
+    let named = steps.iter().map(|step| (step.input, step.is_linked));
+    for ((input, is_linked), stage) in [(0, true)].into_iter().chain(named).zip(stages) {
         let chain = headers.get(input).and_then(|header| header.chain.as_ref());
-        let Some(chain) = chain.filter(|_| links) else { continue };
+        let Some(chain) = chain.filter(|_| is_linked) else { continue };
         if chain.state != stage.state || chain.pages != stage.pages {
             let (claimed, found) = (chain.state, stage.state);
             return Err(MergeError::State { input, claimed, found });
@@ -384,8 +401,12 @@ fn prove(headers: &[Header], steps: &[Step], stages: &[Stage]) -> Result<(), Mer
     Ok(())
 }
 
-fn guard(steps: &[Step], stages: &[Stage], allowed: MassDeletion) -> Result<(), MergeError> {
-    if allowed == MassDeletion::Allowed {
+fn guard(
+    steps: &[DeltaStep],
+    stages: &[SectionStage],
+    allowed: MassDeletionPolicy,
+) -> Result<(), MergeError> {
+    if allowed == MassDeletionPolicy::Allowed {
         return Ok(());
     }
     for (step, pair) in steps.iter().zip(stages.windows(2)) {

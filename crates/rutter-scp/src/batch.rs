@@ -1,38 +1,38 @@
-//! Cuts decoded text into batches of whole lines, in constant memory.
+//! Splits decoded text into batches of whole lines, in constant memory.
 //!
-//! Bytes come from the [`Decoder`]; batches go to the feed. A line longer than
-//! the limit is passed on in opaque pieces: hashed like everything else, never
-//! held, never parsed.
+//! Input: bytes from the [`Decoder`]. Output: batches for [`feed`](crate::batch_source). A line longer
+//! than the limit is passed on in pieces, which are hashed but never stored as a whole and never
+//! parsed.
 
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use crate::codec::{Coding, Decoder, Intake};
+use crate::codec::{Coding, Decoder, InputMeter};
 use crate::error::ReadError;
 
-/// Size of a batch; one longer line makes one larger batch.
+/// Size of a batch in bytes. A longer line makes one larger batch.
 pub(crate) const BATCH: usize = 256 << 10;
 
-/// What a batch holds.
+/// Content of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Holds {
-    /// Whole lines; only the last of the text may lack its line end.
+pub(crate) enum BatchContent {
+    /// Whole lines. Only the last line of the text may lack its line end.
     Lines,
-    /// A piece of a line that is too long.
+    /// A piece of a line that exceeds the limit.
     Piece,
-    /// The last piece of such a line.
+    /// The last piece of a line that exceeds the limit.
     LastPiece,
 }
 
-/// A buffer and what is in it.
+/// A buffer and the part of it that is filled.
 #[derive(Debug)]
-pub(crate) struct Batch {
+pub(crate) struct LineBatch {
     buffer: Vec<u8>,
     end: usize,
-    pub(crate) holds: Holds,
+    pub(crate) holds: BatchContent,
 }
 
-impl Batch {
+impl LineBatch {
     pub(crate) fn bytes(&self) -> &[u8] {
         self.buffer.get(..self.end).unwrap_or_default()
     }
@@ -42,8 +42,8 @@ impl Batch {
     }
 }
 
-/// Makes batches.
-pub(crate) struct Cutter {
+/// Reads batches from a decoder.
+pub(crate) struct BatchReader {
     decoder: Decoder,
     /// Start of a line whose end has not been read yet.
     carry: Vec<u8>,
@@ -53,7 +53,7 @@ pub(crate) struct Cutter {
     decoded: u64,
 }
 
-impl Cutter {
+impl BatchReader {
     pub(crate) fn new(decoder: Decoder, longest_line: usize) -> Self {
         Self {
             decoder,
@@ -65,13 +65,13 @@ impl Cutter {
         }
     }
 
-    /// From here on lines may be this long.
+    /// Sets the limit for all further lines.
     pub(crate) fn set_longest_line(&mut self, longest_line: usize) {
         self.longest_line = longest_line;
     }
 
-    pub(crate) fn intake(&self) -> &Arc<Intake> {
-        self.decoder.intake()
+    pub(crate) fn meter(&self) -> &Arc<InputMeter> {
+        self.decoder.meter()
     }
 
     pub(crate) fn codings(&self) -> &[Coding] {
@@ -82,9 +82,9 @@ impl Cutter {
         self.decoded
     }
 
-    /// Fills the buffer with as many whole lines as it holds; `None` at the
-    /// end of the text, once it is known to be sound.
-    pub(crate) fn next(&mut self, mut buffer: Vec<u8>) -> Result<Option<Batch>, ReadError> {
+    /// Fills the buffer with as many whole lines as fit. Returns `None` at the end of the text,
+    /// after the compression ratio of the whole text was checked.
+    pub(crate) fn next(&mut self, mut buffer: Vec<u8>) -> Result<Option<LineBatch>, ReadError> {
         if buffer.len() < BATCH {
             buffer.resize(BATCH, 0);
         }
@@ -111,11 +111,11 @@ impl Cutter {
                 return Ok(Some(self.cut(buffer, end, at)));
             }
             if self.is_inside_long_line {
-                return Ok(Some(Batch { buffer, end, holds: Holds::Piece }));
+                return Ok(Some(LineBatch { buffer, end, holds: BatchContent::Piece }));
             }
             if self.longest_line < end {
                 self.is_inside_long_line = true;
-                return Ok(Some(Batch { buffer, end, holds: Holds::Piece }));
+                return Ok(Some(LineBatch { buffer, end, holds: BatchContent::Piece }));
             }
             let larger = (2 * buffer.len()).min(self.longest_line + 2);
             buffer.reserve_exact(larger - buffer.len());
@@ -123,32 +123,33 @@ impl Cutter {
         }
     }
 
-    /// Ends the batch at a newline; a long line ends at the first one.
-    fn cut(&mut self, buffer: Vec<u8>, end: usize, last_newline: usize) -> Batch {
+    /// Ends the batch at its last newline, or at the first one inside a line that exceeds the
+    /// limit.
+    fn cut(&mut self, buffer: Vec<u8>, end: usize, last_newline: usize) -> LineBatch {
         let (at, holds) = if self.is_inside_long_line {
             self.is_inside_long_line = false;
             let text = buffer.get(..end).unwrap_or_default();
-            (memchr::memchr(b'\n', text).unwrap_or(last_newline), Holds::LastPiece)
+            (memchr::memchr(b'\n', text).unwrap_or(last_newline), BatchContent::LastPiece)
         } else {
-            (last_newline, Holds::Lines)
+            (last_newline, BatchContent::Lines)
         };
         self.carry.extend_from_slice(buffer.get(at + 1..end).unwrap_or_default());
-        Batch { buffer, end: at + 1, holds }
+        LineBatch { buffer, end: at + 1, holds }
     }
 
-    fn last(&mut self, buffer: Vec<u8>, end: usize) -> Option<Batch> {
+    fn last(&mut self, buffer: Vec<u8>, end: usize) -> Option<LineBatch> {
         let text = buffer.get(..end).unwrap_or_default();
         if let Some(at) = memchr::memchr(b'\n', text).filter(|_| self.is_inside_long_line) {
             return Some(self.cut(buffer, end, at));
         }
         let is_long = std::mem::take(&mut self.is_inside_long_line);
         if is_long {
-            return Some(Batch { buffer, end, holds: Holds::LastPiece });
+            return Some(LineBatch { buffer, end, holds: BatchContent::LastPiece });
         }
-        (0 < end).then_some(Batch { buffer, end, holds: Holds::Lines })
+        (0 < end).then_some(LineBatch { buffer, end, holds: BatchContent::Lines })
     }
 
-    /// Reads once; at the end of the text the ratio is checked exactly.
+    /// Reads once. The end of the text triggers the exact check of the compression ratio.
     fn read(&mut self, into: &mut [u8]) -> Result<usize, ReadError> {
         if self.is_at_end || into.is_empty() {
             return Ok(0);
@@ -157,13 +158,13 @@ impl Cutter {
             match self.decoder.read(into) {
                 Ok(n) => break n,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.intake().explain(&error)),
+                Err(error) => return Err(self.meter().explain(&error)),
             }
         };
         self.decoded += n as u64;
         if n == 0 {
             self.is_at_end = true;
-            self.intake().check_ratio(self.decoded, true)?;
+            self.meter().check_ratio(self.decoded, true)?;
         }
         Ok(n)
     }

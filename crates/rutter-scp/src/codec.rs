@@ -1,11 +1,11 @@
-//! Compression: undone by what the bytes are, done so that bytes never vary.
+//! Compression: detected by content when reading, deterministic when writing.
 //!
-//! Decoding goes by magic numbers, reads through several gzip members and zstd
-//! frames, and undoes at most two layers. Every layer's output is gauged
-//! against the bytes taken in, so that no layer can hide a bomb from the next.
+//! Decoding detects gzip and zstd by magic numbers, reads all gzip members and zstd frames, and
+//! removes at most two layers. The output of every layer is compared with the bytes read, so a
+//! bomb inside an outer layer is detected too.
 //!
-//! Refuses: names as evidence, dictionaries, windows and ratios beyond
-//! [`Limits`](crate::Limits), bytes after the last member or frame.
+//! Rejects dictionaries, windows and ratios over [`Limits`](crate::Limits), and bytes after the
+//! last member or frame. File names are not used for detection.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Cursor, Read, Write};
@@ -19,10 +19,10 @@ use crate::error::ReadError;
 use crate::limits::Limits;
 use crate::rules;
 
-/// How a file is compressed.
+/// Compression of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Coding {
-    /// Not at all: `.scp`.
+    /// No compression: `.scp`.
     Plain,
     /// gzip: `.scp.gz`.
     Gzip,
@@ -31,15 +31,15 @@ pub enum Coding {
 }
 
 impl Coding {
-    /// The coding a file name promises; `None` for any other ending.
-    pub fn of_name(path: &Path) -> Option<Self> {
+    /// Returns the coding that a file name implies; `None` for an unknown extension.
+    pub fn from_file_name(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?;
         [(".scp.gz", Self::Gzip), (".scp.zst", Self::Zstd), (".scp", Self::Plain)]
             .into_iter()
             .find_map(|(ending, coding)| name.ends_with(ending).then_some(coding))
     }
 
-    /// Its name in `scp:compression` and `Content-Encoding`; `None` for plain.
+    /// Returns the name in `scp:compression` and `Content-Encoding`; `None` for plain.
     pub fn name(self) -> Option<&'static str> {
         match self {
             Self::Plain => None,
@@ -48,8 +48,8 @@ impl Coding {
         }
     }
 
-    /// The level that is worth its time.
-    pub fn usual_level(self) -> u8 {
+    /// Returns the default compression level.
+    pub fn default_level(self) -> u8 {
         match self {
             Self::Plain => 0,
             Self::Gzip => 6,
@@ -57,8 +57,8 @@ impl Coding {
         }
     }
 
-    /// The highest level that keeps the window within 8 MiB.
-    pub fn highest_level(self) -> u8 {
+    /// Returns the highest level whose window fits into 8 MiB.
+    pub fn max_level(self) -> u8 {
         match self {
             Self::Plain => 0,
             Self::Gzip => 9,
@@ -67,7 +67,7 @@ impl Coding {
     }
 
     fn of_magic(start: &[u8]) -> Self {
-        // Skippable frames (0x184D2A5?) also begin a zstd stream.
+        // A zstd stream may also begin with a skippable frame (0x184D2A5?).
         match start {
             [0x1f, 0x8b, ..] => Self::Gzip,
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Self::Zstd,
@@ -76,41 +76,43 @@ impl Coding {
     }
 }
 
-/// What the layers of one input share: how much went in, and why it stopped.
+/// State shared by the layers of one input: bytes read, limits, and the first error.
 #[derive(Debug)]
-pub(crate) struct Intake {
+pub(crate) struct InputMeter {
     taken: AtomicU64,
     total: Option<u64>,
     limits: Limits,
     stopped: Mutex<Option<ReadError>>,
 }
 
-impl Intake {
-    /// Bytes taken from the input so far.
+impl InputMeter {
+    /// Returns the number of bytes read from the input so far.
     pub(crate) fn taken(&self) -> u64 {
         self.taken.load(Ordering::Relaxed)
     }
 
-    /// Remembers why, and gives an error that only means "stop".
+    /// Stores the reason and returns an I/O error that makes all layers stop.
     fn stop(&self, why: ReadError) -> io::Error {
         let mut stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
         stopped.get_or_insert(why);
         io::Error::other("stopped")
     }
 
-    /// What really lies behind an error that came up through the layers.
+    /// Returns the original error behind an error that passed through the layers.
     pub(crate) fn explain(&self, error: &io::Error) -> ReadError {
         let stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner).take();
         stopped.unwrap_or_else(|| refuse(&rules::DECODE_FAILED, error.to_string()).into())
     }
 
-    /// Checks decoded bytes against the ratio; `is_end` makes it exact.
+    /// Compares decoded bytes with the ratio limit. `is_end` makes the check exact.
     pub(crate) fn check_ratio(&self, decoded: u64, is_end: bool) -> Result<(), Refusal> {
         let taken = self.taken();
         let coded = if is_end { taken } else { self.total.unwrap_or(taken).max(taken) };
         if Limits::RATIO_FLOOR < decoded && self.limits.ratio.saturating_mul(coded) < decoded {
-            let detail =
-                format!("{decoded} bytes from {coded}, more than {} to 1", self.limits.ratio);
+            let detail = format!(
+                "{decoded} bytes decoded from {coded}, more than {} to 1",
+                self.limits.ratio
+            );
             return Err(refuse(&rules::RATIO, detail));
         }
         Ok(())
@@ -121,97 +123,97 @@ fn refuse(rule: &'static Rule, detail: impl Into<String>) -> Refusal {
     Refusal::new(rule, Place::WHOLE, detail)
 }
 
-/// Counts what is taken from the input and bounds it.
-struct Counted<R> {
+/// Counts and limits the bytes read from the input.
+struct MeteredInput<R> {
     inner: R,
-    intake: Arc<Intake>,
+    meter: Arc<InputMeter>,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for MeteredInput<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let n = match self.inner.read(buf) {
             Ok(n) => n as u64,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(error),
-            Err(error) => return Err(self.intake.stop(error.into())),
+            Err(error) => return Err(self.meter.stop(error.into())),
         };
-        let taken = self.intake.taken.fetch_add(n, Ordering::Relaxed) + n;
-        if self.intake.limits.coded < taken {
-            let detail = format!("more than {} bytes", self.intake.limits.coded);
-            return Err(self.intake.stop(refuse(&rules::TOO_LARGE, detail).into()));
+        let taken = self.meter.taken.fetch_add(n, Ordering::Relaxed) + n;
+        if self.meter.limits.coded < taken {
+            let detail = format!("the file has more than {} bytes", self.meter.limits.coded);
+            return Err(self.meter.stop(refuse(&rules::TOO_LARGE, detail).into()));
         }
         Ok(usize::try_from(n).expect("came from a usize"))
     }
 }
 
-/// Counts what a layer gives out and bounds it.
-struct Gauged<R> {
+/// Counts and limits the bytes that one layer produces.
+struct MeteredLayer<R> {
     inner: R,
     given: u64,
-    intake: Arc<Intake>,
+    meter: Arc<InputMeter>,
 }
 
-impl<R: Read> Read for Gauged<R> {
+impl<R: Read> Read for MeteredLayer<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let n = self.inner.read(buf)?;
         self.given += n as u64;
-        let limits = &self.intake.limits;
+        let limits = &self.meter.limits;
         if limits.decoded < self.given {
-            let detail = format!("more than {} bytes decoded", limits.decoded);
-            return Err(self.intake.stop(refuse(&rules::TOO_LARGE, detail).into()));
+            let detail = format!("the text has more than {} bytes", limits.decoded);
+            return Err(self.meter.stop(refuse(&rules::TOO_LARGE, detail).into()));
         }
-        match self.intake.check_ratio(self.given, false) {
+        match self.meter.check_ratio(self.given, false) {
             Ok(()) => Ok(n),
-            Err(refusal) => Err(self.intake.stop(refusal.into())),
+            Err(refusal) => Err(self.meter.stop(refusal.into())),
         }
     }
 }
 
-/// Undoes the codings of an input.
+/// Removes the codings of an input.
 pub(crate) struct Decoder {
     text: Box<dyn Read + Send>,
-    intake: Arc<Intake>,
+    meter: Arc<InputMeter>,
     codings: Vec<Coding>,
 }
 
 impl Decoder {
-    /// Looks at the first bytes and undoes up to two layers.
+    /// Detects and removes up to two layers.
     ///
-    /// `total` is the size of the input where it is known; it makes the ratio
-    /// check exact from the start.
+    /// `total` is the size of the input, if known; with it, the ratio check is exact from the
+    /// start.
     pub(crate) fn open(
         input: impl Read + Send + 'static,
         total: Option<u64>,
         limits: Limits,
     ) -> Result<Self, ReadError> {
         if let Some(total) = total.filter(|total| limits.coded < *total) {
-            let detail = format!("{total} bytes, at most {}", limits.coded);
+            let detail = format!("the file has {total} bytes, the limit is {}", limits.coded);
             return Err(refuse(&rules::TOO_LARGE, detail).into());
         }
         let taken = AtomicU64::new(0);
-        let intake = Arc::new(Intake { taken, total, limits, stopped: Mutex::new(None) });
+        let meter = Arc::new(InputMeter { taken, total, limits, stopped: Mutex::new(None) });
         let mut text: Box<dyn Read + Send> =
-            Box::new(Counted { inner: input, intake: Arc::clone(&intake) });
+            Box::new(MeteredInput { inner: input, meter: Arc::clone(&meter) });
         let mut codings = Vec::new();
         loop {
-            let (coding, whole) = peek(text, &intake)?;
+            let (coding, whole) = peek(text, &meter)?;
             text = whole;
             if coding == Coding::Plain {
-                return Ok(Self { text, intake, codings });
+                return Ok(Self { text, meter, codings });
             }
             if 2 <= codings.len() {
                 return Err(refuse(&rules::TOO_MANY_CODINGS, "").into());
             }
             codings.push(coding);
             let layer = undo(coding, text, &limits)?;
-            text = Box::new(Gauged { inner: layer, given: 0, intake: Arc::clone(&intake) });
+            text = Box::new(MeteredLayer { inner: layer, given: 0, meter: Arc::clone(&meter) });
         }
     }
 
-    pub(crate) fn intake(&self) -> &Arc<Intake> {
-        &self.intake
+    pub(crate) fn meter(&self) -> &Arc<InputMeter> {
+        &self.meter
     }
 
-    /// The codings that were undone, outermost first.
+    /// Returns the codings that were removed, outermost first.
     pub(crate) fn codings(&self) -> &[Coding] {
         &self.codings
     }
@@ -223,10 +225,10 @@ impl Read for Decoder {
     }
 }
 
-/// The text behind the compression of a file, whatever it is called.
+/// Returns the decoded text of a file; the coding is detected by content.
 ///
-/// For whoever wants to show a part of it: limits and the guard against bombs
-/// hold as for the [`Reader`](crate::Reader), nothing else is judged.
+/// Limits and the bomb check apply as for [`CollectionReader`](crate::CollectionReader). Nothing
+/// else is checked.
 pub fn decoded(
     input: impl Read + Send + 'static,
     limits: Limits,
@@ -234,14 +236,14 @@ pub fn decoded(
     Decoder::open(input, None, limits)
 }
 
-/// Looks at the first four bytes and puts them back.
+/// Detects the coding by the first four bytes and returns a reader that still yields them.
 fn peek(
     mut text: Box<dyn Read + Send>,
-    intake: &Intake,
+    meter: &InputMeter,
 ) -> Result<(Coding, Box<dyn Read + Send>), ReadError> {
     let mut start = Vec::with_capacity(4);
     let taken = text.by_ref().take(4).read_to_end(&mut start);
-    taken.map_err(|error| intake.explain(&error))?;
+    taken.map_err(|error| meter.explain(&error))?;
     let coding = Coding::of_magic(&start);
     Ok((coding, Box::new(Cursor::new(start).chain(text))))
 }
@@ -254,7 +256,7 @@ fn undo(
     let input = BufReader::with_capacity(128 << 10, text);
     Ok(match coding {
         Coding::Plain => Box::new(input),
-        // Not `GzDecoder`, which calls the first member the whole file.
+        // `GzDecoder` would stop after the first member.
         Coding::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(input)),
         Coding::Zstd => {
             let mut decoder = zstd::stream::read::Decoder::with_buffer(input)?;
@@ -266,7 +268,7 @@ fn undo(
 
 /// Compresses `size` bytes into one gzip member or one zstd frame.
 ///
-/// Same text, same level, same bytes, whatever the number of threads.
+/// The same text and level give the same bytes, independent of the number of threads.
 pub(crate) fn encode(
     coding: Coding,
     level: u8,
@@ -286,7 +288,7 @@ fn encode_with(
     out: &File,
 ) -> io::Result<()> {
     let out = BufWriter::with_capacity(256 << 10, out);
-    let level = level.min(coding.highest_level());
+    let level = level.min(coding.max_level());
     let mut out = match coding {
         Coding::Plain => {
             let mut out = out;
@@ -294,7 +296,7 @@ fn encode_with(
             out
         }
         Coding::Gzip => {
-            // 255 says "unknown" for the operating system; no name, no time.
+            // 255 means "unknown operating system". The header has no name and no time.
             let mut gzip = flate2::GzBuilder::new()
                 .mtime(0)
                 .operating_system(255)
@@ -304,10 +306,10 @@ fn encode_with(
         }
         Coding::Zstd => {
             let mut zstd = zstd::stream::write::Encoder::new(out, level.into())?;
-            // With workers the bytes do not depend on how many there are;
-            // without, they differ.
+            // With worker threads the bytes are independent of their number, but they differ from
+            // the bytes without workers.
             zstd.multithread(workers)?;
-            // Jobs of 4 MiB halve the memory for half a per cent of size.
+            // Jobs of 4 MiB halve the memory and cost half a per cent in size.
             zstd.set_parameter(zstd::zstd_safe::CParameter::JobSize(4 << 20))?;
             zstd.include_checksum(true)?;
             zstd.include_contentsize(true)?;
@@ -342,8 +344,8 @@ mod tests {
     use super::*;
 
     #[test] // D08
-    fn ours_the_number_of_workers_does_not_change_the_bytes() {
-        // Several jobs of 4 MiB, neither empty nor noise.
+    fn number_of_workers_does_not_change_the_bytes() {
+        // Several jobs of 4 MiB, moderately compressible.
         let text: Vec<u8> =
             (0..900_000_u64).flat_map(|n| (n * n % 999_983 * 77).to_le_bytes()).collect();
         let coded = |workers| {

@@ -1,100 +1,98 @@
-//! Compares two snapshots of a section: what came, what changed, what went.
+//! Compares two snapshots of a section: added, changed and removed pages.
 //!
-//! Both are walked in key order at once. What is found goes to the caller as
-//! it is found; it may be believed only when [`diff`] returns, because only
-//! then have both files verified.
+//! Input: two snapshots, read in key order in parallel. Output: changes for the caller as they are
+//! found. The changes are valid only if [`diff`] returns without an error, because only then were
+//! both files verified.
 
 use std::path::Path;
 
 use rutter_page::LineDigest;
 
-use crate::cursor::{self, Cursor, Input, Order, WalkError};
+use crate::cursor::{self, CollectionInput, InputOrder, PageCursor, WalkError};
 use crate::error::{ReadError, WriteError};
-use crate::header::{Chain, Header, Kind, Version};
+use crate::header::{CollectionHeader, CollectionKind, FormatVersion, StateChain};
 use crate::merge;
-use crate::reader::{Options, Receipt};
-use crate::sort::Entry;
-use crate::state::{Hashing, State};
-use crate::writer::Track;
+use crate::reader::{ReadOptions, ReadReceipt};
+use crate::sort::KeyedLine;
+use crate::state::{HashingScope, SectionState};
+use crate::writer::StateTracking;
 
-/// One difference.
+/// One difference between two snapshots.
 #[derive(Debug, Clone, Copy)]
-pub enum Change<'e> {
+pub enum PageChange<'e> {
     /// Only the new snapshot has the page.
-    Added(&'e Entry),
-    /// Both have it, and their lines differ: the old one, the new one.
-    Changed(&'e Entry, &'e Entry),
+    Added(&'e KeyedLine),
+    /// Both snapshots have the page with different lines: the old one, the new one.
+    Changed(&'e KeyedLine, &'e KeyedLine),
     /// Only the old snapshot has the page.
-    Removed(&'e Entry),
+    Removed(&'e KeyedLine),
 }
 
-/// Why two or more collections could not be brought together.
+/// Reasons why collections could not be packed, compared or applied.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MergeError {
-    /// Input number so-and-so is not sorted by key; sort and begin again.
-    #[error("input {0} is not sorted by page address")]
+    /// This input is not sorted by key. Retry with sorting.
+    #[error("input {0} is not sorted by page URL")]
     Unsorted(usize),
-    /// Input number so-and-so could not be read.
-    #[error("input {0} cannot be used")]
+    /// This input could not be read.
+    #[error("cannot use input {0}")]
     Read(usize, #[source] ReadError),
     /// The result could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// An input is of the wrong kind.
-    #[error("input {0} is a {1}, wanted a {2}")]
+    /// An input has the wrong type.
+    #[error("input {0} is a {1}, expected a {2}")]
     Kind(usize, &'static str, &'static str),
-    /// Inputs belong to different sections.
-    #[error("input {0} is of section `{1}`, the first of `{2}`")]
+    /// An input belongs to another section than the first one.
+    #[error("input {0} belongs to section `{1}`, the first input to `{2}`")]
     Section(usize, String, String),
-    /// A delta does not reach back to where the others end (D25).
-    #[error("gap: changes between {mark} and {since} are missing; a newer snapshot is needed")]
+    /// Changes are missing between the covered time and the start of a delta (D25).
+    #[error("changes between {mark} and {since} are missing; use a newer snapshot")]
     Gap {
         /// Number of the input.
         input: usize,
-        /// Up to where everything is known.
+        /// Time up to which all changes are known.
         mark: rutter_page::Timestamp,
-        /// Where the delta begins.
+        /// Start of the delta.
         since: rutter_page::Timestamp,
     },
-    /// The pages do not add up to the state the publisher names (D95).
-    #[error("pages add up to state {found}, line 1 says {claimed}; a snapshot is needed")]
+    /// The pages do not add up to the state that line 1 states (D95).
+    #[error("the pages have state {found}, line 1 states {claimed}; use a snapshot")]
     State {
         /// Number of the input.
         input: usize,
-        /// What line 1 says.
-        claimed: State,
-        /// What the pages give.
-        found: State,
+        /// State in line 1.
+        claimed: SectionState,
+        /// State computed from the pages.
+        found: SectionState,
     },
-    /// Pages of a chained collection cannot be used, so no state that counts
-    /// them can be reached (D95).
-    #[error("{skipped} of its pages cannot be used, so its state cannot be reached")]
+    /// Pages of a chained collection were skipped, so its state cannot be computed (D95).
+    #[error("{skipped} pages of input {input} are not usable, so its state cannot be verified")]
     Skipped {
         /// Number of the input.
         input: usize,
-        /// How many.
+        /// Number of skipped pages.
         skipped: u64,
     },
-    /// Changed pages whose time did not move would be ignored by every reader
-    /// of a delta (SCP-133).
+    /// Pages changed without a later `modified`, so every reader of a delta would ignore them
+    /// (SCP-133).
     #[error("{0} changed pages have no later `modified`; readers of a delta would ignore them")]
-    Stuck(u64),
-    /// The newer snapshot is not newer.
-    #[error("generated {1}, not later than {2}")]
+    StaleModified(u64),
+    /// The newer snapshot was not generated later than the older one.
+    #[error("the new snapshot was generated at {1}, not later than {2}")]
     NotLater(usize, rutter_page::Timestamp, rutter_page::Timestamp),
-    /// There is nothing to pack or to apply: an empty snapshot would delete a
-    /// section.
-    #[error("there are no pages")]
+    /// There are no pages to pack or to apply. An empty snapshot would delete the whole section.
+    #[error("the input has no pages")]
     Empty,
-    /// Too many pages would go at once (D23).
-    #[error("would delete {deleted} of {pages} pages at once")]
+    /// Too many pages would be deleted at once (D23).
+    #[error("input {input} would delete {deleted} of {pages} pages at once")]
     MassDeletion {
         /// Number of the input.
         input: usize,
-        /// Pages that would go.
+        /// Number of pages to delete.
         deleted: u64,
-        /// Pages there were.
+        /// Number of pages before.
         pages: u64,
     },
 }
@@ -112,81 +110,90 @@ impl MergeError {
     }
 }
 
-/// What a comparison found, once both files have verified.
+/// Result of a comparison; both files were verified.
 #[derive(Debug, Clone)]
-pub struct Difference {
-    /// The old snapshot.
-    pub old: Receipt,
-    /// The new snapshot.
-    pub new: Receipt,
-    /// Pages only in the new one.
+pub struct SnapshotDiff {
+    /// Receipt of the old snapshot.
+    pub old: ReadReceipt,
+    /// Receipt of the new snapshot.
+    pub new: ReadReceipt,
+    /// Number of pages that only the new snapshot has.
     pub added: u64,
-    /// Pages whose lines differ.
+    /// Number of pages whose lines differ.
     pub changed: u64,
-    /// Pages that changed although their `modified` did not move forward;
-    /// readers of a delta will not take them (SCP-133).
-    pub stuck: u64,
-    /// Pages only in the old one, by key; at most one more than
-    /// [`Chain::MOST_REMOVED`] are kept.
+    /// Number of changed pages without a later `modified`. Readers of a delta ignore them
+    /// (SCP-133).
+    pub stale: u64,
+    /// Keys of pages that only the old snapshot has; at most one more than
+    /// [`StateChain::MAX_REMOVED`].
     pub removed: Vec<String>,
-    /// How many there were.
+    /// Number of pages that only the old snapshot has.
     pub n_removed: u64,
-    /// Pages that are the same in both.
+    /// Number of pages that are the same in both.
     pub unchanged: u64,
-    /// State of both; `None` where it was not tracked.
-    pub states: Option<(State, State)>,
+    /// States of both snapshots; `None` if they were not tracked.
+    pub states: Option<(SectionState, SectionState)>,
 }
 
-impl Difference {
-    /// Tells whether nothing differs.
+impl SnapshotDiff {
+    /// Returns whether both snapshots are equal.
     pub fn is_empty(&self) -> bool {
         self.added + self.changed + self.n_removed == 0
     }
 
-    /// Line 1 of the delta that leads from the old snapshot to the new one.
+    /// Returns line 1 of the delta that leads from the old snapshot to the new one.
     ///
-    /// Fails where no delta can lead there: the new snapshot is not later, or
-    /// it changed pages without moving their time, or, where the delta names
-    /// its states, it lost more pages than a delta may list (D95).
-    pub fn delta_header(&self, id: String) -> Result<Header, MergeError> {
+    /// Fails if no delta can express the change: the new snapshot is not later; or, for a delta
+    /// with states, pages changed without a later `modified`, or more pages were removed than a
+    /// delta may list (D95).
+    pub fn delta_header(&self, id: String) -> Result<CollectionHeader, MergeError> {
         let (old, new) = (self.old.header.generated, self.new.header.generated);
         if new <= old {
             return Err(MergeError::NotLater(1, new, old));
         }
-        if self.states.is_some() && 0 < self.stuck {
-            return Err(MergeError::Stuck(self.stuck));
+        if self.states.is_some() && 0 < self.stale {
+            return Err(MergeError::StaleModified(self.stale));
         }
         let chain = match self.states {
             None => None,
-            Some(_) if Chain::MOST_REMOVED < self.removed.len() => {
+            Some(_) if StateChain::MAX_REMOVED < self.removed.len() => {
                 let n_removed = usize::try_from(self.n_removed).unwrap_or(usize::MAX);
                 return Err(WriteError::TooManyRemoved(n_removed).into());
             }
-            Some((from, state)) => Some(Chain {
+            Some((from, state)) => Some(StateChain {
                 from: Some(from),
                 state,
                 pages: self.added + self.changed + self.unchanged + self.new.tally.skipped,
                 removed: self.removed.clone(),
             }),
         };
-        let kind = Kind::Delta { since: self.old.header.generated };
+        let kind = CollectionKind::Delta { since: self.old.header.generated };
         let extra = Vec::new();
         let section = self.new.header.section.clone();
-        let version = Version::CURRENT;
-        Ok(Header { id, section, kind, generated: new, version, chain, checksum: None, extra })
+        let version = FormatVersion::CURRENT;
+        Ok(CollectionHeader {
+            id,
+            section,
+            kind,
+            generated: new,
+            version,
+            chain,
+            checksum: None,
+            extra,
+        })
     }
 }
 
-/// Walks two snapshots and hands every difference to `on_change`.
+/// Compares two snapshots and passes every change to `on_change`.
 pub fn diff(
-    mut old: Input<'_>,
-    mut new: Input<'_>,
-    options: Options,
-    order: Order,
-    track: Track,
+    mut old: CollectionInput<'_>,
+    mut new: CollectionInput<'_>,
+    options: ReadOptions,
+    order: InputOrder,
+    track: StateTracking,
     folder: &Path,
-    on_change: &mut dyn FnMut(Change<'_>) -> Result<(), WriteError>,
-) -> Result<Difference, MergeError> {
+    on_change: &mut dyn FnMut(PageChange<'_>) -> Result<(), WriteError>,
+) -> Result<SnapshotDiff, MergeError> {
     let old_reader = cursor::open(&mut old, options).map_err(MergeError::read(0))?;
     let new_reader = cursor::open(&mut new, options).map_err(MergeError::read(1))?;
     let headers = [old_reader.header(), new_reader.header()];
@@ -200,54 +207,54 @@ pub fn diff(
         let (old, new) = (old_header.section.clone(), new_header.section.clone());
         return Err(MergeError::Section(1, new, old));
     }
-    // Where both name their state, the changes alone prove one from the other.
+    // If both snapshots state their state, the changes alone prove that one leads to the other.
     let named = old_header.chain.as_ref().zip(new_header.chain.as_ref());
     let named = named.map(|(old, new)| (old.state, new.state));
-    let hashing = Hashing::needed(track == Track::State, named.is_some());
-    let mut walk = Walk {
-        old: Cursor::new(old, old_reader, order, folder).map_err(MergeError::walk(0))?,
-        new: Cursor::new(new, new_reader, order, folder).map_err(MergeError::walk(1))?,
+    let hashing = HashingScope::needed(track == StateTracking::State, named.is_some());
+    let mut walk = SnapshotWalk {
+        old: PageCursor::new(old, old_reader, order, folder).map_err(MergeError::walk(0))?,
+        new: PageCursor::new(new, new_reader, order, folder).map_err(MergeError::walk(1))?,
         hashing,
-        counts: Counts { from: named.unwrap_or_default().0, ..Counts::default() },
+        counts: DiffCounts { from: named.unwrap_or_default().0, ..DiffCounts::default() },
     };
     walk.counts.state = walk.counts.from;
     walk.run(on_change)?;
-    let Walk { old, new, counts, .. } = walk;
+    let SnapshotWalk { old, new, counts, .. } = walk;
     let old = old.finish().map_err(MergeError::read(0))?;
     let new = new.finish().map_err(MergeError::read(1))?;
-    let Counts { added, changed, stuck, removed, n_removed, unchanged, from, state } = counts;
-    if let Some((_, claimed)) = named.filter(|_| track == Track::State)
+    let DiffCounts { added, changed, stale, removed, n_removed, unchanged, from, state } = counts;
+    if let Some((_, claimed)) = named.filter(|_| track == StateTracking::State)
         && claimed != state
     {
         return Err(MergeError::State { input: 1, claimed, found: state });
     }
-    let states = (track == Track::State).then_some((from, state));
-    Ok(Difference { old, new, added, changed, stuck, removed, n_removed, unchanged, states })
+    let states = (track == StateTracking::State).then_some((from, state));
+    Ok(SnapshotDiff { old, new, added, changed, stale, removed, n_removed, unchanged, states })
 }
 
 #[derive(Default)]
-struct Counts {
+struct DiffCounts {
     added: u64,
     changed: u64,
-    stuck: u64,
+    stale: u64,
     removed: Vec<String>,
     n_removed: u64,
     unchanged: u64,
-    from: State,
-    state: State,
+    from: SectionState,
+    state: SectionState,
 }
 
-struct Walk<'o, 'n> {
-    old: Cursor<'o>,
-    new: Cursor<'n>,
-    hashing: Hashing,
-    counts: Counts,
+struct SnapshotWalk<'o, 'n> {
+    old: PageCursor<'o>,
+    new: PageCursor<'n>,
+    hashing: HashingScope,
+    counts: DiffCounts,
 }
 
-impl Walk<'_, '_> {
+impl SnapshotWalk<'_, '_> {
     fn run(
         &mut self,
-        on_change: &mut dyn FnMut(Change<'_>) -> Result<(), WriteError>,
+        on_change: &mut dyn FnMut(PageChange<'_>) -> Result<(), WriteError>,
     ) -> Result<(), MergeError> {
         let mut has_new = self.new.advance().map_err(MergeError::walk(1))?;
         let mut has_old = self.old.advance_beside(Some(&self.new)).map_err(MergeError::walk(0))?;
@@ -262,9 +269,9 @@ impl Walk<'_, '_> {
                 (old, new) => self.counts.different(old, new, self.hashing),
             }
             match (old, new) {
-                (Some(old), None) => on_change(Change::Removed(old))?,
-                (None, Some(new)) => on_change(Change::Added(new))?,
-                (Some(old), Some(new)) if !is_same => on_change(Change::Changed(old, new))?,
+                (Some(old), None) => on_change(PageChange::Removed(old))?,
+                (None, Some(new)) => on_change(PageChange::Added(new))?,
+                (Some(old), Some(new)) if !is_same => on_change(PageChange::Changed(old, new))?,
                 _ => {}
             }
             if takes_new {
@@ -279,38 +286,43 @@ impl Walk<'_, '_> {
     }
 }
 
-impl Counts {
-    /// Counts a page that both have, line for line.
-    fn same(&mut self, page: &Entry, hashing: Hashing) {
+impl DiffCounts {
+    /// Counts a page with the same line in both snapshots.
+    fn same(&mut self, page: &KeyedLine, hashing: HashingScope) {
         self.unchanged += 1;
-        if hashing == Hashing::Everything {
+        if hashing == HashingScope::Everything {
             let digest = LineDigest::of(&page.line);
             self.from.add(&page.key, digest);
             self.state.add(&page.key, digest);
         }
     }
 
-    /// Counts a page that only one has, or both with different lines.
-    fn different(&mut self, old: Option<&Entry>, new: Option<&Entry>, hashing: Hashing) {
-        if let Some(old) = old.filter(|_| hashing != Hashing::Nothing) {
+    /// Counts a page that was added, removed or changed.
+    fn different(
+        &mut self,
+        old: Option<&KeyedLine>,
+        new: Option<&KeyedLine>,
+        hashing: HashingScope,
+    ) {
+        if let Some(old) = old.filter(|_| hashing != HashingScope::Nothing) {
             let digest = LineDigest::of(&old.line);
             match hashing {
-                Hashing::Everything => self.from.add(&old.key, digest),
+                HashingScope::Everything => self.from.add(&old.key, digest),
                 _ => self.state.remove(&old.key, digest),
             }
         }
-        if let Some(new) = new.filter(|_| hashing != Hashing::Nothing) {
+        if let Some(new) = new.filter(|_| hashing != HashingScope::Nothing) {
             self.state.add(&new.key, LineDigest::of(&new.line));
         }
         match (old, new) {
             (Some(old), Some(new)) => {
                 self.changed += 1;
-                self.stuck += u64::from(new.modified <= old.modified);
+                self.stale += u64::from(new.modified <= old.modified);
             }
             (None, Some(_)) => self.added += 1,
             (Some(old), None) => {
                 self.n_removed += 1;
-                if self.removed.len() <= Chain::MOST_REMOVED {
+                if self.removed.len() <= StateChain::MAX_REMOVED {
                     self.removed.push(old.key.clone());
                 }
             }

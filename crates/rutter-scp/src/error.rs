@@ -1,45 +1,45 @@
-//! Why reading or writing stopped.
+//! Errors of reading and writing a collection.
 
 use std::io;
 use std::path::PathBuf;
 
 use rutter_finding::Refusal;
 
-/// Why a collection could not be read to its end.
+/// Reasons why a collection could not be read to its end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// The bytes could not be had; says nothing about the collection.
+    /// Reading the input failed. This says nothing about the collection itself.
     #[error("cannot read the input")]
     Io(#[from] io::Error),
-    /// The collection may not be used.
+    /// The collection breaks a rule and must not be used.
     #[error(transparent)]
     Refused(#[from] Refusal),
 }
 
-/// Why a collection was not written. Nothing is left behind.
+/// Reasons why a collection was not written. No partial file is left behind.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// The disk said no.
+    /// The file system returned an error for this path.
     #[error("cannot write {}", .0.display())]
     Io(PathBuf, #[source] io::Error),
-    /// A page may not stand in a collection.
+    /// A page breaks a rule that collections must keep.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The file would look like a decompression bomb to its readers (D34).
+    /// Readers would take the file for a decompression bomb (D34).
     #[error(
-        "the collection would compress {0} to 1 and readers refuse more than {1} to 1; \
+        "the collection would compress {0} to 1, and readers reject more than {1} to 1; \
          use a lower level or write plain .scp"
     )]
     Ratio(u64, u64),
-    /// The file would be larger than the limit.
-    #[error("the collection would have {0} bytes, at most {1}; split the section")]
+    /// The file would exceed the size limit.
+    #[error("the collection would have {0} bytes, the limit is {1}; split the section")]
     TooLarge(u64, u64),
-    /// An id or a section's name that readers would refuse.
-    #[error("`{0}` cannot name a collection: letters, digits, hyphen, underscore, at most 255")]
+    /// An id or section name that readers would reject.
+    #[error("`{0}` is not a valid id or section name: use 1 to 255 letters, digits, `-` and `_`")]
     Name(String),
-    /// Line 1 would be too long, or list too many removals (D95).
-    #[error("{0} removed pages do not fit a delta; publish the snapshot instead")]
+    /// Line 1 would be too long, or would list too many removed pages (D95).
+    #[error("{0} removed pages do not fit into a delta; publish a snapshot instead")]
     TooManyRemoved(usize),
 }

@@ -1,25 +1,25 @@
-//! The checksum, taken as the text goes by.
+//! Computes the checksum of a collection while its text is read.
 
 use rutter_page::Digest;
 use sha2::{Digest as _, Sha256};
 
-use crate::excise::Cut;
+use crate::checksum_span::ChecksumSpan;
 
-/// How a checksum was found to match (D02).
+/// How the text was hashed when the checksum matched (D02).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum ChecksumForm {
     /// Text without the checksum member: the usual form.
     Excised,
-    /// The same without the final line end.
+    /// Like `Excised`, but without the final line end.
     ExcisedNoNewline,
     /// Text with the 64 digits replaced by zeros.
     Zeroed,
-    /// The text as it is.
+    /// Text unchanged.
     Literal,
 }
 
-impl Form {
-    /// The form in words.
+impl ChecksumForm {
+    /// Returns a description of the form.
     pub fn name(self) -> &'static str {
         match self {
             Self::Excised => "excised",
@@ -30,15 +30,15 @@ impl Form {
     }
 }
 
-/// SHA-256 that holds a final line end back, so that both digests, with and
-/// without it, are known in the end.
+/// SHA-256 that keeps a final line end pending, so that the digests with and without it are both
+/// available.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct TailHash {
+pub(crate) struct TextHasher {
     hash: Sha256,
     held: &'static [u8],
 }
 
-impl TailHash {
+impl TextHasher {
     pub(crate) fn update(&mut self, bytes: &[u8]) {
         if bytes.is_empty() {
             return;
@@ -56,14 +56,14 @@ impl TailHash {
         self.hash.update(bytes.get(..kept).unwrap_or_default());
     }
 
-    /// Hashes line 1 with its checksum member cut out.
-    pub(crate) fn update_excised(&mut self, line: &[u8], cut: Option<&Cut>) {
+    /// Hashes line 1 without its checksum member.
+    pub(crate) fn update_excised(&mut self, line: &[u8], cut: Option<&ChecksumSpan>) {
         let Some(cut) = cut else { return self.update(line) };
         self.update(line.get(..cut.member.start).unwrap_or_default());
         self.update(line.get(cut.member.end..).unwrap_or_default());
     }
 
-    /// The digest of everything, and of everything but the final line end.
+    /// Returns the digest of the whole text, and of the text without its final line end.
     pub(crate) fn finish(self) -> (Digest, Option<Digest>) {
         let mut whole = self.hash.clone();
         whole.update(self.held);
@@ -78,16 +78,16 @@ mod tests {
     use super::*;
 
     #[test] // SCP-025 D02
-    fn spec_newlines_are_hashed_however_the_text_is_cut() {
+    fn digest_is_independent_of_chunk_boundaries() {
         let text = b"{}\r\n{}\n\n{}\r\n";
         for step in 1..=text.len() {
-            let mut hash = TailHash::default();
+            let mut hash = TextHasher::default();
             text.chunks(step).for_each(|chunk| hash.update(chunk));
             let (whole, shorter) = hash.finish();
             assert_eq!(whole, Digest::of(text), "{step}");
             assert_eq!(shorter, Some(Digest::of(b"{}\r\n{}\n\n{}")), "{step}");
         }
-        let mut hash = TailHash::default();
+        let mut hash = TextHasher::default();
         hash.update(b"{}");
         assert_eq!(hash.finish(), (Digest::of(b"{}"), None));
     }

@@ -1,53 +1,55 @@
-//! Line 1: the collection's metadata, read and written.
+//! Line 1 of a collection: its metadata.
 //!
-//! Reading refuses what leaves a reader guessing (D32) and keeps members it
-//! does not know. Writing gives the one form everybody can verify (D01):
-//! compact, fixed order, checksum last.
+//! Reading rejects ambiguous metadata (D32) and keeps unknown members. Writing produces the one
+//! form that every reader can verify (D01): compact, in fixed order, checksum last.
 
 use rutter_finding::{Finding, FindingSink, Place, Refusal, Rule, quoted};
-use rutter_page::{Digest, Extra, Member, Own, Raw, Str, Timestamp, members, nesting};
+use rutter_page::{
+    CowStr, Digest, IntoOwned, RawJson, Timestamp, UnknownMember, UnknownMembers, nesting_depth,
+    split_members,
+};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::rules;
-use crate::state::State;
+use crate::state::SectionState;
 
-/// What a collection says of itself.
+/// Metadata of a collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Header {
-    /// Names this one collection.
+pub struct CollectionHeader {
+    /// Identifier of this collection.
     pub id: String,
-    /// The section it belongs to.
+    /// Section the collection belongs to.
     pub section: String,
-    /// Whole section, or changes only.
-    pub kind: Kind,
-    /// When it was made.
+    /// Snapshot or delta.
+    pub kind: CollectionKind,
+    /// Time of creation.
     pub generated: Timestamp,
     /// Version of the format.
-    pub version: Version,
-    /// Digest of the text without this member; `None` where there is none.
+    pub version: FormatVersion,
+    /// Digest of the text without this member; `None` if the member is absent.
     pub checksum: Option<Digest>,
-    /// Where this collection leads from and to (D95).
-    pub chain: Option<Chain>,
-    /// Members this version does not know, byte-exact.
-    pub extra: Extra<'static>,
+    /// States before and after this collection (D95).
+    pub chain: Option<StateChain>,
+    /// Unknown members, byte for byte.
+    pub extra: UnknownMembers<'static>,
 }
 
-/// Whole section, or changes only.
+/// Whether a collection holds a whole section or only changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum CollectionKind {
     /// Every page of the section.
     Snapshot,
-    /// Pages created or changed from `since` on.
+    /// Pages created or changed since a time.
     Delta {
         /// Inclusive lower bound of the changes.
         since: Timestamp,
     },
 }
 
-impl Kind {
-    /// The value of `type`.
+impl CollectionKind {
+    /// Returns the value of the member `type`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Snapshot => "snapshot",
@@ -55,7 +57,7 @@ impl Kind {
         }
     }
 
-    /// `since`, on a delta.
+    /// Returns the time in the member `since` of a delta.
     pub fn since(self) -> Option<Timestamp> {
         match self {
             Self::Snapshot => None,
@@ -66,18 +68,18 @@ impl Kind {
 
 /// A format version, MAJOR.MINOR.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Version {
-    /// Raised when old readers would misread.
+pub struct FormatVersion {
+    /// Incremented when old readers would misread a file.
     pub major: u64,
-    /// Raised when old readers miss something.
+    /// Incremented when old readers would miss information.
     pub minor: u64,
 }
 
-impl Version {
-    /// The version this crate writes.
+impl FormatVersion {
+    /// The version that this crate writes.
     pub const CURRENT: Self = Self { major: 0, minor: 1 };
 
-    /// Reads two non-negative integers joined by a dot.
+    /// Parses two non-negative integers joined by a dot.
     pub fn parse(text: &str) -> Option<Self> {
         let number = |digits: &str| {
             let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
@@ -88,25 +90,25 @@ impl Version {
     }
 }
 
-/// States and removals, so that a replica knows where it stands (D95).
+/// States and removals that link a collection to the previous one (D95).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chain {
-    /// State a delta starts from; `None` on snapshots.
-    pub from: Option<State>,
-    /// State after the collection was applied.
-    pub state: State,
-    /// Pages in the section then.
+pub struct StateChain {
+    /// State before a delta; `None` for a snapshot.
+    pub from: Option<SectionState>,
+    /// State after the collection is applied.
+    pub state: SectionState,
+    /// Number of pages in the section after the collection is applied.
     pub pages: u64,
-    /// Keys of pages that went away; empty on snapshots.
+    /// Keys of removed pages; empty for a snapshot.
     pub removed: Vec<String>,
 }
 
-impl Chain {
-    /// Most removals a delta carries.
-    pub const MOST_REMOVED: usize = 10_000;
+impl StateChain {
+    /// Maximum number of removed pages in one delta.
+    pub const MAX_REMOVED: usize = 10_000;
 }
 
-/// The shape of [`Chain`] on the wire.
+/// JSON form of [`StateChain`].
 #[derive(Serialize, Deserialize)]
 struct ChainWire {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -117,34 +119,36 @@ struct ChainWire {
     removed: Vec<String>,
 }
 
-/// Tells whether a text can be an id or a section name (D49).
+/// Returns whether `text` is a valid id or section name (D49).
 pub fn is_name(text: &str) -> bool {
-    const LONGEST: usize = 255;
-    (1..=LONGEST).contains(&text.len())
+    const MAX_LENGTH: usize = 255;
+    (1..=MAX_LENGTH).contains(&text.len())
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
 }
 
-impl Header {
-    /// Reads line 1.
+impl CollectionHeader {
+    /// Parses line 1.
     pub fn parse(line: &str, sink: &mut dyn FindingSink) -> Result<Self, Refusal> {
-        let outer = members(line).map_err(|_| {
+        let outer = split_members(line).map_err(|_| {
             let is_json = serde_json::from_str::<IgnoredAny>(line).is_ok();
             let invalid = &rutter_page::rules::INVALID_JSON;
             refuse(if is_json { &rules::NOT_METADATA } else { invalid }, "", "")
         })?;
-        if rutter_page::Judge::DEEPEST < nesting(line) {
-            return Err(refuse(&rutter_page::rules::INVALID_JSON, "", "nested too deeply"));
+        if rutter_page::PageReader::DEEPEST < nesting_depth(line) {
+            return Err(refuse(&rutter_page::rules::INVALID_JSON, "", "nesting is too deep"));
         }
-        let collection = one(&outer, "collection", "/collection")?
-            .ok_or_else(|| refuse(&rules::NOT_METADATA, "", "no `collection` member"))?;
-        let inner = members(collection.get())
-            .map_err(|_| refuse(&rules::NOT_METADATA, "/collection", "not an object"))?;
-        Fields { members: &inner }.header(sink)
+        let collection = one(&outer, "collection", "/collection")?.ok_or_else(|| {
+            refuse(&rules::NOT_METADATA, "", "the member `collection` is missing")
+        })?;
+        let inner = split_members(collection.get()).map_err(|_| {
+            refuse(&rules::NOT_METADATA, "/collection", "`collection` is not an object")
+        })?;
+        MetadataMembers { members: &inner }.header(sink)
     }
 
-    /// Line 1 without its line end; the checksum last, or absent.
+    /// Returns line 1 without its line end; the checksum comes last if present.
     ///
-    /// The text without the member is the hash input's first line.
+    /// Without the checksum, this is the first line of the text that is hashed.
     pub fn to_line(&self) -> String {
         let mut out = String::from("{\"collection\":{");
         put(&mut out, "id", &self.id);
@@ -155,7 +159,7 @@ impl Header {
         if let Some(since) = self.kind.since() {
             put(&mut out, "since", &since);
         }
-        for Member { key, value } in &self.extra {
+        for UnknownMember { key, value } in &self.extra {
             put(&mut out, key, value);
         }
         if let Some(chain) = &self.chain {
@@ -189,9 +193,9 @@ fn refuse(rule: &'static Rule, pointer: &str, detail: impl Into<String>) -> Refu
     Refusal::new(rule, Place::pointer(1, pointer), detail)
 }
 
-/// The value of a member that may occur once.
+/// Returns the value of a member that may occur at most once.
 fn one<'a>(
-    members: &[(Str<'a>, &'a RawValue)],
+    members: &[(CowStr<'a>, &'a RawValue)],
     name: &str,
     pointer: &str,
 ) -> Result<Option<&'a RawValue>, Refusal> {
@@ -203,17 +207,17 @@ fn one<'a>(
     }
 }
 
-/// The members of `collection`, one by one.
-struct Fields<'m, 'a> {
-    members: &'m [(Str<'a>, &'a RawValue)],
+/// The members of the object `collection`.
+struct MetadataMembers<'m, 'a> {
+    members: &'m [(CowStr<'a>, &'a RawValue)],
 }
 
-impl<'a> Fields<'_, 'a> {
+impl<'a> MetadataMembers<'_, 'a> {
     const KNOWN: [&'static str; 8] =
         ["id", "section", "type", "generated", "version", "since", "checksum", "rutter"];
 
-    fn header(&self, sink: &mut dyn FindingSink) -> Result<Header, Refusal> {
-        // The version first: it decides whether the others mean what we think.
+    fn header(&self, sink: &mut dyn FindingSink) -> Result<CollectionHeader, Refusal> {
+        // The version comes first: it decides whether the other members have their known meaning.
         let version = self.version(sink)?;
         let id = self.name("id")?;
         let section = self.name("section")?;
@@ -228,16 +232,16 @@ impl<'a> Fields<'_, 'a> {
         if names_chain && checksum.is_none() {
             return Err(refuse(&rules::CHAIN_WITHOUT_CHECKSUM, "/collection/rutter", ""));
         }
-        let is_unknown = |(key, _): &&(Str<'a>, &'a RawValue)| !Self::KNOWN.contains(&&**key);
-        let keep = |(key, raw): &(Str<'a>, &'a RawValue)| {
-            Member { key: key.clone(), value: Raw::from(*raw) }.own()
+        let is_unknown = |(key, _): &&(CowStr<'a>, &'a RawValue)| !Self::KNOWN.contains(&&**key);
+        let keep = |(key, raw): &(CowStr<'a>, &'a RawValue)| {
+            UnknownMember { key: key.clone(), value: RawJson::from(*raw) }.into_owned()
         };
         let extra = self.members.iter().filter(is_unknown).map(keep).collect();
-        Ok(Header { id, section, kind, generated, version, checksum, chain, extra })
+        Ok(CollectionHeader { id, section, kind, generated, version, checksum, chain, extra })
     }
 
-    /// A member that may be missing but, if there, is a string.
-    fn text(&self, name: &str) -> Result<Option<Str<'a>>, Refusal> {
+    /// Returns an optional member that must be a string.
+    fn text(&self, name: &str) -> Result<Option<CowStr<'a>>, Refusal> {
         let pointer = format!("/collection/{name}");
         let Some(raw) = one(self.members, name, &pointer)? else { return Ok(None) };
         serde_json::from_str(raw.get())
@@ -245,7 +249,7 @@ impl<'a> Fields<'_, 'a> {
             .map_err(|_| refuse(malformed(name), &pointer, "not a string"))
     }
 
-    fn required(&self, name: &str) -> Result<Str<'a>, Refusal> {
+    fn required(&self, name: &str) -> Result<CowStr<'a>, Refusal> {
         self.text(name)?
             .ok_or_else(|| refuse(&rules::METADATA_MISSING, "/collection", format!("`{name}`")))
     }
@@ -259,32 +263,32 @@ impl<'a> Fields<'_, 'a> {
         Ok(text.into_string())
     }
 
-    fn version(&self, sink: &mut dyn FindingSink) -> Result<Version, Refusal> {
+    fn version(&self, sink: &mut dyn FindingSink) -> Result<FormatVersion, Refusal> {
         let text = self.required("version")?;
         let pointer = "/collection/version";
-        let version = Version::parse(&text)
+        let version = FormatVersion::parse(&text)
             .ok_or_else(|| refuse(&rules::VERSION_MALFORMED, pointer, quoted(&text)))?;
-        if Version::CURRENT.major < version.major {
+        if FormatVersion::CURRENT.major < version.major {
             return Err(refuse(&rules::VERSION_UNSUPPORTED, pointer, quoted(&text)));
         }
-        if Version::CURRENT.minor < version.minor {
+        if FormatVersion::CURRENT.minor < version.minor {
             report(sink, &rules::NEWER_MINOR, pointer, quoted(&text));
         }
         Ok(version)
     }
 
-    fn kind(&self, sink: &mut dyn FindingSink) -> Result<Kind, Refusal> {
+    fn kind(&self, sink: &mut dyn FindingSink) -> Result<CollectionKind, Refusal> {
         let kind = self.required("type")?;
         match &*kind {
             "snapshot" => {
                 if one(self.members, "since", "/collection/since")?.is_some() {
                     report(sink, &rules::SINCE_ON_SNAPSHOT, "/collection/since", "");
                 }
-                Ok(Kind::Snapshot)
+                Ok(CollectionKind::Snapshot)
             }
             "delta" => {
                 let since = self.required("since").and_then(|t| time("since", &t, sink))?;
-                Ok(Kind::Delta { since })
+                Ok(CollectionKind::Delta { since })
             }
             other => Err(refuse(&rules::METADATA_MALFORMED, "/collection/type", quoted(other))),
         }
@@ -293,22 +297,23 @@ impl<'a> Fields<'_, 'a> {
     fn checksum(&self) -> Result<Option<Digest>, Refusal> {
         let Some(text) = self.text("checksum")? else { return Ok(None) };
         let digest = Digest::parse(&text).ok_or_else(|| {
-            let detail = format!("{} digits", text.rsplit(':').next().map_or(0, str::len));
+            let detail =
+                format!("the value has {} digits", text.rsplit(':').next().map_or(0, str::len));
             refuse(&rules::CHECKSUM_MALFORMED, "/collection/checksum", detail)
         })?;
         Ok(Some(digest))
     }
 
-    fn chain(&self, sink: &mut dyn FindingSink) -> Result<Option<Chain>, Refusal> {
+    fn chain(&self, sink: &mut dyn FindingSink) -> Result<Option<StateChain>, Refusal> {
         let pointer = "/collection/rutter";
         let Some(raw) = one(self.members, "rutter", pointer)? else { return Ok(None) };
         let chain = serde_json::from_str::<ChainWire>(raw.get()).ok().and_then(|wire| {
             let from = match wire.from {
-                Some(text) => Some(State::parse(&text)?),
+                Some(text) => Some(SectionState::parse(&text)?),
                 None => None,
             };
-            let state = State::parse(&wire.state)?;
-            (wire.removed.len() <= Chain::MOST_REMOVED).then_some(Chain {
+            let state = SectionState::parse(&wire.state)?;
+            (wire.removed.len() <= StateChain::MAX_REMOVED).then_some(StateChain {
                 from,
                 state,
                 pages: wire.pages,

@@ -1,27 +1,26 @@
 //! Decides whether a checksum identifies a plain collection byte for byte.
 //!
-//! Input: the uncompressed text. Output: the checksum of line 1, where the text
-//! has this checksum and no other text of the same checksum can be accepted
-//! here. Rejects everything else with `None`; errors are those of the input.
+//! Input: the uncompressed text. Output: the checksum of line 1, if the text has this checksum and
+//! no other accepted text can have it. Returns `None` for everything else; errors are those of the
+//! input.
 
 use std::io::{self, BufRead, Read};
 
 use rutter_page::Digest;
 
-use crate::excise;
-use crate::hash::TailHash;
+use crate::checksum_span;
+use crate::hash::TextHasher;
 use crate::limits::Limits;
 
 /// Returns the checksum of a plain collection if it identifies its bytes.
 ///
-/// The checksum is the hash of the text without the checksum member (D01).
-/// So it says nothing about how the member itself is written; only the form
-/// without blanks or escapes is accepted.
+/// The checksum is the hash of the text without the checksum member (D01), so it does not cover
+/// how the member itself is written. Only the form without blanks or escapes is accepted.
 pub fn identifying_checksum(mut input: impl BufRead) -> io::Result<Option<Digest>> {
     let mut line = Vec::new();
     let longest = u64::try_from(Limits::default().page).unwrap_or(u64::MAX);
     input.by_ref().take(longest).read_until(b'\n', &mut line)?;
-    let Some(cut) = excise::find(&line) else { return Ok(None) };
+    let Some(cut) = checksum_span::find(&line) else { return Ok(None) };
     let [member, digits] = [&cut.member, &cut.digits].map(|range| line.get(range.clone()));
     let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
     let Some(claimed) = digits.and_then(|digits| Digest::parse(&format!("sha256:{digits}"))) else {
@@ -35,7 +34,7 @@ pub fn identifying_checksum(mut input: impl BufRead) -> io::Result<Option<Digest
     if !is_plain {
         return Ok(None);
     }
-    let mut hash = TailHash::default();
+    let mut hash = TextHasher::default();
     hash.update_excised(&line, Some(&cut));
     loop {
         let bytes = input.fill_buf()?;
@@ -63,7 +62,7 @@ mod tests {
     }
 
     #[test] // SCP-150 D01 D08
-    fn only_a_true_checksum_in_its_usual_form_identifies_bytes() {
+    fn only_a_correct_checksum_in_its_usual_form_identifies_bytes() {
         let good = collection(|digest| format!(",\"checksum\":\"{digest}\""));
         let found = identifying_checksum(&*good).unwrap();
         assert!(found.is_some());

@@ -1,25 +1,23 @@
-//! The SCP 0.1 container, both sides.
+//! Reads, writes, compares and merges SCP 0.1 collections.
 //!
-//! [`Reader`] takes a collection apart in constant memory and ends in a
-//! [`Receipt`], the only proof that it verified. [`Writer`] puts one together
-//! so that the same pages give the same bytes. [`merge`] holds the rules by
-//! which replicas are kept, as pure functions; [`diff`] and [`apply`] use them
-//! on files. [`advert`] is what a sitemap says about collections.
+//! [`CollectionReader`] reads a collection in constant memory; a [`ReadReceipt`] proves that the
+//! whole file was verified. [`CollectionWriter`] writes one, and the same pages always give the
+//! same bytes. [`merge`] holds the merge rules as pure functions; [`diff`] and [`apply`] run them
+//! on files. [`advert`] reads and writes the `scp:` elements of a sitemap.
 //!
-//! Refuses: to vouch for what was not read to its end, and to write what
-//! readers must refuse.
+//! Rejects files that were not read to their end, and writes nothing that readers must reject.
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 
 pub mod advert;
 mod apply;
 mod batch;
+mod batch_source;
+mod checksum_span;
 mod codec;
 mod cursor;
 mod diff;
 mod error;
-mod excise;
-mod feed;
 mod hash;
 mod header;
 mod identity;
@@ -34,18 +32,26 @@ mod spool;
 mod state;
 mod writer;
 
-pub use apply::{Applied, Applying, Fate, MassDeletion, apply, collection_id};
+pub use apply::{
+    ApplyOptions, ApplySummary, DeltaOutcome, MassDeletionPolicy, apply, collection_id,
+};
 pub use codec::{Coding, decoded};
-pub use cursor::{Input, Opener, Order};
-pub use diff::{Change, Difference, MergeError, diff};
+pub use cursor::{CollectionInput, CollectionOpener, InputOrder};
+pub use diff::{MergeError, PageChange, SnapshotDiff, diff};
 pub use error::{ReadError, WriteError};
-pub use hash::Form;
-pub use header::{Chain, Header, Kind, Version, is_name};
+pub use hash::ChecksumForm;
+pub use header::{CollectionHeader, CollectionKind, FormatVersion, StateChain, is_name};
 pub use identity::identifying_checksum;
 pub use limits::Limits;
-pub use lines::{Lent, Lines, Record, Tally};
-pub use pack::{Empty, Packing, canonical, pack};
-pub use reader::{Options, Reader, Receipt, Threads};
-pub use sort::{Entry, Sorted, Sorter};
-pub use state::State;
-pub use writer::{Spooled, Target, Track, Writer, Written, folder_of};
+pub use lines::{LineReader, PageBatch, PageRecord, ReadCounts};
+pub use pack::{EmptyInputPolicy, PackOptions, canonical, pack};
+pub use reader::{CollectionReader, ReadOptions, ReadReceipt, ReaderThreads};
+pub use sort::{KeyedLine, LineSorter, SortedLines};
+pub use state::SectionState;
+pub use writer::{
+    CollectionWriter, OutputTarget, SpooledPages, StateTracking, WrittenCollection, parent_folder,
+};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

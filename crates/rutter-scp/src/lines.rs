@@ -1,153 +1,169 @@
-//! Page lines, one by one, judged and counted.
+//! Reads, checks and counts page lines.
 //!
-//! Batches come from the [`Feed`]; each line is checked to be UTF-8, read by
-//! the [`Judge`], and lent to the caller as a [`Record`].
+//! Input: batches from a [`BatchSource`]. Output: each line as a [`PageRecord`], lent to the
+//! caller. Rejects lines that are not UTF-8 or not pages (see [`PageReader`]).
 
 use std::io::Read;
 use std::time::Instant;
 
 use rutter_finding::{Finding, FindingSink, Place, Refusal};
-use rutter_page::{Head, Judge, LineDigest, Page};
+use rutter_page::{LineDigest, Page, PageHead, PageReader};
 
-use crate::batch::{Cutter, Holds};
+use crate::batch::{BatchContent, BatchReader};
+use crate::batch_source::{BatchSource, InlineSource, InputSize};
 use crate::codec::{Coding, Decoder};
 use crate::error::ReadError;
-use crate::feed::{Feed, Inline, Totals};
-use crate::hash::TailHash;
+use crate::hash::TextHasher;
 use crate::limits::Limits;
 use crate::rules;
 
 /// A page and the line it was read from.
 #[derive(Debug)]
-pub struct Record<'r> {
-    /// Number of the line, counted from 1.
+pub struct PageRecord<'r> {
+    /// Line number, counted from 1.
     pub line: u64,
-    /// The line as it was written, without its line end.
+    /// The line as written, without its line end.
     pub text: &'r str,
-    /// What it says.
+    /// The parsed page.
     pub page: Page<'r>,
 }
 
-impl<'r> Record<'r> {
-    /// Address and modification time, for whoever keeps the line as it is.
-    pub fn head(&self) -> Head<'r> {
-        Head { url: self.page.url.clone(), modified: self.page.modified }
+impl<'r> PageRecord<'r> {
+    /// Returns the address and modification time of the page.
+    pub fn head(&self) -> PageHead<'r> {
+        PageHead { url: self.page.url.clone(), modified: self.page.modified }
     }
 
-    /// The line's digest: one more hash of its bytes.
+    /// Computes the digest of the line.
     pub fn digest(&self) -> LineDigest {
         LineDigest::of(self.text.as_bytes())
     }
 }
 
-/// What has been counted so far.
+/// Counts of lines and pages read so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Tally {
-    /// Lines of any kind, line 1 included.
+pub struct ReadCounts {
+    /// Lines of any type, including line 1.
     pub lines: u64,
-    /// Pages that could be used.
+    /// Usable pages.
     pub pages: u64,
-    /// Pages that were skipped, each with a finding.
+    /// Skipped pages; each has a finding.
     pub skipped: u64,
 }
 
-/// What [`Lines::next_unless`] came upon.
-pub(crate) enum Next<T> {
-    /// The line that is known.
+/// Result of [`LineReader::next_unless`].
+pub(crate) enum NextPage<T> {
+    /// The line equals the known line.
     Known,
-    /// Another page, and what was made of it.
+    /// Another page, with the value that the caller made from it.
     Taken(T),
 }
 
-/// Judged page lines of one input.
+/// Reads the page lines of one input.
 #[derive(Debug)]
-pub struct Lines {
-    feed: Feed,
-    state: LineState,
+pub struct LineReader {
+    feed: BatchSource,
+    state: LineChecker,
     codings: Vec<Coding>,
-    /// Whether the bytes could not be had or decoded to their end.
+    /// Whether reading or decoding has failed.
     has_failed: bool,
 }
 
-/// What has been dealt with before the first page line.
+/// Position of the first page line.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Begun {
-    /// Bytes of the first batch.
+pub(crate) struct ReadPosition {
+    /// Offset in the first batch.
     pub(crate) at: usize,
-    /// Lines.
+    /// Number of lines before it.
     pub(crate) lines: u64,
-    /// Whether a carriage return has been reported.
+    /// Whether a carriage return was reported already.
     pub(crate) has_met_crlf: bool,
 }
 
-/// Everything about the lines but the bytes, so that both can be borrowed.
+/// State of reading without the batch itself, so that both can be borrowed at once.
 #[derive(Debug)]
-struct LineState {
-    judge: Judge,
+struct LineChecker {
+    judge: PageReader,
     limits: Limits,
-    tally: Tally,
-    /// Where in the batch at hand the next line begins.
+    tally: ReadCounts,
+    /// Offset of the next line in the current batch.
     at: usize,
     first_blank: Option<u64>,
     has_met_crlf: bool,
-    /// Why the text was refused, if it was: said again to whoever goes on.
+    /// The refusal of this input, if there was one; returned again by further calls.
     refused: Option<Refusal>,
 }
 
-/// Page lines lent from one batch.
+/// Page lines of one batch.
 #[derive(Debug)]
-pub struct Lent<'r> {
+pub struct PageBatch<'r> {
     bytes: &'r [u8],
-    state: &'r mut LineState,
+    state: &'r mut LineChecker,
 }
 
-impl Lines {
-    /// Opens JSON Lines of pages, without a collection line before them.
+impl LineReader {
+    /// Opens JSON Lines of pages without line 1 of a collection.
     ///
-    /// Coded input is decoded by what it is; `size` is the input's size where
-    /// it is known.
+    /// A coding is detected by content. `size` is the size of the input, if known.
     pub fn open(
         input: impl Read + Send + 'static,
         size: Option<u64>,
         limits: Limits,
     ) -> Result<Self, ReadError> {
-        let cutter = Cutter::new(Decoder::open(input, size, limits)?, limits.page);
-        let codings = cutter.codings().to_vec();
-        let feed = Feed::Inline(Box::new(Inline::new(cutter, TailHash::default(), None)));
-        Ok(Self::new(feed, codings, limits, Begun::default()))
+        let batch_reader = BatchReader::new(Decoder::open(input, size, limits)?, limits.page);
+        let codings = batch_reader.codings().to_vec();
+        let feed = BatchSource::Inline(Box::new(InlineSource::new(
+            batch_reader,
+            TextHasher::default(),
+            None,
+        )));
+        Ok(Self::new(feed, codings, limits, ReadPosition::default()))
     }
 
-    /// Goes on with a feed whose first lines have been dealt with.
-    pub(crate) fn new(feed: Feed, codings: Vec<Coding>, limits: Limits, begun: Begun) -> Self {
-        let judge = Judge::new(limits.parts);
-        let Begun { at, lines, has_met_crlf } = begun;
-        let tally = Tally { lines, ..Tally::default() };
-        let state =
-            LineState { judge, limits, tally, at, first_blank: None, has_met_crlf, refused: None };
+    /// Continues with a source whose first lines were processed already.
+    pub(crate) fn new(
+        feed: BatchSource,
+        codings: Vec<Coding>,
+        limits: Limits,
+        position: ReadPosition,
+    ) -> Self {
+        let judge = PageReader::new(limits.parts);
+        let ReadPosition { at, lines, has_met_crlf } = position;
+        let tally = ReadCounts { lines, ..ReadCounts::default() };
+        let state = LineChecker {
+            judge,
+            limits,
+            tally,
+            at,
+            first_blank: None,
+            has_met_crlf,
+            refused: None,
+        };
         Self { feed, state, codings, has_failed: false }
     }
 
-    /// What has been counted so far.
-    pub fn tally(&self) -> Tally {
+    /// Returns the counts so far.
+    pub fn tally(&self) -> ReadCounts {
         self.state.tally
     }
 
-    /// The codings that were undone, outermost first.
+    /// Returns the codings that were removed, outermost first.
     pub fn codings(&self) -> &[Coding] {
         &self.codings
     }
 
-    /// Lends the batch at hand, or the next one; `None` at the end.
+    /// Returns the current batch if it has lines left, else the next one; `None` at the end.
     ///
-    /// What is left of a batch that was not read to its end is lent again.
-    ///
-    /// After an error every further call is an error too.
-    pub fn batch(&mut self, sink: &mut dyn FindingSink) -> Result<Option<Lent<'_>>, ReadError> {
+    /// After an error, every further call returns an error too.
+    pub fn batch(
+        &mut self,
+        sink: &mut dyn FindingSink,
+    ) -> Result<Option<PageBatch<'_>>, ReadError> {
         if let Some(refusal) = &self.state.refused {
             return Err(refusal.clone().into());
         }
         if self.has_failed {
-            return Err(std::io::Error::other("reading has failed before").into());
+            return Err(std::io::Error::other("reading this input has failed before").into());
         }
         while self.feed.current().is_none_or(|batch| batch.bytes().len() <= self.state.at) {
             let advanced = self.feed.advance();
@@ -164,23 +180,23 @@ impl Lines {
             }
             self.state.at = 0;
             let holds = self.feed.current().map(|batch| batch.holds);
-            if matches!(holds, Some(Holds::Piece | Holds::LastPiece)) {
+            if matches!(holds, Some(BatchContent::Piece | BatchContent::LastPiece)) {
                 self.state.at = usize::MAX;
             }
-            if holds == Some(Holds::LastPiece) {
+            if holds == Some(BatchContent::LastPiece) {
                 self.state.tally.lines += 1;
                 self.state.skip_long(sink);
             }
         }
         let bytes = self.feed.current().map_or(&[][..], |batch| batch.bytes());
-        Ok(Some(Lent { bytes, state: &mut self.state }))
+        Ok(Some(PageBatch { bytes, state: &mut self.state }))
     }
 
-    /// Hands the next page to `take`; `None` at the end.
+    /// Passes the next page to `take`. Returns `None` at the end.
     pub fn next<T>(
         &mut self,
         sink: &mut dyn FindingSink,
-        take: impl FnOnce(Record<'_>) -> T,
+        take: impl FnOnce(PageRecord<'_>) -> T,
     ) -> Result<Option<T>, ReadError> {
         loop {
             let Some(mut batch) = self.batch(sink)? else { return Ok(None) };
@@ -190,42 +206,42 @@ impl Lines {
         }
     }
 
-    /// Hands the next page to `take`, unless its line is `known`: then it has
-    /// been judged elsewhere.
+    /// Passes the next page to `take`, unless its line equals `known` and was therefore checked
+    /// already.
     pub(crate) fn next_unless<T>(
         &mut self,
         known: &[u8],
         sink: &mut dyn FindingSink,
-        take: impl FnOnce(Record<'_>) -> T,
-    ) -> Result<Option<Next<T>>, ReadError> {
+        take: impl FnOnce(PageRecord<'_>) -> T,
+    ) -> Result<Option<NextPage<T>>, ReadError> {
         if let Some(mut batch) = self.batch(sink)?
             && batch.skip_known(known)
         {
-            return Ok(Some(Next::Known));
+            return Ok(Some(NextPage::Known));
         }
-        Ok(self.next(sink, take)?.map(Next::Taken))
+        Ok(self.next(sink, take)?.map(NextPage::Taken))
     }
 
-    pub(crate) fn finish(self) -> (TailHash, Totals) {
+    pub(crate) fn finish(self) -> (TextHasher, InputSize) {
         self.feed.finish()
     }
 }
 
-impl<'r> Lent<'r> {
-    /// The next page of this batch; `None` when it is used up.
+impl<'r> PageBatch<'r> {
+    /// Returns the next page of this batch; `None` after the last one.
     ///
-    /// Pages that are skipped leave a finding and are passed over.
+    /// Skipped pages are reported as findings.
     pub fn next_page(
         &mut self,
         sink: &mut dyn FindingSink,
-    ) -> Result<Option<Record<'r>>, ReadError> {
+    ) -> Result<Option<PageRecord<'r>>, ReadError> {
         self.try_next(sink).map_err(|refusal| {
             self.state.refused = Some(refusal.clone());
             refusal.into()
         })
     }
 
-    fn try_next(&mut self, sink: &mut dyn FindingSink) -> Result<Option<Record<'r>>, Refusal> {
+    fn try_next(&mut self, sink: &mut dyn FindingSink) -> Result<Option<PageRecord<'r>>, Refusal> {
         while let Some(text) = self.next_line() {
             let number = self.state.tally.lines;
             let Some(text) = self.state.trim(text, number, sink) else { continue };
@@ -234,17 +250,17 @@ impl<'r> Lent<'r> {
                 continue;
             }
             let text = simdutf8::compat::from_utf8(text).map_err(|error| {
-                let detail = format!("at byte {} of the line", error.valid_up_to() + 1);
+                let detail = format!("invalid byte {} of the line", error.valid_up_to() + 1);
                 Refusal::new(&rutter_page::rules::INVALID_UTF8, Place::line(number), detail)
             })?;
             if let Some(page) = self.state.read(text, number, sink)? {
-                return Ok(Some(Record { line: number, text, page }));
+                return Ok(Some(PageRecord { line: number, text, page }));
             }
         }
         Ok(None)
     }
 
-    /// Counts the next line without judging it, where it is `known`.
+    /// Counts the next line without checking it if it equals `known`.
     fn skip_known(&mut self, known: &[u8]) -> bool {
         let rest = self.bytes.get(self.state.at..).unwrap_or_default();
         let is_known = !known.is_empty()
@@ -269,8 +285,8 @@ impl<'r> Lent<'r> {
     }
 }
 
-impl LineState {
-    /// Takes line ends off; `None` for a blank line.
+impl LineChecker {
+    /// Removes the line end. Returns `None` for a blank line.
     fn trim<'r>(
         &mut self,
         text: &'r [u8],
@@ -292,7 +308,7 @@ impl LineState {
             self.first_blank.get_or_insert(number);
             return None;
         }
-        // Blank lines at the end are nothing; this one was not at the end.
+        // Blank lines are allowed only at the end, so report this one.
         if let Some(blank) = self.first_blank.take() {
             sink.report(Finding::new(&rules::BLANK_LINE, Place::line(blank), ""));
         }
@@ -305,7 +321,7 @@ impl LineState {
         number: u64,
         sink: &mut dyn FindingSink,
     ) -> Result<Option<Page<'r>>, Refusal> {
-        /// Below this a page cannot take long, and the clock costs more.
+        /// Shorter pages are not timed: reading the clock would cost more than parsing.
         const TIMED_FROM: usize = 64 << 10;
         let started = (TIMED_FROM < text.len()).then(Instant::now);
         let page = self.judge.read(text, number, sink)?;
@@ -313,7 +329,8 @@ impl LineState {
             let megabytes = u64::try_from(text.len() / 1_000_000).unwrap_or(u64::MAX);
             let allowed = self.limits.page_millis.saturating_mul(2 + megabytes) / 2;
             if u128::from(allowed) <= started.elapsed().as_millis() {
-                let detail = format!("more than {allowed} ms for {} bytes", text.len());
+                let detail =
+                    format!("parsing took more than {allowed} ms for {} bytes", text.len());
                 return Err(Refusal::new(&rules::PAGE_TOO_SLOW, Place::line(number), detail));
             }
         }
@@ -326,7 +343,8 @@ impl LineState {
 
     fn skip_long(&mut self, sink: &mut dyn FindingSink) {
         self.tally.skipped += 1;
-        let detail = format!("more than {} bytes, skipped", self.limits.page);
+        let detail =
+            format!("the line has more than {} bytes; the page is skipped", self.limits.page);
         let place = Place::line(self.tally.lines);
         sink.report(Finding::new(&rules::PAGE_TOO_LARGE, place, detail));
     }

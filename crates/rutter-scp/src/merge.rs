@@ -1,136 +1,137 @@
-//! How a replica is kept: the rules as pure functions.
+//! Merge rules of replicas, as pure functions (D21 to D27, D95).
 //!
-//! No file, no clock, no store: whoever has pages and times asks here what to
-//! do with them (D21 to D27, D95).
+//! Input: times, counts and headers. Output: decisions. No file, clock or store is accessed.
 
 use rutter_page::Timestamp;
 
-use crate::header::{Header, Kind};
+use crate::header::{CollectionHeader, CollectionKind};
 
-/// What to do with a page that comes in.
+/// What to do with an incoming page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Merge {
-    /// Not known here: take it.
+pub enum MergeDecision {
+    /// The page is new: insert it.
     Insert,
-    /// Later than ours: take it instead.
+    /// The page is newer than the local copy: replace the copy.
     Replace,
-    /// As old as ours or older: ours stays.
+    /// The page is not newer than the local copy: keep the copy.
     Keep,
 }
 
-/// Decides by modification time alone; an equal time keeps the local copy.
+/// Decides about a page of a delta by modification time alone. An equal time keeps the local copy.
 ///
 /// ```
 /// # use rutter_page::Timestamp;
-/// # use rutter_scp::merge::{Merge, delta};
+/// # use rutter_scp::merge::{MergeDecision, decide_delta_page};
 /// let noon = Timestamp::parse("2026-05-01T12:00:00Z").unwrap();
-/// assert_eq!(delta(Some(noon), noon), Merge::Keep);
+/// assert_eq!(decide_delta_page(Some(noon), noon), MergeDecision::Keep);
 /// ```
-pub fn delta(local: Option<Timestamp>, incoming: Timestamp) -> Merge {
+pub fn decide_delta_page(local: Option<Timestamp>, incoming: Timestamp) -> MergeDecision {
     match local {
-        None => Merge::Insert,
-        Some(local) if local < incoming => Merge::Replace,
-        Some(_) => Merge::Keep,
+        None => MergeDecision::Insert,
+        Some(local) if local < incoming => MergeDecision::Replace,
+        Some(_) => MergeDecision::Keep,
     }
 }
 
-/// The same for a page of a snapshot, which also wins at equal times (D23).
+/// Decides about a page of a snapshot, which also replaces at equal times (D23).
 ///
-/// `same_content` tells whether both are the same line; an equal time with
-/// different content is the publisher's error, and the snapshot is believed.
-pub fn snapshot(local: Option<Timestamp>, incoming: Timestamp, same_content: bool) -> Merge {
+/// `same_content` says whether both lines are identical. An equal time with different content is
+/// an error of the publisher; the snapshot wins.
+pub fn decide_snapshot_page(
+    local: Option<Timestamp>,
+    incoming: Timestamp,
+    same_content: bool,
+) -> MergeDecision {
     match local {
-        None => Merge::Insert,
-        Some(local) if local < incoming => Merge::Replace,
-        Some(local) if local == incoming && !same_content => Merge::Replace,
-        Some(_) => Merge::Keep,
+        None => MergeDecision::Insert,
+        Some(local) if local < incoming => MergeDecision::Replace,
+        Some(local) if local == incoming && !same_content => MergeDecision::Replace,
+        Some(_) => MergeDecision::Keep,
     }
 }
 
-/// Tells whether a page that a snapshot does not have is deleted.
+/// Returns whether a page that is absent from a snapshot is deleted.
 ///
-/// It stays where a delta younger than the snapshot wrote it.
+/// The page is kept if a delta newer than the snapshot wrote it.
 pub fn is_deleted_by(snapshot_generated: Timestamp, last_delta: Option<Timestamp>) -> bool {
     last_delta.is_none_or(|delta| delta <= snapshot_generated)
 }
 
-/// What a delta can do for a replica that knows everything up to a mark.
+/// How a delta relates to a replica that knows all changes up to a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fit {
-    /// It goes on where the replica stands.
+pub enum DeltaFit {
+    /// The delta continues from the time of the replica.
     Applies,
-    /// It holds nothing the replica does not have.
+    /// The replica has everything in the delta already.
     Covered,
-    /// Changes between the mark and the delta's `since` would be lost.
+    /// Changes between the time of the replica and the `since` of the delta would be lost.
     Gap,
 }
 
-/// Compares a delta's span with the replica's high-water mark (D25).
-pub fn fit(mark: Timestamp, since: Timestamp, generated: Timestamp) -> Fit {
+/// Compares the period of a delta with `mark`, the time up to which the replica is complete (D25).
+pub fn fit_delta(mark: Timestamp, since: Timestamp, generated: Timestamp) -> DeltaFit {
     if generated <= mark {
-        Fit::Covered
+        DeltaFit::Covered
     } else if mark < since {
-        Fit::Gap
+        DeltaFit::Gap
     } else {
-        Fit::Applies
+        DeltaFit::Applies
     }
 }
 
-/// The order in which deltas are applied: by `generated`, ties by `since`,
-/// then by id.
-pub fn order(header: &Header) -> (Timestamp, Option<Timestamp>, String) {
+/// Returns the sort key of deltas: `generated`, then `since`, then the id.
+pub fn delta_order(header: &CollectionHeader) -> (Timestamp, Option<Timestamp>, String) {
     (header.generated, header.kind.since(), header.id.clone())
 }
 
-/// Tells whether a snapshot may replace what was accepted before: it must not
-/// be older than the newest one (D23, D26).
+/// Returns whether a snapshot is older than the newest accepted one (D23, D26).
 pub fn is_replay(generated: Timestamp, newest_accepted: Option<Timestamp>) -> bool {
     newest_accepted.is_some_and(|newest| generated < newest)
 }
 
-/// Tells whether so many deletions at once need somebody's word: more than
-/// half of a section of more than 20 pages (D23).
+/// Returns whether a deletion needs confirmation: more than half of a section of more than 20
+/// pages (D23).
 pub fn is_mass_deletion(pages_before: u64, deleted: u64) -> bool {
     20 < pages_before && pages_before / 2 < deleted
 }
 
-/// Tells whether a snapshot is held back until another confirms it: it has no
-/// pages, or it would delete too many (D23).
+/// Returns whether a snapshot is held back until another one confirms it: it is empty, or it would
+/// delete too many pages (D23).
 pub fn is_held_back(pages_before: u64, deleted: u64, pages_after: u64) -> bool {
     (0 < pages_before && pages_after == 0) || is_mass_deletion(pages_before, deleted)
 }
 
-/// How old a collection is in a reader's eyes.
+/// Age of a collection compared with the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Age {
-    /// Neither too young nor too old.
+pub enum CollectionAge {
+    /// Within the accepted range.
     Fine,
-    /// Generated later than clocks can disagree.
+    /// Generated later than clock skew can explain.
     Future,
     /// So old that it may be a replay.
     Past,
 }
 
-/// Clock skew that is tolerated, in seconds.
-pub const SKEW: i64 = 600;
-/// Age beyond which a collection is taken for a replay, in seconds.
-pub const OLDEST: i64 = 400 * 86_400;
+/// Tolerated clock skew in seconds.
+pub const MAX_CLOCK_SKEW: i64 = 600;
+/// Age in seconds beyond which a collection is treated as a replay.
+pub const MAX_AGE: i64 = 400 * 86_400;
 
 /// Compares `generated` with the clock (D26).
-pub fn age(generated: Timestamp, now: Timestamp) -> Age {
+pub fn classify_age(generated: Timestamp, now: Timestamp) -> CollectionAge {
     let seconds = now.seconds_since(generated);
-    if seconds < -SKEW {
-        Age::Future
-    } else if OLDEST < seconds {
-        Age::Past
+    if seconds < -MAX_CLOCK_SKEW {
+        CollectionAge::Future
+    } else if MAX_AGE < seconds {
+        CollectionAge::Past
     } else {
-        Age::Fine
+        CollectionAge::Fine
     }
 }
 
-/// Tells whether a header is a delta's.
-pub fn is_delta(header: &Header) -> bool {
-    matches!(header.kind, Kind::Delta { .. })
+/// Returns whether a header belongs to a delta.
+pub fn is_delta(header: &CollectionHeader) -> bool {
+    matches!(header.kind, CollectionKind::Delta { .. })
 }
 
 #[cfg(test)]
@@ -142,58 +143,58 @@ mod tests {
     }
 
     #[test] // SCP-132
-    fn spec_later_delta_page_replaces() {
-        assert_eq!(delta(Some(at(1)), at(2)), Merge::Replace);
+    fn later_delta_page_replaces_local_page() {
+        assert_eq!(decide_delta_page(Some(at(1)), at(2)), MergeDecision::Replace);
     }
 
     #[test] // SCP-133
-    fn spec_equal_or_earlier_delta_page_is_ignored() {
-        assert_eq!(delta(Some(at(2)), at(2)), Merge::Keep);
-        assert_eq!(delta(Some(at(2)), at(1)), Merge::Keep);
+    fn equal_or_earlier_delta_page_is_ignored() {
+        assert_eq!(decide_delta_page(Some(at(2)), at(2)), MergeDecision::Keep);
+        assert_eq!(decide_delta_page(Some(at(2)), at(1)), MergeDecision::Keep);
     }
 
     #[test] // SCP-134
-    fn spec_unknown_delta_page_is_inserted() {
-        assert_eq!(delta(None, at(1)), Merge::Insert);
+    fn unknown_delta_page_is_inserted() {
+        assert_eq!(decide_delta_page(None, at(1)), MergeDecision::Insert);
     }
 
     #[test] // SCP-135 D23
-    fn spec_absent_from_a_newer_snapshot_is_deleted() {
+    fn page_absent_from_newer_snapshot_is_deleted() {
         assert!(is_deleted_by(at(5), None));
         assert!(is_deleted_by(at(5), Some(at(5))));
         assert!(!is_deleted_by(at(5), Some(at(6))));
     }
 
     #[test] // D23
-    fn ours_snapshot_wins_at_equal_times() {
-        assert_eq!(snapshot(Some(at(2)), at(2), false), Merge::Replace);
-        assert_eq!(snapshot(Some(at(2)), at(2), true), Merge::Keep);
-        assert_eq!(snapshot(Some(at(3)), at(2), false), Merge::Keep);
-        assert_eq!(snapshot(Some(at(1)), at(2), true), Merge::Replace);
-        assert_eq!(snapshot(None, at(2), false), Merge::Insert);
+    fn snapshot_wins_at_equal_times() {
+        assert_eq!(decide_snapshot_page(Some(at(2)), at(2), false), MergeDecision::Replace);
+        assert_eq!(decide_snapshot_page(Some(at(2)), at(2), true), MergeDecision::Keep);
+        assert_eq!(decide_snapshot_page(Some(at(3)), at(2), false), MergeDecision::Keep);
+        assert_eq!(decide_snapshot_page(Some(at(1)), at(2), true), MergeDecision::Replace);
+        assert_eq!(decide_snapshot_page(None, at(2), false), MergeDecision::Insert);
     }
 
     #[test] // SCP-139 D25
-    fn spec_deltas_are_used_when_they_reach_back_far_enough() {
-        assert_eq!(fit(at(5), at(4), at(6)), Fit::Applies);
-        assert_eq!(fit(at(5), at(5), at(6)), Fit::Applies);
-        assert_eq!(fit(at(5), at(6), at(7)), Fit::Gap);
-        assert_eq!(fit(at(5), at(3), at(5)), Fit::Covered);
+    fn delta_applies_when_it_reaches_back_to_the_mark() {
+        assert_eq!(fit_delta(at(5), at(4), at(6)), DeltaFit::Applies);
+        assert_eq!(fit_delta(at(5), at(5), at(6)), DeltaFit::Applies);
+        assert_eq!(fit_delta(at(5), at(6), at(7)), DeltaFit::Gap);
+        assert_eq!(fit_delta(at(5), at(3), at(5)), DeltaFit::Covered);
     }
 
     #[test] // SCP-166 D26
-    fn spec_age_is_judged_by_the_clock_it_is_given() {
+    fn age_is_classified_by_the_given_clock() {
         let now = at(0);
-        assert_eq!(age(now.plus_seconds(600), now), Age::Fine);
-        assert_eq!(age(now.plus_seconds(601), now), Age::Future);
-        assert_eq!(age(now.plus_seconds(-OLDEST), now), Age::Fine);
-        assert_eq!(age(now.plus_seconds(-OLDEST - 1), now), Age::Past);
+        assert_eq!(classify_age(now.plus_seconds(600), now), CollectionAge::Fine);
+        assert_eq!(classify_age(now.plus_seconds(601), now), CollectionAge::Future);
+        assert_eq!(classify_age(now.plus_seconds(-MAX_AGE), now), CollectionAge::Fine);
+        assert_eq!(classify_age(now.plus_seconds(-MAX_AGE - 1), now), CollectionAge::Past);
         assert!(is_replay(at(1), Some(at(2))) && !is_replay(at(2), Some(at(2))));
         assert!(!is_replay(at(1), None));
     }
 
     #[test] // D23
-    fn ours_mass_deletion_needs_a_word() {
+    fn mass_deletion_is_more_than_half_of_over_20_pages() {
         assert!(!is_mass_deletion(20, 20));
         assert!(!is_mass_deletion(100, 50));
         assert!(is_mass_deletion(100, 51));

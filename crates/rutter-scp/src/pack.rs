@@ -1,69 +1,71 @@
-//! Makes a collection from JSON Lines of pages: how a database or a content
-//! system publishes without HTML.
+//! Packs JSON Lines of pages into a collection, for databases and content systems that publish
+//! without HTML.
 //!
-//! Pages are judged, written in canonical form and sorted by key, so that the
-//! same pages give the same file whatever order they came in.
+//! Pages are checked, written in canonical form and sorted by key: the same pages give the same
+//! file in whichever order they arrive.
 //!
-//! Refuses: pages with faults, unless told to mend what readers would mend.
+//! Rejects pages with errors. In lenient mode, errors that readers would repair are repaired.
 
 use std::path::Path;
 
-use rutter_finding::{Finding, FindingSink, Mode, Place, Refusal, Severity, quoted};
+use rutter_finding::{Finding, FindingSink, Place, Refusal, Severity, Strictness, quoted};
 use rutter_page::{LanguageTag, Page};
 
-use crate::cursor::{Input, Order};
+use crate::cursor::{CollectionInput, InputOrder};
 use crate::diff::MergeError;
 use crate::error::{ReadError, WriteError};
-use crate::header::{Header, Kind};
+use crate::header::{CollectionHeader, CollectionKind};
 use crate::limits::Limits;
-use crate::lines::{Lines, Record};
-use crate::merge::{self, Merge};
+use crate::lines::{LineReader, PageRecord};
+use crate::merge::{self, MergeDecision};
 use crate::rules;
-use crate::sort::{Entry, Sorter};
-use crate::writer::{Target, Track, Writer, Written};
+use crate::sort::{KeyedLine, LineSorter};
+use crate::writer::{CollectionWriter, OutputTarget, StateTracking, WrittenCollection};
 
-/// How pages are packed.
+/// Options of [`pack`].
 #[derive(Debug, Clone, Copy)]
-pub struct Packing {
-    /// Ceilings for the inputs.
+pub struct PackOptions {
+    /// Limits for the inputs.
     pub limits: Limits,
-    /// Whether the inputs are taken to be sorted by key.
-    pub order: Order,
-    /// Strict: a fault stops. Lenient: what readers would mend is mended.
-    pub mode: Mode,
-    /// Whether a snapshot carries its state.
-    pub track: Track,
+    /// Whether the inputs are already sorted by key.
+    pub order: InputOrder,
+    /// Strict rejects a page with errors; lenient repairs what readers would repair.
+    pub mode: Strictness,
+    /// Whether a snapshot includes its state.
+    pub track: StateTracking,
     /// Whether a collection without pages is written.
-    pub empty: Empty,
+    pub empty: EmptyInputPolicy,
 }
 
-/// Whether a collection without pages is written. Mostly it means that
-/// something went wrong before, and readers would lose the whole section.
+/// Whether a collection without pages may be written.
+///
+/// An empty collection usually comes from an earlier failure, and it deletes the whole section at
+/// its readers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Empty {
-    /// Stop and ask.
+pub enum EmptyInputPolicy {
+    /// Fail with [`MergeError::Empty`].
     Refused,
-    /// It is meant.
+    /// Write the empty collection.
     Allowed,
 }
 
 /// Packs the pages of all inputs, in order, into the targets.
 pub fn pack(
-    mut inputs: Vec<Input<'_>>,
-    header: Header,
-    how: Packing,
-    targets: &[Target],
+    mut inputs: Vec<CollectionInput<'_>>,
+    header: CollectionHeader,
+    how: PackOptions,
+    targets: &[OutputTarget],
     folder: &Path,
-) -> Result<Vec<Written>, MergeError> {
-    let mut writer = Writer::new(folder, how.track, how.limits)?;
-    let mut gather = match how.order {
-        Order::Given => Gather::Direct(&mut writer, None),
-        Order::Sort => Gather::Sorted(Sorter::new(folder)),
+) -> Result<Vec<WrittenCollection>, MergeError> {
+    let mut writer = CollectionWriter::new(folder, how.track, how.limits)?;
+    let mut collector = match how.order {
+        InputOrder::Given => LineCollector::Direct(&mut writer, None),
+        InputOrder::Sort => LineCollector::Sorted(LineSorter::new(folder)),
     };
     for (number, input) in inputs.iter_mut().enumerate() {
-        read_all(input, number, &how, &mut gather)?;
+        read_all(input, number, &how, &mut collector)?;
     }
-    if let Gather::Sorted(sorter) = gather {
+    if let LineCollector::Sorted(sorter) = collector {
         for (number, finding) in write_sorted(sorter, &mut writer, how.mode)? {
             if let Some(input) = inputs.get_mut(number) {
                 input.sink.report(finding);
@@ -71,32 +73,32 @@ pub fn pack(
         }
     }
     let spooled = writer.close()?;
-    if spooled.pages() == 0 && how.empty == Empty::Refused {
+    if spooled.pages() == 0 && how.empty == EmptyInputPolicy::Refused {
         return Err(MergeError::Empty);
     }
-    let chain = spooled.snapshot_chain().filter(|_| header.kind == Kind::Snapshot);
-    Ok(spooled.finish(Header { chain, ..header }, targets)?)
+    let chain = spooled.snapshot_chain().filter(|_| header.kind == CollectionKind::Snapshot);
+    Ok(spooled.finish(CollectionHeader { chain, ..header }, targets)?)
 }
 
-/// Where pages go as they come.
-enum Gather<'w> {
-    /// Straight to the writer; the key of the last page.
-    Direct(&'w mut Writer, Option<String>),
-    Sorted(Sorter),
+/// Destination of the pages that are read.
+enum LineCollector<'w> {
+    /// Written at once. Holds the key of the last page, to check the order.
+    Direct(&'w mut CollectionWriter, Option<String>),
+    Sorted(LineSorter),
 }
 
 fn read_all(
-    input: &mut Input<'_>,
+    input: &mut CollectionInput<'_>,
     number: usize,
-    how: &Packing,
-    gather: &mut Gather<'_>,
+    how: &PackOptions,
+    collector: &mut LineCollector<'_>,
 ) -> Result<(), MergeError> {
     let read_error = MergeError::read(number);
     let (bytes, size) = (input.open)().map_err(|error| read_error(error.into()))?;
-    let mut lines = Lines::open(bytes, size, how.limits).map_err(&read_error)?;
-    let mut sink = Gatekeeper { mode: how.mode, inner: input.sink, refused: None };
+    let mut lines = LineReader::open(bytes, size, how.limits).map_err(&read_error)?;
+    let mut sink = StrictSink { mode: how.mode, inner: input.sink, refused: None };
     loop {
-        let taken = lines.next(&mut sink, |record| gather.take(record, number));
+        let taken = lines.next(&mut sink, |record| collector.take(record, number));
         if let Some(refusal) = sink.refused.take() {
             return Err(MergeError::Read(number, refusal.into()));
         }
@@ -107,14 +109,14 @@ fn read_all(
     }
 }
 
-/// Passes findings on; in strict mode turns the first error into a refusal.
-struct Gatekeeper<'s> {
-    mode: Mode,
+/// Forwards findings. In strict mode the first error becomes a refusal.
+struct StrictSink<'s> {
+    mode: Strictness,
     inner: &'s mut dyn FindingSink,
     refused: Option<Refusal>,
 }
 
-impl FindingSink for Gatekeeper<'_> {
+impl FindingSink for StrictSink<'_> {
     fn report(&mut self, finding: Finding) {
         let is_error = finding.rule.severity(self.mode) == Some(Severity::Error);
         if is_error && self.refused.is_none() {
@@ -126,13 +128,13 @@ impl FindingSink for Gatekeeper<'_> {
     }
 }
 
-impl Gather<'_> {
-    fn take(&mut self, record: Record<'_>, number: usize) -> Result<(), MergeError> {
+impl LineCollector<'_> {
+    fn take(&mut self, record: PageRecord<'_>, number: usize) -> Result<(), MergeError> {
         let place = Place::line(record.line);
         let page = canonical(record.page);
         if page.content.is_empty() {
-            // A reader keeps such a page; nobody may write it (D32). The
-            // finding about it has been reported.
+            // Readers accept a page without content, but writing one is not allowed (D32). The
+            // finding was reported already.
             return Ok(());
         }
         match self {
@@ -149,8 +151,9 @@ impl Gather<'_> {
                 *last = Some(page.url.key().to_owned());
             }
             Self::Sorted(sorter) => {
-                // Where it came from goes along, for whoever finds it twice.
-                let mut line = Origin { input: number, line: record.line }.to_bytes().to_vec();
+                // The origin is stored with the line, so that a duplicate can be reported with its
+                // line number.
+                let mut line = LineOrigin { input: number, line: record.line }.to_bytes().to_vec();
                 line.extend_from_slice(page.to_line().as_bytes());
                 let pushed = sorter.push(page.url.key(), page.modified, &line);
                 pushed.map_err(|error| MergeError::Read(number, error.into()))?;
@@ -160,11 +163,13 @@ impl Gather<'_> {
     }
 }
 
-/// The page as we write it: every URL a URI, its language in the customary
-/// case, and unknown where the schema's pattern has no place for it (D42).
+/// Returns the page in canonical form.
+///
+/// Every URL becomes a URI. The language tag gets its usual case, or becomes undetermined if the
+/// pattern of the schema does not allow it (D42).
 pub fn canonical(page: Page<'_>) -> Page<'_> {
     let page = page.with_uris();
-    // Two lower-case letters are what they should be.
+    // Two lower-case letters are canonical already.
     if page.language.as_str().len() == 2 && page.language.is_regular() {
         return page;
     }
@@ -173,21 +178,21 @@ pub fn canonical(page: Page<'_>) -> Page<'_> {
     Page { language, ..page }
 }
 
-/// Where a line came from, in front of it while it is sorted.
+/// Input and line number of a page, stored in front of its line while sorting.
 #[derive(Clone, Copy)]
-struct Origin {
+struct LineOrigin {
     input: usize,
     line: u64,
 }
 
-impl Origin {
+impl LineOrigin {
     const SIZE: usize = 16;
 
     fn to_bytes(self) -> [u8; Self::SIZE] {
         (u128::from(self.line) << 64 | self.input as u128).to_le_bytes()
     }
 
-    /// Takes the origin off again.
+    /// Splits a stored line into its origin and the page line.
     fn split(bytes: &[u8]) -> (Self, &[u8]) {
         let (origin, line) = bytes.split_at_checked(Self::SIZE).unwrap_or((&[], bytes));
         let number = u128::from_le_bytes(origin.try_into().unwrap_or_default());
@@ -197,40 +202,40 @@ impl Origin {
     }
 }
 
-/// Writes what was sorted, one page per key; gives what came twice.
+/// Writes the sorted lines, one page per key, and returns a finding for each duplicate.
 fn write_sorted(
-    sorter: Sorter,
-    writer: &mut Writer,
-    mode: Mode,
+    sorter: LineSorter,
+    writer: &mut CollectionWriter,
+    mode: Strictness,
 ) -> Result<Vec<(usize, Finding)>, MergeError> {
-    /// Doubles that are told one by one.
-    const MOST_TOLD: usize = 1000;
+    /// Maximum number of duplicates that are reported one by one.
+    const MAX_REPORTED: usize = 1000;
     let read_error = |error: std::io::Error| MergeError::Read(0, ReadError::Io(error));
     let mut sorted = sorter.finish().map_err(read_error)?;
-    let (mut entry, mut next) = (Entry::empty(), Entry::empty());
+    let (mut entry, mut next) = (KeyedLine::empty(), KeyedLine::empty());
     let mut doubles = Vec::new();
     if !sorted.next(&mut entry).map_err(read_error)? {
         return Ok(doubles);
     }
     while sorted.next(&mut next).map_err(read_error)? {
         if entry.key != next.key {
-            writer.line(&entry.key, Origin::split(&entry.line).1)?;
+            writer.line(&entry.key, LineOrigin::split(&entry.line).1)?;
             std::mem::swap(&mut entry, &mut next);
             continue;
         }
-        let (origin, _) = Origin::split(&next.line);
+        let (origin, _) = LineOrigin::split(&next.line);
         let (place, detail) = (Place::pointer(origin.line, "/url"), quoted(&next.key));
-        if mode == Mode::Strict {
+        if mode == Strictness::Strict {
             let refusal = Refusal::new(&rules::DUPLICATE_PAGE, place, detail);
             return Err(MergeError::Read(origin.input, refusal.into()));
         }
-        if doubles.len() < MOST_TOLD {
+        if doubles.len() < MAX_REPORTED {
             doubles.push((origin.input, Finding::new(&rules::DUPLICATE_PAGE, place, detail)));
         }
-        if merge::delta(Some(entry.modified), next.modified) == Merge::Replace {
+        if merge::decide_delta_page(Some(entry.modified), next.modified) == MergeDecision::Replace {
             std::mem::swap(&mut entry, &mut next);
         }
     }
-    writer.line(&entry.key, Origin::split(&entry.line).1)?;
+    writer.line(&entry.key, LineOrigin::split(&entry.line).1)?;
     Ok(doubles)
 }

@@ -1,128 +1,131 @@
-//! Reads one SCP collection, line by line, in constant memory.
+//! Reads an SCP collection line by line in constant memory.
 //!
-//! Line 1 is read and judged at once; pages are lent as they come; smaller
-//! troubles go to the [`FindingSink`]. Whatever the caller does with the
-//! pages, only [`Reader::finish`] says that they may be kept.
+//! Line 1 is parsed and checked at once; pages are lent to the caller batch by batch; findings go
+//! to the [`FindingSink`]. Only [`CollectionReader::finish`] confirms that the pages may be used.
 //!
-//! Refuses: to skip a page silently, to read past [`Limits`], and to vouch for
-//! a file it has not seen the end of.
+//! Rejects files over [`Limits`] and files with a wrong checksum. A page that is skipped is always
+//! reported.
 
 use std::io::{self, Read};
 
 use rutter_finding::{Finding, FindingSink, Place, Refusal};
-use rutter_page::{Digest, Own, Page};
+use rutter_page::{Digest, IntoOwned, Page};
 
-use crate::batch::{Batch, Cutter, Holds};
+use crate::batch::{BatchContent, BatchReader, LineBatch};
+use crate::batch_source::{BatchSource, InlineSource, ThreadedSource};
+use crate::checksum_span::{self, ChecksumSpan};
 use crate::codec::{Coding, Decoder};
 use crate::error::ReadError;
-use crate::excise::{self, Cut};
-use crate::feed::{Feed, Inline, Threaded};
-use crate::hash::{Form, TailHash};
-use crate::header::Header;
+use crate::hash::{ChecksumForm, TextHasher};
+use crate::header::CollectionHeader;
 use crate::limits::Limits;
-use crate::lines::{Begun, Lent, Lines, Next, Record, Tally};
+use crate::lines::{LineReader, NextPage, PageBatch, PageRecord, ReadCounts, ReadPosition};
 use crate::rules;
 
-/// How a collection is read.
+/// Options for reading a collection.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Options {
-    /// Ceilings that nothing exceeds.
+pub struct ReadOptions {
+    /// Size limits.
     pub limits: Limits,
-    /// Size of the input where it is known; makes the ratio check exact from
-    /// the first byte.
+    /// Size of the input in bytes, if known. With it, the ratio check is exact from the first
+    /// byte.
     pub size: Option<u64>,
     /// Whether a second thread decodes ahead.
-    pub threads: Threads,
+    pub threads: ReaderThreads,
 }
 
-/// How many threads read.
+/// Number of threads that read a collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Threads {
-    /// The caller's alone.
+pub enum ReaderThreads {
+    /// Only the calling thread.
     #[default]
     One,
-    /// One more, which decodes ahead and shares the hashing.
+    /// A second thread decodes ahead and shares the hashing.
     Two,
 }
 
 /// Reads a collection.
 #[derive(Debug)]
-pub struct Reader {
-    header: Header,
+pub struct CollectionReader {
+    header: CollectionHeader,
     line_1: Vec<u8>,
-    lines: Lines,
+    lines: LineReader,
     limits: Limits,
 }
 
-/// A collection was read to its end and is what it claims to be.
+/// Proof that a collection was read to its end and verified.
 ///
-/// Only [`Reader::finish`] makes one.
+/// Only [`CollectionReader::finish`] creates one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Receipt {
-    /// What line 1 said.
-    pub header: Header,
-    /// How the checksum matched; `None` where there is none.
-    pub form: Option<Form>,
-    /// Digest of the text with the checksum member absent.
+pub struct ReadReceipt {
+    /// Metadata of the collection, from line 1.
+    pub header: CollectionHeader,
+    /// How the checksum matched; `None` if the collection has no checksum.
+    pub form: Option<ChecksumForm>,
+    /// Digest of the text without the checksum member.
     pub digest: Digest,
-    /// Lines, pages, skipped pages.
-    pub tally: Tally,
-    /// Bytes of the file.
+    /// Numbers of lines, pages and skipped pages.
+    pub tally: ReadCounts,
+    /// Size of the file in bytes.
     pub coded: u64,
-    /// Bytes of the text.
+    /// Size of the decoded text in bytes.
     pub decoded: u64,
-    /// The codings that were undone, outermost first.
+    /// Codings that were decoded, outermost first.
     pub codings: Vec<Coding>,
 }
 
-impl Reader {
-    /// Opens a collection: undoes its coding, reads and judges line 1.
+impl CollectionReader {
+    /// Opens a collection: detects its coding, parses and checks line 1.
     pub fn open(
         input: impl Read + Send + 'static,
-        options: Options,
+        options: ReadOptions,
         sink: &mut dyn FindingSink,
     ) -> Result<Self, ReadError> {
-        let Options { limits, size, threads } = options;
+        let ReadOptions { limits, size, threads } = options;
         let decoder = Decoder::open(input, size, limits)?;
-        let mut cutter = Cutter::new(decoder, limits.metadata);
-        let first = cutter.next(Vec::new())?;
-        cutter.set_longest_line(limits.page);
+        let mut batch_reader = BatchReader::new(decoder, limits.metadata);
+        let first = batch_reader.next(Vec::new())?;
+        batch_reader.set_longest_line(limits.page);
         let first = first.ok_or_else(|| refuse(&rules::NO_COLLECTION_LINE, ""))?;
-        let Start { header, line_1, begun, cut } = start(&first, &limits, sink)?;
+        let FirstBatch { header, line_1, position, cut } = start(&first, &limits, sink)?;
 
-        let mut hash = TailHash::default();
+        let mut hash = TextHasher::default();
         hash.update_excised(&line_1, cut.as_ref());
         hash.update(first.bytes().get(line_1.len()..).unwrap_or_default());
-        let codings = cutter.codings().to_vec();
+        let codings = batch_reader.codings().to_vec();
         let feed = match threads {
-            Threads::One => Feed::Inline(Box::new(Inline::new(cutter, hash, Some(first)))),
-            Threads::Two => Feed::Threaded(Threaded::new(cutter, hash, Some(first))?),
+            ReaderThreads::One => {
+                BatchSource::Inline(Box::new(InlineSource::new(batch_reader, hash, Some(first))))
+            }
+            ReaderThreads::Two => {
+                BatchSource::Threaded(ThreadedSource::new(batch_reader, hash, Some(first))?)
+            }
         };
-        let lines = Lines::new(feed, codings, limits, begun);
+        let lines = LineReader::new(feed, codings, limits, position);
         Ok(Self { header, line_1, lines, limits })
     }
 
-    /// What line 1 says.
-    pub fn header(&self) -> &Header {
+    /// Returns the metadata of the collection.
+    pub fn header(&self) -> &CollectionHeader {
         &self.header
     }
 
-    /// What has been counted so far.
-    pub fn tally(&self) -> Tally {
+    /// Returns the counts so far.
+    pub fn tally(&self) -> ReadCounts {
         self.lines.tally()
     }
 
-    /// Lends a batch of page lines; `None` at the end of the text.
+    /// Returns the next batch of page lines, or `None` at the end of the text.
     ///
     /// ```
-    /// # use rutter_scp::{Options, Reader};
+    /// # use rutter_scp::{ReadOptions, CollectionReader};
     /// # let text = "{\"collection\":{\"id\":\"a\",\"section\":\"all\",\"type\":\"snapshot\",\
     /// # \"generated\":\"2026-01-01T00:00:00Z\",\"version\":\"0.1\"}}\n{\"url\":\"https://h.example/\",\
     /// # \"title\":\"t\",\"description\":\"d\",\"modified\":\"2026-01-01T00:00:00Z\",\"language\":\"en\",\
     /// # \"content\":[{\"type\":\"text\",\"text\":\"x\"}]}";
     /// let mut findings = Vec::new();
-    /// let mut reader = Reader::open(text.as_bytes(), Options::default(), &mut findings)?;
+    /// let mut reader = CollectionReader::open(text.as_bytes(), ReadOptions::default(), &mut findings)?;
     /// while let Some(mut batch) = reader.batch(&mut findings)? {
     ///     while let Some(record) = batch.next_page(&mut findings)? {
     ///         assert_eq!(record.page.url.as_str(), "https://h.example/");
@@ -132,15 +135,18 @@ impl Reader {
     /// assert_eq!(receipt.tally.pages, 1);
     /// # Ok::<(), rutter_scp::ReadError>(())
     /// ```
-    pub fn batch(&mut self, sink: &mut dyn FindingSink) -> Result<Option<Lent<'_>>, ReadError> {
+    pub fn batch(
+        &mut self,
+        sink: &mut dyn FindingSink,
+    ) -> Result<Option<PageBatch<'_>>, ReadError> {
         self.lines.batch(sink)
     }
 
-    /// Hands the next page to `take`; `None` at the end.
+    /// Passes the next page to `take`. Returns `None` at the end.
     pub fn next<T>(
         &mut self,
         sink: &mut dyn FindingSink,
-        take: impl FnOnce(Record<'_>) -> T,
+        take: impl FnOnce(PageRecord<'_>) -> T,
     ) -> Result<Option<T>, ReadError> {
         self.lines.next(sink, take)
     }
@@ -149,12 +155,12 @@ impl Reader {
         &mut self,
         known: &[u8],
         sink: &mut dyn FindingSink,
-        take: impl FnOnce(Record<'_>) -> T,
-    ) -> Result<Option<Next<T>>, ReadError> {
+        take: impl FnOnce(PageRecord<'_>) -> T,
+    ) -> Result<Option<NextPage<T>>, ReadError> {
         self.lines.next_unless(known, sink, take)
     }
 
-    /// Pages that own what they say, for callers that keep them.
+    /// Returns an iterator over owned pages.
     pub fn pages<'r>(
         &'r mut self,
         sink: &'r mut dyn FindingSink,
@@ -164,24 +170,24 @@ impl Reader {
             if is_over {
                 return None;
             }
-            let page = self.next(sink, |record| record.page.own()).transpose();
+            let page = self.next(sink, |record| record.page.into_owned()).transpose();
             is_over = !matches!(page, Some(Ok(_)));
             page
         })
     }
 
-    /// Reads what is left, verifies the whole, and vouches for it.
-    pub fn finish(self, sink: &mut dyn FindingSink) -> Result<Receipt, ReadError> {
+    /// Reads the rest of the input and verifies the whole collection.
+    pub fn finish(self, sink: &mut dyn FindingSink) -> Result<ReadReceipt, ReadError> {
         self.finish_with(None::<fn() -> io::Result<io::Empty>>, sink)
     }
 
-    /// The same; on a mismatch opens the input again to try the rarer forms of
-    /// the checksum (D02).
+    /// Like [`finish`](Self::finish), but on a checksum mismatch opens the input again to try the
+    /// less common forms of the checksum (D02).
     pub fn finish_again<R: Read + Send + 'static>(
         self,
         again: impl FnOnce() -> io::Result<R>,
         sink: &mut dyn FindingSink,
-    ) -> Result<Receipt, ReadError> {
+    ) -> Result<ReadReceipt, ReadError> {
         self.finish_with(Some(again), sink)
     }
 
@@ -189,7 +195,7 @@ impl Reader {
         mut self,
         again: Option<impl FnOnce() -> io::Result<R>>,
         sink: &mut dyn FindingSink,
-    ) -> Result<Receipt, ReadError> {
+    ) -> Result<ReadReceipt, ReadError> {
         while let Some(mut batch) = self.lines.batch(sink)? {
             while batch.next_page(sink)?.is_some() {}
         }
@@ -202,10 +208,10 @@ impl Reader {
                 report(sink, &rules::NO_CHECKSUM, Place::line(1), "");
                 None
             }
-            Some(claimed) if claimed == digest => Some(Form::Excised),
+            Some(claimed) if claimed == digest => Some(ChecksumForm::Excised),
             Some(claimed) if Some(claimed) == shorter => {
                 report(sink, &rules::FINAL_NEWLINE, Place::WHOLE, "");
-                Some(Form::ExcisedNoNewline)
+                Some(ChecksumForm::ExcisedNoNewline)
             }
             Some(claimed) => {
                 let form = match again {
@@ -215,14 +221,14 @@ impl Reader {
                     None => None,
                 };
                 let form = form.ok_or_else(|| {
-                    let detail = format!("line 1 says {claimed}, the text gives {digest}");
+                    let detail = format!("line 1 states {claimed}, the text has {digest}");
                     refuse(&rules::CHECKSUM_MISMATCH, detail)
                 })?;
                 report(sink, &rules::CHECKSUM_FORM, Place::line(1), form.name());
                 Some(form)
             }
         };
-        Ok(Receipt {
+        Ok(ReadReceipt {
             header: self.header,
             form,
             digest,
@@ -234,21 +240,25 @@ impl Reader {
     }
 }
 
-/// What the first batch tells.
-struct Start {
-    header: Header,
-    /// Line 1 as it stands, with byte order mark and white space before it,
-    /// without line end.
+/// Result of parsing the first batch.
+struct FirstBatch {
+    header: CollectionHeader,
+    /// Line 1 as written, including a byte order mark and leading white space, without its line
+    /// end.
     line_1: Vec<u8>,
-    /// Where line 2 begins.
-    begun: Begun,
-    cut: Option<Cut>,
+    /// Position of line 2.
+    position: ReadPosition,
+    cut: Option<ChecksumSpan>,
 }
 
-fn start(first: &Batch, limits: &Limits, sink: &mut dyn FindingSink) -> Result<Start, ReadError> {
+fn start(
+    first: &LineBatch,
+    limits: &Limits,
+    sink: &mut dyn FindingSink,
+) -> Result<FirstBatch, ReadError> {
     let bytes = first.bytes();
     let mark = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-    // White space before line 1 is covered by the checksum and otherwise nothing.
+    // The checksum covers white space before line 1; it has no other effect.
     let rest = bytes.get(mark..).unwrap_or_default();
     let begin = mark + rest.len() - rest.trim_ascii_start().len();
     let n_blank = memchr::memchr_iter(b'\n', bytes.get(..begin).unwrap_or_default()).count() as u64;
@@ -276,41 +286,41 @@ fn start(first: &Batch, limits: &Limits, sink: &mut dyn FindingSink) -> Result<S
         let detail = if is_markup { "it looks like an HTML or XML page" } else { "" };
         return Err(refuse(&rules::NOT_TEXT, detail).into());
     }
-    // In a file of another kind, such as a picture, line ends mean nothing.
+    // In a file of another type, such as an image, line ends mean nothing.
     if has_met_crlf {
         report(sink, &rules::CARRIAGE_RETURN, Place::line(number), "");
     }
-    if first.holds != Holds::Lines || limits.metadata < line_1.len() {
+    if first.holds != BatchContent::Lines || limits.metadata < line_1.len() {
         let detail = format!("more than {} bytes", limits.metadata);
         return Err(refuse(&rules::METADATA_TOO_LARGE, detail).into());
     }
     let text = std::str::from_utf8(text)
         .map_err(|_| Refusal::new(&rutter_page::rules::INVALID_UTF8, Place::line(number), ""))?;
-    let header = Header::parse(text, sink)?;
-    let cut = excise::find(line_1);
-    let begun = Begun { at: end + 1, lines: number, has_met_crlf };
-    Ok(Start { header, line_1: line_1.to_vec(), begun, cut })
+    let header = CollectionHeader::parse(text, sink)?;
+    let cut = checksum_span::find(line_1);
+    let position = ReadPosition { at: end + 1, lines: number, has_met_crlf };
+    Ok(FirstBatch { header, line_1: line_1.to_vec(), position, cut })
 }
 
-/// Reads the input once more and tries the forms that need another hash.
+/// Reads the input a second time and tries the forms that need another hash.
 fn rarer_form(
     input: impl Read + Send + 'static,
     line_1: &[u8],
     seen: Digest,
     claimed: Digest,
     limits: Limits,
-) -> Result<Option<Form>, ReadError> {
-    let Some(cut) = excise::find(line_1) else { return Ok(None) };
+) -> Result<Option<ChecksumForm>, ReadError> {
+    let Some(cut) = checksum_span::find(line_1) else { return Ok(None) };
     let mut zeros = line_1.to_vec();
     zeros.get_mut(cut.digits.clone()).unwrap_or_default().fill(b'0');
-    let [mut zeroed, mut literal, mut excised]: [TailHash; 3] = Default::default();
+    let [mut zeroed, mut literal, mut excised]: [TextHasher; 3] = Default::default();
     zeroed.update(&zeros);
     literal.update(line_1);
     excised.update_excised(line_1, Some(&cut));
-    let mut cutter = Cutter::new(Decoder::open(input, None, limits)?, 0);
+    let mut batch_reader = BatchReader::new(Decoder::open(input, None, limits)?, 0);
     let mut to_skip = line_1.len();
     let mut buffer = Vec::new();
-    while let Some(batch) = cutter.next(buffer)? {
+    while let Some(batch) = batch_reader.next(buffer)? {
         let n = to_skip.min(batch.bytes().len());
         to_skip -= n;
         let rest = batch.bytes().get(n..).unwrap_or_default();
@@ -319,15 +329,15 @@ fn rarer_form(
         excised.update(rest);
         buffer = batch.into_buffer();
     }
-    // The pages came from the first reading; the second must be of the same text.
+    // The pages came from the first reading, so the second must have read the same text.
     if excised.finish().0 != seen {
         return Ok(None);
     }
-    let is_claimed = |hash: TailHash| hash.finish().0 == claimed;
+    let is_claimed = |hash: TextHasher| hash.finish().0 == claimed;
     Ok(if is_claimed(zeroed) {
-        Some(Form::Zeroed)
+        Some(ChecksumForm::Zeroed)
     } else if is_claimed(literal) {
-        Some(Form::Literal)
+        Some(ChecksumForm::Literal)
     } else {
         None
     })

@@ -1,8 +1,7 @@
 //! Sorts page lines by key on disk, in bounded memory.
 //!
-//! Lines gather until they fill a run, runs are sorted and written to nameless
-//! files, and the runs are merged. Lines of one key keep the order they came
-//! in.
+//! Lines are collected into runs; each run is sorted and written to an anonymous file, and the
+//! runs are merged. Lines with the same key keep their order.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -12,30 +11,30 @@ use std::path::{Path, PathBuf};
 
 use rutter_page::Timestamp;
 
-/// Bytes held before a run is written.
+/// Bytes that are held in memory before a run is written.
 const RUN: usize = 24 << 20;
-/// Runs that are merged at once; more are first merged into one.
-const MOST_RUNS: usize = 48;
+/// Maximum number of runs that are merged at once. More runs are first merged into one.
+const MAX_RUNS: usize = 48;
 
-/// A page line with what is needed to merge it.
+/// A page line with the key and the time that merging needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// By which pages are the same.
+pub struct KeyedLine {
+    /// Key that identifies the page.
     pub key: String,
-    /// When the page changed.
+    /// Modification time of the page.
     pub modified: Timestamp,
-    /// The line as it was written.
+    /// The line as it was read.
     pub line: Vec<u8>,
 }
 
-impl Entry {
-    /// An entry to be filled.
+impl KeyedLine {
+    /// Returns an empty line, to be filled by [`SortedLines::next`].
     pub fn empty() -> Self {
         let modified = Timestamp::from_unix_seconds(0).expect("1970 is in the calendar");
         Self { key: String::new(), modified, line: Vec::new() }
     }
 
-    /// Takes over another's place, keeping the allocations.
+    /// Overwrites the content and keeps the allocations.
     pub(crate) fn set(&mut self, key: &str, modified: Timestamp, line: &[u8]) {
         self.key.clear();
         self.key.push_str(key);
@@ -45,29 +44,29 @@ impl Entry {
     }
 }
 
-/// Takes lines in any order.
+/// Accepts lines in any order.
 #[derive(Debug)]
-pub struct Sorter {
+pub struct LineSorter {
     folder: PathBuf,
     run_size: usize,
     bytes: Vec<u8>,
-    slots: Vec<Slot>,
-    /// Runs by how often they have been merged, oldest first in each level, so
-    /// that no line is written more often than there are levels.
+    slots: Vec<RunEntry>,
+    /// Runs by how often they have been merged, oldest first in each level, so that a line is
+    /// written at most once per level.
     levels: Vec<Vec<File>>,
 }
 
-/// Where in the run's bytes an entry lies: its key, then its line.
+/// Position of a key and its line in the bytes of a run.
 #[derive(Debug, Clone, Copy)]
-struct Slot {
+struct RunEntry {
     start: usize,
     key_end: usize,
     end: usize,
     modified: Timestamp,
 }
 
-impl Sorter {
-    /// A sorter whose runs lie in `folder`.
+impl LineSorter {
+    /// Returns a sorter that stores its runs in `folder`.
     pub fn new(folder: &Path) -> Self {
         Self::with_run_size(folder, RUN)
     }
@@ -79,8 +78,8 @@ impl Sorter {
 
     /// Adds a line.
     pub fn push(&mut self, key: &str, modified: Timestamp, line: &[u8]) -> io::Result<()> {
-        // Sorting needs half as much again for the slots.
-        let slots = self.slots.len() * size_of::<Slot>() * 3 / 2;
+        // Sorting needs additional memory of half the size of the slots.
+        let slots = self.slots.len() * size_of::<RunEntry>() * 3 / 2;
         let size = key.len() + line.len() + slots;
         if !self.slots.is_empty() && self.run_size < self.bytes.len() + size {
             self.write_run()?;
@@ -89,24 +88,24 @@ impl Sorter {
         self.bytes.extend_from_slice(key.as_bytes());
         self.bytes.extend_from_slice(line);
         let (key_end, end) = (start + key.len(), self.bytes.len());
-        self.slots.push(Slot { start, key_end, end, modified });
+        self.slots.push(RunEntry { start, key_end, end, modified });
         Ok(())
     }
 
-    /// Gives the lines back in order.
-    pub fn finish(mut self) -> io::Result<Sorted> {
+    /// Returns all lines in order.
+    pub fn finish(mut self) -> io::Result<SortedLines> {
         if !self.slots.is_empty() {
             self.write_run()?;
         }
         self.bytes = Vec::new();
-        // The most often merged are the oldest.
-        Sorted::open(self.levels.into_iter().rev().flatten().collect())
+        // Runs that were merged most often are the oldest.
+        SortedLines::open(self.levels.into_iter().rev().flatten().collect())
     }
 
     fn write_run(&mut self) -> io::Result<()> {
         let bytes = &self.bytes;
         let part = |from, to| bytes.get(from..to).unwrap_or_default();
-        // Stable, so lines of one key stay in the order they came.
+        // A stable sort keeps the order of lines with the same key.
         self.slots.sort_by(|a, b| part(a.start, a.key_end).cmp(part(b.start, b.key_end)));
         let mut out = BufWriter::with_capacity(64 << 10, tempfile::tempfile_in(&self.folder)?);
         for slot in &self.slots {
@@ -120,20 +119,20 @@ impl Sorter {
         self.add_run(run, 0)
     }
 
-    /// Adds a run to a level; a full level becomes one run of the next.
+    /// Adds a run to a level. A full level is merged into one run of the next level.
     fn add_run(&mut self, run: File, level: usize) -> io::Result<()> {
         if self.levels.len() <= level {
             self.levels.resize_with(level + 1, Vec::new);
         }
         let Some(runs) = self.levels.get_mut(level) else { return Ok(()) };
         runs.push(run);
-        if runs.len() < MOST_RUNS {
+        if runs.len() < MAX_RUNS {
             return Ok(());
         }
         let runs = std::mem::take(runs);
-        let mut sorted = Sorted::open(runs)?;
+        let mut sorted = SortedLines::open(runs)?;
         let mut out = BufWriter::with_capacity(64 << 10, tempfile::tempfile_in(&self.folder)?);
-        let mut entry = Entry::empty();
+        let mut entry = KeyedLine::empty();
         while sorted.next(&mut entry)? {
             write_entry(&mut out, entry.key.as_bytes(), entry.modified, &entry.line)?;
         }
@@ -141,15 +140,15 @@ impl Sorter {
     }
 }
 
-/// Gives lines back sorted by key.
+/// Returns lines sorted by key.
 #[derive(Debug)]
-pub struct Sorted {
-    heap: BinaryHeap<Reverse<Front>>,
+pub struct SortedLines {
+    heap: BinaryHeap<Reverse<RunHead>>,
 }
 
-/// The next entry of one run; its line is still in the file.
+/// The next entry of one run; its line has not been read from the file yet.
 #[derive(Debug)]
-struct Front {
+struct RunHead {
     key: String,
     modified: Timestamp,
     line_len: u64,
@@ -157,14 +156,14 @@ struct Front {
     rest: BufReader<File>,
 }
 
-impl Sorted {
+impl SortedLines {
     fn open(runs: Vec<File>) -> io::Result<Self> {
         let mut heap = BinaryHeap::new();
         for (run_idx, mut run) in runs.into_iter().enumerate() {
             run.seek(SeekFrom::Start(0))?;
             let rest = BufReader::with_capacity(64 << 10, run);
-            let Entry { key, modified, .. } = Entry::empty();
-            let mut front = Front { key, modified, line_len: 0, run_idx, rest };
+            let KeyedLine { key, modified, .. } = KeyedLine::empty();
+            let mut front = RunHead { key, modified, line_len: 0, run_idx, rest };
             if front.read_head()? {
                 heap.push(Reverse(front));
             }
@@ -172,8 +171,8 @@ impl Sorted {
         Ok(Self { heap })
     }
 
-    /// Fills `entry` with the next line; false when there is none.
-    pub fn next(&mut self, entry: &mut Entry) -> io::Result<bool> {
+    /// Fills `entry` with the next line. Returns false at the end.
+    pub fn next(&mut self, entry: &mut KeyedLine) -> io::Result<bool> {
         let Some(mut front) = self.heap.pop() else { return Ok(false) };
         std::mem::swap(&mut entry.key, &mut front.0.key);
         entry.modified = front.0.modified;
@@ -186,22 +185,22 @@ impl Sorted {
     }
 }
 
-impl Ord for Front {
+impl Ord for RunHead {
     fn cmp(&self, other: &Self) -> Ordering {
         (&self.key, self.run_idx).cmp(&(&other.key, other.run_idx))
     }
 }
-impl PartialOrd for Front {
+impl PartialOrd for RunHead {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
-impl PartialEq for Front {
+impl PartialEq for RunHead {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
-impl Eq for Front {}
+impl Eq for RunHead {}
 
 fn write_entry(
     out: &mut impl Write,
@@ -216,8 +215,8 @@ fn write_entry(
     out.write_all(line)
 }
 
-impl Front {
-    /// Reads everything about the next entry but its line; false at the end.
+impl RunHead {
+    /// Reads everything of the next entry except its line. Returns false at the end.
     fn read_head(&mut self) -> io::Result<bool> {
         let mut number = [0; 8];
         // An end before the first byte is the end of the run.
@@ -230,7 +229,7 @@ impl Front {
         self.line_len = u64::from_le_bytes(number);
         let mut nanos = [0; 16];
         self.rest.read_exact(&mut nanos)?;
-        let broken = || io::Error::new(io::ErrorKind::InvalidData, "sort run is damaged");
+        let broken = || io::Error::new(io::ErrorKind::InvalidData, "a sort run on disk is corrupt");
         self.modified = Timestamp::from_nanos(i128::from_le_bytes(nanos)).ok_or_else(broken)?;
         self.key.clear();
         self.rest.by_ref().take(key_len).read_to_string(&mut self.key)?;
@@ -246,21 +245,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ours_sorting_on_disk_is_a_stable_sort(
+        fn sorting_on_disk_is_a_stable_sort(
             keys in prop::collection::vec("[a-c]{1,3}", 0..200), run_size in 1_usize..400,
         ) {
             let folder = tempfile::tempdir().unwrap();
-            let mut sorter = Sorter::with_run_size(folder.path(), run_size);
+            let mut sorter = LineSorter::with_run_size(folder.path(), run_size);
             let mut wanted = Vec::new();
             for (position, key) in keys.into_iter().enumerate() {
                 let modified = Timestamp::from_unix_seconds(i64::try_from(position).unwrap()).unwrap();
                 let line = position.to_string().into_bytes();
                 sorter.push(&key, modified, &line).unwrap();
-                wanted.push(Entry { key, modified, line });
+                wanted.push(KeyedLine { key, modified, line });
             }
             wanted.sort_by(|a, b| a.key.cmp(&b.key));
             let mut sorted = sorter.finish().unwrap();
-            let mut entry = Entry::empty();
+            let mut entry = KeyedLine::empty();
             for wanted in wanted {
                 prop_assert!(sorted.next(&mut entry).unwrap());
                 prop_assert_eq!(&entry, &wanted);

@@ -1,7 +1,7 @@
-//! The spool: page lines on disk, hashed and written by a thread of their own
-//! while the caller makes the next ones.
+//! Spool file: page lines on disk before line 1 is known.
 //!
-//! The file has no name, so that nothing is left behind however we end.
+//! A separate thread hashes and writes the lines while the caller produces the next ones. The file
+//! is anonymous, so nothing is left behind when the process ends.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -13,76 +13,84 @@ use rutter_page::{Digest, LineDigest};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::WriteError;
-use crate::state::State;
-use crate::writer::Track;
+use crate::state::SectionState;
+use crate::writer::StateTracking;
 
-/// Bytes handed over at once.
+/// Bytes that are handed over to the thread at once.
 const CHUNK: usize = 256 << 10;
 
-/// Chunks that may wait, so that neither side stops for the other.
+/// Chunks that may be queued, so that neither thread waits for the other.
 const QUEUED: usize = 6;
 
-/// Lines on their way to disk, each after a line feed.
+/// Lines that are not written yet, each after a line feed.
 #[derive(Debug, Default)]
-struct Chunk {
+struct SpoolChunk {
     text: Vec<u8>,
     keys: String,
-    /// Where each key and each line ends.
+    /// End offset of each key and of each line.
     ends: Vec<(usize, usize)>,
 }
 
-/// Takes lines and writes them behind the caller's back.
+/// Queues lines for the thread that writes them.
 #[derive(Debug)]
-pub(crate) struct Spooler {
+pub(crate) struct SpoolWriter {
     folder: PathBuf,
-    chunk: Chunk,
+    chunk: SpoolChunk,
     bytes: u64,
-    track: Track,
-    /// Dropped to tell the thread that there is no more.
-    chunks: SyncSender<Chunk>,
-    /// Chunks that come back empty, so that their memory is used again.
-    empties: Receiver<Chunk>,
-    /// `None` once it has been asked why it stopped.
-    thread: Option<JoinHandle<io::Result<Done>>>,
+    track: StateTracking,
+    /// Dropped to signal the end of the lines to the thread.
+    chunks: SyncSender<SpoolChunk>,
+    /// Written chunks, returned so that their memory is reused.
+    returned_chunks: Receiver<SpoolChunk>,
+    /// `None` once the thread was joined to obtain its error.
+    thread: Option<JoinHandle<io::Result<SpoolOutcome>>>,
 }
 
-/// What the thread found out.
+/// Result of the thread.
 #[derive(Debug)]
-struct Done {
+struct SpoolOutcome {
     file: File,
-    state: State,
+    state: SectionState,
     hash: Option<Sha256>,
 }
 
-/// All lines on disk.
+/// A complete spool file.
 #[derive(Debug)]
-pub(crate) struct Spool {
+pub(crate) struct SpoolFile {
     file: File,
     pub(crate) folder: PathBuf,
-    /// Sum over the lines, where it was tracked.
-    pub(crate) state: Option<State>,
-    /// Digest of line 1 and the lines, where line 1 was known.
+    /// State of the pages, where tracking was requested.
+    pub(crate) state: Option<SectionState>,
+    /// Digest of line 1 and all page lines, where line 1 was known in advance.
     pub(crate) digest: Option<Digest>,
     pub(crate) bytes: u64,
 }
 
-impl Spooler {
-    /// `line_1` is hashed before the lines, where it is known already.
+impl SpoolWriter {
+    /// Starts the thread. `line_1` is hashed before the page lines if it is known already.
     pub(crate) fn start(
         folder: &Path,
-        track: Track,
+        track: StateTracking,
         line_1: Option<&str>,
     ) -> Result<Self, WriteError> {
-        // The kind alone: a name nobody chose would only confuse.
+        // Report the error kind only: the message would show a random temporary name.
         let at = |error: io::Error| WriteError::Io(folder.to_owned(), error.kind().into());
         let out = tempfile::tempfile_in(folder).map_err(at)?;
         let (chunks, arriving) = mpsc::sync_channel(QUEUED);
-        let (returning, empties) = mpsc::channel();
+        let (returning, returned_chunks) = mpsc::channel();
         let hash = line_1.map(|line_1| Sha256::new().chain_update(line_1.as_bytes()));
         let write = move || write_all(&arriving, &returning, out, track, hash);
         let thread = Some(thread::Builder::new().spawn(write).map_err(at)?);
         let folder = folder.to_owned();
-        Ok(Self { folder, chunk: Chunk::default(), bytes: 0, track, chunks, empties, thread })
+        Ok(Self {
+            folder,
+            chunk: SpoolChunk::default(),
+            bytes: 0,
+            track,
+            chunks,
+            returned_chunks,
+            thread,
+        })
     }
 
     pub(crate) fn push(&mut self, key: &str, line: &[u8]) -> Result<(), WriteError> {
@@ -90,7 +98,7 @@ impl Spooler {
         chunk.text.push(b'\n');
         chunk.text.extend_from_slice(line);
         self.bytes += 1 + line.len() as u64;
-        if self.track == Track::State {
+        if self.track == StateTracking::State {
             chunk.keys.push_str(key);
             chunk.ends.push((chunk.keys.len(), chunk.text.len()));
         }
@@ -101,46 +109,45 @@ impl Spooler {
         Ok(())
     }
 
-    /// The error of a thread that no longer takes chunks.
+    /// Joins the thread and returns the error that stopped it.
     fn why_stopped(&mut self) -> io::Error {
         let ended = self.thread.take().map(JoinHandle::join);
         match ended {
             Some(Ok(Err(error))) => error,
-            _ => io::Error::other("the spool has failed before"),
+            _ => io::Error::other("writing the spool file has failed before"),
         }
     }
 
-    fn send(&mut self) -> Result<(), mpsc::SendError<Chunk>> {
-        let empty = self.empties.try_recv().unwrap_or_default();
+    fn send(&mut self) -> Result<(), mpsc::SendError<SpoolChunk>> {
+        let empty = self.returned_chunks.try_recv().unwrap_or_default();
         self.chunks.send(std::mem::replace(&mut self.chunk, empty))
     }
 
-    /// Waits until everything is written.
-    pub(crate) fn finish(mut self) -> Result<Spool, WriteError> {
-        // Where this fails the thread has stopped, and says why.
+    /// Waits until all lines are written.
+    pub(crate) fn finish(mut self) -> Result<SpoolFile, WriteError> {
+        // If sending fails, the thread has stopped; joining it below returns the reason.
         drop(self.send());
         let Self { folder, bytes, track, chunks, thread, .. } = self;
         drop(chunks);
-        let gone = || io::Error::other("the spool has failed before");
+        let gone = || io::Error::other("writing the spool file has failed before");
         let done = thread
             .map_or_else(|| Err(gone()), |thread| thread.join().unwrap_or_else(|_| Err(gone())));
         let done = done.map_err(|error| WriteError::Io(folder.clone(), error))?;
-        let Done { file, state, hash } = done;
-        let state = (track == Track::State).then_some(state);
+        let SpoolOutcome { file, state, hash } = done;
+        let state = (track == StateTracking::State).then_some(state);
         let digest = hash.map(|hash| Digest(hash.finalize().into()));
-        Ok(Spool { file, folder, state, digest, bytes })
+        Ok(SpoolFile { file, folder, state, digest, bytes })
     }
 }
 
-impl Spool {
-    /// Reads the lines from their beginning; several may read at once.
+impl SpoolFile {
+    /// Reads the lines from the beginning. Several readers may run at once.
     pub(crate) fn reader(&self) -> SpoolReader<'_> {
         SpoolReader { file: &self.file, at: 0 }
     }
 }
 
-/// Reads a spool by position, because a file without a name cannot be opened
-/// twice.
+/// Reads a spool file by position, because an anonymous file cannot be opened twice.
 pub(crate) struct SpoolReader<'s> {
     file: &'s File,
     at: u64,
@@ -158,19 +165,19 @@ impl Read for SpoolReader<'_> {
 }
 
 fn write_all(
-    chunks: &Receiver<Chunk>,
-    empties: &Sender<Chunk>,
+    chunks: &Receiver<SpoolChunk>,
+    returned_chunks: &Sender<SpoolChunk>,
     mut out: File,
-    track: Track,
+    track: StateTracking,
     mut hash: Option<Sha256>,
-) -> io::Result<Done> {
-    let mut state = State::EMPTY;
+) -> io::Result<SpoolOutcome> {
+    let mut state = SectionState::EMPTY;
     for mut chunk in chunks {
-        if track == Track::State {
+        if track == StateTracking::State {
             let (mut key_start, mut line_start) = (0, 0);
             for &(key_end, line_end) in &chunk.ends {
                 let key = chunk.keys.get(key_start..key_end).unwrap_or_default();
-                // The line feed before it is not part of the line.
+                // The line feed in front is not part of the line.
                 let line = chunk.text.get(line_start + 1..line_end).unwrap_or_default();
                 state.add(key, LineDigest::of(line));
                 (key_start, line_start) = (key_end, line_end);
@@ -183,10 +190,11 @@ fn write_all(
         chunk.text.clear();
         chunk.keys.clear();
         chunk.ends.clear();
-        // One long line must not keep its memory; nobody may be waiting.
+        // Drop the memory of a very long line. The writer may already have stopped, so the send
+        // may fail.
         if chunk.text.capacity() <= 4 * CHUNK {
-            drop(empties.send(chunk));
+            drop(returned_chunks.send(chunk));
         }
     }
-    Ok(Done { file: out, state, hash })
+    Ok(SpoolOutcome { file: out, state, hash })
 }

@@ -1,39 +1,39 @@
-//! The state of a section: one number that two sides can compare (D95).
+//! State of a section: a sum over its pages that proves that two copies are equal (D95).
 
 use std::fmt;
 
 use rutter_page::LineDigest;
 use sha2::{Digest as _, Sha256};
 
-/// Order-free sum over the pages of a section.
+/// Order-independent sum over the pages of a section.
 ///
-/// Adding and taking away a page are each one hash, so both sides keep it up
-/// to date in the number of changes. It is no defence against a lying
-/// publisher; the checksum guards the file, the state guards the bookkeeping.
+/// Adding or removing a page costs one hash, so keeping a state up to date takes time proportional
+/// to the number of changes. A state does not protect against a dishonest publisher: the checksum
+/// protects the file, the state detects bookkeeping errors.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub struct State(u128);
+pub struct SectionState(u128);
 
-impl State {
-    /// The section without pages.
+impl SectionState {
+    /// The state of a section without pages.
     pub const EMPTY: Self = Self(0);
 
-    /// Counts a page in.
+    /// Adds a page.
     pub fn add(&mut self, key: &str, digest: LineDigest) {
         self.0 = self.0.wrapping_add(weight(key, digest));
     }
 
-    /// Counts a page out.
+    /// Removes a page.
     pub fn remove(&mut self, key: &str, digest: LineDigest) {
         self.0 = self.0.wrapping_sub(weight(key, digest));
     }
 
-    /// Joins what two parts of a section, or two sets of changes, add up to.
+    /// Adds the states of two disjoint sets of pages or changes.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self(self.0.wrapping_add(other.0))
     }
 
-    /// Reads 32 lower-case hexadecimal digits.
+    /// Parses 32 lower-case hexadecimal digits.
     pub fn parse(text: &str) -> Option<Self> {
         let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
         if text.len() != 32 || !text.bytes().all(is_hex) {
@@ -43,18 +43,18 @@ impl State {
     }
 }
 
-/// Which lines are hashed to know the states that a merge leads to.
+/// Which lines must be hashed to compute the states of a merge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hashing {
-    /// None: nobody asks for a state.
+pub(crate) enum HashingScope {
+    /// None: no state is requested.
     Nothing,
-    /// Those that change: the state they start from is named.
+    /// Lines of changed pages: the state before the change is known.
     Changes,
-    /// All of them.
+    /// All lines.
     Everything,
 }
 
-impl Hashing {
+impl HashingScope {
     pub(crate) fn needed(is_asked_for: bool, is_start_named: bool) -> Self {
         match (is_asked_for, is_start_named) {
             (false, _) => Self::Nothing,
@@ -73,13 +73,13 @@ fn weight(key: &str, digest: LineDigest) -> u128 {
     sum.iter().take(16).fold(0, |number, byte| number << 8 | u128::from(*byte))
 }
 
-impl fmt::Display for State {
+impl fmt::Display for SectionState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", self.0)
     }
 }
 
-impl fmt::Debug for State {
+impl fmt::Debug for SectionState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
@@ -90,10 +90,10 @@ mod tests {
     use super::*;
 
     #[test] // D95
-    fn ours_state_forgets_the_order_and_undoes_itself() {
+    fn state_is_independent_of_order_and_removal_undoes_addition() {
         let page = |n: u8| (format!("https://h.example/{n}"), LineDigest::of(&[n]));
-        let mut forward = State::EMPTY;
-        let mut backward = State::EMPTY;
+        let mut forward = SectionState::EMPTY;
+        let mut backward = SectionState::EMPTY;
         for n in 0..10 {
             let (key, digest) = page(n);
             forward.add(&key, digest);
@@ -105,14 +105,14 @@ mod tests {
             let (key, digest) = page(n);
             forward.remove(&key, digest);
         }
-        assert_eq!(forward, State::EMPTY);
-        assert_eq!(State::parse(&backward.to_string()), Some(backward));
-        assert_eq!(State::parse("00"), None);
+        assert_eq!(forward, SectionState::EMPTY);
+        assert_eq!(SectionState::parse(&backward.to_string()), Some(backward));
+        assert_eq!(SectionState::parse("00"), None);
     }
 
     #[test] // D95: a fixed vector another implementation can compare with
-    fn ours_state_of_one_page() {
-        let mut state = State::EMPTY;
+    fn state_of_one_page_matches_the_fixed_vector() {
+        let mut state = SectionState::EMPTY;
         state.add("https://h.example/", LineDigest::of(b"{}"));
         // printf 'https://h.example/\n44136fa355b3678a1146ad16f7e8649e' | sha256sum
         assert_eq!(LineDigest::of(b"{}").to_string(), "44136fa355b3678a1146ad16f7e8649e");

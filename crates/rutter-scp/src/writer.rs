@@ -1,12 +1,11 @@
-//! Writes one SCP collection so that the same pages give the same bytes.
+//! Writes an SCP collection; the same pages give the same bytes.
 //!
-//! Page lines go to a spool on disk while they come ([`Writer`]). When all are
-//! there ([`Spooled`]), line 1 is made, the text is hashed, and each target is compressed in one pass
-//! with its exact size known. A target appears under its name complete or not
-//! at all.
+//! Page lines go to a spool file while they arrive ([`CollectionWriter`]). When all pages are
+//! there ([`SpooledPages`]), line 1 is created, the text is hashed, and each target is compressed
+//! in one pass with its size known in advance. A target file appears complete or not at all.
 //!
-//! Refuses: pages over the limits of the format, and files that readers would
-//! take for a bomb.
+//! Rejects pages over the limits of the format, and files that readers would take for a
+//! decompression bomb.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -20,88 +19,94 @@ use tempfile::NamedTempFile;
 
 use crate::codec::{self, Coding};
 use crate::error::WriteError;
-use crate::header::{Chain, Header, is_name};
+use crate::header::{CollectionHeader, StateChain, is_name};
 use crate::limits::Limits;
 use crate::rules;
-use crate::spool::{Spool, Spooler};
+use crate::spool::{SpoolFile, SpoolWriter};
 
-/// Longest line 1 we write (D95).
-const LONGEST_LINE_1: usize = 1_000_000;
+/// Maximum length of line 1 (D95).
+const MAX_LINE_1_BYTES: usize = 1_000_000;
 
-/// A file to be written.
+/// A file to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
-    /// Where it goes.
+pub struct OutputTarget {
+    /// Path of the file.
     pub path: PathBuf,
-    /// How it is compressed.
+    /// Compression of the file.
     pub coding: Coding,
-    /// How hard; beyond the highest useful level counts as that.
+    /// Compression level; larger values are reduced to the maximum.
     pub level: u8,
 }
 
-impl Target {
-    /// The target a file name promises, at the usual level.
-    pub fn of_name(path: &Path) -> Option<Self> {
-        let coding = Coding::of_name(path)?;
-        Some(Self { path: path.to_owned(), coding, level: coding.usual_level() })
+impl OutputTarget {
+    /// Returns the target that a file name implies, at the default level.
+    pub fn from_file_name(path: &Path) -> Option<Self> {
+        let coding = Coding::from_file_name(path)?;
+        Some(Self { path: path.to_owned(), coding, level: coding.default_level() })
     }
 }
 
 /// A file that was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
-    /// Where it is.
+pub struct WrittenCollection {
+    /// Path of the file.
     pub path: PathBuf,
-    /// Its size.
+    /// Size of the file in bytes.
     pub coded: u64,
-    /// Size of its text.
+    /// Size of the text in bytes.
     pub decoded: u64,
-    /// Pages in it.
+    /// Number of pages.
     pub pages: u64,
-    /// What line 1 says, checksum included.
-    pub header: Header,
+    /// Metadata in line 1, including the checksum.
+    pub header: CollectionHeader,
 }
 
-/// Whether the state of the pages is kept while they come.
+/// Whether the state of the section is computed while pages arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Track {
-    /// One more hash per line; needed to write a snapshot's chain (D95).
+pub enum StateTracking {
+    /// Compute it: one more hash per line. Needed for the chain of a snapshot (D95).
     #[default]
     State,
-    /// Lines are only copied.
+    /// Do not compute it; lines are only copied.
     Nothing,
 }
 
-/// Takes pages, one by one.
+/// Accepts pages one by one.
 #[derive(Debug)]
-pub struct Writer {
-    spooler: Spooler,
-    /// What line 1 will say, where it is known.
-    header: Option<Header>,
+pub struct CollectionWriter {
+    spooler: SpoolWriter,
+    /// Metadata of line 1, if known in advance.
+    header: Option<CollectionHeader>,
     limits: Limits,
     pages: u64,
 }
 
-impl Writer {
-    /// A writer whose spool lies in `folder`, best the one of the targets.
-    pub fn new(folder: &Path, track: Track, limits: Limits) -> Result<Self, WriteError> {
-        Ok(Self { spooler: Spooler::start(folder, track, None)?, header: None, limits, pages: 0 })
+impl CollectionWriter {
+    /// Creates a writer with its spool file in `folder`, preferably the folder of the targets.
+    pub fn new(folder: &Path, track: StateTracking, limits: Limits) -> Result<Self, WriteError> {
+        Ok(Self {
+            spooler: SpoolWriter::start(folder, track, None)?,
+            header: None,
+            limits,
+            pages: 0,
+        })
     }
 
-    /// A writer for a caller who knows already what line 1 will say: the text
-    /// is hashed as it comes, which saves a reading in the end.
+    /// Creates a writer for a caller that knows line 1 in advance.
+    ///
+    /// The text is hashed as it arrives, so it need not be read again at the end.
     pub fn with_header(
         folder: &Path,
-        track: Track,
-        header: &Header,
+        track: StateTracking,
+        header: &CollectionHeader,
         limits: Limits,
     ) -> Result<Self, WriteError> {
-        let header = Header { checksum: None, ..header.clone() };
-        let spooler = Spooler::start(folder, track, Some(&header.to_line()))?;
+        let header = CollectionHeader { checksum: None, ..header.clone() };
+        let spooler = SpoolWriter::start(folder, track, Some(&header.to_line()))?;
         Ok(Self { spooler, header: Some(header), limits, pages: 0 })
     }
 
-    /// Adds a page, in its canonical form.
+    /// Adds a page in canonical form.
     pub fn page(&mut self, page: &Page<'_>) -> Result<(), WriteError> {
         let refuse = |rule: &'static Rule, detail: String| {
             Refusal::new(rule, Place::WHOLE, format!("{} {detail}", quoted(page.url.as_str())))
@@ -111,13 +116,13 @@ impl Writer {
         }
         let (n_blocks, most) = (page.content.len(), self.limits.parts.blocks);
         if most < n_blocks {
-            let detail = format!("has {n_blocks} blocks, at most {most}");
+            let detail = format!("has {n_blocks} blocks, the limit is {most}");
             return Err(refuse(&rutter_page::rules::TOO_MANY_BLOCKS, detail).into());
         }
         self.line(page.url.key(), page.to_line().as_bytes())
     }
 
-    /// Adds the line of a page that has been judged, as it is.
+    /// Adds the line of a checked page unchanged.
     pub fn line(&mut self, key: &str, line: &[u8]) -> Result<(), WriteError> {
         if self.limits.page < line.len() {
             let detail = format!("{} has {} bytes", quoted(key), line.len());
@@ -127,45 +132,48 @@ impl Writer {
         self.spooler.push(key, line)
     }
 
-    /// Ends the taking of pages; now their number and state are known.
-    pub fn close(self) -> Result<Spooled, WriteError> {
+    /// Finishes adding pages; their number and state are known now.
+    pub fn close(self) -> Result<SpooledPages, WriteError> {
         let Self { spooler, header, limits, pages } = self;
-        Ok(Spooled { spool: spooler.finish()?, known: header, pages, limits })
+        Ok(SpooledPages { spool: spooler.finish()?, known: header, pages, limits })
     }
 }
 
-/// All pages of a collection, waiting for line 1.
+/// All pages of a collection, before line 1 is written.
 #[derive(Debug)]
-pub struct Spooled {
-    spool: Spool,
-    known: Option<Header>,
+pub struct SpooledPages {
+    spool: SpoolFile,
+    known: Option<CollectionHeader>,
     pages: u64,
     limits: Limits,
 }
 
-impl Spooled {
-    /// How many pages there are.
+impl SpooledPages {
+    /// Returns the number of pages.
     pub fn pages(&self) -> u64 {
         self.pages
     }
 
-    /// The chain of a snapshot of these pages; `None` where the state was not
-    /// tracked.
-    pub fn snapshot_chain(&self) -> Option<Chain> {
+    /// Returns the chain of a snapshot of these pages; `None` if the state was not tracked.
+    pub fn snapshot_chain(&self) -> Option<StateChain> {
         let pages = self.pages;
-        self.spool.state.map(|state| Chain { from: None, state, pages, removed: Vec::new() })
+        self.spool.state.map(|state| StateChain { from: None, state, pages, removed: Vec::new() })
     }
 
-    /// Bytes of the text with this line 1, checksum included.
-    pub fn decoded(&self, header: &Header) -> u64 {
-        let header = Header { checksum: Some(Digest([0; 32])), ..header.clone() };
+    /// Returns the size of the text with this line 1, including the checksum.
+    pub fn decoded(&self, header: &CollectionHeader) -> u64 {
+        let header = CollectionHeader { checksum: Some(Digest([0; 32])), ..header.clone() };
         header.to_line().len() as u64 + self.spool.bytes
     }
 
-    /// Makes line 1, hashes, compresses, and puts every target in its place.
+    /// Creates line 1, hashes, compresses, and moves every target to its path.
     ///
-    /// The header's checksum is computed here, whatever it was.
-    pub fn finish(self, header: Header, targets: &[Target]) -> Result<Vec<Written>, WriteError> {
+    /// The checksum in `header` is ignored and computed here.
+    pub fn finish(
+        self,
+        header: CollectionHeader,
+        targets: &[OutputTarget],
+    ) -> Result<Vec<WrittenCollection>, WriteError> {
         let Self { spool, known, pages, limits } = self;
         for name in [&header.id, &header.section] {
             if !is_name(name) {
@@ -173,15 +181,15 @@ impl Spooled {
             }
         }
 
-        let header = Header { checksum: None, ..header };
+        let header = CollectionHeader { checksum: None, ..header };
         let digest = match spool.digest.filter(|_| known.as_ref() == Some(&header)) {
             Some(digest) => digest,
             None => hash(&header.to_line(), spool.reader())
                 .map_err(|error| WriteError::Io(spool.folder.clone(), error))?,
         };
-        let header = Header { checksum: Some(digest), ..header };
+        let header = CollectionHeader { checksum: Some(digest), ..header };
         let line_1 = header.to_line();
-        if LONGEST_LINE_1 < line_1.len() {
+        if MAX_LINE_1_BYTES < line_1.len() {
             let removed = header.chain.as_ref().map_or(0, |chain| chain.removed.len());
             return Err(WriteError::TooManyRemoved(removed));
         }
@@ -189,19 +197,19 @@ impl Spooled {
         if limits.decoded < decoded {
             return Err(WriteError::TooLarge(decoded, limits.decoded));
         }
-        let make = |target: &Target| {
+        let make = |target: &OutputTarget| {
             let mut text = Cursor::new(line_1.as_bytes()).chain(spool.reader());
             encode(target, decoded, &mut text, &limits)
         };
         let staged = in_parallel(targets, make)?;
-        // Gone before anything is synced: nobody waits for a spool to reach
-        // the disk.
+        // Delete the spool file before anything is synced to disk, so that its content is never
+        // written out.
         drop(spool);
         let mut written = Vec::new();
         for (target, (file, coded)) in targets.iter().zip(staged) {
             put_in_place(file, &target.path)?;
             let path = target.path.clone();
-            written.push(Written { path, coded, decoded, pages, header: header.clone() });
+            written.push(WrittenCollection { path, coded, decoded, pages, header: header.clone() });
         }
         Ok(written)
     }
@@ -222,10 +230,10 @@ fn hash(line_1: &str, mut spool: impl Read) -> io::Result<Digest> {
     }
 }
 
-/// Runs `make` for every target, each on a thread of its own.
+/// Runs `make` for every target, each in its own thread.
 fn in_parallel<T: Send>(
-    targets: &[Target],
-    make: impl Fn(&Target) -> Result<T, WriteError> + Sync,
+    targets: &[OutputTarget],
+    make: impl Fn(&OutputTarget) -> Result<T, WriteError> + Sync,
 ) -> Result<Vec<T>, WriteError> {
     let (first, others) = match targets {
         [] => return Ok(Vec::new()),
@@ -243,9 +251,9 @@ fn in_parallel<T: Send>(
     })
 }
 
-/// Compresses into a nameless neighbour of the target.
+/// Compresses into a temporary file in the folder of the target.
 fn encode(
-    target: &Target,
+    target: &OutputTarget,
     decoded: u64,
     text: &mut dyn Read,
     limits: &Limits,
@@ -266,24 +274,24 @@ fn encode(
 fn staged_beside(path: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".rutter-");
-    // A temporary file is private by default; a published one is not.
+    // A temporary file is private by default; a published file must not be.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder_of(path))
+    builder.tempfile_in(parent_folder(path))
 }
 
 fn put_in_place(file: NamedTempFile, path: &Path) -> Result<(), WriteError> {
     let at = |error| WriteError::Io(path.to_owned(), error);
     file.as_file().sync_all().map_err(at)?;
     file.persist(path).map_err(|error| at(error.error))?;
-    // The name is only safe once its folder is.
+    // The file name is durable only after its folder was synced.
     #[cfg(unix)]
-    File::open(folder_of(path)).and_then(|folder| folder.sync_all()).map_err(at)?;
+    File::open(parent_folder(path)).and_then(|folder| folder.sync_all()).map_err(at)?;
     Ok(())
 }
 
-/// The folder a path lies in; the current one for a bare name.
-pub fn folder_of(path: &Path) -> &Path {
+/// Returns the folder of a path; the current folder for a bare file name.
+pub fn parent_folder(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),

@@ -1,15 +1,14 @@
-//! What a client would rather have: `Accept` and `Accept-Encoding` with their
-//! q-values (RFC 9110, 12).
+//! Content negotiation: `Accept` and `Accept-Encoding` with their q-values (RFC 9110, section 12).
 //!
-//! An element that cannot be read is left out, never taken for a wish.
+//! Invalid elements are ignored.
 
 use http::HeaderMap;
 use http::header::{ACCEPT, ACCEPT_ENCODING, HeaderName};
 
-/// Elements of a list that are looked at.
-const MOST: usize = 64;
+/// Most elements read from a list.
+const MAX_ENTRIES: usize = 64;
 
-/// Whether gzip is wanted at least as much as no coding at all.
+/// Returns whether gzip is accepted with at least the weight of the identity coding.
 pub(crate) fn wants_gzip(headers: &HeaderMap) -> bool {
     let (mut gzip, mut identity, mut any) = (None, None, None);
     each(headers, &ACCEPT_ENCODING, |name, weight| {
@@ -22,12 +21,12 @@ pub(crate) fn wants_gzip(headers: &HeaderMap) -> bool {
         }
     });
     let gzip = gzip.or(any).unwrap_or(0);
-    // Not spoken of, identity is fine, but less than what was asked for.
+    // If not listed, identity is acceptable, with less preference than listed codings.
     0 < gzip && identity.or(any).is_none_or(|identity| identity <= gzip)
 }
 
-/// Whether Markdown is named and wanted at least as much as HTML. No browser
-/// names it, so whoever does, at the same weight, means it; `*/*` is HTML.
+/// Returns whether Markdown is listed with at least the weight of HTML. Browsers do not list it, so
+/// a client that does wants it; `*/*` means HTML.
 pub(crate) fn wants_markdown(headers: &HeaderMap) -> bool {
     let (mut markdown, mut html, mut text, mut any) = (None, None, None, None);
     each(headers, &ACCEPT, |name, weight| {
@@ -48,10 +47,10 @@ pub(crate) fn wants_markdown(headers: &HeaderMap) -> bool {
     0 < markdown && html.or(text).or(any).unwrap_or(0) <= markdown
 }
 
-/// Hands out the elements of a list header, with their weights in thousandths.
+/// Calls `take` for each element of a list header, with its weight in thousandths.
 fn each(headers: &HeaderMap, name: &HeaderName, mut take: impl FnMut(&str, u16)) {
     let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
-    for element in values.flat_map(|value| value.split(',')).take(MOST) {
+    for element in values.flat_map(|value| value.split(',')).take(MAX_ENTRIES) {
         let mut parts = element.split(';').map(str::trim);
         let Some(name) = parts.next().filter(|name| !name.is_empty()) else { continue };
         let mut weight = Some(1000);
@@ -68,7 +67,7 @@ fn each(headers: &HeaderMap, name: &HeaderName, mut take: impl FnMut(&str, u16))
     }
 }
 
-/// Reads `0`, `1`, `0.5`, `0.125`.
+/// Parses `0`, `1`, `0.5`, `0.125`.
 fn thousandths(text: &str) -> Option<u16> {
     let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
     let is_short = rest.len() <= 3 && rest.bytes().all(|byte| byte.is_ascii_digit());
@@ -89,7 +88,7 @@ mod tests {
     }
 
     #[test] // ARC-023
-    fn spec_gzip_is_chosen_by_weight() {
+    fn chooses_gzip_by_weight() {
         for (values, wanted) in [
             (&[][..], false),
             (&["gzip"], true),
@@ -116,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_markdown_is_chosen_where_it_is_named() {
+    fn chooses_markdown_if_listed() {
         for (value, wanted) in [
             ("text/markdown", true),
             ("text/markdown, */*", true),

@@ -1,60 +1,58 @@
-//! Who is told of each request, and what is told.
+//! Access records: the interface for log writers, and the removal of secrets.
 //!
-//! A [`Record`] goes to every [`AccessSink`] when its answer is over, whether
-//! all of it was taken or not. Lines of the log (`log.rs`) are those of
-//! `rutter-logs`, so `rutter logs` reads them; no client writes a line of its
-//! own.
+//! An [`AccessRecord`] goes to every [`AccessSink`] when its response has ended, complete or not.
+//! `rutter-logs` formats the log lines (`log.rs`), so `rutter logs` can parse them; a client cannot
+//! add a line of its own.
 //!
-//! Refuses: to hand on the values of secrets in addresses, and more than a
-//! part's longest length.
+//! Rejects: secret values in URLs, which are replaced by `***`, and overlong parts, which are
+//! truncated.
 
 use std::borrow::Cow;
 
 use rutter_finding::Finding;
-use rutter_logs::Record;
+use rutter_logs::AccessRecord;
 
 use crate::token::PREFIX;
 
-/// Layers of percent-encoding that are looked through.
-const MOST_LAYERS: usize = 4;
+/// Layers of percent-encoding that are decoded to find secrets.
+const MAX_LAYERS: usize = 4;
 
 /// Longest part of a record, in bytes.
-const LONGEST: usize = 2048;
+const MAX_LENGTH: usize = 2048;
 
-/// Takes records of requests. Called by many threads, between answers: it must
-/// not wait.
+/// Receives access records. Called by many threads between responses, so it must not block.
 pub trait AccessSink: Send + Sync {
-    /// Takes one.
-    fn access(&self, record: &Record<'_>);
+    /// Receives one record.
+    fn access(&self, record: &AccessRecord<'_>);
 
-    /// Takes what is odd about a client from this request on.
+    /// Receives a finding about an unusual client.
     fn odd(&self, _finding: &Finding) {}
 
-    /// Records it could not keep.
+    /// Returns the number of records that were lost.
     fn lost(&self) -> u64 {
         0
     }
 }
 
-/// A part of a request as it may be remembered: not too long.
+/// Truncates a part of a request for the log.
 pub(crate) fn cut(text: &str) -> &str {
-    text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default()
+    text.get(..text.floor_char_boundary(MAX_LENGTH)).unwrap_or_default()
 }
 
-/// An address without what is secret in it: values of parameters that are
-/// called so, the name and password before a host, and tokens of ours.
-pub(crate) fn without_secrets(target: &str) -> String {
-    let target = without_tokens(cut(target));
+/// Removes secrets from a URL: values of secret parameters, user names and passwords, and Rutter
+/// tokens.
+pub(crate) fn redact_secrets(target: &str) -> String {
+    let target = redact_tokens(cut(target));
     let mut out = String::with_capacity(target.len());
     let is_end = |c: char| matches!(c, '?' | '&' | ';' | '#');
     let (address, mut rest) = target.split_at(target.find(is_end).unwrap_or(target.len()));
-    out.push_str(&without_userinfo(address));
+    out.push_str(&redact_userinfo(address));
     if address.contains('%') && has_userinfo(address) {
         out.clear();
         let parts = address.split('/').map(|part| if has_userinfo(part) { "***" } else { part });
         out.push_str(&parts.collect::<Vec<_>>().join("/"));
     }
-    // A question mark may come again, and a semicolon may part too.
+    // `?` may occur several times, and `;` also separates parameters.
     while let Some(sign) = rest.chars().next() {
         let pair = rest.get(sign.len_utf8()..).unwrap_or_default();
         let (pair, after) = pair.split_at(pair.find(is_end).unwrap_or(pair.len()));
@@ -67,7 +65,7 @@ pub(crate) fn without_secrets(target: &str) -> String {
             Some((key, value)) if has_userinfo(value) => {
                 out.push_str(key);
                 out.push('=');
-                match without_userinfo(value) {
+                match redact_userinfo(value) {
                     Cow::Owned(value) => out.push_str(&value),
                     Cow::Borrowed(_) => out.push_str("***"),
                 }
@@ -79,8 +77,8 @@ pub(crate) fn without_secrets(target: &str) -> String {
     out
 }
 
-/// A text without tokens of ours, wherever they stand in it.
-pub(crate) fn without_tokens(text: &str) -> Cow<'_, str> {
+/// Removes Rutter tokens from a text.
+pub(crate) fn redact_tokens(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut rest = text;
     while let Some(at) = memchr::memmem::find(rest.as_bytes(), PREFIX.as_bytes()) {
@@ -99,7 +97,7 @@ pub(crate) fn without_tokens(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-fn without_userinfo(address: &str) -> Cow<'_, str> {
+fn redact_userinfo(address: &str) -> Cow<'_, str> {
     let Some(start) = address.find("://").map(|at| at + 3) else { return Cow::Borrowed(address) };
     let (scheme, rest) = address.split_at(start);
     let end = rest.find('/').unwrap_or(rest.len());
@@ -109,10 +107,10 @@ fn without_userinfo(address: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a text, once decoded, is an address with a name or password in it.
+/// Returns whether a text, after decoding, is a URL with a user name or password.
 fn has_userinfo(text: &str) -> bool {
     let may_be = text.contains('%') || text.contains('@');
-    may_be && matches!(without_userinfo(&decoded(text)), Cow::Owned(_))
+    may_be && matches!(redact_userinfo(&decoded(text)), Cow::Owned(_))
 }
 
 fn is_secret(key: &str) -> bool {
@@ -121,11 +119,10 @@ fn is_secret(key: &str) -> bool {
     words.iter().any(|word| key.contains(word)) || matches!(key.as_str(), "key" | "sig" | "code")
 }
 
-/// A key as whoever is asked may read it: decoded, also where that was done
-/// more than once.
+/// Decodes a parameter name, including multiple layers of encoding.
 fn decoded(key: &str) -> String {
     let mut bytes = key.as_bytes().to_vec();
-    for _ in 0..MOST_LAYERS {
+    for _ in 0..MAX_LAYERS {
         let mut out = Vec::with_capacity(bytes.len());
         let mut rest = bytes.as_slice();
         while let [first, after @ ..] = rest {
@@ -152,49 +149,49 @@ mod tests {
     use rutter_page::Timestamp;
 
     use super::*;
-    use crate::log::tests::Kept;
-    use crate::log::{LogForm, LogWriter};
+    use crate::log::tests::CapturedOutput;
+    use crate::log::{AccessLogFormat, LogWriter};
 
-    fn record() -> Record<'static> {
+    fn record() -> AccessRecord<'static> {
         let time = Timestamp::parse("1994-11-06T08:49:37Z").unwrap();
-        Record {
+        AccessRecord {
             token: Some("a partner".into()),
             method: "GET".into(),
-            target: without_secrets("/tides?url=x&access_token=hush&KEY=hush").into(),
+            target: redact_secrets("/tides?url=x&access_token=hush&KEY=hush").into(),
             protocol: "HTTP/1.1".into(),
             bytes: 12,
             user_agent: Some("Bot \"1\"\r\n\u{1b}[2J\u{202e}é".into()),
             duration: Some(Duration::from_millis(250)),
-            ..Record::new(time, "192.0.2.1", 200)
+            ..AccessRecord::new(time, "192.0.2.1", 200)
         }
     }
 
-    fn line(form: LogForm, record: &Record<'_>) -> String {
-        let kept = Kept::default();
+    fn line(form: AccessLogFormat, record: &AccessRecord<'_>) -> String {
+        let kept = CapturedOutput::default();
         let log = LogWriter::new(form, Box::new(kept.clone())).unwrap();
         log.access(record);
         log.flush().unwrap();
         kept.text()
     }
 
-    #[test] // reliability E11
-    fn ours_a_request_is_one_line_whatever_it_says() {
+    #[test] // E11
+    fn writes_each_request_as_one_line() {
         let wanted = concat!(
             r#"192.0.2.1 - a\x20partner [06/Nov/1994:08:49:37 +0000] "GET "#,
             r#"/tides?url=x&access_token=***&KEY=*** HTTP/1.1" 200 12 "-" "#,
             r#""Bot \"1\"\x0d\x0a\x1b[2J\xe2\x80\xae\xc3\xa9""#,
             "\n"
         );
-        assert_eq!(line(LogForm::Text, &record()), wanted);
-        let line = line(LogForm::Json, &record());
+        assert_eq!(line(AccessLogFormat::Text, &record()), wanted);
+        let line = line(AccessLogFormat::Json, &record());
         assert!(line.ends_with("}\n") && line.matches('\n').count() == 1);
         assert!(line.trim_end().bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{line}");
         assert!(!line.contains("hush"));
         assert_eq!(rutter_logs::parse(line.trim_end().as_bytes()), Ok(record()));
     }
 
-    #[test] // reliability E11
-    fn ours_secrets_are_found_in_every_spelling() {
+    #[test] // E11
+    fn removes_secrets_in_every_encoding() {
         for (target, wanted) in [
             ("/a?token=hush", "/a?token=***"),
             ("/a?%74oken=hush&b=c", "/a?%74oken=***&b=c"),
@@ -218,15 +215,15 @@ mod tests {
             ("/é?é=é&keys=1", "/é?é=é&keys=1"),
             ("/rutter_/guide", "/rutter_/guide"),
         ] {
-            assert_eq!(without_secrets(target), wanted, "{target}");
+            assert_eq!(redact_secrets(target), wanted, "{target}");
         }
-        assert_eq!(without_tokens("Bot (rutter_ab rutter_cd)"), "Bot (rutter_*** rutter_***)");
-        assert!(matches!(without_tokens("rutter/1.0"), Cow::Borrowed(_)));
+        assert_eq!(redact_tokens("Bot (rutter_ab rutter_cd)"), "Bot (rutter_*** rutter_***)");
+        assert!(matches!(redact_tokens("rutter/1.0"), Cow::Borrowed(_)));
     }
 
     #[test]
-    fn ours_long_parts_are_cut() {
-        assert_eq!(without_secrets(&format!("/{}", "é".repeat(9000))).len(), LONGEST - 1);
-        assert_eq!(without_secrets(&"a".repeat(9000)).len(), LONGEST);
+    fn truncates_long_parts() {
+        assert_eq!(redact_secrets(&format!("/{}", "é".repeat(9000))).len(), MAX_LENGTH - 1);
+        assert_eq!(redact_secrets(&"a".repeat(9000)).len(), MAX_LENGTH);
     }
 }

@@ -1,12 +1,10 @@
-//! What a published folder says of itself, where there is no `served.json`:
-//! its ARC sitemap marks the pages that need a login.
+//! Restrictions from the ARC sitemap, for a directory without `served.json`.
 //!
-//! So a folder that was copied without its state does not show what its owner
-//! closed. Only pages are marked there; pictures and data below a closed path
-//! are known to `served.json` alone.
+//! The sitemap marks pages that require a login, so a directory that was copied without its state
+//! does not publish them. It lists only pages; other restricted files are known only to
+//! `served.json`.
 //!
-//! Refuses: to take a sitemap that cannot be read for one in which nothing is
-//! closed.
+//! Rejects: a sitemap that cannot be read, which must not count as one without restrictions.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -17,31 +15,31 @@ use serde::Deserialize;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use crate::beneath::Identity;
 use crate::catalog::{Catalog, CatalogError};
 use crate::path;
+use crate::root_dir::Identity;
 
-/// Where an ARC sitemap lies, the canonical place first (D54).
+/// Paths of an ARC sitemap, the canonical one first (D54).
 const PLACES: [&str; 2] = ["arc-sitemap.json", ".well-known/arc-sitemap.json"];
 
-/// Largest sitemap that is read, in bytes.
-const MOST_BYTES: u64 = 1 << 30;
+/// Largest sitemap, in bytes.
+const MAX_BYTES: u64 = 1 << 30;
 
-/// Most closed pages; each takes 64 bytes at most.
-const MOST_CLOSED: usize = 4_000_000;
+/// Most restricted pages; each takes at most 64 bytes.
+const MAX_CLOSED_PAGES: usize = 4_000_000;
 
-/// The states of the sitemaps of a folder.
-pub(crate) type States = [Option<Identity>; 2];
+/// Identities of the sitemaps of a directory.
+pub(crate) type SitemapIdentities = [Option<Identity>; 2];
 
-/// What is there now.
-pub(crate) fn states(root: &Path) -> States {
+/// Returns the current identities.
+pub(crate) fn states(root: &Path) -> SitemapIdentities {
     PLACES.map(|name| crate::site::identity_of(&root.join(name)))
 }
 
-/// Reads the ARC sitemaps of a folder; `None` where there is none.
+/// Loads the ARC sitemaps of a directory; `None` if there is none.
 pub(crate) fn load(root: &Path) -> Result<Option<Catalog>, CatalogError> {
     let mut found: Option<Catalog> = None;
-    // The same sitemap lies in both places; a page counts once.
+    // Both paths may hold the same sitemap; a page counts once.
     let mut closed = BTreeSet::new();
     for name in PLACES {
         let path = root.join(name);
@@ -52,8 +50,8 @@ pub(crate) fn load(root: &Path) -> Result<Option<Catalog>, CatalogError> {
         };
         let catalog = found.get_or_insert_default();
         catalog.identity = Identity::of(&file)?;
-        let input = BufReader::new(file.take(MOST_BYTES));
-        let sitemap: Sitemap =
+        let input = BufReader::new(file.take(MAX_BYTES));
+        let sitemap: ArcSitemap =
             serde_json::from_reader(input).map_err(|error| unreadable(path, error.to_string()))?;
         let site = sitemap.site.unwrap_or_default();
         site.trim_end_matches('/').clone_into(&mut catalog.base);
@@ -72,13 +70,13 @@ fn unreadable(path: PathBuf, why: String) -> CatalogError {
     CatalogError::Announced(path, why)
 }
 
-/// Closes every file that an address may lead to.
+/// Restricts every file that a URL may refer to.
 fn close(catalog: &mut Catalog, address: &str) {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     let whole = rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/");
     let whole = whole.split(['?', '#']).next().unwrap_or(whole);
     let below = whole.strip_prefix(catalog.mount()).filter(|below| below.starts_with('/'));
-    // What cannot be asked for need not be closed.
+    // A URL that cannot be requested needs no restriction.
     let Ok(asked) = path::read(below.unwrap_or(whole)) else { return };
     let name = asked.name;
     let index =
@@ -90,75 +88,75 @@ fn close(catalog: &mut Catalog, address: &str) {
     }
 }
 
-/// What is read of a sitemap.
+/// The relevant members of a sitemap.
 #[derive(Deserialize)]
-struct Sitemap {
+struct ArcSitemap {
     site: Option<String>,
-    pages: Closed,
+    pages: ClosedPages,
 }
 
-/// Addresses of the pages that are closed.
-struct Closed(Vec<String>);
+/// URLs of the restricted pages.
+struct ClosedPages(Vec<String>);
 
-impl<'de> Deserialize<'de> for Closed {
+impl<'de> Deserialize<'de> for ClosedPages {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(Pages)
+        deserializer.deserialize_seq(ClosedPagesVisitor)
     }
 }
 
-struct Pages;
+struct ClosedPagesVisitor;
 
-impl<'de> Visitor<'de> for Pages {
-    type Value = Closed;
+impl<'de> Visitor<'de> for ClosedPagesVisitor {
+    type Value = ClosedPages;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("a list of pages")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Closed, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<ClosedPages, A::Error> {
         let mut closed = Vec::new();
-        while let Some(Page(page)) = seq.next_element()? {
+        while let Some(SitemapPage(page)) = seq.next_element()? {
             closed.extend(page);
-            if MOST_CLOSED < closed.len() {
-                return Err(serde::de::Error::custom("too many closed pages"));
+            if MAX_CLOSED_PAGES < closed.len() {
+                return Err(serde::de::Error::custom("too many restricted pages"));
             }
         }
-        Ok(Closed(closed))
+        Ok(ClosedPages(closed))
     }
 }
 
-/// The address of a page, where it is closed.
-struct Page(Option<String>);
+/// The URL of a page, if it is restricted.
+struct SitemapPage(Option<String>);
 
-impl<'de> Deserialize<'de> for Page {
+impl<'de> Deserialize<'de> for SitemapPage {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Entry)
+        deserializer.deserialize_map(SitemapPageVisitor)
     }
 }
 
-struct Entry;
+struct SitemapPageVisitor;
 
-impl<'de> Visitor<'de> for Entry {
-    type Value = Page;
+impl<'de> Visitor<'de> for SitemapPageVisitor {
+    type Value = SitemapPage;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("a page")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Page, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<SitemapPage, A::Error> {
         let (mut url, mut is_closed) = (None, false);
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "url" => url = Some(map.next_value::<String>()?),
                 "auth_required" => {
-                    // Whatever else it says, it does not say that it is open.
+                    // Any value except false and null means restricted.
                     let value = map.next_value::<Value>()?;
                     is_closed |= !matches!(value, Value::Bool(false) | Value::Null);
                 }
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
         }
-        Ok(Page(url.filter(|_| is_closed)))
+        Ok(SitemapPage(url.filter(|_| is_closed)))
     }
 }
 
@@ -173,7 +171,7 @@ mod tests {
     }
 
     #[test] // ARC-064
-    fn spec_pages_that_need_a_login_are_closed_at_every_address() {
+    fn restricts_pages_under_every_url() {
         let text = r#"{"site":"https://harbour.example/docs/","other":[{}],"pages":[
 {"url":"https://harbour.example/docs/a.html","ai_snapshot":{"auth_required":true}},
 {"auth_required":true,"url":"https://harbour.example/docs/Log.html"},
@@ -196,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_a_sitemap_that_cannot_be_read_opens_nothing() {
+    fn an_unreadable_sitemap_is_an_error() {
         for text in ["", "[]", "{}", r#"{"pages":7}"#, r#"{"pages":[7]}"#, r#"{"pages":[]"#] {
             let error = load(folder(text).path()).unwrap_err().to_string();
             assert!(error.contains("arc-sitemap.json"), "{text}: {error}");

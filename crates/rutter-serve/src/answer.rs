@@ -1,4 +1,4 @@
-//! From a request to its answer.
+//! Handles a request: from its head to the response.
 
 use std::fs::File;
 use std::future::Future;
@@ -14,109 +14,108 @@ use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode};
 
 use crate::accept::{wants_gzip, wants_markdown};
-use crate::beneath::{Identity, Links, Opened};
 use crate::body::{Body, FilePart};
-use crate::condition::{self, Known, Verdict};
+use crate::condition::{self, ConditionOutcome, CurrentVersion};
 use crate::partner;
-use crate::path::{self, Asked};
-use crate::ready::Ready;
+use crate::path::{self, RequestPath};
 use crate::refusal::{Refusal, moved};
-use crate::report::{Activity, Report};
-use crate::resolve::{Found, Leave};
-use crate::shelf::Resolved;
-use crate::site::{Client, Site, is_answerable, now};
+use crate::report::{ConnectionActivity, RequestReport};
+use crate::representation::Representation;
+use crate::resolve::{PathTarget, WorkLimit};
+use crate::response_cache::ResolvedPath;
+use crate::root_dir::{Identity, LinkPolicy, OpenedEntry};
+use crate::site::{RequestClient, Site, is_answerable, now};
 use crate::token::Scope;
 
-/// What the addresses of the partner API begin with.
+/// Path prefix of the partner API.
 const API: &str = "/arc-api/";
 
-/// Tries of a file that is replaced between two looks.
-const TRIES: usize = 8;
+/// Attempts with a file that is replaced between two reads.
+const MAX_ATTEMPTS: usize = 8;
 
-/// An answer, now or soon. Resolves without error.
-pub struct Answering(Inner);
+/// A future of a response; it never fails.
+pub struct ResponseFuture(ResponseState);
 
-enum Inner {
+enum ResponseState {
     Now(Option<Response<Body>>),
     Soon(Pin<Box<dyn Future<Output = Response<Body>> + Send>>),
 }
 
-impl std::fmt::Debug for Answering {
+impl std::fmt::Debug for ResponseFuture {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Answering").finish_non_exhaustive()
     }
 }
 
-impl Answering {
+impl ResponseFuture {
     fn now(response: Response<Body>) -> Self {
-        Self(Inner::Now(Some(response)))
+        Self(ResponseState::Now(Some(response)))
     }
 
     fn soon(future: impl Future<Output = Response<Body>> + Send + 'static) -> Self {
-        Self(Inner::Soon(Box::pin(future)))
+        Self(ResponseState::Soon(Box::pin(future)))
     }
 }
 
-impl Future for Answering {
+impl Future for ResponseFuture {
     type Output = Result<Response<Body>, std::convert::Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match &mut self.0 {
-            Inner::Now(response) => {
-                Poll::Ready(Ok(response.take().expect("an answer is asked for once")))
+            ResponseState::Now(response) => {
+                Poll::Ready(Ok(response.take().expect("a future is not polled after completion")))
             }
-            Inner::Soon(future) => future.as_mut().poll(cx).map(Ok),
+            ResponseState::Soon(future) => future.as_mut().poll(cx).map(Ok),
         }
     }
 }
 
 impl Site {
-    /// Answers a request from `peer`. Must be called within a runtime of tokio.
+    /// Handles a request from `peer`. Must be called within a tokio runtime.
     pub(crate) fn answer(
         &self,
         parts: Parts,
         peer: Option<IpAddr>,
-        activity: Option<&Arc<Activity>>,
-    ) -> Answering {
+        activity: Option<&Arc<ConnectionActivity>>,
+    ) -> ResponseFuture {
         let (client, decided) = self.decide(&parts, peer);
-        let flight = activity.map(Activity::begin);
+        let flight = activity.map(ConnectionActivity::begin);
         let report =
-            Report::new(&self.0.metrics, &self.0.listeners, &parts, client.address, flight);
+            RequestReport::new(&self.0.metrics, &self.0.listeners, &parts, client.address, flight);
         let is_head = parts.method == Method::HEAD;
         if let Err(refusal) = decided {
-            return Answering::now(finish(refusal.answer(), report, &client, is_head));
+            return ResponseFuture::now(finish(refusal.answer(), report, &client, is_head));
         }
         let path = parts.uri.path();
         if self.api_path(path).is_some() {
             let site = self.clone();
-            return Answering::soon(async move {
+            return ResponseFuture::soon(async move {
                 let response = partner::answer(&site, &parts, &client).await;
                 finish(response, report, &client, is_head)
             });
         }
-        if let Some(resolved) = self.remembered(path)
+        if let Some(resolved) = self.cached(path)
             && let Some(response) = self.with_files(&resolved, &[], &parts, &client)
         {
-            return Answering::now(finish(response, report, &client, is_head));
+            return ResponseFuture::now(finish(response, report, &client, is_head));
         }
         let site = self.clone();
-        Answering::soon(async move {
+        ResponseFuture::soon(async move {
             let response = site.look_up(&parts, &client).await;
             finish(response, report, &client, is_head)
         })
     }
 
-    /// The part of a path that the partner API is asked for by; `None` where
-    /// it is not asked.
+    /// Returns the part of a path that belongs to the partner API; `None` for other paths.
     pub(crate) fn api_path<'p>(&self, path: &'p str) -> Option<&'p str> {
-        // Nearly all requests end here.
+        // Nearly all requests return here.
         memchr::memmem::find(path.as_bytes(), API.as_bytes())?;
         let below =
             if path.starts_with(API) { path } else { path.strip_prefix(self.catalog().mount())? };
         below.starts_with(API).then_some(below)
     }
 
-    /// Whether this is a request for something that the site has.
+    /// Returns whether the request is for something that the site has.
     pub(crate) async fn has(&self, parts: &Parts) -> bool {
         if is_answerable(parts, &self.0.settings.limits).is_err() {
             return false;
@@ -125,32 +124,32 @@ impl Site {
         if let Some(api) = self.api_path(path) {
             return api == partner::PATH && self.has_tokens();
         }
-        let is_known = self.remembered(path).is_some();
+        let is_known = self.cached(path).is_some();
         is_known || !matches!(self.find_out(path).await, Err(Refusal::Missing | Refusal::Bad))
     }
 
-    /// Finds out where a path leads, on a thread that may wait.
-    async fn find_out(&self, path: &str) -> Result<Found, Refusal> {
-        let number = match self.in_thread(path, Leave::Look, ()).await? {
-            Found::Unread(number) => number,
+    /// Resolves a path on a thread that may block.
+    async fn find_out(&self, path: &str) -> Result<PathTarget, Refusal> {
+        let number = match self.in_thread(path, WorkLimit::Look, ()).await? {
+            PathTarget::Unread(number) => number,
             found => return Ok(found),
         };
-        // Of many who want to know the same of a large file, one reads it, and
-        // few read at once; the others wait here and hold no thread. Whoever
-        // leaves meanwhile ends no reading, so it is not begun again.
+        // Of several requests for the same large file one reads it, and few files are read at once;
+        // the other requests wait here without a thread. A client that disconnects does not cancel
+        // the read, so it is not started again.
         let turn = usize::try_from(number).unwrap_or(0) % self.0.turns.len();
         let turn = self.0.turns.get(turn).ok_or(Refusal::Internal)?;
         let turn = Arc::clone(turn).lock_owned().await;
         let permit = Arc::clone(&self.0.hashing).acquire_owned().await;
-        self.in_thread(path, Leave::Hash, (turn, permit)).await
+        self.in_thread(path, WorkLimit::Hash, (turn, permit)).await
     }
 
     async fn in_thread(
         &self,
         path: &str,
-        leave: Leave,
+        leave: WorkLimit,
         held: impl Send + 'static,
-    ) -> Result<Found, Refusal> {
+    ) -> Result<PathTarget, Refusal> {
         let (site, path) = (self.clone(), path.to_owned());
         let work = move || {
             let found = site.resolve(&path, leave);
@@ -160,26 +159,26 @@ impl Site {
         tokio::task::spawn_blocking(work).await.unwrap_or(Err(Refusal::Internal))
     }
 
-    /// Answers what the shelf does not know.
-    async fn look_up(&self, parts: &Parts, client: &Client) -> Response<Body> {
+    /// Handles a request that the response cache cannot answer.
+    async fn look_up(&self, parts: &Parts, client: &RequestClient) -> Response<Body> {
         if self.is_below_closed(parts.uri.path())
             && let Some(refusal) = content_refusal(client)
         {
             return refusal.answer();
         }
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             match self.find_out(parts.uri.path()).await {
-                Ok(Found::Files(resolved, at_hand)) => {
-                    if let Some(response) = self.with_files(&resolved, &at_hand, parts, client) {
+                Ok(PathTarget::Files(resolved, open_files)) => {
+                    if let Some(response) = self.with_files(&resolved, &open_files, parts, client) {
                         return response;
                     }
                 }
-                Ok(Found::Moved(to)) => {
+                Ok(PathTarget::Moved(to)) => {
                     let query = parts.uri.query().map(|query| format!("?{query}"));
                     return moved(&format!("{to}{}", query.unwrap_or_default()));
                 }
-                // It changed while we waited for our turn.
-                Ok(Found::Unread(_)) => {}
+                // The file changed while this request waited.
+                Ok(PathTarget::Unread(_)) => {}
                 Err(Refusal::Missing) => return self.missing().await,
                 Err(refusal) => return refusal.answer(),
             }
@@ -187,24 +186,23 @@ impl Site {
         Refusal::Busy.answer()
     }
 
-    /// Returns whether everything at this path needs a token. Decided before a
-    /// file is looked for, so that neither the status nor the time of the
-    /// response tells which names exist.
+    /// Returns whether every file at this path requires a token. Decided before a file is opened,
+    /// so that neither the status nor the time of the response reveals which names exist.
     fn is_below_closed(&self, path: &str) -> bool {
         let catalog = self.catalog();
         let asked = catalog.below_mount(path).and_then(|below| path::read(below).ok());
-        asked.is_some_and(|Asked { name, is_folder }| {
+        asked.is_some_and(|RequestPath { name, is_folder }| {
             let name = if is_folder { format!("{name}/index.html") } else { name };
             catalog.is_below_closed(&name)
         })
     }
 
-    /// The site's own page for what is not there.
+    /// Returns the site's own 404 page.
     async fn missing(&self) -> Response<Body> {
-        let found = match self.remembered("/404.html") {
+        let found = match self.cached("/404.html") {
             Some(resolved) => Some(resolved),
-            None => match self.in_thread("/404.html", Leave::Look, ()).await {
-                Ok(Found::Files(resolved, _)) => Some(resolved),
+            None => match self.in_thread("/404.html", WorkLimit::Look, ()).await {
+                Ok(PathTarget::Files(resolved, _)) => Some(resolved),
                 _ => None,
             },
         };
@@ -222,14 +220,13 @@ impl Site {
         response
     }
 
-    /// Answers with what an address leads to; `None` where a file is no longer
-    /// the one that was looked at.
+    /// Responds with the representations of a path; `None` if a file has changed since.
     fn with_files(
         &self,
-        resolved: &Resolved,
-        at_hand: &[(Identity, Arc<File>)],
+        resolved: &ResolvedPath,
+        open_files: &[(Identity, Arc<File>)],
         parts: &Parts,
-        client: &Client,
+        client: &RequestClient,
     ) -> Option<Response<Body>> {
         if resolved.is_restricted
             && let Some(refusal) = content_refusal(client)
@@ -238,53 +235,56 @@ impl Site {
         }
         let headers = &parts.headers;
         let ready = match resolved {
-            Resolved { gzip: Some(gzip), .. } if wants_gzip(headers) => gzip,
-            Resolved { markdown: Some(markdown), .. } if wants_markdown(headers) => markdown,
-            Resolved { plain, .. } => plain,
+            ResolvedPath { gzip: Some(gzip), .. } if wants_gzip(headers) => gzip,
+            ResolvedPath { markdown: Some(markdown), .. } if wants_markdown(headers) => markdown,
+            ResolvedPath { plain, .. } => plain,
         };
-        self.with_ready(ready, at_hand, parts)
+        self.respond_with(ready, open_files, parts)
     }
 
-    fn with_ready(
+    fn respond_with(
         &self,
-        ready: &Ready,
-        at_hand: &[(Identity, Arc<File>)],
+        ready: &Representation,
+        open_files: &[(Identity, Arc<File>)],
         parts: &Parts,
     ) -> Option<Response<Body>> {
         let headers = &parts.headers;
         let verdict = if condition::is_plain(headers) {
-            Verdict::Whole
+            ConditionOutcome::Whole
         } else {
-            let known =
-                Known { tag: ready.tag.as_deref(), modified: ready.modified, length: ready.length };
-            condition::judge(headers, &parts.method, known, now())
+            let known = CurrentVersion {
+                tag: ready.tag.as_deref(),
+                modified: ready.modified,
+                length: ready.length,
+            };
+            condition::evaluate(headers, &parts.method, known, now())
         };
         let is_head = parts.method == Method::HEAD;
         let response = match verdict {
-            Verdict::Whole => {
+            ConditionOutcome::Whole => {
                 let body = if is_head {
                     Body::empty()
                 } else {
-                    self.body(ready, at_hand, (0, ready.length))?
+                    self.body(ready, open_files, (0, ready.length))?
                 };
                 with(StatusCode::OK, ready.headers.clone(), body)
             }
-            Verdict::Part(part) => {
+            ConditionOutcome::Part(part) => {
                 let mut headers = ready.headers.clone();
                 let length = part.end - part.start;
                 headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
                 let range = format!("bytes {}-{}/{}", part.start, part.end - 1, ready.length);
                 headers.insert(CONTENT_RANGE, HeaderValue::from_str(&range).ok()?);
-                let body = self.body(ready, at_hand, (part.start, part.end))?;
+                let body = self.body(ready, open_files, (part.start, part.end))?;
                 with(StatusCode::PARTIAL_CONTENT, headers, body)
             }
-            Verdict::Current => {
+            ConditionOutcome::Current => {
                 with(StatusCode::NOT_MODIFIED, ready.current.clone(), Body::empty())
             }
-            Verdict::Failed => {
+            ConditionOutcome::Failed => {
                 return Some(with(StatusCode::PRECONDITION_FAILED, unkept(ready), Body::empty()));
             }
-            Verdict::NoRange => {
+            ConditionOutcome::NoRange => {
                 let mut headers = unkept(ready);
                 let range = format!("bytes */{}", ready.length);
                 headers.insert(CONTENT_RANGE, HeaderValue::from_str(&range).ok()?);
@@ -294,11 +294,11 @@ impl Site {
         Some(shortened(response, ready))
     }
 
-    /// Bytes of a file; `None` where it is another by now.
+    /// Returns the body; `None` if the file has been replaced.
     fn body(
         &self,
-        ready: &Ready,
-        at_hand: &[(Identity, Arc<File>)],
+        ready: &Representation,
+        open_files: &[(Identity, Arc<File>)],
         (at, end): (u64, u64),
     ) -> Option<Body> {
         if let Some(bytes) = &ready.bytes {
@@ -315,20 +315,22 @@ impl Site {
                 bandwidth,
             )))
         };
-        if let Some((_, file)) = at_hand.iter().find(|(known, _)| *known == ready.identity) {
+        if let Some((_, file)) = open_files.iter().find(|(known, _)| *known == ready.identity) {
             return part(Arc::clone(file));
         }
-        // It was opened by this name with the same rules before; links are
-        // followed only to the same file.
-        match self.0.root.open(&ready.name, Links::Inside) {
-            Ok(Opened::File(file, identity)) if identity == ready.identity => part(Arc::new(file)),
+        // The name was checked by the same rules before; symbolic links are followed only to the
+        // same file.
+        match self.0.root.open(&ready.name, LinkPolicy::Inside) {
+            Ok(OpenedEntry::File(file, identity)) if identity == ready.identity => {
+                part(Arc::new(file))
+            }
             _ => None,
         }
     }
 }
 
-/// Why this client may not read restricted content; `None` where it may.
-fn content_refusal(client: &Client) -> Option<Refusal> {
+/// Returns why this client may not read restricted content; `None` if it may.
+fn content_refusal(client: &RequestClient) -> Option<Refusal> {
     match &client.grant {
         Some(grant) if grant.allows(Scope::Content) => None,
         Some(_) => Some(Refusal::Scope(Scope::Content)),
@@ -337,9 +339,9 @@ fn content_refusal(client: &Client) -> Option<Refusal> {
     }
 }
 
-/// What goes with a refusal that depends on the question: the file's lifetime
-/// would let a cache in between keep it (RFC 9111, 3).
-fn unkept(ready: &Ready) -> http::HeaderMap {
+/// Returns the header fields of a failed condition. It must not carry the file's cache lifetime, or
+/// shared caches could store it (RFC 9111, section 3).
+fn unkept(ready: &Representation) -> http::HeaderMap {
     let mut headers = ready.current.clone();
     headers.insert(CONTENT_LENGTH, HeaderValue::from(0));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -347,8 +349,8 @@ fn unkept(ready: &Ready) -> http::HeaderMap {
     headers
 }
 
-/// A collection that ends soon may not be kept for longer.
-fn shortened(mut response: Response<Body>, ready: &Ready) -> Response<Body> {
+/// Limits the cache lifetime to the expiry of a collection.
+fn shortened(mut response: Response<Body>, ready: &Representation) -> Response<Body> {
     if let Some(ending) = &ready.ending
         && let Ok(cache) = HeaderValue::from_str(&ending.cache_control(now()))
     {
@@ -364,11 +366,11 @@ fn with(status: StatusCode, headers: http::HeaderMap, body: Body) -> Response<Bo
     response
 }
 
-/// The last step of every answer: who is told, and no body for HEAD.
+/// Completes every response: reports it, and removes the body for HEAD.
 fn finish(
     response: Response<Body>,
-    mut report: Report,
-    client: &Client,
+    mut report: RequestReport,
+    client: &RequestClient,
     is_head: bool,
 ) -> Response<Body> {
     let name = client.grant.as_ref().map(|grant| grant.name.as_str());
@@ -381,9 +383,9 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::settings::Settings;
+    use crate::settings::SiteSettings;
 
-    /// More than there are threads that may wait.
+    /// More than the blocking threads.
     const MANY: usize = 18;
 
     fn parts(path: &str) -> Parts {
@@ -392,20 +394,20 @@ mod tests {
     }
 
     #[test]
-    fn ours_many_who_wait_for_a_cold_file_hold_no_thread() {
+    fn requests_waiting_for_a_file_hold_no_thread() {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in
             [("a.txt", "a"), ("0.bin", "cold and large"), ("1.bin", "cold, too, it")]
         {
             std::fs::write(folder.path().join(name), text).unwrap();
         }
-        let mut settings = Settings::new(folder.path());
+        let mut settings = SiteSettings::new(folder.path());
         settings.limits.small = 10;
         let site = Site::open(settings, Vec::new()).unwrap();
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
         let runtime = runtime.worker_threads(1).max_blocking_threads(2).enable_all().build();
         runtime.unwrap().block_on(async {
-            // Others hash, and are not done.
+            // Other requests hash and have not finished.
             let n_permits = u32::try_from(site.0.hashing.available_permits()).unwrap();
             let held = site.0.hashing.acquire_many(n_permits).await.unwrap();
             let waiting =
@@ -425,7 +427,7 @@ mod tests {
             for (path, status) in [("/a.txt", 200), ("/none", 404)] {
                 let answer = site.answer(parts(path), None, None);
                 let answer = tokio::time::timeout(Duration::from_secs(20), answer).await;
-                assert_eq!(answer.expect("nobody waits for them").unwrap().status(), status);
+                assert_eq!(answer.expect("the locks are free").unwrap().status(), status);
             }
             assert!(cold.iter().all(|task| !task.is_finished()));
             drop(held);

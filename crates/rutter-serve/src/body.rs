@@ -1,12 +1,10 @@
-//! Bodies of answers: bytes from memory, a part of an open file, or pieces that
-//! are made as they are taken.
+//! Response bodies: bytes from memory, a range of an open file, or chunks produced on demand.
 //!
-//! A file is read in large pieces into buffers that are used again. What the
-//! kernel has at hand is read at once; what it must fetch is read by a thread
-//! that may wait. No thread waits for a client: a piece is made when the one
-//! before was taken. Where a connection has many answers at once, they share
-//! what may wait to be sent. A file that got shorter or was written to ends the answer
-//! as broken, never as a mixture that looks whole.
+//! A file is read in large pieces into reused buffers. Pages that the kernel has cached are read at
+//! once; others are read by a thread that may block. No thread waits for a client: a chunk is
+//! produced when the previous one was sent. The responses of one HTTP/2 connection share a limit
+//! for buffered bytes. If a file shrinks or is written to, the response fails and is never
+//! completed with mixed content.
 
 use std::fmt;
 use std::fs::File;
@@ -25,29 +23,29 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::Sleep;
 
-use crate::beneath::Identity;
-use crate::report::{Activity, Report, Turn};
+use crate::report::{ConnectionActivity, RequestReport, WaitingFor};
+use crate::root_dir::Identity;
 
-/// Piece of a file while few are sent, and while many are.
+/// Chunk size of a file while few files are sent, and while many are.
 const LARGE: usize = 256 << 10;
 const SMALL: usize = 32 << 10;
-/// Large pieces that exist at once.
-const MOST_LARGE: usize = 32;
-/// Small pieces that are kept for the next file.
+/// Large buffers in use at once.
+const MAX_LARGE: usize = 32;
+/// Small buffers that are kept for reuse.
 const KEPT_SMALL: usize = 64;
-/// Bytes of pieces that may wait on a connection with many answers at once, and
-/// how large these are; beyond, pieces are tiny. Each answer has one piece at
-/// most, so with 32 answers there are 64 KiB. That the others wait instead would
-/// let a client that takes nothing of two answers have nothing of a third.
+/// Bytes that may be buffered for one connection with parallel responses, and the buffer sizes;
+/// beyond the limit, buffers are tiny. Each response has one buffer at most, so 32 responses hold
+/// 64 KiB. Waiting instead would let a client block its third response by not reading the first
+/// two.
 const SHARE: usize = 32 << 10;
 const SHARED: [usize; 3] = [SMALL, 8 << 10, 2 << 10];
 const TINY: usize = 1 << 10;
 
-/// The body of an answer.
+/// The body of a response.
 pub struct Body {
-    content: Content,
+    content: BodyContent,
     sent: u64,
-    report: Option<Report>,
+    report: Option<RequestReport>,
 }
 
 impl fmt::Debug for Body {
@@ -56,31 +54,31 @@ impl fmt::Debug for Body {
     }
 }
 
-enum Content {
+enum BodyContent {
     Empty,
     Whole(Bytes),
     File(Box<FilePart>),
-    Made(Making),
+    Made(ChunkStream),
 }
 
-/// Makes an answer piece by piece. It may wait for a disk, but for nobody else.
-pub(crate) trait Maker: Send {
-    /// The next piece; `None` at the end.
+/// Produces a response in chunks. It may block on a disk, on nothing else.
+pub(crate) trait ChunkProducer: Send {
+    /// Returns the next chunk; `None` at the end.
     fn next(&mut self) -> io::Result<Option<Bytes>>;
 }
 
-type Made = (Box<dyn Maker>, io::Result<Option<Bytes>>);
+type ProducerOutput = (Box<dyn ChunkProducer>, io::Result<Option<Bytes>>);
 
-/// An answer that is made as it is taken.
-struct Making {
-    /// Away while it works; gone at the end.
-    maker: Option<Box<dyn Maker>>,
-    /// How many work at once.
+/// A response that is produced on demand.
+struct ChunkStream {
+    /// `None` while it works, and at the end.
+    maker: Option<Box<dyn ChunkProducer>>,
+    /// Limits the producers that work at once.
     turns: Arc<Semaphore>,
-    work: Option<Pin<Box<dyn Future<Output = io::Result<Made>> + Send>>>,
+    work: Option<Pin<Box<dyn Future<Output = io::Result<ProducerOutput>> + Send>>>,
 }
 
-impl Making {
+impl ChunkStream {
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
         if self.work.is_none() {
             let Some(mut maker) = self.maker.take() else { return Poll::Ready(None) };
@@ -110,30 +108,30 @@ impl Making {
 }
 
 impl Body {
-    fn new(content: Content) -> Self {
+    fn new(content: BodyContent) -> Self {
         Self { content, sent: 0, report: None }
     }
 
     pub(crate) fn empty() -> Self {
-        Self::new(Content::Empty)
+        Self::new(BodyContent::Empty)
     }
 
     pub(crate) fn whole(bytes: Bytes) -> Self {
-        Self::new(Content::Whole(bytes))
+        Self::new(BodyContent::Whole(bytes))
     }
 
     pub(crate) fn file(part: FilePart) -> Self {
-        Self::new(Content::File(Box::new(part)))
+        Self::new(BodyContent::File(Box::new(part)))
     }
 
-    /// Made piece by piece; `turns` says how many are at work at once.
-    pub(crate) fn made(maker: Box<dyn Maker>, turns: &Arc<Semaphore>) -> Self {
+    /// Creates a body from a producer; `turns` limits the producers that work at once.
+    pub(crate) fn made(maker: Box<dyn ChunkProducer>, turns: &Arc<Semaphore>) -> Self {
         let turns = Arc::clone(turns);
-        Self::new(Content::Made(Making { maker: Some(maker), turns, work: None }))
+        Self::new(BodyContent::Made(ChunkStream { maker: Some(maker), turns, work: None }))
     }
 
-    /// Who is told when it is over.
-    pub(crate) fn reported(mut self, report: Report) -> Self {
+    /// Sets the report that is completed when the body ends.
+    pub(crate) fn reported(mut self, report: RequestReport) -> Self {
         self.report = Some(report);
         self
     }
@@ -156,23 +154,27 @@ impl http_body::Body for Body {
         cx: &mut Context<'_>,
     ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         let this = &mut *self;
-        let shared = this.report.as_ref().and_then(Report::shared);
+        let shared = this.report.as_ref().and_then(RequestReport::shared);
         let polled = match &mut this.content {
-            Content::Empty => Poll::Ready(None),
-            Content::Whole(bytes) => {
+            BodyContent::Empty => Poll::Ready(None),
+            BodyContent::Whole(bytes) => {
                 let bytes = std::mem::take(bytes);
-                this.content = Content::Empty;
+                this.content = BodyContent::Empty;
                 Poll::Ready((!bytes.is_empty()).then_some(Ok(bytes)))
             }
-            Content::File(part) => part.poll_next(cx, shared),
-            Content::Made(making) => making.poll_next(cx),
+            BodyContent::File(part) => part.poll_next(cx, shared),
+            BodyContent::Made(making) => making.poll_next(cx),
         };
         if let (Some(shared), true) = (shared, polled.is_ready()) {
             shared.took();
         }
         if let Some(report) = &mut this.report {
-            // Whoever asks for more has taken what there was.
-            report.set_turn(if polled.is_pending() { Turn::Ours } else { Turn::Theirs });
+            // A client that polls again has taken the previous chunk.
+            report.set_waiting_for(if polled.is_pending() {
+                WaitingFor::Server
+            } else {
+                WaitingFor::Client
+            });
         }
         let next = ready!(polled);
         match next {
@@ -181,7 +183,7 @@ impl http_body::Body for Body {
                 Poll::Ready(Some(Ok(Frame::data(bytes))))
             }
             Some(Err(error)) => {
-                this.content = Content::Empty;
+                this.content = BodyContent::Empty;
                 Poll::Ready(Some(Err(error)))
             }
             None => Poll::Ready(None),
@@ -190,36 +192,36 @@ impl http_body::Body for Body {
 
     fn is_end_stream(&self) -> bool {
         match &self.content {
-            Content::Empty => true,
-            Content::Whole(bytes) => bytes.is_empty(),
-            Content::File(part) => part.at == part.end,
-            Content::Made(_) => false,
+            BodyContent::Empty => true,
+            BodyContent::Whole(bytes) => bytes.is_empty(),
+            BodyContent::File(part) => part.at == part.end,
+            BodyContent::Made(_) => false,
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.content {
-            Content::Empty => SizeHint::with_exact(0),
-            Content::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Content::File(part) => SizeHint::with_exact(part.end - part.at),
-            Content::Made(_) => SizeHint::default(),
+            BodyContent::Empty => SizeHint::with_exact(0),
+            BodyContent::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            BodyContent::File(part) => SizeHint::with_exact(part.end - part.at),
+            BodyContent::Made(_) => SizeHint::default(),
         }
     }
 }
 
-/// A part of an open file.
+/// A range of an open file.
 pub(crate) struct FilePart {
     file: Arc<File>,
     identity: Identity,
     at: u64,
     end: u64,
-    pool: Arc<Pool>,
-    reading: Option<JoinHandle<io::Result<Lent>>>,
-    pace: Option<Pace>,
+    pool: Arc<BufferPool>,
+    reading: Option<JoinHandle<io::Result<PooledBuffer>>>,
+    pace: Option<Throttle>,
 }
 
-/// Not faster than so many bytes a second.
-struct Pace {
+/// Limits the bytes per second.
+struct Throttle {
     bandwidth: u64,
     start: Instant,
     sent: u64,
@@ -231,10 +233,10 @@ impl FilePart {
         file: Arc<File>,
         identity: Identity,
         (at, end): (u64, u64),
-        pool: &Arc<Pool>,
+        pool: &Arc<BufferPool>,
         bandwidth: Option<u64>,
     ) -> Self {
-        let pace = bandwidth.map(|bandwidth| Pace {
+        let pace = bandwidth.map(|bandwidth| Throttle {
             bandwidth: bandwidth.max(1),
             start: Instant::now(),
             sent: 0,
@@ -247,7 +249,7 @@ impl FilePart {
     fn poll_next(
         &mut self,
         cx: &mut Context<'_>,
-        shared: Option<&Arc<Activity>>,
+        shared: Option<&Arc<ConnectionActivity>>,
     ) -> Poll<Option<io::Result<Bytes>>> {
         if self.at == self.end {
             return Poll::Ready(None);
@@ -275,29 +277,29 @@ impl FilePart {
         Poll::Ready(Some(result.and_then(|lent| self.take(lent))))
     }
 
-    /// Bytes of the next piece, at most. A slow answer comes in small pieces,
-    /// several a second.
+    /// Returns the size of the next chunk. A throttled response is sent in small chunks, several
+    /// per second.
     fn wanted(&self) -> u64 {
         let most = self.pace.as_ref().map_or(LARGE as u64, |pace| (pace.bandwidth / 4).max(1));
         (self.end - self.at).min(most)
     }
 
-    fn lend(&self, shared: Option<&Arc<Activity>>) -> Lent {
+    fn lend(&self, shared: Option<&Arc<ConnectionActivity>>) -> PooledBuffer {
         match shared {
             Some(shared) => self.pool.lend_shared(shared, self.wanted()),
             None => self.pool.lend(self.wanted()),
         }
     }
 
-    /// Reads what the kernel has at hand.
-    fn read_now(&self, shared: Option<&Arc<Activity>>) -> io::Result<Lent> {
+    /// Reads without blocking what the kernel has cached.
+    fn read_now(&self, shared: Option<&Arc<ConnectionActivity>>) -> io::Result<PooledBuffer> {
         #[cfg(target_os = "linux")]
         {
             use rustix::io::{Errno, ReadWriteFlags, preadv2};
             self.lend(shared).fill(self.wanted(), |buffer| {
                 let mut slices = [IoSliceMut::new(buffer)];
                 match preadv2(&self.file, &mut slices, self.at, ReadWriteFlags::NOWAIT) {
-                    // File systems that cannot tell are asked by the thread.
+                    // If the file system does not support this, the blocking thread reads.
                     Err(Errno::OPNOTSUPP | Errno::NOSYS) => Err(io::ErrorKind::WouldBlock.into()),
                     result => Ok(result?),
                 }
@@ -310,16 +312,15 @@ impl FilePart {
         }
     }
 
-    fn take(&mut self, lent: Lent) -> io::Result<Bytes> {
+    fn take(&mut self, lent: PooledBuffer) -> io::Result<Bytes> {
         let n = lent.length as u64;
         if n == 0 {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter"));
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file was truncated"));
         }
         self.at += n;
-        // Before the last piece leaves, the file must still be the one it was;
-        // that its name is gone meanwhile does not matter.
+        // The file must be unchanged before the last chunk is sent; a deleted name does not matter.
         if self.at == self.end && !self.identity.is_unwritten(&self.file)? {
-            return Err(io::Error::other("the file was written to"));
+            return Err(io::Error::other("the file was modified while it was sent"));
         }
         if let Some(pace) = &mut self.pace {
             pace.sent += n;
@@ -328,7 +329,7 @@ impl FilePart {
     }
 }
 
-impl Pace {
+impl Throttle {
     fn poll_due(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         #[expect(clippy::cast_precision_loss, reason = "a pace need not be exact")]
         let due = self.start + Duration::from_secs_f64(self.sent as f64 / self.bandwidth as f64);
@@ -344,27 +345,31 @@ impl Pace {
     }
 }
 
-/// Buffers that are used again.
+/// Reusable buffers.
 #[derive(Debug, Default)]
-pub(crate) struct Pool {
+pub(crate) struct BufferPool {
     large: Mutex<Vec<Vec<u8>>>,
     small: Mutex<Vec<Vec<u8>>>,
     n_large: AtomicUsize,
 }
 
-impl Pool {
-    /// A buffer for so many bytes or fewer.
-    fn lend(self: &Arc<Self>, wanted: u64) -> Lent {
+impl BufferPool {
+    /// Returns a buffer for at most this many bytes.
+    fn lend(self: &Arc<Self>, wanted: u64) -> PooledBuffer {
         let is_large = (SMALL as u64) < wanted && self.try_large();
         let (list, size) = if is_large { (&self.large, LARGE) } else { (&self.small, SMALL) };
         let kept = list.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let buffer = kept.unwrap_or_else(|| vec![0; size]);
-        Lent { buffer, length: 0, is_large, pool: Arc::clone(self), shared: None }
+        PooledBuffer { buffer, length: 0, is_large, pool: Arc::clone(self), shared: None }
     }
 
-    /// A buffer for one of many answers of a connection: the smaller, the more
-    /// waits there already, and not much larger than what is wanted.
-    fn lend_shared(self: &Arc<Self>, shared: &Arc<Activity>, wanted: u64) -> Lent {
+    /// Returns a buffer for one of several responses of a connection: the more is buffered already,
+    /// the smaller it is, and not much larger than needed.
+    fn lend_shared(
+        self: &Arc<Self>,
+        shared: &Arc<ConnectionActivity>,
+        wanted: u64,
+    ) -> PooledBuffer {
         let is_of_use = |size: usize| {
             let less = SHARED.iter().filter(|other| **other < size).max().unwrap_or(&TINY);
             (*less as u64) < wanted
@@ -380,11 +385,11 @@ impl Pool {
         }
         let (buffer, pool) = (vec![0; size.unwrap_or(TINY)], Arc::clone(self));
         let shared = size.map(|_| Arc::clone(shared));
-        Lent { buffer, length: 0, is_large: false, pool, shared }
+        PooledBuffer { buffer, length: 0, is_large: false, pool, shared }
     }
 
     fn try_large(&self) -> bool {
-        if self.n_large.fetch_add(1, Ordering::Relaxed) < MOST_LARGE {
+        if self.n_large.fetch_add(1, Ordering::Relaxed) < MAX_LARGE {
             return true;
         }
         self.n_large.fetch_sub(1, Ordering::Relaxed);
@@ -392,17 +397,17 @@ impl Pool {
     }
 }
 
-/// A buffer that goes back where it came from.
-struct Lent {
+/// A buffer that returns to its pool when dropped.
+struct PooledBuffer {
     buffer: Vec<u8>,
     length: usize,
     is_large: bool,
-    pool: Arc<Pool>,
-    /// The connection it counts for.
-    shared: Option<Arc<Activity>>,
+    pool: Arc<BufferPool>,
+    /// The connection whose limit it counts against.
+    shared: Option<Arc<ConnectionActivity>>,
 }
 
-impl Lent {
+impl PooledBuffer {
     fn fill(
         mut self,
         wanted: u64,
@@ -414,13 +419,13 @@ impl Lent {
     }
 }
 
-impl AsRef<[u8]> for Lent {
+impl AsRef<[u8]> for PooledBuffer {
     fn as_ref(&self) -> &[u8] {
         self.buffer.get(..self.length).unwrap_or_default()
     }
 }
 
-impl Drop for Lent {
+impl Drop for PooledBuffer {
     fn drop(&mut self) {
         if let Some(shared) = &self.shared {
             shared.give_back(self.buffer.len());
@@ -430,7 +435,7 @@ impl Drop for Lent {
         }
         let (list, most) = if self.is_large {
             self.pool.n_large.fetch_sub(1, Ordering::Relaxed);
-            (&self.pool.large, MOST_LARGE)
+            (&self.pool.large, MAX_LARGE)
         } else {
             (&self.pool.small, KEPT_SMALL)
         };
@@ -446,19 +451,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_many_answers_of_one_connection_share_what_waits() {
-        let (pool, shared) = (Arc::new(Pool::default()), Arc::new(Activity::shared()));
+    fn responses_of_one_connection_share_the_buffer_limit() {
+        let (pool, shared) =
+            (Arc::new(BufferPool::default()), Arc::new(ConnectionActivity::shared()));
         let lend = || pool.lend_shared(&shared, u64::MAX);
-        let size = |lent: &[Lent]| lent.iter().map(|one| one.buffer.len()).sum::<usize>();
-        let mut lent: Vec<Lent> = (0..32).map(|_| lend()).collect();
-        assert_eq!(lent[0].buffer.len(), SMALL, "one alone is as fast as it can be");
+        let size = |lent: &[PooledBuffer]| lent.iter().map(|one| one.buffer.len()).sum::<usize>();
+        let mut lent: Vec<PooledBuffer> = (0..32).map(|_| lend()).collect();
+        assert_eq!(lent[0].buffer.len(), SMALL, "a single response gets a full buffer");
         assert!(size(&lent) <= 64 << 10, "{}", size(&lent));
-        // What was sent makes room, for larger pieces first.
+        // Sent bytes are available again, for larger buffers first.
         lent.remove(0);
         assert_eq!(lend().buffer.len(), SMALL);
         assert_eq!(pool.small.lock().unwrap().len(), 1);
-        let mut few: Vec<Lent> = vec![pool.lend_shared(&shared, 100)];
-        assert_eq!(size(&few), TINY, "nobody holds more than is wanted");
+        let mut few: Vec<PooledBuffer> = vec![pool.lend_shared(&shared, 100)];
+        assert_eq!(size(&few), TINY, "a buffer is not larger than needed");
         lent.clear();
         few.extend([9000, 3000, 1500].map(|wanted| pool.lend_shared(&shared, wanted)));
         let sizes: Vec<usize> = few.iter().map(|one| one.buffer.len()).collect();
@@ -467,18 +473,18 @@ mod tests {
         few.extend([3000, 1500, 9000].map(|wanted| pool.lend_shared(&shared, wanted)));
         let sizes: Vec<usize> = few.iter().map(|one| one.buffer.len()).collect();
         assert_eq!(sizes, [TINY, TINY, TINY, 8 << 10, 2 << 10, 8 << 10]);
-        assert_eq!(pool.small.lock().unwrap().len(), 1, "others are not kept");
+        assert_eq!(pool.small.lock().unwrap().len(), 1, "other sizes are not pooled");
     }
 
     #[test] // SCP-205
-    fn ours_a_slow_answer_comes_in_small_pieces() {
+    fn sends_throttled_responses_in_small_chunks() {
         use std::io::Write as _;
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&[7; 9000]).unwrap();
         let identity = Identity::of(&file).unwrap().unwrap();
-        let (file, pool) = (Arc::new(file), Arc::new(Pool::default()));
+        let (file, pool) = (Arc::new(file), Arc::new(BufferPool::default()));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        for shared in [None, Some(Arc::new(Activity::shared()))] {
+        for shared in [None, Some(Arc::new(ConnectionActivity::shared()))] {
             let part = |bandwidth| {
                 FilePart::new(Arc::clone(&file), identity, (0, 9000), &pool, Some(bandwidth))
             };
@@ -487,7 +493,7 @@ mod tests {
                 runtime.block_on(next).unwrap().unwrap().len()
             };
             assert_eq!(first(part(4000)), 1000);
-            assert_eq!(first(part(1)), 1, "it goes on");
+            assert_eq!(first(part(1)), 1, "at least one byte");
         }
     }
 }

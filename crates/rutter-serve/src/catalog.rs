@@ -1,14 +1,12 @@
-//! `served.json`: what the build knows of each file, as a sorted table of 40
-//! bytes a file.
+//! The catalog: metadata of all files from `served.json`, as a sorted table of 40 bytes per file.
 //!
-//! Names are kept as hashes; addresses of twins only where they are not the
-//! usual ones. Digests are not taken over: a file may be replaced before
-//! `served.json` is, so what is said about bytes is found in the bytes. A date
-//! counts for the bytes it was told for, restrictions count for all names, in
-//! any spelling of cases: a file system may not tell them apart. Other
-//! spellings of a name are not found at all (`resolve.rs`).
+//! Names are stored as hashes; names of twins only if they are unusual. Digests are not trusted,
+//! because a file may be replaced before `served.json` is; facts about bytes come from the bytes. A
+//! date applies only to the bytes it was recorded for. Restrictions apply to all names regardless
+//! of case, because a file system may ignore it; other spellings of a name are rejected in
+//! `resolve.rs`.
 //!
-//! Refuses: files of another version, of another folder, and none at all.
+//! Rejects: files of another version, files about another directory, damaged files, missing files.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,91 +14,90 @@ use std::fs::File;
 use std::io::{self, BufReader, Seek as _};
 use std::path::{Path, PathBuf};
 
-use rutter_page::seal::{Sealed, check_json};
+use rutter_page::checksum::{ChecksumStatus, verify_checksum};
 use rutter_page::{Digest, Timestamp};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use crate::beneath::Identity;
-use crate::kind::{self, Coding, Kind};
+use crate::kind::{self, ContentCoding, FileKind};
+use crate::root_dir::Identity;
 
-/// The version that is read. The first did not say what is closed beside
-/// pages, so it must not be taken for one in which nothing is.
+/// The supported version. Version 1 did not record restricted files other than pages, so it is
+/// rejected.
 const VERSION: u32 = 3;
 /// The version of files without a seal.
 const UNSEALED: u32 = 2;
 
-/// Types with their codings that are kept; a site has about ten.
-const MOST_TYPES: usize = 4096;
+/// Most distinct media types with their codings; a site has about ten.
+const MAX_TYPES: usize = 4096;
 
-/// Why `served.json` cannot be used.
+/// Why `served.json` could not be loaded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CatalogError {
-    /// It cannot be read.
-    #[error("served.json cannot be read")]
+    /// The file could not be read.
+    #[error("cannot read served.json")]
     Io(#[from] io::Error),
-    /// There is none. What is restricted is not known without it.
-    #[error("{0}: no such file; a build writes it")]
+    /// The file does not exist. Without it, the restrictions are unknown.
+    #[error("{0} does not exist; a build writes it")]
     Missing(PathBuf),
-    /// It is not what a build writes.
-    #[error("served.json is not what a build of this version writes; build the site again")]
+    /// The file was not written by a build of this version.
+    #[error("served.json was not written by this version of Rutter; build the site again")]
     Form(#[from] serde_json::Error),
-    /// Its bytes are not those that the build wrote.
+    /// The checksum of the file does not match.
     #[error("served.json is damaged; build the site again")]
     Damaged,
-    /// The ARC sitemap of a folder without `served.json` cannot be read.
-    #[error("{path} cannot be read, so it is not known which pages need a login: {why}", path = .0.display(), why = .1)]
+    /// The ARC sitemap of a directory without `served.json` could not be read.
+    #[error("cannot read {path}, so the pages that require a login are unknown: {why}", path = .0.display(), why = .1)]
     Announced(PathBuf, String),
-    /// There are tokens, and nothing says what they are for.
-    #[error("tokens are given, but no served.json and no ARC sitemap says which pages they open")]
+    /// Tokens are configured, but no file says which pages are restricted.
+    #[error("tokens are configured, but no served.json and no ARC sitemap lists restricted pages")]
     Unknown,
-    /// The ARC sitemap that closed pages is gone.
-    #[error("the ARC sitemap is gone; what it closed stays closed")]
+    /// The ARC sitemap that defined the restrictions was deleted.
+    #[error("the ARC sitemap was deleted; its restrictions stay in force")]
     Gone,
-    /// It speaks of another folder.
-    #[error("{path} is about {about}, not about this folder", path = .0.display(), about = .1.display())]
+    /// The file describes another directory.
+    #[error("{path} describes {about}, not this directory", path = .0.display(), about = .1.display())]
     Elsewhere(PathBuf, PathBuf),
 }
 
-/// What is known of one file.
+/// Metadata of one file.
 #[derive(Debug, Clone)]
-pub(crate) struct Fact {
+pub(crate) struct CatalogFact {
     pub(crate) media_type: Box<str>,
-    pub(crate) coding: Option<Coding>,
-    pub(crate) kind: Kind,
-    pub(crate) dated: Option<Dated>,
-    /// Of which bytes it speaks.
-    pub(crate) bytes: Bytes,
-    /// When a collection ends, in seconds since 1970.
+    pub(crate) coding: Option<ContentCoding>,
+    pub(crate) kind: FileKind,
+    pub(crate) dated: Option<DigestDate>,
+    /// The bytes that the metadata was recorded for.
+    pub(crate) bytes: DigestPrefix,
+    /// Expiry of a collection, in seconds since 1970.
     pub(crate) expires: Option<i64>,
     pub(crate) twin: Option<String>,
 }
 
-/// The stored bytes the build speaks of, by the start of their digest; zero
-/// where it was not told.
+/// The start of the digest of the stored bytes; zero if it was not recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Bytes([u8; 8]);
+pub(crate) struct DigestPrefix([u8; 8]);
 
-impl Bytes {
-    /// Whether bytes of this digest are certainly these.
+impl DigestPrefix {
+    /// Returns whether bytes with this digest are certainly the recorded ones.
     pub(crate) fn are(self, stored: Option<Digest>) -> bool {
         stored.is_some_and(|stored| self.0 != NO_DIGEST && self.0 == start(&stored))
     }
 }
 
-/// A date the build told, and for which bytes.
+/// A modification date, and the bytes it was recorded for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Dated {
+pub(crate) struct DigestDate {
     /// Seconds since 1970.
     pub(crate) modified: i64,
-    /// The start of their digest; zero where it was not told.
+    /// Start of the digest; zero if it was not recorded.
     digest: [u8; 8],
 }
 
-impl Dated {
-    /// Whether it is told for bytes of this digest; `was_there` counts where
-    /// none was told.
+impl DigestDate {
+    /// Returns whether the date applies to bytes with this digest; `was_there` decides if no digest
+    /// was recorded.
     pub(crate) fn is_of(&self, stored: Option<Digest>, was_there: bool) -> bool {
         match stored {
             Some(stored) if self.digest != NO_DIGEST => self.digest == start(&stored),
@@ -116,52 +113,52 @@ fn start(digest: &Digest) -> [u8; 8] {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Row {
+struct CatalogRow {
     name: [u8; 16],
     modified: i64,
     digest: [u8; 8],
-    kind: Kind,
-    twin: Twin,
-    /// Though it lies below a name that is closed.
+    kind: FileKind,
+    twin: TwinName,
+    /// Public, although a prefix of its name is restricted.
     is_open: bool,
     media_type: u16,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Twin {
+enum TwinName {
     None,
-    /// The name with `.md` for its ending.
+    /// The name with the extension `.md`.
     Usual,
     Other,
 }
 
-/// Stands for a date that is not known.
+/// Marks an unknown date.
 const NO_DATE: i64 = i64::MIN;
 
-/// What is known of all files.
+/// Metadata of all files.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     version: u32,
-    /// The address of the site, without slash at its end.
+    /// The base URL of the site, without trailing slash.
     pub(crate) base: String,
-    rows: Vec<Row>,
-    types: Vec<(Box<str>, Option<Coding>)>,
+    rows: Vec<CatalogRow>,
+    types: Vec<(Box<str>, Option<ContentCoding>)>,
     twins: HashMap<[u8; 16], String>,
-    /// Ends of collections.
+    /// Expiry of collections.
     expires: HashMap<[u8; 16], i64>,
-    /// Hashes of names of restricted files in lower case, sorted.
+    /// Hashes of the lower-case names of restricted files, sorted.
     restricted: Vec<[u8; 16]>,
-    /// Beginnings of names in lower case, below which all is restricted.
+    /// Lower-case name prefixes below which everything is restricted.
     closed: Vec<String>,
-    /// Paths that are closed, as the owner would count them.
+    /// Number of restricted paths, as the owner counts them.
     n_closed: usize,
-    /// The folder it speaks of, seen from its own.
+    /// The directory it describes, relative to its own.
     output: Option<String>,
     /// Seconds between two snapshots.
     pub(crate) update: Option<u64>,
-    /// When `served.json` came into its place; nothing is described by none.
+    /// When `served.json` was put in place; the minimum if there is none.
     changed: i128,
-    /// Of `served.json` itself.
+    /// Identity of `served.json` itself.
     pub(crate) identity: Option<Identity>,
 }
 
@@ -172,7 +169,7 @@ fn hash(name: &str) -> [u8; 16] {
     short
 }
 
-/// Endings of compressed forms, and of pages.
+/// Extensions of compressed files, and of pages.
 const CODINGS: [&str; 4] = [".gz", ".br", ".zst", ".zz"];
 const PAGES: [&str; 3] = [".html", ".htm", ".xhtml"];
 
@@ -181,15 +178,15 @@ fn usual_twin(name: &str) -> Option<String> {
 }
 
 impl Catalog {
-    /// Reads the `served.json` of a folder.
+    /// Loads a `served.json`.
     pub(crate) fn load(path: &Path) -> Result<Self, CatalogError> {
         let file = File::open(path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => CatalogError::Missing(path.to_owned()),
             _ => error.into(),
         })?;
         let mut file = file;
-        let sealed = check_json(&file)?;
-        if sealed == Sealed::Broken {
+        let sealed = verify_checksum(&file)?;
+        if sealed == ChecksumStatus::Mismatch {
             return Err(CatalogError::Damaged);
         }
         file.rewind()?;
@@ -197,10 +194,10 @@ impl Catalog {
         let mut catalog = Self { changed: i128::MIN, identity, ..Self::default() };
         catalog.changed = identity.map_or(i128::MIN, |identity| identity.changed);
         let mut reader = serde_json::Deserializer::from_reader(BufReader::new(file));
-        Whole(&mut catalog).deserialize(&mut reader)?;
+        CatalogSeed(&mut catalog).deserialize(&mut reader)?;
         reader.end()?;
-        // Without its seal nothing says that no closed entry was lost.
-        if catalog.version == VERSION && sealed == Sealed::Without {
+        // Without the seal, a lost restriction would go unnoticed.
+        if catalog.version == VERSION && sealed == ChecksumStatus::Missing {
             return Err(CatalogError::Damaged);
         }
         catalog.rows.sort_unstable_by_key(|row| row.name);
@@ -213,9 +210,9 @@ impl Catalog {
         Ok(catalog)
     }
 
-    /// Refuses the catalog in `state` where it speaks of another folder than
-    /// `root`. A root that is gone has nothing to show.
-    pub(crate) fn must_be_about(&self, root: &Path, state: &Path) -> Result<(), CatalogError> {
+    /// Checks that the catalog in `state` describes `root`. A missing root passes, because it
+    /// serves nothing.
+    pub(crate) fn check_output_dir(&self, root: &Path, state: &Path) -> Result<(), CatalogError> {
         let Some(output) = &self.output else { return Ok(()) };
         let Ok(root) = root.canonicalize() else { return Ok(()) };
         let about = state.join(output);
@@ -225,86 +222,84 @@ impl Catalog {
         }
     }
 
-    /// Whether `served.json` is there.
+    /// Returns whether a `served.json` or an ARC sitemap was loaded.
     pub(crate) fn is_there(&self) -> bool {
         self.identity.is_some()
     }
 
-    /// The path of the site's address, such as `/docs/`.
+    /// Returns the path of the base URL, such as `/docs`.
     pub(crate) fn mount(&self) -> &str {
         let rest = self.base.split_once("://").map_or("", |(_, rest)| rest);
         rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("")
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<Fact> {
+    pub(crate) fn get(&self, name: &str) -> Option<CatalogFact> {
         let hash = hash(name);
         let at = self.rows.binary_search_by_key(&hash, |row| row.name).ok()?;
         let row = self.rows.get(at)?;
         let (media_type, coding) = self.types.get(usize::from(row.media_type))?;
         let twin = match row.twin {
-            Twin::None => None,
-            Twin::Usual => usual_twin(name),
-            Twin::Other => self.twins.get(&hash).cloned(),
+            TwinName::None => None,
+            TwinName::Usual => usual_twin(name),
+            TwinName::Other => self.twins.get(&hash).cloned(),
         };
-        Some(Fact {
+        Some(CatalogFact {
             media_type: media_type.clone(),
             coding: *coding,
             kind: row.kind,
             dated: (row.modified != NO_DATE)
-                .then_some(Dated { modified: row.modified, digest: row.digest }),
-            bytes: Bytes(row.digest),
+                .then_some(DigestDate { modified: row.modified, digest: row.digest }),
+            bytes: DigestPrefix(row.digest),
             expires: self.expires.get(&hash).copied(),
             twin,
         })
     }
 
-    /// Whether the build told of a file of this very name.
+    /// Returns whether the catalog contains exactly this name.
     pub(crate) fn knows(&self, name: &str) -> bool {
         self.rows.binary_search_by_key(&hash(name), |row| row.name).is_ok()
     }
 
-    /// Whether a file was in place when `served.json` came, so that this
-    /// speaks of it.
+    /// Returns whether a file was in place before `served.json`, so that the catalog describes it.
     pub(crate) fn describes(&self, file: &Identity) -> bool {
         file.changed <= self.changed
     }
 
-    /// Whether a file may have come after `served.json`; clocks of files tick
-    /// some hundred times a second.
+    /// Returns whether a file may be newer than `served.json`; file times have a resolution of a
+    /// few milliseconds.
     pub(crate) fn may_precede(&self, file: &Identity) -> bool {
         self.changed <= file.changed
     }
 
-    /// Whether there are collections.
+    /// Returns whether the site has collections.
     pub(crate) fn has_collections(&self) -> bool {
         self.types.iter().any(|(name, _)| **name == *kind::SCP)
     }
 
-    /// Whether there are files that need a token.
+    /// Returns whether any file requires a token.
     pub(crate) fn has_restricted(&self) -> bool {
         !self.restricted.is_empty() || !self.closed.is_empty()
     }
 
-    /// How many paths are closed: files, and beginnings of names.
+    /// Returns the number of restricted paths: files and name prefixes.
     pub(crate) fn n_closed(&self) -> usize {
         self.n_closed
     }
 
-    /// Closes a page under each of the names it may have; the names count once
-    /// [`Self::sort_closed`] was called.
+    /// Restricts a page under each of its possible names. Takes effect after [`Self::sort_closed`].
     pub(crate) fn close(&mut self, names: &[&str]) {
         self.restricted.extend(names.iter().map(|name| hash(&name.to_lowercase())));
         self.n_closed += 1;
     }
 
-    /// Brings the closed names into the order they are looked up in.
+    /// Sorts the restricted names for lookup.
     pub(crate) fn sort_closed(&mut self) {
         self.restricted.sort_unstable();
         self.restricted.dedup();
     }
 
-    /// Whether this file needs a token: because it was said of it, of what it
-    /// is below, or of the page whose Markdown or compressed form it is.
+    /// Returns whether a file requires a token: by its name, by a prefix, or as the Markdown or
+    /// compressed file of a restricted page.
     pub(crate) fn is_restricted(&self, name: &str) -> bool {
         if !self.has_restricted() {
             return false;
@@ -321,10 +316,9 @@ impl Catalog {
             || pages.is_some_and(|pages| pages.iter().any(|page| is_said(page)))
     }
 
-    /// Returns whether everything of this name needs a token, be it a file or
-    /// not.
+    /// Returns whether every file with this name requires a token, existing or not.
     ///
-    /// Below a closed path an unknown name must not be told from a closed one.
+    /// Below a restricted prefix, a missing file must look like a restricted one.
     pub(crate) fn is_below_closed(&self, name: &str) -> bool {
         !self.closed.is_empty()
             && self.has_closed_prefix(&name.to_lowercase())
@@ -335,9 +329,9 @@ impl Catalog {
         self.closed.iter().any(|closed| lower.starts_with(closed.as_str()))
     }
 
-    /// The part of a request path below the path of the base URL; `None` for
-    /// that path without its final slash. Files for the root of the host, such
-    /// as robots.txt, are asked for by their whole path.
+    /// Returns the part of a request path below the path of the base URL; `None` for that path
+    /// without its final slash. Files for the root of the host, such as robots.txt, keep their
+    /// whole path.
     pub(crate) fn below_mount<'p>(&self, path: &'p str) -> Option<&'p str> {
         match self.mount() {
             "" => Some(path),
@@ -349,51 +343,51 @@ impl Catalog {
         }
     }
 
-    /// Whether the build said that this very file is for all.
+    /// Returns whether the build marked this file as public.
     fn is_open(&self, name: &str) -> bool {
         let at = self.rows.binary_search_by_key(&hash(name), |row| row.name);
         at.ok().and_then(|at| self.rows.get(at)).is_some_and(|row| row.is_open)
     }
 
-    fn push(&mut self, entry: &Entry<'_>) -> Result<(), &'static str> {
+    fn push(&mut self, entry: &ServedEntry<'_>) -> Result<(), &'static str> {
         let coding = match entry.coding.as_deref() {
-            Some(name) => Some(Coding::parse(name).ok_or("an unknown coding")?),
+            Some(name) => Some(ContentCoding::parse(name).ok_or("unknown content coding")?),
             None => None,
         };
         let known =
             self.types.iter().position(|(name, of)| **name == *entry.media_type && *of == coding);
         let media_type = known.unwrap_or(self.types.len());
         if media_type == self.types.len() {
-            if MOST_TYPES <= media_type {
-                return Err("too many types");
+            if MAX_TYPES <= media_type {
+                return Err("too many media types");
             }
             self.types.push((entry.media_type.as_ref().into(), coding));
         }
         let hash = hash(&entry.path);
         let twin = match entry.twin.as_deref() {
-            None => Twin::None,
-            Some(twin) if usual_twin(&entry.path).as_deref() == Some(twin) => Twin::Usual,
+            None => TwinName::None,
+            Some(twin) if usual_twin(&entry.path).as_deref() == Some(twin) => TwinName::Usual,
             Some(twin) => {
                 self.twins.insert(hash, twin.to_owned());
-                Twin::Other
+                TwinName::Other
             }
         };
         let is_open = entry.access.as_deref() == Some("open");
-        // Whatever else it is that restricts, it is not less than a token.
+        // Any unknown restriction requires at least a token.
         if entry.access.is_some() && !is_open {
             self.restricted.push(self::hash(&entry.path.to_lowercase()));
         }
         if let Some(expires) = entry.expires {
             self.expires.insert(hash, expires.unix_seconds());
         }
-        // The digest of a collection is that of its text (D08).
-        let told = if entry.media_type == kind::SCP { &entry.stored } else { &entry.digest };
-        let digest = told.as_deref().and_then(Digest::parse);
-        self.rows.push(Row {
+        // The digest of a collection is that of its content (D08).
+        let digest = if entry.media_type == kind::SCP { &entry.stored } else { &entry.digest };
+        let digest = digest.as_deref().and_then(Digest::parse);
+        self.rows.push(CatalogRow {
             name: hash,
             modified: entry.modified.map_or(NO_DATE, Timestamp::unix_seconds),
             digest: digest.map_or(NO_DIGEST, |digest| start(&digest)),
-            kind: Kind::parse(&entry.cache),
+            kind: FileKind::parse(&entry.cache),
             twin,
             is_open,
             media_type: u16::try_from(media_type).unwrap_or(u16::MAX),
@@ -402,9 +396,9 @@ impl Catalog {
     }
 }
 
-/// One file as the build writes it.
+/// One file of `served.json`.
 #[derive(Debug, Deserialize)]
-struct Entry<'e> {
+struct ServedEntry<'e> {
     #[serde(borrow)]
     path: std::borrow::Cow<'e, str>,
     #[serde(borrow, rename = "type")]
@@ -420,17 +414,17 @@ struct Entry<'e> {
     access: Option<String>,
 }
 
-/// Reads the document into a catalog, file by file.
-struct Whole<'c>(&'c mut Catalog);
+/// Deserializes the document into a catalog, file by file.
+struct CatalogSeed<'c>(&'c mut Catalog);
 
-impl<'de> DeserializeSeed<'de> for Whole<'_> {
+impl<'de> DeserializeSeed<'de> for CatalogSeed<'_> {
     type Value = ();
     fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
-impl<'de> Visitor<'de> for Whole<'_> {
+impl<'de> Visitor<'de> for CatalogSeed<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -448,7 +442,7 @@ impl<'de> Visitor<'de> for Whole<'_> {
                     let closed = map.next_value::<Vec<String>>()?;
                     self.0.closed = closed.iter().map(|name| name.to_lowercase()).collect();
                 }
-                "files" => map.next_value_seed(Files(self.0))?,
+                "files" => map.next_value_seed(FilesSeed(self.0))?,
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -457,21 +451,21 @@ impl<'de> Visitor<'de> for Whole<'_> {
         if matches!(self.0.version, UNSEALED | VERSION) {
             Ok(())
         } else {
-            Err(A::Error::custom("another version"))
+            Err(A::Error::custom("unsupported version"))
         }
     }
 }
 
-struct Files<'c>(&'c mut Catalog);
+struct FilesSeed<'c>(&'c mut Catalog);
 
-impl<'de> DeserializeSeed<'de> for Files<'_> {
+impl<'de> DeserializeSeed<'de> for FilesSeed<'_> {
     type Value = ();
     fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         deserializer.deserialize_seq(self)
     }
 }
 
-impl<'de> Visitor<'de> for Files<'_> {
+impl<'de> Visitor<'de> for FilesSeed<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -479,7 +473,7 @@ impl<'de> Visitor<'de> for Files<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut files: A) -> Result<(), A::Error> {
-        while let Some(entry) = files.next_element::<Entry<'_>>()? {
+        while let Some(entry) = files.next_element::<ServedEntry<'_>>()? {
             self.0.push(&entry).map_err(A::Error::custom)?;
         }
         Ok(())
@@ -506,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_files_are_known_by_what_the_build_said() {
+    fn reads_metadata_of_files() {
         let catalog = load(TEXT).unwrap();
         assert!(catalog.is_there());
         assert_eq!(
@@ -514,24 +508,24 @@ mod tests {
             ("https://harbour.example/docs", "/docs")
         );
         let a = catalog.get("a.html").unwrap();
-        assert_eq!((a.twin.as_deref(), a.kind), (Some("a.md"), Kind::Page));
+        assert_eq!((a.twin.as_deref(), a.kind), (Some("a.md"), FileKind::Page));
         let dated = a.dated.unwrap();
         assert_eq!((dated.modified, catalog.update), (1_777_593_600, Some(86_400)));
-        // A date is one of bytes, whenever the file came.
+        // A date applies to bytes, regardless of when the file was written.
         assert!(dated.is_of(Some(Digest([0x11; 32])), false) && dated.is_of(None, true));
         assert!(!dated.is_of(Some(Digest([0x12; 32])), true) && !dated.is_of(None, false));
         let b = catalog.get("b.html").unwrap();
         assert_eq!((b.twin.as_deref(), b.dated), (Some("other/b.md"), None));
         let scp = catalog.get("scp/a.scp.gz").unwrap();
-        assert_eq!((&*scp.media_type, scp.coding), ("application/scp", Some(Coding::Gzip)));
-        assert_eq!((scp.kind, scp.expires), (Kind::Delta, Some(1_777_593_600)));
+        assert_eq!((&*scp.media_type, scp.coding), ("application/scp", Some(ContentCoding::Gzip)));
+        assert_eq!((scp.kind, scp.expires), (FileKind::Delta, Some(1_777_593_600)));
         assert!(catalog.get("c.html").is_none());
     }
 
     #[test] // ARC-064
-    fn spec_what_is_closed_is_closed_in_every_form() {
+    fn restricts_every_form_of_a_file() {
         let catalog = load(TEXT).unwrap();
-        // Also where a file system does not tell cases apart.
+        // Also on file systems that ignore case.
         for closed in [
             "Log.html",
             "log.HTML",
@@ -556,16 +550,16 @@ mod tests {
     }
 
     #[test]
-    fn ours_a_catalog_of_another_folder_is_refused() {
+    fn rejects_a_catalog_of_another_directory() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         for name in ["one/public", "one/state", "two/public"] {
             std::fs::create_dir_all(at(name)).unwrap();
         }
         let catalog = load(r#"{"version":2,"base":"x","output":"../public","files":[]}"#).unwrap();
-        catalog.must_be_about(&at("one/public"), &at("one/state")).unwrap();
-        catalog.must_be_about(&at("nowhere"), &at("one/state")).unwrap();
-        let error = catalog.must_be_about(&at("two/public"), &at("one/state")).unwrap_err();
+        catalog.check_output_dir(&at("one/public"), &at("one/state")).unwrap();
+        catalog.check_output_dir(&at("nowhere"), &at("one/state")).unwrap();
+        let error = catalog.check_output_dir(&at("two/public"), &at("one/state")).unwrap_err();
         assert!(error.to_string().contains("one/state/../public"), "{error}");
     }
 
@@ -574,7 +568,7 @@ mod tests {
         let sealed = TEXT.replacen("\"version\":2", "\"version\":3", 1);
         // A file of this version without a seal was written by another program.
         assert!(matches!(load(&sealed), Err(CatalogError::Damaged)));
-        let sealed = rutter_page::seal::seal_json(&sealed, 5);
+        let sealed = rutter_page::checksum::append_checksum(&sealed, 5);
         assert!(load(&sealed).unwrap().is_restricted("Log.html"));
         let spread = sealed.replacen("\"records\":", "\"records\": ", 1);
         assert!(matches!(load(&spread), Err(CatalogError::Damaged)));
@@ -590,7 +584,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_other_versions_and_other_files_are_refused() {
+    fn rejects_other_versions_and_invalid_files() {
         for text in [
             "",
             "[]",

@@ -1,37 +1,37 @@
-//! Whether a page is UTF-8, seen while its bytes pass by.
+//! Detects whether a page is UTF-8 while its bytes are read.
 //!
-//! What a page says of itself in its first kilobyte is what browsers believe,
-//! so a header must not say otherwise; only where it says UTF-8 or nothing,
-//! and its bytes are UTF-8, is that said in the header too.
+//! Browsers trust the charset that a page declares in its first kilobyte, so the header must not
+//! contradict it. The header declares UTF-8 only if the page declares UTF-8 or nothing, and its
+//! bytes are valid UTF-8.
 
 use std::io::{self, Read};
 
-/// Where browsers look for what a page says of its charset (HTML, 13.2.3.2).
+/// Bytes in which browsers look for a declared charset (HTML, section 13.2.3.2).
 const START: usize = 1024;
 
-/// An input that remembers whether it was UTF-8.
+/// A reader that checks whether its bytes are UTF-8.
 #[derive(Debug)]
-pub(crate) struct Text<R> {
+pub(crate) struct Utf8Checker<R> {
     input: R,
     start: Vec<u8>,
-    /// Bytes of a character that is not over.
+    /// Bytes of an incomplete character.
     rest: Vec<u8>,
     is_fine: bool,
 }
 
-impl<R: Read> Text<R> {
+impl<R: Read> Utf8Checker<R> {
     pub(crate) fn new(input: R) -> Self {
         Self { input, start: Vec::new(), rest: Vec::new(), is_fine: true }
     }
 
-    /// Of everything that was read.
+    /// Returns whether all bytes read so far are UTF-8.
     pub(crate) fn is_utf8(&self) -> bool {
         self.is_fine && self.rest.is_empty() && !declares_other(&self.start)
     }
 
-    fn see(&mut self, bytes: &[u8]) {
-        let room = START - self.start.len();
-        self.start.extend_from_slice(bytes.get(..room.min(bytes.len())).unwrap_or_default());
+    fn check(&mut self, bytes: &[u8]) {
+        let n_missing = START - self.start.len();
+        self.start.extend_from_slice(bytes.get(..n_missing.min(bytes.len())).unwrap_or_default());
         let mut bytes = bytes;
         while let (false, [first, after @ ..]) = (self.rest.is_empty(), bytes) {
             self.rest.push(*first);
@@ -52,18 +52,17 @@ impl<R: Read> Text<R> {
     }
 }
 
-impl<R: Read> Read for Text<R> {
+impl<R: Read> Read for Utf8Checker<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.input.read(buffer)?;
         if self.is_fine {
-            self.see(buffer.get(..n).unwrap_or_default());
+            self.check(buffer.get(..n).unwrap_or_default());
         }
         Ok(n)
     }
 }
 
-/// Whether the start of a page names a charset other than UTF-8, once or
-/// among others.
+/// Returns whether the start of a page declares a charset other than UTF-8.
 fn declares_other(start: &[u8]) -> bool {
     let lower = start.to_ascii_lowercase();
     let mut rest = lower.as_slice();
@@ -78,7 +77,7 @@ fn declares_other(start: &[u8]) -> bool {
             return true;
         }
     }
-    // XHTML says it in its first line.
+    // XHTML declares it in its first line.
     let declared = memchr::memmem::find(&lower, b"<?xml").is_some()
         && memchr::memmem::find(&lower, b"encoding=").is_some();
     declared && memchr::memmem::find(&lower, b"utf-8").is_none()
@@ -88,10 +87,10 @@ fn declares_other(start: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// Reads in pieces of every size; the verdict must not differ.
+    /// Reads in chunks of every size; the result must be the same.
     fn is_utf8(bytes: &[u8]) -> bool {
         let mut verdicts = (1..=bytes.len().max(1)).map(|size| {
-            let mut text = Text::new(bytes);
+            let mut text = Utf8Checker::new(bytes);
             let mut piece = vec![0; size];
             while 0 < text.read(&mut piece).unwrap() {}
             text.is_utf8()
@@ -102,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_only_pages_in_utf8_are_said_to_be() {
+    fn detects_utf8_pages() {
         for fine in [
             "",
             "<p>plain",
@@ -126,9 +125,9 @@ mod tests {
         ] {
             assert!(!is_utf8(other), "{other:?}");
         }
-        // Browsers look no further.
+        // Browsers inspect no more bytes.
         let late = format!("{}<meta charset=koi8-r>", " ".repeat(START));
-        let mut text = Text::new(late.as_bytes());
+        let mut text = Utf8Checker::new(late.as_bytes());
         io::copy(&mut text, &mut io::sink()).unwrap();
         assert!(text.is_utf8());
     }

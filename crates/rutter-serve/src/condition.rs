@@ -1,12 +1,10 @@
-//! Conditions of a request and what they come to (RFC 9110, 13), and the one
-//! range that may be asked for (14).
+//! Evaluates conditional requests (RFC 9110, section 13) and a single byte range (section 14).
 //!
-//! The order is the RFC's: `If-Match`, else `If-Unmodified-Since`; then
-//! `If-None-Match`, else `If-Modified-Since` (D07); then `Range`, if `If-Range`
-//! agrees. A date in `If-Range` never agrees: we do not know that a file did
-//! not change twice within a second, so it is no strong validator, and the
-//! whole file is sent; a range of a HEAD means nothing at all. A condition that cannot be read is as if it were not
-//! there, but for `If-Match`, which then fails.
+//! The order is that of the RFC: `If-Match`, else `If-Unmodified-Since`; then `If-None-Match`, else
+//! `If-Modified-Since` (D07); then `Range`, if `If-Range` matches. A date in `If-Range` never
+//! matches, because a file may change twice within a second and the date is therefore not a strong
+//! validator; the whole file is sent. A range in a HEAD request is ignored. An invalid condition is
+//! ignored, except `If-Match`, which then fails.
 
 use std::ops::Range;
 
@@ -17,77 +15,87 @@ use http::{HeaderMap, HeaderValue, Method};
 
 use crate::date;
 
-/// What is sent.
+/// The result of the conditions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// 200, everything.
+pub(crate) enum ConditionOutcome {
+    /// 200 with the whole body.
     Whole,
-    /// 206, these bytes.
+    /// 206 with these bytes.
     Part(Range<u64>),
-    /// 304, nothing.
+    /// 304 without body.
     Current,
-    /// 412: the client thinks of another file.
+    /// 412: the client refers to another version.
     Failed,
-    /// 416: there are no such bytes.
+    /// 416: the range is outside the body.
     NoRange,
 }
 
-/// What a file is known by.
+/// The validators and the length of the current version.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Known<'k> {
-    /// The tag with its quotes.
+pub(crate) struct CurrentVersion<'k> {
+    /// The `ETag` with its quotes.
     pub(crate) tag: Option<&'k str>,
     pub(crate) modified: i64,
     pub(crate) length: u64,
 }
 
-/// Whether a request has anything to judge at all.
+/// Returns whether a request has no conditions and no range.
 pub(crate) fn is_plain(headers: &HeaderMap) -> bool {
     let names = [IF_NONE_MATCH, RANGE, IF_MODIFIED_SINCE, IF_MATCH, IF_UNMODIFIED_SINCE];
     !names.iter().any(|name| headers.contains_key(name))
 }
 
-/// Judges the conditions of a GET or HEAD.
-pub(crate) fn judge(headers: &HeaderMap, method: &Method, known: Known<'_>, now: i64) -> Verdict {
+/// Evaluates the conditions of a GET or HEAD request.
+pub(crate) fn evaluate(
+    headers: &HeaderMap,
+    method: &Method,
+    known: CurrentVersion<'_>,
+    now: i64,
+) -> ConditionOutcome {
     if headers.contains_key(IF_MATCH) {
-        if !is_listed(headers, &IF_MATCH, known.tag, Compare::Strong) {
-            return Verdict::Failed;
+        if !is_listed(headers, &IF_MATCH, known.tag, TagComparison::Strong) {
+            return ConditionOutcome::Failed;
         }
     } else if let Some(since) = one_date(headers, &IF_UNMODIFIED_SINCE, now)
         && since < known.modified
     {
-        return Verdict::Failed;
+        return ConditionOutcome::Failed;
     }
     if headers.contains_key(IF_NONE_MATCH) {
-        if is_listed(headers, &IF_NONE_MATCH, known.tag, Compare::Weak) {
-            return Verdict::Current;
+        if is_listed(headers, &IF_NONE_MATCH, known.tag, TagComparison::Weak) {
+            return ConditionOutcome::Current;
         }
     } else if let Some(since) = one_date(headers, &IF_MODIFIED_SINCE, now)
         && known.modified <= since
     {
-        return Verdict::Current;
+        return ConditionOutcome::Current;
     }
-    if *method != Method::GET || !range_counts(headers, known.tag) {
-        return Verdict::Whole;
+    if *method != Method::GET || !is_range_allowed(headers, known.tag) {
+        return ConditionOutcome::Whole;
     }
     range(headers, known.length)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Compare {
+enum TagComparison {
     Strong,
     Weak,
 }
 
-/// Whether a tag stands in the lists of a header, or `*` does.
-fn is_listed(headers: &HeaderMap, name: &HeaderName, tag: Option<&str>, compare: Compare) -> bool {
+/// Returns whether a header field lists an `ETag` or contains `*`.
+fn is_listed(
+    headers: &HeaderMap,
+    name: &HeaderName,
+    tag: Option<&str>,
+    compare: TagComparison,
+) -> bool {
     headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).any(|value| {
         if value.trim() == "*" {
             return true;
         }
         let mut rest = value;
         while let Some((is_weak, found, after)) = next_tag(rest) {
-            let is_same = Some(found) == tag && (compare == Compare::Weak || !is_weak);
+            let is_same = Some(found) == tag && (compare == TagComparison::Weak || !is_weak);
             if is_same {
                 return true;
             }
@@ -97,8 +105,8 @@ fn is_listed(headers: &HeaderMap, name: &HeaderName, tag: Option<&str>, compare:
     })
 }
 
-/// The next tag of a list: whether it is weak, itself with its quotes, and the
-/// rest; `None` at the end and where the list stops being one.
+/// Returns the next `ETag` of a list: whether it is weak, the `ETag` with its quotes, and the rest;
+/// `None` at the end or at a syntax error.
 fn next_tag(text: &str) -> Option<(bool, &str, &str)> {
     let text = text.trim_start_matches([' ', '\t', ',']);
     let (is_weak, text) = match text.strip_prefix("W/") {
@@ -114,7 +122,7 @@ fn next_tag(text: &str) -> Option<(bool, &str, &str)> {
 fn one(headers: &HeaderMap, name: &HeaderName) -> Option<HeaderValue> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?;
-    // Said twice is not said.
+    // A duplicate field is ignored.
     values.next().is_none().then(|| value.clone())
 }
 
@@ -122,8 +130,8 @@ fn one_date(headers: &HeaderMap, name: &HeaderName, now: i64) -> Option<i64> {
     date::read(one(headers, name)?.to_str().ok()?, now)
 }
 
-/// Whether `If-Range` lets the range count.
-fn range_counts(headers: &HeaderMap, tag: Option<&str>) -> bool {
+/// Returns whether `If-Range` allows the range.
+fn is_range_allowed(headers: &HeaderMap, tag: Option<&str>) -> bool {
     if !headers.contains_key(RANGE) {
         return false;
     }
@@ -135,24 +143,24 @@ fn range_counts(headers: &HeaderMap, tag: Option<&str>) -> bool {
     tag.is_some_and(|tag| text.trim() == tag)
 }
 
-/// Judges `Range`. Other units, several ranges and what is no range at all are
-/// not obeyed, which is allowed: everything is sent.
-fn range(headers: &HeaderMap, length: u64) -> Verdict {
-    let Some(value) = one(headers, &RANGE) else { return Verdict::Whole };
+/// Evaluates `Range`. Other units, multiple ranges and invalid ranges are ignored, as the RFC
+/// allows.
+fn range(headers: &HeaderMap, length: u64) -> ConditionOutcome {
+    let Some(value) = one(headers, &RANGE) else { return ConditionOutcome::Whole };
     let Some((unit, set)) = value.to_str().ok().and_then(|text| text.split_once('=')) else {
-        return Verdict::Whole;
+        return ConditionOutcome::Whole;
     };
     let set = set.trim();
     if !unit.trim().eq_ignore_ascii_case("bytes") || set.contains(',') {
-        return Verdict::Whole;
+        return ConditionOutcome::Whole;
     }
-    let Some((first, last)) = set.split_once('-') else { return Verdict::Whole };
+    let Some((first, last)) = set.split_once('-') else { return ConditionOutcome::Whole };
     let (first, last) = (first.trim(), last.trim());
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number(first) || !is_number(last) || (first.is_empty() && last.is_empty()) {
-        return Verdict::Whole;
+        return ConditionOutcome::Whole;
     }
-    // A number too large for us is larger than any file.
+    // A number that overflows is beyond the end of any file.
     let number = |text: &str| text.parse::<u64>().unwrap_or(u64::MAX);
     let part = if first.is_empty() {
         let n = number(last).min(length);
@@ -160,11 +168,11 @@ fn range(headers: &HeaderMap, length: u64) -> Verdict {
     } else {
         let (first, last) = (number(first), if last.is_empty() { u64::MAX } else { number(last) });
         if last < first {
-            return Verdict::Whole;
+            return ConditionOutcome::Whole;
         }
         first..last.saturating_add(1).min(length)
     };
-    if part.is_empty() { Verdict::NoRange } else { Verdict::Part(part) }
+    if part.is_empty() { ConditionOutcome::NoRange } else { ConditionOutcome::Part(part) }
 }
 
 #[cfg(test)]
@@ -172,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_lists_of_tags_are_read_to_their_first_fault() {
+    fn reads_etag_lists_up_to_the_first_error() {
         for (list, wanted) in [
             (r#""a""#, true),
             (r#"W/"a""#, true),
@@ -190,7 +198,7 @@ mod tests {
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(IF_NONE_MATCH, list.parse().unwrap());
-            let found = is_listed(&headers, &IF_NONE_MATCH, Some("\"a\""), Compare::Weak);
+            let found = is_listed(&headers, &IF_NONE_MATCH, Some("\"a\""), TagComparison::Weak);
             assert_eq!(found, wanted, "{list}");
         }
     }

@@ -1,4 +1,4 @@
-//! One connection from its first byte to its last.
+//! Serves one connection, from its first byte to its last.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -19,62 +19,60 @@ use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 
-use crate::answer::Answering;
+use crate::answer::ResponseFuture;
 use crate::body::Body;
-use crate::guard::Guarded;
-use crate::metrics::Cut;
-use crate::report::{self, Activity};
-use crate::screen::Screen;
+use crate::guard::GuardedStream;
+use crate::metrics::CutReason;
+use crate::report::{self, ConnectionActivity};
+use crate::screen::HeadScreener;
 use crate::settings::Limits;
 use crate::site::{Site, is_answerable};
 
-/// Streams of one connection of HTTP/2 at once, and below how many waiting
-/// bytes each is given more.
+/// Parallel streams of one HTTP/2 connection, and the buffered bytes below which each gets more.
 const STREAMS: u32 = 32;
 const WAITING: usize = 8 << 10;
 
-/// Bytes that are in the kernel but not yet on their way. So a client that
-/// takes a little each half minute is seen to do so.
+/// Unsent bytes that the kernel may buffer. A low value makes slow reads by the client visible.
 const UNSENT: u32 = 128 << 10;
 
-/// How long an end is waited for after a refusal.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// How long the server waits for the client after a rejected request.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What a worker knows.
+/// Everything that a connection needs.
 #[derive(Clone)]
-pub(crate) struct Context {
+pub(crate) struct ConnectionContext {
     pub(crate) site: Site,
     pub(crate) tls: Option<Arc<RwLock<Arc<ServerConfig>>>>,
     pub(crate) stop: watch::Receiver<bool>,
 }
 
-/// Waits until the server is to end.
+/// Waits until the server is stopped.
 pub(crate) async fn stopped(stop: &mut watch::Receiver<bool>) {
-    // A server that is gone has ended.
+    // A dropped server has stopped.
     drop(stop.wait_for(|stop| *stop).await);
 }
 
-/// Answers the requests of one connection.
+/// Handles the requests of one connection.
 #[derive(Clone)]
-struct Answers {
+struct ConnectionService {
     site: Site,
     peer: IpAddr,
-    activity: Arc<Activity>,
+    activity: Arc<ConnectionActivity>,
 }
 
-impl hyper::service::Service<Request<Incoming>> for Answers {
+impl hyper::service::Service<Request<Incoming>> for ConnectionService {
     type Response = Response<Body>;
     type Error = Infallible;
-    type Future = Answering;
+    type Future = ResponseFuture;
 
-    fn call(&self, request: Request<Incoming>) -> Answering {
+    fn call(&self, request: Request<Incoming>) -> ResponseFuture {
         let (parts, _) = request.into_parts();
         self.site.answer(parts, Some(self.peer), Some(&self.activity))
     }
 }
 
-/// Serves a connection that was accepted.
-pub(crate) async fn serve(stream: TcpStream, peer: IpAddr, context: Context) {
+/// Serves an accepted connection.
+pub(crate) async fn serve(stream: TcpStream, peer: IpAddr, context: ConnectionContext) {
     drop(stream.set_nodelay(true));
     #[cfg(target_os = "linux")]
     drop(socket2::SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT));
@@ -92,36 +90,36 @@ pub(crate) async fn serve(stream: TcpStream, peer: IpAddr, context: Context) {
             serve_2(stream, peer, context).await;
         }
         Ok(Ok(stream)) => serve_1(stream, peer, context).await,
-        Ok(Err(_)) | Err(_) => context.site.0.metrics.cut(Cut::Tls),
+        Ok(Err(_)) | Err(_) => context.site.0.metrics.cut(CutReason::Tls),
     }
 }
 
 fn http1_builder(limits: &Limits) -> http1::Builder {
     let mut builder = http1::Builder::new();
-    // The guard keeps the time and the size of heads.
+    // `GuardedStream` limits the time and the size of heads.
     builder.timer(TokioTimer::new()).header_read_timeout(None);
     builder.max_headers(limits.fields).max_buf_size((2 * limits.head).max(32 << 10));
-    // Whoever has said everything may still listen.
+    // A client that has closed its sending side may still read.
     builder.half_close(true);
     builder
 }
 
-async fn serve_1<S>(stream: S, peer: IpAddr, mut context: Context)
+async fn serve_1<S>(stream: S, peer: IpAddr, mut context: ConnectionContext)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let site = context.site.clone();
     let limits = site.0.settings.limits;
-    let activity = Arc::new(Activity::new());
-    let guarded = Guarded::new(stream, &limits, &activity, Some(Screen::new(&limits)));
-    let answers = Answers { site: site.clone(), peer, activity: Arc::clone(&activity) };
+    let activity = Arc::new(ConnectionActivity::new());
+    let guarded = GuardedStream::new(stream, &limits, &activity, Some(HeadScreener::new(&limits)));
+    let answers = ConnectionService { site: site.clone(), peer, activity: Arc::clone(&activity) };
     let mut connection = http1_builder(&limits).serve_connection(TokioIo::new(guarded), answers);
     let result = tokio::select! {
         result = poll_fn(|cx| connection.poll_without_shutdown(cx)) => result,
         () = stopped(&mut context.stop) => {
             Pin::new(&mut connection).graceful_shutdown();
             poll_fn(|cx| {
-                // Whoever has asked for nothing need not be waited for.
+                // A connection without requests need not be awaited.
                 if activity.is_new() { Poll::Ready(Ok(())) } else { connection.poll_without_shutdown(cx) }
             })
             .await
@@ -134,26 +132,26 @@ where
     if let Some(cut) = guarded.cut() {
         site.0.metrics.cut(cut);
     } else if fault.is_some() || is_parse {
-        site.0.metrics.cut(Cut::Broken);
+        site.0.metrics.cut(CutReason::Broken);
     }
     if let Some(fault) = fault {
         say(&mut guarded, fault.answer()).await;
         site.0.metrics.answered(fault.status());
         let record = report::refused(peer, fault.status(), guarded.request());
-        site.0.listeners.tell(&record);
+        site.0.listeners.notify(&record);
     } else if is_parse {
-        // The parser has answered for itself.
+        // The parser has sent a response itself.
         let status = if result.is_err_and(|error| error.is_parse_too_large()) { 431 } else { 400 };
         site.0.metrics.answered(status);
-        // What it could not read is still in its hands.
+        // The rejected bytes are still in its buffer.
         let line =
             parts.read_buf.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
-        site.0.listeners.tell(&report::refused(peer, status, line.unwrap_or_default()));
+        site.0.listeners.notify(&report::refused(peer, status, line.unwrap_or_default()));
     }
-    farewell(&mut guarded).await;
+    close_gracefully(&mut guarded).await;
 }
 
-async fn say<S: AsyncWrite + Unpin>(stream: &mut Guarded<S>, text: &[u8]) {
+async fn say<S: AsyncWrite + Unpin>(stream: &mut GuardedStream<S>, text: &[u8]) {
     let mut rest = text;
     let work = poll_fn(|cx| {
         while !rest.is_empty() {
@@ -165,36 +163,36 @@ async fn say<S: AsyncWrite + Unpin>(stream: &mut Guarded<S>, text: &[u8]) {
         }
         Pin::new(&mut *stream).poll_flush(cx).map(drop)
     });
-    drop(tokio::time::timeout(FAREWELL, work).await);
+    drop(tokio::time::timeout(CLOSE_TIMEOUT, work).await);
 }
 
-/// Ends a connection so that what was sent arrives: our side first, then a
-/// look at what still comes, for a moment.
-async fn farewell<S: AsyncRead + AsyncWrite + Unpin>(stream: &mut Guarded<S>) {
+/// Closes a connection so that sent data arrive: shuts down the sending side, then reads for a
+/// moment what the client still sends.
+async fn close_gracefully<S: AsyncRead + AsyncWrite + Unpin>(stream: &mut GuardedStream<S>) {
     let work = async {
         let end = poll_fn(|cx| Pin::new(&mut *stream).poll_shutdown(cx)).await;
         if end.is_ok() && stream.cut().is_none() {
             stream.read_to_end().await;
         }
     };
-    drop(tokio::time::timeout(FAREWELL, work).await);
+    drop(tokio::time::timeout(CLOSE_TIMEOUT, work).await);
 }
 
-async fn serve_2<S>(stream: S, peer: IpAddr, mut context: Context)
+async fn serve_2<S>(stream: S, peer: IpAddr, mut context: ConnectionContext)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let site = context.site.clone();
     let limits = site.0.settings.limits;
-    let activity = Arc::new(Activity::shared());
-    let guarded = Guarded::new(stream, &limits, &activity, None);
-    let answers = Answers { site: site.clone(), peer, activity: Arc::clone(&activity) };
+    let activity = Arc::new(ConnectionActivity::shared());
+    let guarded = GuardedStream::new(stream, &limits, &activity, None);
+    let answers = ConnectionService { site: site.clone(), peer, activity: Arc::clone(&activity) };
     let mut builder = http2::Builder::new(TokioExecutor::new());
     builder.timer(TokioTimer::new()).max_concurrent_streams(STREAMS);
     builder.max_header_list_size(u32::try_from(limits.head).unwrap_or(u32::MAX));
     builder.max_send_buf_size(WAITING);
     let mut connection = builder.serve_connection(TokioIo::new(guarded), answers);
-    // How it ends is the client's affair.
+    // Errors of the client are ignored.
     tokio::select! {
         result = &mut connection => drop(result),
         () = stopped(&mut context.stop) => {
@@ -207,9 +205,9 @@ where
     }
 }
 
-/// Serves `/metrics` and nothing else.
+/// Serves `/metrics`; other paths get 404.
 pub(crate) async fn serve_metrics(listener: tokio::net::TcpListener, site: Site) {
-    // Monitoring needs few connections; a flood of them is not served.
+    // Monitoring needs few connections; more are rejected.
     let permits = Arc::new(tokio::sync::Semaphore::new(64));
     loop {
         let Ok((stream, _)) = listener.accept().await else {
@@ -220,8 +218,9 @@ pub(crate) async fn serve_metrics(listener: tokio::net::TcpListener, site: Site)
         let site = site.clone();
         tokio::spawn(async move {
             let limits = site.0.settings.limits;
-            let activity = Arc::new(Activity::new());
-            let guarded = Guarded::new(stream, &limits, &activity, Some(Screen::new(&limits)));
+            let activity = Arc::new(ConnectionActivity::new());
+            let guarded =
+                GuardedStream::new(stream, &limits, &activity, Some(HeadScreener::new(&limits)));
             let answer = hyper::service::service_fn(|request: Request<Incoming>| {
                 let flight = activity.begin();
                 let (parts, _) = request.into_parts();

@@ -1,18 +1,17 @@
-//! Dates of HTTP (RFC 9110, 5.6.7): one form written, three forms read.
+//! HTTP dates (RFC 9110, section 5.6.7): writes one format, parses three.
 //!
-//! A date is a number of seconds since 1970. What cannot be read is `None`,
-//! and a condition with such a date is as if it were not there.
+//! A date is a number of seconds since 1970. An invalid date is `None`, and a condition with such a
+//! date is ignored.
 
 const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const DAY: i64 = 86_400;
 
-/// The last second of the year 9999, the latest that has a form.
+/// The last second of the year 9999, the latest date with four digits of the year.
 pub(crate) const LATEST: i64 = 253_402_300_799;
 
-/// Writes a date; what lies outside of the years 1970 to 9999 is moved to
-/// their ends.
+/// Formats a date; dates outside of the years 1970 to 9999 are clamped.
 pub(crate) fn write(seconds: i64) -> String {
     let seconds = seconds.clamp(0, LATEST);
     let (days, rest) = (seconds / DAY, seconds % DAY);
@@ -30,7 +29,7 @@ pub(crate) fn write(seconds: i64) -> String {
     )
 }
 
-/// Reads a date in any of the three forms.
+/// Parses a date in any of the three formats.
 pub(crate) fn read(text: &str, now: i64) -> Option<i64> {
     let text = text.trim();
     if !text.is_ascii() {
@@ -68,7 +67,7 @@ pub(crate) fn read(text: &str, now: i64) -> Option<i64> {
     if words.next().is_none() { seconds(year, month, day, time) } else { None }
 }
 
-/// A number with so many digits; of any one or two where `digits` is 0.
+/// Parses a number with exactly this many digits; one or two if `digits` is 0.
 fn number(text: &str, digits: usize) -> Option<i64> {
     let is_long = if digits == 0 { (1..=2).contains(&text.len()) } else { text.len() == digits };
     (is_long && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok())?
@@ -86,14 +85,14 @@ fn time_of(text: &str) -> Option<i64> {
     is_time.then_some(hours * 3600 + minutes * 60 + seconds)
 }
 
-/// A year of two digits is the one at most 50 years ahead (RFC 9110).
+/// Expands a year of two digits to at most 50 years in the future (RFC 9110).
 fn near(year: i64, now: i64) -> i64 {
     let (this, ..) = civil(now.clamp(0, LATEST) / DAY);
     let year = this / 100 * 100 + year;
     if this + 50 < year { year - 100 } else { year }
 }
 
-/// Year, month and day of a number of days since 1970.
+/// Converts a number of days since 1970 to year, month and day.
 fn civil(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
@@ -118,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_dates_are_written_in_one_form_and_read_in_three() {
+    fn formats_one_form_and_parses_three() {
         let now = 1_800_000_000;
         for text in [
             "Sun, 06 Nov 1994 08:49:37 GMT",
@@ -148,7 +147,7 @@ mod tests {
         ] {
             assert_eq!(read(bad, now), None, "{bad}");
         }
-        // The past century, where 50 years ahead would be too far.
+        // The past century, because 50 years ahead would be too far.
         assert_eq!(read("Monday, 01-Jan-90 00:00:00 GMT", now), Some(631_152_000));
     }
 }

@@ -1,9 +1,7 @@
-//! A table that stays small: two generations of entries, the older one goes
-//! when the younger one is full.
+//! A bounded map with two generations: when the young one is full, the old one is dropped.
 //!
-//! What is used moves to the young, so what was not used for a whole
-//! generation is forgotten. No lists, no clocks, and a read of what is young
-//! changes nothing.
+//! A lookup moves an old entry to the young generation, so entries that are not used for a whole
+//! generation are dropped. Reading a young entry changes nothing, so a shared lock is enough.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -15,17 +13,17 @@ pub(crate) struct Generations<K, V> {
     young: HashMap<K, (V, usize)>,
     old: HashMap<K, (V, usize)>,
     weight: usize,
-    /// Most weight of one generation.
+    /// Largest weight of one generation.
     most: usize,
 }
 
 impl<K: Eq + Hash, V> Generations<K, V> {
-    /// A table of at most this weight in both generations together.
+    /// Creates a map of at most this weight in both generations together.
     pub(crate) fn new(most: usize) -> Self {
         Self { young: HashMap::new(), old: HashMap::new(), weight: 0, most: (most / 2).max(1) }
     }
 
-    /// What is young; the usual case, for which a shared lock is enough.
+    /// Returns a young entry; needs only a shared lock.
     pub(crate) fn peek<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
@@ -33,7 +31,7 @@ impl<K: Eq + Hash, V> Generations<K, V> {
         self.young.get(key).map(|(value, _)| value)
     }
 
-    /// Whether it is old.
+    /// Returns whether the entry is old.
     pub(crate) fn is_old<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,
@@ -41,7 +39,7 @@ impl<K: Eq + Hash, V> Generations<K, V> {
         self.old.contains_key(key)
     }
 
-    /// What is there, which makes it young.
+    /// Returns an entry and makes it young.
     pub(crate) fn get<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
     where
         K: Borrow<Q>,
@@ -53,8 +51,7 @@ impl<K: Eq + Hash, V> Generations<K, V> {
         self.young.get_mut(key).map(|(value, _)| value)
     }
 
-    /// Puts an entry in the place of another one or of none. One that is
-    /// heavier than a generation is not kept.
+    /// Inserts or replaces an entry. An entry heavier than a generation is not kept.
     pub(crate) fn insert(&mut self, key: K, value: V, weight: usize) {
         if let Some((_, before)) = self.young.remove(&key) {
             self.weight -= before;
@@ -88,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_a_table_stays_small_and_keeps_what_is_used() {
+    fn stays_bounded_and_keeps_used_entries() {
         let mut table = Generations::new(20);
         for n in 0..1000_u32 {
             table.insert(n, n, 1);

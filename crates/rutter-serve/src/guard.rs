@@ -1,10 +1,8 @@
-//! A connection that is watched: raw bytes are screened, and whoever takes too
-//! long is cut.
+//! A stream that checks received bytes and closes slow connections.
 //!
-//! Four clocks, of which one runs at a time: for a head from its first byte to
-//! its last, for the first head from the start, for a client that takes
-//! nothing of an answer, and for one that asks for nothing. None runs while
-//! every answer waits for us.
+//! One of four timeouts runs at a time: for a head from its first byte to its last, for the first
+//! head of a connection, for a client that does not read a response, and for an idle connection.
+//! None runs while every response waits for the server.
 
 use std::future::Future;
 use std::io::{self, IoSlice};
@@ -16,33 +14,33 @@ use std::time::Instant;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-use crate::metrics::Cut;
-use crate::report::Activity;
-use crate::screen::{Fault, Screen};
+use crate::metrics::CutReason;
+use crate::report::ConnectionActivity;
+use crate::screen::{HeadFault, HeadScreener};
 use crate::settings::Limits;
 
-/// A stream with its guard.
-pub(crate) struct Guarded<S> {
+/// A stream with checks and timeouts.
+pub(crate) struct GuardedStream<S> {
     inner: S,
     limits: Limits,
-    activity: Arc<Activity>,
-    /// `None` for HTTP/2, whose frames say where they end.
-    screen: Option<Screen>,
-    fault: Option<Fault>,
+    activity: Arc<ConnectionActivity>,
+    /// `None` for HTTP/2, whose frames carry their length.
+    screen: Option<HeadScreener>,
+    fault: Option<HeadFault>,
     timer: Pin<Box<Sleep>>,
-    /// When the timer wakes us; it may be earlier than anything ends.
+    /// When the timer fires; it may be before any timeout.
     armed: Option<Instant>,
-    /// Since when the client takes nothing.
+    /// Since when the client has not read.
     stuck: Option<Instant>,
     last_write: Instant,
 }
 
-impl<S> Guarded<S> {
+impl<S> GuardedStream<S> {
     pub(crate) fn new(
         inner: S,
         limits: &Limits,
-        activity: &Arc<Activity>,
-        screen: Option<Screen>,
+        activity: &Arc<ConnectionActivity>,
+        screen: Option<HeadScreener>,
     ) -> Self {
         let now = Instant::now();
         Self {
@@ -58,49 +56,50 @@ impl<S> Guarded<S> {
         }
     }
 
-    /// What was wrong with what came.
-    pub(crate) fn fault(&self) -> Option<Fault> {
-        // A head that did not come in time deserves a word, silence does not.
+    /// Returns what was wrong with the received bytes.
+    pub(crate) fn fault(&self) -> Option<HeadFault> {
+        // An incomplete head gets a response, an idle connection does not.
         let has_begun = self.screen.as_ref().is_some_and(|screen| screen.since().is_some());
-        self.fault.or_else(|| (self.cut() == Some(Cut::Head) && has_begun).then_some(Fault::Late))
+        self.fault.or_else(|| {
+            (self.cut() == Some(CutReason::Head) && has_begun).then_some(HeadFault::Late)
+        })
     }
 
-    /// The beginning of the request line that was refused.
+    /// Returns the start of the rejected request line.
     pub(crate) fn request(&self) -> &[u8] {
-        self.screen.as_ref().map_or(&[], Screen::request)
+        self.screen.as_ref().map_or(&[], HeadScreener::request)
     }
 
-    /// Why it was cut.
-    pub(crate) fn cut(&self) -> Option<Cut> {
+    /// Returns why the connection was closed.
+    pub(crate) fn cut(&self) -> Option<CutReason> {
         self.activity.cut()
     }
 
-    /// When the clock that runs is over, and what that means.
-    fn deadline(&self) -> (Instant, Cut) {
+    /// Returns the current deadline and its meaning.
+    fn deadline(&self) -> (Instant, CutReason) {
         if let Some(stuck) = self.stuck {
-            return (stuck + self.limits.stall, Cut::Stall);
+            return (stuck + self.limits.stall, CutReason::Stall);
         }
         if self.activity.is_busy() {
-            // Nobody is cut because we are slow.
-            if !self.activity.is_awaited() {
-                return (Instant::now() + self.limits.stall, Cut::Stall);
+            // A slow server closes no connection.
+            if !self.activity.is_waiting_for_client() {
+                return (Instant::now() + self.limits.stall, CutReason::Stall);
             }
-            // Where there are many answers at once, what is written may be
-            // anything but an answer.
+            // With parallel responses, written bytes may belong to something else than a response.
             let progress =
                 if self.activity.is_shared() { self.activity.taken() } else { self.last_write };
-            return (progress.max(self.activity.last()) + self.limits.stall, Cut::Stall);
+            return (progress.max(self.activity.last()) + self.limits.stall, CutReason::Stall);
         }
-        if let Some(since) = self.screen.as_ref().and_then(Screen::since) {
-            return (since + self.limits.head_time, Cut::Head);
+        if let Some(since) = self.screen.as_ref().and_then(HeadScreener::since) {
+            return (since + self.limits.head_time, CutReason::Head);
         }
         if self.activity.is_new() {
-            return (self.activity.opened() + self.limits.head_time, Cut::Head);
+            return (self.activity.opened() + self.limits.head_time, CutReason::Head);
         }
-        (self.activity.last() + self.limits.idle, Cut::Idle)
+        (self.activity.last() + self.limits.idle, CutReason::Idle)
     }
 
-    /// Sets the timer; an error where time is over.
+    /// Sets the timer; returns an error after the deadline.
     fn poll_time(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
         loop {
             let (deadline, why) = self.deadline();
@@ -131,7 +130,7 @@ impl<S> Guarded<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Guarded<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for GuardedStream<S> {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -139,7 +138,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Guarded<S> {
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         if this.fault.is_some() {
-            // Requests before the fault are answered first; then comes an end.
+            // Earlier requests are answered before the stream ends.
             if this.activity.is_busy() || this.stuck.is_some() {
                 this.poll_time(cx)?;
                 return Poll::Pending;
@@ -156,7 +155,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Guarded<S> {
                 if result.is_ok()
                     && let Some(screen) = &mut this.screen
                     && let Some(bytes) = buffer.filled().get(before..)
-                    && let Err((fault, good)) = screen.judge(bytes)
+                    && let Err((fault, good)) = screen.check(bytes)
                 {
                     this.fault = Some(fault);
                     buffer.set_filled(before + good);
@@ -167,7 +166,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Guarded<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Guarded<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for GuardedStream<S> {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -209,9 +208,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Guarded<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> Guarded<S> {
-    /// Reads and forgets, so that the last answer is not lost with an end that
-    /// comes too soon.
+impl<S: AsyncRead + Unpin> GuardedStream<S> {
+    /// Reads and discards the rest, so that closing the socket does not discard the last response.
     pub(crate) async fn read_to_end(&mut self) {
         let mut place = [0; 4096];
         std::future::poll_fn(|cx| {
@@ -231,16 +229,16 @@ impl<S: AsyncRead + Unpin> Guarded<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Turn;
+    use crate::report::WaitingFor;
 
     #[test]
-    fn ours_no_clock_runs_while_an_answer_waits_for_us() {
+    fn no_timeout_runs_while_a_response_waits_for_the_server() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let _inside = runtime.enter();
-        for activity in [Activity::new(), Activity::shared()] {
+        for activity in [ConnectionActivity::new(), ConnectionActivity::shared()] {
             let activity = Arc::new(activity);
-            let guarded = Guarded::new((), &Limits::USUAL, &activity, None);
-            // Whether the end of the clock moves on with time.
+            let guarded = GuardedStream::new((), &Limits::DEFAULT, &activity, None);
+            // Whether the deadline moves with time.
             let is_still = || {
                 let (first, _) = guarded.deadline();
                 let start = Instant::now();
@@ -251,15 +249,15 @@ mod tests {
             };
             let mut one = activity.begin();
             assert!(!is_still(), "a file is hashed");
-            one.set_turn(Turn::Theirs);
+            one.set_waiting_for(WaitingFor::Client);
             assert!(is_still(), "the client has to take it");
             let two = activity.begin();
             assert!(is_still(), "another answer changes nothing");
-            one.set_turn(Turn::Ours);
+            one.set_waiting_for(WaitingFor::Server);
             assert!(!is_still());
             drop(two);
             assert!(!is_still());
-            one.set_turn(Turn::Theirs);
+            one.set_waiting_for(WaitingFor::Client);
             assert!(is_still());
         }
     }

@@ -1,17 +1,16 @@
-//! A built website over HTTP: right types, codings, validators, limits, tokens.
+//! HTTP server for a built site, with correct types, codings, validators, limits and access tokens.
 //!
-//! The data's way: socket → guard (raw bytes, clocks) → parser → [`Site`] (who
-//! asks, how often, where it leads) → shelf or root folder → conditions →
-//! body. [`Server`] has the sockets and threads; who has their own embeds the
-//! [`Site`], which is a service of tower, or [`Site::layer`].
+//! A request passes these stages: socket → `GuardedStream` (raw bytes, timeouts) → HTTP
+//! parser → [`Site`] (client, rate limit, path) → response cache or root directory → conditions →
+//! body. [`Server`] owns the sockets and threads. A program with its own server embeds [`Site`],
+//! which is a tower service, or [`Site::layer`].
 //!
-//! What is said about bytes is found in these bytes: tag, length and date
-//! belong to the very file that is sent, also while a build is being swapped
-//! in. Each request is a record for every [`AccessSink`].
+//! Header fields describe the bytes that are sent: `ETag`, length and date come from the same open
+//! file, also while a new build replaces the files. Each request is reported to every
+//! [`AccessSink`].
 //!
-//! Refuses: every byte from outside the root, bodies, methods but GET and
-//! HEAD, requests that two readers could read differently, and clients that
-//! take too much of anything.
+//! Rejects: paths outside the root, request bodies, methods except GET and HEAD, ambiguous
+//! requests, and clients that exceed a limit.
 
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
@@ -19,10 +18,10 @@ mod accept;
 mod access;
 mod announced;
 mod answer;
-mod beneath;
 mod body;
 mod catalog;
 mod charset;
+mod compress;
 mod condition;
 mod connection;
 mod date;
@@ -38,36 +37,43 @@ mod monitor;
 mod network;
 mod partner;
 mod path;
-mod ready;
 mod refusal;
 mod report;
+mod representation;
 mod resolve;
+mod response_cache;
 mod revoke;
+mod root_dir;
 mod screen;
 mod server;
 mod service;
 mod settings;
-mod shelf;
 mod signals;
 mod site;
-mod squeeze;
 mod tls;
 mod token;
 
 pub use access::AccessSink;
-pub use answer::Answering;
+pub use answer::ResponseFuture;
 pub use body::Body;
 pub use catalog::CatalogError;
 pub use limits::raise_file_limit;
-pub use log::{LogForm, LogWriter};
+pub use log::{AccessLogFormat, LogWriter};
 pub use metrics::Metrics;
 pub use network::{Network, NetworkError};
-pub use path::is_shown;
+pub use path::is_served;
 pub use revoke::revoke_token;
-pub use server::{Handle, Listening, ReloadError, ServeError, Server};
-pub use service::{Either, Layered, Peer, SiteLayer};
-pub use settings::{Forwarding, Lifetimes, Limits, Proxies, Rate, Settings, Unknown};
-pub use signals::Heard;
-pub use site::{Closed, ClosedBy, Site, SiteError};
+pub use server::{ListenConfig, ReloadError, ServeError, Server, ServerHandle};
+pub use service::{EitherBody, LayeredSite, PeerAddress, SiteLayer};
+pub use settings::{
+    CacheLifetimes, ForwardingHeader, Limits, RateLimit, SiteSettings, TrustedProxies,
+    UnknownAccess,
+};
+pub use signals::SignalEvent;
+pub use site::{AccessSummary, RestrictionSource, Site, SiteError};
 pub use tls::{TlsError, TlsFiles};
-pub use token::{Grant, NewToken, Scope, TokenError, Tokens, new_token, rate_of};
+pub use token::{Grant, NewToken, Scope, TokenError, Tokens, create_token, parse_rate};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

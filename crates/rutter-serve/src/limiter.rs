@@ -1,7 +1,6 @@
-//! How often each client may come: a bucket of permissions for each, filled at
-//! a steady rate.
+//! Limits the request rate of each client with a token bucket.
 //!
-//! The table is bounded; a client that was forgotten starts with a full bucket.
+//! The table is bounded; a forgotten client starts with a full bucket.
 
 use std::hash::Hash;
 use std::net::IpAddr;
@@ -9,45 +8,50 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::generations::Generations;
-use crate::settings::Rate;
+use crate::settings::RateLimit;
 
-/// Whose requests are counted.
+/// The client client requests are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Whose {
+pub(crate) enum ClientKey {
     Address(IpAddr),
-    /// A token, by the start of its hash.
+    /// A token, identified by the start of its hash.
     Token([u8; 8]),
 }
 
-/// Buckets of clients.
+/// The buckets of all clients.
 #[derive(Debug)]
-pub(crate) struct Limiter {
-    /// When the bucket of a client will be full again.
-    full: Mutex<Generations<Whose, Instant>>,
+pub(crate) struct RateLimiter {
+    /// When the bucket of a client will be full.
+    full: Mutex<Generations<ClientKey, Instant>>,
 }
 
-impl Limiter {
+impl RateLimiter {
     pub(crate) fn new(clients: usize) -> Self {
         Self { full: Mutex::new(Generations::new(clients)) }
     }
 
-    /// Counts a request; gives how long to wait where it is one too many.
+    /// Counts a request; returns how long the client must wait if it is above the limit.
     ///
-    /// A bucket is the moment at which it will be full: a request moves it
-    /// away by one, and may not move it further than the burst.
-    pub(crate) fn take(&self, whose: Whose, rate: Rate, now: Instant) -> Result<(), Duration> {
-        let room = rate.every.saturating_mul(rate.burst.max(1));
+    /// A bucket is stored as the time at which it will be full. Each request moves that time by one
+    /// interval, up to `burst` intervals ahead.
+    pub(crate) fn take(
+        &self,
+        client: ClientKey,
+        rate: RateLimit,
+        now: Instant,
+    ) -> Result<(), Duration> {
+        let capacity = rate.every.saturating_mul(rate.burst.max(1));
         let mut table = self.full.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = table.get(&whose);
+        let known = table.get(&client);
         let full = known.as_ref().map_or(now, |full| (**full).max(now));
         let next = full + rate.every;
-        let wait = next.duration_since(now).saturating_sub(room);
+        let wait = next.duration_since(now).saturating_sub(capacity);
         if !wait.is_zero() {
             return Err(wait);
         }
         match known {
             Some(full) => *full = next,
-            None => table.insert(whose, next, 1),
+            None => table.insert(client, next, 1),
         }
         Ok(())
     }
@@ -58,10 +62,10 @@ mod tests {
     use super::*;
 
     #[test] // SCP-204
-    fn spec_requests_beyond_the_rate_must_wait() {
-        let limiter = Limiter::new(4);
-        let rate = Rate { every: Duration::from_secs(2), burst: 3 };
-        let one = Whose::Address("192.0.2.1".parse().unwrap());
+    fn delays_requests_above_the_rate() {
+        let limiter = RateLimiter::new(4);
+        let rate = RateLimit { every: Duration::from_secs(2), burst: 3 };
+        let one = ClientKey::Address("192.0.2.1".parse().unwrap());
         let start = Instant::now();
         for _ in 0..3 {
             limiter.take(one, rate, start).unwrap();
@@ -73,9 +77,9 @@ mod tests {
         );
         limiter.take(one, rate, start + Duration::from_secs(2)).unwrap();
         assert!(limiter.take(one, rate, start + Duration::from_secs(2)).is_err());
-        // Others have their own, and the table stays small.
+        // Other clients have their own bucket, and the table stays small.
         for n in 0..1000_u32 {
-            let other = Whose::Address(std::net::Ipv4Addr::from_bits(n).into());
+            let other = ClientKey::Address(std::net::Ipv4Addr::from_bits(n).into());
             limiter.take(other, rate, start).unwrap();
         }
         assert!(limiter.full.lock().unwrap().len() <= 4);

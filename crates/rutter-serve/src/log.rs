@@ -1,11 +1,10 @@
-//! The access log: lines wait in memory until a thread of their own has
-//! written them.
+//! Writes the access log from a thread of its own.
 //!
-//! Whoever answers adds a line and goes on. So a log that takes nothing, such
-//! as a terminal that was stopped or a pipe that nobody reads, holds nobody up.
+//! Request threads append a line to a buffer and continue. A log that blocks, such as a stopped
+//! terminal or a pipe without a reader, delays no response.
 //!
-//! Refuses: to keep more than [`MOST`] bytes. Lines beyond are lost, counted,
-//! and told of once.
+//! Rejects: more than [`MAX_BUFFERED`] buffered bytes. Further lines are dropped, counted, and
+//! reported once.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -14,44 +13,43 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use rutter_logs::Record;
+use rutter_logs::AccessRecord;
 
 use crate::access::AccessSink;
 
-/// Most bytes that wait.
-const MOST: usize = 4 << 20;
+/// Most bytes in the buffer.
+const MAX_BUFFERED: usize = 4 << 20;
 
-/// From how many bytes on they are written at once, and what of a buffer is
-/// kept for the next lines.
-const ENOUGH: usize = 64 << 10;
+/// Number of bytes that are written at once, and buffer capacity that is kept.
+const WRITE_SIZE: usize = 64 << 10;
 
-/// How long fewer may wait.
-const EVERY: Duration = Duration::from_millis(500);
+/// How long fewer bytes may wait.
+const WRITE_INTERVAL: Duration = Duration::from_millis(500);
 
 /// How long [`LogWriter::flush`] waits.
-const PATIENCE: Duration = Duration::from_secs(2);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How lines look.
+/// Format of the log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogForm {
+pub enum AccessLogFormat {
     /// The combined format of Apache and nginx.
     Text,
     /// A JSON object.
     Json,
 }
 
-/// Where lines are written.
-type Out = Box<dyn Write + Send>;
+/// Destination of the lines.
+type LogOutput = Box<dyn Write + Send>;
 
-/// Writes a line for each request, half a second later at most.
+/// Writes a line for each request, at most half a second later.
 pub struct LogWriter {
-    form: LogForm,
-    shared: Arc<Shared>,
+    form: AccessLogFormat,
+    shared: Arc<LogState>,
 }
 
 #[derive(Default)]
-struct Shared {
-    queue: Mutex<Queue>,
+struct LogState {
+    queue: Mutex<LogQueue>,
     has_work: Condvar,
     is_written: Condvar,
     n_lost: AtomicU64,
@@ -59,28 +57,27 @@ struct Shared {
 }
 
 #[derive(Default)]
-struct Queue {
+struct LogQueue {
     lines: Vec<u8>,
-    /// Where lines go from this byte on.
-    next: Option<(usize, Out)>,
-    /// How often it was asked that everything be written, and how often that
-    /// was done.
+    /// New destination of the lines from this byte on.
+    next: Option<(usize, LogOutput)>,
+    /// Number of requested flushes, and of completed ones.
     asked: u64,
     done: u64,
-    /// Why the last lines could not be written.
+    /// Error of the last write.
     failure: Option<io::Error>,
     is_over: bool,
 }
 
-impl Queue {
+impl LogQueue {
     fn is_due(&self) -> bool {
-        let is_enough = ENOUGH <= self.lines.len();
+        let is_enough = WRITE_SIZE <= self.lines.len();
         is_enough || self.next.is_some() || self.done < self.asked || self.is_over
     }
 }
 
-impl Shared {
-    fn queue(&self) -> MutexGuard<'_, Queue> {
+impl LogState {
+    fn queue(&self) -> MutexGuard<'_, LogQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -89,13 +86,13 @@ impl Shared {
             return;
         }
         if let Some(tell) = self.on_loss.get().cloned() {
-            // Whoever is told may be as stuck as the log.
+            // The callback may block like the log.
             drop(thread::Builder::new().name("log-loss".to_owned()).spawn(move || tell()));
         }
     }
 
-    /// Writes lines; those that a disk does not take are lost.
-    fn put(&self, out: &mut Out, lines: &[u8]) -> io::Result<()> {
+    /// Writes lines; lines that cannot be written are counted as lost.
+    fn put(&self, out: &mut LogOutput, lines: &[u8]) -> io::Result<()> {
         let result = put(out, lines);
         if result.is_err() {
             self.lose(memchr::memchr_iter(b'\n', lines).count() as u64);
@@ -103,13 +100,13 @@ impl Shared {
         result
     }
 
-    fn write(&self, mut out: Out) {
+    fn write(&self, mut out: LogOutput) {
         let mut lines = Vec::new();
         loop {
             let queue = self.queue();
             let wait = self.has_work.wait_while(queue, |it| it.lines.is_empty() && !it.is_due());
             let queue = wait.unwrap_or_else(PoisonError::into_inner);
-            let wait = self.has_work.wait_timeout_while(queue, EVERY, |it| !it.is_due());
+            let wait = self.has_work.wait_timeout_while(queue, WRITE_INTERVAL, |it| !it.is_due());
             let (mut queue, _) = wait.unwrap_or_else(PoisonError::into_inner);
             std::mem::swap(&mut queue.lines, &mut lines);
             let (asked, next, is_over) = (queue.asked, queue.next.take(), queue.is_over);
@@ -122,7 +119,7 @@ impl Shared {
                 result = result.and(self.put(&mut out, behind));
             }
             lines.clear();
-            lines.shrink_to(ENOUGH);
+            lines.shrink_to(WRITE_SIZE);
             let mut queue = self.queue();
             (queue.done, queue.failure) = (asked, result.err());
             drop(queue);
@@ -134,7 +131,7 @@ impl Shared {
     }
 }
 
-fn put(out: &mut Out, lines: &[u8]) -> io::Result<()> {
+fn put(out: &mut LogOutput, lines: &[u8]) -> io::Result<()> {
     out.write_all(lines)?;
     out.flush()
 }
@@ -146,27 +143,28 @@ impl fmt::Debug for LogWriter {
 }
 
 impl LogWriter {
-    /// Writes to `out`, which gets many lines at a time.
-    pub fn new(form: LogForm, out: Box<dyn Write + Send>) -> io::Result<Self> {
-        let shared = Arc::new(Shared::default());
+    /// Starts a writer to `out`, which receives many lines at a time.
+    pub fn new(form: AccessLogFormat, out: Box<dyn Write + Send>) -> io::Result<Self> {
+        let shared = Arc::new(LogState::default());
         let writing = Arc::clone(&shared);
         thread::Builder::new().name("log".to_owned()).spawn(move || writing.write(out))?;
         Ok(Self { form, shared })
     }
 
-    /// Calls `tell` when the first line is lost, from a thread of its own. The
-    /// first that is given counts.
+    /// Calls `tell` from a thread of its own when the first line is lost. Only the first callback
+    /// is used.
     pub fn on_loss(&self, tell: impl Fn() + Send + Sync + 'static) {
         drop(self.shared.on_loss.set(Arc::new(tell)));
     }
 
-    /// Waits until everything is written, but not for a log that takes nothing.
+    /// Waits until all lines are written, at most two seconds.
     pub fn flush(&self) -> io::Result<()> {
         let mut queue = self.shared.queue();
         queue.asked += 1;
         let mine = queue.asked;
         self.shared.has_work.notify_one();
-        let wait = self.shared.is_written.wait_timeout_while(queue, PATIENCE, |it| it.done < mine);
+        let wait =
+            self.shared.is_written.wait_timeout_while(queue, FLUSH_TIMEOUT, |it| it.done < mine);
         let (mut queue, waited) = wait.unwrap_or_else(PoisonError::into_inner);
         if waited.timed_out() {
             return Err(io::ErrorKind::TimedOut.into());
@@ -174,7 +172,7 @@ impl LogWriter {
         queue.failure.take().map_or(Ok(()), Err)
     }
 
-    /// Writes to something else from now on, such as a file that was rotated.
+    /// Changes the destination, for example after log rotation.
     pub fn replace(&self, out: Box<dyn Write + Send>) {
         let mut queue = self.shared.queue();
         let at = queue.next.as_ref().map_or(queue.lines.len(), |(at, _)| *at);
@@ -192,21 +190,21 @@ impl Drop for LogWriter {
 }
 
 impl AccessSink for LogWriter {
-    fn access(&self, record: &Record<'_>) {
+    fn access(&self, record: &AccessRecord<'_>) {
         let mut line = match self.form {
-            LogForm::Text => record.to_combined(),
-            LogForm::Json => record.to_json(),
+            AccessLogFormat::Text => record.to_combined(),
+            AccessLogFormat::Json => record.to_json(),
         };
         line.push('\n');
         let mut queue = self.shared.queue();
         let before = queue.lines.len();
-        if MOST < before + line.len() {
+        if MAX_BUFFERED < before + line.len() {
             drop(queue);
             self.shared.lose(1);
             return;
         }
         queue.lines.extend_from_slice(line.as_bytes());
-        let is_enough = before < ENOUGH && ENOUGH <= queue.lines.len();
+        let is_enough = before < WRITE_SIZE && WRITE_SIZE <= queue.lines.len();
         drop(queue);
         if before == 0 || is_enough {
             self.shared.has_work.notify_one();
@@ -226,17 +224,17 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A file that can be looked into.
+    /// An output whose content a test can read.
     #[derive(Clone, Default)]
-    pub(crate) struct Kept(Arc<Mutex<Vec<u8>>>);
+    pub(crate) struct CapturedOutput(Arc<Mutex<Vec<u8>>>);
 
-    impl Kept {
+    impl CapturedOutput {
         pub(crate) fn text(&self) -> String {
             String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
         }
     }
 
-    impl Write for Kept {
+    impl Write for CapturedOutput {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.lock().unwrap().extend_from_slice(bytes);
             Ok(bytes.len())
@@ -247,8 +245,8 @@ pub(crate) mod tests {
         }
     }
 
-    /// A pipe that takes nothing until it is told to.
-    struct Stuck(Arc<Mutex<()>>, Kept);
+    /// A pipe that blocks until it is released.
+    struct Stuck(Arc<Mutex<()>>, CapturedOutput);
 
     impl Write for Stuck {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -261,53 +259,58 @@ pub(crate) mod tests {
         }
     }
 
-    fn record(target: &str) -> Record<'static> {
+    fn record(target: &str) -> AccessRecord<'static> {
         let time = Timestamp::parse("1994-11-06T08:49:37Z").unwrap();
-        Record { target: target.to_owned().into(), ..Record::new(time, "192.0.2.1", 200) }
+        AccessRecord {
+            target: target.to_owned().into(),
+            ..AccessRecord::new(time, "192.0.2.1", 200)
+        }
     }
 
     #[test]
-    fn ours_a_log_can_move_to_another_file() {
-        let (one, two) = (Kept::default(), Kept::default());
-        let log = LogWriter::new(LogForm::Text, Box::new(one.clone())).unwrap();
+    fn changes_the_destination() {
+        let (one, two) = (CapturedOutput::default(), CapturedOutput::default());
+        let log = LogWriter::new(AccessLogFormat::Text, Box::new(one.clone())).unwrap();
         log.access(&record("/a"));
         log.replace(Box::new(two.clone()));
         log.access(&record("/b"));
         log.flush().unwrap();
-        let is =
-            |kept: &Kept, target| kept.text().contains(target) && kept.text().lines().count() == 1;
+        let is = |kept: &CapturedOutput, target| {
+            kept.text().contains(target) && kept.text().lines().count() == 1
+        };
         assert!(is(&one, "/a") && is(&two, "/b"), "{} {}", one.text(), two.text());
     }
 
     #[test]
-    fn ours_a_log_that_takes_nothing_holds_nobody_up() {
-        let (gate, kept) = (Arc::new(Mutex::new(())), Kept::default());
-        let log = LogWriter::new(LogForm::Text, Box::new(Stuck(Arc::clone(&gate), kept.clone())));
+    fn a_blocked_log_does_not_delay_requests() {
+        let (gate, kept) = (Arc::new(Mutex::new(())), CapturedOutput::default());
+        let log =
+            LogWriter::new(AccessLogFormat::Text, Box::new(Stuck(Arc::clone(&gate), kept.clone())));
         let log = log.unwrap();
-        let (tell, told) = mpsc::channel();
-        log.on_loss(move || tell.send(()).unwrap());
+        let (sender, receiver) = mpsc::channel();
+        log.on_loss(move || sender.send(()).unwrap());
         let closed = gate.lock().unwrap();
         let long = format!("/{}", "a".repeat(60_000));
         let mut n = 0;
-        // Some wait in the writer's hands, the rest in ours.
+        // Some bytes wait in the writer, the rest in the buffer.
         while log.lost() < 3 {
             log.access(&record(&long));
             n += 1;
             assert!(n < 1000, "nothing is ever lost");
         }
-        told.recv().unwrap();
+        receiver.recv().unwrap();
         drop(closed);
         log.access(&record("/last"));
         log.flush().unwrap();
         assert_eq!(kept.text().lines().count() as u64 + log.lost(), n + 1, "all are accounted for");
-        assert!(told.try_recv().is_err(), "told once");
+        assert!(receiver.try_recv().is_err(), "reported once");
         let lost = log.lost();
         log.access(&record("/more"));
         log.flush().unwrap();
         assert!(kept.text().contains("/more") && log.lost() == lost);
     }
 
-    /// A disk that is full.
+    /// A full disk.
     struct Full;
 
     impl Write for Full {
@@ -321,14 +324,14 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn ours_lines_that_a_full_disk_does_not_take_are_counted() {
-        let log = LogWriter::new(LogForm::Text, Box::new(Full)).unwrap();
-        let (tell, told) = mpsc::channel();
-        log.on_loss(move || tell.send(()).unwrap());
+    fn counts_lines_lost_to_a_full_disk() {
+        let log = LogWriter::new(AccessLogFormat::Text, Box::new(Full)).unwrap();
+        let (sender, receiver) = mpsc::channel();
+        log.on_loss(move || sender.send(()).unwrap());
         log.access(&record("/a"));
         log.access(&record("/b"));
         assert!(log.flush().is_err());
         assert_eq!(log.lost(), 2);
-        told.recv().unwrap();
+        receiver.recv().unwrap();
     }
 }

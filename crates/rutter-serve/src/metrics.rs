@@ -1,42 +1,42 @@
-//! Counters for monitoring, and their text for Prometheus.
+//! Counters for monitoring, and their Prometheus text format.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-/// Statuses that are counted by themselves; others by their class.
+/// Statuses with a counter of their own.
 const STATUSES: [u16; 19] =
     [200, 206, 301, 304, 308, 400, 401, 403, 404, 405, 408, 412, 413, 414, 416, 429, 431, 500, 503];
 
-/// Why connections end before their time.
+/// Why the server closed a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cut {
-    /// There are too many already.
+pub(crate) enum CutReason {
+    /// There are too many connections.
     Full,
-    /// Their address has too many.
+    /// The client network has too many connections.
     Address,
     /// The head took too long.
     Head,
-    /// Nothing was asked for too long.
+    /// The connection was idle for too long.
     Idle,
-    /// Nothing was taken for too long.
+    /// The client read nothing for too long.
     Stall,
     /// TLS failed.
     Tls,
-    /// What came is no request.
+    /// The received bytes are not a valid request.
     Broken,
 }
 
-const CUTS: [(&str, Cut); 7] = [
-    ("full", Cut::Full),
-    ("address", Cut::Address),
-    ("head", Cut::Head),
-    ("idle", Cut::Idle),
-    ("stall", Cut::Stall),
-    ("tls", Cut::Tls),
-    ("broken", Cut::Broken),
+const CUTS: [(&str, CutReason); 7] = [
+    ("full", CutReason::Full),
+    ("address", CutReason::Address),
+    ("head", CutReason::Head),
+    ("idle", CutReason::Idle),
+    ("stall", CutReason::Stall),
+    ("tls", CutReason::Tls),
+    ("broken", CutReason::Broken),
 ];
 
-/// What has happened since the start.
+/// Counters since the start.
 #[derive(Debug, Default)]
 pub struct Metrics {
     statuses: [AtomicU64; STATUSES.len()],
@@ -48,7 +48,7 @@ pub struct Metrics {
     cuts: [AtomicU64; CUTS.len()],
     reloads: AtomicU64,
     failed_reloads: AtomicU64,
-    read_ahead: AtomicU64,
+    loaded_ahead: AtomicU64,
 }
 
 impl Metrics {
@@ -62,7 +62,7 @@ impl Metrics {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    pub(crate) fn remembered(&self) {
+    pub(crate) fn cached(&self) {
         self.from_memory.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -75,7 +75,7 @@ impl Metrics {
         self.connections.fetch_sub(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn cut(&self, why: Cut) {
+    pub(crate) fn cut(&self, why: CutReason) {
         let at = CUTS.iter().position(|(_, known)| *known == why);
         if let Some(counter) = at.and_then(|at| self.cuts.get(at)) {
             counter.fetch_add(1, Ordering::Relaxed);
@@ -87,30 +87,31 @@ impl Metrics {
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The catalog of a publication under way was read.
-    pub(crate) fn read_ahead(&self) {
-        self.read_ahead.fetch_add(1, Ordering::Relaxed);
+    /// Counts a catalog of a running publication that was loaded.
+    pub(crate) fn loaded_ahead(&self) {
+        self.loaded_ahead.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Requests answered with a status.
+    /// Returns the number of responses with a status.
     pub fn count(&self, status: u16) -> u64 {
         let at = STATUSES.iter().position(|known| *known == status);
         at.and_then(|at| self.statuses.get(at)).map_or(0, |n| n.load(Ordering::Relaxed))
     }
 
-    /// Connections that are open.
+    /// Returns the number of open connections.
     pub fn open_connections(&self) -> i64 {
         self.connections.load(Ordering::Relaxed)
     }
 
-    /// Everything in the text form of Prometheus.
+    /// Returns all counters in the Prometheus text format.
     pub fn text(&self) -> String {
         let mut out = String::with_capacity(4096);
         let mut family = |name: &str, kind: &str, help: &str, rows: &[(String, i128)]| {
             write!(out, "# HELP rutter_{name} {help}\n# TYPE rutter_{name} {kind}\n")
-                .expect("memory takes everything");
+                .expect("writing to a string cannot fail");
             for (labels, n) in rows {
-                writeln!(out, "rutter_{name}{labels} {n}").expect("memory takes everything");
+                writeln!(out, "rutter_{name}{labels} {n}")
+                    .expect("writing to a string cannot fail");
             }
         };
         let load = |n: &AtomicU64| i128::from(n.load(Ordering::Relaxed));
@@ -122,14 +123,9 @@ impl Metrics {
             .collect();
         rows.push(("{status=\"other\"}".to_owned(), load(&self.other)));
         family("requests_total", "counter", "Requests answered, by status.", &rows);
-        family(
-            "sent_bytes_total",
-            "counter",
-            "Bytes of bodies that were taken.",
-            &one(load(&self.bytes)),
-        );
+        family("sent_bytes_total", "counter", "Bytes of bodies sent.", &one(load(&self.bytes)));
         let hits = one(load(&self.from_memory));
-        family("memory_answers_total", "counter", "Answers made without opening a file.", &hits);
+        family("memory_answers_total", "counter", "Responses made without opening a file.", &hits);
         let open = one(i128::from(self.open_connections()));
         family("connections", "gauge", "Open connections.", &open);
         family("connections_total", "counter", "Connections accepted.", &one(load(&self.accepted)));
@@ -138,11 +134,16 @@ impl Metrics {
             .zip(&self.cuts)
             .map(|((name, _), n)| (format!("{{why=\"{name}\"}}"), load(n)))
             .collect();
-        family("connections_cut_total", "counter", "Connections ended before their time.", &rows);
+        family(
+            "connections_cut_total",
+            "counter",
+            "Connections closed by the server, by reason.",
+            &rows,
+        );
         let rows = [
             ("{result=\"done\"}".to_owned(), load(&self.reloads)),
             ("{result=\"failed\"}".to_owned(), load(&self.failed_reloads)),
-            ("{result=\"ahead\"}".to_owned(), load(&self.read_ahead)),
+            ("{result=\"ahead\"}".to_owned(), load(&self.loaded_ahead)),
         ];
         family(
             "reloads_total",
@@ -154,12 +155,10 @@ impl Metrics {
     }
 }
 
-/// Lines that the access log did not take, in the same form.
+/// Formats the number of lost log lines.
 pub(crate) fn lost_text(n: u64) -> String {
     let name = "rutter_log_lines_lost_total";
-    format!(
-        "# HELP {name} Lines the access log did not take in time.\n# TYPE {name} counter\n{name} {n}\n"
-    )
+    format!("# HELP {name} Lines that the access log lost.\n# TYPE {name} counter\n{name} {n}\n")
 }
 
 #[cfg(test)]
@@ -167,14 +166,14 @@ mod tests {
     use super::*;
 
     #[test] // SCP-206 ARC-065
-    fn spec_what_happens_is_counted() {
+    fn counts_events() {
         let metrics = Metrics::default();
         for status in [200, 200, 429, 418] {
             metrics.answered(status);
         }
         metrics.sent(7);
         metrics.opened();
-        metrics.cut(Cut::Head);
+        metrics.cut(CutReason::Head);
         let text = metrics.text();
         for line in [
             "rutter_requests_total{status=\"200\"} 2",
@@ -186,7 +185,7 @@ mod tests {
         ] {
             assert!(text.lines().any(|found| found == line), "{line}\n{text}");
         }
-        // Each family says once what it is.
+        // Each metric is described once.
         let names: Vec<&str> = text.lines().filter(|line| line.starts_with("# TYPE")).collect();
         assert_eq!(names.len(), 7);
         assert_eq!((metrics.count(200), metrics.open_connections()), (2, 1));

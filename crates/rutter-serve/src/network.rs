@@ -1,8 +1,7 @@
-//! Addresses of clients: networks, and who a request really came from.
+//! Client addresses: networks, and the address behind trusted proxies.
 //!
-//! A header about the client's address counts only from a proxy of ours, and
-//! is read from its end: the last address that is no proxy of ours is the
-//! client, whatever the client wrote before it.
+//! A forwarding header is read only from a trusted proxy, and from its end: the last address that
+//! is not a trusted proxy is the client, so a client cannot choose its address.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
@@ -10,25 +9,25 @@ use std::str::FromStr;
 use http::HeaderMap;
 use http::header::{FORWARDED, HeaderName};
 
-use crate::settings::{Forwarding, Proxies};
+use crate::settings::{ForwardingHeader, TrustedProxies};
 
-pub(crate) use rutter_logs::household;
+pub(crate) use rutter_logs::client_network;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// Addresses in a list that are looked at.
-const MOST_HOPS: usize = 32;
+/// Most addresses read from a forwarding header.
+const MAX_HOPS: usize = 32;
 
-/// A network, such as `10.0.0.0/8` or `fd00::/8`, or a single address.
+/// A network such as `10.0.0.0/8` or `fd00::/8`, or a single address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Network {
     address: IpAddr,
     prefix: u8,
 }
 
-/// A text that is no network.
+/// An invalid network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("wanted an address, or an address and a prefix such as 10.0.0.0/8")]
+#[error("expected an address, or a network such as 10.0.0.0/8")]
 pub struct NetworkError;
 
 impl FromStr for Network {
@@ -50,9 +49,9 @@ impl FromStr for Network {
 }
 
 impl Network {
-    /// Tells whether an address belongs to it.
+    /// Returns whether an address belongs to the network.
     pub fn contains(self, address: IpAddr) -> bool {
-        match (self.address, plain(address)) {
+        match (self.address, unmap(address)) {
             (IpAddr::V4(one), IpAddr::V4(other)) => {
                 let shift = 32 - u32::from(self.prefix);
                 let cut = |address: Ipv4Addr| address.to_bits().checked_shr(shift).unwrap_or(0);
@@ -68,38 +67,38 @@ impl Network {
     }
 }
 
-/// An IPv4 address that came as IPv6 is one.
-pub(crate) fn plain(address: IpAddr) -> IpAddr {
+/// Converts an IPv4-mapped IPv6 address to IPv4.
+pub(crate) fn unmap(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V6(six) => six.to_ipv4_mapped().map_or(address, IpAddr::V4),
         IpAddr::V4(_) => address,
     }
 }
 
-/// Who a request came from.
-pub(crate) fn client(peer: IpAddr, headers: &HeaderMap, proxies: &Proxies) -> IpAddr {
-    let peer = plain(peer);
+/// Returns the address of the client that sent a request.
+pub(crate) fn client(peer: IpAddr, headers: &HeaderMap, proxies: &TrustedProxies) -> IpAddr {
+    let peer = unmap(peer);
     if proxies.trusted.is_empty() || !proxies.trusts(peer) {
         return peer;
     }
     let name = match proxies.header {
-        Forwarding::XForwardedFor => X_FORWARDED_FOR,
-        Forwarding::Forwarded => FORWARDED,
+        ForwardingHeader::XForwardedFor => X_FORWARDED_FOR,
+        ForwardingHeader::Forwarded => FORWARDED,
     };
-    // What a client wrote before, of whatever bytes, hides nothing behind it.
+    // Bytes that are not UTF-8 must not hide the addresses after them.
     let values: Vec<&[u8]> =
         headers.get_all(name).iter().map(http::HeaderValue::as_bytes).collect();
     let hops = values.iter().rev().flat_map(|value| value.rsplit(|byte| *byte == b','));
     let mut client = peer;
-    for hop in hops.take(MOST_HOPS) {
+    for hop in hops.take(MAX_HOPS) {
         let hop = std::str::from_utf8(hop).ok();
         let address = hop.and_then(|hop| match proxies.header {
-            Forwarding::XForwardedFor => address(hop.trim()),
-            Forwarding::Forwarded => forwarded(hop),
+            ForwardingHeader::XForwardedFor => address(hop.trim()),
+            ForwardingHeader::Forwarded => forwarded(hop),
         });
-        // What a proxy of ours did not understand says nothing.
+        // An address that cannot be parsed ends the search.
         let Some(address) = address else { break };
-        client = plain(address);
+        client = unmap(address);
         if !proxies.trusts(client) {
             break;
         }
@@ -107,14 +106,14 @@ pub(crate) fn client(peer: IpAddr, headers: &HeaderMap, proxies: &Proxies) -> Ip
     client
 }
 
-/// The `for` of an element of `Forwarded`.
+/// Returns the `for` parameter of an element of `Forwarded`.
 fn forwarded(element: &str) -> Option<IpAddr> {
     let pairs = element.split(';').filter_map(|pair| pair.split_once('='));
     let found = pairs.into_iter().find(|(key, _)| key.trim().eq_ignore_ascii_case("for"));
     found.and_then(|(_, value)| address(value.trim().trim_matches('"')))
 }
 
-/// An address, perhaps with a port, perhaps in brackets.
+/// Parses an address with optional port and brackets.
 fn address(text: &str) -> Option<IpAddr> {
     if let Some(rest) = text.strip_prefix('[') {
         return rest.split_once(']').and_then(|(address, _)| address.parse().ok());
@@ -131,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_networks_hold_what_they_say() {
+    fn matches_addresses_in_a_network() {
         let holds = |network: &str, address: &str| {
             network.parse::<Network>().unwrap().contains(address.parse().unwrap())
         };
@@ -142,19 +141,19 @@ mod tests {
         for bad in ["", "10.0.0.0/33", "::/129", "10.0.0.0/x", "host", "10.0.0.0/-1"] {
             assert_eq!(bad.parse::<Network>(), Err(NetworkError), "{bad}");
         }
-        assert_eq!(household("2001:db8::1:2".parse().unwrap()).to_string(), "2001:db8::");
+        assert_eq!(client_network("2001:db8::1:2".parse().unwrap()).to_string(), "2001:db8::");
     }
 
     #[test]
-    fn ours_a_client_cannot_choose_its_address() {
-        let proxies = Proxies {
+    fn reads_the_client_address_from_trusted_proxies_only() {
+        let proxies = TrustedProxies {
             trusted: vec!["10.0.0.0/8".parse().unwrap()],
-            header: Forwarding::XForwardedFor,
+            header: ForwardingHeader::XForwardedFor,
         };
-        let from = |peer: &str, value: &str, proxies: &Proxies| {
+        let from = |peer: &str, value: &str, proxies: &TrustedProxies| {
             let name = match proxies.header {
-                Forwarding::XForwardedFor => X_FORWARDED_FOR,
-                Forwarding::Forwarded => FORWARDED,
+                ForwardingHeader::XForwardedFor => X_FORWARDED_FOR,
+                ForwardingHeader::Forwarded => FORWARDED,
             };
             let value = http::HeaderValue::from_bytes(value.as_bytes()).unwrap();
             let headers = [(name, value)].into_iter().collect();
@@ -168,7 +167,7 @@ mod tests {
         assert_eq!(from("10.0.0.1", "\u{e9}, 198.51.100.7", &proxies), "198.51.100.7");
         assert_eq!(from("10.0.0.1", "198.51.100.7, \u{e9}, 10.0.0.2", &proxies), "10.0.0.2");
         assert_eq!(from("::ffff:10.0.0.1", "[2001:db8::1]:1", &proxies), "2001:db8::1");
-        let proxies = Proxies { header: Forwarding::Forwarded, ..proxies };
+        let proxies = TrustedProxies { header: ForwardingHeader::Forwarded, ..proxies };
         let value = r#"for=1.1.1.1, proto=https;For="[2001:db8::2]:80";by=10.0.0.9"#;
         assert_eq!(from("10.0.0.1", value, &proxies), "2001:db8::2");
         assert_eq!(from("10.0.0.1", "for=_hidden", &proxies), "10.0.0.1");

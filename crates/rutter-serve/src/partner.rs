@@ -1,22 +1,20 @@
-//! The partner API, `GET /arc-api/v1/pages` (D57): full entries of pages that
-//! need a login, for those who have a token.
+//! The partner API, `GET /arc-api/v1/pages` (D57): full entries of restricted pages, for clients
+//! with a token.
 //!
-//! The private store is a file of lines sorted by address, made by the build
-//! outside of the public folder. A page of the answer is found by halving the
-//! file, and made line by line as the client takes it; no more than a line is
-//! held, and no thread waits for the client.
+//! The private store is a file of lines sorted by URL, written by the build outside of the public
+//! directory. The start of a response is found by binary search, and lines are read as the client
+//! takes them: memory is bounded by one line, and no thread waits for the client.
 //!
-//! - It lies below the path of the site's address, as the pages do.
-//! - `?url=` gives one entry, `?after=` those behind an address, `?limit=` at
-//!   most so many; what follows is named by `next` and by a `Link`.
-//! - Scope `entries` gives entries, scope `content` their `scp_page` too.
-//! - A line longer than [`Limits::line`](crate::Limits) is as if it were not
-//!   there.
-//! - `Cache-Control: private, no-cache` with a tag: a client may keep an
-//!   answer and ask whether it is still right; nobody in between may.
+//! - The API is below the path of the site's base URL.
+//! - `?url=` returns one entry, `?after=` the entries after a URL, `?limit=` at most this many.
+//!   `next` and a `Link` field point to the rest.
+//! - Scope `entries` returns entries, scope `content` adds their `scp_page`.
+//! - A line longer than [`Limits::line`](crate::Limits) is skipped.
+//! - `Cache-Control: private, no-cache` with an `ETag`: a client may store a response and revalidate
+//!   it; shared caches may not store it.
 //!
-//! Refuses: requests without a token, and to answer from two states of the
-//! file.
+//! Rejects: requests without a token, unknown parameters, and responses that would mix two versions
+//! of the file.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -31,34 +29,34 @@ use http::header::{
 };
 use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode};
-use rutter_arc::{Head, JsonWriter};
-use rutter_page::{LineDigest, Member, Raw, Str, Timestamp};
+use rutter_arc::{JsonWriter, SitemapHeader};
+use rutter_page::{CowStr, LineDigest, RawJson, Timestamp, UnknownMember};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::beneath::{Identity, is_absent};
-use crate::body::{Body, Maker};
-use crate::condition::{self, Known, Verdict};
+use crate::body::{Body, ChunkProducer};
+use crate::condition::{self, ConditionOutcome, CurrentVersion};
 use crate::date;
-use crate::ready::PRIVATE;
 use crate::refusal::Refusal;
-use crate::site::{Client, Site, now};
+use crate::representation::PRIVATE;
+use crate::root_dir::{Identity, is_absent};
+use crate::site::{RequestClient, Site, now};
 use crate::token::Scope;
 
-/// Where it is found.
+/// Path of the API.
 pub(crate) const PATH: &str = "/arc-api/v1/pages";
 
-/// Entries in an answer that does not say how many it wants.
-const USUAL: usize = 100;
+/// Default number of entries in a response.
+const DEFAULT_ENTRIES: usize = 100;
 
-/// Bytes of an answer that are made at a time, or a line.
+/// Bytes produced at a time, or one line.
 const PIECE: usize = 32 << 10;
 
-/// What is asked for.
+/// The parsed query.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Wanted {
+enum ApiQuery {
     One(String),
-    /// Those behind an address, or from the first on.
+    /// Entries after a URL, or from the first on.
     Some {
         after: Option<String>,
         limit: usize,
@@ -67,7 +65,7 @@ enum Wanted {
 
 /// A line of the store.
 #[derive(Deserialize)]
-struct Line<'l> {
+struct StoreLine<'l> {
     #[serde(borrow)]
     url: Cow<'l, str>,
     #[serde(borrow)]
@@ -76,8 +74,8 @@ struct Line<'l> {
     page: Option<&'l RawValue>,
 }
 
-/// Answers a request to anything under `/arc-api/`.
-pub(crate) async fn answer(site: &Site, parts: &Parts, client: &Client) -> Response<Body> {
+/// Handles a request below `/arc-api/`.
+pub(crate) async fn answer(site: &Site, parts: &Parts, client: &RequestClient) -> Response<Body> {
     match try_answer(site, parts, client).await {
         Ok(response) => response,
         Err(refusal) => refusal.answer_json(),
@@ -87,7 +85,7 @@ pub(crate) async fn answer(site: &Site, parts: &Parts, client: &Client) -> Respo
 async fn try_answer(
     site: &Site,
     parts: &Parts,
-    client: &Client,
+    client: &RequestClient,
 ) -> Result<Response<Body>, Refusal> {
     if site.api_path(parts.uri.path()) != Some(PATH) || !site.has_tokens() {
         return Err(Refusal::Missing);
@@ -104,7 +102,7 @@ async fn try_answer(
     let wanted = read_query(parts.uri.query().unwrap_or_default(), most)?;
     let with_content = grant.allows(Scope::Content);
     let (site, parts) = (site.clone(), parts.clone());
-    // The API leaves threads for the pages.
+    // Limits the threads of the API, so that pages are served.
     let turn = Arc::clone(&site.0.api).acquire_owned().await;
     let work = move || {
         let response = prepare(&site, &parts, &wanted, with_content);
@@ -114,8 +112,8 @@ async fn try_answer(
     tokio::task::spawn_blocking(work).await.unwrap_or(Err(Refusal::Internal))
 }
 
-/// Reads the query: `url`, or `after` and `limit`.
-fn read_query(query: &str, most: usize) -> Result<Wanted, Refusal> {
+/// Parses the query: `url`, or `after` and `limit`.
+fn read_query(query: &str, most: usize) -> Result<ApiQuery, Refusal> {
     let (mut url, mut after, mut limit) = (None, None, None);
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -123,7 +121,7 @@ fn read_query(query: &str, most: usize) -> Result<Wanted, Refusal> {
             "url" => &mut url,
             "after" => &mut after,
             "limit" => &mut limit,
-            _ => return Err(Refusal::Parameter("known parameters: url, after, limit")),
+            _ => return Err(Refusal::Parameter("unknown parameter; expected url, after or limit")),
         };
         let value = unescaped(value).ok_or(Refusal::Parameter("a parameter is not UTF-8"))?;
         if place.replace(value).is_some() {
@@ -135,12 +133,12 @@ fn read_query(query: &str, most: usize) -> Result<Wanted, Refusal> {
             Ok(limit) if 0 < limit => limit.min(most),
             _ => return Err(Refusal::Parameter("limit must be a number above 0")),
         },
-        None => USUAL.min(most),
+        None => DEFAULT_ENTRIES.min(most),
     };
     match (url, after) {
-        (Some(_), Some(_)) => Err(Refusal::Parameter("url and after exclude each other")),
-        (Some(url), None) => Ok(Wanted::One(url)),
-        (None, after) => Ok(Wanted::Some { after, limit }),
+        (Some(_), Some(_)) => Err(Refusal::Parameter("url and after cannot be combined")),
+        (Some(url), None) => Ok(ApiQuery::One(url)),
+        (None, after) => Ok(ApiQuery::Some { after, limit }),
     }
 }
 
@@ -174,36 +172,39 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Finds what is wanted and starts to send it.
+/// Finds the requested entries and starts the response.
 fn prepare(
     site: &Site,
     parts: &Parts,
-    wanted: &Wanted,
+    wanted: &ApiQuery,
     with_content: bool,
 ) -> Result<Response<Body>, Refusal> {
     let state = site.0.settings.state.as_deref().ok_or(Refusal::Missing)?;
-    let mut store = Store::open(&state.join("private/pages.jsonl"), site.0.settings.limits.line)
-        .map_err(|error| if is_absent(&error) { Refusal::Missing } else { Refusal::Strained })?;
+    let mut store =
+        PrivateStore::open(&state.join("private/pages.jsonl"), site.0.settings.limits.line)
+            .map_err(
+                |error| if is_absent(&error) { Refusal::Missing } else { Refusal::Strained },
+            )?;
     let catalog = site.catalog();
     let failed = |_| Refusal::Internal;
     let (from, limit) = match wanted {
-        Wanted::One(url) => (store.find(url, Edge::At).map_err(failed)?, 1),
-        Wanted::Some { after: Some(url), limit } => {
-            (store.find(url, Edge::Behind).map_err(failed)?, *limit)
+        ApiQuery::One(url) => (store.find(url, SearchEdge::At).map_err(failed)?, 1),
+        ApiQuery::Some { after: Some(url), limit } => {
+            (store.find(url, SearchEdge::Behind).map_err(failed)?, *limit)
         }
-        Wanted::Some { after: None, limit } => (0, *limit),
+        ApiQuery::Some { after: None, limit } => (0, *limit),
     };
     let span = store.span(from, limit).map_err(failed)?;
-    if let Wanted::One(url) = wanted
+    if let ApiQuery::One(url) = wanted
         && span.last.as_ref() != Some(url)
     {
         return Err(Refusal::Missing);
     }
-    let next = span.last.as_ref().filter(|_| span.has_more && !matches!(wanted, Wanted::One(_)));
+    let next = span.last.as_ref().filter(|_| span.has_more && !matches!(wanted, ApiQuery::One(_)));
     let next =
         next.map(|last| format!("{}{PATH}?after={}&limit={limit}", catalog.mount(), escaped(last)));
     let modified = store.identity.modified_seconds();
-    // The same file, question and scope give the same bytes.
+    // The same file, query and scope give the same bytes.
     let facts = format!("{:?} {wanted:?} {with_content} {}", store.identity, catalog.base);
     let tag = format!("\"api-{}\"", LineDigest::of(facts.as_bytes()));
     let mut response = Response::new(Body::empty());
@@ -220,36 +221,36 @@ fn prepare(
     if let Some(next) = &next {
         put(LINK, &format!("<{next}>; rel=\"next\""));
     }
-    // Its length is not known before it is made, so there are no ranges.
-    let known = Known { tag: Some(&tag), modified, length: u64::MAX };
-    match condition::judge(&parts.headers, &parts.method, known, now()) {
-        Verdict::Current => {
+    // The length is unknown, so ranges are not supported.
+    let known = CurrentVersion { tag: Some(&tag), modified, length: u64::MAX };
+    match condition::evaluate(&parts.headers, &parts.method, known, now()) {
+        ConditionOutcome::Current => {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
             return Ok(response);
         }
-        Verdict::Failed => {
+        ConditionOutcome::Failed => {
             put(CACHE_CONTROL, "no-store");
             *response.status_mut() = StatusCode::PRECONDITION_FAILED;
             return Ok(response);
         }
-        Verdict::Whole | Verdict::Part(_) | Verdict::NoRange => {}
+        ConditionOutcome::Whole | ConditionOutcome::Part(_) | ConditionOutcome::NoRange => {}
     }
     put(CONTENT_TYPE, "application/json");
     put(X_CONTENT_TYPE_OPTIONS, "nosniff");
     if parts.method == Method::HEAD {
         return Ok(response);
     }
-    let sending = Sending::start(store, &span, (&catalog.base, next.as_deref()), with_content);
+    let sending = EntryStream::start(store, &span, (&catalog.base, next.as_deref()), with_content);
     let sending = sending.map_err(failed)?;
     *response.body_mut() = Body::made(Box::new(sending), &site.0.api);
     Ok(response)
 }
 
-/// What was written and not yet taken.
+/// Bytes that were written and not sent yet.
 #[derive(Clone, Default)]
-struct Written(Arc<Mutex<Vec<u8>>>);
+struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
-impl Written {
+impl SharedBuffer {
     fn len(&self) -> usize {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
@@ -259,7 +260,7 @@ impl Written {
     }
 }
 
-impl io::Write for Written {
+impl io::Write for SharedBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
         Ok(bytes.len())
@@ -270,40 +271,44 @@ impl io::Write for Written {
     }
 }
 
-/// An answer on its way.
-struct Sending {
-    store: Store,
-    /// Lines that are still to be sent.
+/// A response that is being sent.
+struct EntryStream {
+    store: PrivateStore,
+    /// Lines left to send.
     n_left: usize,
     with_content: bool,
-    written: Written,
-    /// Gone when everything is written.
-    writer: Option<JsonWriter<Written>>,
+    written: SharedBuffer,
+    /// `None` when everything is written.
+    writer: Option<JsonWriter<SharedBuffer>>,
 }
 
-impl Sending {
+impl EntryStream {
     fn start(
-        mut store: Store,
-        span: &Span,
+        mut store: PrivateStore,
+        span: &EntryRange,
         (base, next): (&str, Option<&str>),
         with_content: bool,
     ) -> io::Result<Self> {
         let made = Timestamp::from_unix_seconds(store.identity.modified_seconds());
-        let mut head =
-            Head::new(base, made.ok_or_else(|| io::Error::other("a time without a calendar"))?);
+        let mut head = SitemapHeader::new(
+            base,
+            made.ok_or_else(|| {
+                io::Error::other("the modification time is outside the supported range")
+            })?,
+        );
         if let Some(next) = next {
-            let value = Raw::parse(&serde_json::to_string(next)?).map_err(io::Error::other)?;
-            head.extra.push(Member { key: Str::borrowed("next"), value });
+            let value = RawJson::parse(&serde_json::to_string(next)?).map_err(io::Error::other)?;
+            head.extra.push(UnknownMember { key: CowStr::borrowed("next"), value });
         }
-        let written = Written::default();
+        let written = SharedBuffer::default();
         let writer = Some(JsonWriter::new(written.clone(), &head)?);
         store.input.seek(SeekFrom::Start(span.from))?;
         Ok(Self { store, n_left: span.n_lines, with_content, written, writer })
     }
 
-    fn write_line(&mut self, writer: &mut JsonWriter<Written>) -> io::Result<()> {
+    fn write_line(&mut self, writer: &mut JsonWriter<SharedBuffer>) -> io::Result<()> {
         let line = self.store.line()?.ok_or_else(written_to)?;
-        let line: Line<'_> = serde_json::from_slice(line)?;
+        let line: StoreLine<'_> = serde_json::from_slice(line)?;
         match line.page.filter(|page| self.with_content && page.get() != "null") {
             Some(page) => writer.push_json(&with_page(line.entry.get(), page.get())),
             None => writer.push_json(line.entry.get()),
@@ -311,7 +316,7 @@ impl Sending {
     }
 }
 
-impl Maker for Sending {
+impl ChunkProducer for EntryStream {
     fn next(&mut self) -> io::Result<Option<Bytes>> {
         if let Some(mut writer) = self.writer.take() {
             while 0 < self.n_left && self.written.len() < PIECE {
@@ -323,7 +328,7 @@ impl Maker for Sending {
             } else if self.store.is_unwritten()? {
                 writer.finish()?;
             } else {
-                // The client learns that it has not got everything.
+                // The error tells the client that the response is incomplete.
                 return Err(written_to());
             }
         }
@@ -333,44 +338,43 @@ impl Maker for Sending {
 }
 
 fn written_to() -> io::Error {
-    io::Error::other("the store was written to")
+    io::Error::other("the private store was modified")
 }
 
-/// A part of the store.
+/// A range of lines of the store.
 #[derive(Debug)]
-struct Span {
+struct EntryRange {
     from: u64,
     n_lines: usize,
-    /// Address of the last line in it.
+    /// URL of the last line.
     last: Option<String>,
     has_more: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Edge {
-    /// The first line at or behind an address.
+enum SearchEdge {
+    /// The first line at or after a URL.
     At,
-    /// The first line behind it.
+    /// The first line after a URL.
     Behind,
 }
 
-/// The private store, open.
-struct Store {
+/// The open private store.
+struct PrivateStore {
     input: BufReader<File>,
     identity: Identity,
     longest: usize,
     line: Vec<u8>,
 }
 
-impl Store {
+impl PrivateStore {
     fn open(path: &Path, longest: usize) -> io::Result<Self> {
         let file = File::open(path)?;
         let identity = Identity::of(&file)?.ok_or(io::ErrorKind::NotFound)?;
         Ok(Self { input: BufReader::new(file), identity, longest, line: Vec::new() })
     }
 
-    /// Reads the first line from here on that is not too long; `None` at the
-    /// end. One page must not take the others with it.
+    /// Reads the next line that is not too long; `None` at the end. An oversized line is skipped.
     fn line(&mut self) -> io::Result<Option<&[u8]>> {
         use io::Read as _;
         let most = self.longest as u64 + 1;
@@ -389,21 +393,21 @@ impl Store {
 
     fn url(&mut self) -> io::Result<Option<String>> {
         let Some(line) = self.line()? else { return Ok(None) };
-        let line: Line<'_> = serde_json::from_slice(line)?;
+        let line: StoreLine<'_> = serde_json::from_slice(line)?;
         Ok(Some(line.url.into_owned()))
     }
 
-    /// Where the first line at or behind an address starts.
-    fn find(&mut self, url: &str, edge: Edge) -> io::Result<u64> {
+    /// Returns the offset of the first line at or after a URL.
+    fn find(&mut self, url: &str, edge: SearchEdge) -> io::Result<u64> {
         let is_before = |found: &str| match edge {
-            Edge::At => found < url,
-            Edge::Behind => found <= url,
+            SearchEdge::At => found < url,
+            SearchEdge::Behind => found <= url,
         };
-        // Lines that start before `low` come before it, those from `high` on do not.
+        // Invariant: lines before `low` sort before the URL, lines from `high` on do not.
         let (mut low, mut high) = (0, self.identity.size);
         while low < high {
             let middle = low + (high - low) / 2;
-            // The first line that starts in the middle or behind it.
+            // The first line that starts at or after the middle.
             let start = if middle == 0 {
                 self.input.seek(SeekFrom::Start(0))?;
                 0
@@ -443,10 +447,10 @@ impl Store {
         }
     }
 
-    /// Looks at the lines of an answer without keeping them.
-    fn span(&mut self, from: u64, limit: usize) -> io::Result<Span> {
+    /// Scans the lines of a response without keeping them.
+    fn span(&mut self, from: u64, limit: usize) -> io::Result<EntryRange> {
         self.input.seek(SeekFrom::Start(from))?;
-        let mut span = Span { from, n_lines: 0, last: None, has_more: false };
+        let mut span = EntryRange { from, n_lines: 0, last: None, has_more: false };
         while let Some(url) = self.url()? {
             if span.n_lines == limit {
                 span.has_more = true;
@@ -463,7 +467,7 @@ impl Store {
     }
 }
 
-/// An entry with the page in it.
+/// Inserts the page into its entry.
 fn with_page(entry: &str, page: &str) -> String {
     let body = entry.trim_end().strip_suffix('}').unwrap_or(entry);
     let comma = if body.trim_end().ends_with('{') { "" } else { "," };

@@ -1,40 +1,39 @@
-//! Paths of requests as names of files: decoded once, judged, never mended.
+//! Converts request paths to file names.
 //!
-//! Refuses: everything that could name something outside the root or hidden
-//! in it: `..`, encoded slashes, backslashes, NUL and control characters,
-//! bytes that are no UTF-8 (overlong forms are none), names with a leading dot
-//! but `.well-known`. Names are not normalised: two spellings of one file
-//! would be two keys for one restriction.
+//! A path is decoded once and never repaired. Rejects everything that could name a file outside the
+//! root or a hidden one: `..`, encoded slashes, backslashes, NUL and control characters, bytes that
+//! are not UTF-8 (including overlong forms), names with a leading dot except `.well-known`. Names
+//! are not normalized: two spellings of one file would be two keys for one restriction.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Longest path that is looked at, and longest name in it.
-const LONGEST: usize = 4096;
-const LONGEST_NAME: usize = 255;
+/// Longest path that is accepted, and longest component.
+const MAX_LENGTH: usize = 4096;
+const MAX_NAME: usize = 255;
 
-/// What a path names.
+/// The file name in a request path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Asked {
-    /// Below the root, without a slash at either end; empty for the root.
+pub(crate) struct RequestPath {
+    /// Relative to the root, without leading and trailing slash; empty for the root.
     pub(crate) name: String,
-    /// Whether it ended with a slash.
+    /// Whether the path ended with a slash.
     pub(crate) is_folder: bool,
 }
 
-/// Why a path is not looked for.
+/// Why a path is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PathFault {
-    /// It is no path (400).
+    /// The path is malformed (400).
     Bad,
-    /// Nothing under such a name is shown (404).
+    /// The name is hidden or impossible (404).
     Hidden,
 }
 
-/// Reads the path of a request.
-pub(crate) fn read(path: &str) -> Result<Asked, PathFault> {
+/// Parses the path of a request.
+pub(crate) fn read(path: &str) -> Result<RequestPath, PathFault> {
     let Some(rest) = path.strip_prefix('/') else { return Err(PathFault::Bad) };
-    if LONGEST < rest.len() {
+    if MAX_LENGTH < rest.len() {
         return Err(PathFault::Hidden);
     }
     let name = decoded(rest)?;
@@ -45,7 +44,7 @@ pub(crate) fn read(path: &str) -> Result<Asked, PathFault> {
     if name.is_empty() {
         // `//` is not the root.
         return if rest.is_empty() {
-            Ok(Asked { name, is_folder: true })
+            Ok(RequestPath { name, is_folder: true })
         } else {
             Err(PathFault::Hidden)
         };
@@ -54,18 +53,18 @@ pub(crate) fn read(path: &str) -> Result<Asked, PathFault> {
         if part == "." || part == ".." {
             return Err(PathFault::Bad);
         }
-        let is_shown = !part.starts_with('.') || (at == 0 && part == ".well-known");
-        if part.is_empty() || LONGEST_NAME < part.len() || !is_shown {
+        let is_served = !part.starts_with('.') || (at == 0 && part == ".well-known");
+        if part.is_empty() || MAX_NAME < part.len() || !is_served {
             return Err(PathFault::Hidden);
         }
     }
-    Ok(Asked { name, is_folder })
+    Ok(RequestPath { name, is_folder })
 }
 
-/// Returns the one spelling under which the response cache keeps a path.
+/// Returns the canonical spelling of a path, which is its key in the response cache.
 ///
-/// Without it, each of the many percent-encoded spellings of one path would
-/// be looked up and kept apart. A path that names no file stays as it is.
+/// Without it, each percent-encoded spelling of a path would be a separate entry. A path that names
+/// no file stays as it is.
 pub(crate) fn cache_key(path: &str) -> Cow<'_, str> {
     if !path.contains('%') {
         return Cow::Borrowed(path);
@@ -76,10 +75,9 @@ pub(crate) fn cache_key(path: &str) -> Cow<'_, str> {
     }
 }
 
-/// Tells whether a server of `root` would show a file or folder, were it asked
-/// for by its name. One that is not there yet counts by the folder it is meant
-/// for; what the catalog closes counts as shown.
-pub fn is_shown(root: &Path, path: &Path) -> bool {
+/// Returns whether a server of `root` would serve a file or directory under its own name. For a
+/// file that does not exist yet, its directory decides. Restricted files count as served.
+pub fn is_served(root: &Path, path: &Path) -> bool {
     let Ok(root) = root.canonicalize() else { return false };
     let whole = path.canonicalize().ok().or_else(|| {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -90,7 +88,7 @@ pub fn is_shown(root: &Path, path: &Path) -> bool {
     below.and_then(Path::to_str).is_some_and(|name| read(&encoded(name)).is_ok())
 }
 
-/// Undoes percent-encoding, once.
+/// Decodes percent-encoding once.
 fn decoded(text: &str) -> Result<String, PathFault> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
@@ -115,7 +113,7 @@ fn digit(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
-/// A name of a file as the path of an address.
+/// Encodes a file name as a URL path.
 pub(crate) fn encoded(name: &str) -> String {
     use std::fmt::Write as _;
     let mut text = String::with_capacity(name.len() + 1);
@@ -124,7 +122,7 @@ pub(crate) fn encoded(name: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"/-._~!$&'()*+,;=:@".contains(&byte) {
             text.push(char::from(byte));
         } else {
-            write!(text, "%{byte:02X}").expect("memory takes everything");
+            write!(text, "%{byte:02X}").expect("writing to a string cannot fail");
         }
     }
     text
@@ -146,8 +144,8 @@ mod tests {
         }
     }
 
-    #[test] // reliability E01, E03
-    fn ours_paths_that_lead_astray_are_refused() {
+    #[test] // E01, E03
+    fn rejects_paths_that_could_leave_the_root() {
         let bad = [
             "",
             "x",
@@ -200,20 +198,20 @@ mod tests {
     }
 
     #[test]
-    fn ours_other_paths_are_names() {
+    fn accepts_other_paths_as_names() {
         let read = |path| read(path).map(|asked| (asked.name, asked.is_folder)).unwrap();
         assert_eq!(read("/"), (String::new(), true));
         assert_eq!(read("/a/b.html"), ("a/b.html".to_owned(), false));
         assert_eq!(read("/a/b/"), ("a/b".to_owned(), true));
         assert_eq!(read("/.well-known/arc-policy.json").0, ".well-known/arc-policy.json");
-        // Decoded once: what is left of a second layer is a name.
+        // Decoded once: a second layer of encoding stays in the name.
         assert_eq!(read("/%252e%252e/x").0, "%2e%2e/x");
         assert_eq!(read("/%C3%BCber%20uns.html").0, "über uns.html");
         assert_eq!(encoded("über uns.html"), "/%C3%BCber%20uns.html");
     }
 
     #[test]
-    fn ours_what_lies_below_the_root_is_shown_unless_its_name_is_hidden() {
+    fn serves_files_below_the_root_unless_hidden() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         for name in ["root/a", "root/.b", "beside"] {
@@ -236,14 +234,14 @@ mod tests {
             ("beside", false),
             ("none/at/all", false),
         ] {
-            assert_eq!(is_shown(&at("root"), &at(name)), wanted, "{name}");
+            assert_eq!(is_served(&at("root"), &at(name)), wanted, "{name}");
         }
-        assert!(!is_shown(&at("none"), &at("none/a")));
+        assert!(!is_served(&at("none"), &at("none/a")));
     }
 
     proptest! {
         #[test]
-        fn ours_no_path_leaves_the_root_or_shows_a_dot(path in "(/|%2[ef]|%5c|\\.|[a-z%é\\\\]|\\PC){0,128}") {
+        fn no_path_leaves_the_root_or_names_a_dotfile(path in "(/|%2[ef]|%5c|\\.|[a-z%é\\\\]|\\PC){0,128}") {
             if let Ok(asked) = read(&path) {
                 prop_assert!(!asked.name.starts_with('/') && !asked.name.contains('\0'));
                 for (at, part) in asked.name.split('/').enumerate() {
@@ -251,7 +249,7 @@ mod tests {
                     prop_assert!(is_root || !part.is_empty());
                     prop_assert!(!part.starts_with('.') || (at == 0 && part == ".well-known"));
                 }
-                // What we name an address leads back.
+                // An encoded name decodes to itself.
                 if !asked.name.is_empty() {
                     prop_assert_eq!(read(&encoded(&asked.name)).unwrap().name, asked.name);
                 }

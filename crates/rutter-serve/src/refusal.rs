@@ -1,5 +1,4 @@
-//! Answers that refuse: a status, a line of text, and the headers each status
-//! asks for.
+//! Error responses: a status, a line of text, and the header fields that each status requires.
 
 use std::time::Duration;
 
@@ -13,34 +12,34 @@ use http::{HeaderValue, Response, StatusCode};
 use crate::body::Body;
 use crate::token::Scope;
 
-/// Why a request is not answered with what it asked for.
+/// Why a request is not answered with content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// No request of HTTP, or one that two readers could read differently.
+    /// Not a valid HTTP request, or an ambiguous one.
     Bad,
-    /// Bodies are not taken.
+    /// The request has a body.
     Body,
     Method,
     /// The target is too long.
     Target,
-    /// There are too many fields.
+    /// There are too many header fields.
     Fields,
     Missing,
-    /// A token is wanted.
+    /// A token is required.
     Token,
-    /// There is a token, but nobody's.
+    /// The token is unknown or expired.
     BadToken,
-    /// The token does not reach that far.
+    /// The token lacks this scope.
     Scope(Scope),
-    /// Too many requests; how long to wait.
+    /// Too many requests; the client must wait this long.
     Often(Duration),
-    /// A publication is under way.
+    /// A publication is in progress.
     Busy,
-    /// The machine has no more files to open, or no memory.
+    /// The system has no more file descriptors or memory.
     Strained,
-    /// Something of ours failed.
+    /// An internal error.
     Internal,
-    /// A parameter of the partner API.
+    /// An invalid parameter of the partner API.
     Parameter(&'static str),
 }
 
@@ -64,28 +63,28 @@ impl Refusal {
     fn text(&self) -> &'static str {
         match self {
             Self::Bad => "bad request",
-            Self::Body => "requests with a body are not taken",
-            Self::Method => "only GET and HEAD",
-            Self::Target => "the address is too long",
-            Self::Fields => "too many fields",
+            Self::Body => "requests with a body are not accepted",
+            Self::Method => "only GET and HEAD are allowed",
+            Self::Target => "the URL is too long",
+            Self::Fields => "too many header fields",
             Self::Missing => "not found",
-            Self::Token => "a token is needed",
-            Self::BadToken => "this token is not valid",
-            Self::Scope(_) => "this token does not reach that far",
+            Self::Token => "a token is required",
+            Self::BadToken => "the token is not valid",
+            Self::Scope(_) => "the token lacks the required scope",
             Self::Often(_) => "too many requests, see Retry-After",
-            Self::Busy => "just being published, see Retry-After",
-            Self::Strained => "too much to do, see Retry-After",
+            Self::Busy => "a publication is in progress, see Retry-After",
+            Self::Strained => "the server is overloaded, see Retry-After",
             Self::Internal => "the file could not be read",
             Self::Parameter(text) => text,
         }
     }
 
-    /// The answer, in plain text.
+    /// Returns the response in plain text.
     pub(crate) fn answer(&self) -> Response<Body> {
         self.with("text/plain; charset=utf-8", format!("{}\n", self.text()))
     }
 
-    /// The answer, in JSON.
+    /// Returns the response in JSON.
     pub(crate) fn answer_json(&self) -> Response<Body> {
         let text = serde_json::json!({ "error": self.text(), "status": self.status().as_u16() });
         self.with("application/json", format!("{text}\n"))
@@ -107,7 +106,7 @@ impl Refusal {
         match self {
             Self::Method => {
                 put(ALLOW, "GET, HEAD");
-                // Whatever follows its head is not read.
+                // The bytes after the head are not read.
                 put(CONNECTION, "close");
             }
             Self::Missing => put(VARY, "accept"),
@@ -132,7 +131,7 @@ impl Refusal {
 const ENTRIES: &str = "Bearer realm=\"rutter\", error=\"insufficient_scope\", scope=\"entries\"";
 const CONTENT: &str = "Bearer realm=\"rutter\", error=\"insufficient_scope\", scope=\"content\"";
 
-/// A folder is asked for without its slash.
+/// Redirects a directory without trailing slash.
 pub(crate) fn moved(to: &str) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::PERMANENT_REDIRECT;

@@ -1,5 +1,4 @@
-//! What follows an answer to its end: counters, the access log, and the
-//! connection, which must know whether it is still busy.
+//! Tracks requests to their end: counters, the access log, and the activity of the connection.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -9,47 +8,46 @@ use std::time::{Duration, Instant};
 use http::header::{HeaderName, REFERER, RETRY_AFTER, USER_AGENT};
 use http::request::Parts;
 use http::{HeaderMap, Response, Version};
-use rutter_logs::Record;
+use rutter_logs::AccessRecord;
 use rutter_page::Timestamp;
 
-use crate::access::{AccessSink, cut, without_secrets, without_tokens};
+use crate::access::{AccessSink, cut, redact_secrets, redact_tokens};
 use crate::date::LATEST;
-use crate::metrics::{Cut, Metrics};
+use crate::metrics::{CutReason, Metrics};
 use crate::monitor::Monitor;
 use crate::site::now;
 
-/// What a connection's guard wants to know of the requests on it.
+/// The activity of a connection, read by its timeouts.
 #[derive(Debug)]
-pub(crate) struct Activity {
+pub(crate) struct ConnectionActivity {
     opened: Instant,
     in_flight: AtomicUsize,
-    /// Of these, answers that wait for us and not for the client: a file is
-    /// hashed, a disk is read, a pace is kept.
-    ours: AtomicUsize,
+    /// Requests that wait for the server, not for the client: hashing, disk reads, throttling.
+    waiting_for_server: AtomicUsize,
     requests: AtomicUsize,
     /// When the last request began or ended, in milliseconds since `opened`.
     last: AtomicU64,
-    /// Of a connection with many answers at once (HTTP/2).
-    shared: Option<Share>,
-    /// Why it was cut.
-    cut: OnceLock<Cut>,
+    /// State shared by the responses of an HTTP/2 connection.
+    shared: Option<SharedStreams>,
+    /// Why the connection was closed.
+    cut: OnceLock<CutReason>,
 }
 
-/// What the answers of one connection have between them.
+/// State shared by the responses of one connection.
 #[derive(Debug, Default)]
-struct Share {
-    /// When bytes of a body were last taken, in milliseconds since `opened`.
+struct SharedStreams {
+    /// When bytes of a body were last sent.
     taken: AtomicU64,
-    /// Bytes of files that wait to be sent.
+    /// Bytes of files that are buffered.
     lent: AtomicUsize,
 }
 
-impl Activity {
+impl ConnectionActivity {
     pub(crate) fn new() -> Self {
         Self {
             opened: Instant::now(),
             in_flight: AtomicUsize::new(0),
-            ours: AtomicUsize::new(0),
+            waiting_for_server: AtomicUsize::new(0),
             requests: AtomicUsize::new(0),
             last: AtomicU64::new(0),
             shared: None,
@@ -57,29 +55,29 @@ impl Activity {
         }
     }
 
-    /// For a connection with many answers at once.
+    /// Creates the activity of an HTTP/2 connection.
     pub(crate) fn shared() -> Self {
-        Self { shared: Some(Share::default()), ..Self::new() }
+        Self { shared: Some(SharedStreams::default()), ..Self::new() }
     }
 
     pub(crate) fn is_shared(&self) -> bool {
         self.shared.is_some()
     }
 
-    /// Bytes of a body were taken.
+    /// Records that bytes of a body were sent.
     pub(crate) fn took(&self) {
         if let Some(share) = &self.shared {
             share.taken.store(self.elapsed(), Ordering::Relaxed);
         }
     }
 
-    /// When bytes of a body were last taken.
+    /// Returns when bytes of a body were last sent.
     pub(crate) fn taken(&self) -> Instant {
         let taken = self.shared.as_ref().map_or(0, |share| share.taken.load(Ordering::Relaxed));
         self.opened + Duration::from_millis(taken)
     }
 
-    /// Whether so many more bytes may wait to be sent; `most` is the limit.
+    /// Reserves buffered bytes, up to the limit.
     pub(crate) fn try_lend(&self, bytes: usize, most: usize) -> bool {
         let Some(share) = &self.shared else { return false };
         if share.lent.fetch_add(bytes, Ordering::Relaxed) + bytes <= most {
@@ -89,19 +87,19 @@ impl Activity {
         false
     }
 
-    /// Bytes that were lent have been sent.
+    /// Releases buffered bytes.
     pub(crate) fn give_back(&self, bytes: usize) {
         if let Some(share) = &self.shared {
             share.lent.fetch_sub(bytes, Ordering::Relaxed);
         }
     }
 
-    pub(crate) fn set_cut(&self, why: Cut) {
+    pub(crate) fn set_cut(&self, why: CutReason) {
         self.cut.get_or_init(|| why);
     }
 
-    /// Why it was cut.
-    pub(crate) fn cut(&self) -> Option<Cut> {
+    /// Returns why the connection was closed.
+    pub(crate) fn cut(&self) -> Option<CutReason> {
         self.cut.get().copied()
     }
 
@@ -109,12 +107,12 @@ impl Activity {
         u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    pub(crate) fn begin(self: &Arc<Self>) -> Flight {
-        self.ours.fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn begin(self: &Arc<Self>) -> ActiveRequest {
+        self.waiting_for_server.fetch_add(1, Ordering::Relaxed);
         self.in_flight.fetch_add(1, Ordering::Relaxed);
         self.requests.fetch_add(1, Ordering::Relaxed);
         self.touch();
-        Flight { activity: Arc::clone(self), turn: Turn::Ours }
+        ActiveRequest { activity: Arc::clone(self), turn: WaitingFor::Server }
     }
 
     fn touch(&self) {
@@ -125,9 +123,9 @@ impl Activity {
         0 < self.in_flight.load(Ordering::Relaxed)
     }
 
-    /// Whether an answer waits for the client to take it.
-    pub(crate) fn is_awaited(&self) -> bool {
-        self.ours.load(Ordering::Relaxed) < self.in_flight.load(Ordering::Relaxed)
+    /// Returns whether a response waits for the client to read it.
+    pub(crate) fn is_waiting_for_client(&self) -> bool {
+        self.waiting_for_server.load(Ordering::Relaxed) < self.in_flight.load(Ordering::Relaxed)
     }
 
     pub(crate) fn is_new(&self) -> bool {
@@ -138,70 +136,70 @@ impl Activity {
         self.opened
     }
 
-    /// When the last request began or ended.
+    /// Returns when the last request began or ended.
     pub(crate) fn last(&self) -> Instant {
         self.opened + Duration::from_millis(self.last.load(Ordering::Relaxed))
     }
 }
 
-/// For whom an answer waits.
+/// Whom a response waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turn {
-    Ours,
-    Theirs,
+pub(crate) enum WaitingFor {
+    Server,
+    Client,
 }
 
-/// A request under way.
+/// A running request.
 #[derive(Debug)]
-pub(crate) struct Flight {
-    activity: Arc<Activity>,
-    turn: Turn,
+pub(crate) struct ActiveRequest {
+    activity: Arc<ConnectionActivity>,
+    turn: WaitingFor,
 }
 
-impl Flight {
-    pub(crate) fn set_turn(&mut self, turn: Turn) {
+impl ActiveRequest {
+    pub(crate) fn set_waiting_for(&mut self, turn: WaitingFor) {
         if self.turn == turn {
             return;
         }
         self.turn = turn;
         match turn {
-            Turn::Ours => self.activity.ours.fetch_add(1, Ordering::Relaxed),
-            Turn::Theirs => {
-                // The client's time begins now.
+            WaitingFor::Server => self.activity.waiting_for_server.fetch_add(1, Ordering::Relaxed),
+            WaitingFor::Client => {
+                // The client's timeout starts now.
                 self.activity.touch();
-                self.activity.ours.fetch_sub(1, Ordering::Relaxed)
+                self.activity.waiting_for_server.fetch_sub(1, Ordering::Relaxed)
             }
         };
     }
 }
 
-impl Drop for Flight {
+impl Drop for ActiveRequest {
     fn drop(&mut self) {
         self.activity.touch();
         self.activity.in_flight.fetch_sub(1, Ordering::Relaxed);
-        if self.turn == Turn::Ours {
-            self.activity.ours.fetch_sub(1, Ordering::Relaxed);
+        if self.turn == WaitingFor::Server {
+            self.activity.waiting_for_server.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }
 
-/// Who is told of each request.
-pub(crate) struct Listeners {
+/// The receivers of access records.
+pub(crate) struct RequestObservers {
     pub(crate) sinks: Vec<Arc<dyn AccessSink>>,
     pub(crate) monitor: Option<Monitor>,
 }
 
-impl Listeners {
+impl RequestObservers {
     fn is_empty(&self) -> bool {
         self.sinks.is_empty() && self.monitor.is_none()
     }
 
-    /// Tells everybody of a request, and what it shows about its client.
-    pub(crate) fn tell(&self, record: &Record<'_>) {
+    /// Sends a record to all sinks, with the findings about its client.
+    pub(crate) fn notify(&self, record: &AccessRecord<'_>) {
         for sink in &self.sinks {
             sink.access(record);
         }
-        let findings = self.monitor.as_ref().map(|monitor| monitor.see(record));
+        let findings = self.monitor.as_ref().map(|monitor| monitor.observe(record));
         for finding in findings.into_iter().flatten() {
             for sink in &self.sinks {
                 sink.odd(&finding);
@@ -210,30 +208,30 @@ impl Listeners {
     }
 }
 
-/// Tells everybody when an answer is over.
-pub(crate) struct Report {
+/// Reports a request when its response ends.
+pub(crate) struct RequestReport {
     metrics: Arc<Metrics>,
-    note: Option<Box<Note>>,
-    flight: Option<Flight>,
+    note: Option<Box<PendingRecord>>,
+    flight: Option<ActiveRequest>,
 }
 
-struct Note {
-    record: Record<'static>,
+struct PendingRecord {
+    record: AccessRecord<'static>,
     start: Instant,
-    listeners: Arc<Listeners>,
+    listeners: Arc<RequestObservers>,
 }
 
-impl Report {
+impl RequestReport {
     pub(crate) fn new(
         metrics: &Arc<Metrics>,
-        listeners: &Arc<Listeners>,
+        listeners: &Arc<RequestObservers>,
         parts: &Parts,
         client: Option<IpAddr>,
-        flight: Option<Flight>,
+        flight: Option<ActiveRequest>,
     ) -> Self {
-        // Nobody listens: nothing is copied.
+        // Without receivers, nothing is copied.
         let note = (!listeners.is_empty()).then(|| {
-            Box::new(Note {
+            Box::new(PendingRecord {
                 record: record(parts, client),
                 start: Instant::now(),
                 listeners: Arc::clone(listeners),
@@ -245,7 +243,7 @@ impl Report {
     pub(crate) fn answered<B>(&mut self, response: &Response<B>, token: Option<&str>) {
         let status = response.status().as_u16();
         self.metrics.answered(status);
-        self.set_turn(Turn::Theirs);
+        self.set_waiting_for(WaitingFor::Client);
         if let Some(note) = &mut self.note {
             let wait = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
             note.record.status = status;
@@ -254,19 +252,19 @@ impl Report {
         }
     }
 
-    /// Says for whom the answer waits from now on.
-    pub(crate) fn set_turn(&mut self, turn: Turn) {
+    /// Sets whom the response waits for.
+    pub(crate) fn set_waiting_for(&mut self, turn: WaitingFor) {
         if let Some(flight) = &mut self.flight {
-            flight.set_turn(turn);
+            flight.set_waiting_for(turn);
         }
     }
 
-    /// The connection, where it has many answers at once.
-    pub(crate) fn shared(&self) -> Option<&Arc<Activity>> {
+    /// Returns the connection's activity if it has parallel responses.
+    pub(crate) fn shared(&self) -> Option<&Arc<ConnectionActivity>> {
         self.flight.as_ref().map(|flight| &flight.activity).filter(|it| it.is_shared())
     }
 
-    /// Bytes of the body that were taken.
+    /// Records the bytes of the body that were sent.
     pub(crate) fn sent(&mut self, bytes: u64) {
         self.metrics.sent(bytes);
         if let Some(note) = &mut self.note {
@@ -275,37 +273,37 @@ impl Report {
     }
 }
 
-/// Whoever left before there was an answer is on record too, with status 499
-/// as nginx has it.
-const LEFT: u16 = 499;
+/// Logged status of a client that disconnected before the response, as in nginx.
+const CLIENT_CLOSED_REQUEST: u16 = 499;
 
-impl Drop for Report {
+impl Drop for RequestReport {
     fn drop(&mut self) {
         if let Some(note) = self.note.take() {
-            let Note { mut record, start, listeners } = *note;
+            let PendingRecord { mut record, start, listeners } = *note;
             if record.status == 0 {
-                record.status = LEFT;
+                record.status = CLIENT_CLOSED_REQUEST;
             }
             record.duration = Some(start.elapsed());
-            // Lines are written in this order, so they stand in that of their times.
+            // The time of the end of the response, so that log lines are in order.
             record.time = time();
-            listeners.tell(&record);
+            listeners.notify(&record);
         }
     }
 }
 
-/// A record of something that was no request.
-pub(crate) fn broken(client: IpAddr, status: u16) -> Record<'static> {
-    Record::new(time(), client.to_string(), status)
+/// Returns a record of a connection without a valid request.
+pub(crate) fn broken(client: IpAddr, status: u16) -> AccessRecord<'static> {
+    AccessRecord::new(time(), client.to_string(), status)
 }
 
 fn time() -> Timestamp {
-    Timestamp::from_unix_seconds(now().min(LATEST)).expect("it has a form")
+    Timestamp::from_unix_seconds(now().min(LATEST))
+        .expect("the time is clamped to a supported date")
 }
 
-/// A record of a request that was refused before it was one, with as much of
-/// its first line as can be told: `GET /path HTTP/1.1`, else all as it came.
-pub(crate) fn refused(client: IpAddr, status: u16, line: &[u8]) -> Record<'static> {
+/// Returns a record of a rejected request, with as much of its first line as is safe: `GET /path
+/// HTTP/1.1`, else the line as received.
+pub(crate) fn refused(client: IpAddr, status: u16, line: &[u8]) -> AccessRecord<'static> {
     let line = String::from_utf8_lossy(line.trim_ascii());
     let mut parts = line.splitn(3, ' ');
     let (method, target) = (parts.next().unwrap_or_default(), parts.next());
@@ -315,28 +313,28 @@ pub(crate) fn refused(client: IpAddr, status: u16, line: &[u8]) -> Record<'stati
         Some(target) => (method, target, protocol.unwrap_or_default()),
         None => ("", &*line, ""),
     };
-    Record {
+    AccessRecord {
         method: cut(method).to_owned().into(),
-        target: without_secrets(target).into(),
+        target: redact_secrets(target).into(),
         protocol: cut(protocol).to_owned().into(),
         ..broken(client, status)
     }
 }
 
-fn record(parts: &Parts, client: Option<IpAddr>) -> Record<'static> {
+fn record(parts: &Parts, client: Option<IpAddr>) -> AccessRecord<'static> {
     let protocol = match parts.version {
         Version::HTTP_10 => "HTTP/1.0",
         Version::HTTP_2 => "HTTP/2.0",
         _ => "HTTP/1.1",
     };
     let target = parts.uri.path_and_query().map_or("*", |target| target.as_str());
-    Record {
+    AccessRecord {
         method: cut(parts.method.as_str()).to_owned().into(),
-        target: without_secrets(target).into(),
+        target: redact_secrets(target).into(),
         protocol: protocol.into(),
-        referer: text(&parts.headers, &REFERER).map(|text| without_secrets(&text).into()),
+        referer: text(&parts.headers, &REFERER).map(|text| redact_secrets(&text).into()),
         user_agent: text(&parts.headers, &USER_AGENT)
-            .map(|text| without_tokens(cut(&text)).into_owned().into()),
+            .map(|text| redact_tokens(cut(&text)).into_owned().into()),
         ..broken(client.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)), 0)
     }
 }
@@ -350,21 +348,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_a_record_has_the_time_when_the_answer_was_over() {
+    fn records_the_time_of_the_end_of_the_response() {
         #[derive(Default)]
         struct Times(std::sync::Mutex<Vec<Timestamp>>);
         impl AccessSink for Times {
-            fn access(&self, record: &Record<'_>) {
+            fn access(&self, record: &AccessRecord<'_>) {
                 self.0.lock().unwrap().push(record.time);
             }
         }
         let times = Arc::new(Times::default());
         let sinks = vec![Arc::clone(&times) as Arc<dyn AccessSink>];
-        let listeners = Arc::new(Listeners { sinks, monitor: None });
+        let listeners = Arc::new(RequestObservers { sinks, monitor: None });
         let (parts, ()) = http::Request::get("/").body(()).unwrap().into_parts();
         let before = time();
-        let mut report = Report::new(&Arc::default(), &listeners, &parts, None, None);
-        // It began long ago.
+        let mut report = RequestReport::new(&Arc::default(), &listeners, &parts, None, None);
+        // The request began long ago.
         let old = Timestamp::parse("1994-11-06T08:49:37Z").unwrap();
         report.note.as_mut().unwrap().record.time = old;
         drop(report);
@@ -372,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_what_is_refused_is_on_record_by_its_first_line() {
+    fn records_the_first_line_of_rejected_requests() {
         let client = IpAddr::V4(Ipv4Addr::LOCALHOST);
         for (line, wanted) in [
             (&b"GET /a?token=hush HTTP/1.1\r"[..], ("GET", "/a?token=***", "HTTP/1.1")),

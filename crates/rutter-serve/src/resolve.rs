@@ -1,13 +1,11 @@
-//! Where an address leads: which file, in which forms, and who may have it.
+//! Resolves a request path to files and their representations.
 //!
-//! Names come from `path.rs`, files from the root, what is known of them from
-//! the catalog and from their bytes. Everything here reads files, so it runs
-//! on threads that may wait; what takes long, the hashing of large files, only
-//! with leave ([`Leave::Hash`]), so that few do it at once.
+//! Names come from `path.rs`, files from the root directory, metadata from the catalog and from the
+//! bytes. All functions here read files, so they run on threads that may block. Hashing large files
+//! requires [`WorkLimit::Hash`], so that few requests do it at once.
 //!
-//! Refuses: to show a restricted file while it is not known whether it is one,
-//! or under another spelling of its name than the one that is known, a compressed form that is not that of the file beside it, and to take a
-//! failure of the machine for a file that is not there.
+//! Rejects: restricted files under names that the catalog does not know, compressed files whose
+//! content differs from the plain file. A failure of the system is not reported as a missing file.
 
 use std::fs::File;
 use std::path::Path;
@@ -16,100 +14,102 @@ use std::sync::{Arc, PoisonError};
 
 use bytes::Bytes;
 
-use crate::beneath::{Identity, Links, Opened, is_absent};
-use crate::catalog::{self, Catalog, Fact};
-use crate::facts::{self, Facts, Need};
-use crate::kind::{self, Kind};
+use crate::catalog::{self, Catalog, CatalogFact};
+use crate::compress;
+use crate::facts::{self, FactsScope, FileFacts};
+use crate::kind::{self, FileKind};
 use crate::path::{self, PathFault};
-use crate::ready::{About, Ready, Role, read_small};
 use crate::refusal::Refusal;
-use crate::settings::Lifetimes;
-use crate::shelf::Resolved;
+use crate::representation::{Representation, RepresentationInput, RepresentationRole, read_small};
+use crate::response_cache::ResolvedPath;
+use crate::root_dir::{Identity, LinkPolicy, OpenedEntry, is_absent};
+use crate::settings::CacheLifetimes;
 use crate::site::{Site, identity_of, now};
-use crate::squeeze;
 
-/// Tries of a file that changes while it is read.
-const TRIES: usize = 8;
+/// Attempts to read a file that changes while it is read.
+const MAX_ATTEMPTS: usize = 8;
 
-/// What an address leads to.
+/// The result of resolving a path.
 #[derive(Debug)]
-pub(crate) enum Found {
-    /// With the files that were opened to find out.
-    Files(Arc<Resolved>, AtHand),
-    /// The address of a folder, with its slash.
+pub(crate) enum PathTarget {
+    /// The representations, with the files that were opened.
+    Files(Arc<ResolvedPath>, OpenFiles),
+    /// The path of a directory, with its trailing slash.
     Moved(String),
-    /// A large file that must be hashed first; whoever wants the same has the
-    /// same number.
+    /// A large file must be hashed first. Requests for the same file have the same number.
     Unread(u64),
 }
 
-/// Open files and their states.
-pub(crate) type AtHand = Vec<(Identity, Arc<File>)>;
+/// Open files with their identities.
+pub(crate) type OpenFiles = Vec<(Identity, Arc<File>)>;
 
-/// How much may be done to find out.
+/// How much work a request may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Leave {
+pub(crate) enum WorkLimit {
     Look,
     /// Large files may be hashed.
     Hash,
 }
 
-/// What a name is.
-enum Place {
+/// What a name refers to.
+enum LocatedFile {
     File(String, File, Identity),
-    /// A folder with an index, asked for without its slash.
+    /// A directory with an index, requested without its trailing slash.
     Folder,
 }
 
-/// Why a try ended early.
-enum Stop {
+/// Why an attempt ended early.
+enum ResolveStop {
     Refused(Refusal),
-    /// It changed while it was read.
+    /// A file changed while it was read.
     Changed,
     Unread(u64),
 }
 
-impl From<Refusal> for Stop {
+impl From<Refusal> for ResolveStop {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
     }
 }
 
-/// What was found in a file: its facts, and its bytes where they are few.
-type Looked = (Facts, Option<Bytes>);
+/// The facts of a file, with its bytes if it is small.
+type InspectedFile = (FileFacts, Option<Bytes>);
 
 impl Site {
-    /// Finds out where a path leads. Reads files: not for a thread that must
-    /// not wait.
-    pub(crate) fn resolve(&self, path: &str, leave: Leave) -> Result<Found, Refusal> {
-        self.look_around(self.clock());
-        for _ in 0..TRIES {
+    /// Resolves a path. Reads files, so it must run on a thread that may block.
+    pub(crate) fn resolve(&self, path: &str, leave: WorkLimit) -> Result<PathTarget, Refusal> {
+        self.check_for_changes(self.clock());
+        for _ in 0..MAX_ATTEMPTS {
             let generation = self.0.generation.load(Ordering::Acquire);
             let catalog = self.catalog();
             match self.try_resolve(path, (&catalog, generation), leave) {
                 Ok(found) => return Ok(found),
-                Err(Stop::Unread(number)) => return Ok(Found::Unread(number)),
-                Err(Stop::Refused(refusal)) => return Err(refusal),
-                Err(Stop::Changed) => std::thread::yield_now(),
+                Err(ResolveStop::Unread(number)) => return Ok(PathTarget::Unread(number)),
+                Err(ResolveStop::Refused(refusal)) => return Err(refusal),
+                Err(ResolveStop::Changed) => std::thread::yield_now(),
             }
         }
         Err(Refusal::Busy)
     }
 
+    #[expect(
+        clippy::too_many_lines,
+        reason = "one step after another, in the order of the protocol"
+    )]
     fn try_resolve(
         &self,
         path: &str,
         (catalog, generation): (&Catalog, u64),
-        leave: Leave,
-    ) -> Result<Found, Stop> {
+        leave: WorkLimit,
+    ) -> Result<PathTarget, ResolveStop> {
         let started = self.clock();
         let Some(below) = catalog.below_mount(path) else {
-            return Ok(Found::Moved(format!("{path}/")));
+            return Ok(PathTarget::Moved(format!("{path}/")));
         };
-        let links = if catalog.has_restricted() { Links::Never } else { Links::Inside };
+        let links = if catalog.has_restricted() { LinkPolicy::Never } else { LinkPolicy::Inside };
         let (name, file, identity) = match self.find(below, links)? {
-            Place::File(name, file, identity) => (name, file, identity),
-            Place::Folder => return Ok(Found::Moved(format!("{path}/"))),
+            LocatedFile::File(name, file, identity) => (name, file, identity),
+            LocatedFile::Folder => return Ok(PathTarget::Moved(format!("{path}/"))),
         };
         if !self.is_spelled(&name, catalog)? {
             return Err(Refusal::Missing.into());
@@ -117,31 +117,32 @@ impl Site {
         let fact = fact_of(catalog, &name);
         let is_restricted = self.is_restricted(&name, &identity, catalog)?;
         let mut seen = vec![(name.clone(), Some(identity))];
-        // Another form of the file, unless it is closed to those who may have this one.
-        let mut form = |name: &str| -> Result<Option<(File, Identity)>, Stop> {
-            // What is there and cannot be opened stays as it is, too.
-            let before = self.0.root.glance(name);
+        // Opens another representation of the file, unless it is restricted and the file is not.
+        let mut form = |name: &str| -> Result<Option<(File, Identity)>, ResolveStop> {
+            // A file that exists and cannot be opened is compared, too.
+            let before = self.0.root.stat_identity(name);
             let opened = self.open_file(name, links)?;
             let identity = opened.as_ref().map(|(_, identity)| *identity);
             seen.push((name.to_owned(), identity.or(before)));
             let Some((file, identity)) = opened else { return Ok(None) };
-            let is_shown = is_restricted || !self.is_restricted(name, &identity, catalog)?;
-            let is_shown = is_shown && self.is_spelled(name, catalog)?;
-            Ok(is_shown.then_some((file, identity)))
+            let is_served = is_restricted || !self.is_restricted(name, &identity, catalog)?;
+            let is_served = is_served && self.is_spelled(name, catalog)?;
+            Ok(is_served.then_some((file, identity)))
         };
         let coded_name = format!("{name}.gz");
         let has_coded = kind::has_coded_twin(&fact.media_type) && fact.coding.is_none();
         let coded = if has_coded { form(&coded_name)? } else { None };
-        let twin_name = fact.twin.clone().filter(|_| fact.kind == Kind::Page && !is_restricted);
+        let twin_name = fact.twin.clone().filter(|_| fact.kind == FileKind::Page && !is_restricted);
         let twin = match &twin_name {
             Some(name) => form(name)?.map(|opened| (name, opened)),
             None => None,
         };
-        let looked = self.look(&file, identity, Need::of(&fact.media_type, fact.coding), leave)?;
+        let looked =
+            self.look(&file, identity, FactsScope::of(&fact.media_type, fact.coding), leave)?;
         let coded = match coded {
             Some((file, identity)) => {
-                let (facts, bytes) = self.look(&file, identity, Need::Gzip, leave)?;
-                // One that holds another text is older or newer than the file.
+                let (facts, bytes) = self.look(&file, identity, FactsScope::Gzip, leave)?;
+                // A compressed file with other content is older or newer than the plain file.
                 let is_same = facts.text.is_some() && facts.text == looked.0.stored;
                 is_same.then_some((file, identity, (facts, bytes)))
             }
@@ -149,22 +150,24 @@ impl Site {
         };
         let coded = match coded {
             None if fact.coding.is_none() => {
-                Self::squeeze((&file, identity), &fact.media_type, &looked, leave)?
+                Self::compress((&file, identity), &fact.media_type, &looked, leave)?
             }
             coded => coded,
         };
         let role = match (&coded, fact.kind) {
-            (Some(_), _) => Role::Plain,
-            (None, Kind::Page) => Role::Page(twin.as_ref().map(|(name, _)| name.as_str())),
-            _ => Role::Itself,
+            (Some(_), _) => RepresentationRole::Plain,
+            (None, FileKind::Page) => {
+                RepresentationRole::Page(twin.as_ref().map(|(name, _)| name.as_str()))
+            }
+            _ => RepresentationRole::Itself,
         };
-        let mut at_hand = AtHand::new();
+        let mut open_files = OpenFiles::new();
         let lifetimes = self.lifetimes(catalog);
-        let mut make = |name: &str, role, fact: &Fact, (file, identity, looked), coding| {
-            let (facts, bytes): Looked = looked;
+        let mut make = |name: &str, role, fact: &CatalogFact, (file, identity, looked), coding| {
+            let (facts, bytes): InspectedFile = looked;
             let was_there = catalog.describes(&identity);
             let dated = fact.dated.filter(|dated| dated.is_of(facts.stored, was_there));
-            let about = About {
+            let about = RepresentationInput {
                 name,
                 mount: catalog.mount(),
                 media_type: &fact.media_type,
@@ -177,65 +180,81 @@ impl Site {
                 is_as_built: fact.bytes.are(facts.stored),
                 role,
             };
-            at_hand.push((identity, Arc::new(file)));
-            Ready::new(&about, identity, &facts, bytes, &lifetimes)
+            open_files.push((identity, Arc::new(file)));
+            Representation::new(&about, identity, &facts, bytes, &lifetimes)
         };
         let plain = make(&name, role, &fact, (file, identity, looked), fact.coding);
         let gzip = coded.map(|coded| {
-            // Its bytes are told of under its own name.
-            let fact = Fact { bytes: fact_of(catalog, &coded_name).bytes, ..fact.clone() };
-            make(&coded_name, Role::Coded, &fact, coded, Some(kind::Coding::Gzip))
+            // The catalog records the bytes under the name of the compressed file.
+            let fact = CatalogFact { bytes: fact_of(catalog, &coded_name).bytes, ..fact.clone() };
+            make(
+                &coded_name,
+                RepresentationRole::Coded,
+                &fact,
+                coded,
+                Some(kind::ContentCoding::Gzip),
+            )
         });
         let markdown = match twin {
             Some((name, (file, identity))) => {
                 let fact = fact_of(catalog, name);
-                let need = Need::of(&fact.media_type, None);
+                let need = FactsScope::of(&fact.media_type, None);
                 let looked = self.look(&file, identity, need, leave)?;
-                Some(make(name, Role::Twin, &fact, (file, identity, looked), None))
+                Some(make(name, RepresentationRole::Twin, &fact, (file, identity, looked), None))
             }
             None => None,
         };
         let checked = AtomicU64::new(started);
-        let resolved =
-            Arc::new(Resolved { plain, gzip, markdown, is_restricted, seen, generation, checked });
-        // What was opened before one publication must not be judged by the
-        // next: a page may be closed in the one and open in the other. Where
-        // there is no state and nothing is closed, there is nothing to judge.
+        let resolved = Arc::new(ResolvedPath {
+            plain,
+            gzip,
+            markdown,
+            is_restricted,
+            seen,
+            generation,
+            checked,
+        });
+        // The restrictions of one publication must not be applied to files opened before it: a page
+        // may be restricted in one and public in the next. Without a state directory and without
+        // restrictions, nothing is compared.
         let is_judged = self.0.settings.state.is_some() || catalog.has_restricted();
         if is_judged && !is_restricted && !resolved.is_current(&self.0.root) {
-            return Err(Stop::Changed);
+            return Err(ResolveStop::Changed);
         }
-        self.0.shelf.put(&path::cache_key(path), &resolved);
-        Ok(Found::Files(resolved, at_hand))
+        self.0.cache.put(&path::cache_key(path), &resolved);
+        Ok(PathTarget::Files(resolved, open_files))
     }
 
-    /// How long files may be kept: snapshots for the interval that was set,
-    /// else for the one the build tells.
-    fn lifetimes(&self, catalog: &Catalog) -> Lifetimes {
+    /// Returns the cache lifetimes: for snapshots the configured interval, else that of the build.
+    fn lifetimes(&self, catalog: &Catalog) -> CacheLifetimes {
         let settings = &self.0.settings;
         let usual = settings.lifetimes.snapshot;
         let snapshot = settings.update.or(catalog.update).unwrap_or(usual);
-        Lifetimes { snapshot, ..settings.lifetimes }
+        CacheLifetimes { snapshot, ..settings.lifetimes }
     }
 
-    fn open_file(&self, name: &str, links: Links) -> Result<Option<(File, Identity)>, Refusal> {
+    fn open_file(
+        &self,
+        name: &str,
+        links: LinkPolicy,
+    ) -> Result<Option<(File, Identity)>, Refusal> {
         match self.0.root.open(name, links) {
-            Ok(Opened::File(file, identity)) => Ok(Some((file, identity))),
-            Ok(Opened::Folder) => Ok(None),
+            Ok(OpenedEntry::File(file, identity)) => Ok(Some((file, identity))),
+            Ok(OpenedEntry::Folder) => Ok(None),
             Err(error) if is_absent(&error) => Ok(None),
             Err(_) => Err(Refusal::Strained),
         }
     }
 
-    /// The file an address means: itself, the index of a folder, or the page
-    /// whose ending was left out.
-    fn find(&self, below: &str, links: Links) -> Result<Place, Refusal> {
+    /// Finds the file of a path: the file itself, the index of a directory, or a page whose
+    /// extension was omitted.
+    fn find(&self, below: &str, links: LinkPolicy) -> Result<LocatedFile, Refusal> {
         let asked = path::read(below).map_err(|fault| match fault {
             PathFault::Bad => Refusal::Bad,
             PathFault::Hidden => Refusal::Missing,
         })?;
         let file = |name: String| match self.open_file(&name, links)? {
-            Some((file, identity)) => Ok(Place::File(name, file, identity)),
+            Some((file, identity)) => Ok(LocatedFile::File(name, file, identity)),
             None => Err(Refusal::Missing),
         };
         let index = match asked.name.as_str() {
@@ -246,70 +265,70 @@ impl Site {
             return file(index);
         }
         match self.0.root.open(&asked.name, links) {
-            Ok(Opened::File(file, identity)) => {
-                return Ok(Place::File(asked.name, file, identity));
+            Ok(OpenedEntry::File(file, identity)) => {
+                return Ok(LocatedFile::File(asked.name, file, identity));
             }
-            // A page and a folder may share a name.
-            Ok(Opened::Folder) if self.open_file(&index, links)?.is_some() => {
-                return Ok(Place::Folder);
+            // A page and a directory may have the same name.
+            Ok(OpenedEntry::Folder) if self.open_file(&index, links)?.is_some() => {
+                return Ok(LocatedFile::Folder);
             }
             Err(error) if !is_absent(&error) => return Err(Refusal::Strained),
-            Ok(Opened::Folder) | Err(_) => {}
+            Ok(OpenedEntry::Folder) | Err(_) => {}
         }
         file(format!("{}.html", asked.name))
     }
 
-    /// Finds in an open file what is to be said of it.
+    /// Inspects an open file.
     fn look(
         &self,
         file: &File,
         identity: Identity,
-        need: Need,
-        leave: Leave,
-    ) -> Result<Looked, Stop> {
-        let failed = |_| Stop::Refused(Refusal::Internal);
+        need: FactsScope,
+        leave: WorkLimit,
+    ) -> Result<InspectedFile, ResolveStop> {
+        let failed = |_| ResolveStop::Refused(Refusal::Internal);
         if identity.size <= self.0.settings.limits.small {
-            // The tag is made of the very bytes that are kept.
-            let bytes = read_small(file, &identity).map_err(failed)?.ok_or(Stop::Changed)?;
+            // The ETag comes from the bytes that are kept.
+            let bytes = read_small(file, &identity).map_err(failed)?.ok_or(ResolveStop::Changed)?;
             let facts = facts::find(|| Bytes::as_ref(&bytes), need).map_err(failed)?;
             return Ok((facts, Some(bytes)));
         }
         if let Some(facts) = self.0.known.get(identity, need) {
             return Ok((facts, None));
         }
-        if leave == Leave::Look {
-            return Err(Stop::Unread(identity.inode));
+        if leave == WorkLimit::Look {
+            return Err(ResolveStop::Unread(identity.inode));
         }
         let facts = self.0.known.find(file, identity, need).map_err(failed)?;
-        facts.map(|facts| (facts, None)).ok_or(Stop::Changed)
+        facts.map(|facts| (facts, None)).ok_or(ResolveStop::Changed)
     }
 
-    /// The gzip form of text that has no file for it; large files take a while.
-    fn squeeze(
+    /// Compresses text that has no `.gz` file; large files take a while.
+    fn compress(
         (file, identity): (&File, Identity),
         media_type: &str,
-        (facts, bytes): &Looked,
-        leave: Leave,
-    ) -> Result<Option<(File, Identity, Looked)>, Stop> {
-        let failed = |_| Stop::Refused(Refusal::Internal);
-        if !squeeze::is_squeezed(media_type, &identity) {
+        (facts, bytes): &InspectedFile,
+        leave: WorkLimit,
+    ) -> Result<Option<(File, Identity, InspectedFile)>, ResolveStop> {
+        let failed = |_| ResolveStop::Refused(Refusal::Internal);
+        if !compress::is_compressible(media_type, &identity) {
             return Ok(None);
         }
-        if bytes.is_none() && leave == Leave::Look {
-            return Err(Stop::Unread(identity.inode));
+        if bytes.is_none() && leave == WorkLimit::Look {
+            return Err(ResolveStop::Unread(identity.inode));
         }
-        let coded = squeeze::gzip(file, bytes.as_ref()).map_err(failed)?;
+        let coded = compress::gzip(file, bytes.as_ref()).map_err(failed)?;
         if bytes.is_none() && !identity.is_unwritten(file).map_err(failed)? {
-            return Err(Stop::Changed);
+            return Err(ResolveStop::Changed);
         }
         let Some(coded) = coded else { return Ok(None) };
         let file = file.try_clone().map_err(|_| Refusal::Strained)?;
-        Ok(Some((file, identity, (squeeze::facts(facts, &coded), Some(coded)))))
+        Ok(Some((file, identity, (compress::facts(facts, &coded), Some(coded)))))
     }
 
-    /// Whether a name may be judged: what is closed is known by its name, so a
-    /// file that was opened by another spelling of it must not pass for one
-    /// that nobody closed. What the build told of is spelled as it told.
+    /// Returns whether a name may be checked against the restrictions. Restrictions are stored by
+    /// name, so a file opened by another spelling of its name must not pass for a public one. Names
+    /// in the catalog are spelled correctly.
     fn is_spelled(&self, name: &str, catalog: &Catalog) -> Result<bool, Refusal> {
         if !catalog.has_restricted() || catalog.knows(name) {
             return Ok(true);
@@ -321,15 +340,15 @@ impl Site {
         }
     }
 
-    /// Whether a file needs a token. One that came after `served.json` may be
-    /// described by a later one only: by the one in place, which may not have
-    /// been read yet, or by that of a publication under way. Both are asked.
+    /// Returns whether a file requires a token. A file newer than the loaded `served.json` may be
+    /// described by a later one: by the one in place that is not loaded yet, or by that of a
+    /// running publication. Both are checked.
     fn is_restricted(
         &self,
         name: &str,
         identity: &Identity,
         catalog: &Catalog,
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, ResolveStop> {
         if catalog.is_restricted(name) {
             return Ok(true);
         }
@@ -343,29 +362,29 @@ impl Site {
             return Ok(true);
         }
         if state.join("journal.json").exists() {
-            // What it will say lies here, until it is in place.
-            let next = self.coming(&state.join("next/served")).map_err(|_| Stop::Changed)?;
+            // The next catalog is here until it is moved into place.
+            let next = self.coming(&state.join("next/served")).map_err(|_| ResolveStop::Changed)?;
             if next.is_restricted(name) {
                 return Ok(true);
             }
         }
-        // A publication ends with its served.json in place and its journal
-        // gone, so whoever finds no journal looks once more.
-        if identity_of(&served) == in_place { Ok(false) } else { Err(Stop::Changed) }
+        // A publication ends by moving `served.json` into place and deleting its journal, so
+        // without a journal the identity is compared again.
+        if identity_of(&served) == in_place { Ok(false) } else { Err(ResolveStop::Changed) }
     }
 
-    /// A catalog that is not ours yet; of many who ask for it, one reads it.
+    /// Loads a catalog that is not active yet; one of several waiting requests reads it.
     fn coming(&self, path: &Path) -> Result<Arc<Catalog>, Refusal> {
         let identity = identity_of(path).ok_or(Refusal::Busy)?;
         let mut next = self.0.next.lock().unwrap_or_else(PoisonError::into_inner);
-        // It keeps its bytes when it is moved into its place.
+        // Moving the file does not change its bytes.
         if let Some((_, catalog)) = next.iter().find(|(known, _)| known.is_same_bytes(&identity)) {
             return Ok(Arc::clone(catalog));
         }
         let catalog = Arc::new(Catalog::load(path).map_err(|_| Refusal::Busy)?);
-        self.0.metrics.read_ahead();
+        self.0.metrics.loaded_ahead();
         if let Some(identity) = catalog.identity {
-            // The one in place, and the one that is coming.
+            // The catalog in place and the next one.
             next.truncate(1);
             next.insert(0, (identity, Arc::clone(&catalog)));
         }
@@ -373,22 +392,30 @@ impl Site {
     }
 }
 
-/// What is known of a file: by the build, where it knows, else by the name.
-fn fact_of(catalog: &Catalog, name: &str) -> Fact {
+/// Returns the metadata of a file from the catalog, else from its name.
+fn fact_of(catalog: &Catalog, name: &str) -> CatalogFact {
     match catalog.get(name) {
-        // Files of the owner that the build only copied.
-        Some(told) if &*told.media_type == "application/octet-stream" => {
-            let Fact { media_type, coding, kind, twin, .. } = guessed(name);
-            Fact { media_type, coding, kind, twin, ..told }
+        // Files that the build only copied.
+        Some(fact) if &*fact.media_type == "application/octet-stream" => {
+            let CatalogFact { media_type, coding, kind, twin, .. } = fact_of_name(name);
+            CatalogFact { media_type, coding, kind, twin, ..fact }
         }
-        Some(told) => told,
-        None => guessed(name),
+        Some(fact) => fact,
+        None => fact_of_name(name),
     }
 }
 
-fn guessed(name: &str) -> Fact {
+fn fact_of_name(name: &str) -> CatalogFact {
     let (media_type, coding, kind) = kind::of(name);
     let twin = name.strip_suffix(".html").map(|stem| format!("{stem}.md"));
-    let bytes = catalog::Bytes::default();
-    Fact { media_type: media_type.into(), coding, kind, dated: None, bytes, expires: None, twin }
+    let bytes = catalog::DigestPrefix::default();
+    CatalogFact {
+        media_type: media_type.into(),
+        coding,
+        kind,
+        dated: None,
+        bytes,
+        expires: None,
+        twin,
+    }
 }

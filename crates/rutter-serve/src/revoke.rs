@@ -1,10 +1,9 @@
-//! Takes a token out of its file, and leaves everything else as it was.
+//! Removes a token from its file and leaves everything else unchanged.
 //!
-//! The new file takes the place of the old one in one step, with its owner and
-//! its rights, so a server never reads half of it.
+//! The new file replaces the old one atomically, with its owner and permissions, so a server never
+//! reads a partial file.
 //!
-//! Refuses: to write a file that says anything but the old one without that
-//! token.
+//! Rejects: an edit whose result differs from the old file in more than that token.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -13,9 +12,9 @@ use std::path::Path;
 
 use crate::token::{TokenError, Tokens};
 
-/// Takes the token of this name out of the file.
+/// Removes the token with this name from the file.
 pub fn revoke_token(path: &Path, name: &str) -> Result<(), TokenError> {
-    // Whoever keeps it elsewhere and links to it keeps the link.
+    // A symbolic link to the file is kept.
     let path = path.canonicalize()?;
     let text = fs::read_to_string(&path)?;
     let before = Tokens::parse(&text)?;
@@ -27,17 +26,16 @@ pub fn revoke_token(path: &Path, name: &str) -> Result<(), TokenError> {
     Ok(())
 }
 
-/// The text without a token; `None` where it is not written as a table of its
-/// own.
+/// Returns the text without a token; `None` if the token is not a table of its own.
 fn without(text: &str, before: &Tokens, name: &str) -> Option<String> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let is_head = |line: &&str| line.trim_start().starts_with('[');
     let heads = lines.iter().enumerate().filter(|(_, line)| is_head(line));
-    // A text of several lines may look like a head, so what is left is read.
+    // A multi-line string may look like a table header, so the result is parsed and compared.
     heads.map(|(at, _)| at).find_map(|start| {
         let body = lines.get(start + 1..)?;
         let end = body.iter().position(&is_head).unwrap_or(body.len());
-        // Remarks before the next head are about the next.
+        // Comments before the next table belong to it.
         let is_value = |line: &&str| !matches!(line.trim_start().chars().next(), None | Some('#'));
         let n_values = body.get(..end)?.iter().rposition(is_value).map_or(0, |at| at + 1);
         let rest = start + 1 + n_values;
@@ -54,7 +52,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let write = || {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
         file.set_permissions(fs::Permissions::from_mode(old.mode() & 0o777))?;
-        // Where that is not allowed, whoever writes it owns it.
+        // Without permission to change the owner, the current user owns the file.
         drop(std::os::unix::fs::fchown(&file, Some(old.uid()), Some(old.gid())));
         file.write_all(bytes)?;
         file.sync_all()?;
@@ -77,7 +75,7 @@ mod tests {
     }
 
     #[test] // ARC-064
-    fn spec_a_token_that_is_taken_back_leaves_the_others_as_they_were() {
+    fn removes_a_token_and_keeps_the_others() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tokens.toml");
         let [one, two, three] = ["one", "two", "three"].map(token);
@@ -96,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_nothing_is_written_where_the_token_cannot_be_told_apart() {
+    fn writes_nothing_if_the_token_is_ambiguous() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tokens.toml");
         assert!(matches!(revoke_token(&path, "one"), Err(TokenError::Io(_))));
@@ -108,7 +106,7 @@ mod tests {
         fs::write(&path, &inline).unwrap();
         assert!(matches!(revoke_token(&path, "one"), Err(TokenError::Fixed(_))));
         assert_eq!(fs::read_to_string(&path).unwrap(), inline);
-        // What looks like a table of its own in another's text.
+        // Text in another token that looks like a table header.
         let odd = token("one").replace("\"one\" # [x]", "'''\n[[token]]\nname = \"a\"\n'''");
         fs::write(&path, format!("{odd}{}", token("a"))).unwrap();
         revoke_token(&path, "a").unwrap();

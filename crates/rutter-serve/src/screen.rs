@@ -1,38 +1,37 @@
-//! Looks at the raw bytes of requests before they are parsed (HTTP/1).
+//! Checks the raw bytes of HTTP/1 requests before they are parsed.
 //!
-//! Bodies are not taken, so what follows a head is the next head, and every
-//! byte can be judged here: line ends, lengths, and the fields by which two
-//! readers could disagree where a request ends. The parser behind accepts some
-//! of what is refused here (a bare LF, `Transfer-Encoding` together with
-//! `Content-Length`).
+//! Requests have no bodies, so the bytes after a head belong to the next head and can all be
+//! checked here: line ends, lengths, and fields by which two parsers could disagree about the end
+//! of a request. The parser that follows accepts some requests that are rejected here (a bare LF,
+//! `Transfer-Encoding` together with `Content-Length`).
 
 use std::time::Instant;
 
 use crate::settings::Limits;
 
-/// Bytes of a line that are looked at.
+/// Bytes of a line that are inspected.
 const START: usize = 48;
 
-/// Bytes of a request line that are kept, for the log.
+/// Bytes of a request line that are kept for the log.
 const KEPT: usize = 256;
 
-/// Empty lines that are forgiven before a request (RFC 9112, 2.2).
-const MOST_EMPTY: usize = 4;
+/// Empty lines allowed before a request (RFC 9112, section 2.2).
+const MAX_EMPTY_LINES: usize = 4;
 
-/// What is wrong with a head.
+/// What is wrong with a request head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// Not HTTP, or not HTTP to everybody.
+pub(crate) enum HeadFault {
+    /// Not HTTP, or ambiguous.
     Bad,
     /// The request line is too long.
     Line,
     /// The head is too long, or has too many fields.
     Head,
-    /// It did not come in time.
+    /// The head was not complete in time.
     Late,
 }
 
-impl Fault {
+impl HeadFault {
     pub(crate) fn status(self) -> u16 {
         match self {
             Self::Bad => 400,
@@ -42,7 +41,7 @@ impl Fault {
         }
     }
 
-    /// The whole answer.
+    /// Returns the complete response.
     pub(crate) fn answer(self) -> &'static [u8] {
         match self {
             Self::Bad => b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
@@ -53,17 +52,17 @@ impl Fault {
     }
 }
 
-/// Where we are in a head.
+/// The state of the check within a head.
 #[derive(Debug)]
-pub(crate) struct Screen {
+pub(crate) struct HeadScreener {
     limits: Limits,
-    /// When the first byte of the head came that is not over.
+    /// When the first byte of the incomplete head arrived.
     since: Option<Instant>,
     head: usize,
-    /// Length of the line that is not over, and its first bytes.
+    /// Length of the incomplete line, and its first bytes.
     line: usize,
     start: [u8; START],
-    /// The beginning of the request line of the head that is not over.
+    /// The start of the request line of the incomplete head.
     request: Vec<u8>,
     last: u8,
     n_lines: usize,
@@ -71,11 +70,11 @@ pub(crate) struct Screen {
     is_chunked: bool,
     n_lengths: usize,
     has_body: bool,
-    /// What follows is a body, and the connection will end.
+    /// A body follows, so the connection will be closed.
     is_over: bool,
 }
 
-impl Screen {
+impl HeadScreener {
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
             limits: *limits,
@@ -94,19 +93,19 @@ impl Screen {
         }
     }
 
-    /// The beginning of the request line that came last.
+    /// Returns the start of the last request line.
     pub(crate) fn request(&self) -> &[u8] {
         &self.request
     }
 
-    /// When the head began that is not over.
+    /// Returns when the incomplete head began.
     pub(crate) fn since(&self) -> Option<Instant> {
         self.since
     }
 
-    /// Judges bytes as they come; with a fault comes how many of them belong to
-    /// requests before it.
-    pub(crate) fn judge(&mut self, bytes: &[u8]) -> Result<(), (Fault, usize)> {
+    /// Checks received bytes. An error contains the number of bytes that belong to earlier
+    /// requests.
+    pub(crate) fn check(&mut self, bytes: &[u8]) -> Result<(), (HeadFault, usize)> {
         if self.is_over {
             return Ok(());
         }
@@ -130,8 +129,8 @@ impl Screen {
         Ok(())
     }
 
-    /// A part of a line.
-    fn take(&mut self, piece: &[u8]) -> Result<(), Fault> {
+    /// Checks part of a line.
+    fn take(&mut self, piece: &[u8]) -> Result<(), HeadFault> {
         if let Some(place) = self.start.get_mut(self.line..) {
             let n = place.len().min(piece.len());
             if let (Some(to), Some(from)) = (place.get_mut(..n), piece.get(..n)) {
@@ -139,23 +138,23 @@ impl Screen {
             }
         }
         if self.n_lines == 0 {
-            let room = KEPT.saturating_sub(self.request.len()).min(piece.len());
-            self.request.extend_from_slice(piece.get(..room).unwrap_or_default());
+            let n_kept = KEPT.saturating_sub(self.request.len()).min(piece.len());
+            self.request.extend_from_slice(piece.get(..n_kept).unwrap_or_default());
         }
         self.line += piece.len();
         self.head += piece.len();
         self.last = piece.last().copied().unwrap_or(self.last);
         if self.n_lines == 0 && self.limits.request_line < self.line {
-            return Err(Fault::Line);
+            return Err(HeadFault::Line);
         }
-        if self.limits.head < self.head { Err(Fault::Head) } else { Ok(()) }
+        if self.limits.head < self.head { Err(HeadFault::Head) } else { Ok(()) }
     }
 
-    /// The end of a line; tells whether the head is over.
-    fn end_line(&mut self) -> Result<bool, Fault> {
+    /// Checks the end of a line; returns whether the head is complete.
+    fn end_line(&mut self) -> Result<bool, HeadFault> {
         self.head += 1;
         if self.line == 0 || self.last != b'\r' {
-            return Err(Fault::Bad);
+            return Err(HeadFault::Bad);
         }
         let length = self.line - 1;
         let line = self.start;
@@ -166,7 +165,7 @@ impl Screen {
                 self.n_empty += 1;
                 self.head = 0;
                 self.request.clear();
-                if self.n_empty <= MOST_EMPTY { Ok(false) } else { Err(Fault::Bad) }
+                if self.n_empty <= MAX_EMPTY_LINES { Ok(false) } else { Err(HeadFault::Bad) }
             } else {
                 self.end_head().map(|()| true)
             };
@@ -178,18 +177,18 @@ impl Screen {
         Ok(false)
     }
 
-    fn field(&mut self, line: &[u8], length: usize) -> Result<(), Fault> {
+    fn field(&mut self, line: &[u8], length: usize) -> Result<(), HeadFault> {
         if self.limits.fields + 1 < self.n_lines {
-            return Err(Fault::Head);
+            return Err(HeadFault::Head);
         }
         let Some(colon) = memchr::memchr(b':', line) else {
-            // A name longer than we look is left to the parser.
-            return if length <= START { Err(Fault::Bad) } else { Ok(()) };
+            // The parser checks names longer than this.
+            return if length <= START { Err(HeadFault::Bad) } else { Ok(()) };
         };
         let (name, value) = line.split_at(colon);
-        // A line that continues another, or a blank before the colon.
+        // A continuation line, or a space before the colon.
         if name.is_empty() || name.iter().any(u8::is_ascii_whitespace) {
-            return Err(Fault::Bad);
+            return Err(HeadFault::Bad);
         }
         if name.eq_ignore_ascii_case(b"transfer-encoding") {
             self.is_chunked = true;
@@ -198,19 +197,19 @@ impl Screen {
             let value = value.get(1..).unwrap_or_default().trim_ascii();
             let is_number = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
             if !is_number || START <= length {
-                return Err(Fault::Bad);
+                return Err(HeadFault::Bad);
             }
             self.has_body |= value.iter().any(|digit| *digit != b'0');
         }
         Ok(())
     }
 
-    fn end_head(&mut self) -> Result<(), Fault> {
+    fn end_head(&mut self) -> Result<(), HeadFault> {
         if self.is_chunked || 1 < self.n_lengths {
-            return Err(Fault::Bad);
+            return Err(HeadFault::Bad);
         }
         let is_over = self.has_body;
-        // Its place is used again, so a request costs no memory.
+        // The buffer is reused, so a request allocates nothing.
         let mut request = std::mem::take(&mut self.request);
         request.clear();
         *self = Self { request, is_over, ..Self::new(&self.limits) };
@@ -222,14 +221,14 @@ impl Screen {
 mod tests {
     use super::*;
 
-    const LIMITS: Limits = Limits { request_line: 60, head: 200, fields: 4, ..Limits::USUAL };
+    const LIMITS: Limits = Limits { request_line: 60, head: 200, fields: 4, ..Limits::DEFAULT };
 
-    /// Judges a text in pieces of every size; the verdict must not differ.
-    fn judge(text: &str) -> Option<Fault> {
+    /// Checks a text in chunks of every size; the result must be the same.
+    fn judge(text: &str) -> Option<HeadFault> {
         let mut verdicts = (1..=text.len().max(1)).map(|size| {
-            let mut screen = Screen::new(&LIMITS);
+            let mut screen = HeadScreener::new(&LIMITS);
             let pieces = text.as_bytes().chunks(size);
-            let verdict = pieces.map(|piece| screen.judge(piece)).find_map(Result::err);
+            let verdict = pieces.map(|piece| screen.check(piece)).find_map(Result::err);
             verdict.map(|(fault, _)| fault)
         });
         let first = verdicts.next().unwrap();
@@ -237,8 +236,8 @@ mod tests {
         first
     }
 
-    #[test] // reliability E05, E06
-    fn ours_heads_that_could_be_read_in_two_ways_are_refused() {
+    #[test] // E05, E06
+    fn rejects_ambiguous_heads() {
         let head = |fields: &str| format!("GET / HTTP/1.1\r\nHost: a\r\n{fields}\r\n");
         for fine in [
             head(""),
@@ -268,33 +267,33 @@ mod tests {
             head(": x\r\n"),
             "\r\n".repeat(6),
         ] {
-            assert_eq!(judge(&bad), Some(Fault::Bad), "{bad:?}");
+            assert_eq!(judge(&bad), Some(HeadFault::Bad), "{bad:?}");
         }
-        assert_eq!(judge(&format!("GET /{} HTTP/1.1\r\n", "a".repeat(60))), Some(Fault::Line));
-        assert_eq!(judge(&"a".repeat(100)), Some(Fault::Line));
-        assert_eq!(judge(&head(&format!("A: {}\r\n", "a".repeat(200)))), Some(Fault::Head));
-        assert_eq!(judge(&head(&"A: b\r\n".repeat(4))), Some(Fault::Head));
+        assert_eq!(judge(&format!("GET /{} HTTP/1.1\r\n", "a".repeat(60))), Some(HeadFault::Line));
+        assert_eq!(judge(&"a".repeat(100)), Some(HeadFault::Line));
+        assert_eq!(judge(&head(&format!("A: {}\r\n", "a".repeat(200)))), Some(HeadFault::Head));
+        assert_eq!(judge(&head(&"A: b\r\n".repeat(4))), Some(HeadFault::Head));
     }
 
     #[test]
-    fn ours_requests_before_a_fault_are_told_apart() {
+    fn accepts_requests_before_a_rejected_head() {
         let good = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
         let text = format!("{good}{good}GET / HTTP/1.1\n");
-        let mut screen = Screen::new(&LIMITS);
-        assert_eq!(screen.judge(text.as_bytes()), Err((Fault::Bad, 2 * good.len())));
-        let mut screen = Screen::new(&LIMITS);
+        let mut screen = HeadScreener::new(&LIMITS);
+        assert_eq!(screen.check(text.as_bytes()), Err((HeadFault::Bad, 2 * good.len())));
+        let mut screen = HeadScreener::new(&LIMITS);
         assert!(screen.since().is_none());
-        screen.judge(b"GET").unwrap();
+        screen.check(b"GET").unwrap();
         assert!(screen.since().is_some());
         assert_eq!(screen.request(), b"GET");
-        screen.judge(good.get(3..).unwrap().as_bytes()).unwrap();
+        screen.check(good.get(3..).unwrap().as_bytes()).unwrap();
         assert!(screen.since().is_none() && screen.request().is_empty());
-        // For the log: the line of the head that is refused, and not all of it.
+        // The log gets the request line of the rejected head, truncated.
         let long = format!("GET /{} HTTP/1.1\r\n", "a".repeat(900));
         let text = format!("{good}\r\nGET /x HTTP/1.1\r\nA: b\r\nB\n");
         for (text, wanted) in [(text.as_str(), "GET /x HTTP/1.1\r"), (&long, &long[..KEPT])] {
-            let mut screen = Screen::new(&Limits { request_line: 800, ..Limits::USUAL });
-            screen.judge(text.as_bytes()).unwrap_err();
+            let mut screen = HeadScreener::new(&Limits { request_line: 800, ..Limits::DEFAULT });
+            screen.check(text.as_bytes()).unwrap_err();
             assert_eq!(screen.request(), wanted.as_bytes());
         }
     }

@@ -1,9 +1,7 @@
-//! Sockets, threads and their end.
+//! Sockets, threads and shutdown of the server.
 //!
-//! One thread accepts; the workers of one runtime answer, and whichever of them
-//! has time takes the next request of any connection: none waits for a worker
-//! that the machine lets wait. Limits are kept at the door, before anything is
-//! spent on a connection.
+//! One task accepts connections; the workers of one runtime handle requests of any connection.
+//! Connection limits are checked on accept, before any other work.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,93 +12,92 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread;
 use std::time::Duration;
 
-use rutter_logs::Record;
+use rutter_logs::AccessRecord;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_rustls::rustls::ServerConfig;
 
-use crate::connection::{self, Context, stopped};
-use crate::metrics::Cut;
-use crate::network::household;
+use crate::connection::{self, ConnectionContext, stopped};
+use crate::metrics::CutReason;
+use crate::network::client_network;
 use crate::report;
 use crate::site::{Site, SiteError};
 use crate::tls::{TlsError, TlsFiles};
 
-/// Connections that wait to be accepted.
+/// Length of the accept queue.
 const BACKLOG: i32 = 4096;
 
-/// Pause after a failure to accept, such as too many open files.
+/// Pause after a failed accept, for example with too many open files.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Threads for each worker that may wait for a disk.
+/// Blocking threads per worker.
 const BLOCKING: usize = 8;
 
-/// How often an idle server looks whether something changed.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// How often an idle server checks for changed files.
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Stands in the log for a connection that was closed without a word, as nginx
-/// has it.
-const UNSAID: u16 = 444;
+/// Logged status of a connection that was closed without a response, as in nginx.
+const CLOSED_WITHOUT_RESPONSE: u16 = 444;
 
-/// Where and how to listen.
+/// Addresses, TLS and threads of a server.
 #[derive(Debug, Clone)]
-pub struct Listening {
+pub struct ListenConfig {
     /// Address of the site.
     pub address: SocketAddr,
-    /// Address of `/metrics`; nowhere where there is none.
+    /// Address of `/metrics`; `None` disables it.
     pub metrics: Option<SocketAddr>,
-    /// Certificate and key; plain HTTP where there are none.
+    /// Certificate and key; `None` for plain HTTP.
     pub tls: Option<TlsFiles>,
-    /// Threads that answer.
+    /// Worker threads.
     pub workers: usize,
 }
 
-impl Listening {
-    /// Plain HTTP, a worker for each core.
+impl ListenConfig {
+    /// Returns a configuration with plain HTTP and one worker per core.
     pub fn new(address: SocketAddr) -> Self {
         let workers = thread::available_parallelism().map_or(1, usize::from);
         Self { address, metrics: None, tls: None, workers }
     }
 }
 
-/// Why a server cannot start.
+/// Why a server could not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// Somebody else listens there.
-    #[error("{0} is in use")]
+    /// Another process uses the address.
+    #[error("{0} is already in use")]
     InUse(SocketAddr),
-    /// It cannot be listened there.
+    /// Listening on the address failed.
     #[error("cannot listen on {0}")]
     Listen(SocketAddr, #[source] io::Error),
-    /// The machine gives no threads or runtimes.
-    #[error("cannot start a worker")]
+    /// Threads or runtimes could not be started.
+    #[error("cannot start a worker thread")]
     Worker(#[from] io::Error),
-    /// TLS.
+    /// TLS could not be set up.
     #[error(transparent)]
     Tls(#[from] TlsError),
 }
 
-/// What can go wrong when everything is read again.
+/// Why a reload failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReloadError {
-    /// Of the site.
+    /// The site could not be reloaded.
     #[error(transparent)]
     Site(#[from] SiteError),
-    /// Of TLS.
+    /// The certificates could not be reloaded.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// Both.
+    /// Both failed.
     #[error("{0}; {1}")]
     Both(Box<SiteError>, Box<TlsError>),
 }
 
-/// A server that listens, but does not answer yet.
+/// A server that listens and does not answer yet.
 pub struct Server {
     site: Site,
-    listening: Listening,
+    listening: ListenConfig,
     listener: TcpListener,
     metrics: Option<TcpListener>,
     tls: Option<Arc<RwLock<Arc<ServerConfig>>>>,
@@ -113,28 +110,29 @@ impl fmt::Debug for Server {
     }
 }
 
-/// Stops a server and has it read everything again, from any thread.
+/// Stops or reloads a server, from any thread.
 #[derive(Clone)]
-pub struct Handle {
+pub struct ServerHandle {
     site: Site,
     tls: Option<(TlsFiles, Arc<RwLock<Arc<ServerConfig>>>)>,
     stop: watch::Sender<bool>,
 }
 
-impl fmt::Debug for Handle {
+impl fmt::Debug for ServerHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Handle").finish_non_exhaustive()
     }
 }
 
-impl Handle {
-    /// Ends the server: no new connections, answers under way get their time.
+impl ServerHandle {
+    /// Stops the server: it accepts no new connections and completes running responses within the
+    /// drain time.
     pub fn stop(&self) {
         self.stop.send_replace(true);
     }
 
-    /// Reads `served.json`, tokens and certificates again; what cannot be read
-    /// stays as it was.
+    /// Reloads `served.json`, tokens and certificates. A file that cannot be read keeps its
+    /// previous version.
     pub fn reload(&self) -> Result<(), ReloadError> {
         let site = self.site.reload();
         match (site, self.reload_tls()) {
@@ -162,7 +160,7 @@ fn listen(address: SocketAddr) -> Result<TcpListener, ServeError> {
     };
     let make = || {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-        // A server that ended a moment ago is not in the way.
+        // The address of a server that has just stopped can be reused.
         socket.set_reuse_address(true)?;
         socket.bind(&address.into())?;
         socket.listen(BACKLOG)?;
@@ -174,7 +172,7 @@ fn listen(address: SocketAddr) -> Result<TcpListener, ServeError> {
 
 impl Server {
     /// Binds the sockets and reads the certificates.
-    pub fn bind(site: Site, listening: Listening) -> Result<Self, ServeError> {
+    pub fn bind(site: Site, listening: ListenConfig) -> Result<Self, ServeError> {
         let tls = match &listening.tls {
             Some(files) => Some(Arc::new(RwLock::new(files.load()?))),
             None => None,
@@ -185,23 +183,23 @@ impl Server {
         Ok(Self { site, listening, listener, metrics, tls, stop })
     }
 
-    /// The address that was bound; with port 0 the system chose one.
+    /// Returns the bound address; with port 0 the system chooses one.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// The address of `/metrics`.
+    /// Returns the address of `/metrics`.
     pub fn metrics_address(&self) -> Option<SocketAddr> {
         self.metrics.as_ref().and_then(|listener| listener.local_addr().ok())
     }
 
-    /// For stopping and reloading.
-    pub fn handle(&self) -> Handle {
+    /// Returns a handle for stopping and reloading.
+    pub fn handle(&self) -> ServerHandle {
         let tls = self.listening.tls.clone().zip(self.tls.clone());
-        Handle { site: self.site.clone(), tls, stop: self.stop.clone() }
+        ServerHandle { site: self.site.clone(), tls, stop: self.stop.clone() }
     }
 
-    /// Serves until it is stopped, and waits for answers under way.
+    /// Serves until stopped, then waits for running responses.
     pub fn run(self) -> Result<(), ServeError> {
         let n_workers = self.listening.workers.max(1);
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -217,89 +215,90 @@ impl Server {
                 let metrics = tokio::net::TcpListener::from_std(metrics)?;
                 tokio::spawn(connection::serve_metrics(metrics, self.site.clone()));
             }
-            tokio::spawn(look_around(self.site.clone()));
-            let context = Context { site: self.site, tls: self.tls, stop: self.stop.subscribe() };
+            tokio::spawn(check_for_changes(self.site.clone()));
+            let context =
+                ConnectionContext { site: self.site, tls: self.tls, stop: self.stop.subscribe() };
             let mut connections = JoinSet::new();
             accept(&listener, &context, &mut connections).await;
             drop(listener);
             drain(connections, context.site.0.settings.limits.drain).await;
             Ok::<(), io::Error>(())
         });
-        // Nobody waits for the reading of a file that nobody wants.
+        // Running file reads are abandoned.
         runtime.shutdown_background();
         Ok(result?)
     }
 }
 
-/// Looks for a new build and new tokens also while nobody asks.
-async fn look_around(site: Site) {
+/// Checks for a new build and new tokens, also without requests.
+async fn check_for_changes(site: Site) {
     loop {
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(CHECK_INTERVAL).await;
         let site = site.clone();
-        // It may read a large file, and workers have others to answer.
-        drop(tokio::task::spawn_blocking(move || site.look_around(site.clock())).await);
+        // It may read a large file, so it runs on a blocking thread.
+        drop(tokio::task::spawn_blocking(move || site.check_for_changes(site.clock())).await);
     }
 }
 
-/// Connections there are, and from where.
+/// Open connections, in total and per client network.
 #[derive(Debug, Default)]
-struct Shared {
+struct ConnectionCounts {
     n: AtomicUsize,
     by_address: Mutex<HashMap<IpAddr, usize>>,
 }
 
-/// The right to one connection, given back with it.
-struct Permit {
+/// The permission for one connection, returned on drop.
+struct ConnectionPermit {
     site: Site,
-    shared: Arc<Shared>,
-    household: Option<IpAddr>,
+    shared: Arc<ConnectionCounts>,
+    client_network: Option<IpAddr>,
 }
 
-impl Permit {
-    /// A permit, or why there is none.
-    fn take(site: &Site, shared: &Arc<Shared>, peer: IpAddr) -> Result<Self, Cut> {
+impl ConnectionPermit {
+    /// Returns a permit, or the limit that was reached.
+    fn take(site: &Site, shared: &Arc<ConnectionCounts>, peer: IpAddr) -> Result<Self, CutReason> {
         let limits = &site.0.settings.limits;
         if limits.connections <= shared.n.load(Ordering::Relaxed) {
-            return Err(Cut::Full);
+            return Err(CutReason::Full);
         }
-        // A proxy brings everybody's connections.
-        let household = (!site.0.settings.proxies.trusts(peer)).then(|| household(peer));
-        if let Some(household) = household {
+        // The limit per address does not apply to trusted proxies.
+        let client_network = (!site.0.settings.proxies.trusts(peer)).then(|| client_network(peer));
+        if let Some(client_network) = client_network {
             let mut table = shared.by_address.lock().unwrap_or_else(PoisonError::into_inner);
-            let n = table.entry(household).or_insert(0);
+            let n = table.entry(client_network).or_insert(0);
             if limits.per_address <= *n {
-                return Err(Cut::Address);
+                return Err(CutReason::Address);
             }
             *n += 1;
         }
         shared.n.fetch_add(1, Ordering::Relaxed);
         site.0.metrics.opened();
-        Ok(Self { site: site.clone(), shared: Arc::clone(shared), household })
+        Ok(Self { site: site.clone(), shared: Arc::clone(shared), client_network })
     }
 }
 
-impl Drop for Permit {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         self.site.0.metrics.closed();
         self.shared.n.fetch_sub(1, Ordering::Relaxed);
-        let Some(household) = self.household else { return };
+        let Some(client_network) = self.client_network else { return };
         let mut table = self.shared.by_address.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(n) = table.get_mut(&household) {
+        if let Some(n) = table.get_mut(&client_network) {
             *n -= 1;
             if *n == 0 {
-                table.remove(&household);
+                table.remove(&client_network);
             }
         }
     }
 }
 
-/// Takes connections in until the server is to end.
+/// Accepts connections until the server is stopped.
 async fn accept(
     listener: &tokio::net::TcpListener,
-    context: &Context,
+    context: &ConnectionContext,
     connections: &mut JoinSet<()>,
 ) {
-    let (site, shared) = (&context.site, Arc::new(Shared::default()));
+    let (site, shared) = (&context.site, Arc::new(ConnectionCounts::default()));
     let mut stop = context.stop.clone();
     loop {
         let accepted = tokio::select! {
@@ -312,7 +311,7 @@ async fn accept(
             continue;
         };
         let peer = peer.ip();
-        match Permit::take(site, &shared, peer) {
+        match ConnectionPermit::take(site, &shared, peer) {
             Ok(permit) => {
                 let context = context.clone();
                 connections.spawn(async move {
@@ -325,33 +324,33 @@ async fn accept(
     }
 }
 
-/// Says why, if that is possible at once. Over TLS it is not: nobody there
-/// understands plain text, so nobody was told to wait.
-fn refuse(stream: &TcpStream, peer: IpAddr, context: &Context, cut: Cut) {
+/// Rejects a connection, with a response if it can be sent without waiting. On a TLS port no
+/// response is sent, because the client would not understand plain text.
+fn refuse(stream: &TcpStream, peer: IpAddr, context: &ConnectionContext, cut: CutReason) {
     let site = &context.site;
     site.0.metrics.cut(cut);
     if site.0.settings.limits.connections == 0 {
         return;
     }
     if context.tls.is_some() {
-        site.0.listeners.tell(&report::broken(peer, UNSAID));
+        site.0.listeners.notify(&report::broken(peer, CLOSED_WITHOUT_RESPONSE));
         return;
     }
-    let status = if cut == Cut::Address { 429 } else { 503 };
-    let text: &[u8] = if cut == Cut::Address {
+    let status = if cut == CutReason::Address { 429 } else { 503 };
+    let text: &[u8] = if cut == CutReason::Address {
         b"HTTP/1.1 429 Too Many Requests\r\nretry-after: 10\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
     } else {
         b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 10\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
     };
     drop(stream.try_write(text));
     site.0.metrics.answered(status);
-    let record = Record { retry_after: Some(10), ..report::broken(peer, status) };
-    site.0.listeners.tell(&record);
+    let record = AccessRecord { retry_after: Some(10), ..report::broken(peer, status) };
+    site.0.listeners.notify(&record);
 }
 
-/// Gives what is under way its time.
+/// Waits for running responses, at most for `time`.
 async fn drain(mut connections: JoinSet<()>, time: Duration) {
     let rest = async { while connections.join_next().await.is_some() {} };
-    // Whatever is left is dropped with its set.
+    // The remaining connections are dropped with their set.
     drop(tokio::time::timeout(time, rest).await);
 }

@@ -1,17 +1,17 @@
-//! The site as a service of tower, and as a layer before another service.
+//! A site as a tower service, and as a layer in front of another service.
 //!
 //! ```no_run
 //! # async fn run() -> Result<(), Box<dyn std::error::Error>> {
-//! use rutter_serve::{Settings, Site};
+//! use rutter_serve::{Site, SiteSettings};
 //!
-//! let site = Site::open(Settings::new("public"), Vec::new())?;
-//! // Files of the folder first; what it does not have, the inner service answers.
+//! let site = Site::open(SiteSettings::new("public"), Vec::new())?;
+//! // Serves files of the directory; other requests go to the inner service.
 //! let layer = site.layer();
 //! # let _ = layer; Ok(()) }
 //! ```
 //!
-//! Who asks is read from the [`Peer`] in the extensions of a request; without
-//! one, requests are not counted.
+//! The client's address comes from the [`PeerAddress`] in the extensions of a request; without it,
+//! the request rate is not limited.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -26,18 +26,18 @@ use http_body::{Frame, SizeHint};
 use tower_layer::Layer;
 use tower_service::Service;
 
-use crate::answer::Answering;
+use crate::answer::ResponseFuture;
 use crate::body::Body;
 use crate::site::Site;
 
-/// The address a request came from: put it into the request's extensions.
+/// The address that a request came from; insert it into the extensions of the request.
 #[derive(Debug, Clone, Copy)]
-pub struct Peer(pub IpAddr);
+pub struct PeerAddress(pub IpAddr);
 
 impl Site {
-    /// A layer that answers what the folder has, and hands everything else to
-    /// the service within: other methods, requests with a body, what is not
-    /// found, and the addresses of the partner API where there are no tokens.
+    /// Returns a layer that serves the files of the site and passes all other requests to the inner
+    /// service: other methods, requests with a body, missing files, and the partner API if there
+    /// are no tokens.
     pub fn layer(&self) -> SiteLayer {
         SiteLayer(self.clone())
     }
@@ -46,45 +46,45 @@ impl Site {
 impl<B> Service<Request<B>> for Site {
     type Response = Response<Body>;
     type Error = Infallible;
-    type Future = Answering;
+    type Future = ResponseFuture;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<B>) -> Answering {
+    fn call(&mut self, request: Request<B>) -> ResponseFuture {
         let (parts, _) = request.into_parts();
-        let peer = parts.extensions.get::<Peer>().map(|peer| peer.0);
+        let peer = parts.extensions.get::<PeerAddress>().map(|peer| peer.0);
         self.answer(parts, peer, None)
     }
 }
 
-/// See [`Site::layer`].
+/// The layer of [`Site::layer`].
 #[derive(Debug, Clone)]
 pub struct SiteLayer(Site);
 
 impl<S> Layer<S> for SiteLayer {
-    type Service = Layered<S>;
+    type Service = LayeredSite<S>;
 
-    fn layer(&self, inner: S) -> Layered<S> {
-        Layered { site: self.0.clone(), inner }
+    fn layer(&self, inner: S) -> LayeredSite<S> {
+        LayeredSite { site: self.0.clone(), inner }
     }
 }
 
-/// A site before another service.
+/// A site in front of another service.
 #[derive(Debug, Clone)]
-pub struct Layered<S> {
+pub struct LayeredSite<S> {
     site: Site,
     inner: S,
 }
 
-impl<S, B, R> Service<Request<B>> for Layered<S>
+impl<S, B, R> Service<Request<B>> for LayeredSite<S>
 where
     S: Service<Request<B>, Response = Response<R>> + Clone + Send + 'static,
     S::Future: Send,
     B: Send + 'static,
 {
-    type Response = Response<Either<R>>;
+    type Response = Response<EitherBody<R>>;
     type Error = S::Error;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, S::Error>> + Send>>;
 
@@ -94,33 +94,33 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let site = self.site.clone();
-        // The one that is ready is used, a clone of it waits for the next.
+        // The ready service is used; its clone waits for the next request.
         let clone = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, clone);
         let (parts, body) = request.into_parts();
         Box::pin(async move {
-            // What is handed on is none of ours: not counted, not on record.
+            // Requests for the inner service are neither counted nor logged.
             if !site.has(&parts).await {
                 let response = inner.call(Request::from_parts(parts, body)).await?;
-                return Ok(response.map(Either::Inner));
+                return Ok(response.map(EitherBody::Inner));
             }
-            let peer = parts.extensions.get::<Peer>().map(|peer| peer.0);
+            let peer = parts.extensions.get::<PeerAddress>().map(|peer| peer.0);
             let Ok(response) = site.answer(parts, peer, None).await;
-            Ok(response.map(Either::Site))
+            Ok(response.map(EitherBody::Site))
         })
     }
 }
 
-/// A body of the site, or of the service within.
+/// A response body of the site or of the inner service.
 #[derive(Debug)]
-pub enum Either<R> {
-    /// Of the site.
+pub enum EitherBody<R> {
+    /// Body of the site.
     Site(Body),
-    /// Of the service within.
+    /// Body of the inner service.
     Inner(R),
 }
 
-impl<R> http_body::Body for Either<R>
+impl<R> http_body::Body for EitherBody<R>
 where
     R: http_body::Body + Unpin,
     R::Error: std::error::Error + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! Everything that can be set, as plain structs with named defaults.
+//! Settings of a site, as plain structs with named defaults.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -8,90 +8,87 @@ use rutter_logs::Thresholds;
 
 use crate::network::Network;
 
-/// What is served and how.
+/// Settings of a [`Site`](crate::Site).
 #[derive(Debug, Clone)]
-pub struct Settings {
-    /// The public folder.
+pub struct SiteSettings {
+    /// The public directory.
     pub root: PathBuf,
-    /// The folder of the state, with `served.json` and the private store. One
-    /// without `served.json`, or of another folder, is refused; `None` serves
-    /// the folder by what the names of its files say, and closes what its ARC
-    /// sitemap marks as needing a login.
+    /// The state directory, with `served.json` and the private store. It is rejected without
+    /// `served.json`, or if it describes another directory. With `None`, files are served by their
+    /// names, and pages are restricted by the ARC sitemap of the directory.
     pub state: Option<PathBuf>,
-    /// What is shown where neither `served.json` nor an ARC sitemap that can
-    /// be read says what is closed.
-    pub unknown: Unknown,
-    /// The file of tokens; without one there is no partner API, and pages that
-    /// need a login are shown to nobody.
+    /// What to do if neither `served.json` nor a readable ARC sitemap defines the restrictions.
+    pub unknown: UnknownAccess,
+    /// The token file; without it there is no partner API, and restricted pages are not served.
     pub tokens: Option<PathBuf>,
-    /// How long each kind of file may be kept.
-    pub lifetimes: Lifetimes,
-    /// Seconds between two snapshots; `None` for what `served.json` says, or
-    /// [`Lifetimes::snapshot`] where it says nothing.
+    /// Cache lifetimes by class of file.
+    pub lifetimes: CacheLifetimes,
+    /// Seconds between two snapshots; `None` for the value in `served.json`, or
+    /// [`CacheLifetimes::snapshot`] without one.
     pub update: Option<u64>,
-    /// How many requests a client may make.
-    pub rate: Option<Rate>,
-    /// Most bytes a second of one download; `None` for as fast as it goes.
+    /// Request rate of a client; `None` for no limit.
+    pub rate: Option<RateLimit>,
+    /// Largest speed of one download in bytes per second; `None` for no limit.
     pub bandwidth: Option<u64>,
-    /// Whose word about the client's address counts.
-    pub proxies: Proxies,
-    /// From when on a client is odd; `None` watches nobody.
+    /// Which proxies may set the client's address.
+    pub proxies: TrustedProxies,
+    /// Thresholds for unusual clients; `None` disables monitoring.
     pub watch: Option<Thresholds>,
-    /// Ceilings.
+    /// Resource limits.
     pub limits: Limits,
 }
 
-impl Settings {
-    /// The usual settings for a folder.
+impl SiteSettings {
+    /// Returns the default settings for a directory.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self {
             root: root.into(),
             state: None,
-            unknown: Unknown::Refused,
+            unknown: UnknownAccess::Refused,
             tokens: None,
-            lifetimes: Lifetimes::USUAL,
+            lifetimes: CacheLifetimes::DEFAULT,
             update: None,
-            rate: Some(Rate::USUAL),
+            rate: Some(RateLimit::DEFAULT),
             bandwidth: None,
-            proxies: Proxies::default(),
-            watch: Some(Thresholds::USUAL),
-            limits: Limits::USUAL,
+            proxies: TrustedProxies::default(),
+            watch: Some(Thresholds::DEFAULT),
+            limits: Limits::DEFAULT,
         }
     }
 }
 
-/// What becomes of a folder of which it is not known what is closed in it.
+/// What to do with a directory whose restrictions are unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unknown {
-    /// It is not served where its ARC sitemap cannot be read, or where tokens
-    /// are given and nothing says what for.
+pub enum UnknownAccess {
+    /// Refuse to serve it if its ARC sitemap cannot be read, or if tokens are configured and no
+    /// restrictions are defined.
     Refused,
-    /// Everything in it is shown to everybody.
+    /// Serve everything in it publicly.
     Open,
 }
 
-/// How long files may be kept, in seconds (D10).
+/// Cache lifetimes of files, in seconds (D10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lifetimes {
-    /// Snapshots: the interval of updates.
+pub struct CacheLifetimes {
+    /// Snapshots: the update interval.
     pub snapshot: u64,
-    /// How long a stale snapshot may be shown while a new one is fetched.
+    /// How long a stale snapshot may be served while a new one is fetched.
     pub stale: u64,
     /// Deltas.
     pub delta: u64,
-    /// Sitemaps, index, policy, robots.txt: they announce everything else.
+    /// Files that announce others: sitemaps, indexes, policies, robots.txt.
     pub entry: u64,
-    /// Markdown of pages.
+    /// Markdown twins.
     pub twin: u64,
-    /// Pages; 0 lets clients keep them and ask each time.
+    /// Pages; with 0, caches store them and revalidate each time.
     pub page: u64,
-    /// Pictures, styles and the rest.
+    /// Images, style sheets and other files.
     pub other: u64,
 }
 
-impl Lifetimes {
-    /// Weekly snapshots, an hour for what changes more often.
-    pub const USUAL: Self = Self {
+impl CacheLifetimes {
+    /// Weekly snapshots, one hour for other files, 0 for pages.
+    pub const DEFAULT: Self = Self {
         snapshot: 604_800,
         stale: 3600,
         delta: 3600,
@@ -102,58 +99,58 @@ impl Lifetimes {
     };
 }
 
-/// A number of requests in a time, and how many may come at once.
+/// A request rate with a burst size.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rate {
-    /// Time after which one more is allowed.
+pub struct RateLimit {
+    /// Time after which another request is allowed.
     pub every: Duration,
-    /// How many may come at once.
+    /// Requests allowed at once.
     pub burst: u32,
 }
 
-impl Rate {
-    /// 50 requests a second, 500 at once: a polite crawler never notices.
-    pub const USUAL: Self = Self { every: Duration::from_millis(20), burst: 500 };
+impl RateLimit {
+    /// 50 requests per second with bursts of 500, which a polite crawler does not reach.
+    pub const DEFAULT: Self = Self { every: Duration::from_millis(20), burst: 500 };
 }
 
-/// Ceilings, each with a default in [`Limits::USUAL`].
+/// Resource limits, with defaults in [`Limits::DEFAULT`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections at once.
+    /// Open connections.
     pub connections: usize,
-    /// Connections of one address at once (IPv6: of one /64).
+    /// Open connections of one address (IPv6: of one /64).
     pub per_address: usize,
-    /// Bytes of the request line; longer ones get 414.
+    /// Longest request line in bytes; longer ones get 414.
     pub request_line: usize,
-    /// Bytes of a request's head; longer ones get 431.
+    /// Largest request head in bytes; larger ones get 431.
     pub head: usize,
-    /// Fields of a request's head; more get 431.
+    /// Most header fields of a request; more get 431.
     pub fields: usize,
-    /// Time for a head, from its first byte to its last, and for TLS.
+    /// Time for a request head, from its first byte to its last, and for the TLS handshake.
     pub head_time: Duration,
-    /// How long a connection may wait between requests.
+    /// How long a connection may be idle between requests.
     pub idle: Duration,
-    /// How long a client may take nothing of an answer.
+    /// How long a client may read nothing of a response.
     pub stall: Duration,
-    /// How long a stop waits for answers under way.
+    /// How long shutdown waits for running responses.
     pub drain: Duration,
-    /// How long what is known of a file counts before it is looked at again.
+    /// How long cached facts about a file are used before it is checked again.
     pub recheck: Duration,
     /// Largest file that is kept in memory.
     pub small: u64,
-    /// Bytes of answers kept in memory.
-    pub shelf: usize,
-    /// Clients whose rate is remembered.
+    /// Size of the response cache in bytes.
+    pub cache: usize,
+    /// Clients in the rate limiter.
     pub clients: usize,
-    /// Most entries in one answer of the partner API.
+    /// Most entries in one response of the partner API.
     pub entries: usize,
     /// Longest line of the private store.
     pub line: usize,
 }
 
 impl Limits {
-    /// The usual ceilings.
-    pub const USUAL: Self = Self {
+    /// The default limits.
+    pub const DEFAULT: Self = Self {
         connections: 4096,
         per_address: 256,
         request_line: 8 << 10,
@@ -165,32 +162,32 @@ impl Limits {
         drain: Duration::from_secs(10),
         recheck: Duration::from_millis(100),
         small: 128 << 10,
-        shelf: 16 << 20,
+        cache: 16 << 20,
         clients: 65_536,
         entries: 1000,
         line: 16 << 20,
     };
 }
 
-/// Whose word about the client's address counts.
+/// Which proxies may set the client's address.
 #[derive(Debug, Clone, Default)]
-pub struct Proxies {
-    /// Networks of proxies of ours; from nobody else the header is read.
+pub struct TrustedProxies {
+    /// Networks of trusted proxies; the header is ignored from other clients.
     pub trusted: Vec<Network>,
-    /// The header they write. Only one is read: a proxy that writes one lets
-    /// the other through as the client wrote it.
-    pub header: Forwarding,
+    /// The header that they set. Only one is read, because a proxy that sets one passes the other
+    /// through from the client.
+    pub header: ForwardingHeader,
 }
 
-impl Proxies {
+impl TrustedProxies {
     pub(crate) fn trusts(&self, address: IpAddr) -> bool {
         self.trusted.iter().any(|network| network.contains(address))
     }
 }
 
-/// The header a proxy writes.
+/// A header with the client's address.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Forwarding {
+pub enum ForwardingHeader {
     /// `X-Forwarded-For`.
     #[default]
     XForwardedFor,

@@ -1,26 +1,29 @@
-//! Signals of the system: an end for TERM and INT, a reload for HUP.
+//! Handles operating system signals: TERM and INT stop the server, HUP reloads it.
 
 use std::io;
 use std::thread;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::server::{Handle, ReloadError};
+use crate::server::{ReloadError, ServerHandle};
 
-/// What a signal led to.
+/// A signal that was handled.
 #[derive(Debug)]
-pub enum Heard {
-    /// The server is ending.
+pub enum SignalEvent {
+    /// The server is stopping.
     Stop,
-    /// Everything was read again, or not.
+    /// The files were reloaded, with the result.
     Reload(Result<(), ReloadError>),
 }
 
-impl Handle {
-    /// Obeys signals from now on, in a thread of its own; `hear` is told.
-    pub fn obey_signals(&self, hear: impl Fn(Heard) + Send + 'static) -> io::Result<()> {
+impl ServerHandle {
+    /// Handles signals in a thread of its own and calls `on_event` for each.
+    pub fn handle_signals(
+        &self,
+        on_event: impl Fn(SignalEvent) + Send + 'static,
+    ) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        // They are caught before this returns, so none is lost.
+        // The handlers are installed before this function returns, so no signal is lost.
         let caught = runtime.block_on(async {
             let kinds = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
             let [term, int, hup] = kinds.map(signal);
@@ -34,13 +37,12 @@ impl Handle {
                     tokio::select! {
                         _ = term.recv() => break,
                         _ = int.recv() => break,
-                        _ = hup.recv() => hear(Heard::Reload(handle.reload())),
+                        _ = hup.recv() => on_event(SignalEvent::Reload(handle.reload())),
                     }
                 }
             });
-            // Whoever listens is told while there is somebody to tell: a server
-            // with nothing to do ends at once, and the program with it.
-            hear(Heard::Stop);
+            // The callback runs first: an idle server stops at once, and the process with it.
+            on_event(SignalEvent::Stop);
             handle.stop();
         };
         thread::Builder::new().name("signals".to_owned()).spawn(listen)?;

@@ -1,14 +1,14 @@
-//! A site: the folder, what is known of it, who may have what.
+//! A site: its directory, catalog, tokens, cache and limits.
 //!
-//! A request's way: is it one ([`Site::decide`]) → who asks, how often → the
-//! shelf, or [`Site::resolve`] where the shelf does not know → conditions →
-//! headers and bytes of one [`Ready`](crate::ready::Ready) (`answer.rs`).
+//! A request passes [`Site::decide`] (validity, client, rate limit), then the response cache or
+//! [`Site::resolve`], then the conditions, and gets the header fields and bytes of one
+//! [`Representation`](crate::representation::Representation) (`answer.rs`).
 //!
-//! `served.json` and tokens are read again when they change, each for itself.
-//! A `served.json` that is gone or broken leaves the old one in force; a file
-//! of tokens that is gone leaves no token in force.
+//! `served.json` and the token file are reloaded separately when they change. If `served.json` is
+//! missing or invalid, the previous one stays in force; if the token file is deleted, no token is
+//! valid.
 //!
-//! Refuses: bodies, and methods but GET and HEAD.
+//! Rejects: request bodies, and methods except GET and HEAD.
 
 use std::fmt;
 use std::io;
@@ -25,121 +25,120 @@ use tokio::sync::Semaphore;
 
 use crate::access::AccessSink;
 use crate::announced;
-use crate::beneath::{Identity, Links, Opened, Root};
-use crate::body::Pool;
+use crate::body::BufferPool;
 use crate::catalog::{Catalog, CatalogError};
-use crate::facts::{self, Facts, Known, Need};
+use crate::facts::{self, FactsCache, FactsScope, FileFacts};
 use crate::kind;
-use crate::limiter::{Limiter, Whose};
+use crate::limiter::{ClientKey, RateLimiter};
 use crate::metrics::{Metrics, lost_text};
 use crate::monitor::Monitor;
 use crate::network;
 use crate::path;
 use crate::refusal::Refusal;
-use crate::report::Listeners;
-use crate::settings::{Limits, Settings, Unknown};
-use crate::shelf::{Resolved, Shelf};
+use crate::report::RequestObservers;
+use crate::response_cache::{ResolvedPath, ResponseCache};
+use crate::root_dir::{Identity, LinkPolicy, OpenedEntry, RootDir};
+use crate::settings::{Limits, SiteSettings, UnknownAccess};
 use crate::token::{Grant, TokenError, Tokens};
 
-/// How often it is looked whether there is a new `served.json`, root or file
-/// of tokens, in milliseconds.
-const LOOK_EVERY: u64 = 250;
+/// How often the root, `served.json` and the token file are checked for changes, in milliseconds.
+const CHECK_INTERVAL: u64 = 250;
 
-/// Large files that are hashed at once, and answers of the partner API that
-/// are made at once: fewer than a worker has threads that may wait.
-const MOST_AT_ONCE: usize = 4;
+/// Large files hashed at once, and responses of the partner API produced at once: fewer than the
+/// blocking threads of a worker.
+const MAX_CONCURRENT: usize = 4;
 
-/// Locks for those who want to know the same of a file.
+/// Locks for requests that wait for the same file.
 const N_TURNS: usize = 16;
 
-/// Why a site cannot be opened or read again.
+/// Why a site could not be opened or reloaded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SiteError {
-    /// The catalog.
+    /// The catalog could not be loaded.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
-    /// The tokens.
+    /// The tokens could not be loaded.
     #[error(transparent)]
     Tokens(#[from] TokenError),
-    /// Both.
+    /// Both failed.
     #[error("{0}; {1}")]
     Both(CatalogError, TokenError),
 }
 
-/// A folder that is served; cheap to clone.
+/// A directory that is served; cheap to clone.
 #[derive(Clone)]
-pub struct Site(pub(crate) Arc<Inner>);
+pub struct Site(pub(crate) Arc<SiteState>);
 
-pub(crate) struct Inner {
-    pub(crate) settings: Settings,
-    pub(crate) root: Root,
-    pub(crate) shelf: Shelf,
-    pub(crate) known: Known,
+pub(crate) struct SiteState {
+    pub(crate) settings: SiteSettings,
+    pub(crate) root: RootDir,
+    pub(crate) cache: ResponseCache,
+    pub(crate) known: FactsCache,
     catalog: RwLock<Arc<Catalog>>,
-    /// The catalog of a publication under way.
+    /// The catalog of a running publication.
     pub(crate) next: Mutex<Vec<(Identity, Arc<Catalog>)>>,
     pub(crate) generation: AtomicU64,
     tokens: RwLock<Option<Arc<Tokens>>>,
-    tried: Mutex<Tried>,
-    on_failure: OnceLock<Tell>,
-    /// Who hashes a large file, and who waits for that.
+    reload_state: Mutex<ReloadState>,
+    on_failure: OnceLock<FailureCallback>,
+    /// Locks of requests that hash a large file or wait for it.
     pub(crate) turns: [Arc<tokio::sync::Mutex<()>>; N_TURNS],
     pub(crate) hashing: Arc<Semaphore>,
     pub(crate) api: Arc<Semaphore>,
-    limiter: Limiter,
+    limiter: RateLimiter,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) listeners: Arc<Listeners>,
-    pub(crate) pool: Arc<Pool>,
+    pub(crate) listeners: Arc<RequestObservers>,
+    pub(crate) pool: Arc<BufferPool>,
     start: Instant,
     looked: AtomicU64,
-    /// When the tokens were last looked at. Held while they are read, so that
-    /// an older file never comes after a newer one.
+    /// When the tokens were last checked. Locked while they are read, so that an older file never
+    /// replaces a newer one.
     tokens_looked: Mutex<u64>,
     is_loading: AtomicBool,
 }
 
-/// Is told of a reload that failed.
-type Tell = Box<dyn Fn(&SiteError) + Send + Sync>;
+/// Callback for failed reloads.
+type FailureCallback = Box<dyn Fn(&SiteError) + Send + Sync>;
 
-/// The states of files that were read last, whether they could be used or not.
+/// Identities of the files that were read last, successfully or not.
 #[derive(Debug, Default)]
-struct Tried {
+struct ReloadState {
     served: Option<Identity>,
-    announced: announced::States,
+    announced: announced::SitemapIdentities,
     tokens: Option<Identity>,
-    /// What was told last of a failure, and of tokens alone.
-    told: Option<String>,
-    told_of_tokens: Option<String>,
+    /// The last reported failures, of the catalog and of the tokens.
+    reported: Option<String>,
+    reported_of_tokens: Option<String>,
 }
 
-/// What changed and is to be read again.
+/// Which files changed and must be reloaded.
 #[derive(Debug, Clone, Copy)]
-struct New {
+struct ChangedFiles {
     catalog: bool,
     tokens: bool,
 }
 
-/// What of a site is closed, and to whom it opens.
+/// Which part of a site is restricted, and how many tokens exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Closed {
-    /// Who says what is closed.
-    pub by: ClosedBy,
-    /// Paths that are closed: files, and beginnings of names.
+pub struct AccessSummary {
+    /// The source of the restrictions.
+    pub by: RestrictionSource,
+    /// Restricted paths: files and name prefixes.
     pub paths: usize,
-    /// Tokens there are.
+    /// Number of tokens.
     pub tokens: usize,
 }
 
-/// Who says what is closed.
+/// The source of the restrictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ClosedBy {
+pub enum RestrictionSource {
     /// `served.json`.
     Served,
-    /// The ARC sitemap of the folder.
+    /// The ARC sitemap of the directory.
     Announced,
-    /// Nobody.
-    Nobody,
+    /// None: everything is public.
+    None,
 }
 
 impl fmt::Debug for Site {
@@ -148,36 +147,39 @@ impl fmt::Debug for Site {
     }
 }
 
-/// Who asks.
+/// The client of a request.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Client {
+pub(crate) struct RequestClient {
     pub(crate) address: Option<IpAddr>,
     pub(crate) grant: Option<Arc<Grant>>,
-    /// Whether a token was shown that is nobody's.
+    /// Whether the client sent an unknown token.
     pub(crate) has_bad_token: bool,
 }
 
 impl Site {
-    /// Opens a folder; `sinks` are told of each request.
-    pub fn open(settings: Settings, sinks: Vec<Arc<dyn AccessSink>>) -> Result<Self, SiteError> {
+    /// Opens a site; `sinks` receive a record of each request.
+    pub fn open(
+        settings: SiteSettings,
+        sinks: Vec<Arc<dyn AccessSink>>,
+    ) -> Result<Self, SiteError> {
         let limits = settings.limits;
         let monitor = settings.watch.clone().map(Monitor::new);
-        let site = Self(Arc::new(Inner {
-            root: Root::new(&settings.root),
-            shelf: Shelf::new(limits.shelf),
-            known: Known::new(),
+        let site = Self(Arc::new(SiteState {
+            root: RootDir::new(&settings.root),
+            cache: ResponseCache::new(limits.cache),
+            known: FactsCache::new(),
             catalog: RwLock::default(),
             next: Mutex::default(),
             generation: AtomicU64::new(0),
             tokens: RwLock::default(),
-            tried: Mutex::default(),
+            reload_state: Mutex::default(),
             on_failure: OnceLock::new(),
             turns: Default::default(),
-            hashing: Arc::new(Semaphore::new(MOST_AT_ONCE)),
-            api: Arc::new(Semaphore::new(MOST_AT_ONCE)),
-            limiter: Limiter::new(limits.clients),
+            hashing: Arc::new(Semaphore::new(MAX_CONCURRENT)),
+            api: Arc::new(Semaphore::new(MAX_CONCURRENT)),
+            limiter: RateLimiter::new(limits.clients),
             metrics: Arc::default(),
-            listeners: Arc::new(Listeners { sinks, monitor }),
+            listeners: Arc::new(RequestObservers { sinks, monitor }),
             pool: Arc::default(),
             start: Instant::now(),
             looked: AtomicU64::new(0),
@@ -185,28 +187,28 @@ impl Site {
             is_loading: AtomicBool::new(false),
             settings,
         }));
-        // Nothing is known yet that could stay in force.
+        // Nothing has been loaded that could stay in force.
         let result = site.load(true);
         site.0.metrics.reloaded(result.is_ok());
         result.map(|()| site)
     }
 
-    /// Reads `served.json` and the tokens again. Where one cannot be read, the
-    /// old one stays; where the file of tokens is gone, there are none.
+    /// Reloads `served.json` and the tokens. A file that cannot be read keeps its previous version;
+    /// a deleted token file leaves no tokens.
     pub fn reload(&self) -> Result<(), SiteError> {
         let result = self.load(false);
         self.0.metrics.reloaded(result.is_ok());
         result
     }
 
-    /// Calls `tell` where something was found to have changed and cannot be
-    /// read, once for each fault. The first that is given counts.
+    /// Calls `tell` if a changed file cannot be loaded, once per failure. Only the first callback
+    /// is used.
     pub fn on_failed_reload(&self, tell: impl Fn(&SiteError) + Send + Sync + 'static) {
         drop(self.0.on_failure.set(Box::new(tell)));
     }
 
     fn load(&self, is_first: bool) -> Result<(), SiteError> {
-        self.0.root.look_again();
+        self.0.root.reopen();
         let catalog = self.load_described(is_first);
         let tokens = self.load_tokens(is_first);
         match (catalog, tokens) {
@@ -217,7 +219,7 @@ impl Site {
         }
     }
 
-    /// Reads what says what is closed, wherever that is said.
+    /// Loads the restrictions from `served.json` or from the ARC sitemap.
     fn load_described(&self, is_first: bool) -> Result<(), CatalogError> {
         match &self.0.settings.state {
             Some(state) => self.load_catalog(state),
@@ -229,14 +231,14 @@ impl Site {
         let path = state.join("served.json");
         let before = identity_of(&path);
         let loaded = Catalog::load(&path).and_then(|catalog| {
-            catalog.must_be_about(&self.0.settings.root, state)?;
+            catalog.check_output_dir(&self.0.settings.root, state)?;
             Ok(catalog)
         });
         match &loaded {
-            Ok(catalog) => self.tried().served = catalog.identity,
+            Ok(catalog) => self.reload_state().served = catalog.identity,
             Err(CatalogError::Io(error)) if is_passing(error) => {}
-            // It stays so until it is written again.
-            Err(_) => self.tried().served = before,
+            // The failure is permanent until the file or its permissions change.
+            Err(_) => self.reload_state().served = before,
         }
         let catalog = loaded?;
         if catalog.has_collections()
@@ -248,11 +250,11 @@ impl Site {
         Ok(())
     }
 
-    /// Reads what the folder says of itself, where nobody else does.
+    /// Loads the restrictions from the ARC sitemap of the directory.
     fn load_announced(&self, is_first: bool) -> Result<(), CatalogError> {
         let settings = &self.0.settings;
-        let is_open = settings.unknown == Unknown::Open;
-        self.tried().announced = announced::states(&settings.root);
+        let is_open = settings.unknown == UnknownAccess::Open;
+        self.reload_state().announced = announced::states(&settings.root);
         match announced::load(&settings.root) {
             Ok(Some(catalog)) => self.enforce(catalog),
             Ok(None) if self.catalog().is_there() => return Err(CatalogError::Gone),
@@ -270,7 +272,7 @@ impl Site {
         *self.0.catalog.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(catalog);
         self.0.next.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.0.generation.fetch_add(1, Ordering::Release);
-        self.0.shelf.clear();
+        self.0.cache.clear();
     }
 
     fn load_tokens(&self, is_first: bool) -> Result<(), TokenError> {
@@ -279,37 +281,36 @@ impl Site {
         self.read_tokens(path, is_first)
     }
 
-    /// Reads the tokens again before anybody is let in by one, where the last
-    /// look is not of this moment: one that was taken back opens nothing, also
-    /// where nobody has asked for a while.
+    /// Reloads the tokens before one is accepted, unless they were checked a moment ago. A revoked
+    /// token is thus rejected at once, also on an idle server.
     fn look_at_tokens(&self) {
         let Some(path) = &self.0.settings.tokens else { return };
         let mut looked = self.0.tokens_looked.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.clock();
-        if now < *looked + LOOK_EVERY {
+        if now < *looked + CHECK_INTERVAL {
             return;
         }
         *looked = now;
-        if identity_of(path) == self.tried().tokens {
+        if identity_of(path) == self.reload_state().tokens {
             return;
         }
         let result = self.read_tokens(path, false);
         drop(looked);
-        self.reloaded(result, |tried| &mut tried.told_of_tokens);
+        self.reloaded(result, |reload_state| &mut reload_state.reported_of_tokens);
     }
 
-    /// Only for whoever holds `tokens_looked`.
+    /// The caller must hold the lock on `tokens_looked`.
     fn read_tokens(&self, path: &Path, is_first: bool) -> Result<(), TokenError> {
         let before = identity_of(path);
         let loaded = Tokens::load(path);
         if !matches!(&loaded, Err(TokenError::Io(error)) if is_passing(error)) {
-            // It stays so until it is written again, or may be read.
-            self.tried().tokens = before;
+            // The failure is permanent until the file or its permissions change.
+            self.reload_state().tokens = before;
         }
         let tokens = match loaded {
-            // Whoever takes the file away takes all tokens back.
+            // Deleting the file revokes all tokens.
             Err(TokenError::Io(error)) if !is_first && error.kind() == io::ErrorKind::NotFound => {
-                self.tried().tokens = None;
+                self.reload_state().tokens = None;
                 Tokens::default()
             }
             loaded => loaded?,
@@ -318,14 +319,13 @@ impl Site {
         Ok(())
     }
 
-    fn tried(&self) -> std::sync::MutexGuard<'_, Tried> {
-        self.0.tried.lock().unwrap_or_else(PoisonError::into_inner)
+    fn reload_state(&self) -> std::sync::MutexGuard<'_, ReloadState> {
+        self.0.reload_state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads every file once, so that the first to ask need not wait; gives how
-    /// many there were. Only as many are remembered as the table holds. Where
-    /// `served.json` tells of files, only collections are read: the others are
-    /// small.
+    /// Reads every file once, so that the first request need not wait, and returns their number. At
+    /// most as many as the cache holds are read. If `served.json` describes the files, only
+    /// collections are read, because the others are small.
     pub fn warm(&self) -> usize {
         let mut folders = vec![(self.0.settings.root.clone(), String::new())];
         let mut n = 0;
@@ -334,8 +334,8 @@ impl Site {
             for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
                 let Ok(name) = entry.file_name().into_string() else { continue };
                 let name = if below.is_empty() { name } else { format!("{below}/{name}") };
-                // What cannot be asked for need not be known.
-                if path::read(&path::encoded(&name)).is_err() || facts::MOST / 2 <= n {
+                // Names that cannot be requested are skipped.
+                if path::read(&path::encoded(&name)).is_err() || facts::MAX_ENTRIES / 2 <= n {
                     continue;
                 }
                 match entry.file_type() {
@@ -349,22 +349,23 @@ impl Site {
         n
     }
 
-    fn learn(&self, name: &str) -> Option<Facts> {
-        let Ok(Opened::File(file, identity)) = self.0.root.open(name, Links::Never) else {
+    fn learn(&self, name: &str) -> Option<FileFacts> {
+        let Ok(OpenedEntry::File(file, identity)) = self.0.root.open(name, LinkPolicy::Never)
+        else {
             return None;
         };
         let (media_type, coding, _) = kind::of(name);
-        self.0.known.find(&file, identity, Need::of(media_type, coding)).ok()?
+        self.0.known.find(&file, identity, FactsScope::of(media_type, coding)).ok()?
     }
 
-    /// Everything that is counted, in the text form of Prometheus.
+    /// Returns all counters in the Prometheus text format.
     pub fn metrics_text(&self) -> String {
         let monitor = self.0.listeners.monitor.as_ref().map(Monitor::text);
         let n_lost: u64 = self.0.listeners.sinks.iter().map(|sink| sink.lost()).sum();
         format!("{}{}{}", self.0.metrics.text(), lost_text(n_lost), monitor.unwrap_or_default())
     }
 
-    /// Counters.
+    /// Returns the counters.
     pub fn metrics(&self) -> &Arc<Metrics> {
         &self.0.metrics
     }
@@ -373,48 +374,48 @@ impl Site {
         Arc::clone(&self.0.catalog.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What is closed, and to whom it opens.
-    pub fn closed(&self) -> Closed {
+    /// Returns the source and number of restrictions, and the number of tokens.
+    pub fn closed(&self) -> AccessSummary {
         let catalog = self.catalog();
         let by = match (&self.0.settings.state, catalog.is_there()) {
-            (Some(_), _) => ClosedBy::Served,
-            (None, true) => ClosedBy::Announced,
-            (None, false) => ClosedBy::Nobody,
+            (Some(_), _) => RestrictionSource::Served,
+            (None, true) => RestrictionSource::Announced,
+            (None, false) => RestrictionSource::None,
         };
         let tokens = self.0.tokens.read().unwrap_or_else(PoisonError::into_inner);
         let tokens = tokens.as_ref().map_or(0, |tokens| tokens.len());
-        Closed { by, paths: catalog.n_closed(), tokens }
+        AccessSummary { by, paths: catalog.n_closed(), tokens }
     }
 
     pub(crate) fn has_tokens(&self) -> bool {
         self.0.tokens.read().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// Milliseconds since the start.
+    /// Returns the milliseconds since the start.
     pub(crate) fn clock(&self) -> u64 {
         u64::try_from(self.0.start.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Whether this can be answered at all, and by whom it was asked.
+    /// Checks a request and identifies its client.
     pub(crate) fn decide(
         &self,
         parts: &Parts,
         peer: Option<IpAddr>,
-    ) -> (Client, Result<(), Refusal>) {
-        let mut client = Client {
+    ) -> (RequestClient, Result<(), Refusal>) {
+        let mut client = RequestClient {
             address: peer
                 .map(|peer| network::client(peer, &parts.headers, &self.0.settings.proxies)),
-            ..Client::default()
+            ..RequestClient::default()
         };
         self.identify(parts, &mut client);
-        // Every request counts. What ends the connection comes before what lets it
-        // go on: behind a head with a body, nobody screens the next bytes.
+        // Every request is counted. A refusal that closes the connection takes precedence, because
+        // the bytes after a head with a body are not checked.
         let counted = self.count(&client);
         let fine = is_answerable(parts, &self.0.settings.limits).and(counted);
         (client, fine)
     }
 
-    fn identify(&self, parts: &Parts, client: &mut Client) {
+    fn identify(&self, parts: &Parts, client: &mut RequestClient) {
         if !parts.headers.contains_key(AUTHORIZATION) {
             return;
         }
@@ -433,41 +434,41 @@ impl Site {
         client.has_bad_token = client.grant.is_none();
     }
 
-    /// Counts the request with its token, or with its address.
-    fn count(&self, client: &Client) -> Result<(), Refusal> {
+    /// Counts the request for its token, or for its address.
+    fn count(&self, client: &RequestClient) -> Result<(), Refusal> {
         let (whose, rate) = match (&client.grant, client.address, self.0.settings.rate) {
-            (Some(grant), ..) => (Whose::Token(grant.key()), grant.rate),
+            (Some(grant), ..) => (ClientKey::Token(grant.key()), grant.rate),
             (None, Some(address), Some(rate)) => {
-                (Whose::Address(network::household(address)), rate)
+                (ClientKey::Address(network::client_network(address)), rate)
             }
             _ => return Ok(()),
         };
         self.0.limiter.take(whose, rate, Instant::now()).map_err(Refusal::Often)
     }
 
-    /// What the shelf knows of a path, if that still counts.
-    pub(crate) fn remembered(&self, path: &str) -> Option<Arc<Resolved>> {
-        let found = self.0.shelf.get(&path::cache_key(path))?;
+    /// Returns the cached representations of a path, if they are still valid.
+    pub(crate) fn cached(&self, path: &str) -> Option<Arc<ResolvedPath>> {
+        let found = self.0.cache.get(&path::cache_key(path))?;
         if found.generation != self.0.generation.load(Ordering::Acquire) {
             return None;
         }
         let now = self.clock();
         let age = u64::try_from(self.0.settings.limits.recheck.as_millis()).unwrap_or(u64::MAX);
         if !found.is_fresh(now, age) {
-            self.look_around(now);
+            self.check_for_changes(now);
             if !found.is_current(&self.0.root) {
                 return None;
             }
             found.checked.store(now, Ordering::Relaxed);
         }
-        self.0.metrics.remembered();
+        self.0.metrics.cached();
         Some(found)
     }
 
-    /// Looks now and then whether root, `served.json` or tokens are others.
-    pub(crate) fn look_around(&self, now: u64) {
+    /// Checks at intervals whether the root, `served.json` or the tokens changed.
+    pub(crate) fn check_for_changes(&self, now: u64) {
         let last = self.0.looked.load(Ordering::Relaxed);
-        let is_mine = last + LOOK_EVERY <= now
+        let is_mine = last + CHECK_INTERVAL <= now
             && self
                 .0
                 .looked
@@ -478,14 +479,14 @@ impl Site {
         }
         let is_moved = !self.0.root.is_current();
         if is_moved {
-            self.0.root.look_again();
-            self.0.shelf.clear();
+            self.0.root.reopen();
+            self.0.cache.clear();
         }
-        let New { catalog, tokens } = self.new_files();
-        let new = New { catalog: catalog || is_moved, tokens };
+        let ChangedFiles { catalog, tokens } = self.new_files();
+        let new = ChangedFiles { catalog: catalog || is_moved, tokens };
         let is_new = new.catalog || new.tokens;
         if is_new && !self.0.is_loading.swap(true, Ordering::AcqRel) {
-            // A large file takes a while, and nobody waits for it here.
+            // Reading a large file takes a while, so it runs on a thread of its own.
             let site = self.clone();
             let work = move || {
                 site.try_reload(new);
@@ -497,67 +498,70 @@ impl Site {
         }
     }
 
-    /// Reads what changed, and nothing else.
-    fn try_reload(&self, new: New) {
+    /// Reloads only the files that changed.
+    fn try_reload(&self, new: ChangedFiles) {
         if new.catalog {
-            self.reloaded(self.load_described(false), |tried| &mut tried.told);
+            self.reloaded(self.load_described(false), |reload_state| &mut reload_state.reported);
         }
         if new.tokens {
-            self.reloaded(self.load_tokens(false), |tried| &mut tried.told_of_tokens);
+            self.reloaded(self.load_tokens(false), |reload_state| {
+                &mut reload_state.reported_of_tokens
+            });
         }
     }
 
-    /// Counts a reload, and tells of one that failed, once for each fault.
+    /// Counts a reload, and reports a failure once.
     fn reloaded(
         &self,
         result: Result<(), impl Into<SiteError> + fmt::Debug>,
-        told: impl FnOnce(&mut Tried) -> &mut Option<String>,
+        reported: impl FnOnce(&mut ReloadState) -> &mut Option<String>,
     ) {
         self.0.metrics.reloaded(result.is_ok());
         let fault = result.as_ref().err().map(|error| format!("{error:?}"));
-        let is_known = std::mem::replace(told(&mut self.tried()), fault.clone()) == fault;
+        let is_known =
+            std::mem::replace(reported(&mut self.reload_state()), fault.clone()) == fault;
         if let (Err(error), false, Some(tell)) = (result, is_known, self.0.on_failure.get()) {
             tell(&error.into());
         }
     }
 
-    /// Which files are others than those that were read.
-    fn new_files(&self) -> New {
+    /// Returns which files have changed since they were read.
+    fn new_files(&self) -> ChangedFiles {
         let settings = &self.0.settings;
         let served = settings.state.as_ref().map(|state| identity_of(&state.join("served.json")));
         let tokens = settings.tokens.as_ref().map(|path| identity_of(path));
         let announced = settings.state.is_none().then(|| announced::states(&settings.root));
-        let tried = self.tried();
-        New {
-            catalog: announced.is_some_and(|now| now != tried.announced)
-                || served.is_some_and(|now| now != tried.served),
-            tokens: tokens.is_some_and(|now| now != tried.tokens),
+        let reload_state = self.reload_state();
+        ChangedFiles {
+            catalog: announced.is_some_and(|now| now != reload_state.announced)
+                || served.is_some_and(|now| now != reload_state.served),
+            tokens: tokens.is_some_and(|now| now != reload_state.tokens),
         }
     }
 }
 
-/// Whether an error says nothing about the file: another try may end better.
+/// Returns whether an error is temporary and says nothing about the file.
 fn is_passing(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let passing = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::INTR, Errno::AGAIN, Errno::IO];
     Errno::from_io_error(error).is_some_and(|error| passing.contains(&error))
 }
 
-/// The state of a file by its name; `None` where there is none.
+/// Returns the identity of a file by its path; `None` if it does not exist.
 pub(crate) fn identity_of(path: &Path) -> Option<Identity> {
     Identity::of_metadata(&std::fs::metadata(path).ok()?)
 }
 
-/// Seconds since 1970.
+/// Returns the seconds since 1970.
 pub(crate) fn now() -> i64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
 }
 
-/// Whether a request is one we answer, whatever it asks for.
+/// Checks whether a request is valid, independent of its path.
 pub(crate) fn is_answerable(parts: &Parts, limits: &Limits) -> Result<(), Refusal> {
     let headers = &parts.headers;
-    // Of HTTP/1 the guard has refused these already.
+    // For HTTP/1, the head screener has rejected these already.
     let target = parts.uri.path_and_query().map_or(0, |target| target.as_str().len());
     if limits.request_line < target {
         return Err(Refusal::Target);
@@ -579,8 +583,7 @@ pub(crate) fn is_answerable(parts: &Parts, limits: &Limits) -> Result<(), Refusa
             .as_bytes()
             .iter()
             .all(|byte| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:[]%".contains(byte));
-        // An address with another host than `Host` would be read differently
-        // by a proxy in front.
+        // A URL whose host differs from `Host` could be routed differently by a proxy in front.
         let is_same = parts.uri.authority().is_none_or(|authority| {
             parts.method == Method::CONNECT
                 || authority.as_str().as_bytes().eq_ignore_ascii_case(host.as_bytes())

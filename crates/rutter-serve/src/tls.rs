@@ -1,6 +1,6 @@
-//! TLS from PEM files, for HTTP/2 and HTTP/1.1 (ALPN).
+//! TLS configuration from PEM files, for HTTP/2 and HTTP/1.1 (ALPN).
 //!
-//! Refuses: everything older than TLS 1.2.
+//! Rejects: versions before TLS 1.2, files over 1 MiB.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,29 +12,29 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{self, ServerConfig};
 
 /// Largest PEM file.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
-/// Where certificate and key lie.
+/// Paths of the certificate and its key.
 #[derive(Debug, Clone)]
 pub struct TlsFiles {
-    /// The certificate, and those that lead to its root.
+    /// The certificate chain, starting with the server's certificate.
     pub certificate: PathBuf,
-    /// Its key.
+    /// The private key.
     pub key: PathBuf,
 }
 
-/// Why TLS cannot be offered.
+/// Why TLS could not be set up.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsError {
     /// A file cannot be read.
-    #[error("{} cannot be read", .0.display())]
+    #[error("cannot read {}", .0.display())]
     Io(PathBuf, #[source] io::Error),
-    /// A file holds no certificate or no key; what it holds is not repeated.
-    #[error("{} is not PEM with a {}", .0.display(), .1)]
+    /// A file contains no certificate or no key. The message does not repeat its content.
+    #[error("{} contains no PEM {}", .0.display(), .1)]
     Pem(PathBuf, &'static str),
-    /// Certificate and key do not belong together, or cannot be used.
-    #[error("certificate and key cannot be used")]
+    /// The certificate and the key do not match, or are not supported.
+    #[error("cannot use the certificate and its key")]
     Use(#[source] rustls::Error),
 }
 
@@ -42,7 +42,7 @@ impl TlsFiles {
     pub(crate) fn load(&self) -> Result<Arc<ServerConfig>, TlsError> {
         let read = |path: &PathBuf| {
             let failed = |error| TlsError::Io(path.clone(), error);
-            if MOST_BYTES < std::fs::metadata(path).map_err(failed)?.len() {
+            if MAX_BYTES < std::fs::metadata(path).map_err(failed)?.len() {
                 return Err(failed(io::ErrorKind::FileTooLarge.into()));
             }
             std::fs::read(path).map_err(failed)

@@ -1,19 +1,18 @@
-//! Tokens of partners: a file with their hashes, and the making of new ones.
+//! Access tokens of partners: parses the token file and creates new tokens.
 //!
 //! ```toml
 //! [[token]]
 //! name = "partner"
-//! hash = "sha256:…"                  # of the token; the token itself is nowhere
+//! hash = "sha256:…"                  # of the token; the token itself is not stored
 //! scopes = ["entries", "content"]
 //! rate = "10/m"
-//! expires = "2027-01-01T00:00:00Z"   # may be left out
+//! expires = "2027-01-01T00:00:00Z"   # optional
 //! ```
 //!
-//! A token is 32 random bytes, so its plain SHA-256 cannot be searched.
-//! Compared are hashes, all of them and to their last byte.
+//! A token has 32 random bytes, so its plain SHA-256 cannot be reversed by search. Lookup compares
+//! all hashes in constant time.
 //!
-//! Refuses: files with unknown keys or scopes, names given twice, and to show
-//! a token in `Debug`.
+//! Rejects: unknown keys and scopes, duplicate names. `Debug` output contains no hash.
 
 use std::fmt::{self, Write as _};
 use std::fs::{self, OpenOptions};
@@ -28,29 +27,29 @@ use rutter_arc::CrawlRate;
 use rutter_page::{Digest, Timestamp};
 use serde::Deserialize;
 
-use crate::settings::Rate;
+use crate::settings::RateLimit;
 
-/// What a token starts with, so that one that leaked can be found.
+/// Prefix of all tokens, so that leaked ones can be found.
 pub(crate) const PREFIX: &str = "rutter_";
 
-/// Longest token that is looked at.
-const LONGEST: usize = 512;
+/// Longest token that is checked.
+const MAX_LENGTH: usize = 512;
 
-/// Largest file of tokens.
-const MOST_BYTES: u64 = 4 << 20;
+/// Largest token file.
+const MAX_BYTES: u64 = 4 << 20;
 
-/// What a token lets its holder have.
+/// A permission of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
-    /// Full entries of pages that need a login.
+    /// Full entries of restricted pages.
     Entries,
-    /// The pages themselves.
+    /// The content of restricted pages.
     Content,
 }
 
 impl Scope {
-    /// Its name in the file.
+    /// Returns the name used in the token file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Entries => "entries",
@@ -59,51 +58,52 @@ impl Scope {
     }
 }
 
-/// Why tokens cannot be read or made.
+/// Why tokens could not be read or created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenError {
-    /// The file cannot be read or written.
-    #[error("the file of tokens cannot be read or written")]
+    /// The file could not be read or written.
+    #[error("cannot read or write the token file")]
     Io(#[from] io::Error),
-    /// The file is not TOML of the wanted form. The cause names the place, and
-    /// no hash.
-    #[error("the file of tokens is wrong in line {line}: {message}")]
+    /// The file is not valid. The message contains the line and no hash.
+    #[error("the token file is not valid: line {line}: {message}")]
     Form {
-        /// Counted from 1.
+        /// The line, counted from 1.
         line: usize,
         /// What is wrong.
         message: String,
     },
-    /// A value cannot be read.
-    #[error("token `{name}`: {key} cannot be read")]
+    /// A value is not valid.
+    #[error("token `{name}`: {key} is not valid")]
     Value {
-        /// Whose value.
+        /// Name of the token.
         name: String,
-        /// Which value.
+        /// Key of the value.
         key: &'static str,
     },
-    /// Two tokens have one name.
-    #[error("there are two tokens named `{0}`")]
+    /// Two tokens have the same name.
+    #[error("duplicate token name `{0}`")]
     Twice(String),
     /// No token has this name.
-    #[error("there is no token named `{0}`")]
+    #[error("no token is named `{0}`")]
     NoSuch(String),
     /// The token is not a table of its own in the file.
-    #[error("token `{0}` is not written as a [[token]] of its own; take it out by hand")]
+    #[error(
+        "cannot remove token `{0}`: it is not a [[token]] table of its own; edit the file by hand"
+    )]
     Fixed(String),
 }
 
-/// A token as the server knows it.
+/// The rights of a token.
 #[derive(Clone)]
 pub struct Grant {
-    /// Whose it is; shown in logs.
+    /// Name of the token; shown in logs.
     pub name: String,
-    /// What it lets its holder have.
+    /// Permissions of the token.
     pub scopes: Vec<Scope>,
-    /// How often its holder may come.
-    pub rate: Rate,
-    /// When it ends, in seconds since 1970.
+    /// Request rate of the token.
+    pub rate: RateLimit,
+    /// Expiry in seconds since 1970.
     pub expires: Option<i64>,
     hash: [u8; 32],
 }
@@ -115,18 +115,18 @@ impl fmt::Debug for Grant {
 }
 
 impl Grant {
-    /// Tells whether it lets its holder have something.
+    /// Returns whether the token has a scope.
     pub fn allows(&self, scope: Scope) -> bool {
         self.scopes.contains(&scope)
     }
 
-    /// The start of its hash, for tables.
+    /// Returns the start of the hash, as a table key.
     pub(crate) fn key(&self) -> [u8; 8] {
         *self.hash.first_chunk().expect("a hash has 32 bytes")
     }
 }
 
-/// All tokens.
+/// The tokens of a token file.
 #[derive(Debug, Clone, Default)]
 pub struct Tokens {
     grants: Vec<Arc<Grant>>,
@@ -134,14 +134,14 @@ pub struct Tokens {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenFile {
+struct TokenFile {
     #[serde(default)]
-    token: Vec<Written>,
+    token: Vec<TokenTable>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct TokenTable {
     name: String,
     hash: String,
     scopes: Vec<Scope>,
@@ -150,26 +150,27 @@ struct Written {
 }
 
 impl Tokens {
-    /// Reads a file of tokens.
+    /// Reads a token file.
     pub fn load(path: &Path) -> Result<Self, TokenError> {
-        if MOST_BYTES < fs::metadata(path)?.len() {
+        if MAX_BYTES < fs::metadata(path)?.len() {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "more than 4 MiB").into());
         }
         Self::parse(&fs::read_to_string(path)?)
     }
 
-    /// Reads the text of such a file.
+    /// Parses the text of a token file.
     pub fn parse(text: &str) -> Result<Self, TokenError> {
-        let written: WrittenFile = toml::from_str(text).map_err(|error| {
+        let written: TokenFile = toml::from_str(text).map_err(|error| {
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             let line = before.matches('\n').count() + 1;
             TokenError::Form { line, message: error.message().to_owned() }
         })?;
         let mut grants: Vec<Arc<Grant>> = Vec::new();
-        for Written { name, hash, scopes, rate, expires } in written.token {
+        for TokenTable { name, hash, scopes, rate, expires } in written.token {
             let wrong = |key| TokenError::Value { name: name.clone(), key };
             let Digest(hash) = Digest::parse(&hash).ok_or_else(|| wrong("hash"))?;
-            let rate = rate.map_or(Ok(Rate::USUAL), |rate| rate_of(&rate).ok_or(wrong("rate")))?;
+            let rate =
+                rate.map_or(Ok(RateLimit::DEFAULT), |rate| parse_rate(&rate).ok_or(wrong("rate")))?;
             let expires = match expires {
                 Some(time) => {
                     let time = Timestamp::parse(&time).map_err(|_| wrong("expires"))?;
@@ -185,12 +186,12 @@ impl Tokens {
         Ok(Self { grants })
     }
 
-    /// All of them, in the order of the file.
+    /// Returns all tokens, in the order of the file.
     pub fn grants(&self) -> impl Iterator<Item = &Grant> {
         self.grants.iter().map(|grant| &**grant)
     }
 
-    /// Whether `others` are these without the one of this name.
+    /// Returns whether `others` are these tokens without the one of this name.
     pub(crate) fn is_but(&self, others: &Self, name: &str) -> bool {
         fn facts(grant: &Grant) -> (&str, &[Scope], Duration, u32, Option<i64>, [u8; 32]) {
             let Grant { name, scopes, rate, expires, hash } = grant;
@@ -200,19 +201,19 @@ impl Tokens {
         left.eq(others.grants().map(facts))
     }
 
-    /// How many there are.
+    /// Returns the number of tokens.
     pub fn len(&self) -> usize {
         self.grants.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no tokens.
     pub fn is_empty(&self) -> bool {
         self.grants.is_empty()
     }
 
-    /// Whose token this is; `None` for nobody's and for one that has ended.
+    /// Finds a valid token; `None` if it is unknown or expired.
     pub fn find(&self, token: &[u8], now: i64) -> Option<Arc<Grant>> {
-        if LONGEST < token.len() {
+        if MAX_LENGTH < token.len() {
             return None;
         }
         let Digest(hash) = Digest::of(token);
@@ -226,45 +227,46 @@ impl Tokens {
     }
 }
 
-/// Compares to the last byte, whatever the first ones are.
+/// Compares in constant time.
 fn is_equal(one: &[u8; 32], other: &[u8; 32]) -> bool {
     let different = one.iter().zip(other).fold(0, |bits, (a, b)| black_box(bits | (a ^ b)));
     black_box(different) == 0
 }
 
-/// Reads `10/m`: so many in the time, all of them at once if need be.
+/// Parses a rate such as `10/m`: the number of requests in the period, all of them at once if
+/// needed.
 ///
 /// ```
-/// # use rutter_serve::rate_of;
-/// let rate = rate_of("10/m").unwrap();
+/// # use rutter_serve::parse_rate;
+/// let rate = parse_rate("10/m").unwrap();
 /// assert_eq!((rate.every.as_secs(), rate.burst), (6, 10));
-/// assert!(rate_of("often").is_none());
+/// assert!(parse_rate("often").is_none());
 /// ```
-pub fn rate_of(text: &str) -> Option<Rate> {
+pub fn parse_rate(text: &str) -> Option<RateLimit> {
     let every = CrawlRate::parse(text)?.delay;
     let number: f64 = text.split('/').next()?.trim().parse().ok()?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped before")]
     let burst = number.ceil().clamp(1.0, 1e6) as u32;
-    // Less than a nanosecond would be no limit at all.
-    Some(Rate { every: every.max(Duration::from_nanos(1)), burst })
+    // Zero would mean no limit.
+    Some(RateLimit { every: every.max(Duration::from_nanos(1)), burst })
 }
 
-/// What a new token is to be.
+/// The properties of a new token.
 #[derive(Debug, Clone)]
 pub struct NewToken<'n> {
-    /// Whose it is.
+    /// Name of the token.
     pub name: &'n str,
-    /// What it lets its holder have.
+    /// Permissions of the token.
     pub scopes: &'n [Scope],
-    /// How often its holder may come, such as `10/m`.
+    /// Request rate, such as `10/m`.
     pub rate: &'n str,
-    /// When it ends.
+    /// Expiry.
     pub expires: Option<Timestamp>,
 }
 
-/// Makes a token, adds its hash to the file, and gives it back: this is the
-/// only moment at which it is known.
-pub fn new_token(path: &Path, new: &NewToken<'_>) -> Result<String, TokenError> {
+/// Creates a token, appends its hash to the file, and returns the token. It cannot be recovered
+/// later.
+pub fn create_token(path: &Path, new: &NewToken<'_>) -> Result<String, TokenError> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
@@ -279,14 +281,14 @@ pub fn new_token(path: &Path, new: &NewToken<'_>) -> Result<String, TokenError> 
         .map_err(io::Error::from)?;
     let mut token = PREFIX.to_owned();
     for byte in random {
-        write!(token, "{byte:02x}").expect("memory takes everything");
+        write!(token, "{byte:02x}").expect("writing to a string cannot fail");
     }
     let mut added = String::new();
     if !text.is_empty() {
         added.push_str(if text.ends_with('\n') { "\n" } else { "\n\n" });
     }
-    // A string of JSON is one of TOML.
-    let quoted = |text: &str| serde_json::to_string(text).expect("a text is JSON");
+    // A JSON string is also a TOML string.
+    let quoted = |text: &str| serde_json::to_string(text).expect("a string can be written as JSON");
     let scopes: Vec<String> = new.scopes.iter().map(|scope| quoted(scope.name())).collect();
     write!(
         added,
@@ -296,11 +298,11 @@ pub fn new_token(path: &Path, new: &NewToken<'_>) -> Result<String, TokenError> 
         scopes.join(", "),
         quoted(new.rate)
     )
-    .expect("memory takes everything");
+    .expect("writing to a string cannot fail");
     if let Some(expires) = new.expires {
-        writeln!(added, "expires = \"{expires}\"").expect("memory takes everything");
+        writeln!(added, "expires = \"{expires}\"").expect("writing to a string cannot fail");
     }
-    // What is added must be what is read.
+    // The result must parse to one more token.
     let after = Tokens::parse(&format!("{text}{added}"))?;
     if after.len() != before.len() + 1 {
         return Err(TokenError::Value { name: new.name.to_owned(), key: "name" });
@@ -321,14 +323,14 @@ mod tests {
         NewToken { name: "one", scopes: &[Scope::Entries], rate: "10/m", expires: None };
 
     #[test] // ARC-064 ARC-066
-    fn spec_a_token_is_shown_once_and_kept_as_a_hash() {
+    fn stores_only_the_hash_of_a_token() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tokens.toml");
-        let one = new_token(&path, &NEW).unwrap();
+        let one = create_token(&path, &NEW).unwrap();
         let expires = Timestamp::parse("2027-01-01T00:00:00Z").ok();
         let scopes = [Scope::Entries, Scope::Content];
         let two = NewToken { name: "two \"\n[x", scopes: &scopes, expires, ..NEW };
-        let two = new_token(&path, &two).unwrap();
+        let two = create_token(&path, &two).unwrap();
         let text = fs::read_to_string(&path).unwrap();
         assert!(!text.contains(&one) && !text.contains(one.strip_prefix(PREFIX).unwrap()));
         let tokens = Tokens::load(&path).unwrap();
@@ -337,18 +339,18 @@ mod tests {
         assert!(found.allows(Scope::Entries) && !found.allows(Scope::Content));
         assert_eq!((found.rate.every.as_secs(), found.rate.burst), (6, 10));
         assert!(tokens.find(two.as_bytes(), 0).unwrap().allows(Scope::Content));
-        // It ends, and others never began.
+        // An expired token, and unknown ones.
         assert!(tokens.find(two.as_bytes(), 1_798_761_600).is_none());
         for other in ["", "rutter_", &one.to_uppercase(), &format!("{one} "), &"a".repeat(9999)] {
             assert!(tokens.find(other.as_bytes(), 0).is_none(), "{other}");
         }
-        assert!(matches!(new_token(&path, &NEW), Err(TokenError::Twice(_))));
+        assert!(matches!(create_token(&path, &NEW), Err(TokenError::Twice(_))));
         assert!(!format!("{tokens:?}").contains("sha256"));
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
 
     #[test]
-    fn ours_a_wrong_file_says_where_and_shows_no_hash() {
+    fn errors_name_the_line_without_the_hash() {
         let hash = format!("sha256:{}", "ab".repeat(32));
         let token = format!("[[token]]\nname = \"a\"\nhash = \"{hash}\"\nscopes = [\"entries\"]\n");
         assert_eq!(Tokens::parse(&token).unwrap().len(), 1);

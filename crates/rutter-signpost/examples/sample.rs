@@ -1,19 +1,20 @@
 //! Prints a small sitemap, or an index of sitemaps: `sample urlset|index`.
 //!
-//! `cargo xtask test` has a schema processor look at both.
+//! `cargo xtask test` validates both with a schema processor.
 
 use std::io::{self, Write};
 
 use rutter_page::Timestamp;
 use rutter_signpost::sitemap::{
-    AlternateLink, ChangeFreq, Child, Entry, Foreign, Push, UrlsetWriter, write_index,
+    AlternateLink, ChangeFreq, ChildSitemap, ForeignElement, PushOutcome, SitemapEntry,
+    UrlsetWriter, write_index,
 };
 
 fn main() -> io::Result<()> {
     let mut out = io::stdout().lock();
     let noon = Timestamp::parse("2026-05-01T12:00:00.25Z").ok();
     if std::env::args().nth(1).as_deref() == Some("index") {
-        let child = |n: u32| Child {
+        let child = |n: u32| ChildSitemap {
             loc: format!("https://harbour.example/sitemap-{n}.xml?a&b"),
             lastmod: noon.filter(|_| n == 1),
         };
@@ -21,7 +22,7 @@ fn main() -> io::Result<()> {
         return out.flush();
     }
     let mut writer = UrlsetWriter::new(&mut out, &adverts())?;
-    let full = Entry {
+    let full = SitemapEntry {
         loc: "https://harbour.example/?a=1&b=2".to_owned(),
         lastmod: noon,
         changefreq: Some(ChangeFreq::Weekly),
@@ -43,21 +44,22 @@ fn main() -> io::Result<()> {
              <i:loc>https://harbour.example/a.png</i:loc></i:image>"
                 .to_owned(),
         ],
-        ..Entry::default()
+        ..SitemapEntry::default()
     };
-    let day = Entry { is_day: true, priority: Some(1.0), lastmod: noon, ..full.clone() };
-    let bare = Entry { loc: "https://harbour.example/tides".to_owned(), ..Entry::default() };
+    let day = SitemapEntry { is_day: true, priority: Some(1.0), lastmod: noon, ..full.clone() };
+    let bare =
+        SitemapEntry { loc: "https://harbour.example/tides".to_owned(), ..SitemapEntry::default() };
     for entry in [full, day, bare] {
-        if writer.push(&entry)? == Push::Full {
-            return Err(io::Error::other("three entries never fill a sitemap"));
+        if writer.push(&entry)? == PushOutcome::Full {
+            return Err(io::Error::other("the sitemap is full after three entries"));
         }
     }
     writer.finish()?.flush()
 }
 
-/// One of each kind, as SCP 0.1 has them.
-fn adverts() -> Vec<Foreign> {
-    let element = |name: &str, attributes: &[(&str, &str)], text: &str| Foreign {
+/// Returns one element of each type that SCP 0.1 defines.
+fn adverts() -> Vec<ForeignElement> {
+    let element = |name: &str, attributes: &[(&str, &str)], text: &str| ForeignElement {
         namespace: "https://scp-protocol.org/schemas/sitemap/1.0".to_owned(),
         name: name.to_owned(),
         attributes: attributes.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),

@@ -1,12 +1,12 @@
-//! The signposts of a site: robots.txt, sitemap.xml and llms.txt.
+//! Reads, checks and writes robots.txt, sitemap.xml and llms.txt.
 //!
-//! [`robots`] reads rules and answers whether an agent may fetch an address,
-//! [`sitemap`] streams entries in and out, [`llms`] writes and reads lists of
-//! links. All three judge: what is wrong goes to a
-//! [`FindingSink`](rutter_finding::FindingSink) with its line.
+//! [`robots`] parses rules and decides whether an agent may fetch a URL,
+//! [`sitemap`] streams entries in and out, [`llms`] reads and writes lists of
+//! links. Each module has a `check` function that reports problems with their
+//! line to a [`FindingSink`](rutter_finding::FindingSink).
 //!
-//! Refuses: to fetch, to know what a foreign element of a sitemap means, and
-//! to change what the owner of a file wrote.
+//! The crate does not fetch anything, does not interpret sitemap elements of
+//! other namespaces, and never changes lines that a site owner wrote.
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 
@@ -14,3 +14,7 @@ pub mod llms;
 pub mod robots;
 pub mod rules;
 pub mod sitemap;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

@@ -1,10 +1,11 @@
-//! llms.txt: a title, a summary, and sections of links, in Markdown (D82).
+//! Reads, checks and writes llms.txt: Markdown with a title, a summary and
+//! sections of links (D82).
 //!
-//! Writers put one part after the other into any `Write`; [`parse`] reads both
-//! versions of the format, which differ only in how the file is found. Text in
-//! it that addresses the reading system is data, never an instruction.
+//! The `write_` functions write one part after the other to any `Write`;
+//! [`parse`] reads both versions of the format, which differ only in how the
+//! file is discovered. Text that addresses language models is treated as data.
 //!
-//! Refuses: to let a title or a note break out of its line.
+//! Titles and notes are escaped so that they cannot start another line or link.
 
 use std::io::{self, Write};
 
@@ -12,22 +13,22 @@ use rutter_finding::{Finding, FindingSink, Place, quoted};
 
 use crate::rules;
 
-/// More than this is no index any more (D89).
-const MOST_BYTES: usize = 1_000_000;
+/// Files with more bytes are reported as too large for an index (D89).
+const MAX_BYTES: usize = 1_000_000;
 
-/// What stands above the sections.
+/// The part of an llms.txt above its sections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Head<'a> {
-    /// Name of the site.
+pub struct LlmsHead<'a> {
+    /// The name of the site.
     pub title: &'a str,
-    /// One sentence about it; may be empty.
+    /// One sentence about the site; may be empty.
     pub summary: &'a str,
-    /// Paragraphs of further explanation.
+    /// Further paragraphs.
     pub notes: &'a [&'a str],
 }
 
 /// Writes `# title`, `> summary` and the notes as paragraphs.
-pub fn write_head(out: &mut impl Write, head: &Head<'_>) -> io::Result<()> {
+pub fn write_head(out: &mut impl Write, head: &LlmsHead<'_>) -> io::Result<()> {
     out.write_all(b"# ")?;
     write_line(out, head.title, Escape::Start)?;
     out.write_all(b"\n")?;
@@ -44,14 +45,14 @@ pub fn write_head(out: &mut impl Write, head: &Head<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes `## title` between empty lines.
+/// Writes `## title` with an empty line before and after it.
 pub fn write_section(out: &mut impl Write, title: &str) -> io::Result<()> {
     out.write_all(b"\n## ")?;
     write_line(out, title, Escape::Start)?;
     out.write_all(b"\n\n")
 }
 
-/// Writes `- [title](url): note`, without the colon where the note is empty.
+/// Writes `- [title](url): note`, without the colon if the note is empty.
 ///
 /// ```
 /// let mut out = Vec::new();
@@ -65,7 +66,7 @@ pub fn write_link(out: &mut impl Write, title: &str, url: &str, note: &str) -> i
     out.write_all(b"](")?;
     for c in url.trim().chars() {
         match c {
-            // These would end the address.
+            // These characters would end the URL.
             '(' => out.write_all(b"%28")?,
             ')' => out.write_all(b"%29")?,
             '<' => out.write_all(b"%3C")?,
@@ -88,11 +89,11 @@ enum Escape {
     Nothing,
     /// Brackets and backslashes.
     Brackets,
-    /// A first character that would begin another kind of block.
+    /// A first character that would start another Markdown block.
     Start,
 }
 
-/// Writes text on one line, white space made single.
+/// Writes text on one line with white space collapsed to single spaces.
 fn write_line(out: &mut impl Write, text: &str, escape: Escape) -> io::Result<()> {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control());
     let mut is_first = true;
@@ -108,7 +109,7 @@ fn write_line(out: &mut impl Write, text: &str, escape: Escape) -> io::Result<()
             let next = rest.peek().copied().unwrap_or(' ');
             let is_link = c == ']' && matches!(next, '(' | '[' | ':');
             match c {
-                // Raw HTML would run where the file is rendered.
+                // Raw HTML would take effect where the file is rendered.
                 '<' => out.write_all(b"&lt;")?,
                 '&' if next.is_ascii_alphanumeric() || next == '#' => out.write_all(b"&amp;")?,
                 _ => {
@@ -124,48 +125,48 @@ fn write_line(out: &mut impl Write, text: &str, escape: Escape) -> io::Result<()
     Ok(())
 }
 
-/// An llms.txt as it was read.
+/// A parsed llms.txt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Llms {
-    /// The first heading of the first level.
+    /// The first level-1 heading.
     pub title: Option<String>,
-    /// The quoted text below it.
+    /// The quoted text above the first section.
     pub summary: Option<String>,
-    /// The headings of the second level and their links.
+    /// The level-2 headings and their links.
     pub sections: Vec<LlmsSection>,
 }
 
 /// A section of links.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LlmsSection {
-    /// Its heading.
+    /// The heading.
     pub title: String,
-    /// Its links, in order.
+    /// The links in file order.
     pub links: Vec<LlmsLink>,
 }
 
 /// A link with its note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LlmsLink {
-    /// The text of the link.
+    /// The link text.
     pub title: String,
-    /// Where it leads.
+    /// The link target.
     pub url: String,
-    /// What stands behind it; may be empty.
+    /// The text after the link; may be empty.
     pub note: String,
-    /// Its line, counted from 1.
+    /// The line number, counted from 1.
     pub line: u64,
 }
 
 impl Llms {
-    /// Every link of every section.
+    /// Returns the links of all sections.
     pub fn links(&self) -> impl Iterator<Item = &LlmsLink> {
         self.sections.iter().flat_map(|section| &section.links)
     }
 }
 
-/// What a line is.
-enum Part<'t> {
+/// The content of one line.
+enum LineContent<'t> {
     Title(&'t str),
     Section(&'t str),
     Quote(&'t str),
@@ -174,26 +175,26 @@ enum Part<'t> {
     Nothing,
 }
 
-/// Reads a file; what is neither heading, quote nor list of links is left out.
+/// Parses an llms.txt; lines that are not headings, quotes or links are ignored.
 pub fn parse(text: &str) -> Llms {
     let mut llms = Llms::default();
-    for_each(text, &mut |_, part| match part {
-        Part::Title(title) => {
-            llms.title.get_or_insert_with(|| unescaped(title));
+    for_each_line(text, &mut |_, parse_line| match parse_line {
+        LineContent::Title(title) => {
+            llms.title.get_or_insert_with(|| unescape(title));
         }
-        Part::Quote(text) if llms.sections.is_empty() => {
+        LineContent::Quote(text) if llms.sections.is_empty() => {
             let summary = llms.summary.get_or_insert_default();
             if !summary.is_empty() && !text.is_empty() {
                 summary.push(' ');
             }
-            summary.push_str(&decoded(&text.replace("\\]", "]")));
+            summary.push_str(&decode_entities(&text.replace("\\]", "]")));
         }
-        Part::Section(title) => {
-            llms.sections.push(LlmsSection { title: unescaped(title), links: Vec::new() });
+        LineContent::Section(title) => {
+            llms.sections.push(LlmsSection { title: unescape(title), links: Vec::new() });
         }
-        Part::Item(Some(link)) => {
+        LineContent::Item(Some(parse_link)) => {
             if let Some(section) = llms.sections.last_mut() {
-                section.links.push(link);
+                section.links.push(parse_link);
             }
         }
         _ => {}
@@ -201,9 +202,9 @@ pub fn parse(text: &str) -> Llms {
     llms
 }
 
-/// Judges a file.
-pub fn judge(text: &str, sink: &mut dyn FindingSink) {
-    if MOST_BYTES < text.len() {
+/// Checks an llms.txt and reports problems to `sink`.
+pub fn check(text: &str, sink: &mut dyn FindingSink) {
+    if MAX_BYTES < text.len() {
         let detail = format!("{} bytes", text.len());
         sink.report(Finding::new(&rules::LLMS_TOO_LARGE, Place::WHOLE, detail));
     }
@@ -216,30 +217,30 @@ pub fn judge(text: &str, sink: &mut dyn FindingSink) {
         return;
     }
     let (mut has_title, mut has_summary, mut has_section) = (false, false, false);
-    let mut late = None;
-    for_each(text, &mut |line, part| {
-        let mut found = |rule, detail: String| {
+    let mut early_text = None;
+    for_each_line(text, &mut |line, parse_line| {
+        let mut report = |rule, detail: String| {
             sink.report(Finding::new(rule, Place::line(line), detail));
         };
-        let is_blank = matches!(part, Part::Nothing);
-        match part {
-            Part::Nothing => {}
-            Part::Title(_) => has_title = true,
-            Part::Quote(_) => has_summary |= !has_section,
-            Part::Section(_) => has_section = true,
-            Part::Item(None) if has_section => found(&rules::LLMS_NO_LINK, String::new()),
-            Part::Item(Some(link)) if !is_followable(&link.url) => {
-                found(&rules::LLMS_BAD_LINK, quoted(&link.url));
+        let is_blank = matches!(parse_line, LineContent::Nothing);
+        match parse_line {
+            LineContent::Nothing => {}
+            LineContent::Title(_) => has_title = true,
+            LineContent::Quote(_) => has_summary |= !has_section,
+            LineContent::Section(_) => has_section = true,
+            LineContent::Item(None) if has_section => report(&rules::LLMS_NO_LINK, String::new()),
+            LineContent::Item(Some(parse_link)) if !is_usable_target(&parse_link.url) => {
+                report(&rules::LLMS_BAD_LINK, quoted(&parse_link.url));
             }
-            Part::Item(_) | Part::Text => {}
+            LineContent::Item(_) | LineContent::Text => {}
         }
-        if !has_title && late.is_none() && !is_blank {
-            late = Some(line);
+        if !has_title && early_text.is_none() && !is_blank {
+            early_text = Some(line);
         }
     });
     if !has_title {
         sink.report(Finding::new(&rules::LLMS_NO_TITLE, Place::WHOLE, ""));
-    } else if let Some(line) = late {
+    } else if let Some(line) = early_text {
         sink.report(Finding::new(&rules::LLMS_LATE_TITLE, Place::line(line), ""));
     }
     if !has_summary {
@@ -247,12 +248,12 @@ pub fn judge(text: &str, sink: &mut dyn FindingSink) {
     }
 }
 
-fn is_followable(url: &str) -> bool {
+fn is_usable_target(url: &str) -> bool {
     url.starts_with('/') || rutter_page::HttpUrl::parse(url).is_ok()
 }
 
-/// Hands on every line outside fenced code with what it is.
-fn for_each(text: &str, take: &mut dyn FnMut(u64, Part<'_>)) {
+/// Calls `visit` with every line and its content; fenced code counts as text.
+fn for_each_line(text: &str, visit: &mut dyn FnMut(u64, LineContent<'_>)) {
     let mut fence: Option<&str> = None;
     for (number, line) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
         let line = line.trim();
@@ -260,37 +261,37 @@ fn for_each(text: &str, take: &mut dyn FnMut(u64, Part<'_>)) {
             if line.starts_with(mark) {
                 fence = None;
             }
-            take(number, Part::Text);
+            visit(number, LineContent::Text);
             continue;
         }
         fence = ["```", "~~~"].into_iter().find(|mark| line.starts_with(mark));
-        take(number, part(line, number));
+        visit(number, parse_line(line, number));
     }
 }
 
-fn part(line: &str, number: u64) -> Part<'_> {
+fn parse_line(line: &str, number: u64) -> LineContent<'_> {
     if line.is_empty() {
-        return Part::Nothing;
+        return LineContent::Nothing;
     }
     if let Some(title) = line.strip_prefix("## ") {
-        return Part::Section(title.trim());
+        return LineContent::Section(title.trim());
     }
     if let Some(title) = line.strip_prefix("# ") {
-        return Part::Title(title.trim());
+        return LineContent::Title(title.trim());
     }
     if let Some(text) = line.strip_prefix('>') {
-        return Part::Quote(text.trim());
+        return LineContent::Quote(text.trim());
     }
     for mark in ["- ", "* ", "+ "] {
         if let Some(item) = line.strip_prefix(mark) {
-            return Part::Item(link(item.trim(), number));
+            return LineContent::Item(parse_link(item.trim(), number));
         }
     }
-    Part::Text
+    LineContent::Text
 }
 
-/// Reads `[title](url): note`.
-fn link(item: &str, line: u64) -> Option<LlmsLink> {
+/// Parses `[title](url): note`.
+fn parse_link(item: &str, line: u64) -> Option<LlmsLink> {
     let start = item.find('[')?;
     let rest = item.get(start + 1..)?;
     let (mut depth, mut end, mut is_escaped) = (1_u32, None, false);
@@ -310,14 +311,14 @@ fn link(item: &str, line: u64) -> Option<LlmsLink> {
     let (title, rest) = rest.split_at(end?);
     let rest = rest.strip_prefix("](")?;
     let (url, note) = rest.split_once(')')?;
-    // A title of the link in quotes is no part of the address.
+    // A quoted link title is not part of the URL.
     let url = url.split_whitespace().next()?.trim_matches(['<', '>']);
     let note = note.trim_start().trim_start_matches([':', '-', '–', '—']).trim();
-    let (title, note) = (unescaped(title), decoded(&note.replace("\\]", "]")));
+    let (title, note) = (unescape(title), decode_entities(&note.replace("\\]", "]")));
     Some(LlmsLink { title, url: url.to_owned(), note, line })
 }
 
-fn unescaped(text: &str) -> String {
+fn unescape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.trim().chars().peekable();
     while let Some(c) = chars.next() {
@@ -331,10 +332,10 @@ fn unescaped(text: &str) -> String {
             out.push(next);
         }
     }
-    decoded(&out)
+    decode_entities(&out)
 }
 
-/// Text without the entities that we write.
-fn decoded(text: &str) -> String {
+/// Decodes the entities that `write_line` writes.
+fn decode_entities(text: &str) -> String {
     text.replace("&lt;", "<").replace("&amp;", "&")
 }

@@ -1,94 +1,91 @@
-//! robots.txt by RFC 9309: which agent may fetch which address.
+//! Parses robots.txt (RFC 9309) and decides which agent may fetch which URL.
 //!
-//! Bytes become groups of rules in [`Robots::parse`], which never fails; an
-//! unreadable line is ignored. [`merge()`] adds what a site wants to say to the
-//! owner's file, [`judge()`] says what is wrong with one.
+//! [`Robots::parse`] turns bytes into groups of rules. It never fails: invalid
+//! lines are ignored, and bytes after [`Robots::MAX_BYTES`] are not read.
+//! [`merge()`] adds lines to an existing file, [`check()`] reports problems.
 //!
-//! Refuses: to read more than [`Robots::MOST_BYTES`], to take an unreadable
-//! line for a ban, and to let an Allow line reach further than its letters.
-//!
-//! Habits beyond the RFC, all on the polite side: a missing colon and some
-//! misspellings are understood, a name is read up to its first space or slash.
-//! One vendor's habit is not followed: that `Allow: /a/index.html` also allows
-//! `/a/`; the RFC does not say so, and it would fetch what is forbidden.
+//! Beyond the RFC, the parser accepts a missing colon and some misspellings,
+//! and reads an agent name up to the first space or slash. Both make the result
+//! stricter. One vendor treats `Allow: /a/index.html` as permission for `/a/`;
+//! the RFC does not, so this parser does not either.
 
-mod agents;
-mod judge;
+mod ai_agents;
+mod check;
 mod lines;
 mod merge;
 mod pattern;
 
-pub use judge::judge;
-pub use merge::{AgentGroup, Wishes, merge};
+pub use check::check;
+pub use merge::{AgentGroup, RobotsAdditions, merge};
 
-use lines::{Directive, directive, lines, without_bom};
-use pattern::{Target, forms};
+use lines::{Directive, lines, parse_directive, without_bom};
+use pattern::{TargetPath, pattern_forms};
 
-/// The rules of one robots.txt.
+/// A parsed robots.txt.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Robots {
-    groups: Vec<Group>,
+    groups: Vec<RuleGroup>,
     sitemaps: Vec<(u64, String)>,
-    /// `Content-Signal` lines before the first group: they are for all.
-    signals: Vec<Signal>,
+    /// `Content-Signal` lines before the first group; they apply to all agents.
+    signals: Vec<ContentSignal>,
 }
 
-/// A `Content-Signal` line: the addresses it is about, and what it says.
+/// A `Content-Signal` line: the paths that it applies to, and its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Signal {
-    about: RobotsRule,
+struct ContentSignal {
+    path_rule: RobotsRule,
     text: String,
 }
 
-/// What is said to an agent about an address.
+/// The decision whether an agent may fetch a URL.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verdict<'r> {
-    /// Whether it may be fetched.
+    /// Whether the agent may fetch the URL.
     pub is_allowed: bool,
-    /// The rule that decided; `None` where no rule matches.
+    /// The deciding rule; `None` if no rule matches.
     pub rule: Option<&'r RobotsRule>,
 }
 
 /// One Allow or Disallow line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RobotsRule {
-    /// Its line, counted from 1.
+    /// The line number, counted from 1.
     pub line: u64,
-    /// Allow, or else Disallow.
+    /// Whether this is an Allow line; otherwise it is a Disallow line.
     pub is_allow: bool,
-    /// The pattern as it is written; empty patterns match nothing.
+    /// The pattern as written; an empty pattern matches nothing.
     pub pattern: String,
-    /// The pattern with every byte beyond ASCII encoded.
-    light: Vec<u8>,
-    /// The same, with encoded letters, digits and `-._~` decoded.
-    full: Vec<u8>,
+    /// The pattern with non-ASCII bytes percent-encoded.
+    written: Vec<u8>,
+    /// Like `written`, with percent-encoded letters, digits and `-._~` decoded.
+    normalised: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-struct Group {
-    agents: Vec<Agent>,
+struct RuleGroup {
+    agents: Vec<AgentName>,
     rules: Vec<RobotsRule>,
     delay: Option<f64>,
-    signals: Vec<Signal>,
+    signals: Vec<ContentSignal>,
 }
 
 /// A name on a `User-agent` line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Agent {
+struct AgentName {
     line: u64,
-    /// Up to the first space or slash; `*` for all.
+    /// The name up to the first space or slash; `*` for all agents.
     name: String,
-    /// The part of it that RFC 9309 lets be a product token.
+    /// The beginning of the name that is a product token by RFC 9309.
     token: String,
 }
 
 impl Robots {
-    /// How much of a file is read: 500 KiB.
-    pub const MOST_BYTES: usize = 512_000;
-    /// How much of a line is read.
-    pub const LONGEST_LINE: usize = 16_664;
+    /// The maximum number of bytes that are read: 500 KiB.
+    pub const MAX_BYTES: usize = 512_000;
+    /// The maximum number of bytes that are read of one line.
+    pub const MAX_LINE_BYTES: usize = 16_664;
 
-    /// Reads a file; what cannot be understood is left out.
+    /// Parses a file; invalid lines are ignored.
     ///
     /// ```
     /// # use rutter_signpost::robots::Robots;
@@ -99,37 +96,37 @@ impl Robots {
     pub fn parse(bytes: &[u8]) -> Self {
         let mut robots = Self::default();
         let mut is_open = false;
-        for line in lines(read_part(bytes)) {
-            let (directive, _) = directive(line.text);
-            match directive {
-                Directive::Agent(value) => {
+        for line in lines(readable_part(bytes)) {
+            let (parse_directive, _) = parse_directive(line.text);
+            match parse_directive {
+                Directive::AgentName(value) => {
                     if !is_open {
-                        robots.groups.push(Group::default());
+                        robots.groups.push(RuleGroup::default());
                         is_open = true;
                     }
                     if let Some(group) = robots.groups.last_mut() {
-                        group.agents.push(Agent::new(line.number, value));
+                        group.agents.push(AgentName::new(line.number, value));
                     }
                 }
                 Directive::Allow(value) | Directive::Disallow(value) => {
                     is_open = false;
                     if let Some(group) = robots.groups.last_mut() {
-                        let is_allow = matches!(directive, Directive::Allow(_));
+                        let is_allow = matches!(parse_directive, Directive::Allow(_));
                         group.rules.push(RobotsRule::new(line.number, is_allow, value));
                     }
                 }
                 Directive::Delay(value) => {
                     if let Some(group) = robots.groups.last_mut() {
-                        group.delay = group.delay.or_else(|| seconds(value));
+                        group.delay = group.delay.or_else(|| parse_seconds(value));
                     }
                 }
                 Directive::Sitemap(value) => {
                     let value = String::from_utf8_lossy(value).into_owned();
                     robots.sitemaps.push((line.number, value));
                 }
-                Directive::Signal(value) => {
-                    // The group goes on: it is no rule about fetching.
-                    let signal = Signal::new(line.number, value);
+                Directive::ContentSignal(value) => {
+                    // The line is not a rule about fetching, so it does not end the agent list.
+                    let signal = ContentSignal::new(line.number, value);
                     match robots.groups.last_mut() {
                         Some(group) => group.signals.push(signal),
                         None => robots.signals.push(signal),
@@ -141,26 +138,26 @@ impl Robots {
         robots
     }
 
-    /// Says whether `agent` may fetch `target`, and which rule decides.
+    /// Decides whether `agent` may fetch `target`, and by which rule.
     ///
-    /// `agent` is a product token such as `GPTBot`, in any case; what follows
-    /// a slash does not count. `target` is an absolute URL or a path with its
-    /// query. The groups that name the agent count together; where none does,
-    /// those for `*`. The longest matching rule wins, Allow wins a tie
-    /// (RFC 9309, 2.2.2).
+    /// `agent` is a product token such as `GPTBot` in any case; the part after
+    /// a slash is ignored. `target` is an absolute URL or a path with query.
+    /// All groups that name the agent count together; if there is none, the
+    /// groups for `*` count. The longest matching rule wins, and Allow wins a
+    /// tie (RFC 9309, 2.2.2).
     ///
-    /// Percent-encoding is normalised before patterns are compared. Only an
-    /// Allow line must fit as it is written: where the RFC and the matchers
-    /// before it differ, the answer is the stricter one.
+    /// Percent-encoding is normalised before patterns are compared. An Allow
+    /// pattern must also match as written, so that the result is the stricter
+    /// one where RFC 9309 and older parsers differ.
     pub fn verdict(&self, agent: &str, target: &str) -> Verdict<'_> {
-        let target = Target::new(target);
+        let target = TargetPath::new(target);
         if target.is_robots_txt() {
             return Verdict { is_allowed: true, rule: None };
         }
         let mut best: Option<&RobotsRule> = None;
         for rule in self.groups_for(agent).flat_map(|group| &group.rules) {
             let is_better = best.is_none_or(|best| {
-                (best.full.len(), best.is_allow) < (rule.full.len(), rule.is_allow)
+                (best.normalised.len(), best.is_allow) < (rule.normalised.len(), rule.is_allow)
             });
             if is_better && rule.matches(&target) {
                 best = Some(rule);
@@ -169,75 +166,74 @@ impl Robots {
         Verdict { is_allowed: best.is_none_or(|rule| rule.is_allow), rule: best }
     }
 
-    /// Tells whether `agent` may fetch `target`; see [`Robots::verdict`].
+    /// Returns whether `agent` may fetch `target`; see [`Robots::verdict`].
     pub fn is_allowed(&self, agent: &str, target: &str) -> bool {
         self.verdict(agent, target).is_allowed
     }
 
-    /// The values of `Sitemap` lines and where they stand.
+    /// Returns the line numbers and values of the `Sitemap` lines.
     pub fn sitemaps(&self) -> impl Iterator<Item = (u64, &str)> {
         self.sitemaps.iter().map(|(line, url)| (*line, url.as_str()))
     }
 
-    /// Seconds the agent is asked to wait between requests.
+    /// Returns the number of seconds that the agent should wait between requests.
     pub fn crawl_delay(&self, agent: &str) -> Option<f64> {
         self.groups_for(agent).find_map(|group| group.delay)
     }
 
-    /// Whether there is any `Content-Signal` line.
+    /// Returns whether the file has a `Content-Signal` line.
     pub fn has_signals(&self) -> bool {
         let mut groups = self.groups.iter();
         !self.signals.is_empty() || groups.any(|group| !group.signals.is_empty())
     }
 
-    /// What `Content-Signal` lines say to an agent about an address: those of
-    /// its own groups where it has any with such lines, else those for all.
-    /// Addresses fit as they do for a Disallow line.
+    /// Returns the `Content-Signal` texts that apply to `agent` and `target`.
+    ///
+    /// The lines in groups that name the agent count; if there are none, the
+    /// lines for all agents count. Paths match as in a Disallow line.
     pub fn signals(&self, agent: &str, target: &str) -> Vec<&str> {
-        let target = Target::new(target);
+        let target = TargetPath::new(target);
         let own = || self.groups_for(agent).flat_map(|group| &group.signals);
-        let all = self.groups.iter().filter(|group| group.is_for_all());
+        let all = self.groups.iter().filter(|group| group.is_wildcard_group());
         let all = self.signals.iter().chain(all.flat_map(|group| &group.signals));
-        let lines: Vec<&Signal> =
+        let lines: Vec<&ContentSignal> =
             if own().next().is_some() { own().collect() } else { all.collect() };
-        let fitting = lines.into_iter().filter(|signal| signal.about.matches(&target));
+        let fitting = lines.into_iter().filter(|signal| signal.path_rule.matches(&target));
         fitting.map(|signal| signal.text.as_str()).collect()
     }
 
-    /// The rules for `*`, in order.
+    /// Returns the rules for `*` in file order.
     pub fn rules_for_all(&self) -> impl Iterator<Item = &RobotsRule> {
-        self.groups.iter().filter(|group| group.is_for_all()).flat_map(|group| &group.rules)
+        self.groups.iter().filter(|group| group.is_wildcard_group()).flat_map(|group| &group.rules)
     }
 
-    /// The names that have groups of their own, `*` not among them.
+    /// Returns all agent names except `*`.
     pub fn agents(&self) -> impl Iterator<Item = &str> {
         let agents = self.groups.iter().flat_map(|group| &group.agents);
-        agents.filter(|agent| !agent.is_all()).map(|agent| agent.name.as_str())
+        agents.filter(|agent| !agent.is_wildcard()).map(|agent| agent.name.as_str())
     }
 
-    /// The groups that name an agent; those for `*` where none does.
-    fn groups_for(&self, agent: &str) -> impl Iterator<Item = &Group> {
+    /// Returns the groups that name an agent, or the groups for `*` if none does.
+    fn groups_for(&self, agent: &str) -> impl Iterator<Item = &RuleGroup> {
         let agent = agent.split('/').next().unwrap_or_default().trim().to_owned();
-        let is_named = self.groups.iter().any(|group| group.is_for(&agent));
-        self.groups.iter().filter(
-            move |group| {
-                if is_named { group.is_for(&agent) } else { group.is_for_all() }
-            },
-        )
+        let is_named = self.groups.iter().any(|group| group.names_agent(&agent));
+        self.groups.iter().filter(move |group| {
+            if is_named { group.names_agent(&agent) } else { group.is_wildcard_group() }
+        })
     }
 }
 
-impl Group {
-    fn is_for(&self, name: &str) -> bool {
-        self.agents.iter().any(|agent| agent.is_called(name))
+impl RuleGroup {
+    fn names_agent(&self, name: &str) -> bool {
+        self.agents.iter().any(|agent| agent.has_name(name))
     }
 
-    fn is_for_all(&self) -> bool {
-        self.agents.iter().any(Agent::is_all)
+    fn is_wildcard_group(&self) -> bool {
+        self.agents.iter().any(AgentName::is_wildcard)
     }
 }
 
-impl Agent {
+impl AgentName {
     fn new(line: u64, value: &[u8]) -> Self {
         let value = String::from_utf8_lossy(value);
         let name = value.split(|c: char| c.is_ascii_whitespace() || c == '/').next();
@@ -247,41 +243,45 @@ impl Agent {
         Self { line, name, token }
     }
 
-    fn is_all(&self) -> bool {
+    fn is_wildcard(&self) -> bool {
         self.name == "*"
     }
 
-    fn is_called(&self, name: &str) -> bool {
+    fn has_name(&self, name: &str) -> bool {
         !name.is_empty()
-            && !self.is_all()
+            && !self.is_wildcard()
             && (self.name.eq_ignore_ascii_case(name) || self.token.eq_ignore_ascii_case(name))
     }
 }
 
-impl Signal {
-    /// `/path signals`, or signals about everything.
+impl ContentSignal {
+    /// Parses `/path signals`, or signals that apply to every path.
     fn new(line: u64, value: &[u8]) -> Self {
         let end = value.iter().position(u8::is_ascii_whitespace).unwrap_or(value.len());
         let (first, rest) = value.split_at(end);
         let (path, text): (&[u8], _) =
             if first.starts_with(b"/") { (first, rest) } else { (b"/", value) };
         let text = String::from_utf8_lossy(text.trim_ascii()).into_owned();
-        Self { about: RobotsRule::new(line, false, path), text }
+        Self { path_rule: RobotsRule::new(line, false, path), text }
     }
 }
 
 impl RobotsRule {
     fn new(line: u64, is_allow: bool, value: &[u8]) -> Self {
-        let (light, full) = forms(value);
+        let (written, normalised) = pattern_forms(value);
         let pattern = String::from_utf8_lossy(value).into_owned();
-        Self { line, is_allow, pattern, light, full }
+        Self { line, is_allow, pattern, written, normalised }
     }
 
-    fn matches(&self, target: &Target) -> bool {
-        if self.full.is_empty() {
+    fn matches(&self, target: &TargetPath) -> bool {
+        if self.normalised.is_empty() {
             return false;
         }
-        if self.is_allow { target.fits_light(&self.light) } else { target.fits_full(&self.full) }
+        if self.is_allow {
+            target.matches_written(&self.written)
+        } else {
+            target.matches_normalised(&self.normalised)
+        }
     }
 }
 
@@ -289,15 +289,15 @@ fn is_token_char(c: char) -> bool {
     c.is_ascii_alphabetic() || matches!(c, '-' | '_')
 }
 
-fn seconds(value: &[u8]) -> Option<f64> {
-    let seconds: f64 = std::str::from_utf8(value).ok()?.parse().ok()?;
-    (seconds.is_finite() && 0.0 <= seconds).then_some(seconds)
+fn parse_seconds(value: &[u8]) -> Option<f64> {
+    let parse_seconds: f64 = std::str::from_utf8(value).ok()?.parse().ok()?;
+    (parse_seconds.is_finite() && 0.0 <= parse_seconds).then_some(parse_seconds)
 }
 
-/// The part that counts: without byte order mark, cut behind the last line
-/// that is whole, because half a rule may allow what the rule does not.
-fn read_part(bytes: &[u8]) -> &[u8] {
-    let part = match bytes.get(..Robots::MOST_BYTES) {
+/// Returns the part of the file that is parsed: without byte order mark, and
+/// cut after the last complete line, because a truncated rule may allow more.
+fn readable_part(bytes: &[u8]) -> &[u8] {
+    let part = match bytes.get(..Robots::MAX_BYTES) {
         Some(part) if !matches!(bytes.get(part.len()), None | Some(b'\n' | b'\r')) => {
             let is_line_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
             let end = part.iter().rposition(is_line_end).map_or(0, |at| at + 1);

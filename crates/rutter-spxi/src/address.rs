@@ -1,17 +1,18 @@
-//! Where an index and its packets lie, and what a DOI is.
+//! Addresses of an index and its packets, and the syntax of DOIs.
 
 use rutter_page::PageUrl;
 use url::Url;
 
 use crate::index::Entity;
 
-/// Path of the index below the root of a host.
-pub const INDEX: &str = "spxi-index.jsonld";
-/// Name of a packet.
-pub const PACKET: &str = "spxi-packet.jsonld";
+/// Path of the index at the root of a host.
+pub const INDEX_FILE: &str = "spxi-index.jsonld";
+/// File name of a packet.
+pub const PACKET_FILE: &str = "spxi-packet.jsonld";
 
-/// The path of the packet of a page, from the page's path (D68). A page that
-/// is told apart by its query has none.
+/// Returns the path of the packet of a page, derived from the path of the page (D68).
+///
+/// A URL with a query has no packet.
 ///
 /// ```
 /// # use rutter_spxi::packet_path;
@@ -36,27 +37,27 @@ pub fn packet_path(path: &str) -> Option<String> {
         matches!(ending.to_ascii_lowercase().as_str(), "html" | "htm" | "xhtml").then_some(stem)
     });
     Some(match (name, stem) {
-        ("", _) | (_, Some("index")) => format!("{folder}/{PACKET}"),
-        (_, Some(stem)) => format!("{folder}/{stem}/{PACKET}"),
-        (name, None) => format!("{folder}/{name}/{PACKET}"),
+        ("", _) | (_, Some("index")) => format!("{folder}/{PACKET_FILE}"),
+        (_, Some(stem)) => format!("{folder}/{stem}/{PACKET_FILE}"),
+        (name, None) => format!("{folder}/{name}/{PACKET_FILE}"),
     })
 }
 
-/// An address up to its fragment.
+/// Returns a URL without its fragment.
 pub fn without_fragment(url: &str) -> &str {
     url.split_once('#').map_or(url, |(page, _)| page)
 }
 
-/// The bare DOI of a text: of a DOI, with or without `doi:`, or of its address.
+/// Extracts a DOI from a text: a DOI with or without `doi:`, or its URL.
 ///
 /// ```
-/// # use rutter_spxi::doi;
+/// # use rutter_spxi::find_doi;
 /// for text in ["10.5555/light", "doi:10.5555/light", "https://doi.org/10.5555/light"] {
-///     assert_eq!(doi(text), Some("10.5555/light"));
+///     assert_eq!(find_doi(text), Some("10.5555/light"));
 /// }
-/// assert_eq!(doi("https://orcid.example/0000"), None);
+/// assert_eq!(find_doi("https://orcid.example/0000"), None);
 /// ```
-pub fn doi(text: &str) -> Option<&str> {
+pub fn find_doi(text: &str) -> Option<&str> {
     let roots = [
         "https://doi.org/",
         "http://doi.org/",
@@ -72,10 +73,11 @@ pub fn doi(text: &str) -> Option<&str> {
     (is_registrant && is_whole).then_some(bare)
 }
 
-/// Where to look for the packet of an entity, in order (D68): what the index
-/// names, what the page links to, what follows from the address of the page.
-/// Only addresses of the page's own site count (D88); a DOI is a deposit and
-/// no packet (D67).
+/// Returns the addresses where the packet of an entity may be found, in order (D68).
+///
+/// These are the address in the index, the link on the page, and the address derived from the URL
+/// of the page. Only addresses on the site of the page are used (D88). A DOI identifies a deposit,
+/// not a packet (D67).
 ///
 /// ```
 /// # use rutter_spxi::{Entity, packet_addresses};
@@ -97,7 +99,7 @@ pub fn packet_addresses(entity: &Entity, head_link: Option<&str>) -> Vec<String>
     let Some(page) = page.filter(|page| matches!(page.scheme(), "http" | "https")) else {
         return Vec::new();
     };
-    let named = entity.packet_ref.as_deref().filter(|text| doi(text).is_none());
+    let named = entity.packet_ref.as_deref().filter(|text| find_doi(text).is_none());
     let derived = if page.query().is_some() { None } else { packet_path(page.path()) };
     let mut found: Vec<String> = Vec::new();
     for text in [named, head_link, derived.as_deref()].into_iter().flatten() {
@@ -109,17 +111,17 @@ pub fn packet_addresses(entity: &Entity, head_link: Option<&str>) -> Vec<String>
     found
 }
 
-/// The address by which two pages are the same or not: without fragment.
+/// Returns the key that identifies a page: its URL without fragment.
 pub(crate) fn page_key(url: &str) -> Option<String> {
     PageUrl::parse(url).ok().map(|url| url.key().to_owned())
 }
 
-/// Scheme, host and port.
+/// Returns scheme, host and port of a URL.
 pub(crate) fn origin(url: &str) -> Option<String> {
     page_key(url).map(|key| origin_of_key(&key).to_owned())
 }
 
-/// The same, of an address that is written as a key.
+/// Returns scheme, host and port of a URL in key form.
 pub(crate) fn origin_of_key(key: &str) -> &str {
     let start = key.find("://").map_or(0, |at| at + 3);
     let end = key.get(start..).and_then(|rest| rest.find(['/', '?'])).map(|at| start + at);

@@ -1,115 +1,114 @@
-//! Compares an index with the rest of its site: rules 2, 4, 8 and 9, and the
-//! ways to find it.
+//! Compares an index with the rest of its site: rules 2, 4, 8 and 9, and discoverability.
 
 use std::collections::{HashMap, HashSet};
 
 use rutter_finding::{Finding, FindingSink, Place, Rule, quoted};
 use rutter_page::Timestamp;
 
-use crate::address::{INDEX, origin, page_key, without_fragment};
-use crate::graph::{At, Graph};
-use crate::index::{Entity, Index, Modified};
-use crate::judge::Given;
+use crate::address::{INDEX_FILE, origin, page_key, without_fragment};
+use crate::checker::CheckInput;
+use crate::graph::{JsonLdGraph, PlaceId};
+use crate::index::{Entity, ModifiedDate, SemanticIndex};
 use crate::marker::MarkerStatus;
-use crate::read::{EntitySeen, Seen};
+use crate::read::{EntityPlaces, IndexPlaces};
 use crate::rules;
-use crate::site::{Listed, Look, PageFacts, Pages, Signals};
+use crate::site::{Lookup, PageFacts, PageLookup, RobotsSignals, SitemapEntry};
 
-/// Where every vocabulary of SPXI would lie.
+/// Host of all SPXI namespaces.
 const SPXI_HOST: &str = "https://spxi.dev/";
 
-/// Compares with everything that is known.
+/// Compares the index with all available evidence.
 pub(crate) fn with_site(
-    graph: &Graph<'_>,
-    index: &Index,
-    seen: &Seen,
-    given: &Given<'_>,
+    graph: &JsonLdGraph<'_>,
+    index: &SemanticIndex,
+    places: &IndexPlaces,
+    given: &CheckInput<'_>,
     unchecked: &mut Vec<&'static str>,
     sink: &mut dyn FindingSink,
 ) {
     let home = given.address.or(index.id.as_deref()).and_then(origin);
-    let mut compare = Compare { graph, index, seen, home, sink };
+    let mut compare = IndexComparison { graph, index, places, home, sink };
     match given.site.pages {
         Some(pages) => compare.pages(pages, unchecked),
         None => unchecked.extend(["pages (rule 2)", "markers (rule 4)", "links of pages"]),
     }
     match &given.site.sitemap {
-        Look::NotChecked => unchecked.push("sitemap.xml (rules 8 and 9)"),
-        Look::Unreachable(why) => compare.report(&rules::SITEMAP_MISSING, At::ROOT, why),
-        Look::Found(listed) => compare.sitemap(listed, given.now),
+        Lookup::NotChecked => unchecked.push("sitemap.xml (rules 8 and 9)"),
+        Lookup::Unreachable(why) => compare.report(&rules::SITEMAP_MISSING, PlaceId::ROOT, why),
+        Lookup::Found(listed) => compare.sitemap(listed, given.now),
     }
     for (line, namespace) in &given.site.foreign {
         if namespace.starts_with(SPXI_HOST) {
             let detail = format!("sitemap.xml line {line}");
-            compare.report(&rules::SITEMAP_ELEMENT, At::ROOT, &detail);
+            compare.report(&rules::SITEMAP_ELEMENT, PlaceId::ROOT, &detail);
         }
     }
     match &given.site.robots {
-        Look::NotChecked => unchecked.push("robots.txt"),
-        Look::Unreachable(why) => compare.report(&rules::ROBOTS_SILENT, At::ROOT, why),
-        Look::Found(signals) => compare.robots(signals),
+        Lookup::NotChecked => unchecked.push("robots.txt"),
+        Lookup::Unreachable(why) => compare.report(&rules::ROBOTS_SILENT, PlaceId::ROOT, why),
+        Lookup::Found(signals) => compare.robots(signals),
     }
     match &given.site.llms {
-        Look::NotChecked => unchecked.push("llms.txt"),
-        Look::Unreachable(why) => compare.report(&rules::LLMS_SILENT, At::ROOT, why),
-        Look::Found(text) => {
+        Lookup::NotChecked => unchecked.push("llms.txt"),
+        Lookup::Unreachable(why) => compare.report(&rules::LLMS_SILENT, PlaceId::ROOT, why),
+        Lookup::Found(text) => {
             if !names_index(text) {
-                compare.report(&rules::LLMS_SILENT, At::ROOT, "");
+                compare.report(&rules::LLMS_SILENT, PlaceId::ROOT, "");
             }
         }
     }
 }
 
-/// Tells whether a text names the index: an address, absolute or from the
-/// root, that ends in its name (D82).
+/// Returns whether a text names the index: an absolute URL or a path from the root that ends in
+/// its file name (D82).
 fn names_index(text: &str) -> bool {
     let is_end = |c: Option<char>| {
         c.is_none_or(|c| !(c.is_alphanumeric() || matches!(c, '/' | '-' | '_' | '%')))
     };
-    text.match_indices(INDEX).any(|(at, _)| {
+    text.match_indices(INDEX_FILE).any(|(at, _)| {
         let before = text.get(..at).unwrap_or_default();
-        let after = text.get(at + INDEX.len()..).unwrap_or_default();
-        // A full stop may end the sentence.
+        let after = text.get(at + INDEX_FILE.len()..).unwrap_or_default();
+        // The address may end a sentence.
         before.ends_with('/') && is_end(after.trim_start_matches('.').chars().next())
     })
 }
 
-struct Compare<'g, 'v, 's> {
-    graph: &'g Graph<'v>,
-    index: &'g Index,
-    seen: &'g Seen,
+struct IndexComparison<'g, 'v, 's> {
+    graph: &'g JsonLdGraph<'v>,
+    index: &'g SemanticIndex,
+    places: &'g IndexPlaces,
     home: Option<String>,
     sink: &'s mut dyn FindingSink,
 }
 
-impl<'g> Compare<'g, '_, '_> {
-    fn report(&mut self, rule: &'static Rule, at: At, detail: &str) {
+impl<'g> IndexComparison<'g, '_, '_> {
+    fn report(&mut self, rule: &'static Rule, at: PlaceId, detail: &str) {
         self.sink.report(Finding::new(rule, self.graph.place(at), detail));
     }
 
-    /// Entities whose address is one, and where that stands.
+    /// Returns the entities that have a URL, with its position.
     fn entities(
         &self,
-    ) -> impl Iterator<Item = (&'g Entity, &'g EntitySeen, &'g str, At)> + use<'g> {
-        let all = self.index.entities.iter().zip(&self.seen.entities);
-        all.filter_map(|(entity, seen)| Some((entity, seen, entity.id.as_deref()?, seen.id?)))
+    ) -> impl Iterator<Item = (&'g Entity, &'g EntityPlaces, &'g str, PlaceId)> + use<'g> {
+        let all = self.index.entities.iter().zip(&self.places.entities);
+        all.filter_map(|(entity, places)| Some((entity, places, entity.id.as_deref()?, places.id?)))
     }
 
-    fn pages(&mut self, pages: &dyn Pages, unchecked: &mut Vec<&'static str>) {
+    fn pages(&mut self, pages: &dyn PageLookup, unchecked: &mut Vec<&'static str>) {
         let (mut is_page_unseen, mut is_marker_unseen) = (false, false);
-        for (entity, seen, id, at) in self.entities() {
+        for (entity, places, id, at) in self.entities() {
             let url = without_fragment(id);
             if page_key(url).is_none() {
                 continue;
             }
             match pages.look(url) {
-                Look::NotChecked => is_page_unseen = true,
-                Look::Unreachable(why) => self.report(&rules::UNREACHABLE, at, &why),
-                Look::Found(facts) => {
+                Lookup::NotChecked => is_page_unseen = true,
+                Lookup::Unreachable(why) => self.report(&rules::UNREACHABLE, at, &why),
+                Lookup::Found(facts) => {
                     self.page(id, at, &facts);
                     match pages.markers(url, &entity.markers) {
                         None => is_marker_unseen = true,
-                        Some(all) => self.markers(entity, seen, &all),
+                        Some(all) => self.markers(entity, places, &all),
                     }
                 }
             }
@@ -122,12 +121,12 @@ impl<'g> Compare<'g, '_, '_> {
         };
         for (page, has_link) in links {
             if !has_link {
-                self.report(&rules::HEAD_LINK_MISSING, At::ROOT, &quoted(&page));
+                self.report(&rules::HEAD_LINK_MISSING, PlaceId::ROOT, &quoted(&page));
             }
         }
     }
 
-    fn page(&mut self, id: &str, at: At, facts: &PageFacts) {
+    fn page(&mut self, id: &str, at: PlaceId, facts: &PageFacts) {
         if let Some(other) = &facts.moved_to {
             self.report(&rules::REDIRECTED, at, &quoted(other));
         }
@@ -139,16 +138,16 @@ impl<'g> Compare<'g, '_, '_> {
         }
     }
 
-    fn markers(&mut self, entity: &Entity, seen: &EntitySeen, statuses: &[MarkerStatus]) {
-        for ((marker, at), status) in entity.markers.iter().zip(&seen.markers).zip(statuses) {
+    fn markers(&mut self, entity: &Entity, places: &EntityPlaces, statuses: &[MarkerStatus]) {
+        for ((marker, at), status) in entity.markers.iter().zip(&places.markers).zip(statuses) {
             let (rule, detail) = match status {
                 MarkerStatus::Visible => continue,
                 MarkerStatus::Near(found) => (&rules::MARKER_NEAR, quoted(found)),
                 MarkerStatus::MetaOnly => {
-                    (&rules::MARKER_HIDDEN, format!("{} in a meta element", quoted(marker)))
+                    (&rules::MARKER_HIDDEN, format!("{} is only in a meta element", quoted(marker)))
                 }
                 MarkerStatus::JsonLdOnly => {
-                    (&rules::MARKER_HIDDEN, format!("{} in JSON-LD", quoted(marker)))
+                    (&rules::MARKER_HIDDEN, format!("{} is only in JSON-LD", quoted(marker)))
                 }
                 MarkerStatus::Absent => (&rules::MARKER_ABSENT, quoted(marker)),
             };
@@ -156,10 +155,10 @@ impl<'g> Compare<'g, '_, '_> {
         }
     }
 
-    fn sitemap(&mut self, listed: &[Listed], now: Option<Timestamp>) {
+    fn sitemap(&mut self, listed: &[SitemapEntry], now: Option<Timestamp>) {
         let own =
             |url: &str| self.home.as_ref().is_none_or(|home| origin(url).as_ref() == Some(home));
-        let own: Vec<&Listed> = listed.iter().filter(|one| own(&one.url)).collect();
+        let own: Vec<&SitemapEntry> = listed.iter().filter(|one| own(&one.url)).collect();
         self.freshness(&own, now);
         let surfaces: HashSet<String> = self
             .index
@@ -167,8 +166,8 @@ impl<'g> Compare<'g, '_, '_> {
             .iter()
             .filter_map(|surface| page_key(surface.id.as_deref()?))
             .collect();
-        let surfaces_at = self.seen.surfaces_at.or(self.seen.root).unwrap_or(At::ROOT);
-        let mut by_key: HashMap<String, &Listed> = HashMap::new();
+        let surfaces_at = self.places.surfaces_at.or(self.places.root).unwrap_or(PlaceId::ROOT);
+        let mut by_key: HashMap<String, &SitemapEntry> = HashMap::new();
         for one in own {
             let Some(key) = page_key(&one.url) else { continue };
             if !surfaces.contains(&key) {
@@ -185,11 +184,11 @@ impl<'g> Compare<'g, '_, '_> {
                 }
             }
         }
-        let mut told: HashSet<String> = HashSet::new();
+        let mut reported: HashSet<String> = HashSet::new();
         for (_, _, id, at) in self.entities() {
             let Some(key) = page_key(id) else { continue };
             let is_own = self.home.as_ref().is_none_or(|home| origin(id).as_ref() == Some(home));
-            if !is_own || told.contains(&key) {
+            if !is_own || reported.contains(&key) {
                 continue;
             }
             match by_key.get(&key) {
@@ -200,14 +199,14 @@ impl<'g> Compare<'g, '_, '_> {
                 }
                 Some(_) => {}
             }
-            told.insert(key);
+            reported.insert(key);
         }
     }
 
-    /// Rule 8, by days where one of the two is a day (D76).
-    fn freshness(&mut self, listed: &[&Listed], now: Option<Timestamp>) {
+    /// Rule 8; compares days if one of the two dates is a day (D76).
+    fn freshness(&mut self, listed: &[&SitemapEntry], now: Option<Timestamp>) {
         let Some(of_index) = self.index.modified else { return };
-        let is_past = |it: &Modified| now.is_none_or(|now| it.time <= now);
+        let is_past = |it: &ModifiedDate| now.is_none_or(|now| it.time <= now);
         let latest = listed.iter().filter_map(|one| one.modified).filter(is_past);
         let Some(latest) = latest.max_by_key(|it| it.time) else { return };
         let is_stale = if of_index.is_day || latest.is_day {
@@ -216,14 +215,18 @@ impl<'g> Compare<'g, '_, '_> {
             of_index.time < latest.time
         };
         if is_stale {
-            let at = self.seen.modified.or(self.seen.root).unwrap_or(At::ROOT);
-            self.report(&rules::STALE, at, &format!("{of_index}, the latest page {latest}"));
+            let at = self.places.modified.or(self.places.root).unwrap_or(PlaceId::ROOT);
+            self.report(
+                &rules::STALE,
+                at,
+                &format!("the index is of {of_index}, the latest page of {latest}"),
+            );
         }
     }
 
-    fn robots(&mut self, signals: &Signals) {
+    fn robots(&mut self, signals: &RobotsSignals) {
         if signals.sitemaps.is_empty() {
-            self.report(&rules::ROBOTS_SITEMAP, At::ROOT, "");
+            self.report(&rules::ROBOTS_SITEMAP, PlaceId::ROOT, "");
         }
         let names = |is: &dyn Fn(&&crate::site::AgentSignals) -> bool| {
             let names: Vec<&str> =
@@ -232,37 +235,37 @@ impl<'g> Compare<'g, '_, '_> {
         };
         let forbidden = names(&|agent| !agent.may_fetch);
         if !forbidden.is_empty() {
-            self.report(&rules::ROBOTS_FORBIDS, At::ROOT, &forbidden);
+            self.report(&rules::ROBOTS_FORBIDS, PlaceId::ROOT, &forbidden);
         }
         let silent = names(&|agent| agent.may_fetch && !agent.names_index);
         if !silent.is_empty() {
-            self.report(&rules::ROBOTS_SILENT, At::ROOT, &silent);
+            self.report(&rules::ROBOTS_SILENT, PlaceId::ROOT, &silent);
         }
         let has_packets = self.index.entities.iter().any(|entity| entity.packet_ref.is_some());
         let missing =
             names(&|agent| agent.names_index && !(agent.names_packets && agent.names_home_packet));
         if has_packets && !missing.is_empty() {
-            self.report(&rules::ROBOTS_PACKETS, At::ROOT, &missing);
+            self.report(&rules::ROBOTS_PACKETS, PlaceId::ROOT, &missing);
         }
     }
 }
 
-/// Whether a link of a sitemap is meant to lead to an index.
-fn is_meant(link: &crate::site::Link) -> bool {
+/// Returns whether a link of a sitemap is meant for an index.
+fn is_meant(link: &crate::site::SitemapLink) -> bool {
     link.hreflang.eq_ignore_ascii_case("x-spxi")
-        || without_fragment(&link.href).ends_with(&format!("/{INDEX}"))
+        || without_fragment(&link.href).ends_with(&format!("/{INDEX_FILE}"))
 }
 
-/// Where the index lies: where it says so itself, else at the root.
-fn place_of(index: &Index, home: Option<&str>) -> Option<String> {
-    let own = index.id.as_deref().and_then(page_key).filter(|key| key.ends_with(INDEX));
-    own.or_else(|| home.map(|home| format!("{home}/{INDEX}")))
+/// Returns the address of the index: its own `@id`, else the default at the root.
+fn place_of(index: &SemanticIndex, home: Option<&str>) -> Option<String> {
+    let own = index.id.as_deref().and_then(page_key).filter(|key| key.ends_with(INDEX_FILE));
+    own.or_else(|| home.map(|home| format!("{home}/{INDEX_FILE}")))
 }
 
-/// What is wrong with such a link.
-fn fault(link: &crate::site::Link, place: Option<&str>) -> Option<String> {
+/// Returns what is wrong with such a link.
+fn fault(link: &crate::site::SitemapLink, place: Option<&str>) -> Option<String> {
     let is_address = page_key(&link.href)
-        .is_some_and(|key| place.is_none_or(|place| key == place) && key.ends_with(INDEX));
+        .is_some_and(|key| place.is_none_or(|place| key == place) && key.ends_with(INDEX_FILE));
     if link.hreflang != "x-spxi" {
         Some(format!("hreflang {}", quoted(&link.hreflang)))
     } else if link.media_type.as_deref() != Some("application/ld+json") {
@@ -274,6 +277,6 @@ fn fault(link: &crate::site::Link, place: Option<&str>) -> Option<String> {
     }
 }
 
-fn day(modified: Modified) -> i64 {
+fn day(modified: ModifiedDate) -> i64 {
     modified.time.unix_seconds().div_euclid(86_400)
 }

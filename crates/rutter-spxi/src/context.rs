@@ -1,12 +1,11 @@
-//! What names mean: the contexts of JSON-LD, as far as they can be understood
-//! without a network (D75).
+//! JSON-LD contexts: expands names without network access (D75).
 //!
-//! Every name comes out as it would be written in the usual context, where
-//! names of schema.org are bare, and `spxi:` and `mp:` are prefixes; a name of
-//! another vocabulary comes out as its whole address.
+//! Every name is returned as it would be written in the usual context, where names of schema.org
+//! are bare and `spxi:` and `mp:` are prefixes. A name of another vocabulary is returned as its
+//! full IRI.
 //!
-//! Refuses: to fetch, to follow definitions in circles. Contexts that belong
-//! to a term instead of an object are not applied.
+//! Does not fetch remote contexts, does not follow cyclic definitions, and does not apply scoped
+//! contexts.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -14,12 +13,12 @@ use std::collections::{HashMap, HashSet};
 use rutter_finding::{Finding, FindingSink, Place, Rule, quoted};
 use url::Url;
 
-use crate::graph::{At, Places, Step};
-use crate::height::{HIGHEST, TooHigh, height};
-use crate::json::Value;
+use crate::graph::{PlaceId, PlaceTable, PointerStep};
+use crate::json::JsonValue;
+use crate::term_height::{MAX_HEIGHT, TermTooDeep, height};
 use crate::{MP, SCHEMA, SPXI, rules};
 
-/// The ways in which schema.org's own context is named.
+/// Addresses of the context of schema.org.
 const KNOWN: [&str; 4] = [
     "https://schema.org",
     "http://schema.org",
@@ -27,47 +26,47 @@ const KNOWN: [&str; 4] = [
     "https://schema.org/docs/jsonldcontext.jsonld",
 ];
 
-/// A context among all of a document.
+/// Index of a context in a [`ContextTable`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ctx(usize);
+pub(crate) struct ContextId(usize);
 
-/// Every context of a document; an inner one holds only what it changes.
+/// All contexts of a document. An inner context holds only its changes.
 #[derive(Debug)]
-pub(crate) struct Contexts<'v> {
-    all: Vec<Context<'v>>,
+pub(crate) struct ContextTable<'v> {
+    all: Vec<JsonLdContext<'v>>,
     remote: &'static Rule,
-    /// Whether a processor would stop here: because of an address, or a circle.
+    /// Whether a JSON-LD processor would stop here: at a remote context or a cycle.
     pub(crate) is_stopped: bool,
-    /// Terms defined in contexts other than the first.
+    /// Number of terms in contexts other than the first.
     pub(crate) n_inner: usize,
-    /// Terms defined anywhere.
+    /// Number of terms in all contexts.
     pub(crate) n_terms: usize,
-    /// Terms of contexts that belong to terms.
+    /// Number of terms in scoped contexts.
     pub(crate) n_scoped: usize,
-    /// Faults of the context that were told; each is told once.
-    told: HashSet<String>,
+    /// Problems of the context that were reported; each is reported once.
+    reported: HashSet<String>,
 }
 
 #[derive(Debug, Default)]
-struct Context<'v> {
+struct JsonLdContext<'v> {
     parent: Option<usize>,
-    terms: Terms<'v>,
-    vocab: Said,
-    base: Said,
+    terms: TermMap<'v>,
+    vocab: ContextIri,
+    base: ContextIri,
 }
 
-/// Terms by name. Most contexts have two or three, and every name of the
-/// document is looked up, so a few are simply compared.
+/// Terms by name. Most contexts have two or three terms, and every name in the document is looked
+/// up, so a few are compared one by one.
 #[derive(Debug, Default)]
-struct Terms<'v> {
-    all: Vec<(&'v str, Option<Term>)>,
+struct TermMap<'v> {
+    all: Vec<(&'v str, Option<TermDefinition>)>,
     by_name: HashMap<&'v str, usize>,
 }
 
-impl<'v> Terms<'v> {
+impl<'v> TermMap<'v> {
     const FEW: usize = 8;
 
-    fn get(&self, name: &str) -> Option<&Option<Term>> {
+    fn get(&self, name: &str) -> Option<&Option<TermDefinition>> {
         let at = if self.all.len() <= Self::FEW {
             self.all.iter().position(|(key, _)| *key == name)
         } else {
@@ -76,7 +75,7 @@ impl<'v> Terms<'v> {
         at.and_then(|at| self.all.get(at)).map(|(_, term)| term)
     }
 
-    fn insert(&mut self, name: &'v str, term: Option<Term>) {
+    fn insert(&mut self, name: &'v str, term: Option<TermDefinition>) {
         match self.by_name.get(name).and_then(|at| self.all.get_mut(*at)) {
             Some(known) => known.1 = term,
             None => {
@@ -87,17 +86,17 @@ impl<'v> Terms<'v> {
     }
 }
 
-/// What a context says about an address that names are completed by.
+/// Setting of a context for `@vocab` or `@base`.
 #[derive(Debug, Clone, Default)]
-enum Said {
+enum ContextIri {
     #[default]
     Nothing,
-    /// There is none, whatever outer contexts say.
+    /// Set to null, which hides the values of outer contexts.
     Cleared,
     Is(String),
 }
 
-impl Said {
+impl ContextIri {
     fn is_something(&self) -> bool {
         !matches!(self, Self::Nothing)
     }
@@ -107,85 +106,89 @@ impl Said {
     }
 }
 
-/// What a term stands for.
+/// Definition of a term.
 #[derive(Debug, Clone)]
-pub(crate) struct Term {
+pub(crate) struct TermDefinition {
     iri: String,
-    /// Whether its values are addresses.
+    /// Whether its values are IRIs.
     pub(crate) is_address: bool,
-    /// Whether its values are the members of an object.
+    /// Whether its values are the members of a map.
     pub(crate) is_map: bool,
     /// Whether its values are JSON literals.
     pub(crate) is_json: bool,
 }
 
-/// What a name is in the usual context.
+/// A name as written in the usual context.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Name<'v> {
-    /// A word of JSON-LD itself.
+pub(crate) enum ExpandedName<'v> {
+    /// A keyword of JSON-LD.
     Keyword(Cow<'v, str>),
-    /// A name.
+    /// A name of a vocabulary.
     Usual(Cow<'v, str>),
-    /// Nothing: the context says so.
+    /// No name: the context maps it to null.
     Nothing,
 }
 
-/// What is being defined in one object.
-struct Local<'v> {
-    pending: HashMap<&'v str, &'v Value<'v>>,
-    /// Terms whose definition has begun.
+/// Definitions in progress in one context object.
+struct LocalDefinitions<'v> {
+    pending: HashMap<&'v str, &'v JsonValue<'v>>,
+    /// Terms whose definition was started.
     begun: HashSet<&'v str>,
 }
 
-struct Circle;
+struct CyclicTerm;
 
-impl<'v> Contexts<'v> {
-    /// `remote` is the rule that a context at an address breaks.
+impl<'v> ContextTable<'v> {
+    /// `remote` is the rule for remote contexts.
     pub(crate) fn new(remote: &'static Rule) -> Self {
         Self {
-            all: vec![Context::default()],
+            all: vec![JsonLdContext::default()],
             remote,
             is_stopped: false,
             n_inner: 0,
             n_terms: 0,
             n_scoped: 0,
-            told: HashSet::new(),
+            reported: HashSet::new(),
         }
     }
 
-    /// The context without any definition.
-    pub(crate) fn empty() -> Ctx {
-        Ctx(0)
+    /// Returns the context without definitions.
+    pub(crate) fn empty() -> ContextId {
+        ContextId(0)
     }
 
-    /// The usual context, for a document that has none.
-    pub(crate) fn usual(&mut self) -> Ctx {
+    /// Returns the usual context, for a document without a context.
+    pub(crate) fn usual(&mut self) -> ContextId {
         let term = |iri: &str| {
             let iri = iri.to_owned();
-            Some(Term { iri, is_address: false, is_map: false, is_json: false })
+            Some(TermDefinition { iri, is_address: false, is_map: false, is_json: false })
         };
-        let mut terms = Terms::default();
+        let mut terms = TermMap::default();
         terms.insert("spxi", term(SPXI));
         terms.insert("mp", term(MP));
-        self.all.push(Context { terms, vocab: Said::Is(SCHEMA.to_owned()), ..Context::default() });
-        Ctx(self.all.len() - 1)
+        self.all.push(JsonLdContext {
+            terms,
+            vocab: ContextIri::Is(SCHEMA.to_owned()),
+            ..JsonLdContext::default()
+        });
+        ContextId(self.all.len() - 1)
     }
 
-    /// Takes the context of an object.
+    /// Reads the context of an object.
     pub(crate) fn define(
         &mut self,
-        value: &'v Value<'v>,
-        outer: Ctx,
-        at: At,
-        places: &mut Places<'v>,
+        value: &'v JsonValue<'v>,
+        outer: ContextId,
+        at: PlaceId,
+        places: &mut PlaceTable<'v>,
         sink: &mut dyn FindingSink,
-    ) -> Ctx {
+    ) -> ContextId {
         let n_before = self.n_terms;
-        let mut context = Context { parent: Some(outer.0), ..Context::default() };
+        let mut context = JsonLdContext { parent: Some(outer.0), ..JsonLdContext::default() };
         match value {
-            Value::List(items) => {
+            JsonValue::List(items) => {
                 for (n, item) in items.iter().enumerate() {
-                    let at = places.add(at, Step::Item(n));
+                    let at = places.add(at, PointerStep::Item(n));
                     self.apply(item, &mut context, at, places, sink);
                 }
             }
@@ -195,21 +198,23 @@ impl<'v> Contexts<'v> {
             self.n_inner += 1 + self.n_terms - n_before;
         }
         self.all.push(context);
-        Ctx(self.all.len() - 1)
+        ContextId(self.all.len() - 1)
     }
 
     fn apply(
         &mut self,
-        value: &'v Value<'v>,
-        context: &mut Context<'v>,
-        at: At,
-        places: &mut Places<'v>,
+        value: &'v JsonValue<'v>,
+        context: &mut JsonLdContext<'v>,
+        at: PlaceId,
+        places: &mut PlaceTable<'v>,
         sink: &mut dyn FindingSink,
     ) {
         match value {
-            Value::Null => *context = Context { parent: Some(0), ..Context::default() },
-            Value::Text(text) => self.apply_address(text, context, &places.show(at), sink),
-            Value::Map(members) => {
+            JsonValue::Null => {
+                *context = JsonLdContext { parent: Some(0), ..JsonLdContext::default() }
+            }
+            JsonValue::Text(text) => self.apply_address(text, context, &places.show(at), sink),
+            JsonValue::Map(members) => {
                 for (key, value) in members {
                     let mut report = |rule| {
                         let mut pointer = places.show(at);
@@ -217,13 +222,13 @@ impl<'v> Contexts<'v> {
                         sink.report(Finding::new(rule, Place { line: None, pointer }, ""));
                     };
                     match (key.as_ref(), value) {
-                        ("@vocab", Value::Null) => context.vocab = Said::Cleared,
-                        ("@base", Value::Null) => context.base = Said::Cleared,
-                        ("@base", Value::Text(text)) => {
-                            context.base = Said::Is(text.clone().into_owned());
+                        ("@vocab", JsonValue::Null) => context.vocab = ContextIri::Cleared,
+                        ("@base", JsonValue::Null) => context.base = ContextIri::Cleared,
+                        ("@base", JsonValue::Text(text)) => {
+                            context.base = ContextIri::Is(text.clone().into_owned());
                         }
-                        ("@vocab", Value::Text(_)) => {}
-                        ("@import", Value::Text(_)) => {
+                        ("@vocab", JsonValue::Text(_)) => {}
+                        ("@import", JsonValue::Text(_)) => {
                             self.is_stopped = true;
                             report(self.remote);
                         }
@@ -247,14 +252,14 @@ impl<'v> Contexts<'v> {
     fn apply_address(
         &mut self,
         text: &str,
-        context: &mut Context<'v>,
+        context: &mut JsonLdContext<'v>,
         pointer: &str,
         sink: &mut dyn FindingSink,
     ) {
         let place = Place { line: None, pointer: pointer.to_owned() };
         if is_known(text) {
-            context.vocab = Said::Is(SCHEMA.to_owned());
-            if self.told.insert("by name".to_owned()) {
+            context.vocab = ContextIri::Is(SCHEMA.to_owned());
+            if self.reported.insert("by name".to_owned()) {
                 sink.report(Finding::new(&rules::CONTEXT_BY_NAME, place, quoted(text)));
             }
             return;
@@ -265,15 +270,15 @@ impl<'v> Contexts<'v> {
 
     fn define_terms(
         &mut self,
-        object: &'v Value<'v>,
-        context: &mut Context<'v>,
-        at: At,
-        places: &mut Places<'v>,
+        object: &'v JsonValue<'v>,
+        context: &mut JsonLdContext<'v>,
+        at: PlaceId,
+        places: &mut PlaceTable<'v>,
         sink: &mut dyn FindingSink,
     ) {
-        if let Err(TooHigh(key)) = height(object, 0, &mut self.n_scoped) {
+        if let Err(TermTooDeep(key)) = height(object, 0, &mut self.n_scoped) {
             self.is_stopped = true;
-            if self.told.insert("circle".to_owned()) {
+            if self.reported.insert("circle".to_owned()) {
                 let mut pointer = places.show(at);
                 crate::json::push_step(&mut pointer, key);
                 let place = Place { line: None, pointer };
@@ -283,21 +288,21 @@ impl<'v> Contexts<'v> {
         let members = object.members();
         let is_term = |key: &str| !key.is_empty() && !key.starts_with('@');
         let pending = members.iter().filter(|(key, _)| is_term(key));
-        let mut local = Local {
+        let mut local = LocalDefinitions {
             pending: pending.map(|(key, value)| (key.as_ref(), value)).collect(),
             begun: HashSet::new(),
         };
-        if let Some(text) = object.get("@vocab").and_then(Value::as_str) {
+        if let Some(text) = object.get("@vocab").and_then(JsonValue::as_str) {
             let vocab = match self.expand(text, None, context, &mut local, 0) {
                 Ok(iri) => iri.unwrap_or_else(|| text.to_owned()),
-                Err(Circle) => text.to_owned(),
+                Err(CyclicTerm) => text.to_owned(),
             };
-            context.vocab = Said::Is(vocab);
+            context.vocab = ContextIri::Is(vocab);
         }
         for (key, value) in members.iter().filter(|(key, _)| is_term(key)) {
             self.n_terms += 1;
-            let is_form = matches!(value, Value::Null | Value::Text(_) | Value::Map(_));
-            // A circle has been told; its terms mean nothing.
+            let is_form = matches!(value, JsonValue::Null | JsonValue::Text(_) | JsonValue::Map(_));
+            // A cycle was reported already; its terms stay undefined.
             drop(self.define_term(key, context, &mut local, 0));
             if !is_form {
                 self.is_stopped = true;
@@ -312,41 +317,41 @@ impl<'v> Contexts<'v> {
     fn define_term(
         &mut self,
         key: &'v str,
-        context: &mut Context<'v>,
-        local: &mut Local<'v>,
+        context: &mut JsonLdContext<'v>,
+        local: &mut LocalDefinitions<'v>,
         depth: usize,
-    ) -> Result<(), Circle> {
+    ) -> Result<(), CyclicTerm> {
         if !local.begun.insert(key) {
-            // Finished, or a circle: then it has no meaning yet.
-            return if context.terms.get(key).is_some() { Ok(()) } else { Err(Circle) };
+            // The term is defined, or cyclic and still undefined.
+            return if context.terms.get(key).is_some() { Ok(()) } else { Err(CyclicTerm) };
         }
         let value = local.pending.get(key).copied();
         let written = match value {
-            Some(Value::Text(text)) => Some(text.as_ref()),
-            Some(value @ Value::Map(_)) => match value.get("@id") {
-                Some(Value::Text(text)) => Some(text.as_ref()),
+            Some(JsonValue::Text(text)) => Some(text.as_ref()),
+            Some(value @ JsonValue::Map(_)) => match value.get("@id") {
+                Some(JsonValue::Text(text)) => Some(text.as_ref()),
                 Some(_) => None,
                 None => Some(key),
             },
             _ => None,
         };
-        let expanded = if HIGHEST < depth {
-            Err(Circle)
+        let expanded = if MAX_HEIGHT < depth {
+            Err(CyclicTerm)
         } else {
             written.map_or(Ok(None), |text| self.expand(text, Some(key), context, local, depth))
         };
         let is_of = |name: &str, wanted: &[&str]| {
             let found = value.and_then(|value| value.get(name));
-            let one = found.and_then(Value::as_str);
+            let one = found.and_then(JsonValue::as_str);
             let many = found.map_or(&[][..], |found| match found {
-                Value::List(items) => items,
+                JsonValue::List(items) => items,
                 _ => &[],
             });
             one.into_iter()
-                .chain(many.iter().filter_map(Value::as_str))
+                .chain(many.iter().filter_map(JsonValue::as_str))
                 .any(|it| wanted.contains(&it))
         };
-        let term = expanded.as_ref().ok().and_then(Option::as_ref).map(|iri| Term {
+        let term = expanded.as_ref().ok().and_then(Option::as_ref).map(|iri| TermDefinition {
             iri: iri.clone(),
             is_address: is_of("@type", &["@id", "@vocab"]),
             is_map: is_of("@container", &["@language", "@index"]),
@@ -356,15 +361,15 @@ impl<'v> Contexts<'v> {
         expanded.map(|_| ())
     }
 
-    /// The address of a text in a definition.
+    /// Expands a text in a definition to an IRI.
     fn expand(
         &mut self,
         text: &str,
         of: Option<&str>,
-        context: &mut Context<'v>,
-        local: &mut Local<'v>,
+        context: &mut JsonLdContext<'v>,
+        local: &mut LocalDefinitions<'v>,
         depth: usize,
-    ) -> Result<Option<String>, Circle> {
+    ) -> Result<Option<String>, CyclicTerm> {
         if text.starts_with('@') {
             return Ok(Some(text.to_owned()));
         }
@@ -394,77 +399,81 @@ impl<'v> Contexts<'v> {
             }));
         }
         let vocab = match &context.vocab {
-            Said::Is(vocab) => Some(vocab.clone()),
-            Said::Cleared => None,
-            Said::Nothing => {
-                context.parent.and_then(|parent| self.vocab(Ctx(parent)).map(str::to_owned))
+            ContextIri::Is(vocab) => Some(vocab.clone()),
+            ContextIri::Cleared => None,
+            ContextIri::Nothing => {
+                context.parent.and_then(|parent| self.vocab(ContextId(parent)).map(str::to_owned))
             }
         };
         Ok(vocab.map(|vocab| join(&vocab, text)))
     }
 
-    fn find<'c>(&'c self, name: &str, context: &'c Context<'v>) -> Option<&'c Option<Term>> {
+    fn find<'c>(
+        &'c self,
+        name: &str,
+        context: &'c JsonLdContext<'v>,
+    ) -> Option<&'c Option<TermDefinition>> {
         context
             .terms
             .get(name)
-            .or_else(|| context.parent.and_then(|parent| self.lookup(name, Ctx(parent))))
+            .or_else(|| context.parent.and_then(|parent| self.lookup(name, ContextId(parent))))
     }
 
-    fn chain(&self, ctx: Ctx) -> impl Iterator<Item = &Context<'v>> {
+    fn chain(&self, ctx: ContextId) -> impl Iterator<Item = &JsonLdContext<'v>> {
         let of = |at: usize| self.all.get(at);
         std::iter::successors(of(ctx.0), move |context| context.parent.and_then(of))
     }
 
-    fn lookup(&self, name: &str, ctx: Ctx) -> Option<&Option<Term>> {
+    fn lookup(&self, name: &str, ctx: ContextId) -> Option<&Option<TermDefinition>> {
         self.chain(ctx).find_map(|context| context.terms.get(name))
     }
 
-    fn vocab(&self, ctx: Ctx) -> Option<&str> {
+    fn vocab(&self, ctx: ContextId) -> Option<&str> {
         self.chain(ctx).map(|it| &it.vocab).find(|said| said.is_something())?.text()
     }
 
-    /// What a term of the context says about its values.
-    pub(crate) fn term(&self, name: &str, ctx: Ctx) -> Option<&Term> {
+    /// Returns the definition of a term.
+    pub(crate) fn term(&self, name: &str, ctx: ContextId) -> Option<&TermDefinition> {
         self.lookup(name, ctx)?.as_ref()
     }
 
-    /// The word of JSON-LD that a name is another one for.
-    pub(crate) fn alias(&self, name: &str, ctx: Ctx) -> Option<&str> {
+    /// Returns the JSON-LD keyword that a name is an alias of.
+    pub(crate) fn alias(&self, name: &str, ctx: ContextId) -> Option<&str> {
         self.term(name, ctx).map(|term| term.iri.as_str()).filter(|iri| iri.starts_with('@'))
     }
 
-    /// Tells whether a prefix is defined.
-    pub(crate) fn is_prefix(&self, prefix: &str, ctx: Ctx) -> bool {
+    /// Returns whether a prefix is defined.
+    pub(crate) fn is_prefix(&self, prefix: &str, ctx: ContextId) -> bool {
         self.term(prefix, ctx).is_some()
     }
 
-    /// What a name is in the usual context. Where the context does not say,
-    /// it is taken as it is usually meant, and that is told once.
+    /// Returns a name in the usual context. If the context does not define it, its usual meaning
+    /// is assumed and reported once.
     pub(crate) fn name(
         &mut self,
         text: &'v str,
-        ctx: Ctx,
+        ctx: ContextId,
         place: impl Fn() -> Place,
         sink: &mut dyn FindingSink,
-    ) -> Name<'v> {
+    ) -> ExpandedName<'v> {
         if text.starts_with('@') {
-            return Name::Keyword(Cow::Borrowed(text));
+            return ExpandedName::Keyword(Cow::Borrowed(text));
         }
         match self.lookup(text, ctx) {
-            Some(None) => return Name::Nothing,
+            Some(None) => return ExpandedName::Nothing,
             Some(Some(term)) => return usual(Cow::Owned(term.iri.clone())),
             None => {}
         }
         let Some((prefix, rest)) = text.split_once(':') else {
             return match self.vocab(ctx) {
-                Some(SCHEMA) => Name::Usual(Cow::Borrowed(text)),
+                Some(SCHEMA) => ExpandedName::Usual(Cow::Borrowed(text)),
                 Some(vocab) => usual(Cow::Owned(join(vocab, text))),
                 None => {
-                    if !self.is_stopped && self.told.insert("term".to_owned()) {
+                    if !self.is_stopped && self.reported.insert("term".to_owned()) {
                         let finding = Finding::new(&rules::TERM_UNDEFINED, place(), quoted(text));
                         sink.report(finding);
                     }
-                    Name::Usual(Cow::Borrowed(text))
+                    ExpandedName::Usual(Cow::Borrowed(text))
                 }
             };
         };
@@ -479,17 +488,17 @@ impl<'v> Contexts<'v> {
         };
         match self.lookup(prefix, ctx).map(Option::as_ref) {
             Some(Some(term)) if known == term.iri && prefix != "schema" => {
-                Name::Usual(Cow::Borrowed(text))
+                ExpandedName::Usual(Cow::Borrowed(text))
             }
-            // Another vocabulary under the name of a known one.
+            // A known name is mapped to another vocabulary.
             Some(Some(term)) if known.is_empty() || is_schema(known, &term.iri) => {
                 usual(Cow::Owned(join(&term.iri, rest)))
             }
-            None if known.is_empty() => Name::Usual(Cow::Borrowed(text)),
-            Some(None) if known.is_empty() => Name::Nothing,
+            None if known.is_empty() => ExpandedName::Usual(Cow::Borrowed(text)),
+            Some(None) if known.is_empty() => ExpandedName::Nothing,
             _ => {
-                // What stopped a processor is the cause, and told already.
-                if !self.is_stopped && self.told.insert(format!("{prefix}:")) {
+                // What stopped the processor is the cause and was reported.
+                if !self.is_stopped && self.reported.insert(format!("{prefix}:")) {
                     sink.report(Finding::new(&rules::PREFIX, place(), quoted(prefix)));
                 }
                 usual(Cow::Owned(join(known, rest)))
@@ -497,15 +506,15 @@ impl<'v> Contexts<'v> {
         }
     }
 
-    /// The address that a text stands for.
-    pub(crate) fn address(&self, text: &'v str, ctx: Ctx) -> Cow<'v, str> {
+    /// Expands a text to the IRI it denotes.
+    pub(crate) fn address(&self, text: &'v str, ctx: ContextId) -> Cow<'v, str> {
         if let Some((prefix, rest)) = text.split_once(':') {
             if !rest.starts_with("//")
                 && let Some(term) = self.term(prefix, ctx)
             {
                 return Cow::Owned(join(&term.iri, rest));
             }
-            // Without an address of their own they are read as in names.
+            // Undefined prefixes are read as in names.
             return match prefix {
                 "spxi" => Cow::Owned(join(SPXI, rest)),
                 "mp" => Cow::Owned(join(MP, rest)),
@@ -514,12 +523,12 @@ impl<'v> Contexts<'v> {
         }
         let base = self.chain(ctx).map(|it| &it.base).find(|said| said.is_something());
         let joined =
-            base.and_then(Said::text).and_then(|base| Url::parse(base).ok()?.join(text).ok());
+            base.and_then(ContextIri::text).and_then(|base| Url::parse(base).ok()?.join(text).ok());
         joined.map_or(Cow::Borrowed(text), |url| Cow::Owned(url.into()))
     }
 }
 
-/// Tells whether a context at this address is that of schema.org.
+/// Returns whether this is the address of the context of schema.org.
 pub(crate) fn is_known(address: &str) -> bool {
     KNOWN.contains(&address.strip_suffix('/').unwrap_or(address))
 }
@@ -529,24 +538,24 @@ fn is_schema(known: &str, iri: &str) -> bool {
 }
 
 fn join(iri: &str, rest: &str) -> String {
-    // Definitions that double each other's length would fill memory.
-    const LONGEST: usize = 4096;
+    // Definitions that double in length would exhaust the memory.
+    const MAX_LENGTH: usize = 4096;
     let mut whole = String::with_capacity(iri.len() + rest.len());
     whole.push_str(iri);
     whole.push_str(rest);
-    whole.truncate(whole.floor_char_boundary(LONGEST.max(rest.len())));
+    whole.truncate(whole.floor_char_boundary(MAX_LENGTH.max(rest.len())));
     whole
 }
 
-/// A whole address as it is written in the usual context.
-fn usual(iri: Cow<'_, str>) -> Name<'_> {
+/// Returns an IRI as written in the usual context.
+fn usual(iri: Cow<'_, str>) -> ExpandedName<'_> {
     if iri.starts_with('@') {
-        return Name::Keyword(iri);
+        return ExpandedName::Keyword(iri);
     }
     for (root, prefix) in [(SPXI, "spxi:"), (MP, "mp:"), (SCHEMA, ""), ("http://schema.org/", "")] {
         if let Some(rest) = iri.strip_prefix(root).filter(|rest| !rest.is_empty()) {
-            return Name::Usual(Cow::Owned(format!("{prefix}{rest}")));
+            return ExpandedName::Usual(Cow::Owned(format!("{prefix}{rest}")));
         }
     }
-    Name::Usual(iri)
+    ExpandedName::Usual(iri)
 }

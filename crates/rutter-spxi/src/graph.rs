@@ -1,8 +1,8 @@
-//! A document of JSON-LD as objects with members, whatever shape it came in.
+//! A JSON-LD document as a graph of objects with members, independent of its form.
 //!
-//! A single value is a list of one, a value in `@value` is the value, lists and
-//! sets are flat, names are the usual ones. Everything knows its place in the
-//! document as it is written.
+//! A single value is a list of one; `@value` objects are replaced by their value; lists and sets
+//! are flattened; names are those of the usual context. Every part knows its position in the
+//! document.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,42 +10,42 @@ use std::collections::hash_map::Entry;
 use std::fmt::Write as _;
 
 use rutter_finding::{Finding, FindingSink, Place, Rule};
-use rutter_page::Tree;
+use rutter_page::JsonTree;
 
-use crate::context::{Contexts, Ctx, Name};
-use crate::json::{Value, push_step};
+use crate::context::{ContextId, ContextTable, ExpandedName};
+use crate::json::{JsonValue, push_step};
 use crate::rules;
 
-/// Members of an object that are compared one by one.
+/// Up to this number, members are compared one by one.
 const FEW: usize = 24;
 
-/// A place in the document.
+/// A position in the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct At(usize);
+pub(crate) struct PlaceId(usize);
 
-impl At {
+impl PlaceId {
     pub(crate) const ROOT: Self = Self(0);
 }
 
 /// A step of a JSON pointer.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Step<'v> {
+pub(crate) enum PointerStep<'v> {
     Member(&'v str),
     Item(usize),
 }
 
-/// Every place somebody may want to point at.
+/// Positions that findings may refer to.
 #[derive(Debug, Default)]
-pub(crate) struct Places<'v>(Vec<(At, Step<'v>)>);
+pub(crate) struct PlaceTable<'v>(Vec<(PlaceId, PointerStep<'v>)>);
 
-impl<'v> Places<'v> {
-    pub(crate) fn add(&mut self, parent: At, step: Step<'v>) -> At {
+impl<'v> PlaceTable<'v> {
+    pub(crate) fn add(&mut self, parent: PlaceId, step: PointerStep<'v>) -> PlaceId {
         self.0.push((parent, step));
-        At(self.0.len())
+        PlaceId(self.0.len())
     }
 
-    /// The place as a JSON pointer.
-    pub(crate) fn show(&self, at: At) -> String {
+    /// Returns the position as a JSON pointer.
+    pub(crate) fn show(&self, at: PlaceId) -> String {
         let mut steps = Vec::new();
         let mut at = at;
         while let Some((parent, step)) = at.0.checked_sub(1).and_then(|idx| self.0.get(idx)) {
@@ -55,9 +55,9 @@ impl<'v> Places<'v> {
         let mut pointer = String::new();
         for step in steps.into_iter().rev() {
             match step {
-                Step::Member(key) => push_step(&mut pointer, key),
-                Step::Item(n) => {
-                    // Writing into a string never fails.
+                PointerStep::Member(key) => push_step(&mut pointer, key),
+                PointerStep::Item(n) => {
+                    // Writing to a string never fails.
                     let _ = write!(pointer, "/{n}");
                 }
             }
@@ -68,44 +68,44 @@ impl<'v> Places<'v> {
 
 /// An object.
 #[derive(Debug)]
-pub(crate) struct Node<'v> {
-    pub(crate) at: At,
-    pub(crate) ctx: Ctx,
-    pub(crate) id: Option<(Cow<'v, str>, At)>,
+pub(crate) struct GraphNode<'v> {
+    pub(crate) at: PlaceId,
+    pub(crate) ctx: ContextId,
+    pub(crate) id: Option<(Cow<'v, str>, PlaceId)>,
     pub(crate) types: Vec<Cow<'v, str>>,
-    pub(crate) members: Vec<Member<'v>>,
+    pub(crate) members: Vec<GraphMember<'v>>,
 }
 
 /// A member of an object, by its usual name.
 #[derive(Debug)]
-pub(crate) struct Member<'v> {
+pub(crate) struct GraphMember<'v> {
     pub(crate) name: Cow<'v, str>,
-    pub(crate) at: At,
-    /// Whether it was written as a list.
+    pub(crate) at: PlaceId,
+    /// Whether the value was written as a list.
     pub(crate) is_list: bool,
-    pub(crate) items: Vec<Item<'v>>,
+    pub(crate) items: Vec<GraphItem<'v>>,
 }
 
 /// One value of a member.
 #[derive(Debug)]
-pub(crate) struct Item<'v> {
-    pub(crate) at: At,
-    pub(crate) value: Held<'v>,
+pub(crate) struct GraphItem<'v> {
+    pub(crate) at: PlaceId,
+    pub(crate) value: GraphValue<'v>,
 }
 
-/// What a value is.
+/// A value.
 #[derive(Debug)]
-pub(crate) enum Held<'v> {
+pub(crate) enum GraphValue<'v> {
     Bool(bool),
     Number(&'v str),
     Text(Cow<'v, str>),
     Node(usize),
-    /// A JSON literal: data that JSON-LD does not look into.
-    Json(&'v Value<'v>),
+    /// A JSON literal, which JSON-LD does not interpret.
+    Json(&'v JsonValue<'v>),
 }
 
-impl<'v> Node<'v> {
-    pub(crate) fn member(&self, name: &str) -> Option<&Member<'v>> {
+impl<'v> GraphNode<'v> {
+    pub(crate) fn member(&self, name: &str) -> Option<&GraphMember<'v>> {
         self.members.iter().find(|member| member.name == name)
     }
 
@@ -118,69 +118,68 @@ impl<'v> Node<'v> {
     }
 }
 
-/// A document.
+/// A parsed document.
 #[derive(Debug)]
-pub(crate) struct Graph<'v> {
-    pub(crate) nodes: Vec<Node<'v>>,
-    /// The objects at the top: the root, those of a list, those of a graph.
+pub(crate) struct JsonLdGraph<'v> {
+    pub(crate) nodes: Vec<GraphNode<'v>>,
+    /// Top-level objects: the root, or the items of a list or a graph.
     pub(crate) tops: Vec<usize>,
-    pub(crate) places: Places<'v>,
-    pub(crate) contexts: Contexts<'v>,
+    pub(crate) places: PlaceTable<'v>,
+    pub(crate) contexts: ContextTable<'v>,
     pub(crate) is_list: bool,
-    /// Where the first graph stands.
-    pub(crate) wrapped_at: Option<At>,
+    /// Position of the first `@graph`.
+    pub(crate) wrapped_at: Option<PlaceId>,
 }
 
-impl<'v> Graph<'v> {
-    /// Takes a document apart; `remote` is the rule that a context at an
-    /// address breaks.
+impl<'v> JsonLdGraph<'v> {
+    /// Builds the graph of a document; `remote` is the rule for remote contexts.
     pub(crate) fn build(
-        document: &'v Value<'v>,
+        document: &'v JsonValue<'v>,
         remote: &'static Rule,
         sink: &mut dyn FindingSink,
     ) -> Self {
         let graph = Self {
             nodes: Vec::new(),
             tops: Vec::new(),
-            places: Places::default(),
-            contexts: Contexts::new(remote),
-            is_list: matches!(document, Value::List(_)),
+            places: PlaceTable::default(),
+            contexts: ContextTable::new(remote),
+            is_list: matches!(document, JsonValue::List(_)),
             wrapped_at: None,
         };
-        let mut builder = Builder { graph, sink };
-        let objects: &[Value<'v>] = match document {
-            Value::List(items) => items,
+        let mut builder = GraphBuilder { graph, sink };
+        let objects: &[JsonValue<'v>] = match document {
+            JsonValue::List(items) => items,
             one => std::slice::from_ref(one),
         };
         let has_context = objects.iter().any(|one| one.get("@context").is_some());
         let ctx = if has_context {
-            Contexts::empty()
+            ContextTable::empty()
         } else {
-            if objects.iter().any(|one| matches!(one, Value::Map(_))) {
-                builder.report(&rules::CONTEXT_MISSING, At::ROOT);
+            if objects.iter().any(|one| matches!(one, JsonValue::Map(_))) {
+                builder.report(&rules::CONTEXT_MISSING, PlaceId::ROOT);
             }
             builder.graph.contexts.usual()
         };
         for (n, one) in objects.iter().enumerate() {
             let at = if builder.graph.is_list {
-                builder.graph.places.add(At::ROOT, Step::Item(n))
+                builder.graph.places.add(PlaceId::ROOT, PointerStep::Item(n))
             } else {
-                At::ROOT
+                PlaceId::ROOT
             };
             builder.top(one, ctx, at);
         }
         builder.graph
     }
 
-    pub(crate) fn node(&self, idx: usize) -> Option<&Node<'v>> {
+    pub(crate) fn node(&self, idx: usize) -> Option<&GraphNode<'v>> {
         self.nodes.get(idx)
     }
 
-    pub(crate) fn place(&self, at: At) -> Place {
+    pub(crate) fn place(&self, at: PlaceId) -> Place {
         Place { line: None, pointer: self.places.show(at) }
     }
 
-    /// Nodes that say something, by their address.
+    /// Returns the nodes with content by their address.
     pub(crate) fn by_id(&self) -> HashMap<&str, Vec<usize>> {
         let mut found: HashMap<&str, Vec<usize>> = HashMap::new();
         for (idx, node) in self.nodes.iter().enumerate() {
@@ -193,75 +192,76 @@ impl<'v> Graph<'v> {
         found
     }
 
-    /// Whether an object only names another.
+    /// Returns whether an object is only a reference.
     pub(crate) fn is_reference(&self, idx: usize) -> bool {
-        self.node(idx).is_some_and(Node::is_reference)
+        self.node(idx).is_some_and(GraphNode::is_reference)
     }
 
-    /// A member as it would be written in the usual context.
-    pub(crate) fn tree(&self, member: &Member<'v>) -> Tree {
-        let mut items: Vec<Tree> = member.items.iter().map(|item| self.item_tree(item)).collect();
+    /// Returns a member as written in the usual context.
+    pub(crate) fn tree(&self, member: &GraphMember<'v>) -> JsonTree {
+        let mut items: Vec<JsonTree> =
+            member.items.iter().map(|item| self.item_tree(item)).collect();
         match items.pop() {
             Some(only) if items.is_empty() && !member.is_list => only,
             Some(last) => {
                 items.push(last);
-                Tree::List(items)
+                JsonTree::List(items)
             }
-            None => Tree::List(items),
+            None => JsonTree::List(items),
         }
     }
 
-    fn item_tree(&self, item: &Item<'v>) -> Tree {
+    fn item_tree(&self, item: &GraphItem<'v>) -> JsonTree {
         match &item.value {
-            Held::Bool(value) => Tree::Bool(*value),
-            Held::Number(number) => Tree::Number((*number).to_owned()),
-            Held::Text(text) => Tree::text(text.as_ref()),
-            Held::Json(value) => Tree::Map(vec![
-                ("@type".to_owned(), Tree::text("@json")),
+            GraphValue::Bool(value) => JsonTree::Bool(*value),
+            GraphValue::Number(number) => JsonTree::Number((*number).to_owned()),
+            GraphValue::Text(text) => JsonTree::text(text.as_ref()),
+            GraphValue::Json(value) => JsonTree::Map(vec![
+                ("@type".to_owned(), JsonTree::text("@json")),
                 ("@value".to_owned(), value.tree()),
             ]),
-            Held::Node(idx) => self.node(*idx).map_or(Tree::Null, |node| {
-                let mut members: Vec<(String, Tree)> = Vec::new();
-                let mut types: Vec<Tree> =
-                    node.types.iter().map(|kind| Tree::text(kind.as_ref())).collect();
+            GraphValue::Node(idx) => self.node(*idx).map_or(JsonTree::Null, |node| {
+                let mut members: Vec<(String, JsonTree)> = Vec::new();
+                let mut types: Vec<JsonTree> =
+                    node.types.iter().map(|kind| JsonTree::text(kind.as_ref())).collect();
                 match types.pop() {
                     Some(only) if types.is_empty() => members.push(("@type".to_owned(), only)),
                     Some(last) => {
                         types.push(last);
-                        members.push(("@type".to_owned(), Tree::List(types)));
+                        members.push(("@type".to_owned(), JsonTree::List(types)));
                     }
                     None => {}
                 }
                 if let Some((id, _)) = &node.id {
-                    members.push(("@id".to_owned(), Tree::text(id.as_ref())));
+                    members.push(("@id".to_owned(), JsonTree::text(id.as_ref())));
                 }
                 let others = node.members.iter();
                 members.extend(others.map(|it| (it.name.to_string(), self.tree(it))));
-                Tree::Map(members)
+                JsonTree::Map(members)
             }),
         }
     }
 }
 
-struct Builder<'v, 's> {
-    graph: Graph<'v>,
+struct GraphBuilder<'v, 's> {
+    graph: JsonLdGraph<'v>,
     sink: &'s mut dyn FindingSink,
 }
 
-impl<'v> Builder<'v, '_> {
-    fn report(&mut self, rule: &'static Rule, at: At) {
+impl<'v> GraphBuilder<'v, '_> {
+    fn report(&mut self, rule: &'static Rule, at: PlaceId) {
         let place = self.graph.place(at);
         self.sink.report(Finding::new(rule, place, ""));
     }
 
-    fn name(&mut self, text: &'v str, ctx: Ctx, at: At) -> Name<'v> {
-        let Graph { places, contexts, .. } = &mut self.graph;
+    fn name(&mut self, text: &'v str, ctx: ContextId, at: PlaceId) -> ExpandedName<'v> {
+        let JsonLdGraph { places, contexts, .. } = &mut self.graph;
         contexts.name(text, ctx, || Place { line: None, pointer: places.show(at) }, self.sink)
     }
 
-    /// An object at the top, and those of its graph.
-    fn top(&mut self, value: &'v Value<'v>, ctx: Ctx, at: At) {
-        if !matches!(value, Value::Map(_)) {
+    /// Adds a top-level object and those in its graph.
+    fn top(&mut self, value: &'v JsonValue<'v>, ctx: ContextId, at: PlaceId) {
+        if !matches!(value, JsonValue::Map(_)) {
             return;
         }
         let (idx, graphs) = self.node(value, ctx, at);
@@ -270,9 +270,9 @@ impl<'v> Builder<'v, '_> {
         for (value, at) in graphs {
             self.graph.wrapped_at = self.graph.wrapped_at.or(Some(at));
             match value {
-                Value::List(items) => {
+                JsonValue::List(items) => {
                     for (n, item) in items.iter().enumerate() {
-                        let at = self.graph.places.add(at, Step::Item(n));
+                        let at = self.graph.places.add(at, PointerStep::Item(n));
                         self.top(item, ctx, at);
                     }
                 }
@@ -281,20 +281,20 @@ impl<'v> Builder<'v, '_> {
         }
     }
 
-    /// An object; also what its graph holds, which is not taken apart here.
+    /// Adds an object. Also returns the content of its graph, which is not processed here.
     fn node(
         &mut self,
-        value: &'v Value<'v>,
-        outer: Ctx,
-        at: At,
-    ) -> (usize, Vec<(&'v Value<'v>, At)>) {
+        value: &'v JsonValue<'v>,
+        outer: ContextId,
+        at: PlaceId,
+    ) -> (usize, Vec<(&'v JsonValue<'v>, PlaceId)>) {
         let mut ctx = outer;
         if let Some(context) = value.get("@context") {
-            let place = self.graph.places.add(at, Step::Member("@context"));
-            let Graph { places, contexts, .. } = &mut self.graph;
+            let place = self.graph.places.add(at, PointerStep::Member("@context"));
+            let JsonLdGraph { places, contexts, .. } = &mut self.graph;
             ctx = contexts.define(context, outer, place, places, self.sink);
         }
-        let mut node = Node { at, ctx, id: None, types: Vec::new(), members: Vec::new() };
+        let mut node = GraphNode { at, ctx, id: None, types: Vec::new(), members: Vec::new() };
         let mut graphs = Vec::new();
         let members = value.members();
         node.members.reserve(members.len());
@@ -304,12 +304,12 @@ impl<'v> Builder<'v, '_> {
             if key == "@context" {
                 continue;
             }
-            let here = self.graph.places.add(at, Step::Member(key));
+            let here = self.graph.places.add(at, PointerStep::Member(key));
             match self.name(key, ctx, here) {
-                Name::Nothing => {}
-                Name::Keyword(word) => match word.as_ref() {
+                ExpandedName::Nothing => {}
+                ExpandedName::Keyword(word) => match word.as_ref() {
                     "@id" => match value {
-                        Value::Text(text) => {
+                        JsonValue::Text(text) => {
                             node.id = Some((self.graph.contexts.address(text, ctx), here));
                         }
                         _ => self.report(&rules::MEMBER_FORM, here),
@@ -318,14 +318,14 @@ impl<'v> Builder<'v, '_> {
                     "@graph" | "@included" => graphs.push((value, here)),
                     _ => {}
                 },
-                Name::Usual(name) => {
+                ExpandedName::Usual(name) => {
                     let is_list = is_list(value);
                     let mut items = Vec::new();
                     self.items(value, key, ctx, here, &mut items);
                     if items.is_empty() && !is_list {
                         continue;
                     }
-                    // The same member under two names is one.
+                    // One member under two names is merged.
                     let known = match &mut by_name {
                         Some(by_name) => match by_name.entry(name.to_string()) {
                             Entry::Occupied(known) => Some(*known.get()),
@@ -337,7 +337,7 @@ impl<'v> Builder<'v, '_> {
                         None => node.members.iter().position(|it| it.name == name),
                     };
                     match known.and_then(|known| node.members.get_mut(known)) {
-                        None => node.members.push(Member { name, at: here, is_list, items }),
+                        None => node.members.push(GraphMember { name, at: here, is_list, items }),
                         Some(known) => {
                             known.is_list = true;
                             known.items.extend(items);
@@ -350,15 +350,21 @@ impl<'v> Builder<'v, '_> {
         (self.graph.nodes.len() - 1, graphs)
     }
 
-    fn types(&mut self, value: &'v Value<'v>, ctx: Ctx, at: At, types: &mut Vec<Cow<'v, str>>) {
-        let all: &[Value<'v>] = match value {
-            Value::List(items) => items,
+    fn types(
+        &mut self,
+        value: &'v JsonValue<'v>,
+        ctx: ContextId,
+        at: PlaceId,
+        types: &mut Vec<Cow<'v, str>>,
+    ) {
+        let all: &[JsonValue<'v>] = match value {
+            JsonValue::List(items) => items,
             one => std::slice::from_ref(one),
         };
         for one in all {
             match one {
-                Value::Text(text) => {
-                    if let Name::Usual(name) = self.name(text, ctx, at) {
+                JsonValue::Text(text) => {
+                    if let ExpandedName::Usual(name) = self.name(text, ctx, at) {
                         types.push(name);
                     }
                 }
@@ -369,36 +375,36 @@ impl<'v> Builder<'v, '_> {
 
     fn items(
         &mut self,
-        value: &'v Value<'v>,
+        value: &'v JsonValue<'v>,
         key: &'v str,
-        ctx: Ctx,
-        at: At,
-        out: &mut Vec<Item<'v>>,
+        ctx: ContextId,
+        at: PlaceId,
+        out: &mut Vec<GraphItem<'v>>,
     ) {
         if self.graph.contexts.term(key, ctx).is_some_and(|it| it.is_json) {
-            out.push(Item { at, value: Held::Json(value) });
+            out.push(GraphItem { at, value: GraphValue::Json(value) });
             return;
         }
         let value = match value {
-            Value::Null => return,
-            Value::Bool(value) => Held::Bool(*value),
-            Value::Number(number) => Held::Number(number),
-            Value::Text(text) => {
+            JsonValue::Null => return,
+            JsonValue::Bool(value) => GraphValue::Bool(*value),
+            JsonValue::Number(number) => GraphValue::Number(number),
+            JsonValue::Text(text) => {
                 let is_address = self.graph.contexts.term(key, ctx).is_some_and(|it| it.is_address);
                 if is_address {
-                    Held::Text(self.graph.contexts.address(text, ctx))
+                    GraphValue::Text(self.graph.contexts.address(text, ctx))
                 } else {
-                    Held::Text(Cow::Borrowed(text.as_ref()))
+                    GraphValue::Text(Cow::Borrowed(text.as_ref()))
                 }
             }
-            Value::List(items) => {
+            JsonValue::List(items) => {
                 for (n, item) in items.iter().enumerate() {
-                    let at = self.graph.places.add(at, Step::Item(n));
+                    let at = self.graph.places.add(at, PointerStep::Item(n));
                     self.items(item, key, ctx, at, out);
                 }
                 return;
             }
-            Value::Map(members) => {
+            JsonValue::Map(members) => {
                 if self.value_object(members, ctx, at, out) {
                     return;
                 }
@@ -406,33 +412,33 @@ impl<'v> Builder<'v, '_> {
                 for (inner, value) in members {
                     let inner: &'v str = inner;
                     if matches!(self.keyword(inner, ctx), Some("@list" | "@set")) {
-                        let at = self.graph.places.add(at, Step::Member(inner));
+                        let at = self.graph.places.add(at, PointerStep::Member(inner));
                         return self.items(value, "", ctx, at, out);
                     }
                     if is_map && !inner.starts_with('@') {
-                        let at = self.graph.places.add(at, Step::Member(inner));
+                        let at = self.graph.places.add(at, PointerStep::Member(inner));
                         self.items(value, "", ctx, at, out);
                     }
                 }
                 if is_map {
                     return;
                 }
-                Held::Node(self.node(value, ctx, at).0)
+                GraphValue::Node(self.node(value, ctx, at).0)
             }
         };
-        out.push(Item { at, value });
+        out.push(GraphItem { at, value });
     }
 
-    /// Takes an object that has `@value`; false for any other.
+    /// Reads an object with `@value`. Returns false for any other object.
     ///
-    /// A type and a direction exclude each other (the processor does not say
-    /// so), and a JSON literal is not looked into: its `@context` is data.
+    /// A type and a direction exclude each other, which the processor does not report. A JSON
+    /// literal is not interpreted: its `@context` is data.
     fn value_object(
         &mut self,
-        members: &'v [(Cow<'v, str>, Value<'v>)],
-        ctx: Ctx,
-        at: At,
-        out: &mut Vec<Item<'v>>,
+        members: &'v [(Cow<'v, str>, JsonValue<'v>)],
+        ctx: ContextId,
+        at: PlaceId,
+        out: &mut Vec<GraphItem<'v>>,
     ) -> bool {
         let (mut held, mut kind) = (None, None);
         let mut has_direction = false;
@@ -440,8 +446,8 @@ impl<'v> Builder<'v, '_> {
             let key: &'v str = key;
             match self.keyword(key, ctx) {
                 Some("@value") => held = Some((key, value)),
-                Some("@type") => kind = Some(value).filter(|it| !matches!(it, Value::Null)),
-                Some("@direction") => has_direction |= !matches!(value, Value::Null),
+                Some("@type") => kind = Some(value).filter(|it| !matches!(it, JsonValue::Null)),
+                Some("@direction") => has_direction |= !matches!(value, JsonValue::Null),
                 _ => {}
             }
         }
@@ -451,26 +457,26 @@ impl<'v> Builder<'v, '_> {
             let detail = "invalid value object: `@type` and `@direction`";
             self.sink.report(Finding::new(&rules::NOT_JSON_LD, place, detail));
         }
-        let at = self.graph.places.add(at, Step::Member(key));
-        let is_json = kind.and_then(Value::as_str).is_some_and(|kind| {
+        let at = self.graph.places.add(at, PointerStep::Member(key));
+        let is_json = kind.and_then(JsonValue::as_str).is_some_and(|kind| {
             kind == "@json" || self.graph.contexts.alias(kind, ctx) == Some("@json")
         });
         if is_json {
-            out.push(Item { at, value: Held::Json(value) });
+            out.push(GraphItem { at, value: GraphValue::Json(value) });
         } else {
             self.items(value, "", ctx, at, out);
         }
         true
     }
 
-    /// The word of JSON-LD that a name is, or is another one for.
-    fn keyword<'n>(&'n self, name: &'n str, ctx: Ctx) -> Option<&'n str> {
+    /// Returns the JSON-LD keyword that a name is or is an alias of.
+    fn keyword<'n>(&'n self, name: &'n str, ctx: ContextId) -> Option<&'n str> {
         if name.starts_with('@') { Some(name) } else { self.graph.contexts.alias(name, ctx) }
     }
 }
 
-/// Whether a value is written as a list, in either way.
-fn is_list(value: &Value<'_>) -> bool {
-    matches!(value, Value::List(_))
+/// Returns whether a value is written as an array, `@list` or `@set`.
+fn is_list(value: &JsonValue<'_>) -> bool {
+    matches!(value, JsonValue::List(_))
         || value.members().iter().any(|(key, _)| key == "@list" || key == "@set")
 }

@@ -1,23 +1,23 @@
-//! What an index says, whatever shape it came in.
+//! Data model of an index, independent of its JSON-LD form.
 //!
-//! Made by a reader or from the owner's words; goes to [`IndexWriter`](crate::IndexWriter).
-//! A member that was not there, or could not be used, is `None` or empty.
+//! Created by a reader or from the configuration of the site owner; written by an
+//! [`IndexWriter`](crate::IndexWriter). A missing or unusable member is `None` or empty.
 
 use std::collections::HashSet;
 
-use rutter_page::{Timestamp, Tree};
+use rutter_page::{JsonTree, Timestamp};
 
 use crate::values::{BasinState, CollisionRisk, VerificationLevel};
 
 /// A semantic index: the root document of a site.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Index {
-    /// Its own address (`@id`).
+pub struct SemanticIndex {
+    /// `@id`: address of the index.
     pub id: Option<String>,
     /// `name`
     pub name: Option<String>,
     /// `dateModified` (D76).
-    pub modified: Option<Modified>,
+    pub modified: Option<ModifiedDate>,
     /// `spxi:protocolVersion`
     pub protocol_version: Option<String>,
     /// `spxi:protocolDoi`
@@ -36,30 +36,30 @@ pub struct Index {
     pub entities: Vec<Entity>,
     /// `spxi:hasSurface`
     pub surfaces: Vec<Surface>,
-    /// Members this version does not know, by their names in the usual context.
-    pub extra: Vec<(String, Tree)>,
+    /// Unknown members, by their names in the usual context.
+    pub extra: Vec<(String, JsonTree)>,
 }
 
 /// An entity of the site.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Entity {
-    /// `@id`: canonical address of its page; may have a fragment (D65).
+    /// `@id`: canonical URL of its page; may have a fragment (D65).
     pub id: Option<String>,
-    /// `spxi:entityType`: a type of schema.org, or a documented one (D66).
+    /// `spxi:entityType`: a type of schema.org or a documented custom type (D66).
     pub entity_type: Option<String>,
-    /// `spxi:canonicalName`; readers take `name` where it is missing.
+    /// `spxi:canonicalName`; readers fall back to `name`.
     pub name: Option<String>,
     /// `alternateName`
     pub alternate_names: Vec<String>,
     /// `description`
     pub description: Option<String>,
-    /// `spxi:negativeTag`: what it is not. Each begins with `NOT `.
+    /// `spxi:negativeTag`: what the entity is not. Each begins with `NOT `.
     pub negative_tags: Vec<String>,
-    /// `spxi:semanticIntegrityMarker`: phrases that must survive.
+    /// `spxi:semanticIntegrityMarker`: phrases that must survive summarization.
     pub markers: Vec<String>,
     /// `spxi:basinState`
     pub basin_state: Option<BasinState>,
-    /// `spxi:bdrEstimate`: from 0 to 1, as a share (D71).
+    /// `spxi:bdrEstimate`: a share from 0 to 1 (D71).
     pub bdr: Option<f64>,
     /// `spxi:verificationLevel`
     pub verification: Option<VerificationLevel>,
@@ -71,36 +71,36 @@ pub struct Entity {
     pub same_as: Vec<String>,
     /// `identifier`
     pub identifiers: Vec<String>,
-    /// Members this version does not know, by their names in the usual context.
-    pub extra: Vec<(String, Tree)>,
+    /// Unknown members, by their names in the usual context.
+    pub extra: Vec<(String, JsonTree)>,
 }
 
 impl Entity {
-    /// Whether a member is missing that the specification asks for.
+    /// Returns whether a required member is missing.
     pub fn is_incomplete(&self) -> bool {
         self.id.is_none()
             || self.entity_type.is_none()
             || self.name.is_none()
             || self.negative_tags.is_empty()
-            || distinct(self.markers.iter().map(String::as_str)) < Self::FEWEST_MARKERS
+            || distinct(self.markers.iter().map(String::as_str)) < Self::MIN_MARKERS
     }
 
-    /// Fewest markers of an entity (2.3).
-    pub const FEWEST_MARKERS: usize = 2;
-    /// Most characters of a negative tag or a marker (4.4).
-    pub const LONGEST: usize = 200;
+    /// Minimum number of markers of an entity (2.3).
+    pub const MIN_MARKERS: usize = 2;
+    /// Maximum number of characters of a negative tag or a marker (4.4).
+    pub const MAX_CHARS: usize = 200;
 }
 
-/// How many of these texts differ in more than white space.
+/// Returns the number of texts that differ in more than white space.
 pub(crate) fn distinct<'t>(texts: impl Iterator<Item = &'t str>) -> usize {
     let plain = texts.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
     plain.collect::<HashSet<String>>().len()
 }
 
-/// An entity that is commonly taken for another.
+/// Another entity that this one is confused with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Collision {
-    /// `spxi:collidesWith`: an address or a name.
+    /// `spxi:collidesWith`: a URL or a name.
     pub with: Option<String>,
     /// `spxi:distinguishingAttribute`
     pub attribute: Option<String>,
@@ -108,24 +108,24 @@ pub struct Collision {
     pub risk: Option<CollisionRisk>,
 }
 
-/// What must remain when everything else is gone.
+/// Summary of the site that must survive compression.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Kernel {
     /// `spxi:compressionSurvivalSummary`
     pub summary: Option<String>,
-    /// `spxi:kernelSpecification`: a DOI, as far as possible (D78).
+    /// `spxi:kernelSpecification`: preferably a DOI (D78).
     pub specification: Option<String>,
 }
 
 impl Kernel {
-    /// Most words of a summary (2.3, D69).
-    pub const MOST_WORDS: usize = 100;
+    /// Maximum number of words of a summary (2.3, D69).
+    pub const MAX_WORDS: usize = 100;
 }
 
-/// A page of the site and what it is for.
+/// A page of the site and its purpose.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Surface {
-    /// `@id`: its address.
+    /// `@id`: URL of the page.
     pub id: Option<String>,
     /// `name`
     pub name: Option<String>,
@@ -136,10 +136,10 @@ pub struct Surface {
     /// `spxi:protectsEntity`
     pub protects: Vec<String>,
     /// `dateModified`
-    pub modified: Option<Modified>,
+    pub modified: Option<ModifiedDate>,
 }
 
-/// Somebody: a publisher or an author.
+/// A publisher or an author.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Party {
     /// `@type`: `Organization` or `Person`.
@@ -154,23 +154,23 @@ pub struct Party {
     pub identifier: Option<String>,
 }
 
-/// When something changed: a day, or an instant of it (D91).
+/// Time of a change: a day or an instant (D91).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Modified {
-    /// The instant; the first one of the day where only that is known.
+pub struct ModifiedDate {
+    /// The instant; the first one of the day if only the day is known.
     pub time: Timestamp,
     /// Whether only the day is known.
     pub is_day: bool,
 }
 
-impl Modified {
-    /// Reads a date or a date-time.
+impl ModifiedDate {
+    /// Parses a date or a date-time.
     ///
     /// ```
-    /// # use rutter_spxi::Modified;
-    /// assert!(Modified::parse("2026-04-28").unwrap().is_day);
-    /// assert!(!Modified::parse("2026-04-28T10:00:00Z").unwrap().is_day);
-    /// assert!(Modified::parse("spring").is_none());
+    /// # use rutter_spxi::ModifiedDate;
+    /// assert!(ModifiedDate::parse("2026-04-28").unwrap().is_day);
+    /// assert!(!ModifiedDate::parse("2026-04-28T10:00:00Z").unwrap().is_day);
+    /// assert!(ModifiedDate::parse("spring").is_none());
     /// ```
     pub fn parse(text: &str) -> Option<Self> {
         let is_day = text.len() == "2026-04-28".len();
@@ -183,13 +183,13 @@ impl Modified {
     }
 }
 
-impl From<Timestamp> for Modified {
+impl From<Timestamp> for ModifiedDate {
     fn from(time: Timestamp) -> Self {
         Self { time, is_day: false }
     }
 }
 
-impl std::fmt::Display for Modified {
+impl std::fmt::Display for ModifiedDate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let text = self.time.to_string();
         f.write_str(if self.is_day { text.get(..10).unwrap_or(&text) } else { &text })

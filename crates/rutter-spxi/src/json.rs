@@ -1,34 +1,34 @@
-//! JSON that points back at what was written.
+//! Parses JSON and keeps the original text.
 //!
-//! Strings borrow from the text, numbers stay as they are written, and a member
-//! that stands twice stays twice: who reads on decides, and says so.
+//! Strings borrow from the input, numbers keep their spelling, and duplicate members are kept for
+//! the caller to decide.
 //!
-//! Refuses: what RFC 8259 does not allow (NaN, comments, lone surrogates), more
-//! than [`DEEPEST`] levels, bytes that are no UTF-8, a document that is cut off.
+//! Rejects what RFC 8259 does not allow (NaN, comments, lone surrogates), more than [`MAX_DEPTH`]
+//! levels, bytes that are not UTF-8, and truncated documents.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::rules;
 use rutter_finding::{Finding, FindingSink, Place, Refusal, Rule};
-use rutter_page::Tree;
+use rutter_page::JsonTree;
 
-/// Levels of nesting.
-pub(crate) const DEEPEST: usize = 128;
+/// Maximum nesting depth.
+pub(crate) const MAX_DEPTH: usize = 128;
 
-/// A value as it is written.
+/// A JSON value.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Value<'t> {
+pub(crate) enum JsonValue<'t> {
     Null,
     Bool(bool),
-    /// As it is written; may be beyond what a machine's number holds.
+    /// As written; may exceed the range of a float.
     Number(&'t str),
     Text(Cow<'t, str>),
     List(Vec<Self>),
     Map(Vec<(Cow<'t, str>, Self)>),
 }
 
-impl<'t> Value<'t> {
+impl<'t> JsonValue<'t> {
     pub(crate) fn as_str(&self) -> Option<&str> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
@@ -41,35 +41,36 @@ impl<'t> Value<'t> {
         self.members().iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    /// The same value, with nothing borrowed.
-    pub(crate) fn tree(&self) -> Tree {
+    /// Returns an owned copy of the value.
+    pub(crate) fn tree(&self) -> JsonTree {
         match self {
-            Self::Null => Tree::Null,
-            Self::Bool(value) => Tree::Bool(*value),
-            Self::Number(number) => Tree::Number((*number).to_owned()),
-            Self::Text(text) => Tree::text(text.as_ref()),
-            Self::List(items) => Tree::List(items.iter().map(Self::tree).collect()),
-            Self::Map(members) => {
-                Tree::Map(members.iter().map(|(key, it)| (key.to_string(), it.tree())).collect())
-            }
+            Self::Null => JsonTree::Null,
+            Self::Bool(value) => JsonTree::Bool(*value),
+            Self::Number(number) => JsonTree::Number((*number).to_owned()),
+            Self::Text(text) => JsonTree::text(text.as_ref()),
+            Self::List(items) => JsonTree::List(items.iter().map(Self::tree).collect()),
+            Self::Map(members) => JsonTree::Map(
+                members.iter().map(|(key, it)| (key.to_string(), it.tree())).collect(),
+            ),
         }
     }
 }
 
-/// Reads a document of at most `most` bytes. A byte order mark and members that
-/// stand twice are reported, everything else refuses.
+/// Parses a document of at most `most` bytes.
+///
+/// A byte order mark and duplicate members are reported; every other problem is a refusal.
 pub(crate) fn parse<'t>(
     bytes: &'t [u8],
     most: usize,
     sink: &mut dyn FindingSink,
-) -> Result<Value<'t>, Refusal> {
+) -> Result<JsonValue<'t>, Refusal> {
     if most < bytes.len() {
-        let detail = format!("{} bytes", bytes.len());
+        let detail = format!("the document has {} bytes", bytes.len());
         return Err(Refusal::new(&rules::TOO_LARGE, Place::WHOLE, detail));
     }
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
-        // Half a character at the end is a cut, not another encoding.
+        // An incomplete character at the end means that the document is truncated.
         let rule = if error.error_len().is_none() { &rules::TRUNCATED } else { &rules::NOT_UTF8 };
         Refusal::new(rule, Place::line(line_of(before)), "")
     })?;
@@ -80,14 +81,14 @@ pub(crate) fn parse<'t>(
         }
         None => text,
     };
-    let mut parser = Parser { text, at: 0, depth: 0 };
+    let mut parser = JsonParser { text, at: 0, depth: 0 };
     parser.space();
     let mut value = parser.value()?;
     parser.space();
     if parser.peek().is_some() {
-        return Err(parser.fault("something follows the document"));
+        return Err(parser.fault("text follows the document"));
     }
-    let mut twice = Twice { path: String::new(), n_told: 0, sink };
+    let mut twice = DuplicateMembers { path: String::new(), n_told: 0, sink };
     twice.mend(&mut value);
     Ok(value)
 }
@@ -96,10 +97,10 @@ fn line_of(before: &[u8]) -> u64 {
     before.split(|byte| *byte == b'\n').count() as u64
 }
 
-/// Appends a member to a JSON pointer; a name nobody would write is cut.
+/// Appends a member name to a JSON pointer; a very long name is shortened.
 pub(crate) fn push_step(pointer: &mut String, step: &str) {
-    const LONGEST: usize = 500;
-    let end = step.floor_char_boundary(LONGEST);
+    const MAX_LENGTH: usize = 500;
+    let end = step.floor_char_boundary(MAX_LENGTH);
     let (shown, rest) = step.split_at(end);
     pointer.push('/');
     if shown.contains(['~', '/']) {
@@ -112,37 +113,37 @@ pub(crate) fn push_step(pointer: &mut String, step: &str) {
     }
 }
 
-/// Looks for members that stand twice, and leaves the last of them.
-struct Twice<'s> {
+/// Finds duplicate members and keeps the last of each.
+struct DuplicateMembers<'s> {
     path: String,
     n_told: usize,
     sink: &'s mut dyn FindingSink,
 }
 
-impl Twice<'_> {
-    /// More are a hostile file.
+impl DuplicateMembers<'_> {
+    /// More than this many duplicates are not reported.
     const MOST: usize = 1000;
 
-    fn mend(&mut self, value: &mut Value<'_>) {
+    fn mend(&mut self, value: &mut JsonValue<'_>) {
         let length = self.path.len();
         match value {
-            Value::List(items) => {
+            JsonValue::List(items) => {
                 for (n, item) in items.iter_mut().enumerate() {
-                    if matches!(item, Value::List(_) | Value::Map(_)) {
+                    if matches!(item, JsonValue::List(_) | JsonValue::Map(_)) {
                         push_step(&mut self.path, &n.to_string());
                         self.mend(item);
                         self.path.truncate(length);
                     }
                 }
             }
-            Value::Map(members) => {
+            JsonValue::Map(members) => {
                 let again: HashSet<String> =
                     twice(members).into_iter().map(str::to_owned).collect();
                 if !again.is_empty() {
                     self.leave_last(members, &again);
                 }
                 for (key, item) in members {
-                    if matches!(item, Value::List(_) | Value::Map(_)) {
+                    if matches!(item, JsonValue::List(_) | JsonValue::Map(_)) {
                         push_step(&mut self.path, key);
                         self.mend(item);
                         self.path.truncate(length);
@@ -155,14 +156,14 @@ impl Twice<'_> {
 
     fn leave_last(
         &mut self,
-        members: &mut Vec<(Cow<'_, str>, Value<'_>)>,
+        members: &mut Vec<(Cow<'_, str>, JsonValue<'_>)>,
         again: &HashSet<String>,
     ) {
         let length = self.path.len();
-        let mut told: HashSet<String> = HashSet::new();
+        let mut reported: HashSet<String> = HashSet::new();
         for (key, _) in members.iter() {
             if again.contains(key.as_ref())
-                && told.insert(key.to_string())
+                && reported.insert(key.to_string())
                 && self.n_told < Self::MOST
             {
                 self.n_told += 1;
@@ -179,8 +180,8 @@ impl Twice<'_> {
     }
 }
 
-/// The names that stand more than once, each once.
-fn twice<'m>(members: &'m [(Cow<'_, str>, Value<'_>)]) -> Vec<&'m str> {
+/// Returns the names that occur more than once.
+fn twice<'m>(members: &'m [(Cow<'_, str>, JsonValue<'_>)]) -> Vec<&'m str> {
     const FEW: usize = 16;
     let is_clean = members.len() <= FEW
         && members
@@ -198,13 +199,13 @@ fn twice<'m>(members: &'m [(Cow<'_, str>, Value<'_>)]) -> Vec<&'m str> {
     found
 }
 
-struct Parser<'t> {
+struct JsonParser<'t> {
     text: &'t str,
     at: usize,
     depth: usize,
 }
 
-impl<'t> Parser<'t> {
+impl<'t> JsonParser<'t> {
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
@@ -224,15 +225,15 @@ impl<'t> Parser<'t> {
         Refusal::new(rule, Place::line(line_of(before)), detail)
     }
 
-    /// What is wrong here; at the end of the text, that it ends.
+    /// Returns a refusal for this position; at the end of the text, that it is truncated.
     fn fault(&self, detail: &str) -> Refusal {
         let rule = if self.peek().is_none() { &rules::TRUNCATED } else { &rules::NOT_JSON };
         self.stop(rule, if self.peek().is_none() { "" } else { detail })
     }
 
-    fn value(&mut self) -> Result<Value<'t>, Refusal> {
+    fn value(&mut self) -> Result<JsonValue<'t>, Refusal> {
         match self.peek() {
-            Some(b'"') => self.string().map(Value::Text),
+            Some(b'"') => self.string().map(JsonValue::Text),
             Some(b'{') => self.map(),
             Some(b'[') => self.list(),
             Some(b'-' | b'0'..=b'9') => self.number(),
@@ -240,9 +241,12 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn word(&mut self) -> Result<Value<'t>, Refusal> {
-        let words =
-            [("null", Value::Null), ("true", Value::Bool(true)), ("false", Value::Bool(false))];
+    fn word(&mut self) -> Result<JsonValue<'t>, Refusal> {
+        let words = [
+            ("null", JsonValue::Null),
+            ("true", JsonValue::Bool(true)),
+            ("false", JsonValue::Bool(false)),
+        ];
         for (word, value) in words {
             if self.rest().starts_with(word.as_bytes()) {
                 self.at += word.len();
@@ -252,10 +256,10 @@ impl<'t> Parser<'t> {
                 return Err(self.stop(&rules::TRUNCATED, ""));
             }
         }
-        Err(self.fault("this is no value of JSON"))
+        Err(self.fault("expected a JSON value"))
     }
 
-    fn number(&mut self) -> Result<Value<'t>, Refusal> {
+    fn number(&mut self) -> Result<JsonValue<'t>, Refusal> {
         let start = self.at;
         if self.peek() == Some(b'-') {
             self.at += 1;
@@ -276,12 +280,12 @@ impl<'t> Parser<'t> {
             }
             self.digits()?;
         }
-        Ok(Value::Number(self.text.get(start..self.at).unwrap_or_default()))
+        Ok(JsonValue::Number(self.text.get(start..self.at).unwrap_or_default()))
     }
 
     fn digits(&mut self) -> Result<(), Refusal> {
         if !matches!(self.peek(), Some(b'0'..=b'9')) {
-            return Err(self.fault("this is no number of JSON"));
+            return Err(self.fault("malformed number"));
         }
         while matches!(self.peek(), Some(b'0'..=b'9')) {
             self.at += 1;
@@ -292,14 +296,14 @@ impl<'t> Parser<'t> {
     fn enter(&mut self) -> Result<(), Refusal> {
         self.at += 1;
         self.depth += 1;
-        if DEEPEST < self.depth {
+        if MAX_DEPTH < self.depth {
             return Err(self.stop(&rules::TOO_DEEP, ""));
         }
         self.space();
         Ok(())
     }
 
-    /// Moves behind an item; tells whether another follows.
+    /// Moves behind an item. Returns whether another one follows.
     fn more(&mut self, end: u8) -> Result<bool, Refusal> {
         self.space();
         match self.peek() {
@@ -313,48 +317,48 @@ impl<'t> Parser<'t> {
                 self.depth -= 1;
                 Ok(false)
             }
-            _ => Err(self.fault("a comma is missing")),
+            _ => Err(self.fault("expected a comma")),
         }
     }
 
-    fn list(&mut self) -> Result<Value<'t>, Refusal> {
+    fn list(&mut self) -> Result<JsonValue<'t>, Refusal> {
         self.enter()?;
         let mut items = Vec::new();
         if self.peek() == Some(b']') {
             self.at += 1;
             self.depth -= 1;
-            return Ok(Value::List(items));
+            return Ok(JsonValue::List(items));
         }
         loop {
             items.push(self.value()?);
             if !self.more(b']')? {
-                return Ok(Value::List(items));
+                return Ok(JsonValue::List(items));
             }
         }
     }
 
-    fn map(&mut self) -> Result<Value<'t>, Refusal> {
+    fn map(&mut self) -> Result<JsonValue<'t>, Refusal> {
         self.enter()?;
         let mut members = Vec::new();
         if self.peek() == Some(b'}') {
             self.at += 1;
             self.depth -= 1;
-            return Ok(Value::Map(members));
+            return Ok(JsonValue::Map(members));
         }
         loop {
             if self.peek() != Some(b'"') {
-                return Err(self.fault("a name in quotes is missing"));
+                return Err(self.fault("expected a name in quotes"));
             }
             let key = self.string()?;
             self.space();
             if self.peek() != Some(b':') {
-                return Err(self.fault("a colon is missing"));
+                return Err(self.fault("expected a colon"));
             }
             self.at += 1;
             self.space();
             members.push((key, self.value()?));
             if !self.more(b'}')? {
-                return Ok(Value::Map(members));
+                return Ok(JsonValue::Map(members));
             }
         }
     }
@@ -367,7 +371,7 @@ impl<'t> Parser<'t> {
             let is_plain = |byte: &u8| b' ' <= *byte && *byte != b'"' && *byte != b'\\';
             let length = self.rest().iter().take_while(|byte| is_plain(byte)).count();
             self.at += length;
-            // Both ends lie beside an ASCII character.
+            // Both ends are next to an ASCII character, so they are character boundaries.
             let piece = self.text.get(start..self.at).unwrap_or_default();
             match self.peek() {
                 Some(b'"') => {
@@ -383,7 +387,7 @@ impl<'t> Parser<'t> {
                     text.push(self.escape()?);
                     owned = Some(text);
                 }
-                _ => return Err(self.fault("a control character stands in a string")),
+                _ => return Err(self.fault("a string has a control character")),
             }
         }
     }
@@ -401,14 +405,14 @@ impl<'t> Parser<'t> {
                 self.at += 1;
                 return self.unicode();
             }
-            _ => return Err(self.fault("no such escape exists")),
+            _ => return Err(self.fault("unknown escape sequence")),
         };
         self.at += 1;
         Ok(plain)
     }
 
     fn unicode(&mut self) -> Result<char, Refusal> {
-        let lone = "half a pair of surrogates stands alone";
+        let lone = "lone surrogate";
         let first = self.hex()?;
         let code = if (0xd800..0xdc00).contains(&first) {
             let is_pair = self.rest().starts_with(b"\\u");
@@ -434,7 +438,7 @@ impl<'t> Parser<'t> {
         for _ in 0..4 {
             let digit = self.peek().and_then(|byte| char::from(byte).to_digit(16));
             let Some(digit) = digit else {
-                return Err(self.fault("four hexadecimal digits are missing"));
+                return Err(self.fault("expected four hexadecimal digits"));
             };
             code = code * 16 + digit;
             self.at += 1;
@@ -456,7 +460,7 @@ mod tests {
     }
 
     #[test] // SPX-063, C04
-    fn spec_what_is_no_json_is_refused_with_its_line() {
+    fn invalid_json_is_rejected_with_its_line() {
         for (text, code, line) in [
             (&b"{\n\"a\": NaN}"[..], &rules::NOT_JSON, 2),
             (b"[Infinity]", &rules::NOT_JSON, 1),
@@ -488,7 +492,7 @@ mod tests {
     }
 
     #[test] // D89
-    fn ours_nesting_ends_at_128_levels() {
+    fn nesting_is_limited_to_128_levels() {
         let nested = |n: usize| "[".repeat(n) + &"]".repeat(n);
         assert!(parse(nested(128).as_bytes(), 1000, &mut ()).is_ok());
         assert_eq!(refused(nested(129).as_bytes()).0, rules::TOO_DEEP.code);
@@ -498,16 +502,16 @@ mod tests {
     }
 
     #[test] // C06
-    fn ours_a_member_that_stands_twice_is_told_once() {
+    fn duplicate_member_is_reported_once() {
         let text = r#"{"a":1,"b":[{"x/y":1,"x\/y":2,"x/y":3}],"a":2}"#;
         let mut findings: Vec<Finding> = Vec::new();
         let value = parse(text.as_bytes(), 1000, &mut findings).expect("JSON");
         let places: Vec<_> = findings.iter().map(|it| it.place.pointer.as_str()).collect();
         assert_eq!(places, ["/a", "/b/0/x~1y"]);
         assert!(findings.iter().all(|it| it.rule.code == rules::KEY_TWICE.code));
-        assert_eq!(value.get("a"), Some(&Value::Number("2")));
+        assert_eq!(value.get("a"), Some(&JsonValue::Number("2")));
         assert_eq!(value.members().len(), 2);
-        // Many members take the other road.
+        // Objects with many members use another algorithm.
         let many: Vec<String> = (0..40).map(|n| format!("\"{}\":0", n % 39)).collect();
         let mut findings: Vec<Finding> = Vec::new();
         drop(parse(format!("{{{}}}", many.join(",")).as_bytes(), 1000, &mut findings));
@@ -516,28 +520,28 @@ mod tests {
     }
 
     #[test] // C04
-    fn ours_a_number_beyond_the_machine_is_still_json() {
+    fn number_beyond_float_range_is_accepted() {
         let value = parse(b"[1e400, -0.01, 0, 1E+2]", 1000, &mut ()).expect("JSON");
-        let numbers = ["1e400", "-0.01", "0", "1E+2"].map(Value::Number);
-        assert_eq!(value, Value::List(numbers.to_vec()));
+        let numbers = ["1e400", "-0.01", "0", "1E+2"].map(JsonValue::Number);
+        assert_eq!(value, JsonValue::List(numbers.to_vec()));
     }
 
     #[test] // SPX-063
-    fn ours_a_byte_order_mark_is_told() {
+    fn byte_order_mark_is_reported() {
         let mut findings: Vec<Finding> = Vec::new();
-        assert_eq!(parse(b"\xef\xbb\xbf{}", 1000, &mut findings), Ok(Value::Map(Vec::new())));
+        assert_eq!(parse(b"\xef\xbb\xbf{}", 1000, &mut findings), Ok(JsonValue::Map(Vec::new())));
         assert_eq!(findings.len(), 1);
     }
 
     proptest! {
         /// Another reader accepts the same texts and sees the same values.
         #[test]
-        fn ours_agrees_with_serde_json(text in "[\\[\\]{}\",:\\\\ u0-9a-f.eE+\\-truefalsn\u{e9}\n]{0,24}") {
+        fn agrees_with_serde_json(text in "[\\[\\]{}\",:\\\\ u0-9a-f.eE+\\-truefalsn\u{e9}\n]{0,24}") {
             let own = parse(text.as_bytes(), 1000, &mut ());
-            match serde_json::from_str::<Tree>(&text) {
+            match serde_json::from_str::<JsonTree>(&text) {
                 Ok(other) => {
                     let own = own.expect("the other accepts it");
-                    // Numbers are written in many ways.
+                    // The spelling of numbers may differ.
                     let is_plain = !text.contains(|c: char| c.is_ascii_digit() || c == ':');
                     prop_assert!(!is_plain || own.tree() == other);
                 }

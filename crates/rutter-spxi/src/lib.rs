@@ -1,55 +1,62 @@
-//! SPXI semantic indexes (SPXI-Sitemap 1.0): what each entity of a site is,
-//! what it is not, and which of its phrases must survive.
+//! Reads, checks and writes SPXI semantic indexes (SPXI-Sitemap 1.0): what each entity of a site
+//! is, what it is not, and which of its phrases must survive summarization.
 //!
-//! [`Index`] and its parts are what an index says, in any of the shapes
-//! JSON-LD allows. [`read_index`] and [`read_packet`] take what can be
-//! understood, [`judge_index`] and [`judge_packet`] say everything that is
-//! wrong, [`Site`] is what a judge may know of the rest of the site.
-//! [`IndexWriter`] and [`Packet::to_json`] write. [`kinds`] knows the types of
-//! schema.org.
+//! [`SemanticIndex`] holds the content of an index, independent of its JSON-LD form.
+//! [`read_index`] and [`read_packet`] read leniently; [`check_index`] and [`check_packet`] report
+//! every violation, using [`SiteEvidence`] about the rest of the site. [`IndexWriter`] and
+//! [`MetadataPacket::to_json`] write. [`schema_types`] lists the types of schema.org.
 //!
-//! Refuses: to fetch anything, to publish a claim nobody made, to call fine
-//! what nobody looked at.
+//! Never accesses the network, never publishes a claim that the owner did not make, and lists
+//! every check that was not possible.
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 
 mod address;
+mod checker;
 mod compare;
 mod context;
 mod graph;
-mod height;
 mod index;
 mod json;
-mod judge;
-pub mod kinds;
 mod marker;
 mod packet;
 mod processor;
 mod read;
 #[cfg(test)]
-mod round;
+mod round_trip;
 pub mod rules;
+pub mod schema_types;
 mod site;
+mod term_height;
 mod values;
 mod words;
 mod write;
 
-pub use address::{INDEX, PACKET, doi, packet_addresses, packet_path, without_fragment};
-pub use index::{Collision, Entity, Index, Kernel, Modified, Party, Surface};
-pub use judge::{Given, Judged, judge_index, judge_packet};
+pub use address::{
+    INDEX_FILE, PACKET_FILE, find_doi, packet_addresses, packet_path, without_fragment,
+};
+pub use checker::{CheckInput, CheckedIndex, check_index, check_packet};
+pub use index::{Collision, Entity, Kernel, ModifiedDate, Party, SemanticIndex, Surface};
 pub use marker::MarkerStatus;
-pub use packet::{Asked, Packet, Question, read_packet};
-pub use read::{LARGEST_INDEX, LARGEST_PACKET, read_index};
-pub use site::{AGENTS, AgentSignals, Link, Listed, Look, PageFacts, Pages, Signals, Site};
+pub use packet::{MetadataPacket, PacketQuestion, PacketSelector, read_packet};
+pub use read::{MAX_INDEX_BYTES, MAX_PACKET_BYTES, read_index};
+pub use site::{
+    AGENTS, AgentSignals, Lookup, PageFacts, PageLookup, RobotsSignals, SiteEvidence, SitemapEntry,
+    SitemapLink,
+};
 pub use values::{BasinState, CollisionRisk, VerificationLevel};
-pub use words::{characters, words};
-pub use write::{IndexWriter, Kept, USUAL_SIZE, Written};
+pub use words::{count_characters, count_words};
+pub use write::{DEFAULT_MAX_BYTES, IndexWriter, SurfaceDetail, WrittenIndex};
 
-/// The vocabulary behind `spxi:`.
+/// Namespace of the prefix `spxi:`.
 pub const SPXI: &str = "https://spxi.dev/vocabulary#";
-/// The vocabulary behind `mp:`, of metadata packets.
+/// Namespace of the prefix `mp:`, used by metadata packets.
 pub const MP: &str = "https://metadatapacket.org/vocabulary#";
-/// The vocabulary of names without a prefix.
+/// Namespace of names without a prefix.
 pub const SCHEMA: &str = "https://schema.org/";
-/// What `spxi:protocolVersion` says.
+/// Value of `spxi:protocolVersion`.
 pub const PROTOCOL: &str = "EA-SPXI-SITEMAP-01 v1.0";
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

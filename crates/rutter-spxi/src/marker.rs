@@ -1,22 +1,22 @@
-//! Where a marker of an entity stands on its page.
+//! Status of a marker of an entity on its page.
 
-/// What became of a marker on a page (D70).
+/// Status of a marker on a page (D70).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MarkerStatus {
-    /// In the text people see, letter for letter but for white space.
+    /// Verbatim in the visible text, ignoring white space.
     Visible,
-    /// In the text people see, but for case, quotes or dashes: the text found.
+    /// In the visible text with other case, quotes or dashes; holds the text found.
     Near(String),
     /// Only in `meta` elements or the title.
     MetaOnly,
     /// Only in JSON-LD.
     JsonLdOnly,
-    /// Nowhere.
+    /// Not on the page.
     Absent,
 }
 
 impl MarkerStatus {
-    /// Its word.
+    /// Returns the keyword of the status.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Visible => "visible",

@@ -1,7 +1,7 @@
-//! Rule 1 asks for any JSON-LD 1.1 processor; this one is not ours.
+//! Rule 1: runs an independent JSON-LD 1.1 processor on the document.
 //!
-//! Refuses: to fetch. The context of schema.org is known by its vocabulary,
-//! every other address is an error.
+//! Never accesses the network: the context of schema.org is replaced by its vocabulary, and every
+//! other remote context is an error.
 
 use std::panic;
 
@@ -9,42 +9,42 @@ use oxjsonld::{JsonLdParser, JsonLdProfile, JsonLdRemoteDocument};
 
 use crate::context::is_known;
 
-/// What the context of schema.org comes down to.
+/// Replacement for the context of schema.org.
 const VOCABULARY: &[u8] = br#"{"@context": {"@vocab": "https://schema.org/"}}"#;
-/// The address of a document that has none.
+/// Base address of a document without an address.
 const NOWHERE: &str = "https://index.invalid/spxi-index.jsonld";
 
-/// Reads a document to its end; gives the number of statements it makes, or
-/// what the processor complains about.
+/// Reads a document and returns the number of statements in it, or the error message of the
+/// processor.
 pub(crate) fn statements(bytes: &[u8], address: Option<&str>) -> Result<usize, String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    // It is somebody else's program, and the bytes are somebody's, too.
+    // A panic of the external processor must not stop the program.
     let guarded = |order| {
         panic::catch_unwind(|| count(bytes, address, order))
-            .unwrap_or_else(|_| Err("the processor broke down".to_owned()))
+            .unwrap_or_else(|_| Err("the JSON-LD processor panicked".to_owned()))
     };
-    // Most documents have their members in an order that saves a third of the
-    // time; what is refused because of its order is not refused.
-    guarded(Order::Streaming).or_else(|_| guarded(Order::Any))
+    // Most documents have an order of members that saves a third of the time. Others are read
+    // again without that assumption.
+    guarded(MemberOrder::Streaming).or_else(|_| guarded(MemberOrder::Any))
 }
 
-/// In which order members may stand.
+/// Assumed order of members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Order {
-    /// Contexts and types first.
+enum MemberOrder {
+    /// Contexts and types come first.
     Streaming,
     Any,
 }
 
-fn count(bytes: &[u8], address: Option<&str>, order: Order) -> Result<usize, String> {
+fn count(bytes: &[u8], address: Option<&str>, order: MemberOrder) -> Result<usize, String> {
     let mut parser = JsonLdParser::new();
-    if order == Order::Streaming {
+    if order == MemberOrder::Streaming {
         parser = parser.with_profile(JsonLdProfile::Streaming);
     }
     let parser = parser.with_base_iri(address.unwrap_or(NOWHERE)).map_err(|it| it.to_string())?;
     let quads = parser.for_slice(bytes).with_load_document_callback(|url, _| {
         if !is_known(url) {
-            return Err("no context is fetched".into());
+            return Err("remote contexts are not fetched".into());
         }
         let (document, document_url) = (VOCABULARY.to_vec(), url.to_owned());
         Ok(JsonLdRemoteDocument { document, document_url })
@@ -65,20 +65,20 @@ mod tests {
     use super::*;
 
     #[test] // SPX-063
-    fn ours_the_order_of_members_changes_nothing() {
+    fn order_of_members_changes_nothing() {
         let folder =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/vectors/spxi/files");
         let (mut n_streamed, mut n_accepted) = (0, 0);
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            // A long row of definitions is not shown to a processor.
+            // Documents with a long chain of definitions are not passed to the processor.
             if path.ends_with("context-chain.jsonld") {
                 continue;
             }
             let bytes = fs::read(&path).unwrap();
-            let any = count(&bytes, None, Order::Any);
+            let any = count(&bytes, None, MemberOrder::Any);
             n_accepted += usize::from(any.is_ok());
-            if let Ok(n) = count(&bytes, None, Order::Streaming) {
+            if let Ok(n) = count(&bytes, None, MemberOrder::Streaming) {
                 n_streamed += 1;
                 assert_eq!(any, Ok(n), "{}", path.display());
             }
@@ -87,12 +87,12 @@ mod tests {
     }
 
     #[test] // SPX-010, C01
-    fn ours_no_context_is_fetched() {
+    fn remote_context_is_not_fetched() {
         let at = |url: &str| {
             format!(r#"{{"@context": "{url}", "@id": "https://a.example/", "name": "x"}}"#)
         };
         assert_eq!(statements(at("https://schema.org/").as_bytes(), None), Ok(1));
         let refused = statements(at("http://127.0.0.1:1/c.jsonld").as_bytes(), None);
-        assert!(refused.is_err_and(|message| message.contains("no context is fetched")));
+        assert!(refused.is_err_and(|message| message.contains("remote contexts are not fetched")));
     }
 }

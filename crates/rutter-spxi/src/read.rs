@@ -1,29 +1,29 @@
-//! Reads an index as leniently as it can be understood.
+//! Reads an index leniently.
 //!
-//! Bytes become a [`Graph`], the root is found in it, and its parts are taken
-//! over; what has a wrong form or is missing goes to the sink with its place.
+//! Input: bytes, parsed into a [`JsonLdGraph`]. Output: the index, and findings for malformed or
+//! missing members with their positions. Never accesses the network.
 //!
-//! Refuses: to fetch, to guess a member from another one's words, to take a
-//! document for an index that nowhere says it is one.
+//! Rejects documents that do not declare themselves as an index.
 
 use std::collections::HashMap;
 
 use rutter_finding::{Finding, FindingSink, Place, Refusal, Rule, quoted};
-use rutter_page::Tree;
+use rutter_page::JsonTree;
 
-use crate::graph::{At, Graph, Held, Item, Member, Node};
-use crate::index::{Collision, Entity, Index, Kernel, Modified, Party, Surface, distinct};
-use crate::json::{self, Value};
+use crate::graph::{GraphItem, GraphMember, GraphNode, GraphValue, JsonLdGraph, PlaceId};
+use crate::index::{
+    Collision, Entity, Kernel, ModifiedDate, Party, SemanticIndex, Surface, distinct,
+};
+use crate::json::{self, JsonValue};
 use crate::values::{BasinState, CollisionRisk, VerificationLevel};
-use crate::{PROTOCOL, kinds, rules};
+use crate::{PROTOCOL, rules, schema_types};
 
-/// Largest index that is read, in bytes (D89).
-pub const LARGEST_INDEX: usize = 5_000_000;
-/// Largest packet that is read, in bytes (D89).
-pub const LARGEST_PACKET: usize = 1_000_000;
+/// Maximum size in bytes of an index that is read (D89).
+pub const MAX_INDEX_BYTES: usize = 5_000_000;
+/// Maximum size in bytes of a packet that is read (D89).
+pub const MAX_PACKET_BYTES: usize = 1_000_000;
 
-/// Reads an index. What is missing is `None` or empty, and told; members
-/// nobody knows are kept.
+/// Reads an index. Missing members are `None` or empty and are reported; unknown members are kept.
 ///
 /// ```
 /// let text = r#"{"@context": {"@vocab": "https://schema.org/",
@@ -36,48 +36,48 @@ pub const LARGEST_PACKET: usize = 1_000_000;
 /// assert!(index.entities[0].is_incomplete());
 /// assert!(findings.iter().any(|it| it.place.pointer == "/spxi:hasEntity"));
 /// ```
-pub fn read_index(bytes: &[u8], sink: &mut dyn FindingSink) -> Result<Index, Refusal> {
-    let document = json::parse(bytes, LARGEST_INDEX, sink)?;
-    let graph = Graph::build(&document, &rules::CONTEXT_REMOTE, sink);
+pub fn read_index(bytes: &[u8], sink: &mut dyn FindingSink) -> Result<SemanticIndex, Refusal> {
+    let document = json::parse(bytes, MAX_INDEX_BYTES, sink)?;
+    let graph = JsonLdGraph::build(&document, &rules::CONTEXT_REMOTE, sink);
     Ok(index_of(&graph, &document, sink)?.0)
 }
 
-/// How often one object is taken over from the places that name it.
-const MOST_FOLLOWED: usize = 16;
+/// How often one object may be read from the places that refer to it.
+const MAX_FOLLOWED: usize = 16;
 
-/// Where the parts of an index stand in the document.
+/// Positions of the parts of an index in the document.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
-    pub(crate) root: Option<At>,
-    pub(crate) id: Option<At>,
-    pub(crate) protocol_doi: Option<At>,
-    pub(crate) modified: Option<At>,
-    pub(crate) kernel: KernelSeen,
-    pub(crate) entities: Vec<EntitySeen>,
-    pub(crate) surfaces_at: Option<At>,
-    pub(crate) surfaces: Vec<At>,
+pub(crate) struct IndexPlaces {
+    pub(crate) root: Option<PlaceId>,
+    pub(crate) id: Option<PlaceId>,
+    pub(crate) protocol_doi: Option<PlaceId>,
+    pub(crate) modified: Option<PlaceId>,
+    pub(crate) kernel: KernelPlaces,
+    pub(crate) entities: Vec<EntityPlaces>,
+    pub(crate) surfaces_at: Option<PlaceId>,
+    pub(crate) surfaces: Vec<PlaceId>,
 }
 
-/// Where the parts of a kernel stand.
+/// Positions of the parts of a kernel.
 #[derive(Debug, Default)]
-pub(crate) struct KernelSeen {
-    pub(crate) at: Option<At>,
-    pub(crate) summary: Option<At>,
-    pub(crate) specification: Option<At>,
+pub(crate) struct KernelPlaces {
+    pub(crate) at: Option<PlaceId>,
+    pub(crate) summary: Option<PlaceId>,
+    pub(crate) specification: Option<PlaceId>,
 }
 
-/// Where the parts of an entity stand.
+/// Positions of the parts of an entity.
 #[derive(Debug)]
-pub(crate) struct EntitySeen {
+pub(crate) struct EntityPlaces {
     pub(crate) node: usize,
-    pub(crate) at: At,
-    pub(crate) id: Option<At>,
-    pub(crate) kind: Option<At>,
-    pub(crate) tags_at: Option<At>,
-    pub(crate) tags: Vec<At>,
-    pub(crate) markers: Vec<At>,
-    pub(crate) verification: Option<At>,
-    pub(crate) packet: Option<At>,
+    pub(crate) at: PlaceId,
+    pub(crate) id: Option<PlaceId>,
+    pub(crate) kind: Option<PlaceId>,
+    pub(crate) tags_at: Option<PlaceId>,
+    pub(crate) tags: Vec<PlaceId>,
+    pub(crate) markers: Vec<PlaceId>,
+    pub(crate) verification: Option<PlaceId>,
+    pub(crate) packet: Option<PlaceId>,
 }
 
 const OF_INDEX: [&str; 11] = [
@@ -115,32 +115,32 @@ const OF_ENTITY: [&str; 18] = [
     "mp:verificationLevel",
 ];
 
-/// Finds the index in a document and takes it over.
+/// Finds and reads the index in a document.
 pub(crate) fn index_of(
-    graph: &Graph<'_>,
-    document: &Value<'_>,
+    graph: &JsonLdGraph<'_>,
+    document: &JsonValue<'_>,
     sink: &mut dyn FindingSink,
-) -> Result<(Index, Seen), Refusal> {
-    let mut walk = Walk::new(graph, sink);
-    let is_index = |node: &Node<'_>| node.is_a("spxi:SemanticIndex");
-    let is_like = |node: &Node<'_>| {
+) -> Result<(SemanticIndex, IndexPlaces), Refusal> {
+    let mut walk = IndexWalk::new(graph, sink);
+    let is_index = |node: &GraphNode<'_>| node.is_a("spxi:SemanticIndex");
+    let is_like = |node: &GraphNode<'_>| {
         node.types.iter().any(|it| it.ends_with("SemanticIndex"))
             || node.member("spxi:hasEntity").is_some()
             || node.member("spxi:siteKernel").is_some()
     };
-    let is_kernel = |node: &Node<'_>| node.is_a("spxi:HolographicKernel");
+    let is_kernel = |node: &GraphNode<'_>| node.is_a("spxi:HolographicKernel");
     let tops = || graph.tops.iter().filter_map(|idx| graph.node(*idx));
     let root = tops()
         .find(|it| is_index(it))
         .or_else(|| tops().find(|it| is_like(it)))
         .or_else(|| tops().find(|it| is_kernel(it)));
     let Some(root) = root else {
-        let is_object = matches!(document, Value::Map(_) | Value::List(_));
-        let detail = if is_object { "" } else { "it is no object" };
+        let is_object = matches!(document, JsonValue::Map(_) | JsonValue::List(_));
+        let detail = if is_object { "" } else { "the document is not an object" };
         return Err(Refusal::new(&rules::NOT_AN_INDEX, Place::WHOLE, detail));
     };
     if graph.is_list {
-        walk.report(&rules::ROOT_LIST, At::ROOT, "");
+        walk.report(&rules::ROOT_LIST, PlaceId::ROOT, "");
     }
     if let Some(at) = graph.wrapped_at {
         walk.report(&rules::ROOT_GRAPH, at, "");
@@ -155,41 +155,41 @@ pub(crate) fn index_of(
     Ok(walk.index(root))
 }
 
-/// Goes through the parts.
-pub(crate) struct Walk<'g, 'v, 's> {
-    graph: &'g Graph<'v>,
+/// Reads the parts of an index.
+pub(crate) struct IndexWalk<'g, 'v, 's> {
+    graph: &'g JsonLdGraph<'v>,
     sink: &'s mut dyn FindingSink,
     by_id: Option<HashMap<&'g str, Vec<usize>>>,
-    /// How often each object was followed to.
+    /// How often each object was read by reference.
     followed: HashMap<usize, usize>,
 }
 
-impl<'g, 'v, 's> Walk<'g, 'v, 's> {
-    pub(crate) fn new(graph: &'g Graph<'v>, sink: &'s mut dyn FindingSink) -> Self {
+impl<'g, 'v, 's> IndexWalk<'g, 'v, 's> {
+    pub(crate) fn new(graph: &'g JsonLdGraph<'v>, sink: &'s mut dyn FindingSink) -> Self {
         Self { graph, sink, by_id: None, followed: HashMap::new() }
     }
 
-    pub(crate) fn report(&mut self, rule: &'static Rule, at: At, detail: &str) {
+    pub(crate) fn report(&mut self, rule: &'static Rule, at: PlaceId, detail: &str) {
         self.sink.report(Finding::new(rule, self.graph.place(at), detail));
     }
 
-    fn index(&mut self, root: &'g Node<'v>) -> (Index, Seen) {
-        let mut index = Index {
+    fn index(&mut self, root: &'g GraphNode<'v>) -> (SemanticIndex, IndexPlaces) {
+        let mut index = SemanticIndex {
             id: root.id.as_ref().map(|(id, _)| id.to_string()),
             name: self.text(root, "name").map(|(text, _)| text),
             license: self.address(root, "license").map(|(text, _)| text),
             same_as: self.addresses(root, "sameAs").into_iter().map(|(text, _)| text).collect(),
             publisher: self.party(root, "publisher"),
             author: self.party(root, "author"),
-            ..Index::default()
+            ..SemanticIndex::default()
         };
-        let mut seen = Seen {
+        let mut places = IndexPlaces {
             root: Some(root.at),
             id: root.id.as_ref().map(|(_, at)| *at),
-            ..Seen::default()
+            ..IndexPlaces::default()
         };
-        (index.modified, seen.modified) = self.modified(root);
-        if seen.modified.is_none() {
+        (index.modified, places.modified) = self.modified(root);
+        if places.modified.is_none() {
             self.report(&rules::MODIFIED_MISSING, root.at, "");
         }
         match self.text(root, "spxi:protocolVersion") {
@@ -202,39 +202,44 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
             None => self.report(&rules::VERSION_MISSING, root.at, ""),
         }
         let doi = self.address(root, "spxi:protocolDoi");
-        seen.protocol_doi = doi.as_ref().map(|(_, at)| *at);
+        places.protocol_doi = doi.as_ref().map(|(_, at)| *at);
         index.protocol_doi = doi.map(|(doi, _)| doi);
-        self.kernel_of_index(root, &mut index, &mut seen);
+        self.kernel_of_index(root, &mut index, &mut places);
         for idx in self.objects(root, "spxi:hasEntity", "spxi:IndexedEntity") {
             if let Some((entity, entity_seen)) = self.entity(idx) {
                 index.entities.push(entity);
-                seen.entities.push(entity_seen);
+                places.entities.push(entity_seen);
             }
         }
-        // A list of nothing is as good as none.
+        // An empty list counts as missing.
         let entities = root.member("spxi:hasEntity");
         if entities.is_none_or(|it| it.items.is_empty()) {
             let at = entities.map_or(root.at, |it| it.at);
             self.report(&rules::ENTITIES_MISSING, at, "");
         }
-        seen.surfaces_at = root.member("spxi:hasSurface").map(|member| member.at);
-        if seen.surfaces_at.is_none() {
+        places.surfaces_at = root.member("spxi:hasSurface").map(|member| member.at);
+        if places.surfaces_at.is_none() {
             self.report(&rules::SURFACES_MISSING, root.at, "");
         }
         for idx in self.objects(root, "spxi:hasSurface", "WebPage") {
             if let Some(node) = self.graph.node(idx) {
                 index.surfaces.push(self.surface(node));
-                seen.surfaces.push(node.at);
+                places.surfaces.push(node.at);
             }
         }
         let is_kernel = root.is_a("spxi:HolographicKernel");
         let is_known =
             |name: &str| OF_INDEX.contains(&name) || (is_kernel && OF_KERNEL.contains(&name));
         index.extra = self.extra(root, is_known);
-        (index, seen)
+        (index, places)
     }
 
-    fn kernel_of_index(&mut self, root: &'g Node<'v>, index: &mut Index, seen: &mut Seen) {
+    fn kernel_of_index(
+        &mut self,
+        root: &'g GraphNode<'v>,
+        index: &mut SemanticIndex,
+        places: &mut IndexPlaces,
+    ) {
         let kernels = self.objects(root, "spxi:siteKernel", "spxi:HolographicKernel");
         let node = match kernels.first() {
             Some(first) => self.graph.node(*first),
@@ -242,28 +247,28 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
                 if root.member("spxi:siteKernel").is_none_or(|it| it.items.is_empty()) {
                     self.report(&rules::KERNEL_MISSING, root.at, "");
                 }
-                // Deployed: a kernel alone.
+                // Some published documents are a kernel alone.
                 root.is_a("spxi:HolographicKernel").then_some(root)
             }
         };
         if let Some(second) = kernels.get(1).and_then(|idx| self.graph.node(*idx)) {
-            self.report(&rules::MEMBER_FORM, second.at, "there is one kernel for a site");
+            self.report(&rules::MEMBER_FORM, second.at, "a site has only one kernel");
         }
         if let Some(node) = node {
             let (kernel, kernel_seen) = self.kernel(node);
             index.kernel = Some(kernel);
-            seen.kernel = kernel_seen;
+            places.kernel = kernel_seen;
         }
     }
 
-    pub(crate) fn kernel(&mut self, node: &'g Node<'v>) -> (Kernel, KernelSeen) {
+    pub(crate) fn kernel(&mut self, node: &'g GraphNode<'v>) -> (Kernel, KernelPlaces) {
         self.class(node, "spxi:HolographicKernel");
         let summary = self.text(node, "spxi:compressionSurvivalSummary");
         if summary.is_none() {
             self.report(&rules::SUMMARY_MISSING, node.at, "");
         }
         let specification = self.address(node, "spxi:kernelSpecification");
-        let seen = KernelSeen {
+        let places = KernelPlaces {
             at: Some(node.at),
             summary: summary.as_ref().map(|(_, at)| *at),
             specification: specification.as_ref().map(|(_, at)| *at),
@@ -272,11 +277,11 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
             summary: summary.map(|(text, _)| text),
             specification: specification.map(|(text, _)| text),
         };
-        (kernel, seen)
+        (kernel, places)
     }
 
-    /// An entity of an index or a packet, with what is missing told.
-    pub(crate) fn entity(&mut self, idx: usize) -> Option<(Entity, EntitySeen)> {
+    /// Reads an entity of an index or a packet and reports missing members.
+    pub(crate) fn entity(&mut self, idx: usize) -> Option<(Entity, EntityPlaces)> {
         let node = self.graph.node(idx)?;
         let is_packet = node.is_a("mp:IndexedEntity");
         if !is_packet {
@@ -291,8 +296,8 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
         let kind = self.address(node, "spxi:entityType");
         let mut kind_text = kind.as_ref().map(|(text, _)| text.clone());
         if kind.is_none() {
-            // A packet of the other form says it by its type.
-            let by_type = node.types.iter().find(|it| is_packet && kinds::is_type(it));
+            // A packet in the other form states the entity type as its class.
+            let by_type = node.types.iter().find(|it| is_packet && schema_types::is_type(it));
             kind_text = by_type.map(ToString::to_string);
             if kind_text.is_none() {
                 self.report(&rules::TYPE_MISSING, node.at, "");
@@ -309,19 +314,19 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
         let markers = self.texts(node, markers_name);
         let markers_at = node.member(markers_name).map(|member| member.at);
         let n_markers = distinct(markers.iter().map(|(text, _)| text.as_str()));
-        if n_markers < Entity::FEWEST_MARKERS {
-            let detail = format!("{n_markers} of {}", Entity::FEWEST_MARKERS);
+        if n_markers < Entity::MIN_MARKERS {
+            let detail = format!("{n_markers} markers, the minimum is {}", Entity::MIN_MARKERS);
             self.report(&rules::MARKERS_FEW, markers_at.unwrap_or(node.at), &detail);
         }
         let verification =
             self.verification(node, either("spxi:verificationLevel", "mp:verificationLevel"));
         let packet = self.address(node, "spxi:packetRef");
-        let texts = |all: Vec<(String, At)>| all.into_iter().map(|(text, _)| text).collect();
+        let texts = |all: Vec<(String, PlaceId)>| all.into_iter().map(|(text, _)| text).collect();
         let mut same_as: Vec<String> = texts(self.addresses(node, "sameAs"));
         let mut dois: Vec<String> = texts(self.addresses(node, "spxi:doi"));
         dois.retain(|doi| !same_as.contains(doi));
         same_as.extend(dois);
-        let seen = EntitySeen {
+        let places = EntityPlaces {
             node: idx,
             at: node.at,
             id: node.id.as_ref().map(|(_, at)| *at),
@@ -350,11 +355,11 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
             identifiers: texts(self.addresses(node, "identifier")),
             extra: self.extra(node, is_known),
         };
-        Some((entity, seen))
+        Some((entity, places))
     }
 
-    /// The name, and whether `name` says nothing more.
-    fn entity_name(&mut self, node: &'g Node<'v>, is_packet: bool) -> (Option<String>, bool) {
+    /// Returns the name, and whether the member `name` has no further meaning.
+    fn entity_name(&mut self, node: &'g GraphNode<'v>, is_packet: bool) -> (Option<String>, bool) {
         let canonical = self.text(node, "spxi:canonicalName");
         let plain = node.member("name").filter(|member| member.items.len() == 1);
         let plain = plain.and_then(|it| it.items.first()).and_then(|it| literal(it));
@@ -364,7 +369,7 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
                 (Some(name), is_used)
             }
             (None, plain) => {
-                let detail = plain.map(|_| "`name` stands in").unwrap_or_default();
+                let detail = plain.map(|_| "`name` is used instead").unwrap_or_default();
                 if !(is_packet && plain.is_some()) {
                     self.report(&rules::NAME_MISSING, node.at, detail);
                 }
@@ -373,18 +378,18 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
         }
     }
 
-    fn basin_state(&mut self, node: &'g Node<'v>) -> Option<BasinState> {
+    fn basin_state(&mut self, node: &'g GraphNode<'v>) -> Option<BasinState> {
         let (word, at) = self.word(node, "spxi:basinState")?;
         let found = BasinState::of_word(&word);
         if found.is_none() {
             let hint = match word.as_str() {
-                // Words of the authors' other documents (D72).
+                // Keywords from other documents of the authors (D72).
                 "competitive" | "immanent" => {
-                    ", a word of another scale; perhaps contested or sovereign"
+                    ", a keyword of another scale; contested or sovereign may be meant"
                 }
-                "seedling" | "growing" | "mature" => ", a word of another scale",
+                "seedling" | "growing" | "mature" => ", a keyword of another scale",
                 _ if BasinState::of_word(&word.to_ascii_lowercase()).is_some() => {
-                    ", which is written in small letters"
+                    ", write it in lower case"
                 }
                 _ => "",
             };
@@ -393,18 +398,18 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
         found
     }
 
-    fn bdr(&mut self, node: &'g Node<'v>) -> Option<f64> {
+    fn bdr(&mut self, node: &'g GraphNode<'v>) -> Option<f64> {
         let member = node.member("spxi:bdrEstimate")?;
         let item = member.items.first()?;
         let (shown, found) = match &item.value {
-            Held::Number(number) => {
+            GraphValue::Number(number) => {
                 let share = number.parse::<f64>().ok();
                 ((*number).to_owned(), share.filter(|it| (0.0..=1.0).contains(it)))
             }
-            Held::Text(text) => (format!("{} is text", quoted(text)), None),
+            GraphValue::Text(text) => (format!("{} is a string", quoted(text)), None),
             _ => (String::new(), None),
         };
-        // There is no negative zero in a share.
+        // Normalize negative zero.
         let found = found.map(|share| if share == 0.0 { 0.0 } else { share });
         if found.is_none() || 1 < member.items.len() {
             self.report(&rules::BDR_FORM, item.at, &shown);
@@ -413,7 +418,11 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
         found
     }
 
-    fn verification(&mut self, node: &'g Node<'v>, name: &str) -> Option<(VerificationLevel, At)> {
+    fn verification(
+        &mut self,
+        node: &'g GraphNode<'v>,
+        name: &str,
+    ) -> Option<(VerificationLevel, PlaceId)> {
         let (word, at) = self.word(node, name)?;
         if let Some(level) = VerificationLevel::of_word(&word) {
             return Some((level, at));
@@ -427,7 +436,7 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
         mapped.map(|level| (level, at))
     }
 
-    fn collisions(&mut self, node: &'g Node<'v>) -> Vec<Collision> {
+    fn collisions(&mut self, node: &'g GraphNode<'v>) -> Vec<Collision> {
         let mut found = Vec::new();
         for idx in self.objects(node, "spxi:disambiguationMatrix", "spxi:DisambiguationEntry") {
             let Some(entry) = self.graph.node(idx) else { continue };
@@ -453,11 +462,11 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
             found.push(Collision { with, attribute, risk });
         }
         if node.member("spxi:disambiguationMatrix").is_none() {
-            // Packets of the other form name the others only.
+            // Packets in the other form only name the other entities.
             for item in node.member("differentFrom").map_or(&[][..], |it| &it.items) {
                 let name = match &item.value {
-                    Held::Text(text) => Some(text.to_string()),
-                    Held::Node(idx) => self.graph.node(*idx).and_then(|other| {
+                    GraphValue::Text(text) => Some(text.to_string()),
+                    GraphValue::Node(idx) => self.graph.node(*idx).and_then(|other| {
                         let name = other.member("name").and_then(|it| it.items.first());
                         let name = name.and_then(literal).map(str::to_owned);
                         other.id.as_ref().map(|(id, _)| id.to_string()).or(name)
@@ -472,8 +481,8 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
         found
     }
 
-    fn surface(&mut self, node: &'g Node<'v>) -> Surface {
-        if !node.types.iter().any(|kind| kinds::is_subtype(kind, "WebPage")) {
+    fn surface(&mut self, node: &'g GraphNode<'v>) -> Surface {
+        if !node.types.iter().any(|kind| schema_types::is_subtype(kind, "WebPage")) {
             self.wrong_class(node);
         }
         let protects = self.addresses(node, "spxi:protectsEntity");
@@ -487,11 +496,13 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
         }
     }
 
-    fn party(&mut self, node: &'g Node<'v>, name: &str) -> Option<Party> {
+    fn party(&mut self, node: &'g GraphNode<'v>, name: &str) -> Option<Party> {
         let item = node.member(name)?.items.first()?;
         match &item.value {
-            Held::Text(text) => Some(Party { name: Some(text.to_string()), ..Party::default() }),
-            Held::Node(idx) => {
+            GraphValue::Text(text) => {
+                Some(Party { name: Some(text.to_string()), ..Party::default() })
+            }
+            GraphValue::Node(idx) => {
                 let node = self.graph.node(self.followed(*idx, ""))?;
                 Some(Party {
                     kind: node.types.first().map(ToString::to_string),
@@ -508,32 +519,40 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
         }
     }
 
-    /// When it changed, and where that stands.
-    pub(crate) fn modified(&mut self, node: &'g Node<'v>) -> (Option<Modified>, Option<At>) {
+    /// Returns the date of the last change and its position.
+    pub(crate) fn modified(
+        &mut self,
+        node: &'g GraphNode<'v>,
+    ) -> (Option<ModifiedDate>, Option<PlaceId>) {
         let Some((text, at)) = self.text(node, "dateModified") else {
             return (None, node.member("dateModified").map(|member| member.at));
         };
-        let found = Modified::parse(&text);
+        let found = ModifiedDate::parse(&text);
         if found.is_none() {
             self.report(&rules::MODIFIED_FORM, at, &quoted(&text));
         }
         (found, Some(at))
     }
 
-    fn class(&mut self, node: &'g Node<'v>, class: &str) {
+    fn class(&mut self, node: &'g GraphNode<'v>, class: &str) {
         if !node.is_a(class) {
             self.wrong_class(node);
         }
     }
 
-    fn wrong_class(&mut self, node: &'g Node<'v>) {
+    fn wrong_class(&mut self, node: &'g GraphNode<'v>) {
         let types: Vec<String> = node.types.iter().take(3).map(|it| quoted(it)).collect();
         let detail = if types.is_empty() { "no type".to_owned() } else { types.join(", ") };
         self.report(&rules::NODE_TYPE, node.at, &detail);
     }
 
-    /// The objects of a member; one that is only named is looked up.
-    pub(crate) fn objects(&mut self, node: &'g Node<'v>, name: &str, class: &str) -> Vec<usize> {
+    /// Returns the objects of a member; references are resolved.
+    pub(crate) fn objects(
+        &mut self,
+        node: &'g GraphNode<'v>,
+        name: &str,
+        class: &str,
+    ) -> Vec<usize> {
         let Some(member) = node.member(name) else { return Vec::new() };
         if name != "spxi:siteKernel" {
             self.single(member);
@@ -541,14 +560,14 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
         let mut found = Vec::with_capacity(member.items.len());
         for item in &member.items {
             match &item.value {
-                Held::Node(idx) => found.push(self.followed(*idx, class)),
-                _ => self.report(&rules::MEMBER_FORM, item.at, "an object is expected"),
+                GraphValue::Node(idx) => found.push(self.followed(*idx, class)),
+                _ => self.report(&rules::MEMBER_FORM, item.at, "expected an object"),
             }
         }
         found
     }
 
-    /// The object that a mere name stands for, where the document has it.
+    /// Returns the object that a reference points to, if the document has it.
     fn followed(&mut self, idx: usize, class: &str) -> usize {
         if !self.graph.is_reference(idx) {
             return idx;
@@ -559,32 +578,40 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
         let others = by_id.get(id.as_ref()).map_or(&[][..], Vec::as_slice);
         let is_of = |idx: &&usize| graph.node(**idx).is_some_and(|node| node.is_a(class));
         let Some(other) = others.iter().find(is_of).or(others.first()) else { return idx };
-        // A large object that is named from everywhere would fill memory.
+        // Many references to a large object would exhaust the memory.
         let n_times = self.followed.entry(*other).or_default();
         *n_times += 1;
-        if *n_times <= MOST_FOLLOWED { *other } else { idx }
+        if *n_times <= MAX_FOLLOWED { *other } else { idx }
     }
 
-    /// Tells of a single value where the specification shows a list.
-    fn single(&mut self, member: &Member<'v>) {
+    /// Reports a single value where the specification requires a list.
+    fn single(&mut self, member: &GraphMember<'v>) {
         if !member.is_list {
             self.report(&rules::NOT_A_LIST, member.at, "");
         }
     }
 
-    /// The only text of a member; an empty one is none.
-    pub(crate) fn text(&mut self, node: &'g Node<'v>, name: &str) -> Option<(String, At)> {
+    /// Returns the only text of a member; an empty one counts as missing.
+    pub(crate) fn text(
+        &mut self,
+        node: &'g GraphNode<'v>,
+        name: &str,
+    ) -> Option<(String, PlaceId)> {
         self.one(node, name, literal)
     }
 
-    /// A text or the address of an object.
-    pub(crate) fn address(&mut self, node: &'g Node<'v>, name: &str) -> Option<(String, At)> {
+    /// Returns a text or the address of an object.
+    pub(crate) fn address(
+        &mut self,
+        node: &'g GraphNode<'v>,
+        name: &str,
+    ) -> Option<(String, PlaceId)> {
         let graph = self.graph;
         self.one(node, name, |item| address(graph, item))
     }
 
-    /// A word of an enumeration; an empty one is a wrong word, not none.
-    fn word(&mut self, node: &'g Node<'v>, name: &str) -> Option<(String, At)> {
+    /// Returns an enumeration keyword. An empty one is invalid, not missing.
+    fn word(&mut self, node: &'g GraphNode<'v>, name: &str) -> Option<(String, PlaceId)> {
         let graph = self.graph;
         let found = self.address(node, name);
         found.or_else(|| {
@@ -595,12 +622,12 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
 
     fn one(
         &mut self,
-        node: &'g Node<'v>,
+        node: &'g GraphNode<'v>,
         name: &str,
-        take: impl Fn(&'g Item<'v>) -> Option<&'g str>,
-    ) -> Option<(String, At)> {
+        take: impl Fn(&'g GraphItem<'v>) -> Option<&'g str>,
+    ) -> Option<(String, PlaceId)> {
         let member = node.member(name)?;
-        let mut found: Option<(String, At)> = None;
+        let mut found: Option<(String, PlaceId)> = None;
         for item in &member.items {
             match (take(item), &found) {
                 (Some(text), None) if !text.trim().is_empty() => {
@@ -608,7 +635,7 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
                 }
                 (Some(text), None) if text.trim().is_empty() => {}
                 (Some(_), _) => {
-                    self.report(&rules::MEMBER_FORM, item.at, "one value is expected");
+                    self.report(&rules::MEMBER_FORM, item.at, "expected one value");
                     break;
                 }
                 (None, _) => self.report(&rules::MEMBER_FORM, item.at, ""),
@@ -617,23 +644,27 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
         found
     }
 
-    /// All texts of a member.
-    pub(crate) fn texts(&mut self, node: &'g Node<'v>, name: &str) -> Vec<(String, At)> {
+    /// Returns all texts of a member.
+    pub(crate) fn texts(&mut self, node: &'g GraphNode<'v>, name: &str) -> Vec<(String, PlaceId)> {
         self.many(node, name, literal)
     }
 
-    /// All texts of a member, or addresses of objects.
-    pub(crate) fn addresses(&mut self, node: &'g Node<'v>, name: &str) -> Vec<(String, At)> {
+    /// Returns all texts of a member, or addresses of objects.
+    pub(crate) fn addresses(
+        &mut self,
+        node: &'g GraphNode<'v>,
+        name: &str,
+    ) -> Vec<(String, PlaceId)> {
         let graph = self.graph;
         self.many(node, name, |item| address(graph, item))
     }
 
     fn many(
         &mut self,
-        node: &'g Node<'v>,
+        node: &'g GraphNode<'v>,
         name: &str,
-        take: impl Fn(&'g Item<'v>) -> Option<&'g str>,
-    ) -> Vec<(String, At)> {
+        take: impl Fn(&'g GraphItem<'v>) -> Option<&'g str>,
+    ) -> Vec<(String, PlaceId)> {
         let Some(member) = node.member(name) else { return Vec::new() };
         if name.ends_with(":negativeTag") || name.ends_with(":semanticIntegrityMarker") {
             self.single(member);
@@ -642,7 +673,7 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
         for item in &member.items {
             match take(item) {
                 Some(text) if !text.trim().is_empty() => found.push((text.to_owned(), item.at)),
-                Some(_) => self.report(&rules::MEMBER_FORM, item.at, "it is empty"),
+                Some(_) => self.report(&rules::MEMBER_FORM, item.at, "the text is empty"),
                 None => self.report(&rules::MEMBER_FORM, item.at, ""),
             }
         }
@@ -651,9 +682,9 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
 
     fn extra(
         &mut self,
-        node: &'g Node<'v>,
+        node: &'g GraphNode<'v>,
         is_known: impl Fn(&str) -> bool,
-    ) -> Vec<(String, Tree)> {
+    ) -> Vec<(String, JsonTree)> {
         let others = node.members.iter().filter(|member| !is_known(&member.name));
         others.map(|member| (member.name.to_string(), self.graph.tree(member))).collect()
     }
@@ -661,14 +692,14 @@ impl<'g, 'v, 's> Walk<'g, 'v, 's> {
 
 const OF_KERNEL: [&str; 2] = ["spxi:compressionSurvivalSummary", "spxi:kernelSpecification"];
 
-fn literal<'g>(item: &'g Item<'_>) -> Option<&'g str> {
-    if let Held::Text(text) = &item.value { Some(text) } else { None }
+fn literal<'g>(item: &'g GraphItem<'_>) -> Option<&'g str> {
+    if let GraphValue::Text(text) = &item.value { Some(text) } else { None }
 }
 
-fn address<'g>(graph: &'g Graph<'_>, item: &'g Item<'_>) -> Option<&'g str> {
+fn address<'g>(graph: &'g JsonLdGraph<'_>, item: &'g GraphItem<'_>) -> Option<&'g str> {
     match &item.value {
-        Held::Text(text) => Some(text),
-        Held::Node(idx) => graph.node(*idx)?.id.as_ref().map(|(id, _)| id.as_ref()),
+        GraphValue::Text(text) => Some(text),
+        GraphValue::Node(idx) => graph.node(*idx)?.id.as_ref().map(|(id, _)| id.as_ref()),
         _ => None,
     }
 }

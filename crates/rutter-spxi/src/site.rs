@@ -1,15 +1,15 @@
-//! What a judge may know of a site beside its index.
+//! Evidence about a site, for checking its index.
 //!
-//! The caller fills it from files or from the network; a judge only compares.
-//! What was not looked at is told apart from what was looked for and not found.
+//! The caller collects it from files or from the network. Evidence that was not collected is
+//! distinguished from resources that do not exist.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::index::Modified;
+use crate::index::ModifiedDate;
 use crate::marker::MarkerStatus;
 
-/// The agents that the specification names to robots.txt (VI).
+/// User agents for which the specification requires robots.txt rules (VI).
 pub const AGENTS: [&str; 7] = [
     "GPTBot",
     "ChatGPT-User",
@@ -20,50 +20,50 @@ pub const AGENTS: [&str; 7] = [
     "Google-Extended",
 ];
 
-/// What came of looking for something (D65).
+/// Result of looking up a resource (D65).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Look<T> {
-    /// Nobody looked.
+pub enum Lookup<T> {
+    /// No lookup was made.
     #[default]
     NotChecked,
-    /// It is not there, for this reason.
+    /// The resource is not available, for this reason.
     Unreachable(String),
-    /// It is there.
+    /// The resource.
     Found(T),
 }
 
-/// A site as far as it is known.
+/// Known facts about a site.
 #[derive(Clone, Default)]
-#[expect(missing_debug_implementations, reason = "it holds whatever finds pages")]
-pub struct Site<'s> {
-    /// Every entry of sitemap.xml, its children included.
-    pub sitemap: Look<Vec<Listed>>,
-    /// Namespaces of elements in it that sitemaps do not know, with their lines.
+#[expect(missing_debug_implementations, reason = "it holds a trait object")]
+pub struct SiteEvidence<'s> {
+    /// All entries of sitemap.xml and its child sitemaps.
+    pub sitemap: Lookup<Vec<SitemapEntry>>,
+    /// Namespaces of unknown elements in the sitemap, with their lines.
     pub foreign: Vec<(u64, String)>,
-    /// What robots.txt says about the index.
-    pub robots: Look<Signals>,
-    /// The text of llms.txt.
-    pub llms: Look<String>,
-    /// The pages.
-    pub pages: Option<&'s dyn Pages>,
+    /// Statements of robots.txt about the index.
+    pub robots: Lookup<RobotsSignals>,
+    /// Text of llms.txt.
+    pub llms: Lookup<String>,
+    /// Lookup of pages.
+    pub pages: Option<&'s dyn PageLookup>,
 }
 
 /// An entry of a sitemap.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Listed {
-    /// Its address.
+pub struct SitemapEntry {
+    /// URL of the page.
     pub url: String,
-    /// When the page changed.
-    pub modified: Option<Modified>,
+    /// Time of the last change of the page.
+    pub modified: Option<ModifiedDate>,
     /// Its `xhtml:link` elements.
-    pub links: Vec<Link>,
-    /// Its line.
+    pub links: Vec<SitemapLink>,
+    /// Line number.
     pub line: u64,
 }
 
-/// A link of a sitemap to another form of a page.
+/// A link of a sitemap to an alternate form of a page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Link {
+pub struct SitemapLink {
     /// `hreflang`
     pub hreflang: String,
     /// `type`
@@ -72,20 +72,20 @@ pub struct Link {
     pub href: String,
 }
 
-/// What robots.txt says about the index.
+/// Statements of robots.txt about the index.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Signals {
-    /// The sitemaps it names.
+pub struct RobotsSignals {
+    /// Sitemaps listed there.
     pub sitemaps: Vec<String>,
-    /// What it says to each of [`AGENTS`].
+    /// Statements for each of [`AGENTS`].
     pub agents: Vec<AgentSignals>,
 }
 
-/// What robots.txt says to an agent.
+/// Statements of robots.txt for one user agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "they are answers to four questions")]
 pub struct AgentSignals {
-    /// Its name.
+    /// Name of the user agent.
     pub name: String,
     /// Whether it may fetch the index.
     pub may_fetch: bool,
@@ -97,25 +97,24 @@ pub struct AgentSignals {
     pub names_home_packet: bool,
 }
 
-/// Finds pages; addresses come without fragment.
-pub trait Pages {
-    /// Looks for a page.
-    fn look(&self, url: &str) -> Look<PageFacts>;
+/// Looks up pages by URL without fragment.
+pub trait PageLookup {
+    /// Looks up a page.
+    fn look(&self, url: &str) -> Lookup<PageFacts>;
 
-    /// Where each marker stands on a page; `None` where nobody looked.
+    /// Returns the status of each marker on a page; `None` if it was not checked.
     fn markers(&self, url: &str, markers: &[String]) -> Option<Vec<MarkerStatus>>;
 
-    /// Every page that is known, and whether its head links to the index;
-    /// `None` where nobody looked.
+    /// Returns every known page and whether its head links to the index; `None` if pages were not
+    /// read.
     fn head_links(&self) -> Option<Vec<(String, bool)>>;
 }
 
-/// What is known of a page that is there.
+/// Facts about an existing page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PageFacts {
-    /// Where its address led to, if elsewhere.
+    /// Target of a redirect, if any.
     pub moved_to: Option<String>,
-    /// The names that elements have, at least those that entities of the page
-    /// ask for; `None` where nobody looked.
+    /// Fragment names on the page, at least those that its entities use; `None` if not collected.
     pub fragments: Option<Arc<BTreeSet<String>>>,
 }

@@ -1,6 +1,6 @@
-//! A table: the words of the three enumerations, and how markers are found.
+//! The three enumerations of SPXI: basin state, verification level, collision risk.
 
-/// Makes an enumeration with its words.
+/// Defines an enumeration and the keyword of each value.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $( $(#[$about:meta])* $value:ident = $word:literal, )* }) => {
         $(#[$doc])*
@@ -8,15 +8,15 @@ macro_rules! words {
         pub enum $name { $( $(#[$about])* $value, )* }
 
         impl $name {
-            /// Every value, in the order of the specification.
+            /// All values, in the order of the specification.
             pub const ALL: &[Self] = &[ $( Self::$value, )* ];
 
-            /// Its word.
+            /// Returns the keyword of the value.
             pub fn word(self) -> &'static str {
                 match self { $( Self::$value => $word, )* }
             }
 
-            /// The value of a word, exactly as the specification writes it.
+            /// Returns the value of a keyword, spelled as in the specification.
             pub fn of_word(word: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|value| value.word() == word)
             }
@@ -25,24 +25,26 @@ macro_rules! words {
 }
 
 words! {
-    /// How well AI systems resolve an entity (2.4). Other documents of the same
-    /// authors use some of these words with opposite meanings (D72).
+    /// How well AI systems resolve an entity (2.4).
+    ///
+    /// Other documents of the same authors use some of these keywords with opposite meanings
+    /// (D72).
     BasinState {
         /// Resolved correctly by every major system.
         Sovereign = "sovereign",
-        /// Sometimes taken for another.
+        /// Sometimes confused with another entity.
         Contested = "contested",
-        /// Taken for another.
+        /// Resolved as another entity.
         Captured = "captured",
-        /// Split over several wrong answers.
+        /// Resolved as several wrong entities.
         Fragmented = "fragmented",
-        /// Not known to any system.
+        /// Unknown to all systems.
         Ghost = "ghost",
     }
 }
 
 words! {
-    /// Who stands behind a claim (2.4).
+    /// Who confirms a claim (2.4).
     VerificationLevel {
         /// The site itself.
         SelfAttested = "self_attested",
@@ -56,21 +58,22 @@ words! {
 }
 
 words! {
-    /// How often two entities are taken for each other.
+    /// How often two entities are confused.
     CollisionRisk {
         /// Often.
         High = "high",
-        /// At times.
+        /// Sometimes.
         Medium = "medium",
-        /// Seldom.
+        /// Rarely.
         Low = "low",
     }
 }
 
 impl VerificationLevel {
-    /// The value that a word of the other draft comes down to (D77). What
-    /// nobody outside confirmed is the site's own word; readers map it, nobody
-    /// writes it.
+    /// Maps a keyword of the packet draft to a value (D77).
+    ///
+    /// A claim without external confirmation is self-attested. Readers accept these keywords;
+    /// writers never use them.
     pub fn of_packet_word(word: &str) -> Option<Self> {
         Some(match word {
             "self_asserted" | "orcid_linked" | "cryptographically_signed" => Self::SelfAttested,

@@ -1,45 +1,44 @@
-//! Writes an index and packets: the same parts give the same bytes.
+//! Writes an index and packets. The same data gives the same bytes.
 //!
-//! Surfaces come one after the other, as many as the site has pages; what is
-//! held of them is bounded, because an index that grows beyond [`USUAL_SIZE`]
-//! loses the optional members of its surfaces first (D69), and one that no
-//! reader would take loses the surfaces nobody said anything about.
+//! Surfaces arrive one by one, and the memory for them is bounded. An index over
+//! [`DEFAULT_MAX_BYTES`] drops the optional members of its surfaces first (D69); if it still
+//! exceeds the limit of readers, it keeps only the surfaces that the owner described.
 
 use std::collections::BTreeSet;
 
-use rutter_page::Tree;
+use rutter_page::JsonTree;
 
-use crate::index::{Collision, Entity, Index, Kernel, Modified, Party, Surface};
-use crate::packet::Packet;
+use crate::index::{Collision, Entity, Kernel, ModifiedDate, Party, SemanticIndex, Surface};
+use crate::packet::MetadataPacket;
 use crate::values::{BasinState, CollisionRisk, VerificationLevel};
 use crate::{MP, PROTOCOL, SCHEMA, SPXI};
 
-/// Bytes an index should not exceed (4.4).
-pub const USUAL_SIZE: usize = 100_000;
-/// Bytes beyond which readers refuse an index (D89).
-const LARGEST: usize = 5_000_000;
+/// Size in bytes that an index should not exceed (4.4).
+pub const DEFAULT_MAX_BYTES: usize = 100_000;
+/// Size in bytes beyond which readers reject an index (D89).
+const MAX_READABLE_BYTES: usize = 5_000_000;
 
-/// Writes an index whose surfaces come in a stream.
+/// Writes an index whose surfaces arrive one by one.
 #[derive(Debug)]
 pub struct IndexWriter {
-    index: Index,
+    index: SemanticIndex,
     largest: usize,
-    full: Lines,
-    /// Addresses alone.
-    short: Lines,
-    /// Surfaces the owner said something about.
-    declared: Lines,
+    full: BoundedList,
+    /// Surfaces with their addresses only.
+    short: BoundedList,
+    /// Surfaces that the owner described.
+    declared: BoundedList,
 }
 
-/// Lines of a list, up to a limit.
+/// Items of a JSON list, up to a size limit.
 #[derive(Debug)]
-struct Lines {
+struct BoundedList {
     text: String,
     most: usize,
     is_over: bool,
 }
 
-impl Lines {
+impl BoundedList {
     fn new(most: usize) -> Self {
         Self { text: String::new(), most, is_over: false }
     }
@@ -55,49 +54,48 @@ impl Lines {
     }
 }
 
-/// What became of the surfaces.
+/// How much of the surfaces was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
-    /// Everything was written.
+pub enum SurfaceDetail {
+    /// All members of all surfaces.
     Everything,
-    /// Addresses of all, nothing else of them.
+    /// Only the addresses of all surfaces.
     Addresses,
-    /// Those that the owner described.
+    /// Only the surfaces that the owner described.
     Declared,
 }
 
-/// A written index.
+/// Result of [`IndexWriter::finish`].
 #[derive(Debug)]
-pub struct Written {
+pub struct WrittenIndex {
     /// The document.
     pub bytes: Vec<u8>,
-    /// What became of the surfaces.
-    pub kept: Kept,
+    /// How much of the surfaces was written.
+    pub kept: SurfaceDetail,
 }
 
 impl IndexWriter {
-    /// Begins an index; its surfaces are added one by one.
-    pub fn new(index: Index) -> Self {
-        Self::with_largest(index, LARGEST)
+    /// Creates a writer for an index without surfaces.
+    pub fn new(index: SemanticIndex) -> Self {
+        Self::with_largest(index, MAX_READABLE_BYTES)
     }
 
-    fn with_largest(index: Index, largest: usize) -> Self {
+    fn with_largest(index: SemanticIndex, largest: usize) -> Self {
         Self {
             index,
             largest,
-            full: Lines::new(USUAL_SIZE),
-            short: Lines::new(largest),
-            declared: Lines::new(largest),
+            full: BoundedList::new(DEFAULT_MAX_BYTES),
+            short: BoundedList::new(largest),
+            declared: BoundedList::new(largest),
         }
     }
 
-    /// What stands beside the surfaces; some of it may be known only when
-    /// they are.
-    pub fn index(&mut self) -> &mut Index {
+    /// Returns the index without its surfaces, to complete it later.
+    pub fn index(&mut self) -> &mut SemanticIndex {
         &mut self.index
     }
 
-    /// Adds a page.
+    /// Adds a surface.
     pub fn surface(&mut self, surface: &Surface) {
         let line = surface_of(surface).to_json();
         self.full.push(&line);
@@ -111,8 +109,8 @@ impl IndexWriter {
         self.short.push(&surface_of(&bare).to_json());
     }
 
-    /// Ends the index. `modified` is known only now.
-    pub fn finish(mut self, modified: Option<Modified>) -> Written {
+    /// Finishes the index; `modified` is its date.
+    pub fn finish(mut self, modified: Option<ModifiedDate>) -> WrittenIndex {
         self.index.modified = modified;
         for surface in std::mem::take(&mut self.index.surfaces) {
             self.surface(&surface);
@@ -122,50 +120,50 @@ impl IndexWriter {
         // The surfaces are the last member.
         let head = head.strip_suffix("\n}").unwrap_or(&head);
         let head = format!("{head},\n  \"spxi:hasSurface\": ");
-        let fits = |lines: &Lines, most: usize| {
+        let fits = |lines: &BoundedList, most: usize| {
             !lines.is_over && head.len() + lines.text.len() + "[\n  ]\n}\n".len() <= most
         };
-        let (kept, lines) = if fits(&self.full, USUAL_SIZE) {
-            (Kept::Everything, self.full.text)
+        let (kept, lines) = if fits(&self.full, DEFAULT_MAX_BYTES) {
+            (SurfaceDetail::Everything, self.full.text)
         } else if fits(&self.short, self.largest) {
-            (Kept::Addresses, self.short.text)
+            (SurfaceDetail::Addresses, self.short.text)
         } else {
-            (Kept::Declared, self.declared.text)
+            (SurfaceDetail::Declared, self.declared.text)
         };
         let end = if lines.is_empty() { "]\n}\n" } else { "\n  ]\n}\n" };
-        Written { bytes: format!("{head}[{lines}{end}").into_bytes(), kept }
+        WrittenIndex { bytes: format!("{head}[{lines}{end}").into_bytes(), kept }
     }
 }
 
-/// The members of an object, in the order they are put in.
+/// Members of a JSON object, in insertion order.
 #[derive(Debug, Default)]
-struct Members(Vec<(String, Tree)>);
+struct JsonMembers(Vec<(String, JsonTree)>);
 
-impl Members {
+impl JsonMembers {
     fn of_type(kind: &str) -> Self {
-        Self(vec![("@type".to_owned(), Tree::text(kind))])
+        Self(vec![("@type".to_owned(), JsonTree::text(kind))])
     }
 
-    fn put(&mut self, name: &str, value: Option<Tree>) {
+    fn put(&mut self, name: &str, value: Option<JsonTree>) {
         self.0.extend(value.map(|value| (name.to_owned(), value)));
     }
 
     fn text(&mut self, name: &str, text: Option<impl Into<String>>) {
-        self.put(name, text.map(Tree::text));
+        self.put(name, text.map(JsonTree::text));
     }
 
-    /// A list, where there is something in it.
-    fn list(&mut self, name: &str, items: impl Iterator<Item = Tree>) {
-        let items: Vec<Tree> = items.collect();
-        self.put(name, (!items.is_empty()).then_some(Tree::List(items)));
+    /// Adds a list unless it is empty.
+    fn list(&mut self, name: &str, items: impl Iterator<Item = JsonTree>) {
+        let items: Vec<JsonTree> = items.collect();
+        self.put(name, (!items.is_empty()).then_some(JsonTree::List(items)));
     }
 
     fn texts(&mut self, name: &str, texts: &[String]) {
-        self.list(name, texts.iter().map(Tree::text));
+        self.list(name, texts.iter().map(JsonTree::text));
     }
 
-    /// What is not known is put where it does not contradict what is.
-    fn extra(&mut self, extra: &[(String, Tree)]) {
+    /// Adds unknown members, except where they would contradict known ones.
+    fn extra(&mut self, extra: &[(String, JsonTree)]) {
         let mut known: BTreeSet<String> = self.0.iter().map(|(name, _)| name.clone()).collect();
         for (name, value) in extra {
             if known.insert(name.clone()) {
@@ -174,17 +172,17 @@ impl Members {
         }
     }
 
-    fn into_tree(self) -> Tree {
-        Tree::Map(self.0)
+    fn into_tree(self) -> JsonTree {
+        JsonTree::Map(self.0)
     }
 }
 
-impl Packet {
-    /// The packet as a document.
+impl MetadataPacket {
+    /// Returns the packet as a JSON document.
     pub fn to_json(&self) -> String {
-        let mut members = Members::default();
+        let mut members = JsonMembers::default();
         members.put("@context", Some(context(true)));
-        members.list("@type", ["spxi:PagePacket", "WebPage"].into_iter().map(Tree::text));
+        members.list("@type", ["spxi:PagePacket", "WebPage"].into_iter().map(JsonTree::text));
         members.text("@id", self.id.as_deref());
         members.text("url", self.page.as_deref());
         members.put("isPartOf", self.index.as_deref().map(reference));
@@ -192,9 +190,9 @@ impl Packet {
         members.list("spxi:about", self.about.iter().map(about_of));
         members.put("spxi:holographicKernel", self.kernel.as_ref().map(kernel_of));
         let questions = self.questions.iter().map(|one| {
-            let mut answer = Members::of_type("Answer");
+            let mut answer = JsonMembers::of_type("Answer");
             answer.text("text", Some(one.answer.as_str()));
-            let mut question = Members::of_type("Question");
+            let mut question = JsonMembers::of_type("Question");
             question.text("name", Some(one.question.as_str()));
             question.put("acceptedAnswer", Some(answer.into_tree()));
             question.into_tree()
@@ -207,21 +205,22 @@ impl Packet {
     }
 }
 
-fn context(has_mp: bool) -> Tree {
-    let mut context = Members::default();
+fn context(has_mp: bool) -> JsonTree {
+    let mut context = JsonMembers::default();
     context.text("@vocab", Some(SCHEMA));
     context.text("spxi", Some(SPXI));
     context.text("mp", has_mp.then_some(MP));
     context.into_tree()
 }
 
-fn reference(id: &str) -> Tree {
-    Tree::Map(vec![("@id".to_owned(), Tree::text(id))])
+fn reference(id: &str) -> JsonTree {
+    JsonTree::Map(vec![("@id".to_owned(), JsonTree::text(id))])
 }
 
-fn index_of(index: &Index) -> Members {
-    let mut members = Members::default();
-    let uses_mp = |extra: &[(String, Tree)]| extra.iter().any(|(name, _)| name.starts_with("mp:"));
+fn index_of(index: &SemanticIndex) -> JsonMembers {
+    let mut members = JsonMembers::default();
+    let uses_mp =
+        |extra: &[(String, JsonTree)]| extra.iter().any(|(name, _)| name.starts_with("mp:"));
     let has_mp = uses_mp(&index.extra) || index.entities.iter().any(|one| uses_mp(&one.extra));
     members.put("@context", Some(context(has_mp)));
     members.text("@type", Some("spxi:SemanticIndex"));
@@ -238,17 +237,17 @@ fn index_of(index: &Index) -> Members {
     members.put("spxi:siteKernel", index.kernel.as_ref().map(kernel_of));
     members.extra(&index.extra);
     let entities = index.entities.iter().map(|entity| {
-        let mut members = Members::of_type("spxi:IndexedEntity");
+        let mut members = JsonMembers::of_type("spxi:IndexedEntity");
         members.text("@id", entity.id.as_deref());
         claims_of(entity, &mut members);
         members.into_tree()
     });
-    members.put("spxi:hasEntity", Some(Tree::List(entities.collect())));
+    members.put("spxi:hasEntity", Some(JsonTree::List(entities.collect())));
     members
 }
 
-/// What index and packet say alike.
-fn claims_of(entity: &Entity, members: &mut Members) {
+/// Adds the members that index and packet have in common.
+fn claims_of(entity: &Entity, members: &mut JsonMembers) {
     members.text("spxi:entityType", entity.entity_type.as_deref());
     members.text("spxi:canonicalName", entity.name.as_deref());
     members.texts("alternateName", &entity.alternate_names);
@@ -256,8 +255,8 @@ fn claims_of(entity: &Entity, members: &mut Members) {
     members.texts("spxi:negativeTag", &entity.negative_tags);
     members.texts("spxi:semanticIntegrityMarker", &entity.markers);
     members.text("spxi:basinState", entity.basin_state.map(BasinState::word));
-    // With a decimal point, also where there is no fraction (D71).
-    let bdr = entity.bdr.map(|share| Tree::Number(format!("{share:?}")));
+    // Always with a decimal point (D71).
+    let bdr = entity.bdr.map(|share| JsonTree::Number(format!("{share:?}")));
     members.put("spxi:bdrEstimate", bdr);
     members.text("spxi:verificationLevel", entity.verification.map(VerificationLevel::word));
     members.text("spxi:packetRef", entity.packet_ref.as_deref());
@@ -267,13 +266,13 @@ fn claims_of(entity: &Entity, members: &mut Members) {
     members.extra(&entity.extra);
 }
 
-/// An entity as a packet tells of it.
-fn about_of(entity: &Entity) -> Tree {
-    let mut members = Members::default();
+/// Returns an entity in the form of a packet.
+fn about_of(entity: &Entity) -> JsonTree {
+    let mut members = JsonMembers::default();
     members.text("@id", entity.id.as_deref());
     let kind = entity.entity_type.as_deref();
     let types = kind.into_iter().chain(["spxi:IndexedEntity", "mp:IndexedEntity"]);
-    members.list("@type", types.map(Tree::text));
+    members.list("@type", types.map(JsonTree::text));
     members.text("name", entity.name.as_deref());
     claims_of(entity, &mut members);
     let others = entity.collisions.iter().filter_map(|collision| {
@@ -281,7 +280,7 @@ fn about_of(entity: &Entity) -> Tree {
         if with.starts_with("https://") || with.starts_with("http://") {
             return Some(reference(with));
         }
-        let mut other = Members::of_type("Thing");
+        let mut other = JsonMembers::of_type("Thing");
         other.text("name", Some(with));
         Some(other.into_tree())
     });
@@ -289,23 +288,23 @@ fn about_of(entity: &Entity) -> Tree {
     members.into_tree()
 }
 
-fn collision_of(collision: &Collision) -> Tree {
-    let mut members = Members::of_type("spxi:DisambiguationEntry");
+fn collision_of(collision: &Collision) -> JsonTree {
+    let mut members = JsonMembers::of_type("spxi:DisambiguationEntry");
     members.text("spxi:collidesWith", collision.with.as_deref());
     members.text("spxi:distinguishingAttribute", collision.attribute.as_deref());
     members.text("spxi:collisionRisk", collision.risk.map(CollisionRisk::word));
     members.into_tree()
 }
 
-fn kernel_of(kernel: &Kernel) -> Tree {
-    let mut members = Members::of_type("spxi:HolographicKernel");
+fn kernel_of(kernel: &Kernel) -> JsonTree {
+    let mut members = JsonMembers::of_type("spxi:HolographicKernel");
     members.text("spxi:compressionSurvivalSummary", kernel.summary.as_deref());
     members.text("spxi:kernelSpecification", kernel.specification.as_deref());
     members.into_tree()
 }
 
-fn party_of(party: &Party) -> Tree {
-    let mut members = Members::default();
+fn party_of(party: &Party) -> JsonTree {
+    let mut members = JsonMembers::default();
     members.text("@type", party.kind.as_deref());
     members.text("@id", party.id.as_deref());
     members.text("name", party.name.as_deref());
@@ -314,8 +313,8 @@ fn party_of(party: &Party) -> Tree {
     members.into_tree()
 }
 
-fn surface_of(surface: &Surface) -> Tree {
-    let mut members = Members::of_type("WebPage");
+fn surface_of(surface: &Surface) -> JsonTree {
+    let mut members = JsonMembers::of_type("WebPage");
     members.text("@id", surface.id.as_deref());
     members.text("name", surface.name.as_deref());
     members.text("spxi:surfaceType", surface.surface_type.as_deref());
@@ -329,13 +328,13 @@ fn surface_of(surface: &Surface) -> Tree {
 mod tests {
     use super::*;
 
-    fn index() -> Index {
+    fn index() -> SemanticIndex {
         let entity = Entity {
             id: Some("https://harbour.example/museum/".to_owned()),
             bdr: Some(1.0),
             ..Entity::default()
         };
-        Index { entities: vec![entity], ..Index::default() }
+        SemanticIndex { entities: vec![entity], ..SemanticIndex::default() }
     }
 
     fn surface(n: usize) -> Surface {
@@ -348,10 +347,10 @@ mod tests {
     }
 
     #[test] // SPX-028, SPX-019, SPX-051
-    fn ours_a_share_has_a_decimal_point_and_the_version_is_always_there() {
-        let Written { bytes, kept } = IndexWriter::new(index()).finish(None);
+    fn share_has_a_decimal_point_and_version_is_always_present() {
+        let WrittenIndex { bytes, kept } = IndexWriter::new(index()).finish(None);
         let text = String::from_utf8(bytes).expect("text");
-        assert_eq!(kept, Kept::Everything);
+        assert_eq!(kept, SurfaceDetail::Everything);
         assert!(text.contains("\"spxi:bdrEstimate\": 1.0"), "{text}");
         assert!(text.contains("\"spxi:protocolVersion\": \"EA-SPXI-SITEMAP-01 v1.0\""), "{text}");
         let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
@@ -360,26 +359,29 @@ mod tests {
     }
 
     #[test] // SPX-054
-    fn ours_a_large_index_loses_optional_members_of_surfaces_then_surfaces() {
+    fn large_index_drops_optional_members_then_surfaces() {
         for (n_pages, largest, wanted, n_surfaces) in [
-            (100, LARGEST, Kept::Everything, 100),
-            (1500, LARGEST, Kept::Addresses, 1500),
-            (1500, 50_000, Kept::Declared, 1),
+            (100, MAX_READABLE_BYTES, SurfaceDetail::Everything, 100),
+            (1500, MAX_READABLE_BYTES, SurfaceDetail::Addresses, 1500),
+            (1500, 50_000, SurfaceDetail::Declared, 1),
         ] {
             let mut writer = IndexWriter::with_largest(index(), largest);
             for n in 0..n_pages {
                 writer.surface(&surface(n));
             }
-            let Written { bytes, kept } = writer.finish(None);
+            let WrittenIndex { bytes, kept } = writer.finish(None);
             assert_eq!(kept, wanted);
-            assert!(bytes.len() <= if kept == Kept::Everything { USUAL_SIZE } else { largest });
+            assert!(
+                bytes.len()
+                    <= if kept == SurfaceDetail::Everything { DEFAULT_MAX_BYTES } else { largest }
+            );
             let value: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
             let surfaces =
                 value.get("spxi:hasSurface").and_then(|it| it.as_array()).expect("a list");
             assert_eq!(surfaces.len(), n_surfaces);
             assert_eq!(
                 surfaces.iter().any(|one| one.get("name").is_some()),
-                kept != Kept::Addresses
+                kept != SurfaceDetail::Addresses
             );
         }
     }

@@ -1,83 +1,89 @@
-//! What to do with a page, and with a whole staging: pure functions.
+//! Decides how a staged page changes the replica, and whether a staging may be committed.
 //!
-//! Both stores ask here, so that they cannot disagree. Merge rule and
-//! membership are separate questions: a page whose content stays may still be
-//! new in its section.
+//! Pure functions that both stores use, so that they cannot disagree. The content of a page and its
+//! membership in a section are decided separately: a page with unchanged content may still be new
+//! in its section.
 
 use rutter_page::{LineDigest, Timestamp};
-use rutter_scp::merge::{self, Merge};
-use rutter_scp::{Chain, MassDeletion};
+use rutter_scp::merge::{self, MergeDecision};
+use rutter_scp::{MassDeletionPolicy, StateChain};
 
 use crate::error::CommitError;
-use crate::model::{Finish, Mode, Outlook, Quota, Section, Withheld};
+use crate::model::{CommitOptions, CommitSummary, Quota, Section, StagingMode, WithheldReason};
 
-/// A page that is here, as far as a decision needs it.
+/// The stored version of a page, with the fields that decisions need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Known {
+pub(crate) struct StoredVersion {
     pub(crate) modified: Timestamp,
     pub(crate) digest: LineDigest,
-    pub(crate) withheld: Option<Withheld>,
-    /// Whether a verified collection brought it.
+    pub(crate) withheld: Option<WithheldReason>,
+    /// Whether the version is from a verified collection.
     pub(crate) is_verified: bool,
-    /// What the section at hand delivered last; `None` where it lacks the page.
+    /// The digest that the section delivered last; `None` if the page is not in the section.
     pub(crate) delivered: Option<LineDigest>,
 }
 
-/// A page that comes in, likewise.
+/// The staged version of a page, with the fields that decisions need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Coming {
+pub(crate) struct IncomingVersion {
     pub(crate) modified: Timestamp,
     pub(crate) digest: LineDigest,
-    pub(crate) withheld: Option<Withheld>,
+    pub(crate) withheld: Option<WithheldReason>,
     pub(crate) is_verified: bool,
 }
 
-/// What is written.
+/// Which parts of a page are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Fate {
-    /// The content.
+pub(crate) struct PageUpdate {
+    /// Whether to write the content.
     pub(crate) content: bool,
-    /// The membership, and what the section delivered.
+    /// Whether to write the membership in the section, with the delivered digest.
     pub(crate) member: bool,
 }
 
-impl Fate {
+impl PageUpdate {
     pub(crate) fn is_nothing(self) -> bool {
         !self.content && !self.member
     }
 }
 
-/// Decides about one page.
-pub(crate) fn decide(mode: Mode, known: Option<&Known>, coming: Coming) -> Fate {
-    let Some(known) = known else { return Fate { content: true, member: true } };
+/// Decides which parts of a page are written.
+pub(crate) fn decide(
+    mode: StagingMode,
+    known: Option<&StoredVersion>,
+    coming: IncomingVersion,
+) -> PageUpdate {
+    let Some(known) = known else { return PageUpdate { content: true, member: true } };
     let member = known.delivered != Some(coming.digest);
     let content = if known.digest == coming.digest {
         known.withheld != coming.withheld
     } else {
         let merge = match mode {
-            Mode::Snapshot => merge::snapshot(Some(known.modified), coming.modified, false),
-            Mode::Delta => merge::delta(Some(known.modified), coming.modified),
-            Mode::Visit => Merge::Replace,
+            StagingMode::Snapshot => {
+                merge::decide_snapshot_page(Some(known.modified), coming.modified, false)
+            }
+            StagingMode::Delta => merge::decide_delta_page(Some(known.modified), coming.modified),
+            StagingMode::Visit => MergeDecision::Replace,
         };
-        // Words that may not be shown never stay for being later ones.
-        let must_go = known.withheld.is_none() && coming.withheld.is_some();
-        // What the publisher delivered goes before what we read ourselves (D87).
+        // Content that must not be shown is deleted, even if the stored version is newer.
+        let must_withhold = known.withheld.is_none() && coming.withheld.is_some();
+        // A verified version takes precedence over one that was extracted from HTML (D87).
         let is_better = !known.is_verified && coming.is_verified;
-        merge != Merge::Keep || must_go || is_better
+        merge != MergeDecision::Keep || must_withhold || is_better
     };
-    Fate { content, member }
+    PageUpdate { content, member }
 }
 
-/// Tells whether a delta's chain starts where the section stands (D95).
-pub fn links(section: &Section, chain: &Chain) -> bool {
+/// Returns whether a delta starts from the state of the section (D95).
+pub fn continues_section(section: &Section, chain: &StateChain) -> bool {
     chain.from == Some(section.state)
 }
 
-/// Tells whether a page the section has and a snapshot lacks goes away.
+/// Returns whether a page of the section that is missing from a snapshot is deleted.
 ///
-/// One that a later delta wrote stays (D23), unless the snapshot names its
-/// state: then the delta is applied again after it, and the state proves it.
-pub(crate) fn goes(
+/// A page that a later delta wrote is kept (D23), unless the snapshot claims a state: then the
+/// delta is applied again after the snapshot, and the state proves the result.
+pub(crate) fn is_deleted_by_snapshot(
     generated: Timestamp,
     by_delta: Option<Timestamp>,
     is_state_named: bool,
@@ -85,20 +91,19 @@ pub(crate) fn goes(
     is_state_named || merge::is_deleted_by(generated, by_delta)
 }
 
-/// What the guard says of a staging (D23).
+/// The result of checking the number of deletions of a staging (D23).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Guard {
-    /// It may go on.
+pub enum DeletionCheck {
+    /// The staging may be committed.
     Fine,
-    /// It is held back until a later snapshot or somebody confirms it.
+    /// The staging is held back until a later snapshot or the user confirms it.
     HeldBack,
 }
 
-/// Since when a collection for a section is held back.
+/// Returns the time of the collection that is held back for a section.
 ///
-/// A section that takes the place of others may not be there yet; then they
-/// remember it, all of them.
-pub(crate) fn held<'s>(
+/// A section that replaces others may not exist yet; then all of the others record it.
+pub(crate) fn held_back_since<'s>(
     own: Option<&Section>,
     unfollowed: impl IntoIterator<Item = &'s Section>,
 ) -> Option<Timestamp> {
@@ -107,28 +112,32 @@ pub(crate) fn held<'s>(
     own.and_then(|section| section.held).or_else(all)
 }
 
-/// Asks whether so many deletions need somebody's word.
+/// Checks whether the number of deletions needs a confirmation.
 ///
-/// A snapshot later than the one held back confirms it.
-pub fn guard(
-    outlook: &Outlook,
-    mode: Mode,
+/// A snapshot that is later than the one held back confirms the deletions.
+pub fn check_deletions(
+    outlook: &CommitSummary,
+    mode: StagingMode,
     generated: Timestamp,
     held: Option<Timestamp>,
-    mass_deletion: MassDeletion,
-) -> Guard {
+    mass_deletion: MassDeletionPolicy,
+) -> DeletionCheck {
     let is_much = merge::is_held_back(outlook.before, outlook.removed, outlook.after);
-    let is_confirmed = mode == Mode::Snapshot && held.is_some_and(|held| held < generated);
-    if is_much && !is_confirmed && mass_deletion == MassDeletion::Refused {
-        Guard::HeldBack
+    let is_confirmed = mode == StagingMode::Snapshot && held.is_some_and(|held| held < generated);
+    if is_much && !is_confirmed && mass_deletion == MassDeletionPolicy::Refused {
+        DeletionCheck::HeldBack
     } else {
-        Guard::Fine
+        DeletionCheck::Fine
     }
 }
 
-/// Asks whether a publisher would have more pages than it may. One that had
-/// them before may still change and lose pages.
-pub(crate) fn fits(outlook: &Outlook, pages: u64, quota: Quota) -> Result<(), CommitError> {
+/// Returns an error if a publisher would exceed its quota of pages. A publisher over its quota may
+/// still change and remove pages.
+pub(crate) fn check_quota(
+    outlook: &CommitSummary,
+    pages: u64,
+    quota: Quota,
+) -> Result<(), CommitError> {
     let most = quota.pages;
     if 0 < outlook.added && most < pages {
         return Err(CommitError::Quota { pages, most });
@@ -136,8 +145,11 @@ pub(crate) fn fits(outlook: &Outlook, pages: u64, quota: Quota) -> Result<(), Co
     Ok(())
 }
 
-/// Compares what came out with what the receipt and line 1 say.
-pub(crate) fn prove(outlook: &Outlook, finish: &Finish) -> Result<(), CommitError> {
+/// Compares the result with the receipt and with the state that the collection claims.
+pub(crate) fn verify_claim(
+    outlook: &CommitSummary,
+    finish: &CommitOptions,
+) -> Result<(), CommitError> {
     if let Some(counted) = finish.lines.filter(|lines| *lines != outlook.lines) {
         return Err(CommitError::Count { staged: outlook.lines, counted });
     }
@@ -162,9 +174,9 @@ mod tests {
         Timestamp::from_unix_seconds(1_700_000_000 + hour * 3600).unwrap()
     }
 
-    fn known(hour: i64, text: &[u8]) -> Known {
+    fn known(hour: i64, text: &[u8]) -> StoredVersion {
         let digest = LineDigest::of(text);
-        Known {
+        StoredVersion {
             modified: at(hour),
             digest,
             withheld: None,
@@ -173,14 +185,16 @@ mod tests {
         }
     }
 
-    fn coming(hour: i64, text: &[u8]) -> Coming {
+    fn coming(hour: i64, text: &[u8]) -> IncomingVersion {
         let digest = LineDigest::of(text);
-        Coming { modified: at(hour), digest, withheld: None, is_verified: true }
+        IncomingVersion { modified: at(hour), digest, withheld: None, is_verified: true }
     }
 
     #[test] // SCP-132 SCP-133 SCP-134
-    fn spec_a_delta_page_wins_only_by_being_later() {
-        let fate = |known: Option<&Known>, coming| decide(Mode::Delta, known, coming).content;
+    fn delta_page_replaces_only_older_versions() {
+        let fate = |known: Option<&StoredVersion>, coming| {
+            decide(StagingMode::Delta, known, coming).content
+        };
         assert!(fate(None, coming(1, b"a")));
         assert!(fate(Some(&known(1, b"a")), coming(2, b"b")));
         assert!(!fate(Some(&known(2, b"a")), coming(2, b"b")));
@@ -188,67 +202,78 @@ mod tests {
     }
 
     #[test] // D23
-    fn ours_a_snapshot_page_wins_at_equal_times_too() {
-        let fate = |hour| decide(Mode::Snapshot, Some(&known(2, b"a")), coming(hour, b"b")).content;
+    fn snapshot_page_replaces_versions_of_equal_time() {
+        let fate =
+            |hour| decide(StagingMode::Snapshot, Some(&known(2, b"a")), coming(hour, b"b")).content;
         assert!(!fate(1));
         assert!(fate(2) && fate(3));
     }
 
     #[test] // D24
-    fn ours_membership_does_not_ask_the_merge_rule() {
-        let elsewhere = Known { delivered: None, ..known(5, b"a") };
-        let fate = decide(Mode::Delta, Some(&elsewhere), coming(5, b"a"));
-        assert_eq!(fate, Fate { content: false, member: true });
+    fn membership_is_independent_of_the_merge_rule() {
+        let elsewhere = StoredVersion { delivered: None, ..known(5, b"a") };
+        let fate = decide(StagingMode::Delta, Some(&elsewhere), coming(5, b"a"));
+        assert_eq!(fate, PageUpdate { content: false, member: true });
         // The section delivered an older version than another section did.
-        let fate = decide(Mode::Delta, Some(&elsewhere), coming(4, b"b"));
-        assert_eq!(fate, Fate { content: false, member: true });
-        assert!(decide(Mode::Delta, Some(&known(5, b"a")), coming(5, b"a")).is_nothing());
+        let fate = decide(StagingMode::Delta, Some(&elsewhere), coming(4, b"b"));
+        assert_eq!(fate, PageUpdate { content: false, member: true });
+        assert!(decide(StagingMode::Delta, Some(&known(5, b"a")), coming(5, b"a")).is_nothing());
     }
 
     #[test] // D87
-    fn ours_words_that_may_not_be_shown_go_whatever_their_age() {
-        let withheld = Coming { withheld: Some(Withheld::Consent), ..coming(1, b"b") };
-        assert!(decide(Mode::Delta, Some(&known(5, b"a")), withheld).content);
-        let same = Coming { withheld: Some(Withheld::Consent), ..coming(5, b"a") };
-        assert!(decide(Mode::Snapshot, Some(&known(5, b"a")), same).content);
-        // And come back when they may be shown again.
-        let hidden = Known { withheld: Some(Withheld::Consent), ..known(5, b"a") };
-        assert!(decide(Mode::Snapshot, Some(&hidden), coming(5, b"a")).content);
+    fn withholds_content_regardless_of_its_age() {
+        let withheld =
+            IncomingVersion { withheld: Some(WithheldReason::Consent), ..coming(1, b"b") };
+        assert!(decide(StagingMode::Delta, Some(&known(5, b"a")), withheld).content);
+        let same = IncomingVersion { withheld: Some(WithheldReason::Consent), ..coming(5, b"a") };
+        assert!(decide(StagingMode::Snapshot, Some(&known(5, b"a")), same).content);
+        // The content returns when it may be shown again.
+        let hidden = StoredVersion { withheld: Some(WithheldReason::Consent), ..known(5, b"a") };
+        assert!(decide(StagingMode::Snapshot, Some(&hidden), coming(5, b"a")).content);
     }
 
     #[test] // D87
-    fn ours_a_verified_line_goes_before_what_we_read_ourselves() {
-        let read = Known { is_verified: false, ..known(5, b"a") };
-        assert!(decide(Mode::Delta, Some(&read), coming(4, b"b")).content);
-        assert!(decide(Mode::Snapshot, Some(&read), coming(4, b"b")).content);
-        assert!(!decide(Mode::Delta, Some(&known(5, b"a")), coming(4, b"b")).content);
+    fn verified_version_replaces_extracted_version() {
+        let read = StoredVersion { is_verified: false, ..known(5, b"a") };
+        assert!(decide(StagingMode::Delta, Some(&read), coming(4, b"b")).content);
+        assert!(decide(StagingMode::Snapshot, Some(&read), coming(4, b"b")).content);
+        assert!(!decide(StagingMode::Delta, Some(&known(5, b"a")), coming(4, b"b")).content);
     }
 
     #[test]
-    fn ours_a_visit_takes_what_differs() {
-        assert!(decide(Mode::Visit, Some(&known(5, b"a")), coming(4, b"b")).content);
-        assert!(decide(Mode::Visit, Some(&known(5, b"a")), coming(5, b"a")).is_nothing());
+    fn visit_replaces_versions_that_differ() {
+        assert!(decide(StagingMode::Visit, Some(&known(5, b"a")), coming(4, b"b")).content);
+        assert!(decide(StagingMode::Visit, Some(&known(5, b"a")), coming(5, b"a")).is_nothing());
     }
 
     #[test] // D23
-    fn ours_mass_deletion_waits_for_a_later_snapshot() {
-        let outlook = Outlook { before: 100, after: 40, removed: 60, ..Outlook::default() };
-        let ask =
-            |mode, generated, held| guard(&outlook, mode, generated, held, MassDeletion::Refused);
-        assert_eq!(ask(Mode::Snapshot, at(1), None), Guard::HeldBack);
-        assert_eq!(ask(Mode::Snapshot, at(1), Some(at(1))), Guard::HeldBack);
-        assert_eq!(ask(Mode::Snapshot, at(2), Some(at(1))), Guard::Fine);
-        assert_eq!(ask(Mode::Delta, at(2), Some(at(1))), Guard::HeldBack);
-        let allowed = guard(&outlook, Mode::Delta, at(1), None, MassDeletion::Allowed);
-        assert_eq!(allowed, Guard::Fine);
-        let few = Outlook { removed: 50, after: 50, ..outlook };
-        assert_eq!(guard(&few, Mode::Snapshot, at(1), None, MassDeletion::Refused), Guard::Fine);
+    fn mass_deletion_needs_a_later_snapshot() {
+        let outlook =
+            CommitSummary { before: 100, after: 40, removed: 60, ..CommitSummary::default() };
+        let ask = |mode, generated, held| {
+            check_deletions(&outlook, mode, generated, held, MassDeletionPolicy::Refused)
+        };
+        assert_eq!(ask(StagingMode::Snapshot, at(1), None), DeletionCheck::HeldBack);
+        assert_eq!(ask(StagingMode::Snapshot, at(1), Some(at(1))), DeletionCheck::HeldBack);
+        assert_eq!(ask(StagingMode::Snapshot, at(2), Some(at(1))), DeletionCheck::Fine);
+        assert_eq!(ask(StagingMode::Delta, at(2), Some(at(1))), DeletionCheck::HeldBack);
+        let allowed =
+            check_deletions(&outlook, StagingMode::Delta, at(1), None, MassDeletionPolicy::Allowed);
+        assert_eq!(allowed, DeletionCheck::Fine);
+        let few = CommitSummary { removed: 50, after: 50, ..outlook };
+        assert_eq!(
+            check_deletions(&few, StagingMode::Snapshot, at(1), None, MassDeletionPolicy::Refused),
+            DeletionCheck::Fine
+        );
     }
 
     #[test] // D23 D95
-    fn ours_a_later_delta_protects_a_page_unless_states_prove_it() {
-        assert!(goes(at(5), None, false) && goes(at(5), Some(at(5)), false));
-        assert!(!goes(at(5), Some(at(6)), false));
-        assert!(goes(at(5), Some(at(6)), true));
+    fn later_delta_protects_a_page_unless_states_prove_it() {
+        assert!(
+            is_deleted_by_snapshot(at(5), None, false)
+                && is_deleted_by_snapshot(at(5), Some(at(5)), false)
+        );
+        assert!(!is_deleted_by_snapshot(at(5), Some(at(6)), false));
+        assert!(is_deleted_by_snapshot(at(5), Some(at(6)), true));
     }
 }

@@ -1,41 +1,41 @@
-//! What can go wrong, one enumeration for each thing one does with a replica.
+//! Error types of the replica, one per kind of operation.
 //!
-//! [`Storage`] is the trouble all of them share: the disk, the file, another
-//! process. Whatever is returned, what was committed before is still there.
+//! All of them can contain a [`StorageError`]: a problem of the disk, of the file or with another
+//! process. An error never affects data that was committed before.
 
 use rutter_page::Timestamp;
-use rutter_scp::State;
+use rutter_scp::SectionState;
 
-use crate::model::{After, PageRow, PublisherId};
+use crate::model::{PagePosition, PageRow, PublisherId};
 
-/// Trouble with what lies underneath.
+/// An error of the underlying file or database.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Storage {
-    /// No room left, or the ceiling of the file is reached.
-    #[error("no room left for the replica")]
+pub enum StorageError {
+    /// The disk is full, or the file has reached its maximum size.
+    #[error("no space left for the replica")]
     Full,
-    /// It may only be read.
-    #[error("the replica may only be read")]
+    /// The replica is read-only.
+    #[error("the replica is read-only")]
     ReadOnly,
-    /// Another process writes, and did not end in time.
+    /// Another process holds the write lock for too long.
     #[error("the replica is busy: another process writes to it")]
     Busy,
-    /// What is in the file cannot be.
+    /// The content of the file is invalid.
     #[error("the replica is damaged: {0}")]
     Damaged(String),
-    /// The disk, or the database, says something else.
-    #[error("the replica cannot be used")]
+    /// Another error of the disk or the database.
+    #[error("cannot use the replica")]
     Other(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-impl Storage {
+impl StorageError {
     pub(crate) fn damaged(what: impl Into<String>) -> Self {
         Self::Damaged(what.into())
     }
 }
 
-impl From<rusqlite::Error> for Storage {
+impl From<rusqlite::Error> for StorageError {
     fn from(error: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode as Code;
         match error.sqlite_error_code() {
@@ -44,213 +44,216 @@ impl From<rusqlite::Error> for Storage {
             Some(Code::DatabaseBusy | Code::DatabaseLocked) => Self::Busy,
             Some(Code::DatabaseCorrupt | Code::NotADatabase) => Self::Damaged(error.to_string()),
             Some(_) => Self::Other(Box::new(error)),
-            // A value of another type than we write.
+            // A value has another type than was written.
             None => Self::Damaged(error.to_string()),
         }
     }
 }
 
-/// A page whose stored bytes are not the ones that were written.
+/// A page whose stored data is damaged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{url}: {what}")]
 pub struct DamagedPage {
-    /// Whose page it is; 0 where its record does not say.
+    /// The publisher of the page; 0 if its record is unreadable.
     pub publisher: PublisherId,
-    /// Its key.
+    /// The key of the page.
     pub url: String,
-    /// What does not fit.
+    /// A description of the damage.
     pub what: String,
 }
 
 impl DamagedPage {
-    /// Where a listing goes on behind this page.
-    pub fn after(&self) -> After<'_> {
-        After { publisher: self.publisher, url: &self.url }
+    /// Returns the position from which a listing continues after this page.
+    pub fn after(&self) -> PagePosition<'_> {
+        PagePosition { publisher: self.publisher, url: &self.url }
     }
 }
 
-/// A page with its line, or what is wrong with it.
+/// A page with its line, or its damage.
 pub type PageLine = Result<(PageRow, String), DamagedPage>;
 
-impl From<DamagedPage> for Storage {
+impl From<DamagedPage> for StorageError {
     fn from(damaged: DamagedPage) -> Self {
         Self::Damaged(damaged.to_string())
     }
 }
 
-/// Why a replica cannot be opened.
+/// An error that prevents opening a replica.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The file is something else.
+    /// The file is not a replica.
     #[error("not a replica")]
     NotAReplica,
-    /// A later version of this program wrote it.
-    #[error("the replica has format {found}, this program knows formats up to {known}")]
+    /// A newer version of this program wrote the file.
+    #[error("the replica has format {found}, but this program supports formats up to {known}")]
     Newer {
-        /// Its format.
+        /// Format of the file.
         found: u32,
-        /// The newest we know.
+        /// Newest supported format.
         known: u32,
     },
-    /// An earlier version of this program wrote it, and it was opened for reading only.
+    /// An older version of this program wrote the file, and it was opened for reading only.
     #[error("the replica has format {found} and must be converted to format {known}")]
     Older {
-        /// Its format.
+        /// Format of the file.
         found: u32,
-        /// The newest we know.
+        /// Newest supported format.
         known: u32,
     },
-    /// There is none, and none may be made.
+    /// The file does not exist, and the access mode does not allow creating it.
     #[error("there is no replica")]
     Missing,
-    /// Trouble with the file.
+    /// An error of the file or database.
     #[error(transparent)]
-    Storage(#[from] Storage),
+    Storage(#[from] StorageError),
 }
 
-/// Why a question has no answer.
+/// An error of a query.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueryError {
-    /// The cursor is of another replica.
-    #[error("the cursor is not of this replica")]
+    /// The cursor belongs to another replica.
+    #[error("the cursor belongs to another replica")]
     ForeignCursor,
-    /// The cursor is of this replica, which was put back to an older copy.
-    #[error("the cursor is ahead of the replica: event {seq}, and the history ends at {end}")]
+    /// The cursor is newer than the replica, which was probably restored from an older copy.
+    #[error("the cursor is ahead of the replica: event {seq}, but the history ends at {end}")]
     CursorAhead {
-        /// The event that the cursor names.
+        /// The event of the cursor.
         seq: u64,
         /// The last event of the history.
         end: u64,
     },
-    /// What happened behind the cursor is no longer known.
+    /// Events after the cursor were already deleted from the history.
     #[error("the history does not reach back to the cursor")]
     ExpiredCursor,
-    /// There is nothing to look for in the query.
+    /// The query has no words to search for.
     #[error("the query has no words")]
     EmptyQuery,
-    /// Trouble with the file.
+    /// An error of the file or database.
     #[error(transparent)]
-    Storage(#[from] Storage),
+    Storage(#[from] StorageError),
 }
 
-/// Why somebody may not write.
+/// An error of a lease operation.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeaseError {
-    /// Somebody else writes this publisher's pages.
+    /// Another process holds the lease of this publisher.
     #[error("busy: {holder} syncs this publisher until {until}")]
     Held {
-        /// Who.
+        /// The holder of the lease.
         holder: String,
-        /// Until when, unless it goes on.
+        /// End of the lease, unless it is renewed.
         until: Timestamp,
     },
-    /// Somebody else has taken over.
-    #[error("the lease was lost to somebody else")]
+    /// Another process took over the lease.
+    #[error("lost the lease: another process took over this site")]
     Lost,
-    /// There is no such publisher.
+    /// The publisher does not exist.
     #[error("no such publisher")]
     Unknown,
-    /// Trouble with the file.
+    /// An error of the file or database.
     #[error(transparent)]
-    Storage(#[from] Storage),
+    Storage(#[from] StorageError),
 }
 
-/// Why something small was not written.
+/// An error of a write outside of a staging.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// Somebody else has taken over.
-    #[error("the lease was lost to somebody else")]
+    /// Another process took over the lease.
+    #[error("lost the lease: another process took over this site")]
     Lost,
-    /// A staging of this publisher is under way.
-    #[error("busy: this publisher is being written")]
+    /// A staging of this publisher is open.
+    #[error("busy: pages of this publisher are being staged")]
     Staging,
-    /// Trouble with the file.
+    /// An error of the file or database.
     #[error(transparent)]
-    Storage(#[from] Storage),
+    Storage(#[from] StorageError),
 }
 
-/// Why pages cannot be staged.
+/// An error of staging pages.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StageError {
-    /// Somebody else has taken over.
-    #[error("the lease was lost to somebody else")]
+    /// Another process took over the lease.
+    #[error("lost the lease: another process took over this site")]
     Lost,
-    /// A staging of this publisher is under way.
-    #[error("busy: this publisher is being written")]
+    /// A staging of this publisher is already open.
+    #[error("busy: pages of this publisher are being staged")]
     Staging,
-    /// Older than the newest snapshot that was accepted (D23, D26).
-    #[error("a snapshot of {generated} is a replay: one of {newest} was accepted")]
+    /// The snapshot is older than the newest one that was accepted (D23, D26).
+    #[error("snapshot of {generated} is a replay: a newer one of {newest} was already accepted")]
     Replay {
-        /// When it was made.
+        /// Creation time of the snapshot.
         generated: Timestamp,
-        /// The newest accepted.
+        /// Creation time of the newest accepted snapshot.
         newest: Timestamp,
     },
-    /// It has more pages than the publisher may have (SCP-184).
-    #[error("more than {most} pages: beyond the quota of one publisher")]
+    /// The collection has more pages than the quota of the publisher allows (SCP-184).
+    #[error("more than {most} pages exceed the quota of one publisher")]
     Quota {
-        /// The quota.
+        /// Maximum number of pages.
         most: u64,
     },
-    /// Trouble with the file.
+    /// An error of the file or database.
     #[error(transparent)]
-    Storage(#[from] Storage),
+    Storage(#[from] StorageError),
 }
 
-/// Why what was staged was not taken.
+/// An error of committing a staging.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommitError {
-    /// Somebody else has taken over.
-    #[error("the lease was lost to somebody else")]
+    /// Another process took over the lease.
+    #[error("lost the lease: another process took over this site")]
     Lost,
-    /// Not all that the receipt speaks of was staged.
-    #[error("{staged} lines were staged, the receipt speaks of {counted}")]
+    /// The number of staged lines differs from the receipt.
+    #[error("{staged} lines were staged, but the receipt counts {counted}")]
     Count {
-        /// Lines staged.
+        /// Number of staged lines.
         staged: u64,
-        /// Lines of the receipt.
+        /// Number of lines in the receipt.
         counted: u64,
     },
-    /// The section is not what the collection says it would be (D95).
-    #[error("state is {found} with {pages} pages, named as {claimed} with {claimed_pages}")]
+    /// The section would not have the state that the collection claims (D95).
+    #[error(
+        "the section would have state {found} with {pages} pages, but the collection claims \
+         {claimed} with {claimed_pages}"
+    )]
     State {
-        /// What line 1 says.
-        claimed: State,
-        /// Pages by line 1.
+        /// State that line 1 of the collection claims.
+        claimed: SectionState,
+        /// Number of pages that line 1 claims.
         claimed_pages: u64,
-        /// What came out.
-        found: State,
-        /// Pages that came out.
+        /// Resulting state.
+        found: SectionState,
+        /// Resulting number of pages.
         pages: u64,
     },
-    /// The publisher would have more pages than it may (SCP-184).
-    #[error("would be {pages} pages: beyond the quota of {most} for one publisher")]
+    /// The publisher would have more pages than its quota allows (SCP-184).
+    #[error("{pages} pages exceed the quota of {most} pages for one publisher")]
     Quota {
-        /// Pages there would be.
+        /// Resulting number of pages.
         pages: u64,
-        /// The quota.
+        /// Maximum number of pages.
         most: u64,
     },
-    /// It would delete too much at once; it waits for somebody's word (D23).
+    /// The commit would delete too many pages at once and needs a confirmation (D23).
     #[error("would delete {deleted} of {pages} pages; held back")]
     MassDeletion {
-        /// Pages that would go.
+        /// Number of pages that would be deleted.
         deleted: u64,
-        /// Pages there are.
+        /// Number of pages before.
         pages: u64,
     },
-    /// Trouble with the file.
+    /// An error of the file or database.
     #[error(transparent)]
-    Storage(#[from] Storage),
+    Storage(#[from] StorageError),
 }
 
-/// Database errors pass through [`Storage`] into each of the others.
+/// Converts database errors through [`StorageError`] into the other error types.
 macro_rules! from_database {
     ($($name:ident),*) => { $(
         impl From<rusqlite::Error> for $name {

@@ -1,7 +1,7 @@
-//! A replica without a file, for tests and for short visits.
+//! A replica in memory, for tests and for syncs without a file.
 //!
-//! It is also the plainest reading of the contract: everything is worked out
-//! at commit, from maps, under one lock.
+//! It is also the reference implementation of [`Store`]: a commit computes everything from maps,
+//! under one lock.
 
 mod records;
 mod stage;
@@ -10,119 +10,120 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rutter_arc::{Consent, Entry};
+use rutter_arc::{ArcEntry, Consent};
 use rutter_page::{LineDigest, PageUrl, Timestamp};
-use rutter_scp::{State, merge};
+use rutter_scp::{SectionState, merge};
 use rutter_spxi::Entity;
 
 use crate::error::{DamagedPage, LeaseError, PageLine, QueryError, StageError, WriteError};
 use crate::model::{
-    After, ArcRow, Begin, Census, Change, ChangeKind, Changes, Cursor, Depth, Found, Happened,
-    History, Indexed, Lease, Mode, PageRow, PageTotals, Publisher, PublisherId, Section, Selection,
-    Taken, Tombstone, Validator, Withheld,
+    ArcRow, Change, ChangeBatch, ChangeCounts, ChangeCursor, ChangeKind, CheckDepth,
+    DownloadRecord, HistorySummary, IndexProgress, Lease, PageCount, PagePosition, PageRow,
+    PageTotals, Publisher, PublisherId, SearchResults, Section, Selection, StagingMode,
+    StagingOptions, Tombstone, Validator, WithheldReason,
 };
-use crate::records::{Forgotten, VisitRecord};
+use crate::records::{ErasedSite, VisitRecord};
 use crate::sqlite::{origin_of, search_in};
 use crate::store::{Staging, Store};
-use crate::words::Query;
+use crate::words::SearchQuery;
 use stage::MemoryStaging;
 
-/// A page and the line it has, if it may be shown.
+/// A page and its line; `None` if the page is withheld.
 #[derive(Debug, Clone)]
-struct Kept {
+struct PageData {
     row: PageRow,
     line: Option<String>,
 }
 
-/// What a section knows of a page.
+/// The record of a page in a section.
 #[derive(Debug, Clone, Copy)]
-struct Member {
+struct Membership {
     by_delta: Option<Timestamp>,
     delivered: LineDigest,
 }
 
 #[derive(Debug, Clone)]
-struct Part {
+struct SectionData {
     section: Section,
-    members: BTreeMap<String, Member>,
+    members: BTreeMap<String, Membership>,
 }
 
-/// Everything of one publisher.
+/// All data of one publisher.
 #[derive(Debug, Clone)]
-struct House {
+struct PublisherData {
     publisher: Publisher,
     epoch: u64,
     is_leased: bool,
     is_staging: bool,
-    pages: BTreeMap<String, Kept>,
-    parts: BTreeMap<String, Part>,
+    pages: BTreeMap<String, PageData>,
+    parts: BTreeMap<String, SectionData>,
     tombstones: BTreeMap<String, Tombstone>,
-    taken: Vec<Taken>,
+    taken: Vec<DownloadRecord>,
     arc: BTreeMap<String, ArcRow>,
     entities: Vec<Entity>,
     visit: Option<VisitRecord>,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
+struct MemoryState {
     last_publisher: i64,
-    houses: BTreeMap<PublisherId, House>,
+    publishers: BTreeMap<PublisherId, PublisherData>,
     changes: Vec<Change>,
     seq: u64,
     pruned: u64,
     validators: BTreeMap<String, (PublisherId, Validator)>,
-    /// Pages that may be found, and where in the history that was.
+    /// Pages in the search index, and the last event that was indexed.
     indexed: BTreeSet<(PublisherId, String)>,
     index_cursor: u64,
-    forgotten: BTreeMap<String, Forgotten>,
+    forgotten: BTreeMap<String, ErasedSite>,
 }
 
 /// A replica in memory.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
-    inner: Mutex<Inner>,
+    inner: Mutex<MemoryState>,
 }
 
 impl MemoryStore {
-    /// An empty replica.
+    /// Creates an empty replica.
     pub fn new() -> Self {
         Self::default()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, MemoryState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn search_among(
         &self,
         publisher: Option<PublisherId>,
-        query: &Query,
+        query: &SearchQuery,
         most: usize,
-    ) -> Result<Found, QueryError> {
+    ) -> Result<SearchResults, QueryError> {
         let inner = self.lock();
         let indexed = inner.indexed.iter();
         let wanted = indexed.filter(|(id, _)| publisher.is_none_or(|publisher| publisher == *id));
         let found = wanted.filter_map(|(publisher, url)| {
-            let kept = inner.houses.get(publisher)?.pages.get(url)?;
+            let kept = inner.publishers.get(publisher)?.pages.get(url)?;
             Some((kept.row.clone(), kept.line.clone()?))
         });
         Ok(search_in(&mut { found }, query, most)?)
     }
 
-    /// There is one of these in a process that matters.
+    /// All replicas in memory have the same identifier.
     const ID: u64 = 0x6d65_6d6f_7279;
 }
 
-impl Inner {
-    fn house(&mut self, lease: &Lease) -> Option<&mut House> {
-        let house = self.houses.get_mut(&lease.publisher)?;
-        (house.is_leased && house.epoch == lease.epoch).then_some(house)
+impl MemoryState {
+    fn data(&mut self, lease: &Lease) -> Option<&mut PublisherData> {
+        let data = self.publishers.get_mut(&lease.publisher)?;
+        (data.is_leased && data.epoch == lease.epoch).then_some(data)
     }
 
-    /// The same, where nothing is being staged.
-    fn quiet(&mut self, lease: &Lease) -> Result<&mut House, WriteError> {
-        let house = self.house(lease).ok_or(WriteError::Lost)?;
-        if house.is_staging { Err(WriteError::Staging) } else { Ok(house) }
+    /// Returns the data of a publisher; an error if a staging is open.
+    fn idle_data(&mut self, lease: &Lease) -> Result<&mut PublisherData, WriteError> {
+        let data = self.data(lease).ok_or(WriteError::Lost)?;
+        if data.is_staging { Err(WriteError::Staging) } else { Ok(data) }
     }
 
     fn event(&mut self, at: Timestamp, kind: ChangeKind, row: &PageRow) {
@@ -131,7 +132,7 @@ impl Inner {
             self.indexed.remove(&(row.publisher, row.url.clone()));
         }
         if !kind.is_upsert() {
-            // The ARC snapshot that was made from the page is content.
+            // The ARC snapshot of the page is content too.
             self.validators.remove(&format!("snapshot:{}", row.url));
         }
         self.changes.push(Change {
@@ -145,29 +146,29 @@ impl Inner {
         });
     }
 
-    fn find(&self, key: &str) -> Option<&Kept> {
+    fn find(&self, key: &str) -> Option<&PageData> {
         let key = PageUrl::parse(key).map_or_else(|_| key.to_owned(), |url| url.key().to_owned());
         let origin = origin_of(&key);
-        let own = self.houses.values().find(|house| house.publisher.origin == origin);
-        let own = own.and_then(|house| house.pages.get(&key));
-        own.or_else(|| self.houses.values().find_map(|house| house.pages.get(&key)))
+        let own = self.publishers.values().find(|data| data.publisher.origin == origin);
+        let own = own.and_then(|data| data.pages.get(&key));
+        own.or_else(|| self.publishers.values().find_map(|data| data.pages.get(&key)))
     }
 
     fn select(
         &self,
         selection: &Selection<'_>,
-        after: Option<After<'_>>,
+        after: Option<PagePosition<'_>>,
         most: usize,
-    ) -> Vec<&Kept> {
+    ) -> Vec<&PageData> {
         let is_behind = |row: &PageRow| {
             after.is_none_or(|after| (after.publisher, after.url) < (row.publisher, &row.url))
         };
-        let houses = self.houses.values().filter(|house| {
-            selection.publisher.is_none_or(|publisher| house.publisher.id == publisher)
+        let publishers = self.publishers.values().filter(|data| {
+            selection.publisher.is_none_or(|publisher| data.publisher.id == publisher)
         });
-        let pages = houses.flat_map(|house| {
-            let part = selection.section.map(|name| house.parts.get(name));
-            house.pages.values().filter(move |kept| {
+        let pages = publishers.flat_map(|data| {
+            let part = selection.section.map(|name| data.parts.get(name));
+            data.pages.values().filter(move |kept| {
                 part.is_none_or(|part| {
                     part.is_some_and(|part| part.members.contains_key(&kept.row.url))
                 })
@@ -178,8 +179,8 @@ impl Inner {
     }
 }
 
-impl House {
-    fn weigh(&mut self) {
+impl PublisherData {
+    fn update_totals(&mut self) {
         self.publisher.pages = self.pages.len() as u64;
         let lines = self.pages.values().filter_map(|kept| kept.line.as_ref());
         self.publisher.bytes = lines.map(|line| line.len() as u64).sum();
@@ -188,24 +189,26 @@ impl House {
 
 impl Store for MemoryStore {
     fn publishers(&self) -> Result<Vec<Publisher>, QueryError> {
-        Ok(self.lock().houses.values().map(|house| house.publisher.clone()).collect())
+        Ok(self.lock().publishers.values().map(|data| data.publisher.clone()).collect())
     }
 
     fn publisher(&self, origin: &str) -> Result<Option<Publisher>, QueryError> {
         let inner = self.lock();
-        let mut all = inner.houses.values().map(|house| &house.publisher);
+        let mut all = inner.publishers.values().map(|data| &data.publisher);
         Ok(all.find(|publisher| publisher.origin == origin).cloned())
     }
 
     fn sections(&self, publisher: PublisherId) -> Result<Vec<Section>, QueryError> {
         let inner = self.lock();
-        let parts = inner.houses.get(&publisher).into_iter().flat_map(|house| house.parts.values());
+        let parts =
+            inner.publishers.get(&publisher).into_iter().flat_map(|data| data.parts.values());
         Ok(parts.map(|part| part.section.clone()).collect())
     }
 
     fn sections_of(&self, publisher: PublisherId, key: &str) -> Result<Vec<String>, QueryError> {
         let inner = self.lock();
-        let parts = inner.houses.get(&publisher).into_iter().flat_map(|house| house.parts.values());
+        let parts =
+            inner.publishers.get(&publisher).into_iter().flat_map(|data| data.parts.values());
         let having = parts.filter(|part| part.members.contains_key(key));
         Ok(having.map(|part| part.section.name.clone()).collect())
     }
@@ -221,7 +224,7 @@ impl Store for MemoryStore {
     fn rows(
         &self,
         selection: &Selection<'_>,
-        after: Option<After<'_>>,
+        after: Option<PagePosition<'_>>,
         most: usize,
     ) -> Result<Vec<Result<PageRow, DamagedPage>>, QueryError> {
         let inner = self.lock();
@@ -232,7 +235,7 @@ impl Store for MemoryStore {
     fn lines(
         &self,
         selection: &Selection<'_>,
-        after: Option<After<'_>>,
+        after: Option<PagePosition<'_>>,
         most: usize,
     ) -> Result<Vec<PageLine>, QueryError> {
         let inner = self.lock();
@@ -248,7 +251,8 @@ impl Store for MemoryStore {
         most: usize,
     ) -> Result<Vec<Tombstone>, QueryError> {
         let inner = self.lock();
-        let all = inner.houses.get(&publisher).into_iter().flat_map(|it| it.tombstones.values());
+        let all =
+            inner.publishers.get(&publisher).into_iter().flat_map(|it| it.tombstones.values());
         let behind = all.filter(|it| after.is_none_or(|after| after < it.url.as_str()));
         Ok(behind.take(most).cloned().collect())
     }
@@ -257,42 +261,47 @@ impl Store for MemoryStore {
         let inner = self.lock();
         let key = PageUrl::parse(key).map_or_else(|_| key.to_owned(), |url| url.key().to_owned());
         let origin = origin_of(&key);
-        let own = inner.houses.values().find(|house| house.publisher.origin == origin);
-        let own = own.and_then(|house| house.tombstones.get(&key));
-        let any = || inner.houses.values().find_map(|house| house.tombstones.get(&key));
+        let own = inner.publishers.values().find(|data| data.publisher.origin == origin);
+        let own = own.and_then(|data| data.tombstones.get(&key));
+        let any = || inner.publishers.values().find_map(|data| data.tombstones.get(&key));
         Ok(own.or_else(any).cloned())
     }
 
-    fn census(&self, publisher: PublisherId) -> Result<Vec<Census>, QueryError> {
+    fn page_counts(&self, publisher: PublisherId) -> Result<Vec<PageCount>, QueryError> {
         let inner = self.lock();
         let mut counts: BTreeMap<_, u64> = BTreeMap::new();
-        for kept in inner.houses.get(&publisher).into_iter().flat_map(|house| house.pages.values())
+        for kept in
+            inner.publishers.get(&publisher).into_iter().flat_map(|data| data.pages.values())
         {
-            let Kept { row, .. } = kept;
-            let words = (row.source.word(), row.withheld.map(Withheld::word));
+            let PageData { row, .. } = kept;
+            let words = (row.source.word(), row.withheld.map(WithheldReason::word));
             *counts.entry((words, row.source, row.withheld)).or_default() += 1;
         }
         let counts = counts.into_iter();
         Ok(counts
-            .map(|((_, source, withheld), pages)| Census { source, withheld, pages })
+            .map(|((_, source, withheld), pages)| PageCount { source, withheld, pages })
             .collect())
     }
 
     fn page_totals(&self, publisher: PublisherId) -> Result<Option<PageTotals>, QueryError> {
         let inner = self.lock();
-        let totals = inner.houses.get(&publisher).map(|house| PageTotals {
-            pages: house.pages.len() as u64,
-            withheld: house.pages.values().filter(|it| it.row.withheld.is_some()).count() as u64,
+        let totals = inner.publishers.get(&publisher).map(|data| PageTotals {
+            pages: data.pages.len() as u64,
+            withheld: data.pages.values().filter(|it| it.row.withheld.is_some()).count() as u64,
         });
         Ok(totals)
     }
 
-    fn changes_since(&self, cursor: Option<Cursor>, most: usize) -> Result<Changes, QueryError> {
+    fn changes_since(
+        &self,
+        cursor: Option<ChangeCursor>,
+        most: usize,
+    ) -> Result<ChangeBatch, QueryError> {
         let inner = self.lock();
         if cursor.is_some_and(|cursor| cursor.store != Self::ID) {
             return Err(QueryError::ForeignCursor);
         }
-        if let Some(Cursor { seq, .. }) = cursor.filter(|cursor| inner.seq < cursor.seq) {
+        if let Some(ChangeCursor { seq, .. }) = cursor.filter(|cursor| inner.seq < cursor.seq) {
             return Err(QueryError::CursorAhead { seq, end: inner.seq });
         }
         let seq = cursor.map_or(0, |cursor| cursor.seq);
@@ -304,41 +313,45 @@ impl Store for MemoryStore {
         let mut events: Vec<Change> = behind.take(most).cloned().collect();
         let seq = events.last().map_or(seq, |last| last.seq);
         events.retain(|event| event.kind != ChangeKind::Erased);
-        let next = Cursor { store: Self::ID, seq };
-        Ok(Changes { events, next, has_more, damaged: Vec::new() })
+        let next = ChangeCursor { store: Self::ID, seq };
+        Ok(ChangeBatch { events, next, has_more, damaged: Vec::new() })
     }
 
-    fn happened_since(
+    fn change_counts_since(
         &self,
         publisher: PublisherId,
-        cursor: Cursor,
-    ) -> Result<Happened, QueryError> {
+        cursor: ChangeCursor,
+    ) -> Result<ChangeCounts, QueryError> {
         let inner = self.lock();
         let is_meant = |it: &&Change| cursor.seq < it.seq && it.publisher == publisher;
-        let mut happened = Happened::default();
+        let mut happened = ChangeCounts::default();
         for change in inner.changes.iter().filter(is_meant) {
             happened.count(change.kind, 1);
         }
         Ok(happened)
     }
 
-    fn cursor(&self) -> Result<Cursor, QueryError> {
-        Ok(Cursor { store: Self::ID, seq: self.lock().seq })
+    fn cursor(&self) -> Result<ChangeCursor, QueryError> {
+        Ok(ChangeCursor { store: Self::ID, seq: self.lock().seq })
     }
 
-    fn history(&self) -> Result<History, QueryError> {
+    fn history(&self) -> Result<HistorySummary, QueryError> {
         let inner = self.lock();
         let oldest = inner.changes.first().map(|change| change.at);
         let events = inner.seq - inner.pruned;
-        Ok(History { oldest, events, cursor: Cursor { store: Self::ID, seq: inner.seq } })
+        Ok(HistorySummary {
+            oldest,
+            events,
+            cursor: ChangeCursor { store: Self::ID, seq: inner.seq },
+        })
     }
 
     fn arc_entry(&self, key: &str) -> Result<Option<ArcRow>, QueryError> {
         let inner = self.lock();
         let origin = origin_of(key);
-        let own = inner.houses.values().find(|house| house.publisher.origin == origin);
-        let own = own.and_then(|house| house.arc.get(key));
-        let any = || inner.houses.values().find_map(|house| house.arc.get(key));
+        let own = inner.publishers.values().find(|data| data.publisher.origin == origin);
+        let own = own.and_then(|data| data.arc.get(key));
+        let any = || inner.publishers.values().find_map(|data| data.arc.get(key));
         Ok(own.or_else(any).cloned())
     }
 
@@ -349,19 +362,19 @@ impl Store for MemoryStore {
         most: usize,
     ) -> Result<Vec<ArcRow>, QueryError> {
         let inner = self.lock();
-        let all = inner.houses.get(&publisher).into_iter().flat_map(|house| house.arc.values());
+        let all = inner.publishers.get(&publisher).into_iter().flat_map(|data| data.arc.values());
         let behind = all.filter(|row| after.is_none_or(|after| after < row.url.as_str()));
         Ok(behind.take(most).cloned().collect())
     }
 
-    fn arc_closed(
+    fn arc_forbidden(
         &self,
         publisher: PublisherId,
         after: Option<&str>,
         most: usize,
     ) -> Result<Vec<String>, QueryError> {
         let inner = self.lock();
-        let arc = inner.houses.get(&publisher).into_iter().flat_map(|house| house.arc.values());
+        let arc = inner.publishers.get(&publisher).into_iter().flat_map(|data| data.arc.values());
         let behind = arc.filter(|row| after.is_none_or(|after| after < row.url.as_str()));
         let closed = behind.filter(|row| !row.is_allowed);
         Ok(closed.take(most).map(|row| row.url.clone()).collect())
@@ -369,14 +382,14 @@ impl Store for MemoryStore {
 
     fn entities(&self, publisher: PublisherId) -> Result<Vec<Entity>, QueryError> {
         let inner = self.lock();
-        Ok(inner.houses.get(&publisher).map_or_else(Vec::new, |house| house.entities.clone()))
+        Ok(inner.publishers.get(&publisher).map_or_else(Vec::new, |data| data.entities.clone()))
     }
 
     fn validator(&self, url: &str) -> Result<Option<Validator>, QueryError> {
         Ok(self.lock().validators.get(url).map(|(_, validator)| validator.clone()))
     }
 
-    fn marks(
+    fn url_notes(
         &self,
         publisher: PublisherId,
         word: &str,
@@ -393,22 +406,26 @@ impl Store for MemoryStore {
         Ok(marks.take(most).map(|(_, (_, validator))| Ok(validator.clone())).collect())
     }
 
-    fn taken(&self, publisher: PublisherId, most: usize) -> Result<Vec<Taken>, QueryError> {
+    fn downloads(
+        &self,
+        publisher: PublisherId,
+        most: usize,
+    ) -> Result<Vec<DownloadRecord>, QueryError> {
         let inner = self.lock();
-        let all = inner.houses.get(&publisher).into_iter().flat_map(|it| it.taken.iter().rev());
+        let all = inner.publishers.get(&publisher).into_iter().flat_map(|it| it.taken.iter().rev());
         Ok(all.take(most).cloned().collect())
     }
 
-    fn search(&self, query: &Query, most: usize) -> Result<Found, QueryError> {
+    fn search(&self, query: &SearchQuery, most: usize) -> Result<SearchResults, QueryError> {
         self.search_among(None, query, most)
     }
 
     fn search_of(
         &self,
         publisher: PublisherId,
-        query: &Query,
+        query: &SearchQuery,
         most: usize,
-    ) -> Result<Found, QueryError> {
+    ) -> Result<SearchResults, QueryError> {
         self.search_among(Some(publisher), query, most)
     }
 
@@ -417,28 +434,29 @@ impl Store for MemoryStore {
         Ok((inner.index_cursor != 0).then_some(inner.seq - inner.index_cursor))
     }
 
-    fn check(&self, _: Depth) -> Result<Vec<String>, QueryError> {
+    fn check(&self, _: CheckDepth) -> Result<Vec<String>, QueryError> {
         let inner = self.lock();
         let mut faults = Vec::new();
-        for house in inner.houses.values() {
-            for Part { section, members } in house.parts.values() {
-                let mut state = State::EMPTY;
+        for data in inner.publishers.values() {
+            for SectionData { section, members } in data.parts.values() {
+                let mut state = SectionState::EMPTY;
                 for (url, member) in members {
                     state.add(url, member.delivered);
-                    if !house.pages.contains_key(url) {
-                        faults.push(format!("membership of a page that is not there: {url}"));
+                    if !data.pages.contains_key(url) {
+                        faults.push(format!("section member without a page: {url}"));
                     }
                 }
                 if state != section.state || members.len() as u64 != section.pages {
-                    faults.push(format!("section is not what it says: {}", section.name));
+                    let name = &section.name;
+                    faults.push(format!("section with a wrong state or number of pages: {name}"));
                 }
             }
-            for kept in house.pages.values() {
-                let Kept { row, line } = kept;
+            for kept in data.pages.values() {
+                let PageData { row, line } = kept;
                 let is_right =
                     line.as_ref().is_none_or(|it| LineDigest::of(it.as_bytes()) == row.digest);
                 if !is_right || line.is_some() == row.withheld.is_some() {
-                    faults.push(format!("{}: the body is not what it should be", row.url));
+                    faults.push(format!("{}: the content does not match the record", row.url));
                 }
             }
         }
@@ -454,13 +472,13 @@ impl Store for MemoryStore {
         let mut inner = self.lock();
         let has_aliases = !aliases.is_empty();
         let aliases = aliases.iter().map(|alias| (*alias).to_owned()).collect();
-        let known = inner.houses.values_mut().find(|house| house.publisher.origin == origin);
-        if let Some(house) = known {
+        let known = inner.publishers.values_mut().find(|data| data.publisher.origin == origin);
+        if let Some(data) = known {
             if has_aliases {
-                house.publisher.aliases = aliases;
+                data.publisher.aliases = aliases;
             }
-            policy.clone_into(&mut house.publisher.policy);
-            return Ok(house.publisher.id);
+            policy.clone_into(&mut data.publisher.policy);
+            return Ok(data.publisher.id);
         }
         inner.last_publisher += 1;
         let id = PublisherId(inner.last_publisher);
@@ -474,7 +492,7 @@ impl Store for MemoryStore {
             bytes: 0,
             lease: None,
         };
-        let house = House {
+        let data = PublisherData {
             publisher,
             epoch: 0,
             is_leased: false,
@@ -487,7 +505,7 @@ impl Store for MemoryStore {
             entities: Vec::new(),
             visit: None,
         };
-        inner.houses.insert(id, house);
+        inner.publishers.insert(id, data);
         Ok(id)
     }
 
@@ -498,31 +516,31 @@ impl Store for MemoryStore {
         until: Timestamp,
     ) -> Result<Lease, LeaseError> {
         let mut inner = self.lock();
-        let house = inner.houses.get_mut(&publisher).ok_or(LeaseError::Unknown)?;
+        let data = inner.publishers.get_mut(&publisher).ok_or(LeaseError::Unknown)?;
         if let Some((holder, until)) =
-            house.publisher.lease.clone().filter(|(_, until)| now < *until)
+            data.publisher.lease.clone().filter(|(_, until)| now < *until)
         {
             return Err(LeaseError::Held { holder, until });
         }
-        house.publisher.lease = Some((format!("process {}", std::process::id()), until));
-        (house.is_leased, house.is_staging) = (true, false);
-        house.epoch += 1;
-        Ok(Lease { publisher, epoch: house.epoch })
+        data.publisher.lease = Some((format!("process {}", std::process::id()), until));
+        (data.is_leased, data.is_staging) = (true, false);
+        data.epoch += 1;
+        Ok(Lease { publisher, epoch: data.epoch })
     }
 
     fn renew(&self, lease: &Lease, until: Timestamp) -> Result<(), LeaseError> {
         let mut inner = self.lock();
-        let house = inner.house(lease).ok_or(LeaseError::Lost)?;
-        if let Some((_, end)) = &mut house.publisher.lease {
+        let data = inner.data(lease).ok_or(LeaseError::Lost)?;
+        if let Some((_, end)) = &mut data.publisher.lease {
             *end = until;
         }
         Ok(())
     }
 
     fn release(&self, lease: Lease) -> Result<(), LeaseError> {
-        if let Some(house) = self.lock().house(&lease) {
-            house.is_leased = false;
-            house.publisher.lease = None;
+        if let Some(data) = self.lock().data(&lease) {
+            data.is_leased = false;
+            data.publisher.lease = None;
         }
         Ok(())
     }
@@ -530,40 +548,40 @@ impl Store for MemoryStore {
     fn stage<'s>(
         &'s self,
         lease: &Lease,
-        begin: Begin<'_>,
+        begin: StagingOptions<'_>,
     ) -> Result<Box<dyn Staging + 's>, StageError> {
         let mut inner = self.lock();
-        let house = inner.house(lease).ok_or(StageError::Lost)?;
-        if house.is_staging {
+        let data = inner.data(lease).ok_or(StageError::Lost)?;
+        if data.is_staging {
             return Err(StageError::Staging);
         }
-        let newest = house.parts.get(begin.section).and_then(|part| part.section.snapshot_at);
-        if let (Mode::Snapshot, true, Some(newest)) =
+        let newest = data.parts.get(begin.section).and_then(|part| part.section.snapshot_at);
+        if let (StagingMode::Snapshot, true, Some(newest)) =
             (begin.mode, merge::is_replay(begin.generated, newest), newest)
         {
             return Err(StageError::Replay { generated: begin.generated, newest });
         }
-        house.is_staging = true;
+        data.is_staging = true;
         Ok(Box::new(MemoryStaging::new(self, lease, begin)))
     }
 
     fn withhold(
         &self,
         lease: &Lease,
-        pages: &[(&str, Withheld)],
+        pages: &[(&str, WithheldReason)],
         now: Timestamp,
     ) -> Result<u64, WriteError> {
         let mut inner = self.lock();
-        let house = inner.quiet(lease)?;
+        let data = inner.idle_data(lease)?;
         let mut rows = Vec::new();
         for (url, reason) in pages {
-            let Some(kept) = house.pages.get_mut(*url) else { continue };
+            let Some(kept) = data.pages.get_mut(*url) else { continue };
             if kept.line.take().is_some() {
                 (kept.row.withheld, kept.row.changed) = (Some(*reason), now);
                 rows.push(kept.row.clone());
             }
         }
-        house.weigh();
+        data.update_totals();
         for row in &rows {
             inner.event(now, ChangeKind::Withheld, row);
         }
@@ -573,23 +591,23 @@ impl Store for MemoryStore {
     fn replace_arc(
         &self,
         lease: &Lease,
-        entries: &mut dyn Iterator<Item = Entry<'_>>,
+        entries: &mut dyn Iterator<Item = ArcEntry<'_>>,
     ) -> Result<(), WriteError> {
-        self.lock().quiet(lease)?.arc.clear();
+        self.lock().idle_data(lease)?.arc.clear();
         self.merge_arc(lease, entries)
     }
 
     fn merge_arc(
         &self,
         lease: &Lease,
-        entries: &mut dyn Iterator<Item = Entry<'_>>,
+        entries: &mut dyn Iterator<Item = ArcEntry<'_>>,
     ) -> Result<(), WriteError> {
         let mut inner = self.lock();
-        let house = inner.quiet(lease)?;
+        let data = inner.idle_data(lease)?;
         for entry in entries {
             let url = entry.url.key().to_owned();
             if entry.removed {
-                house.arc.remove(&url);
+                data.arc.remove(&url);
                 continue;
             }
             let is_allowed = entry.consent() == Consent::Given;
@@ -599,27 +617,27 @@ impl Store for MemoryStore {
                 is_allowed,
                 json: entry.to_json(),
             };
-            house.arc.insert(url, row);
+            data.arc.insert(url, row);
         }
         Ok(())
     }
 
     fn replace_entities(&self, lease: &Lease, entities: &[Entity]) -> Result<(), WriteError> {
-        self.lock().quiet(lease)?.entities = entities.to_vec();
+        self.lock().idle_data(lease)?.entities = entities.to_vec();
         Ok(())
     }
 
-    fn remember(&self, lease: &Lease, validator: &Validator) -> Result<(), WriteError> {
+    fn store_validator(&self, lease: &Lease, validator: &Validator) -> Result<(), WriteError> {
         let mut inner = self.lock();
-        inner.quiet(lease)?;
+        inner.idle_data(lease)?;
         let entry = (lease.publisher, validator.clone());
         inner.validators.insert(validator.url.clone(), entry);
         Ok(())
     }
 
-    fn drop_marks(&self, lease: &Lease, marks: &[String]) -> Result<(), WriteError> {
+    fn delete_url_notes(&self, lease: &Lease, marks: &[String]) -> Result<(), WriteError> {
         let mut inner = self.lock();
-        inner.quiet(lease)?;
+        inner.idle_data(lease)?;
         for mark in marks {
             let is_theirs = |(of, _): &(PublisherId, Validator)| *of == lease.publisher;
             if inner.validators.get(mark).is_some_and(is_theirs) {
@@ -629,28 +647,28 @@ impl Store for MemoryStore {
         Ok(())
     }
 
-    fn note(&self, lease: &Lease, taken: &Taken) -> Result<(), WriteError> {
-        self.lock().quiet(lease)?.taken.push(taken.clone());
+    fn record_download(&self, lease: &Lease, taken: &DownloadRecord) -> Result<(), WriteError> {
+        self.lock().idle_data(lease)?.taken.push(taken.clone());
         Ok(())
     }
 
     fn pause(&self, lease: &Lease, until: Option<Timestamp>) -> Result<(), WriteError> {
-        self.lock().quiet(lease)?.publisher.paused_until = until;
+        self.lock().idle_data(lease)?.publisher.paused_until = until;
         Ok(())
     }
 
     fn forget(&self, lease: Lease, now: Timestamp) -> Result<(), WriteError> {
         let mut inner = self.lock();
-        inner.quiet(&lease)?;
-        let Some(house) = inner.houses.remove(&lease.publisher) else { return Ok(()) };
-        for kept in house.pages.values().filter(|kept| kept.line.is_some()) {
+        inner.idle_data(&lease)?;
+        let Some(data) = inner.publishers.remove(&lease.publisher) else { return Ok(()) };
+        for kept in data.pages.values().filter(|kept| kept.line.is_some()) {
             inner.event(now, ChangeKind::Removed, &kept.row);
         }
         inner.validators.retain(|_, (publisher, _)| *publisher != lease.publisher);
         Ok(())
     }
 
-    fn index(&self, most: u64) -> Result<Indexed, WriteError> {
+    fn index(&self, most: u64) -> Result<IndexProgress, WriteError> {
         let mut inner = self.lock();
         let cursor = inner.index_cursor;
         let behind = inner.changes.iter().filter(|change| cursor < change.seq);
@@ -663,7 +681,7 @@ impl Store for MemoryStore {
             inner.index_cursor = change.seq;
         }
         let is_current = inner.index_cursor == inner.seq;
-        Ok(Indexed { pages: taken.len() as u64, is_current, damaged: Vec::new() })
+        Ok(IndexProgress { pages: taken.len() as u64, is_current, damaged: Vec::new() })
     }
 
     fn maintain(&self, oldest: Timestamp) -> Result<(), WriteError> {
@@ -674,15 +692,16 @@ impl Store for MemoryStore {
         if let Some(last) = old.last() {
             inner.pruned = last.seq;
         }
-        for house in inner.houses.values_mut() {
-            house.tombstones.retain(|_, tombstone| oldest <= tombstone.at);
+        for data in inner.publishers.values_mut() {
+            data.tombstones.retain(|_, tombstone| oldest <= tombstone.at);
         }
-        let Inner { houses, validators, .. } = &mut *inner;
+        let MemoryState { publishers, validators, .. } = &mut *inner;
         validators.retain(|url, (publisher, validator)| {
             // A mark has a word and a colon before its address.
             let mark = url.split_once(':').map_or("", |(_, key)| key);
             let key = if url.starts_with("http") { url } else { mark };
-            let is_here = houses.get(publisher).is_some_and(|house| house.pages.contains_key(key));
+            let is_here =
+                publishers.get(publisher).is_some_and(|data| data.pages.contains_key(key));
             oldest <= validator.checked || is_here
         });
         Ok(())

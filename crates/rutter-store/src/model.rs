@@ -1,18 +1,18 @@
-//! What a replica holds, as plain data.
+//! The data types of a replica.
 //!
-//! Made by a [`Store`](crate::Store) for whoever asks, and by whoever syncs
-//! for a [`Staging`](crate::Staging). Nothing here does anything.
+//! A [`Store`](crate::Store) returns them from queries, and a sync passes them to a
+//! [`Staging`](crate::Staging).
 
 use std::fmt;
 use std::ops::RangeInclusive;
 
 use rutter_page::{LineDigest, Page, Timestamp};
-use rutter_scp::{Chain, MassDeletion, Receipt, Record, State};
+use rutter_scp::{MassDeletionPolicy, PageRecord, ReadReceipt, SectionState, StateChain};
 
-use crate::decide::links;
+use crate::decide::continues_section;
 use crate::error::DamagedPage;
 
-/// Makes an enumeration whose values are words in the database.
+/// Defines an enumeration whose values are stored by name in the database.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $( $(#[$about:meta])* $value:ident = $word:literal, )* }) => {
         $(#[$doc])*
@@ -20,15 +20,15 @@ macro_rules! words {
         pub enum $name { $( $(#[$about])* $value, )* }
 
         impl $name {
-            /// Every value.
+            /// All values.
             pub const ALL: &[Self] = &[ $( Self::$value, )* ];
 
-            /// Its word.
+            /// Returns the name of the value.
             pub fn word(self) -> &'static str {
                 match self { $( Self::$value => $word, )* }
             }
 
-            /// The value of a word.
+            /// Returns the value with this name.
             pub fn of_word(word: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|value| value.word() == word)
             }
@@ -37,13 +37,13 @@ macro_rules! words {
 }
 
 words! {
-    /// Where a page came from.
-    Source {
+    /// The source of a page.
+    PageSource {
         /// A verified SCP collection.
         Scp = "scp",
         /// The snapshot of an ARC sitemap.
         Arc = "arc",
-        /// HTML, read by the extractor.
+        /// HTML, converted by the extractor.
         Html = "html",
         /// A Markdown twin.
         Markdown = "markdown",
@@ -51,35 +51,34 @@ words! {
 }
 
 words! {
-    /// Why a page has a row and no body (D95): its digest is kept so that
-    /// states can be equal, its words are not.
-    Withheld {
-        /// robots.txt forbids the address to us (D93).
+    /// Why a page is stored without its content (D95). Its digest is kept, so that section states
+    /// can be compared.
+    WithheldReason {
+        /// robots.txt disallows the URL (D93).
         Robots = "robots",
-        /// The site says that the page is not for AI, or needs a login (D87).
+        /// The site does not allow AI use of the page, or the page requires a login (D87).
         Consent = "consent",
         /// The publisher has used up its quota (SCP-184).
         Quota = "quota",
-        /// The address is outside the publisher's hosts (D88).
+        /// The URL is outside of the publisher's hosts (D88).
         Foreign = "foreign",
-        /// The line is at fault by itself (D32).
+        /// The line is invalid (D32).
         Fault = "fault",
-        /// The page has no content of its own: it comes by a script or after a
-        /// login.
+        /// The page has no content without running scripts or logging in.
         Shell = "shell",
-        /// The page is outside the scope of the sync.
+        /// The page is outside of the scope of the sync.
         Scope = "scope",
     }
 }
 
 words! {
-    /// Why a page went away.
-    Cause {
+    /// Why a page was removed.
+    RemovalCause {
         /// A newer snapshot does not have it (SCP-135).
         Absent = "absent",
         /// A delta names it as removed (D95).
         Removed = "removed",
-        /// The site answers that it is gone.
+        /// The site responds that the page is gone.
         Gone = "gone",
         /// Its section is no longer followed.
         Unfollowed = "unfollowed",
@@ -87,187 +86,188 @@ words! {
 }
 
 words! {
-    /// What happened to a page, as those see it who read the replica.
+    /// The kind of a change, from the point of view of readers of the replica.
     ChangeKind {
-        /// It can be read now and could not before.
+        /// The page is now readable and was not before.
         Added = "added",
-        /// It says something else.
+        /// The content of the page changed.
         Changed = "changed",
-        /// It is gone; a tombstone tells why.
+        /// The page was removed; its tombstone has the cause.
         Removed = "removed",
-        /// Its words may no longer be shown.
+        /// The content of the page was deleted, because it must no longer be shown.
         Withheld = "withheld",
-        /// The whole site was forgotten; the URL is its origin.
+        /// The whole site was deleted; the URL is its origin.
         Forgotten = "forgotten",
-        /// An event of a forgotten site, of which only its number is left;
-        /// never in an answer.
+        /// An event of a deleted site, of which only the number is kept; never part of a query
+        /// result.
         Erased = "erased",
     }
 }
 
 impl ChangeKind {
-    /// Whether a copy elsewhere takes the page; otherwise it drops it.
+    /// Returns whether a copy of the replica must store the page; otherwise it must delete it.
     pub fn is_upsert(self) -> bool {
         matches!(self, Self::Added | Self::Changed)
     }
 }
 
 words! {
-    /// How what is staged meets what is there.
-    Mode {
-        /// All pages of a section: those it lacks are deleted (D23).
+    /// How staged pages are combined with the stored ones.
+    StagingMode {
+        /// The staged pages are the whole section; all others are deleted (D23).
         Snapshot = "snapshot",
-        /// Changes: later pages win, only named pages are removed (D21, D95).
+        /// The staged pages are changes: newer pages replace older ones, and only named pages are
+        /// removed (D21, D95).
         Delta = "delta",
-        /// Pages that were looked at one by one: what differs is taken.
+        /// The staged pages were fetched one by one; each page that differs is replaced.
         Visit = "visit",
     }
 }
 
-/// Names a publisher within one replica.
+/// The identifier of a publisher in one replica.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PublisherId(pub i64);
 
-/// A site that is replicated: the unit of lease, quota and deletion.
+/// One synced site: the unit of leases, quotas and deletion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Publisher {
-    /// Its number here.
+    /// The identifier in this replica.
     pub id: PublisherId,
     /// Scheme, host and port.
     pub origin: String,
-    /// Other origins that are the same site (D88).
+    /// Other origins of the same site (D88).
     pub aliases: Vec<String>,
-    /// What whoever syncs remembers about it; opaque here.
+    /// State that the sync stores for itself; opaque to the replica.
     pub policy: String,
-    /// Not to be asked before.
+    /// Time until which no requests are sent.
     pub paused_until: Option<Timestamp>,
-    /// Pages, those without body included.
+    /// Number of pages, including withheld ones.
     pub pages: u64,
-    /// Bytes of all bodies as they lie on disk.
+    /// Stored size of the content of all pages, in bytes.
     pub bytes: u64,
-    /// Who syncs it now, if anybody, and until when.
+    /// Holder and end of the current lease.
     pub lease: Option<(String, Timestamp)>,
 }
 
-/// A section as it is here.
+/// The stored state of a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Sum over what it delivered (D95).
-    pub state: State,
-    /// Whether the last collection named its state, and it came out.
+    /// The state: the sum over the pages that the section delivered (D95).
+    pub state: SectionState,
+    /// Whether the last collection claimed a state and the section has it.
     pub is_proved: bool,
-    /// Everything up to this moment is here.
+    /// Time up to which all changes are stored.
     pub mark: Timestamp,
     /// `generated` of the newest snapshot.
     pub snapshot_at: Option<Timestamp>,
-    /// Deltas taken since then.
+    /// Number of deltas applied after the snapshot.
     pub deltas_since: u64,
-    /// Pages in it, those without body included.
+    /// Number of pages, including withheld ones.
     pub pages: u64,
-    /// `generated` of a collection that would delete too much and waits for
-    /// a later one to say the same (D23).
+    /// `generated` of a collection that is held back: it would delete too many pages and waits for
+    /// a later one to confirm it (D23).
     pub held: Option<Timestamp>,
 }
 
-/// A page without its words.
+/// The metadata of a stored page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageRow {
-    /// Whose page it is.
+    /// The publisher.
     pub publisher: PublisherId,
-    /// Its key (D30).
+    /// The key (D30).
     pub url: String,
-    /// When its content changed, by its own account.
+    /// The time of the last change of the content, according to the page.
     pub modified: Timestamp,
-    /// Digest of its line.
+    /// The digest of the line.
     pub digest: LineDigest,
-    /// Its title.
+    /// The title.
     pub title: String,
-    /// Its language.
+    /// The language.
     pub language: String,
-    /// Where it came from.
-    pub source: Source,
-    /// Why its words are not here; `None` where they are.
-    pub withheld: Option<Withheld>,
-    /// When it was first seen here.
+    /// The source of this version.
+    pub source: PageSource,
+    /// Why the content is not stored; `None` if it is.
+    pub withheld: Option<WithheldReason>,
+    /// When the replica first stored the page.
     pub first_seen: Timestamp,
-    /// When this version came here.
+    /// When the replica stored this version.
     pub changed: Timestamp,
 }
 
-/// Which pages are asked for.
+/// Selects the pages of a query.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Selection<'a> {
-    /// Of this publisher only.
+    /// Only pages of this publisher.
     pub publisher: Option<PublisherId>,
-    /// Of its section of this name only; needs a publisher.
+    /// Only pages of the section with this name; requires a publisher.
     pub section: Option<&'a str>,
-    /// Pages without words too.
+    /// Whether to include withheld pages.
     pub with_withheld: bool,
 }
 
-/// Where a listing goes on: behind this page.
+/// A position in a listing of pages: after this page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct After<'a> {
-    /// Of this publisher.
+pub struct PagePosition<'a> {
+    /// The publisher of the page.
     pub publisher: PublisherId,
-    /// This page.
+    /// The key of the page.
     pub url: &'a str,
 }
 
 impl PageRow {
-    /// Where a listing goes on behind this page.
-    pub fn after(&self) -> After<'_> {
-        After { publisher: self.publisher, url: &self.url }
+    /// Returns the position from which a listing continues after this page.
+    pub fn after(&self) -> PagePosition<'_> {
+        PagePosition { publisher: self.publisher, url: &self.url }
     }
 }
 
-/// A page that went away.
+/// The record of a removed page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tombstone {
-    /// Whose page it was.
+    /// The publisher.
     pub publisher: PublisherId,
-    /// Its key.
+    /// The key of the page.
     pub url: String,
-    /// When it went.
+    /// When the page was removed.
     pub at: Timestamp,
-    /// Why.
-    pub cause: Cause,
-    /// The version that was here last.
+    /// Why the page was removed.
+    pub cause: RemovalCause,
+    /// The modification time of the last stored version.
     pub modified: Timestamp,
 }
 
 /// An event in the history of the replica.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Its place in the history.
+    /// The number of the event.
     pub seq: u64,
-    /// When it was committed.
+    /// When the change was committed.
     pub at: Timestamp,
-    /// Whose page it is.
+    /// The publisher.
     pub publisher: PublisherId,
-    /// What happened.
+    /// The kind of change.
     pub kind: ChangeKind,
-    /// To which page.
+    /// The key of the page.
     pub url: String,
-    /// Its version then.
+    /// The modification time of the page at that time.
     pub modified: Timestamp,
-    /// Its digest then.
+    /// The digest of the page at that time.
     pub digest: LineDigest,
 }
 
-/// A place in the history of one replica.
+/// A position in the history of one replica.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Cursor {
-    /// Which replica.
+pub struct ChangeCursor {
+    /// The identifier of the replica.
     pub store: u64,
-    /// Behind which event.
+    /// The last event before the position.
     pub seq: u64,
 }
 
-impl Cursor {
-    /// Reads what [`fmt::Display`] wrote.
+impl ChangeCursor {
+    /// Parses the form that [`fmt::Display`] writes.
     pub fn parse(text: &str) -> Option<Self> {
         let (store, seq) = text.split_once('-')?;
         let is_number = !seq.is_empty() && seq.bytes().all(|byte| byte.is_ascii_digit());
@@ -278,48 +278,48 @@ impl Cursor {
     }
 }
 
-impl fmt::Display for Cursor {
+impl fmt::Display for ChangeCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}-{}", self.store, self.seq)
     }
 }
 
-/// Numbers of pages of a publisher.
+/// The number of pages of a publisher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageTotals {
-    /// All pages, as the record of the publisher says.
+    /// Number of all pages, according to the record of the publisher.
     pub pages: u64,
-    /// Pages without content, as counted.
+    /// Number of withheld pages, counted.
     pub withheld: u64,
 }
 
-/// A piece of the history.
+/// Consecutive changes of the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Changes {
-    /// Events in order.
+pub struct ChangeBatch {
+    /// The changes, in order.
     pub events: Vec<Change>,
-    /// Where to go on.
-    pub next: Cursor,
-    /// Whether there is more at once.
+    /// The cursor from which to continue.
+    pub next: ChangeCursor,
+    /// Whether more changes follow.
     pub has_more: bool,
-    /// Numbers of events that are damaged or missing, in order.
+    /// Numbers of damaged or missing events, in order.
     pub damaged: Vec<RangeInclusive<u64>>,
 }
 
-/// Events of a history, counted.
+/// The number of changes by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Happened {
-    /// Pages that can be read now and could not before.
+pub struct ChangeCounts {
+    /// Pages that became readable.
     pub added: u64,
-    /// Pages that say something else.
+    /// Pages with changed content.
     pub changed: u64,
-    /// Pages that are gone.
+    /// Pages that were removed.
     pub removed: u64,
-    /// Pages whose words may no longer be shown.
+    /// Pages whose content was deleted.
     pub withheld: u64,
 }
 
-impl Happened {
+impl ChangeCounts {
     pub(crate) fn count(&mut self, kind: ChangeKind, events: u64) {
         match kind {
             ChangeKind::Added => self.added += events,
@@ -331,64 +331,64 @@ impl Happened {
     }
 }
 
-/// How far a history reaches.
+/// The extent of the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct History {
-    /// When the oldest event happened that is still known.
+pub struct HistorySummary {
+    /// Time of the oldest event that is still stored.
     pub oldest: Option<Timestamp>,
-    /// Events that are still known.
+    /// Number of stored events.
     pub events: u64,
-    /// Its end.
-    pub cursor: Cursor,
+    /// The end of the history.
+    pub cursor: ChangeCursor,
 }
 
-/// Pages of a publisher that have something in common.
+/// The number of pages with the same source and withheld reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Census {
-    /// Where they came from.
-    pub source: Source,
-    /// Why their words are not here; `None` where they are.
-    pub withheld: Option<Withheld>,
-    /// How many.
+pub struct PageCount {
+    /// The source.
+    pub source: PageSource,
+    /// The withheld reason; `None` for pages with content.
+    pub withheld: Option<WithheldReason>,
+    /// Number of pages.
     pub pages: u64,
 }
 
-/// What was taken from where.
+/// The record of one download: a collection, or a crawl of single pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taken {
-    /// Section it belongs to.
+pub struct DownloadRecord {
+    /// The section.
     pub section: String,
-    /// Where it came from.
+    /// The URL of the file.
     pub url: String,
     /// Snapshot, delta or visit.
-    pub mode: Mode,
-    /// When it was made.
+    pub mode: StagingMode,
+    /// When the collection was generated.
     pub generated: Timestamp,
-    /// Lower bound of a delta.
+    /// The lower time bound of a delta.
     pub since: Option<Timestamp>,
-    /// Its checksum, as written.
+    /// The checksum in its original form.
     pub checksum: Option<String>,
-    /// State it starts from.
-    pub from: Option<State>,
-    /// State it leads to.
-    pub state: Option<State>,
-    /// Bytes of the file.
+    /// The state from which a delta starts.
+    pub from: Option<SectionState>,
+    /// The state to which the collection leads.
+    pub state: Option<SectionState>,
+    /// The size of the file in bytes.
     pub bytes: u64,
-    /// When it was taken.
+    /// When the file was downloaded.
     pub at: Timestamp,
-    /// What became of it: `applied`, or why not.
+    /// The result: `applied`, or the reason why not.
     pub outcome: String,
 }
 
-impl Taken {
-    /// What a verified collection says of itself.
-    pub fn of_receipt(url: &str, receipt: &Receipt, at: Timestamp) -> Self {
+impl DownloadRecord {
+    /// Creates the record of a verified collection.
+    pub fn of_receipt(url: &str, receipt: &ReadReceipt, at: Timestamp) -> Self {
         let header = &receipt.header;
         let since = header.kind.since();
         Self {
             section: header.section.clone(),
             url: url.to_owned(),
-            mode: if since.is_some() { Mode::Delta } else { Mode::Snapshot },
+            mode: if since.is_some() { StagingMode::Delta } else { StagingMode::Snapshot },
             generated: header.generated,
             since,
             checksum: header.checksum.map(|checksum| checksum.to_string()),
@@ -401,88 +401,88 @@ impl Taken {
     }
 }
 
-/// What a server said by which a file can be asked for again (SCP-154).
+/// The cache validators of a file, for conditional requests (SCP-154).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Validator {
-    /// The file.
+    /// The URL of the file.
     pub url: String,
-    /// `ETag`, as written.
+    /// The `ETag` header.
     pub etag: Option<String>,
-    /// `Last-Modified`, as written.
+    /// The `Last-Modified` header.
     pub last_modified: Option<String>,
-    /// When the server said so last.
+    /// When the server last sent or confirmed them.
     pub checked: Timestamp,
 }
 
-/// The right to write one publisher's pages, for a while.
+/// The exclusive right to write the pages of one publisher for a limited time.
 ///
-/// `epoch` is the fence: whoever slept beyond the lease finds another epoch
-/// and cannot commit.
+/// `epoch` is a fencing number: a process whose lease expired finds a newer epoch and cannot
+/// commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
-    /// Which publisher.
+    /// The publisher.
     pub publisher: PublisherId,
-    /// Number of the lease.
+    /// The fencing number of the lease.
     pub epoch: u64,
 }
 
-/// What is about to be staged.
+/// The parameters of a staging.
 #[derive(Debug, Clone, Copy)]
-pub struct Begin<'a> {
-    /// The section it belongs to.
+pub struct StagingOptions<'a> {
+    /// The section.
     pub section: &'a str,
-    /// How it meets what is there.
-    pub mode: Mode,
-    /// When it was made; of a visit, when it began.
+    /// How the pages are combined with the stored ones.
+    pub mode: StagingMode,
+    /// When the collection was generated, or when the visit started.
     pub generated: Timestamp,
-    /// Where its pages come from.
-    pub source: Source,
-    /// What the publisher may fill.
+    /// The source of the pages.
+    pub source: PageSource,
+    /// The quota of the publisher.
     pub quota: Quota,
-    /// The time of day.
+    /// The current time.
     pub now: Timestamp,
 }
 
-/// What one publisher may fill (SCP-184).
+/// The storage quota of one publisher (SCP-184).
 ///
-/// A collection with more pages is refused: each would be a row, whether it
-/// has words or not. Pages whose words no longer fit are withheld.
+/// A collection with too many pages is rejected, because even a withheld page needs a record. Pages
+/// whose content exceeds the quota of bytes are withheld.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quota {
-    /// Pages.
+    /// Maximum number of pages.
     pub pages: u64,
-    /// Bytes of bodies on disk.
+    /// Maximum stored size of the content, in bytes.
     pub bytes: u64,
 }
 
 impl Quota {
-    /// Five million pages, 20 GB.
-    pub const USUAL: Self = Self { pages: 5_000_000, bytes: 20_000_000_000 };
-    /// As much as there is.
+    /// Five million pages and 20 GB.
+    pub const DEFAULT: Self = Self { pages: 5_000_000, bytes: 20_000_000_000 };
+    /// No limit.
     pub const NONE: Self = Self { pages: u64::MAX, bytes: u64::MAX };
 }
 
-/// A page that comes in, with its verified line.
+/// A page to be staged, with its verified line.
 #[derive(Debug, Clone, Copy)]
-pub struct Item<'a> {
-    /// Its key (D30).
+pub struct StagedPage<'a> {
+    /// The key (D30).
     pub key: &'a str,
-    /// When its content changed.
+    /// The time of the last change of the content.
     pub modified: Timestamp,
-    /// Digest of the line.
+    /// The digest of the line.
     pub digest: LineDigest,
-    /// Its title.
+    /// The title.
     pub title: &'a str,
-    /// Its language.
+    /// The language.
     pub language: &'a str,
     /// The line.
     pub line: &'a str,
-    /// Why the line is not to be kept, if so.
-    pub withheld: Option<Withheld>,
+    /// Why the line must not be stored; `None` if it may.
+    pub withheld: Option<WithheldReason>,
 }
 
-impl<'a> Item<'a> {
-    /// A page and its line; hashes the line.
+impl<'a> StagedPage<'a> {
+    /// Creates a staged page from a page and its line; hashes the line.
     pub fn of_page(page: &'a Page<'_>, line: &'a str) -> Self {
         Self {
             key: page.url.key(),
@@ -495,175 +495,176 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// A page as a collection's reader lends it.
-    pub fn of_record(record: &'a Record<'_>) -> Self {
+    /// Creates a staged page from a record of a collection reader.
+    pub fn of_record(record: &'a PageRecord<'_>) -> Self {
         Self::of_page(&record.page, record.text)
     }
 }
 
-/// What would be there after a commit: a question asked before it.
+/// The result of a commit, or the expected result before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Outlook {
-    /// Lines that were added, pages that came twice included.
+pub struct CommitSummary {
+    /// Lines that were staged, including duplicate pages.
     pub lines: u64,
-    /// Pages before, in the section and in those no longer followed.
+    /// Pages before the commit, in the section and in sections no longer followed.
     pub before: u64,
-    /// Pages in the section after.
+    /// Pages in the section after the commit.
     pub after: u64,
-    /// Pages that were not here.
+    /// New pages.
     pub added: u64,
-    /// Pages whose content is replaced, or which become or cease to be withheld.
+    /// Pages with replaced content, and pages that become or cease to be withheld.
     pub changed: u64,
-    /// Pages whose content stays as it is.
+    /// Pages with unchanged content.
     pub kept: u64,
-    /// Pages that leave the section, and those that no section has any more
-    /// because others are no longer followed.
+    /// Pages removed from the section, and pages that are in no section any more because a section
+    /// is no longer followed.
     pub removed: u64,
-    /// Of the added and changed ones, those without words.
+    /// Withheld pages among the added and changed ones.
     pub withheld: u64,
-    /// Of those, the ones that are beyond the quota.
+    /// Pages among the withheld ones that exceed the quota.
     pub over_quota: u64,
-    /// The section's state after (D95).
-    pub state: State,
+    /// The state of the section after the commit (D95).
+    pub state: SectionState,
 }
 
-/// What a collection says the section is, once it was applied (D95).
+/// The state that a collection claims the section has after it was applied (D95).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Claim {
+pub struct ClaimedState {
     /// The state.
-    pub state: State,
-    /// Pages in the section.
+    pub state: SectionState,
+    /// Number of pages in the section.
     pub pages: u64,
 }
 
-/// What a commit needs besides the pages.
+/// The parameters of a commit.
 #[derive(Debug, Clone)]
-pub struct Finish {
-    /// Lines of pages the collection had; `None` where nobody counted.
+pub struct CommitOptions {
+    /// Number of page lines in the collection; `None` if it is unknown.
     pub lines: Option<u64>,
-    /// What must come out; `None` for plain publishers, and for a delta that
-    /// does not start from our state.
-    pub claim: Option<Claim>,
-    /// Whether more than half of a section may go at once (D23).
-    pub mass_deletion: MassDeletion,
-    /// For the ledger.
-    pub taken: Option<Taken>,
-    /// What the server said, to be believed only together with the pages.
+    /// The state that the section must have after the commit; `None` if the publisher does not
+    /// claim states, or for a delta that does not start from the stored state.
+    pub claim: Option<ClaimedState>,
+    /// Whether more than half of a section may be deleted at once (D23).
+    pub mass_deletion: MassDeletionPolicy,
+    /// The download to record.
+    pub taken: Option<DownloadRecord>,
+    /// The validator of the file, valid only if its pages are committed.
     pub validator: Option<Validator>,
 }
 
-impl Finish {
-    /// Ends a staging with the receipt of the collection it was filled from.
+impl CommitOptions {
+    /// Creates the parameters for a staging that was filled from a collection.
     ///
-    /// `before` is the section as it was when the staging began: a delta
-    /// proves its state where it starts from ours ([`links`](crate::links)), a
-    /// snapshot always.
+    /// `before` is the section when the staging was opened. A snapshot always proves its state; a
+    /// delta proves it only if it starts from the stored state
+    /// ([`continues_section`](crate::continues_section)).
     pub fn of_receipt(
         url: &str,
-        receipt: &Receipt,
+        receipt: &ReadReceipt,
         before: Option<&Section>,
         at: Timestamp,
     ) -> Self {
         let chain = receipt.header.chain.as_ref();
         let is_snapshot = receipt.header.kind.since().is_none();
-        let is_linked = |chain: &Chain| before.is_some_and(|before| links(before, chain));
+        let is_linked =
+            |chain: &StateChain| before.is_some_and(|before| continues_section(before, chain));
         let chain = chain.filter(|chain| is_snapshot || is_linked(chain));
         Self {
             lines: Some(receipt.tally.pages),
-            claim: chain.map(|chain| Claim { state: chain.state, pages: chain.pages }),
-            mass_deletion: MassDeletion::Refused,
-            taken: Some(Taken::of_receipt(url, receipt, at)),
+            claim: chain.map(|chain| ClaimedState { state: chain.state, pages: chain.pages }),
+            mass_deletion: MassDeletionPolicy::Refused,
+            taken: Some(DownloadRecord::of_receipt(url, receipt, at)),
             validator: None,
         }
     }
 
-    /// Ends a staging that no collection stands behind.
+    /// Creates the parameters for a staging without a collection.
     pub fn plain() -> Self {
         Self {
             lines: None,
             claim: None,
-            mass_deletion: MassDeletion::Refused,
+            mass_deletion: MassDeletionPolicy::Refused,
             taken: None,
             validator: None,
         }
     }
 }
 
-/// An ARC entry as it lies in the replica.
+/// A stored ARC entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArcRow {
-    /// Whose page it speaks of.
+    /// The publisher.
     pub publisher: PublisherId,
-    /// The page's key.
+    /// The key of the page.
     pub url: String,
-    /// Whether it gives consent.
+    /// Whether the entry gives consent.
     pub is_allowed: bool,
-    /// The entry, as [`rutter_arc::Entry::to_json`] writes it.
+    /// The entry as JSON, written by [`rutter_arc::ArcEntry::to_json`].
     pub json: String,
 }
 
-/// How thoroughly a replica is looked at.
+/// How thoroughly a replica is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Depth {
-    /// The bookkeeping.
-    Books,
-    /// Every body too: unpacked, and its digest taken.
-    Bodies,
+pub enum CheckDepth {
+    /// Checks all records.
+    Records,
+    /// Also decompresses the content of every page and verifies its digest.
+    Content,
 }
 
-/// A page that a search found.
+/// One page of a search result.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Hit {
+pub struct SearchHit {
     /// The page.
     pub page: PageRow,
-    /// Words around what was looked for, which stands between `[` and `]`.
+    /// Text around the matches, which are enclosed in `[` and `]`.
     pub snippet: String,
-    /// Lower is better.
+    /// The rank; lower is better.
     pub rank: f64,
-    /// Words of the query that the page does not have.
+    /// Words of the query that the page does not contain.
     pub missing: Vec<String>,
 }
 
 words! {
-    /// Which words the pages of an answer have.
-    Matched {
-        /// All words as they were typed.
+    /// Which words of a query the found pages contain.
+    MatchKind {
+        /// All words of the query.
         All = "all",
         /// All words, some of them corrected.
         Corrected = "corrected",
-        /// Some of the words: no page has all of them.
+        /// Some of the words; no page contains all of them.
         Some = "some",
     }
 }
 
-/// The answer to a search.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
-    /// Pages, best first.
-    pub hits: Vec<Hit>,
-    /// Which words they have.
-    pub matched: Matched,
-    /// Words that no page has, each with the word that was looked for instead.
+pub struct SearchResults {
+    /// The found pages, best first.
+    pub hits: Vec<SearchHit>,
+    /// Which words of the query they contain.
+    pub matched: MatchKind,
+    /// Words that no page contains, each with the word that was searched instead.
     pub corrections: Vec<(String, String)>,
-    /// Pages that match and cannot be read.
+    /// Matching pages that cannot be read.
     pub damaged: Vec<DamagedPage>,
 }
 
-impl Default for Found {
+impl Default for SearchResults {
     fn default() -> Self {
         let (hits, damaged, corrections) = (Vec::new(), Vec::new(), Vec::new());
-        Self { hits, matched: Matched::All, corrections, damaged }
+        Self { hits, matched: MatchKind::All, corrections, damaged }
     }
 }
 
-/// How a full-text index is coming along.
+/// The progress of full-text indexing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Indexed {
-    /// Pages that were looked at this time.
+pub struct IndexProgress {
+    /// Number of pages processed by this call.
     pub pages: u64,
-    /// Whether it knows everything now.
+    /// Whether the index is up to date now.
     pub is_current: bool,
-    /// Pages that cannot be read, and are not in the index.
+    /// Unreadable pages, which are not in the index.
     pub damaged: Vec<DamagedPage>,
 }
 
@@ -672,22 +673,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_cursor_reads_what_it_writes() {
-        let cursor = Cursor { store: 0x1f, seq: 42 };
+    fn parses_displayed_cursors() {
+        let cursor = ChangeCursor { store: 0x1f, seq: 42 };
         assert_eq!(cursor.to_string(), "000000000000001f-42");
-        assert_eq!(Cursor::parse(&cursor.to_string()), Some(cursor));
+        assert_eq!(ChangeCursor::parse(&cursor.to_string()), Some(cursor));
         for bad in
             ["", "42", "1f-42", "000000000000001f-", "000000000000001f-+1", "g00000000000001f-1"]
         {
-            assert_eq!(Cursor::parse(bad), None, "{bad}");
+            assert_eq!(ChangeCursor::parse(bad), None, "{bad}");
         }
     }
 
     #[test]
-    fn ours_words_come_back() {
-        for cause in Cause::ALL {
-            assert_eq!(Cause::of_word(cause.word()), Some(*cause));
+    fn parses_names_of_enumerations() {
+        for cause in RemovalCause::ALL {
+            assert_eq!(RemovalCause::of_word(cause.word()), Some(*cause));
         }
-        assert_eq!(Source::of_word("pdf"), None);
+        assert_eq!(PageSource::of_word("pdf"), None);
     }
 }

@@ -31,7 +31,7 @@ pub struct VisitRecord {
 
 /// A site that was erased from the replica on request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Forgotten {
+pub struct ErasedSite {
     /// Scheme, host and port.
     pub origin: String,
     /// Time of the request.
@@ -42,7 +42,7 @@ pub struct Forgotten {
 
 /// Result of [`SiteRecords::erase`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Erased {
+pub struct ErasureResult {
     /// Pages that were deleted.
     pub pages: u64,
     /// Whether the freed space was overwritten and the log emptied. Where another process has the
@@ -60,12 +60,12 @@ pub trait SiteRecords {
     fn last_visit(&self, publisher: PublisherId) -> Result<Option<VisitRecord>, QueryError>;
 
     /// Sites that were erased and did not return, by origin.
-    fn forgotten(&self) -> Result<Vec<Forgotten>, QueryError>;
+    fn forgotten(&self) -> Result<Vec<ErasedSite>, QueryError>;
 
     /// Deletes a site with its content, history and index, and overwrites the space they had.
     ///
-    /// One event of kind [`Forgotten`](crate::ChangeKind::Forgotten) and one record stay behind.
-    fn erase(&self, lease: Lease, now: Timestamp) -> Result<Erased, WriteError>;
+    /// One event of kind [`ErasedSite`](crate::ChangeKind::Forgotten) and one record stay behind.
+    fn erase(&self, lease: Lease, now: Timestamp) -> Result<ErasureResult, WriteError>;
 
     /// Overwrites the space of erased sites, where an erasure was interrupted. Returns whether
     /// nothing is left to do.

@@ -1,15 +1,12 @@
-//! A replica in one file of `SQLite`.
+//! A replica in one `SQLite` file.
 //!
-//! One connection writes, behind a lock; as many as are needed read, each for
-//! one short statement, so that no reader keeps the log from being folded in.
-//! Pages come in by [`stage`](stage::SqliteStaging) and appear in
-//! [`flip`](flip::flip), which is one transaction.
+//! One connection writes, behind a lock. Readers use a pool of connections, each for one short
+//! statement, so that no reader blocks a checkpoint of the write-ahead log. Pages are staged by
+//! [`stage`](stage::SqliteStaging) and become visible in [`flip`](flip::flip), in one transaction.
 //!
-//! Refuses: files that are something else, formats it does not know, and
-//! values it would not have written itself. None of them makes it panic.
+//! Rejects files that are not replicas, unknown formats and invalid values, without panicking.
 
 mod body;
-mod books;
 mod check;
 mod file;
 mod find;
@@ -22,6 +19,7 @@ mod rows;
 mod schema;
 mod seal;
 mod search;
+mod site_data;
 mod stage;
 mod train;
 
@@ -37,85 +35,85 @@ use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior};
-use rutter_arc::Entry;
+use rutter_arc::ArcEntry;
 use rutter_page::{LineDigest, Timestamp};
 use rutter_spxi::Entity;
 
 use crate::error::{
-    DamagedPage, LeaseError, OpenError, PageLine, QueryError, StageError, Storage, WriteError,
+    DamagedPage, LeaseError, OpenError, PageLine, QueryError, StageError, StorageError, WriteError,
 };
 use crate::model::{
-    After, ArcRow, Begin, Census, Changes, Cursor, Depth, Found, Happened, History, Indexed, Lease,
-    PageRow, PageTotals, Publisher, PublisherId, Section, Selection, Taken, Tombstone, Validator,
-    Withheld,
+    ArcRow, ChangeBatch, ChangeCounts, ChangeCursor, CheckDepth, DownloadRecord, HistorySummary,
+    IndexProgress, Lease, PageCount, PagePosition, PageRow, PageTotals, Publisher, PublisherId,
+    SearchResults, Section, Selection, StagingOptions, Tombstone, Validator, WithheldReason,
 };
 use crate::store::{Staging, Store};
-use crate::words::Query;
+use crate::words::SearchQuery;
 
-/// How a replica is opened.
+/// Options for opening a replica.
 #[derive(Debug, Clone)]
-pub struct Options {
-    /// Whether it may be written, and made where there is none.
-    pub access: Access,
-    /// How much is held before it is written.
-    pub tuning: Tuning,
-    /// Bytes the file may have at most.
+pub struct StoreOptions {
+    /// Whether to open it for writing.
+    pub access: AccessMode,
+    /// How many pages a staging keeps in memory.
+    pub tuning: StagingBuffer,
+    /// Maximum size of the file, in bytes.
     pub ceiling: Option<u64>,
-    /// How long another process is waited for.
+    /// How long to wait for another process.
     pub wait: Duration,
 }
 
-impl Default for Options {
+impl Default for StoreOptions {
     fn default() -> Self {
         Self {
-            access: Access::Write,
-            tuning: Tuning::USUAL,
+            access: AccessMode::Write,
+            tuning: StagingBuffer::DEFAULT,
             ceiling: None,
             wait: Duration::from_secs(5),
         }
     }
 }
 
-/// What may be done with a replica.
+/// The access mode of a replica.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    /// Everything; one that is not there is made.
+pub enum AccessMode {
+    /// Reading and writing; creates the replica if it does not exist.
     Write,
-    /// Questions only.
+    /// Reading only.
     Read,
 }
 
-/// How much a staging holds in memory.
+/// How much a staging keeps in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tuning {
-    /// Pages up to which everything is written in one transaction.
+pub struct StagingBuffer {
+    /// Maximum number of pages that are written in one transaction.
     pub held: usize,
-    /// Bytes of bodies up to which it is.
+    /// Maximum size of their content, in bytes.
     pub held_bytes: usize,
-    /// Pages in a batch beyond that.
+    /// Number of pages per batch for larger stagings.
     pub batch: usize,
 }
 
-impl Tuning {
-    /// Up to 20,000 pages at once, then 2,000 at a time.
-    pub const USUAL: Self = Self { held: 20_000, held_bytes: 16 << 20, batch: 2_000 };
+impl StagingBuffer {
+    /// Up to 20,000 pages and 16 MiB at once, otherwise batches of 2,000 pages.
+    pub const DEFAULT: Self = Self { held: 20_000, held_bytes: 16 << 20, batch: 2_000 };
 }
 
-/// Bytes of a page of the file.
+/// Size of a database page, in bytes.
 const PAGE_SIZE: u32 = 8192;
 
 /// A replica in a file.
 pub struct SqliteStore {
     path: PathBuf,
-    options: Options,
-    /// Connections that nobody uses at the moment.
+    options: StoreOptions,
+    /// Idle connections.
     readers: Mutex<Vec<Connection>>,
-    /// `None` where it may only be read. Closed last: it folds the log in.
+    /// `None` if the replica is read-only. Closed last, because closing it checkpoints the log.
     writer: Mutex<Option<Connection>>,
     dictionaries: body::Dictionaries,
-    /// Which replica this is.
+    /// Identifier of the replica.
     id: u64,
-    /// Whether the file is taken as it lies there, without a log beside it.
+    /// Whether the file is opened as immutable, without a write-ahead log.
     is_immutable: bool,
 }
 
@@ -126,15 +124,15 @@ impl std::fmt::Debug for SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens a replica; makes one where there is none and it may be written.
+    /// Opens a replica, or creates it if it does not exist and `options` allow writing.
     ///
-    /// What a process that is no more left half done is taken away.
-    pub fn open(path: &Path, options: Options) -> Result<Self, OpenError> {
-        file::look_at(path, options.access)?;
+    /// Unfinished stagings of processes that have exited are deleted.
+    pub fn open(path: &Path, options: StoreOptions) -> Result<Self, OpenError> {
+        file::check_file(path, options.access)?;
         let mut is_immutable = false;
         let writer = match options.access {
-            Access::Write => Some(open_writer_in_time(path, &options)?),
-            Access::Read => {
+            AccessMode::Write => Some(open_writer_in_time(path, &options)?),
+            AccessMode::Read => {
                 is_immutable = !file::has_log(path) && is_unwritable(path);
                 let reader = open_reader(path, &options, is_immutable)?;
                 let known = u32::try_from(schema::STEPS.len()).unwrap_or(u32::MAX);
@@ -143,7 +141,7 @@ impl SqliteStore {
                     return Err(OpenError::Newer { found, known });
                 }
                 if found < known {
-                    // An older file is read after it was brought up to date.
+                    // An older file must be opened for writing once to convert it.
                     return Err(if found == 0 {
                         OpenError::NotAReplica
                     } else {
@@ -156,7 +154,7 @@ impl SqliteStore {
         let reader = open_reader(path, &options, is_immutable)?;
         let question = "SELECT m.value, s.value = row_seal(m.value) FROM meta m
              JOIN meta s ON s.key = 'store_seal' WHERE m.key = 'store'";
-        let nameless = || Storage::damaged("it does not say which replica it is");
+        let nameless = || StorageError::damaged("the identifier of the replica is missing");
         let found = reader.query_row(question, [], |row| Ok((row.get(0)?, row.get(1)?)));
         let (id, is_sealed): (Vec<u8>, bool) = found.optional()?.ok_or_else(nameless)?;
         let id: [u8; 8] = id.try_into().ok().filter(|_| is_sealed).ok_or_else(nameless)?;
@@ -171,66 +169,66 @@ impl SqliteStore {
         })
     }
 
-    fn writer(&self) -> Result<Writer<'_>, Storage> {
+    fn writer(&self) -> Result<WriteConnection<'_>, StorageError> {
         let guard = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        if guard.is_none() { Err(Storage::ReadOnly) } else { Ok(Writer(guard)) }
+        if guard.is_none() { Err(StorageError::ReadOnly) } else { Ok(WriteConnection(guard)) }
     }
 
-    fn reader(&self) -> Result<Reader<'_>, Storage> {
+    fn reader(&self) -> Result<ReadConnection<'_>, StorageError> {
         let spare = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = match spare {
             Some(connection) => connection,
             None => open_reader(&self.path, &self.options, self.is_immutable)?,
         };
-        Ok(Reader { store: self, connection: Some(connection) })
+        Ok(ReadConnection { store: self, connection: Some(connection) })
     }
 }
 
-/// The connection that writes.
-struct Writer<'s>(MutexGuard<'s, Option<Connection>>);
+/// The locked connection for writing.
+struct WriteConnection<'s>(MutexGuard<'s, Option<Connection>>);
 
-impl Writer<'_> {
-    fn begin(&mut self) -> Result<Transaction<'_>, Storage> {
+impl WriteConnection<'_> {
+    fn begin(&mut self) -> Result<Transaction<'_>, StorageError> {
         Ok(self.transaction_with_behavior(TransactionBehavior::Immediate)?)
     }
 }
 
-impl Deref for Writer<'_> {
+impl Deref for WriteConnection<'_> {
     type Target = Connection;
     fn deref(&self) -> &Connection {
         self.0.as_ref().expect("a writer is given out only where there is one")
     }
 }
 
-impl DerefMut for Writer<'_> {
+impl DerefMut for WriteConnection<'_> {
     fn deref_mut(&mut self) -> &mut Connection {
         self.0.as_mut().expect("a writer is given out only where there is one")
     }
 }
 
-/// A connection that reads; goes back to the others when it is dropped.
-struct Reader<'s> {
+/// A connection for reading; returns to the pool when it is dropped.
+struct ReadConnection<'s> {
     store: &'s SqliteStore,
     connection: Option<Connection>,
 }
 
-/// More than this many are closed again.
+/// Maximum number of idle connections in the pool.
 const MOST_READERS: usize = 8;
 
-impl Deref for Reader<'_> {
+impl Deref for ReadConnection<'_> {
     type Target = Connection;
     fn deref(&self) -> &Connection {
         self.connection.as_ref().expect("taken only when dropped")
     }
 }
 
-impl DerefMut for Reader<'_> {
+impl DerefMut for ReadConnection<'_> {
     fn deref_mut(&mut self) -> &mut Connection {
         self.connection.as_mut().expect("taken only when dropped")
     }
 }
 
-impl Drop for Reader<'_> {
+impl Drop for ReadConnection<'_> {
     fn drop(&mut self) {
         let mut readers = self.store.readers.lock().unwrap_or_else(PoisonError::into_inner);
         if readers.len() < MOST_READERS {
@@ -243,13 +241,13 @@ fn is_unwritable(path: &Path) -> bool {
     fs::OpenOptions::new().append(true).open(path).is_err()
 }
 
-/// Opens for writing. Who makes the file at the same moment is waited for:
-/// the database itself does not wait while the log is switched on.
-fn open_writer_in_time(path: &Path, options: &Options) -> Result<Connection, OpenError> {
+/// Opens the file for writing and retries while another process creates it, because the database
+/// itself does not wait while the write-ahead log is enabled.
+fn open_writer_in_time(path: &Path, options: &StoreOptions) -> Result<Connection, OpenError> {
     let started = Instant::now();
     loop {
         match open_writer(path, options) {
-            Err(OpenError::Storage(Storage::Busy)) if started.elapsed() < options.wait => {
+            Err(OpenError::Storage(StorageError::Busy)) if started.elapsed() < options.wait => {
                 std::thread::sleep(Duration::from_millis(5));
             }
             opened => return opened,
@@ -257,13 +255,13 @@ fn open_writer_in_time(path: &Path, options: &Options) -> Result<Connection, Ope
     }
 }
 
-fn open_writer(path: &Path, options: &Options) -> Result<Connection, OpenError> {
+fn open_writer(path: &Path, options: &StoreOptions) -> Result<Connection, OpenError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     prepare(&connection, options)?;
-    // What it is comes before anything is changed about it.
+    // Check what the file is before changing it.
     if schema::format(&connection)? == 0 {
         connection.pragma_update(None, "page_size", PAGE_SIZE)?;
         connection.pragma_update(None, "auto_vacuum", "incremental")?;
@@ -271,11 +269,11 @@ fn open_writer(path: &Path, options: &Options) -> Result<Connection, OpenError> 
     let mode: String =
         connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
     if mode != "wal" {
-        return Err(Storage::ReadOnly.into());
+        return Err(StorageError::ReadOnly.into());
     }
     connection.pragma_update(None, "synchronous", "normal")?;
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
-    // Folded in seldom: what is written twice within 32 MB is folded in once.
+    // Checkpoint seldom: pages that are written twice within 32 MB are copied once.
     connection.pragma_update(None, "wal_autocheckpoint", 4_000)?;
     connection.pragma_update(None, "cache_size", -8_000)?;
     if let Some(ceiling) = options.ceiling {
@@ -292,7 +290,11 @@ fn open_writer(path: &Path, options: &Options) -> Result<Connection, OpenError> 
     Ok(connection)
 }
 
-fn open_reader(path: &Path, options: &Options, is_immutable: bool) -> Result<Connection, Storage> {
+fn open_reader(
+    path: &Path,
+    options: &StoreOptions,
+    is_immutable: bool,
+) -> Result<Connection, StorageError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = if is_immutable {
         let mut name = String::from("file:");
@@ -314,37 +316,38 @@ fn open_reader(path: &Path, options: &Options, is_immutable: bool) -> Result<Con
     Ok(connection)
 }
 
-/// What every connection needs; a file may come from anywhere.
-fn prepare(connection: &Connection, options: &Options) -> Result<(), Storage> {
+/// Configures a connection. The file may be from an untrusted source.
+fn prepare(connection: &Connection, options: &StoreOptions) -> Result<(), StorageError> {
     connection.busy_timeout(options.wait)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.pragma_update(None, "cell_size_check", true)?;
-    // References are a description; `check` compares them.
+    // Foreign keys only document the schema; `check` verifies them.
     connection.pragma_update(None, "foreign_keys", false)?;
     connection.pragma_update(None, "temp_store", "memory")?;
     connection.set_prepared_statement_cache_capacity(64);
     seal::register(connection)
 }
 
-/// A time as it lies in a column.
-fn time(text: &str) -> Result<Timestamp, Storage> {
-    Timestamp::parse(text).map_err(|_| Storage::damaged(format!("`{text}` is no time")))
+/// Parses a time column.
+fn time(text: &str) -> Result<Timestamp, StorageError> {
+    Timestamp::parse(text).map_err(|_| StorageError::damaged(format!("`{text}` is not a time")))
 }
 
-fn optional_time(text: Option<String>) -> Result<Option<Timestamp>, Storage> {
+fn optional_time(text: Option<String>) -> Result<Option<Timestamp>, StorageError> {
     text.map(|text| time(&text)).transpose()
 }
 
-/// A digest as it lies in a column.
-fn digest(bytes: &[u8]) -> Result<LineDigest, Storage> {
-    let bytes = bytes.try_into().map_err(|_| Storage::damaged("a digest has another length"))?;
+/// Parses a digest column.
+fn digest(bytes: &[u8]) -> Result<LineDigest, StorageError> {
+    let bytes =
+        bytes.try_into().map_err(|_| StorageError::damaged("a digest has a wrong length"))?;
     Ok(LineDigest(bytes))
 }
 
-/// A word of an enumeration as it lies in a column.
-fn word<T>(text: &str, of_word: impl FnOnce(&str) -> Option<T>) -> Result<T, Storage> {
-    of_word(text).ok_or_else(|| Storage::damaged(format!("`{text}` is no word of ours")))
+/// Parses a column with the name of an enumeration value.
+fn word<T>(text: &str, of_word: impl FnOnce(&str) -> Option<T>) -> Result<T, StorageError> {
+    of_word(text).ok_or_else(|| StorageError::damaged(format!("`{text}` is not a known value")))
 }
 
 impl Store for SqliteStore {
@@ -371,15 +374,15 @@ impl Store for SqliteStore {
 
     fn line(&self, key: &str) -> Result<Option<String>, QueryError> {
         let mut reader = self.reader()?;
-        // One snapshot: a page replaced between two queries would look damaged.
-        let reader = reader.transaction().map_err(Storage::from)?;
+        // One transaction: a page replaced between two queries would look damaged.
+        let reader = reader.transaction().map_err(StorageError::from)?;
         let Some((id, page)) = read::page(&reader, key)? else { return Ok(None) };
         match read::line(&reader, &self.dictionaries, id, page.digest) {
             Ok(None) if page.withheld.is_none() => {
-                Err(Storage::damaged(format!("{}: its content is not there", page.url)).into())
+                Err(StorageError::damaged(format!("{}: its content is missing", page.url)).into())
             }
-            Err(Storage::Damaged(what)) => {
-                Err(Storage::damaged(format!("{}: {what}", page.url)).into())
+            Err(StorageError::Damaged(what)) => {
+                Err(StorageError::damaged(format!("{}: {what}", page.url)).into())
             }
             line => Ok(line?),
         }
@@ -388,7 +391,7 @@ impl Store for SqliteStore {
     fn rows(
         &self,
         selection: &Selection<'_>,
-        after: Option<After<'_>>,
+        after: Option<PagePosition<'_>>,
         most: usize,
     ) -> Result<Vec<Result<PageRow, DamagedPage>>, QueryError> {
         let pages = read::rows(&*self.reader()?, selection, after, most)?;
@@ -398,7 +401,7 @@ impl Store for SqliteStore {
     fn lines(
         &self,
         selection: &Selection<'_>,
-        after: Option<After<'_>>,
+        after: Option<PagePosition<'_>>,
         most: usize,
     ) -> Result<Vec<PageLine>, QueryError> {
         Ok(read::lines(&mut *self.reader()?, &self.dictionaries, selection, after, most)?)
@@ -417,36 +420,40 @@ impl Store for SqliteStore {
         Ok(read::tombstone(&*self.reader()?, key)?)
     }
 
-    fn census(&self, publisher: PublisherId) -> Result<Vec<Census>, QueryError> {
-        Ok(read::census(&*self.reader()?, publisher)?)
+    fn page_counts(&self, publisher: PublisherId) -> Result<Vec<PageCount>, QueryError> {
+        Ok(read::page_counts(&*self.reader()?, publisher)?)
     }
 
     fn page_totals(&self, publisher: PublisherId) -> Result<Option<PageTotals>, QueryError> {
         Ok(read::page_totals(&*self.reader()?, publisher)?)
     }
 
-    fn changes_since(&self, cursor: Option<Cursor>, most: usize) -> Result<Changes, QueryError> {
+    fn changes_since(
+        &self,
+        cursor: Option<ChangeCursor>,
+        most: usize,
+    ) -> Result<ChangeBatch, QueryError> {
         read::changes(&mut *self.reader()?, self.id, cursor, most)
     }
 
-    fn happened_since(
+    fn change_counts_since(
         &self,
         publisher: PublisherId,
-        cursor: Cursor,
-    ) -> Result<Happened, QueryError> {
+        cursor: ChangeCursor,
+    ) -> Result<ChangeCounts, QueryError> {
         Ok(read::happened(&*self.reader()?, publisher, cursor)?)
     }
 
-    fn cursor(&self) -> Result<Cursor, QueryError> {
-        Ok(Cursor { store: self.id, seq: read::last_change(&*self.reader()?)? })
+    fn cursor(&self) -> Result<ChangeCursor, QueryError> {
+        Ok(ChangeCursor { store: self.id, seq: read::last_change(&*self.reader()?)? })
     }
 
-    fn history(&self) -> Result<History, QueryError> {
+    fn history(&self) -> Result<HistorySummary, QueryError> {
         Ok(read::history(&mut *self.reader()?, self.id)?)
     }
 
     fn arc_entry(&self, key: &str) -> Result<Option<ArcRow>, QueryError> {
-        Ok(books::arc_entry(&*self.reader()?, key)?)
+        Ok(site_data::arc_entry(&*self.reader()?, key)?)
     }
 
     fn arc_entries(
@@ -455,50 +462,54 @@ impl Store for SqliteStore {
         after: Option<&str>,
         most: usize,
     ) -> Result<Vec<ArcRow>, QueryError> {
-        Ok(books::arc_entries(&*self.reader()?, publisher, after, most)?)
+        Ok(site_data::arc_entries(&*self.reader()?, publisher, after, most)?)
     }
 
-    fn arc_closed(
+    fn arc_forbidden(
         &self,
         publisher: PublisherId,
         after: Option<&str>,
         most: usize,
     ) -> Result<Vec<String>, QueryError> {
-        Ok(books::arc_closed(&*self.reader()?, publisher, after, most)?)
+        Ok(site_data::arc_forbidden(&*self.reader()?, publisher, after, most)?)
     }
 
     fn entities(&self, publisher: PublisherId) -> Result<Vec<Entity>, QueryError> {
-        Ok(books::entities(&*self.reader()?, publisher)?)
+        Ok(site_data::entities(&*self.reader()?, publisher)?)
     }
 
     fn validator(&self, url: &str) -> Result<Option<Validator>, QueryError> {
-        Ok(books::validator(&*self.reader()?, url)?)
+        Ok(site_data::validator(&*self.reader()?, url)?)
     }
 
-    fn marks(
+    fn url_notes(
         &self,
         publisher: PublisherId,
         word: &str,
         after: Option<&str>,
         most: usize,
     ) -> Result<Vec<Result<Validator, DamagedPage>>, QueryError> {
-        Ok(books::marks(&*self.reader()?, publisher, word, after, most)?)
+        Ok(site_data::url_notes(&*self.reader()?, publisher, word, after, most)?)
     }
 
-    fn taken(&self, publisher: PublisherId, most: usize) -> Result<Vec<Taken>, QueryError> {
-        Ok(books::taken(&*self.reader()?, publisher, most)?)
+    fn downloads(
+        &self,
+        publisher: PublisherId,
+        most: usize,
+    ) -> Result<Vec<DownloadRecord>, QueryError> {
+        Ok(site_data::downloads(&*self.reader()?, publisher, most)?)
     }
 
-    fn search(&self, query: &Query, most: usize) -> Result<Found, QueryError> {
+    fn search(&self, query: &SearchQuery, most: usize) -> Result<SearchResults, QueryError> {
         search::search(&mut *self.reader()?, &self.dictionaries, None, query, most)
     }
 
     fn search_of(
         &self,
         publisher: PublisherId,
-        query: &Query,
+        query: &SearchQuery,
         most: usize,
-    ) -> Result<Found, QueryError> {
+    ) -> Result<SearchResults, QueryError> {
         search::search(&mut *self.reader()?, &self.dictionaries, Some(publisher), query, most)
     }
 
@@ -506,7 +517,7 @@ impl Store for SqliteStore {
         Ok(search::unindexed(&mut *self.reader()?)?)
     }
 
-    fn check(&self, depth: Depth) -> Result<Vec<String>, QueryError> {
+    fn check(&self, depth: CheckDepth) -> Result<Vec<String>, QueryError> {
         Ok(check::check(&mut *self.reader()?, &self.dictionaries, depth)?)
     }
 
@@ -516,7 +527,7 @@ impl Store for SqliteStore {
         aliases: &[&str],
         policy: &str,
     ) -> Result<PublisherId, WriteError> {
-        books::register(&*self.writer()?, origin, aliases, policy)
+        site_data::register(&*self.writer()?, origin, aliases, policy)
     }
 
     fn lease(
@@ -539,7 +550,7 @@ impl Store for SqliteStore {
     fn stage<'s>(
         &'s self,
         lease: &Lease,
-        begin: Begin<'_>,
+        begin: StagingOptions<'_>,
     ) -> Result<Box<dyn Staging + 's>, StageError> {
         Ok(Box::new(stage::SqliteStaging::begin(self, lease, begin)?))
     }
@@ -547,7 +558,7 @@ impl Store for SqliteStore {
     fn withhold(
         &self,
         lease: &Lease,
-        pages: &[(&str, Withheld)],
+        pages: &[(&str, WithheldReason)],
         now: Timestamp,
     ) -> Result<u64, WriteError> {
         self.write(lease, |transaction| flip::withhold(transaction, lease.publisher, pages, now))
@@ -556,42 +567,50 @@ impl Store for SqliteStore {
     fn replace_arc(
         &self,
         lease: &Lease,
-        entries: &mut dyn Iterator<Item = Entry<'_>>,
+        entries: &mut dyn Iterator<Item = ArcEntry<'_>>,
     ) -> Result<(), WriteError> {
-        self.write(lease, |transaction| books::replace_arc(transaction, lease.publisher, entries))
+        self.write(lease, |transaction| {
+            site_data::replace_arc(transaction, lease.publisher, entries)
+        })
     }
 
     fn merge_arc(
         &self,
         lease: &Lease,
-        entries: &mut dyn Iterator<Item = Entry<'_>>,
+        entries: &mut dyn Iterator<Item = ArcEntry<'_>>,
     ) -> Result<(), WriteError> {
-        self.write(lease, |transaction| books::merge_arc(transaction, lease.publisher, entries))
+        self.write(lease, |transaction| site_data::merge_arc(transaction, lease.publisher, entries))
     }
 
     fn replace_entities(&self, lease: &Lease, entities: &[Entity]) -> Result<(), WriteError> {
         self.write(lease, |transaction| {
-            books::replace_entities(transaction, lease.publisher, entities)
+            site_data::replace_entities(transaction, lease.publisher, entities)
         })
     }
 
-    fn remember(&self, lease: &Lease, validator: &Validator) -> Result<(), WriteError> {
-        self.write(lease, |transaction| books::remember(transaction, lease.publisher, validator))
+    fn store_validator(&self, lease: &Lease, validator: &Validator) -> Result<(), WriteError> {
+        self.write(lease, |transaction| {
+            site_data::store_validator(transaction, lease.publisher, validator)
+        })
     }
 
-    fn remember_all(&self, lease: &Lease, validators: &[Validator]) -> Result<(), WriteError> {
+    fn store_validators(&self, lease: &Lease, validators: &[Validator]) -> Result<(), WriteError> {
         self.write(lease, |transaction| {
             let mut all = validators.iter();
-            all.try_for_each(|it| books::remember(transaction, lease.publisher, it))
+            all.try_for_each(|it| site_data::store_validator(transaction, lease.publisher, it))
         })
     }
 
-    fn drop_marks(&self, lease: &Lease, marks: &[String]) -> Result<(), WriteError> {
-        self.write(lease, |transaction| books::drop_marks(transaction, lease.publisher, marks))
+    fn delete_url_notes(&self, lease: &Lease, marks: &[String]) -> Result<(), WriteError> {
+        self.write(lease, |transaction| {
+            site_data::delete_url_notes(transaction, lease.publisher, marks)
+        })
     }
 
-    fn note(&self, lease: &Lease, taken: &Taken) -> Result<(), WriteError> {
-        self.write(lease, |transaction| books::note(transaction, lease.publisher, taken))
+    fn record_download(&self, lease: &Lease, taken: &DownloadRecord) -> Result<(), WriteError> {
+        self.write(lease, |transaction| {
+            site_data::record_download(transaction, lease.publisher, taken)
+        })
     }
 
     fn pause(&self, lease: &Lease, until: Option<Timestamp>) -> Result<(), WriteError> {
@@ -608,21 +627,21 @@ impl Store for SqliteStore {
         self.write(&lease, |transaction| flip::forget(transaction, lease.publisher, now))
     }
 
-    fn index(&self, most: u64) -> Result<Indexed, WriteError> {
+    fn index(&self, most: u64) -> Result<IndexProgress, WriteError> {
         search::index(self, most)
     }
 
     fn maintain(&self, oldest: Timestamp) -> Result<(), WriteError> {
-        books::maintain(&mut *self.writer()?, oldest)
+        site_data::maintain(&mut *self.writer()?, oldest)
     }
 }
 
 impl SqliteStore {
-    /// Writes something in a transaction of its own, under a lease.
+    /// Runs `work` in a transaction, under a lease.
     fn write<T>(
         &self,
         lease: &Lease,
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, Storage>,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, StorageError>,
     ) -> Result<T, WriteError> {
         let mut writer = self.writer()?;
         let transaction = writer.begin()?;

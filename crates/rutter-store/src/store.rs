@@ -1,82 +1,82 @@
-//! The seam: what every replica can do, whatever it is made of.
+//! The interface of a replica, independent of its storage.
 //!
-//! Reading is a question with one answer, in pieces where it may be long.
-//! Writing needs a [`Lease`], and pages come in by a [`Staging`] only.
-//!
-//! Refuses: to show what was not committed, to let two write one publisher.
+//! Queries that may return many rows return them in batches. Every write needs a [`Lease`], and
+//! pages are written only through a [`Staging`]. Uncommitted changes are never visible, and only
+//! one process can write a publisher at a time.
 
-use rutter_arc::Entry;
+use rutter_arc::ArcEntry;
 use rutter_page::Timestamp;
 use rutter_spxi::Entity;
 
 use crate::error::{
-    CommitError, DamagedPage, LeaseError, PageLine, QueryError, StageError, Storage, WriteError,
+    CommitError, DamagedPage, LeaseError, PageLine, QueryError, StageError, StorageError,
+    WriteError,
 };
 use crate::model::{
-    After, ArcRow, Begin, Cause, Census, Changes, Claim, Cursor, Depth, Finish, Found, Happened,
-    History, Indexed, Item, Lease, Outlook, PageRow, PageTotals, Publisher, PublisherId, Section,
-    Selection, Taken, Tombstone, Validator, Withheld,
+    ArcRow, ChangeBatch, ChangeCounts, ChangeCursor, CheckDepth, ClaimedState, CommitOptions,
+    CommitSummary, DownloadRecord, HistorySummary, IndexProgress, Lease, PageCount, PagePosition,
+    PageRow, PageTotals, Publisher, PublisherId, RemovalCause, SearchResults, Section, Selection,
+    StagedPage, StagingOptions, Tombstone, Validator, WithheldReason,
 };
 use crate::records::SiteRecords;
-use crate::words::Query;
+use crate::words::SearchQuery;
 
 /// A replica.
 ///
-/// All methods may be called from several threads at once; no question waits
-/// for a staging.
+/// All methods may be called concurrently from several threads. Queries never wait for a staging.
 pub trait Store: SiteRecords + Send + Sync {
-    /// All publishers, in the order they came.
+    /// Returns all publishers, in the order they were added.
     fn publishers(&self) -> Result<Vec<Publisher>, QueryError>;
 
-    /// The publisher of exactly this origin. One that has it among its aliases
-    /// is another.
+    /// Returns the publisher with exactly this origin; aliases do not count.
     fn publisher(&self, origin: &str) -> Result<Option<Publisher>, QueryError>;
 
-    /// The sections of a publisher, by name.
+    /// Returns the sections of a publisher, sorted by name.
     fn sections(&self, publisher: PublisherId) -> Result<Vec<Section>, QueryError>;
 
-    /// Names of the sections of a publisher that have a page, in order.
+    /// Returns the names of the sections of a publisher that contain a page, sorted.
     fn sections_of(&self, publisher: PublisherId, key: &str) -> Result<Vec<String>, QueryError>;
 
-    /// A page by its key. Where two publishers claim it, the one whose origin
-    /// it has; else the first.
+    /// Returns the page with this key. If several publishers have it, the one whose origin matches
+    /// is used, otherwise the first.
     fn page(&self, key: &str) -> Result<Option<PageRow>, QueryError>;
 
-    /// The line of a page, compared with its digest; `None` where it is withheld or not here.
+    /// Returns the line of a page after verifying its digest; `None` if the page is withheld or
+    /// unknown.
     fn line(&self, key: &str) -> Result<Option<String>, QueryError>;
 
-    /// Pages by publisher and key, behind `after`, at most so many, and never
-    /// more than 100,000 in one piece. A page whose record is damaged is an
-    /// error in its place; those behind it follow.
+    /// Returns at most `most` pages after `after`, sorted by publisher and key, and never more than
+    /// 100,000 at once. A page with a damaged record is an error item; the pages after it follow.
     fn rows(
         &self,
         selection: &Selection<'_>,
-        after: Option<After<'_>>,
+        after: Option<PagePosition<'_>>,
         most: usize,
     ) -> Result<Vec<Result<PageRow, DamagedPage>>, QueryError>;
 
-    /// The same; the first damaged page is the error.
+    /// Returns pages like [`Store::rows`], but fails at the first damaged page.
     fn list(
         &self,
         selection: &Selection<'_>,
-        after: Option<After<'_>>,
+        after: Option<PagePosition<'_>>,
         most: usize,
     ) -> Result<Vec<PageRow>, QueryError> {
         let rows = self.rows(selection, after, most)?.into_iter();
-        rows.map(|row| row.map_err(|damaged| Storage::from(damaged).into())).collect()
+        rows.map(|row| row.map_err(|damaged| StorageError::from(damaged).into())).collect()
     }
 
-    /// The same with lines, each compared with its digest; pages without
-    /// content are left out. Where lines are long a piece is shorter; only an
-    /// empty one is the end.
+    /// Returns pages with their lines, each verified against its digest, without withheld pages.
+    ///
+    /// A batch may have fewer than `most` pages if their lines are long; only an empty batch is the
+    /// end.
     fn lines(
         &self,
         selection: &Selection<'_>,
-        after: Option<After<'_>>,
+        after: Option<PagePosition<'_>>,
         most: usize,
     ) -> Result<Vec<PageLine>, QueryError>;
 
-    /// Pages that went away, by key.
+    /// Returns at most `most` removed pages of a publisher, sorted by key.
     fn tombstones(
         &self,
         publisher: PublisherId,
@@ -84,37 +84,41 @@ pub trait Store: SiteRecords + Send + Sync {
         most: usize,
     ) -> Result<Vec<Tombstone>, QueryError>;
 
-    /// What is known of a page that went away. Where it is of two publishers,
-    /// the one whose origin it has.
+    /// Returns the record of a removed page. If several publishers had it, the one whose origin
+    /// matches is used.
     fn tombstone(&self, key: &str) -> Result<Option<Tombstone>, QueryError>;
 
-    /// Pages of a publisher, counted by where they came from and why they are
-    /// withheld. Looks at every page.
-    fn census(&self, publisher: PublisherId) -> Result<Vec<Census>, QueryError>;
+    /// Returns the number of pages of a publisher by source and withheld reason. Reads every page
+    /// record.
+    fn page_counts(&self, publisher: PublisherId) -> Result<Vec<PageCount>, QueryError>;
 
-    /// Numbers of pages of a publisher at one moment; `None` where it is not here.
+    /// Returns consistent page totals of a publisher; `None` if the publisher is unknown.
     fn page_totals(&self, publisher: PublisherId) -> Result<Option<PageTotals>, QueryError>;
 
-    /// What happened behind a cursor; from the beginning without one.
-    fn changes_since(&self, cursor: Option<Cursor>, most: usize) -> Result<Changes, QueryError>;
+    /// Returns at most `most` changes after a cursor, or from the beginning without one.
+    fn changes_since(
+        &self,
+        cursor: Option<ChangeCursor>,
+        most: usize,
+    ) -> Result<ChangeBatch, QueryError>;
 
-    /// How often what happened to pages of a publisher behind a cursor.
-    fn happened_since(
+    /// Returns the number of changes of a publisher after a cursor, by kind.
+    fn change_counts_since(
         &self,
         publisher: PublisherId,
-        cursor: Cursor,
-    ) -> Result<Happened, QueryError>;
+        cursor: ChangeCursor,
+    ) -> Result<ChangeCounts, QueryError>;
 
-    /// The end of the history.
-    fn cursor(&self) -> Result<Cursor, QueryError>;
+    /// Returns the cursor at the end of the history.
+    fn cursor(&self) -> Result<ChangeCursor, QueryError>;
 
-    /// How far the history reaches.
-    fn history(&self) -> Result<History, QueryError>;
+    /// Returns the extent of the history.
+    fn history(&self) -> Result<HistorySummary, QueryError>;
 
-    /// What ARC says of a page.
+    /// Returns the ARC entry of a page.
     fn arc_entry(&self, key: &str) -> Result<Option<ArcRow>, QueryError>;
 
-    /// ARC entries of a publisher by key.
+    /// Returns at most `most` ARC entries of a publisher after `after`, sorted by key.
     fn arc_entries(
         &self,
         publisher: PublisherId,
@@ -122,24 +126,26 @@ pub trait Store: SiteRecords + Send + Sync {
         most: usize,
     ) -> Result<Vec<ArcRow>, QueryError>;
 
-    /// Keys of pages that ARC closes, without anything else of their entries.
-    fn arc_closed(
+    /// Returns the keys of pages for which ARC denies consent, without the rest of their entries.
+    fn arc_forbidden(
         &self,
         publisher: PublisherId,
         after: Option<&str>,
         most: usize,
     ) -> Result<Vec<String>, QueryError>;
 
-    /// The entities of a publisher, in the order of its index.
+    /// Returns the entities of a publisher, in the order of its index.
     fn entities(&self, publisher: PublisherId) -> Result<Vec<Entity>, QueryError>;
 
-    /// What a server said about a file.
+    /// Returns the stored validator of a file.
     fn validator(&self, url: &str) -> Result<Option<Validator>, QueryError>;
 
-    /// Marks of a publisher: validators whose address begins with a word and a
-    /// colon. By address, behind `after` (without the word), at most so many.
-    /// A damaged one is an error in its place.
-    fn marks(
+    /// Returns the URL notes of a publisher with one prefix: validators whose URL starts with the
+    /// prefix `word` and a colon.
+    ///
+    /// They are sorted by URL and start after `after` (given without the prefix). A damaged note is
+    /// an error item.
+    fn url_notes(
         &self,
         publisher: PublisherId,
         word: &str,
@@ -147,32 +153,36 @@ pub trait Store: SiteRecords + Send + Sync {
         most: usize,
     ) -> Result<Vec<Result<Validator, DamagedPage>>, QueryError>;
 
-    /// What was taken from a publisher, newest first.
-    fn taken(&self, publisher: PublisherId, most: usize) -> Result<Vec<Taken>, QueryError>;
+    /// Returns the downloads from a publisher, newest first.
+    fn downloads(
+        &self,
+        publisher: PublisherId,
+        most: usize,
+    ) -> Result<Vec<DownloadRecord>, QueryError>;
 
-    /// Pages with all words of a query, best first; with corrected or fewer
-    /// words where no page has all of them.
+    /// Returns the pages that contain all words of a query, best first. If no page contains all of
+    /// them, searches for corrected words, then for fewer words.
     ///
-    /// Sees what [`Store::index`] has seen, and never a page that is gone.
-    fn search(&self, query: &Query, most: usize) -> Result<Found, QueryError>;
+    /// Finds only pages that [`Store::index`] has indexed, and never a removed page.
+    fn search(&self, query: &SearchQuery, most: usize) -> Result<SearchResults, QueryError>;
 
-    /// The same among the pages of one publisher.
+    /// Searches the pages of one publisher; see [`Store::search`].
     fn search_of(
         &self,
         publisher: PublisherId,
-        query: &Query,
+        query: &SearchQuery,
         most: usize,
-    ) -> Result<Found, QueryError>;
+    ) -> Result<SearchResults, QueryError>;
 
-    /// Events that the full-text index has not seen; `None` where there is no
-    /// whole index.
+    /// Returns the number of events that are not in the full-text index yet; `None` if there is no
+    /// complete index.
     fn unindexed(&self) -> Result<Option<u64>, QueryError>;
 
-    /// What is wrong with the replica, in words; empty where nothing is.
-    fn check(&self, depth: Depth) -> Result<Vec<String>, QueryError>;
+    /// Checks the replica and returns a description of each problem; empty if there is none.
+    fn check(&self, depth: CheckDepth) -> Result<Vec<String>, QueryError>;
 
-    /// Makes a publisher known, or changes what is remembered about it. Where
-    /// no aliases are given, those it has stay.
+    /// Adds a publisher, or updates its policy and aliases. Existing aliases are kept if `aliases`
+    /// is empty.
     fn register(
         &self,
         origin: &str,
@@ -180,10 +190,10 @@ pub trait Store: SiteRecords + Send + Sync {
         policy: &str,
     ) -> Result<PublisherId, WriteError>;
 
-    /// Takes the right to write a publisher's pages.
+    /// Acquires the lease of a publisher, the exclusive right to write its pages.
     ///
-    /// A lease that ran out is taken over, and so is one whose holder is a
-    /// process of this machine that is no more.
+    /// A lease is taken over if it has expired, or if its holder is a process of this machine that
+    /// has exited.
     fn lease(
         &self,
         publisher: PublisherId,
@@ -191,25 +201,25 @@ pub trait Store: SiteRecords + Send + Sync {
         until: Timestamp,
     ) -> Result<Lease, LeaseError>;
 
-    /// Keeps a lease for longer.
+    /// Extends a lease.
     fn renew(&self, lease: &Lease, until: Timestamp) -> Result<(), LeaseError>;
 
-    /// Gives a lease back. One that was lost is nobody's loss.
+    /// Releases a lease. Has no effect if the lease was lost.
     fn release(&self, lease: Lease) -> Result<(), LeaseError>;
 
-    /// Begins a staging. Dropped, it undoes itself.
+    /// Opens a staging. Dropping it discards its changes.
     fn stage<'s>(
         &'s self,
         lease: &Lease,
-        begin: Begin<'_>,
+        begin: StagingOptions<'_>,
     ) -> Result<Box<dyn Staging + 's>, StageError>;
 
-    /// Takes the words of pages away at once, because the site took back its
-    /// consent without sending a collection. Gives how many had words.
+    /// Deletes the content of pages at once, because the site withdrew its consent without
+    /// publishing a collection. Returns the number of pages that had content.
     fn withhold(
         &self,
         lease: &Lease,
-        pages: &[(&str, Withheld)],
+        pages: &[(&str, WithheldReason)],
         now: Timestamp,
     ) -> Result<u64, WriteError>;
 
@@ -217,65 +227,65 @@ pub trait Store: SiteRecords + Send + Sync {
     fn replace_arc(
         &self,
         lease: &Lease,
-        entries: &mut dyn Iterator<Item = Entry<'_>>,
+        entries: &mut dyn Iterator<Item = ArcEntry<'_>>,
     ) -> Result<(), WriteError>;
 
     /// Applies an ARC delta: tombstones remove, others replace (D60).
     fn merge_arc(
         &self,
         lease: &Lease,
-        entries: &mut dyn Iterator<Item = Entry<'_>>,
+        entries: &mut dyn Iterator<Item = ArcEntry<'_>>,
     ) -> Result<(), WriteError>;
 
     /// Replaces all entities of a publisher.
     fn replace_entities(&self, lease: &Lease, entities: &[Entity]) -> Result<(), WriteError>;
 
-    /// Remembers what a server said about a file.
-    fn remember(&self, lease: &Lease, validator: &Validator) -> Result<(), WriteError>;
+    /// Stores the validator of a file.
+    fn store_validator(&self, lease: &Lease, validator: &Validator) -> Result<(), WriteError>;
 
-    /// The same for many files at once.
-    fn remember_all(&self, lease: &Lease, validators: &[Validator]) -> Result<(), WriteError> {
-        validators.iter().try_for_each(|validator| self.remember(lease, validator))
+    /// Stores several validators in one transaction where possible.
+    fn store_validators(&self, lease: &Lease, validators: &[Validator]) -> Result<(), WriteError> {
+        validators.iter().try_for_each(|validator| self.store_validator(lease, validator))
     }
 
-    /// Deletes marks of a publisher, each named with its word.
-    fn drop_marks(&self, lease: &Lease, marks: &[String]) -> Result<(), WriteError>;
+    /// Deletes URL notes of a publisher, each given with its prefix.
+    fn delete_url_notes(&self, lease: &Lease, marks: &[String]) -> Result<(), WriteError>;
 
-    /// Enters something into the ledger that led to no commit.
-    fn note(&self, lease: &Lease, taken: &Taken) -> Result<(), WriteError>;
+    /// Records a download that did not lead to a commit.
+    fn record_download(&self, lease: &Lease, taken: &DownloadRecord) -> Result<(), WriteError>;
 
-    /// Says when a publisher may be asked again.
+    /// Sets the time until which no requests are sent to a publisher.
     fn pause(&self, lease: &Lease, until: Option<Timestamp>) -> Result<(), WriteError>;
 
-    /// Forgets a publisher with everything of it, lease included.
+    /// Deletes a publisher with all of its data, including the lease.
     fn forget(&self, lease: Lease, now: Timestamp) -> Result<(), WriteError>;
 
-    /// Brings the full-text index on by at most so many pages.
-    fn index(&self, most: u64) -> Result<Indexed, WriteError>;
+    /// Indexes at most `most` more pages for full-text search.
+    fn index(&self, most: u64) -> Result<IndexProgress, WriteError>;
 
-    /// Drops history and tombstones from before `oldest`, and what was
-    /// remembered before of pages that are gone, and gives room back.
+    /// Deletes history and tombstones from before `oldest`, and validators and URL notes of removed
+    /// pages from before it, and returns free space to the file system.
     fn maintain(&self, oldest: Timestamp) -> Result<(), WriteError>;
 }
 
-/// Pages on their way into one section of one publisher.
+/// Uncommitted changes to one section of one publisher.
 ///
-/// Nothing of it can be seen before [`Staging::commit`], and all of it after.
+/// They become visible all at once with [`Staging::commit`].
 pub trait Staging {
-    /// Adds a page; refuses the first that is beyond the quota of pages.
-    fn add(&mut self, item: &Item<'_>) -> Result<(), StageError>;
+    /// Adds a page; fails if it exceeds the quota of pages.
+    fn add(&mut self, item: &StagedPage<'_>) -> Result<(), StageError>;
 
-    /// Takes a page out of the section.
-    fn remove(&mut self, key: &str, cause: Cause) -> Result<(), StageError>;
+    /// Removes a page from the section.
+    fn remove(&mut self, key: &str, cause: RemovalCause) -> Result<(), StageError>;
 
-    /// No longer follows another section of the publisher: its memberships go
-    /// in the same commit.
+    /// Stops following another section of the publisher: the commit also removes the pages from
+    /// that section.
     fn unfollow(&mut self, section: &str) -> Result<(), StageError>;
 
-    /// What would come out: a question without consequences. `claim` is that
-    /// of [`Finish`].
-    fn outlook(&mut self, claim: Option<&Claim>) -> Result<Outlook, StageError>;
+    /// Computes the result of a commit without committing. `claim` is the one of
+    /// [`CommitOptions`].
+    fn preview(&mut self, claim: Option<&ClaimedState>) -> Result<CommitSummary, StageError>;
 
-    /// Shows everything at once, or nothing.
-    fn commit(self: Box<Self>, finish: &Finish) -> Result<Outlook, CommitError>;
+    /// Commits all changes in one transaction.
+    fn commit(self: Box<Self>, finish: &CommitOptions) -> Result<CommitSummary, CommitError>;
 }

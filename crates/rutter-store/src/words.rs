@@ -1,53 +1,53 @@
 //! Search queries: words, phrases and prefixes of words.
 //!
-//! Input: text that a person typed, or a whole sentence. Output: an FTS5 expression in which every
-//! word is quoted, so no query is a syntax error and none costs more than [`Query::MOST_PARTS`] terms.
+//! Input: text that a user typed. Output: an FTS5 expression in which every word is quoted, so that
+//! no query is a syntax error. Terms after the first [`SearchQuery::MOST_PARTS`] are ignored.
 
-/// A query: a page must have all of its parts.
+/// A search query: a page must contain all of its terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Query {
-    parts: Vec<Part>,
+pub struct SearchQuery {
+    parts: Vec<QueryTerm>,
     is_cut: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct QueryTerm {
     pub(crate) words: String,
     pub(crate) is_beginning: bool,
 }
 
-impl Part {
-    /// The part in the language of FTS5.
+impl QueryTerm {
+    /// Returns the term as an FTS5 expression.
     pub(crate) fn to_match(&self) -> String {
-        // A NUL would end the text for the database.
+        // SQLite would end the text at a NUL.
         let words = self.words.replace(['"', '\0'], " ");
         format!("\"{words}\"{}", if self.is_beginning { "*" } else { "" })
     }
 }
 
-impl Query {
-    /// Most parts of a query; later ones are ignored.
+impl SearchQuery {
+    /// Maximum number of terms; later terms are ignored.
     pub const MOST_PARTS: usize = 32;
-    /// Most characters of a part; a longer one is cut.
+    /// Maximum number of characters of a term; longer terms are truncated.
     pub const LONGEST_PART: usize = 200;
-    /// Most bytes of a text that are read.
+    /// Maximum number of bytes of the text that are read.
     const LONGEST_TEXT: usize = 64 << 10;
 
-    /// Reads words, `"phrases in quotes"` and `begin*`; `None` where there is
-    /// nothing to look for. Words that are repeated count once.
+    /// Parses words, `"quoted phrases"` and prefixes (`begin*`). Repeated terms count once. Returns
+    /// `None` if there is nothing to search for.
     ///
     /// ```
-    /// # use rutter_store::Query;
-    /// let query = Query::parse("tide \"slack water\" harb* Tide").unwrap();
+    /// # use rutter_store::SearchQuery;
+    /// let query = SearchQuery::parse("tide \"slack water\" harb* Tide").unwrap();
     /// assert_eq!(query.to_match(), "\"tide\" \"slack water\" \"harb\"*");
-    /// assert_eq!(Query::parse("  - \"\" "), None);
+    /// assert_eq!(SearchQuery::parse("  - \"\" "), None);
     /// ```
     pub fn parse(text: &str) -> Option<Self> {
         let end = text.floor_char_boundary(Self::LONGEST_TEXT);
         let is_long = end < text.len();
         let text = text.get(..end).unwrap_or_default();
-        let mut parts = Parts::default();
-        // Every second piece stood between quotes.
+        let mut parts = QueryTerms::default();
+        // Every second piece is quoted.
         for (at, piece) in text.split('"').enumerate() {
             if at % 2 == 1 {
                 parts.push(piece, false);
@@ -58,34 +58,34 @@ impl Query {
                 parts.push(bare, bare != word);
             }
         }
-        let Parts { kept, is_cut } = parts;
+        let QueryTerms { kept, is_cut } = parts;
         (!kept.is_empty()).then_some(Self { parts: kept, is_cut: is_cut || is_long })
     }
 
-    /// Whether words were ignored because there were too many of them.
+    /// Returns whether terms were ignored because there were too many.
     pub fn is_cut(&self) -> bool {
         self.is_cut
     }
 
-    /// The query in the language of FTS5: all parts.
+    /// Returns the FTS5 expression that matches all terms.
     pub fn to_match(&self) -> String {
-        let parts: Vec<String> = self.parts.iter().map(Part::to_match).collect();
+        let parts: Vec<String> = self.parts.iter().map(QueryTerm::to_match).collect();
         parts.join(" ")
     }
 
-    /// The query in the language of FTS5: any of its parts.
+    /// Returns the FTS5 expression that matches any term.
     pub(crate) fn to_match_any(&self) -> String {
-        let parts: Vec<String> = self.parts.iter().map(Part::to_match).collect();
+        let parts: Vec<String> = self.parts.iter().map(QueryTerm::to_match).collect();
         parts.join(" OR ")
     }
 
-    pub(crate) fn parts(&self) -> &[Part] {
+    pub(crate) fn parts(&self) -> &[QueryTerm] {
         &self.parts
     }
 
-    /// The same query with each phrase taken apart, and only the parts that are wanted.
-    pub(crate) fn taken_apart(&self, is_wanted: impl Fn(&Part) -> bool) -> Option<Self> {
-        let mut parts = Parts::default();
+    /// Splits phrases into words and keeps only the terms for which `is_wanted` returns `true`.
+    pub(crate) fn split_phrases(&self, is_wanted: impl Fn(&QueryTerm) -> bool) -> Option<Self> {
+        let mut parts = QueryTerms::default();
         for part in &self.parts {
             let mut words = part.words.split_whitespace().peekable();
             while let Some(word) = words.next() {
@@ -97,30 +97,30 @@ impl Query {
         (!kept.is_empty()).then_some(Self { parts: kept, is_cut: self.is_cut })
     }
 
-    /// The same query with some words replaced.
-    pub(crate) fn replaced(&self, by: impl Fn(&Part) -> Option<String>) -> Self {
+    /// Returns the query with some terms replaced.
+    pub(crate) fn replace_terms(&self, by: impl Fn(&QueryTerm) -> Option<String>) -> Self {
         let parts = self.parts.iter().map(|part| match by(part) {
-            Some(words) => Part { words, is_beginning: part.is_beginning },
+            Some(words) => QueryTerm { words, is_beginning: part.is_beginning },
             None => part.clone(),
         });
         Self { parts: parts.collect(), is_cut: self.is_cut }
     }
 }
 
-/// Distinct parts, up to a number.
+/// Collects distinct terms up to the maximum number.
 #[derive(Default)]
-struct Parts {
-    kept: Vec<Part>,
+struct QueryTerms {
+    kept: Vec<QueryTerm>,
     is_cut: bool,
 }
 
-impl Parts {
+impl QueryTerms {
     fn push(&mut self, words: &str, is_beginning: bool) {
         // What has no letter or digit is no token to the database either.
         if !words.chars().any(char::is_alphanumeric) {
             return;
         }
-        let words: String = words.chars().take(Query::LONGEST_PART).collect();
+        let words: String = words.chars().take(SearchQuery::LONGEST_PART).collect();
         let folded = words.to_lowercase();
         let is_known = self
             .kept
@@ -129,8 +129,8 @@ impl Parts {
         if is_known {
             return;
         }
-        if self.kept.len() < Query::MOST_PARTS {
-            self.kept.push(Part { words, is_beginning });
+        if self.kept.len() < SearchQuery::MOST_PARTS {
+            self.kept.push(QueryTerm { words, is_beginning });
         } else {
             self.is_cut = true;
         }
@@ -142,23 +142,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_operators_are_words() {
-        let query = Query::parse("NOT (a OR b) NEAR title:x ^y").unwrap();
+    fn treats_operators_as_words() {
+        let query = SearchQuery::parse("NOT (a OR b) NEAR title:x ^y").unwrap();
         assert_eq!(query.to_match(), "\"NOT\" \"(a\" \"OR\" \"b)\" \"NEAR\" \"title:x\" \"^y\"");
-        assert_eq!(Query::parse("a\0b").unwrap().to_match(), "\"a b\"");
+        assert_eq!(SearchQuery::parse("a\0b").unwrap().to_match(), "\"a b\"");
     }
 
     #[test]
     fn a_query_has_few_distinct_parts_however_long_it_is() {
-        let query = Query::parse(&"tide ".repeat(2_000)).unwrap();
+        let query = SearchQuery::parse(&"tide ".repeat(2_000)).unwrap();
         assert_eq!((query.to_match().as_str(), query.is_cut()), ("\"tide\"", false));
         let many: Vec<String> = (0..2_000).map(|n| format!("w{n}")).collect();
-        let query = Query::parse(&many.join(" ")).unwrap();
-        assert_eq!((query.parts().len(), query.is_cut()), (Query::MOST_PARTS, true));
-        let query = Query::parse(&format!("\"{}\"", "tide ".repeat(2_000))).unwrap();
-        assert!(query.to_match().len() <= Query::LONGEST_PART + 2);
-        let apart = query.taken_apart(|_| true).unwrap();
+        let query = SearchQuery::parse(&many.join(" ")).unwrap();
+        assert_eq!((query.parts().len(), query.is_cut()), (SearchQuery::MOST_PARTS, true));
+        let query = SearchQuery::parse(&format!("\"{}\"", "tide ".repeat(2_000))).unwrap();
+        assert!(query.to_match().len() <= SearchQuery::LONGEST_PART + 2);
+        let apart = query.split_phrases(|_| true).unwrap();
         assert_eq!(apart.to_match(), "\"tide\"");
-        assert!(Query::parse(&"x".repeat(10 << 20)).is_some_and(|query| query.is_cut()));
+        assert!(SearchQuery::parse(&"x".repeat(10 << 20)).is_some_and(|query| query.is_cut()));
     }
 }

@@ -1,35 +1,32 @@
-//! The Drowning Test (D73): what AI systems make of an entity.
+//! The Drowning Test (D73): what AI systems answer about an entity.
 //!
-//! Five standard [`queries`] go to each [`System`]; [`judge`] counts in each
-//! answer which claims survive. Answers are counted by rules that name no
-//! model and ask none, so that a score can be made again from its answer.
-//! [`History`] keeps the scores, [`Summary`] tells what they mean.
+//! Five standard [`queries`] go to each [`AiSystem`]; [`judge`] counts the surviving claims in
+//! each answer. Scoring uses fixed rules and no model, so that a score can be recomputed from its
+//! answer. [`AnswerHistory`] stores the scores, and [`RunSummary`] evaluates them.
 //!
-//! # The rules, version 1
+//! # Rules, version 1
 //!
 //! * **Claims** of an entity are its markers and the sentences of the kernel.
-//! * A **marker survives** where it stands in the answer, but for case, quotes,
-//!   dashes and white space (D70); Markdown marks do not hide it.
-//! * A **sentence survives** where one sentence of the answer has at least 60 %
-//!   of its content words: words of two letters and more and numbers, folded,
-//!   without stop words. A sentence that denies something survives only in one
-//!   that denies; a question tells nothing.
-//! * **γ** of an answer is the share of claims that survive. The panel γ of a
-//!   system is the mean over its answers, the cross-platform γ the mean over
-//!   the systems. **SIMSR** is the same for markers alone.
-//! * An answer **asserts another entity** where the name of a collision target
-//!   stands in a sentence that does not deny it (`not`, `unlike`, `rather
-//!   than`, `distinct from` and the like). Where the target goes by the
-//!   entity's own name, what is said beside it decides (`band`); where its name
-//!   is part of the entity's, it counts only without the entity's. Of the
-//!   question about the difference, an answer that sets the two side by side
-//!   once asserts nothing.
-//! * An answer is **correct** where it has the entity's name, or another name
-//!   of it, keeps a claim and asserts no other entity.
+//! * A **marker survives** if it is in the answer, ignoring case, quotes, dashes and white space
+//!   (D70) and Markdown syntax.
+//! * A **sentence survives** if one sentence of the answer has at least 60 % of its content
+//!   words: numbers, and words of two or more letters that are not stop words, after folding. A
+//!   sentence with a negation survives only in a sentence with a negation. Questions do not
+//!   count.
+//! * **γ** of an answer is the share of surviving claims. The panel γ of a system is the mean
+//!   over its answers, the cross-platform γ the mean over the systems. **SIMSR** is the same for
+//!   markers only.
+//! * An answer **asserts another entity** if the name of a collision target is in a sentence that
+//!   does not negate it (`not`, `unlike`, `rather than`, `distinct from` and similar). If the
+//!   target has the same name as the entity, the qualifier decides (`band`). If its name is a
+//!   part of the name of the entity, it counts only outside that name. For the question about the
+//!   difference, an answer that contrasts both once asserts nothing.
+//! * An answer is **correct** if it has a name of the entity, keeps a claim and asserts no other
+//!   entity.
 //! * An answer that keeps no marker is a **loss** (SPX-007).
 //!
-//! A change of these rules, or of an entity's claims, begins a new series:
-//! γ before and behind it are not compared.
+//! A change of these rules, or of the claims of an entity, starts a new series. γ values of
+//! different series are not compared.
 
 mod basin;
 mod history;
@@ -42,14 +39,16 @@ mod system;
 mod target;
 mod words;
 
-pub use basin::{Estimate, FEWEST_ANSWERS, FEWEST_SYSTEMS, Health, USUAL_SYSTEMS, estimate};
-pub use history::{History, Journal, Rated, Record};
-pub use judge::{Scores, Subject, judge};
-pub use query::{Query, Question, queries};
-pub use run::{DrownError, Failed, Plan, Step, Tally, drown};
-pub use store::{Store, slugs};
-pub use summary::{EntitySummary, SilentChange, Summary, silent_changes};
-pub use system::{Answer, Failure, Program, Source, System, stop_asking};
+pub use basin::{BasinEstimate, DEFAULT_SYSTEMS, MIN_ANSWERS, MIN_SYSTEMS, MarkerHealth, estimate};
+pub use history::{AnswerHistory, AnswerRecord, HistoryWriter, HumanRating};
+pub use judge::{AnswerScores, TestedEntity, judge};
+pub use query::{EntityQuery, StandardQuestion, queries};
+pub use run::{DrownError, DrownPlan, FailedQuestion, QuestionOutcome, RunCounts, drown};
+pub use store::{AnswerStore, slugs};
+pub use summary::{EntitySummary, RunSummary, SilentChange, silent_changes};
+pub use system::{
+    AiSystem, AnswerFailure, AnswerProgram, AnswerSource, SystemAnswer, stop_programs,
+};
 
-/// The version of the rules above; stored with every score.
+/// Version of the rules above; stored with every score.
 pub const RULES: &str = "1";

@@ -1,20 +1,21 @@
-//! Texts made comparable: white space collapsed, and the folding of D70.
+//! Normalizes texts for comparison: collapses white space, and folds case, quotes and dashes
+//! (D70).
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// What a line break is to a text.
+/// Meaning of a line break in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Breaks {
-    /// The end of a block: no space.
+pub(crate) enum LineBreaks {
+    /// The end of a block; phrases do not match across it.
     End,
-    /// White space like any other.
+    /// White space.
     Space,
 }
 
-/// Every run of white space as one space, none at the ends of lines; where
-/// line breaks end blocks, one of them for every run that has any.
-pub(crate) fn collapse(text: &str, breaks: Breaks) -> Cow<'_, str> {
+/// Collapses white space to single spaces and trims lines. If line breaks end blocks, a sequence
+/// with a line break becomes one line break.
+pub(crate) fn collapse(text: &str, breaks: LineBreaks) -> Cow<'_, str> {
     if is_tidy(text, breaks) {
         return Cow::Borrowed(text);
     }
@@ -22,7 +23,7 @@ pub(crate) fn collapse(text: &str, breaks: Breaks) -> Cow<'_, str> {
     let mut gap = None;
     for c in text.chars() {
         if c.is_whitespace() {
-            let is_end = breaks == Breaks::End && c == '\n';
+            let is_end = breaks == LineBreaks::End && c == '\n';
             gap = Some(if is_end || gap == Some('\n') { '\n' } else { ' ' });
             continue;
         }
@@ -36,9 +37,9 @@ pub(crate) fn collapse(text: &str, breaks: Breaks) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether collapsing would change nothing but the ends.
-#[expect(clippy::needless_bitwise_bool, reason = "many bytes at once, without a question each")]
-fn is_tidy(text: &str, breaks: Breaks) -> bool {
+/// Returns whether collapsing would change at most the ends of the text.
+#[expect(clippy::needless_bitwise_bool, reason = "avoids a branch per byte")]
+fn is_tidy(text: &str, breaks: LineBreaks) -> bool {
     let bytes = text.as_bytes();
     let behind = bytes.get(1..).unwrap_or_default();
     let is_space = |byte: u8| (byte == b' ') | (byte == b'\n');
@@ -46,10 +47,10 @@ fn is_tidy(text: &str, breaks: Breaks) -> bool {
     for (chunk, next) in bytes.chunks(CHUNK).zip(behind.chunks(CHUNK)) {
         let mut is_odd = false;
         for (byte, next) in chunk.iter().zip(next) {
-            // Control characters, two spaces, the first bytes of wide ones.
+            // Control characters, double spaces, and lead bytes of wide white space.
             is_odd |= ((*byte < b' ') & (*byte != b'\n'))
                 | (is_space(*byte) & is_space(*next))
-                | ((*byte == b'\n') & (breaks == Breaks::Space))
+                | ((*byte == b'\n') & (breaks == LineBreaks::Space))
                 | (*byte == 0xc2)
                 | ((0xe1 <= *byte) & (*byte <= 0xe3));
         }
@@ -58,20 +59,20 @@ fn is_tidy(text: &str, breaks: Breaks) -> bool {
         }
         at += CHUNK;
     }
-    // The last byte has none behind it.
+    // The last byte has no successor.
     is_tidy_here(text, bytes.len().saturating_sub(4)..bytes.len(), breaks)
 }
 
-/// Bytes looked at together.
+/// Number of bytes that are examined together.
 const CHUNK: usize = 64;
 
-fn is_tidy_here(text: &str, place: Range<usize>, breaks: Breaks) -> bool {
+fn is_tidy_here(text: &str, place: Range<usize>, breaks: LineBreaks) -> bool {
     let bytes = text.as_bytes();
     let mut was_space = false;
     for (at, byte) in bytes.iter().enumerate().take(place.end + 1).skip(place.start) {
         let is_space = match byte {
             b' ' => true,
-            b'\n' if breaks == Breaks::Space => return false,
+            b'\n' if breaks == LineBreaks::Space => return false,
             b'\n' => true,
             b'\t'..=b'\r' => return false,
             0xc2 | 0xe1 | 0xe2 | 0xe3 if is_wide(text, at) => return false,
@@ -89,7 +90,7 @@ fn is_wide(text: &str, at: usize) -> bool {
     text.get(at..).and_then(|rest| rest.chars().next()).is_some_and(char::is_whitespace)
 }
 
-/// Folds one character: case, quotes and dashes (D70). A soft hyphen is gone.
+/// Folds one character: case, quotes and dashes (D70). Removes soft hyphens.
 pub(crate) fn fold_char(c: char, out: &mut String) {
     if c.is_ascii() {
         out.push(if c == '`' { '\'' } else { c.to_ascii_lowercase() });
@@ -111,13 +112,13 @@ pub(crate) fn fold_char(c: char, out: &mut String) {
             out.push('-');
         }
         '\u{ad}' => {}
-        // Alone of all letters it has a capital that is another's.
+        // The only letter whose upper-case form belongs to another letter.
         '\u{131}' => out.push(c),
         c => out.extend(c.to_uppercase().flat_map(char::to_lowercase)),
     }
 }
 
-/// A text whose white space is collapsed already, folded.
+/// Folds a text whose white space is collapsed already.
 pub(crate) fn fold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -126,22 +127,22 @@ pub(crate) fn fold(text: &str) -> String {
     out
 }
 
-/// A folded text that knows where it came from.
+/// A folded text with the positions of the original.
 #[derive(Debug)]
-pub(crate) struct Folded<'t> {
+pub(crate) struct FoldedText<'t> {
     pub(crate) text: String,
     source: &'t str,
-    /// The characters that are not one byte before and after.
-    odd: Vec<Odd>,
+    /// Characters whose length in bytes is not one before and after folding.
+    odd: Vec<UnevenSpan>,
 }
 
 #[derive(Debug)]
-struct Odd {
+struct UnevenSpan {
     folded: Range<usize>,
     source: Range<usize>,
 }
 
-impl<'t> Folded<'t> {
+impl<'t> FoldedText<'t> {
     pub(crate) fn new(source: &'t str) -> Self {
         let mut text = String::with_capacity(source.len());
         let mut odd = Vec::new();
@@ -149,17 +150,17 @@ impl<'t> Folded<'t> {
             let before = text.len();
             fold_char(c, &mut text);
             if !c.is_ascii() {
-                odd.push(Odd { folded: before..text.len(), source: at..at + c.len_utf8() });
+                odd.push(UnevenSpan { folded: before..text.len(), source: at..at + c.len_utf8() });
             }
         }
         Self { text, source, odd }
     }
 
-    /// What became the bytes from `start` to `end`: `None` where one of them
-    /// lies in the middle of what a character became.
+    /// Returns the original text of the folded bytes from `start` to `end`. Returns `None` if one
+    /// end is inside the folded form of one character.
     pub(crate) fn source_of(&self, start: usize, end: usize) -> Option<&'t str> {
         let found = self.source.get(self.back(start)?..self.back(end)?)?;
-        // Soft hyphens at the ends are nothing.
+        // Soft hyphens at the ends do not count.
         Some(found.trim_matches('\u{ad}'))
     }
 
@@ -175,22 +176,22 @@ impl<'t> Folded<'t> {
 }
 
 #[cfg(test)]
-#[expect(clippy::indexing_slicing, reason = "a test may stop")]
+#[expect(clippy::indexing_slicing, reason = "tests may panic")]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
 
     #[test] // D70
-    fn spec_white_space_collapses_and_blocks_do_not() {
+    fn white_space_collapses_within_blocks_only() {
         let text = " a\u{a0}\t b \n\n c\u{2003}\u{3000}d\r\n";
-        assert_eq!(collapse(text, Breaks::End), "a b\nc d");
-        assert_eq!(collapse(text, Breaks::Space), "a b c d");
-        assert!(matches!(collapse("a b\nc", Breaks::End), Cow::Borrowed(_)));
+        assert_eq!(collapse(text, LineBreaks::End), "a b\nc d");
+        assert_eq!(collapse(text, LineBreaks::Space), "a b c d");
+        assert!(matches!(collapse("a b\nc", LineBreaks::End), Cow::Borrowed(_)));
     }
 
     #[test] // D70
-    fn spec_case_quotes_and_dashes_fold() {
+    fn folds_case_quotes_and_dashes() {
         for (one, other) in [
             ("STRASSE", "Stra\u{df}e"),
             ("\u{39f}\u{394}\u{39f}\u{3a3}", "\u{3bf}\u{3b4}\u{3bf}\u{3c2}"),
@@ -206,12 +207,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ours_tidy_texts_are_told_from_others(text in "[a-f]{0,70}[a \n\t\u{a0}\u{2003}\u{2014}\u{1}]{0,12}[a-f]{0,70} ?") {
-            for breaks in [Breaks::End, Breaks::Space] {
+        fn tidy_text_is_detected(text in "[a-f]{0,70}[a \n\t\u{a0}\u{2003}\u{2014}\u{1}]{0,12}[a-f]{0,70} ?") {
+            for breaks in [LineBreaks::End, LineBreaks::Space] {
                 let found = collapse(&text, breaks);
                 let lines: Vec<String> = match breaks {
-                    Breaks::End => text.split('\n').map(str::to_owned).collect(),
-                    Breaks::Space => vec![text.clone()],
+                    LineBreaks::End => text.split('\n').map(str::to_owned).collect(),
+                    LineBreaks::Space => vec![text.clone()],
                 };
                 let lines = lines.iter().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
                 let expected: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
@@ -220,8 +221,8 @@ mod tests {
         }
 
         #[test]
-        fn ours_every_character_is_found_again(text in "[a-dA-D \u{df}\u{149}\u{ad}\u{2019}\u{2014}\u{e9}\u{130}]{0,20}") {
-            let folded = Folded::new(&text);
+        fn every_folded_character_maps_back_to_its_source(text in "[a-dA-D \u{df}\u{149}\u{ad}\u{2019}\u{2014}\u{e9}\u{130}]{0,20}") {
+            let folded = FoldedText::new(&text);
             prop_assert_eq!(&folded.text, &fold(&text));
             let places: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
             for (n, start) in places.iter().enumerate() {

@@ -1,13 +1,12 @@
-//! How survival is measured: which markers of an entity stand in a text, what
-//! each step on the way to a reader loses, and what AI systems answer.
+//! Measures how the markers of an entity survive: in the texts of its page, and in the answers of
+//! AI systems.
 //!
-//! [`Markers`] looks for the phrases of a whole site in one pass; [`trace`]
-//! follows those of one entity from the served document to the summary;
-//! [`drown`] puts questions to AI systems and counts what of an entity is left
-//! in their answers.
+//! [`MarkerSearch`] finds the phrases of a whole site in one pass; [`trace`] follows the markers
+//! of one entity from the served document to the summaries; [`drown`] asks AI systems about an
+//! entity and scores the answers.
 //!
-//! Refuses: to ask a model what survived, to name one, to open a connection;
-//! only [`drown::System`] starts programs, and only those it is given.
+//! Does not use a model for scoring and opens no network connection. Only [`drown::AiSystem`]
+//! starts programs, and only those in the configuration.
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 
@@ -18,5 +17,11 @@ pub mod rules;
 mod search;
 mod survive;
 
-pub use markers::{Markers, Places};
-pub use survive::{Share, Stage, Survival, Survivals, Texts, Traced, trace};
+pub use markers::{MarkerSearch, PageTexts};
+pub use survive::{
+    EntitySurvival, KeptShare, MarkerTrace, PathStage, PathTexts, SiteSurvival, trace,
+};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

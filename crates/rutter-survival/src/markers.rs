@@ -1,99 +1,97 @@
-//! Which markers stand in a text (D70).
+//! Finds the markers in the texts of a page (D70).
 //!
-//! [`Markers`] holds all phrases of a site; [`Markers::look`] tells what became
-//! of some of them on one page. Every text is read once, however many markers
-//! there are.
-//!
-//! Refuses: to take the end of a block for a space.
+//! [`MarkerSearch`] holds all markers of a site; [`MarkerSearch::classify`] returns the status of
+//! some of them on one page. Each text is read once, independent of the number of markers. A
+//! marker never matches across the end of a block.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rutter_page::Tree;
+use rutter_page::JsonTree;
 use rutter_spxi::MarkerStatus;
 
-use crate::fold::{Breaks, Folded, collapse, fold};
-use crate::search::Search;
+use crate::fold::{FoldedText, LineBreaks, collapse, fold};
+use crate::search::PhraseSearch;
 
-/// Deepest nesting of JSON-LD whose strings are looked at.
-const DEEPEST: usize = 64;
+/// Maximum nesting depth of JSON-LD whose strings are searched.
+const MAX_DEPTH: usize = 64;
 
-/// The phrases of a site, ready to be looked for.
+/// The markers of a site, prepared for searching.
 ///
-/// A marker is known by its place among those given; one that is only white
-/// space stands nowhere.
+/// The id of a marker is its index among the given ones. A marker of only white space is never
+/// found.
 ///
 /// ```
 /// # use rutter_spxi::MarkerStatus;
-/// # use rutter_survival::{Markers, Places};
-/// let markers = Markers::new(["built in 1890", "Keeper's log"]);
-/// let places = Places { visible: "The house, built\u{a0}in 1890.\nKeeper\u{2019}s log", ..Places::default() };
-/// let found = markers.look(&[0, 1], &places);
+/// # use rutter_survival::{MarkerSearch, PageTexts};
+/// let markers = MarkerSearch::new(["built in 1890", "Keeper's log"]);
+/// let places = PageTexts { visible: "The house, built\u{a0}in 1890.\nKeeper\u{2019}s log", ..PageTexts::default() };
+/// let found = markers.classify(&[0, 1], &places);
 /// assert_eq!(found, [MarkerStatus::Visible, MarkerStatus::Near("Keeper\u{2019}s log".into())]);
 /// ```
 #[derive(Debug)]
-pub struct Markers {
+pub struct MarkerSearch {
     texts: Vec<String>,
-    exact: Search,
-    folded: Search,
+    exact: PhraseSearch,
+    folded: PhraseSearch,
 }
 
-/// Where markers of one page are looked for.
+/// Texts of a page that are searched for markers.
 #[derive(Debug, Clone, Default)]
-pub struct Places<'p> {
-    /// What people see, one line for each block.
+pub struct PageTexts<'p> {
+    /// Visible text, one line per block.
     pub visible: &'p str,
-    /// The title and what the `meta` elements say.
+    /// The title and the values of `meta` elements.
     pub metas: Vec<&'p str>,
-    /// The blocks of JSON-LD, as they were written.
+    /// The JSON-LD blocks as written.
     pub json_ld: Vec<&'p str>,
 }
 
-impl Markers {
-    /// Takes phrases as they are declared.
+impl MarkerSearch {
+    /// Prepares the given markers.
     pub fn new<'m>(markers: impl IntoIterator<Item = &'m str>) -> Self {
         let texts: Vec<String> = markers
             .into_iter()
-            .map(|marker| collapse(marker, Breaks::Space).trim().to_owned())
+            .map(|marker| collapse(marker, LineBreaks::Space).trim().to_owned())
             .collect();
         let folded: Vec<String> = texts.iter().map(|text| fold(text)).collect();
-        Self { exact: Search::new(&texts), folded: Search::new(&folded), texts }
+        Self { exact: PhraseSearch::new(&texts), folded: PhraseSearch::new(&folded), texts }
     }
 
-    /// How many there are.
+    /// Returns the number of markers.
     pub fn len(&self) -> usize {
         self.texts.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no markers.
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }
 
-    /// The phrase of an id, white space collapsed.
+    /// Returns the marker with this id, with collapsed white space.
     pub fn text(&self, id: usize) -> &str {
         self.texts.get(id).map_or("", String::as_str)
     }
 
-    /// The markers that stand in a text whose line breaks end blocks, letter
-    /// for letter but for white space.
-    pub fn standing(&self, text: &str) -> BTreeSet<usize> {
-        self.exact.all(&collapse(text, Breaks::End))
+    /// Returns the markers that are verbatim in a text, ignoring white space. Line breaks end
+    /// blocks.
+    pub fn find_in_blocks(&self, text: &str) -> BTreeSet<usize> {
+        self.exact.all(&collapse(text, LineBreaks::End))
     }
 
-    /// The same for a text whose line breaks are white space.
-    pub fn standing_in_line(&self, text: &str) -> BTreeSet<usize> {
-        self.exact.all(&collapse(text, Breaks::Space))
+    /// Like [`find_in_blocks`](Self::find_in_blocks), but line breaks are white space.
+    pub fn find_in_line(&self, text: &str) -> BTreeSet<usize> {
+        self.exact.all(&collapse(text, LineBreaks::Space))
     }
 
-    /// The markers among `wanted` that stand nearly in a text whose line breaks
-    /// end blocks, each with the first text found: equal but for case, quotes,
-    /// dashes and white space. Those that stand verbatim are among them.
-    pub fn near(&self, wanted: &[usize], text: &str) -> BTreeMap<usize, String> {
-        let text = collapse(text, Breaks::End);
-        let folded = Folded::new(&text);
+    /// Returns the markers among `wanted` that match apart from case, quotes, dashes and white
+    /// space, each with the first matching text. Verbatim matches are included. Line breaks end
+    /// blocks.
+    pub fn find_near(&self, wanted: &[usize], text: &str) -> BTreeMap<usize, String> {
+        let text = collapse(text, LineBreaks::End);
+        let folded = FoldedText::new(&text);
         let mut found = BTreeMap::new();
         self.folded.each(&folded.text, wanted, |id, place| {
-            // Not where only half of a letter was meant.
+            // Ignore a match that covers only a part of a character.
             let source = folded.source_of(place.start, place.end);
             found.extend(source.map(|source| (id, source.to_owned())));
             source.is_some()
@@ -103,11 +101,11 @@ impl Markers {
         found
     }
 
-    /// What became of the wanted markers on a page, in the order of `wanted`.
-    pub fn look(&self, wanted: &[usize], places: &Places<'_>) -> Vec<MarkerStatus> {
+    /// Returns the status of the wanted markers on a page, in the order of `wanted`.
+    pub fn classify(&self, wanted: &[usize], places: &PageTexts<'_>) -> Vec<MarkerStatus> {
         let mut all = vec![MarkerStatus::Absent; wanted.len()];
         let mut missing: Vec<usize> = (0..wanted.len()).collect();
-        // Each road is taken only for what the ones before did not find.
+        // Each search covers only the markers that the previous ones did not find.
         let settle = |missing: &mut Vec<usize>,
                       all: &mut [MarkerStatus],
                       find: &dyn Fn(usize) -> Option<MarkerStatus>| {
@@ -120,65 +118,69 @@ impl Markers {
                 !is_found
             });
         };
-        let seen = self.exact.some(&collapse(places.visible, Breaks::End), wanted);
+        let seen = self.exact.some(&collapse(places.visible, LineBreaks::End), wanted);
         settle(&mut missing, &mut all, &|id| seen.contains(&id).then_some(MarkerStatus::Visible));
         if missing.is_empty() {
             return all;
         }
         let left: Vec<usize> = missing.iter().filter_map(|at| wanted.get(*at).copied()).collect();
-        let near = self.near(&left, places.visible);
+        let near = self.find_near(&left, places.visible);
         settle(&mut missing, &mut all, &|id| near.get(&id).cloned().map(MarkerStatus::Near));
         if missing.is_empty() {
             return all;
         }
-        let metas = self.standing_in_any(places.metas.iter().copied());
+        let metas = self.find_in_any_line(places.metas.iter().copied());
         settle(&mut missing, &mut all, &|id| metas.contains(&id).then_some(MarkerStatus::MetaOnly));
         if missing.is_empty() {
             return all;
         }
         let strings = strings_of(&places.json_ld);
-        let data = self.standing_in_any(strings.iter().map(String::as_str));
+        let data = self.find_in_any_line(strings.iter().map(String::as_str));
         settle(&mut missing, &mut all, &|id| {
             data.contains(&id).then_some(MarkerStatus::JsonLdOnly)
         });
         all
     }
 
-    /// The markers that stand in one of several lines.
-    pub(crate) fn standing_in_any<'t>(
+    /// Returns the markers in any of several lines.
+    pub(crate) fn find_in_any_line<'t>(
         &self,
         lines: impl IntoIterator<Item = &'t str>,
     ) -> BTreeSet<usize> {
         let mut text = String::new();
         for line in lines {
-            text.push_str(&collapse(line, Breaks::Space));
+            text.push_str(&collapse(line, LineBreaks::Space));
             text.push('\n');
         }
         self.exact.all(&text)
     }
 }
 
-/// The string values of blocks of JSON.
+/// Returns the strings in JSON blocks.
 pub(crate) fn strings_of(blocks: &[&str]) -> Vec<String> {
     let mut out = Vec::new();
-    for tree in blocks.iter().filter_map(|block| Tree::parse(block)) {
+    for tree in blocks.iter().filter_map(|block| JsonTree::parse(block)) {
         gather(tree, 0, &mut out);
     }
     out
 }
 
-fn gather(tree: Tree, depth: usize, out: &mut Vec<String>) {
-    if DEEPEST < depth {
+fn gather(tree: JsonTree, depth: usize, out: &mut Vec<String>) {
+    if MAX_DEPTH < depth {
         return;
     }
     match tree {
-        Tree::Text(text) => out.push(text),
-        Tree::List(items) => items.into_iter().for_each(|item| gather(item, depth + 1, out)),
-        Tree::Map(members) => members.into_iter().for_each(|(_, it)| gather(it, depth + 1, out)),
-        Tree::Null | Tree::Bool(_) | Tree::Number(_) => {}
+        JsonTree::Text(text) => out.push(text),
+        JsonTree::List(items) => items.into_iter().for_each(|item| gather(item, depth + 1, out)),
+        JsonTree::Map(members) => {
+            for (_, it) in members {
+                gather(it, depth + 1, out);
+            }
+        }
+        JsonTree::Null | JsonTree::Bool(_) | JsonTree::Number(_) => {}
     }
 }
 
 #[cfg(test)]
-#[expect(clippy::indexing_slicing, reason = "a test may stop")]
+#[expect(clippy::indexing_slicing, reason = "tests may panic")]
 mod tests;

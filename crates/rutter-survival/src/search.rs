@@ -1,33 +1,31 @@
-//! Many phrases in one text: all that stand there, in one pass.
+//! Finds all of many phrases in a text in one pass.
 //!
-//! Each phrase is known by eight bytes of it that few others have; a text is
-//! gone through with a filter that almost only those pass. Shorter phrases,
-//! and those that share all of theirs with many, take an automaton. That is
-//! three times as fast as one automaton for all: with thousands of phrases its
-//! states do not fit near the processor.
+//! Each phrase is identified by eight of its bytes that few other phrases have; a filter finds
+//! candidate positions in the text. Shorter phrases, and those without a rare window, use an
+//! Aho-Corasick automaton. This is three times as fast as one automaton for all phrases, whose
+//! states do not fit into the processor cache.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-/// Bytes a phrase is known by.
+/// Number of bytes that identify a phrase.
 const WINDOW: usize = 8;
-/// Windows of a phrase that are looked at for a rare one.
+/// Number of windows of a phrase that are examined for a rare one.
 const TRIED: usize = 64;
-/// Most phrases with the same window.
-const MOST_SHARED: usize = 16;
+/// Maximum number of phrases with the same window.
+const MAX_SHARED: usize = 16;
 
-/// Phrases, ready to be looked for. Phrases may lie in each other, and be the
-/// same.
+/// A prepared set of phrases. Phrases may overlap, contain each other, and repeat.
 #[derive(Debug)]
-pub(crate) struct Search {
+pub(crate) struct PhraseSearch {
     phrases: Vec<Phrase>,
-    /// The phrase of an id; an empty one has none.
+    /// Index of the phrase of each id; `None` for an empty phrase.
     by_id: Vec<Option<usize>>,
     windows: HashMap<u64, Vec<usize>>,
-    filter: Filter,
-    /// For the phrases in `rest`, in their order.
+    filter: WindowFilter,
+    /// Finds the phrases in `rest`, in their order.
     automaton: Option<AhoCorasick>,
     rest: Vec<usize>,
 }
@@ -35,13 +33,13 @@ pub(crate) struct Search {
 #[derive(Debug)]
 struct Phrase {
     text: String,
-    /// Who asked for it.
+    /// Ids under which the phrase was given.
     ids: Vec<usize>,
-    /// Where its window lies; `None` where the automaton has it.
+    /// Offset of its window; `None` if the automaton finds the phrase.
     window: Option<usize>,
 }
 
-impl Search {
+impl PhraseSearch {
     pub(crate) fn new(texts: &[String]) -> Self {
         let mut known: BTreeMap<&str, usize> = BTreeMap::new();
         let mut phrases: Vec<Phrase> = Vec::new();
@@ -65,13 +63,13 @@ impl Search {
             }
         }
         let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
-        let mut filter = Filter::new(phrases.len());
+        let mut filter = WindowFilter::new(phrases.len());
         let mut rest = Vec::new();
         for (at, phrase) in phrases.iter_mut().enumerate() {
             let tried = windows(&phrase.text).take(TRIED).enumerate();
             let rarest = tried.min_by_key(|(_, window)| counts.get(window).copied());
             let rarest = rarest.filter(|(_, window)| {
-                places.get(window).is_none_or(|shared| shared.len() < MOST_SHARED)
+                places.get(window).is_none_or(|shared| shared.len() < MAX_SHARED)
             });
             match rarest {
                 Some((place, window)) => {
@@ -83,24 +81,24 @@ impl Search {
             }
         }
         let patterns = rest.iter().filter_map(|at| Some(&phrases.get(*at)?.text));
-        // It refuses only more phrases than could be held here.
+        // Building fails only with more phrases than fit into memory here.
         let automaton = AhoCorasick::builder().match_kind(MatchKind::Standard).build(patterns).ok();
         Self { phrases, by_id, windows: places, filter, automaton, rest }
     }
 
-    /// The ids of all phrases that stand in a text.
+    /// Returns the ids of all phrases in a text.
     pub(crate) fn all(&self, text: &str) -> BTreeSet<usize> {
         let mut open = vec![true; self.phrases.len()];
         self.run(text, &mut open, &mut |_, _| true)
     }
 
-    /// The same among some.
+    /// Returns the ids among `wanted` whose phrases are in a text.
     pub(crate) fn some(&self, text: &str, wanted: &[usize]) -> BTreeSet<usize> {
         self.each(text, wanted, |_, _| true)
     }
 
-    /// Hands every place of a wanted phrase out, until it is taken; gives what
-    /// was taken.
+    /// Passes every position of a wanted phrase to `take` until it returns true, and returns the
+    /// ids for which it did.
     pub(crate) fn each(
         &self,
         text: &str,
@@ -117,7 +115,7 @@ impl Search {
         }
         let mut found = self.run(text, &mut open, &mut |ids, place| {
             let own = ids.iter().filter(|id| wanted.contains(id));
-            // Each of them is told.
+            // Call `take` for each of the ids.
             own.filter(|id| take(**id, place.clone())).count() != 0
         });
         found.retain(|id| wanted.contains(id));
@@ -176,7 +174,7 @@ impl Search {
         out
     }
 
-    /// Where a phrase stands whose window lies at `at`.
+    /// Returns the position of a phrase whose window is at `at`.
     fn place_of(&self, text: &str, phrase: usize, at: usize) -> Option<Range<usize>> {
         let phrase = self.phrases.get(phrase)?;
         let start = at.checked_sub(phrase.window?)?;
@@ -185,21 +183,21 @@ impl Search {
     }
 }
 
-/// Every eight bytes of a text, as numbers.
+/// Returns every sequence of eight bytes of a text as a number.
 fn windows(text: &str) -> impl Iterator<Item = u64> {
     let number = |bytes: &[u8]| bytes.first_chunk().map_or(0, |chunk| u64::from_le_bytes(*chunk));
     text.as_bytes().windows(WINDOW).map(number)
 }
 
-/// Lets through what was added and little else.
+/// A Bloom filter: accepts all added windows and few others.
 #[derive(Debug)]
-struct Filter {
+struct WindowFilter {
     bits: Vec<u64>,
     shift: u32,
 }
 
-impl Filter {
-    /// With about a hundred bits for each, and small enough to stay near.
+impl WindowFilter {
+    /// Uses about a hundred bits per window, within the size of the processor cache.
     fn new(n: usize) -> Self {
         let n_bits = (n.saturating_mul(64)).next_power_of_two().clamp(1 << 12, 1 << 24);
         Self { bits: vec![0; n_bits / 64], shift: 64 - n_bits.trailing_zeros() }
@@ -224,7 +222,7 @@ impl Filter {
 }
 
 #[cfg(test)]
-#[expect(clippy::indexing_slicing, reason = "a test may stop")]
+#[expect(clippy::indexing_slicing, reason = "tests may panic")]
 mod tests {
     use proptest::prelude::*;
 
@@ -232,11 +230,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ours_every_road_finds_the_same(
+        fn filter_and_automaton_find_the_same(
             phrases in prop::collection::vec("[ab]{0,14}", 0..80),
             text in "[ab]{0,120}",
         ) {
-            let search = Search::new(&phrases);
+            let search = PhraseSearch::new(&phrases);
             let naive = |id: &usize| !phrases[*id].is_empty() && text.contains(&phrases[*id]);
             let expected: BTreeSet<usize> = (0..phrases.len()).filter(naive).collect();
             prop_assert_eq!(&search.all(&text), &expected);
@@ -254,10 +252,10 @@ mod tests {
     }
 
     #[test]
-    fn ours_many_that_share_everything_take_the_automaton() {
+    fn phrases_without_rare_window_use_the_automaton() {
         let phrases: Vec<String> = (0..100).map(|n| "x".repeat(20 + n)).collect();
-        let search = Search::new(&phrases);
-        assert!(search.rest.len() == phrases.len() - MOST_SHARED);
+        let search = PhraseSearch::new(&phrases);
+        assert!(search.rest.len() == phrases.len() - MAX_SHARED);
         assert_eq!(search.all(&"x".repeat(60)).len(), 41);
     }
 }

@@ -1,10 +1,8 @@
-//! What each step on the way from a page to its reader loses (SPX-066).
+//! Traces which markers each step between a page and its reader loses (SPX-066).
 //!
-//! Texts of the steps come from the caller; [`trace`] tells which markers of an
-//! entity stand in each. Everything is a function of the texts.
-//!
-//! A step that does not exist for a page (it has no twin, no summary) is told
-//! apart from one that loses everything.
+//! Input: the texts of all steps, from the caller. Output: the markers in each text. A step that
+//! does not exist for a page, such as a missing Markdown twin, is distinguished from a step that
+//! loses all markers.
 
 mod chart;
 mod plain;
@@ -12,38 +10,36 @@ mod table;
 
 use std::collections::BTreeSet;
 
-use rutter_page::{Block, Page, Tree};
+use rutter_page::{Block, JsonTree, Page};
 use rutter_spxi::MarkerStatus;
 
-use crate::fold::{Breaks, collapse};
-use crate::markers::{Markers, Places, strings_of};
+use crate::fold::{LineBreaks, collapse};
+use crate::markers::{MarkerSearch, PageTexts, strings_of};
 
 pub(crate) use plain::of_markdown;
 pub(crate) use table::push_rows;
 
-/// A step on the way from a page to its reader.
+/// A step between a page and its reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Stage {
-    /// The served document, all of it: text without tags, values of attributes,
-    /// scripts, comments.
+pub enum PathStage {
+    /// The whole served document: text without tags, attribute values, scripts and comments.
     Html,
-    /// What people see (D70). A text that is only near does not survive.
+    /// The visible text (D70). Only verbatim matches count.
     Visible,
-    /// The first characters of what people see: what an agent has left that
-    /// cuts the page there.
+    /// The first characters of the visible text, for an agent that truncates the page there.
     Cut(usize),
-    /// The blocks of the SCP page, each by itself.
+    /// The blocks of the SCP page, one by one.
     Blocks,
-    /// The Markdown twin without its marks, block by block.
+    /// The Markdown twin without its syntax, block by block.
     Twin,
     /// The summary in the ARC sitemap.
     Summary,
-    /// The kernel of the site.
+    /// The kernel summary of the site.
     Kernel,
 }
 
-impl Stage {
-    /// Every step, in the order in which they are shown.
+impl PathStage {
+    /// All steps in display order.
     pub const ALL: [Self; 10] = [
         Self::Html,
         Self::Visible,
@@ -57,7 +53,7 @@ impl Stage {
         Self::Kernel,
     ];
 
-    /// Its word.
+    /// Returns the keyword of the step.
     pub fn word(self) -> String {
         match self {
             Self::Html => "html".to_owned(),
@@ -72,150 +68,154 @@ impl Stage {
     }
 }
 
-/// The texts of one page; what does not exist is `None`.
+/// Texts of one page. A text that does not exist is `None`.
 #[derive(Debug, Clone, Default)]
-pub struct Texts<'t> {
-    /// The document as it is served.
+pub struct PathTexts<'t> {
+    /// The served document.
     pub document: Option<&'t str>,
-    /// What people see, what is said in the head, and JSON-LD.
-    pub places: Option<Places<'t>>,
-    /// The page as blocks.
+    /// Visible text, metadata of the head, and JSON-LD.
+    pub places: Option<PageTexts<'t>>,
+    /// The SCP page.
     pub page: Option<&'t Page<'t>>,
     /// The Markdown twin.
     pub twin: Option<&'t str>,
-    /// `ai_summary`.
+    /// The member `ai_summary` of the ARC sitemap.
     pub summary: Option<&'t str>,
-    /// The summary of the site's kernel.
+    /// The kernel summary of the site.
     pub kernel: Option<&'t str>,
 }
 
-/// What became of the markers of one entity.
+/// Survival of the markers of one entity.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Survival {
+pub struct EntitySurvival {
     /// The name of the entity.
     pub name: String,
-    /// Its page.
+    /// URL of its page.
     pub url: String,
-    /// Its markers, in their order.
-    pub markers: Vec<Traced>,
+    /// Its markers, in the order of the index.
+    pub markers: Vec<MarkerTrace>,
 }
 
-/// What became of a marker.
+/// Survival of one marker.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Traced {
-    /// The marker, white space collapsed.
+pub struct MarkerTrace {
+    /// The marker with collapsed white space.
     pub text: String,
-    /// What is said of it on the page (D70).
+    /// Its status on the page (D70).
     pub status: MarkerStatus,
-    /// Whether each step of [`Stage::ALL`] keeps it; `None` for a step that
-    /// does not exist.
-    pub kept: [Option<bool>; Stage::ALL.len()],
+    /// Whether each step of [`PathStage::ALL`] keeps the marker; `None` for a step that does not
+    /// exist.
+    pub kept: [Option<bool>; PathStage::ALL.len()],
 }
 
-impl Traced {
-    /// Whether a step keeps it; `None` where there is no such step.
-    pub fn kept_by(&self, stage: Stage) -> Option<bool> {
-        let mut stages = Stage::ALL.iter().zip(&self.kept);
+impl MarkerTrace {
+    /// Returns whether a step keeps the marker; `None` for a step that does not exist.
+    pub fn kept_by(&self, stage: PathStage) -> Option<bool> {
+        let mut stages = PathStage::ALL.iter().zip(&self.kept);
         stages.find(|(it, _)| **it == stage).and_then(|(_, kept)| *kept)
     }
 
-    /// The first step that loses it.
-    pub fn first_lost(&self) -> Option<Stage> {
-        let mut stages = Stage::ALL.iter().zip(&self.kept);
+    /// Returns the first step that loses the marker.
+    pub fn first_lost(&self) -> Option<PathStage> {
+        let mut stages = PathStage::ALL.iter().zip(&self.kept);
         stages.find(|(_, kept)| **kept == Some(false)).map(|(stage, _)| *stage)
     }
 }
 
-/// How many markers a step keeps, of how many.
+/// Number of kept markers out of a total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Share {
-    /// Kept.
+pub struct KeptShare {
+    /// Number of kept markers.
     pub kept: usize,
-    /// Of so many.
+    /// Total number of markers.
     pub of: usize,
 }
 
-impl Share {
-    /// From 0 to 1; nothing lost of nothing is 1.
-    #[expect(clippy::cast_precision_loss, reason = "nobody has 2^52 markers")]
+impl KeptShare {
+    /// Returns the share from 0 to 1; 1 if there are no markers.
+    #[expect(clippy::cast_precision_loss, reason = "there are fewer than 2^52 markers")]
     pub fn value(self) -> f64 {
         if self.of == 0 { 1.0 } else { self.kept as f64 / self.of as f64 }
     }
 }
 
-impl std::fmt::Display for Share {
+impl std::fmt::Display for KeptShare {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}/{}", self.kept, self.of)
     }
 }
 
-/// Follows the markers of one entity through the texts of its page.
+/// Traces the markers of one entity through the texts of its page.
 ///
 /// ```
-/// # use rutter_survival::{Markers, Places, Stage, Texts, trace};
-/// let markers = Markers::new(["built in 1890", "tide clock"]);
-/// let places = Places { visible: "The house was built in 1890.\nIts tide\nclock", ..Places::default() };
-/// let texts = Texts { places: Some(places), summary: Some("An old house."), ..Texts::default() };
+/// # use rutter_survival::{MarkerSearch, PageTexts, PathStage, PathTexts, trace};
+/// let markers = MarkerSearch::new(["built in 1890", "tide clock"]);
+/// let places = PageTexts { visible: "The house was built in 1890.\nIts tide\nclock", ..PageTexts::default() };
+/// let texts = PathTexts { places: Some(places), summary: Some("An old house."), ..PathTexts::default() };
 /// let survival = trace(&markers, ("Tide House", "https://tide.example/"), &[0, 1], &texts);
-/// assert_eq!(survival.markers[0].first_lost(), Some(Stage::Summary));
-/// assert_eq!(survival.markers[1].first_lost(), Some(Stage::Visible));
-/// assert_eq!(survival.share(Stage::Visible).unwrap().to_string(), "1/2");
-/// assert!(survival.share(Stage::Twin).is_none());
+/// assert_eq!(survival.markers[0].first_lost(), Some(PathStage::Summary));
+/// assert_eq!(survival.markers[1].first_lost(), Some(PathStage::Visible));
+/// assert_eq!(survival.share(PathStage::Visible).unwrap().to_string(), "1/2");
+/// assert!(survival.share(PathStage::Twin).is_none());
 /// ```
 pub fn trace(
-    markers: &Markers,
+    markers: &MarkerSearch,
     (name, url): (&str, &str),
     wanted: &[usize],
-    texts: &Texts<'_>,
-) -> Survival {
-    let stages = Stage::ALL.map(|stage| standing(markers, stage, texts));
+    texts: &PathTexts<'_>,
+) -> EntitySurvival {
+    let stages = PathStage::ALL.map(|stage| find_kept(markers, stage, texts));
     let statuses = match &texts.places {
-        Some(places) => markers.look(wanted, places),
+        Some(places) => markers.classify(wanted, places),
         None => vec![MarkerStatus::Absent; wanted.len()],
     };
-    let traced = wanted.iter().zip(statuses).map(|(id, status)| Traced {
+    let traced = wanted.iter().zip(statuses).map(|(id, status)| MarkerTrace {
         text: markers.text(*id).to_owned(),
         status,
         kept: stages.each_ref().map(|standing| Some(standing.as_ref()?.contains(id))),
     });
-    Survival { name: name.to_owned(), url: url.to_owned(), markers: traced.collect() }
+    EntitySurvival { name: name.to_owned(), url: url.to_owned(), markers: traced.collect() }
 }
 
-/// The markers a step keeps.
-fn standing(markers: &Markers, stage: Stage, texts: &Texts<'_>) -> Option<BTreeSet<usize>> {
+/// Returns the markers that a step keeps.
+fn find_kept(
+    markers: &MarkerSearch,
+    stage: PathStage,
+    texts: &PathTexts<'_>,
+) -> Option<BTreeSet<usize>> {
     let visible = texts.places.as_ref().map(|places| places.visible);
     match stage {
-        Stage::Html => {
+        PathStage::Html => {
             let mut all = BTreeSet::new();
             for reading in plain::of_document(texts.document?) {
-                all.extend(markers.standing(&reading));
+                all.extend(markers.find_in_blocks(&reading));
             }
-            // What a parser makes of the document knows more names of letters.
+            // The parsed document knows more character references.
             if let Some(places) = &texts.places {
-                all.extend(markers.standing(places.visible));
+                all.extend(markers.find_in_blocks(places.visible));
                 let strings = strings_of(&places.json_ld);
                 let lines = places.metas.iter().copied().chain(strings.iter().map(String::as_str));
-                all.extend(markers.standing_in_any(lines));
+                all.extend(markers.find_in_any_line(lines));
             }
             Some(all)
         }
-        Stage::Visible => visible.map(|text| markers.standing(text)),
-        Stage::Cut(most) => visible.map(|text| {
-            let text = collapse(text, Breaks::End);
+        PathStage::Visible => visible.map(|text| markers.find_in_blocks(text)),
+        PathStage::Cut(most) => visible.map(|text| {
+            let text = collapse(text, LineBreaks::End);
             let end = text.char_indices().nth(most).map_or(text.len(), |(end, _)| end);
-            markers.standing(text.get(..end).unwrap_or(&text))
+            markers.find_in_blocks(text.get(..end).unwrap_or(&text))
         }),
-        Stage::Blocks => {
+        PathStage::Blocks => {
             let pieces: Vec<String> = texts.page?.content.iter().flat_map(pieces).collect();
-            Some(markers.standing_in_any(pieces.iter().map(String::as_str)))
+            Some(markers.find_in_any_line(pieces.iter().map(String::as_str)))
         }
-        Stage::Twin => texts.twin.map(|twin| markers.standing(&of_markdown(twin))),
-        Stage::Summary => texts.summary.map(|text| markers.standing_in_line(text)),
-        Stage::Kernel => texts.kernel.map(|text| markers.standing_in_line(text)),
+        PathStage::Twin => texts.twin.map(|twin| markers.find_in_blocks(&of_markdown(twin))),
+        PathStage::Summary => texts.summary.map(|text| markers.find_in_line(text)),
+        PathStage::Kernel => texts.kernel.map(|text| markers.find_in_line(text)),
     }
 }
 
-/// What of a block is read in one go.
+/// Returns the parts of a block that are read as units.
 fn pieces(block: &Block<'_>) -> Vec<String> {
     let paragraphs = |text: &str| text.split("\n\n").map(str::to_owned).collect::<Vec<_>>();
     match block {
@@ -234,89 +234,90 @@ fn pieces(block: &Block<'_>) -> Vec<String> {
     }
 }
 
-impl Survival {
-    /// What a step keeps; `None` where there is no such step.
-    pub fn share(&self, stage: Stage) -> Option<Share> {
+impl EntitySurvival {
+    /// Returns what a step keeps; `None` for a step that does not exist.
+    pub fn share(&self, stage: PathStage) -> Option<KeptShare> {
         let mut share = None;
         for kept in self.markers.iter().filter_map(|marker| marker.kept_by(stage)) {
-            let share: &mut Share = share.get_or_insert_default();
+            let share: &mut KeptShare = share.get_or_insert_default();
             share.kept += usize::from(kept);
             share.of += 1;
         }
         share
     }
 
-    fn to_tree(&self) -> Tree {
+    fn to_tree(&self) -> JsonTree {
         let markers = self.markers.iter().map(|marker| {
             let mut members = vec![
-                ("text".to_owned(), Tree::text(marker.text.as_str())),
-                ("status".to_owned(), Tree::text(marker.status.word())),
+                ("text".to_owned(), JsonTree::text(marker.text.as_str())),
+                ("status".to_owned(), JsonTree::text(marker.status.word())),
             ];
             if let MarkerStatus::Near(found) = &marker.status {
-                members.push(("found".to_owned(), Tree::text(found.as_str())));
+                members.push(("found".to_owned(), JsonTree::text(found.as_str())));
             }
-            let stages = Stage::ALL
+            let stages = PathStage::ALL
                 .iter()
                 .zip(&marker.kept)
-                .map(|(stage, kept)| (stage.word(), kept.map_or(Tree::Null, Tree::Bool)));
-            members.push(("stages".to_owned(), Tree::Map(stages.collect())));
-            let lost = marker.first_lost().map_or(Tree::Null, |stage| Tree::text(stage.word()));
+                .map(|(stage, kept)| (stage.word(), kept.map_or(JsonTree::Null, JsonTree::Bool)));
+            members.push(("stages".to_owned(), JsonTree::Map(stages.collect())));
+            let lost =
+                marker.first_lost().map_or(JsonTree::Null, |stage| JsonTree::text(stage.word()));
             members.push(("first_lost".to_owned(), lost));
-            Tree::Map(members)
+            JsonTree::Map(members)
         });
-        let markers = Tree::List(markers.collect());
-        Tree::Map(vec![
-            ("name".to_owned(), Tree::text(self.name.as_str())),
-            ("url".to_owned(), Tree::text(self.url.as_str())),
+        let markers = JsonTree::List(markers.collect());
+        JsonTree::Map(vec![
+            ("name".to_owned(), JsonTree::text(self.name.as_str())),
+            ("url".to_owned(), JsonTree::text(self.url.as_str())),
             ("stages".to_owned(), stages_tree(|stage| self.share(stage))),
             ("markers".to_owned(), markers),
         ])
     }
 }
 
-fn stages_tree(share: impl Fn(Stage) -> Option<Share>) -> Tree {
-    let stages = Stage::ALL.iter().map(|stage| {
-        let value = share(*stage).map_or(Tree::Null, |share| {
-            Tree::Map(vec![
-                ("kept".to_owned(), Tree::Number(share.kept.to_string())),
-                ("of".to_owned(), Tree::Number(share.of.to_string())),
+fn stages_tree(share: impl Fn(PathStage) -> Option<KeptShare>) -> JsonTree {
+    let stages = PathStage::ALL.iter().map(|stage| {
+        let value = share(*stage).map_or(JsonTree::Null, |share| {
+            JsonTree::Map(vec![
+                ("kept".to_owned(), JsonTree::Number(share.kept.to_string())),
+                ("of".to_owned(), JsonTree::Number(share.of.to_string())),
             ])
         });
         (stage.word(), value)
     });
-    Tree::Map(stages.collect())
+    JsonTree::Map(stages.collect())
 }
 
-/// What became of the markers of a site.
+/// Survival of the markers of a site.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Survivals {
-    /// Entity by entity.
-    pub entities: Vec<Survival>,
+pub struct SiteSurvival {
+    /// Results per entity.
+    pub entities: Vec<EntitySurvival>,
 }
 
-impl Survivals {
-    /// What a step keeps of all markers of entities that have it.
-    pub fn share(&self, stage: Stage) -> Option<Share> {
+impl SiteSurvival {
+    /// Returns what a step keeps of all markers of entities that have the step.
+    pub fn share(&self, stage: PathStage) -> Option<KeptShare> {
         let shares = self.entities.iter().filter_map(|entity| entity.share(stage));
-        shares.reduce(|sum, next| Share { kept: sum.kept + next.kept, of: sum.of + next.of })
+        shares.reduce(|sum, next| KeptShare { kept: sum.kept + next.kept, of: sum.of + next.of })
     }
 
-    /// Everything as JSON.
-    pub fn to_json(&self) -> Tree {
-        let entities = self.entities.iter().map(Survival::to_tree).collect();
-        Tree::Map(vec![
+    /// Returns the results as JSON.
+    pub fn to_json(&self) -> JsonTree {
+        let entities = self.entities.iter().map(EntitySurvival::to_tree).collect();
+        JsonTree::Map(vec![
             ("stages".to_owned(), stages_tree(|stage| self.share(stage))),
-            ("entities".to_owned(), Tree::List(entities)),
+            ("entities".to_owned(), JsonTree::List(entities)),
         ])
     }
 
-    /// A table for people: a row for each entity, a column for each step; then
-    /// the markers that were lost on the way.
+    /// Returns the results as a table with a line per entity and a column per step, followed by
+    /// the lost markers.
     pub fn to_table(&self) -> String {
         table::of(self)
     }
 
-    /// A chart of what each step keeps.
+    /// Returns an SVG chart of what each step keeps.
     pub fn to_svg(&self) -> String {
         chart::of(self)
     }

@@ -1,87 +1,90 @@
-//! A spool becomes part of the replica, or nothing does.
+//! Verifies a downloaded collection and commits it, completely or not at all.
 //!
-//! Line 1 is held against its advert, pages go to a staging as the reader
-//! lends them, and only the reader's receipt lets the staging be committed.
-//! Blocking: whoever calls it gives it a thread.
-//!
-//! Refuses: what contradicts its advert, comes from the future or is a replay,
-//! does not start where the section stands, or deletes too much at once.
+//! Input: a spool file and its advert. Output: an [`ApplyResult`]. Line 1 is compared with
+//! the advert, pages are staged while they are read, and only the receipt of the reader
+//! lets the staging be committed. Blocking: call it on a thread of its own. Rejects
+//! collections that contradict their advert, come from the future, are a replay, do not
+//! continue from the state of the section, or delete too much at once.
 
 use std::fs::File;
 use std::path::Path;
 
-use rutter_finding::{Finding, FindingSink, Mode as Judging, Place, Refusal, Report, quoted};
+use rutter_finding::{Finding, FindingSink, Place, Refusal, Report, Strictness as Judging, quoted};
 use rutter_page::{PageUrl, Timestamp};
-use rutter_scp::advert::{self, Collection};
-use rutter_scp::merge::{self, Age, Fit};
-use rutter_scp::{Limits, MassDeletion, Options, ReadError, Reader, Receipt, Threads, rules};
+use rutter_scp::advert::{self, AdvertisedCollection};
+use rutter_scp::merge::{self, CollectionAge, DeltaFit};
+use rutter_scp::{
+    CollectionReader, Limits, MassDeletionPolicy, ReadError, ReadOptions, ReadReceipt,
+    ReaderThreads, rules,
+};
 use rutter_store::{
-    Begin, Cause, Claim, CommitError, Finish, Item, Lease, Mode, Outlook, Quota, Section, Source,
-    StageError, Staging, Store, Validator, links,
+    ClaimedState, CommitError, CommitOptions, CommitSummary, Lease, PageSource, Quota,
+    RemovalCause, Section, StageError, StagedPage, Staging, StagingMode, StagingOptions, Store,
+    Validator, continues_section,
 };
 
-use crate::gate::Gate;
-use crate::keys::Keys;
+use crate::page_policy::PagePolicy;
+use crate::url_set::UrlSet;
 
-/// What is to be applied, and on which conditions.
-pub(crate) struct Applying<'a> {
+/// A collection to apply, with all conditions.
+pub(crate) struct ApplyJob<'a> {
     pub(crate) store: &'a dyn Store,
     pub(crate) lease: &'a Lease,
-    pub(crate) gate: &'a Gate,
-    /// What the sitemap says of it.
-    pub(crate) advert: &'a Collection,
+    pub(crate) page_policy: &'a PagePolicy,
+    /// The advert of the sitemap.
+    pub(crate) advert: &'a AdvertisedCollection,
     pub(crate) path: &'a Path,
     pub(crate) length: u64,
     pub(crate) validators: &'a rutter_fetch::Validators,
     pub(crate) quota: Quota,
-    pub(crate) mass_deletion: MassDeletion,
-    /// Sections that are no longer followed, once this is in.
+    pub(crate) mass_deletion: MassDeletionPolicy,
+    /// Sections that are no longer followed after this commit.
     pub(crate) unfollow: &'a [String],
-    /// Whether a chain that does not hold was met before: then deltas are
-    /// taken as a plain publisher's.
+    /// Whether the chain is known to be broken. Then deltas are applied as those of a plain
+    /// publisher.
     pub(crate) is_plain: bool,
     pub(crate) now: Timestamp,
 }
 
-/// What was applied.
+/// Result of applying a collection.
 #[derive(Debug)]
-pub(crate) struct Applied {
-    /// `None` where it holds nothing new.
-    pub(crate) outlook: Option<Outlook>,
+pub(crate) struct ApplyResult {
+    /// `None` if the collection has nothing new.
+    pub(crate) outlook: Option<CommitSummary>,
     pub(crate) findings: Report,
-    /// The pages it holds, and those it names as removed.
-    pub(crate) brought: Keys,
-    pub(crate) removed: Keys,
+    /// Keys of the pages in the collection, and of those it removes.
+    pub(crate) delivered: UrlSet,
+    pub(crate) removed: UrlSet,
     pub(crate) is_snapshot: bool,
-    /// Removals of a delta that were ignored, because nothing proves them.
+    /// Number of removals that were ignored because nothing proves them.
     pub(crate) n_ignored: u64,
 }
 
-impl Applied {
-    /// A collection without anything new.
+impl ApplyResult {
+    /// Result for a collection without anything new.
     fn nothing(findings: Report) -> Self {
         Self {
             outlook: None,
             findings,
-            brought: Keys::default(),
-            removed: Keys::default(),
+            delivered: UrlSet::default(),
+            removed: UrlSet::default(),
             is_snapshot: false,
             n_ignored: 0,
         }
     }
 }
 
-/// Whether pages that a delta names as removed are removed.
+/// What happens to pages that a delta names as removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Removals {
-    /// They are; where the delta does not start from the state of the section,
-    /// only if its own state is proved.
-    Taken,
-    /// They are not: nothing proves them.
-    Ignored,
+enum RemovalMode {
+    /// They are removed. If the delta does not start from the state of the section, its own
+    /// state must be proved.
+    Apply,
+    /// They are kept: nothing proves the removal.
+    Ignore,
 }
 
-/// Why nothing was.
+/// Why a collection was not applied.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ApplyError {
     #[error(transparent)]
@@ -90,7 +93,7 @@ pub(crate) enum ApplyError {
     Refused(#[from] Refusal),
     #[error("generated {0}, which is in the future")]
     Future(Timestamp),
-    #[error("generated {0}, which is so long ago that it may be a replay")]
+    #[error("generated {0}, which is so old that it may be a replay")]
     Past(Timestamp),
     #[error("changes before {0} are missing: a snapshot is needed")]
     Gap(Timestamp),
@@ -104,39 +107,44 @@ pub(crate) enum ApplyError {
     Query(#[from] rutter_store::QueryError),
 }
 
-/// Verifies a spool and commits it.
+/// Verifies a spool file and commits it.
 ///
-/// A delta whose `from` is not our state is applied like a plain one, which
-/// removes nothing, unless its `state` comes out with its removals (D95).
-pub(crate) fn apply(job: &Applying<'_>) -> Result<Applied, ApplyError> {
-    match apply_with(job, Removals::Taken)? {
+/// A delta whose `from` is not the state of the replica is applied like a plain one, which
+/// removes nothing, unless its `state` is reached with its removals (D95).
+pub(crate) fn apply(job: &ApplyJob<'_>) -> Result<ApplyResult, ApplyError> {
+    match apply_with(job, RemovalMode::Apply)? {
         Some(applied) => Ok(applied),
-        None => apply_with(job, Removals::Ignored)?.ok_or(ApplyError::Broken),
+        None => apply_with(job, RemovalMode::Ignore)?.ok_or(ApplyError::Broken),
     }
 }
 
-/// The same; `None` where the removals are not proved and have to be ignored.
-fn apply_with(job: &Applying<'_>, removals: Removals) -> Result<Option<Applied>, ApplyError> {
+/// Applies with one handling of removals. Returns `None` if the removals are not proved and
+/// have to be ignored.
+fn apply_with(
+    job: &ApplyJob<'_>,
+    removals: RemovalMode,
+) -> Result<Option<ApplyResult>, ApplyError> {
     let mut findings = Report::new(Judging::Lenient);
     let mut reader = open(job, &mut findings)?;
     let header = reader.header().clone();
     advert::compare(job.advert, &header, None, &mut findings)?;
-    match merge::age(header.generated, job.now) {
-        Age::Fine => {}
-        Age::Future => return Err(ApplyError::Future(header.generated)),
-        Age::Past => return Err(ApplyError::Past(header.generated)),
+    match merge::classify_age(header.generated, job.now) {
+        CollectionAge::Fine => {}
+        CollectionAge::Future => return Err(ApplyError::Future(header.generated)),
+        CollectionAge::Past => return Err(ApplyError::Past(header.generated)),
     }
-    let before = section(job, &header.section)?;
+    let before = find_section(job, &header.section)?;
     let chain = header.chain.as_ref();
-    let is_linked = before.as_ref().zip(chain).is_some_and(|(before, chain)| links(before, chain));
+    let is_linked =
+        before.as_ref().zip(chain).is_some_and(|(before, chain)| continues_section(before, chain));
     if let Some(since) = header.kind.since() {
         let Some(before) = &before else { return Err(ApplyError::Gap(since)) };
-        match merge::fit(before.mark, since, header.generated) {
-            Fit::Covered => {
-                return Ok(Some(Applied::nothing(findings)));
+        match merge::fit_delta(before.mark, since, header.generated) {
+            DeltaFit::Covered => {
+                return Ok(Some(ApplyResult::nothing(findings)));
             }
-            Fit::Gap => return Err(ApplyError::Gap(since)),
-            Fit::Applies => {}
+            DeltaFit::Gap => return Err(ApplyError::Gap(since)),
+            DeltaFit::Applies => {}
         }
         if chain.is_some() && before.is_proved && !is_linked && !job.is_plain {
             return Err(ApplyError::Broken);
@@ -144,24 +152,28 @@ fn apply_with(job: &Applying<'_>, removals: Removals) -> Result<Option<Applied>,
     }
     let mut staging = job.store.stage(
         job.lease,
-        Begin {
+        StagingOptions {
             section: &header.section,
-            mode: if header.kind.since().is_some() { Mode::Delta } else { Mode::Snapshot },
+            mode: if header.kind.since().is_some() {
+                StagingMode::Delta
+            } else {
+                StagingMode::Snapshot
+            },
             generated: header.generated,
-            source: Source::Scp,
+            source: PageSource::Scp,
             quota: job.quota,
             now: job.now,
         },
     )?;
-    let brought = fill(job, &mut reader, staging.as_mut(), &mut findings)?;
-    let mut removed = Keys::default();
+    let delivered = stage_pages(job, &mut reader, staging.as_mut(), &mut findings)?;
+    let mut removed = UrlSet::default();
     let gone = chain.map_or(&[][..], |chain| &chain.removed);
-    let taken = if removals == Removals::Taken { gone } else { &[] };
+    let taken = if removals == RemovalMode::Apply { gone } else { &[] };
     for url in taken {
         match PageUrl::parse(url.as_str()) {
-            Ok(url) if job.gate.is_ours(url.key()) => {
+            Ok(url) if job.page_policy.is_site_url(url.key()) => {
                 removed.insert(url.key());
-                staging.remove(url.key(), Cause::Removed)?;
+                staging.remove(url.key(), RemovalCause::Removed)?;
             }
             _ => findings.report(Finding::new(&rules::ADVERT_DIFFERS, Place::line(1), quoted(url))),
         }
@@ -171,8 +183,8 @@ fn apply_with(job: &Applying<'_>, removals: Removals) -> Result<Option<Applied>,
     }
     let receipt = reader.finish_again(|| File::open(job.path), &mut findings)?;
     advert::compare(job.advert, &header, Some(&receipt), &mut findings)?;
-    hint(job, &receipt, &mut findings);
-    let mut finish = Finish::of_receipt(&job.advert.url, &receipt, before.as_ref(), job.now);
+    check_etag(job, &receipt, &mut findings);
+    let mut finish = CommitOptions::of_receipt(&job.advert.url, &receipt, before.as_ref(), job.now);
     finish.mass_deletion = job.mass_deletion;
     finish.validator = Some(Validator {
         url: job.advert.url.clone(),
@@ -180,14 +192,14 @@ fn apply_with(job: &Applying<'_>, removals: Removals) -> Result<Option<Applied>,
         last_modified: job.validators.last_modified.clone(),
         checked: job.now,
     });
-    // A state cannot be proved over pages that could not be read.
+    // No state can be proved if lines were skipped.
     if 0 < receipt.tally.skipped {
         finish.claim = None;
     }
     let is_snapshot = header.kind.since().is_none();
     if let Some(chain) = chain.filter(|_| !is_snapshot && !is_linked) {
-        let claim = Claim { state: chain.state, pages: chain.pages };
-        let outlook = staging.outlook(Some(&claim))?;
+        let claim = ClaimedState { state: chain.state, pages: chain.pages };
+        let outlook = staging.preview(Some(&claim))?;
         let is_proved = outlook.state == claim.state && outlook.after == claim.pages;
         if is_proved && receipt.tally.skipped == 0 {
             finish.claim = Some(claim);
@@ -197,34 +209,47 @@ fn apply_with(job: &Applying<'_>, removals: Removals) -> Result<Option<Applied>,
     }
     let outlook = staging.commit(&finish)?;
     let n_ignored = (gone.len() - taken.len()) as u64;
-    Ok(Some(Applied { outlook: Some(outlook), findings, brought, removed, is_snapshot, n_ignored }))
+    Ok(Some(ApplyResult {
+        outlook: Some(outlook),
+        findings,
+        delivered,
+        removed,
+        is_snapshot,
+        n_ignored,
+    }))
 }
 
-/// Opens a spool.
-pub(crate) fn open(job: &Applying<'_>, sink: &mut dyn FindingSink) -> Result<Reader, ReadError> {
+/// Opens the spool file.
+pub(crate) fn open(
+    job: &ApplyJob<'_>,
+    sink: &mut dyn FindingSink,
+) -> Result<CollectionReader, ReadError> {
     let file = File::open(job.path)?;
     let limits = Limits::DEFAULT;
-    Reader::open(file, Options { limits, size: Some(job.length), threads: Threads::Two }, sink)
+    CollectionReader::open(
+        file,
+        ReadOptions { limits, size: Some(job.length), threads: ReaderThreads::Two },
+        sink,
+    )
 }
 
-fn section(job: &Applying<'_>, name: &str) -> Result<Option<Section>, ApplyError> {
+fn find_section(job: &ApplyJob<'_>, name: &str) -> Result<Option<Section>, ApplyError> {
     let sections = job.store.sections(job.lease.publisher)?;
     Ok(sections.into_iter().find(|section| section.name == name))
 }
 
-/// Hands every page over, without its words where the gate says so; gives
-/// their keys.
-pub(crate) fn fill(
-    job: &Applying<'_>,
-    reader: &mut Reader,
+/// Stages every page, without content if the page policy says so. Returns their keys.
+pub(crate) fn stage_pages(
+    job: &ApplyJob<'_>,
+    reader: &mut CollectionReader,
     staging: &mut dyn Staging,
     sink: &mut dyn FindingSink,
-) -> Result<Keys, ApplyError> {
-    let mut keys = Keys::default();
+) -> Result<UrlSet, ApplyError> {
+    let mut keys = UrlSet::default();
     while let Some(mut batch) = reader.batch(sink)? {
         while let Some(record) = batch.next_page(sink)? {
-            let mut item = Item::of_record(&record);
-            item.withheld = job.gate.judge_page(item.key, item.language);
+            let mut item = StagedPage::of_record(&record);
+            item.withheld = job.page_policy.withheld_reason_of(item.key, item.language);
             if !keys.insert(item.key) {
                 let place = Place::pointer(record.line, "/url");
                 sink.report(Finding::new(&rules::DUPLICATE_PAGE, place, quoted(item.key)));
@@ -235,9 +260,9 @@ pub(crate) fn fill(
     Ok(keys)
 }
 
-/// A tag that holds a checksum is a second look (SCP-165); other servers use
-/// other tags, so a difference is only told.
-fn hint(job: &Applying<'_>, receipt: &Receipt, sink: &mut dyn FindingSink) {
+/// Compares a checksum in the `ETag` (SCP-165). Other servers use other tags, so a difference
+/// is only reported.
+fn check_etag(job: &ApplyJob<'_>, receipt: &ReadReceipt, sink: &mut dyn FindingSink) {
     let claimed = job.validators.digest();
     if claimed.is_some_and(|claimed| Some(claimed) != receipt.header.checksum) {
         let detail = "the ETag holds another checksum than line 1";

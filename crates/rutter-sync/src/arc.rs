@@ -1,134 +1,141 @@
-//! ARC and SPXI, taken over: entries with their consent, and entities.
+//! Syncs the ARC sitemap and the SPXI index of a site into the replica.
 //!
-//! On the first visit, discovery hands over what it read. Later the files are
-//! requested here, with their validators. A site with dated deltas is followed
-//! by these: the pointer file (D53) says when the sitemap last changed, so the
-//! days up to then are read. Before that a HEAD request gets the validators of
-//! the whole sitemap. A later visit asks with these first, by HEAD: a 304 says
-//! that nothing changed. Where the pointer has no new date, the sitemap is
-//! requested with its newest validators, and consent that is
-//! taken back without a new date is noticed at the next sync. Without a usable
-//! pointer the days up to today are read. A missing day, or one that begins after
-//! the moment up to which the replica is complete, means the whole sitemap (D60).
+//! Input: what discovery read, or the files requested here with their validators. Output:
+//! ARC entries with their consent, and entities. Files that cannot be read, and files that
+//! list only other sites, change nothing.
 //!
-//! A file is read twice: once to its end, and only then into the replica, so
-//! that memory does not grow with it and a broken one changes nothing.
+//! A site with dated deltas is synced by these. The pointer file (D53) says when the
+//! sitemap last changed, so the deltas up to that day are read. Before that, a HEAD request
+//! gets the validators of the whole sitemap. A later sync sends a HEAD request with these
+//! validators first: a 304 means that nothing changed. If the pointer has no new date, the
+//! whole sitemap is requested with its newest validators, so consent that is withdrawn
+//! without a new date is noticed by the next sync. Without a usable pointer, the deltas up
+//! to today are read. If a delta is missing or starts after the time up to which the
+//! replica is complete, the whole sitemap is read (D60).
+//!
+//! A file is read twice: once to its end for validation, then into the replica. Memory use
+//! does not grow with the file, and an invalid file changes nothing.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 
-use rutter_arc::pointer::Found;
-use rutter_arc::{ArcError, Entry, Limits, delta};
-use rutter_discover::{ArcOffer, ArcSaid, Discovery, Outcome, Said};
-use rutter_fetch::{Body, Cause, Fetched, Method, Request, Url, Validators, What, decode};
-use rutter_finding::{FindingSink, Mode, Report as Findings};
-use rutter_page::{Own, Timestamp};
+use rutter_arc::pointer::JsonLdFile;
+use rutter_arc::{ArcEntry, ArcError, Limits, delta};
+use rutter_discover::{ArcOffer, Discovery, LookupOutcome, ParsedArc, ParsedFile};
+use rutter_fetch::{
+    FailureCause, FetchedResponse, Method, Request, ResourceKind, ResponseBody, Url, Validators,
+    decode,
+};
+use rutter_finding::{FindingSink, Report as Findings, Strictness};
+use rutter_page::{IntoOwned, Timestamp};
 
-use crate::error::VisitError;
-use crate::gate::Gate;
-use crate::layers::Gathered;
-use crate::left_out::LeftOut;
-use crate::memo::{ArcMemo, PointerMemo};
-use crate::report::Kind;
-use crate::shelf::Shelf;
-use crate::visit::Visit;
+use crate::discovered_entries::DiscoveredEntries;
+use crate::error::SyncError;
+use crate::left_out::LeftOutReason;
+use crate::page_policy::PagePolicy;
+use crate::report::ProblemKind;
+use crate::site_state::{ArcState, PointerState};
+use crate::spool_dir::SpoolDir;
+use crate::syncer::SyncRun;
 
-/// Sitemaps with fewer pages are read whole: it costs no more.
+/// Sitemaps with fewer pages are always read whole.
 const WORTH_DELTAS: u64 = 200;
-/// Days that are followed one by one.
+/// Maximum number of daily deltas that are read.
 const MOST_DAYS: i64 = 14;
 const DAY: i64 = 86_400;
-/// Entries of other sites that are listed for one file.
+/// Maximum number of listed entries of other sites, per file.
 const MOST_FOREIGN: usize = 10_000;
-/// How long pointer and deltas are believed without a look at the whole
-/// sitemap, in seconds.
+/// Seconds after which the whole sitemap is requested, regardless of pointer and deltas.
 const WHOLE_EVERY: i64 = 30 * DAY;
 
-/// Brings entries and entities up to date. Tells whether entries changed.
-pub(crate) async fn take(
-    visit: &mut Visit<'_>,
-    found: &mut Discovery,
-    gathered: &mut Gathered,
-) -> Result<bool, VisitError> {
-    let has_changed = match found.offer.arc.clone() {
-        Some(offer) => take_arc(visit, found, &offer, gathered).await?,
+/// Updates entries and entities. Returns whether entries changed.
+pub(crate) async fn sync_arc_and_spxi(
+    run: &mut SyncRun<'_>,
+    discovery: &mut Discovery,
+    discovered: &mut DiscoveredEntries,
+) -> Result<bool, SyncError> {
+    let has_changed = match discovery.offer.arc.clone() {
+        Some(offer) => sync_arc(run, discovery, &offer, discovered).await?,
         None => false,
     };
-    if let Some(offer) = found.offer.spxi.clone() {
-        take_spxi(visit, found, &offer.url, gathered).await?;
+    if let Some(offer) = discovery.offer.spxi.clone() {
+        sync_spxi(run, discovery, &offer.url, discovered).await?;
     }
     Ok(has_changed)
 }
 
-async fn take_arc(
-    visit: &mut Visit<'_>,
-    found: &mut Discovery,
+async fn sync_arc(
+    run: &mut SyncRun<'_>,
+    discovery: &mut Discovery,
     offer: &ArcOffer,
-    gathered: &mut Gathered,
-) -> Result<bool, VisitError> {
-    let gathered = gathered.take_arc(&offer.url).map_err(|error| lost(visit, &offer.url, error))?;
-    if let Some(mut entries) = gathered {
-        let sorted = Sorted::of(&visit.gate, entries.by_ref());
-        entries.rewind().map_err(|error| lost(visit, &offer.url, error))?;
-        if !replace(visit, found, &offer.url, &sorted, &mut entries.by_ref())? {
+    discovered: &mut DiscoveredEntries,
+) -> Result<bool, SyncError> {
+    let discovered =
+        discovered.take_arc(&offer.url).map_err(|error| spool_error(run, &offer.url, error))?;
+    if let Some(mut entries) = discovered {
+        let sorted = EntryCounts::of(&run.page_policy, entries.by_ref());
+        entries.rewind().map_err(|error| spool_error(run, &offer.url, error))?;
+        if !replace(run, discovery, &offer.url, &sorted, &mut entries.by_ref())? {
             return Ok(false);
         }
-        entries.finish().map_err(|error| lost(visit, &offer.url, error))?;
-        visit.memo.arc = Some(whole_memo(visit, &offer.said));
+        entries.finish().map_err(|error| spool_error(run, &offer.url, error))?;
+        run.state.arc = Some(state_of_whole_sitemap(run, &offer.parsed));
         return Ok(true);
     }
-    let Some(known) = found.memory.files.get(&offer.url).cloned() else { return Ok(false) };
-    let is_worth = WORTH_DELTAS <= offer.said.pages && offer.said.deltas.is_some();
-    let has_site_changed = found.looks.iter().any(|look| look.outcome == Outcome::Found("sitemap"));
+    let Some(known) = discovery.cache.files.get(&offer.url).cloned() else { return Ok(false) };
+    let is_worth = WORTH_DELTAS <= offer.parsed.pages && offer.parsed.deltas.is_some();
+    let has_site_changed =
+        discovery.lookups.iter().any(|look| look.outcome == LookupOutcome::Found("sitemap"));
     let mut version = None;
-    if let Some(memo) = visit.memo.arc.clone().filter(|_| is_worth) {
-        match follow(visit, offer, memo, has_site_changed).await? {
-            Followed::Unchanged => return Ok(false),
-            Followed::Changed => return Ok(true),
-            Followed::Gap => {}
-            Followed::Unknown(validators) => version = Some(validators),
+    if let Some(state) = run.state.arc.clone().filter(|_| is_worth) {
+        match follow(run, offer, state, has_site_changed).await? {
+            DeltaOutcome::Unchanged => return Ok(false),
+            DeltaOutcome::Changed => return Ok(true),
+            DeltaOutcome::Gap => {}
+            DeltaOutcome::Unknown(validators) => version = Some(validators),
         }
     }
     let validators = version.as_ref().unwrap_or(&known.validators);
-    let Some(answer) = ask(visit, &offer.url, What::Arc, validators).await? else {
+    let Some(response) = fetch_file(run, &offer.url, ResourceKind::Arc, validators).await? else {
         return Ok(false);
     };
-    if answer.is_unchanged() {
-        // Validators from a HEAD request say that nothing changed since the
-        // deltas, and not that the whole sitemap was read.
-        if let Some(memo) = visit.memo.arc.as_mut().filter(|_| version.is_none()) {
-            memo.whole = Some(visit.now);
+    if response.is_not_modified() {
+        // The validators come from a HEAD request: a 304 shows that nothing changed since
+        // the deltas, and not that the whole sitemap was read.
+        if let Some(state) = run.state.arc.as_mut().filter(|_| version.is_none()) {
+            state.whole_checked = Some(run.now);
         }
         return Ok(false);
     }
-    if !answer.is_new() {
-        // What was closed stays closed until somebody says otherwise.
-        found.memory.files.remove(&offer.url);
+    if !response.is_success() {
+        // Pages stay withheld until an ARC sitemap says otherwise.
+        discovery.cache.files.remove(&offer.url);
         return Ok(false);
     }
-    let (mut said, sorted) = match survey(&visit.gate, &answer) {
-        Ok(Surveyed { said, sorted, .. }) => (said, sorted),
+    let (mut said, sorted) = match summarize(&run.page_policy, &response) {
+        Ok(ArcSummary { said, sorted, .. }) => (said, sorted),
         Err(error) => {
-            visit.report.trouble(&offer.url, Kind::Integrity, error.to_string());
-            found.memory.files.remove(&offer.url);
-            discard(&answer);
+            run.report.add_problem(&offer.url, ProblemKind::Integrity, error.to_string());
+            discovery.cache.files.remove(&offer.url);
+            discard(&response);
             return Ok(false);
         }
     };
-    let mut entries = Entries::open(&answer).map_err(|error| broken(visit, &offer.url, error))?;
-    let is_ours = replace(visit, found, &offer.url, &sorted, &mut entries)?;
-    if is_ours {
-        entries.finish().map_err(|error| broken(visit, &offer.url, error))?;
+    let mut entries =
+        ArcEntryReader::open(&response).map_err(|error| read_error(run, &offer.url, error))?;
+    let is_replaced = replace(run, discovery, &offer.url, &sorted, &mut entries)?;
+    if is_replaced {
+        entries.finish().map_err(|error| read_error(run, &offer.url, error))?;
     }
-    discard(&answer);
-    if !is_ours {
+    discard(&response);
+    if !is_replaced {
         return Ok(false);
     }
-    visit.memo.arc = Some(whole_memo(visit, &said));
-    if let Some(file) = found.memory.files.get_mut(&offer.url) {
-        file.validators = answer.validators;
-        file.asked = visit.now;
-        if let Some(Said::Arc(old)) = &mut file.said {
+    run.state.arc = Some(state_of_whole_sitemap(run, &said));
+    if let Some(file) = discovery.cache.files.get_mut(&offer.url) {
+        file.validators = response.validators;
+        file.requested = run.now;
+        if let Some(ParsedFile::Arc(old)) = &mut file.parsed {
             said.crawl_rate = said.crawl_rate.or_else(|| old.crawl_rate.take());
             *old = said;
         }
@@ -136,66 +143,66 @@ async fn take_arc(
     Ok(true)
 }
 
-/// What is remembered of a sitemap that was read whole now.
-fn whole_memo(visit: &Visit<'_>, said: &ArcSaid) -> ArcMemo {
-    ArcMemo {
-        day: delta::day_of(said.generated.unwrap_or(visit.now)),
+/// Returns the state after the whole sitemap was read.
+fn state_of_whole_sitemap(run: &SyncRun<'_>, said: &ParsedArc) -> ArcState {
+    ArcState {
+        day: delta::format_day(said.generated.unwrap_or(run.now)),
         delta: None,
         version: None,
         until: said.generated,
-        whole: Some(visit.now),
-        pointer: PointerMemo::Unknown,
+        whole_checked: Some(run.now),
+        pointer: PointerState::Unknown,
     }
 }
 
-/// Puts entries in the place of those that are here, unless none of them is
-/// about this site: such a file says nothing about it, and what was closed
-/// stays closed. Tells whether it did.
+/// Replaces the stored entries. A file without any entry of this site is ignored: it says
+/// nothing about the site, and withheld pages stay withheld. Returns whether the entries
+/// were replaced.
 fn replace(
-    visit: &mut Visit<'_>,
-    found: &mut Discovery,
+    run: &mut SyncRun<'_>,
+    discovery: &mut Discovery,
     url: &str,
-    sorted: &Sorted,
-    entries: &mut dyn Iterator<Item = Entry<'static>>,
-) -> Result<bool, VisitError> {
-    sorted.report(visit, url);
-    if sorted.n_ours == 0 && 0 < sorted.n_foreign {
-        // It is told again until it is mended, and other ways are gone.
-        found.memory.files.remove(url);
-        found.offer.arc = None;
-        visit.foreign_arc = Some(url.to_owned());
+    sorted: &EntryCounts,
+    entries: &mut dyn Iterator<Item = ArcEntry<'static>>,
+) -> Result<bool, SyncError> {
+    sorted.report(run, url);
+    if sorted.n_own == 0 && 0 < sorted.n_foreign {
+        // The problem is reported in every sync until it is corrected, and other access
+        // methods are used.
+        discovery.cache.files.remove(url);
+        discovery.offer.arc = None;
+        run.foreign_arc = Some(url.to_owned());
         return Ok(false);
     }
-    let gate = visit.gate.clone();
-    let mut ours = entries.filter(|entry| gate.is_ours(entry.url.key()));
-    visit.visitor.store.replace_arc(visit.hold.lease(), &mut ours)?;
+    let page_policy = run.page_policy.clone();
+    let mut own = entries.filter(|entry| page_policy.is_site_url(entry.url.key()));
+    run.syncer.store.replace_arc(run.lease_guard.lease(), &mut own)?;
     Ok(true)
 }
 
-/// Whose pages the entries of a file are about; what others are is not this
-/// site's to say (D88).
+/// Entries of a file, counted by site. A site has no say over the pages of others (D88).
 #[derive(Debug, Default)]
-struct Sorted {
-    n_ours: u64,
-    /// Of those, what only says that a page is gone.
+struct EntryCounts {
+    n_own: u64,
+    /// Entries of this site that only report a removal.
     n_gone: u64,
     n_foreign: u64,
-    /// The origin of the first that is not ours.
+    /// Origin of the first entry of another site.
     foreign: Option<String>,
-    /// Some of those that are not ours.
+    /// URLs of other sites, up to a limit.
     foreign_urls: Vec<String>,
 }
 
-impl Sorted {
-    fn of(gate: &Gate, entries: impl Iterator<Item = Entry<'static>>) -> Self {
+impl EntryCounts {
+    fn of(page_policy: &PagePolicy, entries: impl Iterator<Item = ArcEntry<'static>>) -> Self {
         let mut sorted = Self::default();
-        entries.for_each(|entry| sorted.count(gate, &entry));
+        entries.for_each(|entry| sorted.count(page_policy, &entry));
         sorted
     }
 
-    fn count(&mut self, gate: &Gate, entry: &Entry<'_>) {
-        if gate.is_ours(entry.url.key()) {
-            self.n_ours += 1;
+    fn count(&mut self, page_policy: &PagePolicy, entry: &ArcEntry<'_>) {
+        if page_policy.is_site_url(entry.url.key()) {
+            self.n_own += 1;
             self.n_gone += u64::from(entry.removed);
             return;
         }
@@ -209,339 +216,347 @@ impl Sorted {
         }
     }
 
-    fn report(&self, visit: &mut Visit<'_>, url: &str) {
-        let report = &mut visit.report;
-        *report.arc.get_or_insert(0) += self.n_ours - self.n_gone;
+    fn report(&self, run: &mut SyncRun<'_>, url: &str) {
+        let report = &mut run.report;
+        *report.arc.get_or_insert(0) += self.n_own - self.n_gone;
         let Some(first) = &self.foreign else { return };
-        report.count_left_out(LeftOut::ARC_OTHER_SITE, self.n_foreign);
+        report.count_left_out(LeftOutReason::ARC_OTHER_SITE, self.n_foreign);
         for url in &self.foreign_urls {
-            report.list_left_out(url, LeftOut::ARC_OTHER_SITE);
+            report.list_left_out(url, LeftOutReason::ARC_OTHER_SITE);
         }
-        if self.n_ours == 0 {
+        if self.n_own == 0 {
             let text = format!(
-                "it speaks of other sites only, such as {first}, and is not used; where that is \
-                 the same site, `--alias` says so"
+                "ignored: it lists only pages of other sites, such as {first}; if that is the \
+                 same site, add it as an alias"
             );
-            report.trouble(url, Kind::Integrity, text);
+            report.add_problem(url, ProblemKind::Integrity, text);
         }
     }
 }
 
-enum Followed {
+enum DeltaOutcome {
     Unchanged,
     Changed,
-    /// The deltas do not lead from what is here to the newest sitemap.
+    /// The deltas do not lead from the stored state to the newest sitemap.
     Gap,
-    /// Deltas say nothing new: whether the whole sitemap changed is to be asked
-    /// with these validators.
+    /// The deltas have no changes. Whether the whole sitemap changed must be checked with
+    /// these validators.
     Unknown(Validators),
 }
 
-/// Applies the changes of each day from the last one known.
+/// Applies the deltas since the last known day.
 async fn follow(
-    visit: &mut Visit<'_>,
+    run: &mut SyncRun<'_>,
     offer: &ArcOffer,
-    mut memo: ArcMemo,
+    mut state: ArcState,
     has_site_changed: bool,
-) -> Result<Followed, VisitError> {
-    let Some(template) = &offer.said.deltas else { return Ok(Followed::Gap) };
-    let is_due = |whole: Timestamp| WHOLE_EVERY <= visit.now.seconds_since(whole);
-    if !template.contains("YYYY-MM-DD") || memo.whole.is_some_and(is_due) {
-        return Ok(Followed::Gap);
+) -> Result<DeltaOutcome, SyncError> {
+    let Some(template) = &offer.parsed.deltas else { return Ok(DeltaOutcome::Gap) };
+    let is_due = |whole: Timestamp| WHOLE_EVERY <= run.now.seconds_since(whole);
+    if !template.contains("YYYY-MM-DD") || state.whole_checked.is_some_and(is_due) {
+        return Ok(DeltaOutcome::Gap);
     }
-    if let Some(version) = memo.version.as_ref().filter(|_| !has_site_changed) {
-        // One request, and no body: a sitemap that is unchanged says it all.
-        let answer = ask_head(visit, &offer.url, version).await;
-        if answer.is_some_and(|answer| answer.is_unchanged()) {
-            return Ok(Followed::Unchanged);
+    if let Some(version) = state.version.as_ref().filter(|_| !has_site_changed) {
+        // One request without a body is enough if the sitemap is unchanged.
+        let response = fetch_head(run, &offer.url, version).await;
+        if response.is_some_and(|response| response.is_not_modified()) {
+            return Ok(DeltaOutcome::Unchanged);
         }
     }
-    let before = memo.pointer.date();
-    memo.pointer = ask_pointer(visit, &offer.url, &memo).await?;
-    visit.memo.arc = Some(memo.clone());
-    let changed = memo.pointer.date();
+    let before = state.pointer.date();
+    state.pointer = fetch_pointer(run, &offer.url, &state).await?;
+    run.state.arc = Some(state.clone());
+    let changed = state.pointer.date();
     let has_new_date = changed.is_some_and(|changed| {
-        let is_later = memo.until.is_none_or(|until| until < changed);
-        is_later || (Some(changed) != before && Some(changed) != memo.until)
+        let is_later = state.until.is_none_or(|until| until < changed);
+        is_later || (Some(changed) != before && Some(changed) != state.until)
     });
-    // A page may be closed without a new date. The whole sitemap is requested
-    // with its newest validators; where the server names none, the last delta
-    // is requested.
-    let is_told = has_new_date || (changed.is_none() && has_site_changed);
-    if !is_told {
-        if changed.is_some() && memo.delta.is_none() {
-            return Ok(Followed::Gap);
+    // Consent may be withdrawn without a new date. Request the whole sitemap with its
+    // newest validators, or the last delta if the server sends none.
+    let is_reported_change = has_new_date || (changed.is_none() && has_site_changed);
+    if !is_reported_change {
+        if changed.is_some() && state.delta.is_none() {
+            return Ok(DeltaOutcome::Gap);
         }
-        if let Some(version) = &memo.version {
-            return Ok(Followed::Unknown(version.clone()));
+        if let Some(version) = &state.version {
+            return Ok(DeltaOutcome::Unknown(version.clone()));
         }
     }
-    // Before the deltas: a change in between gives another version.
-    let version = if is_told { ask_version(visit, &offer.url).await } else { None };
-    let today = delta::day_of(visit.now);
-    // Consent may be withdrawn without a change to the XML sitemap. The file
-    // of the last known day then has its own changes only: on a later day the
-    // whole sitemap is requested.
-    let is_telling = has_site_changed || (memo.delta.is_some() && memo.day == today);
+    // Get the validators before the deltas: a later change gives other validators.
+    let version = if is_reported_change { fetch_version(run, &offer.url).await } else { None };
+    let today = delta::format_day(run.now);
+    // Consent may be withdrawn without a change to the XML sitemap. The delta of the last
+    // known day has only the changes of that day: on a later day the whole sitemap is
+    // requested.
+    let is_telling = has_site_changed || (state.delta.is_some() && state.day == today);
     let last = match changed {
-        Some(changed) => delta::day_of(changed),
+        Some(changed) => delta::format_day(changed),
         None if is_telling => today,
-        None => return Ok(Followed::Gap),
+        None => return Ok(DeltaOutcome::Gap),
     };
-    let Some(days) = days(&memo.day, &last) else { return Ok(Followed::Gap) };
-    // Every file is read to its end before anything is written: a gap leaves
-    // no half.
-    let mut changes: Vec<(String, Fetched, Sorted)> = Vec::new();
+    let Some(days) = days(&state.day, &last) else { return Ok(DeltaOutcome::Gap) };
+    // Read every file to its end before anything is written, so that a gap leaves no
+    // partial update.
+    let mut changes: Vec<(String, FetchedResponse, EntryCounts)> = Vec::new();
     for (n, day) in days.iter().enumerate() {
         let url = template.replace("YYYY-MM-DD", day);
-        let known = memo.delta.take().filter(|_| n == 0).unwrap_or_default();
-        let answer = ask(visit, &url, What::Arc, &known).await?;
-        if answer.as_ref().is_some_and(Fetched::is_unchanged) {
-            memo.delta = Some(known);
+        let known = state.delta.take().filter(|_| n == 0).unwrap_or_default();
+        let response = fetch_file(run, &url, ResourceKind::Arc, &known).await?;
+        if response.as_ref().is_some_and(FetchedResponse::is_not_modified) {
+            state.delta = Some(known);
             continue;
         }
-        let said = answer.as_ref().filter(|answer| answer.is_new());
-        let said = said.and_then(|answer| survey(&visit.gate, answer).ok());
-        let said = said.filter(|said| said.continues(day, memo.until));
-        let (Some(answer), Some(said)) = (&answer, said) else {
-            for answer in answer.iter().chain(changes.iter().map(|(_, answer, _)| answer)) {
-                discard(answer);
+        let said = response.as_ref().filter(|response| response.is_success());
+        let said = said.and_then(|response| summarize(&run.page_policy, response).ok());
+        let said = said.filter(|said| said.continues(day, state.until));
+        let (Some(response), Some(said)) = (&response, said) else {
+            for response in response.iter().chain(changes.iter().map(|(_, response, _)| response)) {
+                discard(response);
             }
-            return Ok(Followed::Gap);
+            return Ok(DeltaOutcome::Gap);
         };
-        memo.delta = Some(answer.validators.clone());
-        memo.until = memo.until.max(said.until);
-        changes.push((url, answer.clone(), said.sorted));
+        state.delta = Some(response.validators.clone());
+        state.until = state.until.max(said.until);
+        changes.push((url, response.clone(), said.sorted));
     }
-    let is_behind = changed.is_some_and(|changed| memo.until.is_none_or(|until| until < changed));
+    let is_behind = changed.is_some_and(|changed| state.until.is_none_or(|until| until < changed));
     if is_behind || (has_new_date && changes.is_empty()) {
-        for (_, answer, _) in &changes {
-            discard(answer);
+        for (_, response, _) in &changes {
+            discard(response);
         }
-        return Ok(Followed::Gap);
+        return Ok(DeltaOutcome::Gap);
     }
-    memo.day = last;
+    state.day = last;
     let has_changed = !changes.is_empty();
     if has_changed {
-        memo.version = version;
+        state.version = version;
     }
-    for (url, answer, sorted) in changes {
-        sorted.report(visit, &url);
-        let mut entries = Entries::open(&answer).map_err(|error| broken(visit, &url, error))?;
-        let gate = visit.gate.clone();
-        let mut ours = entries.by_ref().filter(|entry| gate.is_ours(entry.url.key()));
-        visit.visitor.store.merge_arc(visit.hold.lease(), &mut ours)?;
-        entries.finish().map_err(|error| broken(visit, &url, error))?;
-        discard(&answer);
+    for (url, response, sorted) in changes {
+        sorted.report(run, &url);
+        let mut entries =
+            ArcEntryReader::open(&response).map_err(|error| read_error(run, &url, error))?;
+        let page_policy = run.page_policy.clone();
+        let mut own = entries.by_ref().filter(|entry| page_policy.is_site_url(entry.url.key()));
+        run.syncer.store.merge_arc(run.lease_guard.lease(), &mut own)?;
+        entries.finish().map_err(|error| read_error(run, &url, error))?;
+        discard(&response);
     }
-    visit.memo.arc = Some(memo);
-    Ok(if has_changed { Followed::Changed } else { Followed::Unchanged })
+    run.state.arc = Some(state);
+    Ok(if has_changed { DeltaOutcome::Changed } else { DeltaOutcome::Unchanged })
 }
 
-/// The days from the last one known to another; `None` where these are too
-/// many, or none.
+/// Returns the days from one to another; `None` if there are too many or none.
 fn days(first: &str, last: &str) -> Option<Vec<String>> {
-    let (first, last) = (delta::day(first)?, delta::day(last)?);
+    let (first, last) = (delta::parse_day(first)?, delta::parse_day(last)?);
     let n_days = last.seconds_since(first) / DAY;
-    let day = |n| delta::day_of(first.plus_seconds(n * DAY));
+    let day = |n| delta::format_day(first.plus_seconds(n * DAY));
     (0..=MOST_DAYS).contains(&n_days).then(|| (0..=n_days).map(day).collect())
 }
 
-/// Asks for the whole sitemap without its body. A failure is not reported: the
-/// next request to the host fails too, or it does not matter.
-async fn ask_head(visit: &Visit<'_>, url: &str, known: &Validators) -> Option<Fetched> {
-    let (site, known) = (Some(visit.site.clone()), known.clone());
+/// Sends a HEAD request for the whole sitemap. Failures are not reported: the next request
+/// to the host fails as well, or the failure has no consequence.
+async fn fetch_head(run: &SyncRun<'_>, url: &str, known: &Validators) -> Option<FetchedResponse> {
+    let (site, known) = (Some(run.site.clone()), known.clone());
     let address = Url::parse(url).ok()?;
-    let request = Request { method: Method::Head, site, known, ..Request::new(address, What::Arc) };
-    visit.visitor.client.fetch(&request).await.ok()
+    let request = Request {
+        method: Method::Head,
+        site,
+        validators: known,
+        ..Request::new(address, ResourceKind::Arc)
+    };
+    run.syncer.client.fetch(&request).await.ok()
 }
 
-/// Asks for the validators of the whole sitemap.
-async fn ask_version(visit: &Visit<'_>, url: &str) -> Option<Validators> {
-    let answer = ask_head(visit, url, &Validators::default()).await?;
-    Some(answer.validators).filter(|validators| answer.status == 200 && !validators.is_empty())
+/// Returns the current validators of the whole sitemap.
+async fn fetch_version(run: &SyncRun<'_>, url: &str) -> Option<Validators> {
+    let response = fetch_head(run, url, &Validators::default()).await?;
+    Some(response.validators).filter(|validators| response.status == 200 && !validators.is_empty())
 }
 
-/// Asks the pointer when the sitemap last changed.
+/// Requests the pointer, which says when the sitemap last changed.
 ///
-/// It is useless where its first date is older than what was read: then it is
-/// not written anew with the sitemap.
-async fn ask_pointer(
-    visit: &mut Visit<'_>,
+/// A pointer whose first date is older than the known entries is useless: it is not updated
+/// together with the sitemap.
+async fn fetch_pointer(
+    run: &mut SyncRun<'_>,
     sitemap: &str,
-    memo: &ArcMemo,
-) -> Result<PointerMemo, VisitError> {
-    let known = match &memo.pointer {
-        PointerMemo::Useless => return Ok(PointerMemo::Useless),
-        PointerMemo::Unknown => Validators::default(),
-        PointerMemo::Known(_, validators) => validators.clone(),
+    state: &ArcState,
+) -> Result<PointerState, SyncError> {
+    let known = match &state.pointer {
+        PointerState::Useless => return Ok(PointerState::Useless),
+        PointerState::Unknown => Validators::default(),
+        PointerState::Known(_, validators) => validators.clone(),
     };
     let Some(url) = sitemap.strip_suffix(".json").map(|stem| format!("{stem}.jsonld")) else {
-        return Ok(PointerMemo::Useless);
+        return Ok(PointerState::Useless);
     };
-    // As large as a policy at most.
-    let Some(answer) = ask(visit, &url, What::Policy, &known).await? else {
-        return Ok(PointerMemo::Unknown);
+    // The pointer has the same size limit as a policy.
+    let Some(response) = fetch_file(run, &url, ResourceKind::Policy, &known).await? else {
+        return Ok(PointerState::Unknown);
     };
-    if answer.is_unchanged() {
-        return Ok(memo.pointer.clone());
+    if response.is_not_modified() {
+        return Ok(state.pointer.clone());
     }
-    let text = Some(&answer).filter(|answer| answer.is_new());
-    let text = text.and_then(|answer| answer.text(What::Policy).ok()).unwrap_or_default();
+    let text = Some(&response).filter(|response| response.is_success());
+    let text = text
+        .and_then(|response| response.decoded_body(ResourceKind::Policy).ok())
+        .unwrap_or_default();
     let changed = match rutter_arc::pointer::read(text.as_slice(), &mut ()) {
-        Ok(Found::Pointer(pointer)) if pointer.json == sitemap => pointer.modified,
+        Ok(JsonLdFile::Pointer(pointer)) if pointer.json == sitemap => pointer.modified,
         _ => None,
     };
     let is_useful = |changed: &Timestamp| {
-        memo.pointer.date().is_some() || memo.until.is_some_and(|until| until <= *changed)
+        state.pointer.date().is_some() || state.until.is_some_and(|until| until <= *changed)
     };
     Ok(match changed.filter(is_useful) {
-        Some(changed) => PointerMemo::Known(changed, answer.validators),
-        None => PointerMemo::Useless,
+        Some(changed) => PointerState::Known(changed, response.validators),
+        None => PointerState::Useless,
     })
 }
 
-async fn take_spxi(
-    visit: &mut Visit<'_>,
-    found: &mut Discovery,
+async fn sync_spxi(
+    run: &mut SyncRun<'_>,
+    discovery: &mut Discovery,
     url: &str,
-    gathered: &mut Gathered,
-) -> Result<(), VisitError> {
-    let bytes = match gathered.take_spxi(url) {
+    discovered: &mut DiscoveredEntries,
+) -> Result<(), SyncError> {
+    let bytes = match discovered.take_spxi(url) {
         Some(bytes) => bytes,
         None => {
-            let known = found.memory.files.get(url).map(|file| file.validators.clone());
+            let known = discovery.cache.files.get(url).map(|file| file.validators.clone());
             let Some(known) = known else { return Ok(()) };
-            let Some(answer) = ask(visit, url, What::SpxiIndex, &known).await? else {
+            let Some(response) = fetch_file(run, url, ResourceKind::SpxiIndex, &known).await?
+            else {
                 return Ok(());
             };
-            if answer.is_unchanged() {
+            if response.is_not_modified() {
                 return Ok(());
             }
-            if !answer.is_new() {
-                found.memory.files.remove(url);
-                if matches!(answer.status, 404 | 410) {
-                    visit.visitor.store.replace_entities(visit.hold.lease(), &[])?;
-                    visit.report.entities = Some(0);
+            if !response.is_success() {
+                discovery.cache.files.remove(url);
+                if matches!(response.status, 404 | 410) {
+                    run.syncer.store.replace_entities(run.lease_guard.lease(), &[])?;
+                    run.report.entities = Some(0);
                 }
                 return Ok(());
             }
-            if let Some(file) = found.memory.files.get_mut(url) {
-                file.validators = answer.validators.clone();
-                file.asked = visit.now;
+            if let Some(file) = discovery.cache.files.get_mut(url) {
+                file.validators = response.validators.clone();
+                file.requested = run.now;
             }
-            answer.text(What::SpxiIndex).unwrap_or_default()
+            response.decoded_body(ResourceKind::SpxiIndex).unwrap_or_default()
         }
     };
-    let mut findings = Findings::new(Mode::Lenient);
+    let mut findings = Findings::new(Strictness::Lenient);
     let index = match rutter_spxi::read_index(&bytes, &mut findings) {
         Ok(index) => index,
         Err(refusal) => {
-            visit.report.trouble(url, Kind::Integrity, refusal.to_string());
-            found.memory.files.remove(url);
+            run.report.add_problem(url, ProblemKind::Integrity, refusal.to_string());
+            discovery.cache.files.remove(url);
             return Ok(());
         }
     };
-    visit.keep_findings(url, &findings);
-    // What other sites are is not this one's to say (D88).
-    let is_ours =
-        |entity: &rutter_spxi::Entity| entity.id.as_deref().is_none_or(|id| visit.gate.is_ours(id));
-    let entities: Vec<_> = index.entities.iter().filter(|it| is_ours(it)).cloned().collect();
-    visit.visitor.store.replace_entities(visit.hold.lease(), &entities)?;
-    visit.report.entities = Some(entities.len() as u64);
+    run.add_findings(url, &findings);
+    // A site has no say over the entities of others (D88).
+    let is_site_url = |entity: &rutter_spxi::Entity| {
+        entity.id.as_deref().is_none_or(|id| run.page_policy.is_site_url(id))
+    };
+    let entities: Vec<_> = index.entities.iter().filter(|it| is_site_url(it)).cloned().collect();
+    run.syncer.store.replace_entities(run.lease_guard.lease(), &entities)?;
+    run.report.entities = Some(entities.len() as u64);
     Ok(())
 }
 
-/// Asks for a file; `None` where it cannot be had now.
-async fn ask(
-    visit: &mut Visit<'_>,
+/// Requests a file; `None` if it cannot be fetched now.
+async fn fetch_file(
+    run: &mut SyncRun<'_>,
     url: &str,
-    what: What,
+    what: ResourceKind,
     known: &Validators,
-) -> Result<Option<Fetched>, VisitError> {
+) -> Result<Option<FetchedResponse>, SyncError> {
     let Ok(address) = Url::parse(url) else { return Ok(None) };
-    // By its address, so that several days can lie here together.
-    let spool = (what == What::Arc).then(|| visit.shelf.beside(url));
-    let site = Some(visit.site.clone());
-    let request = Request { known: known.clone(), site, spool, ..Request::new(address, what) };
-    match visit.visitor.client.fetch(&request).await {
-        Ok(answer) => {
-            visit.tally.add_bytes(answer.wire_bytes);
-            Ok(Some(answer))
+    // One spool file per URL, as several deltas are kept at the same time.
+    let spool = (what == ResourceKind::Arc).then(|| run.spool_dir.beside(url));
+    let site = Some(run.site.clone());
+    let request = Request { validators: known.clone(), site, spool, ..Request::new(address, what) };
+    match run.syncer.client.fetch(&request).await {
+        Ok(response) => {
+            run.traffic.add_bytes(response.wire_bytes);
+            Ok(Some(response))
         }
         Err(error) => {
-            if let Cause::Spool(_) = error.cause {
+            if let FailureCause::Spool(_) = error.cause {
                 return Err(error.into());
             }
-            visit.fetch_trouble(&error)?;
+            run.add_fetch_problem(&error)?;
             Ok(None)
         }
     }
 }
 
-type Source = rutter_arc::Reader<Box<dyn Read>>;
+type EntryReader = rutter_arc::ArcReader<Box<dyn Read>>;
 
-/// A sitemap or delta that was fetched, from its beginning.
-fn open(answer: &Fetched) -> Result<Source, ArcError> {
-    let coding = answer.fields.content_encoding.as_deref();
-    let most = What::Arc.sizes().decoded;
+/// Opens a sitemap or delta that was fetched.
+fn open(response: &FetchedResponse) -> Result<EntryReader, ArcError> {
+    let coding = response.fields.content_encoding.as_deref();
+    let most = ResourceKind::Arc.size_limits().decoded;
     let bytes = || -> io::Result<Box<dyn Read + Send>> {
-        let raw: Box<dyn Read + Send> = match &answer.body {
-            Body::Spooled { path, .. } => Box::new(File::open(path)?),
-            Body::Memory(bytes) => Box::new(Cursor::new(bytes.clone())),
-            Body::Nothing => Box::new(io::empty()),
+        let raw: Box<dyn Read + Send> = match &response.body {
+            ResponseBody::Spooled { path, .. } => Box::new(File::open(path)?),
+            ResponseBody::Memory(bytes) => Box::new(Cursor::new(bytes.clone())),
+            ResponseBody::Absent => Box::new(io::empty()),
         };
         decode::open(raw, coding, most).map_err(io::Error::other)
     };
     let mut start = Vec::new();
     bytes()?.take(64 << 10).read_to_end(&mut start)?;
-    let form = rutter_arc::form(&start).unwrap_or(rutter_arc::Form::Json);
-    rutter_arc::open(bytes()?, form, Limits::USUAL)
+    let form = rutter_arc::detect_format(&start).unwrap_or(rutter_arc::ArcFormat::Json);
+    rutter_arc::open_sitemap(bytes()?, form, Limits::DEFAULT)
 }
 
-/// A document that was read to its end.
-struct Surveyed {
-    said: ArcSaid,
-    sorted: Sorted,
-    /// The span that a delta covers.
+/// Summary of a document that was read to its end.
+struct ArcSummary {
+    said: ParsedArc,
+    sorted: EntryCounts,
+    /// Time span that a delta covers.
     since: Option<Timestamp>,
     until: Option<Timestamp>,
 }
 
-impl Surveyed {
-    /// Whether the delta of a day has every change after `known`: it begins
-    /// with its day, or not later than what is known ends.
+impl ArcSummary {
+    /// Returns whether the delta of a day has every change after `known`: it starts with
+    /// its day, or not after `known`.
     fn continues(&self, day: &str, known: Option<Timestamp>) -> bool {
-        self.since.is_none_or(|since| Some(since) <= delta::day(day).max(known))
+        self.since.is_none_or(|since| Some(since) <= delta::parse_day(day).max(known))
     }
 }
 
-/// Reads a document to its end: what it says as a whole, and of whose pages.
-fn survey(gate: &Gate, answer: &Fetched) -> Result<Surveyed, ArcError> {
-    let mut findings = Findings::new(Mode::Lenient);
-    let (mut said, mut sorted) = (ArcSaid::default(), Sorted::default());
+/// Reads a document to its end: its metadata, and its entries by site.
+fn summarize(page_policy: &PagePolicy, response: &FetchedResponse) -> Result<ArcSummary, ArcError> {
+    let mut findings = Findings::new(Strictness::Lenient);
+    let (mut said, mut sorted) = (ParsedArc::default(), EntryCounts::default());
     let sink: &mut dyn FindingSink = &mut findings;
-    let mut reader = open(answer)?;
-    let mut count = |entry: Entry<'_>| {
+    let mut reader = open(response)?;
+    let mut count = |entry: ArcEntry<'_>| {
         said.count(&entry);
-        sorted.count(gate, &entry);
+        sorted.count(page_policy, &entry);
     };
     while reader.next(sink, &mut count)?.is_some() {}
     let receipt = reader.finish(sink)?;
     let (since, until) = (receipt.head.since, receipt.head.until);
-    Ok(Surveyed { said: said.finish(receipt), sorted, since, until })
+    Ok(ArcSummary { said: said.finish(receipt), sorted, since, until })
 }
 
-/// The entries of a document that was read to its end before.
-struct Entries {
-    reader: Source,
+/// Iterator over the entries of a document that was read to its end before.
+struct ArcEntryReader {
+    reader: EntryReader,
     findings: Findings,
     error: Option<ArcError>,
 }
 
-impl Entries {
-    fn open(answer: &Fetched) -> Result<Self, ArcError> {
-        let (reader, findings) = (open(answer)?, Findings::new(Mode::Lenient));
+impl ArcEntryReader {
+    fn open(response: &FetchedResponse) -> Result<Self, ArcError> {
+        let (reader, findings) = (open(response)?, Findings::new(Strictness::Lenient));
         Ok(Self { reader, findings, error: None })
     }
 
@@ -550,11 +565,11 @@ impl Entries {
     }
 }
 
-impl Iterator for Entries {
-    type Item = Entry<'static>;
+impl Iterator for ArcEntryReader {
+    type Item = ArcEntry<'static>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        match self.reader.next(&mut self.findings, |entry| entry.own()) {
+        match self.reader.next(&mut self.findings, |entry| entry.into_owned()) {
             Ok(entry) => entry,
             Err(error) => {
                 self.error = Some(error);
@@ -564,20 +579,20 @@ impl Iterator for Entries {
     }
 }
 
-/// Takes a spool away that is done with.
-fn discard(answer: &Fetched) {
-    if let Body::Spooled { path, .. } = &answer.body {
-        Shelf::discard(path);
+/// Deletes a spool file that is no longer needed.
+fn discard(response: &FetchedResponse) {
+    if let ResponseBody::Spooled { path, .. } = &response.body {
+        SpoolDir::discard(path);
     }
 }
 
-/// A file of ours that cannot be read again.
-fn lost(visit: &Visit<'_>, url: &str, error: io::Error) -> VisitError {
-    VisitError::Spool(visit.shelf.beside(url), error)
+/// Error for a spool file that cannot be read again.
+fn spool_error(run: &SyncRun<'_>, url: &str, error: io::Error) -> SyncError {
+    SyncError::Spool(run.spool_dir.beside(url), error)
 }
 
-fn broken(visit: &Visit<'_>, url: &str, error: ArcError) -> VisitError {
-    lost(visit, url, io::Error::other(error))
+fn read_error(run: &SyncRun<'_>, url: &str, error: ArcError) -> SyncError {
+    spool_error(run, url, io::Error::other(error))
 }
 
 #[cfg(test)]
@@ -585,9 +600,9 @@ mod tests {
     use super::*;
 
     #[test] // D60
-    fn ours_days_are_counted_in_utc() {
+    fn days_are_in_utc() {
         let at = |text| Timestamp::parse(text).unwrap();
-        assert_eq!(delta::day_of(at("2026-05-01T23:59:59Z")), "2026-05-01");
-        assert_eq!(delta::day("2026-05-01"), Some(at("2026-05-01T00:00:00Z")));
+        assert_eq!(delta::format_day(at("2026-05-01T23:59:59Z")), "2026-05-01");
+        assert_eq!(delta::parse_day("2026-05-01"), Some(at("2026-05-01T00:00:00Z")));
     }
 }

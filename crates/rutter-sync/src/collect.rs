@@ -1,65 +1,73 @@
-//! Collections: planned, fetched, applied, and planned again with what was
-//! learned, at most three times.
+//! Brings sections up to date by collections: plan, download, apply, and plan again with
+//! the failures, at most three times.
+//!
+//! Input: the offer of a site. Output: the sections that collections cannot update.
+//! Failures of files become problems in the report; errors of the replica or the disk end
+//! the sync.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rutter_discover::Discovery;
-use rutter_fetch::{Body, Cause, Request, Url, Validators, What};
+use rutter_fetch::{FailureCause, Request, ResourceKind, ResponseBody, Url, Validators};
 use rutter_page::Digest;
-use rutter_scp::Kind as Sort;
-use rutter_scp::advert::Collection;
-use rutter_store::{CommitError, Mode, StageError, Taken};
+use rutter_scp::CollectionKind;
+use rutter_scp::advert::AdvertisedCollection;
+use rutter_store::{CommitError, DownloadRecord, StageError, StagingMode};
 
-use crate::apply::{Applied, ApplyError, Applying, apply};
+use crate::apply::{ApplyError, ApplyJob, ApplyResult, apply};
 use crate::damage::remembered;
-use crate::error::VisitError;
-use crate::memo::RefusedFile;
-use crate::options::Event;
-use crate::plan::{Learned, Offer, Pick, Plan, Policy, Reason, Replica, Way, plan};
-use crate::report::{Kind, SectionReport};
-use crate::shelf::{Complete, Shelf};
-use crate::visit::Visit;
+use crate::error::SyncError;
+use crate::options::SyncEvent;
+use crate::plan::{
+    KnownFailures, PlanOffer, PlanPolicy, PlanReason, PlannedFile, ReplicaSections, SectionAction,
+    SyncPlan, plan,
+};
+use crate::report::{ProblemKind, SectionReport};
+use crate::site_state::RejectedFile;
+use crate::spool_dir::{SpoolDir, SpooledFile};
+use crate::syncer::SyncRun;
 
-/// How often a visit plans.
+/// Maximum number of plans that are executed in one sync.
 const ROUNDS: usize = 3;
 
-/// How long a file that did not verify is only asked whether it changed, in
-/// seconds: it may have been damaged on its way.
+/// Seconds for which a file that failed verification is only requested conditionally. After
+/// that it is downloaded again, as the transfer may have damaged it.
 const REFUSED_FOR: i64 = 86_400;
 
-/// How collections ended.
+/// Sections that collections did not bring up to date.
 #[derive(Debug, Default)]
-pub(crate) struct Ended {
-    /// Sections that no collection can bring up to date, and why.
-    pub(crate) failed: BTreeMap<String, Reason>,
-    /// Of these, those for which asking the site once more is of no use: it
-    /// does not answer, or what it says waits for somebody's word.
-    pub(crate) hopeless: BTreeSet<String>,
+pub(crate) struct CollectionResult {
+    /// Sections that no collection can bring up to date, with the reason.
+    pub(crate) failed: BTreeMap<String, PlanReason>,
+    /// Those of them that should not be crawled either: the server does not respond, or a
+    /// deletion waits for confirmation.
+    pub(crate) unrecoverable: BTreeSet<String>,
 }
 
-/// What came of one file.
-enum Lesson {
-    Done(Box<Applied>),
-    /// Not this file.
-    Bad(Kind, String),
-    /// Not this host, for now.
-    Later(String),
-    /// Not by deltas.
-    Broken(String),
-    /// Not without somebody's word.
-    Held(String),
-    /// Not while there is so little room.
-    TooMany(String),
+/// Outcome of one file.
+enum FileOutcome {
+    Applied(Box<ApplyResult>),
+    /// The file cannot be used.
+    Rejected(ProblemKind, String),
+    /// The host asked for a pause.
+    RetryLater(String),
+    /// The section needs a snapshot.
+    NeedsSnapshot(String),
+    /// A mass deletion needs confirmation.
+    NeedsConfirmation(String),
+    /// The page quota is exhausted.
+    OverQuota(String),
 }
 
-/// The adverts of a site that may be used, by address.
-pub(crate) fn adverts(found: &Discovery) -> BTreeMap<String, Collection> {
+/// Returns the adverts that may be used, by URL.
+pub(crate) fn adverts(found: &Discovery) -> BTreeMap<String, AdvertisedCollection> {
     let mut adverts = BTreeMap::new();
     for offer in &found.offer.scp.collections {
-        let kind = offer.since.map_or(Sort::Snapshot, |since| Sort::Delta { since });
+        let kind =
+            offer.since.map_or(CollectionKind::Snapshot, |since| CollectionKind::Delta { since });
         for file in offer.files.iter().filter(|file| file.is_allowed) {
-            let advert = Collection {
+            let advert = AdvertisedCollection {
                 section: offer.section.clone(),
                 kind,
                 period: offer.period.clone(),
@@ -76,84 +84,90 @@ pub(crate) fn adverts(found: &Discovery) -> BTreeMap<String, Collection> {
     adverts
 }
 
-/// The offer that the planner chooses from.
-pub(crate) fn offer_of(found: &Discovery, adverts: &BTreeMap<String, Collection>) -> Offer {
-    let mut offer = Offer::of_adverts(adverts.values());
+/// Returns the input of the planner.
+pub(crate) fn offer_of(
+    found: &Discovery,
+    adverts: &BTreeMap<String, AdvertisedCollection>,
+) -> PlanOffer {
+    let mut offer = PlanOffer::of_adverts(adverts.values());
     for section in &found.offer.scp.sections {
         offer.note_update(&section.name, &section.update);
     }
     offer
 }
 
-/// What the planner is to know of the replica.
-pub(crate) fn replica(visit: &Visit<'_>) -> Result<Replica, VisitError> {
-    crate::visit::replica(visit.visitor.store.as_ref(), visit.publisher, &visit.memo)
+/// Returns the sections of the replica for the planner.
+pub(crate) fn replica(run: &SyncRun<'_>) -> Result<ReplicaSections, SyncError> {
+    crate::syncer::replica(run.syncer.store.as_ref(), run.publisher, &run.state)
 }
 
-/// The planner's policy at the pace of this client.
-pub(crate) fn policy(visit: &Visit<'_>) -> Policy {
-    visit.visitor.policy(&visit.site)
+/// Returns the plan policy at the pace of this client.
+pub(crate) fn policy(run: &SyncRun<'_>) -> PlanPolicy {
+    run.syncer.policy(&run.site)
 }
 
-/// Brings all sections up to date that collections can.
+/// Brings sections up to date by collections.
 pub(crate) async fn collect(
-    visit: &mut Visit<'_>,
-    offer: &Offer,
-    adverts: &BTreeMap<String, Collection>,
-) -> Result<Ended, VisitError> {
-    report_future(visit, adverts);
-    visit.memo.refused.retain(|url, _| adverts.contains_key(url));
-    let mut round = Round {
-        learned: Learned::default(),
-        ended: Ended::default(),
-        troubles: vec![],
+    run: &mut SyncRun<'_>,
+    offer: &PlanOffer,
+    adverts: &BTreeMap<String, AdvertisedCollection>,
+) -> Result<CollectionResult, SyncError> {
+    report_future_collections(run, adverts);
+    run.state.rejected_files.retain(|url, _| adverts.contains_key(url));
+    let mut round = CollectRound {
+        failures: KnownFailures::default(),
+        collected: CollectionResult::default(),
+        problems: vec![],
         waiting: BTreeSet::new(),
     };
-    let mut reasons: BTreeMap<String, Reason> = BTreeMap::new();
-    if !visit.memo.stale.is_empty() {
-        // Not a state that is wrong again: the pages themselves were replaced.
-        let stale = visit.memo.stale.clone();
-        visit.memo.mended.retain(|section, _| !stale.contains(section));
-        let known = replica(visit)?.sections.into_keys();
-        round.learned.broken.extend(known.filter(|section| stale.contains(section)));
+    let mut reasons: BTreeMap<String, PlanReason> = BTreeMap::new();
+    if !run.state.stale_sections.is_empty() {
+        // Crawled pages replaced verified lines; this is not a wrong state for the second
+        // time.
+        let stale = run.state.stale_sections.clone();
+        run.state.repairs.retain(|section, _| !stale.contains(section));
+        let known = replica(run)?.sections.into_keys();
+        round.failures.broken_sections.extend(known.filter(|section| stale.contains(section)));
     }
     let mut is_over = false;
     for number in 0.. {
-        let replica = replica(visit)?;
-        let plan = plan(visit.now, &policy(visit), offer, &replica, &round.learned);
+        let replica = replica(run)?;
+        let plan = plan(run.now, &policy(run), offer, &replica, &round.failures);
         if number == 0 {
-            visit.watcher.event(&visit.origin, Event::Planned(&plan));
+            run.observer.event(&run.origin, SyncEvent::Planned(&plan));
         }
         for (section, step) in &plan.steps {
             let is_first = !reasons.contains_key(section);
-            if is_first || !matches!(step.way, Way::Nothing | Way::Fallback) {
+            if is_first || !matches!(step.way, SectionAction::Nothing | SectionAction::Fallback) {
                 reasons.insert(section.clone(), step.reason);
             }
         }
-        // The last plan is only looked at: it says what is not here.
+        // The last plan is not executed: it shows what is still missing.
         if is_over || number == ROUNDS {
-            return settle(visit, round, &plan, &reasons);
+            return report_sections(run, round, &plan, &reasons);
         }
-        is_over = !run(visit, &mut round, &plan, adverts).await?;
+        is_over = !execute(run, &mut round, &plan, adverts).await?;
     }
-    Ok(round.ended)
+    Ok(round.collected)
 }
 
-struct Round {
-    learned: Learned,
-    ended: Ended,
-    /// Troubles by section and place in the report, and whether another file
-    /// may mend them.
-    troubles: Vec<(String, usize, bool)>,
-    /// Sections of which something waits for somebody's word.
+struct CollectRound {
+    failures: KnownFailures,
+    collected: CollectionResult,
+    /// Problems: section, index in the report, and whether another file may resolve them.
+    problems: Vec<(String, usize, bool)>,
+    /// Sections with a change that waits for confirmation or quota.
     waiting: BTreeSet<String>,
 }
 
-/// Reports collections that are dated in the future: they are not fetched, so
-/// the section is not what the site offers (D26).
-fn report_future(visit: &mut Visit<'_>, adverts: &BTreeMap<String, Collection>) {
-    let latest = visit.now.plus_seconds(visit.visitor.options.policy.skew);
-    let mut newest: BTreeMap<&str, &Collection> = BTreeMap::new();
+/// Reports collections that are dated in the future. They are not fetched, so the section
+/// is not up to date (D26).
+fn report_future_collections(
+    run: &mut SyncRun<'_>,
+    adverts: &BTreeMap<String, AdvertisedCollection>,
+) {
+    let latest = run.now.plus_seconds(run.syncer.options.policy.skew);
+    let mut newest: BTreeMap<&str, &AdvertisedCollection> = BTreeMap::new();
     for advert in adverts.values().filter(|advert| latest < advert.generated) {
         let known = newest.entry(&advert.section).or_insert(advert);
         if known.generated < advert.generated {
@@ -163,63 +177,67 @@ fn report_future(visit: &mut Visit<'_>, adverts: &BTreeMap<String, Collection>) 
     for advert in newest.into_values() {
         let generated = advert.generated;
         let text = format!("not fetched: generated {generated}, which is in the future");
-        visit.report.trouble(&advert.url, Kind::Integrity, text);
+        run.report.add_problem(&advert.url, ProblemKind::Integrity, text);
     }
 }
 
-/// Does what a plan says. Tells whether it is worth planning again.
-async fn run(
-    visit: &mut Visit<'_>,
-    round: &mut Round,
-    plan: &Plan,
-    adverts: &BTreeMap<String, Collection>,
-) -> Result<bool, VisitError> {
+/// Downloads and applies the files of a plan. Returns whether there were failures, so that
+/// planning again is useful.
+async fn execute(
+    run: &mut SyncRun<'_>,
+    round: &mut CollectRound,
+    plan: &SyncPlan,
+    adverts: &BTreeMap<String, AdvertisedCollection>,
+) -> Result<bool, SyncError> {
     let busy: Vec<_> =
         plan.order.iter().filter_map(|name| plan.steps.get_key_value(name)).collect();
     let mut unfollow: Vec<String> = plan.unfollow.iter().cloned().collect();
-    let mut has_learned = false;
+    let mut has_failed = false;
     let n_busy = busy.len();
     for (at, (section, step)) in busy.into_iter().enumerate() {
         let files = step.files();
-        for (n, pick) in files.iter().enumerate() {
-            let Some(advert) = adverts.get(&pick.url) else { continue };
-            let is_last = at + 1 == n_busy && n + 1 == files.len() && !has_learned;
+        for (n, planned_file) in files.iter().enumerate() {
+            let Some(advert) = adverts.get(&planned_file.url) else { continue };
+            let is_last = at + 1 == n_busy && n + 1 == files.len() && !has_failed;
             let leave = if is_last { std::mem::take(&mut unfollow) } else { Vec::new() };
-            let is_plain = round.learned.broken.contains(section);
-            let is_known = !matches!(step.reason, Reason::Broken | Reason::Empty);
-            let lesson = take(visit, advert, pick, is_plain, is_known, leave).await?;
-            let Lesson::Done(mut applied) = lesson else {
-                has_learned = true;
-                // Another coding holds the same; where there is no room for
-                // all pages or for more, no other file of its kind finds some.
-                let is_same = |it: &&Collection| match &lesson {
-                    Lesson::Held(_) => it.generated == advert.generated && it.kind == advert.kind,
-                    Lesson::TooMany(_) => {
+            let is_plain = round.failures.broken_sections.contains(section);
+            let is_known = !matches!(step.reason, PlanReason::Broken | PlanReason::Empty);
+            let outcome =
+                fetch_and_apply(run, advert, planned_file, is_plain, is_known, leave).await?;
+            let FileOutcome::Applied(mut applied) = outcome else {
+                has_failed = true;
+                // Another coding has the same content. If the quota is exhausted, other
+                // files of this kind exceed it too.
+                let is_same = |it: &&AdvertisedCollection| match &outcome {
+                    FileOutcome::NeedsConfirmation(_) => {
+                        it.generated == advert.generated && it.kind == advert.kind
+                    }
+                    FileOutcome::OverQuota(_) => {
                         it.kind.since().is_some() == advert.kind.since().is_some()
                     }
                     _ => false,
                 };
                 let of_section = adverts.values().filter(|it| it.section == advert.section);
                 let same = of_section.filter(is_same).map(|it| it.url.clone());
-                round.learned.bad.extend(same);
-                learn(visit, round, section, pick, lesson)?;
+                round.failures.files.extend(same);
+                record_failure(run, round, section, planned_file, outcome)?;
                 break;
             };
             if 0 < applied.n_ignored {
                 let text = format!(
-                    "{} removals ignored: neither `from` nor `state` of the delta fits this replica",
+                    "{} removals ignored: neither `from` nor `state` of the delta matches this replica",
                     applied.n_ignored
                 );
-                visit.report.trouble(&pick.url, Kind::Integrity, text);
+                run.report.add_problem(&planned_file.url, ProblemKind::Integrity, text);
             }
-            visit.brought.add(&mut applied);
+            run.delivered.add(&mut applied);
             if let Some(outlook) = &applied.outlook {
-                visit.report.withheld += outlook.withheld;
-                visit.no_room(outlook.over_quota);
-                if step.reason == Reason::Broken && pick.since.is_none() {
-                    visit.memo.mended.insert(section.clone(), pick.generated);
+                run.report.withheld += outlook.withheld;
+                run.report_quota_exceeded(outlook.over_quota);
+                if step.reason == PlanReason::Broken && planned_file.since.is_none() {
+                    run.state.repairs.insert(section.clone(), planned_file.generated);
                 }
-                let files = visit.report.sections.entry(section.clone()).or_insert(SectionReport {
+                let files = run.report.sections.entry(section.clone()).or_insert(SectionReport {
                     reason: step.reason,
                     files: 0,
                     pages: 0,
@@ -227,168 +245,167 @@ async fn run(
                 });
                 files.files += 1;
             }
-            visit.keep_findings(&pick.url, &applied.findings);
+            run.add_findings(&planned_file.url, &applied.findings);
         }
     }
-    if !has_learned {
-        visit.memo.following = Some(plan.following);
+    if !has_failed {
+        run.state.section_choice = Some(plan.following);
     }
-    Ok(has_learned)
+    Ok(has_failed)
 }
 
-fn learn(
-    visit: &mut Visit<'_>,
-    round: &mut Round,
+fn record_failure(
+    run: &mut SyncRun<'_>,
+    round: &mut CollectRound,
     section: &str,
-    pick: &Pick,
-    lesson: Lesson,
-) -> Result<(), VisitError> {
-    let url = &pick.url;
-    let mut may_mend = false;
-    let (kind, text) = match lesson {
-        Lesson::Done(_) => return Ok(()),
-        Lesson::Bad(kind, text) => {
-            round.learned.bad.insert(url.clone());
-            if kind == Kind::Network {
-                round.ended.hopeless.insert(section.to_owned());
+    planned_file: &PlannedFile,
+    outcome: FileOutcome,
+) -> Result<(), SyncError> {
+    let url = &planned_file.url;
+    let mut may_resolve = false;
+    let (kind, text) = match outcome {
+        FileOutcome::Applied(_) => return Ok(()),
+        FileOutcome::Rejected(kind, text) => {
+            round.failures.files.insert(url.clone());
+            if kind == ProblemKind::Network {
+                round.collected.unrecoverable.insert(section.to_owned());
             }
             (kind, text)
         }
-        Lesson::Later(text) => {
+        FileOutcome::RetryLater(text) => {
             let host = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
-            round.learned.hosts.extend(host);
-            round.ended.hopeless.insert(section.to_owned());
-            (Kind::Network, text)
+            round.failures.hosts.extend(host);
+            round.collected.unrecoverable.insert(section.to_owned());
+            (ProblemKind::Network, text)
         }
-        Lesson::Broken(text) => {
-            if !round.learned.broken.insert(section.to_owned()) {
-                // It was known, and this file does not mend it.
-                round.learned.bad.insert(url.clone());
+        FileOutcome::NeedsSnapshot(text) => {
+            if !round.failures.broken_sections.insert(section.to_owned()) {
+                // The section was known to be broken, and this file does not repair it.
+                round.failures.files.insert(url.clone());
             }
-            (Kind::Integrity, text)
+            (ProblemKind::Integrity, text)
         }
-        // A snapshot may have fewer.
-        Lesson::TooMany(text) if pick.since.is_some() => {
-            round.learned.bad.insert(url.clone());
-            may_mend = true;
-            (Kind::Policy, text)
+        // A snapshot may have fewer pages.
+        FileOutcome::OverQuota(text) if planned_file.since.is_some() => {
+            round.failures.files.insert(url.clone());
+            may_resolve = true;
+            (ProblemKind::Policy, text)
         }
-        Lesson::Held(text) | Lesson::TooMany(text) => {
-            round.learned.bad.insert(url.clone());
-            // Pages one by one would be as many, and cost more.
-            round.ended.hopeless.insert(section.to_owned());
+        FileOutcome::NeedsConfirmation(text) | FileOutcome::OverQuota(text) => {
+            round.failures.files.insert(url.clone());
+            // Crawling would reach the same number of pages at a higher cost.
+            round.collected.unrecoverable.insert(section.to_owned());
             round.waiting.insert(section.to_owned());
-            (Kind::Policy, text)
+            (ProblemKind::Policy, text)
         }
     };
-    let taken = Taken {
+    let taken = DownloadRecord {
         section: section.to_owned(),
         url: url.clone(),
-        mode: if pick.since.is_some() { Mode::Delta } else { Mode::Snapshot },
-        generated: pick.generated,
-        since: pick.since,
+        mode: if planned_file.since.is_some() { StagingMode::Delta } else { StagingMode::Snapshot },
+        generated: planned_file.generated,
+        since: planned_file.since,
         checksum: None,
         from: None,
         state: None,
-        bytes: pick.size,
-        at: visit.now,
-        outcome: rutter_fetch::redacted(&text),
+        bytes: planned_file.size,
+        at: run.now,
+        outcome: rutter_fetch::redact(&text),
     };
-    visit.visitor.store.note(visit.hold.lease(), &taken)?;
-    let may_mend = may_mend || kind != Kind::Policy;
-    round.troubles.push((section.to_owned(), visit.report.troubles.len(), may_mend));
-    visit.report.trouble(url, kind, text);
+    run.syncer.store.record_download(run.lease_guard.lease(), &taken)?;
+    let may_resolve = may_resolve || kind != ProblemKind::Policy;
+    round.problems.push((section.to_owned(), run.report.problems.len(), may_resolve));
+    run.report.add_problem(url, kind, text);
     Ok(())
 }
 
-/// Says what became of each section.
-fn settle(
-    visit: &mut Visit<'_>,
-    mut round: Round,
-    plan: &Plan,
-    reasons: &BTreeMap<String, Reason>,
-) -> Result<Ended, VisitError> {
-    let sections = visit.visitor.store.sections(visit.publisher)?;
+/// Adds the result of each section to the report.
+fn report_sections(
+    run: &mut SyncRun<'_>,
+    mut round: CollectRound,
+    plan: &SyncPlan,
+    reasons: &BTreeMap<String, PlanReason>,
+) -> Result<CollectionResult, SyncError> {
+    let sections = run.syncer.store.sections(run.publisher)?;
     for (name, step) in &plan.steps {
         let held = sections.iter().find(|section| section.name == *name);
-        let is_here = step.way == Way::Nothing && held.is_some();
-        let known = visit.report.sections.get(name).map_or(0, |report| report.files);
-        let is_mended = is_here && !round.ended.hopeless.contains(name);
+        let is_here = step.way == SectionAction::Nothing && held.is_some();
+        let known = run.report.sections.get(name).map_or(0, |report| report.files);
+        let is_resolved = is_here && !round.collected.unrecoverable.contains(name);
         let is_waiting = round.waiting.contains(name);
         let reason = reasons.get(name).copied().unwrap_or(step.reason);
-        visit.report.sections.insert(
+        run.report.sections.insert(
             name.clone(),
             SectionReport {
-                reason: if is_waiting { Reason::Waiting } else { reason },
+                reason: if is_waiting { PlanReason::Waiting } else { reason },
                 files: known,
                 pages: held.map_or(0, |section| section.pages),
-                // What is here was proved once; it is not what is on offer.
+                // The stored state was proved earlier; it is not the one on offer.
                 is_proved: !is_waiting && held.is_some_and(|section| section.is_proved),
             },
         );
-        // Of a section that is offered no more and has no pages, nothing is left
-        // to look after.
-        let is_over = step.reason == Reason::NotOffered && held.is_none_or(|it| it.pages == 0);
-        if !is_here && step.way != Way::Nothing && !is_over {
-            round.ended.failed.insert(name.clone(), step.reason);
+        // A section that is no longer offered and has no pages needs no crawl.
+        let is_over = step.reason == PlanReason::NotOffered && held.is_none_or(|it| it.pages == 0);
+        if !is_here && step.way != SectionAction::Nothing && !is_over {
+            round.collected.failed.insert(name.clone(), step.reason);
         }
-        // No file was asked for, so nothing was reported yet.
+        // No file was requested, so nothing was reported yet.
         let unasked = match step.reason {
-            Reason::TooOld => Some(Kind::Integrity),
-            Reason::TooLarge => Some(Kind::Policy),
+            PlanReason::TooOld => Some(ProblemKind::Integrity),
+            PlanReason::TooLarge => Some(ProblemKind::Policy),
             _ => None,
         };
-        if let Some(kind) = unasked.filter(|_| step.way == Way::Fallback) {
+        if let Some(kind) = unasked.filter(|_| step.way == SectionAction::Fallback) {
             let text = format!("section {}: {}", rutter_finding::quoted(name), step.reason);
-            let origin = visit.origin.clone();
-            visit.report.trouble(&origin, kind, text);
+            let origin = run.origin.clone();
+            run.report.add_problem(&origin, kind, text);
         }
         if is_here && 0 < known {
-            visit.memo.stale.remove(name);
+            run.state.stale_sections.remove(name);
         }
-        // Another file led to the same end.
-        let is_current = is_here && (is_mended || 0 < known);
-        for (section, at, may_mend) in &round.troubles {
+        // Another file led to the same result.
+        let is_current = is_here && (is_resolved || 0 < known);
+        for (section, at, may_resolve) in &round.problems {
             if section == name
                 && is_current
-                && let Some(trouble) = visit.report.troubles.get_mut(*at)
+                && let Some(add_problem) = run.report.problems.get_mut(*at)
             {
-                trouble.is_mended = *may_mend;
+                add_problem.is_resolved = *may_resolve;
             }
         }
     }
-    visit.memo.stale.retain(|name| plan.steps.contains_key(name));
-    Ok(round.ended)
+    run.state.stale_sections.retain(|name| plan.steps.contains_key(name));
+    Ok(round.collected)
 }
 
-/// Fetches one collection, unless it lies here already, and applies it.
-async fn take(
-    visit: &mut Visit<'_>,
-    advert: &Collection,
-    pick: &Pick,
+/// Downloads one collection, unless it is in the spool directory, and applies it.
+async fn fetch_and_apply(
+    run: &mut SyncRun<'_>,
+    advert: &AdvertisedCollection,
+    planned_file: &PlannedFile,
     is_plain: bool,
     is_known: bool,
     unfollow: Vec<String>,
-) -> Result<Lesson, VisitError> {
-    let place = visit.shelf.place(&pick.url, pick.generated);
-    let complete = match Shelf::complete(&place, &pick.url) {
+) -> Result<FileOutcome, SyncError> {
+    let place = run.spool_dir.place(&planned_file.url, planned_file.generated);
+    let complete = match SpoolDir::complete(&place, &planned_file.url) {
         Some(complete) => complete,
-        None => match fetch(visit, pick, is_known).await? {
+        None => match fetch(run, planned_file, is_known).await? {
             Ok(complete) => complete,
-            Err(lesson) => return Ok(lesson),
+            Err(outcome) => return Ok(outcome),
         },
     };
-    visit.watcher.event(&visit.origin, Event::Applying { section: &advert.section });
-    let store = Arc::clone(&visit.visitor.store);
-    let (lease, gate) = (visit.hold.lease().clone(), Arc::clone(&visit.gate));
-    let options = visit.visitor.options.clone();
-    let (advert, now, path) = (advert.clone(), visit.now, place.clone());
+    run.observer.event(&run.origin, SyncEvent::Applying { section: &advert.section });
+    let store = Arc::clone(&run.syncer.store);
+    let (lease, page_policy) = (run.lease_guard.lease().clone(), Arc::clone(&run.page_policy));
+    let options = run.syncer.options.clone();
+    let (advert, now, path) = (advert.clone(), run.now, place.clone());
     let validators = complete.validators.clone();
     let applied = tokio::task::spawn_blocking(move || {
-        apply(&Applying {
+        apply(&ApplyJob {
             store: store.as_ref(),
             lease: &lease,
-            gate: &gate,
+            page_policy: &page_policy,
             advert: &advert,
             path: &path,
             length: complete.length,
@@ -401,55 +418,59 @@ async fn take(
         })
     })
     .await
-    .map_err(|_| VisitError::Worker)?;
-    // What contradicts its advert or the clock may be fine tomorrow.
+    .map_err(|_| SyncError::Worker)?;
+    // A file that contradicts its advert or the clock may be valid later.
     let is_damaged = matches!(applied, Err(ApplyError::Read(_)));
-    let lesson = lesson_of(applied)?;
-    match &lesson {
-        // It is fine, and waits for somebody's word.
-        Lesson::Held(_) | Lesson::TooMany(_) => return Ok(lesson),
-        Lesson::Bad(_, why) if is_damaged && validators != Validators::default() => {
-            let (generated, why, at) = (pick.generated, why.clone(), visit.now);
-            let refused = RefusedFile { generated, validators, why, at };
-            visit.memo.refused.insert(pick.url.clone(), refused);
+    let outcome = outcome_of(applied)?;
+    match &outcome {
+        // The file is valid and waits for confirmation or quota.
+        FileOutcome::NeedsConfirmation(_) | FileOutcome::OverQuota(_) => return Ok(outcome),
+        FileOutcome::Rejected(_, why) if is_damaged && validators != Validators::default() => {
+            let (generated, why, at) = (planned_file.generated, why.clone(), run.now);
+            let refused = RejectedFile { generated, validators, why, at };
+            run.state.rejected_files.insert(planned_file.url.clone(), refused);
         }
-        _ => drop(visit.memo.refused.remove(&pick.url)),
+        _ => drop(run.state.rejected_files.remove(&planned_file.url)),
     }
-    Shelf::discard(&place);
-    Ok(lesson)
+    SpoolDir::discard(&place);
+    Ok(outcome)
 }
 
-/// What an attempt to apply teaches; an error where it is our own fault, and
-/// the spool is kept for the next run.
-fn lesson_of(applied: Result<Applied, ApplyError>) -> Result<Lesson, VisitError> {
+/// Converts the result of applying a file. Local errors are returned as errors, and the
+/// spool file is kept for the next sync.
+fn outcome_of(applied: Result<ApplyResult, ApplyError>) -> Result<FileOutcome, SyncError> {
     let error = match applied {
-        Ok(applied) => return Ok(Lesson::Done(Box::new(applied))),
+        Ok(applied) => return Ok(FileOutcome::Applied(Box::new(applied))),
         Err(error) => error,
     };
-    let text = told(&error);
+    let text = error_chain(&error);
     Ok(match error {
         ApplyError::Read(rutter_scp::ReadError::Io(error)) => {
-            return Err(VisitError::Spool("the spool".into(), error));
+            return Err(SyncError::Spool("the spool".into(), error));
         }
         ApplyError::Query(error) => return Err(error.into()),
-        ApplyError::Stage(StageError::Replay { .. }) => Lesson::Bad(Kind::Integrity, text),
+        ApplyError::Stage(StageError::Replay { .. }) => {
+            FileOutcome::Rejected(ProblemKind::Integrity, text)
+        }
         ApplyError::Stage(StageError::Quota { .. })
-        | ApplyError::Commit(CommitError::Quota { .. }) => Lesson::TooMany(text),
+        | ApplyError::Commit(CommitError::Quota { .. }) => FileOutcome::OverQuota(text),
         ApplyError::Stage(error) => return Err(error.into()),
-        ApplyError::Commit(CommitError::MassDeletion { .. }) => Lesson::Held(text),
+        ApplyError::Commit(CommitError::MassDeletion { .. }) => {
+            FileOutcome::NeedsConfirmation(text)
+        }
         ApplyError::Commit(CommitError::State { .. } | CommitError::Count { .. })
         | ApplyError::Broken
-        | ApplyError::Gap(_) => Lesson::Broken(text),
+        | ApplyError::Gap(_) => FileOutcome::NeedsSnapshot(text),
         ApplyError::Commit(error) => return Err(error.into()),
         ApplyError::Read(_)
         | ApplyError::Refused(_)
         | ApplyError::Future(_)
-        | ApplyError::Past(_) => Lesson::Bad(Kind::Integrity, text),
+        | ApplyError::Past(_) => FileOutcome::Rejected(ProblemKind::Integrity, text),
     })
 }
 
-/// An error with its causes, in one line.
-pub(crate) fn told(error: &dyn std::error::Error) -> String {
+/// Returns an error with its causes in one line.
+pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {
@@ -463,69 +484,79 @@ pub(crate) fn told(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Fetches one collection into its spool.
+/// Downloads one collection into its spool file.
 async fn fetch(
-    visit: &mut Visit<'_>,
-    pick: &Pick,
+    run: &mut SyncRun<'_>,
+    planned_file: &PlannedFile,
     is_known: bool,
-) -> Result<Result<Complete, Lesson>, VisitError> {
-    let Ok(url) = Url::parse(&pick.url) else {
-        return Ok(Err(Lesson::Bad(Kind::Integrity, "not an address".to_owned())));
+) -> Result<Result<SpooledFile, FileOutcome>, SyncError> {
+    let Ok(url) = Url::parse(&planned_file.url) else {
+        return Ok(Err(FileOutcome::Rejected(ProblemKind::Integrity, "not a URL".to_owned())));
     };
-    visit.watcher.event(&visit.origin, Event::Fetching { url: &pick.url, size: pick.size });
-    let place = visit.shelf.place(&pick.url, pick.generated);
-    // What was taken from there before is not taken again (SCP-153), nor what
-    // could not be used and is the same.
-    let refused = visit.memo.refused.get(&pick.url);
-    let is_same = |refused: &&RefusedFile| {
-        let age = visit.now.seconds_since(refused.at);
-        refused.generated == pick.generated && age < REFUSED_FOR
+    run.observer.event(
+        &run.origin,
+        SyncEvent::Fetching { url: &planned_file.url, size: planned_file.size },
+    );
+    let place = run.spool_dir.place(&planned_file.url, planned_file.generated);
+    // A file that was applied before is requested conditionally (SCP-153), and so is one
+    // that failed verification.
+    let refused = run.state.rejected_files.get(&planned_file.url);
+    let is_same = |refused: &&RejectedFile| {
+        let age = run.now.seconds_since(refused.at);
+        refused.generated == planned_file.generated && age < REFUSED_FOR
     };
     let refused = refused.filter(is_same).cloned();
-    let known = match remembered(visit.visitor.store.as_ref(), &pick.url)?.filter(|_| is_known) {
+    let known = match remembered(run.syncer.store.as_ref(), &planned_file.url)?.filter(|_| is_known)
+    {
         _ if let Some(refused) = &refused => refused.validators.clone(),
         Some(known) => Validators { etag: known.etag, last_modified: known.last_modified },
         None => Validators::default(),
     };
     let request = Request {
-        known,
-        site: Some(visit.site.clone()),
+        validators: known,
+        site: Some(run.site.clone()),
         spool: Some(place.clone()),
-        ..Request::new(url, What::Collection)
+        ..Request::new(url, ResourceKind::Collection)
     };
-    let answer = match visit.visitor.client.fetch(&request).await {
-        Ok(answer) => answer,
+    let response = match run.syncer.client.fetch(&request).await {
+        Ok(response) => response,
         Err(error) => {
-            let text = told(&error.cause);
+            let text = error_chain(&error.cause);
             return Ok(Err(match error.cause {
-                Cause::Spool(error) => return Err(VisitError::Spool(place, error)),
-                Cause::Refused(_) => Lesson::Bad(Kind::Policy, text),
-                Cause::Answer(_) => Lesson::Bad(Kind::Integrity, text),
-                Cause::Later { until, .. } => {
-                    visit.pause(until)?;
-                    Lesson::Later(text)
+                FailureCause::Spool(error) => return Err(SyncError::Spool(place, error)),
+                FailureCause::Refused(_) => FileOutcome::Rejected(ProblemKind::Policy, text),
+                FailureCause::Response(_) => FileOutcome::Rejected(ProblemKind::Integrity, text),
+                FailureCause::RetryLater { until, .. } => {
+                    run.pause(until)?;
+                    FileOutcome::RetryLater(text)
                 }
-                _ => Lesson::Bad(Kind::Network, text),
+                _ => FileOutcome::Rejected(ProblemKind::Network, text),
             }));
         }
     };
-    visit.tally.add_bytes(answer.wire_bytes);
-    let media = answer.fields.media_type();
-    let bad = |kind, text: String| Ok(Err(Lesson::Bad(kind, text)));
-    let Body::Spooled { length, .. } = answer.body else {
-        let text = match answer.status {
-            304 if let Some(refused) = refused => format!("{}; it has not changed", refused.why),
-            304 => "the file is the one that was taken before, not a newer one".to_owned(),
-            status => format!("not there, status {status}"),
+    run.traffic.add_bytes(response.wire_bytes);
+    let media = response.fields.media_type();
+    let bad = |kind, text: String| Ok(Err(FileOutcome::Rejected(kind, text)));
+    let ResponseBody::Spooled { length, .. } = response.body else {
+        let text = match response.status {
+            304 if let Some(refused) = refused => {
+                format!("{}; the file has not changed", refused.why)
+            }
+            304 => "the server sent 304: the file is the one that was applied before".to_owned(),
+            status => format!("not found, status {status}"),
         };
-        return bad(Kind::Integrity, text);
+        return bad(ProblemKind::Integrity, text);
     };
-    // A page for people is never a collection (D05, SCP-192).
+    // An HTML page is never a collection (D05, SCP-192).
     if media == "text/html" || media == "application/xhtml+xml" {
-        Shelf::discard(&place);
-        return bad(Kind::Integrity, format!("server sent HTML, status {}", answer.status));
+        SpoolDir::discard(&place);
+        return bad(
+            ProblemKind::Integrity,
+            format!("the server sent HTML, status {}", response.status),
+        );
     }
-    let complete = Complete { url: pick.url.clone(), length, validators: answer.validators };
-    Shelf::seal(&place, &complete)?;
+    let complete =
+        SpooledFile { url: planned_file.url.clone(), length, validators: response.validators };
+    SpoolDir::seal(&place, &complete)?;
     Ok(Ok(complete))
 }

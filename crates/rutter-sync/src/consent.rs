@@ -1,25 +1,21 @@
-//! What a site forbids, said in many places, joined: the most restrictive wins
-//! (D58, D87).
+//! Combines the usage signals of a site: the most restrictive statement wins (D58, D87).
 //!
-//! Statements are made from ARC entries, robots.txt, `meta` elements and
-//! header fields; [`join`] is a pure function over them. What follows for the
-//! replica is one of three: words are kept, words are withheld, nothing is
-//! asked for.
-//!
-//! Refuses: to take silence or an unreadable statement for consent where a
-//! place exists to give it.
+//! Input: ARC entries, robots.txt, `meta` elements and header fields. Output: statements,
+//! and the [`UsageVerdict`] that [`join`] computes from them: content is stored, content is
+//! withheld, or the page is not requested. A missing or unreadable statement is never taken
+//! for consent where the format has a place to give it.
 
-use rutter_arc::{Consent, Directive, Directives, Entry};
+use rutter_arc::{ArcEntry, Consent, RobotsDirective, RobotsDirectives};
 use rutter_extract::{Extraction, Refusal, Wishes};
 use rutter_fetch::RobotsReason;
 use rutter_page::Timestamp;
 use rutter_signpost::robots::Robots;
-use rutter_store::Withheld;
+use rutter_store::WithheldReason;
 
-/// Where something was said.
+/// Source of a usage statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Origin {
+pub enum StatementSource {
     /// `ai_indexable` of an ARC entry.
     ArcIndexable,
     /// `auth_required` of an ARC entry.
@@ -40,8 +36,8 @@ pub enum Origin {
     Signal,
 }
 
-impl Origin {
-    /// What people call it.
+impl StatementSource {
+    /// Returns the name of the source for people.
     pub fn name(self) -> &'static str {
         match self {
             Self::ArcIndexable => "ARC ai_indexable",
@@ -57,99 +53,99 @@ impl Origin {
     }
 }
 
-/// What a statement means for us, the most restrictive last.
+/// Effect of a usage statement on a replica, the most restrictive last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Effect {
+pub enum UsageEffect {
     /// The page may be used.
     Allows,
-    /// It may be used, but not to train models; kept with the page's source,
-    /// and for whoever trains to obey.
+    /// The page may be used, but not to train models. Stored for consumers that train
+    /// models.
     NoTraining,
     /// Its links are not followed.
     NoFollow,
-    /// Its words are not kept.
+    /// Its content is not stored.
     Withholds,
-    /// It is for those who have a login; we have none.
+    /// The page requires a login, and Rutter has none.
     NeedsLogin,
-    /// It is not asked for.
+    /// The page is not requested.
     Forbids,
 }
 
-impl Effect {
-    /// In a few words.
+impl UsageEffect {
+    /// Returns the name of the effect for people.
     pub fn name(self) -> &'static str {
         match self {
             Self::Allows => "allows",
             Self::NoTraining => "not for training",
             Self::NoFollow => "links are not followed",
-            Self::Withholds => "words are not kept",
+            Self::Withholds => "content is not stored",
             Self::NeedsLogin => "needs a login",
-            Self::Forbids => "not asked for",
+            Self::Forbids => "not requested",
         }
     }
 }
 
-/// One thing that was said.
+/// One usage statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Statement {
-    /// Where.
-    pub origin: Origin,
-    /// What, as it was written.
+pub struct UsageStatement {
+    /// The source.
+    pub source: StatementSource,
+    /// The text, as written.
     pub text: String,
-    /// What it means.
-    pub effect: Effect,
+    /// The effect.
+    pub effect: UsageEffect,
 }
 
-/// What follows from everything that was said.
+/// The combined effect of all statements about a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Verdict {
-    /// Why words are not kept; `None` where they are.
-    pub withheld: Option<Withheld>,
-    /// Whether links of the page are followed.
-    pub follows: bool,
-    /// Whether the page may be asked for.
-    pub asks: bool,
+pub struct UsageVerdict {
+    /// Why content is withheld; `None` if it is stored.
+    pub withheld: Option<WithheldReason>,
+    /// Whether links of the page may be followed.
+    pub follows_links: bool,
+    /// Whether the page may be requested.
+    pub may_fetch: bool,
 }
 
-/// Joins statements; the most restrictive wins.
+/// Combines statements; the most restrictive wins.
 ///
 /// ```
-/// use rutter_sync::consent::{Effect, Origin, Statement, join};
+/// use rutter_sync::consent::{UsageEffect, StatementSource, UsageStatement, join};
 ///
-/// let said = |effect| Statement { origin: Origin::Meta, text: String::new(), effect };
-/// assert_eq!(join(&[said(Effect::Allows)]).withheld, None);
-/// assert!(join(&[said(Effect::Allows), said(Effect::Withholds)]).withheld.is_some());
+/// let statement = |effect| UsageStatement { source: StatementSource::Meta, text: String::new(), effect };
+/// assert_eq!(join(&[statement(UsageEffect::Allows)]).withheld, None);
+/// assert!(join(&[statement(UsageEffect::Allows), statement(UsageEffect::Withholds)]).withheld.is_some());
 /// ```
-pub fn join(statements: &[Statement]) -> Verdict {
+pub fn join(statements: &[UsageStatement]) -> UsageVerdict {
     let has = |effect| statements.iter().any(|statement| statement.effect == effect);
-    let withheld = if has(Effect::Withholds) || has(Effect::NeedsLogin) {
-        Some(Withheld::Consent)
-    } else if has(Effect::Forbids) {
-        Some(Withheld::Robots)
+    let withheld = if has(UsageEffect::Withholds) || has(UsageEffect::NeedsLogin) {
+        Some(WithheldReason::Consent)
+    } else if has(UsageEffect::Forbids) {
+        Some(WithheldReason::Robots)
     } else {
         None
     };
-    let asks = !has(Effect::Forbids) && !has(Effect::NeedsLogin);
-    Verdict { withheld, follows: asks && !has(Effect::NoFollow), asks }
+    let may_fetch = !has(UsageEffect::Forbids) && !has(UsageEffect::NeedsLogin);
+    UsageVerdict { withheld, follows_links: may_fetch && !has(UsageEffect::NoFollow), may_fetch }
 }
 
-/// What an ARC entry says (ARC-056, ARC-057).
-pub fn of_arc(entry: &Entry<'_>) -> Vec<Statement> {
+/// Returns the statements of an ARC entry (ARC-056, ARC-057).
+pub fn of_arc(entry: &ArcEntry<'_>) -> Vec<UsageStatement> {
     let mut said = Vec::new();
-    let mut say = |origin, text: String, effect| said.push(Statement { origin, text, effect });
-    let flag = |flag: Option<bool>| flag.map_or("not said".to_owned(), |flag| flag.to_string());
+    let mut say = |source, text: String, effect| said.push(UsageStatement { source, text, effect });
+    let flag = |flag: Option<bool>| flag.map_or("not given".to_owned(), |flag| flag.to_string());
     let indexable = if entry.ai_indexable == Some(true) && !entry.is_doubtful && !entry.removed {
-        Effect::Allows
+        UsageEffect::Allows
     } else {
-        Effect::Withholds
+        UsageEffect::Withholds
     };
-    say(Origin::ArcIndexable, flag(entry.ai_indexable), indexable);
+    say(StatementSource::ArcIndexable, flag(entry.ai_indexable), indexable);
     if entry.auth_required == Some(true) {
-        say(Origin::ArcLogin, "true".to_owned(), Effect::NeedsLogin);
+        say(StatementSource::ArcLogin, "true".to_owned(), UsageEffect::NeedsLogin);
     }
     if let Some(text) = entry.robots_directive.as_deref() {
         for effect in effects(entry.directives()) {
-            say(Origin::ArcDirective, text.to_owned(), effect);
+            say(StatementSource::ArcDirective, text.to_owned(), effect);
         }
     }
     // The entry's own verdict is never weaker than its parts.
@@ -157,30 +153,32 @@ pub fn of_arc(entry: &Entry<'_>) -> Vec<Statement> {
     said
 }
 
-/// What robots.txt says of an address.
-pub fn of_robots(forbidden: Option<&RobotsReason>) -> Statement {
+/// Returns the statement of robots.txt about a URL.
+pub fn of_robots(forbidden: Option<&RobotsReason>) -> UsageStatement {
     match forbidden {
-        Some(reason) => Statement {
-            origin: Origin::RobotsTxt,
+        Some(reason) => UsageStatement {
+            source: StatementSource::RobotsTxt,
             text: reason.to_string(),
-            effect: Effect::Forbids,
+            effect: UsageEffect::Forbids,
         },
-        None => Statement {
-            origin: Origin::RobotsTxt,
-            text: "no rule against it".to_owned(),
-            effect: Effect::Allows,
+        None => UsageStatement {
+            source: StatementSource::RobotsTxt,
+            text: "no rule disallows it".to_owned(),
+            effect: UsageEffect::Allows,
         },
     }
 }
 
-/// What a page says of its own use: robots `meta` elements, `data-ai-*`
-/// attributes and ARC `meta` elements, for everybody or for us by name.
-/// `rutter build` asks the same [`Wishes`].
-pub fn of_page(extraction: &Extraction, token: &str, now: Timestamp) -> Vec<Statement> {
+/// Returns the statements of a page about its own use: robots `meta` elements, `data-ai-*`
+/// attributes and ARC `meta` elements, addressed to every agent or to `token`. `rutter
+/// build` uses the same [`Wishes`].
+pub fn of_page(extraction: &Extraction, token: &str, now: Timestamp) -> Vec<UsageStatement> {
     let metas = extraction.facts.metas.iter();
     let ours = metas.filter(|(name, _)| name == "robots" || is_us(name, token));
-    let mut said: Vec<Statement> = ours
-        .flat_map(|(_, value)| statements(Origin::Meta, value, &Wishes::of_directives(value), now))
+    let mut said: Vec<UsageStatement> = ours
+        .flat_map(|(_, value)| {
+            statements(StatementSource::Meta, value, &Wishes::of_directives(value), now)
+        })
         .collect();
     let wishes = Wishes::of(extraction, token);
     let text = match wishes.refusal(now) {
@@ -190,7 +188,7 @@ pub fn of_page(extraction: &Extraction, token: &str, now: Timestamp) -> Vec<Stat
         }
         _ => wishes.robots.join(", "),
     };
-    for more in statements(Origin::Page, &text, &wishes, now) {
+    for more in statements(StatementSource::Page, &text, &wishes, now) {
         if !said.iter().any(|said| said.effect == more.effect) {
             said.push(more);
         }
@@ -198,63 +196,63 @@ pub fn of_page(extraction: &Extraction, token: &str, now: Timestamp) -> Vec<Stat
     said
 }
 
-/// `unavailable_after` of a page: the earliest date, past or not.
+/// Returns the earliest `unavailable_after` date of a page, past or not.
 pub(crate) fn expiry_of_page(extraction: &Extraction, token: &str) -> Option<Timestamp> {
     Wishes::of(extraction, token).unavailable_after
 }
 
-/// `unavailable_after` of `X-Robots-Tag` fields: the earliest date.
+/// Returns the earliest `unavailable_after` date of `X-Robots-Tag` fields.
 pub(crate) fn expiry_of_tags(values: &[String], token: &str) -> Option<Timestamp> {
     values.iter().filter_map(|value| tag_wishes(value, token).unavailable_after).min()
 }
 
-/// What `X-Robots-Tag` fields say, for everybody or for us by name.
-pub fn of_tags(values: &[String], token: &str, now: Timestamp) -> Vec<Statement> {
+/// Returns the statements of `X-Robots-Tag` fields, addressed to every agent or to `token`.
+pub fn of_tags(values: &[String], token: &str, now: Timestamp) -> Vec<UsageStatement> {
     let said = values
         .iter()
-        .flat_map(|value| statements(Origin::Tag, value, &tag_wishes(value, token), now));
+        .flat_map(|value| statements(StatementSource::Tag, value, &tag_wishes(value, token), now));
     said.collect()
 }
 
-/// The wishes of one `X-Robots-Tag` field; none where it is for another agent.
+/// Parses one `X-Robots-Tag` field; a field for another agent gives no wishes.
 fn tag_wishes(value: &str, token: &str) -> Wishes {
-    // `agent: words` is for one agent; `max-snippet: 5` is for all.
+    // `agent: directives` addresses one agent; `max-snippet: 5` is a directive for all.
     let (agent, words) = match value.split_once(':') {
         Some((agent, words)) if !agent.contains(',') && !is_word(agent.trim()) => {
             (Some(agent.trim()), words)
         }
         _ => (None, value),
     };
-    let is_ours = agent.is_none_or(|agent| agent == "*" || is_us(agent, token));
-    Wishes::of_directives(if is_ours { words } else { "" })
+    let is_addressed = agent.is_none_or(|agent| agent == "*" || is_us(agent, token));
+    Wishes::of_directives(if is_addressed { words } else { "" })
 }
 
-/// What `Content-Signal` says: `search` and `ai-input` are what a replica is
-/// for, `ai-train` is for whoever trains.
-pub fn of_signal(origin: Origin, value: &str) -> Option<Statement> {
+/// Returns the statement of a `Content-Signal`. `search` and `ai-input` concern a replica;
+/// `ai-train` concerns consumers that train models.
+pub fn of_signal(source: StatementSource, value: &str) -> Option<UsageStatement> {
     let mut effect = None;
     for (name, is_yes) in signals(value) {
         let one = match (name.as_str(), is_yes) {
-            ("search" | "ai-input", false) => Effect::Withholds,
-            ("ai-train", false) => Effect::NoTraining,
-            ("search" | "ai-input" | "ai-train", true) => Effect::Allows,
+            ("search" | "ai-input", false) => UsageEffect::Withholds,
+            ("ai-train", false) => UsageEffect::NoTraining,
+            ("search" | "ai-input" | "ai-train", true) => UsageEffect::Allows,
             _ => continue,
         };
         effect = effect.max(Some(one));
     }
-    effect.map(|effect| Statement { origin, text: value.trim().to_owned(), effect })
+    effect.map(|effect| UsageStatement { source, text: value.trim().to_owned(), effect })
 }
 
-/// Names in lower case and answers of a `Content-Signal`, separated by commas,
-/// semicolons or blanks. An answer other than `yes` and `no` is ignored.
+/// Parses a `Content-Signal` into lower-case names and answers, separated by commas,
+/// semicolons or spaces. Answers other than `yes` and `no` are ignored.
 fn signals(value: &str) -> Vec<(String, bool)> {
     let spaced = value.replace('=', " = ").replace([',', ';'], " ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
     let pair = |words: &[&str]| match words {
-        [name, "=", answer] if answer.eq_ignore_ascii_case("yes") => {
+        [name, "=", response] if response.eq_ignore_ascii_case("yes") => {
             Some((name.to_ascii_lowercase(), true))
         }
-        [name, "=", answer] if answer.eq_ignore_ascii_case("no") => {
+        [name, "=", response] if response.eq_ignore_ascii_case("no") => {
             Some((name.to_ascii_lowercase(), false))
         }
         _ => None,
@@ -264,64 +262,75 @@ fn signals(value: &str) -> Vec<(String, bool)> {
 
 /// The `Content-Signal` lines of a robots.txt, for one agent.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Signals {
-    /// The file, where it has such lines, and what it calls us.
+pub struct RobotsSignals {
+    /// The parsed file and the product token; `None` if there are no such lines.
     robots: Option<(Robots, String)>,
 }
 
-impl Signals {
+impl RobotsSignals {
     /// Reads robots.txt for an agent.
     pub fn of_robots(robots: &[u8], token: &str) -> Self {
         let robots = Robots::parse(robots);
         Self { robots: robots.has_signals().then(|| (robots, token.to_owned())) }
     }
 
-    /// What they say of a path with its query.
-    pub fn about(&self, target: &str) -> Vec<Statement> {
+    /// Returns the statements about a path with its query.
+    pub fn about(&self, target: &str) -> Vec<UsageStatement> {
         let Some((robots, token)) = &self.robots else { return Vec::new() };
         let said = robots.signals(token, target).into_iter();
-        said.filter_map(|text| of_signal(Origin::SignalInRobots, text)).collect()
+        said.filter_map(|text| of_signal(StatementSource::SignalInRobots, text)).collect()
     }
 
-    /// Whether they keep the words of a page from us.
+    /// Returns whether the content of a page must not be stored.
     pub fn withholds(&self, target: &str) -> bool {
-        self.about(target).iter().any(|said| said.effect == Effect::Withholds)
+        self.about(target).iter().any(|said| said.effect == UsageEffect::Withholds)
     }
 }
 
-/// What the fields of an answer say; also of one without a body.
-pub fn of_fields(fields: &rutter_fetch::Fields, token: &str, now: Timestamp) -> Vec<Statement> {
+/// Returns the statements of the header fields of a response, with or without a body.
+pub fn of_fields(
+    fields: &rutter_fetch::ResponseFields,
+    token: &str,
+    now: Timestamp,
+) -> Vec<UsageStatement> {
     let mut said = of_tags(&fields.robots_tags, token, now);
     let signals = fields.content_signals.iter();
-    said.extend(signals.filter_map(|value| of_signal(Origin::Signal, value)));
+    said.extend(signals.filter_map(|value| of_signal(StatementSource::Signal, value)));
     said
 }
 
-fn statements(origin: Origin, text: &str, wishes: &Wishes, now: Timestamp) -> Vec<Statement> {
+fn statements(
+    source: StatementSource,
+    text: &str,
+    wishes: &Wishes,
+    now: Timestamp,
+) -> Vec<UsageStatement> {
     let withholds = wishes.refusal(now).map(|refusal| match refusal {
-        Refusal::Login => Effect::NeedsLogin,
-        _ => Effect::Withholds,
+        Refusal::Login => UsageEffect::NeedsLogin,
+        _ => UsageEffect::Withholds,
     });
-    let follows = wishes.asks("nofollow").then_some(Effect::NoFollow);
+    let follows = wishes.asks("nofollow").then_some(UsageEffect::NoFollow);
     let said = withholds.into_iter().chain(follows);
-    said.map(|effect| Statement { origin, text: text.to_owned(), effect }).collect()
+    said.map(|effect| UsageStatement { source, text: text.to_owned(), effect }).collect()
 }
 
-/// Whether statements forbid training, or allow it; `None` where none speaks
-/// of it clearly. One `no` outweighs every `yes`.
-pub(crate) fn training(said: &[Statement]) -> Option<bool> {
-    let is_signal = |it: &&Statement| matches!(it.origin, Origin::Signal | Origin::SignalInRobots);
+/// Returns whether statements allow or forbid training; `None` if none is clear. One `no`
+/// outweighs every `yes`.
+pub(crate) fn training(said: &[UsageStatement]) -> Option<bool> {
+    let is_signal = |it: &&UsageStatement| {
+        matches!(it.source, StatementSource::Signal | StatementSource::SignalInRobots)
+    };
     let signals = said.iter().filter(is_signal).flat_map(|it| signals(&it.text));
     signals.filter(|(name, _)| name == "ai-train").map(|(_, is_yes)| is_yes).min()
 }
 
-fn effects(directives: Directives) -> Vec<Effect> {
+fn effects(directives: RobotsDirectives) -> Vec<UsageEffect> {
     let mut effects = Vec::new();
-    if directives.has(Directive::NoIndex) || directives.has(Directive::NoAi) {
-        effects.push(Effect::Withholds);
+    if directives.has(RobotsDirective::NoIndex) || directives.has(RobotsDirective::NoAi) {
+        effects.push(UsageEffect::Withholds);
     }
-    if directives.has(Directive::NoFollow) {
-        effects.push(Effect::NoFollow);
+    if directives.has(RobotsDirective::NoFollow) {
+        effects.push(UsageEffect::NoFollow);
     }
     effects
 }
@@ -330,11 +339,11 @@ fn is_us(agent: &str, token: &str) -> bool {
     agent.trim().eq_ignore_ascii_case(token)
 }
 
-/// Words that take a value after a colon of their own.
+/// Returns whether the text is a directive with a value after a colon.
 fn is_word(text: &str) -> bool {
-    const WORDS: [&str; 4] =
+    const VALUED_DIRECTIVES: [&str; 4] =
         ["max-snippet", "max-image-preview", "max-video-preview", "unavailable_after"];
-    WORDS.iter().any(|word| word.eq_ignore_ascii_case(text))
+    VALUED_DIRECTIVES.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
 #[cfg(test)]
@@ -345,12 +354,12 @@ mod tests {
         Timestamp::parse("2027-01-10T00:00:00Z").unwrap()
     }
 
-    fn withheld(said: &[Statement]) -> bool {
+    fn withheld(said: &[UsageStatement]) -> bool {
         join(said).withheld.is_some()
     }
 
     #[test] // ARC-056 ARC-057 D56 D57 D58
-    fn spec_an_arc_entry_must_say_yes_clearly() {
+    fn stores_content_only_if_the_arc_entry_clearly_allows_it() {
         for (json, wanted) in [
             (r#"{"url":"https://h.example/","ai_indexable":true}"#, None),
             (r#"{"url":"https://h.example/","ai_indexable":false}"#, Some(true)),
@@ -364,16 +373,16 @@ mod tests {
                 Some(true),
             ),
         ] {
-            let entry = Entry::from_json(json).unwrap();
+            let entry = ArcEntry::from_json(json).unwrap();
             let verdict = join(&of_arc(&entry));
             assert_eq!(verdict.withheld.is_some(), wanted.is_some(), "{json}");
-            // What needs a login is not even asked for.
-            assert_eq!(verdict.asks, wanted != Some(false), "{json}");
+            // A page that requires a login is not even requested.
+            assert_eq!(verdict.may_fetch, wanted != Some(false), "{json}");
         }
     }
 
     #[test] // D58
-    fn ours_tags_are_for_everybody_or_for_us() {
+    fn obeys_tags_for_all_agents_and_for_our_token() {
         for (value, wanted) in [
             ("noindex", true),
             ("NOAI", true),
@@ -390,22 +399,22 @@ mod tests {
             let said = of_tags(&[value.to_owned()], "Rutter", now());
             assert_eq!(withheld(&said), wanted, "{value}");
         }
-        assert!(!join(&of_tags(&["nofollow".to_owned()], "Rutter", now())).follows);
+        assert!(!join(&of_tags(&["nofollow".to_owned()], "Rutter", now())).follows_links);
     }
 
     #[test]
-    fn ours_signals_of_the_own_group_count() {
+    fn uses_signals_of_the_own_group() {
         let robots = b"User-agent: *\nContent-Signal: search=yes, ai-input=no\nAllow: /\n\
                       User-agent: Rutter/1.0\nContent-Signal: /docs/ ai-input=no, ai-train=no\n\
                       Content-Signal: /*.pdf$ ai-input=no\nContent-Signal: ai-train=no\n";
-        assert!(withheld(&Signals::of_robots(robots, "Other").about("/")));
-        let ours = Signals::of_robots(robots, "rutter");
+        assert!(withheld(&RobotsSignals::of_robots(robots, "Other").about("/")));
+        let ours = RobotsSignals::of_robots(robots, "rutter");
         assert!(withheld(&ours.about("/docs/a")) && ours.withholds("/docs/a"));
         assert!(ours.withholds("/blog/a.pdf") && !ours.withholds("/blog/a.pdf.html"));
         let rest = ours.about("/blog");
         assert!(!withheld(&rest) && !ours.withholds("/blog"));
-        assert_eq!(rest.first().map(|said| said.effect), Some(Effect::NoTraining));
-        assert!(of_signal(Origin::Signal, "weather=no").is_none());
+        assert_eq!(rest.first().map(|said| said.effect), Some(UsageEffect::NoTraining));
+        assert!(of_signal(StatementSource::Signal, "weather=no").is_none());
     }
 
     #[test] // D58
@@ -422,20 +431,24 @@ mod tests {
             ("ai-train=maybe", None),
             ("search=yes", None),
         ] {
-            let said: Vec<Statement> = of_signal(Origin::Signal, value).into_iter().collect();
+            let said: Vec<UsageStatement> =
+                of_signal(StatementSource::Signal, value).into_iter().collect();
             assert_eq!(training(&said), wanted, "{value}");
-            let forbids = said.iter().any(|said| said.effect == Effect::NoTraining);
+            let forbids = said.iter().any(|said| said.effect == UsageEffect::NoTraining);
             assert_eq!(forbids, wanted == Some(false), "{value}");
         }
         assert!(withheld(
-            &of_signal(Origin::Signal, "ai-train=no ai-input = no").into_iter().collect::<Vec<_>>()
+            &of_signal(StatementSource::Signal, "ai-train=no ai-input = no")
+                .into_iter()
+                .collect::<Vec<_>>()
         ));
     }
 
     #[test] // D58 D87
-    fn spec_the_most_restrictive_wins() {
-        use Effect::{Allows, Forbids, NeedsLogin, NoFollow, NoTraining, Withholds};
-        let said = |effect| Statement { origin: Origin::Meta, text: String::new(), effect };
+    fn most_restrictive_statement_wins() {
+        use UsageEffect::{Allows, Forbids, NeedsLogin, NoFollow, NoTraining, Withholds};
+        let said =
+            |effect| UsageStatement { source: StatementSource::Meta, text: String::new(), effect };
         for (effects, kept, follows, asks) in [
             (&[][..], true, true, true),
             (&[Allows, NoTraining][..], true, true, true),
@@ -446,7 +459,7 @@ mod tests {
         ] {
             let said: Vec<_> = effects.iter().copied().map(said).collect();
             let verdict = join(&said);
-            let found = (verdict.withheld.is_none(), verdict.follows, verdict.asks);
+            let found = (verdict.withheld.is_none(), verdict.follows_links, verdict.may_fetch);
             assert_eq!(found, (kept, follows, asks), "{effects:?}");
         }
     }

@@ -1,283 +1,298 @@
-//! Pages one by one: where no collection can be used, none is offered, or a
-//! list has more than collections bring.
+//! Crawls pages one by one: if no collection can be used, none is offered, or a list has
+//! more pages than the collections deliver.
 //!
 //! ```text
-//! Frontier ─→ fetch (one connection, or several where the pace is 0) ─→ Raw ─→ Crew ─→ replica
-//!     ↑                                                                          │
-//!     └─────────────────────────────── links ────────────────────────────────────┘
+//! Frontier ─→ fetch (one connection, or several if the pace is 0) ─→ FetchedPage ─→ WorkerPool ─→ replica
+//!     ↑                                                                                │
+//!     └──────────────────────────────────── links ─────────────────────────────────────┘
 //! ```
 //!
-//! Refuses: to remove a page unless the site says that it is gone, or every
-//! list was read to its end; to leave anything out without counting it; to put
-//! what it reads in the place of what a collection keeps up to date.
+//! A page is removed only if the site says that it is gone, or if every list was read to
+//! its end. Every URL that is left out is counted. Crawled pages never replace pages that a
+//! collection keeps up to date.
 
-mod answer;
-mod snapshot;
-mod twin;
-mod variant;
+mod arc_snapshot;
+mod canonical;
+mod markdown_twin;
+mod response;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rutter_discover::{Discovery, Rung};
+use rutter_discover::{AccessMethod, Discovery};
 use rutter_extract::{Templates, Use};
-use rutter_fetch::{Body, FetchError, Fetched, Probe, Request, Validators, What};
+use rutter_fetch::{
+    FetchError, FetchedResponse, MissingPageProbe, Request, ResourceKind, ResponseBody, Validators,
+};
 use rutter_page::{PageUrl, Timestamp};
-use rutter_store::{PageRow, Source, Validator, Withheld};
+use rutter_store::{PageRow, PageSource, Validator, WithheldReason};
 use tokio::task::JoinSet;
 
-use crate::collect::Ended;
-use crate::crew::{Crew, Note, Variant};
+use crate::collect::CollectionResult;
 use crate::damage::remembered;
-use crate::error::VisitError;
-use crate::frontier::{Frontier, Target};
-use crate::keys::Keys;
-use crate::layers::Gathered;
-use crate::left_out::LeftOut;
-use crate::mark::{Mark, goes_back, is_current, is_recent, is_still_withheld};
-use crate::options::Event;
-use crate::page::{self, Raw};
-use crate::plan::Reason;
-use crate::report::{Better, Kind};
-use crate::tally::counted;
-use crate::visit::{Visit, WEB};
-use crate::writer::{BATCH, BATCH_BYTES, Write, Writer};
-use crate::{leave, left_out, urls};
+use crate::discovered_entries::DiscoveredEntries;
+use crate::error::SyncError;
+use crate::frontier::{CrawlTarget, Frontier};
+use crate::left_out::LeftOutReason;
+use crate::options::SyncEvent;
+use crate::page::{self, FetchedPage};
+use crate::page_writer::{BATCH, BATCH_BYTES, PageWriter, WriteCommand};
+use crate::plan::PlanReason;
+use crate::report::{BetterMethod, ProblemKind};
+use crate::syncer::{SyncRun, WEB_SECTION};
+use crate::traffic::counted;
+use crate::url_note::{UrlNote, is_current, is_older_lastmod, is_recent, is_still_withheld};
+use crate::url_set::UrlSet;
+use crate::worker_pool::{PossibleAlias, WorkerPool, WorkerResult};
+use crate::{left_out, removal, urls};
 
-/// Faults of the network in a row after which a host is left alone.
+/// Number of consecutive network faults that end a crawl.
 const MOST_FAULTS: u32 = 5;
-/// How often what was read is committed, at the latest.
+/// Maximum time between two commits.
 const COMMITTED_EVERY: Duration = Duration::from_secs(10);
-/// How long pages wait for the templates: a visit that is killed has lost no
-/// more than that.
+/// Maximum time that pages wait for templates. An interrupted sync loses no more than that.
 const SAMPLE_FOR: Duration = Duration::from_mins(1);
-/// Bytes of pages that wait for the templates.
+/// Maximum size of the pages that wait for templates.
 const SAMPLE_BYTES: usize = 16 << 20;
-/// Pages beside collections from which on it is worth to learn from them.
+/// Number of pages, in addition to collections, from which learning templates is useful.
 const WORTH_LEARNING: u64 = 20;
-/// The file of a publisher's templates.
+/// Name of the file with the templates of a site.
 const TEMPLATES: &str = "templates.json";
 
-/// A page that is being asked for.
-struct Asked {
-    target: Target,
+/// A page with its response.
+struct PageResponse {
+    target: CrawlTarget,
     row: Option<PageRow>,
-    /// The page as it was read, where its twin is asked for.
-    instead_of: Option<Box<page::Ready>>,
-    answer: Result<Fetched, FetchError>,
+    /// The page that this response may replace, if it is a Markdown twin.
+    instead_of: Option<Box<page::ExtractedPage>>,
+    response: Result<FetchedResponse, FetchError>,
 }
 
-/// Reads pages one by one.
+/// Crawls pages.
 pub(crate) async fn crawl(
-    visit: &mut Visit<'_>,
-    found: &mut Discovery,
-    gathered: Gathered,
-    ended: &Ended,
-    rung: Rung,
-) -> Result<(), VisitError> {
-    let gate = Arc::clone(&visit.gate);
-    let most = visit.visitor.options.most_pages;
-    let limits = visit.visitor.options.limits.clone();
-    let mut frontier = Frontier::new(&gate, &limits, most);
-    let healthy = healthy(visit, ended)?;
-    let filled = urls::fill(visit, found, gathered, rung, &healthy, &mut frontier).await?;
-    let urls::Filled { is_whole, has_failed } = filled;
-    for (section, reason) in &ended.failed {
-        // Of a section that is no more, lists tell what is left.
-        if !is_whole || *reason != Reason::NotOffered {
-            urls::for_each_key(visit, section, |key| frontier.add(&key, None, None))?;
+    run: &mut SyncRun<'_>,
+    discovery: &mut Discovery,
+    discovered: DiscoveredEntries,
+    collected: &CollectionResult,
+    method: AccessMethod,
+) -> Result<(), SyncError> {
+    let page_policy = Arc::clone(&run.page_policy);
+    let most = run.syncer.options.most_pages;
+    let limits = run.syncer.options.limits.clone();
+    let mut frontier = Frontier::new(&page_policy, &limits, most);
+    let collection_urls = collection_urls(run, collected)?;
+    let filled =
+        urls::fill(run, discovery, discovered, method, &collection_urls, &mut frontier).await?;
+    let urls::ListCoverage { is_whole, has_failed } = filled;
+    for (section, reason) in &collected.failed {
+        // Lists define what is left of a section that is no longer offered.
+        if !is_whole || *reason != PlanReason::NotOffered {
+            urls::for_each_key(run, section, |key| frontier.add(&key, None, None))?;
         }
     }
     if !is_whole {
-        urls::unlisted(visit, &healthy, &mut frontier)?;
+        urls::unlisted(run, &collection_urls, &mut frontier)?;
     }
-    // Not all of them can be asked for: those that were asked for least
-    // lately, so that the next visit goes on where this one ends.
+    // If not all pages can be fetched, start with those that were not requested for the
+    // longest time, so that syncs take turns.
     let most_sure = if limits.time.is_some() { 0 } else { most };
-    frontier.sort_by_age(most_sure, |key| urls::checked(visit, key))?;
-    // What ended a walk must not keep the next one from going on.
-    frontier.put_last(&visit.memo.stops);
-    let probe = found.memory.probe.as_ref().map(|(_, probe)| probe.clone());
-    let mut walk = Walk::start(visit, rung, frontier, healthy, probe)?;
-    if rung == Rung::Arc {
-        walk.take_snapshots().await?;
+    frontier.sort_by_age(most_sure, |key| urls::checked(run, key))?;
+    // Pages that ended the last crawl come last.
+    frontier.put_last(&run.state.stop_urls);
+    let probe = discovery.cache.probe.as_ref().map(|(_, probe)| probe.clone());
+    let mut crawl = Crawl::start(run, method, frontier, collection_urls, probe)?;
+    if method == AccessMethod::Arc {
+        crawl.store_arc_snapshots().await?;
     }
-    walk.run().await?;
-    walk.save().await?;
-    let mut walked = walk.end().await?;
-    let is_whole = is_whole && !walked.is_stopped && !walked.frontier.is_bounded();
-    let is_short = walked.is_stopped || walked.frontier.is_bounded();
-    if walked.is_stopped {
-        walked.frontier.close(LeftOut::STOPPED);
+    crawl.run().await?;
+    crawl.save().await?;
+    let mut result = crawl.end().await?;
+    let is_whole = is_whole && !result.is_stopped && !result.frontier.is_bounded();
+    let is_short = result.is_stopped || result.frontier.is_bounded();
+    if result.is_stopped {
+        result.frontier.close(LeftOutReason::STOPPED);
     }
-    if follows(visit, rung) {
-        // Links that a walk found and did not follow are found by no other.
-        let over = urls::keep_left(visit, &walked.frontier, [&walked.pending, &walked.open])?;
+    if follows(run, method) {
+        // No other crawl finds links that this one found and did not follow.
+        let over = urls::keep_left(run, &result.frontier, [&result.pending, &result.open])?;
         for key in over {
-            visit.report.leave_out(&key, LeftOut::REMEMBERED_LIMIT);
+            run.report.leave_out(&key, LeftOutReason::REMEMBERED_LIMIT);
         }
     }
-    let store = visit.visitor.store.clone();
+    let store = run.syncer.store.clone();
     let is_stored = |key: &str| matches!(store.page(key), Ok(Some(_)));
-    walked.frontier.report(&mut visit.report, &is_stored);
-    visit.is_cut_short |= is_short;
+    result.frontier.report(&mut run.report, &is_stored);
+    run.is_cut_short |= is_short;
     if !is_short && !has_failed {
-        visit.memo.whole = Some(visit.now);
-        if walked.n_open == 0 {
-            visit.memo.rest.clear();
-        } else if walked.n_failed == 0 {
-            // What is no page is known; lists that are not read every time are
-            // read again before long.
-            visit.memo.rest.remove("");
+        run.state.lists_read = Some(run.now);
+        if result.n_without_page == 0 {
+            run.state.uncovered_lists.clear();
+        } else if result.n_failed == 0 {
+            // Pages that are no pages are known. Lists that are not read in every sync are
+            // due again soon.
+            run.state.uncovered_lists.remove("");
         }
     }
-    leave::leave(visit, ended, &walked.frontier, &walked.healthy, &walked.gone, is_whole)?;
-    leave::close(visit, &walked.closed, walked.n_asked)?;
-    urls::report_unlisted(visit, &walked.healthy)?;
-    left_out::keep(visit, !is_short)?;
-    let publisher = visit.visitor.store.publisher(&visit.origin)?;
+    removal::remove_pages(
+        run,
+        collected,
+        &result.frontier,
+        &result.collection_urls,
+        &result.gone,
+        is_whole,
+    )?;
+    removal::withhold_closed(run, &result.closed, result.n_asked)?;
+    urls::report_unlisted(run, &result.collection_urls)?;
+    left_out::keep(run, !is_short)?;
+    let publisher = run.syncer.store.publisher(&run.origin)?;
     let (pages, bytes) = publisher.map_or((0, 0), |it| (it.pages, it.bytes));
-    if 0 < pages && visit.report.rung != Rung::Scp {
-        // robots.txt, the sitemap, one collection.
-        visit.report.better = Some(Better { rung: Rung::Scp, requests: 3, bytes });
+    if 0 < pages && run.report.method != AccessMethod::Scp {
+        // Three requests: robots.txt, the sitemap, one collection.
+        run.report.better_method =
+            Some(BetterMethod { method: AccessMethod::Scp, requests: 3, bytes });
     }
     Ok(())
 }
 
-/// Whether links of pages are followed.
-fn follows(visit: &Visit<'_>, rung: Rung) -> bool {
-    matches!(rung, Rung::Links | Rung::Nothing) || visit.visitor.options.follows_links
+/// Returns whether links of pages are followed.
+fn follows(run: &SyncRun<'_>, method: AccessMethod) -> bool {
+    matches!(method, AccessMethod::Links | AccessMethod::Nothing)
+        || run.syncer.options.follows_links
 }
 
-/// Pages that collections keep up to date.
-pub(crate) fn healthy(visit: &Visit<'_>, ended: &Ended) -> Result<Keys, VisitError> {
-    let mut healthy = Keys::default();
-    for section in visit.visitor.store.sections(visit.publisher)? {
-        if section.name != WEB && !ended.failed.contains_key(&section.name) {
-            urls::for_each_key(visit, &section.name, |key| {
-                healthy.insert(&key);
+/// Returns the pages that collections keep up to date.
+pub(crate) fn collection_urls(
+    run: &SyncRun<'_>,
+    collected: &CollectionResult,
+) -> Result<UrlSet, SyncError> {
+    let mut collection_urls = UrlSet::default();
+    for section in run.syncer.store.sections(run.publisher)? {
+        if section.name != WEB_SECTION && !collected.failed.contains_key(&section.name) {
+            urls::for_each_key(run, &section.name, |key| {
+                collection_urls.insert(&key);
             })?;
         }
     }
-    Ok(healthy)
+    Ok(collection_urls)
 }
 
-/// Pages that templates are learned from: those still wanted, those that
-/// wait, and their bytes.
-type Sample = (BTreeSet<String>, Vec<(Raw, u32)>, usize);
+/// Pages for learning templates: URLs that are still missing, fetched pages, and their
+/// size.
+type TemplateSample = (BTreeSet<String>, Vec<(FetchedPage, u32)>, usize);
 
-struct Walk<'w, 'v, 'g> {
-    visit: &'w mut Visit<'v>,
+struct Crawl<'w, 'v, 'g> {
+    run: &'w mut SyncRun<'v>,
     /// Whether links are followed.
     follows: bool,
     frontier: Frontier<'g>,
-    healthy: Keys,
-    probe: Option<Probe>,
+    collection_urls: UrlSet,
+    probe: Option<MissingPageProbe>,
     template: Use,
-    /// Pages whose answers wait for the templates, and those still wanted.
-    sample: Option<Sample>,
-    crew: Crew,
+    /// Pages that wait for the templates, and URLs that are still missing.
+    sample: Option<TemplateSample>,
+    workers: WorkerPool,
     n_done: u64,
     n_faults: u32,
     gone: BTreeSet<String>,
-    /// Pages that are no longer for everybody.
+    /// Pages that are no longer public.
     closed: BTreeSet<String>,
-    /// Requests, those of them that came to nothing by the site's fault, and
-    /// addresses that are no pages for now.
+    /// Number of requests, of requests that failed because of the site, and of URLs without
+    /// a page for now.
     n_asked: u64,
     n_failed: u64,
-    n_open: u64,
-    /// Until when the host wants to be left alone. It is written down at the
-    /// end: nothing else is written while pages are staged.
+    n_without_page: u64,
+    /// End of the pause that the host asked for. It is stored at the end, because nothing
+    /// else can be written while pages are staged.
     pause: Option<Timestamp>,
     is_stopped: bool,
-    /// How far from the home page the address is that is dealt with.
+    /// Distance of the current URL from the home page.
     depth: u32,
-    /// Addresses that ended without a page, on a walk by links.
+    /// URLs without a page, in a crawl by links.
     open: BTreeMap<String, u32>,
-    /// Those that are under way.
+    /// URLs that are being fetched.
     pending: BTreeMap<String, u32>,
-    /// New pages for which there is room, those that came, and those that were
-    /// not asked for.
-    n_room: u64,
+    /// Number of new pages that the quota admits, that were fetched, and that were not
+    /// requested.
+    n_admitted: u64,
     n_new: u64,
     n_beyond: u64,
-    /// The content of pages that were read, by numbers for their keys.
+    /// Content hashes of extracted pages, by the hash of their keys.
     contents: HashMap<u64, u64>,
-    /// Pages that wait for the page they name as canonical, and their bytes.
-    variants: (BTreeMap<String, Box<Variant>>, usize),
-    /// Pages and bytes that were read and not committed, on a walk by links.
+    /// Pages that wait for their canonical page, and their size.
+    variants: (BTreeMap<String, Box<PossibleAlias>>, usize),
+    /// Pages and bytes that are extracted and not committed, in a crawl by links.
     unsaved: (usize, usize),
     began: Duration,
     committed: Duration,
 }
 
-/// What is left of a walk.
-struct Walked<'g> {
+/// Result of a crawl.
+struct CrawlResult<'g> {
     frontier: Frontier<'g>,
-    healthy: Keys,
+    collection_urls: UrlSet,
     gone: BTreeSet<String>,
     closed: BTreeSet<String>,
     open: BTreeMap<String, u32>,
     pending: BTreeMap<String, u32>,
     n_asked: u64,
     n_failed: u64,
-    n_open: u64,
+    n_without_page: u64,
     is_stopped: bool,
 }
 
-impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
+impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
     fn start(
-        visit: &'w mut Visit<'v>,
-        rung: Rung,
+        run: &'w mut SyncRun<'v>,
+        method: AccessMethod,
         mut frontier: Frontier<'g>,
-        healthy: Keys,
-        probe: Option<Probe>,
-    ) -> Result<Self, VisitError> {
-        let templates: Templates = visit.shelf.read(TEMPLATES).unwrap_or_default();
-        let is_listed = matches!(rung, Rung::Sitemap | Rung::Arc | Rung::Scp);
-        // What collections lack of a site are a few odd pages, and long ones:
-        // they have nothing in common.
-        let is_little = visit.report.rung == Rung::Scp && frontier.n_known() < WORTH_LEARNING;
+        collection_urls: UrlSet,
+        probe: Option<MissingPageProbe>,
+    ) -> Result<Self, SyncError> {
+        let templates: Templates = run.spool_dir.read(TEMPLATES).unwrap_or_default();
+        let is_listed =
+            matches!(method, AccessMethod::Sitemap | AccessMethod::Arc | AccessMethod::Scp);
+        // The few pages that collections lack have no common template.
+        let is_little =
+            run.report.method == AccessMethod::Scp && frontier.n_known() < WORTH_LEARNING;
         let (template, sample) = if !templates.is_empty() {
             (Use::Fitting(Arc::new(templates)), None)
         } else if is_listed && !is_little {
-            (Use::Nothing, Some((frontier.sample_first(&visit.memo.stops), Vec::new(), 0)))
+            (Use::Nothing, Some((frontier.sample_first(&run.state.stop_urls), Vec::new(), 0)))
         } else {
             (Use::Nothing, None)
         };
-        let writer = Writer {
-            store: Arc::clone(&visit.visitor.store),
-            lease: visit.hold.lease().clone(),
-            quota: visit.visitor.options.quota,
-            now: visit.now,
-            waits: follows(visit, rung),
-            gate: Arc::clone(&visit.gate),
+        let page_writer = PageWriter {
+            store: Arc::clone(&run.syncer.store),
+            lease: run.lease_guard.lease().clone(),
+            quota: run.syncer.options.quota,
+            now: run.now,
+            commits_on_demand: follows(run, method),
+            page_policy: Arc::clone(&run.page_policy),
         };
-        let known = visit.visitor.store.publisher(&visit.origin)?.map_or(0, |it| it.pages);
-        let n_room = visit.visitor.options.quota.pages.saturating_sub(known);
-        // At a pace, pages come one by one.
-        let is_paced = !visit.visitor.client.settings().pace.is_zero();
+        let known = run.syncer.store.publisher(&run.origin)?.map_or(0, |it| it.pages);
+        let n_admitted = run.syncer.options.quota.pages.saturating_sub(known);
+        // With a pace above 0, pages arrive one by one.
+        let is_paced = !run.syncer.client.settings().pace.is_zero();
         let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let crew = Crew::start(writer, if is_paced { 1 } else { n_cores })?;
-        let began = visit.visitor.client.means().clock.moment();
+        let workers = WorkerPool::start(page_writer, if is_paced { 1 } else { n_cores })?;
+        let began = run.syncer.client.environment().clock.monotonic();
         Ok(Self {
-            follows: follows(visit, rung),
-            visit,
+            follows: follows(run, method),
+            run,
             frontier,
-            healthy,
+            collection_urls,
             probe,
             template,
             sample,
-            crew,
+            workers,
             n_done: 0,
             n_faults: 0,
             gone: BTreeSet::new(),
             closed: BTreeSet::new(),
             n_asked: 0,
             n_failed: 0,
-            n_open: 0,
+            n_without_page: 0,
             pause: None,
             is_stopped: false,
             depth: 0,
@@ -286,7 +301,7 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             contents: HashMap::new(),
             variants: (BTreeMap::new(), 0),
             unsaved: (0, 0),
-            n_room,
+            n_admitted,
             n_new: 0,
             n_beyond: 0,
             began,
@@ -294,67 +309,67 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         })
     }
 
-    async fn run(&mut self) -> Result<(), VisitError> {
-        let settings = self.visit.visitor.client.settings();
+    async fn run(&mut self) -> Result<(), SyncError> {
+        let settings = self.run.syncer.client.settings();
         let most = if settings.pace.is_zero() { settings.connections.max(1) } else { 1 };
-        let most_pages = self.visit.visitor.options.most_pages;
-        let mut asking: JoinSet<Asked> = JoinSet::new();
+        let most_pages = self.run.syncer.options.most_pages;
+        let mut in_flight: JoinSet<PageResponse> = JoinSet::new();
         loop {
-            while let Some(note) = self.crew.note().await? {
-                self.take_note(note, &mut asking).await?;
+            while let Some(note) = self.workers.try_result().await? {
+                self.handle_result(note, &mut in_flight).await?;
             }
-            while asking.len() < most && !self.is_stopped {
+            while in_flight.len() < most && !self.is_stopped {
                 if most_pages <= self.n_asked {
-                    self.close(LeftOut::PAGE_LIMIT);
+                    self.close(LeftOutReason::PAGE_LIMIT);
                 } else if self.is_late() {
-                    self.close(LeftOut::TIME_LIMIT);
+                    self.close(LeftOutReason::TIME_LIMIT);
                 }
                 let Some(target) = self.frontier.next() else { break };
-                if !self.ask(&target, &mut asking)? {
-                    self.unwanted(target.url.as_str());
+                if !self.request_page(&target, &mut in_flight)? {
+                    self.drop_from_sample(target.url.as_str());
                 }
             }
-            if let Some(asked) = asking.join_next().await {
-                let asked = asked.map_err(|_| VisitError::Worker)?;
-                self.take(asked).await?;
+            if let Some(asked) = in_flight.join_next().await {
+                let asked = asked.map_err(|_| SyncError::Worker)?;
+                self.handle_response(asked).await?;
                 continue;
             }
             if self.sample.is_some() {
                 self.learn().await?;
                 continue;
             }
-            if let Some(note) = self.crew.wait().await? {
-                self.take_note(note, &mut asking).await?;
+            if let Some(note) = self.workers.next_result().await? {
+                self.handle_result(note, &mut in_flight).await?;
                 continue;
             }
             let has_more = !self.is_stopped && self.frontier.release_spellings();
-            if !has_more && !self.settle_variants(&mut asking).await? {
+            if !has_more && !self.settle_variants(&mut in_flight).await? {
                 return Ok(());
             }
         }
     }
 
-    /// Whether the crawl took as long as it may.
+    /// Returns whether the crawl reached its time limit.
     fn is_late(&self) -> bool {
-        let time = self.visit.visitor.options.limits.time;
-        let moment = self.visit.visitor.client.means().clock.moment();
+        let time = self.run.syncer.options.limits.time;
+        let moment = self.run.syncer.client.environment().clock.monotonic();
         time.is_some_and(|time| self.began + time <= moment)
     }
 
-    /// Nothing more is asked for.
-    fn close(&mut self, why: LeftOut) {
+    /// Stops requesting pages.
+    fn close(&mut self, why: LeftOutReason) {
         self.frontier.close(why);
         if let Some((wanted, ..)) = &mut self.sample {
             wanted.clear();
         }
     }
 
-    /// Ends the threads, counts what they did, and does what waited for them.
-    async fn end(self) -> Result<Walked<'g>, VisitError> {
+    /// Ends the threads, adds their counts to the report, and stores the pause.
+    async fn end(self) -> Result<CrawlResult<'g>, SyncError> {
         let Self {
-            visit,
+            run,
             frontier,
-            healthy,
+            collection_urls,
             gone,
             closed,
             mut open,
@@ -363,124 +378,129 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             is_stopped,
             ..
         } = self;
-        let (crew, n_open) = (self.crew, self.n_open);
-        let written = crew.end().await;
+        let (workers, n_without_page) = (self.workers, self.n_without_page);
+        let written = workers.end().await;
         if let Some(until) = pause {
-            visit.pause(until)?;
+            run.pause(until)?;
         }
         let written = written?;
-        visit.report.withheld += written.withheld;
+        run.report.withheld += written.withheld;
         for key in &written.beyond {
-            visit.report.list_left_out(key, LeftOut::QUOTA);
+            run.report.list_left_out(key, LeftOutReason::QUOTA);
         }
         if self.follows {
             open.extend(written.beyond.into_iter().map(|key| (key, 1)));
         }
-        visit.no_room(written.without_room);
+        run.report_quota_exceeded(written.over_byte_quota);
         let n_beyond = written.over_quota + self.n_beyond;
-        let n_open = n_open + written.over_quota;
+        let n_without_page = n_without_page + written.over_quota;
         if 0 < n_beyond {
-            visit.report.count_left_out(LeftOut::QUOTA, n_beyond);
-            let text = format!("new pages beyond the quota of pages: {n_beyond}");
-            let origin = visit.origin.clone();
-            visit.report.trouble(&origin, Kind::Policy, text);
+            run.report.count_left_out(LeftOutReason::QUOTA, n_beyond);
+            let text = format!("new pages beyond the page quota: {n_beyond}");
+            let origin = run.origin.clone();
+            run.report.add_problem(&origin, ProblemKind::Policy, text);
         }
-        // Some pages always fail; where most do, it is the site.
+        // Some pages always fail. If most of them do, it is the site.
         if !is_stopped && self.n_asked < 2 * self.n_failed {
-            let text = format!("{} of {} pages could not be had", self.n_failed, self.n_asked);
-            let origin = visit.origin.clone();
-            visit.report.trouble(&origin, Kind::Network, text);
+            let text = format!("{} of {} pages could not be fetched", self.n_failed, self.n_asked);
+            let origin = run.origin.clone();
+            run.report.add_problem(&origin, ProblemKind::Network, text);
         }
         let (n_asked, n_failed) = (self.n_asked, self.n_failed);
-        Ok(Walked {
+        Ok(CrawlResult {
             frontier,
-            healthy,
+            collection_urls,
             gone,
             closed,
             open,
             pending,
             n_asked,
             n_failed,
-            n_open,
+            n_without_page,
             is_stopped,
         })
     }
 
-    /// A page is not waited for any more.
-    fn unwanted(&mut self, key: &str) {
+    /// Stops waiting for a page of the template sample.
+    fn drop_from_sample(&mut self, key: &str) {
         if let Some((wanted, ..)) = &mut self.sample {
             wanted.remove(key);
         }
     }
 
-    /// Asks for a page, unless what is here is known to be right; tells
-    /// whether it did.
-    fn ask(&mut self, target: &Target, asking: &mut JoinSet<Asked>) -> Result<bool, VisitError> {
-        let visit = &mut *self.visit;
+    /// Requests a page, unless the stored page is known to be current. Returns whether it
+    /// sent a request.
+    fn request_page(
+        &mut self,
+        target: &CrawlTarget,
+        in_flight: &mut JoinSet<PageResponse>,
+    ) -> Result<bool, SyncError> {
+        let run = &mut *self.run;
         let key = target.url.as_str();
-        if self.healthy.has(key) {
+        if self.collection_urls.has(key) {
             return Ok(false);
         }
-        if visit.gate.judge(key) == Some(Withheld::Consent) {
-            visit.report.leave_out(key, LeftOut::CONSENT);
+        if run.page_policy.judge(key) == Some(WithheldReason::Consent) {
+            run.report.leave_out(key, LeftOutReason::CONSENT);
             if self.follows {
                 self.open.insert(key.to_owned(), target.depth);
             }
             return Ok(false);
         }
-        let store = &visit.visitor.store;
-        let row = visit.row(key)?;
-        if visit.damaged_rows.has(key) {
+        let store = &run.syncer.store;
+        let row = run.row(key)?;
+        if run.damaged_rows.has(key) {
             return Ok(false);
         }
-        // What was no page, or withheld its words, is known by a mark of its
-        // own: what a page was before says nothing of what stands there now.
-        let is_withheld = row.as_ref().is_some_and(|row| row.withheld == Some(Withheld::Consent));
-        let marked = |mark: Mark| remembered(store.as_ref(), &mark.of(key));
+        // URLs without a page, and withheld pages, have notes of their own: the validators
+        // of an earlier page say nothing about the current response.
+        let is_withheld =
+            row.as_ref().is_some_and(|row| row.withheld == Some(WithheldReason::Consent));
+        let marked = |mark: UrlNote| remembered(store.as_ref(), &mark.of(key));
         let known = match &row {
             Some(row) if is_withheld => {
-                marked(Mark::Withheld)?.filter(|it| is_still_withheld(visit.now, row, it))
+                marked(UrlNote::Withheld)?.filter(|it| is_still_withheld(run.now, row, it))
             }
             Some(_) => remembered(store.as_ref(), key)?,
-            None if variant::is_widowed(visit, key)? => None,
-            None => marked(Mark::Left)?.filter(|it| is_recent(visit.now, it)),
+            None if canonical::has_lost_canonical(run, key)? => None,
+            None => marked(UrlNote::Left)?.filter(|it| is_recent(run.now, it)),
         };
-        // Rules that kept the words from us and no longer do.
-        let is_again = visit.memo.again.contains(key)
+        // Pages that were withheld by rules which no longer apply.
+        let is_again = run.state.refetch.contains(key)
             || row.as_ref().is_some_and(|row| match row.withheld {
-                Some(Withheld::Robots | Withheld::Foreign) => true,
+                Some(WithheldReason::Robots | WithheldReason::Foreign) => true,
                 // The stored content was damaged.
-                Some(Withheld::Fault) => row.source != Source::Scp,
-                Some(Withheld::Quota) => visit.news.has_more_room,
-                Some(Withheld::Scope) => visit.news.has_other_scope,
+                Some(WithheldReason::Fault) => row.source != PageSource::Scp,
+                Some(WithheldReason::Quota) => run.changes.has_larger_quota,
+                Some(WithheldReason::Scope) => run.changes.has_other_scope,
                 _ => false,
             });
-        let fetched_with = marked(Mark::Lastmod)?;
+        let fetched_with = marked(UrlNote::Lastmod)?;
         let is_current =
-            is_current(visit.now, target, row.as_ref(), known.as_ref(), fetched_with.as_ref());
+            is_current(run.now, target, row.as_ref(), known.as_ref(), fetched_with.as_ref());
         if !is_again && is_current {
             self.n_done += 1;
             if row.is_none() {
-                let why = why_left(visit, key)?;
+                let why = reason_left_out(run, key)?;
                 self.leave_out_known(key, why);
             } else {
                 self.list_canonical(key)?;
             }
             return Ok(false);
         }
-        if row.is_none() && self.n_room <= self.n_new {
-            // It would be thrown away.
+        if row.is_none() && self.n_admitted <= self.n_new {
+            // The page would exceed the quota.
             self.n_beyond += 1;
-            self.n_open += 1;
-            visit.report.list_left_out(key, LeftOut::QUOTA);
+            self.n_without_page += 1;
+            run.report.list_left_out(key, LeftOutReason::QUOTA);
             if self.follows {
                 self.open.insert(key.to_owned(), target.depth);
             }
             return Ok(false);
         }
         if target.checksum.is_some() && row.as_ref().is_some_and(|row| row.withheld.is_none()) {
-            let mark = remembered(store.as_ref(), &Mark::Arc.of(key))?;
-            let mark = mark.filter(|mark| is_recent(visit.now, mark));
+            let mark = remembered(store.as_ref(), &UrlNote::Arc.of(key))?;
+            let mark = mark.filter(|mark| is_recent(run.now, mark));
             if mark.and_then(|mark| mark.etag) == target.checksum {
                 self.n_done += 1;
                 return Ok(false);
@@ -489,58 +509,61 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         let is_conditional = !target.is_fresh
             && !is_again
             && row.as_ref().is_none_or(|row| {
-                let is_asked_by_tag =
-                    matches!(row.withheld, None | Some(Withheld::Shell | Withheld::Scope));
-                row.source != Source::Scp && (is_withheld || is_asked_by_tag)
+                let is_asked_by_tag = matches!(
+                    row.withheld,
+                    None | Some(WithheldReason::Shell | WithheldReason::Scope)
+                );
+                row.source != PageSource::Scp && (is_withheld || is_asked_by_tag)
             });
-        let goes_back = goes_back(target.lastmod, fetched_with.as_ref());
+        let is_older_lastmod = is_older_lastmod(target.lastmod, fetched_with.as_ref());
         let known = known.filter(|_| is_conditional).map(|known| Validators {
             etag: known.etag,
-            last_modified: known.last_modified.filter(|_| !goes_back),
+            last_modified: known.last_modified.filter(|_| !is_older_lastmod),
         });
         let request = Request {
-            known: known.unwrap_or_default(),
-            site: Some(visit.site.clone()),
-            ..Request::new(target.url.clone(), What::Page)
+            validators: known.unwrap_or_default(),
+            site: Some(run.site.clone()),
+            ..Request::new(target.url.clone(), ResourceKind::Page)
         };
         self.n_asked += 1;
         if self.follows && row.is_none() {
             self.pending.insert(key.to_owned(), target.depth);
         }
-        let (client, tally) = (visit.visitor.client.clone(), Arc::clone(&visit.tally));
+        let (client, traffic) = (run.syncer.client.clone(), Arc::clone(&run.traffic));
         let target = target.clone();
-        asking.spawn(async move {
-            let answer = counted(&tally, client.fetch(&request)).await;
-            Asked { target, row, instead_of: None, answer }
+        in_flight.spawn(async move {
+            let response = counted(&traffic, client.fetch(&request)).await;
+            PageResponse { target, row, instead_of: None, response }
         });
         Ok(true)
     }
 
-    async fn take(&mut self, asked: Asked) -> Result<(), VisitError> {
-        let Asked { target, row, instead_of, answer } = asked;
+    async fn handle_response(&mut self, page: PageResponse) -> Result<(), SyncError> {
+        let PageResponse { target, row, instead_of, response } = page;
         if let Some(page) = instead_of {
-            return self.take_twin(page, row, answer).await;
+            return self.handle_twin(page, row, response).await;
         }
         self.n_done += 1;
         self.depth = target.depth;
         let (done, known) = (self.n_done, self.frontier.n_known());
-        self.visit.watcher.event(&self.visit.origin, Event::Pages { done, known });
-        self.commit_in_time().await?;
+        self.run.observer.event(&self.run.origin, SyncEvent::Pages { done, known });
+        self.commit_if_due().await?;
         let key = target.url.as_str().to_owned();
-        self.unwanted(&key);
-        match answer {
-            Ok(answer) => {
+        self.drop_from_sample(&key);
+        match response {
+            Ok(response) => {
                 self.n_faults = 0;
-                self.visit.memo.stops.remove(&key);
-                self.visit.tally.add_bytes(answer.wire_bytes);
-                self.take_answer(target, row, answer).await?;
+                self.run.state.stop_urls.remove(&key);
+                self.run.traffic.add_bytes(response.wire_bytes);
+                self.handle_page_response(target, row, response).await?;
             }
             Err(error) => {
-                self.in_vain(&key).await?;
-                self.take_error(&key, row.as_ref(), &error).await?;
+                self.record_failed_request(&key).await?;
+                self.handle_error(&key, row.as_ref(), &error).await?;
             }
         }
-        let is_late = self.began + SAMPLE_FOR <= self.visit.visitor.client.means().clock.moment();
+        let is_late =
+            self.began + SAMPLE_FOR <= self.run.syncer.client.environment().clock.monotonic();
         if self
             .sample
             .as_ref()
@@ -551,31 +574,31 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         Ok(())
     }
 
-    fn raw(
+    fn fetched_page(
         &self,
         url: PageUrl<'static>,
-        answer: Fetched,
+        response: FetchedResponse,
         row: Option<PageRow>,
         marks: Vec<Validator>,
-    ) -> Raw {
-        let token = self.visit.visitor.client.settings().token().to_owned();
-        let said = self.visit.gate.signals(url.key());
-        let (template, now) = (self.template.clone(), self.visit.now);
-        let most_links = self.visit.visitor.options.limits.links_per_page;
-        let has_mark = |mark: Mark| {
+    ) -> FetchedPage {
+        let token = self.run.syncer.client.settings().robots_token().to_owned();
+        let said = self.run.page_policy.signals(url.key());
+        let (template, now) = (self.template.clone(), self.run.now);
+        let most_links = self.run.syncer.options.limits.links_per_page;
+        let has_mark = |mark: UrlNote| {
             let has_value = |it: Validator| it.etag.is_some() || it.last_modified.is_some();
-            // A damaged mark is written anew.
-            let known = self.visit.visitor.store.validator(&mark.of(url.key()));
+            // A damaged note is written again.
+            let known = self.run.syncer.store.validator(&mark.of(url.key()));
             known.map_or(true, |known| known.is_some_and(has_value))
         };
-        let has = page::StoredMarks {
-            training: has_mark(Mark::Training),
-            snapshot: has_mark(Mark::Snapshot),
-            expiry: has_mark(Mark::Expiry),
+        let has = page::StoredNotes {
+            training: has_mark(UrlNote::Training),
+            snapshot: has_mark(UrlNote::Snapshot),
+            expiry: has_mark(UrlNote::Expiry),
         };
-        Raw {
+        FetchedPage {
             url,
-            answer,
+            response,
             row,
             said,
             template,
@@ -584,31 +607,30 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             marks,
             most_links,
             has,
-            twin_of: None,
-            merges_variants: self.visit.visitor.options.limits.merges_variants,
+            known_spelling: None,
+            merges_variants: self.run.syncer.options.limits.merges_variants,
             instead_of: None,
         }
     }
 
-    /// Gives a page to the workers, or keeps it until the templates are known.
-    async fn hand_over(&mut self, raw: Raw, depth: u32) -> Result<(), VisitError> {
+    /// Passes a page to the workers, or keeps it until the templates are known.
+    async fn hand_over(&mut self, raw: FetchedPage, depth: u32) -> Result<(), SyncError> {
         if let Some((_, waiting, size)) = &mut self.sample {
-            if let Body::Memory(bytes) = &raw.answer.body {
+            if let ResponseBody::Memory(bytes) = &raw.response.body {
                 *size += bytes.len();
             }
             waiting.push((raw, depth));
             return Ok(());
         }
-        self.crew.read(raw, depth).await
+        self.workers.extract(raw, depth).await
     }
 
-    /// Learns what the pages of the site have in common, and lets those go
-    /// that waited for it.
-    async fn learn(&mut self) -> Result<(), VisitError> {
+    /// Learns the templates of the site, and passes the waiting pages to the workers.
+    async fn learn(&mut self) -> Result<(), SyncError> {
         let Some((_, waiting, _)) = self.sample.take() else { return Ok(()) };
-        let (waiting, templates) = self.crew.learn(waiting).await?;
+        let (waiting, templates) = self.workers.learn(waiting).await?;
         if !templates.is_empty() {
-            self.visit.shelf.write(TEMPLATES, &templates)?;
+            self.run.spool_dir.write(TEMPLATES, &templates)?;
             self.template = Use::Fitting(Arc::new(templates));
         }
         for (mut raw, depth) in waiting {
@@ -618,13 +640,13 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         Ok(())
     }
 
-    async fn take_note(
+    async fn handle_result(
         &mut self,
-        note: Note,
-        asking: &mut JoinSet<Asked>,
-    ) -> Result<(), VisitError> {
+        note: WorkerResult,
+        in_flight: &mut JoinSet<PageResponse>,
+    ) -> Result<(), SyncError> {
         if let Some(failed) = note.failed {
-            self.take_failed(failed, note.depth).await?;
+            self.handle_no_page(failed, note.depth).await?;
         }
         if self.follows {
             for link in &note.links {
@@ -635,13 +657,13 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
             }
         }
         if let Some((page, twin)) = note.twin {
-            self.ask_twin(page, &twin, asking).await?;
+            self.request_twin(page, &twin, in_flight).await?;
         }
         if let Some((key, content)) = note.content {
             self.contents.insert(key, content);
         }
         if let Some(variant) = note.variant {
-            self.take_variant(variant, asking).await?;
+            self.wait_for_canonical(variant, in_flight).await?;
         }
         if let Some(page) = note.page {
             self.keep_page(page).await?;
@@ -649,48 +671,48 @@ impl<'w, 'v, 'g> Walk<'w, 'v, 'g> {
         Ok(())
     }
 
-    /// Has a page written whose links are known.
-    async fn keep_page(&mut self, page: Box<page::Ready>) -> Result<(), VisitError> {
+    /// Writes a page whose links are stored.
+    async fn keep_page(&mut self, page: Box<page::ExtractedPage>) -> Result<(), SyncError> {
         self.pending.remove(&page.key);
         self.unsaved.0 += 1;
         self.unsaved.1 += page.line.len();
-        self.crew.write(Write::Page(page)).await?;
+        self.workers.write(WriteCommand::Page(page)).await?;
         if BATCH <= self.unsaved.0 || BATCH_BYTES <= self.unsaved.1 {
             self.save().await?;
         }
         Ok(())
     }
 
-    /// On a walk by links: keeps what is still to be followed, and only then
-    /// the pages that lead there. They may never tell again.
-    async fn save(&mut self) -> Result<(), VisitError> {
+    /// In a crawl by links, stores the links first and then commits the pages that contain
+    /// them: an unchanged page does not show its links again.
+    async fn save(&mut self) -> Result<(), SyncError> {
         if self.follows {
-            urls::keep_left(self.visit, &self.frontier, [&self.pending, &self.open])?;
+            urls::keep_left(self.run, &self.frontier, [&self.pending, &self.open])?;
             self.unsaved = (0, 0);
-            self.crew.write(Write::Commit).await?;
+            self.workers.write(WriteCommand::Commit).await?;
         }
         Ok(())
     }
 
-    /// Has what was read committed, where that was long ago.
-    async fn commit_in_time(&mut self) -> Result<(), VisitError> {
-        let moment = self.visit.visitor.client.means().clock.moment();
+    /// Commits pages if the last commit was long ago.
+    async fn commit_if_due(&mut self) -> Result<(), SyncError> {
+        let moment = self.run.syncer.client.environment().clock.monotonic();
         if moment < self.committed + COMMITTED_EVERY {
             return Ok(());
         }
         if self.follows {
             self.save().await?;
             self.committed = moment;
-        } else if self.crew.try_write(Write::Commit) {
+        } else if self.workers.try_write(WriteCommand::Commit) {
             self.committed = moment;
         }
         Ok(())
     }
 }
 
-/// Why a listed address is passed over that was no page and is as it was.
-pub(crate) fn why_left(visit: &Visit<'_>, key: &str) -> Result<LeftOut, VisitError> {
+/// Returns why a URL was not a page at its last request.
+pub(crate) fn reason_left_out(run: &SyncRun<'_>, key: &str) -> Result<LeftOutReason, SyncError> {
     let why =
-        remembered(visit.visitor.store.as_ref(), &Mark::Why.of(key))?.and_then(|mark| mark.etag);
-    Ok(why.and_then(|why| LeftOut::parse(&why)).unwrap_or(LeftOut::UNCHANGED))
+        remembered(run.syncer.store.as_ref(), &UrlNote::Why.of(key))?.and_then(|mark| mark.etag);
+    Ok(why.and_then(|why| LeftOutReason::parse(&why)).unwrap_or(LeftOutReason::UNCHANGED))
 }

@@ -1,33 +1,33 @@
-//! Repairs damaged bodies of a replica by fetching their pages again, and
-//! skips damaged rows.
+//! Repairs damaged content in a replica by fetching the pages again, and skips damaged
+//! rows.
 //!
-//! An audit lists damaged pages with the site. The next sync drops their
-//! content and fetches it again: a page that was crawled without its
-//! validators, a page of a collection by a snapshot of its sections. A crawl
-//! also verifies the body of every page that it requests. Rows whose own
-//! record is damaged are not repaired: their URL and time cannot be trusted.
-//! They are skipped, named in the report and counted.
+//! An audit lists damaged pages in the state of the site. The next sync drops their content
+//! and fetches it again: crawled pages without validators, pages of collections by a
+//! snapshot of their sections. A crawl also verifies the content of every page that it
+//! requests. Rows whose own record is damaged are not repaired, as their URL and time
+//! cannot be trusted. They are skipped, reported and counted.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use rutter_finding::counted;
 use rutter_store::{
-    After, PageRow, PublisherId, QueryError, Selection, Source, Storage, Store, Validator, Withheld,
+    PagePosition, PageRow, PageSource, PublisherId, QueryError, Selection, StorageError, Store,
+    Validator, WithheldReason,
 };
 
-use crate::error::VisitError;
-use crate::report::Kind;
-use crate::visit::{PIECE, Visit, WEB};
+use crate::error::SyncError;
+use crate::report::ProblemKind;
+use crate::syncer::{BATCH_ROWS, SyncRun, WEB_SECTION};
 
-/// Damaged pages that are listed for the next sync; an audit after it finds
+/// Maximum number of damaged pages that are listed for the next sync. A later audit finds
 /// the others.
 const MOST_DAMAGED: usize = 10_000;
 
-/// Damaged rows that a report names; all of them are counted.
+/// Maximum number of damaged rows that a report names; all are counted.
 const MOST_NAMED: usize = 20;
 
-/// Keys of damaged rows that a sync met.
+/// Keys of the damaged rows that a sync encountered.
 #[derive(Debug, Default)]
 pub(crate) struct DamagedRows(Mutex<BTreeSet<String>>);
 
@@ -36,31 +36,31 @@ impl DamagedRows {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_owned());
     }
 
-    /// Whether the row of a page was found damaged in this sync.
+    /// Returns whether the row of a page was found damaged in this sync.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(key)
     }
 }
 
-/// What is remembered of an address. A damaged record counts as none: losing it
-/// costs a request, and the next one that is written replaces it.
+/// Returns the note of a URL. A damaged note counts as missing: that costs a request, and
+/// the next note replaces it.
 pub(crate) fn remembered(store: &dyn Store, url: &str) -> Result<Option<Validator>, QueryError> {
     match store.validator(url) {
-        Err(QueryError::Storage(Storage::Damaged(_))) => Ok(None),
+        Err(QueryError::Storage(StorageError::Damaged(_))) => Ok(None),
         known => known,
     }
 }
 
-/// Whether the stored content of a page differs from its digest.
+/// Returns whether the stored content of a page differs from its digest.
 pub(crate) fn is_damaged(store: &dyn Store, key: &str) -> Result<bool, QueryError> {
     match store.line(key) {
         Ok(_) => Ok(false),
-        Err(QueryError::Storage(Storage::Damaged(_))) => Ok(true),
+        Err(QueryError::Storage(StorageError::Damaged(_))) => Ok(true),
         Err(error) => Err(error),
     }
 }
 
-/// Lists pages of a publisher whose row is sound and whose content is damaged.
+/// Lists pages of a publisher with a valid row and damaged content.
 pub(crate) fn list_damaged(
     store: &dyn Store,
     publisher: PublisherId,
@@ -69,8 +69,8 @@ pub(crate) fn list_damaged(
     let mut damaged = Vec::new();
     let mut last: Option<String> = None;
     loop {
-        let after = last.as_deref().map(|url| After { publisher, url });
-        let lines = store.lines(&selection, after, PIECE)?;
+        let after = last.as_deref().map(|url| PagePosition { publisher, url });
+        let lines = store.lines(&selection, after, BATCH_ROWS)?;
         for line in &lines {
             if let Err(page) = line
                 && damaged.len() < MOST_DAMAGED
@@ -87,13 +87,13 @@ pub(crate) fn list_damaged(
     }
 }
 
-impl Visit<'_> {
-    /// The row of a page of this site; a damaged one is noted and counts as
-    /// none. See [`DamagedRows::has`].
-    pub(crate) fn row(&self, key: &str) -> Result<Option<PageRow>, VisitError> {
-        match self.visitor.store.page(key) {
+impl SyncRun<'_> {
+    /// Returns the row of a page of this site. A damaged row is recorded and counts as
+    /// missing; see [`DamagedRows::has`].
+    pub(crate) fn row(&self, key: &str) -> Result<Option<PageRow>, SyncError> {
+        match self.syncer.store.page(key) {
             Ok(row) => Ok(row.filter(|row| row.publisher == self.publisher)),
-            Err(QueryError::Storage(Storage::Damaged(_))) => {
+            Err(QueryError::Storage(StorageError::Damaged(_))) => {
                 self.damaged_rows.note(key);
                 Ok(None)
             }
@@ -101,19 +101,19 @@ impl Visit<'_> {
         }
     }
 
-    /// Hands over the rows of a selection in pieces, in order. Damaged rows are
-    /// noted and left out.
-    pub(crate) fn for_each_piece(
+    /// Passes the rows of a selection to `take` in batches, in order. Damaged rows are
+    /// recorded and skipped.
+    pub(crate) fn for_each_batch(
         &self,
         selection: &Selection<'_>,
-        mut take: impl FnMut(Vec<PageRow>) -> Result<(), VisitError>,
-    ) -> Result<(), VisitError> {
+        mut take: impl FnMut(Vec<PageRow>) -> Result<(), SyncError>,
+    ) -> Result<(), SyncError> {
         let publisher = self.publisher;
         let mut after: Option<String> = None;
         loop {
-            let place = after.as_deref().map(|url| After { publisher, url });
-            let rows = self.visitor.store.rows(selection, place, PIECE)?;
-            let is_last = rows.len() < PIECE;
+            let place = after.as_deref().map(|url| PagePosition { publisher, url });
+            let rows = self.syncer.store.rows(selection, place, BATCH_ROWS)?;
+            let is_last = rows.len() < BATCH_ROWS;
             after = rows.last().map(|row| match row {
                 Ok(row) => row.url.clone(),
                 Err(damaged) => damaged.url.clone(),
@@ -141,27 +141,27 @@ impl Visit<'_> {
         }
         for key in keys.iter().take(MOST_NAMED) {
             let text = "its record in the replica is damaged; the page was skipped";
-            self.report.trouble(key, Kind::Integrity, text);
+            self.report.add_problem(key, ProblemKind::Integrity, text);
         }
         let records = counted(keys.len() as u64, "damaged record");
         let verb = if keys.len() == 1 { "was" } else { "were" };
         let text = format!("{records} of the replica {verb} skipped");
         let origin = self.origin.clone();
-        self.report.trouble(&origin, Kind::Integrity, text);
+        self.report.add_problem(&origin, ProblemKind::Integrity, text);
     }
 
-    /// Drops the content of pages that an audit found damaged, and has it
-    /// fetched in this visit.
+    /// Drops the content of pages that an audit found damaged, so that this sync fetches
+    /// them.
     ///
-    /// What is to be fetched is stored first: a sync that is killed in between
-    /// leaves the rest to the next one.
-    pub(crate) fn repair_damaged(&mut self) -> Result<(), VisitError> {
-        if self.memo.damaged.is_empty() {
+    /// The list of pages to fetch is stored first: after an interruption, the next sync
+    /// continues.
+    pub(crate) fn repair_damaged(&mut self) -> Result<(), SyncError> {
+        if self.state.damaged_pages.is_empty() {
             return Ok(());
         }
-        let store = &self.visitor.store;
+        let store = &self.syncer.store;
         let mut dropped = Vec::new();
-        for key in &self.memo.damaged {
+        for key in &self.state.damaged_pages {
             if !is_damaged(store.as_ref(), key)? {
                 continue;
             }
@@ -169,23 +169,23 @@ impl Visit<'_> {
             if row.publisher != self.publisher {
                 continue;
             }
-            if row.source == Source::Scp {
+            if row.source == PageSource::Scp {
                 let sections = store.sections_of(self.publisher, key)?.into_iter();
-                self.memo.stale.extend(sections.filter(|name| name != WEB));
+                self.state.stale_sections.extend(sections.filter(|name| name != WEB_SECTION));
             } else {
-                self.memo.again.insert(key.clone());
-                // The page is not among those that collections bring.
-                self.memo.rest.insert(String::new());
+                self.state.refetch.insert(key.clone());
+                // The page is not delivered by a collection.
+                self.state.uncovered_lists.insert(String::new());
             }
-            dropped.push((key.clone(), Withheld::Fault));
+            dropped.push((key.clone(), WithheldReason::Fault));
         }
-        self.keep_memo()?;
-        let pages: Vec<(&str, Withheld)> =
+        self.save_state()?;
+        let pages: Vec<(&str, WithheldReason)> =
             dropped.iter().map(|(key, why)| (key.as_str(), *why)).collect();
-        for piece in pages.chunks(PIECE) {
-            self.visitor.store.withhold(self.hold.lease(), piece, self.now)?;
+        for batch in pages.chunks(BATCH_ROWS) {
+            self.syncer.store.withhold(self.lease_guard.lease(), batch, self.now)?;
         }
-        self.memo.damaged.clear();
+        self.state.damaged_pages.clear();
         Ok(())
     }
 }

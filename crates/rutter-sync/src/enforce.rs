@@ -1,68 +1,67 @@
-//! Holds the pages of a replica against the rules of this visit: robots.txt,
-//! consent, hosts, quota, scope.
+//! Applies the current rules to all stored pages: robots.txt, consent, hosts, quota, scope.
 //!
-//! Pages that are no longer allowed or wanted lose their content and keep their
-//! row (D87, D93). Rejects a scope that would take the content of most pages.
+//! Pages that are no longer allowed or wanted lose their content and keep their row (D87,
+//! D93). Rejects a scope that would remove the content of most pages.
 
 use std::sync::Arc;
 
 use rutter_page::Digest;
-use rutter_scp::{MassDeletion, merge};
-use rutter_store::{PageRow, Selection, Source, Store, Validator, Withheld};
+use rutter_scp::{MassDeletionPolicy, merge};
+use rutter_store::{PageRow, PageSource, Selection, Store, Validator, WithheldReason};
 
 use crate::damage::remembered;
-use crate::error::VisitError;
-use crate::mark::{Expiry, Mark};
-use crate::visit::{PIECE, Visit, WEB};
+use crate::error::SyncError;
+use crate::syncer::{BATCH_ROWS, SyncRun, WEB_SECTION};
+use crate::url_note::{Expiry, UrlNote};
 
-/// Pages that are remembered to be asked for again.
+/// Maximum number of pages that are listed to be fetched again.
 const MOST_AGAIN: usize = 10_000;
 
-impl Visit<'_> {
-    /// Takes away the words of pages that the site no longer wants used, and
-    /// sees whether some may be kept again (D87, D93).
-    pub(crate) async fn enforce(&mut self, has_arc_changed: bool) -> Result<(), VisitError> {
-        let file = self.visitor.client.robots_file(&self.site).await;
+impl SyncRun<'_> {
+    /// Withholds the content of pages that the site no longer allows to use, and finds
+    /// withheld pages that may be stored again (D87, D93).
+    pub(crate) async fn enforce(&mut self, has_arc_changed: bool) -> Result<(), SyncError> {
+        let file = self.syncer.client.robots_file(&self.site).await;
         let robots = file.map(|file| Digest::of(&file.body).to_string());
-        let has_robots_changed = robots != self.memo.robots;
-        let store = Arc::clone(&self.visitor.store);
-        Arc::make_mut(&mut self.gate).ask_arc(store.as_ref(), self.publisher)?;
-        let closed: Vec<(&str, Withheld)> =
-            self.gate.closed().map(|key| (key, Withheld::Consent)).collect();
-        for piece in closed.chunks(PIECE).filter(|_| has_arc_changed) {
-            self.report.withheld += store.withhold(self.hold.lease(), piece, self.now)?;
+        let has_robots_changed = robots != self.state.robots;
+        let store = Arc::clone(&self.syncer.store);
+        Arc::make_mut(&mut self.page_policy).load_arc(store.as_ref(), self.publisher)?;
+        let closed: Vec<(&str, WithheldReason)> =
+            self.page_policy.closed().map(|key| (key, WithheldReason::Consent)).collect();
+        for batch in closed.chunks(BATCH_ROWS).filter(|_| has_arc_changed) {
+            self.report.withheld += store.withhold(self.lease_guard.lease(), batch, self.now)?;
         }
         if has_robots_changed
             || has_arc_changed
-            || self.news.has_other_hosts
-            || self.news.has_more_room
-            || self.news.has_other_scope
+            || self.changes.has_other_hosts
+            || self.changes.has_larger_quota
+            || self.changes.has_other_scope
         {
             self.check_scope()?;
             self.judge_again(store.as_ref())?;
         }
-        let has_other_rules = has_robots_changed && self.memo.robots.is_some();
-        if has_other_rules || self.news.has_other_hosts || self.news.has_other_scope {
-            // Lists may have what was not to be asked for before.
-            self.memo.rest.insert(String::new());
+        let has_other_rules = has_robots_changed && self.state.robots.is_some();
+        if has_other_rules || self.changes.has_other_hosts || self.changes.has_other_scope {
+            // Lists may contain URLs that were not allowed before.
+            self.state.uncovered_lists.insert(String::new());
         }
-        self.memo.robots = robots;
+        self.state.robots = robots;
         Ok(())
     }
 
-    /// Withholds the content of crawled pages whose `unavailable_after` has
-    /// passed since they were read. Sends no request: the page said so before.
-    pub(crate) fn expire(&mut self) -> Result<(), VisitError> {
-        let store = Arc::clone(&self.visitor.store);
+    /// Withholds the content of crawled pages whose `unavailable_after` date has passed.
+    /// Sends no request, as the page stated the date earlier.
+    pub(crate) fn expire(&mut self) -> Result<(), SyncError> {
+        let store = Arc::clone(&self.syncer.store);
         let mut after: Option<String> = None;
         loop {
-            let marks = store.marks(self.publisher, "expiry", after.as_deref(), PIECE)?;
-            let is_last = marks.len() < PIECE;
+            let marks = store.url_notes(self.publisher, "expiry", after.as_deref(), BATCH_ROWS)?;
+            let is_last = marks.len() < BATCH_ROWS;
             let (mut past, mut damaged) = (Vec::new(), Vec::new());
             for mark in marks {
                 let (url, is_past) = match mark {
                     Ok(mark) => {
-                        let is_past = Expiry::of_mark(&mark).is_past(self.now);
+                        let is_past = Expiry::of_note(&mark).is_past(self.now);
                         (mark.url, Some(is_past))
                     }
                     Err(damaged) => (damaged.url, None),
@@ -72,14 +71,14 @@ impl Visit<'_> {
                 match is_past {
                     Some(true) => past.push(key),
                     Some(false) => {}
-                    // The page is fetched again and says its date anew.
+                    // The page is fetched again and its date is stored anew.
                     None => {
-                        self.memo.again.insert(key);
+                        self.state.refetch.insert(key);
                         damaged.push(url);
                     }
                 }
             }
-            store.drop_marks(self.hold.lease(), &damaged)?;
+            store.delete_url_notes(self.lease_guard.lease(), &damaged)?;
             self.withhold_expired(store.as_ref(), &past)?;
             if is_last {
                 return Ok(());
@@ -87,69 +86,69 @@ impl Visit<'_> {
         }
     }
 
-    fn withhold_expired(&mut self, store: &dyn Store, keys: &[String]) -> Result<(), VisitError> {
+    fn withhold_expired(&mut self, store: &dyn Store, keys: &[String]) -> Result<(), SyncError> {
         let (mut known, mut pages) = (Vec::new(), Vec::new());
         for key in keys {
             let is_due = |row: &PageRow| {
-                let is_crawled = matches!(row.source, Source::Html | Source::Markdown);
+                let is_crawled = matches!(row.source, PageSource::Html | PageSource::Markdown);
                 is_crawled && row.withheld.is_none()
             };
             if !self.row(key)?.as_ref().is_some_and(is_due) {
                 continue;
             }
-            pages.push((key.as_str(), Withheld::Consent));
-            // What is known of the page as a withheld one: while its list or
-            // server says that it is unchanged, it is not fetched.
+            pages.push((key.as_str(), WithheldReason::Consent));
+            // Keep the validators for the withheld page: it is not fetched while it is
+            // unchanged.
             if let Some(mark) = remembered(store, key)? {
-                known.push(Validator { url: Mark::Withheld.of(key), checked: self.now, ..mark });
+                known.push(Validator { url: UrlNote::Withheld.of(key), checked: self.now, ..mark });
             }
         }
-        store.remember_all(self.hold.lease(), &known)?;
-        self.report.withheld += store.withhold(self.hold.lease(), &pages, self.now)?;
+        store.store_validators(self.lease_guard.lease(), &known)?;
+        self.report.withheld += store.withhold(self.lease_guard.lease(), &pages, self.now)?;
         Ok(())
     }
 
-    /// Refuses a scope that would take the content of more than half of more
-    /// than 20 pages, unless that is allowed.
-    fn check_scope(&self) -> Result<(), VisitError> {
-        let is_allowed = self.visitor.options.mass_deletion == MassDeletion::Allowed;
-        if !self.news.has_other_scope || is_allowed {
+    /// Rejects a scope that would remove the content of more than half of more than 20
+    /// pages, unless that is allowed.
+    fn check_scope(&self) -> Result<(), SyncError> {
+        let is_allowed = self.syncer.options.mass_deletion == MassDeletionPolicy::Allowed;
+        if !self.changes.has_other_scope || is_allowed {
             return Ok(());
         }
         let publisher = Some(self.publisher);
         let selection = Selection { publisher, section: None, with_withheld: false };
         let (mut pages, mut outside) = (0, 0);
-        self.for_each_piece(&selection, |rows| {
+        self.for_each_batch(&selection, |rows| {
             pages += rows.len() as u64;
             let is_outside = |row: &&PageRow| {
-                let scope = self.gate.scope();
+                let scope = self.page_policy.scope();
                 !scope.has_url(&row.url) || !scope.has_language(&row.language)
             };
             outside += rows.iter().filter(is_outside).count() as u64;
             Ok(())
         })?;
         if merge::is_mass_deletion(pages, outside) {
-            return Err(VisitError::Scope { origin: self.origin.clone(), outside, pages });
+            return Err(SyncError::Scope { origin: self.origin.clone(), outside, pages });
         }
         Ok(())
     }
 
-    /// Holds every page against the rules as they are now.
-    fn judge_again(&mut self, store: &dyn Store) -> Result<(), VisitError> {
+    /// Applies the current rules to every page.
+    fn judge_again(&mut self, store: &dyn Store) -> Result<(), SyncError> {
         let selection =
             Selection { publisher: Some(self.publisher), section: None, with_withheld: true };
         let mut has_more = false;
-        let mut again = std::mem::take(&mut self.memo.again);
+        let mut again = std::mem::take(&mut self.state.refetch);
         let mut n_withheld = 0;
-        let judged = self.for_each_piece(&selection, |rows| {
-            let mut forbidden: Vec<(&str, Withheld)> = Vec::new();
+        let judged = self.for_each_batch(&selection, |rows| {
+            let mut forbidden: Vec<(&str, WithheldReason)> = Vec::new();
             for row in &rows {
-                match (row.withheld, self.gate.judge_page(&row.url, &row.language)) {
+                match (row.withheld, self.page_policy.withheld_reason_of(&row.url, &row.language)) {
                     (None, Some(why)) => forbidden.push((&row.url, why)),
-                    (Some(Withheld::Quota), None) if !self.news.has_more_room => {}
-                    (Some(Withheld::Fault | Withheld::Shell), None) => {}
+                    (Some(WithheldReason::Quota), None) if !self.changes.has_larger_quota => {}
+                    (Some(WithheldReason::Fault | WithheldReason::Shell), None) => {}
                     (Some(_), None) => {
-                        if row.source == Source::Scp {
+                        if row.source == PageSource::Scp {
                             has_more = true;
                         } else if again.len() < MOST_AGAIN {
                             again.insert(row.url.clone());
@@ -158,15 +157,15 @@ impl Visit<'_> {
                     _ => {}
                 }
             }
-            n_withheld += store.withhold(self.hold.lease(), &forbidden, self.now)?;
+            n_withheld += store.withhold(self.lease_guard.lease(), &forbidden, self.now)?;
             Ok(())
         });
-        self.memo.again = again;
+        self.state.refetch = again;
         self.report.withheld += n_withheld;
         judged?;
         if has_more {
             let sections = store.sections(self.publisher)?.into_iter().map(|section| section.name);
-            self.memo.stale.extend(sections.filter(|name| name != WEB));
+            self.state.stale_sections.extend(sections.filter(|name| name != WEB_SECTION));
         }
         Ok(())
     }

@@ -1,7 +1,5 @@
-//! Why a visit came to nothing at all.
-//!
-//! Trouble with single files is no reason: it stands in the
-//! [`Report`](crate::Report).
+//! Errors that stop a sync. Problems with single files are in the
+//! [`SyncReport`](crate::SyncReport) instead.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,43 +8,43 @@ use rutter_fetch::FetchError;
 use rutter_page::Timestamp;
 use rutter_store::{CommitError, LeaseError, QueryError, StageError, WriteError};
 
-/// Why a visit came to nothing. The replica is as it was.
+/// An error that stopped a sync. The replica keeps its previous content.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum VisitError {
-    /// The address is not one of a site.
-    #[error("cannot sync {0}: it is not an http or https address with a host")]
+pub enum SyncError {
+    /// The URL is not an http or https URL with a host.
+    #[error("cannot sync `{0}`: not an http or https URL with a host")]
     Site(String),
-    /// A narrower scope would take the content of most pages.
+    /// A narrower scope would remove the content of most pages.
     #[error(
         "cannot narrow the scope of {origin}: {outside} of {pages} pages would lose their content"
     )]
     Scope {
         /// The site.
         origin: String,
-        /// Pages that have content and are outside.
+        /// Pages with content that are outside of the new scope.
         outside: u64,
         /// Pages of the site in the replica.
         pages: u64,
     },
-    /// There is nothing of the site that could be audited.
-    #[error("{0} is not in the replica: sync it first")]
+    /// The replica has no pages of the site.
+    #[error("`{0}` is not in the replica: sync it first")]
     Unknown(String),
-    /// The site cannot be visited.
-    #[error("the site cannot be visited")]
+    /// The site cannot be reached or refuses requests.
+    #[error("cannot sync the site")]
     Fetch(#[from] FetchError),
-    /// The site asked to be left alone, and the time has not come.
-    #[error("{origin} asked to be left alone until {until}")]
+    /// The site asked not to be requested before a certain time.
+    #[error("{origin} asked for no requests until {until}")]
     Paused {
         /// The site.
         origin: String,
-        /// Until when.
+        /// The earliest time of the next request.
         until: Timestamp,
     },
-    /// Somebody else syncs this site.
+    /// Another process is syncing the site.
     #[error(transparent)]
     Lease(#[from] LeaseError),
-    /// The replica cannot be asked.
+    /// The replica cannot be read.
     #[error(transparent)]
     Query(#[from] QueryError),
     /// The replica cannot be written.
@@ -55,16 +53,16 @@ pub enum VisitError {
     /// Pages cannot be staged.
     #[error(transparent)]
     Stage(#[from] StageError),
-    /// What was staged cannot be committed.
+    /// Staged pages cannot be committed.
     #[error(transparent)]
     Commit(#[from] CommitError),
-    /// A file beside the replica cannot be used.
-    #[error("cannot use {}", .0.display())]
+    /// A file in the spool directory cannot be read or written.
+    #[error("cannot use the spool file `{}`", .0.display())]
     Spool(PathBuf, #[source] io::Error),
-    /// What is remembered of the site cannot be read.
-    #[error("what is remembered of {0} was written by a later version")]
-    Memo(String),
-    /// A thread of ours ended before its time.
-    #[error("a worker ended before its time")]
+    /// The stored state of the site has a newer format.
+    #[error("cannot read the state of {0}: written by a newer version of rutter")]
+    StateVersion(String),
+    /// A worker thread exited unexpectedly.
+    #[error("a worker thread exited unexpectedly")]
     Worker,
 }

@@ -1,61 +1,65 @@
-//! Why a page is used or not: every source that says something about it.
+//! Explains why a page is used or not, with every source that has a statement about it.
+//!
+//! Input: a page URL. Output: a [`UsageExplanation`]. Requests robots.txt and, if allowed,
+//! the page; changes nothing.
 
 use std::sync::Arc;
 
-use rutter_arc::Entry;
+use rutter_arc::ArcEntry;
 use rutter_extract::{Options as Reading, html, markdown};
-use rutter_fetch::{Cause, Request, Url, What, shown};
+use rutter_fetch::{FailureCause, Request, ResourceKind, Url, redact_url};
 use rutter_page::PageUrl;
 use rutter_store::PageRow;
 
-use crate::consent::{self, Origin, Statement, Verdict};
-use crate::error::VisitError;
-use crate::gate::origin_of;
+use crate::consent::{self, StatementSource, UsageStatement, UsageVerdict};
+use crate::error::SyncError;
 use crate::page;
-use crate::tally::{Tally, counted};
-use crate::visit::Visitor;
+use crate::page_policy::origin_of;
+use crate::syncer::Syncer;
+use crate::traffic::{TrafficCounter, counted};
 
-/// What is said about a page, and what follows.
+/// Statements about the use of a page, and the verdict.
 #[derive(Debug, Clone)]
-pub struct Explanation {
-    /// The page.
+pub struct UsageExplanation {
+    /// The page URL.
     pub url: String,
-    /// Everything that was said.
-    pub statements: Vec<Statement>,
-    /// Places that could not be asked, and why.
-    pub silent: Vec<(Origin, String)>,
-    /// What follows.
-    pub verdict: Verdict,
-    /// What the site answers instead of a page, where it does.
+    /// All statements.
+    pub statements: Vec<UsageStatement>,
+    /// Sources without a statement, and the reason.
+    pub unavailable: Vec<(StatementSource, String)>,
+    /// The verdict.
+    pub verdict: UsageVerdict,
+    /// What the server sends instead of a page, if it does.
     pub no_page: Option<String>,
-    /// Why the page could not be asked, where that was tried.
-    pub unasked: Option<String>,
-    /// The page as it is in the replica.
+    /// Why the request for the page failed, if it did.
+    pub fetch_failure: Option<String>,
+    /// The row of the page in the replica.
     pub row: Option<PageRow>,
 }
 
-impl Visitor {
-    /// Says which source says what about a page, and what follows. Asks the
-    /// page itself where that is allowed; changes nothing.
-    pub async fn explain(&self, url: &Url) -> Result<Explanation, VisitError> {
-        let tally = Arc::new(Tally::default());
-        Box::pin(counted(&tally, self.explain_counted(url))).await
+impl Syncer {
+    /// Returns what each source says about the use of a page, and the verdict.
+    ///
+    /// The page itself is requested if that is allowed. Nothing is changed.
+    pub async fn explain(&self, url: &Url) -> Result<UsageExplanation, SyncError> {
+        let traffic = Arc::new(TrafficCounter::default());
+        Box::pin(counted(&traffic, self.explain_counted(url))).await
     }
 
-    async fn explain_counted(&self, url: &Url) -> Result<Explanation, VisitError> {
-        let page =
-            PageUrl::parse(url.as_str().to_owned()).map_err(|_| VisitError::Site(shown(url)))?;
-        // A site that wants to be left alone is, also by whoever only asks.
-        let origin = origin_of(url).ok_or_else(|| VisitError::Site(shown(url)))?;
-        let now = self.client.means().clock.now();
+    async fn explain_counted(&self, url: &Url) -> Result<UsageExplanation, SyncError> {
+        let page = PageUrl::parse(url.as_str().to_owned())
+            .map_err(|_| SyncError::Site(redact_url(url)))?;
+        // A paused site is not requested, not even for an explanation.
+        let origin = origin_of(url).ok_or_else(|| SyncError::Site(redact_url(url)))?;
+        let now = self.client.environment().clock.now();
         let paused = self.store.publisher(&origin)?.and_then(|known| known.paused_until);
         if let Some(until) = paused.filter(|until| now < *until) {
-            return Err(VisitError::Paused { origin, until });
+            return Err(SyncError::Paused { origin, until });
         }
-        let token = self.client.settings().token().to_owned();
+        let token = self.client.settings().robots_token().to_owned();
         let mut statements = Vec::new();
-        let mut silent = Vec::new();
-        let rules = self.client.robots(url).await?;
+        let mut unavailable = Vec::new();
+        let rules = self.client.robots_rules(url).await?;
         let target = format!(
             "{}{}",
             url.path(),
@@ -63,85 +67,89 @@ impl Visitor {
         );
         statements.push(consent::of_robots(rules.forbids(&token, &target).as_ref()));
         if let Some(file) = self.client.robots_file(url).await {
-            statements.extend(consent::Signals::of_robots(&file.body, &token).about(&target));
+            statements.extend(consent::RobotsSignals::of_robots(&file.body, &token).about(&target));
         }
         match self.store.arc_entry(page.key())? {
-            Some(row) => match Entry::from_json(&row.json) {
+            Some(row) => match ArcEntry::from_json(&row.json) {
                 Some(entry) => statements.extend(consent::of_arc(&entry)),
-                None => silent.push((Origin::ArcIndexable, "its entry cannot be read".to_owned())),
+                None => unavailable
+                    .push((StatementSource::ArcIndexable, "its entry cannot be read".to_owned())),
             },
             None => {
                 let why = "no entry in the replica: neither allowed nor forbidden";
-                silent.push((Origin::ArcIndexable, why.to_owned()));
+                unavailable.push((StatementSource::ArcIndexable, why.to_owned()));
             }
         }
-        let mut answer = Answered::default();
-        if consent::join(&statements).asks {
-            answer = self.ask_page(url, &page, &token, &mut statements, &mut silent).await?;
+        let mut response = LivePageResult::default();
+        if consent::join(&statements).may_fetch {
+            response = self.ask_page(url, &page, &token, &mut statements, &mut unavailable).await?;
         } else {
-            for origin in [Origin::Meta, Origin::Tag, Origin::Signal] {
-                silent.push((origin, "the page is not asked for".to_owned()));
+            for source in [StatementSource::Meta, StatementSource::Tag, StatementSource::Signal] {
+                unavailable.push((source, "the page is not requested".to_owned()));
             }
         }
         let verdict = consent::join(&statements);
         let row = self.store.page(page.key())?;
         let url = page.key().to_owned();
-        let Answered { no_page, unasked } = answer;
-        Ok(Explanation { url, statements, silent, verdict, no_page, unasked, row })
+        let LivePageResult { no_page, fetch_failure } = response;
+        Ok(UsageExplanation { url, statements, unavailable, verdict, no_page, fetch_failure, row })
     }
 
-    /// Asks the page what it says of itself.
+    /// Requests the page and adds its own statements.
     async fn ask_page(
         &self,
         url: &Url,
         page: &PageUrl<'static>,
         token: &str,
-        statements: &mut Vec<Statement>,
-        silent: &mut Vec<(Origin, String)>,
-    ) -> Result<Answered, VisitError> {
-        let answer = match self.client.fetch(&Request::new(url.clone(), What::Page)).await {
-            Ok(answer) => answer,
+        statements: &mut Vec<UsageStatement>,
+        unavailable: &mut Vec<(StatementSource, String)>,
+    ) -> Result<LivePageResult, SyncError> {
+        let response = match self.client.fetch(&Request::new(url.clone(), ResourceKind::Page)).await
+        {
+            Ok(response) => response,
             Err(error) => {
-                if let Cause::Refused(_) = error.cause {
+                if let FailureCause::Refused(_) = error.cause {
                     return Err(error.into());
                 }
                 let why = error.cause.to_string();
-                silent.push((Origin::Meta, why.clone()));
-                return Ok(Answered { unasked: Some(why), no_page: None });
+                unavailable.push((StatementSource::Meta, why.clone()));
+                return Ok(LivePageResult { fetch_failure: Some(why), no_page: None });
             }
         };
-        statements.extend(consent::of_fields(&answer.fields, token, answer.at));
-        let text = answer.text(What::Page).unwrap_or_default();
-        let options =
-            Reading { charset: answer.fields.charset(), ..Reading::new(page.clone(), answer.at) };
-        let kind = page::kind(&answer);
+        statements.extend(consent::of_fields(&response.fields, token, response.at));
+        let text = response.decoded_body(ResourceKind::Page).unwrap_or_default();
+        let options = Reading {
+            charset: response.fields.charset(),
+            ..Reading::new(page.clone(), response.at)
+        };
+        let kind = page::kind(&response);
         let read = match kind {
-            Some(page::Text::Markdown) => markdown(&text, &options),
+            Some(page::TextFormat::Markdown) => markdown(&text, &options),
             _ => html(&text, &options),
         };
-        statements.extend(consent::of_page(&read, token, answer.at));
-        let is_ours = answer.url.origin() == url.origin();
-        let no_page = if !answer.is_new() {
-            Some(format!("status {}", answer.status))
-        } else if !is_ours {
-            Some(format!("it leads to {}", shown(&answer.url)))
+        statements.extend(consent::of_page(&read, token, response.at));
+        let is_site_url = response.url.origin() == url.origin();
+        let no_page = if !response.is_success() {
+            Some(format!("status {}", response.status))
+        } else if !is_site_url {
+            Some(format!("redirects to {}", redact_url(&response.url)))
         } else if kind.is_none() {
-            Some(page::not_a_page(&answer).to_string())
+            Some(page::not_a_page(&response).to_string())
         } else if read.page.content.is_empty() {
-            Some(page::NoPage::Empty.to_string())
+            Some(page::NoPageReason::Empty.to_string())
         } else if read.only_leads_on() {
-            Some(page::NoPage::Onward.to_string())
+            Some(page::NoPageReason::Onward.to_string())
         } else {
             None
         };
-        silent.extend(no_page.clone().map(|why| (Origin::Meta, why)));
-        Ok(Answered { no_page, unasked: None })
+        unavailable.extend(no_page.clone().map(|why| (StatementSource::Meta, why)));
+        Ok(LivePageResult { no_page, fetch_failure: None })
     }
 }
 
-/// What became of asking a page.
+/// Result of requesting a page.
 #[derive(Debug, Default)]
-struct Answered {
+struct LivePageResult {
     no_page: Option<String>,
-    unasked: Option<String>,
+    fetch_failure: Option<String>,
 }

@@ -1,8 +1,7 @@
-//! Which pages are asked for one by one, and in which order.
+//! Frontier of a crawl: the queue of URLs, and their order.
 //!
-//! Addresses come from sitemaps, an ARC sitemap, llms.txt, links and the
-//! replica itself; each is asked for once. What is turned away is counted, so
-//! that nothing is left out silently.
+//! Input: URLs from sitemaps, an ARC sitemap, llms.txt, links and the replica. Output:
+//! every URL once. Rejected URLs are counted and listed with the reason.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
@@ -10,73 +9,76 @@ use rutter_extract::{SAMPLE, sample_key};
 use rutter_fetch::Url;
 use rutter_page::Timestamp;
 
-use crate::gate::{Gate, key_of};
-use crate::keys::Keys;
-use crate::left_out::{LeftOut, MOST_URLS};
+use crate::left_out::{LeftOutReason, MOST_URLS};
 use crate::limits::CrawlLimits;
-use crate::report::Report;
-use crate::trap::Traps;
+use crate::page_policy::{PagePolicy, key_of};
+use crate::report::SyncReport;
+use crate::traps::TrapDetector;
+use crate::url_set::UrlSet;
 use crate::variants;
 
-/// Addresses that are turned away and known again, so that each is counted
-/// once. Beyond these, an address counts as often as it is found.
+/// Maximum number of rejected URLs that are remembered, so that each is counted once.
+/// Beyond that, a URL counts as often as it is found.
 const MOST_OVER: usize = 1_000_000;
 
-/// A page to be asked for.
+/// A URL to fetch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Target {
+pub(crate) struct CrawlTarget {
     pub(crate) url: Url,
-    /// When it is said to have changed.
+    /// Date of the last change, according to a list.
     pub(crate) lastmod: Option<Timestamp>,
-    /// A checksum by which it is known whether it changed (ARC-059).
+    /// Checksum of the ARC entry, which shows whether the page changed (ARC-059).
     pub(crate) checksum: Option<String>,
-    /// Links from the home page to here.
+    /// Number of links from the home page.
     pub(crate) depth: u32,
-    /// Whether it is asked for without conditions.
+    /// Whether it is requested without validators.
     pub(crate) is_fresh: bool,
-    /// Another spelling of the URL that was fetched before.
+    /// A known URL with the same spelling.
     pub(crate) spelling_of: Option<String>,
 }
 
-/// Pages that wait.
+/// The queue of URLs to fetch.
 #[derive(Debug)]
 pub(crate) struct Frontier<'g> {
-    gate: &'g Gate,
+    page_policy: &'g PagePolicy,
     limits: &'g CrawlLimits,
     most: u64,
     most_found: u64,
     n_found: u64,
-    /// Why nothing more may be fetched, where that is so.
-    closed: Option<LeftOut>,
-    /// What is listed or known.
-    waiting: VecDeque<Target>,
-    /// What pages linked to. They take turns, so that neither keeps the other
-    /// from being reached where not all can be.
-    found: VecDeque<Target>,
+    /// Why no more URLs are fetched, if so.
+    closed: Option<LeftOutReason>,
+    /// URLs that are listed or stored.
+    waiting: VecDeque<CrawlTarget>,
+    /// URLs from links. Both queues take turns, so that each makes progress if not all URLs
+    /// can be fetched.
+    found: VecDeque<CrawlTarget>,
     is_turn_of_found: bool,
-    /// Other spellings of URLs that wait here or are done: they come last, so
-    /// that their content can be compared.
-    spellings: VecDeque<Target>,
+    /// Other spellings of known URLs. They come last, so that their content can be
+    /// compared.
+    spellings: VecDeque<CrawlTarget>,
     spelled: HashSet<u64>,
     seen: HashSet<String>,
-    /// What was turned away by a bound: only counted, and not without end.
-    over: Keys,
-    traps: Traps,
-    /// Links that a bound turned away, for the next walk.
+    /// URLs that a limit rejected: only counted, up to a limit.
+    over: UrlSet,
+    traps: TrapDetector,
+    /// Links that a limit rejected, for the next crawl.
     left: Vec<(String, u32)>,
-    /// What was turned away, by reason.
-    left_out: BTreeMap<LeftOut, u64>,
-    /// Some of it, with its distance from the home page.
-    turned_away: BTreeMap<String, (LeftOut, u32)>,
+    /// Number of rejected URLs by reason.
+    left_out: BTreeMap<LeftOutReason, u64>,
+    /// Some of them, with their distance from the home page.
+    turned_away: BTreeMap<String, (LeftOutReason, u32)>,
     n_known: u64,
 }
 
 impl<'g> Frontier<'g> {
-    /// Knows as many addresses as the limits say, and of those that links lead
-    /// to so many.
-    pub(crate) fn new(gate: &'g Gate, limits: &'g CrawlLimits, most_found: u64) -> Self {
+    /// Creates a frontier that accepts at most `most_found` URLs from links.
+    pub(crate) fn new(
+        page_policy: &'g PagePolicy,
+        limits: &'g CrawlLimits,
+        most_found: u64,
+    ) -> Self {
         Self {
-            gate,
+            page_policy,
             limits,
             most: limits.queue.max(most_found),
             most_found,
@@ -88,8 +90,8 @@ impl<'g> Frontier<'g> {
             spellings: VecDeque::new(),
             spelled: HashSet::new(),
             seen: HashSet::new(),
-            over: Keys::default(),
-            traps: Traps::default(),
+            over: UrlSet::default(),
+            traps: TrapDetector::default(),
             left: Vec::new(),
             left_out: BTreeMap::new(),
             turned_away: BTreeMap::new(),
@@ -97,7 +99,7 @@ impl<'g> Frontier<'g> {
         }
     }
 
-    /// Adds an address that the site lists, with all its parameters.
+    /// Adds a URL that the site lists, with all its parameters.
     pub(crate) fn add(
         &mut self,
         address: &str,
@@ -105,36 +107,36 @@ impl<'g> Frontier<'g> {
         checksum: Option<String>,
     ) {
         let Some(key) = key_of(address) else {
-            return self.turn_away(address, 0, LeftOut::INVALID_URL);
+            return self.turn_away(address, 0, LeftOutReason::INVALID_URL);
         };
-        if !self.gate.is_ours(&key) {
-            return self.turn_away(&key, 0, LeftOut::OTHER_SITE);
+        if !self.page_policy.is_site_url(&key) {
+            return self.turn_away(&key, 0, LeftOutReason::OTHER_SITE);
         }
-        if !self.gate.scope().has_url(&key) {
-            return self.turn_away(&key, 0, LeftOut::SCOPE);
+        if !self.page_policy.scope().has_url(&key) {
+            return self.turn_away(&key, 0, LeftOutReason::SCOPE);
         }
         self.push(&key, lastmod, checksum, 0);
     }
 
-    /// Adds an address that a walk by links starts from, also outside the
-    /// scope: its links lead inside.
+    /// Adds a URL that a crawl by links starts from. It may be outside of the scope, as its
+    /// links may lead inside.
     pub(crate) fn start_from(&mut self, address: &str) {
-        if let Some(key) = key_of(address).filter(|key| self.gate.is_ours(key)) {
+        if let Some(key) = key_of(address).filter(|key| self.page_policy.is_site_url(key)) {
             self.push(&key, None, None, 0);
         }
     }
 
-    /// Adds an address that a page links to; traps and what is too far away are
-    /// turned away.
+    /// Adds a URL that a page links to. Crawler traps and URLs beyond the depth limit are
+    /// rejected.
     pub(crate) fn follow(&mut self, address: &str, depth: u32) {
         let Some((key, _)) = self.new_link(address) else { return };
         let key = self.without_parameters(key, depth);
         let Some((key, url)) = self.new_link(&key) else { return };
-        if !self.gate.scope().has_url(&key) {
-            return self.turn_away(&key, depth, LeftOut::SCOPE);
+        if !self.page_policy.scope().has_url(&key) {
+            return self.turn_away(&key, depth, LeftOutReason::SCOPE);
         }
         if self.limits.depth < depth {
-            return self.turn_away(&key, depth, LeftOut::DEPTH_LIMIT);
+            return self.turn_away(&key, depth, LeftOutReason::DEPTH_LIMIT);
         }
         match self.traps.refuse(&url, self.limits) {
             Some(reason) => self.turn_away(&key, depth, reason),
@@ -148,26 +150,28 @@ impl<'g> Frontier<'g> {
         }
     }
 
-    /// The URL without session and tracking parameters; what had some is
-    /// listed as an alias.
+    /// Removes session and tracking parameters from a URL. The original URL is listed as an
+    /// alias.
     fn without_parameters(&mut self, key: String, depth: u32) -> String {
         let stripped = Some(()).filter(|()| self.limits.merges_variants);
-        let Some(page) = stripped.and_then(|()| variants::stripped(&key)) else { return key };
-        self.turn_away(&key, depth, LeftOut::alias(page.clone()));
+        let Some(page) = stripped.and_then(|()| variants::strip_parameters(&key)) else {
+            return key;
+        };
+        self.turn_away(&key, depth, LeftOutReason::alias(page.clone()));
         page
     }
 
-    /// Turns a link away that is one too many on its page.
+    /// Rejects a link beyond the limit per page.
     pub(crate) fn leave_link(&mut self, address: &str, depth: u32) {
         if let Some((key, _)) = self.new_link(address) {
-            self.turn_away(&key, depth, LeftOut::LINK_LIMIT);
+            self.turn_away(&key, depth, LeftOutReason::LINK_LIMIT);
         }
     }
 
-    /// A link to a page of this site that is not known yet.
+    /// Returns key and URL of a link, if it is a new page of this site.
     fn new_link(&self, address: &str) -> Option<(String, Url)> {
         let key = key_of(address)?;
-        if self.seen.contains(&key) || !self.gate.is_ours(&key) {
+        if self.seen.contains(&key) || !self.page_policy.is_site_url(&key) {
             return None;
         }
         let url = Url::parse(&key).ok().filter(|url| !is_file(url))?;
@@ -188,19 +192,19 @@ impl<'g> Frontier<'g> {
             return self.turn_away(key, depth, self.limit());
         }
         let Ok(url) = Url::parse(key) else {
-            return self.turn_away(key, depth, LeftOut::INVALID_URL);
+            return self.turn_away(key, depth, LeftOutReason::INVALID_URL);
         };
         self.seen.insert(key.to_owned());
         self.n_known += 1;
         if let Some((why, _)) = self.turned_away.remove(key) {
-            // It was found in another place that is within bounds.
-            let reason = if why.alias_of().is_some() { LeftOut::ALIAS } else { why };
+            // The URL was found again, within the limits.
+            let reason = if why.alias_of().is_some() { LeftOutReason::ALIAS } else { why };
             self.left_out.entry(reason).and_modify(|n| *n = n.saturating_sub(1));
         }
-        // Where a bound cuts it later, it counts again.
+        // If a limit rejects it later, it counts again.
         self.over.remove(key);
         let spelling_of = None;
-        let target = Target { url, lastmod, checksum, depth, is_fresh: false, spelling_of };
+        let target = CrawlTarget { url, lastmod, checksum, depth, is_fresh: false, spelling_of };
         let spelling = variants::spelling(key).filter(|_| self.limits.merges_variants);
         let is_other = spelling.is_some_and(|spelling| !self.spelled.insert(spelling));
         let queue = match depth {
@@ -211,29 +215,29 @@ impl<'g> Frontier<'g> {
         queue.push_back(target);
     }
 
-    /// Counts an address once, as long as there is room to know it again.
-    fn turn_away(&mut self, key: &str, depth: u32, why: LeftOut) {
+    /// Counts a rejected URL once, as long as it can be remembered.
+    fn turn_away(&mut self, key: &str, depth: u32, why: LeftOutReason) {
         if self.over.len() < MOST_OVER && !self.over.insert(key) {
             return;
         }
-        let reason = if why.alias_of().is_some() { LeftOut::ALIAS } else { why.clone() };
+        let reason = if why.alias_of().is_some() { LeftOutReason::ALIAS } else { why.clone() };
         *self.left_out.entry(reason).or_default() += 1;
         if self.turned_away.len() < MOST_URLS {
             self.turned_away.insert(key.to_owned(), (why, depth));
         }
     }
 
-    /// Why no more addresses are taken.
-    fn limit(&self) -> LeftOut {
+    /// Returns why no more URLs are accepted.
+    fn limit(&self) -> LeftOutReason {
         let is_full = self.limits.queue <= self.n_known;
-        let limit = if is_full { LeftOut::QUEUE_LIMIT } else { LeftOut::PAGE_LIMIT };
+        let limit = if is_full { LeftOutReason::QUEUE_LIMIT } else { LeftOutReason::PAGE_LIMIT };
         self.closed.clone().unwrap_or(limit)
     }
 
-    /// Counts and lists what was turned away. A page that an earlier sync
-    /// stored is not left out, although this one did not request it.
-    pub(crate) fn report(&self, report: &mut Report, is_stored: &dyn Fn(&str) -> bool) {
-        let mut n_stored: BTreeMap<&LeftOut, u64> = BTreeMap::new();
+    /// Adds rejected URLs to the report. A page that an earlier sync stored is not left
+    /// out, although this one did not request it.
+    pub(crate) fn report(&self, report: &mut SyncReport, is_stored: &dyn Fn(&str) -> bool) {
+        let mut n_stored: BTreeMap<&LeftOutReason, u64> = BTreeMap::new();
         for (key, (why, _)) in &self.turned_away {
             if why.alias_of().is_none() && is_stored(key) {
                 *n_stored.entry(why).or_default() += 1;
@@ -249,29 +253,29 @@ impl<'g> Frontier<'g> {
         }
     }
 
-    /// Takes an address for listed that a listed one leads to.
+    /// Treats a URL as listed because a listed URL leads to it.
     pub(crate) fn note(&mut self, key: &str) {
         self.seen.insert(key.to_owned());
     }
 
-    /// Whether an address was listed, whatever became of it.
+    /// Returns whether a URL was listed, accepted or not.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.seen.contains(key) || self.over.has(key) || MOST_OVER <= self.over.len()
     }
 
-    /// Asks for a page once more, without conditions.
-    pub(crate) fn again(&mut self, target: Target) {
-        self.waiting.push_front(Target { is_fresh: true, ..target });
+    /// Queues a URL again, without validators.
+    pub(crate) fn again(&mut self, target: CrawlTarget) {
+        self.waiting.push_front(CrawlTarget { is_fresh: true, ..target });
     }
 
-    /// Whether something was turned away by a bound, so that not everything
-    /// that is listed was seen.
+    /// Returns whether a limit rejected URLs, so that not every listed page was fetched.
     pub(crate) fn is_bounded(&self) -> bool {
-        let limits = [LeftOut::PAGE_LIMIT, LeftOut::QUEUE_LIMIT, LeftOut::TIME_LIMIT];
+        let limits =
+            [LeftOutReason::PAGE_LIMIT, LeftOutReason::QUEUE_LIMIT, LeftOutReason::TIME_LIMIT];
         limits.iter().any(|limit| self.left_out.get(limit).is_some_and(|n| 0 < *n))
     }
 
-    pub(crate) fn next(&mut self) -> Option<Target> {
+    pub(crate) fn next(&mut self) -> Option<CrawlTarget> {
         self.is_turn_of_found = !self.is_turn_of_found;
         let queues = if self.is_turn_of_found {
             [&mut self.found, &mut self.waiting]
@@ -281,8 +285,8 @@ impl<'g> Frontier<'g> {
         queues.into_iter().find_map(VecDeque::pop_front)
     }
 
-    /// No more pages may be asked for: whatever waits or comes is turned away.
-    pub(crate) fn close(&mut self, why: LeftOut) {
+    /// Stops the crawl: waiting and future URLs are rejected.
+    pub(crate) fn close(&mut self, why: LeftOutReason) {
         self.most = 0;
         let why = self.closed.get_or_insert(why).clone();
         let (waiting, found) = (std::mem::take(&mut self.waiting), std::mem::take(&mut self.found));
@@ -300,8 +304,8 @@ impl<'g> Frontier<'g> {
         }
     }
 
-    /// Lets other spellings of URLs be fetched, now that everything else is
-    /// done; tells whether there are any.
+    /// Queues other spellings of known URLs when nothing else is left. Returns whether
+    /// there are any.
     pub(crate) fn release_spellings(&mut self) -> bool {
         let spellings = std::mem::take(&mut self.spellings);
         if spellings.is_empty() {
@@ -318,12 +322,12 @@ impl<'g> Frontier<'g> {
         for target in spellings {
             let spelling = variants::spelling(target.url.as_str());
             let spelling_of = spelling.and_then(|spelling| first.get(&spelling).cloned());
-            self.waiting.push_back(Target { spelling_of, ..target });
+            self.waiting.push_back(CrawlTarget { spelling_of, ..target });
         }
         true
     }
 
-    /// Turns a link away that the next walk may reach.
+    /// Rejects a link that the next crawl may fetch.
     fn leave(&mut self, key: &str, depth: u32) {
         if self.over.has(key) {
             return;
@@ -332,19 +336,19 @@ impl<'g> Frontier<'g> {
         if is_kept {
             self.left.push((key.to_owned(), depth));
         }
-        let why = if is_kept { self.limit() } else { LeftOut::REMEMBERED_LIMIT };
+        let why = if is_kept { self.limit() } else { LeftOutReason::REMEMBERED_LIMIT };
         self.turn_away(key, depth, why);
     }
 
-    /// Keeps a link for a later walk without asking for it in this one.
+    /// Keeps a link for a later crawl without fetching it in this one.
     pub(crate) fn keep(&mut self, key: &str, depth: u32) {
         if self.left.len() < self.limits.remembered_links {
             self.left.push((key.to_owned(), depth));
         }
     }
 
-    /// Links that are still to be followed, or that the number of pages cut,
-    /// with their distance from the home page.
+    /// Returns links that are not followed yet, or that the page limit rejected, with their
+    /// distance from the home page.
     pub(crate) fn links(&self) -> impl Iterator<Item = (String, u32)> {
         let found = self.found.iter().map(|target| (target.url.as_str().to_owned(), target.depth));
         let spellings = self.spellings.iter().filter(|target| 0 < target.depth);
@@ -352,15 +356,15 @@ impl<'g> Frontier<'g> {
         self.left.iter().cloned().chain(found).chain(spellings)
     }
 
-    /// Links that any bound turned away. The bounds may be wider next time, and
-    /// the pages that have these links may never be sent again.
+    /// Returns links that any limit rejected. The limits may be wider next time, and
+    /// unchanged pages do not show their links again.
     pub(crate) fn cut_links(&self) -> impl Iterator<Item = (String, u32)> {
         let cut = self.turned_away.iter().filter(|(_, (_, depth))| 0 < *depth);
         cut.map(|(key, (_, depth))| (key.clone(), *depth))
     }
 
-    /// Puts what waits into the order of what `age` gives, where it is more
-    /// than can be asked for: what comes first in it is surely reached.
+    /// Sorts the waiting URLs by `age` if they are more than `most`, so that the first ones
+    /// are fetched for certain.
     pub(crate) fn sort_by_age<A: Ord, E>(
         &mut self,
         most: u64,
@@ -378,14 +382,15 @@ impl<'g> Frontier<'g> {
         Ok(())
     }
 
-    /// Puts addresses behind all others.
+    /// Moves URLs to the end of the queue.
     pub(crate) fn put_last(&mut self, keys: &BTreeSet<String>) {
         if keys.is_empty() {
             return;
         }
-        let is_last = |target: &Target| keys.contains(target.url.as_str());
+        let is_last = |target: &CrawlTarget| keys.contains(target.url.as_str());
         let all = std::mem::take(&mut self.waiting);
-        let (last, first): (Vec<Target>, Vec<Target>) = all.into_iter().partition(is_last);
+        let (last, first): (Vec<CrawlTarget>, Vec<CrawlTarget>) =
+            all.into_iter().partition(is_last);
         self.waiting = first.into_iter().chain(last).collect();
     }
 
@@ -393,8 +398,8 @@ impl<'g> Frontier<'g> {
         self.n_known
     }
 
-    /// Puts the pages that templates are learned from first, but none of
-    /// those that ended a walk; gives their addresses (design notes F).
+    /// Moves the pages for learning templates to the front, except those that ended a
+    /// crawl. Returns their keys.
     pub(crate) fn sample_first(&mut self, stops: &BTreeSet<String>) -> BTreeSet<String> {
         let mut keys: Vec<([u8; 8], usize)> = self
             .waiting
@@ -424,7 +429,7 @@ impl<'g> Frontier<'g> {
     }
 }
 
-/// Whether a link surely leads to something that is no page.
+/// Returns whether a link leads to a file and not to a page.
 pub(crate) fn is_file(url: &Url) -> bool {
     const FILES: [&str; 28] = [
         "png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "ico", "css", "js", "mjs", "json",
@@ -440,10 +445,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_each_address_is_asked_for_once_and_nothing_goes_silently() {
-        let gate = Gate::new("https://h.example", &[]);
+    fn queues_each_url_once_and_counts_the_others() {
+        let page_policy = PagePolicy::new("https://h.example", &[]);
         let limits = CrawlLimits { queue: 2, ..CrawlLimits::default() };
-        let mut frontier = Frontier::new(&gate, &limits, 2);
+        let mut frontier = Frontier::new(&page_policy, &limits, 2);
         frontier.add("https://h.example/a", None, None);
         frontier.add("https://H.example/a#part", None, None);
         frontier.add("https://other.example/", None, None);
@@ -460,16 +465,16 @@ mod tests {
     }
 
     #[test]
-    fn link_that_is_too_deep_counts_until_it_is_found_nearer() {
-        let gate = Gate::new("https://h.example", &[]);
+    fn deep_link_counts_until_it_is_found_at_less_depth() {
+        let page_policy = PagePolicy::new("https://h.example", &[]);
         let limits = CrawlLimits { depth: 3, ..CrawlLimits::default() };
-        let mut frontier = Frontier::new(&gate, &limits, 10);
-        let mut report = Report::new("https://h.example", rutter_discover::Rung::Links);
+        let mut frontier = Frontier::new(&page_policy, &limits, 10);
+        let mut report = SyncReport::new("https://h.example", rutter_discover::AccessMethod::Links);
         for path in ["a", "b"] {
             frontier.follow(&format!("https://h.example/{path}"), 4);
         }
         frontier.leave_link("https://h.example/c", 2);
-        // Kept for a sync with wider bounds.
+        // Kept for a sync with wider limits.
         assert_eq!(frontier.cut_links().count(), 3);
         frontier.follow("https://h.example/b", 3);
         frontier.report(&mut report, &|_| false);
@@ -482,14 +487,14 @@ mod tests {
     }
 
     #[test]
-    fn link_that_is_found_nearer_and_then_cut_is_counted() {
-        let gate = Gate::new("https://h.example", &[]);
+    fn link_found_at_less_depth_and_then_cut_is_counted() {
+        let page_policy = PagePolicy::new("https://h.example", &[]);
         let limits = CrawlLimits { depth: 3, ..CrawlLimits::default() };
-        let mut frontier = Frontier::new(&gate, &limits, 10);
+        let mut frontier = Frontier::new(&page_policy, &limits, 10);
         frontier.follow("https://h.example/a", 4);
         frontier.follow("https://h.example/a", 3);
-        frontier.close(LeftOut::PAGE_LIMIT);
-        let mut report = Report::new("https://h.example", rutter_discover::Rung::Links);
+        frontier.close(LeftOutReason::PAGE_LIMIT);
+        let mut report = SyncReport::new("https://h.example", rutter_discover::AccessMethod::Links);
         frontier.report(&mut report, &|_| false);
         assert_eq!(report.left_out_by_code().into_iter().collect::<Vec<_>>(), [("page-limit", 1)]);
         let left: Vec<(String, u32)> = frontier.links().collect();

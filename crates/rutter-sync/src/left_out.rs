@@ -1,43 +1,43 @@
-//! Reasons why an address is not in the replica, and the list of such addresses.
+//! Reasons why a URL is not in the replica, and the list of such URLs.
 //!
-//! Every reason has a code for programs and a text for people; some have a
-//! detail, such as a status code. The addresses of a publisher are stored as
-//! marks (`out:URL`) and read back with [`left_out`]. At most 100,000 are
-//! listed for a site; the counts of a report are not bounded.
+//! Every reason has a code for programs and a text for people; some have a detail, such as
+//! a status code. The URLs of a publisher are stored as notes (`out:URL`) and read with
+//! [`list_left_out`]. At most 100,000 are listed per site; the counts of a report are not
+//! limited.
 
 use std::borrow::Cow;
 use std::fmt;
 
-use rutter_fetch::redacted;
+use rutter_fetch::redact;
 use rutter_page::Timestamp;
-use rutter_store::{DamagedPage, PublisherId, QueryError, Storage, Store, Validator};
+use rutter_store::{DamagedPage, PublisherId, QueryError, StorageError, Store, Validator};
 
-use crate::error::VisitError;
-use crate::visit::{PIECE, Visit};
+use crate::error::SyncError;
+use crate::syncer::{BATCH_ROWS, SyncRun};
 
-/// Addresses that are listed for one site.
+/// Maximum number of listed URLs per site.
 pub(crate) const MOST_URLS: usize = 100_000;
 
-/// Longest detail, in bytes: it may hold what a server sent.
+/// Maximum length of a detail in bytes; it may contain text from a server.
 const LONGEST_DETAIL: usize = 200;
 
-/// The word before the address of a mark.
-const WORD: &str = "out";
+/// Prefix of the stored notes.
+const NOTE_PREFIX: &str = "out";
 
 /// Codes and texts of all reasons.
 const REASONS: &[(&str, &str)] = &[
     ("alias", "another URL of a page that is stored"),
-    ("arc-other-site", "the ARC entry is about another site"),
-    ("bad-response", "the response cannot be used"),
-    ("consent", "the site does not allow its use"),
+    ("arc-other-site", "the ARC entry belongs to another site"),
+    ("bad-response", "the response is not usable"),
+    ("consent", "the site does not allow the use of the page"),
     ("depth-limit", "too many links away from the home page (depth limit)"),
-    ("fetch-refused", "the request was refused by our own rules"),
+    ("fetch-refused", "the request was refused by a local policy"),
     ("file", "a file, not a page"),
     ("http-status", "the server answered with an error status"),
     ("invalid-url", "not the URL of a page"),
     ("link-limit", "beyond the number of links followed from one page"),
-    ("media-type", "of a media type that is not read"),
-    ("network", "the network failed"),
+    ("media-type", "unsupported media type"),
+    ("network", "network failure"),
     ("no-text", "a page without text"),
     ("other", "other reasons"),
     ("other-site", "a URL of another site"),
@@ -48,29 +48,29 @@ const REASONS: &[(&str, &str)] = &[
     ("queue-limit", "beyond the number of URLs one crawl can hold"),
     ("quota", "beyond the quota of pages"),
     ("redirect-elsewhere", "redirects to another site"),
-    ("redirect-page", "a page that only sends readers on"),
+    ("redirect-page", "a page that only redirects"),
     ("remembered-limit", "beyond the number of links remembered for the next sync"),
-    ("robots", "robots.txt forbids it"),
+    ("robots", "disallowed by robots.txt"),
     ("scope", "outside the scope of the sync"),
-    ("session", "the URL names a session"),
+    ("session", "the URL contains a session parameter"),
     ("sitemap-limit", "beyond the number of sitemap URLs that are read"),
     ("soft-404", "the site's page for unknown URLs"),
     ("stopped", "not reached: the crawl stopped early"),
-    ("temporary-redirect", "redirects elsewhere for the time being"),
+    ("temporary-redirect", "temporary redirect to another URL"),
     ("time-limit", "not reached within the time limit"),
-    ("unchanged", "no page the last time, and not changed since"),
+    ("unchanged", "not a page at the last request, and unchanged since"),
     ("undecodable", "the response cannot be decoded"),
     ("url-length", "the URL is too long"),
 ];
 
-/// Why an address is not in the replica.
+/// Why a URL is not in the replica.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct LeftOut {
+pub struct LeftOutReason {
     code: &'static str,
     detail: Option<Cow<'static, str>>,
 }
 
-impl LeftOut {
+impl LeftOutReason {
     pub(crate) const ALIAS: Self = Self::plain("alias");
     pub(crate) const ARC_OTHER_SITE: Self = Self::plain("arc-other-site");
     pub(crate) const CONSENT: Self = Self::plain("consent");
@@ -120,7 +120,7 @@ impl LeftOut {
         Self { code: "alias", detail: Some(Cow::Owned(of)) }
     }
 
-    /// The page that an alias is of.
+    /// Returns the page that the URL is an alias of.
     pub(crate) fn alias_of(&self) -> Option<&str> {
         self.detail().filter(|_| self.code == "alias")
     }
@@ -130,24 +130,24 @@ impl LeftOut {
     }
 
     pub(crate) fn bad_response(detail: &str) -> Self {
-        Self::detailed("bad-response", redacted(detail))
+        Self::detailed("bad-response", redact(detail))
     }
 
     pub(crate) fn refused(detail: &str) -> Self {
-        Self::detailed("fetch-refused", redacted(detail))
+        Self::detailed("fetch-refused", redact(detail))
     }
 
-    /// The code, which programs can rely on.
+    /// Returns the code, which programs can rely on.
     pub fn code(&self) -> &'static str {
         self.code
     }
 
-    /// What is special about this case: a status code, a media type.
+    /// Returns the detail: a status code, a media type.
     pub fn detail(&self) -> Option<&str> {
         self.detail.as_deref()
     }
 
-    /// One text for code and detail, to be read back with [`LeftOut::parse`].
+    /// Returns code and detail as one text, to be read with [`LeftOutReason::parse`].
     pub(crate) fn key(&self) -> String {
         match &self.detail {
             Some(detail) => format!("{}:{detail}", self.code),
@@ -155,7 +155,7 @@ impl LeftOut {
         }
     }
 
-    /// Reads what [`LeftOut::key`] wrote; `None` for an unknown code.
+    /// Reads the text of [`LeftOutReason::key`]; `None` for an unknown code.
     pub(crate) fn parse(key: &str) -> Option<Self> {
         let (code, detail) = key.split_once(':').unwrap_or((key, ""));
         let (code, _) = REASONS.iter().find(|(known, _)| *known == code)?;
@@ -165,10 +165,10 @@ impl LeftOut {
         Some(Self::detailed(code, detail.to_owned()))
     }
 
-    /// The mark of an address that is left out.
+    /// Returns the note to be stored for a URL.
     pub(crate) fn mark(&self, key: &str, checked: Timestamp) -> Validator {
         Validator {
-            url: format!("{WORD}:{key}"),
+            url: format!("{NOTE_PREFIX}:{key}"),
             etag: Some(self.key()),
             last_modified: None,
             checked,
@@ -176,8 +176,8 @@ impl LeftOut {
     }
 }
 
-/// The text for people.
-impl fmt::Display for LeftOut {
+/// Writes the text for people.
+impl fmt::Display for LeftOutReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = REASONS.iter().find(|(code, _)| *code == self.code).map_or(self.code, |it| it.1);
         match &self.detail {
@@ -187,57 +187,57 @@ impl fmt::Display for LeftOut {
     }
 }
 
-/// An address that is not in the replica.
+/// A URL that is not in the replica.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOutUrl {
-    /// The address.
+    /// The URL.
     pub url: String,
-    /// Why it is not.
-    pub why: LeftOut,
-    /// When that was found out.
+    /// The reason.
+    pub why: LeftOutReason,
+    /// When the reason was found.
     pub at: Timestamp,
 }
 
-/// Lists addresses of a publisher that are not in its replica, by address.
+/// Lists URLs of a publisher that are not in its replica, sorted by URL.
 ///
-/// Continues behind `after`, an address of an earlier piece; an empty answer
-/// is the end.
-pub fn left_out(
+/// Continues after `after`, the last URL of the previous batch. An empty result is the end.
+pub fn list_left_out(
     store: &dyn Store,
     publisher: PublisherId,
     after: Option<&str>,
     most: usize,
 ) -> Result<Vec<LeftOutUrl>, QueryError> {
-    let marks = store.marks(publisher, WORD, after, most)?;
+    let marks = store.url_notes(publisher, NOTE_PREFIX, after, most)?;
     let marks: Result<Vec<Validator>, DamagedPage> = marks.into_iter().collect();
-    Ok(marks.map_err(Storage::from)?.iter().map(LeftOutUrl::of_mark).collect())
+    Ok(marks.map_err(StorageError::from)?.iter().map(LeftOutUrl::of_note).collect())
 }
 
 impl LeftOutUrl {
-    fn of_mark(mark: &Validator) -> Self {
+    fn of_note(mark: &Validator) -> Self {
         let url = url_of(&mark.url).to_owned();
-        let why = mark.etag.as_deref().and_then(LeftOut::parse).unwrap_or(LeftOut::OTHER);
+        let why =
+            mark.etag.as_deref().and_then(LeftOutReason::parse).unwrap_or(LeftOutReason::OTHER);
         Self { url, why, at: mark.checked }
     }
 }
 
-/// The address of a mark of this list.
+/// Returns the URL of a note of this list.
 fn url_of(mark: &str) -> &str {
-    let url = mark.strip_prefix(WORD).and_then(|url| url.strip_prefix(':'));
+    let url = mark.strip_prefix(NOTE_PREFIX).and_then(|url| url.strip_prefix(':'));
     url.unwrap_or_default()
 }
 
-/// Stores the list of a publisher. Earlier entries are deleted where the crawl
-/// saw every address (`is_all`), where the page has come in the meantime, or
-/// where they are about an ARC sitemap that was read again.
-pub(crate) fn keep(visit: &Visit<'_>, is_all: bool) -> Result<(), VisitError> {
-    let (store, lease) = (&visit.visitor.store, visit.hold.lease());
-    let urls = &visit.report.left_out_urls;
-    let is_arc_read = visit.report.arc.is_some();
+/// Stores the list of a publisher. Earlier entries are deleted if the crawl covered every
+/// URL (`is_all`), if the page is stored by now, or if they come from an ARC sitemap that
+/// was read again.
+pub(crate) fn keep(run: &SyncRun<'_>, is_all: bool) -> Result<(), SyncError> {
+    let (store, lease) = (&run.syncer.store, run.lease_guard.lease());
+    let urls = &run.report.left_out_urls;
+    let is_arc_read = run.report.arc.is_some();
     let mut stale = Vec::new();
     let mut after: Option<String> = None;
     loop {
-        let known = store.marks(visit.publisher, WORD, after.as_deref(), PIECE)?;
+        let known = store.url_notes(run.publisher, NOTE_PREFIX, after.as_deref(), BATCH_ROWS)?;
         let Some(last) = known.last() else { break };
         let last = match last {
             Ok(mark) => &mark.url,
@@ -246,26 +246,25 @@ pub(crate) fn keep(visit: &Visit<'_>, is_all: bool) -> Result<(), VisitError> {
         after = Some(url_of(last).to_owned());
         for mark in known {
             let LeftOutUrl { url, why, .. } = match mark {
-                Ok(mark) => LeftOutUrl::of_mark(&mark),
+                Ok(mark) => LeftOutUrl::of_note(&mark),
                 Err(damaged) => {
                     stale.push(damaged.url);
                     continue;
                 }
             };
-            let is_old_arc = is_arc_read && why == LeftOut::ARC_OTHER_SITE;
-            let is_over =
-                || Ok::<_, VisitError>(is_all || is_old_arc || visit.row(&url)?.is_some());
+            let is_old_arc = is_arc_read && why == LeftOutReason::ARC_OTHER_SITE;
+            let is_over = || Ok::<_, SyncError>(is_all || is_old_arc || run.row(&url)?.is_some());
             if !urls.contains_key(&url) && is_over()? {
-                stale.push(format!("{WORD}:{url}"));
+                stale.push(format!("{NOTE_PREFIX}:{url}"));
             }
         }
     }
-    for piece in stale.chunks(PIECE) {
-        store.drop_marks(lease, piece)?;
+    for batch in stale.chunks(BATCH_ROWS) {
+        store.delete_url_notes(lease, batch)?;
     }
-    let marks: Vec<Validator> = urls.iter().map(|(key, why)| why.mark(key, visit.now)).collect();
-    for piece in marks.chunks(PIECE) {
-        store.remember_all(lease, piece)?;
+    let marks: Vec<Validator> = urls.iter().map(|(key, why)| why.mark(key, run.now)).collect();
+    for batch in marks.chunks(BATCH_ROWS) {
+        store.store_validators(lease, batch)?;
     }
     Ok(())
 }
@@ -275,16 +274,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reason_has_a_text_and_is_read_back() {
+    fn every_reason_has_a_text_and_round_trips() {
         for (code, text) in REASONS {
-            let plain = LeftOut::parse(code).unwrap();
+            let plain = LeftOutReason::parse(code).unwrap();
             assert!(plain.code() == *code && plain.to_string().starts_with(text));
-            let detailed = LeftOut::detailed(code, "a:b".to_owned());
-            assert_eq!(LeftOut::parse(&detailed.key()), Some(detailed));
+            let detailed = LeftOutReason::detailed(code, "a:b".to_owned());
+            assert_eq!(LeftOutReason::parse(&detailed.key()), Some(detailed));
         }
         assert!(REASONS.is_sorted_by(|one, other| one.0 < other.0));
-        assert_eq!(LeftOut::parse("the limit of pages is reached"), None);
-        assert!(LeftOut::status(404).to_string().ends_with(": 404"));
-        assert_eq!(LeftOut::bad_response(&"x".repeat(500)).detail(), None);
+        assert_eq!(LeftOutReason::parse("the limit of pages is reached"), None);
+        assert!(LeftOutReason::status(404).to_string().ends_with(": 404"));
+        assert_eq!(LeftOutReason::bad_response(&"x".repeat(500)).detail(), None);
     }
 }

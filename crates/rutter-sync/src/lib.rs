@@ -1,73 +1,77 @@
-//! How a site is visited: what to take, in which order, and why.
+//! Syncs sites: keeps a replica of their pages up to date.
 //!
 //! ```text
-//! Memo ─→ discover ─→ ARC, SPXI ─→ consent ─→ plan ─→ fetch ─→ spool ─→ verify ─→ staging ─→ commit
-//!   ↑                                          ↑         └── learned ──────────┘            │
-//!   │                                          └────────────────────────────────            │
-//!   └──── pages one by one (sitemap, links, llms.txt) that no collection brings ←───────────┘
+//! SiteState ─→ discover ─→ ARC, SPXI ─→ consent ─→ plan ─→ fetch ─→ spool ─→ verify ─→ staging ─→ commit
+//!   ↑                                               ↑         └─ known failures ──┘                  │
+//!   │                                               └──────────────────────────────────────────────  │
+//!   └──── crawl of pages that no collection delivers (sitemap, links, llms.txt) ←────────────────────┘
 //! ```
 //!
-//! [`Visitor::visit`] is the door; [`plan`](fn@plan::plan) decides what is
-//! taken and reads no clock, opens no connection and changes nothing;
-//! [`consent`] joins what a site forbids.
+//! [`Syncer::sync`] is the entry point. [`plan`](fn@plan::plan) decides what is downloaded;
+//! it is a pure function that reads no clock and opens no connection. [`consent`] combines
+//! the usage signals of a site.
 //!
-//! Refuses: to ask for what was refused before, to lose changes in a gap, to
-//! delete pages of a section that was not read completely, to show anything
-//! that no receipt stands behind, and to use what the site does not want used.
+//! Files that failed are not requested again in the same sync. Pages of a section are
+//! deleted only if the section was read completely, content becomes visible only after it
+//! was verified, and content that the site does not allow to be used is not stored.
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 
 mod apply;
 mod arc;
 mod audit;
-mod census;
 mod collect;
 pub mod consent;
+mod counts;
 mod crawl;
-mod crew;
 mod damage;
+mod discovered_entries;
 mod enforce;
 mod error;
 mod explain;
 mod frontier;
-mod gate;
-mod hold;
-mod keys;
-mod layers;
-mod leave;
+mod lease_guard;
 mod left_out;
 mod limits;
-mod mark;
-mod memo;
 mod options;
 mod page;
+mod page_policy;
+mod page_writer;
 pub mod plan;
 mod record;
+mod removal;
 mod report;
-mod rest;
 mod scope;
-mod shelf;
 mod shell;
+mod site_state;
 mod snapshot;
-mod tally;
-mod trap;
+mod spool_dir;
+mod syncer;
+mod traffic;
+mod traps;
+mod uncovered_pages;
+mod url_note;
+mod url_set;
 mod urls;
 mod usage;
 mod variants;
-mod visit;
-mod writer;
+mod worker_pool;
 
-pub use audit::{Audit, Proof};
-pub use error::VisitError;
-pub use explain::Explanation;
-pub use left_out::{LeftOut, LeftOutUrl, left_out};
+pub use audit::{AuditReport, SectionProof};
+pub use error::SyncError;
+pub use explain::UsageExplanation;
+pub use left_out::{LeftOutReason, LeftOutUrl, list_left_out};
 pub use limits::CrawlLimits;
-pub use options::{Event, Options, Watcher};
-pub use report::{Better, Kind, Report, SectionReport, Trouble};
+pub use options::{SyncEvent, SyncObserver, SyncOptions};
+pub use report::{BetterMethod, Problem, ProblemKind, SectionReport, SyncReport};
 pub use scope::{Scope, ScopeError, ScopeRules};
-pub use shelf::remove_spool;
-pub use snapshot::{ArcSnapshot, SnapshotSource, arc_snapshot};
+pub use snapshot::{ArcSnapshot, SnapshotSource, find_arc_snapshot};
+pub use spool_dir::remove_spool;
+pub use syncer::{SyncPreview, Syncer};
 pub use usage::TrainingTerms;
 #[doc(hidden)]
-pub use variants::stripped;
-pub use visit::{Preview, Visitor};
+pub use variants::strip_parameters;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

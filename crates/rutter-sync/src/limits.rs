@@ -1,32 +1,32 @@
-//! Bounds of a crawl. Every URL that one of them cuts is counted and listed
-//! with the code of the bound (see [`LeftOut`](crate::LeftOut)).
+//! Limits of a crawl. Every URL that a limit excludes is counted and listed with the code
+//! of the limit (see [`LeftOutReason`](crate::LeftOutReason)).
 
 use std::time::Duration;
 
-/// How far a crawl goes.
+/// Limits of a crawl.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CrawlLimits {
-    /// Links from the home page (`depth-limit`).
+    /// Maximum number of links from the home page (`depth-limit`).
     pub depth: u32,
-    /// Bytes of a URL (`url-length`).
+    /// Maximum length of a URL in bytes (`url-length`).
     pub url_length: usize,
-    /// Segments of a path (`path-depth`).
+    /// Maximum number of path segments (`path-depth`).
     pub path_segments: usize,
-    /// How often one segment may stand in a path (`path-repeats`).
+    /// Maximum number of times that a segment occurs in a path (`path-repeats`).
     pub path_repeats: usize,
-    /// Different queries of one path (`queries-limit`).
+    /// Maximum number of different queries per path (`queries-limit`).
     pub queries_per_path: u32,
-    /// Links that are followed from one page (`link-limit`).
+    /// Maximum number of links that are followed from one page (`link-limit`).
     pub links_per_page: usize,
-    /// URLs that one crawl can hold (`queue-limit`).
+    /// Maximum number of URLs in one crawl (`queue-limit`).
     pub queue: u64,
-    /// Links that are remembered for the next crawl (`remembered-limit`).
+    /// Maximum number of links that are stored for the next crawl (`remembered-limit`).
     pub remembered_links: usize,
-    /// URLs that are read from all sitemaps together (`sitemap-limit`).
+    /// Maximum number of URLs of all sitemaps together (`sitemap-limit`).
     pub sitemap_urls: usize,
-    /// Whether variants of a URL are one page (`alias`).
+    /// Whether variants of a URL are merged into one page (`alias`).
     pub merges_variants: bool,
-    /// How long one crawl may take (`time-limit`); no bound without it.
+    /// Maximum duration of a crawl (`time-limit`); `None` for no limit.
     pub time: Option<Duration>,
 }
 

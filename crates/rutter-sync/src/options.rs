@@ -1,47 +1,46 @@
-//! How sites are visited, and who watches.
+//! Options of a sync, and the events it sends to an observer.
 
 use std::time::Duration;
 
-use rutter_scp::MassDeletion;
+use rutter_scp::MassDeletionPolicy;
 use rutter_store::Quota;
 
 use crate::limits::CrawlLimits;
-use crate::plan::{Plan, Policy};
+use crate::plan::{PlanPolicy, SyncPlan};
 use crate::scope::Scope;
 
-/// How sites are visited.
+/// Options of a sync.
 #[derive(Debug, Clone)]
-pub struct Options {
-    /// What the planner goes by.
-    pub policy: Policy,
-    /// What one publisher may fill (SCP-184).
+pub struct SyncOptions {
+    /// Policy of the planner.
+    pub policy: PlanPolicy,
+    /// Quota of pages and bytes per publisher (SCP-184).
     pub quota: Quota,
-    /// Whether more than half of a section may go at once (D23).
-    pub mass_deletion: MassDeletion,
-    /// Other origins that are the same site (D88).
+    /// Whether a sync may delete more than half of a section at once (D23).
+    pub mass_deletion: MassDeletionPolicy,
+    /// Other origins of the same site (D88).
     pub aliases: Vec<String>,
-    /// Which pages are wanted.
+    /// Pages that are synced.
     pub scope: Scope,
-    /// Whether links are followed beside a sitemap.
+    /// Whether links are followed in addition to sitemaps.
     pub follows_links: bool,
-    /// Whether pages that robots.txt forbids us are used when a collection
-    /// delivers them (D93). Off unless somebody says so.
+    /// Whether to use pages of a collection that robots.txt disallows (D93). Off by
+    /// default.
     pub ignores_robots_on_delivered: bool,
-    /// Pages that are asked for one by one in a visit, where there are no
-    /// collections.
+    /// Maximum number of pages that one sync crawls.
     pub most_pages: u64,
-    /// Bounds of a crawl beside the number of pages.
+    /// Limits of a crawl, in addition to the number of pages.
     pub limits: CrawlLimits,
-    /// Seconds after which a spool that nobody finished is taken away.
+    /// Seconds after which unused downloads are deleted.
     pub spools_kept: i64,
 }
 
-impl Default for Options {
+impl Default for SyncOptions {
     fn default() -> Self {
         Self {
-            policy: Policy::USUAL,
-            quota: Quota::USUAL,
-            mass_deletion: MassDeletion::Refused,
+            policy: PlanPolicy::DEFAULT,
+            quota: Quota::DEFAULT,
+            mass_deletion: MassDeletionPolicy::Refused,
             aliases: Vec::new(),
             scope: Scope::default(),
             follows_links: false,
@@ -53,48 +52,48 @@ impl Default for Options {
     }
 }
 
-/// What happens in a visit, for whoever watches.
+/// Progress of a sync.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub enum Event<'e> {
-    /// The site is being looked at.
-    Looking,
-    /// The host asks for more seconds between requests than we wait: pages
-    /// are not fetched one by one, only collections are looked for (D52).
+pub enum SyncEvent<'e> {
+    /// Discovery started.
+    Discovering,
+    /// The crawl delay of the host exceeds the maximum: pages are not crawled, only
+    /// collections are synced (D52).
     Slow {
-        /// How many it asks for.
+        /// The requested delay.
         delay: Duration,
     },
-    /// This is going to be done.
-    Planned(&'e Plan),
-    /// A file is being fetched.
+    /// The plan was made.
+    Planned(&'e SyncPlan),
+    /// A file is being downloaded.
     Fetching {
-        /// Where.
+        /// Its URL.
         url: &'e str,
-        /// Its size, as advertised.
+        /// Its advertised size in bytes.
         size: u64,
     },
-    /// A collection is being verified and taken over.
+    /// A collection is being verified and applied.
     Applying {
-        /// Of which section.
+        /// Its section.
         section: &'e str,
     },
-    /// Pages are fetched one by one.
+    /// Pages are being crawled.
     Pages {
-        /// How many are done.
+        /// Pages that are finished.
         done: u64,
-        /// How many are known.
+        /// Pages that are known so far.
         known: u64,
     },
 }
 
-/// Watches visits; never fails.
-pub trait Watcher: Send + Sync {
-    /// Something happens at a site.
-    fn event(&self, site: &str, event: Event<'_>);
+/// Receives the events of syncs.
+pub trait SyncObserver: Send + Sync {
+    /// Receives one event of a site.
+    fn event(&self, site: &str, event: SyncEvent<'_>);
 }
 
-/// Looks away.
-impl Watcher for () {
-    fn event(&self, _site: &str, _event: Event<'_>) {}
+/// Ignores all events.
+impl SyncObserver for () {
+    fn event(&self, _site: &str, _event: SyncEvent<'_>) {}
 }

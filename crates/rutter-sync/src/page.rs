@@ -1,157 +1,157 @@
-//! One page, from the bytes of an answer to a line for the replica.
+//! Extracts one page: from a response to a line for the replica.
 //!
-//! A pure function of the answer, what is known of the page, and the site's
-//! templates; run by worker threads beside the fetching.
+//! Input: a [`FetchedPage`]. Output: an [`ExtractedPage`], or a [`RejectedPage`] with the
+//! reason. A pure function, called by the worker threads.
 
 use std::borrow::Cow;
 
-use rutter_arc::Entry as ArcEntry;
+use rutter_arc::ArcEntry;
 use rutter_extract::{Extraction, Limits, Options, Sketch, Use, html, markdown};
-use rutter_fetch::{Body, Fetched, What, decode};
-use rutter_page::{LanguageTag, LineDigest, PageUrl, Timestamp, Tree};
-use rutter_store::{Item, PageRow, Source, Withheld};
+use rutter_fetch::{FetchedResponse, ResourceKind, ResponseBody, decode};
+use rutter_page::{JsonTree, LanguageTag, LineDigest, PageUrl, Timestamp};
+use rutter_store::{PageRow, PageSource, StagedPage, WithheldReason};
 use serde::Serialize;
 
-use crate::consent::{self, Statement};
-use crate::keys::number;
-use crate::left_out::LeftOut;
-use crate::mark::{Expiry, Mark, expiry_mark, training_mark};
-use crate::variants::Twin;
+use crate::consent::{self, UsageStatement};
+use crate::left_out::LeftOutReason;
+use crate::url_note::{Expiry, UrlNote, expiry_note, training_note};
+use crate::url_set::stable_hash;
+use crate::variants::KnownSpelling;
 use crate::{shell, snapshot, variants};
 
-/// A date that is this close to the answer was made for it, in seconds.
+/// A `Last-Modified` within this many seconds before the response was generated for it.
 const UNSTABLE: i64 = 300;
-/// A twin is asked for where the page itself is read with less certainty.
+/// Extraction confidence below which a Markdown twin is requested.
 const UNSURE: f32 = 0.5;
 
-/// What is needed to read a page.
+/// A response with everything that extraction needs.
 #[derive(Debug)]
-pub(crate) struct Raw {
-    /// Where it came from in the end.
+pub(crate) struct FetchedPage {
+    /// Final URL.
     pub(crate) url: PageUrl<'static>,
-    pub(crate) answer: Fetched,
-    /// What the replica has.
+    pub(crate) response: FetchedResponse,
+    /// The stored row.
     pub(crate) row: Option<PageRow>,
-    /// What was said about the address before it was asked for.
-    pub(crate) said: Vec<Statement>,
+    /// Usage statements that were known before the request.
+    pub(crate) said: Vec<UsageStatement>,
     pub(crate) template: Use,
-    /// What robots.txt and `meta` call us.
+    /// The product token, by which robots.txt and `meta` elements address Rutter.
     pub(crate) token: String,
     pub(crate) now: Timestamp,
-    /// What marks the page as read, for later visits.
+    /// Notes to store with the page.
     pub(crate) marks: Vec<rutter_store::Validator>,
-    /// Links that are followed from the page.
+    /// Maximum number of links that are followed.
     pub(crate) most_links: usize,
-    pub(crate) has: StoredMarks,
-    /// Whether variants of a URL are one page.
+    pub(crate) has: StoredNotes,
+    /// Whether variants of a URL are merged into one page.
     pub(crate) merges_variants: bool,
     /// The page that this URL is another spelling of.
-    pub(crate) twin_of: Option<Twin>,
-    /// The page as it was read, where these are the words of its twin.
-    pub(crate) instead_of: Option<Box<Ready>>,
+    pub(crate) known_spelling: Option<KnownSpelling>,
+    /// The page that this response may replace, if it is a Markdown twin.
+    pub(crate) instead_of: Option<Box<ExtractedPage>>,
 }
 
-/// Which marks of a page are stored: they are written anew also where the page
-/// says nothing.
+/// Which notes of a page are stored. They are written again even if the page no longer has
+/// a value.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct StoredMarks {
-    /// What the page says about training.
+pub(crate) struct StoredNotes {
+    /// Statement about training.
     pub(crate) training: bool,
-    /// A snapshot of its own.
+    /// Snapshot of the page's own attributes.
     pub(crate) snapshot: bool,
-    /// Dates from which on it is not to be used.
+    /// Dates of `unavailable_after`.
     pub(crate) expiry: bool,
 }
 
-/// Why an answer is no page.
+/// Why a response is not a page.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum NoPage {
-    #[error("it is of type {0}")]
+pub(crate) enum NoPageReason {
+    #[error("it has the type {0}")]
     Type(String),
     #[error("it has no text")]
     Empty,
-    #[error("it only leads on")]
+    #[error("it only redirects")]
     Onward,
     #[error("it cannot be decoded")]
     Broken,
-    #[error("it is another URL of {0}")]
+    #[error("it is an alias of {0}")]
     Alias(String),
 }
 
-impl From<NoPage> for LeftOut {
-    fn from(why: NoPage) -> Self {
+impl From<NoPageReason> for LeftOutReason {
+    fn from(why: NoPageReason) -> Self {
         match why {
-            NoPage::Type(name) => Self::media_type(name),
-            NoPage::Empty => Self::NO_TEXT,
-            NoPage::Onward => Self::REDIRECT_PAGE,
-            NoPage::Broken => Self::UNDECODABLE,
-            NoPage::Alias(page) => Self::alias(page),
+            NoPageReason::Type(name) => Self::media_type(name),
+            NoPageReason::Empty => Self::NO_TEXT,
+            NoPageReason::Onward => Self::REDIRECT_PAGE,
+            NoPageReason::Broken => Self::UNDECODABLE,
+            NoPageReason::Alias(page) => Self::alias(page),
         }
     }
 }
 
-impl NoPage {
-    /// Whether the same bytes will be no page next time either.
+impl NoPageReason {
+    /// Returns whether the same response will not be a page next time either.
     pub(crate) fn is_lasting(&self) -> bool {
         !matches!(self, Self::Broken)
     }
 
-    /// Whether the page that was there before is there no more. (One that is
-    /// too long for us, or cannot be decoded, may be.)
+    /// Returns whether an earlier page at this URL no longer exists. A response that cannot
+    /// be decoded may still be a page.
     pub(crate) fn is_other(&self) -> bool {
         matches!(self, Self::Type(_) | Self::Empty | Self::Onward | Self::Alias(_))
     }
 }
 
-/// What an answer is that is no page.
+/// A response that is not a page.
 #[derive(Debug)]
-pub(crate) struct Nothing {
-    pub(crate) why: NoPage,
-    /// Whether it takes consent back all the same.
-    pub(crate) withheld: Option<Withheld>,
-    /// Links that may be followed, and those beyond the limit of a page.
+pub(crate) struct RejectedPage {
+    pub(crate) why: NoPageReason,
+    /// The withheld reason, if the response withdraws consent.
+    pub(crate) withheld: Option<WithheldReason>,
+    /// Links that may be followed, and those beyond the limit per page.
     pub(crate) links: Vec<String>,
     pub(crate) more_links: Vec<String>,
 }
 
-impl Nothing {
-    fn of(why: NoPage, withheld: Option<Withheld>) -> Self {
+impl RejectedPage {
+    fn of(why: NoPageReason, withheld: Option<WithheldReason>) -> Self {
         Self { why, withheld, links: Vec::new(), more_links: Vec::new() }
     }
 }
 
-/// A page that was read.
+/// A page that was extracted.
 #[derive(Debug)]
-pub(crate) struct Ready {
+pub(crate) struct ExtractedPage {
     pub(crate) key: String,
     pub(crate) modified: Timestamp,
     pub(crate) title: String,
     pub(crate) language: String,
-    /// A number for its content.
+    /// Content hash.
     pub(crate) content: u64,
-    /// The URL that it names as canonical, where that may be the same page.
+    /// The URL that it names as canonical, if that may be the same page.
     pub(crate) variant_of: Option<String>,
     pub(crate) line: String,
-    pub(crate) withheld: Option<Withheld>,
-    pub(crate) source: Source,
-    /// Links that may be followed, and those beyond the limit of a page.
+    pub(crate) withheld: Option<WithheldReason>,
+    pub(crate) source: PageSource,
+    /// Links that may be followed, and those beyond the limit per page.
     pub(crate) links: Vec<String>,
     pub(crate) more_links: Vec<String>,
-    /// A twin in Markdown that says more than we could read.
+    /// URL of a Markdown twin, if it may have more content.
     pub(crate) twin: Option<String>,
     pub(crate) marks: Vec<rutter_store::Validator>,
 }
 
-impl Ready {
-    /// Numbers for its key and its content, where the content is kept: only
-    /// then another URL may be left out as an alias of it.
+impl ExtractedPage {
+    /// Returns the hashes of key and content if the content is stored: only then can
+    /// another URL be left out as an alias.
     pub(crate) fn comparable(&self) -> Option<(u64, u64)> {
-        let is_kept = matches!(self.withheld, None | Some(Withheld::Shell));
-        is_kept.then(|| (number(&self.key), self.content))
+        let is_kept = matches!(self.withheld, None | Some(WithheldReason::Shell));
+        is_kept.then(|| (stable_hash(&self.key), self.content))
     }
 
-    pub(crate) fn item(&self) -> Item<'_> {
-        Item {
+    pub(crate) fn item(&self) -> StagedPage<'_> {
+        StagedPage {
             key: &self.key,
             modified: self.modified,
             digest: LineDigest::of(self.line.as_bytes()),
@@ -163,98 +163,115 @@ impl Ready {
     }
 }
 
-/// What kind of text an answer is.
+/// Text format of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Text {
+pub(crate) enum TextFormat {
     Html,
     Markdown,
 }
 
-/// The kind of an answer; `None` where it is no text we read.
-pub(crate) fn kind(answer: &Fetched) -> Option<Text> {
-    let media = answer.fields.media_type();
-    let path = answer.url.path().to_ascii_lowercase();
+/// Returns the text format of a response; `None` if it is not supported.
+pub(crate) fn kind(response: &FetchedResponse) -> Option<TextFormat> {
+    let media = response.fields.media_type();
+    let path = response.url.path().to_ascii_lowercase();
     let is_one = |ends: &[&str]| ends.iter().any(|end| path.ends_with(end));
     let is_named = is_one(&[".md", ".markdown"]);
     match media.as_str() {
-        "text/markdown" | "text/x-markdown" => Some(Text::Markdown),
-        "text/plain" | "application/octet-stream" | "" if is_named => Some(Text::Markdown),
-        "text/html" | "application/xhtml+xml" | "" => Some(Text::Html),
-        "text/plain" if is_one(&[".txt"]) => Some(Text::Markdown),
+        "text/markdown" | "text/x-markdown" => Some(TextFormat::Markdown),
+        "text/plain" | "application/octet-stream" | "" if is_named => Some(TextFormat::Markdown),
+        "text/html" | "application/xhtml+xml" | "" => Some(TextFormat::Html),
+        "text/plain" if is_one(&[".txt"]) => Some(TextFormat::Markdown),
         _ => None,
     }
 }
 
-/// The bytes of a page with their codings undone.
-fn text(answer: &Fetched) -> Result<Cow<'_, [u8]>, NoPage> {
-    match (&answer.body, &answer.fields.content_encoding) {
-        // A long page need not lie here twice.
-        (Body::Memory(bytes), None) if !decode::is_coded(bytes) => Ok(Cow::Borrowed(bytes)),
-        _ => answer.text(What::Page).map(Cow::Owned).map_err(|_| NoPage::Broken),
+/// Returns the decoded body of a response.
+fn text(response: &FetchedResponse) -> Result<Cow<'_, [u8]>, NoPageReason> {
+    match (&response.body, &response.fields.content_encoding) {
+        // Avoid a copy of a long page.
+        (ResponseBody::Memory(bytes), None) if !decode::is_compressed(bytes) => {
+            Ok(Cow::Borrowed(bytes))
+        }
+        _ => response
+            .decoded_body(ResourceKind::Page)
+            .map(Cow::Owned)
+            .map_err(|_| NoPageReason::Broken),
     }
 }
 
-/// What a page of HTML shows of the layout of its site.
-pub(crate) fn sketch(raw: &Raw) -> Option<Sketch> {
-    let text = text(&raw.answer).ok()?;
-    let charset = raw.answer.fields.charset();
-    (kind(&raw.answer) == Some(Text::Html))
+/// Returns the layout sketch of an HTML page.
+pub(crate) fn sketch(raw: &FetchedPage) -> Option<Sketch> {
+    let text = text(&raw.response).ok()?;
+    let charset = raw.response.fields.charset();
+    (kind(&raw.response) == Some(TextFormat::Html))
         .then(|| Sketch::of_html(&text, charset.as_deref(), &Limits::USUAL))
 }
 
-/// Reads a page; why not where it cannot be.
-pub(crate) fn read(raw: Raw) -> Result<Ready, Nothing> {
+/// Extracts a page, or returns why the response is not a page.
+#[expect(clippy::too_many_lines, reason = "one step after another, in the order of the protocol")]
+pub(crate) fn read(raw: FetchedPage) -> Result<ExtractedPage, RejectedPage> {
     let (most_links, has, merges) = (raw.most_links, raw.has, raw.merges_variants);
-    let Raw { url, answer, row, mut said, template, token, now, mut marks, twin_of, .. } = raw;
-    // Whatever comes, what its server says of its use counts.
-    let of_fields = consent::of_fields(&answer.fields, &token, now);
-    let trains = consent::training(&of_fields);
+    let FetchedPage {
+        url,
+        response,
+        row,
+        mut said,
+        template,
+        token,
+        now,
+        mut marks,
+        known_spelling,
+        ..
+    } = raw;
+    // Header fields count for every response.
+    let of_fields = consent::of_fields(&response.fields, &token, now);
+    let allows_training = consent::training(&of_fields);
     said.extend(of_fields);
-    let nothing = |why| Nothing::of(why, consent::join(&said).withheld);
-    let kind = kind(&answer).ok_or_else(|| nothing(not_a_page(&answer)))?;
-    let text = text(&answer).map_err(nothing)?;
-    let dated = answer.validators.modified().filter(|time| {
-        let near = answer.fields.date.unwrap_or(now).min(now);
+    let nothing = |why| RejectedPage::of(why, consent::join(&said).withheld);
+    let kind = kind(&response).ok_or_else(|| nothing(not_a_page(&response)))?;
+    let text = text(&response).map_err(nothing)?;
+    let dated = response.validators.modified().filter(|time| {
+        let near = response.fields.date.unwrap_or(now).min(now);
         UNSTABLE < near.seconds_since(*time)
     });
     let seen = dated.unwrap_or(now);
     let options = Options {
-        charset: answer.fields.charset(),
+        charset: response.fields.charset(),
         template,
-        // The number of blocks is limited on the wire, not here (D36).
+        // The number of blocks is limited in collections, not here (D36).
         limits: Limits { blocks: usize::MAX, ..Limits::USUAL },
         ..Options::new(url.clone(), seen)
     };
     let mut extraction = match kind {
-        Text::Html => html(&text, &options),
-        Text::Markdown => markdown(&text, &options),
+        TextFormat::Html => html(&text, &options),
+        TextFormat::Markdown => markdown(&text, &options),
     };
     said.extend(consent::of_page(&extraction, &token, now));
     let verdict = consent::join(&said);
-    let mut links = if verdict.follows { links(&extraction) } else { Vec::new() };
+    let mut links = if verdict.follows_links { links(&extraction) } else { Vec::new() };
     let more_links = links.split_off(most_links.min(links.len()));
     let canonical = merges.then(|| canonical(&extraction, url.key())).flatten();
     let content = variants::content_of(&extraction.page);
-    let same = twin_of.filter(|twin| twin.content == content && twin.of != url.key());
-    // One whose words are not kept need have none, or may have too many.
+    let same = known_spelling.filter(|twin| twin.content == content && twin.of != url.key());
+    // A withheld page may have no content, or too much.
     let why = match extraction.page.content.len() {
         _ if verdict.withheld.is_some() => None,
-        0 if !shell::is_shell(&extraction, &text) => Some(NoPage::Empty),
-        _ if extraction.only_leads_on() => Some(NoPage::Onward),
-        _ => same.map(|twin| NoPage::Alias(twin.of)),
+        0 if !shell::is_shell(&extraction) => Some(NoPageReason::Empty),
+        _ if extraction.only_leads_on() => Some(NoPageReason::Onward),
+        _ => same.map(|twin| NoPageReason::Alias(twin.of)),
     };
     if let Some(why) = why {
-        return Err(Nothing { why, withheld: None, links, more_links });
+        return Err(RejectedPage { why, withheld: None, links, more_links });
     }
-    // Nobody may be ahead of the clock.
+    // A page cannot be modified in the future.
     extraction.page.modified = extraction.page.modified.min(now);
     let has_date = extraction.facts.modified.is_some() || dated.is_some();
     let line = match row.filter(|_| !has_date) {
         Some(row) => keep_date(&mut extraction, &row),
         None => extraction.page.to_line(),
     };
-    let is_shell = kind == Text::Html && shell::is_shell(&extraction, &text);
-    let is_unsure = kind == Text::Html && extraction.confidence < UNSURE;
+    let is_shell = kind == TextFormat::Html && shell::is_shell(&extraction);
+    let is_unsure = kind == TextFormat::Html && extraction.confidence < UNSURE;
     let twin = extraction
         .facts
         .alternates
@@ -262,21 +279,21 @@ pub(crate) fn read(raw: Raw) -> Result<Ready, Nothing> {
         .find(|it| it.media_type.as_deref() == Some("text/markdown"))
         .filter(|_| is_unsure && verdict.withheld.is_none())
         .map(|it| it.href.clone());
-    if trains.is_some() || has.training {
-        marks.push(training_mark(url.key(), trains, now));
+    if allows_training.is_some() || has.training {
+        marks.push(training_note(url.key(), allows_training, now));
     }
     let expiry = Expiry {
         page: consent::expiry_of_page(&extraction, &token),
-        header: consent::expiry_of_tags(&answer.fields.robots_tags, &token),
+        header: consent::expiry_of_tags(&response.fields.robots_tags, &token),
     };
     if !expiry.is_none() || has.expiry {
-        marks.push(expiry_mark(url.key(), expiry, now));
+        marks.push(expiry_note(url.key(), expiry, now));
     }
     let is_open = verdict.withheld.is_none();
-    let withheld = verdict.withheld.or(is_shell.then_some(Withheld::Shell));
+    let withheld = verdict.withheld.or(is_shell.then_some(WithheldReason::Shell));
     if withheld.is_none() {
-        // ARC-060: the page's own attributes. Of a page that is withheld, the
-        // store deletes the snapshot together with the content.
+        // ARC-060: the page's own attributes. For a withheld page, the store deletes the
+        // snapshot together with the content.
         let snapshot = snapshot::of_page(&extraction);
         if snapshot.is_some() || has.snapshot {
             marks.push(snapshot::mark(url.key(), snapshot, now));
@@ -284,10 +301,10 @@ pub(crate) fn read(raw: Raw) -> Result<Ready, Nothing> {
     }
     if verdict.withheld.is_some() {
         for mark in marks.iter_mut().filter(|mark| mark.url == url.key()) {
-            mark.url = Mark::Withheld.of(url.key());
+            mark.url = UrlNote::Withheld.of(url.key());
         }
     }
-    Ok(Ready {
+    Ok(ExtractedPage {
         key: url.key().to_owned(),
         modified: extraction.page.modified,
         title: extraction.page.title.to_string(),
@@ -296,7 +313,7 @@ pub(crate) fn read(raw: Raw) -> Result<Ready, Nothing> {
         variant_of: canonical.filter(|_| is_open),
         line,
         withheld,
-        source: if kind == Text::Html { Source::Html } else { Source::Markdown },
+        source: if kind == TextFormat::Html { PageSource::Html } else { PageSource::Markdown },
         links,
         more_links,
         twin,
@@ -304,48 +321,54 @@ pub(crate) fn read(raw: Raw) -> Result<Ready, Nothing> {
     })
 }
 
-/// What the snapshot of an ARC entry tells, where it tells anything.
-pub(crate) fn told(entry: &ArcEntry<'_>) -> Option<String> {
+/// Returns the text of an ARC entry's snapshot, if it has any.
+pub(crate) fn snapshot_text(entry: &ArcEntry<'_>) -> Option<String> {
     let snapshot = entry.ai_snapshot.as_ref()?;
     let mut signs = snapshot.get().bytes().filter(|byte| !byte.is_ascii_whitespace());
     let is_empty = signs.by_ref().eq(*b"{}");
     (!is_empty).then(|| rutter_arc::snapshot::narrative(snapshot)).flatten()
 }
 
-/// A page out of the snapshot of its ARC entry (ARC-058, D87).
+/// Builds a page from the snapshot of its ARC entry (ARC-058, D87).
 pub(crate) fn of_snapshot(
     entry: &ArcEntry<'_>,
     row: Option<&PageRow>,
     now: Timestamp,
-) -> Option<Ready> {
+) -> Option<ExtractedPage> {
     #[derive(Serialize)]
-    struct Block<'b> {
+    struct SnapshotBlock<'b> {
         r#type: &'b str,
         text: &'b str,
     }
     #[derive(Serialize)]
-    struct Line<'l> {
+    struct SnapshotLine<'l> {
         url: &'l str,
         title: &'l str,
         description: &'l str,
         modified: String,
         language: &'l str,
-        content: [Block<'l>; 1],
+        content: [SnapshotBlock<'l>; 1],
     }
     let snapshot = entry.ai_snapshot.as_ref()?;
-    let text = told(entry)?;
-    let tree = Tree::parse(snapshot.get())?;
-    let word = |name: &str| tree.get(name).and_then(Tree::as_str).filter(|it| !it.is_empty());
+    let text = snapshot_text(entry)?;
+    let tree = JsonTree::parse(snapshot.get())?;
+    let word = |name: &str| tree.get(name).and_then(JsonTree::as_str).filter(|it| !it.is_empty());
     let key = entry.url.key();
     let title = word("title").or_else(|| word("page")).unwrap_or(key);
     let description = entry.ai_summary.as_deref().or_else(|| word("summary")).unwrap_or(title);
     let language = word("language").filter(|it| LanguageTag::parse(*it).is_some());
     let language = language.unwrap_or("und");
     let line = |modified: Timestamp| {
-        let content = [Block { r#type: "text", text: &text }];
+        let content = [SnapshotBlock { r#type: "text", text: &text }];
         let modified = modified.to_string();
-        let line =
-            Line { url: entry.url.as_str(), title, description, modified, language, content };
+        let line = SnapshotLine {
+            url: entry.url.as_str(),
+            title,
+            description,
+            modified,
+            language,
+            content,
+        };
         serde_json::to_string(&line).ok()
     };
     let known = row.filter(|_| entry.lastmod.is_none()).map(|row| row.modified);
@@ -359,7 +382,7 @@ pub(crate) fn of_snapshot(
         Some(same) => same,
         None => (fresh, line(fresh)?),
     };
-    Some(Ready {
+    Some(ExtractedPage {
         key: key.to_owned(),
         modified,
         title: title.to_owned(),
@@ -368,7 +391,7 @@ pub(crate) fn of_snapshot(
         variant_of: None,
         line,
         withheld: None,
-        source: Source::Arc,
+        source: PageSource::Arc,
         links: Vec::new(),
         more_links: Vec::new(),
         twin: None,
@@ -376,7 +399,7 @@ pub(crate) fn of_snapshot(
     })
 }
 
-/// A page without a date keeps the one it had, where it says the same.
+/// Returns the line of a page without a date: with the stored date if the content is equal.
 fn keep_date(extraction: &mut Extraction, row: &PageRow) -> String {
     let fresh = extraction.page.modified;
     extraction.page.modified = row.modified;
@@ -388,9 +411,9 @@ fn keep_date(extraction: &mut Extraction, row: &PageRow) -> String {
     extraction.page.to_line()
 }
 
-/// The page that this one may be a variant of, by its canonical link inside the
-/// site. The link alone is no evidence, as some sites name their home page
-/// everywhere: both pages must have the same content.
+/// Returns the canonical URL of a page, if it is another URL of the site. The link alone is
+/// no evidence, as some sites name their home page everywhere: both pages must have the
+/// same content.
 fn canonical(extraction: &Extraction, key: &str) -> Option<String> {
     let canonical = PageUrl::parse(extraction.facts.canonical.as_deref()?).ok()?;
     let own = PageUrl::parse(key).ok()?;
@@ -408,10 +431,10 @@ fn links(extraction: &Extraction) -> Vec<String> {
     onward.into_iter().chain(followed.map(|link| link.href.to_string())).collect()
 }
 
-pub(crate) fn not_a_page(answer: &Fetched) -> NoPage {
-    let media = answer.fields.media_type();
-    // Foreign text becomes part of a report, so it is short and plain.
+pub(crate) fn not_a_page(response: &FetchedResponse) -> NoPageReason {
+    let media = response.fields.media_type();
+    // The media type becomes part of a report, so it must be short and plain.
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/.+-_".contains(c);
     let is_name = !media.is_empty() && media.len() <= 64 && media.chars().all(is_plain);
-    NoPage::Type(if is_name { media } else { "unknown".to_owned() })
+    NoPageReason::Type(if is_name { media } else { "unknown".to_owned() })
 }

@@ -1,57 +1,58 @@
-//! The planner: the cheapest correct way from what the replica has to what the
-//! site offers.
+//! The planner: finds the cheapest correct way to bring sections up to date.
 //!
-//! Sections are planned one by one (`road.rs`): what cannot be used is dropped,
-//! then a run of deltas and a snapshot with the deltas after it are compared by
-//! what they cost. `sides.rs` chooses between `all` and the sections.
+//! Input: the offer of a site, the sections of the replica, failures of this sync. Output:
+//! a [`SyncPlan`]. Sections are planned one by one (`route.rs`): unusable files are
+//! dropped, then a run of deltas is compared by cost with a snapshot plus the deltas after
+//! it. `choose_sections.rs` chooses between `all` and the other sections.
 //!
-//! Adverts do not say which state a delta starts from. The plan assumes that
-//! chains hold; where line 1 says otherwise, [`Learned::broken`] grows and the
-//! next plan is a snapshot. What is learned only grows, so asking again ends.
+//! Adverts do not say which state a delta starts from. The plan assumes that chains hold.
+//! If line 1 of a delta contradicts that, the section is added to
+//! [`KnownFailures::broken_sections`] and the next plan uses a snapshot. Known failures
+//! only grow, so planning again terminates.
 
+mod choose_sections;
 mod offer;
-mod road;
-mod sides;
+mod route;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use rutter_page::Timestamp;
-use rutter_scp::merge::{OLDEST, SKEW};
+use rutter_scp::merge::{MAX_AGE, MAX_CLOCK_SKEW};
 use serde::{Deserialize, Serialize};
 
-pub use offer::{Collection, File, Offer};
+pub use offer::{OfferedCollection, OfferedFile, PlanOffer};
 
-/// The section that holds the pages of all others.
+/// The section that contains the pages of all others.
 pub const ALL: &str = "all";
 
-/// How a site is to be visited.
+/// Policy of the planner: limits and costs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Policy {
-    /// Clock skew that is tolerated, in seconds (D26).
+pub struct PlanPolicy {
+    /// Tolerated clock skew, in seconds (D26).
     pub skew: i64,
-    /// Age beyond which a collection is a replay, in seconds (D26).
+    /// Age in seconds from which a collection counts as a replay (D26).
     pub oldest: i64,
-    /// Bytes of the largest file that is taken.
+    /// Maximum size of a file, in bytes.
     pub largest: u64,
-    /// Age in seconds after which the snapshot of a section without a proved
-    /// state is fetched again, because plain deltas report no deletions (D27).
+    /// Age in seconds after which the snapshot of a section without a proved state is
+    /// fetched again, because plain deltas report no deletions (D27).
     pub plain_refresh: i64,
-    /// Number of deltas after which it is.
+    /// Number of deltas after which it is fetched again.
     pub plain_deltas: u64,
-    /// What a request costs, in bytes.
+    /// Cost of a request, in bytes.
     pub request: u64,
-    /// What the host's pace makes a request wait, in seconds.
+    /// Waiting time per request at the pace of the host, in seconds.
     pub wait: u64,
-    /// What a second of waiting costs, in bytes.
+    /// Cost of a second of waiting, in bytes.
     pub second: u64,
 }
 
-impl Policy {
-    /// The figures of D26, D27 and the design.
-    pub const USUAL: Self = Self {
-        skew: SKEW,
-        oldest: OLDEST,
+impl PlanPolicy {
+    /// The default values, as decided in D26 and D27.
+    pub const DEFAULT: Self = Self {
+        skew: MAX_CLOCK_SKEW,
+        oldest: MAX_AGE,
         largest: 2_000_000_000,
         plain_refresh: 7 * 86_400,
         plain_deltas: 30,
@@ -60,33 +61,33 @@ impl Policy {
         second: 64 << 10,
     };
 
-    /// What so many bytes in so many requests cost.
+    /// Returns the cost of downloading `bytes` in so many requests.
     pub fn cost(&self, bytes: u64, requests: u64) -> u64 {
         let one = self.request.saturating_add(self.wait.saturating_mul(self.second));
         bytes.saturating_add(requests.saturating_mul(one))
     }
 }
 
-/// What a replica has of a section.
+/// State of one section in the replica.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
-    /// Everything up to here.
+pub struct HeldSection {
+    /// All changes up to this time are applied.
     pub mark: Timestamp,
-    /// `generated` of the newest snapshot; `None` where there never was one.
+    /// `generated` of the newest snapshot; `None` if there was none.
     pub snapshot_at: Option<Timestamp>,
-    /// Deltas since then.
+    /// Number of deltas since then.
     pub deltas_since: u64,
-    /// Pages.
+    /// Number of pages.
     pub pages: u64,
-    /// Whether the last collection named its state, and it came out.
+    /// Whether the last collection named its state, and the state was verified.
     pub is_chained: bool,
-    /// `generated` of a snapshot that was taken because states were unequal:
-    /// it is not taken twice (D95).
+    /// `generated` of a snapshot that was applied to repair a wrong state; it is not
+    /// applied twice (D95).
     pub mended: Option<Timestamp>,
 }
 
-impl Held {
-    /// What a store knows of a section. `mended` is for the visitor to remember.
+impl HeldSection {
+    /// Converts a section of the store. `mended` comes from the stored state of the site.
     pub fn of_section(section: &rutter_store::Section, mended: Option<Timestamp>) -> Self {
         Self {
             mark: section.mark,
@@ -99,64 +100,63 @@ impl Held {
     }
 }
 
-/// What a replica has of a site.
+/// The sections of a site in the replica.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Replica {
-    /// By section.
-    pub sections: BTreeMap<String, Held>,
-    /// Which side is followed; `None` before the first visit.
-    pub following: Option<Following>,
+pub struct ReplicaSections {
+    /// By section name.
+    pub sections: BTreeMap<String, HeldSection>,
+    /// The sections that are followed; `None` before the first sync.
+    pub following: Option<SectionChoice>,
 }
 
-/// Which collections of a site are followed.
+/// The sections of a site that are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Following {
-    /// `all` alone.
+pub enum SectionChoice {
+    /// Only `all`.
     All,
-    /// Every section but `all`.
+    /// Every section except `all`.
     Sections,
-    /// Both, because neither has everything.
+    /// Both, because neither has every page.
     Both,
 }
 
-/// What this visit found out so far. Grows only.
+/// Failures of this sync, which the next plan must avoid. Only grows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Learned {
-    /// Files that are gone, refused, or did not verify.
-    pub bad: BTreeSet<String>,
-    /// Hosts that want to be left alone.
+pub struct KnownFailures {
+    /// URLs of files that are missing, refused, or failed verification.
+    pub files: BTreeSet<String>,
+    /// Hosts that asked for a pause.
     pub hosts: BTreeSet<String>,
-    /// Sections whose chain does not hold, or whose state or count is not what
-    /// line 1 says.
-    pub broken: BTreeSet<String>,
+    /// Sections whose chain is broken, or whose state or count is not what line 1 says.
+    pub broken_sections: BTreeSet<String>,
 }
 
-impl Learned {
-    /// Whether a file is not to be asked for.
+impl KnownFailures {
+    /// Returns whether a file must not be requested.
     pub fn is_refused(&self, url: &str) -> bool {
         let host = rutter_page::PageUrl::parse(url).map(|url| url.host().to_owned());
-        self.bad.contains(url) || host.is_ok_and(|host| self.hosts.contains(&host))
+        self.files.contains(url) || host.is_ok_and(|host| self.hosts.contains(&host))
     }
 }
 
-/// What is to be taken, for each section.
+/// What a sync will download, by section.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
-    /// Which side is followed from now on.
-    pub following: Following,
-    /// Sections that are no longer followed; their memberships go in the
-    /// commit of the last section of this plan.
+pub struct SyncPlan {
+    /// The sections that are followed from now on.
+    pub following: SectionChoice,
+    /// Sections that are no longer followed. The commit of the last section of this plan
+    /// removes their pages.
     pub unfollow: BTreeSet<String>,
-    /// By section.
-    pub steps: BTreeMap<String, Step>,
-    /// Sections with files to fetch, in the order in which they are fetched:
-    /// small and frequently updated ones first (SCP-185).
+    /// By section name.
+    pub steps: BTreeMap<String, SectionPlan>,
+    /// Sections with files to download, in order: small and frequently updated ones first
+    /// (SCP-185).
     pub order: Vec<String>,
 }
 
-impl Plan {
-    /// Bytes and requests of all steps.
+impl SyncPlan {
+    /// Returns the total bytes and requests.
     pub fn total(&self) -> (u64, u64) {
         let steps = self.steps.values();
         steps.fold((0, 0), |(bytes, requests), step| {
@@ -164,159 +164,159 @@ impl Plan {
         })
     }
 
-    /// Whether nothing has to be asked for.
+    /// Returns whether nothing has to be downloaded.
     pub fn is_nothing(&self) -> bool {
-        self.steps.values().all(|step| step.way == Way::Nothing)
+        self.steps.values().all(|step| step.way == SectionAction::Nothing)
     }
 }
 
-/// What is to be done about one section, and why.
+/// Plan for one section, with its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
-    /// What.
-    pub way: Way,
+pub struct SectionPlan {
+    /// What to do.
+    pub way: SectionAction,
     /// Why.
-    pub reason: Reason,
+    pub reason: PlanReason,
 }
 
 /// How a section is brought up to date.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Way {
-    /// It is.
+pub enum SectionAction {
+    /// Nothing: the section is up to date.
     Nothing,
-    /// By these, in this order.
-    Deltas(Vec<Pick>),
-    /// By a snapshot, then by these.
-    Snapshot(Pick, Vec<Pick>),
-    /// By its pages: no offer can be used.
+    /// Apply these deltas, in this order.
+    Deltas(Vec<PlannedFile>),
+    /// Apply a snapshot, then these deltas.
+    Snapshot(PlannedFile, Vec<PlannedFile>),
+    /// Crawl its pages: no collection can be used.
     Fallback,
 }
 
-/// A file to be taken.
+/// A file to download.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pick {
-    /// Where.
+pub struct PlannedFile {
+    /// The URL.
     pub url: String,
-    /// Its size, as advertised.
+    /// Advertised size in bytes.
     pub size: u64,
-    /// When it was made.
+    /// When the collection was generated.
     pub generated: Timestamp,
-    /// Where a delta begins; `None` for snapshots.
+    /// Start of a delta; `None` for a snapshot.
     pub since: Option<Timestamp>,
 }
 
-impl Step {
-    fn picks(&self) -> impl Iterator<Item = &Pick> {
-        let (first, rest): (Option<&Pick>, &[Pick]) = match &self.way {
-            Way::Nothing | Way::Fallback => (None, &[]),
-            Way::Deltas(deltas) => (None, deltas),
-            Way::Snapshot(snapshot, then) => (Some(snapshot), then),
+impl SectionPlan {
+    fn planned_files(&self) -> impl Iterator<Item = &PlannedFile> {
+        let (first, rest): (Option<&PlannedFile>, &[PlannedFile]) = match &self.way {
+            SectionAction::Nothing | SectionAction::Fallback => (None, &[]),
+            SectionAction::Deltas(deltas) => (None, deltas),
+            SectionAction::Snapshot(snapshot, then) => (Some(snapshot), then),
         };
         first.into_iter().chain(rest)
     }
 
-    /// The files to be taken, in order.
-    pub fn files(&self) -> Vec<&Pick> {
-        self.picks().collect()
+    /// Returns the files to download, in order.
+    pub fn files(&self) -> Vec<&PlannedFile> {
+        self.planned_files().collect()
     }
 
-    /// Predicted bytes.
+    /// Returns the predicted number of bytes.
     pub fn bytes(&self) -> u64 {
-        self.picks().fold(0, |sum, pick| sum.saturating_add(pick.size))
+        self.planned_files().fold(0, |sum, planned_file| sum.saturating_add(planned_file.size))
     }
 
-    /// Predicted requests.
+    /// Returns the predicted number of requests.
     pub fn requests(&self) -> u64 {
-        self.picks().count() as u64
+        self.planned_files().count() as u64
     }
 }
 
-/// Why a section is brought up to date in its way.
+/// Reason for the plan of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reason {
-    /// Everything on offer is here.
+pub enum PlanReason {
+    /// The replica has everything on offer.
     UpToDate,
     /// Deltas cost less than a snapshot.
     DeltasCheaper,
-    /// Deltas, because no snapshot can be used.
+    /// Deltas are used because no snapshot can be.
     OnlyDeltas,
-    /// Nothing is here yet.
+    /// The first sync of the section.
     Empty,
     /// A snapshot costs less than deltas.
     SnapshotCheaper,
-    /// Deltas leave a gap behind what is here.
+    /// The deltas do not continue from the state of the replica.
     Gap,
-    /// States or counts are not what they should be.
+    /// State or page count are not as announced.
     Broken,
-    /// The last snapshot is old, and plain deltas report no deletions. Never
-    /// used while the state of the section is proved.
+    /// The last snapshot is old, and plain deltas report no deletions. Never used while the
+    /// state of the section is proved.
     RefreshByAge,
-    /// Many deltas came since the last snapshot.
+    /// Many deltas were applied since the last snapshot.
     RefreshByDeltas,
     /// The site no longer offers this section.
     NotOffered,
-    /// Nothing is here, and there is no snapshot to begin with.
+    /// The first sync of the section, and there is no usable snapshot.
     NoSnapshot,
-    /// Every file was refused, is gone, or did not verify.
+    /// Every file was refused, is missing, or failed verification.
     Refused,
-    /// Every file is larger than allowed.
+    /// Every file exceeds the size limit.
     TooLarge,
-    /// Everything is dated in the future.
+    /// Every file is dated in the future.
     FromFuture,
-    /// Everything is so old that it may be a replay.
+    /// Every file is so old that it may be a replay.
     TooOld,
-    /// What is on offer waits for somebody's word, or for room.
+    /// A mass deletion waits for confirmation, or the page quota is exhausted.
     Waiting,
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for PlanReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::UpToDate => "everything on offer is here",
-            Self::DeltasCheaper => "deltas cost less than a snapshot",
-            Self::OnlyDeltas => "no snapshot can be used",
-            Self::Empty => "nothing is here yet",
-            Self::SnapshotCheaper => "a snapshot costs less than deltas",
-            Self::Gap => "deltas leave a gap",
-            Self::Broken => "states are not what they should be",
+            Self::UpToDate => "up to date",
+            Self::DeltasCheaper => "deltas are cheaper than a snapshot",
+            Self::OnlyDeltas => "deltas, as no snapshot can be used",
+            Self::Empty => "first sync",
+            Self::SnapshotCheaper => "a snapshot is cheaper than deltas",
+            Self::Gap => "the deltas leave a gap",
+            Self::Broken => "the state differs from the publisher's",
             Self::RefreshByAge => "the last snapshot is old",
             Self::RefreshByDeltas => "many deltas since the last snapshot",
             Self::NotOffered => "no longer offered",
-            Self::NoSnapshot => "nothing is here, and no snapshot can be used",
-            Self::Refused => "every file was refused, is gone, or did not verify",
-            Self::TooLarge => "every file is larger than allowed",
-            Self::FromFuture => "everything is dated in the future",
-            Self::TooOld => "everything is so old that it may be a replay",
-            Self::Waiting => "what is on offer waits for a word",
+            Self::NoSnapshot => "first sync, and no snapshot can be used",
+            Self::Refused => "every file was refused, is missing, or failed verification",
+            Self::TooLarge => "every file exceeds the size limit",
+            Self::FromFuture => "every file is dated in the future",
+            Self::TooOld => "every file is so old that it may be a replay",
+            Self::Waiting => "waiting for a confirmation or a larger quota",
         })
     }
 }
 
-/// Decides what to take.
+/// Plans what to download.
 ///
 /// ```
 /// use rutter_page::Timestamp;
-/// use rutter_scp::{Kind, advert};
-/// use rutter_sync::plan::{Learned, Offer, Policy, Reason, Replica, Way, plan};
+/// use rutter_scp::{CollectionKind, advert};
+/// use rutter_sync::plan::{KnownFailures, PlanOffer, PlanPolicy, PlanReason, ReplicaSections, SectionAction, plan};
 ///
 /// let day = |n: i64| Timestamp::from_unix_seconds(1_790_000_000 + n * 86_400).unwrap();
-/// let snapshot = advert::Collection {
-///     section: "blog".into(), kind: Kind::Snapshot, period: None, generated: day(1),
+/// let snapshot = advert::OfferedCollection {
+///     section: "blog".into(), kind: CollectionKind::Snapshot, period: None, generated: day(1),
 ///     expires: day(400), pages: 10, size: 5_000, checksum: None,
 ///     url: "https://h.example/blog.scp.zst".into(),
 /// };
-/// let offer = Offer::of_adverts(&[snapshot]);
-/// let plan = plan(day(2), &Policy::USUAL, &offer, &Replica::default(), &Learned::default());
+/// let offer = PlanOffer::of_adverts(&[snapshot]);
+/// let plan = plan(day(2), &PlanPolicy::DEFAULT, &offer, &ReplicaSections::default(), &KnownFailures::default());
 /// let step = &plan.steps["blog"];
-/// assert_eq!((step.reason, step.bytes(), step.requests()), (Reason::Empty, 5_000, 1));
-/// assert!(matches!(&step.way, Way::Snapshot(snapshot, then) if then.is_empty()));
+/// assert_eq!((step.reason, step.bytes(), step.requests()), (PlanReason::Empty, 5_000, 1));
+/// assert!(matches!(&step.way, SectionAction::Snapshot(snapshot, then) if then.is_empty()));
 /// ```
 pub fn plan(
     now: Timestamp,
-    policy: &Policy,
-    offer: &Offer,
-    replica: &Replica,
-    learned: &Learned,
-) -> Plan {
-    sides::choose(&road::Ground { now, policy, offer, replica, learned })
+    policy: &PlanPolicy,
+    offer: &PlanOffer,
+    replica: &ReplicaSections,
+    failures: &KnownFailures,
+) -> SyncPlan {
+    choose_sections::choose_sections(&route::PlanInput { now, policy, offer, replica, failures })
 }

@@ -1,29 +1,30 @@
 //! Records the result of a sync in the replica, where `status` reads it.
 //!
-//! Input: what a visit returned. Output: one [`VisitRecord`] for the site, if the replica has it.
+//! Input: the result of a sync. Output: one [`VisitRecord`] for the site, if the replica
+//! has it.
 
 use std::error::Error;
 
 use rutter_page::Timestamp;
 use rutter_store::{CommitError, StageError, Store, VisitRecord};
 
-use crate::error::VisitError;
-use crate::report::{Kind, Report};
-use crate::tally::Tally;
+use crate::error::SyncError;
+use crate::report::{ProblemKind, SyncReport};
+use crate::traffic::TrafficCounter;
 
-/// Longest error text, in characters.
+/// Maximum length of an error text, in characters.
 const LONGEST: usize = 300;
 
-/// Records a result. A site that is not in the replica has no record, nor has a sync that did not
-/// begin because another one runs.
+/// Records a result. There is no record for a site that is not in the replica, or for a
+/// sync that did not start because another one is running.
 pub(crate) fn record(
     store: &dyn Store,
     origin: &str,
     now: Timestamp,
-    tally: &Tally,
-    result: &Result<Report, VisitError>,
-) -> Result<(), VisitError> {
-    if matches!(result, Err(VisitError::Lease(_))) {
+    traffic: &TrafficCounter,
+    result: &Result<SyncReport, SyncError>,
+) -> Result<(), SyncError> {
+    if matches!(result, Err(SyncError::Lease(_))) {
         return Ok(());
     }
     let Some(publisher) = store.publisher(origin)? else { return Ok(()) };
@@ -31,8 +32,8 @@ pub(crate) fn record(
         Ok(report) => VisitRecord {
             at: now,
             result: code_of(report).to_owned(),
-            method: report.rung.name().to_owned(),
-            error: first_trouble(report),
+            method: report.method.name().to_owned(),
+            error: worst_problem(report),
             requests: report.requests,
             bytes: report.bytes,
             left_out: by_code(report),
@@ -42,41 +43,41 @@ pub(crate) fn record(
             result: if is_policy(error) { "refused" } else { "failed" }.to_owned(),
             method: String::new(),
             error: Some(short(&chain(error))),
-            requests: tally.requests(),
-            bytes: tally.bytes(),
+            requests: traffic.requests(),
+            bytes: traffic.bytes(),
             left_out: store.last_visit(publisher.id)?.map(|last| last.left_out).unwrap_or_default(),
         },
     };
     Ok(store.note_visit(publisher.id, &record)?)
 }
 
-fn code_of(report: &Report) -> &'static str {
+fn code_of(report: &SyncReport) -> &'static str {
     match report.worst() {
         None => "synced",
-        Some(Kind::Policy) => "refused",
-        Some(Kind::Network | Kind::Integrity) if 0 < report.pages => "partial",
-        Some(Kind::Network | Kind::Integrity) => "failed",
+        Some(ProblemKind::Policy) => "refused",
+        Some(ProblemKind::Network | ProblemKind::Integrity) if 0 < report.pages => "partial",
+        Some(ProblemKind::Network | ProblemKind::Integrity) => "failed",
     }
 }
 
-fn is_policy(error: &VisitError) -> bool {
+fn is_policy(error: &SyncError) -> bool {
     match error {
-        VisitError::Scope { .. }
-        | VisitError::Stage(StageError::Quota { .. })
-        | VisitError::Commit(CommitError::Quota { .. } | CommitError::MassDeletion { .. }) => true,
-        VisitError::Fetch(error) => matches!(error.cause, rutter_fetch::Cause::Refused(_)),
+        SyncError::Scope { .. }
+        | SyncError::Stage(StageError::Quota { .. })
+        | SyncError::Commit(CommitError::Quota { .. } | CommitError::MassDeletion { .. }) => true,
+        SyncError::Fetch(error) => matches!(error.cause, rutter_fetch::FailureCause::Refused(_)),
         _ => false,
     }
 }
 
-/// The gravest trouble that nothing mended, in one line.
-fn first_trouble(report: &Report) -> Option<String> {
+/// Returns the most severe unresolved problem in one line.
+fn worst_problem(report: &SyncReport) -> Option<String> {
     let worst = report.worst()?;
-    let trouble = report.troubles.iter().find(|it| !it.is_mended && it.kind == worst)?;
-    Some(short(&format!("{}: {}", trouble.place, trouble.text)))
+    let add_problem = report.problems.iter().find(|it| !it.is_resolved && it.kind == worst)?;
+    Some(short(&format!("{}: {}", add_problem.place, add_problem.text)))
 }
 
-fn by_code(report: &Report) -> std::collections::BTreeMap<String, u64> {
+fn by_code(report: &SyncReport) -> std::collections::BTreeMap<String, u64> {
     let counts = report.left_out_by_code().into_iter();
     counts.map(|(code, n)| (code.to_owned(), n)).collect()
 }
@@ -93,7 +94,7 @@ fn chain(error: &dyn Error) -> String {
 }
 
 fn short(text: &str) -> String {
-    rutter_fetch::redacted(text).chars().take(LONGEST).collect()
+    rutter_fetch::redact(text).chars().take(LONGEST).collect()
 }
 
 #[cfg(test)]
@@ -102,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_refused_scope_is_recorded_as_refused() {
-        let error = VisitError::Scope { origin: String::new(), outside: 1, pages: 1 };
+        let error = SyncError::Scope { origin: String::new(), outside: 1, pages: 1 };
         assert!(is_policy(&error));
     }
 }

@@ -1,116 +1,117 @@
-//! What a visit came to.
+//! Result of a sync: counts, sections, left-out URLs, problems and findings. Secrets in
+//! URLs and texts are redacted, and every list is bounded.
 
 use std::collections::BTreeMap;
 
-use rutter_discover::Rung;
-use rutter_fetch::redacted;
+use rutter_discover::AccessMethod;
+use rutter_fetch::redact;
 
-use crate::left_out::{LeftOut, MOST_URLS};
-use crate::plan::Reason;
+use crate::left_out::{LeftOutReason, MOST_URLS};
+use crate::plan::PlanReason;
 
-/// Different reasons that are told apart.
+/// Maximum number of different reasons that are counted separately.
 const MOST_REASONS: usize = 100;
-/// Findings of one visit that are kept.
+/// Maximum number of findings in a report.
 const MOST_FINDINGS: usize = 1_000;
 
-/// What a visit came to.
+/// Result of a sync.
 #[derive(Debug, Clone)]
-pub struct Report {
-    /// Scheme, host and port.
+pub struct SyncReport {
+    /// The site: scheme, host and port.
     pub origin: String,
-    /// How the site was read.
-    pub rung: Rung,
-    /// Requests sent, robots.txt and redirects included.
+    /// The access method that was used.
+    pub method: AccessMethod,
+    /// Requests sent, including robots.txt and redirects.
     pub requests: u64,
-    /// Bytes of bodies that came over the wire.
+    /// Bytes of response bodies, as transferred.
     pub bytes: u64,
-    /// Pages that can be read now and could not before.
+    /// Pages with content that is new in the replica.
     pub added: u64,
-    /// Pages that say something else.
+    /// Pages whose content changed.
     pub changed: u64,
-    /// Pages that went away.
+    /// Pages that were removed.
     pub removed: u64,
-    /// Pages of the site in the replica whose words may not be kept.
+    /// Pages of the site in the replica without content.
     pub withheld: u64,
-    /// Pages of the site in the replica now.
+    /// Pages of the site in the replica.
     pub pages: u64,
-    /// What was done about each section.
+    /// Results by section.
     pub sections: BTreeMap<String, SectionReport>,
-    /// Addresses that were found and are not in the replica, by reason.
-    pub left_out: BTreeMap<LeftOut, u64>,
-    /// Some of these addresses.
-    pub(crate) left_out_urls: BTreeMap<String, LeftOut>,
-    /// Pages that links led to and no sitemap lists, where links are followed
-    /// beside a sitemap, and the first 1,000 of them.
+    /// Number of discovered URLs that are not in the replica, by reason.
+    pub left_out: BTreeMap<LeftOutReason, u64>,
+    /// Some of these URLs.
+    pub(crate) left_out_urls: BTreeMap<String, LeftOutReason>,
+    /// Number of pages that were found by links and are in no sitemap, if links are
+    /// followed in addition to sitemaps.
     pub n_unlisted: u64,
-    /// Their addresses.
+    /// The first 1,000 of these pages.
     pub unlisted: Vec<String>,
-    /// Entities that were read; `None` where nothing new was said.
+    /// Entities that were read; `None` if the SPXI index did not change.
     pub entities: Option<u64>,
-    /// ARC entries that were read; `None` where nothing new was said.
+    /// ARC entries that were read; `None` if the ARC sitemap did not change.
     pub arc: Option<u64>,
-    /// What went wrong.
-    pub troubles: Vec<Trouble>,
-    /// What is wrong with files that could be used, by address.
+    /// Problems of the sync.
+    pub problems: Vec<Problem>,
+    /// Findings in usable files, with the URL of the file.
     pub findings: Vec<(String, rutter_finding::Finding)>,
-    /// What the next better way of offering the site would have cost.
-    pub better: Option<Better>,
+    /// Estimated cost of the same sync with a better access method.
+    pub better_method: Option<BetterMethod>,
 }
 
-/// What was done about a section.
+/// Result of a sync for one section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SectionReport {
-    /// Why it was done in this way.
-    pub reason: Reason,
-    /// Files taken over.
+    /// The reason for the plan of the section.
+    pub reason: PlanReason,
+    /// Number of collections that were applied.
     pub files: u64,
-    /// Pages in it now.
+    /// Pages of the section in the replica.
     pub pages: u64,
-    /// Whether its state was proved to be the publisher's (D95).
+    /// Whether the state was verified against the publisher's (D95).
     pub is_proved: bool,
 }
 
-/// What a better offer would have cost.
+/// Estimated cost of a sync with a better access method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Better {
-    /// By which way.
-    pub rung: Rung,
-    /// Requests.
+pub struct BetterMethod {
+    /// The method.
+    pub method: AccessMethod,
+    /// Number of requests.
     pub requests: u64,
-    /// Bytes, estimated by what the pages take in the replica.
+    /// Bytes, estimated by the size of the pages in the replica.
     pub bytes: u64,
 }
 
-/// Something that went wrong, and did not stop the visit.
+/// A problem that did not stop the sync.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
-    /// Where: an address, fit to be shown.
+pub struct Problem {
+    /// A URL or site, without secrets.
     pub place: String,
-    /// Of which kind.
-    pub kind: Kind,
-    /// What.
+    /// Kind of the problem.
+    pub kind: ProblemKind,
+    /// Description of the problem.
     pub text: String,
-    /// Whether another way led to the same end.
-    pub is_mended: bool,
+    /// Whether the sync reached the same result another way.
+    pub is_resolved: bool,
 }
 
-/// Kinds of trouble, the gravest last.
+/// Kind of a problem, the most severe last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// The network, or the machine at its other end.
+pub enum ProblemKind {
+    /// The network or the server failed.
     Network,
-    /// What came is not what it should be.
+    /// A response is not what it should be.
     Integrity,
-    /// A policy forbids it: robots.txt, an address, the guard against mass
+    /// A policy refused it: robots.txt, a blocked address, the protection against mass
     /// deletion.
     Policy,
 }
 
-impl Report {
-    pub(crate) fn new(origin: &str, rung: Rung) -> Self {
+impl SyncReport {
+    pub(crate) fn new(origin: &str, method: AccessMethod) -> Self {
         Self {
             origin: origin.to_owned(),
-            rung,
+            method,
             requests: 0,
             bytes: 0,
             added: 0,
@@ -125,35 +126,35 @@ impl Report {
             unlisted: Vec::new(),
             entities: None,
             arc: None,
-            troubles: Vec::new(),
+            problems: Vec::new(),
             findings: Vec::new(),
-            better: None,
+            better_method: None,
         }
     }
 
-    /// Counts an address that is left out, and lists it.
-    pub(crate) fn leave_out(&mut self, key: &str, why: LeftOut) {
+    /// Counts a left-out URL and lists it.
+    pub(crate) fn leave_out(&mut self, key: &str, why: LeftOutReason) {
         self.list_left_out(key, why.clone());
         self.count_left_out(why, 1);
     }
 
-    /// Lists an address that is left out and is counted elsewhere.
-    pub(crate) fn list_left_out(&mut self, key: &str, why: LeftOut) {
+    /// Lists a left-out URL that is counted elsewhere.
+    pub(crate) fn list_left_out(&mut self, key: &str, why: LeftOutReason) {
         if self.left_out_urls.len() < MOST_URLS {
             self.left_out_urls.insert(key.to_owned(), why);
         }
     }
 
-    pub(crate) fn count_left_out(&mut self, why: LeftOut, n: u64) {
-        // Each alias has a detail of its own.
-        let why = if why.alias_of().is_some() { LeftOut::ALIAS } else { why };
-        // Details may hold what servers say.
-        let is_told = self.left_out.len() < MOST_REASONS || self.left_out.contains_key(&why);
-        let why = if is_told { why } else { LeftOut::OTHER };
+    pub(crate) fn count_left_out(&mut self, why: LeftOutReason, n: u64) {
+        // Every alias has a detail of its own; count them together.
+        let why = if why.alias_of().is_some() { LeftOutReason::ALIAS } else { why };
+        // Details may contain text from servers; bound their number.
+        let is_counted = self.left_out.len() < MOST_REASONS || self.left_out.contains_key(&why);
+        let why = if is_counted { why } else { LeftOutReason::OTHER };
         *self.left_out.entry(why).or_default() += n;
     }
 
-    /// How many addresses are left out, by code.
+    /// Returns the number of left-out URLs by code.
     pub fn left_out_by_code(&self) -> BTreeMap<&'static str, u64> {
         let mut by_code = BTreeMap::new();
         for (why, n) in &self.left_out {
@@ -162,38 +163,38 @@ impl Report {
         by_code
     }
 
-    pub(crate) fn trouble(&mut self, place: &str, kind: Kind, text: impl Into<String>) {
-        let (place, text) = (redacted(place), redacted(&text.into()));
-        self.troubles.push(Trouble { place, kind, text, is_mended: false });
+    pub(crate) fn add_problem(&mut self, place: &str, kind: ProblemKind, text: impl Into<String>) {
+        let (place, text) = (redact(place), redact(&text.into()));
+        self.problems.push(Problem { place, kind, text, is_resolved: false });
     }
 
-    /// The same, unless it was said of this place before. Without a kind it is
-    /// a note: others have to know, and nothing can be done about it from here.
-    pub(crate) fn trouble_once(&mut self, place: &str, kind: Option<Kind>, text: &str) {
-        let (place, text) = (redacted(place), redacted(text));
-        if self.troubles.iter().any(|trouble| trouble.place == place) {
+    /// Adds a problem unless there is one for the same place. Without a kind it counts as
+    /// resolved: there is nothing that a later sync could do about it.
+    pub(crate) fn add_problem_once(&mut self, place: &str, kind: Option<ProblemKind>, text: &str) {
+        let (place, text) = (redact(place), redact(text));
+        if self.problems.iter().any(|add_problem| add_problem.place == place) {
             return;
         }
-        let is_mended = kind.is_none();
-        let kind = kind.unwrap_or(Kind::Network);
-        self.troubles.push(Trouble { place, kind, text, is_mended });
+        let is_resolved = kind.is_none();
+        let kind = kind.unwrap_or(ProblemKind::Network);
+        self.problems.push(Problem { place, kind, text, is_resolved });
     }
 
-    /// Keeps a finding of a file, without secrets in its address.
+    /// Adds a finding without the secrets in its URL.
     pub(crate) fn finding(&mut self, url: &str, finding: rutter_finding::Finding) {
         if self.findings.len() < MOST_FINDINGS {
-            let detail = redacted(&finding.detail);
-            self.findings.push((redacted(url), rutter_finding::Finding { detail, ..finding }));
+            let detail = redact(&finding.detail);
+            self.findings.push((redact(url), rutter_finding::Finding { detail, ..finding }));
         }
     }
 
-    /// The gravest trouble that nothing mended.
-    pub fn worst(&self) -> Option<Kind> {
-        let open = self.troubles.iter().filter(|trouble| !trouble.is_mended);
-        open.map(|trouble| trouble.kind).max()
+    /// Returns the kind of the most severe unresolved problem.
+    pub fn worst(&self) -> Option<ProblemKind> {
+        let open = self.problems.iter().filter(|add_problem| !add_problem.is_resolved);
+        open.map(|add_problem| add_problem.kind).max()
     }
 
-    /// Whether nothing changed.
+    /// Returns whether no page changed.
     pub fn is_quiet(&self) -> bool {
         self.added + self.changed + self.removed == 0
     }

@@ -1,22 +1,23 @@
-//! Which pages of a site a sync is limited to.
+//! Scope of a sync: the pages of a site that it is limited to.
 //!
-//! Input: path prefixes, globs on the path, languages. Output: whether a page
-//! is inside. Pages outside are not fetched; those that a collection delivers
-//! keep a row without content, so that states stay equal (D95).
-//! Rejects globs that cannot be read and language ranges that are none.
+//! Input: path prefixes, globs on the path, languages. Output: whether a page is
+//! inside. Pages outside are not fetched; those that a collection delivers keep a row
+//! without content, so that states stay equal (D95). Rejects invalid globs and
+//! language ranges.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
 
-/// The rules of a scope as they are written; kept with the site.
+/// Rules of a scope, as written by the user and stored with the site.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ScopeRules {
-    /// Paths; a page at one of them or below is inside. Empty: every path.
+    /// Path prefixes; a page at or below one of them is inside. Empty: every path.
     pub prefixes: Vec<String>,
     /// Globs on the path; a page that matches one is inside. Empty: every page.
     pub include: Vec<String>,
-    /// Globs on the path; a page that matches one is outside, whatever else.
+    /// Globs on the path; a page that matches one is outside, even if another rule includes
+    /// it.
     pub exclude: Vec<String>,
     /// Language ranges (RFC 4647, basic filtering): `en` means `en-GB` too.
     /// A page without a language is inside. Empty: every language.
@@ -31,14 +32,14 @@ pub struct Scope {
     exclude: GlobSet,
 }
 
-/// Why rules are not a scope.
+/// An invalid rule.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScopeError {
-    /// A glob cannot be read.
-    #[error("`{0}` is not a glob: {1}")]
+    /// The glob is invalid.
+    #[error("`{0}` is not a valid glob: {1}")]
     Glob(String, String),
-    /// Not a language range.
+    /// The text is not a language range.
     #[error("`{0}` is not a language, such as `en` or `de-AT`")]
     Language(String),
 }
@@ -46,8 +47,8 @@ pub enum ScopeError {
 impl Scope {
     /// Compiles rules.
     ///
-    /// In a glob `*` stands for any characters but `/`, `**` for any, `?` for
-    /// one; a glob that ends with `/` means everything below.
+    /// In a glob, `*` matches any characters except `/`, `**` matches any characters, and
+    /// `?` matches one. A glob that ends with `/` matches everything below.
     ///
     /// ```
     /// use rutter_sync::{Scope, ScopeRules};
@@ -69,17 +70,17 @@ impl Scope {
         Ok(Self { rules, include, exclude })
     }
 
-    /// The rules it was made of.
+    /// Returns the rules of this scope.
     pub fn rules(&self) -> &ScopeRules {
         &self.rules
     }
 
-    /// Whether every page is inside.
+    /// Returns whether every page is inside.
     pub fn is_everything(&self) -> bool {
         self.rules == ScopeRules::default()
     }
 
-    /// Whether the path of an address is inside.
+    /// Returns whether the path of a URL is inside.
     pub fn has_url(&self, address: &str) -> bool {
         let path = path_of(address);
         let prefixes = &self.rules.prefixes;
@@ -93,7 +94,7 @@ impl Scope {
             && !self.exclude.is_match(path)
     }
 
-    /// Whether a page in this language is inside.
+    /// Returns whether a page in this language is inside.
     pub fn has_language(&self, language: &str) -> bool {
         let fits = |range: &String| {
             let start = language.get(..range.len());
@@ -122,7 +123,7 @@ fn compile(globs: &[String]) -> Result<GlobSet, ScopeError> {
     set.build().map_err(|error| ScopeError::Glob(globs.join(" "), error.to_string()))
 }
 
-/// A glob as paths are written: other characters than ASCII as percent codes.
+/// Percent-encodes the non-ASCII characters of a glob, as in URL paths.
 fn encoded(glob: &str) -> String {
     let mut out = String::with_capacity(glob.len());
     for c in glob.chars() {
@@ -138,7 +139,7 @@ fn encoded(glob: &str) -> String {
     out
 }
 
-/// The path of an address, without query and fragment.
+/// Returns the path of a URL, without query and fragment.
 fn path_of(address: &str) -> &str {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     let path = rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/");
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_ends_at_a_segment() {
+    fn prefix_matches_whole_segments() {
         for prefix in ["/docs", "/docs/"] {
             let scope = scope(&[prefix, "/blog"], &[], &[], &[]);
             for (path, wanted) in [
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn languages_match_by_their_beginning() {
+    fn language_range_matches_its_subtags() {
         let scope = scope(&[], &[], &[], &["en", "de-AT"]);
         for (language, wanted) in [
             ("en", true),
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_what_is_no_glob_and_no_language() {
+    fn rejects_invalid_globs_and_languages() {
         let bad = |include: &str, language: &str| {
             Scope::new(ScopeRules {
                 include: vec![include.to_owned()],

@@ -1,33 +1,34 @@
-//! What a site says about training models on its pages, as a replica knows it.
+//! What a site in the replica says about training models on its pages.
 //!
-//! Input: `Content-Signal` lines of the robots.txt a sync last read, and what
-//! pages said in their own header fields. The most restrictive wins.
+//! Input: `Content-Signal` lines of the last robots.txt, and the header fields of pages, as
+//! stored by a sync. The most restrictive statement wins.
 
 use rutter_store::{Publisher, QueryError, Store};
 
-use crate::consent::{self, Signals};
-use crate::gate::target_of;
-use crate::mark::Mark;
-use crate::memo::Memo;
+use crate::consent::{self, RobotsSignals};
+use crate::page_policy::target_of;
+use crate::site_state::SiteState;
+use crate::url_note::UrlNote;
 
-/// What a site says about training.
+/// What a site says about training models.
 #[derive(Debug, Default)]
 pub struct TrainingTerms {
-    signals: Signals,
+    signals: RobotsSignals,
 }
 
 impl TrainingTerms {
-    /// Reads what the last sync kept of a publisher's robots.txt.
+    /// Reads the statements that the last sync stored for a publisher.
     pub fn of(publisher: &Publisher) -> Self {
-        let memo = Memo::read(&publisher.origin, &publisher.policy).unwrap_or_default();
-        let signals =
-            memo.signals.map(|(robots, token)| Signals::of_robots(robots.as_bytes(), &token));
+        let state = SiteState::read(&publisher.origin, &publisher.policy).unwrap_or_default();
+        let signals = state
+            .robots_signals
+            .map(|(robots, token)| RobotsSignals::of_robots(robots.as_bytes(), &token));
         Self { signals: signals.unwrap_or_default() }
     }
 
-    /// Whether models may be trained on a page; `None` where nothing is said.
+    /// Returns whether models may be trained on a page; `None` if there is no statement.
     pub fn allows(&self, store: &dyn Store, key: &str) -> Result<Option<bool>, QueryError> {
-        let mark = store.validator(&Mark::Training.of(key))?.and_then(|mark| mark.etag);
+        let mark = store.validator(&UrlNote::Training.of(key))?.and_then(|mark| mark.etag);
         let own = mark.map(|text| text == "yes");
         let site = consent::training(&self.signals.about(target_of(key)));
         Ok(match (own, site) {

@@ -1,35 +1,35 @@
-//! Variants of a URL that name the same page.
+//! Variants of a URL that identify the same page.
 //!
-//! [`stripped`] removes parameters that name a visit or a campaign; that needs
-//! no evidence, except that a URL which the site lists is fetched as it is.
-//! Letter case, a trailing slash, `index.html` and other parameters only give two
-//! URLs one [`shape`]: they are one page where both have the same content.
+//! [`strip_parameters`] removes session and tracking parameters. That needs no evidence,
+//! except that a URL which the site lists is fetched unchanged. Letter case, a trailing
+//! slash, `index.html` and other parameters only give two URLs the same [`shape`]: they are
+//! one page if their content is equal.
 
 use rutter_fetch::Url;
-use rutter_page::{Judge, Page, PageLimits};
+use rutter_page::{Page, PageLimits, PageReader};
 
-use crate::keys::number;
+use crate::url_set::stable_hash;
 
-/// Parameters that name a visit and not a page.
+/// Session parameters.
 const SESSIONS: [&str; 5] = ["phpsessid", "jsessionid", "aspsessionid", "cftoken", "sessid"];
 
-/// Parameters that name a visit where their value is a token, and else often a
-/// story, a speech or a shop.
+/// Parameters that are session parameters if their value is a token. Otherwise they often
+/// identify content.
 const MAYBE_SESSIONS: [&str; 4] = ["sid", "sessionid", "session_id", "cfid"];
 
-/// Fewest letters and digits of a token.
+/// Minimum length of a token.
 const TOKEN: usize = 20;
 
-/// Parameters that name a campaign or the page a reader came from.
+/// Tracking parameters: campaigns and referring pages.
 const TRACKING: [&str; 10] = [
     "gclid", "dclid", "gbraid", "wbraid", "fbclid", "msclkid", "yclid", "mc_cid", "mc_eid",
     "igshid",
 ];
 
-/// Names of files that stand for their folder.
+/// Index file names, which are equivalent to their directory.
 const INDEXES: [&str; 4] = ["index.html", "index.htm", "index.php", "default.aspx"];
 
-/// Whether a parameter names a visit.
+/// Returns whether a query parameter is a session parameter.
 pub(crate) fn is_session(pair: &str) -> bool {
     let (name, value) = (name_of(pair), pair.split_once('=').map_or("", |(_, value)| value));
     let is_token = || TOKEN <= value.len() && value.bytes().all(|it| it.is_ascii_alphanumeric());
@@ -45,10 +45,10 @@ fn name_of(pair: &str) -> String {
     pair.split('=').next().unwrap_or_default().to_ascii_lowercase()
 }
 
-/// A URL without parameters that name a visit or a campaign, in its path
-/// (`;jsessionid=`) or its query; `None` where it has none.
+/// Removes session and tracking parameters from the path (`;jsessionid=`) and the query of
+/// a URL. Returns `None` if there are none.
 #[doc(hidden)]
-pub fn stripped(key: &str) -> Option<String> {
+pub fn strip_parameters(key: &str) -> Option<String> {
     let mut url = Url::parse(key).ok()?;
     let parts: Vec<String> = url.path().split('/').map(without_sessions).collect();
     let path = parts.join("/");
@@ -65,7 +65,7 @@ pub fn stripped(key: &str) -> Option<String> {
     Some(url.into())
 }
 
-/// A part of a path without `;jsessionid=…`.
+/// Removes session parameters from a path segment.
 fn without_sessions(part: &str) -> String {
     let mut pieces = part.split(';');
     let name = pieces.next().unwrap_or_default();
@@ -73,8 +73,8 @@ fn without_sessions(part: &str) -> String {
     std::iter::once(name).chain(kept).collect::<Vec<_>>().join(";")
 }
 
-/// What two URLs of one page have in common: scheme, host and path in lower case,
-/// without parameters, the name of an index file and the slash at the end.
+/// Returns the part that variants of a URL have in common: scheme, host and path in lower
+/// case, without parameters, index file name and trailing slash.
 pub(crate) fn shape(key: &str) -> Option<String> {
     let url = Url::parse(key).ok()?;
     let path = url.path().to_ascii_lowercase();
@@ -86,30 +86,30 @@ pub(crate) fn shape(key: &str) -> Option<String> {
     Some(format!("{}://{}{port}{path}", url.scheme(), url.host_str()?))
 }
 
-/// The shape of a URL with its query: what case, slash and index variants of
-/// one URL have in common, with and without the name of a visit or campaign.
+/// Returns a hash of the shape and the query without session and tracking parameters: equal
+/// for variants by case, slash or index file.
 pub(crate) fn spelling(key: &str) -> Option<u64> {
-    let stripped = stripped(key);
+    let stripped = strip_parameters(key);
     let key = stripped.as_deref().unwrap_or(key);
     let query = key.split_once('?').map_or("", |(_, query)| query);
-    shape(key).map(|shape| number(&format!("{shape}?{query}")))
+    shape(key).map(|shape| stable_hash(&format!("{shape}?{query}")))
 }
 
-/// A number for title and text of a page: equal where the content is.
+/// Returns a hash of the title and text of a page.
 pub(crate) fn content_of(page: &Page<'_>) -> u64 {
-    number(&format!("{}\n{}", page.title, page.to_text()))
+    stable_hash(&format!("{}\n{}", page.title, page.to_text()))
 }
 
-/// The same for a line of the replica; `None` where it is no page.
+/// Returns the same hash for a stored line; `None` if the line is not a page.
 pub(crate) fn content_of_line(line: &str) -> Option<u64> {
     let limits = PageLimits { blocks: usize::MAX, ..PageLimits::SPEC };
-    let page = Judge::new(limits).read(line, 1, &mut ()).ok().flatten()?;
+    let page = PageReader::new(limits).read(line, 1, &mut ()).ok().flatten()?;
     Some(content_of(&page))
 }
 
-/// Another spelling of a URL that is known, and the content of that page.
+/// A known URL with the same spelling, and the content hash of its page.
 #[derive(Debug, Clone)]
-pub(crate) struct Twin {
+pub(crate) struct KnownSpelling {
     pub(crate) of: String,
     pub(crate) content: u64,
 }
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parameters_of_visits_and_campaigns_are_removed() {
+    fn removes_session_and_tracking_parameters() {
         for (url, wanted) in [
             ("/a", None),
             ("/a?", None),
@@ -135,12 +135,12 @@ mod tests {
             ("/a?sid=0a1b2c3d4e5f60718293a4b5c6d7e8f9", Some("/a")),
         ] {
             let wanted = wanted.map(|path| format!("https://h.example{path}"));
-            assert_eq!(stripped(&format!("https://h.example{url}")), wanted, "{url}");
+            assert_eq!(strip_parameters(&format!("https://h.example{url}")), wanted, "{url}");
         }
     }
 
     #[test]
-    fn urls_have_one_shape_by_case_slash_and_index() {
+    fn shape_ignores_case_slash_and_index_file() {
         let of = |path: &str| shape(&format!("https://h.example{path}")).unwrap();
         let is_alike = |one: &str, other: &str| of(one) == of(other);
         for (one, other) in

@@ -1,35 +1,35 @@
-//! Compares a page made of blocks with an expectation written by hand.
+//! Compares an extracted page with a hand-written expectation and computes a score.
 //!
-//! Works on JSON alone, so that it does not know how the page was made. The
-//! format of expectations is described in `crates/rutter-extract/corpus`.
+//! Works on JSON only, independently of the extractor. The format of expectations is described in
+//! `crates/rutter-extract/corpus`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// The kinds that make up the score of block fidelity.
+/// The kinds of parts that count for the score.
 pub const SCORED: [&str; 5] = ["headings", "items", "code", "cells", "links"];
 
 /// One annotated page.
 #[derive(Debug)]
 pub struct Case {
-    /// Folder and name, such as `docs/sphinx-api`.
+    /// The folder and name, such as `docs/sphinx-api`.
     pub name: String,
-    /// Its bytes.
+    /// The HTML.
     pub html: Vec<u8>,
-    /// What was expected of it.
+    /// The expectation.
     pub expected: Value,
 }
 
 impl Case {
-    /// The address it is read under.
+    /// Returns the URL of the page.
     pub fn url(&self) -> &str {
         self.expected["url"].as_str().unwrap_or("https://example.org/")
     }
 }
 
-/// All cases below a folder, in order of their names.
+/// Reads all cases in a folder, sorted by name.
 pub fn cases(folder: &Path) -> std::io::Result<Vec<Case>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -55,15 +55,14 @@ fn case(folder: &Path, path: &Path) -> std::io::Result<Case> {
     Ok(Case { name, html: std::fs::read(path)?, expected })
 }
 
-/// How many were expected, how many of them were found, how many more there
-/// were.
+/// The number of expected, found and unexpected parts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Written in the expectation.
+    /// Number of expected parts.
     pub expected: usize,
-    /// Of these, in the page.
+    /// Number of expected parts that the page contains.
     pub found: usize,
-    /// In the page, but not expected.
+    /// Number of parts of the page that were not expected.
     pub extra: usize,
 }
 
@@ -75,13 +74,13 @@ impl Count {
         self.extra += other.extra;
     }
 
-    /// Found of expected, from 0 to 1.
+    /// Returns the share of expected parts that were found, from 0 to 1.
     #[expect(clippy::cast_precision_loss, reason = "counts of a test")]
     pub fn recall(self) -> f64 {
         if self.expected == 0 { 1.0 } else { self.found as f64 / self.expected as f64 }
     }
 
-    /// Expected of all in the page, from 0 to 1.
+    /// Returns the share of parts of the page that were expected, from 0 to 1.
     #[expect(clippy::cast_precision_loss, reason = "counts of a test")]
     pub fn precision(self) -> f64 {
         let all = self.found + self.extra;
@@ -89,17 +88,17 @@ impl Count {
     }
 }
 
-/// What the comparison gave.
+/// The result of a comparison.
 #[derive(Debug, Default)]
 pub struct Score {
-    /// By kind.
+    /// The counts by kind.
     pub counts: BTreeMap<&'static str, Count>,
-    /// Each thing that is missing or too much, in words.
+    /// Descriptions of missing and unexpected parts.
     pub faults: Vec<String>,
 }
 
 impl Score {
-    /// Adds another page's score.
+    /// Adds the score of another page.
     pub fn add(&mut self, other: Self) {
         for (kind, count) in other.counts {
             self.counts.entry(kind).or_default().add(count);
@@ -107,7 +106,7 @@ impl Score {
         self.faults.extend(other.faults);
     }
 
-    /// All scored kinds together.
+    /// Returns the sum over all scored kinds.
     pub fn fidelity(&self) -> Count {
         let mut all = Count::default();
         for kind in SCORED {
@@ -117,10 +116,10 @@ impl Score {
     }
 }
 
-/// Compares a page, and the links of its content, with a case.
+/// Compares a page and its links with the expectation of a case.
 pub fn score(case: &Case, page: &Value, links: &[(String, String)]) -> Score {
     let mut score = Score::default();
-    let mut made = Made::of(page);
+    let mut made = PageParts::of(page);
     made.links.extend(links.iter().map(|(text, url)| format!("{} -> {url}", squeeze(text))));
     let expected = &case.expected;
     let list = |key: &str| expected[key].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -130,7 +129,7 @@ pub fn score(case: &Case, page: &Value, links: &[(String, String)]) -> Score {
     score.compare(case, "headings", headings.collect(), made.headings);
     let terms: Vec<(String, String)> =
         list("terms").iter().map(|pair| (text(&pair[0]), text(&pair[1]))).collect();
-    // A definition may be an item of a list.
+    // A definition may also be extracted as a list item.
     made.items.retain(|item| {
         !terms.iter().any(|(term, meaning)| item.contains(term) && item.contains(meaning))
     });
@@ -215,7 +214,7 @@ impl Score {
             let Some(expected) = case.expected[key].as_str() else { continue };
             count.expected += 1;
             let made = squeeze(page[key].as_str().unwrap_or_default());
-            // A day is enough where a day is expected.
+            // If only a day is expected, compare only the day.
             let is_same = if matches!(key, "published" | "modified") {
                 made.get(..10) == expected.get(..10)
             } else {
@@ -231,9 +230,9 @@ impl Score {
     }
 }
 
-/// The parts of a page, each as it is compared.
+/// The parts of a page in the form in which they are compared.
 #[derive(Debug, Default)]
-struct Made {
+struct PageParts {
     headings: Vec<String>,
     items: Vec<String>,
     code: Vec<String>,
@@ -245,7 +244,7 @@ struct Made {
     text: String,
 }
 
-impl Made {
+impl PageParts {
     fn of(page: &Value) -> Self {
         let mut made = Self::default();
         let mut all = String::new();
@@ -312,7 +311,7 @@ fn squeeze(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Code without white space at the end, and with plain spaces.
+/// Removes trailing white space from code and normalizes its spaces.
 fn lines(code: &str) -> String {
     code.replace('\u{a0}', " ").trim_end().to_owned()
 }

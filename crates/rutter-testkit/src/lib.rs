@@ -1,8 +1,7 @@
-//! Helpers for tests: small collections made by other means than the code
-//! under test, inputs that come in odd pieces, and a server that misbehaves.
+//! Test helpers: small collections, readers that return short or failing reads, and a server that
+//! misbehaves on purpose.
 //!
-//! The checksum here is computed over text put together by hand, so that a
-//! reader that agrees with it agrees with the decision and not with itself.
+//! Collections and their checksums are built here from text, independently of the code under test.
 
 pub mod fidelity;
 #[cfg(feature = "server")]
@@ -12,7 +11,7 @@ use std::io::{self, Read, Write};
 
 use sha2::{Digest, Sha256};
 
-/// The line of page number `n`; `hour` of the day moves `modified`.
+/// Returns the line of page number `n`; `hour` is the hour of `modified`.
 pub fn page(n: usize, hour: u32) -> String {
     format!(
         "{{\"url\":\"https://harbour.example/{n:04}\",\"title\":\"Page {n}\",\
@@ -21,15 +20,14 @@ pub fn page(n: usize, hour: u32) -> String {
     )
 }
 
-/// The text of a snapshot with these lines and a right checksum, no line end
-/// at the end.
+/// Returns the text of a snapshot with these lines and a valid checksum, without a final line end.
 pub fn snapshot(lines: &[String]) -> String {
     let members = "\"id\":\"harbour-1\",\"section\":\"all\",\"type\":\"snapshot\",\
                    \"generated\":\"2026-05-02T00:00:00Z\",\"version\":\"0.1\"";
     with_checksum(members, lines)
 }
 
-/// A collection with these metadata members, the checksum after them.
+/// Returns the text of a collection with these metadata members, followed by a valid checksum.
 pub fn with_checksum(members: &str, lines: &[String]) -> String {
     let body: String = lines.iter().flat_map(|line| ["\n", line]).collect();
     let bare = format!("{{\"collection\":{{{members}}}}}{body}");
@@ -38,34 +36,34 @@ pub fn with_checksum(members: &str, lines: &[String]) -> String {
     format!("{{\"collection\":{{{members},\"checksum\":\"sha256:{digits}\"}}}}{body}")
 }
 
-/// One gzip member.
+/// Compresses bytes into one gzip member.
 pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(6));
-    encoder.write_all(bytes).expect("memory takes everything");
-    encoder.finish().expect("memory takes everything")
+    encoder.write_all(bytes).expect("writing to memory cannot fail");
+    encoder.finish().expect("writing to memory cannot fail")
 }
 
-/// One zstd frame.
+/// Compresses bytes into one zstd frame.
 pub fn zstd(bytes: &[u8]) -> Vec<u8> {
-    zstd::stream::encode_all(bytes, 3).expect("memory takes everything")
+    zstd::stream::encode_all(bytes, 3).expect("writing to memory cannot fail")
 }
 
-/// Bytes that come in pieces of the given sizes, over and over.
+/// A reader that returns its bytes in pieces of the given sizes, repeatedly.
 #[derive(Debug)]
-pub struct Dribble {
+pub struct ChunkedReader {
     bytes: io::Cursor<Vec<u8>>,
     sizes: Vec<usize>,
     turn: usize,
 }
 
-impl Dribble {
-    /// Gives `bytes` in pieces; a size of 0 counts as 1.
+impl ChunkedReader {
+    /// Creates a reader of `bytes`; a size of 0 counts as 1.
     pub fn new(bytes: Vec<u8>, sizes: Vec<usize>) -> Self {
         Self { bytes: io::Cursor::new(bytes), sizes, turn: 0 }
     }
 }
 
-impl Read for Dribble {
+impl Read for ChunkedReader {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let size = self.sizes.get(self.turn % self.sizes.len().max(1)).copied().unwrap_or(1);
         self.turn += 1;
@@ -77,18 +75,22 @@ impl Read for Dribble {
     }
 }
 
-/// Fails after so many bytes, as a disk does.
+/// A reader that fails at the end of its bytes.
 #[derive(Debug)]
-pub struct Failing {
-    /// What can be read.
+pub struct FailingReader {
+    /// The bytes before the failure.
     pub bytes: io::Cursor<Vec<u8>>,
 }
 
-impl Read for Failing {
+impl Read for FailingReader {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         match self.bytes.read(buf)? {
-            0 => Err(io::Error::other("disk on fire")),
+            0 => Err(io::Error::other("disk failure")),
             n => Ok(n),
         }
     }
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

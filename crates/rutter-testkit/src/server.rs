@@ -1,8 +1,8 @@
-//! A loopback server that does exactly what it is told, however wrong.
+//! A loopback server that sends exactly the replies of the test, valid or not.
 //!
-//! Each address has a script of [`Reply`]s; every request is written down with
-//! the moment it came at, by whatever clock the test uses. Plain threads and
-//! HTTP/1.1 by hand, because a proper server would not let itself be broken.
+//! Each path has a list of [`Reply`]s; every request is recorded with its time on the clock of the
+//! test. Uses plain threads and its own HTTP/1.1, because a proper server cannot send invalid
+//! replies.
 
 mod reply;
 mod tls;
@@ -19,67 +19,67 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// The clock of a test, as far as a server needs it.
+/// The clock of a test, with the functions that the server needs.
 #[derive(Clone)]
-pub struct Hands {
-    /// The moment.
+pub struct TestClock {
+    /// Returns the current time.
     pub now: Arc<dyn Fn() -> Duration + Send + Sync>,
-    /// Moves on.
+    /// Advances the time.
     pub advance: Arc<dyn Fn(Duration) + Send + Sync>,
-    /// How often the client began to wait with a deadline. Time passes only
-    /// after it has, so that no fault depends on who is faster.
+    /// Returns how often the client started to wait with a deadline. Time advances only after that,
+    /// so that no test depends on a race.
     pub armed: Arc<dyn Fn() -> u64 + Send + Sync>,
 }
 
-impl fmt::Debug for Hands {
+impl fmt::Debug for TestClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Hands({:?})", (self.now)())
+        write!(f, "TestClock({:?})", (self.now)())
     }
 }
 
-/// A request as it came.
+/// A recorded request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
-    /// When its head was complete.
+pub struct RecordedRequest {
+    /// When the head of the request was complete.
     pub moment: Duration,
-    /// When its answer was sent, or given up.
+    /// When the reply was sent or aborted.
     pub done: Option<Duration>,
-    /// Its method.
+    /// The method.
     pub method: String,
-    /// What was asked for, as it was written.
+    /// The request target in its original form.
     pub target: String,
-    /// Path and query.
+    /// The path and query.
     pub path: String,
-    /// Its fields, names in lower case.
+    /// The header fields, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// Which connection it came on, counted from 0.
+    /// The number of the connection, counted from 0.
     pub connection: usize,
 }
 
-impl Seen {
-    /// The value of a field.
+impl RecordedRequest {
+    /// Returns the value of a header field.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// The host it was meant for, without port.
+    /// Returns the host name of the `Host` field, without the port.
     pub fn host(&self) -> &str {
         self.header("host").unwrap_or_default().split(':').next().unwrap_or_default()
     }
 }
 
-type Handler = Box<dyn Fn(&Seen) -> Reply + Send>;
+type ReplyHandler = Box<dyn Fn(&RecordedRequest) -> Reply + Send>;
 
 enum Script {
     List(VecDeque<Reply>),
-    Function(Handler),
+    Function(ReplyHandler),
 }
 
 struct Shared {
-    hands: Hands,
+    clock: TestClock,
     routes: Mutex<BTreeMap<String, Script>>,
     fallback: Mutex<Reply>,
-    seen: Mutex<Vec<Seen>>,
+    seen: Mutex<Vec<RecordedRequest>>,
     streams: Mutex<BTreeMap<usize, TcpStream>>,
     n_connections: AtomicUsize,
     at_once: AtomicUsize,
@@ -87,7 +87,7 @@ struct Shared {
     is_over: AtomicBool,
 }
 
-/// A server on a port of its own; stops when it is dropped.
+/// A server on a free loopback port; stops when it is dropped.
 pub struct Server {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -105,21 +105,21 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Server {
-    /// A server without TLS.
-    pub fn start(hands: Hands) -> Self {
-        Self::listen(hands, None)
+    /// Starts a server without TLS.
+    pub fn start(clock: TestClock) -> Self {
+        Self::listen(clock, None)
     }
 
-    /// A server with TLS.
-    pub fn start_tls(hands: Hands, identity: Identity) -> Self {
-        Self::listen(hands, Some(identity))
+    /// Starts a server with TLS.
+    pub fn start_tls(clock: TestClock, identity: Identity) -> Self {
+        Self::listen(clock, Some(identity))
     }
 
-    fn listen(hands: Hands, identity: Option<Identity>) -> Self {
+    fn listen(clock: TestClock, identity: Option<Identity>) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("loopback has free ports");
         let address = listener.local_addr().expect("a bound socket has an address");
         let shared = Arc::new(Shared {
-            hands,
+            clock,
             routes: Mutex::default(),
             fallback: Mutex::new(Reply::status(404)),
             seen: Mutex::default(),
@@ -138,7 +138,7 @@ impl Server {
                 }
                 let (shared, config) = (Arc::clone(&ours), config.clone());
                 thread::spawn(move || {
-                    // A client that goes away is no failure of a test.
+                    // A client that disconnects does not fail the test.
                     drop(shared.serve(stream, config));
                 });
             }
@@ -146,52 +146,52 @@ impl Server {
         Self { address, shared, listener: Some(listener) }
     }
 
-    /// Where it listens.
+    /// Returns the address on which the server listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Answers an address with these replies in turn, the last one for ever.
-    /// `/path` is for every host, `host/path` for one.
+    /// Sets the replies of a path. They are sent in order, the last one repeatedly. `/path` applies
+    /// to all hosts, `host/path` to one.
     pub fn route(&self, place: &str, replies: impl Into<Vec<Reply>>) -> &Self {
         let list = Script::List(VecDeque::from(replies.into()));
         locked(&self.shared.routes).insert(place.to_owned(), list);
         self
     }
 
-    /// Answers an address by what was asked.
+    /// Sets a function that computes the reply of a path from the request.
     pub fn route_by(
         &self,
         place: &str,
-        handler: impl Fn(&Seen) -> Reply + Send + 'static,
+        handler: impl Fn(&RecordedRequest) -> Reply + Send + 'static,
     ) -> &Self {
         let function = Script::Function(Box::new(handler));
         locked(&self.shared.routes).insert(place.to_owned(), function);
         self
     }
 
-    /// Answers whatever has no script; 404 where this is not called.
+    /// Sets the reply of all other paths; 404 by default.
     pub fn fallback(&self, reply: Reply) -> &Self {
         *locked(&self.shared.fallback) = reply;
         self
     }
 
-    /// Every request so far.
-    pub fn seen(&self) -> Vec<Seen> {
+    /// Returns all requests so far.
+    pub fn seen(&self) -> Vec<RecordedRequest> {
         locked(&self.shared.seen).clone()
     }
 
-    /// What was asked for, in order.
+    /// Returns the paths of all requests so far, in order.
     pub fn paths(&self) -> Vec<String> {
         locked(&self.shared.seen).iter().map(|seen| seen.path.clone()).collect()
     }
 
-    /// Connections so far.
+    /// Returns the number of connections so far.
     pub fn n_connections(&self) -> usize {
         self.shared.n_connections.load(Ordering::SeqCst)
     }
 
-    /// The most requests that were being answered at the same time.
+    /// Returns the maximum number of requests that were processed at the same time.
     pub fn most_at_once(&self) -> usize {
         self.shared.most_at_once.load(Ordering::SeqCst)
     }
@@ -203,7 +203,7 @@ impl Drop for Server {
         for stream in locked(&self.shared.streams).values() {
             drop(stream.shutdown(Shutdown::Both));
         }
-        // Wakes the listener, which then sees that it is over.
+        // Wake the listener, so that it stops.
         drop(TcpStream::connect(self.address));
         if let Some(listener) = self.listener.take() {
             drop(listener.join());
@@ -211,16 +211,16 @@ impl Drop for Server {
     }
 }
 
-/// A connection, with TLS or without.
+/// A connection with or without TLS.
 pub(crate) trait Wire: Read + Write {}
 impl<T: Read + Write> Wire for T {}
 
 impl Shared {
-    fn serve(&self, stream: TcpStream, config: Option<tls::Config>) -> io::Result<()> {
+    fn serve(&self, stream: TcpStream, config: Option<tls::TlsConfig>) -> io::Result<()> {
         let connection = self.n_connections.fetch_add(1, Ordering::SeqCst);
         locked(&self.streams).insert(connection, stream.try_clone()?);
         let served = self.answer(stream, config, connection);
-        // Only the last of its owners closes a connection.
+        // Close the connection explicitly: it has several owners.
         locked(&self.streams).remove(&connection);
         served
     }
@@ -228,7 +228,7 @@ impl Shared {
     fn answer(
         &self,
         stream: TcpStream,
-        config: Option<tls::Config>,
+        config: Option<tls::TlsConfig>,
         connection: usize,
     ) -> io::Result<()> {
         let raw = stream.try_clone()?;
@@ -238,8 +238,8 @@ impl Shared {
         };
         while let Some(mut seen) = read_head(wire.as_mut())? {
             seen.connection = connection;
-            seen.moment = (self.hands.now)();
-            let armed = (self.hands.armed)();
+            seen.moment = (self.clock.now)();
+            let armed = (self.clock.armed)();
             let at = {
                 let mut all = locked(&self.seen);
                 all.push(seen.clone());
@@ -248,10 +248,10 @@ impl Shared {
             let n = self.at_once.fetch_add(1, Ordering::SeqCst) + 1;
             self.most_at_once.fetch_max(n, Ordering::SeqCst);
             let reply = self.reply(&seen);
-            let sent = reply.send(wire.as_mut(), &raw, &self.hands, &seen, armed);
+            let sent = reply.send(wire.as_mut(), &raw, &self.clock, &seen, armed);
             self.at_once.fetch_sub(1, Ordering::SeqCst);
             if let Some(seen) = locked(&self.seen).get_mut(at) {
-                seen.done = Some((self.hands.now)());
+                seen.done = Some((self.clock.now)());
             }
             if !sent? {
                 break;
@@ -260,7 +260,7 @@ impl Shared {
         Ok(())
     }
 
-    fn reply(&self, seen: &Seen) -> Reply {
+    fn reply(&self, seen: &RecordedRequest) -> Reply {
         let mut routes = locked(&self.routes);
         let bare = seen.path.split('?').next().unwrap_or_default();
         let host = seen.host();
@@ -288,8 +288,8 @@ impl Shared {
     }
 }
 
-/// Reads the head of a request; `None` where the client has no more.
-fn read_head(wire: &mut dyn Wire) -> io::Result<Option<Seen>> {
+/// Reads the head of a request; returns `None` if the client closed the connection.
+fn read_head(wire: &mut dyn Wire) -> io::Result<Option<RecordedRequest>> {
     let mut head = Vec::new();
     let mut byte = [0];
     while !head.ends_with(b"\r\n\r\n") {
@@ -314,5 +314,5 @@ fn read_head(wire: &mut dyn Wire) -> io::Result<Option<Seen>> {
         .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
         .collect();
     let (moment, connection) = (Duration::ZERO, 0);
-    Ok(Some(Seen { moment, done: None, method, target, path, headers, connection }))
+    Ok(Some(RecordedRequest { moment, done: None, method, target, path, headers, connection }))
 }

@@ -1,4 +1,7 @@
-//! One file per command: its arguments and its `run`.
+//! One module per command, with its arguments and its `run` function.
+//!
+//! This module has what several commands share: limits, times, output files and the report of
+//! findings.
 
 pub(crate) mod apply;
 pub(crate) mod arc;
@@ -18,7 +21,7 @@ pub(crate) mod inspect;
 pub(crate) mod list;
 pub(crate) mod logs;
 pub(crate) mod manual;
-pub(crate) mod odd;
+pub(crate) mod odd_clients;
 pub(crate) mod pack;
 pub(crate) mod policy;
 pub(crate) mod robots;
@@ -35,173 +38,188 @@ use std::time::SystemTime;
 
 use anyhow::Context;
 use clap::{Subcommand, ValueEnum};
-use rutter_finding::{FindingSink, Mode, Report, counted};
+use rutter_finding::{FindingSink, Report, Strictness, counted};
 use rutter_page::Timestamp;
-use rutter_scp::{Input, Limits, MergeError, Opener, Order, Target, folder_of, is_name};
+use rutter_scp::{
+    CollectionInput, CollectionOpener, InputOrder, Limits, MergeError, OutputTarget, is_name,
+    parent_folder,
+};
 
 use crate::exit::Exit;
 use crate::input::Source;
 use crate::output::Output;
 
-/// Commands about SCP collections.
+/// Subcommands of `rutter scp`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Scp {
-    /// Pack JSON Lines of pages into a collection
-    Pack(pack::Args),
-    /// Show what a collection is and holds
-    Inspect(inspect::Args),
-    /// Say what was added, changed and removed between two snapshots
-    Diff(diff::Args),
-    /// Apply deltas to a snapshot and write the snapshot that results
-    Apply(apply::Args),
+pub(crate) enum ScpCommand {
+    /// Create a collection from JSON Lines
+    Pack(pack::PackArgs),
+    /// Show the header, statistics and pages of collections
+    Inspect(inspect::InspectArgs),
+    /// Show added, changed and removed pages between two snapshots
+    Diff(diff::DiffArgs),
+    /// Apply deltas to a snapshot
+    Apply(apply::ApplyArgs),
 }
 
-pub(crate) fn run_scp(command: &Scp, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run_scp(command: &ScpCommand, out: &mut Output) -> anyhow::Result<Exit> {
     match command {
-        Scp::Pack(args) => pack::run(args, out),
-        Scp::Inspect(args) => inspect::run(args, out),
-        Scp::Diff(args) => diff::run(args, out),
-        Scp::Apply(args) => apply::run(args, out),
+        ScpCommand::Pack(args) => pack::run(args, out),
+        ScpCommand::Inspect(args) => inspect::run(args, out),
+        ScpCommand::Diff(args) => diff::run(args, out),
+        ScpCommand::Apply(args) => apply::run(args, out),
     }
 }
 
-/// How large inputs may be.
+/// Arguments that limit the size of inputs.
 #[derive(Debug, clap::Args)]
-struct LimitArgs {
-    /// How large inputs may be: 2 GB and 20 GB decoded, or the 50 GB and
-    /// 500 GB of the specification
-    #[arg(long, value_enum, default_value_t = Sizes::Usual)]
-    sizes: Sizes,
+struct SizeLimitArgs {
+    /// Maximum size of an input file
+    #[arg(long, value_enum, default_value_t = SizeLimit::Usual)]
+    sizes: SizeLimit,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Sizes {
+enum SizeLimit {
+    /// 2 GB, or 20 GB decompressed
     Usual,
+    /// 50 GB, or 500 GB decompressed, as in the specification
     Spec,
 }
 
-impl LimitArgs {
+impl SizeLimitArgs {
     fn limits(&self) -> Limits {
         match self.sizes {
-            Sizes::Usual => Limits::DEFAULT,
-            Sizes::Spec => Limits::SPEC,
+            SizeLimit::Usual => Limits::DEFAULT,
+            SizeLimit::Spec => Limits::SPEC,
         }
     }
 }
 
-/// Standard input can be given once.
-pub(crate) fn one_stdin(paths: &[PathBuf]) -> anyhow::Result<()> {
+/// Rejects arguments that name standard input more than once.
+pub(crate) fn reject_second_stdin(paths: &[PathBuf]) -> anyhow::Result<()> {
     let n_stdin = paths.iter().filter(|path| path.as_os_str() == "-").count();
     anyhow::ensure!(n_stdin <= 1, "only one input can be standard input");
     Ok(())
 }
 
-/// An output that is also an input would be lost for what it was.
+/// Rejects an output file that is also an input.
 fn refuse_overwriting(inputs: &[PathBuf], output: &Path) -> anyhow::Result<()> {
     let real = |path: &Path| path.canonicalize().ok();
     let is_input = inputs.iter().any(|input| real(input).is_some() && real(input) == real(output));
-    anyhow::ensure!(!is_input, "{}: is also an input; name another output", output.display());
+    anyhow::ensure!(
+        !is_input,
+        "cannot write {}: it is also an input; choose another output file",
+        output.display()
+    );
     Ok(())
 }
 
-/// Reads an id or a section's name given as an argument.
+/// Parses a collection id or the name of a section.
 fn parse_name(text: &str) -> Result<String, String> {
-    let wanted = || "wanted letters, digits, hyphen and underscore, at most 255".to_owned();
+    let wanted = || "expected at most 255 letters, digits, hyphens and underscores".to_owned();
     is_name(text).then(|| text.to_owned()).ok_or_else(wanted)
 }
 
-/// Reads a time given as an argument.
+/// Parses a time given as an argument.
 fn parse_time(text: &str) -> Result<Timestamp, String> {
     let parsed = Timestamp::parse_lenient(text).map(|(time, _)| time);
-    parsed.map_err(|error| format!("{error}, for instance 2026-05-01T12:00:00Z"))
+    parsed.map_err(|error| format!("{error}; example: 2026-05-01T12:00:00Z"))
 }
 
-/// The time of day, or `SOURCE_DATE_EPOCH` where it is set.
+/// Returns the current time, or `SOURCE_DATE_EPOCH` if it is set.
 fn now() -> anyhow::Result<Timestamp> {
     let seconds = match std::env::var("SOURCE_DATE_EPOCH") {
-        Ok(text) => text.parse().context("SOURCE_DATE_EPOCH is not a number of seconds")?,
+        Ok(text) => text.parse().context("`SOURCE_DATE_EPOCH` is not a number of seconds")?,
         Err(_) => {
             let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
             i64::try_from(since.as_secs())?
         }
     };
-    Timestamp::from_unix_seconds(seconds).context("the time is outside the calendar")
+    Timestamp::from_unix_seconds(seconds).context("the current time is out of range")
 }
 
-/// The target a path promises; a name of another kind is an error.
-fn target(path: &Path, level: Option<u8>) -> anyhow::Result<Target> {
-    let folder = folder_of(path);
-    anyhow::ensure!(folder.is_dir(), "{}: no such folder", folder.display());
-    let mut target = Target::of_name(path).with_context(|| {
-        format!("{}: name decides the coding, wanted .scp, .scp.gz or .scp.zst", path.display())
+/// Returns the collection file to write; the file extension selects the compression.
+fn parse_target(path: &Path, level: Option<u8>) -> anyhow::Result<OutputTarget> {
+    let folder = parent_folder(path);
+    anyhow::ensure!(folder.is_dir(), "folder {} does not exist", folder.display());
+    let mut target = OutputTarget::from_file_name(path).with_context(|| {
+        format!("{}: the file name must end in .scp, .scp.gz or .scp.zst", path.display())
     })?;
     if let Some(level) = level {
-        let highest = target.coding.highest_level();
-        let name = target.coding.name().context("--level: plain .scp is not compressed")?;
+        let highest = target.coding.max_level();
+        let name = target.coding.name().context("--level: a .scp file is not compressed")?;
         let is_known = (1..=highest).contains(&level);
-        anyhow::ensure!(is_known, "--level {level}: {name} knows 1 to {highest}");
+        anyhow::ensure!(is_known, "--level {level}: {name} has levels 1 to {highest}");
         target.level = level;
     }
     Ok(target)
 }
 
-/// Something to do with inputs.
-type Job<'j, T> = dyn FnMut(Vec<Input<'_>>, Order) -> Result<T, MergeError> + 'j;
+/// A function that reads inputs in a given order.
+type InputReader<'j, T> =
+    dyn FnMut(Vec<CollectionInput<'_>>, InputOrder) -> Result<T, MergeError> + 'j;
 
-/// Runs a job over inputs that are hoped to be sorted; where one is not, runs
-/// it again and has them sorted. Findings count from the run that succeeds.
+/// Runs `job` over inputs, assuming that they are sorted. If one is not, runs `job` again with
+/// sorting. Reports the findings of the last run only.
 fn with_inputs<T>(
     sources: &[Source],
-    mode: Mode,
+    mode: Strictness,
     out: &mut Output,
-    job: &mut Job<'_, T>,
+    job: &mut InputReader<'_, T>,
 ) -> anyhow::Result<T> {
-    let mut order = Order::Given;
+    let mut order = InputOrder::Given;
     loop {
         let mut reports: Vec<Report> = sources.iter().map(|_| Report::new(mode)).collect();
-        let openers: Vec<Box<Opener<'_>>> =
-            sources.iter().map(|source| Box::new(|| source.open()) as Box<Opener<'_>>).collect();
+        let openers: Vec<Box<CollectionOpener<'_>>> = sources
+            .iter()
+            .map(|source| Box::new(|| source.open()) as Box<CollectionOpener<'_>>)
+            .collect();
         let inputs = openers
             .iter()
             .zip(&mut reports)
-            .map(|(open, report)| Input { open, sink: report as &mut dyn FindingSink })
+            .map(|(open, report)| CollectionInput { open, sink: report as &mut dyn FindingSink })
             .collect();
         let result = job(inputs, order);
-        if matches!(result, Err(MergeError::Unsorted(_))) && order == Order::Given {
-            order = Order::Sort;
+        if matches!(result, Err(MergeError::Unsorted(_))) && order == InputOrder::Given {
+            order = InputOrder::Sort;
             continue;
         }
         for (source, report) in sources.iter().zip(&reports) {
-            say_findings(source.name(), report, out);
+            print_findings(source.name(), report, out);
         }
-        return result.map_err(|error| named(error, sources));
+        return result.map_err(|error| with_file_name(error, sources));
     }
 }
 
-/// Findings of a command that is not `check` are talk.
-fn say_findings(name: &str, report: &Report, out: &mut Output) {
+/// Prints findings to stderr, for commands other than `check`.
+fn print_findings(name: &str, report: &Report, out: &mut Output) {
     for (severity, finding) in report.findings() {
         let mut line = Vec::new();
         rutter_check::format::concise::write_finding(&mut line, name, severity, finding)
-            .expect("memory takes everything");
+            .expect("writing to memory does not fail");
         out.warn(String::from_utf8_lossy(&line).trim_end());
     }
     if 0 < report.not_kept() {
-        out.warn(format_args!("{name}: {} more findings of the same kinds", report.not_kept()));
+        out.warn(format_args!("{name}: {} more findings of the same rules", report.not_kept()));
     }
 }
 
-/// Puts the file's name where the library only knows its number.
-fn named(error: MergeError, sources: &[Source]) -> anyhow::Error {
+/// Adds the name of the input file to an error that only has its number.
+fn with_file_name(error: MergeError, sources: &[Source]) -> anyhow::Error {
     let name = |number: usize| sources.get(number).map_or("?", |source| source.name()).to_owned();
     match error {
         MergeError::Read(number, error) => anyhow::Error::from(error).context(name(number)),
         MergeError::Write(error) => error.into(),
         MergeError::Kind(number, kind, wanted) => {
-            anyhow::anyhow!("{}: is a {kind}, wanted a {wanted}", name(number))
+            anyhow::anyhow!("{} is a {kind}, expected a {wanted}", name(number))
         }
         MergeError::Section(number, section, first) => {
-            anyhow::anyhow!("{}: is of section `{section}`, {} of `{first}`", name(number), name(0))
+            anyhow::anyhow!(
+                "{} belongs to section `{section}`, but {} to `{first}`",
+                name(number),
+                name(0)
+            )
         }
         MergeError::Gap { input, .. }
         | MergeError::Skipped { input, .. }
@@ -212,7 +230,7 @@ fn named(error: MergeError, sources: &[Source]) -> anyhow::Error {
     }
 }
 
-/// Every rule of every crate, in the order of their codes.
+/// Returns all rules of all crates, sorted by code.
 fn all_rules() -> Vec<&'static rutter_finding::Rule> {
     let mut rules = rutter_check::registry::all();
     rules.extend(rutter_build::rules::ALL);
@@ -222,8 +240,21 @@ fn all_rules() -> Vec<&'static rutter_finding::Rule> {
     rules
 }
 
-/// Shows a number of bytes the way people read it.
-fn bytes(n: u64) -> String {
+/// Returns the name of an access method for text output, by its name in JSON output.
+fn method_text(name: &str) -> &str {
+    match name {
+        "scp" => "SCP collections",
+        "arc" => "ARC sitemap",
+        "sitemap" => "XML sitemap",
+        "links" => "links from the home page",
+        "llms" => "llms.txt",
+        "nothing" => "no access method",
+        other => other,
+    }
+}
+
+/// Formats a number of bytes, such as `15.63 KiB`.
+fn format_bytes(n: u64) -> String {
     indicatif::HumanBytes(n).to_string()
 }
 
@@ -236,7 +267,7 @@ mod tests {
     use super::all_rules;
 
     #[test]
-    fn ours_every_rule_of_every_crate_is_explained() {
+    fn every_rule_has_an_example() {
         let lacks = |code: &str| {
             explain::example(code).is_none_or(|it| it.wrong.is_empty() || it.right.is_empty())
         };
@@ -249,16 +280,16 @@ mod tests {
     }
 
     #[test]
-    fn ours_every_example_belongs_to_a_rule_and_every_rule_to_a_layer() {
+    fn every_example_has_a_rule_and_every_rule_has_a_layer() {
         let rules = all_rules();
         let codes: BTreeSet<&str> = rules.iter().map(|rule| rule.code).collect();
         let names: BTreeSet<&str> = rules.iter().map(|rule| rule.name).collect();
         assert_eq!((codes.len(), names.len()), (rules.len(), rules.len()));
-        // Examples of a layer whose rules are still to come may wait for them.
+        // An example of a layer that has no rules yet is accepted.
         let layers: BTreeSet<&str> = rules.iter().map(|rule| rule.layer()).collect();
         let is_stray = |code: &&&str| layers.contains(&code[..2]) && !codes.contains(**code);
         let stray: Vec<_> = explain::all().keys().filter(is_stray).collect();
-        assert!(stray.is_empty(), "no rule is called {stray:?}");
+        assert!(stray.is_empty(), "examples without a rule: {stray:?}");
         for rule in rules {
             assert!(layer::LAYERS.iter().any(|(layer, _)| rule.layer() == *layer), "{}", rule.code);
         }

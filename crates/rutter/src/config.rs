@@ -1,18 +1,17 @@
-//! What was written: `rutter.toml`, `RUTTER_*` variables and flags.
+//! Reads settings from `rutter.toml`, `RUTTER_*` variables and flags.
 //!
-//! One table names every key. The struct, the readers of all three places, the
-//! flags, the schema and the documentation follow from it, so they cannot
-//! differ. Nothing is decided here: [`settle`](crate::settle) says what it means.
-//!
-//! Refuses: keys it does not know, and values of another kind, with the place
-//! where they stand.
+//! One table lists all keys. The struct of settings, the readers of the three sources, the flags,
+//! the JSON Schema and the documentation are generated from it. [`settle`](crate::plan) turns the
+//! settings into a build plan. Rejects unknown keys and values of the wrong type, with file, line
+//! and column.
 
 pub(crate) mod accept;
 pub(crate) mod document;
 pub(crate) mod entity;
+pub(crate) mod extract;
 pub(crate) mod flags;
 pub(crate) mod ignore;
-pub(crate) mod suggest;
+pub(crate) mod similarity;
 pub(crate) mod table;
 pub(crate) mod value;
 
@@ -25,63 +24,90 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use rutter_arc::policy::{Consumer, Endpoint, Grant};
-use rutter_build::{Base, Checksum, Host, Oversize, SectionRule, Source, SurfaceRule, Twins};
+use rutter_arc::policy::{AccessDefault, ApprovedConsumer, PartnerEndpoint};
+use rutter_build::{
+    BaseUrl, ChecksumScope, HostKind, OversizePolicy, SectionRule, SourceKind, SurfaceRule,
+    TwinPolicy,
+};
+use rutter_extract::{LinkBlocks, PathControl};
 use rutter_finding::Severity;
 use rutter_page::LanguageTag;
-use rutter_scp::advert::Frequency;
+use rutter_scp::advert::UpdateFrequency;
 use toml::de::{DeTable, DeValue};
 
-use crate::config::entity::Stated as StatedEntity;
+use crate::config::entity::DeclaredEntity;
+use crate::config::extract::Selectors;
 use crate::config::flags::Flags;
-use crate::config::ignore::Ignore;
-use crate::config::suggest::nearest;
+use crate::config::ignore::IgnoreRule;
+use crate::config::similarity::nearest;
 use crate::config::table::{Priority, Rate};
-use crate::config::value::{Days, Shape, Stated, Value, Wrong};
+use crate::config::value::{ConfigValue, Days, InvalidValue, TomlValue, ValueType};
 
-/// What the file is called.
+/// Name of the settings file.
 pub(crate) const FILE: &str = "rutter.toml";
 
-/// The folder that remembers, unless another is named.
+/// Default name of the state folder.
 pub(crate) const STATE: &str = ".rutter";
 
-/// Makes the struct and the table of its keys. A flag has the name of its key
-/// unless that is taken.
+/// Heading for flags about overwriting and deleting files.
+pub(crate) const OVERWRITING: &str = "Overwriting and deletion";
+
+/// Heading for flags about speed and about a lost state.
+pub(crate) const RECOVERY: &str = "Performance and recovery";
+
+/// Headings of `rutter build --help`, in their order: common ones first.
+pub(crate) const HEADINGS: [&str; 10] = [
+    "Site",
+    "Layers",
+    "Content extraction",
+    "Dates",
+    "Privacy",
+    OVERWRITING,
+    "Policy for AI consumers",
+    "ARC sitemap",
+    "SPXI entities",
+    RECOVERY,
+];
+
+/// Generates the struct of settings and the table of keys. Each key has a field, a type, a name,
+/// optionally a flag of another name, a default, a short description and further details.
 macro_rules! keys {
     ($( $table:literal { $(
-        $field:ident: $kind:ty, $name:literal $(as $flag:literal)?, $default:literal, $about:literal;
+        $field:ident: $kind:ty, $name:literal $(as $flag:literal)?, $default:literal,
+        $about:literal, $detail:literal;
     )* } )*) => {
-        /// Everything that can be written, nothing decided.
+        /// All settings of one or more sources, as they were given.
         #[derive(Debug, Default)]
-        pub(crate) struct Written {
-            $( $( #[doc = $about] pub(crate) $field: Option<Given<$kind>>, )* )*
+        pub(crate) struct SiteSettings {
+            $( $( #[doc = $about] pub(crate) $field: Option<Setting<$kind>>, )* )*
         }
 
-        impl Written {
-            /// What is written here, else what is written there.
+        impl SiteSettings {
+            /// Returns these settings, completed with those of `other`.
             fn or(self, other: Self) -> Self {
                 Self { $( $( $field: self.$field.or(other.$field), )* )* }
             }
         }
 
-        /// Every key, in the order in which they are explained.
+        /// All keys, in the order of the documentation.
         pub(crate) const KEYS: &[Key] = &[ $( $( Key {
             table: $table,
             name: $name,
             flag: keys!(@flag $name $($flag)?),
-            shape: <$kind as Value>::SHAPE,
+            shape: <$kind as ConfigValue>::SHAPE,
             default: $default,
             about: $about,
-            of_toml: |written, value, by| {
-                written.$field = Some(Given { value: Value::of_toml(value)?, by });
+            detail: $detail,
+            from_toml: |settings, value, by| {
+                settings.$field = Some(Setting { value: ConfigValue::from_toml(value)?, by });
                 Ok(())
             },
-            of_variable: |written, text, by| {
-                written.$field = Some(Given { value: Value::of_os(text)?, by });
+            from_variable: |settings, text, by| {
+                settings.$field = Some(Setting { value: ConfigValue::from_os(text)?, by });
                 Ok(())
             },
-            of_flag: |written, texts, by| {
-                written.$field = Some(Given { value: Value::of_flag(texts)?, by });
+            from_flag: |settings, texts, by| {
+                settings.$field = Some(Setting { value: ConfigValue::from_flag(texts)?, by });
                 Ok(())
             },
         }, )* )* ];
@@ -93,193 +119,301 @@ macro_rules! keys {
 keys! {
     "" {
         site: PathBuf, "site", "",
-            "Folder with the built site, or a file of JSON Lines";
-        base_url: Base, "base-url", "found in CNAME, the home page or sitemap.xml",
-            "Address the site is published at";
-        source: Source, "source", "by what lies there",
-            "What the site is made of";
+            "Folder with the built site, or a JSON Lines file of pages",
+            "A JSON Lines file has one page object per line. A relative path in rutter.toml starts at the folder of the file.";
+        base_url: BaseUrl, "base-url", "read from CNAME, the home page or sitemap.xml",
+            "Base URL that the site is published at",
+            "All published URLs start with it. Example: https://docs.example.org/. The build fails if it is not given and cannot be read from the site.";
+        source: SourceKind, "source", "detected from the files",
+            "Type of the site's files",
+            "`html`: built HTML pages; `markdown`: Markdown files; `lines`: one JSON page object per line.";
         out: PathBuf, "out", "the site's folder",
-            "Folder that becomes the whole site with everything that is made for it";
+            "Folder to write the complete site to",
+            "The site's files are copied to it and the layers are added. By default, the layers are written into the site's folder.";
         state: PathBuf, "state", ".rutter beside rutter.toml, else in the current folder",
-            "Folder that remembers the last build";
+            "Folder with the state of the last build",
+            "It holds the ledger and the page cache. Keep it between builds: it provides the dates of pages and the deltas.";
         name: String, "name", "title of the home page",
-            "What the site is called";
+            "Name of the site",
+            "llms.txt and the SPXI index show it.";
         summary: String, "summary", "description of the home page",
-            "What the site is about, in a sentence";
+            "Description of the site, in one sentence",
+            "llms.txt shows it.";
         language: LanguageTag<'static>, "language", "",
-            "Language of pages that declare none";
+            "Language of pages that declare none",
+            "A language tag, such as en or pt-BR.";
         exclude: Vec<String>, "exclude", "[]",
-            "Files that are not pages of the site; * within a segment, ** across";
+            "Files that are not pages of the site",
+            "Patterns of paths: `*` matches within a path segment, `**` across segments, a trailing `/` everything below a folder. Examples: `drafts/`, `*.print.html`.";
         restricted: Vec<String>, "restricted", "[]",
-            "How the paths of pages begin that need a login; nothing of them but their addresses, in the ARC sitemap, is in what is made. Their files are part of the output folder: only a server that asks for tokens may show it";
-        oversize: Oversize, "oversize", "merge",
-            "Page with more than 1,000 blocks: merge neighbouring blocks, or stop the build";
-        update: Frequency, "update", "weekly",
-            "How often the site is said to change";
+            "Path prefixes of pages that need a login",
+            "No layer contains their content; the ARC sitemap lists their URLs only. Their files are still copied to the output folder, so serve it only with a server that checks tokens, such as `rutter serve`. Example: /members/.";
+        oversize: OversizePolicy, "oversize", "merge",
+            "What to do with pages of more than 1,000 blocks",
+            "`merge` joins neighbouring blocks; `stop` fails the build.";
+        update: UpdateFrequency, "update", "weekly",
+            "How often the site changes, as announced to crawlers",
+            "";
         git_dates: bool, "git-dates", "false",
-            "Take dates of pages that name none from git: the history of the site's folder, or of the generator's sources";
+            "Take missing page dates from the git history",
+            "Used for pages that state no date. Reads the history of the site's folder, or of the source files of its generator.";
         git_sources: Vec<String>, "git-sources", "[]",
-            "Where the source of a page is below the folder of rutter.toml, as in content/{path}.md, where the rules of the generator do not fit; {path} is the page's path without index.html or its ending";
+            "Path patterns of the source files of pages, for git dates",
+            "`{path}` is the path of a page without index.html or its extension; the pattern is relative to the folder of rutter.toml. Needed only if the rules of the generator do not fit. Example: content/{path}.md.";
         trust_mtime: bool, "trust-mtime", "false",
-            "Take a file with the size and time it had for unchanged, without reading it";
+            "Skip files whose size and mtime are unchanged",
+            "By default, each file is read and its content is compared.";
         purge: bool, "purge", "false",
-            "Withdraw collections that hold removed pages at once, instead of after their time";
+            "Withdraw collections that contain removed pages at once",
+            "By default, they stay available until they expire.";
         allow_mass_delete: bool, "allow-mass-delete", "false",
-            "Publish although more than half of more than 20 pages are removed or left out, or all are left out";
+            "Publish even if most pages are removed or excluded",
+            "By default, the build fails if more than half of more than 20 pages would be removed or excluded, or if all pages would be excluded.";
         replace: Vec<String>, "replace", "[]",
-            "Files of yours that ours may replace, by their paths in the output folder";
+            "Existing files that Rutter may overwrite",
+            "Paths in the output folder. By default, Rutter overwrites only files that it wrote, and the sitemap.xml of the site generator. Example: llms.txt.";
         threads: usize, "threads", "number of processors",
-            "How many threads read pages";
-        sections: Vec<SectionRule>, "sections", "one for each first segment of a path with 20 pages or more, and `main` for the rest",
-            "Parts of the site with collections of their own, by how paths begin";
-        entities: Vec<StatedEntity>, "entities", "",
-            "What the site is about: entities, beside those of the folder `entities`";
+            "Number of threads that read pages",
+            "";
+        sections: Vec<SectionRule>, "sections", "one for each first path segment with at least 20 pages, and `main` for the rest",
+            "Sections of the site, by path prefix",
+            "Each section has collections of its own. Example on the command line: docs=/docs/.";
+        entities: Vec<DeclaredEntity>, "entities", "",
+            "Entities that the site describes",
+            "They are added to those in the folder of entity files.";
+    }
+    "extract" {
+        extract_main: Selectors, "main" as "extract-main", "found on each page",
+            "Selectors of the main content",
+            "Content outside these elements is dropped. On a page without such an element, the classifier finds the main content (HT020). Example: main article.";
+        extract_keep: Selectors, "keep" as "extract-keep", "[]",
+            "Selectors of elements that are always kept",
+            "Example: aside#terms.";
+        extract_drop: Selectors, "drop" as "extract-drop", "[]",
+            "Selectors of elements that are always dropped",
+            "They take precedence over `keep`. Example: .promo.";
+        extract_links: LinkBlocks, "links" as "extract-links", "on",
+            "Publish links inside text as link blocks, too",
+            "`on`: the links of a text follow it as link blocks, each URL once per page. `off`: only links that stand alone become link blocks.";
+        extract_paths: Vec<PathControl>, "path" as "extract-path", "",
+            "Selectors for pages with a matching path",
+            "`main` replaces the selectors of `[extract]`; `keep` and `drop` are added to them.";
     }
     "layers" {
-        sitemap: bool, "sitemap", "true", "Write sitemap.xml";
-        collections: bool, "collections", "true", "Write SCP collections";
-        separate_sitemap: bool, "separate-sitemap", "false",
-            "Announce collections in a sitemap of their own, not in sitemap.xml";
-        schema_location: bool, "schema-location", "false",
-            "Say in sitemaps where their schemas lie (xsi:schemaLocation)";
-        gzip: bool, "gzip", "true", "Write collections as gzip too, beside zstd";
-        all: bool, "all", "true", "Write a collection of all pages, beside those of sections";
-        chain: bool, "chain", "true", "Let deltas carry removals and states";
-        robots: bool, "robots", "true", "Keep a block of ours in robots.txt";
-        crawl_delay: f64, "crawl-delay", "",
-            "Ask everybody in robots.txt to wait so many seconds between requests";
-        llms: bool, "llms", "true", "Write llms.txt";
+        sitemap: bool, "sitemap", "true",
+            "Write sitemap.xml",
+            "";
+        collections: bool, "collections", "true",
+            "Write SCP collections",
+            "";
+        robots: bool, "robots", "true",
+            "Maintain a block of Rutter's lines in robots.txt",
+            "Lines outside the block are never changed.";
+        llms: bool, "llms", "true",
+            "Write llms.txt",
+            "";
         llms_full: bool, "llms-full", "false",
-            "Write llms-full.txt: the text of pages in the order of llms.txt";
+            "Write llms-full.txt with the text of the pages",
+            "Pages are in the order of llms.txt.";
         llms_full_bytes: u64, "llms-full-bytes", "4000000",
-            "Most bytes of pages in llms-full.txt; its last line says how many pages are left out";
-        arc: bool, "arc", "true", "Write the ARC sitemap for AI agents, its deltas and its policy";
+            "Maximum size of the pages in llms-full.txt, in bytes",
+            "Further pages are left out; the last line of the file says how many.";
+        arc: bool, "arc", "true",
+            "Write the ARC sitemap, its deltas and the policy",
+            "";
         spxi: bool, "spxi", "true",
-            "Write the SPXI index and packets, where entities are declared";
-        twins: Twins, "twins", "auto",
-            "Write a Markdown twin of each page; auto does for up to 100,000 pages";
-        inject: bool, "inject", "false", "Put links to what is made into the HTML";
-        headers: Host, "headers", "", "Write a file of headers for this kind of host";
+            "Write the SPXI index and packets",
+            "Nothing is written if no entity is declared.";
+        twins: TwinPolicy, "twins", "auto",
+            "Write a Markdown twin of each page",
+            "`auto` writes them for sites of up to 100,000 pages.";
+        inject: bool, "inject", "false",
+            "Add links to the layers to the head of each HTML page",
+            "";
+        headers: HostKind, "headers", "",
+            "Write a file of HTTP headers for this web host",
+            "It sets the media types and link headers of the layers.";
+        crawl_delay: f64, "crawl-delay", "",
+            "Crawl-delay for all crawlers in robots.txt, in seconds",
+            "By default, robots.txt asks for no delay. Example: 1.";
+        gzip: bool, "gzip", "true",
+            "Write collections as gzip, too, not only as zstd",
+            "";
+        all: bool, "all", "true",
+            "Write a collection of all pages, not only of sections",
+            "";
+        chain: bool, "chain", "true",
+            "Include removals and states in deltas",
+            "Without them, a reader of a delta does not learn which pages were removed and cannot verify its copy.";
+        separate_sitemap: bool, "separate-sitemap", "false",
+            "Announce collections in a separate sitemap",
+            "By default, sitemap.xml announces them.";
+        schema_location: bool, "schema-location", "false",
+            "Add xsi:schemaLocation to sitemaps",
+            "";
     }
     "arc" {
         arc_robots_line: bool, "robots-line" as "arc-robots-line", "true",
-            "Name the ARC sitemap in robots.txt";
-        arc_checksum: Checksum, "checksum" as "arc-checksum", "content",
-            "What checksums of pages in the ARC sitemap are of: their content, or their HTML";
+            "Name the ARC sitemap in robots.txt",
+            "";
+        arc_checksum: ChecksumScope, "checksum" as "arc-checksum", "content",
+            "What the checksums of the ARC sitemap are computed from",
+            "`content`: the extracted content of the page; `html`: its HTML file.";
         arc_crawl_rate: Rate, "crawl-rate" as "arc-crawl-rate", "",
-            "How often crawlers may come";
+            "Crawl rate that the ARC sitemap announces",
+            "Example: 1/s or 30/min.";
         arc_contact: String, "contact" as "arc-contact", "",
-            "Whom to ask about crawling";
+            "Contact address for questions about crawling",
+            "Example: crawling@example.org.";
         arc_unlisted: Vec<String>, "unlisted" as "arc-unlisted", "[]",
-            "How the paths of pages begin that the ARC sitemap does not name at all";
+            "Path prefixes of pages that the ARC sitemap leaves out",
+            "Example: /internal/.";
         arc_list_restricted: bool, "list-restricted" as "arc-list-restricted", "false",
-            "List pages with a password form and pages disallowed by robots.txt by their addresses";
+            "List pages that need a password or that robots.txt disallows",
+            "The ARC sitemap lists their URLs only. By default, it leaves them out.";
         arc_approved: Vec<String>, "approved" as "arc-approved", "[]",
-            "How the paths of pages begin that may be published although parts of them are marked sensitive";
+            "Path prefixes of pages to publish despite sensitive parts",
+            "By default, pages with parts that are marked sensitive, and pages with a password form as their main content, are excluded. Example: /join/.";
         arc_priorities: Vec<Priority>, "priorities" as "arc-priorities", "",
-            "Priorities of pages in the ARC sitemap, by how paths begin; the longest counts";
+            "Priorities of pages in the ARC sitemap, by path prefix",
+            "From 0 to 1; the longest matching prefix wins. Example on the command line: /docs/=0.8.";
         arc_private: bool, "private" as "arc-private", "false",
-            "Keep what partners may read of pages that need a login in the state's folder, for `rutter serve`";
+            "Keep restricted content for partners in the state folder",
+            "`rutter serve` sends it to partners with a token. The state folder must be outside the published folder.";
         arc_days: Days, "days" as "arc-days", "30",
-            "For how many days the ARC deltas are kept";
+            "Number of days for which ARC deltas are kept",
+            "";
     }
     "spxi" {
         spxi_kernel: String, "kernel" as "spxi-kernel", "",
-            "What must remain of the site when everything else is gone, in at most 100 words";
+            "Summary of the site that must survive, at most 100 words",
+            "Required if an entity is declared.";
         spxi_kernel_doi: String, "kernel-doi" as "spxi-kernel-doi", "",
-            "DOI of a deposit that the kernel rests on";
+            "DOI of a deposit that supports the kernel",
+            "";
         spxi_protocol_doi: String, "protocol-doi" as "spxi-protocol-doi", "",
-            "DOI of the specification to name in the index";
+            "DOI of the specification that the index names",
+            "";
         spxi_publisher: String, "publisher" as "spxi-publisher", "",
-            "Name of the organization that publishes the site";
+            "Name of the organization that publishes the site",
+            "";
         spxi_publisher_url: String, "publisher-url" as "spxi-publisher-url", "",
-            "Address of that organization";
+            "URL of the organization that publishes the site",
+            "";
         spxi_author: String, "author" as "spxi-author", "",
-            "Name of the person who wrote the index";
+            "Name of the person who wrote the index",
+            "";
         spxi_author_id: String, "author-id" as "spxi-author-id", "",
-            "An address that identifies that person, such as an ORCID";
+            "URL that identifies the author, such as an ORCID",
+            "";
         spxi_license: String, "license" as "spxi-license", "",
-            "Address of the license of the index";
+            "URL of the license of the index",
+            "";
         spxi_entities: PathBuf, "entities" as "spxi-entities", "entities beside rutter.toml",
-            "Folder of files with an entity each";
+            "Folder of entity files",
+            "Each TOML file in it describes one entity.";
         spxi_surfaces: Vec<SurfaceRule>, "surfaces" as "spxi-surfaces", "",
-            "What pages are for, by their paths";
+            "Purpose of pages, by path",
+            "";
         spxi_packets: bool, "packets" as "spxi-packets", "true",
-            "Write a packet beside the page of each entity";
+            "Write a packet beside the page of each entity",
+            "";
         spxi_robots_group: bool, "robots-group" as "spxi-robots-group", "true",
-            "Tell AI agents of the index in a group of their own in robots.txt";
+            "Announce the index to AI agents in a robots.txt group",
+            "";
         spxi_agents: Vec<String>, "agents" as "spxi-agents", "[]",
-            "Agents of that group, beside the seven the specification names";
+            "Additional AI agents in the robots.txt group",
+            "They are added to the seven that the specification names. Example: ClaudeBot.";
     }
     "policy" {
         policy_retention_days: u64, "retention-days" as "policy-retention-days", "",
-            "How many days AI consumers may keep copies";
+            "Number of days for which AI consumers may keep copies",
+            "";
         policy_delete_on_removal: bool, "delete-on-removal" as "policy-delete-on-removal", "",
-            "Ask for copies of a page to be deleted with the page";
+            "Ask AI consumers to delete copies of removed pages",
+            "";
         policy_retention_notes: String, "retention-notes" as "policy-retention-notes", "",
-            "What holds for copies, in words";
-        policy_access: Grant, "access" as "policy-access", "",
-            "What holds for AI consumers that are not named";
+            "Further terms for copies, as free text",
+            "";
+        policy_access: AccessDefault, "access" as "policy-access", "",
+            "Access for AI consumers that are not listed",
+            "";
         policy_access_rate: Rate, "access-rate" as "policy-access-rate", "",
-            "How often any AI consumer may come";
-        policy_endpoints: Vec<Endpoint>, "endpoints" as "policy-endpoints", "",
-            "Where partners get more";
-        policy_consumers: Vec<Consumer>, "consumers" as "policy-consumers", "",
-            "AI consumers you approve of";
+            "Request rate for all AI consumers",
+            "Example: 30/min.";
+        policy_endpoints: Vec<PartnerEndpoint>, "endpoints" as "policy-endpoints", "",
+            "Endpoints that offer more content to partners",
+            "";
+        policy_consumers: Vec<ApprovedConsumer>, "consumers" as "policy-consumers", "",
+            "AI consumers that you approve",
+            "";
     }
     "privacy" {
         privacy_strict: bool, "strict" as "privacy-strict", "false",
-            "Let mail addresses and telephone numbers stop the build as secrets do";
-        no_authors: bool, "no-authors", "false", "Leave authors out";
+            "Fail on mail addresses and telephone numbers",
+            "By default, only secrets such as keys and passwords fail the build.";
+        no_authors: bool, "no-authors", "false",
+            "Omit the authors of pages",
+            "";
         acknowledged: PathBuf, "acknowledged", "",
-            "File with the findings you have looked at, one on a line; # begins a remark";
+            "File of accepted privacy findings, one per line",
+            "Lines that start with # are comments.";
     }
     "check" {
         check_fail_on: Severity, "fail-on" as "check-fail-on", "error",
-            "The least severity that fails `rutter check`";
+            "Minimum severity that fails `rutter check`",
+            "";
         check_select: Vec<String>, "select" as "check-select", "",
-            "Rules that `rutter check` speaks of: codes, names, or layers such as SC";
-        check_ignore: Vec<Ignore>, "ignore" as "check-ignore", "",
-            "Findings that `rutter check` does not speak of";
+            "Rules that `rutter check` reports",
+            "Codes, names, or layers such as SC. By default, all rules.";
+        check_ignore: Vec<IgnoreRule>, "ignore" as "check-ignore", "",
+            "Findings that `rutter check` ignores",
+            "";
         check_baseline: PathBuf, "baseline" as "check-baseline", "",
-            "File of known findings, which do not fail `rutter check`";
+            "File of known findings, which do not fail `rutter check`",
+            "";
     }
 }
 
-/// A key: its name in every place, and how it is read there.
+/// A key: its names in all sources, its documentation and its readers.
 #[derive(Debug)]
 pub(crate) struct Key {
-    /// The table of the file, empty for the top.
+    /// The table of the file; empty for keys at the top.
     pub(crate) table: &'static str,
     pub(crate) name: &'static str,
     pub(crate) flag: &'static str,
-    pub(crate) shape: Shape,
-    /// What holds where nothing is written, for people; empty for nothing.
+    pub(crate) shape: ValueType,
+    /// Description of the default; empty if there is none.
     pub(crate) default: &'static str,
+    /// One line, imperative or a noun phrase, at most 70 characters, without a full stop.
     pub(crate) about: &'static str,
-    of_toml: fn(&mut Written, &Stated<'_>, By) -> Result<(), Wrong>,
-    of_variable: fn(&mut Written, &OsStr, By) -> Result<(), String>,
-    of_flag: fn(&mut Written, &[OsString], By) -> Result<(), String>,
+    /// Sentences with units, examples and what happens otherwise; may be empty.
+    pub(crate) detail: &'static str,
+    from_toml: fn(&mut SiteSettings, &TomlValue<'_>, SettingSource) -> Result<(), InvalidValue>,
+    from_variable: fn(&mut SiteSettings, &OsStr, SettingSource) -> Result<(), String>,
+    from_flag: fn(&mut SiteSettings, &[OsString], SettingSource) -> Result<(), String>,
 }
 
 impl Key {
-    /// The variable with its name.
+    /// Returns the name of the environment variable.
     pub(crate) fn variable(&self) -> String {
         format!("RUTTER_{}", self.flag.to_uppercase().replace('-', "_"))
     }
 
-    /// Whether it is given without a flag before it.
+    /// Returns whether the key is a positional argument.
     pub(crate) fn is_positional(&self) -> bool {
         self.flag == "site"
     }
 
-    /// What help puts in place of the value.
+    /// Returns the placeholder for the value in help texts.
     pub(crate) fn placeholder(&self) -> &'static str {
         match self.name {
             "exclude" => "GLOB",
             "git-sources" => "PATTERN",
             "restricted" | "unlisted" | "approved" => "PREFIX",
             "replace" => "PATH",
+            "main" | "keep" | "drop" => "SELECTOR",
+            "links" => "WHEN",
             "out" | "state" => "DIR",
             "acknowledged" => "FILE",
             "source" => "KIND",
@@ -293,36 +427,67 @@ impl Key {
         }
     }
 
-    /// Whether it stands in the file only: it is too much for a line, or no
-    /// matter of a build.
-    pub(crate) fn is_of_file(&self) -> bool {
-        // Settings of `check` are no flags of `build`; `check` has its own.
-        self.table == "check"
-            || matches!(self.shape, Shape::Tables(form) if form.placeholder.is_empty())
+    /// Returns the heading of the flag in `rutter build --help`; one of [`HEADINGS`].
+    pub(crate) fn heading(&self) -> &'static str {
+        match (self.table, self.name) {
+            ("extract", _) => "Content extraction",
+            ("layers", _) => "Layers",
+            ("arc", _) => "ARC sitemap",
+            ("spxi", _) => "SPXI entities",
+            ("policy", _) => "Policy for AI consumers",
+            ("privacy", _) => "Privacy",
+            (_, "update" | "git-dates" | "git-sources") => "Dates",
+            (_, "purge" | "allow-mass-delete" | "replace") => OVERWRITING,
+            (_, "trust-mtime" | "threads") => RECOVERY,
+            _ => "Site",
+        }
     }
 
-    /// How it is given on the command line.
+    /// Returns the place of the key in the file, for help texts.
+    pub(crate) fn place(&self) -> String {
+        match self.table {
+            "" => format!("`{}`", self.name),
+            table => format!("`{}` in [{table}]", self.name),
+        }
+    }
+
+    /// Returns the description and the details as sentences.
+    pub(crate) fn sentences(&self) -> String {
+        match self.detail {
+            "" => format!("{}.", self.about),
+            detail => format!("{}. {detail}", self.about),
+        }
+    }
+
+    /// Returns whether the key can be set in the file only.
+    pub(crate) fn is_of_file(&self) -> bool {
+        // `rutter check` has its own flags for the settings of `[check]`.
+        self.table == "check"
+            || matches!(self.shape, ValueType::Tables(form) if form.placeholder.is_empty())
+    }
+
+    /// Returns the argument as it is written on the command line.
     pub(crate) fn typed(&self) -> String {
         if self.is_positional() { "SITE".to_owned() } else { format!("--{}", self.flag) }
     }
 }
 
-/// A value, and who gave it.
+/// A value and its source.
 #[derive(Debug, Clone)]
-pub(crate) struct Given<T> {
+pub(crate) struct Setting<T> {
     pub(crate) value: T,
-    pub(crate) by: By,
+    pub(crate) by: SettingSource,
 }
 
-impl<T> Given<T> {
+impl<T> Setting<T> {
     pub(crate) fn value(self) -> T {
         self.value
     }
 }
 
-/// Who gave a value; shown where it is wrong.
+/// The source of a value, for error messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum By {
+pub(crate) enum SettingSource {
     /// `rutter.toml:3:1`
     File(String),
     /// `RUTTER_BASE_URL`
@@ -331,7 +496,7 @@ pub(crate) enum By {
     Flag(String),
 }
 
-impl fmt::Display for By {
+impl fmt::Display for SettingSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(place) => f.write_str(place),
@@ -340,80 +505,81 @@ impl fmt::Display for By {
     }
 }
 
-/// Settings that cannot be followed: where, why, and what to do about it.
+/// An error in the settings or arguments, with an optional hint.
 #[derive(Debug, thiserror::Error)]
 #[error("{what}")]
-pub(crate) struct Fault {
+pub(crate) struct SettingsError {
     what: String,
     pub(crate) hint: Option<String>,
 }
 
-impl Fault {
-    pub(crate) fn new(by: &By, what: impl fmt::Display) -> Self {
+impl SettingsError {
+    pub(crate) fn new(by: &SettingSource, what: impl fmt::Display) -> Self {
         Self { what: format!("{by}: {what}"), hint: None }
     }
 
-    /// A fault of nobody's value: something is missing.
+    /// Creates an error about something that is missing.
     pub(crate) fn missing(what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { what: what.into(), hint: Some(hint.into()) }
     }
 }
 
-/// Everything that was written, the strongest word first.
+/// The settings of all sources, merged by precedence.
 #[derive(Debug)]
 pub(crate) struct Config {
-    pub(crate) written: Written,
-    /// The `rutter.toml` that was read; its paths start from its folder.
+    pub(crate) settings: SiteSettings,
+    /// The `rutter.toml` that was read. Relative paths in it start at its folder.
     pub(crate) file: Option<PathBuf>,
 }
 
-/// Reads the variables of the process.
+/// Reads an environment variable of the process.
 pub(crate) fn environment(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
 
-/// Gathers flags, variables and the file, in this order of strength.
+/// Merges flags, variables and the file. Flags take precedence over variables, and variables over
+/// the file.
 pub(crate) fn load(
     flags: &Flags,
     file: Option<&Path>,
     environment: &dyn Fn(&str) -> Option<OsString>,
 ) -> anyhow::Result<Config> {
-    let mut written = of_flags(flags)?.or(of_environment(environment)?);
+    let mut settings = from_flags(flags)?.or(from_environment(environment)?);
     let found = match file {
         Some(file) => Some(file.to_owned()),
-        None => find(written.site.as_ref().map(|site| site.value.as_path()))?,
+        None => find(settings.site.as_ref().map(|site| site.value.as_path()))?,
     };
-    let Some(file) = found else { return Ok(Config { written, file: None }) };
+    let Some(file) = found else { return Ok(Config { settings, file: None }) };
     let name = file.display().to_string();
     let text = fs::read_to_string(&file).with_context(|| name.clone())?;
-    written = written.or(of_file(&name, &text)?);
-    Ok(Config { written, file: Some(file) })
+    settings = settings.or(from_file(&name, &text)?);
+    Ok(Config { settings, file: Some(file) })
 }
 
-fn of_flags(flags: &Flags) -> Result<Written, Fault> {
-    let mut written = Written::default();
+fn from_flags(flags: &Flags) -> Result<SiteSettings, SettingsError> {
+    let mut settings = SiteSettings::default();
     for (key, texts) in flags.given() {
-        let by = By::Flag(key.typed());
-        let read = (key.of_flag)(&mut written, texts, by.clone());
-        read.map_err(|what| Fault::new(&by, what))?;
+        let by = SettingSource::Flag(key.typed());
+        let read = (key.from_flag)(&mut settings, texts, by.clone());
+        read.map_err(|what| SettingsError::new(&by, what))?;
     }
-    Ok(written)
+    Ok(settings)
 }
 
-fn of_environment(get: &dyn Fn(&str) -> Option<OsString>) -> Result<Written, Fault> {
-    let mut written = Written::default();
+fn from_environment(get: &dyn Fn(&str) -> Option<OsString>) -> Result<SiteSettings, SettingsError> {
+    let mut settings = SiteSettings::default();
     for key in KEYS.iter().filter(|key| !key.is_of_file()) {
-        // CI systems set variables to nothing where they mean not at all.
+        // CI systems set variables to the empty string to unset them.
         let Some(text) = get(&key.variable()).filter(|text| !text.is_empty()) else { continue };
-        let by = By::Variable(key.variable());
-        let read = (key.of_variable)(&mut written, &text, by.clone());
-        read.map_err(|what| Fault::new(&by, what))?;
+        let by = SettingSource::Variable(key.variable());
+        let read = (key.from_variable)(&mut settings, &text, by.clone());
+        read.map_err(|what| SettingsError::new(&by, what))?;
     }
-    Ok(written)
+    Ok(settings)
 }
 
-/// What is wrong with the names of variables: those that look like settings
-/// and are none, each with the one that was probably meant.
+/// Returns a message for each `RUTTER_*` variable that is not a setting, with the most similar
+/// setting.
 pub(crate) fn misspelt(names: impl Iterator<Item = OsString>) -> Vec<String> {
     let settable = || KEYS.iter().filter(|key| !key.is_of_file());
     let known: Vec<String> = settable().map(Key::variable).collect();
@@ -421,7 +587,7 @@ pub(crate) fn misspelt(names: impl Iterator<Item = OsString>) -> Vec<String> {
     let mut messages = Vec::new();
     for name in names {
         let Some(name) = name.to_str() else { continue };
-        // These two are told to commands that render pages.
+        // Rutter sets these two for render commands.
         let is_told = matches!(name, "RUTTER_URL" | "RUTTER_FILE");
         let Some(setting) = name.strip_prefix("RUTTER_").filter(|_| !is_told) else { continue };
         if known.iter().any(|known| known == name) {
@@ -431,59 +597,62 @@ pub(crate) fn misspelt(names: impl Iterator<Item = OsString>) -> Vec<String> {
         let meant = meant.and_then(|flag| KEYS.iter().find(|key| key.flag == flag));
         let meant = meant.map(|key| format!("; did you mean {}?", key.variable()));
         let shown = rutter_finding::visible(name);
-        messages
-            .push(format!("{shown} is not a setting and is ignored{}", meant.unwrap_or_default()));
+        messages.push(format!("ignoring {shown}: not a setting{}", meant.unwrap_or_default()));
     }
     messages.sort();
     messages
 }
 
-/// Reads a file, called by a name in messages.
-pub(crate) fn of_file(name: &str, text: &str) -> Result<Written, Fault> {
-    let place = |at: usize| By::File(format!("{name}:{}", line_and_column(text, at)));
+/// Reads the text of a settings file; `name` is its name in messages.
+pub(crate) fn from_file(name: &str, text: &str) -> Result<SiteSettings, SettingsError> {
+    let place = |at: usize| SettingSource::File(format!("{name}:{}", line_and_column(text, at)));
     let table = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(text.len(), |span| span.start);
-        Fault::new(&place(at), error.message().trim_end())
+        SettingsError::new(&place(at), error.message().trim_end())
     })?;
-    let mut written = Written::default();
-    of_table("", table.get_ref(), &place, &mut written)?;
-    Ok(written)
+    let mut settings = SiteSettings::default();
+    from_table("", table.get_ref(), &place, &mut settings)?;
+    Ok(settings)
 }
 
-fn of_table(
+fn from_table(
     table: &str,
     entries: &DeTable<'_>,
-    place: &dyn Fn(usize) -> By,
-    written: &mut Written,
-) -> Result<(), Fault> {
-    // In the order of the file, so that the first fault is the first one there.
+    place: &dyn Fn(usize) -> SettingSource,
+    settings: &mut SiteSettings,
+) -> Result<(), SettingsError> {
+    // In the order of the file, so that the first error is reported.
     let mut entries: Vec<_> = entries.iter().collect();
     entries.sort_by_key(|(name, _)| name.span().start);
     for (name, value) in entries {
         let by = place(name.span().start);
         let name = name.get_ref().as_ref();
         if let Some(key) = KEYS.iter().find(|key| key.table == table && key.name == name) {
-            (key.of_toml)(written, value, by).map_err(|wrong| {
+            (key.from_toml)(settings, value, by).map_err(|wrong| {
                 let at = wrong.span.unwrap_or(value.span()).start;
-                let fault = Fault::new(&place(at), format_args!("{}: {}", key.name, wrong.what));
-                Fault { hint: wrong.hint, ..fault }
+                let fault =
+                    SettingsError::new(&place(at), format_args!("{}: {}", key.name, wrong.what));
+                SettingsError { hint: wrong.hint, ..fault }
             })?;
         } else if table.is_empty() && tables().any(|known| known == name) {
             let DeValue::Table(inner) = value.get_ref() else {
-                return Err(Fault::new(&by, format_args!("{name}: wanted a table, [{name}]")));
+                return Err(SettingsError::new(
+                    &by,
+                    format_args!("{name}: expected a table, [{name}]"),
+                ));
             };
-            of_table(name, inner, place, written)?;
+            from_table(name, inner, place, settings)?;
         } else {
             let shown = rutter_finding::visible(name);
             let whose = if table.is_empty() { String::new() } else { format!(" in [{table}]") };
-            let fault = Fault::new(&by, format_args!("unknown key `{shown}`{whose}"));
-            return Err(Fault { hint: suggestion(table, name), ..fault });
+            let fault = SettingsError::new(&by, format_args!("unknown key `{shown}`{whose}"));
+            return Err(SettingsError { hint: suggestion(table, name), ..fault });
         }
     }
     Ok(())
 }
 
-/// The tables of the file, beside its top.
+/// Returns the names of the tables of the file.
 pub(crate) fn tables() -> impl Iterator<Item = &'static str> {
     let mut before = "";
     KEYS.iter()
@@ -491,7 +660,7 @@ pub(crate) fn tables() -> impl Iterator<Item = &'static str> {
         .filter(move |table| std::mem::replace(&mut before, *table) != *table)
 }
 
-/// What was probably meant: a key of the same table, else one of another.
+/// Returns a hint with the most similar key of the same table, else of another table.
 fn suggestion(table: &str, name: &str) -> Option<String> {
     let same = KEYS.iter().filter(|key| key.table == table).map(|key| key.name);
     let tables = tables().filter(|_| table.is_empty());
@@ -501,12 +670,12 @@ fn suggestion(table: &str, name: &str) -> Option<String> {
     let near = nearest(name, KEYS.iter().map(|key| key.name))?;
     let key = KEYS.iter().find(|key| key.name == near)?;
     Some(match key.table {
-        "" => format!("`{near}` stands at the top, before the first table"),
-        table => format!("`{near}` stands in [{table}]"),
+        "" => format!("`{near}` is a key at the top of the file, before the first table"),
+        table => format!("`{near}` is a key of [{table}]"),
     })
 }
 
-/// Where an offset lies, as people count.
+/// Returns the line and the column of a byte offset, counted from 1.
 fn line_and_column(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
@@ -514,19 +683,20 @@ fn line_and_column(text: &str, at: usize) -> String {
     format!("{line}:{column}")
 }
 
-/// Finds the file: from the site's folder upwards, then from the current one.
+/// Finds the settings file: in the parent folders of the site, then in the current folder and its
+/// parents.
 pub(crate) fn find(site: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
-    let here = std::env::current_dir().context("the current folder")?;
+    let here = std::env::current_dir().context("cannot find the current folder")?;
     let beside = site.map(|site| real(&here.join(site)));
     let beside = beside.as_deref().and_then(|site| {
-        // From inside the site the current folder is nearer than the one above.
+        // Inside the site, the search starts at the current folder.
         if here.starts_with(site) { None } else { site.parent() }
     });
     let found = beside.into_iter().chain([here.as_path()]).find_map(upwards);
     Ok(found.map(|file| file.strip_prefix(&here).map(Path::to_owned).unwrap_or(file)))
 }
 
-/// Looks in a folder and those above, as far as the repository reaches.
+/// Searches a folder and its parents, up to the root of the repository.
 fn upwards(folder: &Path) -> Option<PathBuf> {
     for folder in folder.ancestors() {
         let file = folder.join(FILE);
@@ -540,7 +710,7 @@ fn upwards(folder: &Path) -> Option<PathBuf> {
     None
 }
 
-/// A path without links and dots, as far as it exists.
+/// Resolves links and dots in the part of a path that exists.
 pub(crate) fn real(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let found = path.ancestors().find_map(|part| Some((part, part.canonicalize().ok()?)));

@@ -1,27 +1,27 @@
-//! Exit codes, and which of them an error means.
+//! Exit codes, and the exit code of each error.
 
 use std::io;
 use std::process::ExitCode;
 
 use rutter_build::BuildError;
 use rutter_scp::{MergeError, ReadError, WriteError};
-use rutter_store::{CommitError, LeaseError, OpenError, QueryError, StageError, Storage};
-use rutter_sync::VisitError;
+use rutter_store::{CommitError, LeaseError, OpenError, QueryError, StageError, StorageError};
+use rutter_sync::SyncError;
 
-/// How the program ends.
+/// An exit code of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
-    /// Nothing to complain about.
+    /// Success.
     Clean = 0,
-    /// The input could be judged, and something is wrong with it.
+    /// The input was processed and has problems.
     Findings = 1,
-    /// Wrong arguments, wrong configuration, a disk that says no.
+    /// Wrong arguments, wrong settings or an input or output error.
     Failure = 2,
-    /// The network, or a host that is not there.
+    /// A network error.
     Network = 3,
-    /// Broken integrity, or a limit was reached.
+    /// Verification failed, or a limit was exceeded.
     Integrity = 4,
-    /// A policy forbids it.
+    /// Refused by a policy.
     Refused = 5,
 }
 
@@ -32,13 +32,13 @@ impl From<Exit> for ExitCode {
 }
 
 impl Exit {
-    /// The code for an error, by the gravest cause we know.
+    /// Returns the exit code for an error, by the first of its causes that has one.
     pub(crate) fn of(error: &anyhow::Error) -> Self {
         error.chain().find_map(Self::of_cause).unwrap_or(Self::Failure)
     }
 
-    fn of_storage(storage: &Storage) -> Self {
-        if matches!(storage, Storage::Damaged(_)) { Self::Integrity } else { Self::Failure }
+    fn of_storage(storage: &StorageError) -> Self {
+        if matches!(storage, StorageError::Damaged(_)) { Self::Integrity } else { Self::Failure }
     }
 
     fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Self> {
@@ -52,9 +52,9 @@ impl Exit {
             return Some(Self::Integrity);
         }
         match cause.downcast_ref() {
-            Some(rutter_fetch::Cause::Refused(_)) => return Some(Self::Refused),
-            Some(rutter_fetch::Cause::Answer(_)) => return Some(Self::Integrity),
-            Some(rutter_fetch::Cause::Spool(_)) => return Some(Self::Failure),
+            Some(rutter_fetch::FailureCause::Refused(_)) => return Some(Self::Refused),
+            Some(rutter_fetch::FailureCause::Response(_)) => return Some(Self::Integrity),
+            Some(rutter_fetch::FailureCause::Spool(_)) => return Some(Self::Failure),
             Some(_) => return Some(Self::Network),
             None => {}
         }
@@ -76,11 +76,11 @@ impl Exit {
             None => {}
         }
         match cause.downcast_ref() {
-            Some(VisitError::Paused { .. }) => return Some(Self::Network),
+            Some(SyncError::Paused { .. }) => return Some(Self::Network),
             Some(
-                VisitError::Scope { .. }
-                | VisitError::Stage(StageError::Quota { .. })
-                | VisitError::Commit(CommitError::Quota { .. }),
+                SyncError::Scope { .. }
+                | SyncError::Stage(StageError::Quota { .. })
+                | SyncError::Commit(CommitError::Quota { .. }),
             ) => return Some(Self::Refused),
             _ => {}
         }
@@ -92,15 +92,15 @@ impl Exit {
         }
         match cause.downcast_ref() {
             Some(
-                BuildError::Private(_)
+                BuildError::PrivateData(_)
                 | BuildError::Oversize(_)
                 | BuildError::MassDeletion { .. }
                 | BuildError::MassExclusion { .. },
             ) => return Some(Self::Refused),
-            Some(BuildError::State(..) | BuildError::Previous(..)) => {
+            Some(BuildError::DamagedState(..) | BuildError::UnusablePrevious(..)) => {
                 return Some(Self::Integrity);
             }
-            // A collection that could not be written has a cause that tells.
+            // The cause of a failed collection has its own exit code.
             Some(BuildError::Collection(..)) | None => {}
             Some(_) => return Some(Self::Failure),
         }
@@ -113,7 +113,7 @@ impl Exit {
             MergeError::Gap { .. }
             | MergeError::State { .. }
             | MergeError::Skipped { .. }
-            | MergeError::Stuck(_) => Some(Self::Integrity),
+            | MergeError::StaleModified(_) => Some(Self::Integrity),
             MergeError::MassDeletion { .. } | MergeError::Empty => Some(Self::Refused),
             MergeError::Write(error) => Self::of_cause(error),
             _ => None,
@@ -121,9 +121,11 @@ impl Exit {
     }
 }
 
-/// The trouble with a replica that an error speaks of. An error that only
-/// passes another on hides it from the chain, so each is opened here.
-pub(crate) fn storage_of<'e>(cause: &'e (dyn std::error::Error + 'static)) -> Option<&'e Storage> {
+/// Returns the storage error inside an error. Transparent errors are not in the chain of causes,
+/// so each of them is matched here.
+pub(crate) fn storage_of<'e>(
+    cause: &'e (dyn std::error::Error + 'static),
+) -> Option<&'e StorageError> {
     if let Some(storage) = cause.downcast_ref() {
         return Some(storage);
     }
@@ -137,21 +139,21 @@ pub(crate) fn storage_of<'e>(cause: &'e (dyn std::error::Error + 'static)) -> Op
         return Some(storage);
     }
     match cause.downcast_ref()? {
-        VisitError::Query(QueryError::Storage(storage))
-        | VisitError::Write(rutter_store::WriteError::Storage(storage))
-        | VisitError::Lease(LeaseError::Storage(storage))
-        | VisitError::Stage(StageError::Storage(storage))
-        | VisitError::Commit(CommitError::Storage(storage)) => Some(storage),
+        SyncError::Query(QueryError::Storage(storage))
+        | SyncError::Write(rutter_store::WriteError::Storage(storage))
+        | SyncError::Lease(LeaseError::Storage(storage))
+        | SyncError::Stage(StageError::Storage(storage))
+        | SyncError::Commit(CommitError::Storage(storage)) => Some(storage),
         _ => None,
     }
 }
 
-/// Tells whether an error says that a replica is damaged.
+/// Returns whether an error reports a damaged replica.
 pub(crate) fn is_damage(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| matches!(storage_of(cause), Some(Storage::Damaged(_))))
+    error.chain().any(|cause| matches!(storage_of(cause), Some(StorageError::Damaged(_))))
 }
 
-/// Tells whether whoever reads our output has seen enough.
+/// Returns whether an error is a closed output pipe.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
@@ -163,18 +165,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_every_failed_build_has_its_code() {
+    fn each_build_error_has_its_exit_code() {
         let path = std::path::PathBuf::from("a");
         let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
         for (error, exit) in [
-            (BuildError::Private(1), Exit::Refused),
+            (BuildError::PrivateData(1), Exit::Refused),
             (BuildError::Oversize(1), Exit::Refused),
             (BuildError::MassDeletion { removed: 21, pages: 30 }, Exit::Refused),
-            (BuildError::State(path.clone(), 3), Exit::Integrity),
-            (BuildError::Previous(path.clone(), "broken".into()), Exit::Integrity),
+            (BuildError::DamagedState(path.clone(), 3), Exit::Integrity),
+            (BuildError::UnusablePrevious(path.clone(), "broken".into()), Exit::Integrity),
             (BuildError::NoPages(path.clone()), Exit::Failure),
-            (BuildError::Newer(path.clone()), Exit::Failure),
-            (BuildError::Unused("/members/".to_owned()), Exit::Failure),
+            (BuildError::NewerFormat(path.clone()), Exit::Failure),
+            (BuildError::UnusedRestriction("/members/".to_owned()), Exit::Failure),
             (BuildError::Io(path, denied()), Exit::Failure),
             (
                 BuildError::Collection("a".to_owned(), WriteError::Name("b".to_owned())),

@@ -1,4 +1,7 @@
-//! Files and standard input, as things that can be opened again.
+//! Input files and standard input that can be opened more than once.
+//!
+//! Standard input and pipes are copied to a temporary file, up to the size limit of the
+//! specification. Large files show a progress bar while they are read.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
@@ -9,83 +12,83 @@ use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
 use rutter_scp::Limits;
 
-use crate::commands::one_stdin;
+use crate::commands::reject_second_stdin;
 
-/// Files below this size are read before anybody could watch.
-const WATCHED_FROM: u64 = 16 << 20;
+/// Minimum size in bytes of a file that is read with a progress bar.
+const MIN_SIZE_FOR_PROGRESS: u64 = 16 << 20;
 
-/// An input by the name the user gave it.
+/// An input file, with the name that the user gave it.
 pub(crate) struct Source {
     name: String,
-    place: Place,
+    location: SourceLocation,
 }
 
-enum Place {
+enum SourceLocation {
     File(PathBuf),
-    /// Standard input or a pipe, kept in a file without a name: it has a size
-    /// then, a second reading is possible, and nothing is left behind.
+    /// Standard input or a pipe, copied to an unnamed temporary file, so that it has a size and can
+    /// be read again.
     Spool(Arc<File>),
 }
 
 impl Source {
-    /// Takes a path, or standard input for `-`.
+    /// Opens a path, or standard input for `-`.
     pub(crate) fn new(path: &Path) -> anyhow::Result<Self> {
         if path.as_os_str() == "-" {
             return Self::spooled("<stdin>".to_owned(), io::stdin().lock());
         }
         let name = path.display().to_string();
         let metadata = path.metadata().with_context(|| name.clone())?;
-        anyhow::ensure!(!metadata.is_dir(), "{name}: is a folder, wanted a file");
+        anyhow::ensure!(!metadata.is_dir(), "{name} is a folder, expected a file");
         if !metadata.is_file() {
             // A pipe can be read only once.
             let pipe = File::open(path).with_context(|| name.clone())?;
             return Self::spooled(name, pipe);
         }
-        Ok(Self { name, place: Place::File(path.to_owned()) })
+        Ok(Self { name, location: SourceLocation::File(path.to_owned()) })
     }
 
-    /// Copies what can be read only once, up to the limit of the specification.
+    /// Copies a stream that can be read only once, up to the limit of the specification.
     fn spooled(name: String, input: impl Read) -> anyhow::Result<Self> {
-        let mut spool = tempfile::tempfile().context("cannot make a temporary file")?;
+        let mut spool = tempfile::tempfile().context("cannot create a temporary file")?;
         let most = Limits::SPEC.coded;
         let copied = io::copy(&mut input.take(most + 1), &mut spool);
         let copied = copied.with_context(|| format!("cannot read {name}"))?;
-        anyhow::ensure!(copied <= most, "{name}: more than {most} bytes");
-        Ok(Self { name, place: Place::Spool(Arc::new(spool)) })
+        anyhow::ensure!(copied <= most, "{name} has more than {most} bytes");
+        Ok(Self { name, location: SourceLocation::Spool(Arc::new(spool)) })
     }
 
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Opens it from its beginning, with a progress bar where one is of use.
+    /// Opens the input from its start, with a progress bar if it is large and stderr is a terminal.
     pub(crate) fn open(&self) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> {
-        let (input, size): (Box<dyn Read + Send>, u64) = match &self.place {
-            Place::File(path) => {
+        let (input, size): (Box<dyn Read + Send>, u64) = match &self.location {
+            SourceLocation::File(path) => {
                 let file = File::open(path)?;
                 let size = file.metadata()?.len();
                 (Box::new(file), size)
             }
-            Place::Spool(spool) => {
+            SourceLocation::Spool(spool) => {
                 let size = spool.metadata()?.len();
-                (Box::new(ByPosition { file: Arc::clone(spool), at: 0 }), size)
+                (Box::new(SharedFileReader { file: Arc::clone(spool), at: 0 }), size)
             }
         };
-        if size <= WATCHED_FROM || !io::stderr().is_terminal() {
+        if size <= MIN_SIZE_FOR_PROGRESS || !io::stderr().is_terminal() {
             return Ok((input, Some(size)));
         }
         let bar = bar(size, self.name.clone());
-        Ok((Box::new(Watched { input, bar }), Some(size)))
+        Ok((Box::new(ProgressReader { input, bar }), Some(size)))
     }
 }
 
-/// Reads a file that others read too, each from its own place.
-struct ByPosition {
+/// Reads a shared file from a position of its own.
+struct SharedFileReader {
     file: Arc<File>,
     at: u64,
 }
 
-impl Read for ByPosition {
+impl Read for SharedFileReader {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         #[cfg(unix)]
         let n = std::os::unix::fs::FileExt::read_at(&*self.file, buf, self.at)?;
@@ -96,13 +99,13 @@ impl Read for ByPosition {
     }
 }
 
-/// An input whose reading is shown.
-struct Watched {
+/// An input with a progress bar.
+struct ProgressReader {
     input: Box<dyn Read + Send>,
     bar: ProgressBar,
 }
 
-impl Read for Watched {
+impl Read for ProgressReader {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let n = self.input.read(buf)?;
         self.bar.inc(n as u64);
@@ -110,7 +113,7 @@ impl Read for Watched {
     }
 }
 
-impl Drop for Watched {
+impl Drop for ProgressReader {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
@@ -122,8 +125,8 @@ fn bar(size: u64, name: String) -> ProgressBar {
     ProgressBar::new(size).with_style(style).with_message(name)
 }
 
-/// Takes all paths, in order.
+/// Opens all paths, in order. Rejects more than one `-`.
 pub(crate) fn sources(paths: &[PathBuf]) -> anyhow::Result<Vec<Source>> {
-    one_stdin(paths)?;
+    reject_second_stdin(paths)?;
     paths.iter().map(|path| Source::new(path)).collect()
 }

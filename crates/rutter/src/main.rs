@@ -1,17 +1,18 @@
-//! The `rutter` command: arguments in, exit code out.
+//! The `rutter` program: parses arguments, runs one command and returns its exit code.
 //!
-//! A newcomer's tour: this file, then one of `commands/`, then the crate it
-//! calls. Nothing here knows a rule of a format, and nothing below prints.
+//! Start reading here, then one file of `commands/`, then the crate that it calls. The rules of
+//! the formats are in the library crates. Only `output` prints.
 
 mod commands;
 mod config;
 mod exit;
 mod input;
 mod output;
-mod published;
+mod plan;
+mod published_site;
+mod records;
+mod render;
 mod replica;
-mod rows;
-mod settle;
 mod site;
 mod suggestion;
 
@@ -20,15 +21,22 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::exit::Exit;
-use crate::output::{Chatter, Output};
+use crate::output::{Output, Verbosity};
 
-/// Makes websites readable for AI crawlers, and reads such sites exactly and cheaply.
+/// Make websites readable for machines, and keep verified copies of them
+///
+/// For a website: `rutter build` adds sitemaps, collections, ARC and SPXI files, llms.txt and
+/// Markdown versions to a built site; `rutter check` validates them; `rutter serve` serves them.
+/// For readers: `rutter sync` keeps a local replica of sites; `rutter search`, `rutter get`,
+/// `rutter changes` and `rutter export` read it.
 #[derive(Debug, Parser)]
 #[command(name = "rutter", version, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 clean, 1 findings, 2 usage or internal error, 3 network, \
-    4 broken integrity or a limit, 5 refused by policy.")]
+#[command(after_help = "Exit codes: 0 success, 1 findings, 2 usage or internal error, 3 network \
+    error, 4 failed verification or a limit, 5 refused by policy.")]
 struct Cli {
-    /// Print findings, warnings, errors and data only: no progress, no summary
+    /// Do not print progress and summaries
+    ///
+    /// Findings, warnings, errors and data are still printed.
     #[arg(short, long, global = true)]
     quiet: bool,
     #[command(subcommand)]
@@ -37,64 +45,64 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Write settings for the site in the current folder, and print its CI step
-    Init(commands::init::Args),
-    /// Make the machine-readable layers of a built website
-    Build(commands::build::Args),
-    /// Judge files and say what is wrong with them
-    Check(commands::check::Args),
-    /// Serve a built website over HTTP
-    Serve(commands::serve::Args),
-    /// Make tokens for partners
+    /// Create rutter.toml for the current project and print a CI job
+    Init(commands::init::InitArgs),
+    /// Add sitemaps, collections and other layers to a built site
+    Build(commands::build::BuildArgs),
+    /// Validate a site, a live URL or single files
+    Check(commands::check::CheckArgs),
+    /// Serve a built site over HTTP
+    Serve(commands::serve::ServeArgs),
+    /// Create, list and revoke access tokens for partners
     #[command(subcommand)]
-    Token(commands::token::Token),
-    /// Explain a rule by its code or name
-    Explain(commands::explain::Args),
-    /// List the rules
-    Rules(commands::rules::Args),
-    /// Read pages of HTML or Markdown into typed blocks
-    Extract(commands::extract::Args),
-    /// Look around a site: what it offers to machines, and where it says so
-    Discover(commands::discover::Args),
-    /// Keep a replica of sites: exactly what they offer, verified, with deletions
-    Sync(commands::sync::Args),
+    Token(commands::token::TokenCommand),
+    /// Explain a rule, with a wrong and a right example
+    Explain(commands::explain::ExplainArgs),
+    /// List all rules
+    Rules(commands::rules::RulesArgs),
+    /// Extract the content of HTML or Markdown pages
+    Extract(commands::extract::ExtractArgs),
+    /// Show what a site offers to machines
+    Discover(commands::discover::DiscoverArgs),
+    /// Create or update a local replica of sites
+    Sync(commands::sync::SyncArgs),
     /// Show the status of a replica
-    Status(commands::status::Args),
+    Status(commands::status::StatusArgs),
     /// Print one page of a replica
-    Get(commands::get::Args),
+    Get(commands::get::GetArgs),
     /// List the pages of a replica
-    List(commands::list::Args),
+    List(commands::list::ListArgs),
     /// Show changes since a cursor
-    Changes(commands::changes::Args),
-    /// Find pages of a replica by their words
-    Search(commands::search::Args),
-    /// Write the pages of a replica as JSON Lines, CSV, Markdown or a collection
-    Export(commands::export::Args),
-    /// Erase a site from a replica: content, history and index
-    Forget(commands::forget::Args),
-    /// Show the entities of the sites of a replica
-    Entities(commands::entities::Args),
-    /// Say what a site says about the use of its pages
+    Changes(commands::changes::ChangesArgs),
+    /// Search the pages of a replica
+    Search(commands::search::SearchArgs),
+    /// Export a replica as JSON Lines, CSV, Markdown or a collection
+    Export(commands::export::ExportArgs),
+    /// Erase a site from a replica
+    Forget(commands::forget::ForgetArgs),
+    /// Show the entities of a replica
+    Entities(commands::entities::EntitiesArgs),
+    /// Show what a site allows others to do with its pages
     #[command(subcommand)]
-    Policy(commands::policy::Policy),
-    /// Ask a robots.txt whether a crawler may fetch addresses
-    Robots(commands::robots::Args),
-    /// Say which AI agents read what of a site, by its access logs
-    Logs(commands::logs::Args),
-    /// Show the snapshot of an annotated page, compare ARC sitemaps
+    Policy(commands::policy::PolicyCommand),
+    /// Test URLs against a robots.txt
+    Robots(commands::robots::RobotsArgs),
+    /// Report what AI agents read, from access logs
+    Logs(commands::logs::LogsArgs),
+    /// Show ARC snapshots and compare ARC sitemaps
     #[command(subcommand)]
-    Arc(commands::arc::Arc),
-    /// Say what the entities of a site are, and see whether that survives
+    Arc(commands::arc::ArcCommand),
+    /// Describe the entities of a site and test how they are understood
     #[command(subcommand)]
-    Spxi(commands::spxi::Spxi),
-    /// Make, read, compare and merge SCP collections
+    Spxi(commands::spxi::SpxiCommand),
+    /// Create, inspect, compare and merge SCP collections
     #[command(subcommand)]
-    Scp(commands::Scp),
-    /// Print completions for a shell
+    Scp(commands::ScpCommand),
+    /// Print a completion script for a shell
     Completions(commands::manual::CompletionArgs),
-    /// Print the manual page, or write one page per command into a folder
+    /// Print the manual page or write all manual pages
     Man(commands::manual::ManArgs),
-    /// Print the generated parts of the documentation
+    /// Print a generated part of the documentation
     #[command(hide = true)]
     Docs(commands::manual::DocsArgs),
 }
@@ -105,13 +113,13 @@ fn main() -> ExitCode {
         Err(mut error) => {
             suggestion::remove_dissimilar(&mut error);
             let is_error = error.use_stderr();
-            // A closed pipe is the reader's decision, not a failure.
+            // A closed pipe is not an error.
             drop(error.print());
             return if is_error { Exit::Failure.into() } else { Exit::Clean.into() };
         }
     };
-    let chatter = if cli.quiet { Chatter::Quiet } else { Chatter::Full };
-    let mut out = Output::new(chatter);
+    let verbosity = if cli.quiet { Verbosity::Quiet } else { Verbosity::Full };
+    let mut out = Output::new(verbosity);
     let result = match &cli.command {
         Command::Build(args) => commands::build::run(args, &mut out),
         Command::Check(args) => commands::check::run(args, &mut out),

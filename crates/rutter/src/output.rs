@@ -1,4 +1,7 @@
-//! The only door to the terminal: stdout is data, stderr is talk.
+//! Writes to the terminal: data to stdout, messages to stderr.
+//!
+//! All output of the program goes through this module. It escapes control characters in foreign
+//! text, draws progress, prints errors with their causes, and chooses the hint that follows one.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -8,62 +11,62 @@ use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use rutter_build::BuildError;
 use rutter_scp::{MergeError, ReadError};
-use rutter_store::{OpenError, QueryError, Storage};
+use rutter_store::{OpenError, QueryError, StorageError};
 
-use crate::config::Fault;
+use crate::config::SettingsError;
 
-/// Where everything goes that people and pipes get to see.
+/// The output streams of the program.
 pub(crate) struct Output {
     data: BufWriter<AutoStream<io::Stdout>>,
-    /// The same stream for lines whose every byte counts.
+    /// Stdout without colour handling, for lines that must be written byte for byte.
     exact: BufWriter<io::Stdout>,
     is_terminal: bool,
-    chatter: Chatter,
-    /// Takes the summary of a quiet run.
+    verbosity: Verbosity,
+    /// Discards the summary of a quiet run.
     nothing: io::Sink,
 }
 
 /// Whether progress and summaries are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Chatter {
+pub(crate) enum Verbosity {
     Full,
     /// Only findings, warnings, errors and data.
     Quiet,
 }
 
 impl Output {
-    pub(crate) fn new(chatter: Chatter) -> Self {
+    pub(crate) fn new(verbosity: Verbosity) -> Self {
         Self {
             data: BufWriter::with_capacity(64 << 10, anstream::stdout()),
             exact: BufWriter::with_capacity(64 << 10, io::stdout()),
             is_terminal: io::stdout().is_terminal(),
-            chatter,
+            verbosity,
             nothing: io::sink(),
         }
     }
 
-    /// Whether progress and summaries are printed.
-    pub(crate) fn chatter(&self) -> Chatter {
-        self.chatter
+    /// Returns whether progress and summaries are printed.
+    pub(crate) fn verbosity(&self) -> Verbosity {
+        self.verbosity
     }
 
-    /// The stream for a summary in prose; a quiet run discards it.
+    /// Returns the stream for a text summary. A quiet run discards it.
     pub(crate) fn summary(&mut self) -> &mut dyn Write {
-        match self.chatter {
-            Chatter::Full => self.data(),
-            Chatter::Quiet => &mut self.nothing,
+        match self.verbosity {
+            Verbosity::Full => self.data(),
+            Verbosity::Quiet => &mut self.nothing,
         }
     }
 
-    /// The stream for data. Colours are stripped where they are not wanted.
+    /// Returns the stream for data. Colours are removed if stdout is not a terminal.
     pub(crate) fn data(&mut self) -> &mut dyn Write {
-        // The two buffers are of one stream; what was written first comes first.
+        // Both buffers write to stdout: flush the other one first to keep the order.
         drop(self.exact.flush());
         &mut self.data
     }
 
-    /// Writes JSON and a line end, byte for byte. On a terminal, characters
-    /// that could steer it are written as escapes, which mean the same.
+    /// Writes JSON and a line break, byte for byte. On a terminal, control characters are written
+    /// as the equivalent JSON escapes.
     pub(crate) fn exact(&mut self, json: &str) -> anyhow::Result<()> {
         self.data.flush()?;
         if self.is_terminal {
@@ -74,9 +77,9 @@ impl Output {
         Ok(())
     }
 
-    /// Writes foreign text. Piped it is exact, because it is data; on a
-    /// terminal, characters that steer it or turn the direction of writing are
-    /// shown as escapes such as `\u{202e}`.
+    /// Writes foreign text. If stdout is not a terminal, the text is written unchanged. On a
+    /// terminal, control characters and bidirectional controls are shown as escapes such as
+    /// `\u{202e}`.
     pub(crate) fn text(&mut self, text: &str) -> anyhow::Result<()> {
         self.data.flush()?;
         if self.is_terminal {
@@ -87,21 +90,21 @@ impl Output {
         Ok(())
     }
 
-    /// Prints progress or a summary to stderr; a quiet run discards it.
+    /// Prints progress or a summary to stderr. A quiet run discards it.
     pub(crate) fn say(&mut self, text: impl std::fmt::Display) {
-        if self.chatter == Chatter::Full {
+        if self.verbosity == Verbosity::Full {
             self.warn(text);
         }
     }
 
     /// Prints a finding, a warning or a hint to stderr, also in a quiet run.
     pub(crate) fn warn(&mut self, text: impl std::fmt::Display) {
-        // Data first, so that the two streams read in the right order.
+        // Flush stdout first, so that both streams appear in order.
         drop(self.flush());
         drop(writeln!(anstream::stderr(), "{text}"));
     }
 
-    /// Says what went wrong: one line, causes after colons, at most one hint.
+    /// Prints an error on one line, with its causes after colons, and at most one hint.
     pub(crate) fn error(&mut self, error: &anyhow::Error) {
         let style = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
         let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
@@ -117,7 +120,7 @@ impl Output {
     }
 }
 
-/// Shows how far several things are, one line each, where somebody watches.
+/// Progress of several named tasks, one line each.
 #[derive(Debug)]
 pub(crate) struct Progress {
     lines: indicatif::MultiProgress,
@@ -125,17 +128,17 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Draws on stderr if that is a terminal and the run is not quiet.
-    pub(crate) fn new(chatter: Chatter) -> Self {
-        let target = match chatter {
-            Chatter::Full => indicatif::ProgressDrawTarget::stderr(),
-            Chatter::Quiet => indicatif::ProgressDrawTarget::hidden(),
+    /// Creates a display that draws on stderr if that is a terminal and the run is not quiet.
+    pub(crate) fn new(verbosity: Verbosity) -> Self {
+        let target = match verbosity {
+            Verbosity::Full => indicatif::ProgressDrawTarget::stderr(),
+            Verbosity::Quiet => indicatif::ProgressDrawTarget::hidden(),
         };
         let lines = indicatif::MultiProgress::with_draw_target(target);
         Self { lines, by_name: Mutex::default() }
     }
 
-    /// Says how far one of them is.
+    /// Sets the text of a task.
     pub(crate) fn show(&self, name: &str, text: String) {
         let mut by_name = self.by_name.lock().unwrap_or_else(PoisonError::into_inner);
         let line = by_name.entry(name.to_owned()).or_insert_with(|| {
@@ -150,12 +153,12 @@ impl Progress {
         line.tick();
     }
 
-    /// Prints a line at once, above what is drawn.
+    /// Prints a line above the progress lines.
     pub(crate) fn note(&self, text: &str) {
-        self.lines.suspend(|| say_aside(text));
+        self.lines.suspend(|| print_line(text));
     }
 
-    /// Takes one of them off.
+    /// Removes a task from the display.
     pub(crate) fn done(&self, name: &str) {
         let mut by_name = self.by_name.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(line) = by_name.remove(name) {
@@ -165,18 +168,18 @@ impl Progress {
     }
 }
 
-/// The stream for lines that many threads write, such as an access log.
+/// Returns stdout as a stream that other threads can write to, such as an access log.
 pub(crate) fn stdout() -> Box<dyn Write + Send> {
     Box::new(io::stdout())
 }
 
-/// Says something from another thread.
-pub(crate) fn say_aside(text: &str) {
+/// Prints a line to stderr from any thread.
+pub(crate) fn print_line(text: &str) {
     drop(writeln!(anstream::stderr(), "{text}"));
 }
 
-/// JSON without characters that could steer a terminal. Outside of strings
-/// JSON has none of them but white space, which is left alone.
+/// Escapes the control characters in JSON. Outside strings, JSON has no control characters except
+/// white space, which is kept.
 fn escaped(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
@@ -184,15 +187,15 @@ fn escaped(json: &str) -> String {
         if is_space || !rutter_finding::visible(c.encode_utf8(&mut [0; 4])).is_empty() {
             out.push(c);
         } else {
-            // All of them are in the first plane.
+            // All control characters have at most four hex digits.
             out.extend(["\\u", &format!("{:04x}", u32::from(c))]);
         }
     }
     out
 }
 
-/// Foreign text as a terminal may show it: lines and tabs stay, all other
-/// characters that steer or hide are escaped.
+/// Escapes control characters and invisible characters in foreign text, except line breaks and
+/// tabs.
 fn terminal_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -205,13 +208,14 @@ fn terminal_text(text: &str) -> String {
     out
 }
 
-/// What to do about an error.
+/// Returns the next step for an error, if there is one.
 fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     if let Some(ReadError::Refused(refusal)) = cause.downcast_ref() {
         let is_first = refusal.place.line == Some(1);
         if *refusal.rule == rutter_page::rules::PAGE_FIELD_MISSING && is_first {
             return Some(
-                "pages are wanted; `inspect --content --format jsonl` gives those of a collection"
+                "expected JSON Lines of pages; `rutter scp inspect --content --format jsonl` \
+                 prints the pages of a collection"
                     .into(),
             );
         }
@@ -221,118 +225,123 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
         return Some(refusal.rule.fix.to_owned());
     }
     if let Some(OpenError::Missing) = cause.downcast_ref() {
-        return Some("`rutter sync SITE` makes one; --store FILE names another".to_owned());
+        return Some(
+            "run `rutter sync SITE` to create it, or choose a file with --store".to_owned(),
+        );
     }
     if let Some(OpenError::NotAReplica) = cause.downcast_ref() {
-        let hint = "--store FILE names another; if it was one, put a copy in its place, \
-                    or move it away and sync anew";
+        let hint = "choose another file with --store; if the replica was damaged, restore a \
+                    backup, or move the file away and sync again";
         return Some(hint.to_owned());
     }
     if let Some(OpenError::Newer { .. }) = cause.downcast_ref() {
-        return Some("use that version, or name another replica with --store".to_owned());
+        return Some("use that version, or choose another replica with --store".to_owned());
     }
-    if let Some(Storage::Damaged(_)) = crate::exit::storage_of(cause) {
-        let hint = "put a copy in its place, or move the file away and sync anew";
+    if let Some(StorageError::Damaged(_)) = crate::exit::storage_of(cause) {
+        let hint = "restore a backup, or move the file away and sync again";
         return Some(hint.to_owned());
     }
     if let Some(QueryError::CursorAhead { .. }) = cause.downcast_ref() {
-        let hint = "an older copy of the replica was put back: drop your copy and begin anew with \
-                    `rutter changes --now`, then all pages";
+        let hint = "the replica was restored from an older backup: discard your copy, run \
+                    `rutter changes --now`, and read all pages again";
         return Some(hint.to_owned());
     }
     if let Some(QueryError::ForeignCursor | QueryError::ExpiredCursor) = cause.downcast_ref() {
-        let hint = "begin anew: `rutter changes --now`, then all pages, then go on from there";
+        let hint = "start again: run `rutter changes --now`, read all pages, then continue from \
+                    that cursor";
         return Some(hint.to_owned());
     }
-    if let Some(rutter_fetch::Cause::Refused(refused)) = cause.downcast_ref() {
+    if let Some(rutter_fetch::FailureCause::Refused(refused)) = cause.downcast_ref() {
         return refused_hint(refused).map(str::to_owned);
     }
-    if let Some(fault) = cause.downcast_ref::<Fault>() {
+    if let Some(fault) = cause.downcast_ref::<SettingsError>() {
         return fault.hint.clone();
     }
     if let Some(rutter_check::SurviveError::Io(_)) = cause.downcast_ref() {
-        return Some("`rutter build` writes it; name the folder that is published".to_owned());
+        return Some("run `rutter build` to create it, and name the published folder".to_owned());
     }
     if let Some(error) = cause.downcast_ref() {
         return build_hint(error).map(str::to_owned);
     }
-    if let Some(rutter_sync::VisitError::Lease(rutter_store::LeaseError::Held { .. })) =
+    if let Some(rutter_sync::SyncError::Lease(rutter_store::LeaseError::Held { .. })) =
         cause.downcast_ref()
     {
-        return Some("wait until it has ended, or name another replica with --store".to_owned());
+        return Some(
+            "wait until it has finished, or choose another replica with --store".to_owned(),
+        );
     }
-    if let Some(rutter_sync::VisitError::Scope { .. }) = cause.downcast_ref() {
-        let hint = "--allow-mass-delete applies the scope; nothing was changed";
+    if let Some(rutter_sync::SyncError::Scope { .. }) = cause.downcast_ref() {
+        let hint = "nothing was changed; apply the scope with --allow-mass-delete";
         return Some(hint.to_owned());
     }
     let hint = match cause.downcast_ref()? {
-        MergeError::MassDeletion { .. } => "--allow-mass-delete lets them go, if that is meant",
-        MergeError::Empty => "--allow-empty writes the collection all the same, if that is meant",
-        MergeError::Stuck(_) => {
-            "give the pages a later `modified`, publish the snapshot, or use --plain"
+        MergeError::MassDeletion { .. } => "if this is intended, use --allow-mass-delete",
+        MergeError::Empty => "if this is intended, use --allow-empty",
+        MergeError::StaleModified(_) => {
+            "set a later `modified` on these pages, publish the snapshot, or use --plain"
         }
         _ => return None,
     };
     Some(hint.to_owned())
 }
 
-/// What allows what a policy forbids, where something does.
-fn refused_hint(refused: &rutter_fetch::Refused) -> Option<&'static str> {
-    use rutter_fetch::Refused;
+/// Returns how to allow a request that was refused, if that is possible.
+fn refused_hint(refused: &rutter_fetch::RequestRefusal) -> Option<&'static str> {
+    use rutter_fetch::RequestRefusal;
     match refused {
-        Refused::PlainHttp => Some("name the site with https://, or allow it with --allow-http"),
-        Refused::Address { forbidden, .. } if forbidden.address.is_loopback() => {
-            Some("--allow-loopback allows this machine, for tests")
+        RequestRefusal::PlainHttp => Some("use https://, or allow plain HTTP with --allow-http"),
+        RequestRefusal::Address { forbidden, .. } if forbidden.address.is_loopback() => {
+            Some("for tests on this machine, use --allow-loopback")
         }
-        Refused::Address { .. } => Some("only public addresses are visited"),
-        Refused::Port(_) => Some("name the site with another port, or without one"),
-        Refused::NoHost => Some("name the site by its host, as in https://example.org"),
-        Refused::Unseen(_) => Some("--trust-proxy lets the proxy resolve names"),
+        RequestRefusal::Address { .. } => Some("only public IP addresses are allowed"),
+        RequestRefusal::Port(_) => Some("use another port, or no port"),
+        RequestRefusal::NoHost => Some("write the URL with its host, such as https://example.org"),
+        RequestRefusal::Unseen(_) => Some("let the proxy resolve names with --trust-proxy"),
         _ => None,
     }
 }
 
-/// What to do about a build that could not be done.
+/// Returns the next step after a failed build.
 fn build_hint(error: &BuildError) -> Option<&'static str> {
     Some(match error {
-        BuildError::Busy(_) => "wait until it has ended",
-        BuildError::NoPages(_) => "build the site first, or say with --source what lies there",
-        BuildError::Unused(_) => "correct the path in `restricted`, or remove it",
-        BuildError::Newer(_) => "use that version, or name another folder with --state",
-        BuildError::State(..) => {
-            "take the folder away and give --previous DIR, a folder with the published files"
+        BuildError::Busy(_) => "wait until it has finished",
+        BuildError::NoPages(_) => "build the site first, or set the file type with --source",
+        BuildError::UnusedRestriction(_) => "correct the path in `restricted`, or remove it",
+        BuildError::NewerFormat(_) => "use that version, or choose another folder with --state",
+        BuildError::DamagedState(..) => {
+            "move the state folder away and rebuild it from the published files with --previous"
         }
-        BuildError::OtherSite(..) => "name another folder with --state, one for each site",
-        BuildError::Private(_) => {
-            "take them out, or list them in the file that `acknowledged` names"
+        BuildError::OtherSite(..) => "choose another folder with --state; each site needs its own",
+        BuildError::PrivateData(_) => {
+            "remove them, or list them in the file that the setting `acknowledged` names"
         }
-        BuildError::Oversize(_) => "split them, or give --oversize merge",
-        BuildError::Ahead { .. } => {
-            "set the clock or SOURCE_DATE_EPOCH right; --redate sets later times to now, once"
+        BuildError::Oversize(_) => "split them, or use --oversize merge",
+        BuildError::FutureState { .. } => {
+            "correct the clock or SOURCE_DATE_EPOCH; --redate sets later times to now, once"
         }
-        BuildError::MassDeletion { .. } => "--allow-mass-delete removes them, if that is meant",
+        BuildError::MassDeletion { .. } => "if this is intended, use --allow-mass-delete",
         BuildError::MassExclusion { reason, .. } => exclusion_hint(reason),
-        BuildError::Unreadable(..) => "make the file readable, or take it out with --exclude",
+        BuildError::Unreadable(..) => "make the file readable, or leave it out with --exclude",
         BuildError::Unrecognised { .. } => {
             "restore the state, or name the files that Rutter wrote: `replace = [\"FILE\"]`"
         }
-        BuildError::Previous(..) => "give --previous a folder with all published files",
+        BuildError::UnusablePrevious(..) => "give --previous a folder with all published files",
         _ => return None,
     })
 }
 
-/// What publishes pages that are left out for a reason.
+/// Returns how to publish pages that are excluded for `reason`.
 fn exclusion_hint(reason: &str) -> &'static str {
     match reason {
-        "noindex" => "take `noindex` out of the pages, or leave them out with --allow-mass-delete",
-        "not for AI" => "take `noai` out of the pages, or leave them out with --allow-mass-delete",
+        "noindex" => "remove `noindex` from the pages, or exclude them with --allow-mass-delete",
+        "not for AI" => "remove `noai` from the pages, or exclude them with --allow-mass-delete",
         "disallowed by robots.txt" => {
-            "change robots.txt of the site, or leave them out with --allow-mass-delete"
+            "change the site's robots.txt, or exclude the pages with --allow-mass-delete"
         }
         "marked sensitive" | "asks for a password" => {
-            "`approved` in [arc] publishes them; --allow-mass-delete leaves them out"
+            "publish them with `approved` in [arc], or exclude them with --allow-mass-delete"
         }
-        _ => "see what these pages have in common; --allow-mass-delete leaves them out",
+        _ => "check what these pages have in common, or exclude them with --allow-mass-delete",
     }
 }
 
@@ -341,7 +350,7 @@ mod tests {
     use super::{escaped, terminal_text};
 
     #[test]
-    fn text_on_a_terminal_has_no_bidi_or_control_characters() {
+    fn escapes_bidi_and_control_characters_on_a_terminal() {
         let text = "# pay\u{202e}lla\n\tx\u{2066}y\u{200b}z \u{1b}[31m\u{9b}r\u{e9}sum\u{e9}\r\n";
         let shown = terminal_text(text);
         assert_eq!(
@@ -352,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_json_on_a_terminal_means_the_same_and_steers_nothing() {
+    fn escaped_json_has_the_same_value_and_no_control_characters() {
         let json = "{\t\"a\": \"x\u{7f}y\u{9b}31m\u{202e}\u{e9}\"}";
         let shown = escaped(json);
         assert_eq!(shown, "{\t\"a\": \"x\\u007fy\\u009b31m\\u202e\u{e9}\"}");

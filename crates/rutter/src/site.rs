@@ -1,4 +1,4 @@
-//! What a folder tells about itself: its generator, its address, what it holds.
+//! Detects properties of a site folder: the type of its files, its base URL and its generator.
 
 mod address;
 pub(crate) mod generator;
@@ -10,26 +10,26 @@ use std::fs::{self, File, Metadata};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use rutter_build::{Base, Source};
+use rutter_build::{BaseUrl, SourceKind};
 use rutter_extract::{Facts, Options};
 use rutter_page::{PageUrl, Timestamp};
 
 pub(crate) use address::base_url;
 
-/// How much of a home page or sitemap is looked at.
-const LOOKED_AT: u64 = 1 << 20;
+/// Maximum number of bytes of a home page or sitemap to read.
+const MAX_BYTES_READ: u64 = 1 << 20;
 
-/// Stands for the address that is not known yet. Nobody publishes there, so a
-/// relative link is told from an absolute one afterwards.
-const NOWHERE: &str = "http://localhost/";
+/// Placeholder for a base URL that is not known yet. No site is published there, so relative links
+/// can be distinguished from absolute ones.
+const PLACEHOLDER_URL: &str = "http://localhost/";
 
-/// What lies at a path, by its name and what is in it.
-pub(crate) fn source(site: &Path) -> Source {
+/// Detects the type of a site by its file extension or by the files in the folder.
+pub(crate) fn source(site: &Path) -> SourceKind {
     if !site.is_dir() {
         return match ending(site).as_str() {
-            "jsonl" | "ndjson" => Source::Lines,
-            "md" | "markdown" => Source::Markdown,
-            _ => Source::Html,
+            "jsonl" | "ndjson" => SourceKind::Lines,
+            "md" | "markdown" => SourceKind::Markdown,
+            _ => SourceKind::Html,
         };
     }
     let mut has_markdown = false;
@@ -41,38 +41,38 @@ pub(crate) fn source(site: &Path) -> Source {
             let name = name.to_string_lossy();
             let Ok(kind) = entry.file_type() else { continue };
             if kind.is_dir() {
-                // Hidden folders and other people's packages are not the site.
+                // Skip hidden folders and installed packages.
                 if !name.starts_with('.') && name != "node_modules" {
                     folders.push(entry.path());
                 }
                 continue;
             }
             match ending(&entry.path()).as_str() {
-                "html" | "htm" | "xhtml" => return Source::Html,
+                "html" | "htm" | "xhtml" => return SourceKind::Html,
                 "md" | "markdown" => has_markdown = true,
                 _ => {}
             }
         }
     }
-    if has_markdown { Source::Markdown } else { Source::Html }
+    if has_markdown { SourceKind::Markdown } else { SourceKind::Html }
 }
 
 fn ending(path: &Path) -> String {
     path.extension().map(|it| it.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
 }
 
-/// The page a visitor of the site sees first.
-pub(crate) struct Home {
+/// The home page of a site.
+pub(crate) struct HomePage {
     pub(crate) text: String,
     pub(crate) facts: Facts,
 }
 
-impl Home {
+impl HomePage {
     pub(crate) fn read(site: &Path) -> Option<Self> {
         let bytes = ["index.html", "index.htm", "index.xhtml"]
             .into_iter()
             .find_map(|name| start_of(&site.join(name)))?;
-        let url = PageUrl::parse(NOWHERE).ok()?;
+        let url = PageUrl::parse(PLACEHOLDER_URL).ok()?;
         let options = Options::new(url, Timestamp::from_unix_seconds(0)?);
         let facts = rutter_extract::html(&bytes, &options).facts;
         Some(Self { text: String::from_utf8_lossy(&bytes).into_owned(), facts })
@@ -81,14 +81,14 @@ impl Home {
 
 fn start_of(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
-    // A pipe would be waited for.
+    // Opening a pipe would block.
     path.metadata().ok().filter(Metadata::is_file)?;
-    File::open(path).ok()?.take(LOOKED_AT).read_to_end(&mut bytes).ok()?;
+    File::open(path).ok()?.take(MAX_BYTES_READ).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
 
-/// GitHub Pages and others keep the host's name in a file.
-fn of_cname(site: &Path) -> Option<Base> {
+/// Reads the host name from CNAME, a file of GitHub Pages and similar hosts.
+fn of_cname(site: &Path) -> Option<BaseUrl> {
     let bytes = start_of(&site.join("CNAME"))?;
     let text = String::from_utf8(bytes).ok()?;
     let host = text.lines().map(str::trim).find(|line| !line.is_empty())?;
@@ -96,9 +96,9 @@ fn of_cname(site: &Path) -> Option<Base> {
     public(&format!("https://{host}/")).filter(|_| is_host)
 }
 
-fn of_home(site: &Path, facts: &Facts) -> Option<Base> {
+fn of_home(site: &Path, facts: &Facts) -> Option<BaseUrl> {
     let canonical = facts.canonical.as_deref()?;
-    // A home page that only sends on names the page it sends to.
+    // The canonical link of a home page that redirects names the target page.
     if facts.refresh.is_some() {
         return below(site, canonical);
     }
@@ -106,7 +106,7 @@ fn of_home(site: &Path, facts: &Facts) -> Option<Base> {
     public(folder.map_or(canonical, |(folder, _)| folder))
 }
 
-fn of_sitemap(site: &Path) -> Option<Base> {
+fn of_sitemap(site: &Path) -> Option<BaseUrl> {
     let bytes = start_of(&site.join("sitemap.xml"))?;
     let text = String::from_utf8_lossy(&bytes);
     let (_, rest) = text.split_once("<loc>")?;
@@ -116,9 +116,9 @@ fn of_sitemap(site: &Path) -> Option<Base> {
     below(site, &loc.trim().replace("&amp;", "&"))
 }
 
-/// The address of a folder, by the address of something in it: the shortest
-/// one from which the rest of the path leads to a file.
-fn below(site: &Path, url: &str) -> Option<Base> {
+/// Returns the URL of a folder for the URL of one of its files: the shortest prefix after which the
+/// rest of the path names an existing file.
+fn below(site: &Path, url: &str) -> Option<BaseUrl> {
     let bare = url.split(['?', '#']).next()?;
     let root = public(bare)?.origin().to_owned();
     let path = bare.get(root.len()..).unwrap_or_default().trim_start_matches('/');
@@ -142,13 +142,13 @@ fn leads_to_file(site: &Path, path: &str) -> bool {
     file(path.to_owned()) || file(format!("{path}.html")) || file(format!("{path}/index.html"))
 }
 
-/// The base URL, if it can be that of a published site: neither a local server
-/// nor a placeholder of a generator (`https://example.com`,
-/// `https://your-site.example.com`). Other hosts below `example.com` count.
-pub(crate) fn public(url: &str) -> Option<Base> {
-    let base = Base::parse(url).ok()?;
+/// Parses a base URL. Returns `None` for local servers and for placeholders of generators
+/// (`https://example.com`, `https://your-site.example.com`). Other hosts below `example.com` are
+/// accepted.
+pub(crate) fn public(url: &str) -> Option<BaseUrl> {
+    let base = BaseUrl::parse(url).ok()?;
     let host = base.origin().split_once("://").map(|(_, host)| host)?;
-    // Brackets begin an address of version 6, where colons are no port.
+    // An IPv6 address is in brackets; its colons do not separate a port.
     let host = if host.starts_with('[') { host } else { host.split(':').next()? };
     let is_local = host == "localhost" || host.starts_with("127.") || host == "0.0.0.0";
     let is_local = is_local || host.starts_with('[') || host.ends_with(".localhost");
@@ -161,11 +161,11 @@ pub(crate) fn public(url: &str) -> Option<Base> {
     (!is_local && !is_template).then_some(base)
 }
 
-/// Files by which a folder is known to be a site.
+/// Files that identify a folder as a site.
 const ENTRY_FILES: [&str; 5] =
     ["index.html", "sitemap.xml", "spxi-index.jsonld", "arc-sitemap.json", "llms.txt"];
 
-/// Folders that generators write to.
+/// Output folders of common site generators.
 pub(crate) const OUTPUT_FOLDERS: [&str; 9] =
     ["public", "dist", "build", "_site", "site", "out", "book", "_build/html", "html"];
 
@@ -174,7 +174,7 @@ pub(crate) fn has_entry_file(folder: &Path) -> bool {
     ENTRY_FILES.iter().any(|name| folder.join(name).is_file())
 }
 
-/// The first of these folders that holds a site, below a folder.
+/// Returns the first of these subfolders that contains a home page.
 pub(crate) fn built(folder: &Path, names: &[&str]) -> Option<PathBuf> {
     let built = names.iter().map(PathBuf::from);
     built.into_iter().find(|name| folder.join(name).join("index.html").is_file())

@@ -1,25 +1,25 @@
-//! Hints about misspelt arguments: removes suggestions that are not similar.
+//! Removes suggestions for misspelt arguments that are not similar to them.
 //!
-//! The argument parser compares words by their shared letters, and so suggests
-//! `--spxi-agents` for `--silent`. A suggestion is kept if few letters differ
-//! or if one word contains the other.
+//! The argument parser compares words by their common letters and suggests `--spxi-agents` for
+//! `--silent`. This module keeps a suggestion if few letters differ or if one word contains the
+//! other.
 
 use clap::Error;
 use clap::error::{ContextKind, ContextValue};
 
-use crate::config::suggest::nearest;
+use crate::config::similarity::nearest;
 
-/// What was typed, and what the parser suggests for it.
+/// Kinds of invalid input, with the kind of suggestion that the parser makes for each.
 const PAIRS: [(ContextKind, ContextKind); 3] = [
     (ContextKind::InvalidArg, ContextKind::SuggestedArg),
     (ContextKind::InvalidValue, ContextKind::SuggestedValue),
     (ContextKind::InvalidSubcommand, ContextKind::SuggestedSubcommand),
 ];
 
-/// Fewest letters of a word that is searched for inside another.
+/// Minimum length of a word that is searched for inside another word.
 const FEWEST_LETTERS: usize = 3;
 
-/// Removes suggestions that are not similar to what was typed.
+/// Removes suggestions that are not similar to the typed word.
 pub(crate) fn remove_dissimilar(error: &mut Error) {
     for (typed, suggested) in PAIRS {
         let Some(ContextValue::String(typed)) = error.get(typed) else { continue };
@@ -61,7 +61,7 @@ mod tests {
     use super::is_similar;
 
     #[test]
-    fn tells_similar_words_from_words_with_the_same_letters() {
+    fn distinguishes_similar_words_from_words_with_common_letters() {
         for (typed, name, wanted) in [
             ("--injcet", "--inject", true),
             ("--base", "--base-url", true),

@@ -1,64 +1,64 @@
-//! Walks annotated elements in document order, with a stack of open parts, and
-//! puts the normal form together (vocabulary 1.3).
+//! Builds the normal form of a snapshot: visits annotated elements in document order with a stack
+//! of open parts.
 
 use std::ops::Range;
 
 use rutter_finding::{Finding, FindingSink, Place, Rule, quoted};
 
 use super::names::{
-    FLAGS, NAMES, Role, collapse, last_segment, level_name, sensitive_words, text_key,
+    AttributeRole, FLAGS, NAMES, collapse, last_segment, level_name, sensitive_words, text_key,
 };
-use super::{Document, Element};
+use super::{AnnotatedElement, AnnotatedPage};
 use crate::rules;
-use rutter_page::Tree;
+use rutter_page::JsonTree;
 
-/// Most elements that are looked at, and bytes of text that are exported.
-const MOST_ELEMENTS: usize = 20_000;
-const MOST_TEXT: usize = 1 << 20;
-/// Parts inside parts that are still easy to follow.
-const DEEPEST: usize = 3;
-/// Parts inside parts that the snapshot shows.
-const MOST_PARTS: usize = 20;
+/// Maximum number of elements that are visited.
+const MAX_ELEMENTS: usize = 20_000;
+const MAX_TEXT: usize = 1 << 20;
+/// Nesting depth beyond which a finding is reported.
+const MAX_DEPTH: usize = 3;
+/// Maximum nesting depth of parts in a snapshot.
+const MAX_PART_DEPTH: usize = 20;
 
 const ROOT: usize = 0;
 
-/// A part of the page that is being filled; the first is the page itself.
+/// A part of the page under construction; the first one is the page itself.
 #[derive(Default)]
-struct Part {
+struct SnapshotPart {
     name: String,
-    /// 0 for the page, then section, group, subgroup, block.
+    /// 0 for the page, then 1 section, 2 group, 3 subgroup, 4 block.
     level: u8,
-    /// In how many others it lies, and in which.
+    /// Number of parts around it, and the index of the innermost one.
     depth: usize,
     up: usize,
-    members: Vec<(String, Tree)>,
-    fields: Vec<Tree>,
-    actions: Vec<Tree>,
-    media: Vec<Tree>,
-    links: Vec<Tree>,
-    marks: Vec<Tree>,
-    withheld: Vec<Tree>,
-    /// Parts inside, by level.
+    members: Vec<(String, JsonTree)>,
+    fields: Vec<JsonTree>,
+    actions: Vec<JsonTree>,
+    media: Vec<JsonTree>,
+    links: Vec<JsonTree>,
+    marks: Vec<JsonTree>,
+    withheld: Vec<JsonTree>,
+    /// Parts inside this one, by level.
     parts: Vec<usize>,
 }
 
-/// An element whose end is waited for.
-struct Open {
+/// An element whose end was not reached yet.
+struct OpenElement {
     depth: usize,
-    /// The part it opened.
+    /// Index of the part that it opened.
     part: Option<usize>,
-    /// Whether its context, or one around it, asks for care.
+    /// Whether its context, or one around it, is sensitive.
     is_sensitive: bool,
-    /// Whether there is any context at all.
+    /// Whether it or an element around it has a context.
     has_context: bool,
 }
 
-struct Builder<'b, 'p> {
-    document: &'b Document<'p>,
-    elements: &'b [Element<'p>],
-    parts: Vec<Part>,
-    open: Vec<Open>,
-    /// Everything deeper than this is out of sight.
+struct SnapshotBuilder<'b, 'p> {
+    document: &'b AnnotatedPage<'p>,
+    elements: &'b [AnnotatedElement<'p>],
+    parts: Vec<SnapshotPart>,
+    open: Vec<OpenElement>,
+    /// Elements deeper than this are hidden.
     hidden_at: Option<usize>,
     page: Option<String>,
     contexts: Vec<&'static str>,
@@ -66,16 +66,16 @@ struct Builder<'b, 'p> {
     labels: Vec<(String, String)>,
     refs: Vec<(String, usize)>,
     summary: Option<String>,
-    /// What may not be told, where it is not part of something larger.
+    /// Text ranges that must not be exported as part of a larger text.
     private: Vec<Range<usize>>,
     text_left: usize,
     is_truncated: bool,
     sink: &'b mut dyn FindingSink,
 }
 
-/// The attributes of one element, sorted by what they do.
+/// The annotations of one element by their effect.
 #[derive(Default)]
-struct Annotations<'p> {
+struct ElementAnnotations<'p> {
     page: Option<&'p str>,
     parts: Vec<(u8, &'p str)>,
     texts: Vec<(&'static str, &'p str)>,
@@ -85,25 +85,29 @@ struct Annotations<'p> {
     meta: Vec<(&'static str, &'p str)>,
 }
 
-impl<'p> Annotations<'p> {
+impl<'p> ElementAnnotations<'p> {
     fn meta(&self, name: &str) -> Option<&'p str> {
         self.meta.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
     }
 }
 
-pub(super) fn build(document: &Document<'_>, sink: &mut dyn FindingSink) -> Option<(Tree, bool)> {
+pub(super) fn build(
+    document: &AnnotatedPage<'_>,
+    sink: &mut dyn FindingSink,
+) -> Option<(JsonTree, bool)> {
     let is_flag =
         |name: &str| name.strip_prefix("data-ai-").is_none_or(|name| FLAGS.contains(&name));
-    let is_bare = |element: &Element<'_>| element.attributes.iter().all(|(name, _)| is_flag(name));
+    let is_bare =
+        |element: &AnnotatedElement<'_>| element.attributes.iter().all(|(name, _)| is_flag(name));
     if document.elements.iter().all(is_bare) {
         return None;
     }
-    let n = document.elements.len().min(MOST_ELEMENTS);
+    let n = document.elements.len().min(MAX_ELEMENTS);
     let elements = document.elements.get(..n)?;
-    let mut builder = Builder {
+    let mut builder = SnapshotBuilder {
         document,
         elements,
-        parts: vec![Part::default()],
+        parts: vec![SnapshotPart::default()],
         open: Vec::new(),
         hidden_at: None,
         page: None,
@@ -113,7 +117,7 @@ pub(super) fn build(document: &Document<'_>, sink: &mut dyn FindingSink) -> Opti
         refs: Vec::new(),
         summary: None,
         private: Vec::new(),
-        text_left: MOST_TEXT,
+        text_left: MAX_TEXT,
         is_truncated: n < document.elements.len(),
         sink,
     };
@@ -124,14 +128,14 @@ pub(super) fn build(document: &Document<'_>, sink: &mut dyn FindingSink) -> Opti
     Some((builder.finish(), needs_auth))
 }
 
-impl<'p> Builder<'_, 'p> {
-    fn report(&mut self, rule: &'static Rule, element: &Element<'_>, detail: &str) {
+impl<'p> SnapshotBuilder<'_, 'p> {
+    fn report(&mut self, rule: &'static Rule, element: &AnnotatedElement<'_>, detail: &str) {
         let gap = if detail.is_empty() { "" } else { ": " };
         let detail = format!("<{}>{gap}{detail}", element.name);
         self.sink.report(Finding::new(rule, Place::WHOLE, detail));
     }
 
-    fn element(&mut self, at: usize, element: &Element<'p>) {
+    fn element(&mut self, at: usize, element: &AnnotatedElement<'p>) {
         while self.open.last().is_some_and(|open| element.depth <= open.depth) {
             self.open.pop();
         }
@@ -190,12 +194,12 @@ impl<'p> Builder<'_, 'p> {
             self.lint_section(element, &found);
         }
         let here = part.or_else(|| self.here()).unwrap_or(ROOT);
-        self.open.push(Open { depth: element.depth, part, is_sensitive, has_context });
+        self.open.push(OpenElement { depth: element.depth, part, is_sensitive, has_context });
         self.contents(at, element, &found, here, outermost.is_some());
     }
 
-    fn annotations(&mut self, element: &Element<'p>) -> Annotations<'p> {
-        let mut found = Annotations::default();
+    fn annotations(&mut self, element: &AnnotatedElement<'p>) -> ElementAnnotations<'p> {
+        let mut found = ElementAnnotations::default();
         for (name, value) in element.attributes {
             let Some(name) = name.strip_prefix("data-ai-") else { continue };
             let value = value.as_str();
@@ -205,45 +209,45 @@ impl<'p> Builder<'_, 'p> {
                     let detail = quoted(&format!("data-ai-{name}"));
                     self.report(&rules::UNKNOWN_ATTRIBUTE, element, &detail);
                 }
-                Some((_, Role::Page)) => found.page = Some(value),
-                Some((_, Role::Part(level))) => found.parts.push((*level, value)),
-                Some((known, Role::Text)) => found.texts.push((known, value)),
-                Some((_, Role::Field)) => found.field = Some(value),
-                Some((_, Role::Label)) => found.label = Some(value),
-                Some((_, Role::Media)) => found.media = Some(value),
-                Some((_, Role::Meta(known))) => found.meta.push((known, value)),
+                Some((_, AttributeRole::Page)) => found.page = Some(value),
+                Some((_, AttributeRole::Part(level))) => found.parts.push((*level, value)),
+                Some((known, AttributeRole::Text)) => found.texts.push((known, value)),
+                Some((_, AttributeRole::Field)) => found.field = Some(value),
+                Some((_, AttributeRole::Label)) => found.label = Some(value),
+                Some((_, AttributeRole::Media)) => found.media = Some(value),
+                Some((_, AttributeRole::Meta(known))) => found.meta.push((known, value)),
             }
         }
         found.parts.sort_by_key(|(level, _)| *level);
         found
     }
 
-    /// The innermost open part.
+    /// Returns the innermost open part.
     fn here(&self) -> Option<usize> {
         self.open.iter().rev().find_map(|open| open.part)
     }
 
-    /// The innermost open part of a level.
+    /// Returns the innermost open part of a level.
     fn open_of(&self, level: u8, just: Option<usize>) -> Option<usize> {
         let is_level = |idx: &usize| self.parts.get(*idx).is_some_and(|it| it.level == level);
         let open = self.open.iter().rev().filter_map(|open| open.part);
         just.into_iter().chain(open).find(is_level)
     }
 
-    /// Opens a part where it belongs; `just` was opened on the same element.
+    /// Opens a part at its position; `just` was opened by the same element.
     fn open_part(
         &mut self,
         level: u8,
         name: &str,
         just: Option<usize>,
-        element: &Element<'_>,
+        element: &AnnotatedElement<'_>,
     ) -> usize {
         if name.trim().is_empty() {
             self.report(&rules::NO_NAME, element, level_name(level));
         }
         let depth =
             1 + self.open.iter().filter(|open| open.part.is_some_and(|it| it != ROOT)).count();
-        if DEEPEST < depth {
+        if MAX_DEPTH < depth {
             self.report(&rules::NESTED_DEEP, element, &quoted(name));
         }
         let parent = match level {
@@ -261,8 +265,13 @@ impl<'p> Builder<'_, 'p> {
         self.add(parent, level, name.trim())
     }
 
-    /// The section a group lies in; one without name where there is none.
-    fn parent_group(&mut self, element: &Element<'_>, name: &str, just: Option<usize>) -> usize {
+    /// Returns the section around a group; an unnamed one is created if there is none.
+    fn parent_group(
+        &mut self,
+        element: &AnnotatedElement<'_>,
+        name: &str,
+        just: Option<usize>,
+    ) -> usize {
         if let Some(section) = self.open_of(1, just) {
             return section;
         }
@@ -270,7 +279,7 @@ impl<'p> Builder<'_, 'p> {
         self.nameless(ROOT, 1)
     }
 
-    /// The part without name of this level inside another.
+    /// Returns the unnamed part of this level inside another part.
     fn nameless(&mut self, parent: usize, level: u8) -> usize {
         let inside = self.parts.get(parent).map_or(&[][..], |part| &part.parts);
         let known = inside.iter().copied().find(|idx| {
@@ -282,15 +291,15 @@ impl<'p> Builder<'_, 'p> {
     fn add(&mut self, parent: usize, level: u8, name: &str) -> usize {
         let idx = self.parts.len();
         let above = |at: usize| self.parts.get(at).map_or((0, ROOT), |part| (part.depth, part.up));
-        // Readers take only so much nesting; deeper parts stand side by side.
-        let parent = if above(parent).0 < MOST_PARTS { parent } else { above(parent).1 };
+        // Readers limit the nesting depth; deeper parts become siblings.
+        let parent = if above(parent).0 < MAX_PART_DEPTH { parent } else { above(parent).1 };
         let depth = above(parent).0 + 1;
-        self.parts.push(Part {
+        self.parts.push(SnapshotPart {
             name: name.to_owned(),
             level,
             depth,
             up: parent,
-            ..Part::default()
+            ..SnapshotPart::default()
         });
         if let Some(parent) = self.parts.get_mut(parent) {
             parent.parts.push(idx);
@@ -298,16 +307,16 @@ impl<'p> Builder<'_, 'p> {
         idx
     }
 
-    fn meta_of_part(&mut self, part: usize, found: &Annotations<'_>) {
+    fn meta_of_part(&mut self, part: usize, found: &ElementAnnotations<'_>) {
         for (name, value) in &found.meta {
-            self.member(part, name, Tree::text(value.trim()));
+            self.member(part, name, JsonTree::text(value.trim()));
             if *name == "ref" {
                 self.refs.push((value.trim().to_owned(), part));
             }
         }
     }
 
-    fn lint_section(&mut self, element: &Element<'_>, found: &Annotations<'_>) {
+    fn lint_section(&mut self, element: &AnnotatedElement<'_>, found: &ElementAnnotations<'_>) {
         let name = found.parts.first().map_or("", |(_, name)| *name);
         if found.meta("type").is_none() {
             self.report(&rules::NO_TYPE, element, &quoted(name));
@@ -317,30 +326,30 @@ impl<'p> Builder<'_, 'p> {
         }
     }
 
-    /// Adds a member; a name that is there already becomes a list.
-    fn member(&mut self, part: usize, name: &str, value: Tree) {
+    /// Adds a member. A second value under the same name makes a list.
+    fn member(&mut self, part: usize, name: &str, value: JsonTree) {
         let Some(part) = self.parts.get_mut(part) else { return };
         match part.members.iter_mut().find(|(known, _)| known == name) {
             None => part.members.push((name.to_owned(), value)),
-            Some((_, Tree::List(items))) => items.push(value),
+            Some((_, JsonTree::List(items))) => items.push(value),
             Some((_, first)) => {
-                let before = std::mem::replace(first, Tree::Null);
-                *first = Tree::List(vec![before, value]);
+                let before = std::mem::replace(first, JsonTree::Null);
+                *first = JsonTree::List(vec![before, value]);
             }
         }
     }
 
-    /// What an element says besides opening parts.
+    /// Adds the data of an element, apart from opening parts.
     fn contents(
         &mut self,
         at: usize,
-        element: &Element<'p>,
-        found: &Annotations<'p>,
+        element: &AnnotatedElement<'p>,
+        found: &ElementAnnotations<'p>,
         here: usize,
         is_part: bool,
     ) {
         let is_sensitive = self.open.last().is_some_and(|open| open.is_sensitive);
-        // What the other attributes are said of, where nothing takes them.
+        // Name that the remaining attributes refer to.
         let mut of: Option<&str> = None;
         let mut is_told = is_part;
         for (kind, value) in &found.texts {
@@ -354,7 +363,7 @@ impl<'p> Builder<'_, 'p> {
             if *kind == "summary" && here == ROOT && self.summary.is_none() {
                 self.summary = Some(text.clone());
             }
-            self.member(here, &key, Tree::Text(text));
+            self.member(here, &key, JsonTree::Text(text));
         }
         if let Some(name) = found.label {
             of = Some(name);
@@ -380,25 +389,36 @@ impl<'p> Builder<'_, 'p> {
             self.link(at, element, found, name, (here, is_sensitive));
         }
         if !is_told && !found.meta.is_empty() {
-            let mut mark: Vec<(String, Tree)> = Vec::new();
-            mark.extend(of.map(|of| ("of".to_owned(), Tree::text(of.trim()))));
+            let mut mark: Vec<(String, JsonTree)> = Vec::new();
+            mark.extend(of.map(|of| ("of".to_owned(), JsonTree::text(of.trim()))));
             mark.extend(metas(found, &[]));
-            self.list(here, |part| &mut part.marks, Tree::Map(mark));
+            self.list(here, |part| &mut part.marks, JsonTree::Map(mark));
         }
     }
 
-    fn list(&mut self, part: usize, list: impl FnOnce(&mut Part) -> &mut Vec<Tree>, item: Tree) {
+    fn list(
+        &mut self,
+        part: usize,
+        list: impl FnOnce(&mut SnapshotPart) -> &mut Vec<JsonTree>,
+        item: JsonTree,
+    ) {
         if let Some(part) = self.parts.get_mut(part) {
             list(part).push(item);
         }
     }
 
-    fn withhold(&mut self, part: usize, name: &str, element: &Element<'_>) {
+    fn withhold(&mut self, part: usize, name: &str, element: &AnnotatedElement<'_>) {
         self.report(&rules::WITHHELD, element, &quoted(name));
-        self.list(part, |part| &mut part.withheld, Tree::text(name));
+        self.list(part, |part| &mut part.withheld, JsonTree::text(name));
     }
 
-    fn field(&mut self, element: &Element<'p>, found: &Annotations<'p>, name: &str, here: usize) {
+    fn field(
+        &mut self,
+        element: &AnnotatedElement<'p>,
+        found: &ElementAnnotations<'p>,
+        name: &str,
+        here: usize,
+    ) {
         let name = name.trim();
         if name.is_empty() {
             self.report(&rules::NO_NAME, element, "data-ai-field");
@@ -416,43 +436,43 @@ impl<'p> Builder<'_, 'p> {
             "textarea" | "select" => Some(element.name),
             _ => element.attribute("type"),
         };
-        let mut field = vec![("field".to_owned(), Tree::text(name))];
-        let mut push = |name: &str, value: Option<Tree>| {
+        let mut field = vec![("field".to_owned(), JsonTree::text(name))];
+        let mut push = |name: &str, value: Option<JsonTree>| {
             field.extend(value.map(|value| (name.to_owned(), value)));
         };
-        push("label", label.map(|label| Tree::Text(collapse(&label))));
-        push("type", kind.map(|kind| Tree::text(kind.trim().to_ascii_lowercase())));
-        push("context", found.meta("context").map(|it| Tree::text(it.trim())));
-        push("behavior", found.meta("behavior").map(|it| Tree::text(it.trim())));
+        push("label", label.map(|label| JsonTree::Text(collapse(&label))));
+        push("type", kind.map(|kind| JsonTree::text(kind.trim().to_ascii_lowercase())));
+        push("context", found.meta("context").map(|it| JsonTree::text(it.trim())));
+        push("behavior", found.meta("behavior").map(|it| JsonTree::text(it.trim())));
         let is_required = element.attribute("required").is_some()
             || element.attribute("aria-required") == Some("true");
-        push("required", is_required.then_some(Tree::Bool(true)));
-        // The type of the entity and that of the input are two things.
-        push("ai_type", found.meta("type").map(|it| Tree::text(it.trim())));
+        push("required", is_required.then_some(JsonTree::Bool(true)));
+        // The type of the entity and the type of the input are different members.
+        push("ai_type", found.meta("type").map(|it| JsonTree::text(it.trim())));
         field.extend(metas(found, &["context", "behavior", "type"]));
-        self.list(here, |part| &mut part.fields, Tree::Map(field));
+        self.list(here, |part| &mut part.fields, JsonTree::Map(field));
     }
 
     fn action(
         &mut self,
         at: usize,
-        element: &Element<'p>,
-        found: &Annotations<'p>,
+        element: &AnnotatedElement<'p>,
+        found: &ElementAnnotations<'p>,
         here: usize,
         is_sensitive: bool,
     ) {
         const FIRST: [&str; 7] =
             ["role", "intent", "event", "action", "trigger", "transition", "behavior"];
-        let mut action: Vec<(String, Tree)> = Vec::new();
+        let mut action: Vec<(String, JsonTree)> = Vec::new();
         for name in FIRST {
-            let value = found.meta(name).map(|value| Tree::text(value.trim()));
+            let value = found.meta(name).map(|value| JsonTree::text(value.trim()));
             action.extend(value.map(|value| (name.to_owned(), value)));
         }
         if is_sensitive {
             self.withhold(here, "label", element);
         } else {
-            // The value of a button is its label; that of any other input is
-            // what somebody typed.
+            // The value of a button is its label; the value of any other input was typed by a
+            // user.
             let is_button = element.name != "input"
                 || matches!(element.attribute("type"), Some("submit" | "button" | "reset"));
             let value = element.attribute("value").filter(|_| is_button);
@@ -461,57 +481,63 @@ impl<'p> Builder<'_, 'p> {
                 .or_else(|| element.attribute("aria-label").map(collapse))
                 .or_else(|| value.map(collapse))
                 .or_else(|| element.attribute("title").map(collapse));
-            action.extend(label.map(|label| ("label".to_owned(), Tree::Text(label))));
+            action.extend(label.map(|label| ("label".to_owned(), JsonTree::Text(label))));
             if element.name == "a" {
-                action.extend(element.target.map(|url| ("href".to_owned(), Tree::text(url))));
+                action.extend(element.target.map(|url| ("href".to_owned(), JsonTree::text(url))));
             }
         }
         let skipped = if element.name == "a" { &["link"][..] } else { &[] };
         let skipped: Vec<&str> = FIRST.iter().chain(skipped).copied().collect();
         action.extend(metas(found, &skipped));
-        self.list(here, |part| &mut part.actions, Tree::Map(action));
+        self.list(here, |part| &mut part.actions, JsonTree::Map(action));
     }
 
-    fn media(&mut self, element: &Element<'p>, name: &str, here: usize, is_sensitive: bool) {
-        let mut media = vec![("name".to_owned(), Tree::text(name.trim()))];
+    fn media(
+        &mut self,
+        element: &AnnotatedElement<'p>,
+        name: &str,
+        here: usize,
+        is_sensitive: bool,
+    ) {
+        let mut media = vec![("name".to_owned(), JsonTree::text(name.trim()))];
         if is_sensitive {
             self.withhold(here, name.trim(), element);
         } else {
-            media.extend(element.target.map(|url| ("url".to_owned(), Tree::text(url))));
+            media.extend(element.target.map(|url| ("url".to_owned(), JsonTree::text(url))));
             let alt = element.attribute("alt").map(collapse).filter(|alt| !alt.is_empty());
-            media.extend(alt.map(|alt| ("alt".to_owned(), Tree::Text(alt))));
+            media.extend(alt.map(|alt| ("alt".to_owned(), JsonTree::Text(alt))));
         }
-        self.list(here, |part| &mut part.media, Tree::Map(media));
+        self.list(here, |part| &mut part.media, JsonTree::Map(media));
     }
 
     fn link(
         &mut self,
         at: usize,
-        element: &Element<'p>,
-        found: &Annotations<'p>,
+        element: &AnnotatedElement<'p>,
+        found: &ElementAnnotations<'p>,
         name: &str,
         (here, is_sensitive): (usize, bool),
     ) {
-        let mut link = vec![("name".to_owned(), Tree::text(name.trim()))];
+        let mut link = vec![("name".to_owned(), JsonTree::text(name.trim()))];
         if is_sensitive {
             self.withhold(here, name.trim(), element);
         } else {
             let title = self.text_of(at);
-            link.extend((!title.is_empty()).then(|| ("title".to_owned(), Tree::Text(title))));
-            link.extend(element.target.map(|url| ("url".to_owned(), Tree::text(url))));
+            link.extend((!title.is_empty()).then(|| ("title".to_owned(), JsonTree::Text(title))));
+            link.extend(element.target.map(|url| ("url".to_owned(), JsonTree::text(url))));
         }
         let is_action = ["role", "event", "action"].iter().any(|it| found.meta(it).is_some());
-        // An action has told the rest already.
+        // The action has the other attributes already.
         if !is_action {
             link.extend(metas(found, &["link"]));
         }
-        self.list(here, |part| &mut part.links, Tree::Map(link));
+        self.list(here, |part| &mut part.links, JsonTree::Map(link));
     }
 
-    /// What an element says, without what may not be told of what lies in it.
+    /// Returns the text of an element without the private text inside it.
     fn text_of(&mut self, at: usize) -> String {
         let Some(element) = self.elements.get(at) else { return String::new() };
-        // Many layers around one long text must not cost it once each.
+        // Many nested elements around one long text must not multiply its cost.
         if self.text_left < element.text.len() {
             self.is_truncated = true;
             return String::new();
@@ -542,18 +568,18 @@ impl<'p> Builder<'_, 'p> {
         collapse(&text)
     }
 
-    fn finish(mut self) -> Tree {
+    fn finish(mut self) -> JsonTree {
         self.resolve_links();
-        let mut root: Vec<(String, Tree)> = Vec::new();
+        let mut root: Vec<(String, JsonTree)> = Vec::new();
         let inferred = self.page.is_none();
         let page = self.page.take().unwrap_or_else(|| last_segment(self.document.url));
-        root.push(("page".to_owned(), Tree::Text(page)));
+        root.push(("page".to_owned(), JsonTree::Text(page)));
         if inferred {
-            root.push(("page_inferred".to_owned(), Tree::Bool(true)));
+            root.push(("page_inferred".to_owned(), JsonTree::Bool(true)));
         }
         let mut push = |name: &str, value: Option<String>| {
             let value = value.filter(|value| !value.is_empty());
-            root.extend(value.map(|value| (name.to_owned(), Tree::Text(value))));
+            root.extend(value.map(|value| (name.to_owned(), JsonTree::Text(value))));
         };
         push("url", Some(self.document.url.to_owned()));
         push("language", self.document.language.map(str::to_owned));
@@ -562,33 +588,33 @@ impl<'p> Builder<'_, 'p> {
         let keywords = self.document.keywords.iter().map(|word| collapse(word));
         let mut tags: Vec<String> = Vec::new();
         for tag in self.categories.iter().cloned().chain(keywords) {
-            if !tag.is_empty() && !tags.contains(&tag) && tags.len() < crate::MOST_TAGS {
+            if !tag.is_empty() && !tags.contains(&tag) && tags.len() < crate::MAX_TAGS {
                 tags.push(tag);
             }
         }
         if !tags.is_empty() {
-            let tags = tags.into_iter().map(Tree::Text).collect();
-            root.push(("tags".to_owned(), Tree::List(tags)));
+            let tags = tags.into_iter().map(JsonTree::Text).collect();
+            root.push(("tags".to_owned(), JsonTree::List(tags)));
         }
         if !self.contexts.is_empty() {
             self.contexts.sort_unstable();
-            let words = self.contexts.iter().map(|word| Tree::text(*word)).collect();
-            root.push(("ai_context".to_owned(), Tree::List(words)));
+            let words = self.contexts.iter().map(|word| JsonTree::text(*word)).collect();
+            root.push(("ai_context".to_owned(), JsonTree::List(words)));
         }
         if self.is_truncated {
-            root.push(("truncated".to_owned(), Tree::Bool(true)));
+            root.push(("truncated".to_owned(), JsonTree::Bool(true)));
         }
-        let Tree::Map(rest) = self.tree_of(ROOT) else { return Tree::Map(root) };
+        let JsonTree::Map(rest) = self.tree_of(ROOT) else { return JsonTree::Map(root) };
         for (name, value) in rest {
-            // Title and summary of the page stand at the top already.
+            // Title and summary of the page are members of the root already.
             if !root.iter().any(|(known, _)| *known == name) {
                 root.push((name, value));
             }
         }
-        Tree::Map(root)
+        JsonTree::Map(root)
     }
 
-    /// The heading `title` of the page or its first section, else its own.
+    /// Returns the heading `title` of the page or of its first section, else its own title.
     fn title(&self) -> Option<String> {
         let root = self.parts.get(ROOT)?;
         let is_section = |idx: &&usize| self.parts.get(**idx).is_some_and(|part| part.level == 1);
@@ -596,13 +622,12 @@ impl<'p> Builder<'_, 'p> {
         let title = [Some(root), section].into_iter().flatten().find_map(|part| {
             let found = part.members.iter().find(|(name, _)| name == "title");
             let (_, value) = found?;
-            value.as_str().or_else(|| value.items().first().and_then(Tree::as_str))
+            value.as_str().or_else(|| value.items().first().and_then(JsonTree::as_str))
         });
         title.map(str::to_owned).or_else(|| self.public(self.document.title))
     }
 
-    /// What a page says of itself, unless that is what its annotations keep
-    /// back: many pages have their title from a heading.
+    /// Returns a text about the page unless it equals private text: many titles repeat a heading.
     fn public(&self, text: Option<&str>) -> Option<String> {
         let text = collapse(text?);
         let is_private = self.private.iter().any(|range| {
@@ -612,7 +637,7 @@ impl<'p> Builder<'_, 'p> {
         (!is_private).then_some(text)
     }
 
-    /// Follows links between parts by name.
+    /// Resolves links between parts by name.
     fn resolve_links(&mut self) {
         let mut linked: Vec<(usize, String, Option<String>)> = Vec::new();
         for (idx, part) in self.parts.iter().enumerate() {
@@ -633,26 +658,26 @@ impl<'p> Builder<'_, 'p> {
                 self.sink.report(Finding::new(&rules::LINK_NOWHERE, Place::WHOLE, detail));
                 continue;
             };
-            let map = Tree::Map(vec![(name, Tree::Text(target))]);
+            let map = JsonTree::Map(vec![(name, JsonTree::Text(target))]);
             if let Some(part) = self.parts.get_mut(idx) {
                 part.members.push(("linked".to_owned(), map));
             }
         }
     }
 
-    fn tree_of(&mut self, idx: usize) -> Tree {
-        let Some(part) = self.parts.get_mut(idx) else { return Tree::Null };
+    fn tree_of(&mut self, idx: usize) -> JsonTree {
+        let Some(part) = self.parts.get_mut(idx) else { return JsonTree::Null };
         let part = std::mem::take(part);
-        let mut members: Vec<(String, Tree)> = Vec::new();
+        let mut members: Vec<(String, JsonTree)> = Vec::new();
         if part.level != 0 {
-            members.push(("name".to_owned(), Tree::Text(part.name)));
+            members.push(("name".to_owned(), JsonTree::Text(part.name)));
         }
         members.extend(part.members);
-        let media = match <[Tree; 1]>::try_from(part.media) {
-            // One alone is its address.
-            Ok([one]) => one.get("url").cloned().or(Some(Tree::List(vec![one]))),
+        let media = match <[JsonTree; 1]>::try_from(part.media) {
+            // A single medium is written as its address.
+            Ok([one]) => one.get("url").cloned().or(Some(JsonTree::List(vec![one]))),
             Err(many) if many.is_empty() => None,
-            Err(many) => Some(Tree::List(many)),
+            Err(many) => Some(JsonTree::List(many)),
         };
         members.extend(media.map(|media| ("media".to_owned(), media)));
         let lists = [
@@ -664,7 +689,7 @@ impl<'p> Builder<'_, 'p> {
         ];
         for (name, items) in lists {
             if !items.is_empty() {
-                members.push((name.to_owned(), Tree::List(items)));
+                members.push((name.to_owned(), JsonTree::List(items)));
             }
         }
         for (level, name) in [(4, "blocks"), (1, "sections"), (2, "groups"), (3, "subgroups")] {
@@ -672,15 +697,15 @@ impl<'p> Builder<'_, 'p> {
             let inside: Vec<usize> = part.parts.iter().copied().filter(of_level).collect();
             if !inside.is_empty() {
                 let items = inside.into_iter().map(|idx| self.tree_of(idx)).collect();
-                members.push((name.to_owned(), Tree::List(items)));
+                members.push((name.to_owned(), JsonTree::List(items)));
             }
         }
-        Tree::Map(members)
+        JsonTree::Map(members)
     }
 }
 
-/// Out of sight, by itself or by what it says of itself.
-fn is_out(element: &Element<'_>) -> bool {
+/// Returns whether an element is hidden by itself or by its annotation.
+fn is_out(element: &AnnotatedElement<'_>) -> bool {
     let is = |name: &str, value: &str| {
         element.attribute(name).is_some_and(|found| found.trim().eq_ignore_ascii_case(value))
     };
@@ -689,8 +714,8 @@ fn is_out(element: &Element<'_>) -> bool {
         || (element.name == "input" && is("type", "hidden"))
 }
 
-/// The other attributes, as members.
-fn metas(found: &Annotations<'_>, but: &[&str]) -> Vec<(String, Tree)> {
+/// Returns the remaining attributes as members.
+fn metas(found: &ElementAnnotations<'_>, but: &[&str]) -> Vec<(String, JsonTree)> {
     let rest = found.meta.iter().filter(|(name, _)| !but.contains(name));
-    rest.map(|(name, value)| ((*name).to_owned(), Tree::text(value.trim()))).collect()
+    rest.map(|(name, value)| ((*name).to_owned(), JsonTree::text(value.trim()))).collect()
 }

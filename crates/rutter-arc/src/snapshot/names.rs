@@ -1,65 +1,65 @@
-//! A table: the 32 `data-ai-*` attributes of ARC 2.1, and what they do.
+//! Table of the 32 `data-ai-*` attributes of ARC 2.1 and their effect.
 
-/// What an attribute is for.
+/// Effect of an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    /// Identity of the page.
+pub(super) enum AttributeRole {
+    /// Identifies the page.
     Page,
-    /// A part, with its level: section 1, group 2, subgroup 3, block 4.
+    /// Opens a part; holds its level: section 1, group 2, subgroup 3, block 4.
     Part(u8),
-    /// Its text becomes a member.
+    /// Exports the text of the element as a member.
     Text,
-    /// An input.
+    /// Marks an input.
     Field,
-    /// The label of an input.
+    /// Marks the label of an input.
     Label,
-    /// A picture, film or sound.
+    /// Marks an image, video or audio element.
     Media,
-    /// Becomes a member of what it stands on, under this name.
+    /// Becomes a member with this name.
     Meta(&'static str),
 }
 
-/// All names without prefix.
-pub(super) const NAMES: [(&str, Role); 32] = [
-    ("page", Role::Page),
-    ("section", Role::Part(1)),
-    ("group", Role::Part(2)),
-    ("subgroup", Role::Part(3)),
-    ("block", Role::Part(4)),
-    ("heading", Role::Text),
-    ("summary", Role::Text),
-    ("field", Role::Field),
-    ("label", Role::Label),
-    ("media", Role::Media),
-    ("content", Role::Text),
-    ("type", Role::Meta("type")),
-    ("status", Role::Meta("status")),
-    ("context", Role::Meta("context")),
-    ("category", Role::Meta("category")),
-    ("visibility", Role::Meta("visibility")),
-    ("link", Role::Meta("link")),
-    ("ref", Role::Meta("ref")),
-    ("depends", Role::Meta("depends_on")),
-    ("rel", Role::Meta("rel")),
-    ("source", Role::Meta("source")),
-    ("intent", Role::Meta("intent")),
-    ("purpose", Role::Meta("purpose")),
-    ("scope", Role::Meta("scope")),
-    ("mode", Role::Meta("mode")),
-    ("behavior", Role::Meta("behavior")),
-    ("event", Role::Meta("event")),
-    ("trigger", Role::Meta("trigger")),
-    ("state", Role::Meta("state")),
-    ("action", Role::Meta("action")),
-    ("transition", Role::Meta("transition")),
-    ("role", Role::Meta("role")),
+/// All attribute names without their prefix.
+pub(super) const NAMES: [(&str, AttributeRole); 32] = [
+    ("page", AttributeRole::Page),
+    ("section", AttributeRole::Part(1)),
+    ("group", AttributeRole::Part(2)),
+    ("subgroup", AttributeRole::Part(3)),
+    ("block", AttributeRole::Part(4)),
+    ("heading", AttributeRole::Text),
+    ("summary", AttributeRole::Text),
+    ("field", AttributeRole::Field),
+    ("label", AttributeRole::Label),
+    ("media", AttributeRole::Media),
+    ("content", AttributeRole::Text),
+    ("type", AttributeRole::Meta("type")),
+    ("status", AttributeRole::Meta("status")),
+    ("context", AttributeRole::Meta("context")),
+    ("category", AttributeRole::Meta("category")),
+    ("visibility", AttributeRole::Meta("visibility")),
+    ("link", AttributeRole::Meta("link")),
+    ("ref", AttributeRole::Meta("ref")),
+    ("depends", AttributeRole::Meta("depends_on")),
+    ("rel", AttributeRole::Meta("rel")),
+    ("source", AttributeRole::Meta("source")),
+    ("intent", AttributeRole::Meta("intent")),
+    ("purpose", AttributeRole::Meta("purpose")),
+    ("scope", AttributeRole::Meta("scope")),
+    ("mode", AttributeRole::Meta("mode")),
+    ("behavior", AttributeRole::Meta("behavior")),
+    ("event", AttributeRole::Meta("event")),
+    ("trigger", AttributeRole::Meta("trigger")),
+    ("state", AttributeRole::Meta("state")),
+    ("action", AttributeRole::Meta("action")),
+    ("transition", AttributeRole::Meta("transition")),
+    ("role", AttributeRole::Meta("role")),
 ];
 
-/// What a page may say of its own entry; no part of a snapshot.
+/// Attributes of the entry of a page; not part of a snapshot.
 pub(super) const FLAGS: [&str; 4] =
     ["indexable", "auth-required", "robots-directive", "crawl-priority"];
 
-/// Members that a text cannot be called.
+/// Names that a text member must not use.
 const RESERVED: [&str; 16] = [
     "name",
     "page",
@@ -79,15 +79,15 @@ const RESERVED: [&str; 16] = [
     "linked",
 ];
 
-/// Tells whether a member of this name means something else already.
+/// Returns whether a member name is reserved.
 fn is_reserved(name: &str) -> bool {
-    let is_meta = |(_, role): &(&str, Role)| matches!(role, Role::Meta(known) if *known == name);
+    let is_meta = |(_, role): &(&str, AttributeRole)| matches!(role, AttributeRole::Meta(known) if *known == name);
     RESERVED.contains(&name)
         || matches!(name, "marks" | "withheld" | "truncated" | "of")
         || NAMES.iter().any(is_meta)
 }
 
-/// Contexts that mark what must be treated with care.
+/// Contexts that mark sensitive data.
 const SENSITIVE: [&str; 8] = [
     "billing",
     "confidential",
@@ -99,14 +99,13 @@ const SENSITIVE: [&str; 8] = [
     "sensitive",
 ];
 
-/// The words of a context that mark something to be treated with care, in
-/// lower case.
+/// Returns the sensitive contexts in an attribute value, in lower case.
 pub(crate) fn sensitive_words(context: &str) -> impl Iterator<Item = &'static str> {
     let words = context.split(|c: char| !c.is_alphanumeric());
     words.filter_map(|word| SENSITIVE.into_iter().find(|known| known.eq_ignore_ascii_case(word)))
 }
 
-/// The name of the member that holds a text.
+/// Returns the name of the member that holds a text.
 pub(super) fn text_key(kind: &str, value: &str) -> String {
     let value = value.trim();
     match (value, kind) {
@@ -117,7 +116,7 @@ pub(super) fn text_key(kind: &str, value: &str) -> String {
     }
 }
 
-/// The attribute that opens a part of this level.
+/// Returns the attribute that opens a part of this level.
 pub(super) fn level_name(level: u8) -> &'static str {
     match level {
         1 => "data-ai-section",
@@ -127,12 +126,12 @@ pub(super) fn level_name(level: u8) -> &'static str {
     }
 }
 
-/// One space for every white space.
+/// Collapses white space.
 pub(super) fn collapse(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The last part of an address's path without ending; `home` for none.
+/// Returns the last path segment of an address without its extension; `home` if there is none.
 pub(super) fn last_segment(url: &str) -> String {
     let path = url.split(['?', '#']).next().unwrap_or_default();
     let path = path.split_once("://").map_or(path, |(_, rest)| rest);

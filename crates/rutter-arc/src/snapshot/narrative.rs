@@ -1,11 +1,10 @@
-//! A snapshot as prose: sentences made from the same data, nothing added.
-//!
-//! Every part, field and action is named; a property test holds it to that.
+//! Converts a snapshot into prose. A property test checks that every part, field and action is
+//! named.
 
-use rutter_page::Tree;
+use rutter_page::JsonTree;
 
-/// Members that are told in their own way.
-const TOLD: [&str; 21] = [
+/// Members that have a sentence of their own.
+const HANDLED: [&str; 21] = [
     "page",
     "page_inferred",
     "name",
@@ -29,7 +28,7 @@ const TOLD: [&str; 21] = [
     "subgroups",
 ];
 
-/// Members that say what something is, in the order of the vocabulary.
+/// Members that describe something, in the order of the specification.
 const FACTS: [&str; 21] = [
     "type",
     "status",
@@ -54,39 +53,44 @@ const FACTS: [&str; 21] = [
     "role",
 ];
 
-pub(super) fn narrate(snapshot: &Tree) -> String {
-    let mut story = Story { out: String::new() };
+pub(super) fn narrate(snapshot: &JsonTree) -> String {
+    let mut prose = NarrativeText { out: String::new() };
     let name = said(snapshot, "page");
     match said(snapshot, "title") {
-        "" => story.say(&format!("This is the page {name}")),
-        title => story.say(&format!("This is the page {name}, titled \"{title}\"")),
+        "" => prose.say(&format!("This is the page {name}")),
+        title => prose.say(&format!("This is the page {name}, titled \"{title}\"")),
     }
     match said(snapshot, "url") {
         "" => {}
-        url => story.say(&format!("Its address is {url}")),
+        url => prose.say(&format!("Its address is {url}")),
     }
-    story.say(said(snapshot, "summary"));
+    prose.say(said(snapshot, "summary"));
     let words = |name: &str| -> Vec<&str> {
-        snapshot.get(name).map_or(&[][..], Tree::items).iter().filter_map(Tree::as_str).collect()
+        snapshot
+            .get(name)
+            .map_or(&[][..], JsonTree::items)
+            .iter()
+            .filter_map(JsonTree::as_str)
+            .collect()
     };
     let tags = words("tags");
     if !tags.is_empty() {
-        story.say(&format!("Its topics are {}", joined(&tags)));
+        prose.say(&format!("Its topics are {}", joined(&tags)));
     }
     let contexts = words("ai_context");
     if !contexts.is_empty() {
-        story.say(&format!("It deals with {} data", joined(&contexts)));
+        prose.say(&format!("It deals with {} data", joined(&contexts)));
     }
-    story.part(snapshot);
-    story.out.push('\n');
-    story.out
+    prose.part(snapshot);
+    prose.out.push('\n');
+    prose.out
 }
 
-struct Story {
+struct NarrativeText {
     out: String,
 }
 
-impl Story {
+impl NarrativeText {
     /// Adds a sentence.
     fn say(&mut self, text: &str) {
         let text = text.trim();
@@ -102,25 +106,25 @@ impl Story {
         }
     }
 
-    /// Everything a part says, then the parts in it.
-    fn part(&mut self, part: &Tree) {
+    /// Adds the sentences of a part, then those of the parts inside it.
+    fn part(&mut self, part: &JsonTree) {
         let facts = facts(part, &[]);
         if !facts.is_empty() {
             self.say(&format!("It has {}", facts.join(", ")));
         }
         for (name, value) in part.members() {
-            let is_told = TOLD.contains(&name.as_str()) || FACTS.contains(&name.as_str());
-            // The title and summary of the page were told; those of a part were not.
+            let is_told = HANDLED.contains(&name.as_str()) || FACTS.contains(&name.as_str());
+            // The title and summary of the page were written already; those of a part were not.
             let is_own = part.get("page").is_none() && matches!(name.as_str(), "title" | "summary");
             if is_told && !is_own {
                 continue;
             }
-            let texts = std::iter::once(value).chain(value.items()).filter_map(Tree::as_str);
+            let texts = std::iter::once(value).chain(value.items()).filter_map(JsonTree::as_str);
             for text in texts {
                 self.say(&format!("{}: {text}", spoken(name)));
             }
         }
-        for (target, found) in part.get("linked").map_or(&[][..], Tree::members) {
+        for (target, found) in part.get("linked").map_or(&[][..], JsonTree::members) {
             let found = found.as_str().unwrap_or_default();
             self.say(&format!("Its link {target} leads to {found}"));
         }
@@ -147,7 +151,7 @@ impl Story {
         }
         let withheld = list(part, "withheld");
         if !withheld.is_empty() {
-            let names: Vec<&str> = withheld.iter().filter_map(Tree::as_str).collect();
+            let names: Vec<&str> = withheld.iter().filter_map(JsonTree::as_str).collect();
             self.say(&format!("Withheld for privacy: {}", joined(&names)));
         }
         let mine = if part.get("page").is_some() { "page" } else { said(part, "name") };
@@ -168,10 +172,10 @@ impl Story {
         }
     }
 
-    fn media(&mut self, media: Option<&Tree>) {
+    fn media(&mut self, media: Option<&JsonTree>) {
         match media {
             None => {}
-            Some(Tree::Text(url)) => self.say(&format!("It shows {url}")),
+            Some(JsonTree::Text(url)) => self.say(&format!("It shows {url}")),
             Some(many) => {
                 for one in listed(many) {
                     let (name, alt, url) = (named(one, "name"), said(one, "alt"), said(one, "url"));
@@ -183,18 +187,18 @@ impl Story {
         }
     }
 
-    fn field(&mut self, field: &Tree) {
-        // Some write the name alone, as E.3.1 does, some under another key.
+    fn field(&mut self, field: &JsonTree) {
+        // Some writers put only the name here, as in E.3.1, some use another key.
         let name = named(field, "field");
         let name = if name.is_empty() { said(field, "name") } else { name };
         let label = said(field, "label");
         let label = if label.is_empty() { String::new() } else { format!(", \"{label}\"") };
-        let is_required = field.get("required") == Some(&Tree::Bool(true));
+        let is_required = field.get("required") == Some(&JsonTree::Bool(true));
         let must = if is_required { ", which must be filled in" } else { "" };
         self.say(&format!("It asks for {name}{label}{must}{}", more(field, &[])));
     }
 
-    fn action(&mut self, action: &Tree) {
+    fn action(&mut self, action: &JsonTree) {
         let label = named(action, "label");
         let label = if label.is_empty() { said(action, "name") } else { label };
         let label = if label.is_empty() { String::new() } else { format!(" \"{label}\"") };
@@ -204,53 +208,52 @@ impl Story {
     }
 }
 
-fn more(tree: &Tree, but: &[&str]) -> String {
+fn more(tree: &JsonTree, but: &[&str]) -> String {
     let facts = facts(tree, but);
     if facts.is_empty() { String::new() } else { format!(", with {}", facts.join(", ")) }
 }
 
-fn facts_of(tree: &Tree) -> String {
+fn facts_of(tree: &JsonTree) -> String {
     facts(tree, &[]).join(", ")
 }
 
-/// `the intent register_user`, for each fact there is.
-fn facts(tree: &Tree, but: &[&str]) -> Vec<String> {
+/// Returns `the intent register_user` for each member in [`FACTS`].
+fn facts(tree: &JsonTree, but: &[&str]) -> Vec<String> {
     let mut facts = Vec::new();
     for (name, value) in tree.members() {
         let is_fact = FACTS.contains(&name.as_str()) || name == "ai_type";
         if !is_fact || but.contains(&name.as_str()) {
             continue;
         }
-        let values = std::iter::once(value).chain(value.items()).filter_map(Tree::as_str);
+        let values = std::iter::once(value).chain(value.items()).filter_map(JsonTree::as_str);
         facts.extend(values.map(|value| format!("the {} {value}", name.replace('_', " "))));
     }
     facts
 }
 
-fn list<'t>(tree: &'t Tree, name: &str) -> &'t [Tree] {
+fn list<'t>(tree: &'t JsonTree, name: &str) -> &'t [JsonTree] {
     tree.get(name).map_or(&[], listed)
 }
 
-/// The items of a list; a single value is a list of one.
-fn listed(value: &Tree) -> &[Tree] {
+/// Returns the items of a list; a single value is a list of one.
+fn listed(value: &JsonTree) -> &[JsonTree] {
     match value {
-        Tree::List(items) => items,
-        Tree::Null => &[],
+        JsonTree::List(items) => items,
+        JsonTree::Null => &[],
         one => std::slice::from_ref(one),
     }
 }
 
-/// What something is called: by the member `name`, or by itself where it is
-/// nothing but a text.
-fn named<'t>(tree: &'t Tree, name: &str) -> &'t str {
+/// Returns the member `name`, or the value itself if it is a plain text.
+fn named<'t>(tree: &'t JsonTree, name: &str) -> &'t str {
     tree.as_str().unwrap_or_else(|| said(tree, name))
 }
 
-fn said<'t>(tree: &'t Tree, name: &str) -> &'t str {
-    tree.get(name).and_then(Tree::as_str).unwrap_or_default()
+fn said<'t>(tree: &'t JsonTree, name: &str) -> &'t str {
+    tree.get(name).and_then(JsonTree::as_str).unwrap_or_default()
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// Joins names: `a`, `a and b`, `a, b and c`.
 fn joined(words: &[&str]) -> String {
     match words {
         [] => String::new(),
@@ -259,7 +262,7 @@ fn joined(words: &[&str]) -> String {
     }
 }
 
-/// The name of a text with a capital letter.
+/// Returns a member name as the start of a sentence.
 fn spoken(name: &str) -> String {
     let name = name.replace('_', " ");
     let mut chars = name.chars();

@@ -1,25 +1,26 @@
-//! Sitemaps in JSON: in any order, bounded, and never taken for consent.
+//! Tests of JSON sitemaps: member order, limits, consent.
 
 use std::io::Write as _;
 
 use proptest::prelude::*;
 use rutter_arc::{
-    Consent, Directives, Entry, Form, Head, JsonWriter, Judge, Limits, Whole, is_checksum,
+    ArcEntry, ArcFormat, Consent, ExpectedDocument, JsonWriter, Limits, RobotsDirectives,
+    SitemapChecker, SitemapHeader, is_checksum,
 };
 use rutter_finding::Finding;
-use rutter_page::{Member, Object, Raw};
+use rutter_page::{RawJson, RawObject, UnknownMember};
 
 use crate::{document, json, read, time, url};
 
-fn sample() -> Head {
-    Head {
+fn sample() -> SitemapHeader {
+    SitemapHeader {
         crawl_rate: Some("1/s".to_owned()),
         contact: Some("crawl@harbour.example".to_owned()),
-        ..Head::new("https://harbour.example/", time("2026-05-01T00:00:00Z"))
+        ..SitemapHeader::new("https://harbour.example/", time("2026-05-01T00:00:00Z"))
     }
 }
 
-pub(crate) fn write(head: &Head, entries: &[Entry<'_>]) -> String {
+pub(crate) fn write(head: &SitemapHeader, entries: &[ArcEntry<'_>]) -> String {
     let mut writer = JsonWriter::new(Vec::new(), head).unwrap();
     for entry in entries {
         writer.push(entry).unwrap();
@@ -28,7 +29,7 @@ pub(crate) fn write(head: &Head, entries: &[Entry<'_>]) -> String {
 }
 
 /// Entries as a publisher makes them.
-pub(crate) fn entry() -> impl Strategy<Value = Entry<'static>> {
+pub(crate) fn entry() -> impl Strategy<Value = ArcEntry<'static>> {
     let text = "[ -~éß\u{1f6a2}\u{2028}\n\"\\\\]{0,20}";
     let words = prop::sample::select(vec!["noindex", "nofollow", "NOAI, noarchive"]);
     let object = prop::sample::select(vec![
@@ -44,11 +45,11 @@ pub(crate) fn entry() -> impl Strategy<Value = Entry<'static>> {
     )
         .prop_map(|(first, second, third, other)| {
             let lastmod = rutter_page::Timestamp::from_unix_seconds(first.1);
-            let extra = other.map(|raw| Member {
+            let extra = other.map(|raw| UnknownMember {
                 key: "x-note".to_owned().into(),
-                value: Raw::parse(raw).unwrap(),
+                value: RawJson::parse(raw).unwrap(),
             });
-            Entry {
+            ArcEntry {
                 lastmod: lastmod.filter(|_| first.1 % 3 != 0),
                 auth_required: first.3,
                 robots_directive: second.0.map(Into::into),
@@ -56,31 +57,33 @@ pub(crate) fn entry() -> impl Strategy<Value = Entry<'static>> {
                 ai_summary: second.2.map(Into::into),
                 ai_tags: third.0.into_iter().map(Into::into).collect(),
                 ai_checksum: third.1.then(|| format!("sha256:{}", "0a".repeat(32)).into()),
-                ai_snapshot: third.2.map(|raw| Object::new(Raw::parse(raw).unwrap()).unwrap()),
+                ai_snapshot: third
+                    .2
+                    .map(|raw| RawObject::new(RawJson::parse(raw).unwrap()).unwrap()),
                 extra: extra.into_iter().collect(),
-                ..Entry::new(url(&first.0), Some(first.2))
+                ..ArcEntry::new(url(&first.0), Some(first.2))
             }
         })
 }
 
 proptest! {
     #[test] // ARC-006 ARC-010 ARC-011 ARC-012 ARC-013 ARC-014 ARC-015 ARC-016 ARC-017 ARC-018 ARC-019
-    fn spec_what_is_written_is_read(entries in prop::collection::vec(entry(), 0..6)) {
+    fn written_entries_read_back_unchanged(entries in prop::collection::vec(entry(), 0..6)) {
         let text = write(&sample(), &entries);
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
         prop_assert_eq!(value["pages"].as_array().unwrap().len(), entries.len());
         let got = json(&text);
         prop_assert_eq!(got.result.as_ref().map(|it| it.head.clone()).unwrap(), sample());
         prop_assert!(got.findings.iter().all(|it| it.rule.code == "AR035"), "{:?}", got.findings);
-        // Layout of raw values is the writer's, so texts are compared.
-        let texts = |all: &[Entry<'_>]| all.iter().map(Entry::to_json).collect::<Vec<_>>();
+        // Compare texts, because the writer chooses the layout of raw values.
+        let texts = |all: &[ArcEntry<'_>]| all.iter().map(ArcEntry::to_json).collect::<Vec<_>>();
         prop_assert_eq!(texts(&got.entries), texts(&entries));
         prop_assert_eq!(write(&sample(), &got.entries), text);
     }
 
     #[test]
-    fn ours_both_roads_read_the_same(entry in entry()) {
-        // A name with an escape takes the tolerant road and means the same.
+    fn strict_and_tolerant_parsers_agree(entry in entry()) {
+        // A name with an escape is read by the tolerant parser with the same result.
         let fast = entry.to_json();
         let slow = fast.replacen("\"url\"", "\"\\u0075rl\"", 1);
         let (fast, slow) = (json(&document(&fast)), json(&document(&slow)));
@@ -89,12 +92,12 @@ proptest! {
     }
 
     #[test]
-    fn ours_pieces_of_any_size_are_the_same(
+    fn chunk_sizes_change_nothing(
         entries in prop::collection::vec(entry(), 0..4), size in 1_usize..40,
     ) {
         let text = write(&sample(), &entries);
         let mut findings: Vec<Finding> = Vec::new();
-        let mut reader = rutter_arc::Reader::new(Slow(text.as_bytes(), size), Limits::USUAL);
+        let mut reader = rutter_arc::ArcReader::new(Slow(text.as_bytes(), size), Limits::DEFAULT);
         let mut n = 0;
         while reader.next(&mut findings, |_| n += 1).unwrap().is_some() {}
         prop_assert_eq!(n, entries.len());
@@ -102,7 +105,7 @@ proptest! {
     }
 
     #[test]
-    fn ours_random_text_never_panics(text in "[{}\\[\\]\",:a-z0-9 _\\\\é-]{0,80}") {
+    fn random_text_never_panics(text in "[{}\\[\\]\",:a-z0-9 _\\\\é-]{0,80}") {
         let _unused = json(&text);
         let _unused = json(&document(&text));
     }
@@ -122,7 +125,7 @@ impl std::io::Read for Slow<'_> {
 }
 
 #[test] // ARC-024 ARC-048 C09
-fn spec_nothing_wrong_is_consent() {
+fn malformed_value_is_never_consent() {
     let wrong = [
         r#""ai_indexable":"false""#,
         r#""ai_indexable":"true""#,
@@ -144,9 +147,9 @@ fn spec_nothing_wrong_is_consent() {
     for members in wrong {
         let page = format!("{{\"url\":\"https://harbour.example/a\",{members}}}");
         let got = json(&document(&page));
-        let consents: Vec<Consent> = got.entries.iter().map(Entry::consent).collect();
+        let consents: Vec<Consent> = got.entries.iter().map(ArcEntry::consent).collect();
         assert_eq!(consents, [Consent::Refused], "{members}");
-        // What a reader passes on forbids as much as what it read.
+        // A reader passes on every restriction that it read.
         let again = json(&document(&got.entries[0].to_json()));
         assert_eq!(again.entries[0].consent(), Consent::Refused, "{members}");
     }
@@ -154,13 +157,13 @@ fn spec_nothing_wrong_is_consent() {
         r#"{"url":"https://harbour.example/a","ai_indexable":true,"auth_required":true}"#,
     ));
     assert_eq!(got.entries[0].consent(), Consent::WithLogin);
-    let noindex = Directives::parse("noindex", |_| {});
-    let page = Entry::new(url("a"), Some(true));
+    let noindex = RobotsDirectives::parse("noindex", |_| {});
+    let page = ArcEntry::new(url("a"), Some(true));
     assert_eq!((page.consent(), page.consent_with(noindex)), (Consent::Given, Consent::Refused));
 }
 
 #[test] // ARC-042 ARC-043 ARC-044 ARC-045 ARC-046 ARC-047 ARC-049 ARC-050 ARC-051 D50
-fn spec_faults_have_code_and_pointer() {
+fn findings_have_code_and_pointer() {
     let page = |members: &str| {
         document(&format!(
             "{{\"url\":\"https://harbour.example/a\",\"ai_indexable\":true,{members}}}"
@@ -209,7 +212,7 @@ fn spec_faults_have_code_and_pointer() {
 }
 
 #[test] // ARC-038 D61
-fn spec_only_version_2_is_read() {
+fn only_version_2_is_read() {
     let with = |version: &str| document("").replace("\"2.1\"", version);
     for (version, refused, codes) in [
         ("\"2.0\"", None, &[][..]),
@@ -235,7 +238,7 @@ fn spec_only_version_2_is_read() {
 }
 
 #[test] // ARC-042 ARC-052
-fn spec_members_come_in_any_order_and_unknown_ones_stay() {
+fn members_in_any_order_and_unknown_members_are_kept() {
     let text = r#" { "pages" : [ {"ai_indexable":true,"x":{"deep":[1]},"url":"https://harbour.example/a"} ] ,
         "crawl_rate":"2/s", "x-note": {"a": [1, 2]}, "deltas":
         {"template":"https://harbour.example/arc-sitemap-deltas/YYYY-MM-DD.json","from":"2026-04-01","to":"2026-05-01"},
@@ -248,7 +251,7 @@ fn spec_members_come_in_any_order_and_unknown_ones_stay() {
     assert_eq!(receipt.head.deltas.unwrap().from, "2026-04-01");
     assert_eq!(receipt.head.site.as_deref(), Some("https://harbour.example"));
     assert_eq!(got.entries[0].extra[0].value.get(), r#"{"deep":[1]}"#);
-    // The site comes late, and the pages were another's.
+    // The site is stated after pages of another site.
     let other = json(&text.replace("harbour.example/\"", "port.example/\""));
     assert_eq!(other.said(), [("AR034", "/site")]);
     assert!(other.result.unwrap().is_foreign);
@@ -259,10 +262,10 @@ fn spec_members_come_in_any_order_and_unknown_ones_stay() {
 }
 
 #[test]
-fn ours_a_document_cut_anywhere_is_refused() {
+fn rejects_truncated_document_at_any_length() {
     let text = document(r#"{"url":"https://harbour.example/é","ai_indexable":true,"n":[1,2]}"#);
     for end in 0..text.len() {
-        let got = read(&text.as_bytes()[..end], Form::Json, Limits::USUAL);
+        let got = read(&text.as_bytes()[..end], ArcFormat::Json, Limits::DEFAULT);
         assert!(matches!(got.refused(), Some("AR005" | "AR003")), "{end} {:?}", got.result);
     }
     assert!(json(&text).result.is_ok());
@@ -277,11 +280,11 @@ fn ours_a_document_cut_anywhere_is_refused() {
 }
 
 #[test]
-fn ours_limits_hold() {
+fn limits_are_enforced() {
     let one = r#"{"url":"https://harbour.example/a","ai_indexable":true,"x":[[[1]]]}"#;
     let text = document(one);
-    let refused = |limits| read(text.as_bytes(), Form::Json, limits).refused();
-    let usual = Limits::USUAL;
+    let refused = |limits| read(text.as_bytes(), ArcFormat::Json, limits).refused();
+    let usual = Limits::DEFAULT;
     assert_eq!(refused(usual), None);
     assert_eq!(refused(Limits { bytes: 20, ..usual }), Some("AR004"));
     assert_eq!(refused(Limits { pages: 0, ..usual }), Some("AR021"));
@@ -289,7 +292,7 @@ fn ours_limits_hold() {
     assert_eq!(refused(Limits { head: 30, ..usual }), Some("AR023"));
     assert_eq!(refused(Limits { depth: 2, ..usual }), Some("AR006"));
     assert_eq!(refused(Limits { depth: 3, ..usual }), None);
-    // A pit of brackets costs neither stack nor time.
+    // Deep brackets cost neither stack nor time.
     let pit = document(&format!(
         "{{\"url\":\"https://harbour.example/a\",\"ai_indexable\":true,\"x\":{}{}}}",
         "[".repeat(500_000),
@@ -315,23 +318,26 @@ fn ours_limits_hold() {
 }
 
 #[test]
-fn ours_gzip_and_marks_are_read() {
+fn gzip_and_byte_order_marks_are_read() {
     let text = document(r#"{"url":"https://harbour.example/a","ai_indexable":true}"#);
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(text.as_bytes()).unwrap();
     let bytes = gzip.finish().unwrap();
-    assert_eq!(read(&bytes, Form::Json, Limits::USUAL).entries.len(), 1);
-    assert_eq!(rutter_arc::form(&bytes), Some(Form::Json));
-    let cut = read(&bytes[..bytes.len() - 9], Form::Json, Limits::USUAL);
+    assert_eq!(read(&bytes, ArcFormat::Json, Limits::DEFAULT).entries.len(), 1);
+    assert_eq!(rutter_arc::detect_format(&bytes), Some(ArcFormat::Json));
+    let cut = read(&bytes[..bytes.len() - 9], ArcFormat::Json, Limits::DEFAULT);
     assert_eq!(cut.refused(), Some("AR024"));
     assert_eq!(json(&format!("\u{feff}{text}")).said(), [("AR022", "")]);
     let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
-    assert!(read(&utf16, Form::Json, Limits::USUAL).result.is_err());
-    assert_eq!(read(b"{\"a\":\"\xff\"}", Form::Json, Limits::USUAL).refused(), Some("AR003"));
+    assert!(read(&utf16, ArcFormat::Json, Limits::DEFAULT).result.is_err());
+    assert_eq!(
+        read(b"{\"a\":\"\xff\"}", ArcFormat::Json, Limits::DEFAULT).refused(),
+        Some("AR003")
+    );
 }
 
 #[test]
-fn ours_a_page_that_comes_twice_is_named() {
+fn duplicate_page_is_reported() {
     let page = |path: &str| {
         format!("{{\"url\":\"https://harbour.example/{path}\",\"ai_indexable\":true}}")
     };
@@ -344,22 +350,22 @@ fn ours_a_page_that_comes_twice_is_named() {
     assert!(sorted.findings.is_empty() && sorted.result.unwrap().is_sorted);
 }
 
-/// Codes and pointers of what a judge finds in one entry.
+/// Codes and pointers of the findings for one entry.
 fn judged(members: &str) -> Vec<(String, String)> {
     let page = format!("{{\"url\":\"https://harbour.example/a\",{members}}}");
     let got = json(&document(&page));
     let mut findings: Vec<Finding> = Vec::new();
-    let mut judge = Judge::new(Some(time("2026-05-01T00:00:00Z")));
+    let mut judge = SitemapChecker::new(Some(time("2026-05-01T00:00:00Z")));
     for entry in &got.entries {
-        judge.see(entry, 0, &mut findings);
+        judge.check_entry(entry, 0, &mut findings);
     }
-    judge.finish(&got.result.unwrap(), Whole::Sitemap, &mut findings);
+    judge.finish(&got.result.unwrap(), ExpectedDocument::Sitemap, &mut findings);
     let said = |it: Finding| (it.rule.code.to_owned(), it.place.pointer);
     findings.into_iter().map(said).collect()
 }
 
 #[test] // ARC-025 ARC-027 ARC-063 C13 D56 D57 D58 D59 D60
-fn spec_entries_that_say_too_much_are_found() {
+fn entries_that_reveal_too_much_are_reported() {
     let full = r#""lastmod":"2026-04-01T00:00:00Z","ai_summary":"x""#;
     for (members, code) in [
         (r#""ai_indexable":true,"auth_required":true,"ai_summary":"x""#, "AR050"),
@@ -395,14 +401,15 @@ fn spec_entries_that_say_too_much_are_found() {
         assert!(said.iter().any(|(found, _)| found == code), "{members}: {said:?}");
     }
     assert_eq!(judged(&format!(r#""ai_indexable":true,{full}"#)), []);
-    let bare = Entry { ai_summary: Some("x".into()), ..Entry::new(url("a"), Some(false)) }.bare();
+    let bare = ArcEntry { ai_summary: Some("x".into()), ..ArcEntry::new(url("a"), Some(false)) }
+        .without_content();
     assert!(!bare.has_content());
-    let secret = Entry {
+    let secret = ArcEntry {
         auth_required: Some(true),
         lastmod: Some(time("2026-05-01T00:00:00Z")),
-        ..Entry::new(url("a"), Some(true))
+        ..ArcEntry::new(url("a"), Some(true))
     };
-    let line = secret.bare().to_json();
+    let line = secret.without_content().to_json();
     assert_eq!(
         line,
         r#"{"url":"https://harbour.example/a","ai_indexable":true,"auth_required":true}"#
@@ -410,7 +417,7 @@ fn spec_entries_that_say_too_much_are_found() {
 }
 
 #[test] // ARC-015 D51
-fn spec_checksums_have_the_shape_of_their_algorithm() {
+fn checksum_length_matches_its_algorithm() {
     assert!(is_checksum(&rutter_page::Digest::of(b"<html>...</html>").to_string()));
     for bad in
         ["", "sha256:", "af3c", "sha256:af3c...", "crc:00", &format!("sha256:{}", "g".repeat(64))]
@@ -421,7 +428,7 @@ fn spec_checksums_have_the_shape_of_their_algorithm() {
 
 proptest! {
     #[test] // ARC-012 ARC-048 C09
-    fn spec_only_the_boolean_true_is_consent(
+    fn only_the_boolean_true_is_consent(
         value in prop::sample::select(vec![
             "true", "false", "null", "0", "1", "\"true\"", "\"\"", "[]", "[true]", "{}", "1e0", "\"yes\"",
         ]),

@@ -1,6 +1,6 @@
-//! What the crate promises, form by form.
+//! Tests of the crate by document format.
 
-#![expect(clippy::unwrap_used, reason = "a test may stop")]
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
 
 mod delta;
 mod json;
@@ -9,15 +9,15 @@ mod policy;
 mod snapshot;
 mod yaml;
 
-use rutter_arc::{ArcError, Entry, Form, Limits, Receipt, open};
+use rutter_arc::{ArcEntry, ArcError, ArcFormat, ArcReceipt, Limits, open_sitemap};
 use rutter_finding::Finding;
-use rutter_page::{Own, PageUrl, Timestamp};
+use rutter_page::{IntoOwned, PageUrl, Timestamp};
 
-/// Everything that reading gives.
+/// Result of reading a document.
 pub(crate) struct Read {
-    pub(crate) entries: Vec<Entry<'static>>,
+    pub(crate) entries: Vec<ArcEntry<'static>>,
     pub(crate) findings: Vec<Finding>,
-    pub(crate) result: Result<Receipt, ArcError>,
+    pub(crate) result: Result<ArcReceipt, ArcError>,
 }
 
 impl Read {
@@ -27,7 +27,7 @@ impl Read {
         self.findings.iter().map(said).map(|(code, place)| (code, &*place)).collect()
     }
 
-    /// Code of the rule that refused it.
+    /// Code of the rule that rejected the document.
     pub(crate) fn refused(&self) -> Option<&'static str> {
         match &self.result {
             Err(ArcError::Refused(refusal)) => Some(refusal.rule.code),
@@ -36,12 +36,12 @@ impl Read {
     }
 }
 
-pub(crate) fn read(bytes: &[u8], form: Form, limits: Limits) -> Read {
+pub(crate) fn read(bytes: &[u8], form: ArcFormat, limits: Limits) -> Read {
     let mut findings = Vec::new();
     let mut entries = Vec::new();
     let result = (|| {
-        let mut reader = open(bytes, form, limits)?;
-        while let Some(entry) = reader.next(&mut findings, |entry| entry.own())? {
+        let mut reader = open_sitemap(bytes, form, limits)?;
+        while let Some(entry) = reader.next(&mut findings, |entry| entry.into_owned())? {
             entries.push(entry);
         }
         reader.finish(&mut findings)
@@ -50,7 +50,7 @@ pub(crate) fn read(bytes: &[u8], form: Form, limits: Limits) -> Read {
 }
 
 pub(crate) fn json(text: &str) -> Read {
-    read(text.as_bytes(), Form::Json, Limits::USUAL)
+    read(text.as_bytes(), ArcFormat::Json, Limits::DEFAULT)
 }
 
 /// A document around some entries.

@@ -1,11 +1,11 @@
-//! Snapshots: the normal form, its privacy, its faults, and its prose.
+//! Tests of snapshots: normal form, privacy, findings, prose.
 
 use proptest::prelude::*;
-use rutter_arc::snapshot::{Document, Element, Snapshot, snapshot};
+use rutter_arc::snapshot::{AnnotatedElement, AnnotatedPage, ArcSnapshot, snapshot};
 use rutter_finding::Finding;
 use serde_json::{Value, json};
 
-/// An annotated page put together by hand: depth, element, attributes, text.
+/// An annotated page built by a test: depth, element, attributes, text.
 #[derive(Default)]
 struct Page {
     text: String,
@@ -23,7 +23,7 @@ struct Owned {
 
 impl Page {
     /// Adds an element; `attributes` is `name=value; name=value`; a name
-    /// behind `@` is one of HTML, any other one of ARC.
+    /// after `@` is an HTML attribute, any other an ARC attribute.
     fn add(mut self, depth: usize, name: &'static str, attributes: &str, text: &str) -> Self {
         let attributes: Vec<(String, String)> = attributes
             .split("; ")
@@ -44,7 +44,7 @@ impl Page {
         let start = self.text.len();
         self.text.push_str(text);
         let text = start..self.text.len();
-        // What lies in another belongs to its text.
+        // The text of an element includes the elements inside it.
         let mut wanted = depth;
         for outer in self.elements.iter_mut().rev() {
             if outer.depth < wanted {
@@ -61,9 +61,9 @@ impl Page {
         self
     }
 
-    fn snapshot(&self) -> (Snapshot, Vec<Finding>) {
+    fn snapshot(&self) -> (ArcSnapshot, Vec<Finding>) {
         let keywords = ["harbour".to_owned(), "Tides".to_owned()];
-        let elements = self.elements.iter().map(|element| Element {
+        let elements = self.elements.iter().map(|element| AnnotatedElement {
             name: element.name,
             depth: element.depth,
             attributes: &element.attributes,
@@ -72,7 +72,7 @@ impl Page {
             label: element.label,
             target: element.target.as_deref(),
         });
-        let document = Document {
+        let document = AnnotatedPage {
             url: "https://harbour.example/join/signup.html",
             title: Some("Join the harbour"),
             description: Some("How to join."),
@@ -109,7 +109,7 @@ fn signup() -> Page {
 }
 
 #[test] // ARC-016 ARC-027 D59 D62
-fn spec_the_normal_form_of_a_form() {
+fn form_has_the_expected_normal_form() {
     let page = signup();
     assert_eq!(
         page.json(),
@@ -149,7 +149,7 @@ fn spec_the_normal_form_of_a_form() {
 }
 
 #[test] // ARC-054
-fn spec_summary_and_tags_of_the_entry_come_from_the_snapshot() {
+fn summary_and_tags_come_from_the_snapshot() {
     let (snapshot, _) = signup().snapshot();
     assert_eq!(snapshot.summary(), Some("Berth your boat."));
     assert_eq!(snapshot.tags(), ["Tides", "harbour"]);
@@ -157,15 +157,15 @@ fn spec_summary_and_tags_of_the_entry_come_from_the_snapshot() {
     let (snapshot, _) = plain.snapshot();
     assert_eq!(snapshot.summary(), Some("How to join."));
     assert_eq!(plain.json()["title"], "Join the harbour");
-    // No page is named, so the address names it.
+    // Without a page name, the URL gives the name.
     assert_eq!(
         (&plain.json()["page"], &plain.json()["page_inferred"]),
         (&json!("signup"), &json!(true))
     );
 }
 
-#[test] // vocabulary 1.3, rules 2 to 8
-fn ours_parts_lie_where_they_belong() {
+#[test] // D62
+fn parts_are_nested_by_level() {
     let page = Page::default()
         .add(0, "main", "page=shop", "")
         .add(1, "section", "section=pricing; type=Offer; purpose=sale; link=boat", "")
@@ -206,12 +206,12 @@ fn ours_parts_lie_where_they_belong() {
 }
 
 #[test] // ARC-025 D59
-fn spec_no_value_and_nothing_private_leaves_the_page() {
+fn field_values_and_private_text_are_not_exported() {
     let page = Page::default()
         .add(0, "body", "page=account", "")
         .add(1, "div", "content=about", "Public words")
         .add(2, "span", "context=personal; heading=who", "Jo Sailor")
-        .add(2, "textarea", "field=note; context=educational", "typed by somebody")
+        .add(2, "textarea", "field=note; context=educational", "typed by a user")
         .add(2, "p", "visibility=hidden; content=x", "never seen")
         .add(1, "div", "section=billing; type=T; intent=i; context=financial", "")
         .add(2, "p", "content=iban", "DE00 1234")
@@ -233,7 +233,7 @@ fn spec_no_value_and_nothing_private_leaves_the_page() {
         assert!(!text.contains(private), "{private} in {text}");
         assert!(!page.snapshot().0.narrative().contains(private), "{private}");
     }
-    // The title of the page may come from what is kept back.
+    // The title of the page may repeat withheld text.
     let titled = Page::default().add(0, "h1", "heading=who; context=personal", "Join the harbour");
     assert_eq!(titled.json().get("title"), None);
     assert_eq!(page.json()["about"], "Public words");
@@ -243,7 +243,7 @@ fn spec_no_value_and_nothing_private_leaves_the_page() {
 }
 
 #[test] // ARC-027
-fn ours_mistakes_are_named() {
+fn annotation_mistakes_are_reported() {
     for (page, code) in [
         (Page::default().add(0, "p", "page=a", "").add(0, "p", "page=b", ""), "AR090"),
         (Page::default().add(0, "p", "group=a", ""), "AR091"),
@@ -269,19 +269,19 @@ fn ours_mistakes_are_named() {
 }
 
 #[test]
-fn ours_hostile_pages_stay_small() {
+fn snapshot_of_hostile_page_is_bounded() {
     let text = "word ".repeat(2000);
     let nested =
         (0..300).fold(Page::default(), |page, n| page.add(n, "div", "block=b; content=c", &text));
     let (snapshot, _) = nested.snapshot();
     assert!(snapshot.to_json().len() < 2 << 20);
-    assert!(rutter_page::nesting(&snapshot.to_json()) < 100);
+    assert!(rutter_page::nesting_depth(&snapshot.to_json()) < 100);
     assert_eq!(nested.json()["truncated"], true);
-    let empty = Document::default();
+    let empty = AnnotatedPage::default();
     assert!(rutter_arc::snapshot::snapshot(&empty, &mut ()).is_none());
 }
 
-/// All names the prose has to give.
+/// All names that the prose must contain.
 fn names(value: &Value, out: &mut Vec<String>) {
     let push = |value: &Value, name: &str, out: &mut Vec<String>| {
         out.extend(value.get(name).and_then(Value::as_str).map(str::to_owned));
@@ -306,7 +306,7 @@ fn names(value: &Value, out: &mut Vec<String>) {
 
 proptest! {
     #[test] // E.1, narrative mode
-    fn spec_the_prose_names_every_part_field_and_action(
+    fn prose_names_every_part_field_and_action(
         elements in prop::collection::vec((0_usize..4, 0_usize..8, "[a-z]{3,9}", any::<bool>()), 1..25),
     ) {
         let mut page = Page::default();
@@ -333,14 +333,14 @@ proptest! {
         for name in wanted {
             prop_assert!(prose.contains(&name), "{} not in {}", name, prose);
         }
-        // The same page is the same bytes, and fits an entry.
+        // The same page gives the same bytes, and they fit into an entry.
         prop_assert_eq!(snapshot.to_json(), page.snapshot().0.to_json());
         prop_assert!(snapshot.to_object().is_some());
     }
 }
 
 #[test]
-fn ours_prose_reads_like_prose() {
+fn prose_has_complete_sentences() {
     let page = Page::default()
         .add(0, "body", "page=signup; intent=register_user", "")
         .add(1, "h1", "heading=title", "Create Your Account")
@@ -364,27 +364,27 @@ fn ours_prose_reads_like_prose() {
 #[test] // ARC-010 E.3.1
 fn prose_names_fields_that_are_written_as_texts() {
     let prose = |json: &str| {
-        let raw = rutter_page::Raw::parse(json).unwrap();
-        rutter_arc::snapshot::narrative(&rutter_page::Object::new(raw).unwrap()).unwrap()
+        let raw = rutter_page::RawJson::parse(json).unwrap();
+        rutter_arc::snapshot::narrative(&rutter_page::RawObject::new(raw).unwrap()).unwrap()
     };
     // The snapshot of E.3.1.
-    let told = prose(
+    let narrative_text = prose(
         r#"{ "page": "signup", "title": "Create Your Account", "sections": [
             { "name": "registration_form", "fields": ["email","password"], "intent": "register_user" } ] }"#,
     );
     assert_eq!(
-        told,
+        narrative_text,
         "This is the page signup, titled \"Create Your Account\".\n\n\
          The section registration_form. It has the intent register_user. \
          It asks for email. It asks for password.\n"
     );
-    // Other parts may be texts, single values, or called by another member.
-    let told = prose(
+    // Parts from other writers may be texts, single values, or named by another member.
+    let narrative_text = prose(
         r#"{ "page": "p", "sections": ["intro", { "name": "form", "fields": { "name": "iban" },
             "actions": ["Send", { "name": "Reset" }], "links": "help", "media": ["clock"],
             "marks": ["table"] }], "blocks": "footer" }"#,
     );
     for name in ["intro", "form", "iban", "Send", "Reset", "help", "clock", "table", "footer"] {
-        assert!(told.contains(name), "{name} not in {told}");
+        assert!(narrative_text.contains(name), "{name} not in {narrative_text}");
     }
 }

@@ -1,12 +1,14 @@
-//! Sitemaps in YAML: the same data, none of the traps.
+//! Tests of YAML sitemaps.
 
 use proptest::prelude::*;
-use rutter_arc::{Deltas, Entry, Form, Head, Limits, MOST_YAML, YamlWriter};
+use rutter_arc::{
+    ArcEntry, ArcFormat, DeltaAnnouncement, Limits, MAX_YAML_BYTES, SitemapHeader, YamlWriter,
+};
 
 use crate::json::{entry, write};
 use crate::{json, read, time, url};
 
-fn to_yaml(head: &Head, entries: &[Entry<'_>]) -> String {
+fn to_yaml(head: &SitemapHeader, entries: &[ArcEntry<'_>]) -> String {
     let mut writer = YamlWriter::new(Vec::new(), head).unwrap();
     for entry in entries {
         writer.push(entry).unwrap();
@@ -15,24 +17,24 @@ fn to_yaml(head: &Head, entries: &[Entry<'_>]) -> String {
 }
 
 fn yaml(text: &str) -> crate::Read {
-    read(text.as_bytes(), Form::Yaml, Limits::USUAL)
+    read(text.as_bytes(), ArcFormat::Yaml, Limits::DEFAULT)
 }
 
 proptest! {
     #[test] // ARC-004 ARC-008 ARC-009
-    fn spec_yaml_and_json_carry_the_same(entries in prop::collection::vec(entry(), 0..5)) {
-        let deltas = Deltas {
-            template: rutter_arc::delta::template("https://harbour.example/"),
+    fn yaml_and_json_hold_the_same_data(entries in prop::collection::vec(entry(), 0..5)) {
+        let deltas = DeltaAnnouncement {
+            template: rutter_arc::delta::delta_template("https://harbour.example/"),
             from: "2026-04-02".to_owned(),
             to: "2026-05-01".to_owned(),
         };
-        let head = Head {
+        let head = SitemapHeader {
             deltas: Some(deltas),
-            ..Head::new("https://harbour.example", time("2026-05-01T00:00:00Z"))
+            ..SitemapHeader::new("https://harbour.example", time("2026-05-01T00:00:00Z"))
         };
         let from_json = json(&write(&head, &entries));
         let from_yaml = yaml(&to_yaml(&head, &entries));
-        let texts = |all: &[Entry<'_>]| -> Vec<serde_json::Value> {
+        let texts = |all: &[ArcEntry<'_>]| -> Vec<serde_json::Value> {
             all.iter().map(|it| serde_json::from_str(&it.to_json()).unwrap()).collect()
         };
         prop_assert_eq!(texts(&from_yaml.entries), texts(&from_json.entries));
@@ -40,13 +42,13 @@ proptest! {
     }
 
     #[test]
-    fn ours_random_yaml_never_panics(text in "[-{}\\[\\]\",:&*!#%|>a-z0-9 \n_]{0,80}") {
+    fn random_yaml_never_panics(text in "[-{}\\[\\]\",:&*!#%|>a-z0-9 \n_]{0,80}") {
         let _unused = yaml(&text);
     }
 }
 
 #[test] // ARC-008 E.3.3
-fn spec_the_sample_is_read() {
+fn sample_of_the_specification_is_read() {
     let text = "arc_sitemap_version: \"2.1\"\nsite: \"https://example.com\"\n\
         generated_at: \"2025-11-09T08:00:00Z\"\npages:\n  - url: \"https://example.com/signup\"\n    \
         lastmod: \"2025-11-08T12:00:00Z\"\n    ai_indexable: true\n    \
@@ -54,11 +56,11 @@ fn spec_the_sample_is_read() {
     let got = yaml(text);
     assert_eq!(got.said(), [("AR044", "/pages/0/ai_checksum")]);
     assert_eq!(got.entries[0].ai_indexable, Some(true));
-    assert_eq!(rutter_arc::form(text.as_bytes()), Some(Form::Yaml));
+    assert_eq!(rutter_arc::detect_format(text.as_bytes()), Some(ArcFormat::Yaml));
 }
 
 #[test] // C11 D63
-fn spec_traps_of_yaml_are_refused_or_text() {
+fn yaml_traps_are_rejected_or_read_as_text() {
     let page = |rest: &str| {
         format!(
             "arc_sitemap_version: '2.1'\nsite: https://harbour.example\n\
@@ -80,7 +82,7 @@ fn spec_traps_of_yaml_are_refused_or_text() {
         assert_eq!(got.refused(), Some(code), "{rest} {:?}", got.result);
     }
     assert_eq!(yaml(&format!("%YAML 1.1\n---\n{}", page(""))).refused(), Some("AR071"));
-    // Words that other versions take for booleans and numbers are text.
+    // Words that other YAML versions read as booleans or numbers are text.
     for word in ["yes", "no", "on", "off", "y", "0b1", "1_000", "0o7", "0x1f", ".inf", "True "] {
         let got = yaml(&page(&format!("  ai_indexable: {word}\n")));
         let is_true = word == "True ";
@@ -93,24 +95,25 @@ fn spec_traps_of_yaml_are_refused_or_text() {
 }
 
 #[test] // D63
-fn ours_too_much_yaml_is_neither_written_nor_read() {
-    let head = Head::new("https://harbour.example", time("2026-05-01T00:00:00Z"));
+fn yaml_over_the_limit_is_neither_written_nor_read() {
+    let head = SitemapHeader::new("https://harbour.example", time("2026-05-01T00:00:00Z"));
     let mut writer = YamlWriter::new(Vec::new(), &head).unwrap();
     let summary = "x".repeat(100_000);
-    let entry = Entry { ai_summary: Some(summary.into()), ..Entry::new(url("a"), Some(true)) };
+    let entry =
+        ArcEntry { ai_summary: Some(summary.into()), ..ArcEntry::new(url("a"), Some(true)) };
     for _ in 0..100 {
         writer.push(&entry).unwrap();
     }
     assert!(writer.is_too_large());
     assert!(writer.finish().unwrap().is_none());
-    // Found by fuzzing: escapes make a key longer than YAML takes.
+    // Found by fuzzing: escapes make a key longer than YAML allows.
     let key = "\t".repeat(600);
-    let value = rutter_page::Raw::parse("1").unwrap();
-    let extra = vec![rutter_page::Member { key: key.into(), value }];
-    let mut writer = YamlWriter::new(Vec::new(), &Head { extra, ..head }).unwrap();
-    writer.push(&Entry::new(url("a"), Some(true))).unwrap();
+    let value = rutter_page::RawJson::parse("1").unwrap();
+    let extra = vec![rutter_page::UnknownMember { key: key.into(), value }];
+    let mut writer = YamlWriter::new(Vec::new(), &SitemapHeader { extra, ..head }).unwrap();
+    writer.push(&ArcEntry::new(url("a"), Some(true))).unwrap();
     assert!(writer.finish().unwrap().is_none());
-    let text = format!("x: \"{}\"\n", "a".repeat(MOST_YAML));
+    let text = format!("x: \"{}\"\n", "a".repeat(MAX_YAML_BYTES));
     assert_eq!(yaml(&text).refused(), Some("AR072"));
     let keys: Vec<String> = (0..10_001).map(|n| format!("k{n}: 1\n")).collect();
     assert_eq!(yaml(&keys.concat()).refused(), Some("AR070"));

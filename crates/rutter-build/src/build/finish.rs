@@ -1,38 +1,36 @@
-//! Ends a build: which state files are written, which old files are removed,
-//! and what the summary says.
+//! Ends a build: writes the state files, deletes obsolete files and returns the summary.
 //!
-//! Input: what the passes of [`Build`] found and staged. Rejects nothing of its
-//! own; errors are those of the disk.
+//! Input: the results of the passes. Fails only on I/O errors.
 
 use std::fs;
 use std::path::PathBuf;
 
 use super::Build;
-use crate::error::{At, BuildError};
-use crate::outcome::{Excluded, Outcome, SectionOutcome};
-use crate::publish::Stage;
-use crate::read::Reading;
-use crate::site_sitemap::plain_file;
-use crate::state::whole;
-use crate::{feed, private, recall};
+use crate::error::{BuildError, IoErrorContext};
+use crate::publish::StagingArea;
+use crate::read::ReadTotals;
+use crate::site_sitemap::regular_file;
+use crate::state::absolute_path;
+use crate::summary::{BuildSummary, ExclusionCount, SectionSummary};
+use crate::{arc_layer, partner_pages, saved_state};
 
 impl Build<'_> {
-    /// Writes the files of the state; gives each with its final place.
+    /// Writes the state files and returns pairs of temporary and final path.
     pub(super) fn state_files(
         &self,
-        reading: &Reading,
+        reading: &ReadTotals,
     ) -> Result<Vec<(PathBuf, PathBuf)>, BuildError> {
         let plan = self.plan;
         let at = |name: &str| self.next.join(name);
         let (ledger, pack, private) = (at("ledger"), at("pack"), at("private"));
-        let (served, told_path) = (at("served"), at("told"));
+        let (served, log_path) = (at("served"), at("told"));
         let (chain, templates) = (self.next.join("chain"), self.next.join("templates"));
         self.published.save(&chain)?;
         let mut kept = self.templates.clone();
         if 0 < self.learned {
             kept.retain(&reading.used);
         }
-        recall::save_templates(&templates, &kept)?;
+        saved_state::save_templates(&templates, &kept)?;
         let mut state = Vec::new();
         if self.published.arc.is_some() {
             let (made, kept) = (self.next.join("arc"), self.paths.deltas());
@@ -44,40 +42,41 @@ impl Build<'_> {
             }
         }
         if plan.arc.private {
-            private::prepare(&self.paths.private())?;
+            partner_pages::prepare(&self.paths.private())?;
             state.push((private, self.paths.private()));
-            // The cache has the same texts.
-            private::close_to_others(&pack)?;
+            // The page cache contains the same content.
+            partner_pages::restrict_permissions(&pack)?;
         }
         state.extend([
             (ledger, self.paths.ledger()),
             (pack, self.paths.pack()),
             (templates, self.paths.templates()),
             (served, self.paths.served()),
-            (told_path, self.paths.told()),
+            (log_path, self.paths.findings_log()),
             (chain, self.paths.chain()),
         ]);
         Ok(state)
     }
 
-    /// Files of the generator's sitemap in the site's own folder that ours took
-    /// the place of and that nothing names any longer.
-    pub(super) fn replaced_files(&self, stage: &Stage) -> Vec<PathBuf> {
+    /// Returns files of the generator's sitemap in the site's own folder that Rutter's sitemap
+    /// replaces and that no longer belong to any sitemap.
+    pub(super) fn replaced_files(&self, stage: &StagingArea) -> Vec<PathBuf> {
         if self.plan.out.is_some() || !self.plan.layers.sitemap {
             return Vec::new();
         }
-        // Where a file of the owner is in the way of ours, theirs is the only one.
+        // Without a sitemap of Rutter, the generator's sitemap is the only one.
         if !stage.has("sitemap.xml") && !stage.has("sitemap-rutter.xml") {
             return Vec::new();
         }
-        let replaced = self.theirs.files.iter().map(|file| file.name.as_str());
-        let replaced = replaced.filter(|name| self.theirs.is_replaced(name) && !stage.has(name));
-        let site = whole(&self.plan.site);
-        replaced.filter_map(|name| plain_file(&site, name)).collect()
+        let replaced = self.site_sitemap.files.iter().map(|file| file.name.as_str());
+        let replaced =
+            replaced.filter(|name| self.site_sitemap.is_replaced(name) && !stage.has(name));
+        let site = absolute_path(&self.plan.site);
+        replaced.filter_map(|name| regular_file(&site, name)).collect()
     }
 
-    /// What is no longer on offer is not kept either.
-    pub(super) fn sweep(&self) -> Result<(), BuildError> {
+    /// Deletes stored collections and ARC deltas that are no longer published.
+    pub(super) fn remove_expired(&self) -> Result<(), BuildError> {
         let names: Vec<String> = self
             .published
             .collections
@@ -87,7 +86,7 @@ impl Build<'_> {
                 self.published
                     .arc
                     .iter()
-                    .flat_map(|arc| arc.days.iter().map(|day| feed::file(day))),
+                    .flat_map(|arc| arc.days.iter().map(|day| arc_layer::file(day))),
             )
             .collect();
         for folder in [self.paths.collections(), self.paths.deltas()] {
@@ -113,35 +112,37 @@ impl Build<'_> {
 
     pub(super) fn outcome(
         &self,
-        reading: Reading,
-        sections: Vec<SectionOutcome>,
+        reading: ReadTotals,
+        sections: Vec<SectionSummary>,
         written: u64,
         deleted: u64,
-    ) -> Outcome {
+    ) -> BuildSummary {
         let mut findings = reading.findings;
         for (code, n) in &self.counts {
             *findings.entry(code).or_default() += n;
         }
         let excluded = reading.excluded.into_iter();
-        Outcome {
+        BuildSummary {
             pages: reading.pages,
             new: reading.new,
             changed: reading.changed,
             removed: reading.removed,
             read_differently: reading.read_differently,
             read: reading.read,
+            judged: reading.judged,
             closed: reading.closed,
             closed_pages: reading.closed_pages,
             password_pages: reading.password_pages,
-            excluded: excluded.map(|(reason, pages)| Excluded { reason, pages }).collect(),
+            excluded: excluded.map(|(reason, pages)| ExclusionCount { reason, pages }).collect(),
             failed: reading.failed,
-            unreadable: self.unreadable.len() as u64 + reading.kept + self.n_unread,
+            unreadable: self.unreadable.len() as u64 + reading.kept + self.n_uncopied,
             source_bytes: reading.source_bytes,
             sections,
             learned: self.learned,
             written,
             deleted,
             is_without_twins: self.plan.layers.twins.are_too_many(reading.pages),
+            coverage: reading.coverage,
             findings: findings.into_iter().collect(),
         }
     }

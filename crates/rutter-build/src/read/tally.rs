@@ -1,35 +1,35 @@
-//! Counts what a section has and what changed in it.
+//! Counts the pages of a section and its changes.
 
 use rutter_page::Timestamp;
-use rutter_scp::{Chain, State};
+use rutter_scp::{SectionState, StateChain};
 
-/// What changed in a section.
+/// The changes of a section.
 #[derive(Debug, Clone)]
-pub(crate) struct Tally {
+pub(crate) struct SectionTally {
     pub(crate) name: String,
-    pub(crate) before: State,
-    pub(crate) state: State,
+    pub(crate) before: SectionState,
+    pub(crate) state: SectionState,
     pub(crate) pages: u64,
     /// Pages that are new or changed.
     pub(crate) changed: u64,
-    /// At most [`Chain::MOST_REMOVED`] and one more.
+    /// URLs of removed pages, at most [`StateChain::MAX_REMOVED`] plus one.
     pub(crate) removed: Vec<String>,
-    /// Whether earlier collections hold a page that may no longer be shown.
-    pub(crate) is_barred: bool,
-    /// When a page of it was last removed or excluded.
+    /// Whether earlier collections contain a page that is no longer public.
+    pub(crate) holds_excluded: bool,
+    /// When a page of the section was last removed or excluded.
     pub(crate) last_removed: Option<Timestamp>,
 }
 
-impl Tally {
+impl SectionTally {
     pub(super) fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
-            before: State::EMPTY,
-            state: State::EMPTY,
+            before: SectionState::EMPTY,
+            state: SectionState::EMPTY,
             pages: 0,
             changed: 0,
             removed: Vec::new(),
-            is_barred: false,
+            holds_excluded: false,
             last_removed: None,
         }
     }
@@ -39,7 +39,7 @@ impl Tally {
     }
 
     pub(super) fn remove(&mut self, url: &str) {
-        if self.removed.len() <= Chain::MOST_REMOVED {
+        if self.removed.len() <= StateChain::MAX_REMOVED {
             self.removed.push(url.to_owned());
         }
     }

@@ -1,5 +1,4 @@
-//! The ARC layer of a build: what it says of pages, and how it changes from
-//! day to day.
+//! The ARC layer of a build: its entries, and how it changes from day to day.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,44 +6,47 @@ use std::io::Read;
 
 use flate2::read::GzDecoder;
 use rutter_arc::delta::apply;
-use rutter_arc::policy::{Access, Grant};
-use rutter_arc::{Consent, Entry, Form, Head, JsonWriter, Limits, Policy, open};
-use rutter_build::Checksum;
+use rutter_arc::policy::{AccessDefault, AccessRules};
+use rutter_arc::{
+    ArcEntry, ArcFormat, ArcPolicy, Consent, JsonWriter, Limits, SitemapHeader, open_sitemap,
+};
+use rutter_build::ChecksumScope;
 use rutter_page::Digest;
 
 use crate::site::{BASE, Site, page, words};
 
 const DAY: i64 = 86_400;
 
-/// Reads an ARC file to its end; nothing may be wrong with it.
-fn read(bytes: &[u8], form: Form) -> (Head, Vec<Entry<'static>>) {
+/// Reads an ARC file to its end and asserts that it has no findings.
+fn read(bytes: &[u8], form: ArcFormat) -> (SitemapHeader, Vec<ArcEntry<'static>>) {
     let mut findings = Vec::new();
-    let mut reader = open(bytes, form, Limits::USUAL).unwrap();
+    let mut reader = open_sitemap(bytes, form, Limits::DEFAULT).unwrap();
     let mut entries = Vec::new();
     while let Some(entry) = reader.next_owned(&mut findings).unwrap() {
         entries.push(entry);
     }
     let receipt = reader.finish(&mut findings).unwrap();
-    assert_eq!(findings, [], "what we write is without fault");
+    assert_eq!(findings, [], "published ARC files have no findings");
     (receipt.head, entries)
 }
 
-fn sitemap(site: &Site) -> (Head, Vec<Entry<'static>>) {
-    read(&site.files()["arc-sitemap.json"], Form::Json)
+fn sitemap(site: &Site) -> (SitemapHeader, Vec<ArcEntry<'static>>) {
+    read(&site.files()["arc-sitemap.json"], ArcFormat::Json)
 }
 
-fn entry_of(site: &Site, path: &str) -> Option<Entry<'static>> {
+fn entry_of(site: &Site, path: &str) -> Option<ArcEntry<'static>> {
     let url = format!("{BASE}{path}");
     sitemap(site).1.into_iter().find(|entry| entry.url.as_str() == url)
 }
 
-/// The bytes of a sitemap after deltas were applied to it.
+/// Returns the bytes of a sitemap after applying deltas to it.
 fn applied(base: &[u8], deltas: &[&Vec<u8>]) -> Vec<u8> {
-    type Stream = Box<dyn Iterator<Item = Result<Entry<'static>, Never>>>;
-    let stream = |bytes: &[u8]| Box::new(read(bytes, Form::Json).1.into_iter().map(Ok)) as Stream;
+    type Stream = Box<dyn Iterator<Item = Result<ArcEntry<'static>, Never>>>;
+    let stream =
+        |bytes: &[u8]| Box::new(read(bytes, ArcFormat::Json).1.into_iter().map(Ok)) as Stream;
     let mut streams = vec![stream(base)];
     streams.extend(deltas.iter().map(|delta| stream(delta)));
-    let head = read(deltas.last().unwrap(), Form::Json).0.of_whole();
+    let head = read(deltas.last().unwrap(), ArcFormat::Json).0.for_sitemap();
     let mut writer = JsonWriter::new(Vec::new(), &head).unwrap();
     apply(streams, |entry| {
         writer.push(&entry).unwrap();
@@ -57,25 +59,26 @@ fn applied(base: &[u8], deltas: &[&Vec<u8>]) -> Vec<u8> {
 #[derive(Debug)]
 struct Never;
 
-impl From<rutter_arc::delta::Unsorted> for Never {
-    fn from(unsorted: rutter_arc::delta::Unsorted) -> Self {
+impl From<rutter_arc::delta::UnsortedEntries> for Never {
+    fn from(unsorted: rutter_arc::delta::UnsortedEntries) -> Self {
         panic!("{unsorted:?}")
     }
 }
 
 #[test] // ARC-020 ARC-021 ARC-028 ARC-005 ARC-032 ARC-037
-fn spec_the_sitemap_lies_where_agents_look_for_it() {
+fn sitemap_is_at_the_paths_where_agents_look() {
     let mut site = Site::of(6);
     site.build_with(|plan| {
         plan.arc.crawl_rate = Some("2/s".to_owned());
         plan.arc.contact = Some("office@harbour.example".to_owned());
-        plan.arc.policy.access = Some(Access { default: Some(Grant::Allow), ..Access::default() });
+        plan.arc.policy.access =
+            Some(AccessRules { default: Some(AccessDefault::Allow), ..AccessRules::default() });
     })
     .unwrap();
     let files = site.files();
     let json = &files["arc-sitemap.json"];
     assert_eq!(json, &files[".well-known/arc-sitemap.json"]);
-    let (head, entries) = read(json, Form::Json);
+    let (head, entries) = read(json, ArcFormat::Json);
     assert_eq!(head.site.as_deref(), Some("https://harbour.example"));
     assert_eq!(head.crawl_rate.as_deref(), Some("2/s"));
     assert_eq!(head.contact.as_deref(), Some("office@harbour.example"));
@@ -86,7 +89,7 @@ fn spec_the_sitemap_lies_where_agents_look_for_it() {
         assert_eq!(text, files[name]);
     }
     // The same data in YAML.
-    assert_eq!(read(&files["arc-sitemap.yaml"], Form::Yaml), (head, entries));
+    assert_eq!(read(&files["arc-sitemap.yaml"], ArcFormat::Yaml), (head, entries));
     let robots = String::from_utf8(files["robots.txt"].clone()).unwrap();
     let lines: Vec<&str> = robots.lines().filter(|line| line.starts_with("Sitemap: ")).collect();
     assert_eq!(
@@ -98,16 +101,16 @@ fn spec_the_sitemap_lies_where_agents_look_for_it() {
         "behind the one that every crawler reads (D64)"
     );
     let policy = &files[".well-known/arc-policy.json"];
-    let policy = Policy::read(policy.as_slice(), &mut ()).unwrap().unwrap();
+    let policy = ArcPolicy::read(policy.as_slice(), &mut ()).unwrap().unwrap();
     assert_eq!(policy.contact.as_deref(), Some("office@harbour.example"));
     assert!(files.contains_key("arc-sitemap.jsonld"));
-    // Without a word of the owner there is none.
+    // Without a declaration of the site owner there is no policy.
     site.build();
     assert!(!site.files().contains_key(".well-known/arc-policy.json"));
 }
 
 #[test] // ARC-001 ARC-067
-fn spec_the_layer_can_be_left_out() {
+fn layer_can_be_turned_off() {
     let mut site = Site::of(4);
     site.build();
     assert!(site.files().keys().any(|name| name.contains("arc-")));
@@ -118,32 +121,32 @@ fn spec_the_layer_can_be_left_out() {
 }
 
 #[test] // ARC-041 ARC-053
-fn spec_checksum_date_and_delta_agree() {
+fn checksum_date_and_delta_agree() {
     let mut site = Site::of(6);
     site.build();
     let before = entry_of(&site, "docs/0002.html").unwrap();
-    // Another menu is no change of the page.
+    // A changed menu is not a change of the page.
     site.put("docs/0002.html", &page("Start", "Page 2", &words(2)));
     site.now = site.now.plus_seconds(DAY);
     site.build();
     assert_eq!(entry_of(&site, "docs/0002.html").unwrap(), before);
     assert!(!site.files().contains_key("arc-sitemap-deltas/2026-05-02.json"));
-    // Where the checksum is of the HTML, it is one.
-    site.build_with(|plan| plan.arc.checksum = Checksum::Html).unwrap();
+    // With checksums over the HTML, it is a change.
+    site.build_with(|plan| plan.arc.checksum = ChecksumScope::Html).unwrap();
     let after = entry_of(&site, "docs/0002.html").unwrap();
     let html = fs::read(site.path("site/docs/0002.html")).unwrap();
     assert_eq!(after.ai_checksum.as_deref(), Some(Digest::of(&html).to_string().as_str()));
     assert_eq!(after.lastmod, before.lastmod);
     let delta = &site.files()["arc-sitemap-deltas/2026-05-02.json"];
-    assert_eq!(read(delta, Form::Json).1.len(), 7, "every checksum is another");
+    assert_eq!(read(delta, ArcFormat::Json).1.len(), 7, "every checksum changed");
 }
 
 #[test]
-fn ours_deltas_lead_from_one_day_to_the_next() {
+fn deltas_lead_from_one_day_to_the_next() {
     let mut site = Site::of(20);
     site.build();
     let first = site.files()["arc-sitemap.json"].clone();
-    // A day later: one comes, one changes, one goes.
+    // A day later: one page is added, one changes, one is removed.
     site.now = site.now.plus_seconds(DAY);
     site.put("docs/new.html", &page("Home", "New", &words(500)));
     site.put("docs/0002.html", &page("Home", "Page 2", &words(502)));
@@ -152,17 +155,17 @@ fn ours_deltas_lead_from_one_day_to_the_next() {
     let second = site.files()["arc-sitemap.json"].clone();
     let name = |day: &str| format!("arc-sitemap-deltas/{day}.json");
     let delta = site.files()[&name("2026-05-02")].clone();
-    let (head, entries) = read(&delta, Form::Json);
+    let (head, entries) = read(&delta, ArcFormat::Json);
     assert_eq!(entries.len(), 3);
     assert!(entries.iter().any(|entry| entry.removed && entry.url.as_str().contains("0003")));
     assert_eq!(head.since.unwrap().to_string(), "2026-05-02T00:00:00Z");
     assert_eq!(applied(&first, &[&delta]), second);
-    // Later on that day, and after three days on which nothing happened.
+    // Later on that day, and after three days without changes.
     site.put("docs/0004.html", &page("Home", "Page 4", &words(504)));
     site.put("blog/0003.html", &page("Home", "Page 3", &words(3)));
     site.build();
     let delta = site.files()[&name("2026-05-02")].clone();
-    assert_eq!(read(&delta, Form::Json).1.len(), 4);
+    assert_eq!(read(&delta, ArcFormat::Json).1.len(), 4);
     assert_eq!(applied(&first, &[&delta]), site.files()["arc-sitemap.json"]);
     site.now = site.now.plus_seconds(4 * DAY);
     site.remove("docs/0006.html");
@@ -171,18 +174,18 @@ fn ours_deltas_lead_from_one_day_to_the_next() {
     let days: Vec<Vec<u8>> =
         (2..=6).map(|day| files[&name(&format!("2026-05-0{day}"))].clone()).collect();
     for quiet in &days[1..4] {
-        assert_eq!(read(quiet, Form::Json).1, [], "nothing happened then");
+        assert_eq!(read(quiet, ArcFormat::Json).1, [], "no entry changed on that day");
     }
     assert_eq!(applied(&first, &days.iter().collect::<Vec<_>>()), files["arc-sitemap.json"]);
     let deltas = sitemap(&site).0.deltas.unwrap();
     assert_eq!((deltas.from.as_str(), deltas.to.as_str()), ("2026-05-01", "2026-05-06"));
-    // A quiet build changes nothing, but what is too old goes.
+    // A build without changes writes nothing, but expired deltas are deleted.
     let of_arc = |files: BTreeMap<String, Vec<u8>>| {
         files.into_iter().filter(|(name, _)| name.contains("arc-")).collect::<Vec<_>>()
     };
     site.now = site.now.plus_seconds(10 * DAY);
     site.build();
-    assert!(of_arc(site.files()) == of_arc(files), "no byte of the layer");
+    assert!(of_arc(site.files()) == of_arc(files), "no byte of the layer changes");
     site.now = site.now.plus_seconds(40 * DAY);
     site.build();
     assert_eq!(sitemap(&site).0.deltas, None);
@@ -200,7 +203,7 @@ fn first_day_delta_holds_only_changes_after_the_first_build() {
     site.build();
     let name = "arc-sitemap-deltas/2026-05-01.json";
     let (begun, first) = (site.now, site.files());
-    let (head, entries) = read(&first[name], Form::Json);
+    let (head, entries) = read(&first[name], ArcFormat::Json);
     assert_eq!(entries, [], "readers without a base read the sitemap");
     assert_eq!(head.since, Some(begun), "it says from when on it is complete");
     assert!(sitemap(&site).0.deltas.is_some());
@@ -209,16 +212,15 @@ fn first_day_delta_holds_only_changes_after_the_first_build() {
     site.remove("blog/0003.html");
     site.build();
     let delta = site.files()[name].clone();
-    let (head, entries) = read(&delta, Form::Json);
+    let (head, entries) = read(&delta, ArcFormat::Json);
     assert_eq!((head.since, head.until), (Some(begun), Some(site.now)));
     assert_eq!(entries.len(), 2);
     assert_eq!(applied(&first["arc-sitemap.json"], &[&delta]), site.files()["arc-sitemap.json"]);
 }
 
-/// What was said of a page on earlier days is not said any longer once it may
-/// not be.
+/// Entries that must not be published any longer are removed from deltas of earlier days, too.
 #[test]
-fn ours_what_is_taken_back_is_in_no_older_file() {
+fn withdrawn_entries_are_in_no_older_delta() {
     let mut site = Site::of(6);
     site.build();
     site.now = site.now.plus_seconds(DAY);
@@ -234,8 +236,8 @@ fn ours_what_is_taken_back_is_in_no_older_file() {
     site.now = site.now.plus_seconds(DAY);
     site.build_with(|plan| plan.restricted = vec!["/docs/0002".to_owned()]).unwrap();
     assert!(!has(&site, "About Page 2."));
-    assert!(has(&site, "docs/0002.html"), "whoever has it learns of it");
-    // Nor is it in a collection that is still there.
+    assert!(has(&site, "docs/0002.html"), "the removal is published");
+    // Published collections do not contain it either.
     let (_, offers) = site.sitemap();
     assert!(!offers.is_empty());
     for offer in &offers {
@@ -249,9 +251,9 @@ fn ours_what_is_taken_back_is_in_no_older_file() {
     }
     let deltas = sitemap(&site).0.deltas.unwrap();
     assert_eq!((deltas.from.as_str(), deltas.to.as_str()), ("2026-05-03", "2026-05-03"));
-    // Gone while the layer was off: said when it is on again.
+    // Removed while the layer was off: the removal is published when the layer is on again.
     let restricted =
-        |plan: &mut rutter_build::Plan| plan.restricted = vec!["/docs/0002".to_owned()];
+        |plan: &mut rutter_build::BuildPlan| plan.restricted = vec!["/docs/0002".to_owned()];
     site.remove("docs/0000.html");
     site.build_with(|plan| {
         restricted(plan);
@@ -260,40 +262,40 @@ fn ours_what_is_taken_back_is_in_no_older_file() {
     .unwrap();
     site.build_with(restricted).unwrap();
     let delta = &site.files()["arc-sitemap-deltas/2026-05-03.json"];
-    let entries = read(delta, Form::Json).1;
+    let entries = read(delta, ArcFormat::Json).1;
     assert!(entries.iter().any(|entry| entry.removed && entry.url.as_str().contains("0000")));
 }
 
 #[test]
-fn ours_a_lost_list_of_files_does_not_freeze_the_layer() {
+fn lost_manifest_does_not_block_the_layer() {
     let mut site = Site::of(4);
     site.build_with(|plan| plan.out = None).unwrap();
     fs::remove_file(site.path("state/files.tsv")).unwrap();
     site.put("docs/0002.html", &page("Home", "Page 2", &words(502)));
-    let (_, heard) = site.build_with(|plan| plan.out = None).unwrap();
-    assert!(heard.codes("arc-sitemap.json").is_empty(), "{:?}", heard.findings);
+    let (_, events) = site.build_with(|plan| plan.out = None).unwrap();
+    assert!(events.codes("arc-sitemap.json").is_empty(), "{:?}", events.findings);
     let now = site.now.to_string();
     let sitemap = fs::read_to_string(site.path("site/arc-sitemap.json")).unwrap();
     assert!(sitemap.contains(&format!("\"generated_at\": \"{now}\"")), "{sitemap}");
 }
 
 #[test]
-fn ours_files_of_the_owner_stay() {
+fn keeps_files_of_the_site_owner() {
     let mut site = Site::of(4);
     site.put(".well-known/arc-policy.json", "{\"access\":{\"default\":\"deny\"}}");
-    let (_, heard) =
-        site.build_with(|plan| plan.arc.policy.access = Some(Access::default())).unwrap();
+    let (_, events) =
+        site.build_with(|plan| plan.arc.policy.access = Some(AccessRules::default())).unwrap();
     assert!(site.files()[".well-known/arc-policy.json"].starts_with(b"{\"access\""));
-    assert_eq!(heard.codes(".well-known/arc-policy.json"), ["BD003"]);
+    assert_eq!(events.codes(".well-known/arc-policy.json"), ["BD003"]);
     site.put("arc-sitemap.json", "{}");
     site.build();
     assert_eq!(site.files()["arc-sitemap.json"], b"{}");
     let robots = fs::read_to_string(site.path("out/robots.txt")).unwrap();
-    assert!(!robots.contains("arc-sitemap"), "what is not ours is not announced");
+    assert!(!robots.contains("arc-sitemap"), "a foreign file is not announced");
 }
 
 #[test]
-fn ours_front_matter_refuses_like_a_meta() {
+fn front_matter_excludes_like_a_meta_element() {
     let mut site = Site::new();
     let text = |front: &str| {
         format!(
@@ -309,7 +311,7 @@ fn ours_front_matter_refuses_like_a_meta() {
     ] {
         site.put(&format!("{name}.md"), &text(front));
     }
-    site.build_with(|plan| plan.source = rutter_build::Source::Markdown).unwrap();
+    site.build_with(|plan| plan.source = rutter_build::SourceKind::Markdown).unwrap();
     let (_, lines) = site.newest("all", "snapshot").unwrap();
     assert_eq!(lines.len(), 1, "{lines:?}");
     let consent = |name: &str| entry_of(&site, &format!("{name}/")).map(|entry| entry.consent());
@@ -317,11 +319,11 @@ fn ours_front_matter_refuses_like_a_meta() {
     assert_eq!(consent("no-ai"), Some(Consent::Refused));
     assert_eq!(consent("directive"), Some(Consent::Refused));
     assert_eq!(entry_of(&site, "members/").unwrap().auth_required, Some(true));
-    assert_eq!(consent("draft"), None, "nobody need know of it");
+    assert_eq!(consent("draft"), None, "a draft has no entry");
 }
 
-/// Pages of every kind that may not leave, beside one that may.
-fn with_barred() -> Site {
+/// A site with a page for each reason of exclusion, and a public page.
+fn with_excluded_pages() -> Site {
     let site = Site::of(4);
     let text = |mark: &str, head: &str, body: &str| {
         page("Home", "Secret", &format!("The word is {mark}. {}", words(77)))
@@ -347,10 +349,10 @@ fn with_barred() -> Site {
 }
 
 #[test] // ARC-025 ARC-063 ARC-055 D56 D57 D59 D85
-fn spec_what_may_not_leave_leaves_nowhere() {
-    let mut site = with_barred();
+fn excluded_pages_are_in_no_artifact() {
+    let mut site = with_excluded_pages();
     site.build_with(|plan| plan.restricted = vec!["/staff/".to_owned()]).unwrap();
-    let barred = [
+    let exclusion = [
         "no-ai.html",
         "no-ai-meta.html",
         "members.html",
@@ -361,7 +363,7 @@ fn spec_what_may_not_leave_leaves_nowhere() {
         "log.html",
         "root.html",
     ];
-    for name in barred {
+    for name in exclusion {
         let entry = entry_of(&site, name).unwrap();
         let needs_login = matches!(
             name,
@@ -380,8 +382,8 @@ fn spec_what_may_not_leave_leaves_nowhere() {
     let public = entry_of(&site, "docs/0002.html").unwrap();
     assert_eq!(public.consent(), Consent::Given);
     assert!(public.ai_summary.is_some() && public.ai_checksum.is_some());
-    // Their text is in no file of ours, their addresses in none but ARC's; the
-    // sitemap lists what readers may see and AI may not use.
+    // No artifact contains their content, and only ARC files contain their URLs; the sitemap lists
+    // pages that readers may see and AI may not use.
     let (_, lines) = site.newest("all", "snapshot").unwrap();
     assert!(!lines.iter().any(|line| line.contains("kestrel")));
     for (name, bytes) in site.files() {
@@ -402,31 +404,31 @@ fn spec_what_may_not_leave_leaves_nowhere() {
 }
 
 #[test] // D85
-fn closed_pages_that_nobody_declared_are_not_listed() {
+fn undeclared_restricted_pages_are_not_listed() {
     let mut site = Site::of(4);
     let form = "<form><input type=\"password\" name=\"p\"></form>";
     site.put("login.html", &format!("<title>Log in</title><body><main>{form}</main>"));
     site.put("drafts/a.html", &page("Home", "Plan", &words(70)));
     site.put("robots.txt", "User-agent: *\nDisallow: /drafts/\n");
-    let list = |plan: &mut rutter_build::Plan| plan.arc.lists_restricted = true;
+    let list = |plan: &mut rutter_build::BuildPlan| plan.arc.lists_restricted = true;
     site.build_with(list).unwrap();
     assert_eq!(entry_of(&site, "login.html").unwrap().auth_required, Some(true));
     assert_eq!(entry_of(&site, "drafts/a.html").unwrap().ai_indexable, Some(false));
-    // Those that were listed leave with a removal entry.
+    // Pages that were listed before get a removal entry.
     site.now = site.now.plus_seconds(DAY);
     site.build();
     for name in ["login.html", "drafts/a.html"] {
         assert_eq!(entry_of(&site, name), None, "{name}");
     }
-    let (_, entries) = read(&site.files()["arc-sitemap-deltas/2026-05-02.json"], Form::Json);
+    let (_, entries) = read(&site.files()["arc-sitemap-deltas/2026-05-02.json"], ArcFormat::Json);
     let removed = entries.iter().filter(|entry| entry.removed).map(|entry| entry.url.as_str());
     let removed: Vec<&str> = removed.collect();
     assert_eq!(removed, [format!("{BASE}drafts/a.html"), format!("{BASE}login.html")]);
 }
 
 #[test] // ARC-027
-fn ours_what_is_marked_sensitive_can_be_approved_and_addresses_kept_back() {
-    let mut site = with_barred();
+fn sensitive_pages_can_be_approved_and_urls_unlisted() {
+    let mut site = with_excluded_pages();
     site.build_with(|plan| {
         plan.arc.approved = vec!["/clinic".to_owned()];
         plan.arc.unlisted = vec!["/staff/".to_owned()];
@@ -442,16 +444,16 @@ fn ours_what_is_marked_sensitive_can_be_approved_and_addresses_kept_back() {
     assert_eq!(entry_of(&site, "staff/desk.html"), None);
     assert_eq!(clinic.crawl_priority, Some(0.25));
     assert_eq!(entry_of(&site, "docs/0002.html").unwrap().crawl_priority, Some(0.8));
-    // Somebody who had the address learns that it is gone.
+    // Readers that know the URL get a removal entry.
     site.now = site.now.plus_seconds(DAY);
     site.build_with(|plan| plan.arc.unlisted = vec!["/docs/".to_owned()]).unwrap();
     let delta = &site.files()["arc-sitemap-deltas/2026-05-02.json"];
-    let gone = read(delta, Form::Json).1.into_iter().filter(|entry| entry.removed);
+    let gone = read(delta, ArcFormat::Json).1.into_iter().filter(|entry| entry.removed);
     assert_eq!(gone.count(), 2);
 }
 
 #[test] // ARC-002
-fn spec_words_of_the_owner_come_first() {
+fn summary_of_the_page_comes_before_the_description() {
     let mut site = Site::new();
     let head = "<meta name=keywords content=\"boats, harbour\">";
     let given = format!("{head}<meta name=\"ai_summary\" content=\"Boats for hire.\">");
@@ -471,7 +473,7 @@ fn spec_words_of_the_owner_come_first() {
     assert_eq!(entry("described").ai_summary.as_deref(), Some("About described."));
     let tags = entry("described").ai_tags;
     assert_eq!(tags.iter().map(|tag| &**tag).collect::<Vec<_>>(), ["boats", "harbour"]);
-    // Nothing but the page's own sentences.
+    // The entry contains only sentences of the page.
     let summary = entry("bare").ai_summary.unwrap();
     let (_, lines) = site.newest("all", "snapshot").unwrap();
     let line = lines.iter().find(|line| line.contains("/bare.html")).unwrap();
@@ -479,7 +481,7 @@ fn spec_words_of_the_owner_come_first() {
 }
 
 #[test]
-fn ours_the_home_page_points_to_the_sitemap_where_asked() {
+fn home_page_links_to_the_sitemap_with_inject() {
     let mut site = Site::of(4);
     site.build_with(|plan| plan.layers.inject = true).unwrap();
     let home = fs::read_to_string(site.path("out/index.html")).unwrap();
@@ -492,12 +494,12 @@ fn ours_the_home_page_points_to_the_sitemap_where_asked() {
     assert!(!other.contains("ld+json"));
 }
 
-/// Dates of entries, addresses of barred pages, tombstones and deltas come back
-/// from what was published.
+/// Dates of entries, URLs of excluded pages, tombstones and deltas are rebuilt from the published
+/// files.
 #[test]
-fn ours_lost_state_comes_back_from_the_published_files() {
+fn lost_state_is_rebuilt_from_published_files() {
     let lived_in = || {
-        let mut site = with_barred();
+        let mut site = with_excluded_pages();
         site.build_with(|plan| plan.restricted = vec!["/staff/".to_owned()]).unwrap();
         site.now = site.now.plus_seconds(DAY);
         site.remove("noindex.html");
@@ -528,7 +530,7 @@ fn ours_lost_state_comes_back_from_the_published_files() {
 }
 
 #[test] // D85
-fn listing_of_closed_pages_heeds_both_reasons() {
+fn setting_lists_pages_with_password_and_disallowed_pages() {
     let mut site = Site::of(4);
     let form = "<form><input type=\"password\" name=\"p\"></form>";
     site.put("members/login.html", &format!("<title>Log in</title><body><main>{form}</main>"));

@@ -1,5 +1,5 @@
-//! Clauses about what a publisher may write, checked in the files of a build
-//! without the readers of this project where that is possible.
+//! Clauses for publishers, checked in the files of a build and without the readers of this project
+//! where possible.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,12 +7,12 @@ use std::io::Read;
 
 use flate2::read::GzDecoder;
 use rutter_page::Timestamp;
-use rutter_scp::advert::Frequency;
+use rutter_scp::advert::UpdateFrequency;
 use serde_json::Value;
 
 use crate::site::{BASE, Site, page, words};
 
-/// The lines of every gzip collection, by name.
+/// Returns the lines of every gzip collection by name.
 fn collections(site: &Site) -> Vec<(String, Vec<Value>)> {
     let all = site.files().into_iter().filter(|(name, _)| name.ends_with(".scp.gz"));
     all.map(|(name, bytes)| {
@@ -23,7 +23,7 @@ fn collections(site: &Site) -> Vec<(String, Vec<Value>)> {
     .collect()
 }
 
-/// The start tags of one kind of `scp:` element, as the sitemap has them.
+/// Returns the start tags of one kind of `scp:` element in the sitemap.
 fn elements(site: &Site, name: &str) -> Vec<String> {
     let text = fs::read_to_string(site.path("out/sitemap.xml")).unwrap();
     let start = format!("<scp:{name} ");
@@ -81,7 +81,7 @@ fn every_published_page_is_complete() {
         .replace("</head>", &format!("{head}</head>"))
         .replace("</main>", &format!("{body}</main>"));
     site.put("full.html", &full);
-    // A page that says next to nothing of itself.
+    // A page with almost no metadata.
     site.put("bare.html", &format!("<p>{}</p>", words(77)));
     site.build_with(|plan| plan.language = rutter_page::LanguageTag::parse("en")).unwrap();
     let mut n_pages = 0;
@@ -102,7 +102,7 @@ fn every_published_page_is_complete() {
     assert_eq!(full["author"], "Ada Pilot");
     assert_eq!(full["published"], "2026-01-02T03:04:05Z");
     assert!(full.get("canonical").is_none_or(|it| it == &format!("{BASE}full.html")));
-    // Blocks stand in the order of reading.
+    // Blocks are in reading order.
     let text = full["content"].to_string();
     let places: Vec<usize> = ["First the", "Later", "Then the", "One horn", "Two bells", "Last of"]
         .iter()
@@ -117,7 +117,7 @@ fn collections_are_whole_sections_and_every_one_is_announced() {
     site.build();
     site.put("docs/0002.html", &page("Home", "Page 2", &words(5000)));
     site.build();
-    // Each file is announced once, and each announced file was made in advance.
+    // Each file is announced once, and each announced file exists.
     let adverts = [elements(&site, "collection"), elements(&site, "delta")];
     let mut announced: Vec<String> = adverts
         .iter()
@@ -130,14 +130,14 @@ fn collections_are_whole_sections_and_every_one_is_announced() {
     there.sort();
     assert_eq!(there, announced.iter().collect::<Vec<_>>());
     assert_eq!(adverts.each_ref().map(Vec::len), [8, 4], "a file for each section and coding");
-    // One element for each section, with the number of its pages.
+    // One element per section with the number of its pages.
     let sections: Vec<(String, String)> = elements(&site, "section")
         .iter()
         .map(|it| (attribute(it, "name"), attribute(it, "pages")))
         .collect();
     let wanted = [("blog", "30"), ("docs", "30"), ("main", "1"), ("all", "61")];
     assert_eq!(sections, wanted.map(|(name, n)| (name.to_owned(), n.to_owned())));
-    // No file is for a single page: the first snapshots hold their sections.
+    // No file holds a single page: the first snapshots hold whole sections.
     for (name, lines) in collections(&site).iter().filter(|(name, _)| !name.contains("-delta-")) {
         let section = lines[0]["collection"]["section"].as_str().unwrap();
         let n_pages = wanted.iter().find(|(name, _)| *name == section).unwrap().1;
@@ -148,10 +148,10 @@ fn collections_are_whole_sections_and_every_one_is_announced() {
 #[test] // SCP-123 SCP-129 D29
 fn period_of_a_delta_names_its_span() {
     for (update, wanted) in [
-        (Frequency::Hourly, "2026-05-01T14"),
-        (Frequency::Daily, "2026-05-01"),
-        (Frequency::Weekly, "2026-W18"),
-        (Frequency::Monthly, "2026-05"),
+        (UpdateFrequency::Hourly, "2026-05-01T14"),
+        (UpdateFrequency::Daily, "2026-05-01"),
+        (UpdateFrequency::Weekly, "2026-W18"),
+        (UpdateFrequency::Monthly, "2026-05"),
     ] {
         let mut site = Site::of(4);
         site.build_with(|plan| plan.update = update).unwrap();
@@ -168,7 +168,7 @@ fn period_of_a_delta_names_its_span() {
     }
 }
 
-/// A page with a word that is nowhere else, and something in its head.
+/// Returns a page with a unique text and additional head elements.
 fn secret(head: &str, n: usize) -> String {
     page("Home", "Kestrel", &format!("The kestrel file. {}", words(n)))
         .replace("</head>", &format!("{head}</head>"))
@@ -222,12 +222,12 @@ fn pages_that_are_not_public_leave_no_trace_in_any_build() {
             }));
         };
     assert_no_trace(&site);
-    // The owner's rule stays: such pages are kept from crawlers, too.
+    // The rule of the site owner still excludes such pages from crawling.
     let published = String::from_utf8(site.files()["robots.txt"].clone()).unwrap();
     let published = rutter_signpost::robots::Robots::parse(published.as_bytes());
     assert!(!published.is_allowed("AnyBot", "/staging/new.html"));
     assert!(published.is_allowed("AnyBot", "/docs/0002.html"));
-    // Work on drafts makes no delta, and beside an edit it does not show.
+    // Changes of drafts produce no delta, and do not show in the delta of another edit.
     put(&site, 2);
     build(&mut site);
     assert!(!collections(&site).iter().any(|(name, _)| name.contains("-delta-")));
@@ -241,7 +241,7 @@ fn pages_that_are_not_public_leave_no_trace_in_any_build() {
         .collect();
     assert_eq!(deltas.iter().map(Vec::len).collect::<Vec<_>>(), [2]);
     assert_no_trace(&site);
-    // A draft that is dropped was never there.
+    // A deleted draft leaves no trace.
     site.remove("draft.html");
     site.put("docs/0002.html", &page("Home", "Page 2", &words(5001)));
     build(&mut site);

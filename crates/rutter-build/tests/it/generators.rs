@@ -1,18 +1,21 @@
-//! Sites in the shapes that generators leave: their addresses and their own sitemaps.
+//! Sites in the forms that generators produce: their URLs and their own sitemaps.
 //!
-//! `cargo xtask generators` makes the real ones; the shapes here are taken from those.
+//! `cargo xtask generators` builds sites with the real generators; the forms here are copied from
+//! those.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
 
-use rutter_build::{Generator, Plan};
-use rutter_signpost::sitemap::{ChangeFreq, Entry, Item, Limits, Reader};
+use rutter_build::{BuildPlan, Generator};
+use rutter_signpost::sitemap::{
+    ChangeFreq, SitemapEntry, SitemapItem, SitemapLimits, SitemapReader,
+};
 
 use crate::site::{BASE, Site, files, page, read_sitemap, words};
 
-/// Builds in the site's own folder, as most owners do.
-fn in_place(name: &'static str) -> impl Fn(&mut Plan) {
+/// Sets the plan to build in the site's own folder.
+fn in_place(name: &'static str) -> impl Fn(&mut BuildPlan) {
     move |plan| {
         plan.out = None;
         let generator = Generator { name: name.to_owned(), root: None, sources: Vec::new() };
@@ -20,7 +23,7 @@ fn in_place(name: &'static str) -> impl Fn(&mut Plan) {
     }
 }
 
-/// A site with these files, all with text of their own.
+/// Returns a site with these files, each with a unique text.
 fn site_of(paths: &[&str], canonical: Option<&dyn Fn(&str) -> String>) -> Site {
     let site = Site::new();
     for (n, path) in paths.iter().enumerate() {
@@ -59,7 +62,7 @@ fn gunzip(bytes: &[u8]) -> Vec<u8> {
     text
 }
 
-fn locs(entries: &[Entry]) -> BTreeSet<String> {
+fn locs(entries: &[SitemapEntry]) -> BTreeSet<String> {
     entries.iter().filter_map(|entry| entry.loc.strip_prefix(BASE)).map(str::to_owned).collect()
 }
 
@@ -67,13 +70,13 @@ fn names(paths: &[&str]) -> BTreeSet<String> {
     paths.iter().map(|path| (*path).to_owned()).collect()
 }
 
-/// What an index names, by path, with dates.
+/// Returns the children of an index by path, with their dates.
 fn children(site: &Site, name: &str) -> Vec<(String, Option<String>)> {
     let text = fs::read(site.path("site").join(name)).unwrap();
-    let mut reader = Reader::new(text.as_slice(), Limits::USUAL);
+    let mut reader = SitemapReader::new(text.as_slice(), SitemapLimits::USUAL);
     let mut found = Vec::new();
     while let Some(item) = reader.next(&mut ()).unwrap() {
-        if let Item::Child(child) = item {
+        if let SitemapItem::Child(child) = item {
             let path = child.loc.strip_prefix(BASE).unwrap().to_owned();
             found.push((path, child.lastmod.map(|date| date.to_string())));
         }
@@ -85,7 +88,7 @@ const FOLDERS: [&str; 4] =
     ["index.html", "install/index.html", "guide/tides/index.html", "api/index.html"];
 
 #[test] // MkDocs: sitemap.xml and its .gz
-fn replaces_generated_sitemap_and_its_gzip_and_carries_over_what_it_said() {
+fn replaces_generated_sitemap_and_gzip_and_keeps_entries() {
     let mut site = site_of(&FOLDERS, None);
     let image = "<image:image><image:loc>https://harbour.example/a.png</image:loc></image:image>";
     let link =
@@ -100,8 +103,8 @@ fn replaces_generated_sitemap_and_its_gzip_and_carries_over_what_it_said() {
     ]);
     site.put("sitemap.xml", &theirs);
     fs::write(site.path("site/sitemap.xml.gz"), gzip(&theirs)).unwrap();
-    let (_, heard) = site.build_with(in_place("MkDocs")).unwrap();
-    assert!(heard.codes("sitemap.xml").is_empty(), "{:?}", heard.findings);
+    let (_, events) = site.build_with(in_place("MkDocs")).unwrap();
+    assert!(events.codes("sitemap.xml").is_empty(), "{:?}", events.findings);
     let check = |site: &Site| {
         let made = files(&site.path("site"));
         assert!(!made.contains_key("sitemap-rutter.xml"));
@@ -118,14 +121,14 @@ fn replaces_generated_sitemap_and_its_gzip_and_carries_over_what_it_said() {
         assert_eq!(robots.matches("/sitemap").count(), 1, "{robots}");
     };
     check(&site);
-    // A build without a new run of the generator changes nothing and forgets nothing.
+    // A build without a new run of the generator changes nothing and keeps the entries.
     let before = files(&site.path("site"));
     assert!(site.build_with(in_place("MkDocs")).unwrap().0.is_unchanged());
     assert_eq!(files(&site.path("site")), before);
     site.put("api/index.html", &page("Home", "Changed", &words(900)));
     site.build_with(in_place("MkDocs")).unwrap();
     check(&site);
-    // A new run of the generator counts again.
+    // After a new run of the generator, its sitemap is read again.
     site.put("sitemap.xml", &theirs.replace("<priority>0.9", "<priority>0.2"));
     site.build_with(in_place("MkDocs")).unwrap();
     let (entries, _) = read_sitemap(&site.path("site/sitemap.xml"));
@@ -133,12 +136,12 @@ fn replaces_generated_sitemap_and_its_gzip_and_carries_over_what_it_said() {
 }
 
 #[test]
-fn keeps_sitemap_that_lists_other_addresses_and_names_both_in_an_index() {
+fn keeps_sitemap_with_foreign_urls_and_names_both_in_an_index() {
     let mut site = site_of(&FOLDERS, None);
     let theirs = urlset(&[loc(""), loc("shop/42")]);
     site.put("sitemap.xml", &theirs);
-    let (_, heard) = site.build_with(in_place("MkDocs")).unwrap();
-    let (_, _, detail) = heard.findings.iter().find(|it| it.0 == "sitemap.xml").unwrap();
+    let (_, events) = site.build_with(in_place("MkDocs")).unwrap();
+    let (_, _, detail) = events.findings.iter().find(|it| it.0 == "sitemap.xml").unwrap();
     assert!(detail.contains("shop/42") && detail.contains("sitemap-rutter.xml"), "{detail}");
     let made = files(&site.path("site"));
     assert_eq!(made["sitemap.xml"], theirs.as_bytes());
@@ -152,7 +155,7 @@ fn keeps_sitemap_that_lists_other_addresses_and_names_both_in_an_index() {
         assert!(robots.contains(&format!("Sitemap: {BASE}{name}\n")), "{robots}");
     }
     assert!(site.build_with(in_place("MkDocs")).unwrap().0.is_unchanged());
-    // Beside the site nothing of it is lost either.
+    // In a separate folder nothing of it is lost either.
     site.build();
     assert_eq!(site.files()["sitemap.xml"], theirs.as_bytes());
     assert!(site.files().contains_key("sitemap-rutter.xml"));
@@ -163,12 +166,12 @@ fn keeps_sitemap_of_unknown_generator_in_its_own_folder_only() {
     let mut site = site_of(&FOLDERS, None);
     let theirs = urlset(&[loc(""), loc("install/"), loc("guide/tides/"), loc("api/")]);
     site.put("sitemap.xml", &theirs);
-    let (_, heard) = site.build_with(in_place("")).unwrap();
-    assert_eq!(heard.codes("sitemap.xml"), ["BD003"]);
+    let (_, events) = site.build_with(in_place("")).unwrap();
+    assert_eq!(events.codes("sitemap.xml"), ["BD003"]);
     assert_eq!(files(&site.path("site"))["sitemap.xml"], theirs.as_bytes());
-    // A folder of its own is Rutter's to fill.
-    let (_, heard) = site.build_with(|_| {}).unwrap();
-    assert!(heard.codes("sitemap.xml").is_empty());
+    // In a separate output folder the sitemap is replaced.
+    let (_, events) = site.build_with(|_| {}).unwrap();
+    assert!(events.codes("sitemap.xml").is_empty());
     assert!(!site.files().contains_key("sitemap-rutter.xml"));
 }
 
@@ -185,13 +188,13 @@ fn replaces_generated_index_and_removes_its_children() {
         &urlset(&[loc(""), loc("install/"), loc("guide/tides/"), loc("api/")]),
     );
     for out in [true, false] {
-        let (_, heard) = site
+        let (_, events) = site
             .build_with(|plan| {
                 in_place("Astro")(plan);
                 plan.out = out.then(|| plan.site.with_file_name("out"));
             })
             .unwrap();
-        assert!(heard.codes("sitemap-index.xml").is_empty());
+        assert!(events.codes("sitemap-index.xml").is_empty());
         let made = files(&site.path(if out { "out" } else { "site" }));
         assert!(!made.contains_key("sitemap-0.xml"), "{out}");
         assert!(made.contains_key("sitemap.xml"));
@@ -202,7 +205,7 @@ fn replaces_generated_index_and_removes_its_children() {
 }
 
 #[test] // Docusaurus without a slash: `a/index.html` is `/a`
-fn takes_addresses_from_the_generators_sitemap() {
+fn takes_urls_from_the_generators_sitemap() {
     for (name, paths, wanted) in [
         (
             "Docusaurus",
@@ -229,7 +232,7 @@ fn takes_addresses_from_the_generators_sitemap() {
             &["index.html", "about/index.html", "2026/01/02/first.html"],
             &["", "about/", "2026/01/02/first.html"],
         ),
-        // One page that is unlike the others.
+        // One page with an unusual URL.
         ("Eleventy", &["index.html", "a.html", "b.html", "c.html"], &["", "a", "b", "c.html"]),
     ] {
         let mut site = site_of(paths, None);
@@ -250,28 +253,28 @@ fn takes_addresses_from_the_generators_sitemap() {
 }
 
 #[test]
-fn takes_addresses_from_canonical_links_that_agree() {
+fn takes_urls_from_canonical_links_that_agree() {
     let bare = |path: &str| {
         let path = path.trim_end_matches("index.html").trim_end_matches(".html");
         format!("{BASE}{}", path.trim_end_matches('/'))
     };
     let paths = ["index.html", "install/index.html", "guide/tides/index.html"];
     let mut site = site_of(&paths, Some(&bare));
-    // An alias names another page and says nothing of its own address.
+    // An alias names another page and does not show its own URL.
     let alias = page("Home", "Alias", &words(77))
         .replace("</head>", &format!("<link rel=\"canonical\" href=\"{BASE}install\"></head>"));
     site.put("setup/index.html", &alias);
     site.build();
     let (entries, _) = site.sitemap();
     assert!(locs(&entries).is_superset(&names(&["", "install", "guide/tides"])));
-    // One page that does not agree changes no address that was published.
+    // A page with another form changes no published URL.
     let other = page("Home", "Other", &words(78))
         .replace("</head>", &format!("<link rel=\"canonical\" href=\"{BASE}other/\"></head>"));
     site.put("other/index.html", &other);
     site.build();
     let (entries, _) = site.sitemap();
     assert!(locs(&entries).is_superset(&names(&["", "install", "guide/tides", "other"])));
-    // Without a state and published files, such pages have the addresses of their files.
+    // Without state and published files, such pages have the default URLs of their files.
     fs::remove_dir_all(site.path("state")).unwrap();
     fs::remove_dir_all(site.path("out")).unwrap();
     site.build();
@@ -300,7 +303,7 @@ fn dates_a_child_of_an_index_by_its_own_last_change() {
     assert_eq!(index[1], ("sitemap.xml".to_owned(), None));
     site.build_with(in_place("Hugo")).unwrap();
     assert_eq!(children(&site, "sitemap-rutter.xml"), index);
-    // A page that goes changes the file and no date in it.
+    // A removed page changes the file but no date in it.
     site.remove("api/index.html");
     site.put("sitemap.xml", &urlset(&[loc(""), loc("shop/43")]));
     site.build_with(in_place("Hugo")).unwrap();
@@ -315,7 +318,7 @@ fn dates_a_child_of_an_index_by_its_own_last_change() {
 
 #[cfg(unix)]
 #[test]
-fn sitemaps_behind_a_link_are_neither_read_nor_removed() {
+fn sitemaps_behind_a_symlink_are_neither_read_nor_removed() {
     let mut site = Site::of(4);
     let shared = site.path("shared");
     fs::create_dir(&shared).unwrap();
@@ -325,7 +328,7 @@ fn sitemaps_behind_a_link_are_neither_read_nor_removed() {
     std::os::unix::fs::symlink(&shared, site.path("site/maps")).unwrap();
     let child = format!("<sitemap><loc>{BASE}maps/one.xml</loc></sitemap>");
     site.put("sitemap.xml", &format!("<sitemapindex {head}>{child}</sitemapindex>"));
-    // Replaced on demand, the part behind the link stays where it is.
+    // If the sitemap is replaced on request, the part behind the link is not changed.
     site.build_with(|plan| {
         plan.out = None;
         plan.replace = vec!["sitemap.xml".to_owned()];
@@ -344,14 +347,14 @@ fn keeps_a_foreign_sitemap_that_announces_collections() {
     let version = "<scp:version>0.1</scp:version>".to_owned();
     let foreign = urlset(&[version, loc("docs/0002.html")]).replace("<urlset ", &scp);
     site.put("sitemap.xml", &foreign);
-    let (_, heard) = site.build_with(in_place("")).unwrap();
+    let (_, events) = site.build_with(in_place("")).unwrap();
     assert_eq!(fs::read_to_string(site.path("site/sitemap.xml")).unwrap(), foreign);
-    assert_eq!(heard.codes("sitemap.xml"), ["BD003"]);
+    assert_eq!(events.codes("sitemap.xml"), ["BD003"]);
     assert!(site.path("site/sitemap-rutter.xml").exists());
 }
 
 #[test]
-fn keeps_the_generators_sitemap_where_ours_cannot_be_published() {
+fn keeps_generated_sitemap_if_rutters_cannot_be_published() {
     let mut site = Site::of(1001);
     let docs =
         (0..1001).map(|n| format!("{}/{n:04}.html", if n % 2 == 0 { "docs" } else { "blog" }));
@@ -360,8 +363,8 @@ fn keeps_the_generators_sitemap_where_ours_cannot_be_published() {
     let theirs = urlset(&entries);
     site.put("sitemap.xml", &theirs);
     site.put("sitemap-2.xml", "the owner's");
-    let (_, heard) = site.build_with(in_place("Hugo")).unwrap();
-    assert_eq!(heard.codes("sitemap-2.xml"), ["BD003"]);
+    let (_, events) = site.build_with(in_place("Hugo")).unwrap();
+    assert_eq!(events.codes("sitemap-2.xml"), ["BD003"]);
     assert_eq!(fs::read_to_string(site.path("site/sitemap.xml")).unwrap(), theirs);
     assert_eq!(fs::read_to_string(site.path("site/sitemap-2.xml")).unwrap(), "the owner's");
 }

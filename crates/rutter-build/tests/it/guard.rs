@@ -1,23 +1,23 @@
-//! What cannot be read or written: pages stay, and a build that failed is
-//! finished by the next one.
+//! Unreadable and unwritable files: published pages are kept, and the next build completes a failed
+//! one.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use rutter_build::{BuildError, Outcome, Plan, recover};
+use rutter_build::{BuildError, BuildPlan, BuildSummary, recover};
 
-use crate::site::{Heard, Site, page, words};
+use crate::site::{RecordedEvents, Site, page, words};
 
-/// Builds as somebody who is not root, for whom permissions count.
+/// Builds without root permissions, so that file permissions apply.
 pub(crate) fn build_as_user(
     site: &mut Site,
-    change: impl FnOnce(&mut Plan) + Send,
-) -> Result<(Outcome, Heard), BuildError> {
+    change: impl FnOnce(&mut BuildPlan) + Send,
+) -> Result<(BuildSummary, RecordedEvents), BuildError> {
     use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
     std::thread::scope(|scope| {
         let building = scope.spawn(|| {
-            // Counts for this thread and those it starts.
+            // Applies to this thread and the threads it starts.
             let mut sets = capabilities(None).unwrap();
             sets.effective.remove(CapabilitySet::DAC_OVERRIDE | CapabilitySet::DAC_READ_SEARCH);
             set_capabilities(None, sets).unwrap();
@@ -32,7 +32,7 @@ pub(crate) fn permit(path: &Path, mode: u32) {
 }
 
 #[test]
-fn a_build_that_cannot_write_one_folder_is_finished_by_the_next() {
+fn next_build_completes_one_that_could_not_write_a_folder() {
     let (mut site, mut other) = (Site::of(10), Site::of(10));
     for site in [&mut site, &mut other] {
         site.build();
@@ -46,7 +46,7 @@ fn a_build_that_cannot_write_one_folder_is_finished_by_the_next() {
     assert!(matches!(failed, Err(BuildError::Io(..))));
     assert!(site.path("state/journal.json").exists());
     permit(&docs, 0o755);
-    // A server finishes it too.
+    // A server completes it, too.
     assert!(recover(&site.path("state")).unwrap());
     other.build();
     assert_eq!(site.files(), other.files());
@@ -57,13 +57,13 @@ fn a_build_that_cannot_write_one_folder_is_finished_by_the_next() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_read_keeps_what_is_published_below_it() {
+fn unreadable_folder_keeps_its_published_pages() {
     for has_out in [true, false] {
         let mut site = Site::of(60);
         site.put("docs/members.html", &page("Home", "Members", &words(900)));
         site.put("docs/data.json", "{}");
         site.put("docs/index.html", &page("Home", "Docs", &words(901)));
-        let plan = move |plan: &mut Plan| {
+        let plan = move |plan: &mut BuildPlan| {
             plan.restricted = vec!["/docs/members".into()];
             if !has_out {
                 plan.out = None;
@@ -76,13 +76,13 @@ fn a_folder_that_cannot_be_read_keeps_what_is_published_below_it() {
         permit(&site.path("site/docs"), 0o000);
         let built = build_as_user(&mut site, plan);
         permit(&site.path("site/docs"), 0o755);
-        let (outcome, heard) = built.unwrap();
+        let (outcome, events) = built.unwrap();
         assert_eq!((outcome.pages, outcome.removed), (62, 0), "{has_out}");
         assert!(0 < outcome.unreadable);
-        assert_eq!(heard.codes("docs/"), ["BD001"]);
+        assert_eq!(events.codes("docs/"), ["BD001"]);
         assert_eq!(site.ledger(), ledger);
         assert_eq!(published(&site), before);
-        // What needs a login still does.
+        // Restricted pages stay restricted.
         let kept = fs::read_to_string(site.path("state/served.json")).unwrap();
         assert_eq!(kept, served);
         let outcome = site.build_with(plan).unwrap().0;
@@ -91,13 +91,13 @@ fn a_folder_that_cannot_be_read_keeps_what_is_published_below_it() {
     }
 }
 
-/// Files of a site that a build wrote into its own folder.
+/// Returns the files of a site that a build wrote into the site's own folder.
 fn made(site: &Site) -> std::collections::BTreeMap<String, Vec<u8>> {
     crate::site::files(&site.path("site"))
 }
 
 #[test]
-fn a_file_that_cannot_be_read_keeps_its_published_copy() {
+fn unreadable_file_keeps_its_published_copy() {
     let mut site = Site::of(4);
     site.put("data.json", "{}");
     site.build();
@@ -106,11 +106,11 @@ fn a_file_that_cannot_be_read_keeps_its_published_copy() {
     for name in ["site/data.json", "site/docs/0002.html"] {
         permit(&site.path(name), 0o000);
     }
-    let (outcome, heard) = build_as_user(&mut site, |_| {}).unwrap();
+    let (outcome, events) = build_as_user(&mut site, |_| {}).unwrap();
     assert_eq!((outcome.removed, outcome.unreadable), (0, 2));
-    assert_eq!(heard.codes("data.json"), ["BD001"]);
+    assert_eq!(events.codes("data.json"), ["BD001"]);
     assert_eq!(site.files(), before);
-    // Without the cache nothing is known of the page but that it was there.
+    // Without the cache the content of the page is unknown.
     fs::remove_file(site.path("state/pages.pack")).unwrap();
     let lost = build_as_user(&mut site, |_| {});
     assert!(matches!(lost, Err(BuildError::Unreadable(..))));
@@ -118,7 +118,7 @@ fn a_file_that_cannot_be_read_keeps_its_published_copy() {
 }
 
 #[test] // D23
-fn a_build_that_removes_most_pages_is_refused() {
+fn rejects_build_that_removes_most_pages() {
     let mut site = Site::of(30);
     site.build();
     let before = (site.files(), site.ledger());
@@ -131,7 +131,7 @@ fn a_build_that_removes_most_pages_is_refused() {
     assert_eq!((removed, pages), (16, 31));
     assert_eq!((site.files(), site.ledger()), before);
     site.put("blog/0001.html", &page("Home", "Page 1", &words(1)));
-    // Half of them is not most.
+    // Half of the pages is not most.
     assert_eq!(site.build().removed, 15);
     let mut site = Site::of(30);
     site.build();
@@ -144,12 +144,12 @@ fn a_build_that_removes_most_pages_is_refused() {
 }
 
 #[test]
-fn a_build_that_leaves_out_most_pages_is_refused_until_it_is_confirmed() {
+fn rejects_build_that_excludes_most_pages_until_confirmed() {
     let closed = |n: usize| {
         page("Home", &format!("Page {n}"), &words(n))
             .replace("</head>", "<meta name=\"robots\" content=\"noindex\"></head>")
     };
-    // A first build that publishes nothing.
+    // A first build that publishes no page.
     let mut site = Site::new();
     site.put("index.html", &closed(0));
     let refused = site.build_with(|_| {});
@@ -158,7 +158,7 @@ fn a_build_that_leaves_out_most_pages_is_refused_until_it_is_confirmed() {
     };
     assert_eq!((excluded, pages, reason), (1, 1, "noindex"));
     assert!(!site.path("out/robots.txt").exists());
-    // Most of many; once confirmed, it stays confirmed.
+    // Most of many pages; a confirmed exclusion stays confirmed.
     let mut site = Site::of(10);
     for n in 0..15 {
         site.put(&format!("tags/{n:04}.html"), &closed(n));
@@ -171,7 +171,7 @@ fn a_build_that_leaves_out_most_pages_is_refused_until_it_is_confirmed() {
 }
 
 #[test]
-fn a_link_out_of_the_site_is_not_published_and_one_inside_is() {
+fn publishes_symlinks_inside_the_site_only() {
     use std::os::unix::fs::symlink;
     let mut site = Site::of(4);
     fs::write(site.path("secret.html"), page("Home", "Secret", "The key is under the mat."))
@@ -188,31 +188,31 @@ fn a_link_out_of_the_site_is_not_published_and_one_inside_is() {
         symlink(to, site.path("site").join(name)).unwrap();
     }
     symlink(site.path("site/docs/0000.html"), site.path("site/absolute.html")).unwrap();
-    let (outcome, heard) = site.build_with(|_| {}).unwrap();
+    let (outcome, events) = site.build_with(|_| {}).unwrap();
     assert_eq!(outcome.pages, 7, "five pages and two links to them");
     let files = site.files();
     for name in ["stolen.html", "environ.html", "data.json", "folder/data.json"] {
         assert!(!files.contains_key(name), "{name}");
     }
     for name in ["stolen.html", "environ.html", "data.json", "folder"] {
-        assert_eq!(heard.codes(name).len(), 1, "{name}");
+        assert_eq!(events.codes(name).len(), 1, "{name}");
     }
     assert_eq!(files["alias.html"], files["docs/0002.html"]);
     assert_eq!(files["absolute.html"], files["docs/0000.html"]);
     for (name, bytes) in &files {
         assert!(memchr::memmem::find(bytes, b"under the mat").is_none(), "{name}");
     }
-    // A rule book from elsewhere is no reason to publish by no rules.
+    // A robots.txt outside the site must not count as missing.
     fs::write(site.path("robots.txt"), "User-agent: *\nDisallow: /docs/\n").unwrap();
     symlink("../robots.txt", site.path("site/robots.txt")).unwrap();
     assert!(matches!(site.build_with(|_| {}), Err(BuildError::Io(..))));
 }
 
 #[test]
-fn a_damaged_served_json_is_written_again_by_the_next_build() {
+fn next_build_repairs_damaged_served_json() {
     let mut site = Site::of(4);
     site.put("members/a.html", &page("Home", "Members", &words(900)));
-    let plan = |plan: &mut Plan| plan.restricted = vec!["/members/".into()];
+    let plan = |plan: &mut BuildPlan| plan.restricted = vec!["/members/".into()];
     site.build_with(plan).unwrap();
     let served = site.path("state/served.json");
     let good = fs::read_to_string(&served).unwrap();
@@ -229,7 +229,7 @@ fn a_damaged_served_json_is_written_again_by_the_next_build() {
 }
 
 #[test]
-fn a_ledger_or_chain_that_was_cut_or_changed_is_refused() {
+fn rejects_truncated_or_changed_ledger_and_chain() {
     let mut site = Site::of(4);
     site.build();
     let before = site.files();
@@ -241,25 +241,28 @@ fn a_ledger_or_chain_that_was_cut_or_changed_is_refused() {
         {
             fs::write(&path, text).unwrap();
             let refused = site.build_with(|_| {});
-            assert!(matches!(refused, Err(BuildError::State(..) | BuildError::Newer(_))), "{name}");
+            assert!(
+                matches!(refused, Err(BuildError::DamagedState(..) | BuildError::NewerFormat(_))),
+                "{name}"
+            );
             assert_eq!(site.files(), before);
         }
         fs::write(&path, good).unwrap();
     }
     site.build();
-    // A list of files that was cut is lost, and nothing else.
+    // A truncated manifest counts as lost, without other effects.
     let path = site.path("state/files.tsv");
     let good = fs::read_to_string(&path).unwrap();
     let cut: String = good.split_inclusive('\n').take(5).collect();
     fs::write(&path, cut).unwrap();
-    let (_, heard) =
-        site.build_with(|plan| plan.update = rutter_scp::advert::Frequency::Daily).unwrap();
-    assert!(heard.findings.iter().all(|found| found.1 != "BD003"), "{:?}", heard.findings);
+    let (_, events) =
+        site.build_with(|plan| plan.update = rutter_scp::advert::UpdateFrequency::Daily).unwrap();
+    assert!(events.findings.iter().all(|found| found.1 != "BD003"), "{:?}", events.findings);
     assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), good.lines().count());
 }
 
 #[test]
-fn a_state_from_the_future_is_refused_until_it_is_redated() {
+fn rejects_state_from_the_future_until_redated() {
     let mut site = Site::of(6);
     site.build();
     let now = site.now;
@@ -270,9 +273,9 @@ fn a_state_from_the_future_is_refused_until_it_is_redated() {
     let before = (site.files(), site.ledger());
     site.now = now;
     let refused = site.build_with(|_| {});
-    assert!(matches!(refused, Err(BuildError::Ahead { .. })));
+    assert!(matches!(refused, Err(BuildError::FutureState { .. })));
     assert_eq!((site.files(), site.ledger()), before);
-    // Ten minutes are what clocks may differ by.
+    // Clocks may differ by ten minutes.
     let later = now.plus_seconds(365 * 86_400 + 3600 - 590);
     site.build_with(|plan| plan.now = later).unwrap();
     site.build_with(|plan| plan.redate = true).unwrap();
@@ -282,13 +285,13 @@ fn a_state_from_the_future_is_refused_until_it_is_redated() {
     let (header, lines) = site.newest("all", "snapshot").unwrap();
     assert_eq!(header.generated, site.now);
     assert!(lines.iter().all(|line| !line.contains(&format!("\"modified\":\"{next}"))));
-    // It goes on from there without the flag.
+    // Later builds need no setting.
     site.put("docs/0004.html", &page("Home", "Page 4", &words(4004)));
     assert_eq!(site.build().changed, 1);
 }
 
 #[test]
-fn purge_withdraws_every_collection_that_holds_a_removed_page() {
+fn purge_withdraws_every_collection_with_a_removed_page() {
     let holding = |site: &Site| {
         let (_, offers) = site.sitemap();
         let offers = offers.iter().filter(|offer| offer.url.ends_with(".zst"));
@@ -308,20 +311,20 @@ fn purge_withdraws_every_collection_that_holds_a_removed_page() {
         site.build();
         site.remove("docs/0002.html");
         if is_late {
-            // Removed by a build that did not purge: the text is still on offer.
+            // Removed by a build without `purge`: the content is still published.
             site.build();
             assert!(0 < holding(&site));
         }
         let (outcome, _) = site.build_with(|plan| plan.purge = true).unwrap();
         assert_eq!(outcome.removed, u64::from(!is_late));
         assert_eq!(holding(&site), 0);
-        // A reader without a base finds a snapshot.
+        // A new reader finds a snapshot.
         let (_, lines) = site.newest("all", "snapshot").unwrap();
         assert_eq!(lines.len(), 12);
         let kept = fs::read_dir(site.path("state/collections")).unwrap().count();
         let shown = fs::read_dir(site.path("out/scp")).unwrap().count();
         assert_eq!(kept, shown);
-        // Once it is done, there is nothing more to do.
+        // A second build changes nothing.
         assert!(site.build_with(|plan| plan.purge = true).unwrap().0.is_unchanged());
     }
 }

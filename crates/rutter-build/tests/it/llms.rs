@@ -1,4 +1,4 @@
-//! llms.txt: the order of its links, its sections, what is set aside, and llms-full.txt.
+//! llms.txt: order of links, sections, optional pages, and llms-full.txt.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use rutter_signpost::llms::{self, Llms};
 
 use crate::site::{BASE, Site, page, words};
 
-/// A site of the fixtures.
+/// Returns a site of the fixtures.
 fn fixture(name: &str) -> Site {
     let site = Site::new();
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/llms").join(name);
@@ -24,12 +24,12 @@ fn text(site: &Site, name: &str) -> String {
 fn read(site: &Site) -> Llms {
     let text = text(site, "llms.txt");
     let mut findings = Vec::new();
-    llms::judge(&text, &mut findings);
+    llms::check(&text, &mut findings);
     assert!(findings.is_empty(), "{findings:?}");
     llms::parse(&text)
 }
 
-/// Sections of pages with the paths of their links.
+/// Returns the sections with the paths of their links.
 fn outline(llms: &Llms) -> Vec<(String, Vec<String>)> {
     let sections = llms.sections.iter().filter(|it| it.title != "Machine-readable indexes");
     let path = |url: &String| {
@@ -67,7 +67,7 @@ fn follows_the_navigation_of_the_home_page() {
             ("Optional", &["blog/page/2/", "blog/tags/", "blog/tags/glass/"]),
         ],
     );
-    // What may not be shown is not named either.
+    // Restricted pages are not listed.
     assert!(!text(&site, "llms.txt").contains("ember"));
 }
 
@@ -79,7 +79,7 @@ fn follows_priorities_of_the_sitemap_without_navigation() {
 }
 
 #[test]
-fn sets_old_versions_and_archives_aside() {
+fn lists_old_versions_and_archives_under_optional() {
     let mut site = fixture("versions");
     site.build();
     let found = outline(&read(&site));
@@ -98,7 +98,7 @@ fn sets_old_versions_and_archives_aside() {
             "manual/2.4/ropes/",
         ]
     );
-    // One version alone is the current one; a post below a year is no archive.
+    // A single version is current; a post below a year is not an archive.
     let listed: Vec<&String> = found.iter().rev().skip(1).flat_map(|(_, links)| links).collect();
     for path in ["api/v1/lift/", "manual/2.10/ropes/", "docs/start/", "2024/05/hook/"] {
         assert!(listed.iter().any(|it| *it == path), "{path}: {found:?}");
@@ -126,36 +126,40 @@ fn names_sections_by_their_index_pages() {
 }
 
 #[test]
-fn writes_the_full_text_only_where_it_is_wanted() {
+fn writes_full_text_only_with_the_setting() {
     let mut site = fixture("documentation");
     site.build();
     assert!(!site.path("out/llms-full.txt").exists());
     assert!(!text(&site, "llms.txt").contains("llms-full.txt"));
-    let (_, heard) = site.build_with(|plan| plan.layers.llms_full = true).unwrap();
-    assert!(heard.findings.iter().all(|found| found.0 != "llms-full.txt"), "{:?}", heard.findings);
+    let (_, events) = site.build_with(|plan| plan.layers.llms_full = true).unwrap();
+    assert!(
+        events.findings.iter().all(|found| found.0 != "llms-full.txt"),
+        "{:?}",
+        events.findings
+    );
     let full = text(&site, "llms-full.txt");
     assert!(text(&site, "llms.txt").contains("(https://harbour.example/llms-full.txt)"));
-    // The order of llms.txt, the text of every page, and nothing that is closed.
+    // The order of llms.txt, the content of every public page, and no restricted page.
     let places =
         ["burning all night", "mount the lamp", "Every switch", "Who is responsible", "by subject"]
             .map(|text| full.find(text).unwrap());
     assert!(places.is_sorted(), "{places:?}");
     assert!(!full.contains("telephone list"));
     assert!(!full.contains("left out"));
-    // Once more: nothing to do.
+    // A second build changes nothing.
     let before = site.files();
     site.build_with(|plan| plan.layers.llms_full = true).unwrap();
     assert_eq!(site.files(), before);
-    // It goes when it is no longer wanted.
+    // It is deleted when the setting is off.
     site.build();
     assert!(!site.path("out/llms-full.txt").exists());
 }
 
 #[test]
-fn full_text_stays_within_its_size_and_says_what_is_missing() {
+fn full_text_respects_its_limit_and_counts_missing_pages() {
     let mut site = fixture("documentation");
     let full = |bytes: u64| {
-        move |plan: &mut rutter_build::Plan| {
+        move |plan: &mut rutter_build::BuildPlan| {
             plan.layers.llms_full = true;
             plan.layers.llms_full_bytes = bytes;
         }
@@ -179,7 +183,7 @@ fn full_text_stays_within_its_size_and_says_what_is_missing() {
             line.contains(&format!("{} of 14 pages are left out", 14 - n_pages)),
             "{bytes}: {line}"
         );
-        // Those that are there come first in llms.txt.
+        // The included pages are the first ones of llms.txt.
         let pages = |text: &str| -> Vec<String> {
             text.lines().filter(|line| line.starts_with("Source: ")).map(str::to_owned).collect()
         };
@@ -189,11 +193,11 @@ fn full_text_stays_within_its_size_and_says_what_is_missing() {
 }
 
 #[test]
-fn full_text_of_the_owner_stays() {
+fn keeps_full_text_file_of_the_site_owner() {
     let mut site = fixture("documentation");
     site.put("llms-full.txt", "# Mine\n");
-    let (_, heard) = site.build_with(|plan| plan.layers.llms_full = true).unwrap();
+    let (_, events) = site.build_with(|plan| plan.layers.llms_full = true).unwrap();
     assert_eq!(text(&site, "llms-full.txt"), "# Mine\n");
-    assert_eq!(heard.codes("llms-full.txt"), ["BD003"]);
+    assert_eq!(events.codes("llms-full.txt"), ["BD003"]);
     assert!(!text(&site, "llms.txt").contains("llms-full.txt"));
 }

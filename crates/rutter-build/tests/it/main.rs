@@ -1,24 +1,27 @@
-//! Whole builds of small sites, from files to files.
+//! Whole builds of small sites, comparing input and output files.
 
 #![expect(
     clippy::unwrap_used,
     clippy::case_sensitive_file_extension_comparisons,
-    reason = "a test that cannot go on has failed; names of ours are in lower case"
+    reason = "a test that cannot go on has failed; names of artifacts are in lower case"
 )]
 
 mod arc;
+mod changes;
 mod clauses;
-#[cfg(target_os = "linux")]
-mod closed_and_kept;
 mod collections;
-mod flow;
-mod gate;
+mod control;
+mod coverage;
+mod exclusion;
+mod findings;
 mod generators;
 mod guard;
 mod llms;
-mod loss;
 mod lost_state;
 mod merge;
+mod recovery;
+#[cfg(target_os = "linux")]
+mod restrictions;
 mod site;
 mod spxi;
-mod tells;
+mod upgrade;

@@ -1,23 +1,23 @@
-//! Files of the owner that ours are added to, links in heads, host files.
+//! Blocks in files of the site owner, links in heads, and header files.
 
 use std::fs;
 
-use rutter_build::{Base, Host};
+use rutter_build::{BaseUrl, HostKind};
 
 use crate::site::{Site, page, words};
 
 #[test] // D81 D83
-fn ours_links_are_put_into_heads_and_change_nothing_else() {
+fn inserting_links_changes_nothing_else() {
     let mut site = Site::of(8);
     site.put("odd.html", "<p>No head here, but a sentence that is long enough to be read.");
     let before = crate::site::files(&site.path("site"));
-    let inject = |plan: &mut rutter_build::Plan| {
+    let inject = |plan: &mut rutter_build::BuildPlan| {
         plan.out = None;
         plan.layers.inject = true;
     };
-    let (outcome, heard) = site.build_with(inject).unwrap();
+    let (outcome, events) = site.build_with(inject).unwrap();
     assert_eq!(outcome.pages, 10);
-    assert_eq!(heard.codes("odd.html").last(), Some(&"BD010"));
+    assert_eq!(events.codes("odd.html").last(), Some(&"BD010"));
     let text = fs::read_to_string(site.path("site/docs/0002.html")).unwrap();
     assert!(
         text.contains("<link rel=\"alternate\" type=\"text/markdown\" href=\"/docs/0002.md\">")
@@ -27,7 +27,7 @@ fn ours_links_are_put_into_heads_and_change_nothing_else() {
         (text.find("<!-- rutter:begin").unwrap(), text.find("end -->\n").unwrap() + 8);
     let without = format!("{}{}", &text[..start], &text[end..]);
     assert_eq!(without.as_bytes(), before["docs/0002.html"]);
-    // Once more: nothing to do, and no page has changed.
+    // A second build writes nothing, and no page has changed.
     let files = crate::site::files(&site.path("site"));
     let (outcome, _) = site.build_with(inject).unwrap();
     assert_eq!((outcome.changed, outcome.read), (0, 0));
@@ -35,20 +35,20 @@ fn ours_links_are_put_into_heads_and_change_nothing_else() {
 }
 
 #[test] // D81
-fn ours_links_that_are_no_longer_wanted_are_taken_out_again() {
+fn links_are_removed_when_the_setting_is_off() {
     let mut site = Site::of(8);
     site.put("own.html", &page("Home", "Own", &words(900)).replace("</title>", "</title>\n\n\r\n"));
     let before = crate::site::files(&site.path("site"));
     let inject = |wanted: bool| {
-        move |plan: &mut rutter_build::Plan| {
+        move |plan: &mut rutter_build::BuildPlan| {
             plan.out = None;
             plan.layers.inject = wanted;
         }
     };
     site.build_with(inject(true)).unwrap();
-    // The owner's generator has written one of them anew since.
+    // The generator has written one of them again meanwhile.
     site.put("docs/0004.html", &page("Home", "Page 4", &words(4004)));
-    // A page that may no longer be shown loses them too.
+    // The links are also removed from a page that is no longer public.
     let hidden = page("Home", "Page 6", &words(6))
         .replace("<title>", "<meta name=\"robots\" content=\"noindex\"><title>");
     let text = fs::read_to_string(site.path("site/docs/0006.html")).unwrap();
@@ -76,7 +76,7 @@ fn ours_links_that_are_no_longer_wanted_are_taken_out_again() {
 
 #[cfg(unix)]
 #[test] // D81
-fn ours_a_link_of_the_owner_stays_a_link() {
+fn symlinks_of_the_site_owner_are_kept() {
     use std::os::unix::fs::symlink;
     let mut site = Site::of(4);
     let shared = site.path("site/shared");
@@ -87,7 +87,7 @@ fn ours_a_link_of_the_owner_stays_a_link() {
     symlink(shared.join("page.html"), site.path("site/shared.html")).unwrap();
     symlink(shared.join("robots.txt"), site.path("site/robots.txt")).unwrap();
     for _ in 0..2 {
-        let (outcome, heard) = site
+        let (outcome, events) = site
             .build_with(|plan| {
                 plan.out = None;
                 plan.layers.inject = true;
@@ -97,18 +97,18 @@ fn ours_a_link_of_the_owner_stays_a_link() {
         assert_eq!(outcome.pages, 6);
         for name in ["shared.html", "robots.txt"] {
             assert!(site.path("site").join(name).is_symlink(), "{name}");
-            assert_eq!(heard.codes(name), ["BD013"], "{name}");
+            assert_eq!(events.codes(name), ["BD013"], "{name}");
         }
         assert_eq!(fs::read_to_string(shared.join("page.html")).unwrap(), text);
     }
 }
 
 #[test] // D92
-fn ours_a_site_under_a_path_says_what_its_root_needs() {
+fn site_below_a_path_reports_lines_for_the_root() {
     let mut site = Site::of(5);
-    let base = Base::parse("https://harbour.example/repo").unwrap();
-    let (_, heard) = site.build_with(|plan| plan.base = base).unwrap();
-    let (place, code, detail) = heard.findings.iter().find(|found| found.1 == "BD007").unwrap();
+    let base = BaseUrl::parse("https://harbour.example/repo").unwrap();
+    let (_, events) = site.build_with(|plan| plan.base = base).unwrap();
+    let (place, code, detail) = events.findings.iter().find(|found| found.1 == "BD007").unwrap();
     assert_eq!((place.as_str(), *code), ("robots.txt", "BD007"));
     let [xml, arc] = ["sitemap.xml", "arc-sitemap.json"]
         .map(|name| format!("Sitemap: https://harbour.example/repo/{name}"));
@@ -120,10 +120,10 @@ fn ours_a_site_under_a_path_says_what_its_root_needs() {
 }
 
 #[test]
-fn ours_host_files_say_types_and_codings() {
+fn header_files_set_types_and_codings() {
     let mut site = Site::of(5);
     site.put("_headers", "/x\n  X-Mine: yes\n");
-    site.build_with(|plan| plan.layers.headers = Some(Host::Netlify)).unwrap();
+    site.build_with(|plan| plan.layers.headers = Some(HostKind::Netlify)).unwrap();
     let text = fs::read_to_string(site.path("out/_headers")).unwrap();
     assert!(text.starts_with("/x\n  X-Mine: yes\n"));
     assert!(
@@ -131,13 +131,13 @@ fn ours_host_files_say_types_and_codings() {
             "/scp/*.scp.zst\n  Content-Type: application/scp\n  Content-Encoding: zstd\n"
         )
     );
-    site.build_with(|plan| plan.layers.headers = Some(Host::Nginx)).unwrap();
+    site.build_with(|plan| plan.layers.headers = Some(HostKind::Nginx)).unwrap();
     let text = fs::read_to_string(site.path("state/nginx.conf")).unwrap();
     assert!(text.contains("default_type \"application/scp\""));
 }
 
 #[test]
-fn ours_a_long_listing_is_split_by_section() {
+fn long_llms_txt_is_split_by_section() {
     let mut site = Site::new();
     for n in 0..400 {
         let folder = if n % 2 == 0 { "docs" } else { "blog" };
@@ -158,13 +158,13 @@ fn ours_a_long_listing_is_split_by_section() {
     assert!(text("llms-main.txt").contains("https://harbour.example/index.md"));
     for name in ["llms.txt", "docs/llms.txt"] {
         let mut findings = Vec::new();
-        rutter_signpost::llms::judge(&text(name), &mut findings);
+        rutter_signpost::llms::check(&text(name), &mut findings);
         assert!(findings.is_empty(), "{findings:?}");
     }
 }
 
 #[test]
-fn ours_collections_may_be_announced_apart() {
+fn collections_may_be_announced_in_a_separate_sitemap() {
     let mut site = Site::of(10);
     site.build_with(|plan| plan.layers.separate_sitemap = true).unwrap();
     let (entries, offers) = site.sitemap();
@@ -177,7 +177,7 @@ fn ours_collections_may_be_announced_apart() {
 }
 
 #[test] // SCP-124 D15
-fn spec_sitemaps_may_say_where_their_schemas_lie() {
+fn sitemaps_may_name_schema_locations() {
     let mut site = Site::of(6);
     site.build();
     let sitemap = |site: &Site| fs::read_to_string(site.path("out/sitemap.xml")).unwrap();
@@ -191,9 +191,9 @@ fn spec_sitemaps_may_say_where_their_schemas_lie() {
                  https://scp-protocol.org/schemas/sitemap/1.0 \
                  https://scp-protocol.org/schemas/sitemap/1.0/sitemap-extension.xsd\"";
     assert!(root.contains(pairs), "{root}");
-    // It reads without a finding, and announces the same.
+    // It has no findings and announces the same collections.
     assert_eq!(site.sitemap().0.len(), 7);
-    // What announces nothing names the schema of sitemaps alone.
+    // A sitemap without announcements names only the schema of sitemaps.
     site.build_with(|plan| {
         plan.layers.schema_location = true;
         plan.layers.collections = false;

@@ -1,43 +1,43 @@
-//! A site in a temporary folder, and what a build made of it.
+//! A site in a temporary folder, and the results of its builds.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rutter_build::{Base, BuildError, Listener, Outcome, Plan, build};
+use rutter_build::{BaseUrl, BuildError, BuildEvents, BuildPlan, BuildSummary, build};
 use rutter_finding::Finding;
 use rutter_page::Timestamp;
-use rutter_scp::advert::{Advert, Collection};
-use rutter_scp::{Header, Options, Reader};
-use rutter_signpost::sitemap::{Entry, Item, Limits, Reader as SitemapReader};
+use rutter_scp::advert::{Advert, AdvertisedCollection};
+use rutter_scp::{CollectionHeader, CollectionReader, ReadOptions};
+use rutter_signpost::sitemap::{SitemapEntry, SitemapItem, SitemapLimits, SitemapReader};
 use tempfile::TempDir;
 
-/// Where all sites of these tests live.
+/// Base URL of all sites in these tests.
 pub(crate) const BASE: &str = "https://harbour.example/";
 
 /// A site and its state.
 pub(crate) struct Site {
     pub(crate) folder: TempDir,
-    /// Moved on by every build.
+    /// Advanced by every build.
     pub(crate) now: Timestamp,
 }
 
-/// What was said while building.
+/// Events of a build.
 #[derive(Default)]
-pub(crate) struct Heard {
+pub(crate) struct RecordedEvents {
     pub(crate) findings: Vec<(String, &'static str, String)>,
-    pub(crate) said: Vec<String>,
+    pub(crate) messages: Vec<String>,
     /// Page, reason and source.
     pub(crate) excluded: Vec<(String, &'static str, String)>,
 }
 
-impl Listener for Heard {
+impl BuildEvents for RecordedEvents {
     fn finding(&mut self, place: &str, finding: &Finding) {
         self.findings.push((place.to_owned(), finding.rule.code, finding.detail.clone()));
     }
 
-    fn says(&mut self, message: &str) {
-        self.said.push(message.to_owned());
+    fn message(&mut self, message: &str) {
+        self.messages.push(message.to_owned());
     }
 
     fn progress(&mut self, _: usize, _: usize) {}
@@ -47,7 +47,7 @@ impl Listener for Heard {
     }
 }
 
-impl Heard {
+impl RecordedEvents {
     pub(crate) fn codes(&self, place: &str) -> Vec<&'static str> {
         self.findings.iter().filter(|found| found.0 == place).map(|found| found.1).collect()
     }
@@ -60,7 +60,7 @@ impl Site {
         Self { folder, now: Timestamp::parse("2026-05-01T12:00:00Z").unwrap() }
     }
 
-    /// A site of this many pages in two folders, with a menu.
+    /// Returns a site with this many pages in two folders, with a menu.
     pub(crate) fn of(n_pages: usize) -> Self {
         let site = Self::new();
         site.put("index.html", &page("Home", "Harbour", "The harbour is open."));
@@ -88,31 +88,31 @@ impl Site {
         fs::remove_file(self.path("site").join(name)).unwrap();
     }
 
-    pub(crate) fn plan(&self) -> Plan {
-        let base = Base::parse(BASE).unwrap();
-        let mut plan = Plan::new(self.path("site"), self.path("state"), base, self.now);
+    pub(crate) fn plan(&self) -> BuildPlan {
+        let base = BaseUrl::parse(BASE).unwrap();
+        let mut plan = BuildPlan::new(self.path("site"), self.path("state"), base, self.now);
         plan.out = Some(self.path("out"));
         plan
     }
 
     /// Builds an hour later.
-    pub(crate) fn build(&mut self) -> Outcome {
+    pub(crate) fn build(&mut self) -> BuildSummary {
         self.build_with(|_| {}).unwrap().0
     }
 
     pub(crate) fn build_with(
         &mut self,
-        change: impl FnOnce(&mut Plan),
-    ) -> Result<(Outcome, Heard), BuildError> {
+        change: impl FnOnce(&mut BuildPlan),
+    ) -> Result<(BuildSummary, RecordedEvents), BuildError> {
         self.now = self.now.plus_seconds(3600);
         let mut plan = self.plan();
         change(&mut plan);
-        let mut heard = Heard::default();
-        let outcome = build(&plan, &mut heard)?;
-        Ok((outcome, heard))
+        let mut events = RecordedEvents::default();
+        let outcome = build(&plan, &mut events)?;
+        Ok((outcome, events))
     }
 
-    /// Every file of the output folder.
+    /// Returns every file of the output folder.
     pub(crate) fn files(&self) -> BTreeMap<String, Vec<u8>> {
         files(&self.path("out"))
     }
@@ -121,7 +121,7 @@ impl Site {
         fs::read_to_string(self.path("state/ledger.tsv")).unwrap()
     }
 
-    /// The columns of a page's row.
+    /// Returns the columns of a page's ledger row.
     pub(crate) fn row(&self, path: &str) -> Vec<String> {
         let url = format!("{BASE}{path}\t");
         let ledger = self.ledger();
@@ -129,12 +129,16 @@ impl Site {
         line.split('\t').map(str::to_owned).collect()
     }
 
-    pub(crate) fn sitemap(&self) -> (Vec<Entry>, Vec<Collection>) {
+    pub(crate) fn sitemap(&self) -> (Vec<SitemapEntry>, Vec<AdvertisedCollection>) {
         read_sitemap(&self.path("out/sitemap.xml"))
     }
 
-    /// The newest collection of a section and kind, with its lines.
-    pub(crate) fn newest(&self, section: &str, kind: &str) -> Option<(Header, Vec<String>)> {
+    /// Returns the newest collection of a section and kind, with its lines.
+    pub(crate) fn newest(
+        &self,
+        section: &str,
+        kind: &str,
+    ) -> Option<(CollectionHeader, Vec<String>)> {
         let (_, offers) = self.sitemap();
         let offer = offers
             .iter()
@@ -163,15 +167,15 @@ pub(crate) fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-pub(crate) fn read_sitemap(path: &Path) -> (Vec<Entry>, Vec<Collection>) {
+pub(crate) fn read_sitemap(path: &Path) -> (Vec<SitemapEntry>, Vec<AdvertisedCollection>) {
     let file = std::io::BufReader::new(fs::File::open(path).unwrap());
-    let mut reader = SitemapReader::new(file, Limits::USUAL);
+    let mut reader = SitemapReader::new(file, SitemapLimits::USUAL);
     let mut findings = Vec::new();
     let (mut entries, mut offers) = (Vec::new(), Vec::new());
     while let Some(item) = reader.next(&mut findings).unwrap() {
         match item {
-            Item::Url(entry) => entries.push(entry),
-            Item::Foreign(foreign) => {
+            SitemapItem::Url(entry) => entries.push(entry),
+            SitemapItem::Foreign(foreign) => {
                 let attributes: Vec<(&str, &str)> = foreign
                     .attributes
                     .iter()
@@ -182,17 +186,17 @@ pub(crate) fn read_sitemap(path: &Path) -> (Vec<Entry>, Vec<Collection>) {
                     offers.push(offer);
                 }
             }
-            Item::Child(_) => {}
+            SitemapItem::Child(_) => {}
         }
     }
     assert!(findings.is_empty(), "{findings:?}");
     (entries, offers)
 }
 
-pub(crate) fn read_collection(path: &Path) -> (Header, Vec<String>) {
+pub(crate) fn read_collection(path: &Path) -> (CollectionHeader, Vec<String>) {
     let mut findings = Vec::new();
     let file = fs::File::open(path).unwrap();
-    let mut reader = Reader::open(file, Options::default(), &mut findings).unwrap();
+    let mut reader = CollectionReader::open(file, ReadOptions::default(), &mut findings).unwrap();
     let header = reader.header().clone();
     let mut lines = Vec::new();
     while let Some(line) = reader.next(&mut findings, |record| record.page.to_line()).unwrap() {
@@ -203,7 +207,7 @@ pub(crate) fn read_collection(path: &Path) -> (Header, Vec<String>) {
     (header, lines)
 }
 
-/// A page with a menu, a title and a text.
+/// Returns a page with a menu, a title and a text.
 pub(crate) fn page(menu: &str, title: &str, text: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><title>{title}</title>\
@@ -214,7 +218,7 @@ pub(crate) fn page(menu: &str, title: &str, text: &str) -> String {
     )
 }
 
-/// Words that no two pages share.
+/// Returns a text that no two pages share.
 pub(crate) fn words(n: usize) -> String {
     let names = ["quay", "mole", "basin", "lamp", "rope", "tide", "gauge", "berth", "sail", "net"];
     let name = |n: usize| names[n % names.len()];

@@ -1,20 +1,22 @@
-//! The SPXI layer of a build: the index, its packets, and who names them.
+//! The SPXI layer of a build: the index, its packets, and the files that name them.
 
 use std::fs;
 use std::io::Read;
 
 use flate2::read::GzDecoder;
-use rutter_build::{Base, BuildError, Declared, Host, Plan, Spxi, SurfaceRule};
-use rutter_spxi::{Collision, Entity, Index, Kernel, Question, VerificationLevel};
+use rutter_build::{
+    BaseUrl, BuildError, BuildPlan, EntityDeclaration, HostKind, SpxiSettings, SurfaceRule,
+};
+use rutter_spxi::{Collision, Entity, Kernel, PacketQuestion, SemanticIndex, VerificationLevel};
 use serde_json::{Value, json};
 
-use crate::site::{BASE, Heard, Site, page, words};
+use crate::site::{BASE, RecordedEvents, Site, page, words};
 
-const INDEX: &str = "spxi-index.jsonld";
+const INDEX_FILE: &str = "spxi-index.jsonld";
 
-pub(crate) fn entity(page: &str, name: &str) -> Declared {
+pub(crate) fn entity(page: &str, name: &str) -> EntityDeclaration {
     let text = |text: &str| Some(text.to_owned());
-    Declared {
+    EntityDeclaration {
         entity: Entity {
             id: Some(format!("{BASE}{page}")),
             entity_type: text("Museum"),
@@ -30,59 +32,63 @@ pub(crate) fn entity(page: &str, name: &str) -> Declared {
             ..Entity::default()
         },
         has_packet: true,
-        ..Declared::default()
+        ..EntityDeclaration::default()
     }
 }
 
-fn spxi(entities: Vec<Declared>) -> Spxi {
+fn spxi(entities: Vec<EntityDeclaration>) -> SpxiSettings {
     let summary = Some("A harbour, and not a band.".to_owned());
-    Spxi {
-        index: Index { kernel: Some(Kernel { summary, specification: None }), ..Index::default() },
+    SpxiSettings {
+        index: SemanticIndex {
+            kernel: Some(Kernel { summary, specification: None }),
+            ..SemanticIndex::default()
+        },
         entities,
         packets: true,
         robots_group: true,
-        ..Spxi::default()
+        ..SpxiSettings::default()
     }
 }
 
-pub(crate) fn declares(entities: Vec<Declared>) -> impl FnOnce(&mut Plan) {
-    |plan: &mut Plan| plan.spxi = Some(spxi(entities))
+pub(crate) fn declares(entities: Vec<EntityDeclaration>) -> impl FnOnce(&mut BuildPlan) {
+    |plan: &mut BuildPlan| plan.spxi = Some(spxi(entities))
 }
 
 pub(crate) fn index(site: &Site) -> Value {
-    serde_json::from_slice(&site.files()[INDEX]).unwrap()
+    serde_json::from_slice(&site.files()[INDEX_FILE]).unwrap()
 }
 
 fn ids(value: &Value) -> Vec<&str> {
     value.as_array().unwrap().iter().map(|one| one["@id"].as_str().unwrap()).collect()
 }
 
-/// Findings of the layer, without those about text.
-fn heard(heard: &Heard) -> Vec<(&str, &str)> {
+/// Returns the findings of the layer, without those about text.
+fn findings_of(events: &RecordedEvents) -> Vec<(&str, &str)> {
     let of_layer =
-        heard.findings.iter().filter(|it| ["BD003", "BD015", "BD016", "BD017"].contains(&it.1));
+        events.findings.iter().filter(|it| ["BD003", "BD015", "BD016", "BD017"].contains(&it.1));
     of_layer.map(|(place, code, _)| (place.as_str(), *code)).collect()
 }
 
 #[test] // SPX-001 SPX-002 SPX-011 SPX-016 SPX-017 SPX-018 SPX-021 SPX-048 SPX-072
-fn spec_both_layers_are_written_and_name_each_other() {
+fn sitemap_and_index_name_each_other() {
     let mut site = Site::of(6);
-    let (_, said) = site.build_with(declares(vec![entity("docs/0002.html", "The Loft")])).unwrap();
-    assert_eq!(heard(&said), []);
+    let (_, events) =
+        site.build_with(declares(vec![entity("docs/0002.html", "The Loft")])).unwrap();
+    assert_eq!(findings_of(&events), []);
     let value = index(&site);
     assert_eq!(value["@type"], "spxi:SemanticIndex");
-    assert_eq!(value["@id"], format!("{BASE}{INDEX}"));
+    assert_eq!(value["@id"], format!("{BASE}{INDEX_FILE}"));
     assert_eq!(value["name"], "Harbour");
     assert_eq!(ids(&value["spxi:hasEntity"]), [format!("{BASE}docs/0002.html")]);
     let kernel = &value["spxi:siteKernel"]["spxi:compressionSurvivalSummary"];
     assert_eq!(kernel, "A harbour, and not a band.");
-    // Every page of the sitemap is a surface, with the date of the ledger.
+    // Every page of the sitemap is a surface with the date of the ledger.
     let (entries, _) = site.sitemap();
     let locs: Vec<&str> = entries.iter().map(|entry| entry.loc.as_str()).collect();
     assert_eq!(ids(&value["spxi:hasSurface"]), locs);
     let newest = entries.iter().filter_map(|entry| entry.lastmod).max().unwrap();
     assert_eq!(value["dateModified"], newest.to_string());
-    // An edit moves the date, and nothing else does.
+    // Only an edit changes the date.
     site.put("blog/0001.html", &page("Home", "Page 1", "Something else stands here now."));
     site.build_with(declares(vec![entity("docs/0002.html", "The Loft")])).unwrap();
     assert_eq!(index(&site)["dateModified"], site.row("blog/0001.html")[4]);
@@ -91,7 +97,7 @@ fn spec_both_layers_are_written_and_name_each_other() {
 }
 
 #[test] // SPX-002 SPX-039 SPX-040 SPX-041 SPX-042 SPX-043 SPX-046 SPX-047 SPX-073
-fn spec_entries_of_entities_link_to_the_index_in_the_form_of_the_sitemap_protocol() {
+fn entries_of_entities_link_to_the_index_as_alternates() {
     let mut site = Site::of(6);
     site.build_with(declares(vec![entity("docs/0002.html#loft", "The Loft")])).unwrap();
     let linked = |site: &Site| {
@@ -117,7 +123,7 @@ fn spec_entries_of_entities_link_to_the_index_in_the_form_of_the_sitemap_protoco
         assert!(line.contains(part), "{line}");
     }
     assert!(!text.contains("spxi:") && !text.contains('#'), "{text}");
-    // A new entity joins, one that is no longer declared goes.
+    // One entity is added, one is no longer declared.
     site.build_with(declares(vec![entity("blog/0001.html", "The Mole")])).unwrap();
     assert_eq!(linked(&site), [format!("{BASE}blog/0001.html")]);
     site.build();
@@ -126,15 +132,16 @@ fn spec_entries_of_entities_link_to_the_index_in_the_form_of_the_sitemap_protoco
 }
 
 #[test] // SPX-014 SPX-030 SPX-045 SPX-008 SPX-015 SPX-031
-fn spec_packets_lie_where_their_pages_lead() {
+fn packets_are_next_to_their_pages() {
     let mut site = Site::of(4);
     site.put("docs/index.html", &page("Home", "Documents", &words(77)));
     site.put("ü/seal.html", &page("Home", "Seal", &words(78)));
     let mut loft = entity("docs/0002.html", "The Loft");
-    loft.questions = vec![Question { question: "Is it a band?".into(), answer: "No.".into() }];
+    loft.questions =
+        vec![PacketQuestion { question: "Is it a band?".into(), answer: "No.".into() }];
     loft.kernel =
         Some(Kernel { summary: Some("The Loft is a museum.".into()), specification: None });
-    let without = Declared { has_packet: false, ..entity("blog/0001.html", "No packet") };
+    let without = EntityDeclaration { has_packet: false, ..entity("blog/0001.html", "No packet") };
     let entities = vec![
         entity("", "Harbour"),
         entity("docs/", "Documents"),
@@ -143,8 +150,8 @@ fn spec_packets_lie_where_their_pages_lead() {
         entity("%C3%BC/seal.html", "Seal"),
         without,
     ];
-    let (_, said) = site.build_with(declares(entities)).unwrap();
-    assert_eq!(heard(&said), []);
+    let (_, events) = site.build_with(declares(entities)).unwrap();
+    assert_eq!(findings_of(&events), []);
     let files = site.files();
     let packets: Vec<&String> =
         files.keys().filter(|name| name.ends_with("spxi-packet.jsonld")).collect();
@@ -163,11 +170,11 @@ fn spec_packets_lie_where_their_pages_lead() {
         refs,
         [&address(""), &address("docs/"), &shared, &shared, &address("%C3%BC/seal/"), &Value::Null]
     );
-    // What the index says, the packet says too.
+    // The packet contains what the index contains.
     let packet: Value = serde_json::from_slice(&files["docs/0002/spxi-packet.jsonld"]).unwrap();
     assert_eq!(packet["@id"], shared);
     assert_eq!(packet["url"], format!("{BASE}docs/0002.html"));
-    assert_eq!(packet["isPartOf"]["@id"], format!("{BASE}{INDEX}"));
+    assert_eq!(packet["isPartOf"]["@id"], format!("{BASE}{INDEX_FILE}"));
     assert_eq!(packet["dateModified"], site.row("docs/0002.html")[4]);
     for (about, indexed) in packet["spxi:about"]
         .as_array()
@@ -191,10 +198,10 @@ fn spec_packets_lie_where_their_pages_lead() {
 }
 
 #[test] // SPX-055 SPX-056 D79 D80
-fn spec_the_group_of_ai_agents_lifts_no_rule() {
+fn group_of_ai_agents_keeps_existing_rules() {
     let mut site = Site::of(3);
     site.put("robots.txt", "User-agent: *\nDisallow: /drafts/\n\nUser-agent: CCBot\nDisallow: /\n");
-    let declare = |plan: &mut Plan| {
+    let declare = |plan: &mut BuildPlan| {
         let mut spxi = spxi(vec![entity("docs/0002.html", "The Loft")]);
         spxi.agents = vec!["ClaudeBot".to_owned()];
         plan.spxi = Some(spxi);
@@ -215,7 +222,7 @@ fn spec_the_group_of_ai_agents_lifts_no_rule() {
         assert!(!robots.is_allowed(agent, "/drafts/a.html"), "{agent}");
         assert!(robots.is_allowed(agent, "/spxi-index.jsonld"), "{agent}");
     }
-    // Whom the owner forbade everything stays forbidden.
+    // An agent that the site owner disallows stays disallowed.
     assert!(!robots.is_allowed("CCBot", "/spxi-index.jsonld"));
     for line in [
         "Allow: /spxi-index.jsonld",
@@ -225,20 +232,20 @@ fn spec_the_group_of_ai_agents_lifts_no_rule() {
     ] {
         assert!(text.lines().any(|found| found == line), "{line}");
     }
-    // The owner may do without.
+    // The group can be turned off.
     site.build_with(|plan| {
-        plan.spxi = Some(Spxi { robots_group: false, ..spxi(vec![entity("", "Harbour")]) });
+        plan.spxi = Some(SpxiSettings { robots_group: false, ..spxi(vec![entity("", "Harbour")]) });
     })
     .unwrap();
     assert!(!fs::read_to_string(site.path("out/robots.txt")).unwrap().contains("GPTBot"));
 }
 
 #[test] // SPX-059 SPX-061 SPX-050 SPX-049 D83
-fn spec_pages_llms_txt_and_hosts_know_the_index() {
+fn pages_llms_txt_and_header_files_name_the_index() {
     let mut site = Site::of(3);
     site.build_with(|plan| {
         plan.layers.inject = true;
-        plan.layers.headers = Some(Host::Netlify);
+        plan.layers.headers = Some(HostKind::Netlify);
         plan.spxi = Some(spxi(vec![entity("docs/0002.html", "The Loft")]));
     })
     .unwrap();
@@ -258,18 +265,18 @@ fn spec_pages_llms_txt_and_hosts_know_the_index() {
     assert!(headers.contains("/*spxi-packet.jsonld\n  Content-Type: application/ld+json\n"));
     let served = fs::read_to_string(site.path("state/served.json")).unwrap();
     let served: Value = serde_json::from_str(&served).unwrap();
-    for (path, coding) in [(INDEX, Value::Null), ("spxi-index.jsonld.gz", json!("gzip"))] {
+    for (path, coding) in [(INDEX_FILE, Value::Null), ("spxi-index.jsonld.gz", json!("gzip"))] {
         let file =
             served["files"].as_array().unwrap().iter().find(|file| file["path"] == path).unwrap();
         assert_eq!((&file["type"], &file["coding"]), (&json!("application/ld+json"), &coding));
     }
     let mut unzipped = Vec::new();
     GzDecoder::new(files["spxi-index.jsonld.gz"].as_slice()).read_to_end(&mut unzipped).unwrap();
-    assert_eq!(unzipped, files[INDEX]);
+    assert_eq!(unzipped, files[INDEX_FILE]);
 }
 
 #[test] // SPX-064 D65 D85
-fn spec_an_entity_without_a_public_page_is_not_in_the_index() {
+fn entity_without_a_public_page_is_not_in_the_index() {
     let mut site = Site::of(3);
     let noai = page("Home", "Silent", &words(50))
         .replace("<title>", "<meta name=\"robots\" content=\"noai\"><title>");
@@ -285,33 +292,33 @@ fn spec_an_entity_without_a_public_page_is_not_in_the_index() {
             entity("docs/0002", "Misspelt"),
         ]
     };
-    let (_, said) = site.build_with(declares(entities())).unwrap();
+    let (_, events) = site.build_with(declares(entities())).unwrap();
     let base = |path: &str| format!("{BASE}{path}");
     let mut missing: Vec<String> =
-        heard(&said).iter().map(|(place, _)| (*place).to_owned()).collect();
+        findings_of(&events).iter().map(|(place, _)| (*place).to_owned()).collect();
     missing.sort();
     assert_eq!(missing, [base("docs/0002"), base("hidden.html"), base("silent.html")]);
     let why = |code: &str, page: &str| {
-        let found = said.findings.iter().find(|it| it.0 == page && it.1 == code);
+        let found = events.findings.iter().find(|it| it.0 == page && it.1 == code);
         found.map(|it| it.2.clone()).unwrap_or_default()
     };
     assert_eq!(why("BD015", &base("docs/0002")), "`Misspelt`: did you mean /docs/0002.html?");
-    assert_eq!(why("BD015", &base("hidden.html")), "`Hidden`: the page is left out: noindex");
+    assert_eq!(why("BD015", &base("hidden.html")), "`Hidden`: the page is excluded: noindex");
     let value = index(&site);
     assert_eq!(ids(&value["spxi:hasEntity"]), [base("docs/0002.html")]);
-    // A page that is not for AI is named, and no more.
+    // A page that is not for AI is listed with its name only.
     let surfaces = value["spxi:hasSurface"].as_array().unwrap();
     let silent = surfaces.iter().find(|one| one["@id"] == base("silent.html")).unwrap();
     assert_eq!(*silent, json!({"@type": "WebPage", "@id": base("silent.html"), "name": "Silent"}));
     assert!(!surfaces.iter().any(|one| one["@id"] == base("hidden.html")));
-    // What still holds is said again by a build that has nothing to do.
+    // Findings that still apply are reported again by a build without changes.
     let (outcome, again) = site.build_with(declares(entities())).unwrap();
     assert!(outcome.is_unchanged());
-    assert_eq!(heard(&again), heard(&said));
-    // When the page goes, so do packet and entity.
+    assert_eq!(findings_of(&again), findings_of(&events));
+    // When the page is removed, so are packet and entity.
     site.remove("docs/0002.html");
     site.build_with(declares(entities())).unwrap();
-    // An index without entities says nothing, so nothing speaks of it.
+    // An index without entities is not written, and no file names it.
     let files = site.files();
     assert!(!files.keys().any(|name| name.contains("spxi")));
     for name in ["llms.txt", "robots.txt", "sitemap.xml"] {
@@ -320,7 +327,7 @@ fn spec_an_entity_without_a_public_page_is_not_in_the_index() {
 }
 
 #[test] // SPX-018 SPX-054 D69
-fn spec_surfaces_say_what_pages_are_for_while_there_is_room() {
+fn surfaces_describe_pages_up_to_the_size_limit() {
     let rules = || {
         vec![SurfaceRule {
             path: "/docs/*".to_owned(),
@@ -330,8 +337,8 @@ fn spec_surfaces_say_what_pages_are_for_while_there_is_room() {
         }]
     };
     let mut site = Site::of(4);
-    let declare = |plan: &mut Plan| {
-        plan.spxi = Some(Spxi { surfaces: rules(), ..spxi(vec![entity("", "Harbour")]) });
+    let declare = |plan: &mut BuildPlan| {
+        plan.spxi = Some(SpxiSettings { surfaces: rules(), ..spxi(vec![entity("", "Harbour")]) });
     };
     site.build_with(declare).unwrap();
     let value = index(&site);
@@ -343,10 +350,10 @@ fn spec_surfaces_say_what_pages_are_for_while_there_is_room() {
         "spxi:protectsEntity": [{"@id": BASE}], "dateModified": site.row("docs/0002.html")[4],
     });
     assert_eq!(surface, Some(&wanted));
-    // Beyond 100,000 bytes all pages stay, by their addresses.
+    // Beyond 100,000 bytes, all pages are listed by URL only.
     let mut large = Site::of(900);
-    let (_, said) = large.build_with(declare).unwrap();
-    assert_eq!(heard(&said), [(INDEX, "BD016")]);
+    let (_, events) = large.build_with(declare).unwrap();
+    assert_eq!(findings_of(&events), [(INDEX_FILE, "BD016")]);
     let value = index(&large);
     let surfaces = value["spxi:hasSurface"].as_array().unwrap();
     assert_eq!(surfaces.len(), 901);
@@ -354,7 +361,7 @@ fn spec_surfaces_say_what_pages_are_for_while_there_is_room() {
 }
 
 #[test] // SPX-006 SPX-066 D70
-fn spec_markers_are_looked_for_on_their_page() {
+fn markers_are_searched_on_their_page() {
     let mut site = Site::of(2);
     let text =
         "<p>The <b>net</b> loft on Fish\u{a0}Quay.</p><p>Founded\nin 1987</p><p>by fishers</p>";
@@ -369,11 +376,11 @@ fn spec_markers_are_looked_for_on_their_page() {
         loft.entity.markers = markers.iter().map(|it| (*it).to_owned()).collect();
         declares(vec![loft])
     };
-    let lost = |said: &Heard| -> Vec<String> {
-        let of_rule = said.findings.iter().filter(|it| it.1 == "BD017");
+    let lost = |events: &RecordedEvents| -> Vec<String> {
+        let of_rule = events.findings.iter().filter(|it| it.1 == "BD017");
         of_rule.map(|(_, _, detail)| detail.clone()).collect()
     };
-    let (_, said) = site
+    let (_, events) = site
         .build_with(with(&[
             "net loft on Fish Quay",
             "Founded in 1987",
@@ -384,46 +391,46 @@ fn spec_markers_are_looked_for_on_their_page() {
         ]))
         .unwrap();
     assert_eq!(
-        lost(&said),
+        lost(&events),
         [
-            "`Loft`: `FOUNDED in 1987` stands there as `Founded in 1987`",
-            "`Loft`: `1987 by fishers` is not there",
-            "`Loft`: `only in meta` stands in a meta element only",
-            "`Loft`: `only in data` stands in JSON-LD only",
+            "`Loft`: `FOUNDED in 1987` is not visible; the page has `Founded in 1987` instead",
+            "`Loft`: `1987 by fishers` is not visible; the page does not have it",
+            "`Loft`: `only in meta` is not visible; only a meta element has it",
+            "`Loft`: `only in data` is not visible; only JSON-LD has it",
         ]
     );
-    // Other markers: the page is looked at again, and has not changed for that.
-    let (outcome, said) = site.build_with(with(&["Founded in 1987", "net loft"])).unwrap();
-    assert_eq!((lost(&said), outcome.changed, outcome.read), (Vec::new(), 0, 1));
+    // With other markers, the page is checked again but does not change.
+    let (outcome, events) = site.build_with(with(&["Founded in 1987", "net loft"])).unwrap();
+    assert_eq!((lost(&events), outcome.changed, outcome.judged), (Vec::new(), 0, 1));
     let (outcome, _) = site.build_with(with(&["Founded in 1987", "net loft"])).unwrap();
     assert!(outcome.is_unchanged());
 }
 
 #[test] // D81
-fn ours_files_of_the_owner_are_not_replaced() {
+fn keeps_files_of_the_site_owner() {
     let mut site = Site::of(3);
-    site.put(INDEX, "{}");
+    site.put(INDEX_FILE, "{}");
     site.put("docs/0002/spxi-packet.jsonld", "{}");
     site.put("blog/0001", "a file where a folder would be");
     let entities = vec![entity("docs/0002.html", "The Loft"), entity("blog/0001.html", "The Mole")];
-    let (_, said) = site.build_with(declares(entities)).unwrap();
-    let mut taken = heard(&said);
+    let (_, events) = site.build_with(declares(entities)).unwrap();
+    let mut taken = findings_of(&events);
     taken.sort_unstable();
-    let wanted = ["blog/0001/spxi-packet.jsonld", "docs/0002/spxi-packet.jsonld", INDEX];
+    let wanted = ["blog/0001/spxi-packet.jsonld", "docs/0002/spxi-packet.jsonld", INDEX_FILE];
     assert_eq!(taken, wanted.map(|name| (name, "BD003")));
     let files = site.files();
-    assert_eq!(files[INDEX], b"{}");
-    // A coded twin of ours would say something else than the owner's file.
+    assert_eq!(files[INDEX_FILE], b"{}");
+    // The gzip file would not match the file of the site owner.
     assert!(!files.contains_key("spxi-index.jsonld.gz"));
     assert_eq!(files["docs/0002/spxi-packet.jsonld"], b"{}");
     assert_eq!(files["blog/0001"], b"a file where a folder would be");
 }
 
 #[test] // D85
-fn spec_nothing_of_closed_pages_is_in_the_index() {
+fn index_contains_nothing_of_excluded_pages() {
     let mut site = Site::of(3);
     let silent = "<!doctype html><meta name=\"robots\" content=\"noai\">\
-        <p>Words that are for people and for nobody else to keep.</p>";
+        <p>Text for people that only members may keep.</p>";
     site.put("silent.html", silent);
     site.put("closed/team.html", &page("Home", "Team", &words(60)));
     site.build_with(|plan| {
@@ -435,48 +442,48 @@ fn spec_nothing_of_closed_pages_is_in_the_index() {
             function: None,
             protects: vec!["Harbour".to_owned(), "Team".to_owned()],
         }];
-        plan.spxi = Some(Spxi { surfaces, ..spxi(entities) });
+        plan.spxi = Some(SpxiSettings { surfaces, ..spxi(entities) });
     })
     .unwrap();
-    let text = String::from_utf8(site.files()[INDEX].clone()).unwrap();
-    assert!(!text.contains("closed/team") && !text.contains("nobody else"), "{text}");
+    let text = String::from_utf8(site.files()[INDEX_FILE].clone()).unwrap();
+    assert!(!text.contains("closed/team") && !text.contains("only members"), "{text}");
     assert!(text.contains("silent.html") && text.contains("spxi:protectsEntity"));
 }
 
 #[test] // D94
-fn ours_secrets_in_the_owners_words_stop_the_build() {
+fn secrets_in_declarations_stop_the_build() {
     let mut site = Site::of(2);
-    // Put together here, so that no scanner takes this file for a leak.
+    // Assembled here, so that secret scanners do not report this file.
     let token = ["ghp_", "a8Kd92kLmQ0zXcVbN4rT6yUiOp1sDfGhJk3W"].concat();
     let declare = |acknowledged: Vec<String>| {
         let token = token.clone();
-        move |plan: &mut Plan| {
+        move |plan: &mut BuildPlan| {
             let mut harbour = entity("", "Harbour");
-            harbour.questions = vec![Question { question: "Which?".into(), answer: token }];
+            harbour.questions = vec![PacketQuestion { question: "Which?".into(), answer: token }];
             plan.privacy.acknowledged = acknowledged;
             plan.spxi = Some(spxi(vec![harbour]));
         }
     };
-    assert!(matches!(site.build_with(declare(Vec::new())), Err(BuildError::Private(1))));
-    let mut heard = Heard::default();
+    assert!(matches!(site.build_with(declare(Vec::new())), Err(BuildError::PrivateData(1))));
+    let mut events = RecordedEvents::default();
     let mut plan = site.plan();
     declare(Vec::new())(&mut plan);
-    rutter_build::build(&plan, &mut heard).unwrap_err();
-    let (_, _, detail) = heard.findings.iter().find(|it| it.1 == "BD005").unwrap();
+    rutter_build::build(&plan, &mut events).unwrap_err();
+    let (_, _, detail) = events.findings.iter().find(|it| it.1 == "BD005").unwrap();
     let mark = detail.rsplit(' ').next().unwrap().to_owned();
     site.build_with(declare(vec![mark])).unwrap();
 }
 
 #[test] // D92
-fn ours_a_site_under_a_path_has_its_index_there_and_says_so() {
+fn site_below_a_path_has_its_index_there_and_reports_it() {
     let mut site = Site::of(2);
-    let (_, said) = site
+    let (_, events) = site
         .build_with(|plan| {
-            plan.base = Base::parse("https://harbour.example/town/").unwrap();
+            plan.base = BaseUrl::parse("https://harbour.example/town/").unwrap();
             plan.spxi = Some(spxi(vec![entity("town/", "Harbour")]));
         })
         .unwrap();
-    assert!(said.findings.iter().any(|(place, code, _)| place == INDEX && *code == "BD007"));
+    assert!(events.findings.iter().any(|(place, code, _)| place == INDEX_FILE && *code == "BD007"));
     assert_eq!(index(&site)["@id"], "https://harbour.example/town/spxi-index.jsonld");
     let packet = &index(&site)["spxi:hasEntity"][0]["spxi:packetRef"];
     assert_eq!(packet, "https://harbour.example/town/spxi-packet.jsonld");
@@ -488,18 +495,18 @@ fn sitemap_has_the_same_entries_with_and_without_the_layer() {
     plain.build();
     let entities = || vec![entity("docs/0002.html", "The Loft"), entity("", "Harbour")];
     with.build_with(declares(entities())).unwrap();
-    // Reading them with a finding fails, so both are valid.
+    // Reading with a finding fails, so both are valid.
     let ((wanted, offers), (entries, other)) = (plain.sitemap(), with.sitemap());
     assert_eq!(wanted.len(), 13);
     let linked = entries.iter().filter(|entry| !entry.alternates.is_empty()).count();
     assert_eq!(linked, 2);
     let without: Vec<_> = entries
         .into_iter()
-        .map(|entry| rutter_signpost::sitemap::Entry { alternates: Vec::new(), ..entry })
+        .map(|entry| rutter_signpost::sitemap::SitemapEntry { alternates: Vec::new(), ..entry })
         .collect();
     assert_eq!(without, wanted);
     assert_eq!(other, offers);
-    // Lines of the file differ by the links and their namespace alone.
+    // The files differ only in the links and their namespace.
     let text = |site: &Site| fs::read_to_string(site.path("out/sitemap.xml")).unwrap();
     let link = "<xhtml:link rel=\"alternate\" type=\"application/ld+json\" hreflang=\"x-spxi\" \
         href=\"https://harbour.example/spxi-index.jsonld\"/>";
@@ -509,7 +516,7 @@ fn sitemap_has_the_same_entries_with_and_without_the_layer() {
 }
 
 #[test] // SPX-055
-fn robots_txt_of_a_site_without_one_allows_everything_and_names_the_sitemap() {
+fn generated_robots_txt_allows_everything_and_names_the_sitemap() {
     let mut site = Site::of(3);
     site.build_with(declares(vec![entity("docs/0002.html", "The Loft")])).unwrap();
     let text = fs::read_to_string(site.path("out/robots.txt")).unwrap();

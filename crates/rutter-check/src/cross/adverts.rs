@@ -1,118 +1,123 @@
-//! What the sitemap announces about collections, against the files: existence,
-//! expiry, sections, codings, and whether deltas follow each other.
+//! Compares the `scp:` elements of sitemaps with the collection files: existence,
+//! expiry, sections, codings, and the chain of deltas.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use rutter_fetch::What;
+use rutter_fetch::ResourceKind;
 use rutter_finding::{Finding, Place, quoted};
-use rutter_scp::{Coding, Header, Kind};
+use rutter_scp::{Coding, CollectionHeader, CollectionKind};
 
 use super::in_line;
 use crate::rules;
-use crate::site::{Advertised, Held, View, stem};
+use crate::site::{CollectionAdvert, CollectionFile, SiteView, stem};
 
-pub(super) fn compare(view: &mut View<'_>) {
-    let mut said: Vec<(u32, Finding)> = Vec::new();
-    let machine = &view.machine;
+pub(super) fn compare(view: &mut SiteView<'_>) {
+    let mut findings: Vec<(u32, Finding)> = Vec::new();
+    let machine_files = &view.machine_files;
     let announced: HashSet<&str> =
-        machine.sections.iter().map(|(_, _, section)| section.name.as_str()).collect();
-    for one in &machine.adverts {
-        of_advert(view, one, &announced, &mut said);
+        machine_files.sections.iter().map(|(_, _, section)| section.name.as_str()).collect();
+    for one in &machine_files.adverts {
+        of_advert(view, one, &announced, &mut findings);
     }
-    if machine.adverts.is_empty() {
-        // One finding for the site: its collections are not wrong each.
-        if let Some(first) = machine.collections.first()
-            && !view.files.may_be_more(What::Sitemap)
+    if machine_files.adverts.is_empty() {
+        // One finding for the site, not one per collection.
+        if let Some(first) = machine_files.collections.first()
+            && !view.files.may_be_more(ResourceKind::Sitemap)
         {
-            let count = machine.collections.len();
+            let count = machine_files.collections.len();
             let detail = format!("{} and {} more", quoted(view.files.path(first.file)), count - 1);
             let detail = if count == 1 { quoted(view.files.path(first.file)) } else { detail };
-            said.push((first.file, Finding::new(&rules::NOT_ANNOUNCED, Place::WHOLE, detail)));
+            findings.push((first.file, Finding::new(&rules::NOT_ANNOUNCED, Place::WHOLE, detail)));
         }
     } else {
-        let known: HashSet<u32> = machine.adverts.iter().filter_map(|one| one.file).collect();
-        for held in &machine.collections {
+        let known: HashSet<u32> = machine_files.adverts.iter().filter_map(|one| one.file).collect();
+        for held in &machine_files.collections {
             if !known.contains(&held.file) {
-                said.push((held.file, Finding::new(&rules::UNADVERTISED, Place::WHOLE, "")));
+                findings.push((held.file, Finding::new(&rules::UNADVERTISED, Place::WHOLE, "")));
             }
         }
     }
-    sections(view, &mut said);
-    codings(view, &mut said);
-    chains(view, &mut said);
-    for (file, finding) in said {
-        view.book.say(file, finding);
+    sections(view, &mut findings);
+    codings(view, &mut findings);
+    chains(view, &mut findings);
+    for (file, finding) in findings {
+        view.findings.add(file, finding);
     }
 }
 
 fn of_advert(
-    view: &View<'_>,
-    one: &Advertised,
+    view: &SiteView<'_>,
+    one: &CollectionAdvert,
     announced: &HashSet<&str>,
-    said: &mut Vec<(u32, Finding)>,
+    findings: &mut Vec<(u32, Finding)>,
 ) {
-    let mut say = |rule, detail: String| said.push((one.sitemap, in_line(rule, one.line, detail)));
+    let mut report =
+        |rule, detail: String| findings.push((one.sitemap, in_line(rule, one.line, detail)));
     let advert = &one.advert;
     if one.file.is_none() && view.is_own(&advert.url) && !view.files.is_live() {
-        say(&rules::ADVERT_ABSENT, quoted(&advert.url));
+        report(&rules::ADVERT_ABSENT, quoted(&advert.url));
     }
-    if view.judging.judging.now.is_some_and(|now| advert.expires < now) {
-        say(&rules::ADVERT_EXPIRED, format!("{} on {}", quoted(&advert.url), advert.expires));
+    if view.options.check_options.now.is_some_and(|now| advert.expires < now) {
+        report(&rules::ADVERT_EXPIRED, format!("{} on {}", quoted(&advert.url), advert.expires));
     }
     if !announced.contains(advert.section.as_str()) {
-        say(&rules::SECTION_UNKNOWN, quoted(&advert.section));
+        report(&rules::SECTION_UNKNOWN, quoted(&advert.section));
     }
-    if let Some((_, _, codings)) = &view.machine.codings
+    if let Some((_, _, codings)) = &view.machine_files.codings
         && let Some(coding) =
-            Coding::of_name(std::path::Path::new(&advert.url)).and_then(Coding::name)
+            Coding::from_file_name(std::path::Path::new(&advert.url)).and_then(Coding::name)
         && !codings.iter().any(|known| known == coding)
     {
-        say(&rules::CODING_UNKNOWN, coding.to_owned());
+        report(&rules::CODING_UNKNOWN, coding.to_owned());
     }
 }
 
-fn sections(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
-    // The newest of each section, and its newest snapshot.
-    let mut newest_of: HashMap<&str, (&Advertised, Option<&Advertised>)> = HashMap::new();
-    for one in &view.machine.adverts {
+fn sections(view: &SiteView<'_>, findings: &mut Vec<(u32, Finding)>) {
+    // The newest collection and the newest snapshot of each section.
+    let mut newest_of: HashMap<&str, (&CollectionAdvert, Option<&CollectionAdvert>)> =
+        HashMap::new();
+    for one in &view.machine_files.adverts {
         let newest = newest_of.entry(&one.advert.section).or_insert((one, None));
         if newest.0.advert.generated <= one.advert.generated {
             newest.0 = one;
         }
-        let is_snapshot = one.advert.kind == Kind::Snapshot;
+        let is_snapshot = one.advert.kind == CollectionKind::Snapshot;
         if is_snapshot && newest.1.is_none_or(|it| it.advert.generated <= one.advert.generated) {
             newest.1 = Some(one);
         }
     }
-    let held: HashMap<u32, &Held> =
-        view.machine.collections.iter().map(|held| (held.file, held)).collect();
-    for (sitemap, line, section) in &view.machine.sections {
+    let held: HashMap<u32, &CollectionFile> =
+        view.machine_files.collections.iter().map(|held| (held.file, held)).collect();
+    for (sitemap, line, section) in &view.machine_files.sections {
         let Some(&(last, Some(_))) = newest_of.get(section.name.as_str()) else {
             let detail = quoted(&section.name);
-            said.push((*sitemap, in_line(&rules::SECTION_ABSENT, *line, detail)));
+            findings.push((*sitemap, in_line(&rules::SECTION_ABSENT, *line, detail)));
             continue;
         };
-        // Deltas after the snapshot may have changed the number.
+        // Deltas after the snapshot may have changed the page count.
         let held = last.file.and_then(|file| held.get(&file));
         let verified = held.and_then(|held| held.receipt.as_ref());
         let of_chain = verified.and_then(|receipt| receipt.header.chain.as_ref());
-        let is_snapshot = last.advert.kind == Kind::Snapshot;
+        let is_snapshot = last.advert.kind == CollectionKind::Snapshot;
         let pages = of_chain.map(|chain| chain.pages).or(is_snapshot.then_some(last.advert.pages));
         if let Some(pages) = pages
             && !section.is_estimate
             && pages != section.pages
         {
-            let detail =
-                format!("{} has {pages}, announced are {}", quoted(&section.name), section.pages);
-            said.push((*sitemap, in_line(&rules::SECTION_PAGES, *line, detail)));
+            let detail = format!(
+                "{} has {pages}, the sitemap says {}",
+                quoted(&section.name),
+                section.pages
+            );
+            findings.push((*sitemap, in_line(&rules::SECTION_PAGES, *line, detail)));
         }
     }
 }
 
-/// Files with one name in two codings must be one text.
-fn codings(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
-    let mut by_stem: BTreeMap<&str, Vec<&Held>> = BTreeMap::new();
-    for held in &view.machine.collections {
+/// Reports files of the same name in two codings with different content.
+fn codings(view: &SiteView<'_>, findings: &mut Vec<(u32, Finding)>) {
+    let mut by_stem: BTreeMap<&str, Vec<&CollectionFile>> = BTreeMap::new();
+    for held in &view.machine_files.collections {
         by_stem.entry(stem(view.files.path(held.file))).or_default().push(held);
     }
     for group in by_stem.into_values() {
@@ -121,45 +126,46 @@ fn codings(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
         let Some((_, first)) = whole.next() else { continue };
         for (file, digest) in whole {
             if digest != first {
-                said.push((file, Finding::new(&rules::CODINGS_DIFFER, Place::WHOLE, "")));
+                findings.push((file, Finding::new(&rules::CODINGS_DIFFER, Place::WHOLE, "")));
             }
         }
     }
 }
 
-/// Deltas must follow each other, and the first of them a snapshot (D25, D95).
-fn chains(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
-    // What was not looked at may be what is missing in between.
-    if view.files.may_be_more(What::Collection) {
+/// Reports deltas that do not form a chain after a snapshot (D25, D95).
+fn chains(view: &SiteView<'_>, findings: &mut Vec<(u32, Finding)>) {
+    // A collection that was not read may close the gap.
+    if view.files.may_be_more(ResourceKind::Collection) {
         return;
     }
-    let mut sections: BTreeMap<&str, Vec<(u32, &Header)>> = BTreeMap::new();
-    for held in &view.machine.collections {
+    let mut sections: BTreeMap<&str, Vec<(u32, &CollectionHeader)>> = BTreeMap::new();
+    for held in &view.machine_files.collections {
         let Some(header) = held.receipt.as_ref().map(|receipt| &receipt.header) else { continue };
         sections.entry(&header.section).or_default().push((held.file, header));
     }
     for mut links in sections.into_values() {
         links.sort_by_cached_key(|(_, header)| {
-            (header.generated, header.kind == Kind::Snapshot, header.id.clone())
+            (header.generated, header.kind == CollectionKind::Snapshot, header.id.clone())
         });
-        // Two codings are one link.
+        // Two codings of a collection count once.
         links.dedup_by(|(_, header), (_, other)| {
             other.id == header.id
                 && other.generated == header.generated
                 && other.kind == header.kind
         });
-        let deltas = links.iter().filter(|(_, header)| header.kind != Kind::Snapshot);
-        let mut before: Option<&Header> = None;
+        let deltas = links.iter().filter(|(_, header)| header.kind != CollectionKind::Snapshot);
+        let mut before: Option<&CollectionHeader> = None;
         for (file, header) in deltas {
             if let Some(before) = before {
-                follow(*file, header, before, said);
+                follow(*file, header, before, findings);
             } else {
-                let snapshots = links.iter().filter(|(_, other)| other.kind == Kind::Snapshot);
-                // A reader begins with the last snapshot before the first delta.
+                let snapshots =
+                    links.iter().filter(|(_, other)| other.kind == CollectionKind::Snapshot);
+                // Readers begin with the last snapshot before the first delta.
                 let snapshots = snapshots.map(|(_, other)| *other);
                 let earlier = snapshots.filter(|other| other.generated < header.generated);
                 if let Some(start) = earlier.max_by_key(|other| other.generated) {
-                    follow(*file, header, start, said);
+                    follow(*file, header, start, findings);
                 }
             }
             before = Some(header);
@@ -167,17 +173,23 @@ fn chains(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
     }
 }
 
-/// Whether a delta follows what comes before it.
-fn follow(file: u32, delta: &Header, before: &Header, said: &mut Vec<(u32, Finding)>) {
+/// Reports a delta that does not continue the previous collection.
+fn follow(
+    file: u32,
+    delta: &CollectionHeader,
+    before: &CollectionHeader,
+    findings: &mut Vec<(u32, Finding)>,
+) {
     let from = delta.chain.as_ref().and_then(|chain| chain.from);
     let state = before.chain.as_ref().map(|chain| chain.state);
     if from.is_some() && state.is_some() && from != state {
         let place = Place::pointer(1, "/collection/rutter/from");
-        let detail = format!("it does not follow the state of {}", before.generated);
-        said.push((file, Finding::new(&rules::CHAIN_GAP, place, detail)));
+        let detail = format!("`from` does not match the state of {}", before.generated);
+        findings.push((file, Finding::new(&rules::CHAIN_GAP, place, detail)));
     } else if let Some(since) = delta.kind.since().filter(|since| before.generated < *since) {
-        let detail = format!("it begins at {since}, the last one ended at {}", before.generated);
+        let detail =
+            format!("begins at {since}, the previous collection ends at {}", before.generated);
         let place = Place::pointer(1, "/collection/since");
-        said.push((file, Finding::new(&rules::DELTA_GAP, place, detail)));
+        findings.push((file, Finding::new(&rules::DELTA_GAP, place, detail)));
     }
 }

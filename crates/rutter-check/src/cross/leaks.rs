@@ -1,28 +1,28 @@
-//! Text of closed pages in files that are open to everybody: llms.txt, twins
-//! of other pages, search indexes, the semantic index, the ARC sitemap. A page
-//! is closed by what it says itself or by its ARC entry; one that is only not
-//! for AI may stand in a search index, which is for people.
+//! Finds text of restricted pages in public files: llms.txt, twins of other pages,
+//! search indexes, the semantic index, the ARC sitemap.
 //!
-//! Runs of words of the closed pages are looked for. A run that two closed
-//! pages share, or that an open page shows, gives nothing away.
+//! A page is restricted by its own statements or by its ARC entry. A page that is
+//! only restricted for AI may be in a search index, which is for people. Runs of
+//! words of restricted pages are searched; runs that several restricted pages share,
+//! or that a public page shows, are ignored.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rutter_finding::{Finding, Place, quoted};
 
-use crate::Closed;
+use crate::Restriction;
 use crate::rules;
-use crate::site::{FileKind, Row, View, runs};
+use crate::site::{MediaKind, PageRow, SiteView, runs};
 
-/// Largest file that is looked through, in bytes.
+/// The maximum size of a searched file in bytes.
 const LARGEST: u64 = 64 << 20;
-/// Runs that must be found before it is no accident.
+/// The number of runs that must be found to rule out a coincidence.
 const FEWEST: usize = 2;
-/// Most open pages that are asked whether they show the text themselves.
+/// The maximum number of public pages that are searched for the same text.
 const MOST_ASKED: usize = 200;
 
-pub(super) fn compare(view: &mut View<'_>) {
-    // Which run belongs to which closed page; `None` for what many have.
+pub(super) fn compare(view: &mut SiteView<'_>) {
+    // The restricted page of each run; `None` if several pages have the run.
     let mut secret: HashMap<u64, Option<usize>> = HashMap::new();
     for (n, row) in view.rows.list.iter().enumerate() {
         let Some(page) = row.page.as_ref().filter(|_| secrecy(row).is_some()) else { continue };
@@ -37,7 +37,7 @@ pub(super) fn compare(view: &mut View<'_>) {
     if secret.is_empty() {
         return;
     }
-    let mut said: Vec<(u32, Finding)> = Vec::new();
+    let mut findings: Vec<(u32, Finding)> = Vec::new();
     let twins = view.rows.list.iter().filter_map(|row| Some((row.twin?, row.file?)));
     let twins: HashMap<u32, u32> = twins.collect();
     let mut n_asked = 0;
@@ -54,7 +54,7 @@ pub(super) fn compare(view: &mut View<'_>) {
             if found.len() < FEWEST || row.twin == Some(at) || is_allowed {
                 continue;
             }
-            // The twin of an open page says what that page says.
+            // The twin of a public page contains only the text of that page.
             if let Some(open) = twins.get(&at).copied()
                 && n_asked < MOST_ASKED
             {
@@ -63,47 +63,47 @@ pub(super) fn compare(view: &mut View<'_>) {
                     continue;
                 }
             }
-            said.push((at, Finding::new(&rules::CLOSED_TEXT, Place::WHOLE, quoted(&row.url))));
+            findings.push((at, Finding::new(&rules::CLOSED_TEXT, Place::WHOLE, quoted(&row.url))));
         }
     }
-    for (file, finding) in said {
-        view.book.say(file, finding);
+    for (file, finding) in findings {
+        view.findings.add(file, finding);
     }
 }
 
-/// From whom the text of a page is kept.
+/// The audience that must not get the text of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Secrecy {
     Models,
-    Everybody,
+    All,
 }
 
-/// What a page or its ARC entry says. What robots.txt forbids is only not to be
-/// fetched there.
-fn secrecy(row: &Row) -> Option<Secrecy> {
+/// Returns the restriction of a page or its ARC entry. robots.txt is ignored,
+/// because it only restricts fetching.
+fn secrecy(row: &PageRow) -> Option<Secrecy> {
     let own = row.page.as_ref().and_then(|page| page.closed);
     let arc = row.arc.as_ref().and_then(|arc| arc.closed);
     match own.max(arc)? {
-        Closed::NoAi => Some(Secrecy::Models),
-        Closed::NoIndex | Closed::Login => Some(Secrecy::Everybody),
-        Closed::Robots | Closed::Away => None,
+        Restriction::NoAi => Some(Secrecy::Models),
+        Restriction::NoIndex | Restriction::Login => Some(Secrecy::All),
+        Restriction::Robots | Restriction::Away => None,
     }
 }
 
-/// Whether a file is there for models alone.
-fn is_for_models(kind: FileKind, path: &str) -> bool {
+/// Returns whether a file is only for language models.
+fn is_for_models(kind: MediaKind, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let begins = ["llms", "arc-sitemap", "spxi-"].iter().any(|start| name.starts_with(start));
-    kind == FileKind::Markdown || begins || path.contains("arc-sitemap-deltas/")
+    kind == MediaKind::Markdown || begins || path.contains("arc-sitemap-deltas/")
 }
 
-/// Whether a file is text that machines read beside pages and collections.
-fn is_open_text(kind: FileKind, path: &str) -> bool {
+/// Returns whether a file is another public text that programs read.
+fn is_open_text(kind: MediaKind, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     match kind {
-        FileKind::Page => false,
-        FileKind::Markdown => true,
-        FileKind::Other => {
+        MediaKind::Page => false,
+        MediaKind::Markdown => true,
+        MediaKind::Other => {
             let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
             matches!(
                 ending,
@@ -113,7 +113,7 @@ fn is_open_text(kind: FileKind, path: &str) -> bool {
     }
 }
 
-/// The runs of closed pages that a text holds, by page.
+/// Returns the runs of restricted pages in a text, by page.
 fn held(secret: &HashMap<u64, Option<usize>>, text: &str) -> Vec<(usize, BTreeSet<u64>)> {
     let mut found: BTreeMap<usize, BTreeSet<u64>> = BTreeMap::new();
     runs(text, |run| {
@@ -124,8 +124,8 @@ fn held(secret: &HashMap<u64, Option<usize>>, text: &str) -> Vec<(usize, BTreeSe
     found.into_iter().collect()
 }
 
-/// Whether an open page shows these runs itself.
-fn shows(view: &View<'_>, page: u32, wanted: &BTreeSet<u64>) -> bool {
+/// Returns whether a public page shows these runs.
+fn shows(view: &SiteView<'_>, page: u32, wanted: &BTreeSet<u64>) -> bool {
     let Ok(Some(bytes)) = view.files.read(page, LARGEST) else { return false };
     let Ok(url) = rutter_page::PageUrl::parse("http://localhost/") else { return false };
     let Some(now) = rutter_page::Timestamp::from_unix_seconds(0) else { return false };

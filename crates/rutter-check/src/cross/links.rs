@@ -1,59 +1,61 @@
-//! Links inside files for machines: each must lead to something, and to
-//! nothing that is closed.
+//! Checks links in machine-readable files: each target must exist and must not be
+//! restricted.
 
 use std::collections::{BTreeMap, HashMap};
 
-use rutter_arc::pointer::{self, Found};
+use rutter_arc::pointer::{self, JsonLdFile};
 use rutter_finding::{Finding, Place, quoted};
-use rutter_page::order_to_models;
+use rutter_page::find_model_instruction;
 use rutter_signpost::llms;
 
 use super::{closed_detail, in_line};
 use crate::rules;
-use crate::site::{TargetKind, View};
+use crate::site::{SiteView, TargetKind};
 
-pub(super) fn compare(view: &mut View<'_>) {
-    let mut said: Vec<(u32, Finding)> = Vec::new();
-    // Without any page it is a handful of files, not a site.
+pub(super) fn compare(view: &mut SiteView<'_>) {
+    let mut findings: Vec<(u32, Finding)> = Vec::new();
+    // Without pages the folder is not a complete site.
     let is_site = view.rows.list.iter().any(|row| row.page.is_some());
-    of_robots(view, is_site, &mut said);
-    of_llms(view, is_site, &mut said);
-    of_pointer(view, &mut said);
-    of_pages(view, &mut said);
-    for (file, finding) in said {
-        view.book.say(file, finding);
+    of_robots(view, is_site, &mut findings);
+    of_llms(view, is_site, &mut findings);
+    of_pointer(view, &mut findings);
+    of_pages(view, &mut findings);
+    for (file, finding) in findings {
+        view.findings.add(file, finding);
     }
 }
 
-fn of_robots(view: &View<'_>, is_site: bool, said: &mut Vec<(u32, Finding)>) {
-    let (Some((file, robots)), Some(home)) = (&view.machine.robots, view.home) else { return };
+fn of_robots(view: &SiteView<'_>, is_site: bool, findings: &mut Vec<(u32, Finding)>) {
+    let (Some((file, robots)), Some(home)) = (&view.machine_files.robots, view.home) else {
+        return;
+    };
     let mut named = Vec::new();
     for (line, url) in robots.sitemaps() {
         match view.files.resolve(home, url) {
             Some(at) => named.push(at),
             None if is_site && view.is_own(url) && !view.files.is_live() => {
-                said.push((*file, in_line(&rules::ROBOTS_SITEMAP, line, quoted(url))));
+                findings.push((*file, in_line(&rules::ROBOTS_SITEMAP, line, quoted(url))));
             }
             None => {}
         }
     }
     let main = view.files.at_root(view.home, "sitemap.xml");
-    // The index of entities asks for the line itself (SX).
-    let is_asked = view.machine.index.is_some();
+    // The SX rules check this line for sites with a semantic index.
+    let is_asked = view.machine_files.index.is_some();
     if let Some(main) = main
         && !named.contains(&main)
         && !is_asked
         && home.is_root()
     {
-        said.push((*file, Finding::new(&rules::ROBOTS_SILENT, Place::WHOLE, "")));
+        findings.push((*file, Finding::new(&rules::ROBOTS_SILENT, Place::WHOLE, "")));
     }
     if !home.is_root() {
         return;
     }
-    let machine = &view.machine;
-    let announced = machine.sitemaps.iter().copied();
-    let announced = announced.chain(machine.adverts.iter().filter_map(|one| one.file));
-    let announced = announced.chain(machine.arc.iter().map(|arc| arc.file));
+    let machine_files = &view.machine_files;
+    let announced = machine_files.sitemaps.iter().copied();
+    let announced = announced.chain(machine_files.adverts.iter().filter_map(|one| one.file));
+    let announced = announced.chain(machine_files.arc.iter().map(|arc| arc.file));
     let mut announced: Vec<u32> = announced.collect();
     announced.sort_unstable();
     announced.dedup();
@@ -64,21 +66,21 @@ fn of_robots(view: &View<'_>, is_site: bool, said: &mut Vec<(u32, Finding)>) {
         let verdict = robots.verdict("*", target);
         if !verdict.is_allowed {
             let line = verdict.rule.map_or(1, |rule| rule.line);
-            said.push((*file, in_line(&rules::ROBOTS_FORBIDS, line, quoted(path))));
+            findings.push((*file, in_line(&rules::ROBOTS_FORBIDS, line, quoted(path))));
         }
     }
 }
 
-fn of_llms(view: &View<'_>, is_site: bool, said: &mut Vec<(u32, Finding)>) {
+fn of_llms(view: &SiteView<'_>, is_site: bool, findings: &mut Vec<(u32, Finding)>) {
     let twins = view.rows.list.iter().enumerate();
     let twins: HashMap<u32, usize> = twins.filter_map(|(at, row)| Some((row.twin?, at))).collect();
-    for (file, text) in &view.machine.llms {
-        if let Some(order) = order_to_models(text) {
-            said.push((*file, Finding::new(&rules::ORDER, Place::WHOLE, quoted(order))));
+    for (file, text) in &view.machine_files.llms {
+        if let Some(order) = find_model_instruction(text) {
+            findings.push((*file, Finding::new(&rules::ORDER, Place::WHOLE, quoted(order))));
         }
-        let unseen = rutter_page::Unseen::of(text);
+        let unseen = rutter_page::HiddenCharacters::count_in(text);
         if !unseen.is_nothing() {
-            said.push((*file, Finding::new(&rules::UNSEEN, Place::WHOLE, unseen.shown())));
+            findings.push((*file, Finding::new(&rules::UNSEEN, Place::WHOLE, unseen.shown())));
         }
         let Some(home) = view.home.filter(|_| is_site) else { continue };
         let parsed = llms::parse(text);
@@ -94,7 +96,7 @@ fn of_llms(view: &View<'_>, is_site: bool, said: &mut Vec<(u32, Finding)>) {
                 continue;
             }
             let Some(at) = view.files.resolve(home, url) else {
-                said.push((*file, in_line(&rules::LINK_BROKEN, line, quoted(url))));
+                findings.push((*file, in_line(&rules::LINK_BROKEN, line, quoted(url))));
                 continue;
             };
             let row = view.rows.find(view.files, home, url).and_then(|at| view.rows.get(at));
@@ -104,31 +106,31 @@ fn of_llms(view: &View<'_>, is_site: bool, said: &mut Vec<(u32, Finding)>) {
                 && let Some(closed) = view.closed(row)
             {
                 let detail = closed_detail(&row.url, closed);
-                said.push((*file, in_line(&rules::LINK_CLOSED, line, detail)));
+                findings.push((*file, in_line(&rules::LINK_CLOSED, line, detail)));
             }
         }
     }
 }
 
-fn of_pointer(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
+fn of_pointer(view: &SiteView<'_>, findings: &mut Vec<(u32, Finding)>) {
     let (Some(home), Some(at)) = (view.home, view.files.at_root(view.home, "arc-sitemap.jsonld"))
     else {
         return;
     };
     let Ok((input, _)) = view.files.open(at) else { return };
-    let Ok(Found::Pointer(pointer)) = pointer::read(input, &mut ()) else { return };
+    let Ok(JsonLdFile::Pointer(pointer)) = pointer::read(input, &mut ()) else { return };
     for url in [Some(pointer.json), pointer.yaml].into_iter().flatten() {
         if view.is_own(&url) && !view.files.is_live() && view.files.resolve(home, &url).is_none() {
-            said.push((at, Finding::new(&rules::LINK_BROKEN, Place::WHOLE, quoted(&url))));
+            findings.push((at, Finding::new(&rules::LINK_BROKEN, Place::WHOLE, quoted(&url))));
         } else if !view.is_own(&url) {
-            said.push((at, Finding::new(&rules::OTHER_SITE, Place::WHOLE, quoted(&url))));
+            findings.push((at, Finding::new(&rules::OTHER_SITE, Place::WHOLE, quoted(&url))));
         }
     }
 }
 
-/// Reports each broken target once, on the first page that has it: a broken
-/// link of a menu is one fault and not one of every page.
-fn of_pages(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
+/// Reports each broken target once, on the first page that contains it, because a
+/// broken link in a menu occurs on every page.
+fn of_pages(view: &SiteView<'_>, findings: &mut Vec<(u32, Finding)>) {
     let mut targets: BTreeMap<(TargetKind, &str), (u32, u64, usize)> = BTreeMap::new();
     for row in &view.rows.list {
         let (Some(file), Some(page)) = (row.file, &row.page) else { continue };
@@ -146,6 +148,6 @@ fn of_pages(view: &View<'_>, said: &mut Vec<(u32, Finding)>) {
             1 => String::new(),
             n => format!(", on {n} pages"),
         };
-        said.push((file, in_line(rule, line, format!("{}{more}", quoted(url)))));
+        findings.push((file, in_line(rule, line, format!("{}{more}", quoted(url)))));
     }
 }

@@ -1,86 +1,93 @@
-//! Pages that a layer names and that are not there, pages that are there and a
-//! layer does not name, closed pages that a layer shows (D84, D85).
+//! Checks that layers contain exactly the public pages: no missing pages, no pages
+//! that do not exist, no restricted pages (D84, D85).
 
-use rutter_fetch::What;
+use rutter_fetch::ResourceKind;
 use rutter_finding::{Finding, Place, quoted};
 
 use super::{at_pointer, closed_detail, in_line};
-use crate::Closed;
+use crate::Restriction;
 use crate::rules;
-use crate::site::{FileKind, Row, View};
+use crate::site::{MediaKind, PageRow, SiteView};
 
-/// What is to be said of a row, and about which file.
-type Said = Vec<(u32, Finding)>;
+/// Findings about a row, each with the file that they belong to.
+type RowFindings = Vec<(u32, Finding)>;
 
-pub(super) fn compare(view: &mut View<'_>) {
-    // Without any page it is a handful of files, not a site.
+pub(super) fn compare(view: &mut SiteView<'_>) {
+    // Without pages the folder is not a complete site.
     if view.rows.list.iter().all(|row| row.page.is_none()) {
         return;
     }
-    let facts = Facts::of(view);
-    let mut said = Said::new();
+    let facts = SiteFacts::of(view);
+    let mut findings = RowFindings::new();
     for row in &view.rows.list {
         let closed = view.closed(row);
-        of_sitemap(view, &facts, row, closed, &mut said);
-        of_collections(view, &facts, row, closed, &mut said);
-        of_arc(view, &facts, row, closed, &mut said);
-        of_index(view, &facts, row, closed, &mut said);
-        of_twin(&facts, row, closed, &mut said);
+        of_sitemap(view, &facts, row, closed, &mut findings);
+        of_collections(view, &facts, row, closed, &mut findings);
+        of_arc(view, &facts, row, closed, &mut findings);
+        of_index(view, &facts, row, closed, &mut findings);
+        of_twin(&facts, row, closed, &mut findings);
     }
-    for (file, finding) in said {
-        view.book.say(file, finding);
+    for (file, finding) in findings {
+        view.findings.add(file, finding);
     }
 }
 
-/// What is true of the whole site.
+/// Properties of the whole site.
 #[expect(clippy::struct_excessive_bools, reason = "each layer is there or not")]
-struct Facts {
+struct SiteFacts {
     has_sitemap: bool,
     has_collections: bool,
     has_arc: bool,
     has_twins: bool,
-    /// Whether pages that are not among the files may exist all the same: a
-    /// live site is not fetched whole.
+    /// Whether pages may exist that are not among the files, as on a live site.
     is_partial: bool,
 }
 
-impl Facts {
-    fn of(view: &View<'_>) -> Self {
+impl SiteFacts {
+    fn of(view: &SiteView<'_>) -> Self {
         let rows = &view.rows.list;
         let n_public =
             rows.iter().filter(|row| row.listed.is_some() && is_there(view, row)).count();
         let n_twins = rows.iter().filter(|row| row.twin.is_some()).count();
-        // Without the base URL no entry of a layer can be matched with a file.
+        // Without the base URL, entries cannot be matched with files.
         let has_home = view.home.is_some_and(|home| !home.is_placeholder());
-        let may_lack = !view.files.may_be_more(What::Collection);
+        let may_lack = !view.files.may_be_more(ResourceKind::Collection);
         Self {
-            has_sitemap: has_home && !view.machine.sitemaps.is_empty() && !view.machine.is_cut,
-            has_collections: has_home && view.machine.has_pages && may_lack,
-            has_arc: has_home && view.machine.arc.is_some(),
+            has_sitemap: has_home
+                && !view.machine_files.sitemaps.is_empty()
+                && !view.machine_files.is_cut,
+            has_collections: has_home && view.machine_files.has_pages && may_lack,
+            has_arc: has_home && view.machine_files.arc.is_some(),
             has_twins: 0 < n_twins && n_public < n_twins * 2,
             is_partial: view.files.is_live(),
         }
     }
 }
 
-fn is_there(view: &View<'_>, row: &Row) -> bool {
-    row.file.is_some_and(|file| view.files.get(file).kind == FileKind::Page)
+fn is_there(view: &SiteView<'_>, row: &PageRow) -> bool {
+    row.file.is_some_and(|file| view.files.get(file).kind == MediaKind::Page)
 }
 
-/// Whether an address names something that can be had.
-fn is_absent(view: &View<'_>, facts: &Facts, row: &Row) -> bool {
+/// Returns whether the page of a row does not exist.
+fn is_absent(view: &SiteView<'_>, facts: &SiteFacts, row: &PageRow) -> bool {
     row.file.is_none() && !facts.is_partial && view.is_own(&row.url)
 }
 
-fn of_sitemap(view: &View<'_>, facts: &Facts, row: &Row, closed: Option<Closed>, said: &mut Said) {
-    let listed = row.listed.and_then(|at| view.machine.listed.get(at as usize));
+fn of_sitemap(
+    view: &SiteView<'_>,
+    facts: &SiteFacts,
+    row: &PageRow,
+    closed: Option<Restriction>,
+    findings: &mut RowFindings,
+) {
+    let listed = row.listed.and_then(|at| view.machine_files.listed.get(at as usize));
     if let Some((file, listed)) = listed {
         if is_absent(view, facts, row) {
             let finding = in_line(&rules::LISTED_ABSENT, listed.line, quoted(&row.url));
-            said.push((*file, finding));
-        } else if let Some(closed) = closed.filter(|closed| Closed::NoAi < *closed) {
+            findings.push((*file, finding));
+        } else if let Some(closed) = closed.filter(|closed| Restriction::NoAi < *closed) {
             let detail = closed_detail(&row.url, closed);
-            said.push((*file, in_line(&rules::LISTED_CLOSED, listed.line, detail)));
+            findings.push((*file, in_line(&rules::LISTED_CLOSED, listed.line, detail)));
         }
         for link in &listed.links {
             let is_gone = view.is_own(&link.href)
@@ -88,46 +95,46 @@ fn of_sitemap(view: &View<'_>, facts: &Facts, row: &Row, closed: Option<Closed>,
                 && view.home.is_some_and(|home| view.files.resolve(home, &link.href).is_none());
             if is_gone {
                 let detail = quoted(&link.href);
-                said.push((*file, in_line(&rules::ALTERNATE_ABSENT, listed.line, detail)));
+                findings.push((*file, in_line(&rules::ALTERNATE_ABSENT, listed.line, detail)));
             }
         }
     } else if facts.has_sitemap && closed.is_none() && is_there(view, row) && is_looked_at(row) {
         let file = row.file.unwrap_or_default();
-        said.push((file, Finding::new(&rules::UNLISTED, Place::WHOLE, "")));
+        findings.push((file, Finding::new(&rules::UNLISTED, Place::WHOLE, "")));
     }
 }
 
-/// Whether the page could be read.
-fn is_looked_at(row: &Row) -> bool {
+/// Returns whether the page could be read.
+fn is_looked_at(row: &PageRow) -> bool {
     row.page.as_ref().is_some_and(|page| page.digests.iter().any(Option::is_some))
 }
 
-/// Whether a collection could hold it.
-fn is_oversize(row: &Row) -> bool {
+/// Returns whether the page is too large for a collection.
+fn is_oversize(row: &PageRow) -> bool {
     row.page.as_ref().is_some_and(|page| page.is_oversize)
 }
 
 fn of_collections(
-    view: &View<'_>,
-    facts: &Facts,
-    row: &Row,
-    closed: Option<Closed>,
-    said: &mut Said,
+    view: &SiteView<'_>,
+    facts: &SiteFacts,
+    row: &PageRow,
+    closed: Option<Restriction>,
+    findings: &mut RowFindings,
 ) {
     if let Some(scp) = &row.scp {
         let place = |rule, detail: String| {
             (scp.file, Finding::new(rule, Place::pointer(scp.line, "/url"), detail))
         };
         if is_absent(view, facts, row) {
-            said.push(place(&rules::DELIVERED_ABSENT, quoted(&row.url)));
+            findings.push(place(&rules::DELIVERED_ABSENT, quoted(&row.url)));
         } else if let Some(closed) = closed {
-            said.push(place(&rules::CLOSED_DELIVERED, closed_detail(&row.url, closed)));
+            findings.push(place(&rules::CLOSED_DELIVERED, closed_detail(&row.url, closed)));
         } else if facts.has_sitemap && row.listed.is_none() {
-            said.push(place(&rules::DELIVERED_UNLISTED, quoted(&row.url)));
+            findings.push(place(&rules::DELIVERED_UNLISTED, quoted(&row.url)));
         }
         if let Some((_, file, line)) = row.differs {
             let place = Place::pointer(line, "/url");
-            said.push((file, Finding::new(&rules::SECTIONS_DIFFER, place, quoted(&row.url))));
+            findings.push((file, Finding::new(&rules::SECTIONS_DIFFER, place, quoted(&row.url))));
         }
     } else if facts.has_collections
         && closed.is_none()
@@ -137,12 +144,18 @@ fn of_collections(
         && (!facts.has_sitemap || row.listed.is_some())
     {
         let file = row.file.unwrap_or_default();
-        said.push((file, Finding::new(&rules::NOT_DELIVERED, Place::WHOLE, "")));
+        findings.push((file, Finding::new(&rules::NOT_DELIVERED, Place::WHOLE, "")));
     }
 }
 
-fn of_arc(view: &View<'_>, facts: &Facts, row: &Row, closed: Option<Closed>, said: &mut Said) {
-    let Some(file) = view.machine.arc.as_ref().map(|arc| arc.file) else { return };
+fn of_arc(
+    view: &SiteView<'_>,
+    facts: &SiteFacts,
+    row: &PageRow,
+    closed: Option<Restriction>,
+    findings: &mut RowFindings,
+) {
+    let Some(file) = view.machine_files.arc.as_ref().map(|arc| arc.file) else { return };
     let Some(arc) = &row.arc else {
         if facts.has_arc
             && closed.is_none()
@@ -151,13 +164,13 @@ fn of_arc(view: &View<'_>, facts: &Facts, row: &Row, closed: Option<Closed>, sai
             && (!facts.has_sitemap || row.listed.is_some())
         {
             let page = row.file.unwrap_or_default();
-            said.push((page, Finding::new(&rules::ARC_MISSING, Place::WHOLE, "")));
+            findings.push((page, Finding::new(&rules::ARC_MISSING, Place::WHOLE, "")));
         }
         return;
     };
     let pointer = format!("/pages/{}", arc.idx);
     if is_absent(view, facts, row) {
-        said.push((file, at_pointer(&rules::ARC_ABSENT, pointer, quoted(&row.url))));
+        findings.push((file, at_pointer(&rules::ARC_ABSENT, pointer, quoted(&row.url))));
         return;
     }
     let own = row.page.as_ref().and_then(|page| page.closed);
@@ -165,40 +178,51 @@ fn of_arc(view: &View<'_>, facts: &Facts, row: &Row, closed: Option<Closed>, sai
     match (own, arc.closed) {
         (Some(own), None) => {
             let detail = closed_detail(&row.url, own);
-            said.push((file, at_pointer(&rules::CONSENT_DIFFERS, pointer, detail)));
+            findings.push((file, at_pointer(&rules::CONSENT_DIFFERS, pointer, detail)));
         }
-        // A login is asked for by the server, which no file shows.
-        (None, Some(by_arc)) if by_arc != Closed::Login && is_looked_at(row) => {
+        // A login may be required by the server, which no file shows.
+        (None, Some(by_arc)) if by_arc != Restriction::Login && is_looked_at(row) => {
             let detail = closed_detail(&row.url, by_arc);
-            said.push((file, at_pointer(&rules::CLOSED_IN_ARC, pointer, detail)));
+            findings.push((file, at_pointer(&rules::CLOSED_IN_ARC, pointer, detail)));
         }
         _ => {}
     }
 }
 
-fn of_index(view: &View<'_>, facts: &Facts, row: &Row, closed: Option<Closed>, said: &mut Said) {
-    let Some((file, _)) = &view.machine.index else { return };
+fn of_index(
+    view: &SiteView<'_>,
+    facts: &SiteFacts,
+    row: &PageRow,
+    closed: Option<Restriction>,
+    findings: &mut RowFindings,
+) {
+    let Some((file, _)) = &view.machine_files.index else { return };
     let Some(n) = row.surface else { return };
     let pointer = format!("/spxi:hasSurface/{n}/@id");
     let rule = if is_absent(view, facts, row) {
         &rules::SURFACE_ABSENT
-    } else if let Some(closed) = closed.filter(|closed| Closed::NoAi < *closed) {
+    } else if let Some(closed) = closed.filter(|closed| Restriction::NoAi < *closed) {
         let detail = closed_detail(&row.url, closed);
-        said.push((*file, at_pointer(&rules::SURFACE_CLOSED, pointer, detail)));
+        findings.push((*file, at_pointer(&rules::SURFACE_CLOSED, pointer, detail)));
         return;
     } else if facts.has_sitemap && row.listed.is_none() {
         &rules::SURFACE_UNLISTED
     } else {
         return;
     };
-    said.push((*file, at_pointer(rule, pointer, quoted(&row.url))));
+    findings.push((*file, at_pointer(rule, pointer, quoted(&row.url))));
 }
 
-fn of_twin(facts: &Facts, row: &Row, closed: Option<Closed>, said: &mut Said) {
+fn of_twin(
+    facts: &SiteFacts,
+    row: &PageRow,
+    closed: Option<Restriction>,
+    findings: &mut RowFindings,
+) {
     match (row.twin, closed) {
         (Some(twin), Some(closed)) => {
             let finding = Finding::new(&rules::CLOSED_TWIN, Place::WHOLE, closed.reason());
-            said.push((twin, finding));
+            findings.push((twin, finding));
         }
         (None, None)
             if facts.has_twins
@@ -207,7 +231,7 @@ fn of_twin(facts: &Facts, row: &Row, closed: Option<Closed>, said: &mut Said) {
                 && !is_oversize(row) =>
         {
             let file = row.file.unwrap_or_default();
-            said.push((file, Finding::new(&rules::TWIN_MISSING, Place::WHOLE, "")));
+            findings.push((file, Finding::new(&rules::TWIN_MISSING, Place::WHOLE, "")));
         }
         _ => {}
     }

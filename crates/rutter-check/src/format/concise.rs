@@ -1,78 +1,79 @@
-//! One line per finding, one line per file; also how other commands speak of
-//! findings.
+//! Concise output: one line per finding and one line per file. Other commands use
+//! the same line for their findings.
 
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
+use rutter_extract::PageCoverage;
 use rutter_finding::{Finding, Severity, Verdict, shown};
 
 use crate::format::count;
-use crate::outcome::{Detail, Outcome, SEVERITIES};
-use crate::{Judged, Judgement, Kind};
+use crate::outcome::{DetailLevel, Outcome, SEVERITIES};
+use crate::{CheckedFile, FileKind, FileReport};
 
-/// Writes every finding, with colours; a stream that has none strips them.
+/// Writes every finding with ANSI colours; the stream removes them if unsupported.
 pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     for file in &outcome.files {
-        let path = file.judgement.path();
+        let path = file.file_report.path();
         let name = shown(&path);
-        for told in file.findings() {
-            write_finding(out, &name, told.severity, told.finding)?;
+        for view in file.findings() {
+            write_finding(out, &name, view.severity, view.finding)?;
         }
         write_not_kept(out, file)?;
-        if is_told(outcome, file) {
-            write_verdict(out, &file.judgement)?;
+        if is_listed(outcome, file) {
+            write_verdict(out, &file.file_report)?;
         }
     }
     write_summary(out, outcome)
 }
 
-/// How many files are told of one by one although they are clean.
+/// The maximum number of clean files that are listed individually.
 const FEW_FILES: usize = 20;
 
-/// Whether a file gets a verdict of its own: where there are many, the clean
-/// ones are only counted.
-pub(crate) fn is_told(outcome: &Outcome, file: &Judged) -> bool {
-    if outcome.detail == Detail::FindingsOnly {
+/// Returns whether a file is listed with its verdict; if there are many, clean files
+/// are only counted.
+pub(crate) fn is_listed(outcome: &Outcome, file: &CheckedFile) -> bool {
+    if outcome.detail == DetailLevel::FindingsOnly {
         return false;
     }
-    let is_clean =
-        file.judgement.report.worst().is_none() && file.judgement.verdict() == Verdict::Accepted;
+    let is_clean = file.file_report.report.worst().is_none()
+        && file.file_report.verdict() == Verdict::Accepted;
     !is_clean || outcome.files.len() <= FEW_FILES
 }
 
-/// Says how many findings of a file were counted only.
-pub(crate) fn write_not_kept(out: &mut dyn Write, file: &Judged) -> io::Result<()> {
-    // What the site as a whole says stands for many, and says so itself.
-    let not_kept = file.judgement.report.not_kept();
-    if 0 < not_kept && file.judgement.kind != Kind::Site {
-        let path = file.judgement.path();
+/// Writes the number of findings of a file that were not stored.
+pub(crate) fn write_not_kept(out: &mut dyn Write, file: &CheckedFile) -> io::Result<()> {
+    // Findings about the site already contain their count.
+    let not_kept = file.file_report.report.not_kept();
+    if 0 < not_kept && file.file_report.kind != FileKind::Site {
+        let path = file.file_report.path();
         let name = shown(&path);
         writeln!(out, "{name}: {not_kept} more findings of the same kinds")?;
     }
     Ok(())
 }
 
-/// Writes what came of one file: `name: accepted, 17 pages, 1 note`.
-pub(crate) fn write_verdict(out: &mut dyn Write, judgement: &Judgement) -> io::Result<()> {
-    let (word, colour) = match judgement.verdict() {
+/// Writes the verdict of one file: `name: accepted, 17 pages, 1 note`.
+pub(crate) fn write_verdict(out: &mut dyn Write, file_report: &FileReport) -> io::Result<()> {
+    let (word, colour) = match file_report.verdict() {
         Verdict::Accepted => ("accepted", AnsiColor::Green),
         Verdict::Rejected => ("rejected", AnsiColor::Red),
     };
     let style = Style::new().bold().fg_color(Some(colour.into()));
-    write!(out, "{}: {style}{word}{style:#}", shown(&judgement.path()))?;
-    if let Some(receipt) = &judgement.receipt {
+    write!(out, "{}: {style}{word}{style:#}", shown(&file_report.path()))?;
+    if let Some(receipt) = &file_report.receipt {
         write!(out, ", {}", count(receipt.tally.pages, "page"))?;
         if 0 < receipt.tally.skipped {
             write!(out, ", {} skipped", receipt.tally.skipped)?;
         }
         write!(out, ", checksum {}", receipt.form.map_or("absent", |_| "verified"))?;
     }
-    if let Some(n_entries) = judgement.entries {
+    if let Some(n_entries) = file_report.entries {
         let ending = if n_entries == 1 { "y" } else { "ies" };
         write!(out, ", {n_entries} entr{ending}")?;
     }
     for severity in SEVERITIES {
-        let n = judgement.report.count(severity);
+        let n = file_report.report.count(severity);
         if 0 < n {
             write!(out, ", {}", count(n, severity.name()))?;
         }
@@ -80,9 +81,9 @@ pub(crate) fn write_verdict(out: &mut dyn Write, judgement: &Judgement) -> io::R
     writeln!(out)
 }
 
-/// Sums up a run of several files, or one of which something is not shown.
+/// Writes the summary of a run with several files or hidden findings.
 pub(crate) fn write_summary(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
-    if outcome.detail == Detail::FindingsOnly {
+    if outcome.detail == DetailLevel::FindingsOnly {
         return Ok(());
     }
     let n_files = outcome.files.len();
@@ -92,10 +93,11 @@ pub(crate) fn write_summary(out: &mut dyn Write, outcome: &Outcome) -> io::Resul
         let which = if rejected == 0 { String::new() } else { format!(" ({rejected} rejected)") };
         writeln!(out, "{files}{which}: {}", outcome.tally())?;
     }
+    write_coverage(out, outcome)?;
     for (n, what) in [
         (outcome.ignored, "ignored by settings"),
-        (outcome.known, "known by the baseline"),
-        (outcome.gone, "of the baseline gone; --write-baseline forgets them"),
+        (outcome.known, "in the baseline"),
+        (outcome.gone, "in the baseline but fixed; write the baseline again to remove them"),
     ] {
         if 0 < n {
             writeln!(out, "{} {what}", count(n, "finding"))?;
@@ -104,7 +106,23 @@ pub(crate) fn write_summary(out: &mut dyn Write, outcome: &Outcome) -> io::Resul
     Ok(())
 }
 
-/// Writes one finding as `file: place: severity CODE name: what`.
+/// Writes the extracted share of the main text, and the pages with the lowest share.
+fn write_coverage(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
+    let tally = &outcome.overview.coverage;
+    let Some(mean) = tally.mean() else { return Ok(()) };
+    let pages = count(tally.pages(), "page");
+    writeln!(out, "coverage of main text: {mean:.3}, mean of {pages}")?;
+    for PageCoverage { page, coverage } in tally.worst() {
+        write!(out, "  {:.3} {}", coverage.share(), shown(page))?;
+        match &coverage.largest {
+            Some(largest) => writeln!(out, ": dropped {}", shown(&largest.to_string()))?,
+            None => writeln!(out)?,
+        }
+    }
+    Ok(())
+}
+
+/// Writes one finding as `file: place: severity CODE name: message`.
 pub fn write_finding(
     out: &mut dyn Write,
     name: &str,
@@ -124,7 +142,7 @@ pub fn write_finding(
     writeln!(out)
 }
 
-/// The colour of a severity.
+/// Returns the colour of a severity.
 pub(crate) fn style(severity: Severity) -> Style {
     let colour = match severity {
         Severity::Error => AnsiColor::Red,

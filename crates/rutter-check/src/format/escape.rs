@@ -1,20 +1,20 @@
-//! Foreign text, made inert for the place where it will stand.
+//! Escapes text from checked files for HTML and XML.
 
 use rutter_finding::shown;
 
-/// For text and quoted attributes of HTML: nothing is markup, nothing hides.
+/// Escapes text and quoted attributes of HTML, including invisible characters.
 pub(crate) fn html(text: &str) -> String {
     markup(&shown(text))
 }
 
-/// For text and quoted attributes of XML 1.0, which has no way to write most
-/// control characters.
+/// Escapes text and quoted attributes of XML 1.0, which cannot represent most control
+/// characters.
 pub(crate) fn xml(text: &str) -> String {
     let is_forbidden = |c: char| matches!(c, '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
     markup(&text.replace(is_forbidden, "\u{fffd}"))
 }
 
-/// What stands between backticks, as code; the text must be escaped already.
+/// Converts backticks to `code` elements; the text must be escaped already.
 pub(crate) fn codes(text: &str) -> String {
     let mut marked = String::new();
     let mut parts = text.split('`');
@@ -48,12 +48,12 @@ mod tests {
     use super::{codes, html, xml};
 
     #[test]
-    fn ours_words_between_backticks_are_code() {
+    fn converts_backticks_to_code() {
         assert_eq!(codes("a `b` and `c"), "a <code>b</code> and `c");
     }
 
     #[test]
-    fn ours_nothing_foreign_is_markup_or_hides() {
+    fn escapes_markup_and_invisible_characters() {
         let hostile = "</script>--><img src=x onerror='a()'>\"]]>\u{0}\u{1b}\u{202e}\u{200b}";
         let safe = html(hostile);
         assert!(!safe.contains(['<', '>', '"', '\'', '\u{202e}', '\u{200b}', '\u{0}', '\u{1b}']));

@@ -1,6 +1,6 @@
-//! For GitHub workflows: commands that become annotations of lines.
+//! GitHub workflow commands, which become annotations of lines.
 //!
-//! GitHub shows ten of each level for a step, so the gravest come first.
+//! GitHub shows ten annotations of each level per step, so the most severe come first.
 
 use std::io::{self, Write};
 
@@ -8,44 +8,44 @@ use rutter_finding::{Severity, shown};
 
 use crate::Outcome;
 use crate::format::concise::write_summary;
-use crate::outcome::{SEVERITIES, Told};
+use crate::outcome::{FindingView, SEVERITIES};
 
-/// Writes an outcome as workflow commands, and a summary for the log.
+/// Writes an outcome as workflow commands followed by a summary.
 pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     for severity in SEVERITIES {
-        for told in outcome.findings().filter(|told| told.severity == severity) {
-            annotate(out, &told)?;
+        for view in outcome.findings().filter(|view| view.severity == severity) {
+            annotate(out, &view)?;
         }
     }
     writeln!(out, "rutter check: {}", outcome.tally())?;
     write_summary(out, outcome)
 }
 
-fn annotate(out: &mut dyn Write, told: &Told<'_>) -> io::Result<()> {
-    let command = match told.severity {
+fn annotate(out: &mut dyn Write, view: &FindingView<'_>) -> io::Result<()> {
+    let command = match view.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
         Severity::Note => "notice",
     };
-    let rule = told.finding.rule;
-    write!(out, "::{command} file={}", property(&told.judgement.path()))?;
-    if let Some(line) = told.line() {
+    let rule = view.finding.rule;
+    write!(out, "::{command} file={}", property(&view.file_report.path()))?;
+    if let Some(line) = view.line() {
         write!(out, ",line={line}")?;
-        if let Some(column) = told.column() {
+        if let Some(column) = view.column() {
             write!(out, ",col={column}")?;
         }
     }
     let title = format!("{} {}", rule.code, rule.name);
-    let message = format!("{}. {}", shown(&told.message()), rule.fix);
+    let message = format!("{}. {}", shown(&view.message()), rule.fix);
     writeln!(out, ",title={}::{}", property(&title), data(&message))
 }
 
-/// The message of a command.
+/// Escapes the message of a command.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// The value of a property of a command.
+/// Escapes the value of a command property.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
@@ -55,7 +55,7 @@ mod tests {
     use super::{data, property};
 
     #[test]
-    fn ours_a_name_cannot_end_its_command() {
+    fn file_name_cannot_end_a_command() {
         assert_eq!(
             property("a,line=7::x\n::error::y%"),
             "a%2Cline=7%3A%3Ax%0A%3A%3Aerror%3A%3Ay%25"

@@ -1,8 +1,7 @@
-//! For browsers: a report in one file that needs neither network nor scripts.
+//! HTML report in one file, without scripts and without network access.
 //!
-//! Its own policy forbids both, so nothing foreign that slipped through could
-//! act; and everything foreign is escaped all the same. Lists are cut where
-//! nobody reads on, and say so.
+//! The content security policy of the report forbids both, and all text from checked
+//! files is escaped. Long lists are truncated with a note.
 
 mod chart;
 mod files;
@@ -11,18 +10,18 @@ mod rules;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use rutter_finding::{Mode, Severity, Verdict};
+use rutter_finding::{Severity, Strictness, Verdict};
 
-use crate::Judgement;
+use crate::FileReport;
 use crate::format::count;
 use crate::format::escape::html;
-use crate::layer::{self, Score, scores_of};
+use crate::layer::{self, LayerScore, scores_of};
 use crate::outcome::{Outcome, SEVERITIES};
 use crate::site::SITE;
 
 const STYLE: &str = include_str!("html/style.css");
 
-/// Writes an outcome as one page.
+/// Writes an outcome as an HTML page.
 pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     let subject = match outcome.overview.subject.as_str() {
         "" => count(outcome.files.len() as u64, "file"),
@@ -41,7 +40,7 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     write_contents(out, outcome)?;
     writeln!(out, "<main>")?;
     write_scores(out, &scores_of(outcome))?;
-    let labels = Labels { root: outcome.root() };
+    let labels = FileLabels { root: outcome.root() };
     rules::write(out, outcome, &labels)?;
     files::write(out, outcome, &labels)?;
     chart::write(out, &outcome.overview, &labels)?;
@@ -50,19 +49,18 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     writeln!(out, "</body>\n</html>")
 }
 
-/// How files are called below a title that names what was judged: where all of
-/// them belong to one folder or site, that is not said for each.
-struct Labels<'o> {
+/// Labels of files in the report, without the common folder or site.
+struct FileLabels<'o> {
     root: Option<&'o str>,
 }
 
-impl Labels<'_> {
-    fn of<'j>(&self, judgement: &'j Judgement) -> Cow<'j, str> {
-        let is_below = self.root.is_some() && judgement.name != SITE;
-        if is_below { Cow::Borrowed(&judgement.name) } else { judgement.path() }
+impl FileLabels<'_> {
+    fn of<'j>(&self, file_report: &'j FileReport) -> Cow<'j, str> {
+        let is_below = self.root.is_some() && file_report.name != SITE;
+        if is_below { Cow::Borrowed(&file_report.name) } else { file_report.path() }
     }
 
-    /// The same for a path.
+    /// Returns the label of a path.
     fn of_path<'p>(&self, path: &'p str) -> &'p str {
         let below = |root| path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/'));
         self.root.and_then(below).unwrap_or(path)
@@ -71,7 +69,7 @@ impl Labels<'_> {
 
 fn write_head(out: &mut dyn Write, outcome: &Outcome, subject: &str) -> io::Result<()> {
     let verdict = match (outcome.worst(), outcome.fails()) {
-        (None, _) => ("clean", "Nothing to complain about"),
+        (None, _) => ("clean", "No findings"),
         (_, true) => ("fails", "Fails"),
         (_, false) => ("passes", "Passes"),
     };
@@ -85,38 +83,42 @@ fn write_head(out: &mut dyn Write, outcome: &Outcome, subject: &str) -> io::Resu
         writeln!(
             out,
             "<div class=\"{tone}\"><dt>{name}{ending}</dt><dd>{}</dd></div>",
-            grouped(n)
+            group_digits(n)
         )?;
     }
-    // Clean pages of a site have no judgement of their own.
+    // Pages without findings have no report.
     let n_files = outcome.overview.files.max(outcome.files.len() as u64);
     let n_pages = outcome.overview.pages;
     for (n, what) in [(n_files, "file"), (n_pages, "page")] {
         let ending = if n == 1 { "" } else { "s" };
         if 0 < n {
-            writeln!(out, "<div><dt>{what}{ending} looked at</dt><dd>{}</dd></div>", grouped(n))?;
+            writeln!(
+                out,
+                "<div><dt>{what}{ending} checked</dt><dd>{}</dd></div>",
+                group_digits(n)
+            )?;
         }
     }
     let rejected = outcome.with_verdict(Verdict::Rejected) as u64;
-    writeln!(out, "<div><dt>rejected</dt><dd>{}</dd></div>", grouped(rejected))?;
+    writeln!(out, "<div><dt>rejected</dt><dd>{}</dd></div>", group_digits(rejected))?;
     writeln!(out, "</dl>")?;
     let mode = match outcome.mode {
-        Mode::Lenient => "as a reader would",
-        Mode::Strict => "for its publisher",
+        Strictness::Lenient => "with the severities for readers",
+        Strictness::Strict => "with the severities for publishers",
     };
-    write!(out, "<p class=\"aside\">Judged {mode}")?;
+    write!(out, "<p class=\"aside\">Checked {mode}")?;
     if let Some(now) = outcome.overview.now {
         write!(out, " at <time datetime=\"{now}\">{now}</time>")?;
     }
     let fails_on = match outcome.fail_on {
         Severity::Error => "errors",
         Severity::Warning => "warnings and errors",
-        Severity::Note => "everything",
+        Severity::Note => "all findings",
     };
     writeln!(out, "; fails on {fails_on}.</p>\n</header>")
 }
 
-/// Where to find what, for those who scroll on a phone.
+/// Writes the table of contents.
 fn write_contents(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     let overview = &outcome.overview;
     writeln!(out, "<nav aria-label=\"Contents\">")?;
@@ -135,7 +137,7 @@ fn write_contents(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     writeln!(out, "</nav>")
 }
 
-fn write_scores(out: &mut dyn Write, scores: &[Score]) -> io::Result<()> {
+fn write_scores(out: &mut dyn Write, scores: &[LayerScore]) -> io::Result<()> {
     if scores.is_empty() {
         return Ok(());
     }
@@ -156,17 +158,17 @@ fn write_scores(out: &mut dyn Write, scores: &[Score]) -> io::Result<()> {
     }
     writeln!(
         out,
-        "</ul>\n<p class=\"aside\">Each layer that was looked at starts with 100 points. A rule that is \
-         broken takes {} points if it is an error, {} if it is a warning and {} if it is a note, \
-         once, however often it is broken.</p>\n</section>",
+        "</ul>\n<p class=\"aside\">Each checked layer starts with 100 points. A broken rule subtracts \
+         {} points if it is an error, {} if it is a warning and {} if it is a note, \
+         independent of the number of findings.</p>\n</section>",
         layer::cost(Severity::Error),
         layer::cost(Severity::Warning),
         layer::cost(Severity::Note),
     )
 }
 
-/// Which rules are broken, in words.
-fn broken(score: &Score) -> String {
+/// Returns the numbers of broken rules by severity.
+fn broken(score: &LayerScore) -> String {
     let words: Vec<String> = score
         .broken
         .iter()
@@ -174,15 +176,15 @@ fn broken(score: &Score) -> String {
         .filter(|(n, _)| 0 < **n)
         .map(|(n, severity)| count(u64::from(*n), severity.name()))
         .collect();
-    if words.is_empty() { "no rule broken".to_owned() } else { words.join(", ") }
+    if words.is_empty() { "no broken rules".to_owned() } else { words.join(", ") }
 }
 
 fn write_foot(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     writeln!(out, "<footer>")?;
     for (n, what) in [
         (outcome.ignored, "ignored by settings"),
-        (outcome.known, "known by the baseline and not shown"),
-        (outcome.gone, "of the baseline gone"),
+        (outcome.known, "in the baseline and not shown"),
+        (outcome.gone, "in the baseline but fixed"),
     ] {
         if 0 < n {
             writeln!(out, "<p>{} {what}.</p>", count(n, "finding"))?;
@@ -191,8 +193,8 @@ fn write_foot(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     writeln!(out, "<p>Written by rutter {}.</p>\n</footer>", html(outcome.version))
 }
 
-/// A number with a thin space between thousands.
-fn grouped(n: u64) -> String {
+/// Formats a number with a thin space between thousands.
+fn group_digits(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();
     for (idx, digit) in digits.chars().enumerate() {
@@ -206,11 +208,11 @@ fn grouped(n: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::grouped;
+    use super::group_digits;
 
     #[test]
-    fn ours_numbers_are_grouped() {
-        assert_eq!(grouped(7), "7");
-        assert_eq!(grouped(1_234_567), "1\u{202f}234\u{202f}567");
+    fn groups_digits_by_thousands() {
+        assert_eq!(group_digits(7), "7");
+        assert_eq!(group_digits(1_234_567), "1\u{202f}234\u{202f}567");
     }
 }

@@ -1,7 +1,7 @@
-//! For people: each finding with the line it speaks of, grouped by file.
+//! Human-readable output: each finding with the affected line, grouped by file.
 //!
-//! A rule is shown a few times and then counted, and its remedy is told once,
-//! so that a thousand findings of one kind can still be read.
+//! A rule is shown a limited number of times and then counted, and its fix is shown
+//! once.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -9,40 +9,40 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use rutter_finding::shown;
 
-use crate::Kind;
+use crate::FileKind;
 use crate::excerpt::Excerpt;
-use crate::format::concise::{is_told, style, write_summary, write_verdict};
-use crate::outcome::{Outcome, Told};
+use crate::format::concise::{is_listed, style, write_summary, write_verdict};
+use crate::outcome::{FindingView, Outcome};
 
-/// How many findings of one rule are shown.
+/// The maximum number of shown findings per rule.
 const SHOWN_PER_RULE: u64 = 10;
 
-/// Writes an outcome, with colours; a stream that has none strips them.
+/// Writes an outcome with ANSI colours; the stream removes them if unsupported.
 pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     let mut n_shown: BTreeMap<&str, u64> = BTreeMap::new();
     for file in &outcome.files {
-        for told in file.findings() {
-            let n = n_shown.entry(told.finding.rule.code).or_default();
+        for view in file.findings() {
+            let n = n_shown.entry(view.finding.rule.code).or_default();
             if *n < SHOWN_PER_RULE {
                 *n += 1;
                 let is_first = *n == 1;
-                write_finding(out, &told, is_first)?;
+                write_finding(out, &view, is_first)?;
             }
         }
-        if file.judgement.kind == Kind::Site {
-            // What stands for many says so itself.
-            for (code, n) in file.judgement.report.counts() {
-                let kept = file.findings().filter(|told| told.finding.rule.code == *code).count();
+        if file.file_report.kind == FileKind::Site {
+            // Findings about the site already contain their count.
+            for (code, n) in file.file_report.report.counts() {
+                let kept = file.findings().filter(|view| view.finding.rule.code == *code).count();
                 *n_shown.entry(code).or_default() += n.saturating_sub(kept as u64);
             }
         }
-        if is_told(outcome, file) {
-            write_verdict(out, &file.judgement)?;
+        if is_listed(outcome, file) {
+            write_verdict(out, &file.file_report)?;
         }
     }
     let mut totals: BTreeMap<&str, u64> = BTreeMap::new();
     for file in &outcome.files {
-        for (code, n) in file.judgement.report.counts() {
+        for (code, n) in file.file_report.report.counts() {
             *totals.entry(code).or_default() += n;
         }
     }
@@ -55,26 +55,26 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
         }
     }
     if is_cut {
-        writeln!(out, "`--format concise` shows up to 100 of each rule and file")?;
+        writeln!(out, "the format `concise` shows up to 100 findings per rule and file")?;
     }
     write_summary(out, outcome)
 }
 
-fn write_finding(out: &mut dyn Write, told: &Told<'_>, tells_remedy: bool) -> io::Result<()> {
-    let (severity, rule) = (told.severity, told.finding.rule);
+fn write_finding(out: &mut dyn Write, view: &FindingView<'_>, shows_fix: bool) -> io::Result<()> {
+    let (severity, rule) = (view.severity, view.finding.rule);
     let (style, bold) = (style(severity), Style::new().bold());
     write!(out, "{style}{}[{}]{style:#} ", severity.name(), rule.code)?;
-    writeln!(out, "{bold}{}{bold:#}: {}", rule.name, shown(&told.message()))?;
-    let line = told.excerpt.map(|excerpt| excerpt.line.to_string()).unwrap_or_default();
+    writeln!(out, "{bold}{}{bold:#}: {}", rule.name, shown(&view.message()))?;
+    let line = view.excerpt.map(|excerpt| excerpt.line.to_string()).unwrap_or_default();
     let margin = " ".repeat(line.len().max(1));
     let bar = Style::new().bold().fg_color(Some(AnsiColor::Blue.into()));
-    write!(out, "{margin}{bar}-->{bar:#} {}", told.whereabouts())?;
-    let pointer = &told.finding.place.pointer;
+    write!(out, "{margin}{bar}-->{bar:#} {}", view.location())?;
+    let pointer = &view.finding.place.pointer;
     if !pointer.is_empty() {
         write!(out, " {}", shown(pointer))?;
     }
     writeln!(out)?;
-    if let Some(Excerpt { text, mark, .. }) = told.excerpt {
+    if let Some(Excerpt { text, mark, .. }) = view.excerpt {
         writeln!(out, "{margin} {bar}|{bar:#}")?;
         writeln!(out, "{bar}{line} |{bar:#} {text}")?;
         match mark {
@@ -85,7 +85,7 @@ fn write_finding(out: &mut dyn Write, told: &Told<'_>, tells_remedy: bool) -> io
             None => writeln!(out, "{margin} {bar}|{bar:#}")?,
         }
     }
-    if tells_remedy {
+    if shows_fix {
         writeln!(out, "{margin} {bar}={bar:#} fix: {}", rule.fix)?;
     }
     writeln!(out)

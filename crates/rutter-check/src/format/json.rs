@@ -1,20 +1,21 @@
-//! For programs: one JSON document, described by `docs/schemas/check.schema.json`. Its
-//! `format` is raised when a program that reads it would misread.
+//! One JSON document, described by `docs/schemas/check.schema.json`. Its `format`
+//! number increases with every incompatible change.
 
 use std::io::{self, Write};
 
-use rutter_finding::{Mode, Verdict};
+use rutter_extract::{CoverageTally, PageCoverage};
+use rutter_finding::{Strictness, Verdict};
 use serde_json::{Value, json};
 
-use crate::Judgement;
+use crate::FileReport;
 use crate::format::put;
 use crate::layer::{self, scores_of};
-use crate::outcome::{Judged, Outcome, SEVERITIES, Told};
+use crate::outcome::{CheckedFile, FindingView, Outcome, SEVERITIES};
 
-/// The version of the form.
+/// The version of the document format.
 pub const FORMAT: u64 = 1;
 
-/// Writes an outcome as one document.
+/// Writes an outcome as a JSON document.
 pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     let files: Vec<Value> = outcome.files.iter().map(file).collect();
     let scores: Vec<Value> = scores_of(outcome)
@@ -35,7 +36,7 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     writeln!(out)
 }
 
-/// What a run came to, without its files.
+/// Returns the summary of a run without its files.
 pub(crate) fn summary(outcome: &Outcome) -> Value {
     let counts: serde_json::Map<String, Value> = SEVERITIES
         .into_iter()
@@ -45,8 +46,8 @@ pub(crate) fn summary(outcome: &Outcome) -> Value {
         "format": FORMAT,
         "version": outcome.version,
         "mode": match outcome.mode {
-            Mode::Lenient => "lenient",
-            Mode::Strict => "strict",
+            Strictness::Lenient => "lenient",
+            Strictness::Strict => "strict",
         },
         "fail_on": outcome.fail_on.name(),
         "fails": outcome.fails(),
@@ -54,37 +55,58 @@ pub(crate) fn summary(outcome: &Outcome) -> Value {
         "ignored": outcome.ignored,
         "known": outcome.known,
         "gone": outcome.gone,
+        "coverage": coverage(&outcome.overview.coverage),
     })
 }
 
-pub(crate) fn finding(told: &Told<'_>) -> Value {
-    let finding = told.finding;
+/// Returns the extracted share of the main text; `null` if no page was measured.
+pub fn coverage(tally: &CoverageTally) -> Value {
+    let Some(mean) = tally.mean() else { return Value::Null };
+    let round = |share: f64| (share * 10_000.0).round() / 10_000.0;
+    let worst: Vec<Value> = tally
+        .worst()
+        .iter()
+        .map(|PageCoverage { page, coverage }| {
+            json!({
+                "page": page,
+                "share": round(coverage.share().into()),
+                "kept": coverage.kept,
+                "total": coverage.total,
+                "largest": coverage.largest.as_ref().map(ToString::to_string),
+            })
+        })
+        .collect();
+    json!({ "pages": tally.pages(), "mean": round(mean), "worst": worst })
+}
+
+pub(crate) fn finding(view: &FindingView<'_>) -> Value {
+    let finding = view.finding;
     json!({
         "code": finding.rule.code,
         "name": finding.rule.name,
         "layer": finding.rule.layer(),
-        "severity": told.severity.name(),
+        "severity": view.severity.name(),
         "clause": finding.rule.clause,
-        "line": told.line(),
-        "column": told.column(),
+        "line": view.line(),
+        "column": view.column(),
         "pointer": finding.place.pointer,
         "message": finding.rule.title,
         "detail": finding.detail,
         "fix": finding.rule.fix,
-        "excerpt": told.excerpt.map(|excerpt| excerpt.text.as_str()),
-        "fingerprint": told.fingerprint(),
+        "excerpt": view.excerpt.map(|excerpt| excerpt.text.as_str()),
+        "fingerprint": view.fingerprint(),
     })
 }
 
-fn file(judged: &Judged) -> Value {
-    let mut file = facts(&judged.judgement);
-    put(&mut file, "findings", judged.findings().map(|told| finding(&told)).collect::<Vec<_>>());
+fn file(judged: &CheckedFile) -> Value {
+    let mut file = facts(&judged.file_report);
+    put(&mut file, "findings", judged.findings().map(|view| finding(&view)).collect::<Vec<_>>());
     file
 }
 
-/// What is said of a file, without its findings.
-pub(crate) fn facts(judgement: &Judgement) -> Value {
-    let collection = judgement.receipt.as_ref().map(|receipt| {
+/// Returns the data of a file without its findings.
+pub(crate) fn facts(file_report: &FileReport) -> Value {
+    let collection = file_report.receipt.as_ref().map(|receipt| {
         json!({
             "id": receipt.header.id,
             "section": receipt.header.section,
@@ -96,21 +118,21 @@ pub(crate) fn facts(judgement: &Judgement) -> Value {
             "coded": receipt.coded,
             "decoded": receipt.decoded,
             "digest": receipt.digest.to_string(),
-            "checksum": receipt.form.map(rutter_scp::Form::name),
+            "checksum": receipt.form.map(rutter_scp::ChecksumForm::name),
         })
     });
     json!({
-        "file": judgement.path(),
-        "root": judgement.root,
-        "kind": judgement.kind.name(),
-        "verdict": match judgement.verdict() {
+        "file": file_report.path(),
+        "root": file_report.root,
+        "kind": file_report.kind.name(),
+        "verdict": match file_report.verdict() {
             Verdict::Accepted => "accepted",
             Verdict::Rejected => "rejected",
         },
-        "refused_by": judgement.refused.map(|rule| rule.code),
-        "counts": judgement.report.counts(),
-        "not_kept": judgement.report.not_kept(),
+        "refused_by": file_report.refused.map(|rule| rule.code),
+        "counts": file_report.report.counts(),
+        "not_kept": file_report.report.not_kept(),
         "collection": collection,
-        "entries": judgement.entries,
+        "entries": file_report.entries,
     })
 }

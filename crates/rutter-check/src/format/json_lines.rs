@@ -1,5 +1,5 @@
-//! For programs that read line by line: an object for each file and each
-//! finding, and one that sums up. `type` says which.
+//! JSON Lines: one object per file and per finding, and a summary at the end. The
+//! member `type` distinguishes them.
 
 use std::io::{self, Write};
 
@@ -8,15 +8,15 @@ use serde_json::Value;
 use crate::Outcome;
 use crate::format::{json, put};
 
-/// Writes an outcome as lines.
+/// Writes an outcome as JSON Lines.
 pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     for file in &outcome.files {
-        for told in file.findings() {
-            let mut finding = json::finding(&told);
-            put(&mut finding, "file", told.judgement.path().as_ref());
+        for view in file.findings() {
+            let mut finding = json::finding(&view);
+            put(&mut finding, "file", view.file_report.path().as_ref());
             line(out, "finding", finding)?;
         }
-        line(out, "file", json::facts(&file.judgement))?;
+        line(out, "file", json::facts(&file.file_report))?;
     }
     line(out, "summary", json::summary(outcome))
 }

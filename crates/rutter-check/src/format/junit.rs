@@ -1,5 +1,5 @@
-//! For test reports: `JUnit` XML, a suite for each file, a case for each rule
-//! that is broken there. What does not fail the run does not fail its case.
+//! `JUnit` XML for test reports: one suite per file, one case per broken rule.
+//! Findings below the failing severity do not fail their case.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,14 +8,15 @@ use std::io::{self, Write};
 use rutter_finding::shown;
 
 use crate::format::escape::xml;
-use crate::outcome::{Judged, Outcome, Told};
+use crate::outcome::{CheckedFile, FindingView, Outcome};
 
-/// Writes an outcome as one document.
+/// Writes an outcome as a `JUnit` document.
 pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
-    let suites: Vec<Suite<'_>> = outcome.files.iter().map(|file| suite(file, outcome)).collect();
+    let suites: Vec<TestSuite<'_>> =
+        outcome.files.iter().map(|file| suite(file, outcome)).collect();
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
-    let tests: usize = suites.iter().map(Suite::tests).sum();
-    let failures: usize = suites.iter().map(Suite::failures).sum();
+    let tests: usize = suites.iter().map(TestSuite::tests).sum();
+    let failures: usize = suites.iter().map(TestSuite::failures).sum();
     writeln!(out, "<testsuites name=\"rutter check\" tests=\"{tests}\" failures=\"{failures}\">")?;
     for suite in &suites {
         let name = xml(&shown(&suite.name));
@@ -32,18 +33,18 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     writeln!(out, "</testsuites>")
 }
 
-struct Suite<'o> {
+struct TestSuite<'o> {
     name: Cow<'o, str>,
-    cases: BTreeMap<&'static str, Case<'o>>,
+    cases: BTreeMap<&'static str, TestCase<'o>>,
 }
 
-struct Case<'o> {
+struct TestCase<'o> {
     fails: bool,
     count: u64,
-    findings: Vec<Told<'o>>,
+    findings: Vec<FindingView<'o>>,
 }
 
-impl Suite<'_> {
+impl TestSuite<'_> {
     fn tests(&self) -> usize {
         self.cases.len().max(1)
     }
@@ -53,25 +54,25 @@ impl Suite<'_> {
     }
 }
 
-fn suite<'o>(file: &'o Judged, outcome: &Outcome) -> Suite<'o> {
+fn suite<'o>(file: &'o CheckedFile, outcome: &Outcome) -> TestSuite<'o> {
     let mut cases = BTreeMap::new();
-    for told in file.findings() {
-        let case = cases.entry(told.finding.rule.code).or_insert_with(|| Case {
-            fails: outcome.fail_on <= told.severity,
+    for view in file.findings() {
+        let case = cases.entry(view.finding.rule.code).or_insert_with(|| TestCase {
+            fails: outcome.fail_on <= view.severity,
             count: 0,
             findings: Vec::new(),
         });
-        case.findings.push(told);
+        case.findings.push(view);
     }
-    for (code, n) in file.judgement.report.counts() {
+    for (code, n) in file.file_report.report.counts() {
         if let Some(case) = cases.get_mut(code) {
             case.count = *n;
         }
     }
-    Suite { name: file.judgement.path(), cases }
+    TestSuite { name: file.file_report.path(), cases }
 }
 
-fn write_case(out: &mut dyn Write, name: &str, case: &Case<'_>) -> io::Result<()> {
+fn write_case(out: &mut dyn Write, name: &str, case: &TestCase<'_>) -> io::Result<()> {
     let Some(first) = case.findings.first() else { return Ok(()) };
     let rule = first.finding.rule;
     let title = xml(&format!("{} {}", rule.code, rule.name));
@@ -86,12 +87,12 @@ fn write_case(out: &mut dyn Write, name: &str, case: &Case<'_>) -> io::Result<()
         ("<system-out>".to_owned(), "</system-out>")
     };
     write!(out, "      {open}")?;
-    for told in &case.findings {
-        let pointer = match told.finding.place.pointer.as_str() {
+    for view in &case.findings {
+        let pointer = match view.finding.place.pointer.as_str() {
             "" => String::new(),
             pointer => format!(" {}", shown(pointer)),
         };
-        let (place, message) = (told.whereabouts(), told.message());
+        let (place, message) = (view.location(), view.message());
         writeln!(out, "{}", xml(&format!("{place}{pointer}: {}", shown(&message))))?;
     }
     let more = case.count.saturating_sub(case.findings.len() as u64);

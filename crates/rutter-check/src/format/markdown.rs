@@ -1,7 +1,7 @@
-//! For a comment on a pull request: a short table, the gravest first.
+//! Markdown for a comment on a pull request: a short table, the most severe first.
 //!
-//! Everything foreign stands in code spans, where it is neither markup nor
-//! calls anybody by name.
+//! Text from checked files is in code spans, where it is neither markup nor a
+//! mention of a user.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -13,12 +13,12 @@ use crate::format::count;
 use crate::layer::{name, scores_of};
 use crate::outcome::SEVERITIES;
 
-/// Rows of the table; comments have a largest size.
+/// The maximum number of table rows; comments have a size limit.
 const MOST_ROWS: usize = 60;
-/// Characters of a cell.
+/// The maximum number of characters of a cell.
 const LONGEST_CELL: usize = 240;
 
-/// Writes an outcome as Markdown of GitHub's kind.
+/// Writes an outcome as GitHub Flavored Markdown.
 pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     let files = count(outcome.files.len() as u64, "file");
     let rejected = outcome.with_verdict(Verdict::Rejected);
@@ -27,9 +27,9 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     let mut rules: BTreeMap<&str, &Rule> = BTreeMap::new();
     let findings = SEVERITIES
         .into_iter()
-        .flat_map(|severity| outcome.findings().filter(move |told| told.severity == severity));
+        .flat_map(|severity| outcome.findings().filter(move |view| view.severity == severity));
     let mut n_rows = 0;
-    for told in findings {
+    for view in findings {
         if n_rows == MOST_ROWS {
             break;
         }
@@ -37,11 +37,11 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
             writeln!(out, "| severity | where | rule | what |\n|---|---|---|---|")?;
         }
         n_rows += 1;
-        let rule = told.finding.rule;
+        let rule = view.finding.rule;
         rules.insert(rule.code, rule);
-        let place = code(&told.whereabouts());
-        write!(out, "| {} | {place} | {} {} ", told.severity.name(), rule.code, rule.name)?;
-        let detail = &told.finding.detail;
+        let place = code(&view.location());
+        write!(out, "| {} | {place} | {} {} ", view.severity.name(), rule.code, rule.name)?;
+        let detail = &view.finding.detail;
         let gap = if detail.is_empty() { "" } else { ": " };
         let detail = if detail.is_empty() { String::new() } else { code(detail) };
         writeln!(out, "| {}{gap}{detail} |", rule.title)?;
@@ -52,7 +52,7 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
         writeln!(out, "\n{} not shown.", count(more, "more finding"))?;
     }
     if !rules.is_empty() {
-        writeln!(out, "\n<details><summary>What to do</summary>\n")?;
+        writeln!(out, "\n<details><summary>Fixes</summary>\n")?;
         for rule in rules.values() {
             writeln!(out, "- **{} {}**: {} {}", rule.code, rule.name, rule.why, rule.fix)?;
         }
@@ -67,8 +67,8 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     }
     for (n, what) in [
         (outcome.ignored, "ignored by settings"),
-        (outcome.known, "known by the baseline"),
-        (outcome.gone, "of the baseline gone"),
+        (outcome.known, "in the baseline"),
+        (outcome.gone, "in the baseline but fixed"),
     ] {
         if 0 < n {
             writeln!(out, "\n{} {what}.", count(n, "finding"))?;
@@ -77,7 +77,8 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     Ok(())
 }
 
-/// A code span whose fence is longer than any in the text, safe in a table.
+/// Returns a code span that is safe in a table, with a fence longer than any in the
+/// text.
 fn code(text: &str) -> String {
     let text = shown(text);
     let mut cell: String = text.chars().take(LONGEST_CELL).collect();
@@ -95,7 +96,7 @@ mod tests {
     use super::code;
 
     #[test]
-    fn ours_foreign_text_stays_in_its_cell_and_calls_nobody() {
+    fn foreign_text_stays_in_its_cell_and_mentions_no_user() {
         assert_eq!(code("a"), "`a`");
         assert_eq!(code("`chart` | @all\n<b>"), "`` `chart` \\| @all\\n<b> ``");
     }

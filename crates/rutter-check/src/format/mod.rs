@@ -1,7 +1,7 @@
-//! Outcomes as text: one format, one file.
+//! Output formats, one module each.
 //!
-//! Every format gets an [`Outcome`] and a stream. Foreign text
-//! is escaped here for the place where it will stand, and nowhere before.
+//! Every format writes an [`Outcome`] to a stream and escapes text from checked
+//! files for its syntax.
 
 pub mod concise;
 mod escape;
@@ -20,31 +20,31 @@ use serde_json::Value;
 
 use crate::Outcome;
 
-/// A way to write an outcome.
+/// An output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// For people: the offending lines, grouped by file.
+    /// Human-readable text with the affected lines, grouped by file.
     Human,
-    /// A line for each finding.
+    /// One line per finding.
     Concise,
     /// One JSON document.
     Json,
-    /// A JSON object on each line.
+    /// One JSON object per line.
     JsonLines,
     /// SARIF 2.1.0, for code scanners.
     Sarif,
     /// `JUnit` XML, for test reports.
     Junit,
-    /// Annotations of GitHub workflows.
+    /// Annotations for GitHub workflows.
     Github,
-    /// A comment on a pull request.
+    /// Markdown for a comment on a pull request.
     Markdown,
-    /// A report in one file, for browsers.
+    /// A self-contained HTML report.
     Html,
 }
 
 impl Format {
-    /// Every format with its name.
+    /// All formats with their names.
     pub const ALL: [(&'static str, Self); 9] = [
         ("human", Self::Human),
         ("concise", Self::Concise),
@@ -57,7 +57,7 @@ impl Format {
         ("html", Self::Html),
     ];
 
-    /// The format that a file's ending stands for.
+    /// Returns the format for a file extension.
     pub fn of_name(name: &str) -> Option<Self> {
         Some(match name.rsplit('.').next()?.to_ascii_lowercase().as_str() {
             "txt" => Self::Human,
@@ -71,12 +71,12 @@ impl Format {
         })
     }
 
-    /// Whether it shows the lines that findings speak of, or their columns.
+    /// Returns whether the format needs excerpts.
     pub fn shows_lines(self) -> bool {
         self != Self::Concise
     }
 
-    /// Writes an outcome.
+    /// Writes an outcome to a stream.
     pub fn write(self, out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
         match self {
             Self::Human => human::write(out, outcome),
@@ -92,7 +92,7 @@ impl Format {
     }
 }
 
-/// Puts a member into an object.
+/// Inserts a member into an object.
 fn put(object: &mut Value, name: &str, value: impl Into<Value>) {
     if let Value::Object(members) = object {
         members.insert(name.to_owned(), value.into());

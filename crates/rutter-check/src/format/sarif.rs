@@ -1,27 +1,27 @@
-//! For code scanners: SARIF 2.1.0.
+//! SARIF 2.1.0 for code scanners.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use rutter_finding::{Mode, Rule, Severity, shown};
+use rutter_finding::{Rule, Severity, Strictness, shown};
 use serde_json::{Map, Value, json};
 
 use crate::format::put;
-use crate::outcome::{Outcome, Told};
+use crate::outcome::{FindingView, Outcome};
 use crate::{layer, registry};
 
-/// Writes an outcome as one run.
+/// Writes an outcome as one SARIF run.
 pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
-    // Rules that nothing was found of are not told: their help is long.
+    // Rules without findings are omitted, because their help texts are long.
     let rules: BTreeMap<&str, &Rule> =
-        outcome.findings().map(|told| (told.finding.rule.code, told.finding.rule)).collect();
+        outcome.findings().map(|view| (view.finding.rule.code, view.finding.rule)).collect();
     let places: BTreeMap<&str, usize> = rules.keys().copied().zip(0..).collect();
     let results: Vec<Value> =
-        outcome.findings().map(|told| result(&told, places.get(told.finding.rule.code))).collect();
+        outcome.findings().map(|view| result(&view, places.get(view.finding.rule.code))).collect();
     let artifacts: Vec<Value> = outcome
         .files
         .iter()
-        .map(|file| json!({ "location": { "uri": uri(&file.judgement.path()) } }))
+        .map(|file| json!({ "location": { "uri": uri(&file.file_report.path()) } }))
         .collect();
     let document = json!({
         "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json",
@@ -49,21 +49,21 @@ fn described(rule: &Rule) -> Value {
         "fullDescription": { "text": rule.why },
         "help": { "text": rule.fix, "markdown": registry::explain(rule) },
         "properties": { "tags": [layer::name(rule.layer())], "clause": rule.clause },
-        "defaultConfiguration": { "level": level(rule.severity(Mode::Strict)) },
+        "defaultConfiguration": { "level": level(rule.severity(Strictness::Strict)) },
     })
 }
 
-fn result(told: &Told<'_>, place: Option<&usize>) -> Value {
-    let pointer = &told.finding.place.pointer;
+fn result(view: &FindingView<'_>, place: Option<&usize>) -> Value {
+    let pointer = &view.finding.place.pointer;
     let mut physical = Map::new();
-    let file = json!({ "uri": uri(&told.judgement.path()) });
+    let file = json!({ "uri": uri(&view.file_report.path()) });
     physical.insert("artifactLocation".to_owned(), file);
-    if let Some(line) = told.line() {
+    if let Some(line) = view.line() {
         let mut region = json!({ "startLine": line });
-        if let Some(column) = told.column() {
+        if let Some(column) = view.column() {
             put(&mut region, "startColumn", column);
         }
-        if let Some(excerpt) = told.excerpt {
+        if let Some(excerpt) = view.excerpt {
             put(&mut region, "snippet", json!({ "text": excerpt.text }));
         }
         physical.insert("region".to_owned(), region);
@@ -73,12 +73,12 @@ fn result(told: &Told<'_>, place: Option<&usize>) -> Value {
         put(&mut location, "logicalLocations", json!([{ "fullyQualifiedName": pointer }]));
     }
     json!({
-        "ruleId": told.finding.rule.code,
+        "ruleId": view.finding.rule.code,
         "ruleIndex": place,
-        "level": level(Some(told.severity)),
-        "message": { "text": shown(&told.message()) },
+        "level": level(Some(view.severity)),
+        "message": { "text": shown(&view.message()) },
         "locations": [location],
-        "partialFingerprints": { "rutter/v1": told.fingerprint() },
+        "partialFingerprints": { "rutter/v1": view.fingerprint() },
     })
 }
 
@@ -86,9 +86,9 @@ fn level(severity: Option<Severity>) -> &'static str {
     severity.map_or("none", Severity::name)
 }
 
-/// A path as a URI reference: what is not plain is percent-encoded. An address
-/// stays one; a path from the root of the disk is a `file:` address, because
-/// without a scheme it would be one of whatever host shows the report.
+/// Returns a path as a percent-encoded URI reference. A URL stays unchanged, and an
+/// absolute path becomes a `file:` URI, because without a scheme it would be relative
+/// to the host that shows the report.
 fn uri(path: &str) -> String {
     use std::fmt::Write as _;
     let is_address = path.starts_with("https://") || path.starts_with("http://");

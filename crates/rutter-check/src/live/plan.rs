@@ -1,86 +1,90 @@
-//! What is fetched of a live site, and in which order: what tells of the rest
-//! first, then what was told of, then some pages.
+//! Chooses what to fetch from a live site: first the files that announce others,
+//! then the announced files, then some pages.
 
 use std::collections::{BTreeMap, HashSet};
 
-use rutter_fetch::{FetchError, What};
-use rutter_scp::Kind;
-use rutter_scp::advert::{self, Advert, Collection};
+use rutter_fetch::{FetchError, ResourceKind};
+use rutter_scp::CollectionKind;
+use rutter_scp::advert::{self, Advert, AdvertisedCollection};
 use rutter_signpost::robots::Robots;
-use rutter_signpost::sitemap::{Item, Limits, Reader};
-use rutter_spxi::{INDEX, packet_addresses, read_index, without_fragment};
+use rutter_signpost::sitemap::{SitemapItem, SitemapLimits, SitemapReader};
+use rutter_spxi::{INDEX_FILE, packet_addresses, read_index, without_fragment};
 
-use super::{Said, Visit};
+use super::{Announcement, SiteVisit};
 
-/// What the sitemaps say.
+/// The content of the sitemaps.
 #[derive(Default)]
-struct Listing {
+struct SitemapContents {
     pages: Vec<String>,
     children: Vec<String>,
-    collections: Vec<Collection>,
+    collections: Vec<AdvertisedCollection>,
 }
 
-impl Visit<'_> {
-    /// Fetches everything that is wanted.
+impl SiteVisit<'_> {
+    /// Fetches all chosen files.
     pub(super) async fn all(&mut self) -> Result<(), FetchError> {
         let home = self.place.home.clone();
-        let robots = self.fetch(&home.join("robots.txt"), What::Robots, Said::Guessed).await?;
+        let robots = self
+            .fetch(&home.join("robots.txt"), ResourceKind::Robots, Announcement::Guessed)
+            .await?;
         let robots = Robots::parse(&robots.unwrap_or_default());
         let named: Vec<String> = robots.sitemaps().map(|(_, url)| url.to_owned()).collect();
         let listing = self.sitemaps(&named).await?;
         for (name, what) in [
-            ("llms.txt", What::Llms),
-            (".well-known/arc-policy.json", What::Policy),
-            ("arc-sitemap.jsonld", What::Arc),
+            ("llms.txt", ResourceKind::Llms),
+            (".well-known/arc-policy.json", ResourceKind::Policy),
+            ("arc-sitemap.jsonld", ResourceKind::Arc),
         ] {
-            self.fetch(&home.join(name), what, Said::Guessed).await?;
+            self.fetch(&home.join(name), what, Announcement::Guessed).await?;
         }
         self.arc(&named).await?;
         self.collections(&listing.collections).await?;
         let entities = self.index().await?;
-        self.fetch(&home.join(""), What::Page, Said::Announced).await?;
+        self.fetch(&home.join(""), ResourceKind::Page, Announcement::Announced).await?;
         let wanted = sample(&listing.pages, self.bounds.pages);
         for url in entities.iter().take(self.bounds.pages).chain(&wanted) {
-            self.fetch(url, What::Page, Said::Announced).await?;
+            self.fetch(url, ResourceKind::Page, Announcement::Announced).await?;
         }
         Ok(())
     }
 
-    async fn sitemaps(&mut self, named: &[String]) -> Result<Listing, FetchError> {
+    async fn sitemaps(&mut self, named: &[String]) -> Result<SitemapContents, FetchError> {
         let main = self.place.home.join("sitemap.xml");
-        let mut listing = Listing::default();
-        let mut waiting: Vec<(String, Said)> = Vec::new();
+        let mut listing = SitemapContents::default();
+        let mut waiting: Vec<(String, Announcement)> = Vec::new();
         let is_xml = |url: &&String| !matches!(url.rsplit_once('.'), Some((_, "json" | "yaml")));
         for url in named.iter().filter(is_xml).rev() {
-            waiting.push((url.clone(), Said::Announced));
+            waiting.push((url.clone(), Announcement::Announced));
         }
         if !named.contains(&main) {
-            waiting.push((main.clone(), Said::Guessed));
+            waiting.push((main.clone(), Announcement::Guessed));
         }
         let mut n_read = 0;
-        while let Some((url, said)) = waiting.pop() {
+        while let Some((url, announcement)) = waiting.pop() {
             if self.asked.contains(&url) {
                 continue;
             }
             if self.bounds.sitemaps <= n_read {
-                waiting.push((url, said));
+                waiting.push((url, announcement));
                 break;
             }
             n_read += 1;
-            let Some(text) = self.fetch(&url, What::Sitemap, said).await? else { continue };
+            let Some(text) = self.fetch(&url, ResourceKind::Sitemap, announcement).await? else {
+                continue;
+            };
             read(&text, &mut listing);
             for child in std::mem::take(&mut listing.children) {
-                waiting.push((child, Said::Announced));
+                waiting.push((child, Announcement::Announced));
             }
             if n_read == 1 {
                 let known = self.last_validators.clone();
-                self.ask_again(&url, What::Sitemap, known).await?;
+                self.ask_again(&url, ResourceKind::Sitemap, known).await?;
             }
         }
         waiting.retain(|(url, _)| !self.asked.contains(url));
         if !waiting.is_empty() {
-            self.cut(waiting.len(), "sitemaps", "--sitemaps");
-            self.unseen.extend(waiting.into_iter().map(|(url, _)| (What::Sitemap, url)));
+            self.report_limit(waiting.len(), "sitemaps");
+            self.unseen.extend(waiting.into_iter().map(|(url, _)| (ResourceKind::Sitemap, url)));
         }
         Ok(listing)
     }
@@ -88,27 +92,30 @@ impl Visit<'_> {
     async fn arc(&mut self, named: &[String]) -> Result<(), FetchError> {
         let home = self.place.home.clone();
         let main = home.join("arc-sitemap.json");
-        let said = if named.contains(&main) { Said::Announced } else { Said::Guessed };
-        let Some(text) = self.fetch(&main, What::Arc, said).await? else { return Ok(()) };
+        let announcement =
+            if named.contains(&main) { Announcement::Announced } else { Announcement::Guessed };
+        let Some(text) = self.fetch(&main, ResourceKind::Arc, announcement).await? else {
+            return Ok(());
+        };
         for name in [".well-known/arc-sitemap.json", "arc-sitemap.yaml"] {
-            self.fetch(&home.join(name), What::Arc, Said::Guessed).await?;
+            self.fetch(&home.join(name), ResourceKind::Arc, Announcement::Guessed).await?;
         }
-        let mut reader = rutter_arc::Reader::new(text.as_slice(), rutter_arc::Limits::USUAL);
+        let mut reader = rutter_arc::ArcReader::new(text.as_slice(), rutter_arc::Limits::DEFAULT);
         while let Ok(Some(())) = reader.next(&mut (), |_| ()) {}
         let Some(deltas) = reader.head().deltas.clone() else { return Ok(()) };
-        // The others are as these are.
+        // Further copies have the same content.
         for day in [&deltas.to, &deltas.from] {
             let url = deltas.template.replace("YYYY-MM-DD", day);
-            self.fetch(&url, What::Arc, Said::Announced).await?;
+            self.fetch(&url, ResourceKind::Arc, Announcement::Announced).await?;
         }
         Ok(())
     }
 
-    /// The newest snapshot of each section and what came after it, each in the
-    /// smallest coding. A section is fetched whole or not at all: the first half
-    /// of it would tell of pages as they were.
-    async fn collections(&mut self, offered: &[Collection]) -> Result<(), FetchError> {
-        let mut sections: BTreeMap<&str, Vec<&Collection>> = BTreeMap::new();
+    /// Fetches the newest snapshot of each section and the deltas after it, each in
+    /// the smallest coding. A section is fetched completely or not at all, because a
+    /// part of it would contain outdated pages.
+    async fn collections(&mut self, offered: &[AdvertisedCollection]) -> Result<(), FetchError> {
+        let mut sections: BTreeMap<&str, Vec<&AdvertisedCollection>> = BTreeMap::new();
         for one in offered {
             sections.entry(&one.section).or_default().push(one);
         }
@@ -116,12 +123,12 @@ impl Visit<'_> {
         let mut wanted: Vec<String> = Vec::new();
         for mut all in sections.into_values() {
             all.sort_by_key(|one| (one.generated, one.size));
-            let newest = all.iter().rev().find(|one| one.kind == Kind::Snapshot);
+            let newest = all.iter().rev().find(|one| one.kind == CollectionKind::Snapshot);
             let Some(start) = newest.map(|one| one.generated) else { continue };
             let mut last = None;
             let mut of_section: Vec<String> = Vec::new();
             for one in all {
-                let is_snapshot = one.kind == Kind::Snapshot;
+                let is_snapshot = one.kind == CollectionKind::Snapshot;
                 let is_used =
                     if is_snapshot { one.generated == start } else { start < one.generated };
                 if is_used && last != Some((one.generated, is_snapshot)) {
@@ -134,22 +141,24 @@ impl Visit<'_> {
                 wanted.extend(of_section);
             } else {
                 n_unseen += of_section.len();
-                self.unseen.extend(of_section.into_iter().map(|url| (What::Collection, url)));
+                self.unseen
+                    .extend(of_section.into_iter().map(|url| (ResourceKind::Collection, url)));
             }
         }
         if 0 < n_unseen {
-            self.cut(n_unseen, "collections", "--collections");
+            self.report_limit(n_unseen, "collections");
         }
         for url in wanted {
-            self.fetch(&url, What::Collection, Said::Announced).await?;
+            self.fetch(&url, ResourceKind::Collection, Announcement::Announced).await?;
         }
         Ok(())
     }
 
-    /// The index and its packets; gives the pages of its entities.
+    /// Fetches the semantic index and its packets; returns the pages of its entities.
     async fn index(&mut self) -> Result<Vec<String>, FetchError> {
-        let url = self.place.home.join(INDEX);
-        let Some(text) = self.fetch(&url, What::SpxiIndex, Said::Guessed).await? else {
+        let url = self.place.home.join(INDEX_FILE);
+        let Some(text) = self.fetch(&url, ResourceKind::SpxiIndex, Announcement::Guessed).await?
+        else {
             return Ok(Vec::new());
         };
         let Ok(index) = read_index(&text, &mut ()) else { return Ok(Vec::new()) };
@@ -164,24 +173,24 @@ impl Visit<'_> {
         let mut named = HashSet::new();
         packets.retain(|packet| named.insert(packet.clone()));
         for packet in packets.iter().take(self.bounds.packets) {
-            self.fetch(packet, What::SpxiPacket, Said::Announced).await?;
+            self.fetch(packet, ResourceKind::SpxiPacket, Announcement::Announced).await?;
         }
         if self.bounds.packets < packets.len() {
-            self.cut(packets.len() - self.bounds.packets, "packets", "--packets");
+            self.report_limit(packets.len() - self.bounds.packets, "packets");
         }
         pages.retain(|page| named.insert(page.clone()));
         Ok(pages)
     }
 }
 
-/// Reads a sitemap; what is wrong with it is judged later.
-fn read(text: &[u8], listing: &mut Listing) {
-    let mut reader = Reader::new(text, Limits::USUAL);
+/// Reads a sitemap; its problems are reported later.
+fn read(text: &[u8], listing: &mut SitemapContents) {
+    let mut reader = SitemapReader::new(text, SitemapLimits::USUAL);
     while let Ok(Some(item)) = reader.next(&mut ()) {
         match item {
-            Item::Url(entry) => listing.pages.push(entry.loc),
-            Item::Child(child) => listing.children.push(child.loc),
-            Item::Foreign(foreign) if foreign.namespace == advert::NAMESPACE => {
+            SitemapItem::Url(entry) => listing.pages.push(entry.loc),
+            SitemapItem::Child(child) => listing.children.push(child.loc),
+            SitemapItem::Foreign(foreign) if foreign.namespace == advert::NAMESPACE => {
                 let attributes = foreign.attributes.iter();
                 let attributes: Vec<(&str, &str)> =
                     attributes.map(|(key, value)| (key.as_str(), value.as_str())).collect();
@@ -190,12 +199,12 @@ fn read(text: &[u8], listing: &mut Listing) {
                     listing.collections.push(offer);
                 }
             }
-            Item::Foreign(_) => {}
+            SitemapItem::Foreign(_) => {}
         }
     }
 }
 
-/// So many of the pages, from all over the list.
+/// Returns an evenly distributed sample of the pages.
 fn sample(pages: &[String], most: usize) -> Vec<String> {
     if pages.len() <= most {
         return pages.to_vec();

@@ -1,66 +1,64 @@
-//! The files of a site: what lies below a folder, by its path, and which file
-//! an address stands for on a static host.
+//! The files of a site, and which file a static host serves for a URL.
 //!
-//! A live site comes as files, too, each with the address it was had from.
-//!
-//! Refuses: to follow links out of the folder, to go on without end, and to
-//! let an address name a file that the walk did not find.
+//! Input: a folder, or the downloaded files of a live site with their URLs.
+//! Symbolic links are not followed, the number and depth of folders is limited,
+//! and a URL can only resolve to a listed file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use rutter_fetch::What;
+use rutter_fetch::ResourceKind;
 use rutter_finding::{Finding, Place};
 use rutter_page::PageUrl;
 
-use super::home::Home;
+use super::site_base::SiteBase;
 use crate::rules;
 
-/// Most files that are looked at.
+/// The maximum number of files.
 pub(crate) const MOST_FILES: usize = 2_000_000;
-/// Largest page that is read, in bytes (D89).
+/// The maximum size of a page in bytes (D89).
 pub(crate) const LARGEST_PAGE: u64 = 10_000_000;
-/// Deepest folder that is looked into.
+/// The maximum depth of folders.
 const DEEPEST: usize = 64;
 
-/// One file.
+/// One file of the site.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct OneFile {
-    /// Path below the folder, apart by slashes; of a live site, the address.
+pub(crate) struct SiteFile {
+    /// The path below the folder with slashes, or the URL on a live site.
     pub(crate) path: Box<str>,
     pub(crate) bytes: u64,
-    /// Where it lies, if not under its path.
+    /// The path on disk, if it differs from `path`.
     pub(crate) spool: Option<PathBuf>,
-    pub(crate) kind: FileKind,
+    pub(crate) kind: MediaKind,
 }
 
-/// What a file is, as far as its name or its media type says.
+/// The type of a file by its name or media type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FileKind {
+pub(crate) enum MediaKind {
     Page,
     Markdown,
     Other,
 }
 
-/// All files, in the order of their paths.
+/// All files sorted by path.
 #[derive(Debug, Default)]
-pub(crate) struct Files {
+pub(crate) struct SiteFiles {
     dir: PathBuf,
-    list: Vec<OneFile>,
-    /// Of a live site: which file each address gave.
+    list: Vec<SiteFile>,
+    /// The file of each URL of a live site.
     by_url: Option<BTreeMap<String, u32>>,
-    /// Of a live site: what may be there and was not looked at.
-    unseen: BTreeSet<(What, String)>,
+    /// Files of a live site that may exist but were not downloaded.
+    unseen: BTreeSet<(ResourceKind, String)>,
 }
 
-impl Files {
-    /// Walks through a folder.
+impl SiteFiles {
+    /// Lists the files of a folder.
     pub(crate) fn walk(dir: &Path, found: &mut Vec<(String, Finding)>) -> io::Result<Self> {
         let mut list = Vec::new();
         let mut folders = vec![(dir.to_owned(), String::new(), 0)];
-        // The folder itself must be one that can be read.
+        // The folder itself must be readable.
         drop(fs::read_dir(dir)?);
         let mut say = |path: &str, rule, detail: String| {
             found.push((path.to_owned(), Finding::new(rule, Place::WHOLE, detail)));
@@ -101,7 +99,7 @@ impl Files {
                     let path = format!("{prefix}{name}");
                     let bytes = entry.metadata().map_or(0, |it| it.len());
                     let kind = kind_of(&path);
-                    list.push(OneFile { path: path.into(), bytes, spool: None, kind });
+                    list.push(SiteFile { path: path.into(), bytes, spool: None, kind });
                 }
             }
         }
@@ -109,9 +107,8 @@ impl Files {
         Ok(Self { dir: dir.to_owned(), list, ..Self::default() })
     }
 
-    /// The files of a live site, each with its address; `unseen` may be there
-    /// beside them.
-    pub(crate) fn fetched(list: Vec<OneFile>, unseen: BTreeSet<(What, String)>) -> Self {
+    /// Creates the list for a live site; `unseen` files may exist as well.
+    pub(crate) fn fetched(list: Vec<SiteFile>, unseen: BTreeSet<(ResourceKind, String)>) -> Self {
         let mut list = list;
         list.sort_by(|one, other| one.path.cmp(&other.path));
         list.dedup_by(|one, other| one.path == other.path);
@@ -119,23 +116,23 @@ impl Files {
         Self { dir: PathBuf::new(), list, by_url: Some(by_url), unseen }
     }
 
-    /// Whether they were fetched.
+    /// Returns whether the files were downloaded from a live site.
     pub(crate) fn is_live(&self) -> bool {
         self.by_url.is_some()
     }
 
-    /// Whether there may be files of a kind that were not looked at: none of
-    /// them is missing then, and what the others say may not be all.
-    pub(crate) fn may_be_more(&self, what: What) -> bool {
+    /// Returns whether there may be files of a type that were not downloaded, so
+    /// that none of them can be reported as missing.
+    pub(crate) fn may_be_more(&self, what: ResourceKind) -> bool {
         self.unseen.iter().any(|(kind, _)| *kind == what)
     }
 
-    /// Whether this one was not looked at.
-    pub(crate) fn is_unseen(&self, what: What, url: &str) -> bool {
+    /// Returns whether this file was not downloaded.
+    pub(crate) fn is_unseen(&self, what: ResourceKind, url: &str) -> bool {
         self.unseen.contains(&(what, url.to_owned()))
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &OneFile)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &SiteFile)> {
         (0..).zip(&self.list)
     }
 
@@ -143,12 +140,12 @@ impl Files {
         self.list.len()
     }
 
-    pub(crate) fn get(&self, at: u32) -> &OneFile {
-        static NOTHING: std::sync::LazyLock<OneFile> = std::sync::LazyLock::new(|| OneFile {
+    pub(crate) fn get(&self, at: u32) -> &SiteFile {
+        static NOTHING: std::sync::LazyLock<SiteFile> = std::sync::LazyLock::new(|| SiteFile {
             path: "".into(),
             bytes: 0,
             spool: None,
-            kind: FileKind::Other,
+            kind: MediaKind::Other,
         });
         self.list.get(at as usize).unwrap_or(&NOTHING)
     }
@@ -157,7 +154,7 @@ impl Files {
         &self.get(at).path
     }
 
-    /// Where a file lies.
+    /// Returns the path of a file on disk.
     pub(crate) fn disk(&self, at: u32) -> PathBuf {
         let file = self.get(at);
         file.spool.clone().unwrap_or_else(|| self.dir.join(&*file.path))
@@ -169,37 +166,37 @@ impl Files {
         Ok((Box::new(file), Some(size)))
     }
 
-    /// The bytes of a file, if they are no more than so many.
+    /// Returns the bytes of a file, or `None` if there are more than `most`.
     pub(crate) fn read(&self, at: u32, most: u64) -> io::Result<Option<Vec<u8>>> {
         let mut bytes = Vec::new();
         File::open(self.disk(at))?.take(most + 1).read_to_end(&mut bytes)?;
         Ok((bytes.len() as u64 <= most).then_some(bytes))
     }
 
-    /// The file of a path below the folder.
+    /// Returns the file with a path below the folder.
     pub(crate) fn find(&self, path: &str) -> Option<u32> {
         let at = self.list.binary_search_by(|file| (*file.path).cmp(path)).ok()?;
         u32::try_from(at).ok()
     }
 
-    /// The Markdown twin of a page.
+    /// Returns the Markdown twin of a page.
     pub(crate) fn twin_of(&self, at: u32) -> Option<u32> {
         let path = self.path(at);
         let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
         self.find(&format!("{stem}.md"))
     }
 
-    /// A file at the root of the site.
-    pub(crate) fn at_root(&self, home: Option<&Home>, name: &str) -> Option<u32> {
+    /// Returns a file at the root of the site.
+    pub(crate) fn at_root(&self, home: Option<&SiteBase>, name: &str) -> Option<u32> {
         match &self.by_url {
             None => self.find(name),
             Some(by_url) => by_url.get(&home?.join(name)).copied(),
         }
     }
 
-    /// The file that an address of the site stands for: the file itself, the
-    /// same with `.html`, or the page of a folder.
-    pub(crate) fn resolve(&self, home: &Home, url: &str) -> Option<u32> {
+    /// Returns the file that a URL resolves to: the file itself, the file with
+    /// `.html`, or the index page of a folder.
+    pub(crate) fn resolve(&self, home: &SiteBase, url: &str) -> Option<u32> {
         let url = PageUrl::parse(url).ok()?;
         if let Some(by_url) = &self.by_url {
             return by_url.get(url.key()).copied();
@@ -216,7 +213,7 @@ impl Files {
 
     /// Returns whether a static host answers at a URL of the site, also with a
     /// file that is not judged: a hidden one, or one behind a symbolic link.
-    pub(crate) fn is_there(&self, home: &Home, url: &str) -> bool {
+    pub(crate) fn is_there(&self, home: &SiteBase, url: &str) -> bool {
         if self.resolve(home, url).is_some() || self.is_live() {
             return true;
         }
@@ -232,8 +229,8 @@ impl Files {
     }
 }
 
-/// The path of a URL below the folder, decoded; `None` for one that leads out.
-fn plain_path(home: &Home, url: &PageUrl<'_>) -> Option<String> {
+/// Returns the decoded path of a URL below the folder; `None` if it is outside.
+fn plain_path(home: &SiteBase, url: &PageUrl<'_>) -> Option<String> {
     let path = home.path_of(url.key())?;
     let path = path.split('?').next().unwrap_or_default();
     let mut plain = String::with_capacity(path.len());
@@ -250,7 +247,7 @@ fn plain_path(home: &Home, url: &PageUrl<'_>) -> Option<String> {
     Some(plain)
 }
 
-/// A part of a path without its escapes.
+/// Decodes the percent-encoding of a path segment.
 fn decoded(part: &str) -> Option<String> {
     if !part.contains('%') {
         return Some(part.to_owned());
@@ -268,18 +265,18 @@ fn decoded(part: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// What a file is by its name. Pages that a server shows for addresses that do
-/// not exist are none of the site.
-fn kind_of(path: &str) -> FileKind {
+/// Returns the type of a file by its name. Error pages such as 404.html are not
+/// pages of the site.
+fn kind_of(path: &str) -> MediaKind {
     let name = path.rsplit('/').next().unwrap_or(path);
     if matches!(name, "404.html" | "50x.html" | "500.html" | "404.md") {
-        return FileKind::Other;
+        return MediaKind::Other;
     }
     let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
     match ending.as_deref() {
-        Some("html" | "htm" | "xhtml") => FileKind::Page,
-        Some("md") => FileKind::Markdown,
-        _ => FileKind::Other,
+        Some("html" | "htm" | "xhtml") => MediaKind::Page,
+        Some("md") => MediaKind::Markdown,
+        _ => MediaKind::Other,
     }
 }
 
@@ -288,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_addresses_stand_for_files_as_static_hosts_have_it() {
+    fn resolves_urls_like_a_static_host() {
         let dir = tempfile::tempdir().unwrap();
         for name in ["index.html", "a.html", "b/index.html", "ü b.html", "c.json"] {
             let path = dir.path().join(name);
@@ -297,9 +294,9 @@ mod tests {
         }
         fs::create_dir(dir.path().join(".git")).unwrap();
         fs::write(dir.path().join(".git/x.html"), "x").unwrap();
-        let files = Files::walk(dir.path(), &mut Vec::new()).unwrap();
+        let files = SiteFiles::walk(dir.path(), &mut Vec::new()).unwrap();
         assert_eq!(files.len(), 5);
-        let home = Home::parse("https://h.example/sub").unwrap();
+        let home = SiteBase::parse("https://h.example/sub").unwrap();
         for (url, path) in [
             ("https://h.example/sub/", Some("index.html")),
             ("https://h.example/sub/index.html", Some("index.html")),

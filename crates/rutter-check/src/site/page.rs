@@ -1,85 +1,91 @@
-//! A page as its own file has it: what other layers are compared with.
+//! Reads an HTML page and compares it with its collection entry and twin.
 //!
-//! Bytes that the build read before are not read again as a page; only their
-//! head is looked at.
+//! Input: a page with the data of other layers. Output: a summary of the page and
+//! findings. Of a page that is unchanged since the build, only the head is read.
 
 use std::cell::LazyCell;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
-use rutter_extract::{Extraction, Facts, Options, Refusal, Wishes, honesty, html, is_text};
+use rutter_extract::{
+    Control, Coverage, Extraction, Facts, Options, Refusal, Wishes, honesty, html, is_text,
+};
 use rutter_finding::{Finding, Place, quoted};
-use rutter_page::{Block, Digest, LineDigest, PageUrl, Timestamp, order_to_models};
-use rutter_spxi::INDEX;
+use rutter_page::{Block, Digest, LineDigest, PageUrl, Timestamp, find_model_instruction};
+use rutter_spxi::INDEX_FILE;
 
-use super::known::{Known, unmarked};
+use super::built_page::{BuiltPage, unmarked};
 use super::page_links::BrokenTarget;
-use super::rows::{Closed, Delivered, short};
-use super::words::{self, Piece, Share, paragraphs};
+use super::page_rows::{DeliveredPage, Restriction, short};
+use super::text_match::{self, FoundShare, TextPiece, paragraphs};
 use crate::rules;
 
-/// Most pieces of a closed page that are looked for elsewhere.
+/// The maximum number of pieces of a restricted page that are searched elsewhere.
 const MOST_PIECES: usize = 24;
-/// How far a head may reach, in bytes.
+/// The maximum size of a head in bytes.
 const LONGEST_HEAD: usize = 256 << 10;
-/// Words a page must have before a share of them says something.
+/// The minimum number of words of a page for a meaningful share.
 const FEW_WORDS: usize = 150;
 
-/// Name of the robot whose directives count beside those for all robots.
+/// The robot name whose directives count in addition to those for all robots.
 const TOKEN: &str = "rutter";
 
-/// Words of a block that is a paragraph and no label.
+/// The minimum number of words of a paragraph, as opposed to a label.
 const FEW_IN_PROSE: usize = 12;
 
-/// What is kept of a page.
+/// The stored data of a page.
 #[derive(Debug, Default)]
-pub(crate) struct PageSeen {
+pub(crate) struct PageSummary {
     pub(crate) title: Box<str>,
     pub(crate) language: Option<Box<str>>,
     pub(crate) canonical: Option<Box<str>>,
-    pub(crate) closed: Option<Closed>,
+    pub(crate) closed: Option<Restriction>,
     pub(crate) refresh: Option<Box<str>>,
     pub(crate) links_index: bool,
-    /// A Markdown form that its head names.
+    /// The Markdown version that its head links to.
     pub(crate) twin_link: Option<Box<str>>,
-    /// Whether no collection may hold it for its size.
+    /// Whether the page is too large for a collection.
     pub(crate) is_oversize: bool,
-    /// Whether its bytes are those the build read; `None` where nobody knows.
+    /// Whether the page is unchanged since the build; `None` if unknown.
     pub(crate) is_as_built: Option<bool>,
-    /// Digest of its bytes, and of its text where that is another.
+    /// The digest of its bytes, and of its decoded text if that differs.
     pub(crate) digests: [Option<Digest>; 2],
-    /// Links and images that lead to no file of the site.
+    /// Links and images whose target does not exist.
     pub(crate) broken: Vec<BrokenTarget>,
-    /// Text that must not be found elsewhere, where the page is closed.
-    pub(crate) pieces: Vec<Piece>,
+    /// The extracted share of its main text; `None` if unknown.
+    pub(crate) coverage: Option<Coverage>,
+    /// Text of a restricted page that must not occur in other files.
+    pub(crate) pieces: Vec<TextPiece>,
 }
 
-/// What came of looking at a page and its twin.
+/// The result of reading a page and its twin.
 #[derive(Debug, Default)]
-pub(crate) struct Looked {
-    pub(crate) seen: PageSeen,
+pub(crate) struct PageResult {
+    pub(crate) seen: PageSummary,
     pub(crate) of_page: Vec<Finding>,
     pub(crate) of_twin: Vec<Finding>,
-    /// Findings about the collection: block and rule.
+    /// Findings about the collection entry: block and rule.
     pub(crate) of_scp: Vec<Finding>,
 }
 
-/// What a page is looked at with.
-pub(crate) struct Job<'j> {
+/// The input for reading a page.
+pub(crate) struct PageJob<'j> {
     pub(crate) url: &'j str,
     pub(crate) bytes: &'j [u8],
     pub(crate) twin: Option<&'j [u8]>,
-    pub(crate) scp: Option<&'j Delivered>,
-    pub(crate) known: Option<&'j Known>,
-    /// Why the ARC sitemap says that it is not for everybody.
-    pub(crate) closed: Option<Closed>,
+    pub(crate) scp: Option<&'j DeliveredPage>,
+    pub(crate) known: Option<&'j BuiltPage>,
+    /// The restriction in the ARC sitemap.
+    pub(crate) closed: Option<Restriction>,
     pub(crate) now: Timestamp,
+    /// The extraction selectors for this page.
+    pub(crate) control: Control,
 }
 
-/// Looks at a page.
-pub(crate) fn look(job: &Job<'_>) -> Looked {
-    let mut looked = Looked::default();
+/// Reads a page and compares it with the other layers.
+pub(crate) fn look(job: &PageJob<'_>) -> PageResult {
+    let mut looked = PageResult::default();
     let source = unmarked(job.bytes);
     let digest = Digest::of(&source);
     let text_digest = std::str::from_utf8(&source)
@@ -101,10 +107,11 @@ pub(crate) fn look(job: &Job<'_>) -> Looked {
         return looked;
     }
     let Ok(url) = PageUrl::parse(job.url.to_owned()) else { return looked };
-    let extraction = html(job.bytes, &Options::new(url, job.now));
+    let options = Options { control: job.control.clone(), ..Options::new(url, job.now) };
+    let extraction = html(job.bytes, &options);
     facts(&extraction, &mut looked.seen);
     looked.seen.closed = closed_of(&extraction, job.now);
-    // How well a page reads matters where it is read.
+    // The quality of the extraction matters only for public pages.
     let is_open = looked.seen.closed.is_none();
     looked.of_page.extend(extraction.findings.iter().filter(|_| is_open).cloned());
     looked.of_page.extend(honesty(job.bytes, &extraction));
@@ -126,8 +133,8 @@ pub(crate) fn look(job: &Job<'_>) -> Looked {
     looked
 }
 
-/// What the head of a page says, where the rest is known.
-fn of_head(job: &Job<'_>, known: &Known, looked: &mut Looked) {
+/// Reads only the head of an unchanged page.
+fn of_head(job: &PageJob<'_>, known: &BuiltPage, looked: &mut PageResult) {
     static END: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("</head"));
     let end = END.find(job.bytes).unwrap_or(LONGEST_HEAD);
     let head = job.bytes.get(..end.min(LONGEST_HEAD)).unwrap_or(job.bytes);
@@ -136,15 +143,15 @@ fn of_head(job: &Job<'_>, known: &Known, looked: &mut Looked) {
     {
         links(&rutter_extract::facts(head, &Options::new(url, job.now)), &mut looked.seen);
     }
-    // What collections say of its language is as it was built.
+    // The language in collections is that of the build.
     looked.seen.title = known.title.clone();
+    looked.seen.coverage.clone_from(&known.coverage);
     looked.of_page.extend(known.findings.iter().cloned());
     looked.seen.is_oversize = known.line.is_none();
 }
 
-/// Whether a head may hold a link or a redirect at all: most of what is built
-/// before it is checked has none, and a tree is dear. An escape may hide one,
-/// and so may characters of two bytes.
+/// Returns whether a head may contain a relevant link or a redirect, without
+/// building a tree. Escapes and two-byte encodings count as a possible link.
 fn leads_elsewhere(head: &[u8]) -> bool {
     static WORDS: LazyLock<[Finder<'_>; 5]> =
         LazyLock::new(|| ["canonical", "alternate", "refresh", "&#", "\0"].map(Finder::new));
@@ -152,22 +159,25 @@ fn leads_elsewhere(head: &[u8]) -> bool {
     WORDS.iter().any(|word| word.find(&head).is_some())
 }
 
-/// What a page says of itself.
-fn facts(extraction: &Extraction, seen: &mut PageSeen) {
+/// Stores the metadata of a page.
+fn facts(extraction: &Extraction, seen: &mut PageSummary) {
     let facts = &extraction.facts;
     seen.title = short(&extraction.page.title);
+    seen.coverage.clone_from(&extraction.coverage);
     seen.language = facts.language.as_ref().map(|tag| tag.canonical().as_str().into());
     links(facts, seen);
 }
 
-/// Where a page leads, other than by its text.
-fn links(facts: &Facts, seen: &mut PageSeen) {
+/// Stores the links in the head of a page.
+fn links(facts: &Facts, seen: &mut PageSummary) {
     seen.canonical = facts.canonical.as_deref().map(Box::from);
     seen.refresh = facts.refresh.as_deref().map(Box::from);
     let path = |href: &str| href.split(['?', '#']).next().unwrap_or_default().to_owned();
     for link in facts.head_links.iter().filter(|link| link.has("alternate")) {
         match link.media_type.as_deref() {
-            Some("application/ld+json") if path(&link.href).ends_with(&format!("/{INDEX}")) => {
+            Some("application/ld+json")
+                if path(&link.href).ends_with(&format!("/{INDEX_FILE}")) =>
+            {
                 seen.links_index = true;
             }
             Some("text/markdown") => seen.twin_link = Some(link.href.as_str().into()),
@@ -176,50 +186,53 @@ fn links(facts: &Facts, seen: &mut PageSeen) {
     }
 }
 
-/// Why a page is closed, by its own statements (D58) and its own form (D85).
-///
-/// The build and the sync ask the same functions.
-fn closed_of(extraction: &Extraction, now: Timestamp) -> Option<Closed> {
+/// Returns why a page is restricted, by its own statements (D58) and its
+/// structure (D85). The build and the sync use the same functions.
+fn closed_of(extraction: &Extraction, now: Timestamp) -> Option<Restriction> {
     let wishes = Wishes::of(extraction, TOKEN);
-    let said = wishes.refusal(now).map(|refusal| match refusal {
-        Refusal::Login => Closed::Login,
-        Refusal::NoIndex | Refusal::Expired => Closed::NoIndex,
+    let stated = wishes.refusal(now).map(|refusal| match refusal {
+        Refusal::Login => Restriction::Login,
+        Refusal::NoIndex | Refusal::Expired => Restriction::NoIndex,
         // `noarchive` and `nosnippet` withhold the content as `noai` does.
-        _ => Closed::NoAi,
+        _ => Restriction::NoAi,
     });
     let facts = &extraction.facts;
     let is_draft = facts.metas.iter().any(|(name, value)| name == "draft" && value == "true");
     let is_later = extraction.page.published.is_some_and(|published| now < published);
     let is_empty = extraction.page.content.is_empty() || extraction.only_leads_on();
-    let away = (is_draft || is_later || is_empty).then_some(Closed::Away);
-    let asks = (facts.asks_for_password && !wishes.is_open).then_some(Closed::Login);
-    said.max(away).max(asks)
+    let away = (is_draft || is_later || is_empty).then_some(Restriction::Away);
+    let asks = (facts.asks_for_password && !wishes.is_open).then_some(Restriction::Login);
+    stated.max(away).max(asks)
 }
 
-/// A block of the page as we read it.
-struct Own {
-    piece: Piece,
+/// A block of the extracted page.
+struct PageBlock {
+    piece: TextPiece,
     n_words: usize,
     is_prose: bool,
 }
 
-fn own_blocks(extraction: &Extraction) -> Vec<Own> {
-    let blocks = (0..).zip(&extraction.page.content);
-    let own = |(at, block): (u32, &Block<'_>)| {
+fn own_blocks(extraction: &Extraction) -> Vec<PageBlock> {
+    let blocks = extraction.page.read_blocks();
+    let own = |(at, block): (usize, &Block<'_>)| {
         let texts = texts_of(block);
-        let (_, n_words) = words::whole(&texts);
+        let (_, n_words) = text_match::whole(&texts);
         let is_prose = matches!(block, Block::Text(_) | Block::Quote(_)) && FEW_IN_PROSE <= n_words;
-        words::piece(at, &texts).map(|piece| Own { piece, n_words, is_prose })
+        text_match::piece(at.try_into().ok()?, &texts).map(|piece| PageBlock {
+            piece,
+            n_words,
+            is_prose,
+        })
     };
     blocks.filter_map(own).collect()
 }
 
-/// The numbers of all that the page says itself.
-fn wholes_of(own: &[Own]) -> HashSet<u64> {
+/// Returns the hashes of all texts of the page.
+fn wholes_of(own: &[PageBlock]) -> HashSet<u64> {
     own.iter().map(|own| own.piece.whole).collect()
 }
 
-/// The texts of a block that a page shows, apart where they stand apart.
+/// Returns the visible texts of a block, one per item or cell.
 pub(crate) fn texts_of<'b>(block: &'b Block<'_>) -> Vec<&'b str> {
     match block {
         Block::Text(block) => vec![&block.text],
@@ -229,43 +242,43 @@ pub(crate) fn texts_of<'b>(block: &'b Block<'_>) -> Vec<&'b str> {
         Block::Code(block) => vec![&block.code],
         Block::List(block) => block.items.iter().map(|item| &**item).collect(),
         Block::Table(block) => block.rows.iter().flatten().map(|cell| &**cell).collect(),
-        // What stands for pictures and films is not part of the shown text.
+        // Alternative texts of media are not part of the visible text.
         Block::Image(_) | Block::Video(_) | Block::Audio(_) | Block::Unknown(_) => Vec::new(),
         _ => Vec::new(),
     }
 }
 
-/// Compares a delivered page with the page that is shown.
+/// Compares the collection entry of a page with the page.
 fn compare(
-    scp: &Delivered,
+    scp: &DeliveredPage,
     url: &str,
     extraction: &Extraction,
-    own: &[Own],
+    own: &[PageBlock],
     found: &mut Vec<Finding>,
 ) {
     let wholes = wholes_of(own);
-    let is_own = |piece: &&Piece| wholes.contains(&piece.whole);
-    let pieces: Vec<Piece> = scp.pieces.iter().filter(|it| !is_own(it)).cloned().collect();
+    let is_own = |piece: &&TextPiece| wholes.contains(&piece.whole);
+    let pieces: Vec<TextPiece> = scp.pieces.iter().filter(|it| !is_own(it)).cloned().collect();
     let page = &extraction.page;
     let texts: [&str; 3] = [&extraction.visible_text, &page.title, &page.description];
-    let shares = words::look(&pieces, &texts);
-    let place = |piece: &Piece| Place::pointer(scp.line, format!("/content/{}", piece.at));
+    let shares = text_match::look(&pieces, &texts);
+    let place = |piece: &TextPiece| Place::pointer(scp.line, format!("/content/{}", piece.at));
     let mut is_told = false;
     for (piece, share) in pieces.iter().zip(shares) {
         match share {
-            Share::All => {}
-            Share::Nothing => {
+            FoundShare::All => {}
+            FoundShare::Nothing => {
                 found.push(Finding::new(&rules::MACHINE_ONLY, place(piece), quoted(url)));
             }
-            // Once is enough: the page is to be built again.
-            Share::Part if !is_told => {
+            // One finding per page is enough.
+            FoundShare::Part if !is_told => {
                 is_told = true;
                 found.push(Finding::new(&rules::DELIVERED_STALE, place(piece), quoted(url)));
             }
-            Share::Part => {}
+            FoundShare::Part => {}
         }
     }
-    // Lists and tables may be what all pages of the site have.
+    // Lists and tables may be navigation that all pages share.
     let prose = own.iter().filter(|own| own.is_prose);
     let n_own: usize = prose.map(|own| own.n_words).sum();
     if FEW_WORDS <= n_own && (scp.n_words as usize) * 2 < n_own {
@@ -274,16 +287,17 @@ fn compare(
     }
 }
 
-/// Compares a Markdown twin with the page that is shown.
-fn compare_twin(twin: &[u8], extraction: &Extraction, own: &[Own], looked: &mut Looked) {
+/// Compares the Markdown twin of a page with the page.
+fn compare_twin(twin: &[u8], extraction: &Extraction, own: &[PageBlock], looked: &mut PageResult) {
     let text = String::from_utf8_lossy(twin);
     let (front, body) = front_matter(&text);
     let page = &extraction.page;
     let title = front.and_then(|front| member(front, "title"));
     let heading = body.lines().find_map(|line| line.strip_prefix("# ")).map(str::to_owned);
     if let Some(title) = title.or(heading) {
-        let is_same =
-            [&*page.title, &extraction.visible_text].iter().any(|shown| words::has(shown, &title));
+        let is_same = [&*page.title, &extraction.visible_text]
+            .iter()
+            .any(|shown| text_match::has(shown, &title));
         if !is_same {
             let detail = format!("{}, the page has {}", quoted(&title), quoted(&page.title));
             looked.of_twin.push(Finding::new(&rules::TWIN_TITLE, Place::WHOLE, detail));
@@ -297,10 +311,11 @@ fn compare_twin(twin: &[u8], extraction: &Extraction, own: &[Own], looked: &mut 
         let detail = format!("{language}, the page says {own}");
         looked.of_twin.push(Finding::new(&rules::LANGUAGE_DIFFERS, Place::WHOLE, detail));
     }
-    // Whoever writes about orders in plain sight is not blamed.
-    let orders_are_shown = LazyCell::new(|| order_to_models(&extraction.shown_text()).is_some());
+    // Instructions that the page itself shows are not reported.
+    let orders_are_shown =
+        LazyCell::new(|| find_model_instruction(&extraction.shown_text()).is_some());
     for paragraph in paragraphs(body) {
-        if let Some(order) = order_to_models(&paragraph)
+        if let Some(order) = find_model_instruction(&paragraph)
             && !*orders_are_shown
         {
             let detail = quoted(order);
@@ -310,16 +325,16 @@ fn compare_twin(twin: &[u8], extraction: &Extraction, own: &[Own], looked: &mut 
     let mut pieces = pieces_of(body);
     let wholes = wholes_of(own);
     pieces.retain(|piece| !wholes.contains(&piece.whole));
-    // Films and sounds are told of in JSON-LD.
+    // Videos and sounds are described in JSON-LD.
     let mut texts: Vec<&str> = vec![&extraction.visible_text, &page.title, &page.description];
     texts.extend(extraction.facts.json_ld.iter().map(String::as_str));
-    let shares = words::look(&pieces, &texts);
-    let mut doubtful: Vec<(Piece, Share)> =
-        pieces.into_iter().zip(shares).filter(|(_, share)| *share != Share::All).collect();
+    let shares = text_match::look(&pieces, &texts);
+    let mut doubtful: Vec<(TextPiece, FoundShare)> =
+        pieces.into_iter().zip(shares).filter(|(_, share)| *share != FoundShare::All).collect();
     if doubtful.is_empty() {
         return;
     }
-    // What we would write ourselves is right, whatever it is made of.
+    // A text that Rutter would generate itself is correct.
     let ours = extraction.to_markdown();
     let ours = pieces_of(front_matter(&ours).1);
     let ours: HashSet<u64> = ours.iter().map(|piece| piece.whole).collect();
@@ -327,25 +342,25 @@ fn compare_twin(twin: &[u8], extraction: &Extraction, own: &[Own], looked: &mut 
     let mut is_told = false;
     for (_, share) in doubtful {
         let rule = match share {
-            Share::All => continue,
-            Share::Nothing => &rules::TWIN_ONLY,
-            Share::Part if !is_told => {
+            FoundShare::All => continue,
+            FoundShare::Nothing => &rules::TWIN_ONLY,
+            FoundShare::Part if !is_told => {
                 is_told = true;
                 &rules::TWIN_STALE
             }
-            Share::Part => continue,
+            FoundShare::Part => continue,
         };
         looked.of_twin.push(Finding::new(rule, Place::WHOLE, ""));
     }
 }
 
-/// The paragraphs of a Markdown text, as pieces.
-fn pieces_of(markdown: &str) -> Vec<Piece> {
+/// Splits a Markdown text into pieces, one per paragraph.
+fn pieces_of(markdown: &str) -> Vec<TextPiece> {
     let all = (0..).zip(paragraphs(markdown));
-    all.filter_map(|(at, paragraph)| words::piece(at, &lines_of(&paragraph))).collect()
+    all.filter_map(|(at, paragraph)| text_match::piece(at, &lines_of(&paragraph))).collect()
 }
 
-/// The lines of a paragraph without marks; cells of a table stand apart.
+/// Returns the lines of a paragraph without list markers, and table cells separately.
 fn lines_of(paragraph: &str) -> Vec<&str> {
     let cells = |line| -> Box<dyn Iterator<Item = &str>> {
         let line: &str = without_mark(line);
@@ -357,14 +372,14 @@ fn lines_of(paragraph: &str) -> Vec<&str> {
     paragraph.lines().flat_map(cells).collect()
 }
 
-/// A line of Markdown without the mark of its list item.
+/// Removes the list marker of a Markdown line.
 fn without_mark(line: &str) -> &str {
     let line = line.trim_start();
     let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
     digits.strip_prefix(". ").filter(|_| digits.len() < line.len()).unwrap_or(line)
 }
 
-/// What stands above a Markdown text, and the text.
+/// Splits a Markdown file into front matter and text.
 pub(crate) fn front_matter(text: &str) -> (Option<&str>, &str) {
     let Some(rest) = text.strip_prefix("---\n") else { return (None, text) };
     match rest.split_once("\n---\n") {
@@ -373,7 +388,7 @@ pub(crate) fn front_matter(text: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// A member of a front matter; quotes around it are taken off.
+/// Returns the value of a front matter member without quotes.
 pub(crate) fn member(front: &str, name: &str) -> Option<String> {
     let lines = front.lines();
     let value = lines.filter_map(|line| line.split_once(": ")).find(|(key, _)| *key == name)?.1;

@@ -1,23 +1,23 @@
-//! Finds links and images of a page that lead to no file of the site.
+//! Finds links and images of a page whose target does not exist on the site.
 //!
 //! Input: the bytes of an HTML page, its URL, and the files. Output: the
-//! targets that do not exist, each once. Other sites are never asked, and
-//! links that only a script or a server can resolve are passed over.
+//! targets that do not exist, each once. Other sites are never contacted, and
+//! links that only a script or a server can resolve are skipped.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use rutter_fetch::Url;
 
-use super::files::Files;
-use super::home::Home;
+use super::files::SiteFiles;
+use super::site_base::SiteBase;
 
-/// Longest target that is looked at, in bytes.
+/// The maximum length of a target in bytes.
 const LONGEST: usize = 4096;
-/// Most broken targets that are kept of one page.
+/// The maximum number of stored broken targets per page.
 const MOST: usize = 1000;
 
-/// What a page does with a target.
+/// How a page uses a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TargetKind {
     Link,
@@ -35,15 +35,15 @@ pub(crate) struct BrokenTarget {
 
 /// Which URLs of the site exist.
 pub(crate) struct SiteTargets<'t> {
-    files: &'t Files,
-    home: &'t Home,
+    files: &'t SiteFiles,
+    home: &'t SiteBase,
     /// Paths that the host redirects (`_redirects`); a final `*` is a prefix.
     redirects: Vec<String>,
 }
 
 impl<'t> SiteTargets<'t> {
-    /// Reads what the folder says about redirects.
-    pub(crate) fn new(files: &'t Files, home: &'t Home) -> Self {
+    /// Reads the redirects of the folder.
+    pub(crate) fn new(files: &'t SiteFiles, home: &'t SiteBase) -> Self {
         let text = files.find("_redirects").and_then(|at| files.read(at, 1 << 20).ok().flatten());
         let text = text.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         let redirects = text
@@ -147,7 +147,7 @@ fn is_name(name: &[u8], wanted: &str) -> bool {
     name.eq_ignore_ascii_case(wanted.as_bytes())
 }
 
-/// How far an element reaches whose content is no markup.
+/// Returns the length of an element whose content is raw text.
 fn end_of_raw(rest: &[u8], name: &[u8]) -> usize {
     let mut at = 0;
     while let Some(found) = memchr::memmem::find(rest.get(at..).unwrap_or_default(), b"</") {
@@ -160,8 +160,8 @@ fn end_of_raw(rest: &[u8], name: &[u8]) -> usize {
     rest.len()
 }
 
-/// The value of an attribute of the tag that `rest` continues, and how long
-/// the tag is.
+/// Returns the value of an attribute of the tag that `rest` continues, and the
+/// length of the tag.
 fn attribute<'b>(rest: &'b [u8], wanted: &str) -> (Option<&'b [u8]>, usize) {
     let mut value = None;
     let mut at = 0;
@@ -209,8 +209,8 @@ fn attribute<'b>(rest: &'b [u8], wanted: &str) -> (Option<&'b [u8]>, usize) {
     }
 }
 
-/// A value without character references; `None` where it has one that is not
-/// decided here, so that no link is called broken for it.
+/// Decodes character references; returns `None` for unsupported references, so
+/// that such links are not reported.
 fn without_references(value: &str) -> Option<Cow<'_, str>> {
     if !value.contains('&') {
         return Some(Cow::Borrowed(value));

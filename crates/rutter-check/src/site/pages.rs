@@ -1,40 +1,58 @@
-//! Reads pages in parallel: workers take jobs in the order of rows, what they
-//! found is put back in that order.
+//! Reads pages in parallel; results are stored in the order of the rows.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
+use rutter_extract::SiteControl;
 use rutter_finding::{Finding, Place};
 use rutter_page::Timestamp;
 
-use super::View;
-use super::files::{FileKind, Files, LARGEST_PAGE};
-use super::page::{self, Job, Looked};
+use super::SiteBase;
+use super::SiteView;
+use super::files::{LARGEST_PAGE, MediaKind, SiteFiles};
+use super::page::{self, PageJob, PageResult};
 use super::page_links::SiteTargets;
-use super::rows::Row;
+use super::page_rows::PageRow;
 use crate::rules;
 
-/// Answers that may wait to be taken.
+/// The maximum number of queued results.
 const WAITING: usize = 64;
 
-/// What came of a row.
-enum Answer {
-    Looked(Box<Looked>),
+/// The result of reading the page of a row.
+enum RowOutcome {
+    PageResult(Box<PageResult>),
     TooLarge(u64),
     Failed(String),
 }
 
-impl View<'_> {
-    /// Looks at every page; gives how many there were, and of how many the
-    /// build knew the bytes.
+impl RowOutcome {
+    /// Converts the outcome to a result; a page that was not read gets a finding.
+    fn looked(self) -> PageResult {
+        let one = |rule, detail: String| PageResult {
+            of_page: vec![Finding::new(rule, Place::WHOLE, detail)],
+            ..PageResult::default()
+        };
+        match self {
+            Self::PageResult(looked) => *looked,
+            Self::TooLarge(n_bytes) => {
+                one(&rules::PAGE_TOO_LARGE, format!("{n_bytes} bytes, at most {LARGEST_PAGE}"))
+            }
+            Self::Failed(why) => one(&rules::UNREADABLE, why),
+        }
+    }
+}
+
+impl SiteView<'_> {
+    /// Reads every page; returns the number of pages and of unchanged pages.
     pub(crate) fn read_pages(&mut self) -> (u64, u64) {
-        let Some(now) = self.judging.judging.now.or_else(|| Timestamp::from_unix_seconds(0)) else {
+        let Some(now) = self.options.check_options.now.or_else(|| Timestamp::from_unix_seconds(0))
+        else {
             return (0, 0);
         };
         let rows = &self.rows.list;
         let (files, known) = (self.files, &self.known);
-        let find = |row: &Row| {
+        let find = |row: &PageRow| {
             let at = known.binary_search_by(|one| one.url.cmp(&row.url)).ok()?;
             known.get(at)
         };
@@ -42,36 +60,42 @@ impl View<'_> {
         // known where the path of a link begins.
         let home = self.home.filter(|home| !files.is_live() && !home.is_placeholder());
         let targets = home.map(|home| SiteTargets::new(files, home));
+        let reader = PageReader {
+            files,
+            home: self.home,
+            targets: targets.as_ref(),
+            extract: &self.options.extract,
+            now,
+        };
         let next = AtomicUsize::new(0);
-        let work = |out: mpsc::SyncSender<(usize, Answer)>| loop {
+        let work = |out: mpsc::SyncSender<(usize, RowOutcome)>| loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(row) = rows.get(at) else { break };
-            let Some(file) = row.file.filter(|file| files.get(*file).kind == FileKind::Page) else {
+            let Some(file) = row.file.filter(|file| files.get(*file).kind == MediaKind::Page)
+            else {
                 continue;
             };
-            let answer = catch_unwind(AssertUnwindSafe(|| {
-                look(files, row, (file, targets.as_ref()), find(row), now)
-            }));
+            let answer = catch_unwind(AssertUnwindSafe(|| reader.look(row, file, find(row))));
             let answer = answer.unwrap_or_else(|_| {
-                Answer::Failed("looking at it failed inside Rutter; please report the page".into())
+                RowOutcome::Failed("Rutter failed to read the page because of a bug; please report it with the page".into())
             });
             if out.send((at, answer)).is_err() {
                 break;
             }
         };
-        let mut answers: Vec<(usize, Answer)> = Vec::new();
-        let mut seen: Vec<(usize, Box<page::PageSeen>)> = Vec::new();
+        let mut answers: Vec<(usize, RowOutcome)> = Vec::new();
+        let mut seen: Vec<(usize, Box<page::PageSummary>)> = Vec::new();
         std::thread::scope(|scope| {
             let (sender, receiver) = mpsc::sync_channel(WAITING);
-            for _ in 0..self.judging.threads.max(1) {
+            for _ in 0..self.options.threads.max(1) {
                 let sender = sender.clone();
                 scope.spawn(move || work(sender));
             }
             drop(sender);
             for (at, answer) in receiver {
                 match answer {
-                    // Most pages have nothing to say.
-                    Answer::Looked(looked)
+                    // Most pages have no findings.
+                    RowOutcome::PageResult(looked)
                         if looked.of_page.is_empty()
                             && looked.of_twin.is_empty()
                             && looked.of_scp.is_empty() =>
@@ -95,38 +119,25 @@ impl View<'_> {
             let Some(row) = self.rows.list.get_mut(at) else { continue };
             let (Some(file), twin) = (row.file, row.twin) else { continue };
             let scp = row.scp.as_ref().map(|scp| scp.file);
-            let one = |rule, detail: String| vec![Finding::new(rule, Place::WHOLE, detail)];
-            let looked = match answer {
-                Answer::Looked(looked) => *looked,
-                Answer::TooLarge(n_bytes) => Looked {
-                    of_page: one(
-                        &rules::PAGE_TOO_LARGE,
-                        format!("{n_bytes} bytes, at most {LARGEST_PAGE}"),
-                    ),
-                    ..Looked::default()
-                },
-                Answer::Failed(why) => {
-                    Looked { of_page: one(&rules::UNREADABLE, why), ..Looked::default() }
-                }
-            };
+            let looked = answer.looked();
             counts.0 += 1;
             counts.1 += u64::from(looked.seen.is_as_built == Some(true));
             row.page = Some(Box::new(looked.seen));
             for finding in looked.of_page {
-                self.book.say(file, finding);
+                self.findings.add(file, finding);
             }
             for finding in looked.of_twin {
                 if let Some(twin) = twin {
-                    self.book.say(twin, finding);
+                    self.findings.add(twin, finding);
                 }
             }
             for finding in looked.of_scp {
                 if let Some(scp) = scp {
-                    self.book.say(scp, finding);
+                    self.findings.add(scp, finding);
                 }
             }
         }
-        // What was compared is no longer needed.
+        // The texts are no longer needed after the comparison.
         for row in &mut self.rows.list {
             if let Some(scp) = &mut row.scp {
                 scp.pieces = Vec::new();
@@ -136,35 +147,42 @@ impl View<'_> {
     }
 }
 
-fn look(
-    files: &Files,
-    row: &Row,
-    (file, targets): (u32, Option<&SiteTargets<'_>>),
-    known: Option<&super::Known>,
+/// The shared input for reading all pages.
+struct PageReader<'r> {
+    files: &'r SiteFiles,
+    home: Option<&'r SiteBase>,
+    targets: Option<&'r SiteTargets<'r>>,
+    extract: &'r SiteControl,
     now: Timestamp,
-) -> Answer {
-    let n_bytes = files.get(file).bytes;
-    if LARGEST_PAGE < n_bytes {
-        return Answer::TooLarge(n_bytes);
+}
+
+impl PageReader<'_> {
+    fn look(&self, row: &PageRow, file: u32, known: Option<&super::BuiltPage>) -> RowOutcome {
+        let n_bytes = self.files.get(file).bytes;
+        if LARGEST_PAGE < n_bytes {
+            return RowOutcome::TooLarge(n_bytes);
+        }
+        let bytes = match self.files.read(file, LARGEST_PAGE) {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return RowOutcome::TooLarge(n_bytes),
+            Err(error) => return RowOutcome::Failed(error.to_string()),
+        };
+        let twin = row.twin.and_then(|twin| self.files.read(twin, LARGEST_PAGE).ok().flatten());
+        let path = self.home.and_then(|home| home.path_of(&row.url)).unwrap_or(&row.url);
+        let job = PageJob {
+            url: &row.url,
+            bytes: &bytes,
+            twin: twin.as_deref(),
+            scp: row.scp.as_deref(),
+            known,
+            closed: row.arc.as_ref().and_then(|arc| arc.closed),
+            now: self.now,
+            control: self.extract.of_path(path),
+        };
+        let mut looked = page::look(&job);
+        if let Some(targets) = self.targets {
+            looked.seen.broken = targets.broken(&row.url, &bytes);
+        }
+        RowOutcome::PageResult(Box::new(looked))
     }
-    let bytes = match files.read(file, LARGEST_PAGE) {
-        Ok(Some(bytes)) => bytes,
-        Ok(None) => return Answer::TooLarge(n_bytes),
-        Err(error) => return Answer::Failed(error.to_string()),
-    };
-    let twin = row.twin.and_then(|twin| files.read(twin, LARGEST_PAGE).ok().flatten());
-    let job = Job {
-        url: &row.url,
-        bytes: &bytes,
-        twin: twin.as_deref(),
-        scp: row.scp.as_deref(),
-        known,
-        closed: row.arc.as_ref().and_then(|arc| arc.closed),
-        now,
-    };
-    let mut looked = page::look(&job);
-    if let Some(targets) = targets {
-        looked.seen.broken = targets.broken(&row.url, &bytes);
-    }
-    Answer::Looked(Box::new(looked))
 }

@@ -1,4 +1,4 @@
-//! Judges the semantic index and its packets with the site they describe.
+//! Checks the semantic index and its packets against the site.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -6,101 +6,106 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use rutter_extract::{Options, html};
-use rutter_fetch::What;
+use rutter_fetch::ResourceKind;
 use rutter_finding::{Finding, FindingSink, Place, quoted};
 use rutter_page::{PageUrl, Timestamp};
 use rutter_spxi::{
-    Asked, Entity, Given, INDEX, LARGEST_INDEX, LARGEST_PACKET, Look, MarkerStatus, PACKET,
-    PageFacts, Pages, Site, judge_index, judge_packet, packet_addresses, without_fragment,
+    CheckInput, Entity, INDEX_FILE, Lookup, MAX_INDEX_BYTES, MAX_PACKET_BYTES, MarkerStatus,
+    PACKET_FILE, PacketSelector, PageFacts, PageLookup, SiteEvidence, check_index, check_packet,
+    packet_addresses, without_fragment,
 };
-use rutter_survival::Markers;
+use rutter_survival::MarkerSearch;
 
-use super::View;
+use super::SiteView;
 use super::files::LARGEST_PAGE;
-use super::told::{names_of, signals};
-use crate::{Kind, rules};
+use super::page_signals::{names_of, signals};
+use crate::{FileKind, rules};
 
-/// Pages beyond which a link that no page has is told once.
+/// The number of pages above which a link that all pages lack is reported once.
 const MANY_PAGES: usize = 20;
 
-impl View<'_> {
-    /// Judges the index, then each packet.
-    pub(crate) fn judge_spxi(&mut self) {
-        let Some((at, index)) = self.machine.index.take() else {
-            self.judge_packets(&[], &Given::default());
+impl SiteView<'_> {
+    /// Checks the index, then each packet.
+    pub(crate) fn check_spxi(&mut self) {
+        let Some((at, index)) = self.machine_files.index.take() else {
+            self.check_packets(&[], &CheckInput::default());
             return;
         };
-        let Ok(Some(bytes)) = self.files.read(at, LARGEST_INDEX as u64 + 1) else { return };
-        let mut judgement =
-            crate::blank(self.files.path(at), Kind::SpxiIndex, &self.judging.judging);
+        let Ok(Some(bytes)) = self.files.read(at, MAX_INDEX_BYTES as u64 + 1) else { return };
+        let mut file_report =
+            crate::blank(self.files.path(at), FileKind::SpxiIndex, &self.options.check_options);
         let has_pages = self.rows.list.iter().any(|row| row.page.is_some());
-        let pages = ViewPages::new(self, &index.entities);
-        let robots = match &self.machine.robots {
-            Some((_, robots)) => Look::Found(signals(robots)),
-            None => self.absent(What::Robots, "robots.txt"),
+        let pages = EntityPages::new(self, &index.entities);
+        let robots = match &self.machine_files.robots {
+            Some((_, robots)) => Lookup::Found(signals(robots)),
+            None => self.absent(ResourceKind::Robots, "robots.txt"),
         };
         let root_llms = self.files.at_root(self.home, "llms.txt");
-        let llms = self.machine.llms.iter().find(|(at, _)| Some(*at) == root_llms);
-        let sitemap = if self.machine.sitemaps.is_empty() {
-            self.absent(What::Sitemap, "sitemap.xml")
-        } else if self.machine.is_cut {
-            Look::NotChecked
+        let llms = self.machine_files.llms.iter().find(|(at, _)| Some(*at) == root_llms);
+        let sitemap = if self.machine_files.sitemaps.is_empty() {
+            self.absent(ResourceKind::Sitemap, "sitemap.xml")
+        } else if self.machine_files.is_cut {
+            Lookup::NotChecked
         } else {
-            Look::Found(self.machine.listed.iter().map(|(_, it)| it.clone()).collect())
+            Lookup::Found(self.machine_files.listed.iter().map(|(_, it)| it.clone()).collect())
         };
-        let given = Given {
+        let given = CheckInput {
             address: None,
-            types: &self.judging.types,
-            now: self.judging.judging.now,
-            site: Site {
+            types: &self.options.types,
+            now: self.options.check_options.now,
+            site: SiteEvidence {
                 sitemap,
                 foreign: self
-                    .machine
+                    .machine_files
                     .foreign
                     .iter()
                     .map(|(_, line, name)| (*line, name.clone()))
                     .collect(),
-                robots: if self.home.is_none_or(super::Home::is_root) {
+                robots: if self.home.is_none_or(super::SiteBase::is_root) {
                     robots
                 } else {
-                    Look::NotChecked
+                    Lookup::NotChecked
                 },
                 llms: llms.map_or_else(
-                    || self.absent(What::Llms, "llms.txt"),
-                    |(_, text)| Look::Found(text.clone()),
+                    || self.absent(ResourceKind::Llms, "llms.txt"),
+                    |(_, text)| Lookup::Found(text.clone()),
                 ),
-                pages: (self.home.is_some() && has_pages).then_some(&pages as &dyn Pages),
+                pages: (self.home.is_some() && has_pages).then_some(&pages as &dyn PageLookup),
             },
         };
-        match judge_index(&bytes, &given, &mut judgement.report) {
-            Ok(judged) => judgement.entries = Some(judged.index.entities.len() as u64),
+        match check_index(&bytes, &given, &mut file_report.report) {
+            Ok(judged) => file_report.entries = Some(judged.index.entities.len() as u64),
             Err(refusal) => {
-                judgement.refused = Some(refusal.rule);
-                judgement.report.report(Finding::from(refusal));
+                file_report.refused = Some(refusal.rule);
+                file_report.report.report(Finding::from(refusal));
             }
         }
-        let judging = self.judging;
-        let alone = Given { types: &judging.types, now: judging.judging.now, ..Given::default() };
-        self.book.enter(judgement);
-        self.judge_packets(&index.entities, &alone);
-        self.machine.index = Some((at, index));
+        let options = self.options;
+        let alone = CheckInput {
+            types: &options.types,
+            now: options.check_options.now,
+            ..CheckInput::default()
+        };
+        self.findings.add_report(file_report);
+        self.check_packets(&index.entities, &alone);
+        self.machine_files.index = Some((at, index));
     }
 
-    /// What is to be said of a file that is not among those that were read.
-    fn absent<T>(&self, what: What, name: &str) -> Look<T> {
+    /// Returns the result for a file that was not read.
+    fn absent<T>(&self, what: ResourceKind, name: &str) -> Lookup<T> {
         if self.files.may_be_more(what) {
-            return Look::NotChecked;
+            return Lookup::NotChecked;
         }
-        Look::Unreachable(format!("there is no {name}"))
+        Lookup::Unreachable(format!("{name} does not exist"))
     }
 
-    /// Judges the packets that entities lead to, then those nobody leads to.
-    fn judge_packets(&mut self, entities: &[Entity], given: &Given<'_>) {
+    /// Checks the packets that entities reference, then all others.
+    fn check_packets(&mut self, entities: &[Entity], given: &CheckInput<'_>) {
         let mut seen: BTreeSet<u32> = BTreeSet::new();
-        let index = self.files.at_root(self.home, INDEX);
+        let index = self.files.at_root(self.home, INDEX_FILE);
         for (n, entity) in entities.iter().enumerate() {
             let Some(home) = self.home else { break };
-            // Of a live site only some are asked for; what failed is told where it failed.
+            // On a live site only some packets are fetched, and failures are already reported.
             if let (Some(packet), Some(index)) = (&entity.packet_ref, index)
                 && !self.files.is_live()
                 && self.is_own(packet)
@@ -108,7 +113,8 @@ impl View<'_> {
             {
                 let pointer = format!("/spxi:hasEntity/{n}/spxi:packetRef");
                 let place = Place { line: None, pointer };
-                self.book.say(index, Finding::new(&rules::PACKET_ABSENT, place, quoted(packet)));
+                self.findings
+                    .add(index, Finding::new(&rules::PACKET_ABSENT, place, quoted(packet)));
             }
             let addresses = packet_addresses(entity, None);
             let found = addresses
@@ -116,39 +122,39 @@ impl View<'_> {
                 .find_map(|url| Some((url.as_str(), self.files.resolve(home, url)?)));
             let Some((url, at)) = found.filter(|(_, at)| !seen.contains(at)) else { continue };
             seen.insert(at);
-            let asked = Asked { page: entity.id.as_deref(), packet: Some(url) };
-            self.judge_packet(at, &asked, given, Some(entity));
+            let asked = PacketSelector { page: entity.id.as_deref(), packet: Some(url) };
+            self.check_packet(at, &asked, given, Some(entity));
         }
         let all: Vec<u32> = self
             .files
             .iter()
-            .filter(|(_, file)| file.path.rsplit('/').next() == Some(PACKET))
+            .filter(|(_, file)| file.path.rsplit('/').next() == Some(PACKET_FILE))
             .map(|(at, _)| at)
             .collect();
         for at in all.into_iter().filter(|at| !seen.contains(at)) {
-            self.judge_packet(at, &Asked::default(), given, None);
+            self.check_packet(at, &PacketSelector::default(), given, None);
             if index.is_some() {
-                self.book.say(at, Finding::new(&rules::PACKET_ALONE, Place::WHOLE, ""));
+                self.findings.add(at, Finding::new(&rules::PACKET_ALONE, Place::WHOLE, ""));
             }
         }
     }
 
-    fn judge_packet(
+    fn check_packet(
         &mut self,
         at: u32,
-        asked: &Asked<'_>,
-        given: &Given<'_>,
+        asked: &PacketSelector<'_>,
+        given: &CheckInput<'_>,
         entity: Option<&Entity>,
     ) {
-        let bytes = match self.files.read(at, LARGEST_PACKET as u64 + 1) {
+        let bytes = match self.files.read(at, MAX_PACKET_BYTES as u64 + 1) {
             Ok(bytes) => bytes.unwrap_or_default(),
             Err(error) => return self.unreadable(at, &error),
         };
-        let mut judgement =
-            crate::blank(self.files.path(at), Kind::SpxiPacket, &self.judging.judging);
-        match judge_packet(&bytes, asked, given, &mut judgement.report) {
+        let mut file_report =
+            crate::blank(self.files.path(at), FileKind::SpxiPacket, &self.options.check_options);
+        match check_packet(&bytes, asked, given, &mut file_report.report) {
             Ok(packet) => {
-                judgement.entries = Some(packet.about.len() as u64);
+                file_report.entries = Some(packet.about.len() as u64);
                 let own = entity
                     .and_then(|entity| packet.about.iter().find(|about| about.id == entity.id));
                 if let (Some(own), Some(entity)) = (own, entity) {
@@ -162,7 +168,7 @@ impl View<'_> {
                                     quoted(ours),
                                     quoted(theirs)
                                 );
-                                judgement.report.report(Finding::new(
+                                file_report.report.report(Finding::new(
                                     &rules::PACKET_DIFFERS,
                                     Place::WHOLE,
                                     detail,
@@ -174,39 +180,38 @@ impl View<'_> {
                 }
             }
             Err(refusal) => {
-                judgement.refused = Some(refusal.rule);
-                judgement.report.report(Finding::from(refusal));
+                file_report.refused = Some(refusal.rule);
+                file_report.report.report(Finding::from(refusal));
             }
         }
-        self.book.enter(judgement);
+        self.findings.add_report(file_report);
     }
 }
 
-/// Finds pages among the rows. A page is read once, however many entities stand
-/// on it.
-struct ViewPages<'p, 'v> {
-    view: &'p View<'v>,
-    asked: HashMap<u32, AskedOf<'p>>,
+/// Finds the pages of entities. A page with several entities is read once.
+struct EntityPages<'p, 'v> {
+    view: &'p SiteView<'v>,
+    asked: HashMap<u32, PageQueries<'p>>,
     seen: RefCell<HashMap<u32, Option<Rc<EntityPage>>>>,
 }
 
-/// What the entities of a page ask of it.
+/// The fragments and markers that the entities of a page need.
 #[derive(Default)]
-struct AskedOf<'p> {
+struct PageQueries<'p> {
     fragments: BTreeSet<&'p str>,
     markers: BTreeSet<&'p str>,
 }
 
-/// What was found of that.
+/// The data of a page that its entities need.
 struct EntityPage {
     moved_to: Option<String>,
     fragments: Arc<BTreeSet<String>>,
     markers: HashMap<String, MarkerStatus>,
 }
 
-impl<'p, 'v> ViewPages<'p, 'v> {
-    fn new(view: &'p View<'v>, entities: &'p [Entity]) -> Self {
-        let mut asked: HashMap<u32, AskedOf<'p>> = HashMap::new();
+impl<'p, 'v> EntityPages<'p, 'v> {
+    fn new(view: &'p SiteView<'v>, entities: &'p [Entity]) -> Self {
+        let mut asked: HashMap<u32, PageQueries<'p>> = HashMap::new();
         for entity in entities {
             let id = entity.id.as_deref().unwrap_or_default();
             let (url, fragment) = id.split_once('#').unwrap_or((id, ""));
@@ -231,24 +236,25 @@ impl<'p, 'v> ViewPages<'p, 'v> {
     }
 
     fn read(&self, at: u32, url: &str) -> Option<EntityPage> {
-        let nothing = AskedOf::default();
+        let nothing = PageQueries::default();
         let asked = self.asked.get(&at).unwrap_or(&nothing);
         let row = self.view.rows.get(at)?;
         let bytes = self.view.files.read(row.file?, LARGEST_PAGE).ok().flatten()?;
         let names = names_of(&String::from_utf8_lossy(&bytes));
         let is_asked = |name: &String| asked.fragments.contains(name.as_str());
         let url = PageUrl::parse(without_fragment(url).to_owned()).ok()?;
-        let now = self.view.judging.judging.now.or_else(|| Timestamp::from_unix_seconds(0))?;
+        let now =
+            self.view.options.check_options.now.or_else(|| Timestamp::from_unix_seconds(0))?;
         let seen = html(&bytes, &Options::new(url, now));
         let shown = seen.shown_text();
         let metas = seen.facts.metas.iter().map(|(_, content)| content.as_str());
-        let places = rutter_survival::Places {
+        let places = rutter_survival::PageTexts {
             visible: &shown,
             metas: metas.chain([seen.page.title.as_ref()]).collect(),
             json_ld: seen.facts.json_ld.iter().map(String::as_str).collect(),
         };
         let ids: Vec<usize> = (0..asked.markers.len()).collect();
-        let statuses = Markers::new(asked.markers.iter().copied()).look(&ids, &places);
+        let statuses = MarkerSearch::new(asked.markers.iter().copied()).classify(&ids, &places);
         let refresh = row.page.as_ref().and_then(|page| page.refresh.as_deref());
         Some(EntityPage {
             moved_to: refresh.map(str::to_owned),
@@ -258,19 +264,19 @@ impl<'p, 'v> ViewPages<'p, 'v> {
     }
 }
 
-impl Pages for ViewPages<'_, '_> {
-    fn look(&self, url: &str) -> Look<PageFacts> {
+impl PageLookup for EntityPages<'_, '_> {
+    fn look(&self, url: &str) -> Lookup<PageFacts> {
         let key = PageUrl::parse(url).map(|url| url.key().to_owned()).unwrap_or_default();
         if !self.view.is_own(&key) {
-            return Look::NotChecked;
+            return Lookup::NotChecked;
         }
         let Some(page) = self.page(url) else {
             if self.view.files.is_live() {
-                return Look::NotChecked;
+                return Lookup::NotChecked;
             }
-            return Look::Unreachable("the folder has no such file".to_owned());
+            return Lookup::Unreachable("no such file in the folder".to_owned());
         };
-        Look::Found(PageFacts {
+        Lookup::Found(PageFacts {
             moved_to: page.moved_to.clone(),
             fragments: Some(Arc::clone(&page.fragments)),
         })
@@ -284,14 +290,14 @@ impl Pages for ViewPages<'_, '_> {
 
     fn head_links(&self) -> Option<Vec<(String, bool)>> {
         let rows = &self.view.rows.list;
-        // Pages that the sitemap does not name are not meant to be found.
-        let has_sitemap = !self.view.machine.sitemaps.is_empty();
+        // Only pages in the sitemap need a link to the index.
+        let has_sitemap = !self.view.machine_files.sitemaps.is_empty();
         let named = rows.iter().filter(|row| !has_sitemap || row.listed.is_some());
         let named = named.filter(|row| self.view.closed(row).is_none());
         let links =
             named.filter_map(|row| Some((row.url.to_string(), row.page.as_ref()?.links_index)));
         let links: Vec<(String, bool)> = links.collect();
-        // Whoever put the link into no page at all is told once.
+        // If all pages lack the link, report it once.
         if MANY_PAGES < links.len() && links.iter().all(|(_, has_link)| !has_link) {
             return Some(links.into_iter().take(1).collect());
         }

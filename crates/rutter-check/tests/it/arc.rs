@@ -1,4 +1,4 @@
-//! The ARC vectors, judged by us and by a validator of JSON Schema.
+//! Checks the ARC vectors, and compares the results with a JSON Schema validator.
 //!
 //! Every `conformance/vectors/arc/files/*.expect.json` is a case; a new case is
 //! a new pair of files.
@@ -6,14 +6,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rutter_check::{Judgement, Judging, Kind};
-use rutter_finding::{Mode, Verdict};
+use rutter_check::{CheckOptions, FileKind, FileReport};
+use rutter_finding::{Strictness, Verdict};
 use rutter_page::Timestamp;
 use serde_json::Value;
 
 use crate::{assert_outcomes, assert_rules_have_vectors, expectations, judged, said};
 
-/// The rules that the schema of E.9 knows, too.
+/// The rules that the schema of appendix E.9 covers too.
 const OF_THE_SCHEMA: [&str; 20] = [
     "AR002", "AR008", "AR009", "AR010", "AR011", "AR012", "AR013", "AR014", "AR015", "AR027",
     "AR030", "AR031", "AR032", "AR036", "AR037", "AR038", "AR039", "AR041", "AR043", "AR046",
@@ -28,30 +28,34 @@ fn bytes(expected: &Value) -> Vec<u8> {
     fs::read(conformance().join("vectors/arc/files").join(file)).unwrap()
 }
 
-fn judge(expected: &Value, mode: Mode) -> Judgement {
+fn judge(expected: &Value, mode: Strictness) -> FileReport {
     let bytes = bytes(expected);
     let now = expected["given"]["now"].as_str().map(|now| Timestamp::parse(now).unwrap());
     let called = expected["called"].as_str().unwrap_or("vector");
-    judged(called, &bytes, &Judging { mode, now, ..Judging::default() })
+    judged(called, &bytes, &CheckOptions { mode, now, ..CheckOptions::default() })
 }
 
-fn outcome(expected: &Value, mode: Mode) -> Value {
-    let judgement = judge(expected, mode);
-    assert!(matches!(judgement.kind, Kind::Arc | Kind::ArcPolicy), "{}", expected["file"]);
-    said(&judgement, mode, "pages")
+fn outcome(expected: &Value, mode: Strictness) -> Value {
+    let file_report = judge(expected, mode);
+    assert!(
+        matches!(file_report.kind, FileKind::Arc | FileKind::ArcPolicy),
+        "{}",
+        expected["file"]
+    );
+    said(&file_report, mode, "pages")
 }
 
-/// The clauses that a case proves stand in its expectation; `cargo xtask
-/// clauses` counts them there.
+/// Each expectation lists the clauses that its case proves; `cargo xtask clauses`
+/// counts them.
 #[test]
-fn spec_every_arc_vector_gets_its_verdict() {
+fn checks_every_arc_vector_as_expected() {
     let n_cases = expectations("arc").len();
     assert!(60 <= n_cases, "the suite has only {n_cases} cases");
     assert_outcomes("arc", outcome);
 }
 
 #[test] // ARC-042 ARC-043 ARC-044 ARC-045 ARC-046 ARC-047 ARC-048 ARC-049 ARC-050 ARC-051 ARC-052
-fn spec_the_schema_of_e9_agrees() {
+fn agrees_with_schema_of_appendix_e9() {
     let schema = fs::read(conformance().join("schema/arc-sitemap-2.1.json")).unwrap();
     let schema: Value = serde_json::from_slice(&schema).unwrap();
     let validator =
@@ -63,42 +67,42 @@ fn spec_the_schema_of_e9_agrees() {
         let document: Value = serde_json::from_slice(&bytes(&expected)).unwrap();
         let is_valid = validator.is_valid(&document);
         assert_eq!(is_valid, wanted == "valid", "{name}");
-        // What the schema refuses we refuse for a reason of the schema, and
-        // what we refuse for such a reason it refuses.
-        let judgement = judge(&expected, Mode::Strict);
-        let codes: Vec<&str> = match judgement.refused {
+        // Files that the schema rejects break a rule of the list above, and
+        // the reverse.
+        let file_report = judge(&expected, Strictness::Strict);
+        let codes: Vec<&str> = match file_report.refused {
             Some(rule) => vec![rule.code],
-            None => judgement.report.counts().keys().copied().collect(),
+            None => file_report.report.counts().keys().copied().collect(),
         };
-        // Members that may restrict a page have a rule of their own; `removed`
-        // is ours and not the schema's.
+        // Members that may restrict a page have a separate rule; `removed`
+        // is an extension of Rutter that the schema does not have.
         let is_ours = |code: &&str| {
             OF_THE_SCHEMA.contains(code) || (*code == "AR040" && !name.starts_with("removed"))
         };
         assert_eq!(codes.iter().any(is_ours), !is_valid, "{name} {codes:?}");
-        assert!(is_valid || judgement.verdict() == Verdict::Rejected, "{name}");
+        assert!(is_valid || file_report.verdict() == Verdict::Rejected, "{name}");
     }
     assert!(60 <= n_compared, "only {n_compared} were compared");
 }
 
-/// Giants; tests of the reader have them.
+/// Rules that need very large files; the tests of the reader cover them.
 const ELSEWHERE: [&str; 4] = ["AR004", "AR021", "AR023", "AR072"];
 
 #[test]
-fn ours_every_arc_rule_of_files_has_a_vector() {
+fn every_arc_file_rule_has_a_vector() {
     let text: String = expectations("arc").values().map(Value::to_string).collect();
-    // From 90 on they speak of pages.
+    // Rules from 90 on are about HTML pages.
     for layer in ["AR00", "AR01", "AR02", "AR03", "AR04", "AR05", "AR06", "AR07", "AR08"] {
         assert_rules_have_vectors(layer, &text, &ELSEWHERE);
     }
 }
 
 #[test] // ARC-063 C13
-fn spec_findings_point_at_the_place_and_hide_the_secret() {
+fn findings_have_the_place_and_mask_the_secret() {
     let cases = expectations("arc");
     let place = |name: &str, code: &str| {
-        let judgement = judge(&cases[&format!("{name}.expect.json")], Mode::Strict);
-        let found = judgement.report.findings().find(|(_, it)| it.rule.code == code);
+        let file_report = judge(&cases[&format!("{name}.expect.json")], Strictness::Strict);
+        let found = file_report.report.findings().find(|(_, it)| it.rule.code == code);
         let (_, finding) = found.unwrap();
         (finding.place.pointer.clone(), finding.detail.clone())
     };

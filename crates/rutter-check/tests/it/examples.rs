@@ -1,16 +1,15 @@
-//! The examples of rules, judged: what is called wrong breaks its rule, what is
-//! called right does not.
+//! Checks the examples of rules: the wrong one breaks its rule, the right one does not.
 //!
 //! An example shows a file, lines of it, or some members of an object in it. In
-//! the last case every member that neither example names is as in a good file.
+//! the last case all other members are taken from a valid file.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use rutter_check::explain::{self, Example};
-use rutter_check::{Judging, Subject, check, registry};
+use rutter_check::{CheckOptions, Subject, check, registry};
 use rutter_extract::{Options, html, markdown};
-use rutter_finding::Mode;
+use rutter_finding::Strictness;
 use rutter_page::{PageUrl, Timestamp};
 use serde_json::{Map, Value, json};
 
@@ -18,7 +17,7 @@ fn now() -> Timestamp {
     Timestamp::parse("2026-05-03T00:00:00Z").unwrap()
 }
 
-/// The codes that a text breaks under a name.
+/// Returns the codes of the rules that a text breaks.
 fn broken(name: &str, text: &str) -> BTreeSet<&'static str> {
     if name == "page.html" || name == "page.md" {
         let url = PageUrl::parse("https://harbour.example/tides.html".to_owned()).unwrap();
@@ -31,13 +30,15 @@ fn broken(name: &str, text: &str) -> BTreeSet<&'static str> {
         let input: Box<dyn std::io::Read + Send> = Box::new(std::io::Cursor::new(bytes.clone()));
         Ok((input, Some(bytes.len() as u64)))
     };
-    let judging = Judging { mode: Mode::Strict, now: Some(now()), ..Judging::default() };
-    let judgement = check(&Subject { name: name.to_owned(), open: &open }, &judging).unwrap();
-    judgement.report.counts().keys().copied().collect()
+    let check_options =
+        CheckOptions { mode: Strictness::Strict, now: Some(now()), ..CheckOptions::default() };
+    let file_report =
+        check(&Subject { name: name.to_owned(), open: &open }, &check_options).unwrap();
+    file_report.report.counts().keys().copied().collect()
 }
 
-/// A good object with the members of an example; those that either example
-/// names come from the example alone.
+/// Returns a valid object with the members of an example; members that either
+/// example has come only from the example.
 fn with(good: &Value, example: &Example, text: &str) -> Value {
     let members = |text: &str| -> Map<String, Value> { serde_json::from_str(text).unwrap() };
     let named = [&example.wrong, &example.right].map(|text| members(text));
@@ -115,7 +116,7 @@ fn urlset(inside: &str) -> String {
     )
 }
 
-/// The name and text of the file that an example stands for.
+/// Returns the name and text of the file for an example.
 fn file(example: &Example, text: &str) -> (String, String) {
     let (part, name) = example.place.rsplit_once(' ').unwrap_or(("", example.place));
     let with = |good: Value| with(&good, example, text);
@@ -158,17 +159,17 @@ fn file(example: &Example, text: &str) -> (String, String) {
                     index["spxi:hasEntity"][0]["spxi:disambiguationMatrix"] =
                         json!([with(matrix())]);
                 }
-                other => panic!("nobody knows what `{other}` of an index is"),
+                other => panic!("unknown part of an index: `{other}`"),
             }
             index.to_string()
         }
-        (part, name) => panic!("nobody knows what `{part}` of {name} is"),
+        (part, name) => panic!("unknown part of {name}: `{part}`"),
     };
     (name.to_owned(), text)
 }
 
 #[test]
-fn ours_every_rule_has_a_wrong_and_a_right_example() {
+fn every_rule_has_a_wrong_and_a_right_example() {
     let lacks = |code: &str| {
         explain::example(code).is_none_or(|it| it.wrong.is_empty() || it.right.is_empty())
     };
@@ -178,7 +179,7 @@ fn ours_every_rule_has_a_wrong_and_a_right_example() {
 }
 
 #[test]
-fn ours_what_is_wrong_breaks_its_rule_and_what_is_right_does_not() {
+fn wrong_example_breaks_its_rule_and_right_example_does_not() {
     let mut faults = String::new();
     let mut n_judged = 0;
     for (code, example) in explain::all() {

@@ -1,5 +1,5 @@
-//! Every format of one outcome: real files of the public suites, and names and
-//! details made to break out of wherever they stand.
+//! Tests of all output formats with files of the public suites, and with names and
+//! details that try to break out of their syntax.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,9 +7,12 @@ use std::path::Path;
 
 use rutter_check::excerpt::excerpts;
 use rutter_check::format::Format;
-use rutter_check::overview::{Age, Overview, Size, Surviving};
-use rutter_check::{Detail, Judged, Judgement, Judging, Kind, Outcome, Subject, check};
-use rutter_finding::{Finding, FindingSink, Mode, Place, Report, Severity};
+use rutter_check::overview::{ArtifactAge, ArtifactSize, EntitySurvival, Overview};
+use rutter_check::{
+    CheckOptions, CheckedFile, DetailLevel, FileKind, FileReport, Outcome, Subject, check,
+};
+use rutter_extract::{Coverage, CoverageTally, DroppedPart};
+use rutter_finding::{Finding, FindingSink, Place, Report, Severity, Strictness};
 use rutter_page::Timestamp;
 use serde_json::Value;
 
@@ -23,7 +26,7 @@ fn now() -> Timestamp {
     Timestamp::parse("2026-05-03T00:00:00Z").unwrap()
 }
 
-fn judged(name: &str, file: &str) -> Judged {
+fn judged(name: &str, file: &str) -> CheckedFile {
     let path = root().join("conformance/vectors").join(file);
     let open = || {
         let file = fs::File::open(&path)?;
@@ -31,28 +34,40 @@ fn judged(name: &str, file: &str) -> Judged {
         let input: Box<dyn std::io::Read + Send> = Box::new(file);
         Ok((input, Some(size)))
     };
-    let judging = Judging { mode: Mode::Strict, now: Some(now()), ..Judging::default() };
-    let judgement = check(&Subject { name: name.to_owned(), open: &open }, &judging).unwrap();
-    let findings: Vec<&Finding> = judgement.report.findings().map(|(_, it)| it).collect();
+    let check_options =
+        CheckOptions { mode: Strictness::Strict, now: Some(now()), ..CheckOptions::default() };
+    let file_report =
+        check(&Subject { name: name.to_owned(), open: &open }, &check_options).unwrap();
+    let findings: Vec<&Finding> = file_report.report.findings().map(|(_, it)| it).collect();
     let excerpts = excerpts(&open, &findings);
-    Judged { judgement, excerpts }
+    CheckedFile { file_report, excerpts }
 }
 
-fn hostile() -> Judged {
-    let mut report = Report::new(Mode::Strict);
+fn hostile() -> CheckedFile {
+    let mut report = Report::new(Strictness::Strict);
     let place = Place::pointer(3, format!("/{HOSTILE}"));
     for _ in 0..130 {
         report.report(Finding::new(&rutter_page::rules::UNKNOWN_BLOCK, place.clone(), HOSTILE));
     }
-    let judgement = Judgement { report, ..Judgement::clean("", HOSTILE, Kind::Collection) };
+    let file_report = FileReport { report, ..FileReport::clean("", HOSTILE, FileKind::Collection) };
     let text = format!("\n\n{{\"{}\": 1}}", HOSTILE.replace(['"', '\n'], " "));
     let open = || {
         let input: Box<dyn std::io::Read + Send> = Box::new(std::io::Cursor::new(text.clone()));
         Ok((input, None))
     };
-    let findings: Vec<&Finding> = judgement.report.findings().map(|(_, it)| it).collect();
+    let findings: Vec<&Finding> = file_report.report.findings().map(|(_, it)| it).collect();
     let excerpts = excerpts(&open, &findings);
-    Judged { judgement, excerpts }
+    CheckedFile { file_report, excerpts }
+}
+
+/// Returns the coverage of two pages, one with a hostile name.
+fn coverage() -> CoverageTally {
+    let mut tally = CoverageTally::default();
+    tally.add("index.html", &Coverage { kept: 900, total: 900, largest: None });
+    let (place, start) = ("div.comments".to_owned(), HOSTILE.to_owned());
+    let largest = Some(DroppedPart { place, start });
+    tally.add(HOSTILE, &Coverage { kept: 600, total: 900, largest });
+    tally
 }
 
 fn outcome() -> Outcome {
@@ -65,18 +80,19 @@ fn outcome() -> Outcome {
         hostile(),
     ];
     let day = |text: &str| Timestamp::parse(text).unwrap();
-    let size = |name: &str, bytes| Size { name: name.to_owned(), bytes };
-    let age = |name: &str, made: &str| Age { name: name.to_owned(), made: day(made) };
+    let size = |name: &str, bytes| ArtifactSize { name: name.to_owned(), bytes };
+    let age = |name: &str, made: &str| ArtifactAge { name: name.to_owned(), made: day(made) };
     let steps = |kept: [u64; 5]| {
         let names = ["html", "visible", "blocks", "twin", "kernel"];
         names.iter().zip(kept).map(|(name, kept)| ((*name).to_owned(), kept, 4)).collect()
     };
-    let entity = |name: &str, kept| Surviving { entity: name.to_owned(), steps: steps(kept) };
+    let entity = |name: &str, kept| EntitySurvival { entity: name.to_owned(), steps: steps(kept) };
     let overview = Overview {
         subject: "public".to_owned(),
         now: Some(now()),
         files: 1234,
         pages: 1200,
+        coverage: coverage(),
         layers: vec!["RB"],
         sizes: vec![
             size("scp/all-snapshot-20260501T120000Z.scp.zst", 1_630_000),
@@ -100,12 +116,12 @@ fn outcome() -> Outcome {
     Outcome {
         files,
         overview,
-        mode: Mode::Strict,
+        mode: Strictness::Strict,
         fail_on: Severity::Warning,
         ignored: 2,
         known: 3,
         gone: 1,
-        detail: Detail::Full,
+        detail: DetailLevel::Full,
         version: "0.0.0",
     }
 }
@@ -131,7 +147,7 @@ fn assert_valid(validator: &jsonschema::Validator, document: &Value) {
 }
 
 #[test]
-fn ours_json_is_what_its_schema_says() {
+fn json_matches_its_schema() {
     let validator = validator("docs/schemas/check.schema.json");
     let document: Value = serde_json::from_str(&written(Format::Json)).unwrap();
     assert_valid(&validator, &document);
@@ -145,7 +161,7 @@ fn ours_json_is_what_its_schema_says() {
 }
 
 #[test]
-fn ours_json_lines_are_objects_that_say_what_they_are() {
+fn json_lines_are_objects_with_a_type() {
     let text = written(Format::JsonLines);
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let of = |kind: &str| lines.iter().filter(|line| line["type"] == kind).count();
@@ -158,7 +174,7 @@ fn ours_json_lines_are_objects_that_say_what_they_are() {
 }
 
 #[test]
-fn ours_sarif_has_what_the_standard_demands() {
+fn sarif_has_all_required_members() {
     let document: Value = serde_json::from_str(&written(Format::Sarif)).unwrap();
     assert_valid(&validator("conformance/schema/sarif-facts.json"), &document);
     let run = &document["runs"][0];
@@ -179,9 +195,9 @@ fn ours_sarif_has_what_the_standard_demands() {
 }
 
 #[test]
-fn ours_junit_is_well_formed_and_counts() {
+fn junit_is_well_formed_with_correct_counts() {
     let text = written(Format::Junit);
-    // A reader of HTML would forgive; this one is strict enough for XML.
+    // An XML parser is stricter than an HTML parser.
     let forbidden = |c: char| c.is_control() && c != '\n';
     assert!(!text.contains(forbidden));
     let opened = text.matches("<testcase ").count();
@@ -200,7 +216,7 @@ fn ours_junit_is_well_formed_and_counts() {
 }
 
 #[test]
-fn ours_github_annotations_are_one_line_each_the_gravest_first() {
+fn github_annotations_are_single_lines_most_severe_first() {
     let text = written(Format::Github);
     let commands: Vec<&str> = text.lines().filter(|line| line.starts_with("::")).collect();
     assert_eq!(commands.len(), outcome().findings().count());
@@ -212,13 +228,13 @@ fn ours_github_annotations_are_one_line_each_the_gravest_first() {
 }
 
 #[test]
-fn ours_markdown_keeps_foreign_text_in_code() {
+fn markdown_keeps_foreign_text_in_code_spans() {
     let text = written(Format::Markdown);
     let outside: String = text
         .lines()
         .filter(|line| line.contains("hacked"))
         .flat_map(|line| {
-            // What is left of a row when its code spans are taken out.
+            // The row without its code spans.
             let mut rest = line.to_owned();
             for fence in ["```", "``", "`"] {
                 while let Some(start) = rest.find(fence) {
@@ -234,7 +250,7 @@ fn ours_markdown_keeps_foreign_text_in_code() {
 }
 
 #[test]
-fn ours_people_see_the_line_and_what_is_meant() {
+fn human_format_shows_line_and_marked_part() {
     let text = written(Format::Human);
     assert!(text.contains("\"chart\""), "{text}");
     assert!(text.contains("^^^^^^^"), "{text}");
@@ -242,9 +258,9 @@ fn ours_people_see_the_line_and_what_is_meant() {
     assert!(!text.contains(['\u{202e}', '\u{200b}', '\u{7}']));
 }
 
-/// Writes the report that `cargo xtask browser` shows to a browser.
+/// Writes the report that `cargo xtask browser` opens in a browser.
 #[test]
-fn ours_the_report_is_inert_and_complete() {
+fn html_report_is_inert_and_complete() {
     let text = written(Format::Html);
     fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join("report.html"), &text).unwrap();
     let lower = text.to_lowercase();
@@ -266,7 +282,7 @@ fn ours_the_report_is_inert_and_complete() {
     ] {
         assert!(text.contains(wanted), "{wanted}");
     }
-    // Links lead to rules of the same page only.
+    // Links lead only to rules on the same page.
     for link in text.split("href=\"").skip(1) {
         let target = link.split('"').next().unwrap().strip_prefix('#').unwrap();
         assert!(text.contains(&format!("id=\"{target}\"")), "{target}");

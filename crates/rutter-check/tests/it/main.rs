@@ -1,4 +1,4 @@
-//! The public conformance vectors, judged by us.
+//! Checks the public conformance vectors.
 //!
 //! Every `conformance/vectors/scp/files/*.expect.json` is a case; a new case is
 //! a new pair of files.
@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop")]
 
 mod arc;
+mod coverage;
 mod examples;
 mod formats;
 mod sites;
@@ -17,14 +18,14 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rutter_check::{Judgement, Judging, Subject, check, registry};
-use rutter_finding::{Mode, Verdict};
+use rutter_check::{CheckOptions, FileReport, Subject, check, registry};
+use rutter_finding::{Strictness, Verdict};
 use rutter_page::Timestamp;
-use rutter_scp::Kind;
-use rutter_scp::advert::Collection;
+use rutter_scp::CollectionKind;
+use rutter_scp::advert::AdvertisedCollection;
 use serde_json::{Value, json};
 
-/// The folder of a public suite.
+/// Returns the folder of a public suite.
 fn suite(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/vectors").join(name)
 }
@@ -33,7 +34,7 @@ fn vectors() -> PathBuf {
     suite("scp/files")
 }
 
-/// The cases of a suite, by the names of their expectations.
+/// Returns the cases of a suite by name.
 fn expectations(name: &str) -> BTreeMap<String, Value> {
     let mut cases = BTreeMap::new();
     for entry in fs::read_dir(suite(name).join("files")).unwrap() {
@@ -46,11 +47,11 @@ fn expectations(name: &str) -> BTreeMap<String, Value> {
     cases
 }
 
-/// Fails where an outcome is not what the case expects of its mode.
-fn assert_outcomes(suite: &str, outcome: impl Fn(&Value, Mode) -> Value) {
+/// Fails if an outcome differs from the expectation of the case.
+fn assert_outcomes(suite: &str, outcome: impl Fn(&Value, Strictness) -> Value) {
     let mut wrong = String::new();
     for (name, expected) in &expectations(suite) {
-        for (mode, key) in [(Mode::Lenient, "lenient"), (Mode::Strict, "strict")] {
+        for (mode, key) in [(Strictness::Lenient, "lenient"), (Strictness::Strict, "strict")] {
             let said = outcome(expected, mode);
             if said != expected[key] {
                 writeln!(wrong, "{name} {key}\n  expected {}\n  judged   {said}", expected[key])
@@ -61,8 +62,8 @@ fn assert_outcomes(suite: &str, outcome: impl Fn(&Value, Mode) -> Value) {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// Fails where a rule of a layer is named by no case of a suite, and is not
-/// among those that are tested elsewhere.
+/// Fails if a rule of a layer occurs in no case of a suite and is not in the list
+/// of rules that are tested elsewhere.
 fn assert_rules_have_vectors(layer: &str, text: &str, elsewhere: &[&str]) {
     for rule in registry::all().iter().filter(|rule| rule.code.starts_with(layer)) {
         let is_covered = text.contains(rule.code) || elsewhere.contains(&rule.code);
@@ -70,55 +71,55 @@ fn assert_rules_have_vectors(layer: &str, text: &str, elsewhere: &[&str]) {
     }
 }
 
-/// What a judgement says in the words of the suites; `entries` is what they
-/// call what was read.
-fn said(judgement: &Judgement, mode: Mode, entries: &str) -> Value {
-    if let Some(rule) = judgement.refused {
+/// Returns a report in the format of the suites; `entries` is their name for the
+/// number of entries.
+fn said(file_report: &FileReport, mode: Strictness, entries: &str) -> Value {
+    if let Some(rule) = file_report.refused {
         return json!({ "verdict": "rejected", "reason": rule.code });
     }
-    let verdict = match judgement.verdict() {
+    let verdict = match file_report.verdict() {
         Verdict::Accepted => "accepted",
         Verdict::Rejected => "rejected",
     };
-    let codes: Vec<_> = judgement.report.counts().keys().collect();
+    let codes: Vec<_> = file_report.report.counts().keys().collect();
     let mut said = json!({ "verdict": verdict, "findings": codes });
-    if let Some(n) = judgement.entries.filter(|_| mode == Mode::Lenient) {
+    if let Some(n) = file_report.entries.filter(|_| mode == Strictness::Lenient) {
         said[entries] = n.into();
     }
     said
 }
 
-/// Judges bytes under a name.
-fn judged(name: &str, bytes: &[u8], judging: &Judging) -> Judgement {
+/// Checks bytes under a name.
+fn judged(name: &str, bytes: &[u8], check_options: &CheckOptions) -> FileReport {
     let open = || {
         let input: Box<dyn std::io::Read + Send> = Box::new(std::io::Cursor::new(bytes.to_vec()));
         Ok((input, Some(bytes.len() as u64)))
     };
-    check(&Subject { name: name.to_owned(), open: &open }, judging).unwrap()
+    check(&Subject { name: name.to_owned(), open: &open }, check_options).unwrap()
 }
 
-fn judging(mode: Mode, given: &Value) -> Judging {
+fn check_options(mode: Strictness, given: &Value) -> CheckOptions {
     let time = |value: &Value| value.as_str().map(|text| Timestamp::parse(text).unwrap());
-    Judging {
+    CheckOptions {
         mode,
         now: time(&given["now"]),
         advert: given.get("advert").map(advertised),
-        ..Judging::default()
+        ..CheckOptions::default()
     }
 }
 
-/// An advert with the attributes of the case and, for the others, values that
-/// agree with every file of the suite that gives an advert.
-fn advertised(advert: &Value) -> Collection {
+/// Returns an `scp:` element with the attributes of the case, and defaults that match
+/// the files of the suite.
+fn advertised(advert: &Value) -> AdvertisedCollection {
     let file: &Value = &advert["file"];
     let text = |name: &str| advert[name].as_str().or_else(|| file[name].as_str());
     let time = |name: &str| text(name).map(|text| Timestamp::parse(text).unwrap());
     let number = |name: &str| advert[name].as_u64().or_else(|| file[name].as_u64()).unwrap();
     let kind = match (text("type").unwrap(), time("since")) {
-        ("delta", since) => Kind::Delta { since: since.or(time("generated")).unwrap() },
-        _ => Kind::Snapshot,
+        ("delta", since) => CollectionKind::Delta { since: since.or(time("generated")).unwrap() },
+        _ => CollectionKind::Snapshot,
     };
-    Collection {
+    AdvertisedCollection {
         section: text("section").unwrap().to_owned(),
         kind,
         period: None,
@@ -131,28 +132,28 @@ fn advertised(advert: &Value) -> Collection {
     }
 }
 
-/// Judges a file and says what came of it in the words of the suite.
-fn outcome(expected: &Value, mode: Mode) -> Value {
+/// Checks a file and returns the outcome in the format of the suite.
+fn outcome(expected: &Value, mode: Strictness) -> Value {
     let path = vectors().join(expected["file"].as_str().unwrap());
     let bytes = fs::read(path).unwrap();
     let mut given = expected["given"].clone();
     if let Some(advert) = given.get_mut("advert") {
         advert["file"] = facts(&bytes);
     }
-    let judgement = judge(&bytes, &judging(mode, &given));
-    let mut said = said(&judgement, mode, "pages");
-    if mode == Mode::Lenient && judgement.refused.is_none() {
-        let tally = judgement.receipt.unwrap().tally;
+    let file_report = judge(&bytes, &check_options(mode, &given));
+    let mut said = said(&file_report, mode, "pages");
+    if mode == Strictness::Lenient && file_report.refused.is_none() {
+        let tally = file_report.receipt.unwrap().tally;
         said["pages"] = tally.pages.into();
         said["skipped"] = tally.skipped.into();
     }
     said
 }
 
-/// What an honest advert of this file would say.
+/// Returns the values of a correct `scp:` element for this file.
 fn facts(bytes: &[u8]) -> Value {
-    let judgement = judge(bytes, &Judging::default());
-    let receipt = judgement.receipt.unwrap();
+    let file_report = judge(bytes, &CheckOptions::default());
+    let receipt = file_report.receipt.unwrap();
     json!({
         "section": receipt.header.section,
         "type": receipt.header.kind.name(),
@@ -163,32 +164,32 @@ fn facts(bytes: &[u8]) -> Value {
     })
 }
 
-fn judge(bytes: &[u8], judging: &Judging) -> Judgement {
-    judged("vector", bytes, judging)
+fn judge(bytes: &[u8], check_options: &CheckOptions) -> FileReport {
+    judged("vector", bytes, check_options)
 }
 
-/// The clauses that a case proves stand in its expectation; `cargo xtask
-/// clauses` counts them there.
+/// Each expectation lists the clauses that its case proves; `cargo xtask clauses`
+/// counts them.
 #[test]
-fn spec_every_vector_gets_its_verdict() {
+fn checks_every_vector_as_expected() {
     let n_cases = expectations("scp").len();
     assert!(80 <= n_cases, "the suite has only {n_cases} cases");
     assert_outcomes("scp", outcome);
 }
 
-/// These need a bomb, a giant or a slow machine; tests of the reader have them.
-/// The last three speak of sitemaps.
+/// Rules that need a decompression bomb, a very large file or a slow machine; the tests
+/// of the reader cover them. The last three are about sitemaps.
 const ELSEWHERE: [&str; 10] =
     ["SC005", "SC006", "SC019", "SC027", "SC043", "SC044", "SC067", "SC068", "SC069", "SC070"];
 
 #[test]
-fn ours_every_reading_rule_has_a_vector() {
+fn every_reader_rule_has_a_vector() {
     let text: String = expectations("scp").values().map(Value::to_string).collect();
     assert_rules_have_vectors("SC", &text, &ELSEWHERE);
 }
 
 #[test] // SCP-110 D17 D19
-fn ours_adverts_of_a_sitemap_are_judged() {
+fn checks_scp_elements_of_a_sitemap() {
     let advert = |pages: &str| {
         format!(
             "<s:collection section='docs' type='snapshot' url='https://h.example/a.scp' \
@@ -203,10 +204,10 @@ fn ours_adverts_of_a_sitemap_are_judged() {
         advert("-1"),
         advert("5"),
     );
-    let judgement = judge(text.as_bytes(), &Judging::default());
-    assert_eq!(judgement.kind, rutter_check::Kind::Sitemap);
-    assert_eq!(judgement.entries, Some(1));
-    let findings: Vec<_> = judgement
+    let file_report = judge(text.as_bytes(), &CheckOptions::default());
+    assert_eq!(file_report.kind, rutter_check::FileKind::Sitemap);
+    assert_eq!(file_report.entries, Some(1));
+    let findings: Vec<_> = file_report
         .report
         .findings()
         .map(|(_, finding)| (finding.rule.code, finding.place.line.unwrap()))
@@ -215,7 +216,7 @@ fn ours_adverts_of_a_sitemap_are_judged() {
 }
 
 #[test] // SCP-120 D22
-fn reports_times_of_adverts_that_readers_have_to_guess() {
+fn reports_ambiguous_times_in_scp_elements() {
     for (time, is_proper) in [
         ("2026-05-01T00:00:00Z", true),
         ("2026-05-01T02:00:00+02:00", true),
@@ -230,8 +231,8 @@ fn reports_times_of_adverts_that_readers_have_to_guess() {
              generated='{time}' expires='{time}' pages='5' size='9'/>\n\
              <url><loc>https://h.example/</loc></url></urlset>"
         );
-        let judgement = judge(text.as_bytes(), &Judging::default());
-        let counts = judgement.report.counts();
+        let file_report = judge(text.as_bytes(), &CheckOptions::default());
+        let counts = file_report.report.counts();
         let wanted = if is_proper { None } else { Some(&3) };
         assert_eq!(counts.get("SC034"), wanted, "{time}: {counts:?}");
     }
@@ -241,10 +242,10 @@ fn reports_times_of_adverts_that_readers_have_to_guess() {
 fn reads_a_list_of_urls_as_a_sitemap_whatever_its_name() {
     let text = "\u{feff}# pages\nhttps://h.example/\nhttps://h.example/a\n/relative\n";
     for name in ["urls.txt", "sitemap-posts.txt", "public/pages.txt"] {
-        let judgement = judged(name, text.as_bytes(), &Judging::default());
-        assert_eq!(judgement.kind, rutter_check::Kind::Sitemap, "{name}");
-        assert_eq!(judgement.entries, Some(2), "{name}");
-        let codes: Vec<_> = judgement.report.counts().keys().copied().collect();
+        let file_report = judged(name, text.as_bytes(), &CheckOptions::default());
+        assert_eq!(file_report.kind, rutter_check::FileKind::Sitemap, "{name}");
+        assert_eq!(file_report.entries, Some(2), "{name}");
+        let codes: Vec<_> = file_report.report.counts().keys().copied().collect();
         assert_eq!(codes, ["SM027", "SM028"], "{name}");
     }
 }
@@ -253,8 +254,8 @@ fn reads_a_list_of_urls_as_a_sitemap_whatever_its_name() {
 fn reports_relative_entries_of_a_sitemap_as_errors() {
     let text = "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>\
         <url><loc>/tides</loc></url><url><loc>https://h.example/</loc></url></urlset>";
-    let strict = Judging { mode: Mode::Strict, ..Judging::default() };
-    let judgement = judged("sitemap.xml", text.as_bytes(), &strict);
-    assert_eq!(judgement.report.counts().keys().copied().collect::<Vec<_>>(), ["SM013"]);
-    assert_eq!(judgement.verdict(), Verdict::Rejected);
+    let strict = CheckOptions { mode: Strictness::Strict, ..CheckOptions::default() };
+    let file_report = judged("sitemap.xml", text.as_bytes(), &strict);
+    assert_eq!(file_report.report.counts().keys().copied().collect::<Vec<_>>(), ["SM013"]);
+    assert_eq!(file_report.verdict(), Verdict::Rejected);
 }

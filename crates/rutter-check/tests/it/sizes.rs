@@ -1,14 +1,12 @@
-//! Large input of which every part asks for every other: judged in time that
-//! grows with its size and not with its square.
+//! Tests that the check is not quadratic in the size of its input.
 //!
-//! Nothing is measured. Where the work grew with the square, each of these
-//! would take many minutes.
+//! Nothing is measured; with quadratic work each test would take many minutes.
 
 use std::fmt::Write as _;
 
 use crate::sites::{PAGE, codes, judge, write};
 
-/// Ten thousands of pieces, one after the other.
+/// Concatenates `n` pieces.
 fn repeated(n: usize, make: impl Fn(usize) -> String) -> String {
     (0..n).fold(String::new(), |mut out, n| {
         out.push_str(&make(n));
@@ -17,21 +15,21 @@ fn repeated(n: usize, make: impl Fn(usize) -> String) -> String {
 }
 
 #[test]
-fn ours_a_list_of_broken_links_is_read_once() {
+fn reads_list_of_broken_links_once() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "index.html", PAGE);
     let links =
         repeated(150_000, |n| format!("- [Page {n}](https://h.example/{n:0>80}): it is lost\n"));
     write(dir.path(), "llms.txt", format!("# Tides\n\n## Pages\n\n{links}"));
     let outcome = judge(dir.path());
-    let llms = outcome.judgements.iter().find(|one| one.name == "llms.txt").unwrap();
+    let llms = outcome.file_reports.iter().find(|one| one.name == "llms.txt").unwrap();
     assert_eq!(llms.report.counts()["XL080"], 150_000);
     let lines: Vec<_> = llms.report.findings().filter_map(|(_, it)| it.place.line).collect();
     assert_eq!(lines.iter().filter(|line| **line == 5).count(), 1, "the first link is in line 5");
 }
 
 #[test]
-fn ours_a_twin_full_of_orders_is_held_against_its_page_once() {
+fn compares_twin_full_of_instructions_once() {
     let dir = tempfile::tempdir().unwrap();
     let text =
         repeated(20_000, |n| format!("<p>High water of day {n} is at noon, as it was before."));
@@ -47,10 +45,10 @@ fn ours_a_twin_full_of_orders_is_held_against_its_page_once() {
 }
 
 #[test]
-fn ours_a_page_with_thousands_of_entities_is_read_once() {
+fn reads_page_with_thousands_of_entities_once() {
     let dir = tempfile::tempdir().unwrap();
     let names = repeated(4000, |n| format!("<p id=\"e{n}\">Berth {n} has a depth of {n} metres."));
-    // A tag in which every sign of equality could end a name.
+    // A tag in which every equals sign could end a name.
     let tag = format!("<i {}>", "=".repeat(1 << 20));
     write(dir.path(), "index.html", PAGE.replacen("</main>", &format!("{names}{tag}</main>"), 1));
     let mut entities = String::new();
@@ -72,15 +70,15 @@ fn ours_a_page_with_thousands_of_entities_is_read_once() {
     assert!(index.len() < 5_000_000);
     write(dir.path(), "spxi-index.jsonld", index);
     let outcome = judge(dir.path());
-    let index = outcome.judgements.iter().find(|one| one.name == "spxi-index.jsonld").unwrap();
-    // Half of them are on the page: neither their names nor their markers lack.
+    let index = outcome.file_reports.iter().find(|one| one.name == "spxi-index.jsonld").unwrap();
+    // Half of the entities are on the page with names and markers.
     let counts = index.report.counts();
     assert_eq!(counts["SX093"], 4000, "{counts:?}");
     assert_eq!(counts["SX094"], 8000, "{counts:?}");
 }
 
 #[test]
-fn ours_sections_and_adverts_are_joined_once() {
+fn joins_sections_and_scp_elements_once() {
     let dir = tempfile::tempdir().unwrap();
     write(dir.path(), "index.html", PAGE);
     let sections = repeated(40_000, |n| {
@@ -99,20 +97,20 @@ fn ours_sections_and_adverts_are_joined_once() {
     );
     write(dir.path(), "sitemap.xml", sitemap);
     let outcome = judge(dir.path());
-    let sitemap = outcome.judgements.iter().find(|one| one.name == "sitemap.xml").unwrap();
+    let sitemap = outcome.file_reports.iter().find(|one| one.name == "sitemap.xml").unwrap();
     let counts = sitemap.report.counts();
     assert_eq!(counts["XL070"], 40_000, "{counts:?}");
     assert_eq!(counts.get("XL076"), None, "{counts:?}");
 }
 
 #[test]
-fn ours_pages_in_hundreds_of_languages_lead_back() {
+fn checks_links_between_hundreds_of_languages() {
     let dir = tempfile::tempdir().unwrap();
     let n_pages = 250;
     let mut entries = String::new();
     for n in 0..n_pages {
         write(dir.path(), &format!("{n}.html"), PAGE);
-        // The last page leads to all others, and none leads back to it.
+        // The last page links to all others, and none links back.
         let links = repeated(n_pages - 1, |other| {
             format!(
                 "<xhtml:link rel=\"alternate\" hreflang=\"en\" href=\"https://h.example/{other}.html\"/>\n"
@@ -126,6 +124,6 @@ fn ours_pages_in_hundreds_of_languages_lead_back() {
     );
     write(dir.path(), "sitemap.xml", sitemap);
     let outcome = judge(dir.path());
-    let sitemap = outcome.judgements.iter().find(|one| one.name == "sitemap.xml").unwrap();
+    let sitemap = outcome.file_reports.iter().find(|one| one.name == "sitemap.xml").unwrap();
     assert_eq!(sitemap.report.counts()["XL014"], 249);
 }

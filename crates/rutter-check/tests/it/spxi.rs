@@ -1,4 +1,4 @@
-//! The SPXI vectors: documents, and small sites.
+//! Checks the SPXI vectors: documents and small sites.
 //!
 //! Every `conformance/vectors/spxi/files/*.expect.json` is a case, and every
 //! folder of `conformance/vectors/spxi/sites` is one; a new case is a new file.
@@ -8,10 +8,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rutter_check::{Judgement, Judging, Kind, SiteJudging, check_folder};
-use rutter_finding::Mode;
+use rutter_check::{CheckOptions, FileKind, FileReport, SiteCheckOptions, check_folder};
+use rutter_finding::Strictness;
 use rutter_page::Timestamp;
-use rutter_spxi::{Index, read_index};
+use rutter_spxi::{SemanticIndex, read_index};
 use serde_json::{Value, json};
 
 use crate::{assert_outcomes, assert_rules_have_vectors, expectations, judged, said, suite};
@@ -35,20 +35,20 @@ fn bytes(file: &str) -> Vec<u8> {
     fs::read(vectors().join("files").join(file)).unwrap()
 }
 
-fn judge(called: &str, bytes: &[u8], mode: Mode) -> Judgement {
-    judged(called, bytes, &Judging { mode, ..Judging::default() })
+fn judge(called: &str, bytes: &[u8], mode: Strictness) -> FileReport {
+    judged(called, bytes, &CheckOptions { mode, ..CheckOptions::default() })
 }
 
-/// Every finding with its place, in the order it was reported.
-fn places(judgement: &Judgement) -> Value {
-    let all = judgement.report.findings();
+/// Returns every finding with its place in report order.
+fn places(file_report: &FileReport) -> Value {
+    let all = file_report.report.findings();
     all.map(|(_, it)| json!([it.rule.code, it.place.to_string()])).collect()
 }
 
-/// The clauses that a case proves stand in its expectation; `cargo xtask
-/// clauses` counts them there.
+/// Each expectation lists the clauses that its case proves; `cargo xtask clauses`
+/// counts them.
 #[test]
-fn spec_every_spxi_vector_gets_its_verdict_and_places() {
+fn checks_every_spxi_vector_as_expected() {
     let cases = expectations("spxi");
     assert!(60 <= cases.len(), "the suite has only {} cases", cases.len());
     let judge = |expected: &Value, mode| {
@@ -57,13 +57,13 @@ fn spec_every_spxi_vector_gets_its_verdict_and_places() {
     };
     assert_outcomes("spxi", |expected, mode| said(&judge(expected, mode), mode, "entities"));
     for (name, expected) in &cases {
-        assert_eq!(places(&judge(expected, Mode::Strict)), expected["places"], "{name}");
+        assert_eq!(places(&judge(expected, Strictness::Strict)), expected["places"], "{name}");
     }
 }
 
 #[test] // SPX-063, D75
-fn spec_every_shape_reads_as_the_same_index() {
-    let read = |file: &str| -> Index { read_index(&bytes(file), &mut ()).unwrap() };
+fn reads_every_json_ld_form_as_the_same_index() {
+    let read = |file: &str| -> SemanticIndex { read_index(&bytes(file), &mut ()).unwrap() };
     let mut n_compared = 0;
     for (name, expected) in expectations("spxi") {
         let Some(same) = expected["same"].as_str() else { continue };
@@ -75,48 +75,53 @@ fn spec_every_shape_reads_as_the_same_index() {
 }
 
 #[test]
-fn ours_documents_of_spxi_are_known_by_their_content() {
+fn detects_spxi_documents_by_content() {
     for (file, kind) in [
-        ("whole.jsonld", Kind::SpxiIndex),
-        ("shape-vocabulary.jsonld", Kind::SpxiIndex),
-        ("shape-addresses.jsonld", Kind::SpxiIndex),
-        ("root-list.jsonld", Kind::SpxiIndex),
-        ("packet.jsonld", Kind::SpxiPacket),
-        ("packet-other-form.jsonld", Kind::SpxiPacket),
+        ("whole.jsonld", FileKind::SpxiIndex),
+        ("shape-vocabulary.jsonld", FileKind::SpxiIndex),
+        ("shape-addresses.jsonld", FileKind::SpxiIndex),
+        ("root-list.jsonld", FileKind::SpxiIndex),
+        ("packet.jsonld", FileKind::SpxiPacket),
+        ("packet-other-form.jsonld", FileKind::SpxiPacket),
     ] {
-        assert_eq!(judge("some.json", &bytes(file), Mode::Strict).kind, kind, "{file}");
+        assert_eq!(judge("some.json", &bytes(file), Strictness::Strict).kind, kind, "{file}");
     }
     let pointer = br#"{"@context":"https://schema.org","@type":"Dataset","name":"ARC Sitemap",
         "distribution":[{"@type":"DataDownload","encodingFormat":"application/json",
         "contentUrl":"https://lights.example/arc-sitemap.json"}]}"#;
-    assert_eq!(judge("some.jsonld", pointer, Mode::Strict).kind, Kind::Arc);
+    assert_eq!(judge("some.jsonld", pointer, Strictness::Strict).kind, FileKind::Arc);
     let mentions = String::from_utf8(bytes("whole.jsonld")).unwrap();
     let mentions = mentions.replace("Lights of the sound", "ARC Sitemap");
-    assert_eq!(judge("some.jsonld", mentions.as_bytes(), Mode::Strict).kind, Kind::SpxiIndex);
+    assert_eq!(
+        judge("some.jsonld", mentions.as_bytes(), Strictness::Strict).kind,
+        FileKind::SpxiIndex
+    );
     let sitemap = br#"{"arc_sitemap_version":"2.1","pages":[{"url":"https://lights.example/",
         "ai_summary":"about \"spxi:hasEntity\""}]}"#;
-    assert_eq!(judge("some.json", sitemap, Mode::Strict).kind, Kind::Arc);
+    assert_eq!(judge("some.json", sitemap, Strictness::Strict).kind, FileKind::Arc);
 }
 
 #[test] // SPX-064 SPX-066 SPX-070 SPX-071
-fn spec_every_site_gets_its_findings() {
+fn checks_every_spxi_site_as_expected() {
     let cases = sites();
     assert!(20 <= cases.len(), "the suite has only {} sites", cases.len());
     let mut wrong = String::new();
     for (path, expected) in cases {
         let now = Timestamp::parse(expected["given"]["now"].as_str().unwrap()).unwrap();
-        let judging = Judging { mode: Mode::Strict, now: Some(now), ..Judging::default() };
-        let judging = SiteJudging { judging, threads: 1, types: Vec::new() };
-        let outcome = check_folder(&path.join("site"), None, Vec::new(), &judging).unwrap();
-        for judgement in outcome.judgements {
-            let wanted = expected["findings"].get(&judgement.name).cloned().unwrap_or(json!([]));
-            let all = judgement.report.findings().map(|(_, it)| it);
-            // The suite speaks of the layer and what lies beside it, one by one.
+        let check_options =
+            CheckOptions { mode: Strictness::Strict, now: Some(now), ..CheckOptions::default() };
+        let check_options =
+            SiteCheckOptions { check_options, threads: 1, ..SiteCheckOptions::default() };
+        let outcome = check_folder(&path.join("site"), None, Vec::new(), &check_options).unwrap();
+        for file_report in outcome.file_reports {
+            let wanted = expected["findings"].get(&file_report.name).cloned().unwrap_or(json!([]));
+            let all = file_report.report.findings().map(|(_, it)| it);
+            // The suite only expects findings of these layers.
             let own = all.filter(|it| !["XL", "SE", "HT"].contains(&it.rule.layer()));
             let said: Value = own.map(|it| json!([it.rule.code, it.place.to_string()])).collect();
             if said != wanted {
                 let name = path.file_name().unwrap().to_string_lossy();
-                let file = &judgement.name;
+                let file = &file_report.name;
                 writeln!(wrong, "{name} {file}\n  expected {wanted}\n  judged   {said}").unwrap();
             }
         }
@@ -124,41 +129,42 @@ fn spec_every_site_gets_its_findings() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// A giant; the reader's own tests have it.
+/// The rule needs a very large file; the tests of the reader cover it.
 const ELSEWHERE: [&str; 1] = ["SX003"];
 
 #[test]
-fn ours_every_spxi_rule_has_a_vector() {
+fn every_spxi_rule_has_a_vector() {
     let mut text: String = expectations("spxi").values().map(Value::to_string).collect();
     text.extend(sites().values().map(Value::to_string));
     assert_rules_have_vectors("SX", &text, &ELSEWHERE);
 }
 
-/// Judges a folder as it is.
-fn judge_folder(dir: &Path) -> Vec<Judgement> {
-    let judging = Judging { mode: Mode::Strict, ..Judging::default() };
-    let judging = SiteJudging { judging, threads: 1, types: Vec::new() };
-    check_folder(dir, None, Vec::new(), &judging).unwrap().judgements
+/// Checks a folder.
+fn judge_folder(dir: &Path) -> Vec<FileReport> {
+    let check_options = CheckOptions { mode: Strictness::Strict, ..CheckOptions::default() };
+    let check_options =
+        SiteCheckOptions { check_options, threads: 1, ..SiteCheckOptions::default() };
+    check_folder(dir, None, Vec::new(), &check_options).unwrap().file_reports
 }
 
 #[test] // C08, D65
-fn ours_what_nobody_looked_at_is_told_apart() {
+fn distinguishes_unchecked_rules() {
     let dir = tempfile::tempdir().unwrap();
     fs::copy(
         vectors().join("sites/good/site/spxi-index.jsonld"),
         dir.path().join("spxi-index.jsonld"),
     )
     .unwrap();
-    let judgements = judge_folder(dir.path());
-    let index = judgements.iter().find(|one| one.name == "spxi-index.jsonld").unwrap();
+    let file_reports = judge_folder(dir.path());
+    let index = file_reports.iter().find(|one| one.name == "spxi-index.jsonld").unwrap();
     let found = index.report.findings().find(|(_, it)| it.rule.code == "SX090").unwrap();
     assert!(found.1.detail.contains("pages"), "{}", found.1.detail);
-    // Without any page it is a handful of files: none of them is called missing.
+    // Without pages no file is reported as missing.
     assert!(!index.report.counts().contains_key("SX091"));
 }
 
 #[test]
-fn ours_no_address_leaves_the_folder() {
+fn no_url_leads_outside_the_folder() {
     let outer = tempfile::tempdir().unwrap();
     let dir = outer.path().join("site");
     fs::create_dir(&dir).unwrap();
@@ -168,8 +174,8 @@ fn ours_no_address_leaves_the_folder() {
     for address in ["/../secret", "/%2e%2e/secret", "/..%2fsecret", "/a/..%5c..%5csecret"] {
         fs::write(dir.join("spxi-index.jsonld"), good.replace("/north\"", &format!("{address}\"")))
             .unwrap();
-        let judgements = judge_folder(&dir);
-        let index = judgements.iter().find(|one| one.name == "spxi-index.jsonld").unwrap();
+        let file_reports = judge_folder(&dir);
+        let index = file_reports.iter().find(|one| one.name == "spxi-index.jsonld").unwrap();
         assert!(index.report.counts().contains_key("SX091"), "{address}");
     }
 }

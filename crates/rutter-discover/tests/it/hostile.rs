@@ -1,22 +1,26 @@
-//! Files that say more than anybody can hold, or less than they should.
+//! Files that are too large, and files that are incomplete.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use rutter_discover::{Bounds, Memory, Said};
+use rutter_discover::{DiscoveryCache, DiscoveryLimits, ParsedFile};
 use rutter_testkit::server::{Framing, Reply};
 
-use crate::{Bay, codes, collection, entry, index, urlset};
+use crate::{TestSite, codes, collection, entry, index, urlset};
 
 #[tokio::test] // D17
-async fn ours_findings_do_not_grow_with_the_file() {
-    let bay = Bay::new();
+async fn bounds_findings_per_file() {
+    let site = TestSite::new();
     let mut list = "https://harbour.example/a\n".to_owned();
     for n in 0..200_000 {
         list.push_str(if n % 2 == 0 { "x\n" } else { "# y\n" });
     }
-    bay.robots("Sitemap: http://harbour.example/list.txt\n").file("/list.txt", "text/plain", &list);
-    let found = bay.look().await;
+    site.robots("Sitemap: http://harbour.example/list.txt\n").file(
+        "/list.txt",
+        "text/plain",
+        &list,
+    );
+    let found = site.discover().await;
     assert_eq!(found.offer.sitemaps[0].n_urls, 1);
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for code in codes(&found) {
@@ -26,24 +30,24 @@ async fn ours_findings_do_not_grow_with_the_file() {
 }
 
 #[tokio::test] // D17
-async fn ours_an_index_of_circles_is_told_some_times_only() {
-    let bay = Bay::new();
+async fn bounds_reports_of_sitemap_cycles() {
+    let site = TestSite::new();
     let children = vec!["/sitemap.xml"; 5_000];
     let names: Vec<String> = (0..5_000).map(|n| format!("/{n}.xml")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).chain(children).collect();
-    bay.xml("/sitemap.xml", &index(&names));
-    let bounds = Bounds { depth: 1, ..Bounds::ALL };
-    let found = bay.visit_with(&Memory::default(), bounds).await.unwrap();
+    site.xml("/sitemap.xml", &index(&names));
+    let bounds = DiscoveryLimits { depth: 1, ..DiscoveryLimits::FULL };
+    let found = site.discover_within(&DiscoveryCache::default(), bounds).await.unwrap();
     let n_circles = codes(&found).into_iter().filter(|code| *code == "DC003").count();
     assert_eq!(n_circles, 1_000);
 }
 
 #[tokio::test] // D17
-async fn ours_adverts_of_all_files_share_one_budget() {
-    let bay = Bay::new();
+async fn all_adverts_share_one_budget() {
+    let site = TestSite::new();
     let mut robots = String::new();
     for file in 0..3 {
-        // One section, so that every file would be looked up among all others.
+        // One section, so that every file is compared with all others.
         let adverts: Vec<String> = (0..6_000)
             .map(|n| {
                 let url = format!("http://harbour.example/{file}/{n}.scp");
@@ -53,23 +57,24 @@ async fn ours_adverts_of_all_files_share_one_budget() {
                 )
             })
             .collect();
-        bay.xml(&format!("/{file}.xml"), &urlset(&format!("{}{}", adverts.concat(), entry("/a"))));
+        site.xml(&format!("/{file}.xml"), &urlset(&format!("{}{}", adverts.concat(), entry("/a"))));
         writeln!(robots, "Sitemap: http://harbour.example/{file}.xml").unwrap();
     }
-    bay.robots(&robots);
-    let first = bay.visit_with(&Memory::default(), Bounds::ALL).await.unwrap();
-    let second = bay.visit_with(&first.memory, Bounds::ALL).await.unwrap();
+    site.robots(&robots);
+    let first =
+        site.discover_within(&DiscoveryCache::default(), DiscoveryLimits::FULL).await.unwrap();
+    let second = site.discover_within(&first.cache, DiscoveryLimits::FULL).await.unwrap();
     for found in [&first, &second] {
-        let kept = found.memory.files.values().filter_map(|file| match &file.said {
-            Some(Said::Sitemap(said)) => Some(said.adverts.len()),
+        let kept = found.cache.files.values().filter_map(|file| match &file.parsed {
+            Some(ParsedFile::Sitemap(said)) => Some(said.adverts.len()),
             _ => None,
         });
         assert_eq!(kept.sum::<usize>(), 10_000);
         let files = found.offer.scp.collections.iter().map(|collection| collection.files.len());
         assert_eq!(files.sum::<usize>(), 10_000);
-        // The same moment in two files is one collection.
+        // The same time in two files is one collection.
         assert_eq!(found.offer.scp.collections.len(), 6_000);
-        // What was not kept is not taken for absent.
+        // A dropped entry does not count as missing.
         let cut: Vec<bool> = found.offer.sitemaps.iter().map(|it| it.is_truncated).collect();
         assert_eq!(cut, [false, true, true]);
     }
@@ -77,21 +82,21 @@ async fn ours_adverts_of_all_files_share_one_budget() {
 }
 
 #[tokio::test] // D17
-async fn ours_a_list_whose_end_is_not_known_may_be_cut() {
+async fn url_list_of_unknown_length_may_be_truncated() {
     let list = "http://harbour.example/a\nhttp://harbour.example/b\n";
     let xml = urlset(&entry("/a"));
     for (body, framing, is_cut) in [
         (list, Framing::Length, false),
         (list, Framing::Chunked, false),
         (list, Framing::Close, true),
-        // The end of its root is an end.
+        // The end tag of the root shows that the file is complete.
         (xml.as_str(), Framing::Close, false),
     ] {
-        let bay = Bay::new();
+        let site = TestSite::new();
         let reply = Reply::ok("text/plain", body).framed(framing.clone());
-        bay.server.route("/list", [reply]);
-        bay.robots("Sitemap: http://harbour.example/list\n");
-        let found = bay.look().await;
+        site.server.route("/list", [reply]);
+        site.robots("Sitemap: http://harbour.example/list\n");
+        let found = site.discover().await;
         assert_eq!(found.offer.sitemaps[0].is_truncated, is_cut, "{framing:?}");
     }
 }

@@ -1,74 +1,80 @@
-//! Sites of every kind, looked at from outside.
+//! Discovery of sites of every kind.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop")]
 
+mod access_methods;
+mod announcements;
 mod hostile;
-mod places;
-mod rungs;
-mod visits;
+mod repeated_runs;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use rutter_discover::{Bounds, Clue, Discovery, Memory, Outcome, discover};
-use rutter_fetch::rehearse::{ManualClock, Names, Switchboard};
-use rutter_fetch::{Client, Clock, FetchError, Means, Settings, Url};
+use rutter_discover::{
+    Discovery, DiscoveryCache, DiscoveryLimits, DiscoverySource, LookupOutcome, discover,
+};
+use rutter_fetch::test_util::{FakeNetwork, FakeResolver, ManualClock};
+use rutter_fetch::{Client, ClientSettings, Clock, Environment, FetchError, Url};
 use rutter_page::Timestamp;
-use rutter_testkit::server::{Hands, Reply, Server};
+use rutter_testkit::server::{Reply, Server, TestClock};
 
 const HARBOUR: &str = "93.184.216.34";
 const SITE: &str = "http://harbour.example/";
 
-/// A site and a client that visits it.
-struct Bay {
+/// A scripted site and a client for it.
+struct TestSite {
     server: Server,
     clock: ManualClock,
-    names: Names,
-    lines: Switchboard,
+    names: FakeResolver,
+    lines: FakeNetwork,
 }
 
-impl Bay {
+impl TestSite {
     fn new() -> Self {
         let clock = ManualClock::new(Timestamp::parse("2027-01-01T00:00:00Z").unwrap());
         let (now, advance, armed) = (clock.clone(), clock.clone(), clock.clone());
-        let server = Server::start(Hands {
-            now: Arc::new(move || now.moment()),
+        let server = Server::start(TestClock {
+            now: Arc::new(move || now.monotonic()),
             advance: Arc::new(move |by| advance.advance(by)),
             armed: Arc::new(move || armed.armed()),
         });
-        let (names, lines) = (Names::default(), Switchboard::default());
+        let (names, lines) = (FakeResolver::default(), FakeNetwork::default());
         names.add("harbour.example", &[HARBOUR]);
-        lines.lead(&format!("{HARBOUR}:80"), server.address());
+        lines.route(&format!("{HARBOUR}:80"), server.address());
         Self { server, clock, names, lines }
     }
 
     fn client(&self) -> Client {
-        let settings = Settings {
+        let settings = ClientSettings {
             allow_http: true,
             pace: Duration::ZERO,
             seed: Some(1),
-            ..Settings::default()
+            ..ClientSettings::default()
         };
-        let means = Means {
+        let environment = Environment {
             clock: Arc::new(self.clock.clone()),
             resolver: Arc::new(self.names.clone()),
             dialer: Arc::new(self.lines.clone()),
             log: Arc::new(()),
         };
-        Client::new(settings, means)
+        Client::new(settings, environment)
     }
 
-    async fn visit(&self, memory: &Memory) -> Result<Discovery, FetchError> {
-        self.visit_with(memory, Bounds::LOOK).await
+    async fn discover_with(&self, cache: &DiscoveryCache) -> Result<Discovery, FetchError> {
+        self.discover_within(cache, DiscoveryLimits::BRIEF).await
     }
 
-    async fn visit_with(&self, memory: &Memory, bounds: Bounds) -> Result<Discovery, FetchError> {
+    async fn discover_within(
+        &self,
+        cache: &DiscoveryCache,
+        bounds: DiscoveryLimits,
+    ) -> Result<Discovery, FetchError> {
         let site = Url::parse(SITE).unwrap();
-        discover(&self.client(), &site, memory, bounds, &mut ()).await
+        discover(&self.client(), &site, cache, bounds, &mut ()).await
     }
 
-    async fn look(&self) -> Discovery {
-        self.visit(&Memory::default()).await.unwrap()
+    async fn discover(&self) -> Discovery {
+        self.discover_with(&DiscoveryCache::default()).await.unwrap()
     }
 
     fn robots(&self, text: &str) -> &Self {
@@ -87,7 +93,7 @@ impl Bay {
     }
 }
 
-/// A sitemap with these children of its root.
+/// Returns a sitemap with these child elements.
 fn urlset(inner: &str) -> String {
     format!(
         "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\" \
@@ -129,10 +135,10 @@ fn spxi() -> &'static str {
        "@type":"spxi:SemanticIndex","@id":"http://harbour.example/spxi-index.jsonld"}"#
 }
 
-/// What came of looking at a place.
-fn outcome<'d>(found: &'d Discovery, path: &str) -> Option<(&'d Outcome, Clue)> {
+/// Returns the outcome for a path, and how it was discovered.
+fn outcome<'d>(found: &'d Discovery, path: &str) -> Option<(&'d LookupOutcome, DiscoverySource)> {
     let url = format!("http://harbour.example{path}");
-    found.looks.iter().find(|look| look.url == url).map(|look| (&look.outcome, look.by))
+    found.lookups.iter().find(|look| look.url == url).map(|look| (&look.outcome, look.source))
 }
 
 fn codes(found: &Discovery) -> Vec<&'static str> {

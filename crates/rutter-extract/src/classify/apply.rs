@@ -1,6 +1,9 @@
-//! Turns decisions about segments into a region: one root, and the elements
-//! and texts below it that are left out.
+//! Converts per-segment decisions to a region.
+//!
+//! Input: the page, the region of the rules and one decision per segment. Output: a [`Region`] with
+//! one root and the elements and texts below it that are dropped.
 
+use super::Landmark;
 use crate::dom::Dom;
 use crate::region::Region;
 use crate::survey::{Marks, Survey};
@@ -11,7 +14,8 @@ use crate::verdict::Reason;
 pub(crate) struct Decided<'d> {
     pub(crate) dom: &'d Dom,
     pub(crate) survey: &'d Survey,
-    /// What the rules chose.
+    pub(crate) landmark: &'d Landmark,
+    /// The region of the rules.
     pub(crate) rules: &'d Region,
     /// For each segment, whether it is kept.
     pub(crate) keep: &'d [bool],
@@ -19,7 +23,7 @@ pub(crate) struct Decided<'d> {
 
 /// Builds the region that holds the kept segments.
 pub(crate) fn region(decided: &Decided<'_>, confidence: f32) -> Region {
-    let Decided { dom, survey, rules, keep } = *decided;
+    let Decided { dom, survey, rules, keep, .. } = *decided;
     let mut counts = Vec::with_capacity(keep.len() + 1);
     let mut count = 0_usize;
     counts.push(count);
@@ -59,10 +63,16 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// The innermost element that holds all kept segments.
+    /// The landmark where it holds all kept segments, with its pictures; else the
+    /// innermost element that does.
     fn root(&self) -> Option<u32> {
-        let Decided { dom, survey, keep, .. } = *self.decided;
+        let Decided { dom, survey, landmark, keep, .. } = *self.decided;
         let all = keep.iter().filter(|is_kept| **is_kept).count();
+        if let [root] = landmark.roots.as_slice()
+            && self.kept(&survey.within(dom, *root)) == all
+        {
+            return Some(*root);
+        }
         let first = keep.iter().position(|is_kept| *is_kept)?;
         let block = survey.segments.get(first)?.block;
         dom.ancestors(block).find(|at| self.kept(&survey.within(dom, *at)) == all)
@@ -80,8 +90,12 @@ impl Builder<'_, '_> {
             }
             let range = survey.within(dom, at);
             if range.is_empty() {
-                // Without text: pictures, recordings, scripts with formulas.
-                if !self.is_beside_kept(at, range.start) {
+                // Without a segment of its own: pictures, recordings, scripts with formulas, and
+                // words in the middle of a segment, which are judged with it.
+                let is_part = !item.tag.is_block()
+                    && !item.tag.is_silent()
+                    && dom.subtree(at).any(|at| !dom.text(at).trim().is_empty());
+                if !is_part && !self.is_beside_kept(at, range.start) {
                     self.dropped[at as usize] = Some(reason(at, rules));
                 }
                 at = item.end;

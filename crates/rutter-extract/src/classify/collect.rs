@@ -1,8 +1,8 @@
 //! Computes the features of every segment of a page.
 //!
-//! Two passes over the segments: the first reads their texts and counts
-//! groups, the second fills one row of [`FEATURES`](super::features::FEATURES)
-//! for each. Memory is allocated per page, not per segment.
+//! Input: the tree, the survey and the region of the rules. Output: one row of
+//! [`FEATURES`](super::features::FEATURES) per segment. The first pass reads the texts and counts
+//! groups, the second fills the rows. Memory is allocated per page, not per segment.
 
 use html5ever::local_name;
 
@@ -20,7 +20,7 @@ use super::landmark::Landmark;
 use super::page;
 use super::text::{TextFacts, TextReader, WordSet, flag};
 
-/// What the first pass knows about a segment.
+/// Values of a segment from the first pass.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Known {
     pub(crate) text: TextFacts,
@@ -44,7 +44,7 @@ pub(crate) struct Known {
 /// Elements above a block that are looked at.
 pub(crate) const LEVELS: usize = 5;
 
-/// What segments of one group have in common.
+/// Totals of one group of segments.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Group {
     pub(crate) size: u32,
@@ -89,6 +89,8 @@ pub(crate) mod state {
     pub(crate) const KEPT: u8 = 16;
     /// It is kept without being scored.
     pub(crate) const WHOLE: u8 = 32;
+    /// A menu, a label of a tab, or the contents of the page itself.
+    pub(crate) const MENU: u8 = 64;
 }
 
 /// Bit of [`Collector::rules`]: the segment is inside the region.
@@ -134,12 +136,15 @@ impl<'c> Collector<'c> {
         self.states.get(idx).is_some_and(|bits| bits & (state::SURE | state::WHOLE) != 0)
     }
 
-    /// Marks text that the rules keep as kept, but for links: on documentation
-    /// they are right about it, and it need not be scored.
+    /// Marks text that the rules keep as kept, but for links and text beside
+    /// the landmark: on documentation they are right about it, and it need not
+    /// be scored.
     pub(crate) fn keep_text(&mut self) {
+        let has_landmark = self.states.iter().any(|bits| bits & state::LANDMARK != 0);
         for (bits, segment) in self.states.iter_mut().zip(&self.survey.segments) {
             let is_text = segment.link_chars * 2 < segment.chars;
-            if *bits & (state::KEPT | state::SURE) == state::KEPT && is_text {
+            let is_beside = has_landmark && *bits & state::LANDMARK == 0;
+            if *bits & (state::KEPT | state::SURE) == state::KEPT && is_text && !is_beside {
                 *bits |= state::WHOLE;
             }
         }
@@ -374,7 +379,7 @@ pub(crate) fn truth(is_so: bool) -> f32 {
     if is_so { 1.0 } else { 0.0 }
 }
 
-/// What the rules would do with each segment, and its state.
+/// Returns, for each segment, a code for the decision of the rules, and its state bits.
 fn rules(dom: &Dom, survey: &Survey, region: &Region, landmark: &Landmark) -> (Vec<u8>, Vec<u8>) {
     let n = survey.segments.len();
     let (mut rules, mut states) = (vec![0; n], vec![0; n]);
@@ -388,31 +393,118 @@ fn rules(dom: &Dom, survey: &Survey, region: &Region, landmark: &Landmark) -> (V
             *bits = state::LANDMARK;
         }
     }
+    let common = common_reasons(dom, survey, region);
     let mut at = 0;
     while let Some(found) = region.dropped.get(at as usize..).and_then(super::first_some) {
         at += found;
         if let Some(reason) = region.dropped.get(at as usize).copied().flatten() {
+            let is_common = common[usize::from(reason.code())];
             let range = survey.within(dom, at);
-            let is_nav = dom.item(at).tag == Tag::Nav;
+            let is_frame = matches!(dom.item(at).tag, Tag::Nav | Tag::Header | Tag::Footer);
+            if is_start_of_code(dom, survey, at, range.start) {
+                at = dom.item(at).end;
+                continue;
+            }
             for rule in rules.get_mut(range.clone()).unwrap_or_default() {
                 *rule |= reason.code();
             }
             for bits in states.get_mut(range).unwrap_or_default() {
                 let is_inside = *bits & state::LANDMARK != 0;
-                let is_sure = is_nav
-                    || if is_inside { reason.is_sure_in_landmark() } else { reason.is_sure() };
+                let is_furniture = reason.is_sure_in_landmark() && !is_common;
+                let is_sure = dom.item(at).tag == Tag::Nav
+                    || if is_inside {
+                        is_furniture
+                    } else {
+                        reason.is_sure() && (is_frame || !is_common)
+                    };
                 *bits |= if is_sure { state::SURE } else { 0 };
                 *bits |= if reason.is_named() { state::NAMED } else { 0 };
-                *bits |= if reason.is_sure_in_landmark() { state::FURNITURE } else { 0 };
+                *bits |= if is_furniture { state::FURNITURE } else { 0 };
             }
         }
         at = dom.item(at).end;
     }
+    mark_menus(dom, survey, landmark, &mut states);
     mark_contents(dom, survey, &mut states);
     for (rule, bits) in rules.iter().zip(&mut states) {
         *bits |= if *rule == INSIDE { state::KEPT } else { 0 };
     }
     (rules, states)
+}
+
+/// For each code of a reason, whether it would drop more than 30 % of the text of the page beside
+/// menus, headers and footers. Then it says little: the list of a search page, or a form around
+/// everything, is what the page is for.
+fn common_reasons(dom: &Dom, survey: &Survey, region: &Region) -> [bool; 128] {
+    let mut chars = [0_u32; 128];
+    let (mut at, mut frames) = (0, 0);
+    while let Some(found) = region.dropped.get(at as usize..).and_then(super::first_some) {
+        at += found;
+        let reason = region.dropped.get(at as usize).copied().flatten();
+        let n = survey.sum_of(survey.within(dom, at)).chars;
+        if matches!(dom.item(at).tag, Tag::Nav | Tag::Header | Tag::Footer) {
+            frames += n;
+        } else if let Some(reason) = reason {
+            chars[usize::from(reason.code())] += n;
+        }
+        at = dom.item(at).end;
+    }
+    let total = survey.sum_of(0..survey.segments.len()).chars.saturating_sub(frames);
+    chars.map(|n| u64::from(total) * 3 < u64::from(n) * 10)
+}
+
+/// Marks menus (`nav`) inside the landmark, where it has other text, and menus and footers
+/// beside it.
+fn mark_menus(dom: &Dom, survey: &Survey, landmark: &Landmark, states: &mut [u8]) {
+    const LEAST_TEXT: u32 = 60;
+    let has_text = landmark.roots.iter().any(|root| survey.sum(dom, *root).chars != 0);
+    if let Some(body) = dom.body.filter(|_| has_text) {
+        let mut at = body;
+        while at < dom.item(body).end {
+            let item = dom.item(at);
+            let is_beside = matches!(item.tag, Tag::Nav | Tag::Footer)
+                && !landmark.roots.iter().any(|root| dom.subtree(at).contains(root));
+            if landmark.roots.contains(&at) {
+                at = item.end;
+                continue;
+            }
+            if is_beside {
+                for bits in states.get_mut(survey.within(dom, at)).unwrap_or_default() {
+                    *bits |= state::SURE;
+                }
+            }
+            at = if is_beside { item.end } else { at + 1 };
+        }
+    }
+    for root in &landmark.roots {
+        let mut menus = Vec::new();
+        let mut at = *root;
+        while at < dom.item(*root).end {
+            let item = dom.item(at);
+            let is_menu = item.tag == Tag::Nav && at != *root;
+            if is_menu {
+                menus.push(survey.within(dom, at));
+            }
+            at = if is_menu { item.end } else { at + 1 };
+        }
+        let n_chars: u32 = menus.iter().map(|range| survey.sum_of(range.clone()).chars).sum();
+        if survey.sum(dom, *root).chars - n_chars < LEAST_TEXT {
+            continue;
+        }
+        for range in menus {
+            for bits in states.get_mut(range).unwrap_or_default() {
+                *bits |= state::SURE | state::MENU;
+            }
+        }
+    }
+}
+
+/// Whether a dropped element is the button or label that a code block begins with:
+/// its segment is the code.
+fn is_start_of_code(dom: &Dom, survey: &Survey, at: u32, first: usize) -> bool {
+    let is_inline = !dom.item(at).tag.is_block();
+    let block = survey.segments.get(first).map(|segment| segment.block);
+    is_inline && block.is_some_and(|block| block < at && dom.item(block).tag == Tag::Pre)
 }
 
 /// Marks labels of tabs and the contents of the page itself, wherever they
@@ -439,7 +531,7 @@ fn mark_contents(dom: &Dom, survey: &Survey, states: &mut [u8]) {
             || 3 <= sum.links && prune::is_contents(dom, survey, at) && sum.chars * 2 < total;
         if is_tablist || is_contents() {
             for bits in states.get_mut(survey.within(dom, at)).unwrap_or_default() {
-                *bits |= state::SURE | state::NAMED | state::FURNITURE;
+                *bits |= state::SURE | state::NAMED | state::FURNITURE | state::MENU;
             }
             at = item.end;
             continue;

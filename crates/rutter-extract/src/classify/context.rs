@@ -1,5 +1,8 @@
-//! Features of the second stage: what the first stage said about a segment,
-//! its neighbours, the elements around it, and the type of the page.
+//! Computes the features of the second stage.
+//!
+//! Input: the margins of the first stage and the probabilities of the page types. Output: the
+//! context columns of a row: the margins of the segment, its neighbours and its ancestors, and the
+//! page type.
 
 use super::collect::{Collector, LEVELS};
 use super::features::Row;
@@ -34,7 +37,7 @@ pub(crate) const NAMES: [&str; N] = [
     "collection",
     "service",
 ];
-/// How many there are.
+/// Number of context features.
 pub(crate) const N: usize = 19 + N_TYPES;
 
 const WINDOWS: [usize; 2] = [8, 25];

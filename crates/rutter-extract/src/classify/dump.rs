@@ -1,4 +1,7 @@
-//! Writes out what the classifier sees, for training.
+//! Exports features for training.
+//!
+//! Input: the bytes of a page. Output: a [`Dump`] with the features, positions and texts of its
+//! segments.
 
 use crate::Options;
 use crate::charset;

@@ -1,10 +1,13 @@
-//! Says for each segment how likely it is content, and what spoke for and
-//! against it.
+//! Explains the decision about each segment.
+//!
+//! Input: a classified page and the contributions of its features. Output: one [`Why`] per segment
+//! with its probability and its strongest features. Does nothing unless explanations are requested.
 
 use std::fmt::Write as _;
 
 use crate::extraction::Why;
 use crate::survey::Survey;
+use crate::tabs::Tabs;
 use crate::verdict::Reason;
 
 use super::collect::Collector;
@@ -12,15 +15,16 @@ use super::context;
 use super::features::{FEATURES, Row};
 use super::model::{model, probability};
 use super::page::PageType;
+use super::{Forced, Subject};
 
 /// Reasons that are named for a segment.
 const MOST_REASONS: usize = 3;
 /// Characters of a segment that are shown.
 const SHOWN: usize = 60;
 
-/// What spoke for and against each segment.
+/// The strongest features of each segment.
 pub(crate) struct Reasons {
-    /// Empty where nothing is to be explained.
+    /// Empty if no explanation is requested.
     strongest: Vec<String>,
 }
 
@@ -40,37 +44,115 @@ impl Reasons {
     /// The page type, then one explanation for each segment, where wanted.
     pub(crate) fn explain(
         &self,
+        subject: &Subject<'_>,
         collector: &Collector<'_>,
         margins: &[f32],
         keep: &[bool],
         page_type: PageType,
     ) -> Vec<Why> {
+        if self.strongest.is_empty() {
+            return Vec::new();
+        }
+        let said = Said::of(subject, keep.len());
+        let labels = labels(subject, keep);
         let segments = collector.survey.segments.iter().zip(margins).zip(keep);
         let mut out = Vec::with_capacity(self.strongest.len() + 1);
-        if !self.strongest.is_empty() {
-            out.push(Why {
-                path: "page".to_owned(),
-                reason: format!("page type {}", page_type.name()),
-                is_kept: true,
-                chars: collector.total.chars,
-                start: String::new(),
-            });
-        }
+        out.push(Why {
+            path: "page".to_owned(),
+            reason: format!("page type {}", page_type.name()),
+            is_kept: true,
+            chars: collector.total.chars,
+            start: String::new(),
+        });
         for (idx, (reasons, ((segment, margin), is_kept))) in
             self.strongest.iter().zip(segments).enumerate()
         {
-            let reason = if segment.chars == 0 {
-                Reason::Template.to_string()
+            let is_label = !*is_kept && labels.get(idx) == Some(&true);
+            let reason = if is_label {
+                "kept as the label of its panel".to_owned()
+            } else if segment.chars == 0 {
+                format!("dropped by template: {}", Reason::Template)
+            } else if let Some(forced) = said.forced(idx) {
+                let verdict = if forced.is_kept { "kept" } else { "dropped" };
+                format!("{verdict} by selector `{}`", forced.selector)
+            } else if said.is_outside(idx) {
+                "outside the elements named as main content".to_owned()
+            } else if said.is_repeated(idx) {
+                let verdict = if *is_kept { "kept although" } else { "dropped by template:" };
+                let score = probability(*margin);
+                format!("{verdict} {}, {score:.2} content: {reasons}", Reason::Template)
             } else if collector.is_sure(idx) {
                 let sure = if 0.0 < *margin { "text of the main part" } else { "furniture" };
                 format!("{sure}, by the rules")
             } else {
                 format!("{:.2} content: {reasons}", probability(*margin))
             };
-            out.push(why(collector, idx, *is_kept, reason));
+            out.push(why(collector, idx, *is_kept || is_label, reason));
         }
         out
     }
+}
+
+/// Owner settings and template marks of each segment.
+struct Said<'s> {
+    subject: &'s Subject<'s>,
+    /// For each segment, the last selector that names it.
+    forced: Vec<Option<&'s Forced<'s>>>,
+    /// For each segment, whether it is inside the landmark.
+    inside: Vec<bool>,
+    /// For each segment, whether it is inside the landmark and repeats on other pages of the site.
+    repeated: Vec<bool>,
+}
+
+impl<'s> Said<'s> {
+    fn of(subject: &'s Subject<'s>, n_segments: usize) -> Self {
+        let Subject { dom, survey, .. } = *subject;
+        let mut forced = vec![None; n_segments];
+        for one in subject.forced {
+            forced.get_mut(survey.within(dom, one.at)).unwrap_or_default().fill(Some(one));
+        }
+        let marked = |elements: &[u32]| {
+            let mut marked = vec![false; n_segments];
+            for at in elements {
+                marked.get_mut(survey.within(dom, *at)).unwrap_or_default().fill(true);
+            }
+            marked
+        };
+        let inside = marked(&subject.landmark.roots);
+        Self { subject, forced, inside, repeated: marked(subject.repeated) }
+    }
+
+    fn forced(&self, idx: usize) -> Option<&'s Forced<'s>> {
+        self.forced.get(idx).copied().flatten()
+    }
+
+    /// Whether a segment is outside the content declared by the author or the owner.
+    fn is_outside(&self, idx: usize) -> bool {
+        self.subject.landmark.is_declared && self.inside.get(idx) == Some(&false)
+    }
+
+    fn is_repeated(&self, idx: usize) -> bool {
+        self.repeated.get(idx) == Some(&true)
+    }
+}
+
+/// For each segment, whether it holds the label of a panel that is kept.
+fn labels(subject: &Subject<'_>, keep: &[bool]) -> Vec<bool> {
+    let Subject { dom, survey, .. } = *subject;
+    let mut labels = vec![false; keep.len()];
+    let Some(body) = dom.body else { return labels };
+    for &(panel, label) in Tabs::of(dom, &[body], &mut Vec::new()).pairs() {
+        if !keep.get(survey.within(dom, panel)).is_some_and(|panel| panel.contains(&true)) {
+            continue;
+        }
+        // Several labels may be one segment: the last that begins before the end of this one.
+        let end = dom.item(label).end;
+        let n_before = survey.segments.partition_point(|segment| segment.at < end);
+        if let Some(is_label) = n_before.checked_sub(1).and_then(|idx| labels.get_mut(idx)) {
+            *is_label = true;
+        }
+    }
+    labels
 }
 
 fn why(collector: &Collector<'_>, idx: usize, is_kept: bool, reason: String) -> Why {
@@ -98,7 +180,7 @@ fn text_of(collector: &Collector<'_>, survey: &Survey, idx: usize) -> String {
     text.trim().chars().take(SHOWN).collect()
 }
 
-/// The features that moved the margin most, with the way they moved it.
+/// Lists the features with the largest contributions to the margin, with signed values.
 fn strongest(contributions: &[f32; 256]) -> String {
     let n_base = model().base.len();
     let mut order: Vec<usize> = (0..n_base + context::N).collect();

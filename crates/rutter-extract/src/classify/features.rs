@@ -1,8 +1,8 @@
-//! The table of features: what the classifier knows about a segment.
+//! Defines the features of a segment.
 //!
-//! A feature is a number with a name; the model stores its index, so the order
-//! is part of the model's format. Append, and raise [`FEATURES_VERSION`], when a
-//! definition changes: `cargo xtask features` writes it, and the model names it.
+//! A feature is a number with a name. The model stores its index, so the order of the table is
+//! part of the model format. Append new features, and raise [`FEATURES_VERSION`] when a definition
+//! changes: `cargo xtask features` writes the version, and the model records it.
 
 /// Version of the definitions below; a model is only read with its own.
 pub const FEATURES_VERSION: u32 = 1;
@@ -12,7 +12,7 @@ pub const FEATURES_VERSION: u32 = 1;
 pub struct Feature {
     /// Its name in dumps and explanations.
     pub name: &'static str,
-    /// What it measures.
+    /// Description of the measured value.
     pub doc: &'static str,
 }
 
@@ -266,7 +266,7 @@ features! {
 
 /// The first of the features that hold for the whole page; they are the last of the table.
 pub(crate) const FIRST_PAGE: usize = id::PAGE_CHARS;
-/// How many features there are.
+/// Number of features.
 pub(crate) const N: usize = FEATURES.len();
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! The open elements above a segment, each with what its descendants need.
+//! Keeps a stack of the open elements above the current segment.
 //!
-//! Segments come in document order, so one stack serves all of them: an
-//! element is looked at once, however many segments it holds.
+//! Input: segments in document order. Output: for each ancestor, the values that features use.
+//! Each element is visited once, regardless of the number of its segments.
 
 use html5ever::local_name;
 
@@ -11,7 +11,7 @@ use crate::tag::Tag;
 
 /// Elements whose distance is a feature.
 pub(crate) const N_DISTANCES: usize = 14;
-/// A distance that stands for "not there".
+/// The distance of an element that is absent.
 pub(crate) const FAR: u8 = 99;
 
 /// One open element.

@@ -1,4 +1,6 @@
-//! Counts segments that share a key: the same text, the same tags and classes.
+//! Counts segments that share a key, such as the same text or the same tags and classes.
+//!
+//! Input: one key per segment. Output: the number of the group of that key.
 
 /// Steps of a search; keys beyond share group 0, so that no page makes it slow.
 const MOST_STEPS: usize = 12;

@@ -1,4 +1,7 @@
-//! The main landmark: the element whose author said that it is the content.
+//! Finds the main landmark: the element that the author marks as main content.
+//!
+//! Input: the tree and the survey. Output: the roots of the landmark.
+//! Rejects elements without text, and candidates that are not the only one of their kind.
 
 use html5ever::local_name;
 
@@ -9,12 +12,12 @@ use crate::tag::Tag;
 /// Most elements that a page can declare as content.
 const MOST_DECLARED: usize = 256;
 
-/// The elements that hold a page's content by their author's word.
+/// The elements that the author marks as the content of the page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Landmark {
     /// In document order, none inside another.
     pub(crate) roots: Vec<u32>,
-    /// Whether the author named them for exactly this purpose.
+    /// Whether a declaration for this purpose (`data-pagefind-body`, an owner selector) marks them.
     pub(crate) is_declared: bool,
 }
 
@@ -71,7 +74,7 @@ impl Landmark {
         Self { roots, is_declared: true }
     }
 
-    /// Whether an item lies inside.
+    /// Whether an item is inside the landmark.
     pub(crate) fn has(&self, dom: &Dom, at: u32) -> bool {
         self.roots.iter().any(|root| dom.subtree(*root).contains(&at))
     }

@@ -1,38 +1,39 @@
-//! Decides which segments of a page are its content, by a learned model.
+//! Decides with a trained model which segments of a page are content.
 //!
-//! Input: the tree, the survey, and what the rules of [`region`](crate::region)
-//! would keep; the rules are features of each segment. Output: a region with
-//! what is kept. See `training/` for how the model is made.
-//!
-//! Two stages: the first scores each segment by itself, the second sees the
-//! scores around it and the type of the page. Guard rails ([`rails`]) hold
-//! also against the model; a page with text never comes out empty.
+//! Input: the tree, the survey, and the region chosen by the rules of [`region`](crate::region),
+//! which are features of each segment. Output: a region, the page type and the coverage of the
+//! landmark. The first stage scores each segment alone; the second also uses the scores of its
+//! neighbours and the page type. Guard rails ([`rails`]) override the model; a page with text
+//! never has empty content. See `training/` for how the model is made.
 
 mod apply;
 mod collect;
 mod context;
+mod coverage;
 pub(crate) mod dump;
 mod explain;
 pub(crate) mod features;
 mod frame;
 mod groups;
 mod landmark;
-mod loss;
 mod model;
 mod page;
 mod rails;
 mod text;
+mod threshold;
 
 pub use page::PageType;
 
 pub(crate) use crate::verdict::first_some;
 pub(crate) use landmark::Landmark;
 
+use crate::coverage::Coverage;
 use crate::dom::Dom;
 use crate::extraction::Why;
 use crate::meta::Found;
 use crate::region::Region;
-use crate::survey::Survey;
+use crate::selector::Selector;
+use crate::survey::{Marks, Survey};
 use crate::tag::Tag;
 use crate::verdict::Reason;
 
@@ -40,42 +41,18 @@ use collect::{Collector, state};
 use context::Context;
 use explain::Reasons;
 use features::{FIRST_PAGE, N, Row};
-use loss::Loss;
 use model::{Batch, N_TYPES, model, probability};
 use rails::Rails;
-
-/// Margins above which a segment is kept: inside the landmark, and outside.
-struct Thresholds {
-    /// Where the rules keep it.
-    kept: [f32; 2],
-    /// Where the rules are undecided.
-    open: [f32; 2],
-    /// Where the rules would drop it for its element or name.
-    named: [f32; 2],
-}
-
-impl Thresholds {
-    /// The thresholds of a page type, chosen on the tune parts (`training/MODEL.md`).
-    ///
-    /// Documentation loses nothing but what the rules name. Pages that are not
-    /// one text have many short segments, which look less like content.
-    fn of(page_type: PageType) -> Self {
-        match page_type {
-            PageType::Article => Self { kept: [-0.6, -0.3], open: [0.0, 0.2], named: [0.5, 0.3] },
-            PageType::Documentation => {
-                Self { kept: [-3.0, -2.0], open: [-1.5, 0.0], named: [2.0, 2.0] }
-            }
-            _ => Self { kept: [-1.5, -1.2], open: [-1.0, -0.9], named: [0.5, 0.0] },
-        }
-    }
-}
+use threshold::{Thresholds, WHOLE};
 
 /// The margin above which something is kept that repeats on other pages, in the landmark.
 const KEEP_REPEATED: f32 = 0.4;
-/// A landmark of which the model keeps this share is kept whole, but for what the rules would
-/// drop: the threshold of what they keep becomes [`WHOLE`].
+/// If the model keeps this share of the landmark, what the rules keep of the rest is kept, too,
+/// unless its margin is below [`BOILERPLATE`].
 const CLEAN: f32 = 0.95;
-const WHOLE: f32 = -3.0;
+const BOILERPLATE: f32 = -2.0;
+/// The margin above which a paragraph in the landmark is kept that the rules keep, too.
+const PARAGRAPH: f32 = -2.5;
 /// The margin above which a dated line about an article is kept.
 const DATED: f32 = 2.0;
 /// The margins of segments that are dropped, and kept, without being scored.
@@ -97,21 +74,30 @@ pub(crate) struct Subject<'s> {
     /// Elements inside the landmark that repeat on other pages of the site:
     /// content, unless the model doubts it.
     pub(crate) repeated: &'s [u32],
-    /// Elements the owner wants to keep, and to drop.
-    pub(crate) forced: &'s [(u32, bool)],
+    /// Elements the owner wants to keep, then those to drop.
+    pub(crate) forced: &'s [Forced<'s>],
+    /// Whether it is the first page of its site.
+    pub(crate) is_home: bool,
     /// Whether reasons are wanted.
     pub(crate) explain: bool,
 }
 
-/// What was decided about a page.
+/// An element that a selector of the owner names.
+pub(crate) struct Forced<'s> {
+    pub(crate) at: u32,
+    pub(crate) is_kept: bool,
+    pub(crate) selector: &'s Selector,
+}
+
+/// The decision of the classifier about a page.
 #[derive(Debug)]
 pub(crate) struct Decision {
-    /// What is kept.
+    /// The kept region.
     pub(crate) region: Region,
-    /// What kind of page it is; `None` where it was too long to be scored.
+    /// The page type; `None` for a page that is too long to be scored.
     pub(crate) page_type: Option<PageType>,
-    /// Text of the landmark that was dropped, where it is much.
-    pub(crate) loss: Option<Loss>,
+    /// Share of the text of the landmark that is kept.
+    pub(crate) coverage: Option<Coverage>,
     /// Why each segment was kept or dropped, where asked for.
     pub(crate) why: Vec<Why>,
 }
@@ -130,7 +116,7 @@ pub(crate) fn classify(subject: &Subject<'_>, rules: Region) -> Decision {
     if MOST_SEGMENTS < survey.segments.len() {
         let mut region = rules;
         drop_forced(subject, &mut region);
-        return Decision { region, page_type: None, loss: None, why: Vec::new() };
+        return Decision { region, page_type: None, coverage: None, why: Vec::new() };
     }
     let mut collector = Collector::new(dom, survey, subject.found, &rules, landmark);
     let types = page_types(&collector);
@@ -142,7 +128,7 @@ pub(crate) fn classify(subject: &Subject<'_>, rules: Region) -> Decision {
     let mut reasons = Reasons::new(subject.explain, survey.segments.len());
     let margins = margins(&collector, types, |idx, row| reasons.add(idx, row));
     let above = above_threshold(subject, &collector, &margins, page_type);
-    // What the site's pages share outside the landmark was taken out before.
+    // Template text outside the landmark was removed from the survey earlier.
     let is_left = |idx: usize| survey.segments.get(idx).is_some_and(|segment| segment.chars != 0);
     let mut keep: Vec<bool> =
         above.iter().enumerate().map(|(idx, above)| 0.0 < *above && is_left(idx)).collect();
@@ -151,7 +137,7 @@ pub(crate) fn classify(subject: &Subject<'_>, rules: Region) -> Decision {
         *keep &= bits & state::FURNITURE == 0;
     }
     drop_behind_footer(subject, &mut keep);
-    for (at, is_kept) in subject.forced {
+    for Forced { at, is_kept, .. } in subject.forced {
         if let Some(part) = keep.get_mut(survey.within(dom, *at)) {
             part.fill(*is_kept);
         }
@@ -162,15 +148,26 @@ pub(crate) fn classify(subject: &Subject<'_>, rules: Region) -> Decision {
     let mut region = if keep.contains(&true) {
         let confidence =
             if landmark.is_declared { 1.0 } else { confidence(survey, &margins, &keep) };
-        apply::region(&apply::Decided { dom, survey, rules: &rules, keep: &keep }, confidence)
+        let decided = apply::Decided { dom, survey, landmark, rules: &rules, keep: &keep };
+        apply::region(&decided, confidence)
     } else {
         // A page that has text does not come out empty: what the rules keep.
         rules
     };
     drop_forced(subject, &mut region);
-    let loss = Loss::of(subject, &collector, &keep);
-    let why = reasons.explain(&collector, &margins, &keep, page_type);
-    Decision { region, page_type: Some(page_type), loss, why }
+    let coverage = Coverage::of(subject, &collector, &keep);
+    let page_type = reported(page_type, subject.is_home);
+    let why = reasons.explain(subject, &collector, &margins, &keep, page_type);
+    Decision { region, page_type: Some(page_type), coverage, why }
+}
+
+/// The type that is reported: the first page of a site is its home, unless it is one text.
+fn reported(page_type: PageType, is_home: bool) -> PageType {
+    match page_type {
+        PageType::Article | PageType::Documentation => page_type,
+        _ if is_home => PageType::Home,
+        _ => page_type,
+    }
 }
 
 /// Drops the little that follows the last footer of the landmark: stamps of
@@ -180,7 +177,7 @@ fn drop_behind_footer(subject: &Subject<'_>, keep: &mut [bool]) {
     for root in &landmark.roots {
         let is_footer = |at: &u32| dom.item(*at).tag == Tag::Footer;
         let Some(footer) = dom.subtree(*root).rev().find(is_footer) else { continue };
-        // That of a quotation or of an article in a list says nothing of the page.
+        // The footer of a quotation or of an article in a list does not end the page.
         let is_inner = dom.ancestors(footer).take_while(|up| up != root).any(|up| {
             matches!(dom.item(up).tag, Tag::Blockquote | Tag::Figure | Tag::Article | Tag::Li)
         });
@@ -193,14 +190,17 @@ fn drop_behind_footer(subject: &Subject<'_>, keep: &mut [bool]) {
 
 /// Marks what the owner wants to drop.
 fn drop_forced(subject: &Subject<'_>, region: &mut Region) {
-    for (at, _) in subject.forced.iter().filter(|(_, is_kept)| !is_kept) {
+    for Forced { at, .. } in subject.forced.iter().filter(|forced| !forced.is_kept) {
         if let Some(reason) = region.dropped.get_mut(*at as usize) {
             *reason = Some(Reason::Owner);
         }
+        // The content may lie inside the dropped element.
+        let dropped = subject.dom.subtree(*at);
+        region.roots.retain(|root| !dropped.contains(root));
     }
 }
 
-/// How far each segment is above the threshold that holds for it.
+/// Returns the margin of each segment minus its threshold.
 fn above_threshold(
     subject: &Subject<'_>,
     collector: &Collector<'_>,
@@ -208,12 +208,17 @@ fn above_threshold(
     page_type: PageType,
 ) -> Vec<f32> {
     let Subject { dom, survey, landmark, .. } = *subject;
-    let mut thresholds = Thresholds::of(page_type);
+    let scored = survey.segments.iter().map(|segment| segment.chars).zip(margins.iter().copied());
+    let mut thresholds = Thresholds::of(page_type, !landmark.roots.is_empty(), scored);
     if CLEAN <= clean_share(collector, margins) {
-        thresholds.kept[0] = WHOLE;
+        thresholds.kept[0] = thresholds.kept[0].min(BOILERPLATE);
+    }
+    if landmark.is_declared {
+        (thresholds.kept[0], thresholds.open[0], thresholds.named[0]) = (WHOLE, WHOLE, WHOLE);
     }
     let mut above: Vec<f32> = Vec::with_capacity(margins.len());
-    for ((margin, bits), known) in margins.iter().zip(&collector.states).zip(&collector.known) {
+    let segments = survey.segments.iter().zip(&collector.known);
+    for ((margin, bits), (segment, known)) in margins.iter().zip(&collector.states).zip(segments) {
         let is_outside = bits & state::LANDMARK == 0;
         let [inside, outside] = if bits & state::NAMED != 0 {
             thresholds.named
@@ -232,7 +237,9 @@ fn above_threshold(
             true => outside,
             false => inside,
         };
-        above.push(margin - threshold);
+        let is_paragraph =
+            !is_outside && bits & state::KEPT != 0 && segment.marks.has(Marks::PARAGRAPH);
+        above.push(margin - if is_paragraph { threshold.min(PARAGRAPH) } else { threshold });
     }
     for at in subject.repeated {
         let range = survey.within(dom, *at);
@@ -269,7 +276,7 @@ fn confidence(survey: &Survey, margins: &[f32], keep: &[bool]) -> f32 {
     if 0.0 < all { sum / all } else { 0.0 }
 }
 
-/// How likely the page is of each type.
+/// Returns the probability of each page type.
 fn page_types(collector: &Collector<'_>) -> [f32; N_TYPES] {
     let mut row: Row = [0.0; 256];
     row[..N - FIRST_PAGE].copy_from_slice(&collector.page);

@@ -1,9 +1,9 @@
-//! The trained model: flat tables, compiled in, evaluated without branches.
+//! Evaluates the trained model, which is compiled in as flat tables.
 //!
-//! A tree is perfect and of depth [`DEPTH`]: node `n` has the children `2n` and
-//! `2n + 1`, so a walk is a few loads and comparisons. Feature ids are bytes
-//! and rows have 256 places, so no index is out of bounds. Margins are sums of
-//! integers: the same on every machine.
+//! Input: a row of features. Output: a margin per segment or page type. A tree is perfect and of
+//! depth [`DEPTH`]: node `n` has the children `2n` and `2n + 1`. Feature ids are bytes and rows
+//! have 256 entries, so no index is out of bounds. Margins are integer sums and therefore the same
+//! on every machine. Rejects tables of another format or feature version.
 
 use std::sync::LazyLock;
 
@@ -41,13 +41,13 @@ pub(crate) struct Forest {
 
 #[derive(Debug, Clone)]
 struct Tree {
-    nodes: [Node; NODES],
+    nodes: [TreeNode; NODES],
     leaves: [i16; NODES],
 }
 
 /// Goes to the right where the feature is above the threshold.
 #[derive(Debug, Clone, Copy, Default)]
-struct Node {
+struct TreeNode {
     threshold: f32,
     feature: u8,
 }
@@ -116,7 +116,7 @@ impl Forest {
         sums.map(|sum| sum as f32 * self.scale)
     }
 
-    /// How much each feature moved the margin of a row: the change of the mean
+    /// The contribution of each feature to the margin of a row: the change of the mean
     /// of the leaves below, summed over the nodes that look at it.
     pub(crate) fn contributions(&self, row: &Row) -> [f32; 256] {
         let mut out = [0.0; 256];
@@ -150,7 +150,7 @@ pub(crate) fn model() -> &'static Model {
 }
 
 impl Model {
-    /// Reads the tables; `None` where they are not ours.
+    /// Parses the tables; `None` for another format or feature version.
     fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes.strip_prefix(MAGIC)?);
         let version = reader.u32()?;
@@ -201,9 +201,9 @@ impl<'r> Reader<'r> {
 
     fn tree(&mut self) -> Option<Tree> {
         let features: [u8; NODES] = self.array()?;
-        let mut nodes = [Node::default(); NODES];
+        let mut nodes = [TreeNode::default(); NODES];
         for (node, feature) in nodes.iter_mut().zip(features) {
-            *node = Node { threshold: f32::from_le_bytes(self.array()?), feature };
+            *node = TreeNode { threshold: f32::from_le_bytes(self.array()?), feature };
         }
         let mut leaves = [0; NODES];
         for leaf in &mut leaves {

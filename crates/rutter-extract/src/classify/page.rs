@@ -1,4 +1,6 @@
-//! Features of the whole page, and the types of pages.
+//! Computes the features of the whole page and defines the page types.
+//!
+//! Input: the segments and metadata of a page. Output: the page columns of a row of features.
 
 use crate::hint::Hints;
 use crate::json_ld;
@@ -11,7 +13,7 @@ use super::features::{FIRST_PAGE, N, id};
 use super::frame::log;
 use super::text::flag;
 
-/// What kind of page it is.
+/// The type of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageType {
     /// News, posts, essays: one text.
@@ -26,7 +28,7 @@ pub enum PageType {
     Listing,
     /// Many things, with a picture and a few words each.
     Collection,
-    /// What an organisation offers.
+    /// The offer of an organisation: services, plans, prices.
     Service,
     /// The first page of a site.
     Home,
@@ -83,7 +85,7 @@ const GENERATORS: [&[&str]; 4] = [
 
 /// Elements that are counted, by what they are counted as.
 #[derive(Default)]
-struct Counts {
+struct ElementCounts {
     article: u32,
     main: u32,
     h1: u32,
@@ -98,7 +100,7 @@ struct Counts {
     times: u32,
 }
 
-impl Counts {
+impl ElementCounts {
     fn of(collector: &Collector<'_>) -> Self {
         let mut counts = Self::default();
         for item in &collector.dom.items {
@@ -177,7 +179,7 @@ pub(crate) fn features(
     };
     let (total, n) = (collector.total, collector.survey.segments.len().max(1) as f32);
     let chars = total.chars.max(1) as f32;
-    let counts = Counts::of(collector);
+    let counts = ElementCounts::of(collector);
     let sums = Sums::of(collector);
     set(id::PAGE_CHARS, log(total.chars));
     set(id::PAGE_PROSE, log(total.prose));

@@ -1,8 +1,8 @@
-//! Guard rails: what holds for any page, also against the model.
+//! Guard rails: rules that override the model on every page.
 //!
-//! Tables, lists, tabs and details are kept or dropped as a unit; note boxes
-//! and asides inside running text are content; a heading is not kept without
-//! its text, nor text without its heading.
+//! Input: one decision per segment. Output: corrected decisions. Tables and lists are kept or
+//! dropped as a unit, tabs and details are kept as one; note boxes and asides inside running text
+//! are content; a heading is kept only with its text, and a text only with its heading.
 
 use html5ever::local_name;
 
@@ -45,6 +45,8 @@ pub(crate) struct Rails<'r> {
 enum Unit {
     /// By the mean of its segments.
     Whole,
+    /// Kept by the mean of its segments; otherwise they are decided one by one.
+    Panels,
     /// Kept where the text around it is.
     Box,
 }
@@ -107,14 +109,31 @@ impl Rails<'_> {
                 continue;
             };
             let is_kept = match unit {
-                Unit::Whole => n_kept != 0 && 0.0 < self.mean(&range),
+                Unit::Whole | Unit::Panels => n_kept != 0 && 0.0 < self.mean(&range),
                 Unit::Box => self.is_in_text(at, &range, keep),
             };
             if is_kept || unit == Unit::Whole {
                 self.set(range, keep, is_kept, &unit);
+                if is_kept {
+                    self.keep_notes(at, keep);
+                }
                 at = item.end;
             } else {
                 at += 1;
+            }
+        }
+    }
+
+    /// Keeps note boxes inside a unit that is kept.
+    fn keep_notes(&self, unit: u32, keep: &mut [bool]) {
+        let Collector { dom, survey, .. } = *self.collector;
+        for at in dom.subtree(unit).skip(1) {
+            let is_box = matches!(
+                dom.item(at).tag,
+                Tag::Div | Tag::Section | Tag::Aside | Tag::Custom | Tag::Blockquote
+            );
+            if is_box && note::kind(dom, survey, at).is_some() {
+                keep.get_mut(survey.within(dom, at)).unwrap_or_default().fill(true);
             }
         }
     }
@@ -159,10 +178,10 @@ impl Rails<'_> {
                 let has_heading = dom.subtree(at).any(|at| dom.item(at).tag.heading().is_some());
                 (!has_heading).then_some(Unit::Whole)
             }
-            Tag::Details => Some(Unit::Whole),
+            Tag::Details => Some(Unit::Panels),
             Tag::Div | Tag::Section | Tag::Aside | Tag::Custom | Tag::Blockquote | Tag::P => {
                 if is_tab_group(dom, at) {
-                    return Some(Unit::Whole);
+                    return Some(Unit::Panels);
                 }
                 let is_side = tag == Tag::Aside || survey.hints(at).has(Hints::SIDE);
                 let is_box = is_side || note::kind(dom, survey, at).is_some();

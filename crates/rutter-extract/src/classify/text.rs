@@ -1,5 +1,7 @@
-//! Reads the text of a segment once: shares of digits and capitals, phrases,
-//! and words shared with the title and the description.
+//! Computes the text features of a segment in one pass.
+//!
+//! Input: the text of a segment, and the words of the title and the description. Output:
+//! [`TextFacts`]: shares of digits and capitals, known phrases, words shared with the title.
 
 use crate::dom::Dom;
 use crate::phrase;
@@ -66,7 +68,7 @@ static CLASSES: [u8; 256] = {
 const SEED: u32 = 0x811c_9dc5;
 const PRIME: u32 = 0x0100_0193;
 
-/// What one pass over a text counts.
+/// Character counts of a text, from one pass.
 #[derive(Default)]
 struct Counted {
     digits: u32,

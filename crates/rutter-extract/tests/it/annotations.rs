@@ -5,7 +5,7 @@ use rutter_extract::html;
 use crate::options;
 
 #[test] // D59
-fn ours_annotated_elements_know_label_target_and_what_is_hidden() {
+fn annotated_elements_have_label_target_and_hidden_parts() {
     let page = b"<html><body><form data-ai-section=a><p>Shown</p><p hidden>not shown</p>
         <textarea>typed</textarea>
         <label for=mail>E-mail <b>address</b></label><input id=mail type=email data-ai-field=mail>

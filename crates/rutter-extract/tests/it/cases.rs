@@ -72,7 +72,7 @@ fn shown(extraction: &Extraction) -> String {
 }
 
 #[test]
-fn ours_an_encoding_is_read_as_declared() {
+fn decodes_declared_encoding() {
     let text = "<meta charset=windows-1251><title>Гавань</title><p>Вода уходит, и лодки ложатся на бок. Каждый день в гавани открывают ворота, и рыбаки выходят в море до самого вечера.";
     let (bytes, _, _) = encoding_rs::WINDOWS_1251.encode(text);
     let extraction = read(&bytes);
@@ -81,23 +81,8 @@ fn ours_an_encoding_is_read_as_declared() {
     assert_eq!(extraction.page.language.as_str(), "ru");
 }
 
-#[test] // SCP-055
-fn ours_links_of_paragraphs_become_blocks_where_asked() {
-    let page = "<main><p>See <a href=/a>one</a> and <a href=/b>two</a>, both near the gate.</main>";
-    let mut how = options("https://harbour.example/");
-    assert_eq!(html(page.as_bytes(), &how).page.content.len(), 1);
-    how.links = rutter_extract::LinkBlocks::All;
-    let kinds: Vec<_> = html(page.as_bytes(), &how)
-        .page
-        .content
-        .iter()
-        .map(|block| block.kind().to_owned())
-        .collect();
-    assert_eq!(kinds, ["text", "link", "link"]);
-}
-
 #[test]
-fn ours_the_explanation_covers_the_whole_page() {
+fn explanation_covers_the_whole_page() {
     let page = "<nav><a href=/>Home</a></nav><main><h1>Gate</h1><p>The gate opens twice a day, at \
                 half tide, and closes again at the next.</p><div class=share-buttons><a href=x>Share</a></div>\
                 </main><footer>The end</footer>";
@@ -116,7 +101,18 @@ fn ours_the_explanation_covers_the_whole_page() {
 }
 
 #[test]
-fn ours_every_rule_has_a_page_that_breaks_it() {
+fn explanation_keeps_labels_with_their_panels() {
+    let mut how = options("https://harbour.example/");
+    how.explain = true;
+    let page = include_bytes!("../../fixtures/structure/tabs-shared-panel.html");
+    let why = html(page, &how).why;
+    let labels = why.iter().find(|why| why.start.starts_with("Debian")).unwrap();
+    assert!(labels.is_kept);
+    assert_eq!(labels.reason, "kept as the label of its panel");
+}
+
+#[test]
+fn every_rule_has_a_page_that_violates_it() {
     let mut found: BTreeSet<&str> = BTreeSet::new();
     let mut take = |extraction: &Extraction| {
         found.extend(extraction.findings.iter().map(|finding| finding.rule.code));
@@ -147,14 +143,15 @@ fn ours_every_rule_has_a_page_that_breaks_it() {
     (how.limits.attributes, how.limits.steps) = (2, 100);
     take(&html(format!("<p a b c>{}", "<p>x".repeat(10_000)).as_bytes(), &how));
     let mut how = options("https://harbour.example/");
-    how.control.drop = vec![".absent".parse().unwrap()];
+    how.control.main = vec![".absent".parse().unwrap()];
     let comment = "<div class=comment><p>Ada wrote: I liked this very much, thank you for the \
         long text about it. Reply</p></div>";
     let comments = format!("<div class=comments><h3>Comments</h3>{}</div>", comment.repeat(12));
     let text = "<p>The gate opens twice a day, at half tide, and closes again at the next.</p>";
     let page = format!("<main><article><h1>Gate</h1>{}</article>{comments}</main>", text.repeat(6));
     take(&html(page.as_bytes(), &how));
-    // This one is for whoever opens files.
+    take(&read("<ul><li><a href=/a>Berths</a><li><a href=/b>Tides</a></ul>"));
+    // Callers that open files report this one.
     assert!(!rutter_extract::is_text(b"\x7fELF\0\0") && rutter_extract::is_text(b"<p>x"));
     found.insert(rutter_extract::rules::NOT_TEXT.code);
     for rule in rutter_extract::rules::ALL {
@@ -187,4 +184,18 @@ fn recordings_carry_the_captions_and_transcripts_of_their_page() {
             assert_eq!(block["captions"], wanted);
         }
     }
+}
+
+#[test] // D37
+fn page_that_swallows_its_embedded_text_is_a_shell() {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/shell-next.html");
+    let page = std::fs::read_to_string(fixture).unwrap();
+    let page = page.split("</body>").next().unwrap();
+    for end in ["<!-- open", "<script>let open", "<textarea>", "<style>"] {
+        let extraction = read(format!("{page}{end}"));
+        let codes: Vec<_> = extraction.findings.iter().map(|found| found.rule.code).collect();
+        assert!(extraction.needs_scripts, "{end}");
+        assert!(codes.contains(&"HT004") && !codes.contains(&"HT021"), "{end} {codes:?}");
+    }
+    assert!(!read(page).needs_scripts);
 }

@@ -3,12 +3,12 @@
 
 use std::path::Path;
 
-use rutter_extract::html;
+use rutter_extract::{LinkBlocks, html};
 use rutter_testkit::fidelity::{Score, cases, score};
 
 use crate::options;
 
-/// What the score was when it was last looked at; it may only rise.
+/// Minimum score; raised after every improvement.
 const FLOOR: f64 = 0.990;
 const PRECISION: f64 = 0.970;
 const TEXT: f64 = 0.995;
@@ -17,17 +17,20 @@ const CLEAN: f64 = 0.960;
 /// Quotations, pictures, recordings and terms, each.
 const OTHERS: f64 = 0.960;
 const METADATA: f64 = 0.970;
-/// How many pages the floor is about: more may come, none may go.
+/// Minimum number of pages in the corpus.
 const PAGES: usize = 51;
 
 #[test]
-fn ours_block_fidelity_does_not_fall() {
+fn block_fidelity_stays_above_the_floor() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
     let cases = cases(&folder).unwrap();
     assert!(PAGES <= cases.len(), "only {} pages", cases.len());
     let mut total = Score::default();
     for case in &cases {
-        let extraction = html(&case.html, &options(case.url()));
+        // Links are scored where they stand; as blocks they would count twice.
+        let mut options = options(case.url());
+        options.links = LinkBlocks::Lone;
+        let extraction = html(&case.html, &options);
         let page = serde_json::from_str(&extraction.page.to_line()).unwrap();
         let links: Vec<(String, String)> = extraction
             .inline_links()

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::options;
 
 #[test]
-fn ours_the_example_site_reads_like_its_hand_made_lines() {
+fn example_site_reads_like_its_hand_made_lines() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let lines = std::fs::read_to_string(examples.join("harbour.jsonl")).unwrap();
     let mut faults = Vec::new();

@@ -10,7 +10,7 @@ fn codes(findings: &[rutter_finding::Finding]) -> Vec<&'static str> {
 }
 
 #[test]
-fn ours_a_hundred_thousand_open_elements_keep_their_text() {
+fn hundred_thousand_open_elements_keep_their_text() {
     for tag in ["div", "b", "ul><li", "table><tr><td", "blockquote", "span", "details", "a href=x"]
     {
         let mut page = format!("<{tag}>").repeat(100_000);
@@ -22,13 +22,13 @@ fn ours_a_hundred_thousand_open_elements_keep_their_text() {
 }
 
 #[test] // D38
-fn ours_what_lies_too_deep_is_said() {
+fn reports_nesting_beyond_the_limit() {
     let page = format!("{}<p>The water is still there.", "<div>".repeat(500));
     assert!(codes(&read(&page).findings).contains(&"HT009"));
 }
 
 #[test] // D17
-fn ours_bytes_that_stand_for_nothing_are_said() {
+fn reports_invalid_bytes() {
     let page = b"<meta charset=\"utf-8\"><title>Caf\xe9</title><p>Open until nine tonight.";
     let extraction = html(page, &options("https://harbour.example/"));
     assert!(codes(&extraction.findings).contains(&"HT001"));
@@ -36,7 +36,7 @@ fn ours_bytes_that_stand_for_nothing_are_said() {
 }
 
 #[test]
-fn ours_formatting_that_multiplies_is_cut_and_said() {
+fn cuts_and_reports_multiplying_formatting() {
     // Every paragraph opens all the fonts again.
     let fonts: String = (0..300).map(|n| format!("<font size={n}>")).collect();
     let page = format!("<p>{fonts}{}", "<p>x".repeat(20_000));
@@ -64,7 +64,7 @@ fn a_page_of_many_blocks_is_merged_while_it_is_read() {
 }
 
 #[test] // D36
-fn ours_blocks_are_merged_and_no_word_is_lost() {
+fn merging_blocks_loses_no_text() {
     let page: String = (0..3000)
         .map(|n| {
             format!(
@@ -159,7 +159,7 @@ fn merged_links_of_a_line_keep_their_urls() {
 }
 
 #[test]
-fn ours_spans_of_cells_do_not_multiply_a_table() {
+fn cell_spans_do_not_multiply_a_table() {
     let cell = "<td colspan=1000 rowspan=65534>".to_owned() + &"deep ".repeat(200);
     let row = format!("<tr>{}</tr>", cell.repeat(3));
     let extraction = read(format!("<main><table>{}</table></main>", row.repeat(200)));
@@ -168,7 +168,7 @@ fn ours_spans_of_cells_do_not_multiply_a_table() {
 }
 
 #[test]
-fn ours_a_long_line_is_one_block() {
+fn long_line_is_one_block() {
     let word = "harbour ".repeat(500_000);
     let extraction = read(format!("<main><p>{word}</p></main>"));
     match extraction.page.content.as_slice() {
@@ -178,7 +178,7 @@ fn ours_a_long_line_is_one_block() {
 }
 
 #[test]
-fn ours_pages_that_are_none() {
+fn malformed_pages_have_at_most_one_block() {
     for page in [
         "",
         "\0",
@@ -199,7 +199,7 @@ fn ours_pages_that_are_none() {
 
 /// An attribute without a value, met in the middle of a text that is moved.
 #[test]
-fn ours_an_empty_value_inside_a_moved_text_is_empty() {
+fn empty_attribute_value_inside_moved_text_stays_empty() {
     let page =
         read("<title>x</title><body>\u{e9}  \u{e9}<html x='' lang=''>\u{e9} and a few words more.");
     assert_eq!(page.page.to_text(), "\u{e9} \u{e9}\u{e9} and a few words more.\n");
@@ -229,4 +229,24 @@ fn ends_reading_after_the_last_allowed_step() {
     assert!(!extraction.visible_text.contains("Last."));
     how.limits = Limits::USUAL;
     assert!(!codes(&html(page.as_bytes(), &how).findings).contains(&"HT018"));
+}
+
+#[test] // D36
+fn paragraphs_are_merged_before_lists_code_tables_and_headings() {
+    let page: String = (0..120)
+        .map(|n| {
+            format!(
+                "<h2>Berth {n}</h2><p>Depth {n}.<p>Rope {n}.<p>Light {n}.<p>Pump {n}.\
+                 <h4>Use {n}</h4><ul><li>moor {n}</ul><pre>call {n}</pre>\
+                 <table><tr><th>Day<th>Depth<tr><td>{n}<td>4.6</table>"
+            )
+        })
+        .collect();
+    let extraction = read(format!("<main><h1>Berths</h1>{page}</main>"));
+    let content = &extraction.page.content;
+    assert_eq!(content.len(), 1000);
+    let count = |kind: &str| content.iter().filter(|block| block.kind() == kind).count();
+    assert_eq!(["heading", "list", "code", "table"].map(count), [241, 120, 120, 120]);
+    let text = extraction.page.to_text();
+    assert!((0..120).all(|n| text.contains(&format!("Light {n}."))));
 }

@@ -9,9 +9,11 @@ mod corpus;
 mod dates;
 mod harbour;
 mod limits;
+mod links;
 mod properties;
 mod rails;
 mod schema;
+mod structure;
 mod templates;
 mod visible;
 
@@ -30,7 +32,7 @@ fn read(page: impl AsRef<[u8]>) -> Extraction {
 }
 
 #[test]
-fn ours_exponents_do_not_run_into_numbers() {
+fn exponents_become_superscript_characters() {
     let page = read(
         "<html lang=en><title>Sizes</title><main><p>A file has at most 2<sup><small>48</small></sup> bytes, \
          the 1<sup>st</sup> of x<sup>-2</sup>, as a note<sup><a href=#fn1>1</a></sup> says.</p></main>",

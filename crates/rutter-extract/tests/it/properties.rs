@@ -1,7 +1,7 @@
 //! What holds for any page at all.
 
 use proptest::prelude::*;
-use rutter_finding::Mode;
+use rutter_finding::Strictness;
 use rutter_page::{Block, Judge, Mark, MediaUrl, PageLimits};
 
 use crate::{options, read};
@@ -89,7 +89,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test] // SCP-188 SCP-054
-    fn spec_every_page_satisfies_the_rules_of_the_format(
+    fn every_page_satisfies_the_rules_of_the_format(
         pieces in prop::collection::vec(piece(), 0..120)
     ) {
         let html = pieces.concat();
@@ -128,7 +128,7 @@ proptest! {
         prop_assert!(page.is_ok(), "{}", line);
         let grave: Vec<_> = findings
             .iter()
-            .filter(|finding| finding.rule.severity(Mode::Lenient).is_some())
+            .filter(|finding| finding.rule.severity(Strictness::Lenient).is_some())
             .filter(|finding| !matches!(finding.rule.name, "empty-title" | "empty-description"))
             .collect();
         prop_assert!(grave.is_empty(), "{:?} in {}", grave, line);
@@ -137,13 +137,13 @@ proptest! {
     }
 
     #[test]
-    fn ours_any_bytes_are_a_page(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+    fn extracts_any_bytes_without_panic(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
         drop(read(&bytes));
         drop(rutter_extract::markdown(&bytes, &options("https://harbour.example/")));
     }
 
     #[test]
-    fn ours_a_page_that_has_words_in_its_body_is_not_empty(words in "[a-z]{3,9}( [a-z]{3,9}){3,30}\\.") {
+    fn page_with_text_in_its_body_is_not_empty(words in "[a-z]{3,9}( [a-z]{3,9}){3,30}\\.") {
         for wrap in ["p", "div", "td", "li", "nav", "aside", "footer", "div class=comment", "div class=sidebar", "form"] {
             let extraction = read(format!("<title>T</title><{wrap}>{words}"));
             prop_assert!(extraction.page.to_text().contains(&words), "{} {}", wrap, words);

@@ -11,7 +11,7 @@ fn page(kind: &str, members: &str) -> String {
 }
 
 #[test] // SCP-042 SCP-050
-fn spec_what_has_a_fitting_type_carries_it_with_its_identity() {
+fn page_with_schema_type_keeps_type_and_identity() {
     for kind in ["Product", "Recipe", "Event", "HowTo", "Article"] {
         let members = r#""@id":"https://harbour.example/#it","sameAs":["https://other.example/it"],"name":"Dredging""#;
         let read = read(page(kind, members));
@@ -24,7 +24,7 @@ fn spec_what_has_a_fitting_type_carries_it_with_its_identity() {
 }
 
 #[test] // SCP-043 SCP-047
-fn spec_a_plain_page_has_its_fields_and_no_schema() {
+fn plain_page_has_fields_and_no_schema() {
     let plain = "<html lang=en><title>Dredging</title><main><h1>Dredging</h1>\
         <p>The dredger works from Monday to Friday, and the basin stays open.</p></main>";
     let read = read(plain);
@@ -35,7 +35,7 @@ fn spec_a_plain_page_has_its_fields_and_no_schema() {
 }
 
 #[test] // SCP-044 SCP-045 SCP-046
-fn spec_fields_correspond_to_members_and_fall_back_to_the_page() {
+fn fields_use_schema_members_and_fall_back_to_the_page() {
     let members = r#""headline":"Dredging the north basin","description":"What is open while we dredge.",
         "author":{"@type":"Person","name":"Ada Pilot"},"datePublished":"2026-05-01T08:00:00Z""#;
     let with = read(page("Article", members)).page;
@@ -43,7 +43,7 @@ fn spec_fields_correspond_to_members_and_fall_back_to_the_page() {
     assert_eq!(&*with.description, "What is open while we dredge.");
     assert_eq!(with.author.as_deref(), Some("Ada Pilot"));
     assert_eq!(with.published.map(|at| at.to_string()).as_deref(), Some("2026-05-01T08:00:00Z"));
-    // Where the data says nothing, the page does.
+    // Fields that the data omits come from the page.
     let without = read(page("Article", r#""url":"https://harbour.example/docs/page.html""#)).page;
     assert_eq!(&*without.title, "Harbour: a page");
     assert!(without.description.starts_with("The dredger works"));

@@ -1,4 +1,4 @@
-//! Templates: stable while pages come and go, adapting when a site changes.
+//! Templates: stable while pages are added and removed, updated when the site design changes.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ type Design = fn(usize, &str) -> String;
 fn old(n: usize, text: &str) -> String {
     format!(
         "<html lang=en><title>Berth {n}</title><body><div id=top><p>Welcome to the harbour of Port Selk, \
-         where the tide is always right for somebody.</p></div><div class=wrap><div class=col><h1>Berth {n}</h1>{text}\
+         where the tide is always right for a boat.</p></div><div class=wrap><div class=col><h1>Berth {n}</h1>{text}\
          <h2>Contact</h2><p>Call the office on channel 12, or knock at the green door on the quay. Bring your papers.</p></div>\
          <div class=more><p>The museum is open from ten to four, except when the curator is at sea.</p></div></div>\
-         <div id=end><p>All depths are in metres above chart datum, and nobody is liable for mud.</p></div></body>"
+         <div id=end><p>All depths are in metres above chart datum, and no one is liable for mud.</p></div></body>"
     )
 }
 
@@ -63,7 +63,7 @@ fn lines(
 }
 
 #[test]
-fn ours_a_template_drops_what_pages_share_and_nothing_else() {
+fn template_drops_only_shared_lines() {
     let site = site(old, 0..20);
     let mut templates = Templates::default();
     assert_eq!(templates.adapt(&sketches(&site), &[]), 1);
@@ -80,12 +80,12 @@ fn ours_a_template_drops_what_pages_share_and_nothing_else() {
 }
 
 #[test]
-fn ours_pages_that_come_and_go_change_no_other_page() {
+fn added_and_removed_pages_change_no_other_page() {
     let before = site(old, 0..30);
     let mut templates = Templates::default();
     templates.adapt(&sketches(&before), &[]);
     let first = lines(&before, &Arc::new(templates.clone()));
-    // Ten leave, fifteen come, three of them of another kind.
+    // Ten pages are removed, fifteen are added, three of them with another layout.
     let mut after: Vec<_> = before.iter().filter(|(n, _)| *n % 3 != 0).cloned().collect();
     let added = site(old, 100..112).into_iter().chain(site(new, 200..203));
     after.extend(added);
@@ -102,7 +102,7 @@ fn ours_pages_that_come_and_go_change_no_other_page() {
 }
 
 #[test]
-fn ours_a_redesign_with_the_same_text_gives_the_same_lines() {
+fn redesign_with_same_text_gives_same_lines() {
     let before = site(old, 0..30);
     let mut templates = Templates::default();
     templates.adapt(&sketches(&before), &[]);
@@ -129,7 +129,7 @@ fn ours_a_redesign_with_the_same_text_gives_the_same_lines() {
 }
 
 #[test]
-fn ours_lost_templates_come_back_the_same() {
+fn relearned_templates_are_identical() {
     let site = site(old, 0..30);
     let (mut first, mut second) = (Templates::default(), Templates::default());
     first.adapt(&sketches(&site), &[]);
@@ -142,7 +142,7 @@ fn ours_lost_templates_come_back_the_same() {
 }
 
 #[test]
-fn ours_too_few_pages_teach_nothing() {
+fn too_few_pages_give_no_template() {
     let mut templates = Templates::default();
     assert_eq!(templates.adapt(&sketches(&site(old, 0..4)), &[]), 0);
     assert!(templates.is_empty());
@@ -151,7 +151,7 @@ fn ours_too_few_pages_teach_nothing() {
 /// A short page keeps its own words, and loses a long footer, however long the
 /// menu is.
 #[test]
-fn ours_a_longer_menu_decides_nothing_on_short_pages() {
+fn longer_menu_does_not_change_short_pages() {
     let footer = "The harbour office answers questions about charges, tides and the gate every day, and writes back within a week. ".repeat(6);
     let page = |n: usize, menu: &str| {
         format!(
@@ -186,7 +186,7 @@ fn all_stamped(stamp: &str) -> Vec<(usize, String)> {
 }
 
 #[test]
-fn ours_a_stamp_on_all_pages_may_change() {
+fn changed_stamp_on_all_pages_changes_no_line() {
     let stamps = [
         "Built from commit 3f2a91c on 1 November 2026 at 12:30 UTC",
         "Built from commit 77be012 on Monday, 2 Dec 2026 at 9:05 CET",
@@ -203,7 +203,7 @@ fn ours_a_stamp_on_all_pages_may_change() {
 }
 
 #[test]
-fn ours_a_new_line_on_all_pages_is_the_sites() {
+fn new_line_on_all_pages_joins_the_template() {
     let before = site(old, 0..30);
     let mut templates = Templates::default();
     templates.adapt(&sketches(&before), &[]);
@@ -215,7 +215,7 @@ fn ours_a_new_line_on_all_pages_is_the_sites() {
     for ((_, old_line, _), (_, line, _)) in first.iter().zip(&second) {
         assert_eq!(old_line, line);
     }
-    // A line that came to a few pages is theirs.
+    // A new line on a few pages is content of these pages.
     let mut few = before;
     for (n, page) in few.iter_mut().take(9) {
         *page = stamped(*n, "This berth is closed until the crane has been mended.");
@@ -227,7 +227,7 @@ fn ours_a_new_line_on_all_pages_is_the_sites() {
 }
 
 #[test]
-fn ours_dates_that_are_a_pages_own_are_no_stamp() {
+fn lines_with_different_dates_per_page_are_content() {
     let page = |n: usize| stamped(n, &format!("The crane was last tested on {n} May 2026."));
     let site: Vec<_> = (1..25).map(|n| (n, page(n))).collect();
     let mut templates = Templates::default();

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use crate::read;
 
 #[test] // D70 SPX-066
-fn spec_blocks_are_lines_and_inline_tags_are_nothing() {
+fn blocks_are_lines_and_inline_tags_add_nothing() {
     for (page, text) in [
         ("<p>Tide</p><p>House</p>", "Tide\nHouse"),
         ("<p>The <b>Ti</b>de <i>House</i> </p>", "The Tide House"),
@@ -22,7 +22,7 @@ fn spec_blocks_are_lines_and_inline_tags_are_nothing() {
 }
 
 #[test] // D70
-fn spec_what_counts_as_visible() {
+fn visible_text_excludes_head_comments_scripts_and_attributes() {
     let page = read(
         "<title>In the title</title><meta name=description content='In a meta'><body>\
          <p>Shown <!-- in a comment --><script>'in a script'</script><style>.in-a-style{}</style>\
@@ -34,7 +34,7 @@ fn spec_what_counts_as_visible() {
 }
 
 #[test] // C07
-fn ours_what_the_page_hides_is_not_shown() {
+fn shown_text_excludes_hidden_elements() {
     for (page, text) in [
         ("<p>A <span hidden>x</span> B</p>", "A B"),
         ("<p>A<span style='display: none'> x</span>B</p>", "AB"),
@@ -51,7 +51,7 @@ fn ours_what_the_page_hides_is_not_shown() {
 
 proptest! {
     #[test]
-    fn ours_the_text_is_tidy(
+    fn visible_text_has_collapsed_white_space(
         pieces in prop::collection::vec(prop::sample::select(vec![
             "<p>", "</p>", "<b>", "</b>", "<div>", "</div>", "<span hidden>", "</span>", "<br>",
             " ", "\n", "&nbsp;", "a", "b c", "<div hidden>", "<li>", "<td>", "<pre>\n\n", "</pre>",

@@ -1,14 +1,14 @@
-//! Bodies come as they are on the wire; decoding is a second step.
+//! Bodies are returned as received; decompression is a separate step.
 
-use rutter_fetch::{Body, Request, What, decode};
+use rutter_fetch::{Request, ResourceKind, ResponseBody, decode};
 use rutter_page::Digest;
 use rutter_testkit::server::Reply;
 use rutter_testkit::{gzip, zstd};
 
-use crate::{Bay, url};
+use crate::{TestSite, url};
 
-#[tokio::test] // A08 A09 of reliability.md, D05
-async fn ours_the_wire_is_kept_and_the_text_comes_out() {
+#[tokio::test] // A08 A09, D05
+async fn keeps_received_bytes_and_decodes_on_request() {
     let text = b"{\"collection\":{}}";
     for (name, bytes, coding) in [
         ("present", gzip(text), Some("gzip")),
@@ -18,27 +18,28 @@ async fn ours_the_wire_is_kept_and_the_text_comes_out() {
         ("undone on the way", text.to_vec(), Some("gzip")),
         ("plain", text.to_vec(), None),
     ] {
-        let bay = Bay::new();
+        let test = TestSite::new();
         let reply = Reply::ok("application/scp", bytes.clone());
         let reply = coding.map_or(reply.clone(), |coding| reply.with("Content-Encoding", coding));
-        bay.server.route("/all.scp.gz", [reply]);
-        let ask = Request::new(url("http://harbour.example/all.scp.gz"), What::Collection);
-        let answer = bay.client.fetch(&ask).await.unwrap();
-        assert_eq!(answer.body, Body::Memory(bytes.clone()), "{name}");
+        test.server.route("/all.scp.gz", [reply]);
+        let ask = Request::new(url("http://harbour.example/all.scp.gz"), ResourceKind::Collection);
+        let answer = test.client.fetch(&ask).await.unwrap();
+        assert_eq!(answer.body, ResponseBody::Memory(bytes.clone()), "{name}");
         assert_eq!(answer.digest, Some(Digest::of(&bytes)), "{name}");
         assert_eq!(answer.wire_bytes, bytes.len() as u64, "{name}");
-        assert_eq!(answer.text(What::Collection).unwrap(), text, "{name}");
+        assert_eq!(answer.decoded_body(ResourceKind::Collection).unwrap(), text, "{name}");
     }
 }
 
-#[tokio::test] // A06 of reliability.md, D89
-async fn ours_a_small_body_that_grows() {
-    let bay = Bay::new();
+#[tokio::test] // A06, D89
+async fn limits_the_decompressed_size() {
+    let test = TestSite::new();
     let bomb = gzip(&vec![0; 3_000_000]);
-    bay.server.route("/llms.txt", [Reply::ok("text/plain", bomb).with("Content-Encoding", "gzip")]);
-    let ask = Request::new(url("http://harbour.example/llms.txt"), What::Llms);
-    let answer = bay.client.fetch(&ask).await.unwrap();
+    test.server
+        .route("/llms.txt", [Reply::ok("text/plain", bomb).with("Content-Encoding", "gzip")]);
+    let ask = Request::new(url("http://harbour.example/llms.txt"), ResourceKind::Llms);
+    let answer = test.client.fetch(&ask).await.unwrap();
     assert!(answer.wire_bytes < 10_000);
-    let error = answer.text(What::Llms).unwrap_err();
+    let error = answer.decoded_body(ResourceKind::Llms).unwrap_err();
     assert!(matches!(error, decode::DecodeError::TooLarge(1_000_000)), "{error:?}");
 }

@@ -1,9 +1,11 @@
-//! Validators: kept, sent, and what their answers mean.
+//! Validators: stored, sent, and the responses they cause.
 
-use rutter_fetch::{BadAnswer, Body, Cause, Method, Request, Validators, What};
+use rutter_fetch::{
+    BadResponse, FailureCause, Method, Request, ResourceKind, ResponseBody, Validators,
+};
 use rutter_testkit::server::Reply;
 
-use crate::{Bay, body, cause, page, request, url};
+use crate::{TestSite, body, cause, page, request, url};
 
 const DATE: &str = "Thu, 31 Dec 2026 23:00:00 GMT";
 
@@ -12,32 +14,33 @@ fn file() -> Reply {
 }
 
 #[tokio::test] // SCP-153 SCP-154 SCP-155 ARC-035 ARC-061
-async fn spec_both_validators_are_kept_and_sent() {
-    let bay = Bay::new();
-    bay.server.route("/all.scp", [file()]);
-    let first = bay.get("http://harbour.example/all.scp").await.unwrap();
+async fn sends_both_validators() {
+    let test = TestSite::new();
+    test.server.route("/all.scp", [file()]);
+    let first = test.get("http://harbour.example/all.scp").await.unwrap();
     let wanted = Validators { etag: Some("\"v1\"".into()), last_modified: Some(DATE.into()) };
     assert_eq!(first.validators, wanted);
-    assert!(first.is_new());
-    let again = Request { known: first.validators, ..request("http://harbour.example/all.scp") };
-    let second = bay.client.fetch(&again).await.unwrap();
-    assert!(second.is_unchanged());
-    assert_eq!((second.body, second.wire_bytes), (Body::Nothing, 0));
-    let seen = bay.server.seen();
+    assert!(first.is_success());
+    let again =
+        Request { validators: first.validators, ..request("http://harbour.example/all.scp") };
+    let second = test.client.fetch(&again).await.unwrap();
+    assert!(second.is_not_modified());
+    assert_eq!((second.body, second.wire_bytes), (ResponseBody::Absent, 0));
+    let seen = test.server.seen();
     assert_eq!(seen[2].header("if-none-match"), Some("\"v1\""));
     assert_eq!(seen[2].header("if-modified-since"), Some(DATE));
-    // All on one connection, the 304 too.
-    bay.get("http://harbour.example/all.scp").await.unwrap();
-    assert_eq!(bay.server.n_connections(), 1);
+    // All requests use one connection, also after the 304.
+    test.get("http://harbour.example/all.scp").await.unwrap();
+    assert_eq!(test.server.n_connections(), 1);
 }
 
 #[tokio::test] // SCP-141
-async fn spec_a_plain_get() {
-    let bay = Bay::new();
-    bay.server.route("/all.scp", [file()]);
-    let request = Request::new(url("http://harbour.example/all.scp"), What::Collection);
-    bay.client.fetch(&request).await.unwrap();
-    let seen = bay.server.seen().pop().unwrap();
+async fn sends_a_minimal_get_request() {
+    let test = TestSite::new();
+    test.server.route("/all.scp", [file()]);
+    let request = Request::new(url("http://harbour.example/all.scp"), ResourceKind::Collection);
+    test.client.fetch(&request).await.unwrap();
+    let seen = test.server.seen().pop().unwrap();
     assert_eq!((seen.method.as_str(), seen.path.as_str()), ("GET", "/all.scp"));
     assert_eq!(seen.header("accept-encoding"), Some("zstd, gzip, identity"));
     assert_eq!(seen.header("range"), None);
@@ -45,53 +48,53 @@ async fn spec_a_plain_get() {
 
 #[tokio::test]
 async fn head_gives_validators_without_a_body() {
-    let bay = Bay::new();
-    bay.server.route("/all.scp", [file()]);
+    let test = TestSite::new();
+    test.server.route("/all.scp", [file()]);
     let head = Request { method: Method::Head, ..request("http://harbour.example/all.scp") };
-    let answer = bay.client.fetch(&head).await.unwrap();
+    let answer = test.client.fetch(&head).await.unwrap();
     assert_eq!(answer.validators.etag.as_deref(), Some("\"v1\""));
-    assert_eq!((answer.status, answer.body, answer.wire_bytes), (200, Body::Nothing, 0));
-    assert_eq!(bay.server.seen().pop().unwrap().method, "HEAD");
-    // The next answer is not mixed up with what a server sent behind the head.
-    assert_eq!(body(&bay.get("http://harbour.example/all.scp").await.unwrap()), b"abc");
+    assert_eq!((answer.status, answer.body, answer.wire_bytes), (200, ResponseBody::Absent, 0));
+    assert_eq!(test.server.seen().pop().unwrap().method, "HEAD");
+    // Bytes that a server sends after the head are not read as the next response.
+    assert_eq!(body(&test.get("http://harbour.example/all.scp").await.unwrap()), b"abc");
 }
 
-#[tokio::test] // D11 of reliability.md
-async fn ours_strange_304s_and_dates() {
-    let bay = Bay::new();
-    // 304 although nothing was known.
-    bay.server.route("/a", [Reply::status(304)]);
-    let cause = cause(bay.get("http://harbour.example/a").await);
-    assert!(matches!(cause, Cause::Answer(BadAnswer::NotModified)), "{cause:?}");
-    // 304 with a body that looks like an answer.
+#[tokio::test] // N11
+async fn handles_unexpected_304_and_invalid_validators() {
+    let test = TestSite::new();
+    // 304 for an unconditional request.
+    test.server.route("/a", [Reply::status(304)]);
+    let cause = cause(test.get("http://harbour.example/a").await);
+    assert!(matches!(cause, FailureCause::Response(BadResponse::NotModified)), "{cause:?}");
+    // 304 with a body that looks like a response.
     let mut loud = Reply::status(304);
     loud.body = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".to_vec();
-    bay.server.route("/b", [loud]).route("/c", [page("c")]);
+    test.server.route("/b", [loud]).route("/c", [page("c")]);
     let known = Validators { etag: Some("\"v1\"".into()), last_modified: None };
-    let b = Request { known: known.clone(), ..request("http://harbour.example/b") };
-    assert!(bay.client.fetch(&b).await.unwrap().is_unchanged());
-    assert_eq!(body(&bay.get("http://harbour.example/c").await.unwrap()), b"c");
-    // 200 with the tag we know: taken as it is.
+    let b = Request { validators: known.clone(), ..request("http://harbour.example/b") };
+    assert!(test.client.fetch(&b).await.unwrap().is_not_modified());
+    assert_eq!(body(&test.get("http://harbour.example/c").await.unwrap()), b"c");
+    // 200 with the known entity tag is accepted.
     let same =
         page("d").with("ETag", "\"v1\"").with("Last-Modified", "Fri, 01 Jan 2100 00:00:00 GMT");
-    bay.server.route("/d", [same]);
-    let d = Request { known, ..request("http://harbour.example/d") };
-    let d = bay.client.fetch(&d).await.unwrap();
-    assert!(d.is_new());
+    test.server.route("/d", [same]);
+    let d = Request { validators: known, ..request("http://harbour.example/d") };
+    let d = test.client.fetch(&d).await.unwrap();
+    assert!(d.is_success());
     assert_eq!(d.validators.etag.as_deref(), Some("\"v1\""));
-    // Validators that are none are not kept.
-    bay.server.route("/e", [page("e").with("ETag", "bare").with("Last-Modified", "yesterday")]);
-    let e = bay.get("http://harbour.example/e").await.unwrap();
+    // Invalid validators are dropped.
+    test.server.route("/e", [page("e").with("ETag", "bare").with("Last-Modified", "yesterday")]);
+    let e = test.get("http://harbour.example/e").await.unwrap();
     assert!(e.validators.is_empty());
-    // Nor those of an error.
-    bay.server.route("/f", [Reply::status(404).with("ETag", "\"x\"")]);
-    let f = bay.get("http://harbour.example/f").await.unwrap();
-    assert_eq!((f.status, f.validators.is_empty(), f.body), (404, true, Body::Nothing));
+    // Validators of an error are dropped, too.
+    test.server.route("/f", [Reply::status(404).with("ETag", "\"x\"")]);
+    let f = test.get("http://harbour.example/f").await.unwrap();
+    assert_eq!((f.status, f.validators.is_empty(), f.body), (404, true, ResponseBody::Absent));
 }
 
 #[tokio::test] // SCP-192
-async fn spec_what_the_head_says_is_told() {
-    let bay = Bay::new();
+async fn returns_header_fields() {
+    let test = TestSite::new();
     let reply = Reply::ok("Text/HTML; charset=\"utf-8\"", "a")
         .with("Cache-Control", "public, max-age=60")
         .with("X-Robots-Tag", "noai")
@@ -99,8 +102,8 @@ async fn spec_what_the_head_says_is_told() {
         .with("Content-Signal", "ai-train=no")
         .with("Link", "</llms.txt>; rel=describedby")
         .with("Date", DATE);
-    bay.server.route("/a", [reply]);
-    let fields = bay.get("http://harbour.example/a").await.unwrap().fields;
+    test.server.route("/a", [reply]);
+    let fields = test.get("http://harbour.example/a").await.unwrap().fields;
     assert_eq!(fields.media_type(), "text/html");
     assert_eq!(fields.charset().as_deref(), Some("utf-8"));
     assert_eq!(fields.freshness.max_age, Some(60));

@@ -1,8 +1,7 @@
-//! The client, tried against a server that misbehaves.
+//! Integration tests of the client against a server that misbehaves.
 //!
-//! Names resolve by a table and connections are led to loopback by a
-//! switchboard, so every address is checked as a public one would be, and the
-//! clock moves by hand.
+//! A fake resolver and a fake network map public addresses to loopback servers, so every address is
+//! checked as in production. The clock is manual.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop")]
 
@@ -20,24 +19,25 @@ mod tls;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rutter_fetch::rehearse::{ManualClock, Names, Switchboard};
+use rutter_fetch::test_util::{FakeNetwork, FakeResolver, ManualClock};
 use rutter_fetch::{
-    Cause, Client, Clock, Event, FetchError, Fetched, Means, Record, Request, Settings, Url, What,
+    Client, ClientSettings, Clock, Environment, FailureCause, FetchError, FetchEvent, FetchRecord,
+    FetchedResponse, Request, ResourceKind, Url,
 };
 use rutter_page::Timestamp;
-use rutter_testkit::server::{Hands, Reply, Server};
+use rutter_testkit::server::{Reply, Server, TestClock};
 
-/// The address `harbour.example` has in these tests.
+/// The address of `harbour.example`.
 const HARBOUR: &str = "93.184.216.34";
 
-/// A server, a client, and everything between them.
-struct Bay {
+/// A server, a client, and the test doubles between them.
+struct TestSite {
     server: Server,
     clock: ManualClock,
-    names: Names,
-    lines: Switchboard,
-    log: Arc<Mutex<Vec<Record>>>,
-    settings: Settings,
+    names: FakeResolver,
+    lines: FakeNetwork,
+    log: Arc<Mutex<Vec<FetchRecord>>>,
+    settings: ClientSettings,
     client: Client,
 }
 
@@ -45,7 +45,7 @@ fn s(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// The times between moments.
+/// Returns the differences between consecutive times.
 fn gaps(moments: impl IntoIterator<Item = Duration>) -> Vec<Duration> {
     let moments: Vec<_> = moments.into_iter().collect();
     moments.windows(2).map(|pair| pair[1].checked_sub(pair[0]).unwrap()).collect()
@@ -55,64 +55,69 @@ fn clock() -> ManualClock {
     ManualClock::new(Timestamp::parse("2027-01-01T00:00:00Z").unwrap())
 }
 
-fn hands(clock: &ManualClock) -> Hands {
+fn hands(clock: &ManualClock) -> TestClock {
     let (now, advance, armed) = (clock.clone(), clock.clone(), clock.clone());
-    Hands {
-        now: Arc::new(move || now.moment()),
+    TestClock {
+        now: Arc::new(move || now.monotonic()),
         advance: Arc::new(move |by| advance.advance(by)),
         armed: Arc::new(move || armed.armed()),
     }
 }
 
-/// Plain http, no pause between requests, and no robots.txt.
-fn settings() -> Settings {
-    Settings { allow_http: true, pace: Duration::ZERO, seed: Some(7), ..Settings::default() }
+/// Settings with plain http, no delay between requests and a fixed seed.
+fn settings() -> ClientSettings {
+    ClientSettings {
+        allow_http: true,
+        pace: Duration::ZERO,
+        seed: Some(7),
+        ..ClientSettings::default()
+    }
 }
 
-impl Bay {
+impl TestSite {
     fn new() -> Self {
         Self::with(settings())
     }
 
-    fn with(settings: Settings) -> Self {
+    fn with(settings: ClientSettings) -> Self {
         let clock = clock();
         let server = Server::start(hands(&clock));
         Self::around(server, clock, settings)
     }
 
-    fn around(server: Server, clock: ManualClock, settings: Settings) -> Self {
-        let (names, lines) = (Names::default(), Switchboard::default());
+    fn around(server: Server, clock: ManualClock, settings: ClientSettings) -> Self {
+        let (names, lines) = (FakeResolver::default(), FakeNetwork::default());
         names.add("harbour.example", &[HARBOUR]);
         for port in [80, 443] {
-            lines.lead(&format!("{HARBOUR}:{port}"), server.address());
+            lines.route(&format!("{HARBOUR}:{port}"), server.address());
         }
-        let log: Arc<Mutex<Vec<Record>>> = Arc::default();
-        let means = Means {
+        let log: Arc<Mutex<Vec<FetchRecord>>> = Arc::default();
+        let environment = Environment {
             clock: Arc::new(clock.clone()),
             resolver: Arc::new(names.clone()),
             dialer: Arc::new(lines.clone()),
             log: Arc::clone(&log) as _,
         };
-        let client = Client::new(settings.clone(), means);
+        let client = Client::new(settings.clone(), environment);
         Self { server, clock, names, lines, log, settings, client }
     }
 
-    /// A client that knows nothing yet, with other settings.
-    fn fresh_client(&self, settings: Settings) -> Client {
-        Client::new(settings, self.client.means().clone())
+    /// Creates a client without state, with other settings.
+    fn fresh_client(&self, settings: ClientSettings) -> Client {
+        Client::new(settings, self.client.environment().clone())
     }
 
-    async fn get(&self, url: &str) -> Result<Fetched, FetchError> {
+    async fn get(&self, url: &str) -> Result<FetchedResponse, FetchError> {
         self.client.fetch(&request(url)).await
     }
 
-    /// What the log says, without what it says it about.
-    fn events(&self) -> Vec<Event> {
+    /// Returns the events of the log.
+    fn events(&self) -> Vec<FetchEvent> {
         self.log.lock().unwrap().iter().map(|record| record.event.clone()).collect()
     }
 
-    /// Requests for anything but robots.txt.
-    fn asked(&self) -> Vec<String> {
+    /// Returns the requested paths, without robots.txt.
+    fn requested_paths(&self) -> Vec<String> {
         self.server.paths().into_iter().filter(|path| path != "/robots.txt").collect()
     }
 }
@@ -122,14 +127,14 @@ fn url(text: &str) -> Url {
 }
 
 fn request(text: &str) -> Request {
-    Request::new(url(text), What::Page)
+    Request::new(url(text), ResourceKind::Page)
 }
 
-fn body(fetched: &Fetched) -> Vec<u8> {
-    fetched.text(What::Page).unwrap()
+fn body(fetched: &FetchedResponse) -> Vec<u8> {
+    fetched.decoded_body(ResourceKind::Page).unwrap()
 }
 
-fn cause(result: Result<Fetched, FetchError>) -> Cause {
+fn cause(result: Result<FetchedResponse, FetchError>) -> FailureCause {
     result.unwrap_err().cause
 }
 

@@ -1,26 +1,26 @@
-//! robots.txt: what each way of failing means.
+//! robots.txt: the effect of each response and failure.
 
-use rutter_fetch::{Cause, Refused, RobotsReason, RobotsRules};
+use rutter_fetch::{FailureCause, RequestRefusal, RobotsReason, RobotsRules};
 use rutter_testkit::server::{Fault, Reply};
 
-use crate::{Bay, cause, page, s, url};
+use crate::{TestSite, cause, page, s, url};
 
 const NO: &str = "user-agent: *\ndisallow: /\n";
 
-async fn is_open(bay: &Bay) -> bool {
-    match bay.get("http://harbour.example/a").await {
+async fn is_open(test: &TestSite) -> bool {
+    match test.get("http://harbour.example/a").await {
         Ok(answer) => answer.status == 200,
         Err(error) => {
-            // A host that cannot be reached says so itself, the first time.
-            let is_robots = matches!(error.cause, Cause::Refused(Refused::Robots(_)));
-            assert!(is_robots || matches!(error.cause, Cause::Network(_)), "{error:?}");
+            // A host that cannot be reached reports its own error the first time.
+            let is_robots = matches!(error.cause, FailureCause::Refused(RequestRefusal::Robots(_)));
+            assert!(is_robots || matches!(error.cause, FailureCause::Network(_)), "{error:?}");
             false
         }
     }
 }
 
-#[tokio::test] // ARC-033, D14 of reliability.md, RFC 9309 2.3.1
-async fn spec_what_each_answer_means() {
+#[tokio::test] // ARC-033, N14, RFC 9309 2.3.1
+async fn evaluates_every_status() {
     let text = |text: &str| Reply::ok("text/plain", text);
     let utf16: Vec<u8> =
         [0xff, 0xfe].into_iter().chain(NO.encode_utf16().flat_map(u16::to_le_bytes)).collect();
@@ -55,123 +55,123 @@ async fn spec_what_each_answer_means() {
         ("beyond 500 KiB", text(&beyond), true),
         ("unknown coding", text(NO).with("Content-Encoding", "br"), false),
     ] {
-        let bay = Bay::new();
-        bay.server.route("/robots.txt", [reply]).route("/a", [page("a")]);
-        assert_eq!(is_open(&bay).await, wanted, "{name}");
-        assert_eq!(bay.asked().len(), usize::from(wanted), "{name}");
+        let test = TestSite::new();
+        test.server.route("/robots.txt", [reply]).route("/a", [page("a")]);
+        assert_eq!(is_open(&test).await, wanted, "{name}");
+        assert_eq!(test.requested_paths().len(), usize::from(wanted), "{name}");
     }
 }
 
 #[tokio::test] // RFC 9309 2.3.1.2
-async fn spec_redirects_of_robots() {
+async fn follows_redirects_of_robots() {
     for (hops, wanted) in [(5, false), (6, true)] {
-        let bay = Bay::new();
-        bay.server.route("/a", [page("a")]);
+        let test = TestSite::new();
+        test.server.route("/a", [page("a")]);
         for n in 0..hops {
             let from = if n == 0 { "/robots.txt".to_owned() } else { format!("/r{n}") };
-            bay.server.route(&from, [Reply::redirect(302, &format!("/r{}", n + 1))]);
+            test.server.route(&from, [Reply::redirect(302, &format!("/r{}", n + 1))]);
         }
-        bay.server.route(&format!("/r{hops}"), [Reply::ok("text/plain", NO)]);
-        assert_eq!(is_open(&bay).await, wanted, "{hops}");
+        test.server.route(&format!("/r{hops}"), [Reply::ok("text/plain", NO)]);
+        assert_eq!(is_open(&test).await, wanted, "{hops}");
     }
-    // To another host: its file speaks for the host that was asked.
-    let bay = Bay::new();
-    bay.names.add("cdn.harbour.example", &[crate::HARBOUR]);
-    bay.server
+    // A redirect to another host: its file applies to the requested host.
+    let test = TestSite::new();
+    test.names.add("cdn.harbour.example", &[crate::HARBOUR]);
+    test.server
         .route("harbour.example/robots.txt", [Reply::redirect(301, "http://cdn.harbour.example/r")])
         .route("cdn.harbour.example/r", [Reply::ok("text/plain", NO)])
         .route("/a", [page("a")]);
-    assert!(!is_open(&bay).await);
-    assert!(bay.get("http://cdn.harbour.example/a").await.is_ok());
+    assert!(!is_open(&test).await);
+    assert!(test.get("http://cdn.harbour.example/a").await.is_ok());
 }
 
-#[tokio::test] // D14 D15 of reliability.md, RFC 9309 2.4
-async fn spec_a_copy_is_kept_for_a_day() {
-    let bay = Bay::new();
+#[tokio::test] // N14 N15, RFC 9309 2.4
+async fn caches_robots_for_a_day() {
+    let test = TestSite::new();
     let open = Reply::ok("text/plain", "user-agent: *\nallow: /\n");
-    bay.server.route("/robots.txt", [open, Reply::ok("text/plain", NO)]).route("/a", [page("a")]);
-    assert!(is_open(&bay).await);
-    bay.clock.advance(s(86_399));
-    assert!(is_open(&bay).await);
-    bay.clock.advance(s(1));
-    // It changed in mid-crawl, and is obeyed within a day.
-    assert!(!is_open(&bay).await);
-    assert_eq!(bay.server.paths().iter().filter(|path| *path == "/robots.txt").count(), 2);
+    test.server.route("/robots.txt", [open, Reply::ok("text/plain", NO)]).route("/a", [page("a")]);
+    assert!(is_open(&test).await);
+    test.clock.advance(s(86_399));
+    assert!(is_open(&test).await);
+    test.clock.advance(s(1));
+    // The file changes during the crawl and is obeyed within a day.
+    assert!(!is_open(&test).await);
+    assert_eq!(test.server.paths().iter().filter(|path| *path == "/robots.txt").count(), 2);
 }
 
-#[tokio::test] // D14 of reliability.md, RFC 9309 2.3.1.4
-async fn spec_while_it_cannot_be_had_the_copy_counts_for_a_day() {
-    let bay = Bay::new();
+#[tokio::test] // N14, RFC 9309 2.3.1.4
+async fn uses_the_copy_for_a_day_during_failures() {
+    let test = TestSite::new();
     let open = Reply::ok("text/plain", "user-agent: *\ndisallow: /b\n")
         .with("Cache-Control", "max-age=7200");
-    bay.server
+    test.server
         .route("/robots.txt", [open, Reply::status(500)])
         .route("/a", [page("a")])
         .route("/b", [page("b")]);
-    assert!(is_open(&bay).await);
-    bay.clock.advance(s(7201));
-    // Asked again, broken; the copy still tells.
-    assert!(is_open(&bay).await);
-    let b = cause(bay.get("http://harbour.example/b").await);
+    assert!(is_open(&test).await);
+    test.clock.advance(s(7201));
+    // The new request fails; the copy still applies.
+    assert!(is_open(&test).await);
+    let b = cause(test.get("http://harbour.example/b").await);
     let rule = RobotsReason::Rule { line: 2, pattern: "/b".into() };
-    assert!(matches!(b, Cause::Refused(Refused::Robots(reason)) if reason == rule));
-    bay.clock.advance(s(86_400 - 7201));
-    assert!(!is_open(&bay).await);
-    // And it is not asked for at every turn.
-    let n = bay.server.paths().len();
-    assert!(!is_open(&bay).await);
-    assert_eq!(bay.server.paths().len(), n);
-    bay.server.route("/robots.txt", [Reply::status(404)]);
-    bay.clock.advance(s(300));
-    assert!(is_open(&bay).await);
+    assert!(matches!(b, FailureCause::Refused(RequestRefusal::Robots(reason)) if reason == rule));
+    test.clock.advance(s(86_400 - 7201));
+    assert!(!is_open(&test).await);
+    // The file is not requested for every page.
+    let n = test.server.paths().len();
+    assert!(!is_open(&test).await);
+    assert_eq!(test.server.paths().len(), n);
+    test.server.route("/robots.txt", [Reply::status(404)]);
+    test.clock.advance(s(300));
+    assert!(is_open(&test).await);
 }
 
 #[tokio::test]
-async fn ours_a_copy_goes_from_one_run_to_the_next() {
-    let bay = Bay::new();
+async fn restores_a_copy_from_the_previous_run() {
+    let test = TestSite::new();
     let file = Reply::file("text/plain", "\"r1\"", NO);
-    bay.server.route("/robots.txt", [file]).route("/a", [page("a")]);
-    assert!(!is_open(&bay).await);
+    test.server.route("/robots.txt", [file]).route("/a", [page("a")]);
+    assert!(!is_open(&test).await);
     let site = url("http://harbour.example/");
-    let kept = bay.client.robots_file(&site).await.unwrap();
-    let next = bay.fresh_client(bay.settings.clone());
-    next.keep_robots(&site, kept.clone()).await;
-    assert!(matches!(next.robots(&site).await.unwrap(), RobotsRules::Rules(_)));
-    assert_eq!(bay.server.seen().len(), 1);
-    // After a day it is asked for again, with its validator.
-    bay.clock.advance(s(86_400));
-    let next = bay.fresh_client(bay.settings.clone());
-    next.keep_robots(&site, kept).await;
-    assert!(next.may_fetch(&url("http://harbour.example/a")).await.is_err());
-    let seen = bay.server.seen();
+    let kept = test.client.robots_file(&site).await.unwrap();
+    let next = test.fresh_client(test.settings.clone());
+    next.restore_robots(&site, kept.clone()).await;
+    assert!(matches!(next.robots_rules(&site).await.unwrap(), RobotsRules::Rules(_)));
+    assert_eq!(test.server.seen().len(), 1);
+    // After a day it is requested again, with its validator.
+    test.clock.advance(s(86_400));
+    let next = test.fresh_client(test.settings.clone());
+    next.restore_robots(&site, kept).await;
+    assert!(next.check_allowed(&url("http://harbour.example/a")).await.is_err());
+    let seen = test.server.seen();
     assert_eq!(seen.len(), 2);
     assert_eq!(seen[1].header("if-none-match"), Some("\"r1\""));
-    // A copy from the future is not believed.
+    // A copy with a future date is ignored.
     let mut odd = next.robots_file(&site).await.unwrap();
     odd.fetched = odd.fetched.plus_seconds(86_400 * 365);
-    let next = bay.fresh_client(bay.settings.clone());
-    next.keep_robots(&site, odd).await;
-    next.robots(&site).await.unwrap();
-    assert_eq!(bay.server.seen().len(), 3);
+    let next = test.fresh_client(test.settings.clone());
+    next.restore_robots(&site, odd).await;
+    next.robots_rules(&site).await.unwrap();
+    assert_eq!(test.server.seen().len(), 3);
 }
 
 #[tokio::test] // D13
-async fn ours_each_host_and_port_has_its_own() {
-    let bay = Bay::new();
-    bay.names.add("cdn.harbour.example", &[crate::HARBOUR]);
-    bay.lines.lead(&format!("{}:8080", crate::HARBOUR), bay.server.address());
-    bay.server
+async fn keeps_robots_per_host_and_port() {
+    let test = TestSite::new();
+    test.names.add("cdn.harbour.example", &[crate::HARBOUR]);
+    test.lines.route(&format!("{}:8080", crate::HARBOUR), test.server.address());
+    test.server
         .route("cdn.harbour.example/robots.txt", [Reply::ok("text/plain", NO)])
         .route("/a", [page("a")]);
-    assert!(is_open(&bay).await);
-    assert!(bay.get("http://harbour.example:8080/a").await.is_ok());
+    assert!(is_open(&test).await);
+    assert!(test.get("http://harbour.example:8080/a").await.is_ok());
     let collection = rutter_fetch::Request::new(
         url("http://cdn.harbour.example/all.scp"),
-        rutter_fetch::What::Collection,
+        rutter_fetch::ResourceKind::Collection,
     );
-    let refused = cause(bay.client.fetch(&collection).await);
-    assert!(matches!(refused, Cause::Refused(Refused::Robots(_))));
-    let hosts: Vec<_> = bay
+    let refused = cause(test.client.fetch(&collection).await);
+    assert!(matches!(refused, FailureCause::Refused(RequestRefusal::Robots(_))));
+    let hosts: Vec<_> = test
         .server
         .seen()
         .iter()

@@ -1,16 +1,15 @@
-//! No connection to where nobody may be sent: a table, and names that change
-//! their mind.
+//! Blocked addresses: a table, and names that change their address.
 
 use std::net::IpAddr;
 use std::path::Path;
 
-use rutter_fetch::{Cause, Guard, Refused, Settings};
+use rutter_fetch::{AddressPolicy, ClientSettings, FailureCause, RequestRefusal};
 use rutter_testkit::server::{Framing, Reply};
 
-use crate::{Bay, HARBOUR, cause, page, s, settings};
+use crate::{HARBOUR, TestSite, cause, page, s, settings};
 
-/// All words of an error.
-fn told(error: &rutter_fetch::FetchError) -> String {
+/// The text of an error with its causes.
+fn full_message(error: &rutter_fetch::FetchError) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);
     while let Some(cause) = source {
@@ -20,8 +19,8 @@ fn told(error: &rutter_fetch::FetchError) -> String {
     text
 }
 
-#[tokio::test] // SCP-191, D01 D02 D03 D04 of reliability.md
-async fn spec_the_table_opens_no_forbidden_connection() {
+#[tokio::test] // SCP-191, N01 N02 N03 N04
+async fn opens_no_connection_to_blocked_addresses() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/ssrf.tsv");
     let table = std::fs::read_to_string(path).unwrap();
     let mut n_rows = 0;
@@ -29,78 +28,89 @@ async fn spec_the_table_opens_no_forbidden_connection() {
         n_rows += 1;
         let columns: Vec<&str> = row.split('\t').collect();
         let [url, answers, way, wanted] = columns[..] else { panic!("{row}") };
-        let bay = Bay::new();
+        let test = TestSite::new();
         for name in ["inside.example", "localhost"] {
             for turn in answers.split(';') {
                 let addresses: Vec<&str> =
                     if turn == "-" { vec![] } else { turn.split(',').collect() };
-                bay.names.add(name, &addresses);
+                test.names.add(name, &addresses);
             }
         }
-        // Whatever is dialled is answered: only the check can refuse.
+        // Every dialed address has a server: only the check can refuse.
         for address in ["127.0.0.1", "10.0.0.1", "169.254.169.254", "[::1]"] {
-            bay.lines.lead(&format!("{address}:80"), bay.server.address());
+            test.lines.route(&format!("{address}:80"), test.server.address());
         }
-        bay.server.fallback(page("secret")).route("/robots.txt", [Reply::status(404)]);
+        test.server.fallback(page("secret")).route("/robots.txt", [Reply::status(404)]);
         let start = match way {
             "redirect" => {
-                bay.server.route("harbour.example/go", [Reply::redirect(302, url)]);
+                test.server.route("harbour.example/go", [Reply::redirect(302, url)]);
                 "http://harbour.example/go"
             }
             _ => url,
         };
-        let result = bay.get(start).await;
+        let result = test.get(start).await;
         match (wanted, &result) {
             ("ok", Ok(answer)) => assert_eq!(answer.status, 200),
-            (_, Err(error)) => assert!(told(error).contains(wanted), "{row}: {}", told(error)),
+            (_, Err(error)) => {
+                assert!(full_message(error).contains(wanted), "{row}: {}", full_message(error));
+            }
             (_, Ok(_)) => panic!("{row}: fetched"),
         }
         let harbour: IpAddr = HARBOUR.parse().unwrap();
-        assert!(bay.lines.dialled().iter().all(|address| address.ip() == harbour), "{row}");
+        assert!(test.lines.dialed().iter().all(|address| address.ip() == harbour), "{row}");
     }
     assert!(60 < n_rows, "{n_rows}");
 }
 
-#[tokio::test] // D03 of reliability.md
-async fn ours_a_name_that_changes_its_mind() {
-    let bay = Bay::new();
-    // Public for robots.txt, private for the page; each connection looks anew.
-    bay.names.add("rebind.example", &[HARBOUR]).add("rebind.example", &["127.0.0.1"]);
-    bay.lines.lead("127.0.0.1:80", bay.server.address());
+#[tokio::test] // N03
+async fn checks_a_name_for_every_connection() {
+    let test = TestSite::new();
+    // Public for robots.txt, private for the page; each connection resolves again.
+    test.names.add("rebind.example", &[HARBOUR]).add("rebind.example", &["127.0.0.1"]);
+    test.lines.route("127.0.0.1:80", test.server.address());
     let close = page("a").framed(Framing::Close);
-    bay.server.route("/robots.txt", [Reply::status(404).framed(Framing::Close)]).fallback(close);
-    let refused = cause(bay.get("http://rebind.example/a").await);
-    assert!(matches!(refused, Cause::Refused(Refused::Address { .. })), "{refused:?}");
-    let dialled: Vec<_> = bay.lines.dialled().iter().map(ToString::to_string).collect();
-    assert_eq!(dialled, [format!("{HARBOUR}:80")]);
-    // One look-up for each connection: what is checked is what is dialled.
-    assert_eq!(bay.names.asked(), ["rebind.example", "rebind.example"]);
+    test.server.route("/robots.txt", [Reply::status(404).framed(Framing::Close)]).fallback(close);
+    let refused = cause(test.get("http://rebind.example/a").await);
+    assert!(
+        matches!(refused, FailureCause::Refused(RequestRefusal::Address { .. })),
+        "{refused:?}"
+    );
+    let dialed: Vec<_> = test.lines.dialed().iter().map(ToString::to_string).collect();
+    assert_eq!(dialed, [format!("{HARBOUR}:80")]);
+    // One lookup per connection: the checked address is the dialed address.
+    assert_eq!(test.names.asked(), ["rebind.example", "rebind.example"]);
 }
 
 #[tokio::test]
-async fn ours_a_connection_that_stays_open_needs_no_new_look_up() {
-    let bay = Bay::new();
-    bay.names.add("rebind.example", &[HARBOUR]).add("rebind.example", &["127.0.0.1"]);
-    bay.server.route("/robots.txt", [Reply::status(404)]).fallback(page("a"));
-    bay.get("http://rebind.example/a").await.unwrap();
-    bay.get("http://rebind.example/b").await.unwrap();
-    assert_eq!(bay.names.asked().len(), 1);
-    // After a while of silence a new one is made, and looked at anew.
-    bay.clock.advance(s(31));
-    let refused = cause(bay.get("http://rebind.example/c").await);
-    assert!(matches!(refused, Cause::Refused(Refused::Address { .. })), "{refused:?}");
-    assert_eq!(bay.lines.dialled().len(), 1);
+async fn reuses_a_connection_without_a_new_lookup() {
+    let test = TestSite::new();
+    test.names.add("rebind.example", &[HARBOUR]).add("rebind.example", &["127.0.0.1"]);
+    test.server.route("/robots.txt", [Reply::status(404)]).fallback(page("a"));
+    test.get("http://rebind.example/a").await.unwrap();
+    test.get("http://rebind.example/b").await.unwrap();
+    assert_eq!(test.names.asked().len(), 1);
+    // After an idle time, a new connection resolves again.
+    test.clock.advance(s(31));
+    let refused = cause(test.get("http://rebind.example/c").await);
+    assert!(
+        matches!(refused, FailureCause::Refused(RequestRefusal::Address { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(test.lines.dialed().len(), 1);
 }
 
 #[tokio::test]
-async fn ours_loopback_by_leave_and_nothing_else() {
-    let guard = Guard { allow_loopback: true, ..Guard::default() };
-    let bay = Bay::with(Settings { guard, ..settings() });
-    let port = bay.server.address().port();
-    bay.lines.lead(&format!("127.0.0.1:{port}"), bay.server.address());
-    bay.server.fallback(page("a")).route("/robots.txt", [Reply::status(404)]);
-    bay.get(&format!("http://127.0.0.1:{port}/")).await.unwrap();
-    bay.server.route("/go", [Reply::redirect(302, "http://169.254.169.254/")]);
-    let refused = cause(bay.get(&format!("http://127.0.0.1:{port}/go")).await);
-    assert!(matches!(refused, Cause::Refused(Refused::Address { .. })), "{refused:?}");
+async fn allows_loopback_only_if_set() {
+    let address_policy = AddressPolicy { allow_loopback: true, ..AddressPolicy::default() };
+    let test = TestSite::with(ClientSettings { address_policy, ..settings() });
+    let port = test.server.address().port();
+    test.lines.route(&format!("127.0.0.1:{port}"), test.server.address());
+    test.server.fallback(page("a")).route("/robots.txt", [Reply::status(404)]);
+    test.get(&format!("http://127.0.0.1:{port}/")).await.unwrap();
+    test.server.route("/go", [Reply::redirect(302, "http://169.254.169.254/")]);
+    let refused = cause(test.get(&format!("http://127.0.0.1:{port}/go")).await);
+    assert!(
+        matches!(refused, FailureCause::Refused(RequestRefusal::Address { .. })),
+        "{refused:?}"
+    );
 }

@@ -1,87 +1,92 @@
-//! https: certificates that are right, and everything else.
+//! https: valid certificates, and everything else.
 
-use rutter_fetch::{Cause, NetworkFault, Refused, Settings};
+use rutter_fetch::{ClientSettings, FailureCause, NetworkFault, RequestRefusal};
 use rutter_page::Timestamp;
 use rutter_testkit::server::{Fault, Identity, Reply, Server, authority};
 
-use crate::{Bay, body, cause, clock, hands, page, settings};
+use crate::{TestSite, body, cause, clock, hands, page, settings};
 
-/// A bay with TLS, and without leave for plain http.
-fn secure(identity: Identity) -> Bay {
+/// Creates a test site with TLS, and without plain http.
+fn secure(identity: Identity) -> TestSite {
     let clock = clock();
     let server = Server::start_tls(hands(&clock), identity);
-    let settings = Settings { allow_http: false, tries: 1, roots: vec![authority()], ..settings() };
-    let bay = Bay::around(server, clock, settings);
-    bay.server.fallback(page("a")).route("/robots.txt", [Reply::status(404)]);
-    bay
+    let settings =
+        ClientSettings { allow_http: false, attempts: 1, roots: vec![authority()], ..settings() };
+    let test = TestSite::around(server, clock, settings);
+    test.server.fallback(page("a")).route("/robots.txt", [Reply::status(404)]);
+    test
 }
 
-/// What is wrong with the connection.
-async fn fault(bay: &Bay) -> String {
-    match cause(bay.get("https://harbour.example/a").await) {
-        Cause::Network(fault @ NetworkFault::Tls(_)) => fault.to_string(),
+/// Returns the network fault of a request.
+async fn fault(test: &TestSite) -> String {
+    match cause(test.get("https://harbour.example/a").await) {
+        FailureCause::Network(fault @ NetworkFault::Tls(_)) => fault.to_string(),
         other => panic!("{other:?}"),
     }
 }
 
 #[tokio::test] // SCP-162
-async fn spec_a_good_certificate() {
-    let bay = secure(Identity::Good);
-    let answer = bay.get("https://harbour.example/a").await.unwrap();
+async fn accepts_a_valid_certificate() {
+    let test = secure(Identity::Good);
+    let answer = test.get("https://harbour.example/a").await.unwrap();
     assert_eq!(body(&answer), b"a");
-    assert_eq!(bay.server.n_connections(), 1);
+    assert_eq!(test.server.n_connections(), 1);
 }
 
-#[tokio::test] // SCP-162 SCP-163, D13 of reliability.md
-async fn spec_bad_certificates_are_refused() {
+#[tokio::test] // SCP-162 SCP-163, N13
+async fn rejects_invalid_certificates() {
     for (identity, wanted) in [
         (Identity::Other, "not valid for name"),
         (Identity::SelfSigned, "invalid peer certificate"),
     ] {
-        let bay = secure(identity);
-        let told = fault(&bay).await;
-        assert!(told.contains("no safe connection") && told.contains(wanted), "{told}");
-        assert_eq!(bay.server.seen(), []);
+        let test = secure(identity);
+        let message = fault(&test).await;
+        assert!(
+            message.contains("cannot establish a TLS connection") && message.contains(wanted),
+            "{message}"
+        );
+        assert_eq!(test.server.seen(), []);
     }
     for (day, wanted) in
         [("2200-01-01T00:00:00Z", "expired"), ("2020-01-01T00:00:00Z", "not valid yet")]
     {
-        let bay = secure(Identity::Good);
-        bay.clock.set_day(Timestamp::parse(day).unwrap());
-        let told = fault(&bay).await;
-        assert!(told.contains(wanted), "{told}");
-        assert_eq!(bay.server.seen(), []);
+        let test = secure(Identity::Good);
+        test.clock.set_day(Timestamp::parse(day).unwrap());
+        let message = fault(&test).await;
+        assert!(message.contains(wanted), "{message}");
+        assert_eq!(test.server.seen(), []);
     }
-    // Without our authority nobody vouches for it.
-    let bay = secure(Identity::Good);
-    let strict = bay.fresh_client(Settings { roots: vec![], ..bay.settings.clone() });
+    // Without the test authority, the certificate is not trusted.
+    let test = secure(Identity::Good);
+    let strict = test.fresh_client(ClientSettings { roots: vec![], ..test.settings.clone() });
     let refused = strict.fetch(&crate::request("https://harbour.example/a")).await;
     assert!(refused.is_err());
-    assert_eq!(bay.server.seen(), []);
+    assert_eq!(test.server.seen(), []);
 }
 
-#[tokio::test] // SCP-162, D13 of reliability.md
-async fn spec_a_handshake_that_is_none() {
-    // TLS 1.0 is answered with an alert, plain http with a page, others hang up.
+#[tokio::test] // SCP-162, N13
+async fn reports_servers_without_tls() {
+    // TLS 1.0 is answered with an alert, plain http with a page; other servers close the
+    // connection.
     let old = [0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x46];
     for reply in
         [Reply::status(200).but(Fault::Raw(old.to_vec())), page("a"), page("a").but(Fault::HangUp)]
     {
-        let bay = Bay::with(Settings {
+        let test = TestSite::with(ClientSettings {
             allow_http: false,
-            tries: 1,
+            attempts: 1,
             roots: vec![authority()],
             ..settings()
         });
-        bay.server.fallback(reply);
-        // The server waits for a line end, which a handshake may lack.
+        test.server.fallback(reply);
+        // The server waits for a line end, which a handshake may not contain.
         let result = tokio::select! {
             biased;
-            result = bay.get("https://harbour.example/a") => result,
-            () = async { loop { bay.clock.advance(crate::s(1)); tokio::task::yield_now().await; } } => unreachable!(),
+            result = test.get("https://harbour.example/a") => result,
+            () = async { loop { test.clock.advance(crate::s(1)); tokio::task::yield_now().await; } } => unreachable!(),
         };
         let cause = cause(result);
-        assert!(matches!(cause, Cause::Network(_)), "{cause:?}");
+        assert!(matches!(cause, FailureCause::Network(_)), "{cause:?}");
     }
 }
 
@@ -96,24 +101,24 @@ async fn names_a_port_that_does_not_speak_tls() {
         // The client may reset the connection.
         drop(std::io::Read::read_to_end(&mut stream, &mut rest));
     });
-    let bay = secure(Identity::Good);
-    bay.lines.lead(&format!("{}:8080", crate::HARBOUR), address);
-    let cause = cause(bay.get("https://harbour.example:8080/a").await);
-    assert!(matches!(cause, Cause::Network(NetworkFault::NotTls(_))), "{cause:?}");
-    assert_eq!(cause.to_string(), "no safe connection: port 8080 answers without TLS");
+    let test = secure(Identity::Good);
+    test.lines.route(&format!("{}:8080", crate::HARBOUR), address);
+    let cause = cause(test.get("https://harbour.example:8080/a").await);
+    assert!(matches!(cause, FailureCause::Network(NetworkFault::NotTls(_))), "{cause:?}");
+    assert_eq!(cause.to_string(), "cannot establish a TLS connection: port 8080 does not use TLS");
     plain.join().unwrap();
 }
 
 #[tokio::test] // SCP-193 D12
-async fn spec_plain_http_needs_leave_and_https_never_falls_back() {
-    let bay = secure(Identity::Good);
-    let plain = cause(bay.get("http://harbour.example/a").await);
-    assert!(matches!(plain, Cause::Refused(Refused::PlainHttp)), "{plain:?}");
-    // Even with leave, https does not lead to http.
-    let lax = bay.fresh_client(Settings { allow_http: true, ..bay.settings.clone() });
-    bay.server.route("/go", [Reply::redirect(301, "http://harbour.example/a")]);
+async fn refuses_plain_http_and_downgrades() {
+    let test = secure(Identity::Good);
+    let plain = cause(test.get("http://harbour.example/a").await);
+    assert!(matches!(plain, FailureCause::Refused(RequestRefusal::PlainHttp)), "{plain:?}");
+    // Even if plain http is allowed, https does not lead to http.
+    let lax = test.fresh_client(ClientSettings { allow_http: true, ..test.settings.clone() });
+    test.server.route("/go", [Reply::redirect(301, "http://harbour.example/a")]);
     let error = lax.fetch(&crate::request("https://harbour.example/go")).await.unwrap_err();
-    assert!(matches!(error.cause, Cause::Refused(Refused::Downgrade)), "{error:?}");
-    assert_eq!(bay.server.paths(), ["/robots.txt", "/go"]);
-    assert!(!matches!(error.cause, Cause::Network(NetworkFault::Tls(_))));
+    assert!(matches!(error.cause, FailureCause::Refused(RequestRefusal::Downgrade)), "{error:?}");
+    assert_eq!(test.server.paths(), ["/robots.txt", "/go"]);
+    assert!(!matches!(error.cause, FailureCause::Network(NetworkFault::Tls(_))));
 }

@@ -1,51 +1,54 @@
-//! The common and combined forms of Apache and nginx.
+//! Parses the common and combined formats of Apache and nginx.
 //!
 //! `client ident user [time] "request" status bytes "referer" "agent" …`
 //!
-//! A user's name may hold spaces and brackets and comes from the client; a
-//! bare quote it cannot hold. So the time is what stands right before the
-//! first bare quote, and no name can put another in its place.
+//! A user name comes from the client and may contain spaces and brackets, but not an unescaped
+//! quote. So the time is the text directly before the first unescaped quote, and no user name can
+//! replace it.
 
 use std::net::IpAddr;
 
-use rutter_page::{Str, Timestamp};
+use rutter_page::{CowStr, Timestamp};
 
-use super::{Broken, Last};
-use crate::record::{MONTHS, Record};
+use super::{LineError, TimeCache};
+use crate::record::{AccessRecord, MONTHS};
 
 /// Length of `01/May/2026:14:00:00 +0200`.
 pub(super) const TIME: usize = 26;
 
-pub(super) fn parse<'l>(text: &'l str, last: &mut Last) -> Result<Record<'l>, Broken> {
-    let (before, request) = split(text).ok_or(Broken::Form)?;
+pub(super) fn parse<'l>(
+    text: &'l str,
+    last: &mut TimeCache,
+) -> Result<AccessRecord<'l>, LineError> {
+    let (before, request) = split(text).ok_or(LineError::Form)?;
     let (words, stamp) = before
         .len()
         .checked_sub(TIME)
         .and_then(|at| before.split_at_checked(at))
-        .ok_or(Broken::Time)?;
-    let time = time_after(stamp, last).ok_or(Broken::Time)?;
-    let words = words.strip_suffix('[').ok_or(Broken::Form)?.trim_ascii_end();
-    let (client, user) = names(words).ok_or(Broken::Form)?;
-    let (request, rest) = quoted(request).ok_or(Broken::Form)?;
+        .ok_or(LineError::Time)?;
+    let time = time_after(stamp, last).ok_or(LineError::Time)?;
+    let words = words.strip_suffix('[').ok_or(LineError::Form)?.trim_ascii_end();
+    let (client, user) = names(words).ok_or(LineError::Form)?;
+    let (request, rest) = quoted(request).ok_or(LineError::Form)?;
     let (status, rest) = word(rest);
-    let status = status.parse().ok().filter(|_| status.len() == 3).ok_or(Broken::Status)?;
+    let status = status.parse().ok().filter(|_| status.len() == 3).ok_or(LineError::Status)?;
     let (bytes, rest) = word(rest);
     let (referer, rest) = quoted(rest.trim_ascii_start()).unwrap_or_default();
     let (agent, _) = quoted(rest.trim_ascii_start()).unwrap_or_default();
     let [method, target, protocol] = cut(request).map(unescaped);
-    Ok(Record {
-        token: given(user),
+    Ok(AccessRecord {
+        token: non_empty(user),
         method,
         target,
         protocol,
         bytes: bytes.parse().unwrap_or(0),
-        referer: given(referer),
-        user_agent: given(agent),
-        ..Record::new(time, unescaped(client), status)
+        referer: non_empty(referer),
+        user_agent: non_empty(agent),
+        ..AccessRecord::new(time, unescaped(client), status)
     })
 }
 
-/// What stands before `] "`, and what follows from the quote on.
+/// Splits the line at `] "`: the text before it, and the text from the quote on.
 fn split(text: &str) -> Option<(&str, &str)> {
     for at in memchr::memchr_iter(b'"', text.as_bytes()) {
         let (before, rest) = text.split_at_checked(at)?;
@@ -56,18 +59,18 @@ fn split(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Client and user; a host's name before them is left out.
+/// Returns client and user; a leading host name is skipped.
 fn names(words: &str) -> Option<(&str, &str)> {
     let (first, rest) = word(words);
     let (second, after) = word(rest);
     let is_address = |word: &str| word.parse::<IpAddr>().is_ok();
-    // In the common form the second word is nearly always `-`.
+    // In the common format the second word is nearly always `-`.
     let has_host = second != "-" && is_address(second) && !is_address(first);
     let (client, rest) = if has_host { (second, word(after).1) } else { (first, after) };
     (!client.is_empty()).then_some((client, rest.trim_ascii()))
 }
 
-/// The next word and what follows it.
+/// Splits off the next word.
 fn word(text: &str) -> (&str, &str) {
     let text = text.trim_ascii_start();
     match memchr::memchr(b' ', text.as_bytes()) {
@@ -76,12 +79,13 @@ fn word(text: &str) -> (&str, &str) {
     }
 }
 
-/// A text that says something.
-fn given(text: &str) -> Option<Str<'_>> {
+/// Returns the unescaped text unless it is empty or a hyphen.
+fn non_empty(text: &str) -> Option<CowStr<'_>> {
     (!matches!(text, "" | "-")).then(|| unescaped(text))
 }
 
-/// Method, target and protocol. What is no request is all target.
+/// Splits a request line into method, target and protocol. A line that is not a request is returned
+/// as target.
 fn cut(request: &str) -> [&str; 3] {
     let Some((method, rest)) = request.split_once(' ') else {
         return ["", if request == "-" { "" } else { request }, ""];
@@ -99,7 +103,7 @@ fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-/// The text between two quotes as it is written, and what follows the second.
+/// Splits off the text between two quotes, without unescaping it.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let inner = text.strip_prefix('"')?;
     let bytes = inner.as_bytes();
@@ -114,8 +118,8 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// Takes back what servers escape: `\"`, `\\`, `\xHH` and C's letters.
-fn unescaped(text: &str) -> Str<'_> {
+/// Undoes the escapes of servers: `\"`, `\\`, `\xHH` and C's letters.
+fn unescaped(text: &str) -> CowStr<'_> {
     if memchr::memchr(b'\\', text.as_bytes()).is_none() {
         return text.into();
     }
@@ -150,8 +154,8 @@ fn digit(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
-/// Reads a time that is often that of the line before.
-fn time_after(text: &str, last: &mut Last) -> Option<Timestamp> {
+/// Parses a time, with the result of the previous line if it is the same.
+fn time_after(text: &str, last: &mut TimeCache) -> Option<Timestamp> {
     match &last.0 {
         Some((known, time)) if known == text.as_bytes() => Some(*time),
         _ => {
@@ -162,7 +166,7 @@ fn time_after(text: &str, last: &mut Last) -> Option<Timestamp> {
     }
 }
 
-/// Reads `01/May/2026:14:00:00 +0200`.
+/// Parses `01/May/2026:14:00:00 +0200`.
 pub(super) fn time(text: &str) -> Option<Timestamp> {
     let bytes: &[u8; TIME] = text.as_bytes().try_into().ok()?;
     let &[d1, d2, b'/', m1, m2, m3, b'/', y1, y2, y3, y4, b':', ref clock @ ..] = bytes else {

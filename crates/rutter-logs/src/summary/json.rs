@@ -1,15 +1,14 @@
-//! For programs: one JSON document. Its `format` is raised when a program that
-//! reads it would misread.
+//! JSON output of a summary. Its `format` number increases when an older reader would misread it.
 
 use std::io::{self, Write};
 
 use rutter_finding::Report;
 use serde_json::{Value, json};
 
-use super::{Cell, Row, Summary};
+use super::{ArtifactCounts, ClientRow, Summary};
 use crate::agents::{Purpose, source};
 
-/// Writes a summary and what was odd as one document.
+/// Writes a summary and its findings as one JSON document.
 pub fn write(out: &mut dyn Write, summary: &Summary, odd: &Report) -> io::Result<()> {
     let findings: Vec<Value> = odd
         .findings()
@@ -35,13 +34,13 @@ pub fn write(out: &mut dyn Write, summary: &Summary, odd: &Report) -> io::Result
         "bytes": summary.bytes,
         "first": summary.span.map(|(first, _)| first),
         "last": summary.span.map(|(_, last)| last),
-        "left_out": summary.left_out,
+        "left_out": summary.filtered_out,
         "unreadable": broken,
         "agents": summary.agents.iter().map(row).collect::<Vec<_>>(),
         "others": summary.others.iter().map(row).collect::<Vec<_>>(),
         "savings": {
             "window_seconds": summary.window,
-            "conditional": { "answers": savings.again, "bytes": savings.again_bytes },
+            "conditional": { "answers": savings.repeated, "bytes": savings.repeated_bytes },
             "collections": savings.collections.as_ref().map(|collected| json!({
                 "files": collected.files,
                 "size": collected.size,
@@ -58,7 +57,7 @@ pub fn write(out: &mut dyn Write, summary: &Summary, odd: &Report) -> io::Result
     writeln!(out)
 }
 
-fn row(row: &Row) -> Value {
+fn row(row: &ClientRow) -> Value {
     let errors: serde_json::Map<String, Value> =
         row.errors.iter().map(|(status, n)| (status.to_string(), json!(n))).collect();
     json!({
@@ -73,9 +72,9 @@ fn row(row: &Row) -> Value {
     })
 }
 
-fn cell(cell: &Cell) -> Value {
+fn cell(cell: &ArtifactCounts) -> Value {
     json!({
-        "artefact": cell.artefact.name(),
+        "artefact": cell.artifact.name(),
         "requests": cell.requests,
         "bytes": cell.bytes,
         "distinct": cell.distinct,
@@ -83,7 +82,7 @@ fn cell(cell: &Cell) -> Value {
         "full": cell.full,
         "not_modified": cell.not_modified,
         "errors": cell.errors,
-        "again": { "answers": cell.again, "bytes": cell.again_bytes },
+        "again": { "answers": cell.repeated, "bytes": cell.repeated_bytes },
         "first": cell.first,
         "last": cell.last,
     })

@@ -1,57 +1,57 @@
-//! For reports: one bar for each AI agent, in parts by what it read.
+//! SVG output of a summary: one bar per AI agent, divided by what it read.
 //!
-//! The file needs nothing else: colours for light and dark are in it, fonts
-//! are the reader's own, there is no script. Whoever cannot see it gets a
-//! title, a description with the figures, and a title on every part.
+//! The file is self-contained: it has colors for light and dark mode, uses system fonts and has no
+//! scripts. For screen readers it has a title, a description with the figures, and a title on every
+//! part.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::{Cell, Row, Summary, bytes};
-use crate::artefact::Artefact;
+use super::{ArtifactCounts, ClientRow, Summary, bytes};
+use crate::artifact::Artifact;
 
-/// Agents that have a bar; those with fewer requests are named together.
+/// Agents with a bar; others are summed up.
 const MOST: usize = 20;
 const WIDTH: u64 = 800;
 const LEFT: u64 = 190;
 const RIGHT: u64 = 90;
 const BAR: u64 = 26;
 
-/// Families of artefacts, each with a colour for light and for dark.
-const GROUPS: [(&str, &str, &str, &[Artefact]); 6] = [
-    ("pages", "#3b6ea8", "#7fb0e6", &[Artefact::Page]),
-    ("markdown, llms.txt", "#2f8f6b", "#6fd0aa", &[Artefact::Markdown, Artefact::Llms]),
-    ("collections", "#b5542f", "#f0976f", &[Artefact::ScpSnapshot, Artefact::ScpDelta]),
+/// Groups of artifacts, each with a color for light and dark mode.
+const GROUPS: [(&str, &str, &str, &[Artifact]); 6] = [
+    ("pages", "#3b6ea8", "#7fb0e6", &[Artifact::Page]),
+    ("markdown, llms.txt", "#2f8f6b", "#6fd0aa", &[Artifact::Markdown, Artifact::Llms]),
+    ("collections", "#b5542f", "#f0976f", &[Artifact::ScpSnapshot, Artifact::ScpDelta]),
     (
         "arc, spxi",
         "#8a5aa8",
         "#c79be3",
         &[
-            Artefact::ArcSitemap,
-            Artefact::ArcDelta,
-            Artefact::ArcPolicy,
-            Artefact::ArcApi,
-            Artefact::SpxiIndex,
-            Artefact::SpxiPacket,
+            Artifact::ArcSitemap,
+            Artifact::ArcDelta,
+            Artifact::ArcPolicy,
+            Artifact::ArcApi,
+            Artifact::SpxiIndex,
+            Artifact::SpxiPacket,
         ],
     ),
     (
         "sitemap, robots.txt, feed",
         "#a88a1f",
         "#e0c45a",
-        &[Artefact::Sitemap, Artefact::Robots, Artefact::Feed],
+        &[Artifact::Sitemap, Artifact::Robots, Artifact::Feed],
     ),
-    ("other files", "#7a7a7a", "#a9a9a9", &[Artefact::Asset, Artefact::Other]),
+    ("other files", "#7a7a7a", "#a9a9a9", &[Artifact::Asset, Artifact::Other]),
 ];
 
-/// The chart as one SVG document.
+/// Returns the chart as an SVG document.
 pub fn chart(summary: &Summary) -> String {
     let shown = summary.agents.get(..MOST).unwrap_or(&summary.agents);
     let rest = summary.agents.get(shown.len()..).unwrap_or_default();
     let groups: BTreeSet<usize> = shown
         .iter()
         .flat_map(|row| &row.cells)
-        .filter_map(|cell| GROUPS.iter().position(|group| group.3.contains(&cell.artefact)))
+        .filter_map(|cell| GROUPS.iter().position(|group| group.3.contains(&cell.artifact)))
         .collect();
     let top = 76;
     let n_lines = shown.len().max(1) as u64 + u64::from(!rest.is_empty());
@@ -80,16 +80,16 @@ pub fn chart(summary: &Summary) -> String {
         ),
     );
     legend(&mut out, &groups);
-    let most = shown.iter().map(Row::requests).max().unwrap_or(0).max(1);
+    let most = shown.iter().map(ClientRow::requests).max().unwrap_or(0).max(1);
     for (idx, row) in (0..).zip(shown) {
         bar(&mut out, row, top + idx * BAR, most);
     }
     let below = top + shown.len() as u64 * BAR + 17;
     if shown.is_empty() {
-        put(&mut out, format_args!("<text x=\"16\" y=\"{below}\">none came</text>\n"));
+        put(&mut out, format_args!("<text x=\"16\" y=\"{below}\">no requests</text>\n"));
     }
     if !rest.is_empty() {
-        let requests: u64 = rest.iter().map(Row::requests).sum();
+        let requests: u64 = rest.iter().map(ClientRow::requests).sum();
         put(
             &mut out,
             format_args!(
@@ -131,9 +131,9 @@ fn legend(out: &mut String, groups: &BTreeSet<usize>) {
     }
 }
 
-fn bar(out: &mut String, row: &Row, y: u64, most: u64) {
+fn bar(out: &mut String, row: &ClientRow, y: u64, most: u64) {
     let requests = row.requests();
-    let room = WIDTH - LEFT - RIGHT;
+    let space = WIDTH - LEFT - RIGHT;
     put(
         out,
         format_args!(
@@ -145,14 +145,14 @@ fn bar(out: &mut String, row: &Row, y: u64, most: u64) {
     );
     let mut before = 0;
     for (idx, (group, _, _, kinds)) in GROUPS.iter().enumerate() {
-        let cells: Vec<&Cell> =
-            row.cells.iter().filter(|cell| kinds.contains(&cell.artefact)).collect();
+        let cells: Vec<&ArtifactCounts> =
+            row.cells.iter().filter(|cell| kinds.contains(&cell.artifact)).collect();
         let n: u64 = cells.iter().map(|cell| cell.requests).sum();
         if n == 0 {
             continue;
         }
-        // Edges are rounded, not widths, so that the parts meet.
-        let at = |n: u64| u128::from(room) * u128::from(n) * 10 / u128::from(most);
+        // Edges are rounded instead of widths, so that the parts meet.
+        let at = |n: u64| u128::from(space) * u128::from(n) * 10 / u128::from(most);
         let (from, to) = (at(before), at(before + n));
         let size = bytes(cells.iter().map(|cell| cell.bytes).sum());
         put(
@@ -168,7 +168,7 @@ fn bar(out: &mut String, row: &Row, y: u64, most: u64) {
         );
         before += n;
     }
-    let end = u128::from(LEFT) + u128::from(room) * u128::from(requests) / u128::from(most) + 8;
+    let end = u128::from(LEFT) + u128::from(space) * u128::from(requests) / u128::from(most) + 8;
     put(out, format_args!("<text x=\"{end}\" y=\"{}\">{requests}</text>\n", y + 16));
 }
 
@@ -176,22 +176,21 @@ fn tenths(n: u128) -> String {
     if n.is_multiple_of(10) { (n / 10).to_string() } else { format!("{}.{}", n / 10, n % 10) }
 }
 
-/// The figures in words.
-fn description(rows: &[Row]) -> String {
+/// Returns the figures as text.
+fn description(rows: &[ClientRow]) -> String {
     let mut text = String::new();
     for row in rows {
         let parts: Vec<String> = row
             .cells
             .iter()
-            .map(|cell| format!("{} {}", cell.requests, cell.artefact.name()))
+            .map(|cell| format!("{} {}", cell.requests, cell.artifact.name()))
             .collect();
         put(&mut text, format_args!("{}: {}. ", row.name, parts.join(", ")));
     }
     text.trim_end().to_owned()
 }
 
-/// Text that cannot become markup; control characters are left out, because
-/// XML has no place for them.
+/// Escapes text for XML; control characters are omitted, because XML does not allow them.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -207,26 +206,26 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Writes into memory, which takes everything.
+/// Appends formatted text.
 fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
-    out.write_fmt(text).expect("memory takes everything");
+    out.write_fmt(text).expect("writing to a string cannot fail");
 }
 
 #[cfg(test)]
 mod tests {
     use super::{GROUPS, escaped};
-    use crate::artefact::Artefact;
+    use crate::artifact::Artifact;
 
     #[test]
-    fn ours_text_cannot_become_markup() {
+    fn escapes_markup() {
         assert_eq!(escaped("<a href=\"x\">&\u{1b}"), "&lt;a href=&quot;x&quot;&gt;&amp;");
     }
 
     #[test]
-    fn ours_every_artefact_has_one_colour() {
-        for artefact in Artefact::ALL {
-            let n = GROUPS.iter().filter(|group| group.3.contains(&artefact)).count();
-            assert_eq!(n, 1, "{}", artefact.name());
+    fn every_artifact_has_one_color() {
+        for artifact in Artifact::ALL {
+            let n = GROUPS.iter().filter(|group| group.3.contains(&artifact)).count();
+            assert_eq!(n, 1, "{}", artifact.name());
         }
     }
 }

@@ -1,24 +1,24 @@
-//! For people: tables, and a few sentences about what could be saved.
+//! Text output of a summary: tables, and sentences about possible savings.
 
 use std::io::{self, Write};
 
 use rutter_page::Timestamp;
 
-use super::{Cell, Row, Summary, bytes};
+use super::{ArtifactCounts, ClientRow, Summary, bytes};
 use crate::agents::Purpose;
 
-/// Writes everything a summary holds.
+/// Writes a summary as text.
 pub fn write(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
     head(out, summary)?;
     if !summary.agents.is_empty() {
-        let mut table = Table::new(&AGENTS);
+        let mut table = TextTable::new(&AGENTS);
         for row in &summary.agents {
             push_agent(&mut table, row);
         }
         table.write(out)?;
     }
     if !summary.others.is_empty() {
-        let mut table = Table::new(&OTHERS);
+        let mut table = TextTable::new(&OTHERS);
         for row in summary.others.iter().map(other) {
             table.push(row);
         }
@@ -33,11 +33,11 @@ fn head(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
     if let Some((first, last)) = summary.span {
         write!(out, ", {first} to {last}, {}", bytes(summary.bytes))?;
     }
-    let by_ai: u64 = summary.agents.iter().map(Row::requests).sum();
+    let by_ai: u64 = summary.agents.iter().map(ClientRow::requests).sum();
     let agents = count(summary.agents.len() as u64, "AI agent");
     write!(out, "; {by_ai} by {agents}")?;
-    if 0 < summary.left_out {
-        write!(out, "; {} left out", summary.left_out)?;
+    if 0 < summary.filtered_out {
+        write!(out, "; {} excluded by the filter", summary.filtered_out)?;
     }
     let broken: u64 = summary.broken.values().sum();
     if 0 < broken {
@@ -46,21 +46,21 @@ fn head(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
     writeln!(out)
 }
 
-const AGENTS: [(&str, Side); 11] = [
-    ("AI agent", Side::Left),
-    ("purpose", Side::Left),
-    ("operator", Side::Left),
-    ("artefact", Side::Left),
-    ("requests", Side::Right),
-    ("distinct", Side::Right),
-    ("bytes", Side::Right),
-    ("304", Side::Right),
-    ("errors", Side::Right),
-    ("again", Side::Right),
-    ("first and last", Side::Left),
+const AGENTS: [(&str, Alignment); 11] = [
+    ("AI agent", Alignment::Left),
+    ("purpose", Alignment::Left),
+    ("operator", Alignment::Left),
+    ("artifact", Alignment::Left),
+    ("requests", Alignment::Right),
+    ("distinct", Alignment::Right),
+    ("bytes", Alignment::Right),
+    ("304", Alignment::Right),
+    ("errors", Alignment::Right),
+    ("repeated", Alignment::Right),
+    ("first and last", Alignment::Left),
 ];
 
-fn push_agent(table: &mut Table, row: &Row) {
+fn push_agent(table: &mut TextTable, row: &ClientRow) {
     for (idx, cell) in row.cells.iter().enumerate() {
         let mut cells = if idx == 0 {
             let purpose = row.purpose.map_or("", Purpose::name);
@@ -70,20 +70,20 @@ fn push_agent(table: &mut Table, row: &Row) {
         };
         let percent = cell.unchanged_percent();
         cells.extend([
-            cell.artefact.name().to_owned(),
+            cell.artifact.name().to_owned(),
             cell.requests.to_string(),
             distinct(cell),
             bytes(cell.bytes),
             percent.map_or("-".to_owned(), |percent| format!("{percent} %")),
             cell.errors.to_string(),
-            cell.again.to_string(),
+            cell.repeated.to_string(),
             format!("{}  {}", minute(cell.first), minute(cell.last)),
         ]);
         table.push(cells);
     }
 }
 
-fn distinct(cell: &Cell) -> String {
+fn distinct(cell: &ArtifactCounts) -> String {
     let about = if cell.is_exact { "" } else { "~" };
     format!("{about}{}", cell.distinct)
 }
@@ -93,22 +93,22 @@ fn minute(time: Timestamp) -> String {
     text.get(..16).unwrap_or(&text).to_owned()
 }
 
-const OTHERS: [(&str, Side); 5] = [
-    ("others", Side::Left),
-    ("requests", Side::Right),
-    ("bytes", Side::Right),
-    ("errors", Side::Right),
-    ("again", Side::Right),
+const OTHERS: [(&str, Alignment); 5] = [
+    ("others", Alignment::Left),
+    ("requests", Alignment::Right),
+    ("bytes", Alignment::Right),
+    ("errors", Alignment::Right),
+    ("repeated", Alignment::Right),
 ];
 
-fn other(row: &Row) -> Vec<String> {
-    let sum = |of: fn(&Cell) -> u64| row.cells.iter().map(of).sum::<u64>();
+fn other(row: &ClientRow) -> Vec<String> {
+    let sum = |of: fn(&ArtifactCounts) -> u64| row.cells.iter().map(of).sum::<u64>();
     vec![
         row.name.to_owned(),
         row.requests().to_string(),
         bytes(row.bytes()),
         sum(|cell| cell.errors).to_string(),
-        sum(|cell| cell.again).to_string(),
+        sum(|cell| cell.repeated).to_string(),
     ]
 }
 
@@ -116,30 +116,29 @@ fn savings(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
     if summary.agents.is_empty() {
         return Ok(());
     }
-    let all: u64 = summary.agents.iter().map(Row::bytes).sum();
+    let all: u64 = summary.agents.iter().map(ClientRow::bytes).sum();
     let savings = &summary.savings;
     writeln!(
         out,
-        "\nRead again within {} h, same size, never asked whether it changed: {}, {}.",
+        "\nDownloaded again within {} h with the same size and without a conditional request: {}, {}.",
         summary.window / 3600,
-        count(savings.again, "answer"),
-        bytes(savings.again_bytes)
+        count(savings.repeated, "response"),
+        bytes(savings.repeated_bytes)
     )?;
     writeln!(
         out,
         "Conditional requests would have saved AI agents {} of {} ({} %).",
-        bytes(savings.again_bytes),
+        bytes(savings.repeated_bytes),
         bytes(all),
-        percent(savings.again_bytes, all)
+        percent(savings.repeated_bytes, all)
     )?;
     match &savings.collections {
-        None => writeln!(
-            out,
-            "Collections: none was fetched here, so their size is not known; --collection tells it."
-        ),
+        None => {
+            writeln!(out, "Collections: none was fetched in this log, so their size is unknown.")
+        }
         Some(collected) if collected.readers == 0 => writeln!(
             out,
-            "Collections ({}, {}) would have saved nothing: nobody read more than they hold.",
+            "Collections ({}, {}) would have saved nothing: no reader fetched more than they contain.",
             count(collected.files, "file"),
             bytes(collected.size)
         ),
@@ -161,14 +160,14 @@ fn dropped(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
         let n = dropped.fetches;
         writeln!(
             out,
-            "Forgotten for want of room: {n} pairs of client and target; \"again\" is a lower bound."
+            "Dropped to limit memory: {n} pairs of client and target; \"repeated\" is a lower bound."
         )?;
     }
     if 0 < dropped.readers {
         let n = dropped.readers;
         writeln!(
             out,
-            "Forgotten for want of room: {n} readers; what collections save is a lower bound."
+            "Dropped to limit memory: {n} readers; the savings by collections are a lower bound."
         )?;
     }
     Ok(())
@@ -182,19 +181,19 @@ fn percent(part: u64, whole: u64) -> u128 {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Side {
+enum Alignment {
     Left,
     Right,
 }
 
-/// Rows in columns as wide as they need to be.
-struct Table {
-    columns: &'static [(&'static str, Side)],
+/// A table with columns as wide as their content.
+struct TextTable {
+    columns: &'static [(&'static str, Alignment)],
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
-    fn new(columns: &'static [(&'static str, Side)]) -> Self {
+impl TextTable {
+    fn new(columns: &'static [(&'static str, Alignment)]) -> Self {
         Self { columns, rows: vec![columns.iter().map(|(name, _)| (*name).to_owned()).collect()] }
     }
 
@@ -213,8 +212,8 @@ impl Table {
             let mut line = String::new();
             for ((cell, (_, side)), width) in row.iter().zip(self.columns).zip(&widths) {
                 let cell = match side {
-                    Side::Left => format!("{cell:<width$}"),
-                    Side::Right => format!("{cell:>width$}"),
+                    Alignment::Left => format!("{cell:<width$}"),
+                    Alignment::Right => format!("{cell:>width$}"),
                 };
                 line.push_str(&cell);
                 line.push_str("  ");

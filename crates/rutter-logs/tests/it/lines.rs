@@ -1,38 +1,39 @@
-//! Every `fixtures/lines/*.log` is a case; and lines come whole, in whatever
-//! pieces and wrapping.
+//! Every `fixtures/lines/*.log` is a case; lines are read completely, however the input is split or
+//! compressed.
 
 use std::fmt::Write as _;
 use std::io::{Cursor, Read, Write as _};
 
-use rutter_logs::{Broken, Item, Limits, Reader};
+use rutter_logs::{LineError, LogItem, LogReader, ReadLimits};
 
-/// Everything a reader says of an input.
-fn told(input: impl Read + Send + 'static, limits: Limits) -> String {
-    let mut reader = Reader::open(input, limits).unwrap();
-    let mut told = String::new();
+/// Returns everything that a reader reports about an input.
+fn reported(input: impl Read + Send + 'static, limits: ReadLimits) -> String {
+    let mut reader = LogReader::open(input, limits).unwrap();
+    let mut reported = String::new();
     while let Some(item) = reader.next_item().unwrap() {
         match item {
-            Item::Record(line, record) => {
-                writeln!(told, "{line} {}\n  {}", record.to_json(), record.to_combined()).unwrap();
+            LogItem::Record(line, record) => {
+                writeln!(reported, "{line} {}\n  {}", record.to_json(), record.to_combined())
+                    .unwrap();
             }
-            Item::Broken(line, why, bytes) => {
+            LogItem::Broken(line, why, bytes) => {
                 let start = String::from_utf8_lossy(&bytes[..bytes.len().min(40)]).into_owned();
-                writeln!(told, "{line} broken: {why}: {start}").unwrap();
+                writeln!(reported, "{line} broken: {why}: {start}").unwrap();
             }
         }
     }
-    told
+    reported
 }
 
 #[test] // ARC-065
-fn ours_forms_of_logs() {
+fn parses_log_formats() {
     insta::glob!("../fixtures/lines", "*.log", |path| {
         let bytes = std::fs::read(path).unwrap();
-        insta::assert_snapshot!(told(Cursor::new(bytes), Limits::USUAL));
+        insta::assert_snapshot!(reported(Cursor::new(bytes), ReadLimits::DEFAULT));
     });
 }
 
-/// Gives one byte at a time.
+/// Returns one byte at a time.
 struct Drops(Cursor<Vec<u8>>);
 
 impl Read for Drops {
@@ -49,26 +50,27 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn ours_pieces_and_wrapping_do_not_matter() {
+fn reads_split_and_compressed_input() {
     let bytes = std::fs::read(crate::fixture("report/harbour.log")).unwrap();
-    let plain = told(Cursor::new(bytes.clone()), Limits::USUAL);
+    let plain = reported(Cursor::new(bytes.clone()), ReadLimits::DEFAULT);
     assert_eq!(plain.lines().count(), 38 * 2 + 1);
-    assert_eq!(told(Drops(Cursor::new(bytes.clone())), Limits::USUAL), plain);
-    assert_eq!(told(Cursor::new(gzip(&bytes)), Limits::USUAL), plain);
-    // Two members, cut in the middle of a line.
+    assert_eq!(reported(Drops(Cursor::new(bytes.clone())), ReadLimits::DEFAULT), plain);
+    assert_eq!(reported(Cursor::new(gzip(&bytes)), ReadLimits::DEFAULT), plain);
+    // Two gzip members, split in the middle of a line.
     let (one, two) = bytes.split_at(777);
-    assert_eq!(told(Cursor::new([gzip(one), gzip(two)].concat()), Limits::USUAL), plain);
+    assert_eq!(reported(Cursor::new([gzip(one), gzip(two)].concat()), ReadLimits::DEFAULT), plain);
     let windows = String::from_utf8(bytes).unwrap().replace('\n', "\r\n\r\n");
-    let told = told(Cursor::new(windows.into_bytes()), Limits::USUAL);
-    assert_eq!(told.lines().count(), plain.lines().count());
+    let reported = reported(Cursor::new(windows.into_bytes()), ReadLimits::DEFAULT);
+    assert_eq!(reported.lines().count(), plain.lines().count());
 }
 
 #[test]
-fn ours_damaged_gzip_is_an_error_and_not_the_end() {
+fn damaged_gzip_is_an_error() {
     let bytes = std::fs::read(crate::fixture("report/harbour.log")).unwrap();
     let whole = gzip(&bytes);
     let mut reader =
-        Reader::open(Cursor::new(whole[..whole.len() / 2].to_vec()), Limits::USUAL).unwrap();
+        LogReader::open(Cursor::new(whole[..whole.len() / 2].to_vec()), ReadLimits::DEFAULT)
+            .unwrap();
     let error = loop {
         match reader.next_item() {
             Ok(Some(_)) => {}
@@ -80,38 +82,39 @@ fn ours_damaged_gzip_is_an_error_and_not_the_end() {
 }
 
 #[test]
-fn ours_long_lines_are_passed_over_and_counted() {
+fn skips_and_counts_long_lines() {
     let good = "192.0.2.1 - - [01/May/2026:12:00:00 +0000] \"GET / HTTP/1.1\" 200 1\n";
     for length in [101, 1000, 70_000, 200_000, 1_000_000] {
         for ending in ["", "\n"] {
             let long = "x".repeat(length);
             let text = format!("{good}{long}\n{good}{long}{ending}");
-            let limits = Limits { line: 100 };
-            let mut reader = Reader::open(Cursor::new(text.into_bytes()), limits).unwrap();
+            let limits = ReadLimits { line: 100 };
+            let mut reader = LogReader::open(Cursor::new(text.into_bytes()), limits).unwrap();
             let mut seen = Vec::new();
             while let Some(item) = reader.next_item().unwrap() {
                 seen.push(match item {
-                    Item::Record(line, _) => (line, None),
-                    Item::Broken(line, why, _) => (line, Some(why)),
+                    LogItem::Record(line, _) => (line, None),
+                    LogItem::Broken(line, why, _) => (line, Some(why)),
                 });
             }
-            let long = Some(Broken::TooLong);
+            let long = Some(LineError::TooLong);
             assert_eq!(seen, [(1, None), (2, long), (3, None), (4, long)], "{length} {ending:?}");
         }
     }
 }
 
 #[test]
-fn ours_a_line_as_long_as_the_limit_is_read() {
+fn reads_a_line_of_the_maximum_length() {
     let start = "192.0.2.1 - - [01/May/2026:12:00:00 +0000] \"GET /";
     let end = " HTTP/1.1\" 200 1";
     for line in [100, 65_536, 262_144] {
         let path = "x".repeat(line - start.len() - end.len());
         let text = format!("{start}{path}{end}\n{start}y{path}{end}");
-        let mut reader = Reader::open(Cursor::new(text.into_bytes()), Limits { line }).unwrap();
-        assert!(matches!(reader.next_item().unwrap(), Some(Item::Record(1, _))), "{line}");
+        let mut reader =
+            LogReader::open(Cursor::new(text.into_bytes()), ReadLimits { line }).unwrap();
+        assert!(matches!(reader.next_item().unwrap(), Some(LogItem::Record(1, _))), "{line}");
         let second = reader.next_item().unwrap();
-        assert!(matches!(second, Some(Item::Broken(2, Broken::TooLong, _))), "{line}");
+        assert!(matches!(second, Some(LogItem::Broken(2, LineError::TooLong, _))), "{line}");
         assert!(reader.next_item().unwrap().is_none());
     }
 }

@@ -1,8 +1,10 @@
-//! Several logs as one: in the order of time, whatever each of them is.
+//! Merges several logs in the order of time.
 
 use std::io::{self, Cursor, Read};
 
-use rutter_logs::{Input, Item, Limits, Merged, Reader, Thresholds, Watch};
+use rutter_logs::{
+    ClientMonitor, LogInput, LogItem, LogReader, MergedLogs, ReadLimits, Thresholds,
+};
 use rutter_page::Timestamp;
 
 const START: i64 = 1_777_636_800;
@@ -11,7 +13,7 @@ fn time(seconds: i64) -> Timestamp {
     Timestamp::from_unix_seconds(START + seconds).unwrap()
 }
 
-/// A log with a closed path at each of these times.
+/// Returns a log with a restricted path at each of these times.
 fn log(name: &str, times: impl IntoIterator<Item = i64>) -> Vec<u8> {
     let line = |at: i64| {
         let time = time(at);
@@ -22,20 +24,19 @@ fn log(name: &str, times: impl IntoIterator<Item = i64>) -> Vec<u8> {
     times.into_iter().map(line).collect::<String>().into_bytes()
 }
 
-fn input(bytes: Vec<u8>) -> Input {
+fn input(bytes: Vec<u8>) -> LogInput {
     let begins = crate::records_of(Cursor::new(bytes.clone())).first().map(|record| record.time);
-    Input { begins, open: Box::new(|| Reader::open(Cursor::new(bytes), Limits::USUAL)) }
+    LogInput { begins, open: Box::new(|| LogReader::open(Cursor::new(bytes), ReadLimits::DEFAULT)) }
 }
 
-/// The logs and times of all lines, in the order they come; `None` for what is
-/// no request.
-fn merged(inputs: Vec<Input>) -> (Vec<(usize, Option<Timestamp>)>, Vec<usize>) {
+/// Returns the logs and times of all lines, in order; `None` for a line that is not a request.
+fn merged(inputs: Vec<LogInput>) -> (Vec<(usize, Option<Timestamp>)>, Vec<usize>) {
     let (mut lines, mut failed) = (Vec::new(), Vec::new());
-    let mut merged = Merged::new(inputs);
+    let mut merged = MergedLogs::new(inputs);
     loop {
-        let mut take = |idx, item: Item<'_>| match item {
-            Item::Record(_, record) => lines.push((idx, Some(record.time))),
-            Item::Broken(..) => lines.push((idx, None)),
+        let mut take = |idx, item: LogItem<'_>| match item {
+            LogItem::Record(_, record) => lines.push((idx, Some(record.time))),
+            LogItem::Broken(..) => lines.push((idx, None)),
         };
         match merged.next(&mut take) {
             Ok(true) => {}
@@ -46,7 +47,7 @@ fn merged(inputs: Vec<Input>) -> (Vec<(usize, Option<Timestamp>)>, Vec<usize>) {
 }
 
 #[test]
-fn ours_logs_of_the_same_days_are_read_by_time() {
+fn merges_logs_by_time() {
     let logs = [
         log("late", [50, 70]),
         log("even", (0..30).map(|n| 2 * n)),
@@ -62,7 +63,7 @@ fn ours_logs_of_the_same_days_are_read_by_time() {
     assert_eq!(lines.iter().filter(|(_, time)| time.is_none()).count(), 1);
 }
 
-/// Ends with an error.
+/// A reader that ends with an error.
 struct Torn(Cursor<Vec<u8>>);
 
 impl Read for Torn {
@@ -75,12 +76,14 @@ impl Read for Torn {
 }
 
 #[test]
-fn ours_a_log_that_cannot_be_read_does_not_end_the_others() {
-    let torn = Input {
+fn an_unreadable_log_does_not_end_the_others() {
+    let torn = LogInput {
         begins: Some(time(0)),
-        open: Box::new(|| Reader::open(Torn(Cursor::new(log("torn", [0, 1]))), Limits::USUAL)),
+        open: Box::new(|| {
+            LogReader::open(Torn(Cursor::new(log("torn", [0, 1]))), ReadLimits::DEFAULT)
+        }),
     };
-    let gone = Input { begins: None, open: Box::new(|| Err(io::ErrorKind::NotFound.into())) };
+    let gone = LogInput { begins: None, open: Box::new(|| Err(io::ErrorKind::NotFound.into())) };
     let (lines, failed) = merged(vec![torn, gone, input(log("fine", 0..9))]);
     assert_eq!(failed, [0, 1]);
     assert_eq!(lines.iter().filter(|(idx, _)| *idx == 2).count(), 9);
@@ -88,26 +91,26 @@ fn ours_a_log_that_cannot_be_read_does_not_end_the_others() {
 }
 
 #[test]
-fn ours_what_other_packers_packed_is_refused_by_name() {
+fn names_unsupported_compression() {
     for (start, name) in [(&b"BZh91AY&SY"[..], "bzip2"), (b"\xfd7zXZ\0", "xz")] {
-        let error = Reader::open(start, Limits::USUAL).unwrap_err();
+        let error = LogReader::open(start, ReadLimits::DEFAULT).unwrap_err();
         assert!(error.to_string().contains(name), "{error}");
     }
 }
 
 #[test] // ARC-065
-fn ours_time_that_runs_backwards_makes_nobody_odd() {
-    let thresholds = Thresholds { window: 3600, closed: 20, ..Thresholds::USUAL };
-    // Two a day for a month, the newest first: never twenty within an hour.
-    let mut watch = Watch::new(thresholds.clone());
+fn reversed_order_causes_no_findings() {
+    let thresholds = Thresholds { window: 3600, closed: 20, ..Thresholds::DEFAULT };
+    // Two per day for a month, the newest first: never twenty within an hour.
+    let mut watch = ClientMonitor::new(thresholds.clone());
     let backwards = (0..60).rev().map(|n| n * 43_200);
     let records = crate::records(&log("a", backwards));
-    assert!(records.iter().all(|record| watch.see(record).is_empty()));
+    assert!(records.iter().all(|record| watch.observe(record).is_empty()));
     assert_eq!(watch.late(), 59);
-    // Twenty within an hour are odd in any order, and the time is told.
-    let mut watch = Watch::new(thresholds);
+    // Twenty within an hour are reported in any order, with their time span.
+    let mut watch = ClientMonitor::new(thresholds);
     let records = crate::records(&log("a", (0..20).rev().map(|n| n * 60)));
-    let found: Vec<_> = records.iter().flat_map(|record| watch.see(record)).collect();
-    assert!(found[0].detail.ends_with("20 closed paths in 1140 s"), "{}", found[0].detail);
+    let found: Vec<_> = records.iter().flat_map(|record| watch.observe(record)).collect();
+    assert!(found[0].detail.ends_with("20 restricted paths in 1140 s"), "{}", found[0].detail);
     assert_eq!(watch.late(), 0);
 }

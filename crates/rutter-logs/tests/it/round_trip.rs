@@ -1,5 +1,4 @@
-//! What is written is read again as it was, whatever a client sent; and no
-//! bytes at all stop a reader.
+//! Written records are parsed back unchanged, and no input stops the reader.
 
 use std::io::Cursor;
 use std::time::Duration;
@@ -7,13 +6,14 @@ use std::time::Duration;
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use rutter_logs::agents::recognise;
+use rutter_logs::agents::recognize;
 use rutter_logs::{
-    Artefact, Filter, Item, Limits, Reader, Record, Settings, Tally, Thresholds, Watch, parse,
+    AccessRecord, Artifact, ClientMonitor, LogItem, LogReader, ReadLimits, RequestFilter, Tally,
+    TallySettings, Thresholds, parse,
 };
 use rutter_page::Timestamp;
 
-/// Text with what hurts: quotes, brackets, line ends, escapes, directions.
+/// Text with critical characters: quotes, brackets, line ends, escapes, text direction.
 fn nasty() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("\"".to_owned()),
@@ -34,7 +34,7 @@ fn nasty() -> impl Strategy<Value = String> {
     vec(piece, 1..6).prop_map(|pieces| pieces.concat())
 }
 
-/// Text that says something: a lone hyphen means nothing in a log.
+/// Text with a meaning: a lone hyphen means nothing in a log.
 fn said() -> impl Strategy<Value = String> {
     nasty().prop_filter("it says something", |text| !matches!(text.as_str(), "" | "-"))
 }
@@ -53,9 +53,9 @@ prop_compose! {
         user_agent in option::of(said()),
         micros in option::of(0..1_000_000_000_000_u64),
         retry_after in option::of(any::<u64>()),
-    ) -> Record<'static> {
+    ) -> AccessRecord<'static> {
         let time = Timestamp::from_unix_seconds(seconds).unwrap();
-        Record {
+        AccessRecord {
             token: token.map(Into::into),
             method: method.into(),
             target: target.into(),
@@ -65,7 +65,7 @@ prop_compose! {
             user_agent: user_agent.map(Into::into),
             duration: micros.map(Duration::from_micros),
             retry_after,
-            ..Record::new(time, client, status)
+            ..AccessRecord::new(time, client, status)
         }
     }
 }
@@ -76,22 +76,22 @@ fn is_plain(line: &str) -> bool {
 
 proptest! {
     #[test] // SCP-206
-    fn ours_what_is_written_as_json_is_read_again(record in record()) {
+    fn parses_written_json(record in record()) {
         let line = record.to_json();
         prop_assert!(is_plain(&line), "{line}");
         prop_assert_eq!(parse(line.as_bytes()), Ok(record));
     }
 
     #[test]
-    fn ours_what_is_written_as_combined_is_read_again(record in record()) {
+    fn parses_written_combined_lines(record in record()) {
         let line = record.to_combined();
         prop_assert!(is_plain(&line), "{line}");
-        let wanted = Record { duration: None, retry_after: None, ..record };
+        let wanted = AccessRecord { duration: None, retry_after: None, ..record };
         prop_assert_eq!(parse(line.as_bytes()), Ok(wanted));
     }
 
     #[test]
-    fn ours_no_bytes_stop_a_reader(
+    fn no_input_stops_the_reader(
         pieces in vec(prop_oneof![
             vec(any::<u8>(), 0..40),
             Just(b"\n".to_vec()),
@@ -102,20 +102,20 @@ proptest! {
         ], 0..20),
         line in 1..100_usize,
     ) {
-        let Ok(mut reader) = Reader::open(Cursor::new(pieces.concat()), Limits { line }) else {
+        let Ok(mut reader) = LogReader::open(Cursor::new(pieces.concat()), ReadLimits { line }) else {
             return Ok(());
         };
-        let mut tally = Tally::new(Settings { fetches: 2, readers: 2, ..Settings::USUAL }, Filter::default());
-        let mut watch = Watch::new(Thresholds { clients: 2, ..Thresholds::USUAL });
+        let mut tally = Tally::new(TallySettings { fetches: 2, readers: 2, ..TallySettings::DEFAULT }, RequestFilter::default());
+        let mut watch = ClientMonitor::new(Thresholds { clients: 2, ..Thresholds::DEFAULT });
         let mut n_items = 0;
         while let Ok(Some(item)) = reader.next_item() {
             n_items += 1;
             match item {
-                Item::Record(_, record) => {
-                    tally.see(&record);
-                    watch.see(&record);
+                LogItem::Record(_, record) => {
+                    tally.add(&record);
+                    watch.observe(&record);
                 }
-                Item::Broken(_, why, _) => tally.broken(why),
+                LogItem::Broken(_, why, _) => tally.broken(why),
             }
         }
         let summary = tally.finish();
@@ -124,9 +124,9 @@ proptest! {
     }
 
     #[test]
-    fn ours_any_name_and_path_has_an_answer(text in nasty()) {
-        let known = recognise(&text);
-        prop_assert_eq!(recognise(&text), known);
-        prop_assert!(Artefact::ALL.contains(&Artefact::of(&text)));
+    fn classifies_any_name_and_path(text in nasty()) {
+        let known = recognize(&text);
+        prop_assert_eq!(recognize(&text), known);
+        prop_assert!(Artifact::ALL.contains(&Artifact::of(&text)));
     }
 }

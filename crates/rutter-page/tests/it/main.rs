@@ -1,9 +1,10 @@
-//! The page model, tried from outside.
+//! Tests of the public interface of the page model.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop")]
 
 mod blocks;
-mod judge;
 mod markdown;
 mod media;
+mod page_reader;
 mod render;
+mod repeated_links;

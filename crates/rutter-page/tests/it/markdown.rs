@@ -1,14 +1,14 @@
-//! Hostile text as Markdown: plain text stays plain text.
+//! Hostile text in Markdown is rendered as plain text.
 //!
-//! Every text of `fixtures/markdown/payloads.json` is put into every place of
-//! a page. The pages are written to `target/tmp/markdown`, where `cargo xtask
-//! markdown` has other renderers and a browser look at them.
+//! Every text of `fixtures/markdown/payloads.json` is put into every field of a page. The pages are
+//! written to `target/tmp/markdown`, where `cargo xtask markdown` checks them with other renderers
+//! and a browser.
 
 use std::fs;
 use std::path::Path;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
-use rutter_page::{Judge, Mark, Note, Page, PageLimits, Rich, Span};
+use rutter_page::{Admonition, BlockMarkup, InlineMark, InlineSpan, Page, PageLimits, PageReader};
 use serde_json::{Value, json};
 
 fn payloads() -> Vec<String> {
@@ -16,7 +16,7 @@ fn payloads() -> Vec<String> {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-/// A page with a text in each of its places, one after the other.
+/// Returns a page with the text in each of its fields.
 fn page(payload: &str) -> Value {
     let url = "https://harbour.example/a";
     json!({
@@ -46,27 +46,27 @@ fn page(payload: &str) -> Value {
     })
 }
 
-/// Decoration for the blocks of [`page`]: marks of every kind over the whole
-/// text, and the last blocks in an admonition.
-fn decoration(page: &Page<'_>, payload: &str) -> Vec<Rich> {
+/// Returns markup for the blocks of [`page`]: marks of every kind over the whole text, and the last
+/// blocks in an admonition.
+fn decoration(page: &Page<'_>, payload: &str) -> Vec<BlockMarkup> {
     let end = u32::try_from(payload.len()).unwrap();
-    let span = |mark| Span { part: 0, start: 0, end, mark };
-    let mut rich = vec![Rich::default(); page.content.len()];
+    let span = |mark| InlineSpan { part: 0, start: 0, end, mark };
+    let mut rich = vec![BlockMarkup::default(); page.content.len()];
     let n = rich.len();
-    rich[0].spans = vec![span(Mark::Code)];
-    rich[1].spans = vec![span(Mark::Link("javascript:hit('mark')".into()))];
-    rich[4].spans = vec![span(Mark::Code)];
-    rich[9].spans = vec![span(Mark::Code)];
-    rich[10].spans = vec![span(Mark::Strong)];
-    rich[n - 4].spans = vec![span(Mark::Math)];
-    rich[n - 3].spans = vec![span(Mark::Link("https://harbour.example/(a) b\"".into()))];
+    rich[0].spans = vec![span(InlineMark::Code)];
+    rich[1].spans = vec![span(InlineMark::Link("javascript:hit('mark')".into()))];
+    rich[4].spans = vec![span(InlineMark::Code)];
+    rich[9].spans = vec![span(InlineMark::Code)];
+    rich[10].spans = vec![span(InlineMark::Strong)];
+    rich[n - 4].spans = vec![span(InlineMark::Math)];
+    rich[n - 3].spans = vec![span(InlineMark::Link("https://harbour.example/(a) b\"".into()))];
     for one in &mut rich[n - 3..] {
-        one.note = Some(Note { kind: "note".to_owned(), group: 1 });
+        one.note = Some(Admonition { kind: "note".to_owned(), group: 1 });
     }
     rich
 }
 
-/// What `CommonMark` makes of Markdown: raw HTML and links.
+/// Returns the raw HTML and links that a `CommonMark` renderer finds in Markdown.
 fn hazards(markdown: &str) -> Vec<String> {
     let mut found = Vec::new();
     for event in Parser::new_ext(markdown, Options::ENABLE_TABLES) {
@@ -92,7 +92,7 @@ fn hostile_text_is_neither_html_nor_a_link() {
     fs::create_dir_all(&folder).unwrap();
     for (n, payload) in payloads().iter().enumerate() {
         let line = page(payload).to_string();
-        let page = Judge::new(PageLimits::SPEC).read(&line, 1, &mut ()).unwrap().unwrap();
+        let page = PageReader::new(PageLimits::SPEC).read(&line, 1, &mut ()).unwrap().unwrap();
         let (plain, rich) =
             (page.to_markdown(), page.to_rich_markdown(&decoration(&page, payload)));
         for (kind, markdown) in [("plain", plain), ("rich", rich)] {
@@ -102,7 +102,7 @@ fn hostile_text_is_neither_html_nor_a_link() {
     }
 }
 
-/// The text of the first paragraph, as a reader sees it.
+/// Returns the rendered text of the first paragraph.
 fn first_paragraph(markdown: &str) -> String {
     let mut text = String::new();
     for event in Parser::new(markdown) {
@@ -117,7 +117,7 @@ fn first_paragraph(markdown: &str) -> String {
 }
 
 #[test]
-fn text_reads_as_it_was_written() {
+fn rendered_text_equals_the_original() {
     let odd = ["R&D", "a & b", "x &lt; y", "{a=1}", "5 < 6", "Vec<T>", "&", "a\\&b"];
     for text in payloads().iter().map(String::as_str).chain(odd) {
         let seen: String = text.chars().filter(|c| !c.is_control() || c.is_whitespace()).collect();

@@ -1,8 +1,8 @@
-//! Video and audio blocks: which forms are read and written, and which are not.
+//! Video and audio blocks: which forms are accepted and written, and which are rejected.
 
 use proptest::prelude::*;
 use rutter_finding::Finding;
-use rutter_page::{Block, Judge, MediaUrl, Page, PageLimits};
+use rutter_page::{Block, MediaUrl, Page, PageLimits, PageReader};
 use serde_json::{Value, json};
 
 fn line(block: &Value) -> String {
@@ -13,12 +13,12 @@ fn line(block: &Value) -> String {
     .to_string()
 }
 
-/// What a reader makes of a block: the block it keeps, and the rules broken.
+/// Reads a block; returns the kept block and the rules that it breaks.
 fn read(block: &Value) -> (Option<Value>, Vec<&'static str>) {
     let line = line(block);
     let mut findings: Vec<Finding> = Vec::new();
-    let page = Judge::new(PageLimits::SPEC).read(&line, 1, &mut findings).unwrap().unwrap();
-    // The fast reader takes exactly what the tolerant one has no word about.
+    let page = PageReader::new(PageLimits::SPEC).read(&line, 1, &mut findings).unwrap().unwrap();
+    // The strict reader accepts exactly the blocks for which the tolerant one reports nothing.
     assert_eq!(serde_json::from_str::<Page<'_>>(&line).is_ok(), findings.is_empty(), "{block}");
     let kept = page.content.first().filter(|_| 1 < page.content.len());
     let kept = kept.map(|block| serde_json::to_value(block).unwrap());
@@ -72,7 +72,7 @@ fn assert_urls(kind: &str) {
     assert_eq!(read(&block), (None, vec!["SC022"]));
     // Both forms keep their order, and the first is the one to show.
     let text = line(&media(json!([with_rel, link])));
-    let page = Judge::new(PageLimits::SPEC).read(&text, 1, &mut ()).unwrap().unwrap();
+    let page = PageReader::new(PageLimits::SPEC).read(&text, 1, &mut ()).unwrap().unwrap();
     let url = match page.content.first() {
         Some(Block::Video(video)) => &video.url,
         Some(Block::Audio(audio)) => &audio.url,
@@ -83,7 +83,7 @@ fn assert_urls(kind: &str) {
 }
 
 #[test] // SCP-080
-fn urls_that_are_no_uris_are_reported_and_written_as_uris() {
+fn reports_urls_that_are_not_uris_and_writes_uris() {
     let odd = "https://h.example/a b|c";
     let uri = "https://h.example/a%20b%7Cc";
     for block in [
@@ -97,7 +97,7 @@ fn urls_that_are_no_uris_are_reported_and_written_as_uris() {
     ] {
         assert_eq!(read(&block), (Some(block.clone()), vec!["SC029"]), "{block}");
         let text = line(&block);
-        let page = Judge::new(PageLimits::SPEC).read(&text, 1, &mut ()).unwrap().unwrap();
+        let page = PageReader::new(PageLimits::SPEC).read(&text, 1, &mut ()).unwrap().unwrap();
         let wanted: Value = serde_json::from_str(&line(&block).replace(odd, uri)).unwrap();
         let written: Value = serde_json::from_str(&page.with_uris().to_line()).unwrap();
         assert_eq!(written, wanted);
@@ -110,7 +110,7 @@ fn duration() -> impl Strategy<Value = (Value, bool)> {
             .prop_map(|(h, m, s)| (json!(format!("PT{h}H{m}M{s}S")), true)),
         (0..9000_u32, 0..100_u32).prop_map(|(s, part)| (json!(format!("PT{s}.{part}S")), true)),
         "P[0-9]{0,2}[DTHMS]{0,3}".prop_filter_map("a duration after all", |text| {
-            rutter_page::Duration::parse(text.as_str()).is_none().then(|| (json!(text), false))
+            rutter_page::MediaDuration::parse(text.as_str()).is_none().then(|| (json!(text), false))
         }),
         Just((json!(320), false)),
     ]
@@ -136,8 +136,8 @@ fn summary() -> impl Strategy<Value = (Value, bool)> {
 }
 
 proptest! {
-    // SCP-073: each of the three is optional, has the rules of video, survives
-    // when right, and is dropped with a finding when wrong.
+    // SCP-073: each of the three is optional, follows the rules of video, is kept if it is valid,
+    // and is dropped with a finding if it is not.
     #[test]
     fn audio_and_video_have_optional_duration_icon_and_summary(
         duration in prop::option::of(duration()),
@@ -160,7 +160,7 @@ proptest! {
             let (kept, codes) = read(&block);
             prop_assert_eq!(codes, vec!["SC025"; n_wrong]);
             prop_assert_eq!(kept.as_ref(), Some(&wanted));
-            // A second and third trip change nothing, to the byte.
+            // Further round trips change nothing.
             let first = line(&wanted);
             let page: Page<'_> = serde_json::from_str(&first).unwrap();
             let second = page.to_line();

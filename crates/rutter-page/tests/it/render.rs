@@ -3,17 +3,17 @@
 use std::fs;
 use std::path::Path;
 
-use rutter_page::{Judge, PageLimits};
+use rutter_page::{PageLimits, PageReader};
 
 #[test] // SCP-187 SCP-189 SCP-200
-fn spec_text_is_escaped_for_where_it_is_shown() {
+fn escapes_text_for_its_output_format() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/render");
     let mut names: Vec<_> =
         fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
     for name in names {
         let line = fs::read_to_string(folder.join(&name)).unwrap();
-        let page = Judge::new(PageLimits::SPEC).read(line.trim_end(), 1, &mut ());
+        let page = PageReader::new(PageLimits::SPEC).read(line.trim_end(), 1, &mut ());
         let page = page.unwrap().unwrap();
         let shown = format!("{}\n=== text\n{}", page.to_markdown(), page.to_text());
         insta::assert_snapshot!(name.to_str().unwrap(), shown);
@@ -34,7 +34,7 @@ fn markdown_of_a_table_with_one_long_row_grows_with_its_cells() {
     };
     let markdown = |n: usize| {
         let line = line(n);
-        let page = Judge::new(PageLimits::SPEC).read(&line, 1, &mut ()).unwrap().unwrap();
+        let page = PageReader::new(PageLimits::SPEC).read(&line, 1, &mut ()).unwrap().unwrap();
         page.to_markdown()
     };
     let (small, large) = (markdown(500), markdown(2000));

@@ -1,8 +1,10 @@
-//! Adverts: attributes in, attributes out.
+//! Tests of reading and writing adverts.
 
 use rutter_page::{Digest, Timestamp};
-use rutter_scp::advert::{Advert, Collection, Frequency, NAMESPACE, Section, compare};
-use rutter_scp::{Header, Kind, Version, rules};
+use rutter_scp::advert::{
+    Advert, AdvertisedCollection, AdvertisedSection, NAMESPACE, UpdateFrequency, compare,
+};
+use rutter_scp::{CollectionHeader, CollectionKind, FormatVersion, rules};
 
 const SNAPSHOT: [(&str, &str); 7] = [
     ("section", "blog"),
@@ -32,7 +34,7 @@ fn read(name: &str, attributes: &[(&str, &str)]) -> Option<Advert> {
 }
 
 #[test] // SCP-106 SCP-107 SCP-108 SCP-109
-fn spec_what_is_written_is_what_was_read() {
+fn written_adverts_equal_the_read_ones() {
     assert_eq!(NAMESPACE, "https://scp-protocol.org/schemas/sitemap/1.0");
     for (name, attributes) in
         [("collection", &SNAPSHOT[..]), ("delta", &DELTA), ("section", &SECTION)]
@@ -54,7 +56,7 @@ fn spec_what_is_written_is_what_was_read() {
 }
 
 #[test] // SCP-114 SCP-117 SCP-119
-fn spec_every_attribute_is_required() {
+fn every_attribute_is_required() {
     for (name, attributes) in
         [("collection", &SNAPSHOT[..]), ("delta", &DELTA), ("section", &SECTION)]
     {
@@ -67,7 +69,7 @@ fn spec_every_attribute_is_required() {
 }
 
 #[test] // SCP-115 SCP-121 D19
-fn spec_bad_values_are_ignored_with_a_reason() {
+fn malformed_values_are_rejected_with_a_reason() {
     for (name, value) in [
         ("type", "delta"),
         ("generated", "yesterday"),
@@ -97,7 +99,7 @@ fn spec_bad_values_are_ignored_with_a_reason() {
 }
 
 #[test] // D04
-fn ours_a_checksum_somebody_added_is_read_and_not_written() {
+fn added_checksum_is_read_and_not_written() {
     let digest = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
     let mut attributes = SNAPSHOT.to_vec();
     attributes.push(("checksum", digest));
@@ -107,31 +109,31 @@ fn ours_a_checksum_somebody_added_is_read_and_not_written() {
 }
 
 #[test] // SCP-122 SCP-123
-fn spec_a_delta_advert_has_its_period_and_since() {
+fn delta_advert_has_period_and_since() {
     let since = Timestamp::parse("2026-01-14T00:00:00Z").unwrap();
     let Some(Advert::Collection(collection)) = read("delta", &DELTA) else { panic!() };
-    let Collection { kind, period, url, .. } = collection;
-    assert_eq!(kind, Kind::Delta { since });
+    let AdvertisedCollection { kind, period, url, .. } = collection;
+    assert_eq!(kind, CollectionKind::Delta { since });
     assert_eq!(period.as_deref(), Some("2026-01-15"));
     assert_eq!(url, "https://cdn.example/blog-delta.scp.gz");
 }
 
 #[test] // SCP-115
-fn spec_update_frequencies() {
+fn update_frequencies_are_parsed() {
     for (name, seconds) in
         [("hourly", 3600), ("daily", 86_400), ("weekly", 604_800), ("monthly", 2_592_000)]
     {
-        let frequency = Frequency::parse(name).unwrap();
+        let frequency = UpdateFrequency::parse(name).unwrap();
         assert_eq!((frequency.name(), frequency.seconds()), (name, seconds));
     }
-    let section = Section {
+    let section = AdvertisedSection {
         name: "docs".to_owned(),
-        update: Frequency::Weekly,
+        update: UpdateFrequency::Weekly,
         pages: 200,
         is_estimate: false,
     };
     assert_eq!(Advert::Section(section).write().1[2].1, "200");
-    assert_eq!(Advert::Version(Version::CURRENT).write().2, "0.1");
+    assert_eq!(Advert::Version(FormatVersion::CURRENT).write().2, "0.1");
 }
 
 /// The attributes with another value for one of them.
@@ -146,7 +148,7 @@ fn with<'a>(
 #[test] // SCP-112
 fn version_is_two_numbers_with_a_dot() {
     for (text, major, minor) in [("0.1", 0, 1), ("12.345", 12, 345), (" 0.1\n", 0, 1)] {
-        let wanted = Advert::Version(Version { major, minor });
+        let wanted = Advert::Version(FormatVersion { major, minor });
         assert_eq!(Advert::read("version", &[], text), Some(Ok(wanted)), "{text}");
     }
     for text in ["", "1", "0.", ".1", "0.1.2", "a.b", "0,1", "-0.1", "+0.1", "v0.1", "0 .1", "٠.١"]
@@ -233,14 +235,17 @@ fn a_checksum_of_the_sitemap_must_be_that_of_the_collection() {
     let text = rutter_testkit::snapshot(&[rutter_testkit::page(0, 1)]);
     let header = crate::read_bytes(text.as_bytes()).2.unwrap().header;
     let own = header.checksum.unwrap();
-    let bare = Header { checksum: None, ..header.clone() };
+    let bare = CollectionHeader { checksum: None, ..header.clone() };
     let Some(Advert::Collection(advert)) = read("collection", &with(&SNAPSHOT, "section", "all"))
     else {
         panic!()
     };
-    let refused = |claimed: Option<Digest>, header: &Header| {
-        let advert =
-            Collection { checksum: claimed, generated: header.generated, ..advert.clone() };
+    let refused = |claimed: Option<Digest>, header: &CollectionHeader| {
+        let advert = AdvertisedCollection {
+            checksum: claimed,
+            generated: header.generated,
+            ..advert.clone()
+        };
         compare(&advert, header, None, &mut ()).err().map(|refusal| refusal.rule.code)
     };
     let contradicts = Some(rules::ADVERT_CONTRADICTS.code);

@@ -1,6 +1,6 @@
-//! The container, tried from outside.
+//! Tests of the public interface of the crate.
 
-#![expect(clippy::unwrap_used, reason = "a test may stop")]
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
 
 mod advert;
 mod limits;
@@ -11,13 +11,13 @@ mod writer;
 use std::io::{Cursor, Read};
 
 use rutter_finding::{Finding, Rule};
-use rutter_scp::{Options, ReadError, Reader, Receipt};
+use rutter_scp::{CollectionReader, ReadError, ReadOptions, ReadReceipt};
 
 /// Reads a collection to its end: the lines of its pages, findings, outcome.
 fn read(
     input: impl Read + Send + 'static,
-    options: Options,
-) -> (Vec<String>, Vec<Finding>, Result<Receipt, ReadError>) {
+    options: ReadOptions,
+) -> (Vec<String>, Vec<Finding>, Result<ReadReceipt, ReadError>) {
     let mut findings = Vec::new();
     let mut lines = Vec::new();
     let result = read_into(input, options, &mut lines, &mut findings);
@@ -26,11 +26,11 @@ fn read(
 
 fn read_into(
     input: impl Read + Send + 'static,
-    options: Options,
+    options: ReadOptions,
     lines: &mut Vec<String>,
     findings: &mut Vec<Finding>,
-) -> Result<Receipt, ReadError> {
-    let mut reader = Reader::open(input, options, findings)?;
+) -> Result<ReadReceipt, ReadError> {
+    let mut reader = CollectionReader::open(input, options, findings)?;
     while let Some(mut batch) = reader.batch(findings)? {
         while let Some(record) = batch.next_page(findings)? {
             lines.push(record.text.to_owned());
@@ -39,11 +39,11 @@ fn read_into(
     reader.finish(findings)
 }
 
-fn read_bytes(bytes: &[u8]) -> (Vec<String>, Vec<Finding>, Result<Receipt, ReadError>) {
-    read(Cursor::new(bytes.to_vec()), Options::default())
+fn read_bytes(bytes: &[u8]) -> (Vec<String>, Vec<Finding>, Result<ReadReceipt, ReadError>) {
+    read(Cursor::new(bytes.to_vec()), ReadOptions::default())
 }
 
-/// The rule that refused a collection; panics where it was accepted.
+/// Returns the rule that rejected a collection; panics if it was accepted.
 #[track_caller]
 fn refused<T: std::fmt::Debug>(result: Result<T, ReadError>) -> &'static Rule {
     match result {

@@ -1,40 +1,45 @@
-//! Writing: what comes out, and what does not.
+//! Tests of writing and packing.
 
 use std::fs;
 use std::io::{Cursor, Read};
 use std::path::Path;
 
 use proptest::prelude::*;
-use rutter_finding::Mode;
+use rutter_finding::Strictness;
 use rutter_page::{Page, Timestamp};
 use rutter_scp::{
-    Coding, Empty, Header, Input, Kind, Limits, MergeError, Order, Packing, ReadError, Target,
-    Track, Version, WriteError, Writer, Written, pack, rules,
+    Coding, CollectionHeader, CollectionInput, CollectionKind, CollectionWriter, EmptyInputPolicy,
+    FormatVersion, InputOrder, Limits, MergeError, OutputTarget, PackOptions, ReadError,
+    StateTracking, WriteError, WrittenCollection, pack, rules,
 };
 use rutter_testkit::{page, snapshot};
 
 use crate::read_bytes;
 
-fn header() -> Header {
-    Header {
+fn header() -> CollectionHeader {
+    CollectionHeader {
         id: "harbour-1".to_owned(),
         section: "all".to_owned(),
-        kind: Kind::Snapshot,
+        kind: CollectionKind::Snapshot,
         generated: Timestamp::parse("2026-05-02T00:00:00Z").unwrap(),
-        version: Version::CURRENT,
+        version: FormatVersion::CURRENT,
         checksum: None,
         chain: None,
         extra: Vec::new(),
     }
 }
 
-fn write(folder: &Path, lines: &[String], name: &str) -> Result<Vec<Written>, WriteError> {
-    let mut writer = Writer::new(folder, Track::Nothing, Limits::SPEC)?;
+fn write(
+    folder: &Path,
+    lines: &[String],
+    name: &str,
+) -> Result<Vec<WrittenCollection>, WriteError> {
+    let mut writer = CollectionWriter::new(folder, StateTracking::Nothing, Limits::SPEC)?;
     for line in lines {
         let page: Page<'_> = serde_json::from_str(line).unwrap();
         writer.page(&page)?;
     }
-    writer.close()?.finish(header(), &[Target::of_name(&folder.join(name)).unwrap()])
+    writer.close()?.finish(header(), &[OutputTarget::from_file_name(&folder.join(name)).unwrap()])
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -50,7 +55,7 @@ fn sample(n: usize) -> Vec<String> {
 }
 
 #[test] // SCP-001 SCP-002 SCP-003 SCP-004 SCP-005 SCP-008 SCP-024 SCP-026 SCP-027 SCP-031
-fn spec_text_is_the_excised_form_to_the_byte() {
+fn text_is_the_excised_form_byte_for_byte() {
     let folder = tempfile::tempdir().unwrap();
     let lines = sample(3);
     let wanted = snapshot(&lines);
@@ -73,7 +78,7 @@ fn spec_text_is_the_excised_form_to_the_byte() {
 }
 
 #[test] // SCP-001
-fn spec_names_tell_the_coding() {
+fn file_name_implies_the_coding() {
     for (name, coding) in [
         ("a.scp", Some(Coding::Plain)),
         ("a.scp.gz", Some(Coding::Gzip)),
@@ -82,12 +87,12 @@ fn spec_names_tell_the_coding() {
         ("a.scp.br", None),
         ("scp", None),
     ] {
-        assert_eq!(Coding::of_name(Path::new(name)), coding, "{name}");
+        assert_eq!(Coding::from_file_name(Path::new(name)), coding, "{name}");
     }
 }
 
 #[test] // SCP-005 D08
-fn ours_gzip_header_says_nothing_that_varies() {
+fn gzip_header_is_constant() {
     let folder = tempfile::tempdir().unwrap();
     let written = write(folder.path(), &sample(3), "a.scp.gz").unwrap();
     let bytes = fs::read(&written[0].path).unwrap();
@@ -96,7 +101,7 @@ fn ours_gzip_header_says_nothing_that_varies() {
 
 #[cfg(unix)]
 #[test]
-fn ours_published_files_are_readable_by_the_server() {
+fn published_files_have_default_permissions() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let written = write(folder.path(), &sample(1), "a.scp.gz").unwrap();
@@ -107,7 +112,7 @@ fn ours_published_files_are_readable_by_the_server() {
 }
 
 #[test] // SCP-098 D34
-fn spec_a_file_that_looks_like_a_bomb_is_not_written() {
+fn file_that_looks_like_a_bomb_is_not_written() {
     let folder = tempfile::tempdir().unwrap();
     let lines = [page(0, 1).replace("Berth", &"x".repeat(100_000))];
     for name in ["a.scp.gz", "a.scp.zst"] {
@@ -119,12 +124,12 @@ fn spec_a_file_that_looks_like_a_bomb_is_not_written() {
 }
 
 #[test] // SCP-041 SCP-081 SCP-179 SCP-180
-fn spec_pages_readers_refuse_are_not_written() {
+fn pages_that_readers_reject_are_not_written() {
     let folder = tempfile::tempdir().unwrap();
     let line = page(0, 1);
     let mut page: Page<'_> = serde_json::from_str(&line).unwrap();
     let limits = Limits { page: 200, ..Limits::SPEC };
-    let mut writer = Writer::new(folder.path(), Track::State, limits).unwrap();
+    let mut writer = CollectionWriter::new(folder.path(), StateTracking::State, limits).unwrap();
     let rule = |error: WriteError| match error {
         WriteError::Refused(refusal) => refusal.rule,
         other => panic!("{other}"),
@@ -141,21 +146,22 @@ fn spec_pages_readers_refuse_are_not_written() {
 }
 
 #[test]
-fn ours_a_folder_that_is_not_there_is_an_error_with_its_name() {
+fn missing_folder_is_an_error_with_its_name() {
     let folder = tempfile::tempdir().unwrap();
     let nowhere = folder.path().join("nowhere");
-    let error = Writer::new(&nowhere, Track::State, Limits::SPEC).unwrap_err();
+    let error = CollectionWriter::new(&nowhere, StateTracking::State, Limits::SPEC).unwrap_err();
     assert!(error.to_string().contains("nowhere"), "{error}");
 }
 
 #[test]
-fn ours_several_targets_hold_the_same_text() {
+fn several_targets_hold_the_same_text() {
     let folder = tempfile::tempdir().unwrap();
     let targets: Vec<_> = ["a.scp", "a.scp.gz", "a.scp.zst"]
         .iter()
-        .map(|name| Target::of_name(&folder.path().join(name)).unwrap())
+        .map(|name| OutputTarget::from_file_name(&folder.path().join(name)).unwrap())
         .collect();
-    let mut writer = Writer::new(folder.path(), Track::Nothing, Limits::SPEC).unwrap();
+    let mut writer =
+        CollectionWriter::new(folder.path(), StateTracking::Nothing, Limits::SPEC).unwrap();
     for (n, line) in sample(100).iter().enumerate() {
         writer.line(&format!("https://harbour.example/{n:04}"), line.as_bytes()).unwrap();
     }
@@ -169,84 +175,94 @@ fn ours_several_targets_hold_the_same_text() {
 }
 
 #[test] // SCP-031
-fn ours_knowing_line_1_before_changes_nothing() {
+fn knowing_line_1_in_advance_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let lines = sample(10);
     let plain = write(folder.path(), &lines, "a.scp").unwrap();
-    let mut writer =
-        Writer::with_header(folder.path(), Track::Nothing, &header(), Limits::SPEC).unwrap();
+    let mut writer = CollectionWriter::with_header(
+        folder.path(),
+        StateTracking::Nothing,
+        &header(),
+        Limits::SPEC,
+    )
+    .unwrap();
     for line in &lines {
         writer.line("", line.as_bytes()).unwrap();
     }
-    let target = Target::of_name(&folder.path().join("b.scp")).unwrap();
+    let target = OutputTarget::from_file_name(&folder.path().join("b.scp")).unwrap();
     let spooled = writer.close().unwrap();
     let known = spooled.finish(header(), &[target]).unwrap();
     assert_eq!(fs::read(&plain[0].path).unwrap(), fs::read(&known[0].path).unwrap());
-    // Another line 1 than announced is hashed anew.
-    let writer =
-        Writer::with_header(folder.path(), Track::Nothing, &header(), Limits::SPEC).unwrap();
-    let target = Target::of_name(&folder.path().join("c.scp")).unwrap();
-    let other = Header { id: "other".to_owned(), ..header() };
+    // A line 1 that differs from the announced one is hashed again.
+    let writer = CollectionWriter::with_header(
+        folder.path(),
+        StateTracking::Nothing,
+        &header(),
+        Limits::SPEC,
+    )
+    .unwrap();
+    let target = OutputTarget::from_file_name(&folder.path().join("c.scp")).unwrap();
+    let other = CollectionHeader { id: "other".to_owned(), ..header() };
     let written = writer.close().unwrap().finish(other, &[target]).unwrap();
     read_bytes(&fs::read(&written[0].path).unwrap()).2.unwrap();
 }
 
 /// Packs lines as `rutter scp pack` does.
-fn pack_lines(lines: &str, mode: Mode, order: Order) -> Result<Vec<u8>, MergeError> {
+fn pack_lines(lines: &str, mode: Strictness, order: InputOrder) -> Result<Vec<u8>, MergeError> {
     let folder = tempfile::tempdir().unwrap();
     let open = || {
         let input: Box<dyn Read + Send> = Box::new(Cursor::new(lines.as_bytes().to_vec()));
         Ok((input, None))
     };
     let mut findings = Vec::new();
-    let inputs = vec![Input { open: &open, sink: &mut findings }];
-    let how = Packing {
+    let inputs = vec![CollectionInput { open: &open, sink: &mut findings }];
+    let how = PackOptions {
         limits: Limits::DEFAULT,
         order,
         mode,
-        track: Track::State,
-        empty: Empty::Allowed,
+        track: StateTracking::State,
+        empty: EmptyInputPolicy::Allowed,
     };
-    let target = Target::of_name(&folder.path().join("a.scp")).unwrap();
+    let target = OutputTarget::from_file_name(&folder.path().join("a.scp")).unwrap();
     let written = pack(inputs, header(), how, &[target], folder.path())?;
     Ok(fs::read(&written[0].path).unwrap())
 }
 
 #[test] // SCP-138 D30
-fn ours_packing_sorts_and_refuses_what_comes_twice() {
+fn packing_sorts_and_rejects_duplicates() {
     let (a, b) = (page(1, 1), page(2, 1));
-    let sorted = pack_lines(&format!("{a}\n{b}"), Mode::Strict, Order::Given).unwrap();
+    let sorted = pack_lines(&format!("{a}\n{b}"), Strictness::Strict, InputOrder::Given).unwrap();
     let unsorted = format!("{b}\n{a}\n");
-    let error = pack_lines(&unsorted, Mode::Strict, Order::Given).unwrap_err();
+    let error = pack_lines(&unsorted, Strictness::Strict, InputOrder::Given).unwrap_err();
     assert!(matches!(error, MergeError::Unsorted(0)), "{error}");
-    assert_eq!(pack_lines(&unsorted, Mode::Strict, Order::Sort).unwrap(), sorted);
+    assert_eq!(pack_lines(&unsorted, Strictness::Strict, InputOrder::Sort).unwrap(), sorted);
     let twice = format!("{a}\n{}\n{b}", page(1, 2));
-    let error = pack_lines(&twice, Mode::Strict, Order::Sort).unwrap_err();
+    let error = pack_lines(&twice, Strictness::Strict, InputOrder::Sort).unwrap_err();
     let MergeError::Read(0, ReadError::Refused(refusal)) = error else { panic!("{error}") };
     assert_eq!((refusal.rule.code, refusal.place.line), ("SC058", Some(2)));
-    let text = pack_lines(&twice, Mode::Lenient, Order::Sort).unwrap();
+    let text = pack_lines(&twice, Strictness::Lenient, InputOrder::Sort).unwrap();
     assert_eq!(read_bytes(&text).0, [page(1, 2), b]);
 }
 
 #[test] // SCP-032 SCP-037 SCP-038
-fn spec_packing_writes_canonical_lines_or_refuses() {
+fn packing_writes_canonical_lines_or_fails() {
     let odd = page(1, 1)
         .replace("\"en\"", "\"EN-us\"")
         .replace("2026-05-01T01:00:00Z", "2026-05-01T03:00:00+02:00")
         .replace("\",\"", "\" , \"");
-    let error = pack_lines(&odd, Mode::Strict, Order::Given).unwrap_err();
+    let error = pack_lines(&odd, Strictness::Strict, InputOrder::Given).unwrap_err();
     assert!(matches!(error, MergeError::Read(0, ReadError::Refused(_))), "{error}");
-    let text = pack_lines(&odd, Mode::Lenient, Order::Given).unwrap();
+    let text = pack_lines(&odd, Strictness::Lenient, InputOrder::Given).unwrap();
     assert_eq!(read_bytes(&text).0, [page(1, 1).replace("\"en\"", "\"en-US\"")]);
     for broken in ["{", "[]", "{}", "\u{feff}{}"] {
         let lines = format!("{}\n{broken}", page(0, 1));
-        assert!(pack_lines(&lines, Mode::Lenient, Order::Given).is_err(), "{broken}");
+        assert!(pack_lines(&lines, Strictness::Lenient, InputOrder::Given).is_err(), "{broken}");
     }
 }
 
 proptest! {
     #[test]
-    fn ours_what_is_written_is_what_is_read(
+    fn written_pages_read_back_unchanged(
         texts in prop::collection::vec("\\PC{0,40}|[\u{0}-\u{1f}\"\\\\]{1,5}", 1..20),
         name in prop::sample::select(vec!["a.scp", "a.scp.gz", "a.scp.zst"]),
     ) {
@@ -273,17 +289,18 @@ fn line_1(bytes: &[u8]) -> serde_json::Value {
 fn delta_is_written_with_since_and_snapshot_without() {
     let folder = tempfile::tempdir().unwrap();
     let since = Timestamp::parse("2026-05-01T00:00:00Z").unwrap();
-    for (kind, wanted) in
-        [(Kind::Snapshot, None), (Kind::Delta { since }, Some("2026-05-01T00:00:00Z"))]
-    {
-        for track in [Track::Nothing, Track::State] {
-            let header = Header { kind, ..header() };
+    for (kind, wanted) in [
+        (CollectionKind::Snapshot, None),
+        (CollectionKind::Delta { since }, Some("2026-05-01T00:00:00Z")),
+    ] {
+        for track in [StateTracking::Nothing, StateTracking::State] {
+            let header = CollectionHeader { kind, ..header() };
             let path = folder.path().join("out.scp");
             let mut writer =
-                Writer::with_header(folder.path(), track, &header, Limits::SPEC).unwrap();
+                CollectionWriter::with_header(folder.path(), track, &header, Limits::SPEC).unwrap();
             writer.page(&serde_json::from_str::<Page<'_>>(&page(1, 1)).unwrap()).unwrap();
             let spooled = writer.close().unwrap();
-            spooled.finish(header, &[Target::of_name(&path).unwrap()]).unwrap();
+            spooled.finish(header, &[OutputTarget::from_file_name(&path).unwrap()]).unwrap();
             let bytes = fs::read(&path).unwrap();
             let collection = line_1(&bytes)["collection"].clone();
             assert_eq!(collection.get("since").and_then(|since| since.as_str()), wanted);
@@ -305,7 +322,7 @@ fn since_of_a_foreign_snapshot_is_not_written_again() {
     let (_, findings, receipt) = read_bytes(format!("{first}\n{rest}").as_bytes());
     let header = receipt.unwrap().header;
     assert!(findings.iter().any(|finding| *finding.rule == rules::SINCE_ON_SNAPSHOT));
-    assert_eq!(header.kind, Kind::Snapshot);
+    assert_eq!(header.kind, CollectionKind::Snapshot);
     assert!(!header.to_line().contains("since"), "{}", header.to_line());
 }
 
@@ -322,13 +339,13 @@ fn pack_refuses_urls_that_are_no_uris_or_escapes_them() {
         ("https://h.example/a|b", "https://h.example/a%7Cb"),
     ] {
         let odd_line = line.replace(&url, odd);
-        match pack_lines(&odd_line, Mode::Strict, Order::Sort) {
+        match pack_lines(&odd_line, Strictness::Strict, InputOrder::Sort) {
             Err(MergeError::Read(0, ReadError::Refused(refusal))) => {
                 assert_eq!(refusal.rule.code, "SC029", "{odd}");
             }
             other => panic!("{odd}: {other:?}"),
         }
-        let bytes = pack_lines(&odd_line, Mode::Lenient, Order::Sort).unwrap();
+        let bytes = pack_lines(&odd_line, Strictness::Lenient, InputOrder::Sort).unwrap();
         let (lines, findings, receipt) = read_bytes(&bytes);
         assert!(receipt.is_ok() && findings.is_empty(), "{findings:?}");
         assert!(lines[0].contains(&format!("\"url\":\"{uri}\"")), "{}", lines[0]);

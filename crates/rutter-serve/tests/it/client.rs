@@ -1,5 +1,4 @@
-//! A server on a port of its own, and a client that hides nothing: what goes
-//! out and comes in are bytes.
+//! A test server on a port of its own, and a client that sends and receives raw bytes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,26 +10,29 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rutter_finding::Finding;
-use rutter_logs::Record;
-use rutter_serve::{AccessSink, Handle, Listening, Server, Settings, Site};
+use rutter_logs::AccessRecord;
+use rutter_serve::{AccessSink, ListenConfig, Server, ServerHandle, Site, SiteSettings};
 use tempfile::TempDir;
 
-/// A site in a folder that goes with it, and a server for it.
+/// A site in a temporary directory, and a server for it.
 pub(crate) struct Running {
     pub(crate) folder: TempDir,
     pub(crate) address: SocketAddr,
     pub(crate) site: Site,
-    pub(crate) handle: Handle,
+    pub(crate) handle: ServerHandle,
     pub(crate) records: Arc<Records>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Keeps what it is told: records, and who is odd.
+/// Stores records and findings.
 #[derive(Default)]
-pub(crate) struct Records(pub(crate) Mutex<Vec<Record<'static>>>, pub(crate) Mutex<Vec<String>>);
+pub(crate) struct Records(
+    pub(crate) Mutex<Vec<AccessRecord<'static>>>,
+    pub(crate) Mutex<Vec<String>>,
+);
 
 impl AccessSink for Records {
-    fn access(&self, record: &Record<'_>) {
+    fn access(&self, record: &AccessRecord<'_>) {
         self.0.lock().unwrap().push(record.clone().into_owned());
     }
 
@@ -40,8 +42,8 @@ impl AccessSink for Records {
 }
 
 impl Running {
-    /// Serves the files, with `served.json` where one is given.
-    pub(crate) fn new(files: &[(&str, &[u8])], change: impl FnOnce(&mut Settings)) -> Self {
+    /// Serves the files, optionally with a `served.json`.
+    pub(crate) fn new(files: &[(&str, &[u8])], change: impl FnOnce(&mut SiteSettings)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (name, bytes) in files {
             put(&folder.path().join("public").join(name), bytes);
@@ -52,11 +54,11 @@ impl Running {
 
     pub(crate) fn start(
         folder: TempDir,
-        change: impl FnOnce(&mut Settings),
-        listening: Option<Listening>,
+        change: impl FnOnce(&mut SiteSettings),
+        listening: Option<ListenConfig>,
     ) -> Self {
         let state = folder.path().join("state");
-        let mut settings = Settings::new(folder.path().join("public"));
+        let mut settings = SiteSettings::new(folder.path().join("public"));
         settings.state = state.is_dir().then_some(state);
         settings.rate = None;
         settings.limits.per_address = 4096;
@@ -64,9 +66,9 @@ impl Running {
         change(&mut settings);
         let records = Arc::new(Records::default());
         let site = Site::open(settings, vec![Arc::clone(&records) as _]).unwrap();
-        let listening = listening.unwrap_or_else(|| Listening {
+        let listening = listening.unwrap_or_else(|| ListenConfig {
             workers: 2,
-            ..Listening::new("127.0.0.1:0".parse().unwrap())
+            ..ListenConfig::new("127.0.0.1:0".parse().unwrap())
         });
         let server = Server::bind(site.clone(), listening).unwrap();
         let (address, handle) = (server.address().unwrap(), server.handle());
@@ -84,10 +86,10 @@ impl Running {
         stream
     }
 
-    /// Sends bytes, and gives back everything that comes until the end.
+    /// Sends bytes, and returns everything received until the end.
     pub(crate) fn raw(&self, bytes: &[u8]) -> Vec<u8> {
         let mut stream = self.connect();
-        // The server may be done before we are.
+        // The server may close the connection first.
         drop(stream.write_all(bytes));
         drop(stream.shutdown(std::net::Shutdown::Write));
         let mut answer = Vec::new();
@@ -122,7 +124,7 @@ impl Drop for Running {
     }
 }
 
-/// Writes a file and the folders above it.
+/// Writes a file and creates its directories.
 pub(crate) fn put(path: &Path, bytes: &[u8]) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, bytes).unwrap();
@@ -137,7 +139,7 @@ pub(crate) fn swap(path: &Path, bytes: &[u8]) {
     fs::rename(beside, path).unwrap();
 }
 
-/// Waits for something that happens soon.
+/// Waits until a condition holds.
 pub(crate) fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(20);
     while !is_so() {
@@ -146,11 +148,11 @@ pub(crate) fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
-    /// Names in lower case.
+    /// Header names are in lower case.
     pub(crate) headers: BTreeMap<String, String>,
     pub(crate) body: Vec<u8>,
 }
@@ -169,7 +171,7 @@ impl Answer {
     }
 }
 
-/// A connection that is kept.
+/// A persistent connection.
 pub(crate) struct Client<S: Read + Write> {
     stream: BufReader<S>,
 }
@@ -202,7 +204,7 @@ impl<S: Read + Write> Client<S> {
         self.answer(method == "HEAD")
     }
 
-    /// Reads one answer.
+    /// Reads one response.
     pub(crate) fn answer(&mut self, is_head: bool) -> std::io::Result<Answer> {
         let mut line = String::new();
         self.stream.read_line(&mut line)?;

@@ -1,8 +1,8 @@
-//! Conditional requests and ranges: every line of `fixtures/conditions.tsv` is
-//! a case, for a file in memory, a large one, and a compressed collection.
+//! Conditional requests and ranges: every line of `fixtures/conditions.tsv` is a case, for a file
+//! in memory, a large file, and a compressed collection.
 
 use rutter_page::Digest;
-use rutter_serve::Settings;
+use rutter_serve::SiteSettings;
 
 use crate::client::{Client, Running};
 
@@ -35,7 +35,7 @@ fn run(running: &Running, path: &str, bytes: &[u8]) -> usize {
     assert_eq!((plain.status, plain.body.len()), (200, bytes.len()));
     let tag = plain.header("etag").unwrap().to_owned();
     let fill = |value: &str| {
-        // A day is as good as a second.
+        // Whole days suffice for the dates.
         value
             .replace("{tag}", &tag)
             .replace("{bare}", tag.trim_matches('"'))
@@ -68,11 +68,11 @@ fn run(running: &Running, path: &str, bytes: &[u8]) -> usize {
             }
         };
         assert!(is_head || answer.body == wanted, "{path} {}", case.line);
-        // What every one of them repeats (D07).
+        // Header fields that each of them repeats (D07).
         for name in ["etag", "last-modified", "vary"] {
             assert_eq!(answer.header(name), plain.header(name), "{name} {path} {}", case.line);
         }
-        // A refusal is for whoever asked so, and for no cache (RFC 9111, 3).
+        // Caches must not store a failed condition (RFC 9111, section 3).
         let is_refusal = matches!(answer.status, 412 | 416);
         let cache = if is_refusal { Some("no-store") } else { plain.header("cache-control") };
         assert_eq!(answer.header("cache-control"), cache, "{path} {}", case.line);
@@ -112,7 +112,7 @@ fn running_with(
     name: &str,
     bytes: &[u8],
     rest: &str,
-    change: impl FnOnce(&mut Settings),
+    change: impl FnOnce(&mut SiteSettings),
 ) -> Running {
     let folder = tempfile::tempdir().unwrap();
     crate::client::put(&folder.path().join("public").join(name), bytes);
@@ -121,7 +121,7 @@ fn running_with(
 }
 
 #[test] // ARC-022 SCP-148 SCP-152
-fn spec_conditions_and_ranges_of_a_small_file() {
+fn conditions_and_ranges_of_a_small_file() {
     let bytes: Vec<u8> = (0..100).collect();
     let page = running("page.html", &bytes, r#""type":"text/html","cache":"page""#);
     let n = run(&page, "/page.html", &bytes);
@@ -133,8 +133,8 @@ fn spec_conditions_and_ranges_of_a_small_file() {
 }
 
 #[test] // SCP-148 SCP-152
-fn spec_conditions_and_ranges_of_a_compressed_collection() {
-    // Not a collection at all, but sent as one: ranges are of the stored bytes.
+fn conditions_and_ranges_of_a_compressed_collection() {
+    // Served with the type of a collection: ranges apply to the stored bytes.
     let bytes: Vec<u8> = (0..100).collect();
     let rest = r#""type":"application/scp","coding":"gzip","cache":"snapshot""#;
     let running = running("a.scp.gz", &bytes, rest);
@@ -144,7 +144,7 @@ fn spec_conditions_and_ranges_of_a_compressed_collection() {
 }
 
 #[test] // SCP-152
-fn spec_conditions_and_ranges_of_a_file_that_is_not_kept_in_memory() {
+fn conditions_and_ranges_of_a_large_file() {
     let bytes: Vec<u8> = (0..100).collect();
     let rest = r#""type":"application/scp","cache":"snapshot""#;
     let running = running_with("a.scp", &bytes, rest, |settings| settings.limits.small = 10);

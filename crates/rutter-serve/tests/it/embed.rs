@@ -1,4 +1,4 @@
-//! The site as a part of somebody else's server.
+//! The site embedded in another server.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use http::{Request, Response};
 use http_body::Body as _;
-use rutter_serve::{Peer, Rate, Settings, Site};
+use rutter_serve::{PeerAddress, RateLimit, Site, SiteSettings};
 use tower_layer::Layer;
 use tower_service::Service;
 
 use crate::client::{Records, put};
 
-/// Somebody else's service: says what it was asked.
+/// An inner service that returns the request it got.
 #[derive(Clone)]
 struct Echo;
 
@@ -46,17 +46,17 @@ where
 
 fn request(method: &str, path: &str) -> Request<String> {
     let request = Request::builder().method(method).uri(path).header("host", "a");
-    request.extension(Peer([192, 0, 2, 1].into())).body("asked".to_owned()).unwrap()
+    request.extension(PeerAddress([192, 0, 2, 1].into())).body("asked".to_owned()).unwrap()
 }
 
 #[test]
-fn ours_a_layer_answers_what_the_folder_has_and_hands_on_the_rest() {
+fn layer_serves_files_and_passes_on_other_requests() {
     let folder = tempfile::tempdir().unwrap();
     put(&folder.path().join("a.html"), b"<p>a");
     put(&folder.path().join("404.html"), b"<p>lost");
-    let settings = Settings {
-        rate: Some(Rate { every: Duration::from_hours(1), burst: 3 }),
-        ..Settings::new(folder.path())
+    let settings = SiteSettings {
+        rate: Some(RateLimit { every: Duration::from_hours(1), burst: 3 }),
+        ..SiteSettings::new(folder.path())
     };
     let records = Arc::new(Records::default());
     let mut site = Site::open(settings, vec![Arc::clone(&records) as _]).unwrap();
@@ -70,7 +70,7 @@ fn ours_a_layer_answers_what_the_folder_has_and_hands_on_the_rest() {
         assert_eq!(text(response.into_body()).await, "GET asked");
         let response = layered.call(request("POST", "/a.html")).await.unwrap();
         assert_eq!(text(response.into_body()).await, "POST asked");
-        // What the site would refuse may mean something to others.
+        // Requests that the site would refuse reach the inner service.
         for path in ["/a%2fb", "/.git", "/%ff", "/arc-api/v1/pages", "/arc-api/v1/other"] {
             let response = layered.call(request("GET", path)).await.unwrap();
             assert_eq!(text(response.into_body()).await, "GET asked", "{path}");
@@ -79,7 +79,7 @@ fn ours_a_layer_answers_what_the_folder_has_and_hands_on_the_rest() {
         with_body.headers_mut().insert("content-length", "5".parse().unwrap());
         let response = layered.call(with_body).await.unwrap();
         assert_eq!(text(response.into_body()).await, "GET asked");
-        // And it is none of the site's requests.
+        // They are not counted as requests of the site.
         let targets: Vec<String> =
             records.0.lock().unwrap().iter().map(|record| record.target.to_string()).collect();
         assert_eq!(targets, ["/a.html"]);

@@ -1,4 +1,4 @@
-//! No request path leads out of the root, also while links are swapped in.
+//! No request path leaves the root, also while symbolic links are created.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -13,7 +13,7 @@ use crate::client::{Client, Running, put};
 
 const SECRET: &str = "the secret outside";
 
-/// A root with links in it, some of which lead out.
+/// A root with symbolic links, some of which leave it.
 fn running() -> Running {
     let folder = tempfile::tempdir().unwrap();
     put(&folder.path().join("secret/etc/passwd"), SECRET.as_bytes());
@@ -29,8 +29,8 @@ fn running() -> Running {
     Running::start(folder, |_| {}, None)
 }
 
-#[test] // reliability E01
-fn ours_no_path_leads_out() {
+#[test] // E01
+fn no_path_leaves_the_root() {
     let running = running();
     let part = prop_oneof![
         Just("..".to_owned()),
@@ -81,8 +81,8 @@ fn ours_no_path_leads_out() {
     }
 }
 
-#[test] // reliability E02
-fn ours_a_link_that_is_swapped_in_leads_nowhere() {
+#[test] // E02
+fn does_not_follow_a_link_created_meanwhile() {
     let running = running();
     let (place, aside) = (running.public("swapped"), running.folder.path().join("aside"));
     let outside = running.folder.path().join("secret");
@@ -93,7 +93,7 @@ fn ours_a_link_that_is_swapped_in_leads_nowhere() {
         scope.spawn(|| {
             let mut n = 0_u32;
             while !is_over.load(Ordering::Relaxed) {
-                // A folder, then a link of the same name to what lies outside.
+                // A directory, then a symbolic link of the same name to a place outside.
                 fs::rename(&aside, &place).unwrap();
                 std::thread::yield_now();
                 fs::rename(&place, &aside).unwrap();
@@ -122,7 +122,7 @@ fn ours_a_link_that_is_swapped_in_leads_nowhere() {
             })
             .collect();
         let found: Vec<_> = readers.into_iter().map(ScopedJoinHandle::join).collect();
-        // The other thread ends whatever the readers found.
+        // The other thread ends in any case.
         is_over.store(true, Ordering::Relaxed);
         let n_inside: u32 = found.into_iter().map(Result::unwrap).sum();
         assert!(0 < n_inside, "the folder was never seen");

@@ -1,4 +1,4 @@
-//! HTTP/2 frames written by hand: what a client library would never send.
+//! HTTP/2 frames written by hand, which a client library would never send.
 //!
 //! The cases that h2spec 2.6 reports (5.1/8, 5.1/9, 6.9.1/3, 8.1/1) are
 //! written with all frames in one TLS record, so that the server reads them
@@ -31,7 +31,7 @@ const PROTOCOL_ERROR: u32 = 1;
 const FLOW_CONTROL_ERROR: u32 = 3;
 const STREAM_CLOSED: u32 = 5;
 
-/// One frame as it is on the wire (RFC 9113, section 4.1).
+/// One frame in its wire format (RFC 9113, section 4.1).
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Frame {
     kind: u8,
@@ -84,7 +84,7 @@ fn put_literal(block: &mut Vec<u8>, text: &str) {
 
 const AUTHORITY: (&str, &str) = (":authority", "harbour.example");
 
-/// A connection whose frames are ours.
+/// A connection with hand-written frames.
 struct Connection(StreamOwned<ClientConnection, TcpStream>);
 
 impl Connection {
@@ -109,7 +109,7 @@ impl Connection {
         self.0.flush().unwrap();
     }
 
-    /// The next frame; `None` at the end of the connection.
+    /// Returns the next frame; `None` at the end of the connection.
     fn next(&mut self) -> Option<Frame> {
         let mut head = [0; 9];
         self.0.read_exact(&mut head).ok()?;
@@ -120,7 +120,7 @@ impl Connection {
         Some(Frame { kind: head[3], flags: head[4], stream, payload })
     }
 
-    /// Reads frames up to the first that fits, or to the end.
+    /// Reads frames up to the first match, or to the end.
     fn until(&mut self, fits: impl Fn(&Frame) -> bool) -> Vec<Frame> {
         let mut frames = Vec::new();
         while let Some(frame) = self.next() {
@@ -133,9 +133,9 @@ impl Connection {
         frames
     }
 
-    /// Every frame that answers what was sent before.
+    /// Returns all frames that respond to the frames sent before.
     fn answers(&mut self) -> Vec<Frame> {
-        // A connection that ended does not take the ping.
+        // The ping fails on a closed connection.
         let ping = Frame::new(PING, 0, 0, b"the-last");
         drop(self.0.write_all(&ping.bytes()));
         self.until(|frame| frame.kind == PING && frame.flags == ACK)
@@ -151,7 +151,7 @@ fn error_codes(frames: &[Frame]) -> Vec<u32> {
     frames.iter().filter_map(Frame::error_code).collect()
 }
 
-/// The value of `:status` where it is one of HPACK's static entries.
+/// Returns the value of `:status` if it is one of HPACK's static entries.
 fn status(frames: &[Frame]) -> Option<u16> {
     let block = &frames.iter().find(|frame| frame.kind == HEADERS)?.payload;
     match block.first()? {
@@ -201,9 +201,8 @@ fn data_after_the_client_reset_a_stream_is_an_error() {
 fn headers_after_the_client_reset_a_stream_are_an_error() {
     let late = get("/large.bin", END_STREAM, 1, &[AUTHORITY]);
     let [together, apart] = codes_after_reset(&running(), &late);
-    // The RFC asks for STREAM_CLOSED. The h2 crate reads these headers as
-    // trailers, which may not name a path, and says PROTOCOL_ERROR. The
-    // request is refused either way.
+    // The RFC requires STREAM_CLOSED. The h2 crate reads these headers as trailers, which may not
+    // name a path, and sends PROTOCOL_ERROR. The request is refused either way.
     assert_eq!(together, [PROTOCOL_ERROR]);
     assert_eq!(apart, [PROTOCOL_ERROR]);
 }
@@ -211,7 +210,7 @@ fn headers_after_the_client_reset_a_stream_are_an_error() {
 #[test] // RFC 9113, section 6.9.1; h2spec 6.9.1/3
 fn stream_window_above_the_limit_is_a_flow_control_error() {
     let running = running();
-    // The window is closed, so that the response cannot be over.
+    // The window is closed, so that the response cannot end.
     let mut connection = Connection::open(&running, 0);
     let most = 0x7fff_ffff_u32.to_be_bytes();
     connection.send(&[
@@ -243,8 +242,7 @@ fn a_response_before_the_end_of_a_request_resets_without_error() {
     let frames = connection.until(|frame| frame.kind == RST_STREAM);
     assert_eq!(status(&frames), Some(200));
     assert_eq!(error_codes(&frames), [NO_ERROR]);
-    // The stream is closed: later frames of it are ignored or refused, and
-    // others go on.
+    // The stream is closed: its later frames are ignored or refused, and other streams continue.
     connection.send(&[
         Frame::new(HEADERS, END_HEADERS, 1, &[0, 1, b'a', 1, b'b']),
         get("/a.txt", END_STREAM, 3, &[AUTHORITY]),

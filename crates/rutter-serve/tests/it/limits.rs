@@ -1,18 +1,20 @@
-//! How much one client may have, and how a server ends.
+//! Limits per client, and shutdown.
 
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
-use rutter_serve::{Proxies, Rate};
+use rutter_serve::{RateLimit, TrustedProxies};
 
 use crate::client::{Client, Running, wait_for};
 
 #[test] // SCP-204 D86
-fn spec_collections_are_open_to_all_at_a_rate() {
+fn limits_the_request_rate() {
     let running = Running::new(&[("a.scp", b"{}"), ("b.txt", b"b")], |settings| {
-        settings.rate = Some(Rate { every: Duration::from_hours(1), burst: 3 });
-        settings.proxies =
-            Proxies { trusted: vec!["127.0.0.0/8".parse().unwrap()], ..Proxies::default() };
+        settings.rate = Some(RateLimit { every: Duration::from_hours(1), burst: 3 });
+        settings.proxies = TrustedProxies {
+            trusted: vec!["127.0.0.0/8".parse().unwrap()],
+            ..TrustedProxies::default()
+        };
     });
     let ask = |client: &str| running.ask("GET", "/a.scp", &[("X-Forwarded-For", client)]);
     for _ in 0..3 {
@@ -22,9 +24,9 @@ fn spec_collections_are_open_to_all_at_a_rate() {
     assert_eq!(answer.status, 429);
     let wait: u64 = answer.header("retry-after").unwrap().parse().unwrap();
     assert!((3500..=3600).contains(&wait), "{wait}");
-    assert_eq!(ask("198.51.100.9, 192.0.2.1").status, 429, "nobody chooses an address");
+    assert_eq!(ask("198.51.100.9, 192.0.2.1").status, 429, "a client cannot choose its address");
     assert_eq!(ask("192.0.2.2").status, 200);
-    // A whole /64 is one client.
+    // A /64 is one client.
     for n in 0..3 {
         assert_eq!(ask(&format!("2001:db8::{n}")).status, 200);
     }
@@ -33,7 +35,7 @@ fn spec_collections_are_open_to_all_at_a_rate() {
 }
 
 #[test]
-fn ours_connections_are_limited_at_the_door() {
+fn limits_connections_on_accept() {
     let running = Running::new(&[("a.txt", b"a")], |settings| {
         settings.limits.connections = 6;
         settings.limits.per_address = 4;
@@ -44,7 +46,7 @@ fn ours_connections_are_limited_at_the_door() {
         assert_eq!(client.ask("GET", "/a.txt", &[]).status, 200);
         held.push(client);
     }
-    // One too many for the address; what it says comes before it asks.
+    // One connection too many for the address; the response comes before its request.
     let answer = Client::new(running.connect()).answer(false).unwrap();
     assert_eq!((answer.status, answer.header("retry-after")), (429, Some("10")));
     let other = |n: u8| {
@@ -61,12 +63,12 @@ fn ours_connections_are_limited_at_the_door() {
     }
     assert_eq!(other(4).answer(false).unwrap().status, 503);
     drop(held);
-    wait_for("room", || running.site.metrics().open_connections() == 0);
+    wait_for("closed connections", || running.site.metrics().open_connections() == 0);
     assert_eq!(running.get("/a.txt").status, 200);
 }
 
-#[test] // reliability E13
-fn ours_a_stop_lets_answers_end() {
+#[test] // E13
+fn completes_responses_before_stopping() {
     let bytes: Vec<u8> = (0..20_000_000_u32).map(|n| (n % 251) as u8).collect();
     let mut running = Running::new(&[("large.bin", &bytes), ("a.txt", b"a")], |_| {});
     let mut idle = Client::new(running.connect());
@@ -98,29 +100,29 @@ fn ours_a_stop_lets_answers_end() {
     }
     let start = Instant::now();
     running.stop();
-    assert!(start.elapsed() < Duration::from_secs(9), "nobody waited for the idle");
+    assert!(start.elapsed() < Duration::from_secs(9), "idle connections were closed");
     assert!(idle.answer(false).is_err());
     drop(silent);
     assert!(std::net::TcpStream::connect(running.address).is_err());
 }
 
 #[test]
-fn ours_a_port_in_use_is_said() {
+fn reports_a_port_in_use() {
     let running = Running::new(&[], |_| {});
-    let listening = rutter_serve::Listening::new(running.address);
+    let listening = rutter_serve::ListenConfig::new(running.address);
     let error = rutter_serve::Server::bind(running.site.clone(), listening).unwrap_err();
-    assert_eq!(error.to_string(), format!("{} is in use", running.address));
+    assert_eq!(error.to_string(), format!("{} is already in use", running.address));
 }
 
 #[test] // SCP-206 ARC-065
-fn spec_what_happens_can_be_watched() {
+fn reports_metrics() {
     let folder = tempfile::tempdir().unwrap();
     crate::client::put(&folder.path().join("public/a.txt"), b"abc");
-    let settings = rutter_serve::Settings::new(folder.path().join("public"));
+    let settings = rutter_serve::SiteSettings::new(folder.path().join("public"));
     let site = rutter_serve::Site::open(settings, Vec::new()).unwrap();
     let any = "127.0.0.1:0".parse().unwrap();
     let listening =
-        rutter_serve::Listening { metrics: Some(any), ..rutter_serve::Listening::new(any) };
+        rutter_serve::ListenConfig { metrics: Some(any), ..rutter_serve::ListenConfig::new(any) };
     let server = rutter_serve::Server::bind(site, listening).unwrap();
     let (address, metrics) = (server.address().unwrap(), server.metrics_address().unwrap());
     let handle = server.handle();

@@ -1,4 +1,4 @@
-//! The server over real sockets, on the loopback address only.
+//! Tests of the server over real sockets, on the loopback address only.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop")]
 

@@ -1,4 +1,4 @@
-//! Who behaves oddly is told while the server runs.
+//! Unusual clients are reported while the server runs.
 
 use rutter_logs::Thresholds;
 
@@ -8,7 +8,7 @@ const PAGES: &[(&str, &[u8])] = &[("a.html", b"a"), ("b.html", b"b"), ("c.html",
 
 fn watched(pages: u64) -> Running {
     Running::new(PAGES, |settings| {
-        let usual = Thresholds::USUAL;
+        let usual = Thresholds::DEFAULT;
         settings.watch = Some(Thresholds { pages, has_collections: true, ..usual });
     })
 }
@@ -18,7 +18,7 @@ fn wait_for_records(running: &Running, n: usize) {
 }
 
 #[test] // SCP-206 ARC-065
-fn spec_page_by_page_although_there_are_collections() {
+fn reports_page_by_page_reading_despite_collections() {
     let running = watched(3);
     for page in ["/a.html", "/a.html", "/b.html", "/c.html", "/c.html"] {
         let answer = running.ask("GET", page, &[("User-Agent", "GPTBot/1.2")]);
@@ -35,7 +35,7 @@ fn spec_page_by_page_although_there_are_collections() {
 }
 
 #[test] // SCP-206
-fn spec_nobody_is_odd_below_the_thresholds() {
+fn reports_nothing_below_the_thresholds() {
     let running = watched(4);
     for page in ["/a.html", "/b.html", "/c.html"] {
         assert_eq!(running.get(page).status, 200);
@@ -46,11 +46,11 @@ fn spec_nobody_is_odd_below_the_thresholds() {
 }
 
 #[test] // SCP-206 ARC-065
-fn spec_who_does_not_wait_is_told() {
+fn reports_clients_that_ignore_429() {
     let running = Running::new(PAGES, |settings| {
         let every = std::time::Duration::from_mins(10);
-        settings.rate = Some(rutter_serve::Rate { every, burst: 1 });
-        settings.watch = Some(Thresholds { early: 2, grace: -1, ..Thresholds::USUAL });
+        settings.rate = Some(rutter_serve::RateLimit { every, burst: 1 });
+        settings.watch = Some(Thresholds { early: 2, grace: -1, ..Thresholds::DEFAULT });
     });
     for wanted in [200, 429, 429, 429] {
         assert_eq!(running.get("/a.html").status, wanted);
@@ -65,7 +65,7 @@ fn spec_who_does_not_wait_is_told() {
 }
 
 #[test]
-fn ours_collections_that_the_build_speaks_of_count_before_anybody_took_one() {
+fn knows_collections_from_the_catalog() {
     let folder = tempfile::tempdir().unwrap();
     put(&folder.path().join("public/a.html"), b"a");
     let served = concat!(
@@ -73,8 +73,8 @@ fn ours_collections_that_the_build_speaks_of_count_before_anybody_took_one() {
         r#""type":"application/scp","coding":"gzip","cache":"snapshot"}]}"#
     );
     put(&folder.path().join("state/served.json"), served.as_bytes());
-    let change = |settings: &mut rutter_serve::Settings| {
-        settings.watch = Some(Thresholds { pages: 1, ..Thresholds::USUAL });
+    let change = |settings: &mut rutter_serve::SiteSettings| {
+        settings.watch = Some(Thresholds { pages: 1, ..Thresholds::DEFAULT });
     };
     let running = Running::start(folder, change, None);
     assert_eq!(running.get("/a.html").status, 200);

@@ -1,9 +1,9 @@
-//! Tokens: the partner API, and pages that need one.
+//! Tokens: the partner API, and restricted pages.
 
 use std::path::Path;
 
-use rutter_arc::{Limits, Reader};
-use rutter_serve::{NewToken, Scope, Settings, new_token};
+use rutter_arc::{ArcReader, Limits};
+use rutter_serve::{NewToken, Scope, SiteSettings, create_token};
 use serde_json::json;
 
 use crate::client::{Answer, Running, put, swap};
@@ -33,14 +33,14 @@ struct Case {
 
 fn token(path: &Path, name: &str, scopes: &[Scope], rate: &str) -> String {
     let new = NewToken { name, scopes, rate, expires: None };
-    format!("Bearer {}", new_token(path, &new).unwrap())
+    format!("Bearer {}", create_token(path, &new).unwrap())
 }
 
 fn case() -> Case {
     case_with(&store(), |_| {})
 }
 
-fn case_with(store: &str, change: impl FnOnce(&mut Settings)) -> Case {
+fn case_with(store: &str, change: impl FnOnce(&mut SiteSettings)) -> Case {
     let folder = tempfile::tempdir().unwrap();
     put(&folder.path().join("public/log/0001.html"), b"<p>members only");
     put(&folder.path().join("public/a.html"), b"<p>all");
@@ -54,7 +54,7 @@ fn case_with(store: &str, change: impl FnOnce(&mut Settings)) -> Case {
     let entries = token(&path, "entries", &[Scope::Entries], "1000/s");
     let content = token(&path, "content", &[Scope::Entries, Scope::Content], "1000/s");
     let slow = token(&path, "slow", &[Scope::Content], "2/h");
-    let change = |settings: &mut Settings| {
+    let change = |settings: &mut SiteSettings| {
         settings.tokens = Some(path);
         change(settings);
     };
@@ -75,14 +75,14 @@ fn urls(answer: &Answer) -> Vec<String> {
 }
 
 #[test]
-fn ours_a_page_that_is_too_long_is_left_out_alone() {
+fn skips_only_the_oversized_page() {
     const LONG: usize = 1000;
     let long = [0, 1, 100, 101, 102, 200, N - 1];
     let lines: Vec<String> = store()
         .lines()
         .enumerate()
         .map(|(n, line)| match long.iter().position(|it| *it == n) {
-            // One byte too long, and much more than that.
+            // One byte too long, and much longer.
             Some(at) => {
                 let length = if at % 2 == 0 { LONG } else { 40 * LONG };
                 format!("{line}{}\n", " ".repeat(length - line.len()))
@@ -111,7 +111,7 @@ fn ours_a_page_that_is_too_long_is_left_out_alone() {
 }
 
 #[test] // ARC-026 ARC-064 D57
-fn spec_partners_get_full_entries_page_by_page() {
+fn returns_full_entries_in_pages() {
     let case = case();
     let (mut query, mut found, mut n) = ("?limit=40".to_owned(), Vec::new(), 0);
     loop {
@@ -121,9 +121,9 @@ fn spec_partners_get_full_entries_page_by_page() {
         assert_eq!(answer.header("content-type"), Some("application/json"));
         assert_eq!(answer.header("cache-control"), Some("private, no-cache"));
         assert_eq!(answer.header("vary"), Some("authorization"));
-        // It is a sitemap as any other.
+        // The response is a valid ARC sitemap.
         let mut findings = Vec::new();
-        let mut reader = Reader::new(answer.body.as_slice(), Limits::USUAL);
+        let mut reader = ArcReader::new(answer.body.as_slice(), Limits::DEFAULT);
         while reader.next(&mut findings, |entry| entry.has_content()).unwrap().is_some() {}
         found.extend(urls(&answer));
         let json = answer.json();
@@ -140,7 +140,7 @@ fn spec_partners_get_full_entries_page_by_page() {
 }
 
 #[test] // ARC-026
-fn spec_one_page_and_its_content() {
+fn returns_one_page_with_content() {
     let case = case();
     for n in [0, 1, 2, 77, 248, 249] {
         let answer = case.ask(&format!("?url={}", url(n)), &case.content);
@@ -161,7 +161,7 @@ fn spec_one_page_and_its_content() {
 }
 
 #[test] // ARC-064 ARC-066
-fn spec_tokens_have_scopes_and_rates() {
+fn enforces_scopes_and_rates_of_tokens() {
     let case = case();
     let challenge = |answer: &Answer| answer.header("www-authenticate").unwrap().to_owned();
     let answer = case.running.get("/arc-api/v1/pages");
@@ -183,13 +183,13 @@ fn spec_tokens_have_scopes_and_rates() {
         assert_eq!(case.ask(bad, &case.entries).status, 400, "{bad}");
     }
     assert_eq!(case.running.get("/arc-api/v1/other").status, 404);
-    // What is public stays public, with a token, without and with a wrong one (D86).
+    // Public files stay public with a token, without one and with a wrong one (D86).
     for headers in [&[][..], &[("Authorization", "Bearer x")], &[("Authorization", &case.entries)]]
     {
         assert_eq!(case.running.ask("GET", "/scp/a.scp", headers).status, 200);
         assert_eq!(case.running.ask("GET", "/a.html", headers).status, 200);
     }
-    // Nobody reads a token in a record.
+    // Records contain no token.
     for record in case.running.records.0.lock().unwrap().iter() {
         let text = format!("{record:?}");
         let tokens = [&case.entries, &case.content, &case.slow];
@@ -200,7 +200,7 @@ fn spec_tokens_have_scopes_and_rates() {
 }
 
 #[test] // ARC-022
-fn spec_answers_for_partners_can_be_asked_for_again() {
+fn supports_conditional_requests_to_the_api() {
     let case = case();
     let first = case.ask("?limit=5", &case.entries);
     let tag = first.header("etag").unwrap();
@@ -219,7 +219,7 @@ fn spec_answers_for_partners_can_be_asked_for_again() {
 }
 
 #[test] // ARC-026 ARC-064
-fn spec_a_page_that_needs_a_login_is_shown_to_its_token_only() {
+fn serves_restricted_pages_only_with_a_token() {
     let case = case();
     for path in ["/log/0001.html", "/log/0001"] {
         let ask = |token: Option<&str>| {
@@ -241,7 +241,7 @@ fn spec_a_page_that_needs_a_login_is_shown_to_its_token_only() {
         let tag = answer.header("etag").unwrap();
         assert_eq!(case.running.ask("GET", path, &[("If-None-Match", tag)]).status, 401);
     }
-    // A page that a publication under way restricts is restricted at once.
+    // A page that a running publication restricts is restricted at once.
     let state = case.running.folder.path().join("state");
     let served = std::fs::read_to_string(state.join("served.json")).unwrap();
     let next = served.replace("\"a.html\",", "\"a.html\",\"access\":\"token\",");
@@ -256,7 +256,7 @@ fn spec_a_page_that_needs_a_login_is_shown_to_its_token_only() {
 }
 
 #[test]
-fn ours_without_tokens_there_is_no_api_and_nobody_gets_in() {
+fn without_tokens_there_is_no_api_and_no_access() {
     let folder = tempfile::tempdir().unwrap();
     put(&folder.path().join("public/a.html"), b"<p>members only");
     let served = r#"{"version":2,"base":"https://harbour.example","files":[

@@ -1,10 +1,10 @@
-//! Bytes that are no requests, or not the same request to everybody: one
-//! answer, then the end, and a server that lives.
+//! Invalid and ambiguous requests: one response, then the end of the connection, and a server that
+//! keeps running.
 
 use std::io::{Read, Write};
 use std::time::Duration;
 
-use rutter_serve::Rate;
+use rutter_serve::RateLimit;
 
 use crate::client::{Client, Running};
 
@@ -12,15 +12,15 @@ fn running() -> Running {
     Running::new(&[("index.html", b"<h1>Home"), ("a.txt", b"a")], |_| {})
 }
 
-/// The statuses of everything that came back.
+/// Returns the statuses of all responses.
 fn statuses(answer: &[u8]) -> Vec<u16> {
     let text = String::from_utf8_lossy(answer);
     let heads = text.split("HTTP/1.").skip(1);
     heads.filter_map(|head| head.split(' ').nth(1)?.parse().ok()).collect()
 }
 
-#[test] // reliability E05
-fn ours_requests_that_two_readers_read_differently_get_one_refusal() {
+#[test] // E05
+fn rejects_ambiguous_requests_once() {
     let running = running();
     let smuggled = "GET /a.txt HTTP/1.1\r\nHost: a\r\n\r\n";
     let head = |fields: &str| format!("GET / HTTP/1.1\r\nHost: a\r\n{fields}\r\n");
@@ -65,14 +65,14 @@ fn ours_requests_that_two_readers_read_differently_get_one_refusal() {
         let found = statuses(&running.raw(bytes.as_bytes()));
         assert_eq!(found, [400], "{what}");
     }
-    // What comes before is answered, in order, and nothing comes behind.
+    // Earlier requests are answered, in order, and nothing follows.
     let bytes = format!("{smuggled}{}{smuggled}", head("Transfer-Encoding: chunked\r\n"));
     assert_eq!(statuses(&running.raw(bytes.as_bytes())), [200, 400]);
     assert_eq!(running.get("/a.txt").status, 200);
 }
 
-#[test] // reliability E06
-fn ours_methods_sizes_and_bodies_have_their_statuses() {
+#[test] // E06
+fn returns_a_status_for_each_kind_of_invalid_request() {
     let running = running();
     for method in ["POST", "PUT", "DELETE", "OPTIONS", "TRACE", "PATCH", "CONNECT", "BREW"] {
         let target = if method == "CONNECT" { "harbour.example:80" } else { "/a.txt" };
@@ -102,18 +102,18 @@ fn ours_methods_sizes_and_bodies_have_their_statuses() {
     ] {
         assert_eq!(running.get(path).status, status, "{path}");
     }
-    // The form for proxies is fine where it names the host.
+    // The absolute form is accepted if it names the host.
     let absolute = b"GET http://a/a.txt HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
     assert_eq!(statuses(&running.raw(absolute)), [200]);
     assert_eq!(statuses(&running.raw(b"GET /a.txt HTTP/1.0\r\n\r\n")), [200]);
 }
 
-/// What follows a head with a body is screened by nobody, so the connection
-/// ends with it, however often its client has asked.
-#[test] // reliability E05
-fn ours_a_body_ends_the_connection_also_of_a_client_that_must_wait() {
+/// The bytes after a head with a body are not checked, so the connection must be closed, even if
+/// the client is above its rate.
+#[test] // E05
+fn a_body_closes_the_connection_of_a_limited_client() {
     let running = Running::new(&[("a.txt", b"a")], |settings| {
-        settings.rate = Some(Rate { every: Duration::from_hours(1), burst: 1 });
+        settings.rate = Some(RateLimit { every: Duration::from_hours(1), burst: 1 });
     });
     let fine = "GET /a.txt HTTP/1.1\r\nHost: a\r\n\r\n";
     let bare = "GET /a.txt HTTP/1.1\nHost: a\n\n";
@@ -125,7 +125,7 @@ fn ours_a_body_ends_the_connection_also_of_a_client_that_must_wait() {
 }
 
 #[test]
-fn ours_many_requests_on_one_connection_are_answered_in_order() {
+fn answers_pipelined_requests_in_order() {
     let running = running();
     let one = "GET /a.txt HTTP/1.1\r\nHost: a\r\n\r\n";
     let two = "HEAD /none HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -137,8 +137,8 @@ fn ours_many_requests_on_one_connection_are_answered_in_order() {
     assert_eq!(found, wanted);
 }
 
-#[test] // reliability E11
-fn ours_every_request_is_a_record_and_no_secret_is_in_it() {
+#[test] // E11
+fn records_every_request_without_secrets() {
     let running = running();
     let headers =
         [("User-Agent", "Bot\u{202e}"), ("Authorization", "Bearer hush"), ("Referer", "r")];
@@ -159,7 +159,7 @@ fn ours_every_request_is_a_record_and_no_secret_is_in_it() {
 }
 
 #[test]
-fn ours_a_slow_head_is_cut_and_a_silent_client_too() {
+fn closes_connections_with_a_slow_or_missing_head() {
     let running = Running::new(&[("a.txt", b"a")], |settings| {
         settings.limits.head_time = Duration::from_millis(200);
     });
@@ -177,7 +177,7 @@ fn ours_a_slow_head_is_cut_and_a_silent_client_too() {
 }
 
 #[test]
-fn ours_a_client_that_asks_for_nothing_more_is_cut() {
+fn closes_idle_connections() {
     let running = Running::new(&[("a.txt", b"a")], |settings| {
         settings.limits.idle = Duration::from_millis(300);
     });
@@ -189,7 +189,7 @@ fn ours_a_client_that_asks_for_nothing_more_is_cut() {
 }
 
 #[test]
-fn ours_a_client_that_takes_nothing_is_cut() {
+fn closes_connections_that_do_not_read() {
     let bytes = vec![7; 64 << 20];
     let running = Running::new(&[("large.bin", &bytes)], |settings| {
         settings.limits.stall = Duration::from_millis(300);
@@ -201,7 +201,7 @@ fn ours_a_client_that_takes_nothing_is_cut() {
 }
 
 #[test]
-fn ours_what_is_refused_is_on_record_with_its_first_line() {
+fn records_rejected_requests_with_their_first_line() {
     let running = running();
     let long = "a".repeat(9000);
     for (bytes, target) in [

@@ -1,5 +1,5 @@
-//! What is closed stays closed: without `served.json`, while a build is swapped
-//! in, in every form; and a token that was taken back opens nothing.
+//! Restricted files stay restricted: without `served.json`, during a publication, in every
+//! representation. A revoked token gives no access.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rutter_page::Digest;
-use rutter_serve::{Closed, ClosedBy, NewToken, Scope, Settings, Site, Unknown, new_token};
+use rutter_serve::{
+    AccessSummary, NewToken, RestrictionSource, Scope, Site, SiteSettings, UnknownAccess,
+    create_token,
+};
 
 use crate::client::{Running, put, swap, wait_for};
 
@@ -16,7 +19,7 @@ const SERVED: &str = r#"{"version":2,"base":"https://harbour.example/","closed":
 {"path":"log.html","type":"text/html","cache":"page","access":"token"},
 {"path":"members/sitemap.xml","type":"application/xml","cache":"entry","access":"open"}]}"#;
 
-/// A site with closed pages, and a token for them.
+/// A site with restricted pages, and a token for them.
 fn running() -> (Running, String) {
     let folder = tempfile::tempdir().unwrap();
     let public = folder.path().join("public");
@@ -38,7 +41,7 @@ fn running() -> (Running, String) {
 fn token(path: &std::path::Path, name: &str) -> String {
     let scopes = [Scope::Entries, Scope::Content];
     let new = NewToken { name, scopes: &scopes, rate: "1000/s", expires: None };
-    format!("Bearer {}", new_token(path, &new).unwrap())
+    format!("Bearer {}", create_token(path, &new).unwrap())
 }
 
 impl Running {
@@ -50,12 +53,12 @@ impl Running {
         self.ask("GET", path, &[("Authorization", token)]).status
     }
 
-    /// What was told of reloads that failed.
-    fn told(&self) -> Arc<Mutex<Vec<String>>> {
-        let told = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&told);
+    /// Reported reload failures.
+    fn reported(&self) -> Arc<Mutex<Vec<String>>> {
+        let reported = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&reported);
         self.site.on_failed_reload(move |error| kept.lock().unwrap().push(error.to_string()));
-        told
+        reported
     }
 
     fn n_failed(&self) -> u64 {
@@ -82,7 +85,7 @@ fn unknown_names_below_a_closed_path_answer_like_closed_ones() {
 }
 
 #[test] // ARC-064
-fn spec_everything_below_a_closed_name_is_closed() {
+fn restricts_everything_below_a_prefix() {
     let (running, token) = running();
     for path in [
         "/members/",
@@ -107,20 +110,20 @@ fn spec_everything_below_a_closed_name_is_closed() {
         let cache = running.ask("GET", path, &headers).header("cache-control").unwrap().to_owned();
         assert_eq!(cache, "private, no-cache", "{path}");
     }
-    // A file that nobody told of, and a page for those who name Markdown.
+    // A file that the catalog does not list, and a page requested as Markdown.
     put(&running.public("members/new.txt"), b"text");
     assert_eq!(running.get("/members/new.txt").status, 401);
     let markdown = running.ask("GET", "/log.html", &[("Accept", "text/markdown")]);
     assert_eq!(markdown.status, 401);
-    // What the build made for all is for all.
+    // Files that the build marked as public are public.
     assert_eq!(running.get("/members/sitemap.xml").status, 200);
     assert_eq!(running.get("/a.html").status, 200);
 }
 
 #[test]
-fn ours_without_served_json_nothing_opens() {
+fn a_deleted_served_json_lifts_no_restriction() {
     let (running, token) = running();
-    let told = running.told();
+    let reported = running.reported();
     assert_eq!(running.get("/log.html").status, 401);
     fs::rename(running.state("served.json"), running.state("aside")).unwrap();
     wait_for("a failed reload", || {
@@ -131,26 +134,29 @@ fn ours_without_served_json_nothing_opens() {
     assert_eq!((running.with("/log.html", &token), running.get("/a.html").status), (200, 200));
     assert!(running.handle.reload().is_err());
     assert_eq!(running.get("/log.html").status, 401);
-    let told = told.lock().unwrap().clone();
-    assert!(told.len() == 1 && told[0].contains("served.json"), "told once: {told:?}");
-    // What came meanwhile may be closed by a served.json that is not there.
+    let reported = reported.lock().unwrap().clone();
+    assert!(
+        reported.len() == 1 && reported[0].contains("served.json"),
+        "reported once: {reported:?}"
+    );
+    // A newer file may be restricted by a missing served.json.
     swap(&running.public("late.html"), b"<p>text");
     wait_for("a refusal", || running.get("/late.html").status == 503);
     fs::rename(running.state("aside"), running.state("served.json")).unwrap();
     wait_for("an answer", || running.get("/late.html").status == 200);
     assert_eq!(running.get("/log.html").status, 401);
-    // And it is not begun without one.
+    // The site does not open without one.
     let folder = tempfile::tempdir().unwrap();
     let state = Some(folder.path().to_owned());
-    let settings = Settings { state, ..Settings::new(folder.path()) };
+    let settings = SiteSettings { state, ..SiteSettings::new(folder.path()) };
     let error = Site::open(settings, Vec::new()).unwrap_err();
-    assert!(error.to_string().contains("served.json: no such file"), "{error}");
+    assert!(error.to_string().contains("served.json does not exist"), "{error}");
 }
 
 #[test]
-fn ours_a_served_json_of_another_folder_is_refused() {
+fn rejects_a_served_json_of_another_directory() {
     let (running, _) = running();
-    let told = running.told();
+    let reported = running.reported();
     fs::create_dir(running.folder.path().join("other")).unwrap();
     let other = r#"{"version":2,"base":"https://harbour.example/","output":"../other","files":[]}"#;
     swap(&running.state("served.json"), other.as_bytes());
@@ -158,9 +164,9 @@ fn ours_a_served_json_of_another_folder_is_refused() {
         assert_eq!(running.get("/log.html").status, 401);
         running.n_failed() == 1
     });
-    assert!(told.lock().unwrap()[0].contains("other"), "{told:?}");
-    let ours = other.replace("../other", "../public");
-    swap(&running.state("served.json"), ours.as_bytes());
+    assert!(reported.lock().unwrap()[0].contains("other"), "{reported:?}");
+    let output = other.replace("../other", "../public");
+    swap(&running.state("served.json"), output.as_bytes());
     wait_for("a reload", || running.get("/log.html").status == 200);
 }
 
@@ -169,7 +175,7 @@ const SITEMAP: &str = r#"{"arc_sitemap_version":"2.1","site":"https://harbour.ex
 {"url":"https://harbour.example/log.html","ai_indexable":false,"auth_required":true}]}"#;
 
 #[test] // ARC-064
-fn spec_a_folder_without_its_state_closes_what_its_sitemap_marks() {
+fn restricts_pages_by_the_arc_sitemap_without_a_state() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["a.html", "log.html", "log.md"] {
         put(&folder.path().join("public").join(name), b"<p>text");
@@ -178,57 +184,59 @@ fn spec_a_folder_without_its_state_closes_what_its_sitemap_marks() {
     let path = folder.path().join("tokens.toml");
     let token = token(&path, "one");
     let running = Running::start(folder, |settings| settings.tokens = Some(path), None);
-    let told = running.told();
-    let closed = Closed { by: ClosedBy::Announced, paths: 1, tokens: 1 };
+    let reported = running.reported();
+    let closed = AccessSummary { by: RestrictionSource::Announced, paths: 1, tokens: 1 };
     assert_eq!(running.site.closed(), closed);
     for path in ["/log.html", "/log", "/log.md", "/LOG.html"] {
         assert_ne!(running.get(path).status, 200, "{path}");
     }
     assert_eq!((running.get("/log").status, running.with("/log", &token)), (401, 200));
     assert_eq!(running.get("/a.html").status, 200);
-    // A new sitemap counts; a broken one or none opens nothing.
+    // A new sitemap is loaded; an invalid or missing one lifts no restriction.
     let both = SITEMAP.replace("\"ai_indexable\":true", "\"auth_required\":true");
     swap(&running.public("arc-sitemap.json"), both.as_bytes());
     wait_for("a refusal", || running.get("/a.html").status == 401);
     swap(&running.public("arc-sitemap.json"), b"{");
-    wait_for("a word", || told.lock().unwrap().len() == 1);
+    wait_for("a report", || reported.lock().unwrap().len() == 1);
     fs::remove_file(running.public("arc-sitemap.json")).unwrap();
-    wait_for("a word", || told.lock().unwrap().len() == 2);
-    assert!(told.lock().unwrap()[1].contains("stays closed"), "{told:?}");
+    wait_for("a report", || reported.lock().unwrap().len() == 2);
+    assert!(reported.lock().unwrap()[1].contains("stay in force"), "{reported:?}");
     assert_eq!((running.get("/a.html").status, running.get("/log.html").status), (401, 401));
 }
 
 #[test] // ARC-064
-fn spec_a_folder_of_which_nothing_is_known_is_not_served_with_tokens() {
+fn refuses_tokens_without_known_restrictions() {
     let folder = tempfile::tempdir().unwrap();
     let sitemap = folder.path().join("public/arc-sitemap.json");
     put(&folder.path().join("public/a.html"), b"<p>text");
     let path = folder.path().join("tokens.toml");
     token(&path, "one");
     let open = |unknown, tokens| {
-        let settings = Settings::new(folder.path().join("public"));
-        Site::open(Settings { unknown, tokens, ..settings }, Vec::new())
+        let settings = SiteSettings::new(folder.path().join("public"));
+        Site::open(SiteSettings { unknown, tokens, ..settings }, Vec::new())
             .map(|site| site.closed().by)
             .map_err(|error| error.to_string())
     };
-    let nobody = Ok(ClosedBy::Nobody);
-    assert_eq!(open(Unknown::Refused, None), nobody);
-    assert!(open(Unknown::Refused, Some(path.clone())).unwrap_err().contains("no served.json"));
-    assert_eq!(open(Unknown::Open, Some(path.clone())), nobody);
+    let unrestricted = Ok(RestrictionSource::None);
+    assert_eq!(open(UnknownAccess::Refused, None), unrestricted);
+    assert!(
+        open(UnknownAccess::Refused, Some(path.clone())).unwrap_err().contains("no served.json")
+    );
+    assert_eq!(open(UnknownAccess::Open, Some(path.clone())), unrestricted);
     put(&sitemap, b"{\"pages\":");
-    assert!(open(Unknown::Refused, None).unwrap_err().contains("arc-sitemap.json"));
-    assert_eq!(open(Unknown::Open, None), nobody);
+    assert!(open(UnknownAccess::Refused, None).unwrap_err().contains("arc-sitemap.json"));
+    assert_eq!(open(UnknownAccess::Open, None), unrestricted);
     put(&sitemap, SITEMAP.as_bytes());
-    assert_eq!(open(Unknown::Open, Some(path)), Ok(ClosedBy::Announced));
+    assert_eq!(open(UnknownAccess::Open, Some(path)), Ok(RestrictionSource::Announced));
 }
 
 #[test] // ARC-066
-fn spec_a_token_that_was_taken_back_does_not_open_once_more() {
+fn a_revoked_token_is_refused_on_an_idle_server() {
     let (running, first) = running();
     assert_eq!(running.with("/log.html", &first), 200);
     let tokens = running.folder.path().join("tokens.toml");
     let text = fs::read(&tokens).unwrap();
-    // Nobody asks for as long as a look counts; the first to come is refused.
+    // No request within the check interval; the next one is refused.
     for n in 0..3 {
         let idle = Instant::now() + Duration::from_millis(300);
         wait_for("time", || idle <= Instant::now());
@@ -243,16 +251,16 @@ fn spec_a_token_that_was_taken_back_does_not_open_once_more() {
 }
 
 #[test]
-fn ours_tokens_that_cannot_be_read_are_told_of_while_nobody_asks() {
+fn reports_unreadable_tokens_without_requests() {
     let (running, _) = running();
-    let told = running.told();
+    let reported = running.reported();
     swap(&running.folder.path().join("tokens.toml"), b"[[tokens]]");
-    wait_for("a word", || told.lock().unwrap().iter().any(|text| text.contains("in line 1")));
+    wait_for("a report", || reported.lock().unwrap().iter().any(|text| text.contains("line 1")));
 }
 
-/// A file that stays as it is is tried once, and nothing else is read with it.
+/// An unchanged file is read once, independent of other files.
 #[test]
-fn ours_a_fault_is_read_once() {
+fn reads_an_invalid_file_once() {
     let (running, _) = running();
     let tokens = running.folder.path().join("tokens.toml");
     let n_done = || {
@@ -272,7 +280,7 @@ fn ours_a_fault_is_read_once() {
         swap(file, bytes);
         let n_faults = n as u64 + 1;
         wait_for("a failed reload", || n_faults <= running.n_failed());
-        // Each look finds the other file new, and this one as it was.
+        // Each check finds the other file changed and this one unchanged.
         for _ in 0..4 {
             let before = n_done();
             if file == &tokens {
@@ -287,30 +295,30 @@ fn ours_a_fault_is_read_once() {
 }
 
 #[test] // ARC-066
-fn spec_a_token_that_was_taken_back_opens_nothing() {
+fn a_revoked_token_gives_no_access() {
     let path = "/arc-api/v1/pages";
     let (running, first) = running();
     put(&running.state("private/pages.jsonl"), b"");
     let tokens = running.folder.path().join("tokens.toml");
-    let told = running.told();
+    let reported = running.reported();
     assert_eq!((running.with(path, &first), running.with("/log.html", &first)), (200, 200));
-    // Whoever asks for nothing but the API is heard of it too.
+    // Requests for the API alone notice it, too.
     swap(&tokens, b"");
     wait_for("a refusal", || running.with(path, &first) == 401);
-    // A served.json that cannot be read does not keep it.
+    // An invalid served.json does not prevent it.
     let second = token(&tokens, "two");
     wait_for("an answer", || running.with(path, &second) == 200);
     swap(&running.state("served.json"), b"{");
     swap(&tokens, b"");
     wait_for("a refusal", || running.with(path, &second) == 401);
-    // A file that cannot be read leaves them as they were, and that is told.
+    // A token file that cannot be read keeps the tokens, which is reported.
     let third = token(&tokens, "three");
     wait_for("an answer", || running.with(path, &third) == 200);
     swap(&tokens, b"[[tokens]]");
-    let is_told = || told.lock().unwrap().iter().any(|text| text.contains("in line 1"));
-    wait_for("a word", || running.with(path, &third) == 200 && is_told());
+    let is_reported = || reported.lock().unwrap().iter().any(|text| text.contains("line 1"));
+    wait_for("a report", || running.with(path, &third) == 200 && is_reported());
     assert!(running.handle.reload().unwrap_err().to_string().contains("served.json"));
-    // One that is gone leaves none.
+    // A deleted file leaves no tokens.
     fs::remove_file(&tokens).unwrap();
     wait_for("a refusal", || running.with(path, &third) == 401);
     assert_eq!(running.with("/log.html", &third), 401);
@@ -320,7 +328,7 @@ fn spec_a_token_that_was_taken_back_opens_nothing() {
 }
 
 #[test]
-fn ours_a_publication_is_read_ahead_once() {
+fn loads_the_next_catalog_once() {
     let (running, _) = running();
     let ahead = || {
         let text = running.site.metrics().text();
@@ -330,7 +338,7 @@ fn ours_a_publication_is_read_ahead_once() {
     let next = SERVED.replace("\"files\":[", "\"files\":[\n{\"path\":\"new-7.txt\",\"type\":\"text/plain\",\"cache\":\"entry\",\"access\":\"token\"},");
     put(&running.state("next/served"), next.as_bytes());
     put(&running.state("journal.json"), b"{}");
-    // Clocks of files tick some hundred times a second.
+    // File times have a resolution of a few milliseconds.
     wait_for("a tick", || {
         swap(&running.public("new-0.txt"), b"text");
         running.get("/new-0.txt");
@@ -345,7 +353,7 @@ fn ours_a_publication_is_read_ahead_once() {
 }
 
 #[test]
-fn ours_a_date_belongs_to_bytes_not_to_a_status() {
+fn a_date_belongs_to_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let digest = Digest::of(b"<p>a");
     let served = format!(
@@ -356,19 +364,19 @@ fn ours_a_date_belongs_to_bytes_not_to_a_status() {
     put(&folder.path().join("public/a.html"), b"<p>a");
     let running = Running::start(folder, |_| {}, None);
     let date = || running.get("/a.html").header("last-modified").unwrap().to_owned();
-    let told = "Sun, 02 Feb 2020 02:02:02 GMT";
-    assert_eq!(date(), told);
-    // Another status, and a copy that came later.
+    let reported = "Sun, 02 Feb 2020 02:02:02 GMT";
+    assert_eq!(date(), reported);
+    // Another mode, and a later copy.
     fs::set_permissions(running.public("a.html"), fs::Permissions::from_mode(0o644)).unwrap();
-    assert_eq!(date(), told);
+    assert_eq!(date(), reported);
     swap(&running.public("a.html"), b"<p>a");
-    assert_eq!(date(), told);
+    assert_eq!(date(), reported);
     swap(&running.public("a.html"), b"<p>b");
-    assert_ne!(date(), told);
+    assert_ne!(date(), reported);
 }
 
 #[test] // SCP-160 D10
-fn spec_snapshots_are_kept_for_the_interval_the_build_told() {
+fn snapshot_lifetime_is_the_update_interval() {
     let line = |kind: &str| format!("{{\"collection\":{{\"type\":\"{kind}\"}}}}\n").into_bytes();
     let start = |update: Option<u64>| {
         let folder = tempfile::tempdir().unwrap();
@@ -390,7 +398,7 @@ fn spec_snapshots_are_kept_for_the_interval_the_build_told() {
 }
 
 #[test] // ARC-023 D08
-fn spec_a_compressed_form_of_other_text_is_not_sent() {
+fn ignores_a_compressed_file_with_other_content() {
     let gzip = |text: &[u8]| {
         let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         std::io::Write::write_all(&mut out, text).unwrap();
@@ -408,7 +416,7 @@ fn spec_a_compressed_form_of_other_text_is_not_sent() {
         };
         let both = (Some("gzip".to_owned()), Some("accept-encoding".to_owned()), coded.clone());
         assert_eq!(ask(), both);
-        // The plain file is newer, then its other form is broken, then right again.
+        // The plain file is newer, then the compressed one is damaged, then valid again.
         swap(&running.public("a.json"), b"[]");
         assert_eq!(ask(), (None, None, b"[]".to_vec()));
         swap(&running.public("a.json.gz"), &gzip(b"[]")[..12]);
@@ -419,7 +427,7 @@ fn spec_a_compressed_form_of_other_text_is_not_sent() {
 }
 
 #[test]
-fn ours_addresses_have_the_path_of_the_site() {
+fn serves_below_the_path_of_the_base_url() {
     let folder = tempfile::tempdir().unwrap();
     put(&folder.path().join("public/a.html"), b"<p>a");
     put(&folder.path().join("public/a.md"), b"a");
@@ -453,7 +461,7 @@ fn ours_addresses_have_the_path_of_the_site() {
 }
 
 #[test]
-fn ours_what_is_remembered_is_closed_soon() {
+fn restrictions_apply_to_cached_files() {
     let folder = tempfile::tempdir().unwrap();
     put(&folder.path().join("public/a.html"), b"<p>a");
     let open = r#"{"version":2,"base":"https://harbour.example/","files":[]}"#;

@@ -1,4 +1,4 @@
-//! What is sent for which address, and with which headers.
+//! The content and header fields of responses.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -19,7 +19,7 @@ fn tag(bytes: &[u8]) -> String {
 }
 
 #[test] // SCP-144 SCP-145 SCP-146 SCP-147 SCP-149 SCP-150 SCP-151 SCP-202 SCP-213
-fn spec_collections_are_sent_as_they_are_stored() {
+fn serves_collections_as_stored() {
     let sum = format!("sha256:{}", "0f".repeat(32));
     let text = format!(
         "{{\"collection\":{{\"id\":\"a\",\"section\":\"all\",\"type\":\"snapshot\",\"generated\":\"2026-05-01T12:00:00.7Z\",\"checksum\":\"{sum}\",\"version\":\"0.1\"}}}}\n{{}}\n"
@@ -44,7 +44,7 @@ fn spec_collections_are_sent_as_they_are_stored() {
     put(&folder.path().join("state/served.json"), served.as_bytes());
     let running = Running::start(folder, |_| {}, None);
     for (name, bytes, coding) in files {
-        // Whatever the client says about codings (D05).
+        // Independent of `Accept-Encoding` (D05).
         for accept in ["", "identity", "gzip", "gzip;q=0, zstd;q=0, identity;q=0"] {
             let path = format!("/{name}");
             let answer = running.ask("GET", &path, &[("Accept-Encoding", accept)]);
@@ -77,18 +77,18 @@ fn tag_of_a_plain_collection_is_its_checksum_without_served_json() {
     let running = Running::new(&files, |_| {});
     let tag = |path: &str| running.ask("GET", path, &[]).header("etag").unwrap().to_owned();
     assert_eq!(tag("/a.scp"), format!("\"{sum}\""));
-    // A checksum that is not true may be that of other bytes, too.
+    // A wrong checksum may also be that of other bytes.
     assert_ne!(tag("/false.scp"), format!("\"{sum}\""));
 }
 
 #[test] // D08
-fn spec_the_same_text_in_other_bytes_has_another_tag() {
+fn same_content_with_other_bytes_has_another_etag() {
     let sum = format!("sha256:{}", "0f".repeat(32));
     let filler = "x".repeat(300_000);
     let text = format!("{{\"collection\":{{\"checksum\":\"{sum}\"}}}}\n\"{filler}\"\n");
     let [one, two] = [1, 19].map(|level| zstd::encode_all(text.as_bytes(), level).unwrap());
     assert_ne!(one, two);
-    // Kept in memory, and not.
+    // In memory, and too large for it.
     for small in [1 << 20, 10] {
         let folder = tempfile::tempdir().unwrap();
         put(&folder.path().join("public/a.scp.zst"), &one);
@@ -112,7 +112,7 @@ fn spec_the_same_text_in_other_bytes_has_another_tag() {
         swap(&running.public("a.scp.zst"), &one);
         assert_eq!(tag(), built);
     }
-    // Where nobody tells which bytes were built, each has a tag of its own.
+    // Without recorded digests, each has an ETag of its own.
     let running = Running::new(&[("a.scp.zst", &one)], |_| {});
     let tag = || running.get("/a.scp.zst").header("etag").unwrap().to_owned();
     let first = tag();
@@ -121,7 +121,7 @@ fn spec_the_same_text_in_other_bytes_has_another_tag() {
 }
 
 #[test]
-fn ours_a_page_in_utf8_says_so() {
+fn declares_utf8_pages() {
     let running = Running::new(
         &[("a.html", "<p>é".as_bytes()), ("b.html", b"<p>\xe9"), ("404.html", b"<p>none")],
         |_| {},
@@ -133,7 +133,7 @@ fn ours_a_page_in_utf8_says_so() {
 }
 
 #[test] // ARC-022 ARC-023 SPX-049 SPX-050
-fn spec_compressed_twins_are_chosen_for_those_who_want_them() {
+fn serves_compressed_files_on_request() {
     let plain = br#"{"arc_sitemap_version":"2.1","pages":[]}"#;
     let coded = gzip(plain);
     let running = Running::new(
@@ -154,29 +154,29 @@ fn spec_compressed_twins_are_chosen_for_those_who_want_them() {
     assert_eq!(answer.body, coded);
     assert_eq!(answer.header("content-encoding"), Some("gzip"));
     assert_eq!(answer.header("content-type"), Some("application/json"));
-    // Nobody told of these bytes, so the tag names them too.
+    // The digest is not recorded, so the ETag contains it.
     let gzip_tag = gzip_tag(plain, Some(&coded));
     assert_eq!(answer.header("etag"), Some(gzip_tag.as_str()));
     assert_eq!(answer.header("vary"), Some("accept-encoding"));
     let headers = [("Accept-Encoding", "gzip"), ("If-None-Match", gzip_tag.as_str())];
     let answer = running.ask("GET", "/arc-sitemap.json", &headers);
     assert_eq!((answer.status, answer.header("vary")), (304, Some("accept-encoding")));
-    // The tag of one form is not the tag of the other.
+    // The ETag of one representation does not match the other.
     let answer = running.ask("GET", "/arc-sitemap.json", &[("If-None-Match", &gzip_tag)]);
     assert_eq!(answer.status, 200);
-    // Under its own name it is what it is.
+    // Under its own name it is a gzip file.
     let answer = running.get("/arc-sitemap.json.gz");
     assert_eq!(answer.header("content-encoding"), Some("gzip"));
     assert_eq!(answer.header("etag"), Some(tag(&coded).as_str()));
     let answer = running.ask("GET", "/spxi-index.jsonld", &[("Accept-Encoding", "gzip")]);
     assert_eq!(answer.header("content-type"), Some("application/ld+json"));
     assert_eq!(answer.header("vary"), None, "there is nothing to choose");
-    // Pages are not sent compressed.
+    // Pages are not compressed.
     let answer = running.ask("GET", "/page.html", &[("Accept-Encoding", "gzip")]);
     assert_eq!((answer.text().as_str(), answer.header("vary")), ("<p>page", Some("accept")));
 }
 
-/// The tag of a compressed form, with its own bytes where they were not told of.
+/// Returns the `ETag` of a compressed file, with the digest of its bytes if it is not recorded.
 #[test] // D08
 fn compresses_text_that_has_no_file_beside_it() {
     let text = "<url><loc>https://harbour.example/</loc></url>\n".repeat(200);
@@ -188,7 +188,7 @@ fn compresses_text_that_has_no_file_beside_it() {
     }
     put(&public.join("robots.txt"), b"User-agent: *\n");
     put(&public.join("page.html"), format!("<p>{text}").as_bytes());
-    // Kept in memory, and not.
+    // In memory, and too large for it.
     let running = Running::start(folder, |settings| settings.limits.small = 64 << 10, None);
     let accept = ("Accept-Encoding", "zstd, gzip, identity");
     for (name, text) in [("/sitemap.xml", &text), ("/llms.txt", &text), ("/sitemap-2.xml", &large)]
@@ -211,7 +211,7 @@ fn compresses_text_that_has_no_file_beside_it() {
         let part = running.ask("GET", name, &[accept, ("Range", "bytes=2-5")]);
         assert_eq!((part.status, &part.body[..]), (206, &coded.body[2..6]));
     }
-    // Too small to gain anything, or negotiated by `Accept`.
+    // Too small to compress, or negotiated by `Accept`.
     for name in ["/robots.txt", "/page.html"] {
         let answer = running.ask("GET", name, &[accept]);
         assert_eq!(answer.header("content-encoding"), None, "{name}");
@@ -227,7 +227,7 @@ fn gzip_tag(plain: &[u8], coded: Option<&[u8]>) -> String {
 }
 
 #[test] // D08
-fn spec_a_form_that_is_compressed_anew_has_another_tag() {
+fn recompressed_file_has_another_etag() {
     let plain = b"{\"pages\":[]}".repeat(100);
     let (built, anew) = (gzip(&plain), {
         let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
@@ -257,7 +257,7 @@ fn spec_a_form_that_is_compressed_anew_has_another_tag() {
 }
 
 #[test]
-fn ours_pages_have_markdown_for_those_who_name_it() {
+fn serves_markdown_if_listed() {
     let markdown = b"# Tides\n";
     let running = Running::new(
         &[
@@ -286,7 +286,7 @@ fn ours_pages_have_markdown_for_those_who_name_it() {
         assert_eq!(html.header("link"), Some(link));
         assert_ne!(html.header("etag"), answer.header("etag"));
     }
-    // A page without a twin stays what it is, and still says what it depends on.
+    // A page without a twin stays HTML, and still has `Vary`.
     let answer = running.ask("GET", "/docs/", &wants);
     assert_eq!((answer.text().as_str(), answer.header("vary")), ("<h1>Docs", Some("accept")));
     let answer = running.ask("GET", "/docs?a=b", &wants);
@@ -297,7 +297,7 @@ fn ours_pages_have_markdown_for_those_who_name_it() {
     assert_eq!((answer.status, answer.text().as_str()), (404, "<h1>Lost"));
     let kind = Some("text/html; charset=utf-8");
     assert_eq!((answer.header("etag"), answer.header("content-type")), (None, kind));
-    // The twin's own address is not one to be found under; the page's is.
+    // Search engines must not index the URL of the twin, but that of the page.
     let twin = running.get("/docs/tides.md");
     assert_eq!(twin.header("x-robots-tag"), Some("noindex"));
     let page = running.ask("GET", "/docs/tides.html", &wants);
@@ -306,7 +306,7 @@ fn ours_pages_have_markdown_for_those_who_name_it() {
 }
 
 #[test]
-fn ours_what_the_build_said_counts() {
+fn uses_the_metadata_of_the_catalog() {
     let folder = tempfile::tempdir().unwrap();
     let public = folder.path().join("public");
     put(&public.join("a.html"), b"<p>a");
@@ -326,8 +326,8 @@ fn ours_what_the_build_said_counts() {
     let answer = running.get("/odd.bin");
     assert_eq!(answer.header("content-type"), Some("application/ld+json"));
     assert_eq!(answer.header("cache-control"), Some("public, max-age=3600"));
-    // A file that came later is not the one that was described; clocks of
-    // files tick some hundred times a second.
+    // The catalog does not describe a newer file; file times have a resolution of a few
+    // milliseconds.
     let state = running.folder.path().join("state/served.json");
     let changed = |path: &std::path::Path| {
         let metadata = fs::metadata(path).unwrap();
@@ -341,7 +341,7 @@ fn ours_what_the_build_said_counts() {
     let answer = running.get("/a.html");
     assert_eq!(answer.text(), "<p>new");
     assert_ne!(answer.header("last-modified"), Some("Sun, 02 Feb 2020 02:02:02 GMT"));
-    // A new served.json is found by itself, one that is broken changes nothing.
+    // A new served.json is loaded automatically, an invalid one changes nothing.
     swap(&state, b"{");
     wait_for("a failed reload", || {
         running.get("/odd.bin");
@@ -357,7 +357,7 @@ fn ours_what_the_build_said_counts() {
 }
 
 #[test] // SCP-159 SCP-160 D10
-fn spec_a_collection_that_ends_soon_is_not_kept_longer() {
+fn limits_the_cache_lifetime_to_the_expiry() {
     let line = |expires: &str| {
         format!("{{\"collection\":{{\"type\":\"delta\",\"expires\":\"{expires}\"}}}}\n")
             .into_bytes()
@@ -372,7 +372,7 @@ fn spec_a_collection_that_ends_soon_is_not_kept_longer() {
 }
 
 #[test]
-fn ours_a_root_that_is_gone_is_an_empty_one() {
+fn a_missing_root_is_empty() {
     let running = Running::new(&[("a.txt", b"a")], |_| {});
     assert_eq!(running.get("/a.txt").status, 200);
     let (public, aside) = (running.public(""), running.folder.path().join("aside"));
@@ -383,7 +383,7 @@ fn ours_a_root_that_is_gone_is_an_empty_one() {
 }
 
 #[test]
-fn ours_large_files_come_whole_and_in_parts() {
+fn serves_large_files_and_ranges() {
     let bytes: Vec<u8> = (0..3_000_000_u32).map(|n| (n % 251) as u8).collect();
     let running = Running::new(&[("large.bin", &bytes)], |_| {});
     let mut client = Client::new(running.connect());
@@ -398,19 +398,19 @@ fn ours_large_files_come_whole_and_in_parts() {
 }
 
 #[test] // SCP-205
-fn spec_a_download_can_be_slowed() {
+fn throttles_downloads() {
     let bytes = vec![7; 600_000];
     let running = Running::new(&[("large.bin", &bytes)], |settings| {
         settings.bandwidth = Some(1_000_000);
     });
     let start = std::time::Instant::now();
     assert!(running.get("/large.bin").body == bytes);
-    // The last piece of at most 250,000 bytes leaves when those before are due.
+    // The last chunk of at most 250,000 bytes is sent when the previous ones are due.
     assert!(std::time::Duration::from_millis(300) < start.elapsed());
 }
 
 #[test]
-fn ours_a_file_that_is_cut_short_ends_as_broken() {
+fn a_truncated_file_fails_the_response() {
     let bytes = vec![7; 40_000_000];
     let running = Running::new(&[("large.bin", &bytes)], |_| {});
     let mut stream = running.connect();
@@ -419,20 +419,20 @@ fn ours_a_file_that_is_cut_short_ends_as_broken() {
     stream.read_exact(&mut start).unwrap();
     fs::File::options().write(true).open(running.public("large.bin")).unwrap().set_len(9).unwrap();
     let mut rest = Vec::new();
-    // An end that is no end: fewer bytes than were promised, or a reset.
+    // The response is incomplete: fewer bytes than announced, or a reset.
     let result = stream.read_to_end(&mut rest);
     assert!(result.is_err() || rest.len() < bytes.len());
 }
 
 #[test]
-fn ours_what_cannot_be_opened_beside_a_file_is_not_in_its_way() {
+fn serves_a_file_next_to_an_unreadable_one() {
     let folder = tempfile::tempdir().unwrap();
     let public = folder.path().join("public");
     put(&public.join("sitemap.xml"), b"<urlset/>");
     put(&public.join("a.html"), b"<p>a");
     fs::create_dir(public.join("sitemap.xml.gz")).unwrap();
     std::os::unix::fs::symlink("/etc/hostname", public.join("a.md")).unwrap();
-    // With a state each file is looked at again before it is shown.
+    // With a state, each file is compared before it is sent.
     let served = br#"{"version":2,"base":"https://harbour.example","files":[]}"#;
     put(&folder.path().join("state/served.json"), served);
     let running = Running::start(folder, |_| {}, None);

@@ -1,4 +1,4 @@
-//! A new build is swapped in under load: every answer is of one build.
+//! A build is replaced under load: every response belongs to one build.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use rutter_page::Digest;
 
 use crate::client::{Answer, Client, Running, swap};
 
-/// Bytes of a build: every byte says which, so a mixture shows.
+/// Content of a build: every byte identifies it, so a mixture is visible.
 fn bytes(build: usize, size: usize) -> Vec<u8> {
     let mut bytes = vec![u8::try_from(build % 251).unwrap(); size + build];
     bytes.splice(..8, build.to_le_bytes());
@@ -22,8 +22,8 @@ fn is_whole(answer: &Answer) -> bool {
         && answer.header("content-length") == Some(answer.body.len().to_string().as_str())
 }
 
-#[test] // reliability E09
-fn ours_no_answer_is_of_two_builds() {
+#[test] // E09
+fn no_response_mixes_two_builds() {
     for recheck in [Duration::ZERO, Duration::from_millis(20)] {
         let running = Running::new(
             &[("small.json", &bytes(0, 5000)), ("large.json", &bytes(0, 700_000))],
@@ -66,7 +66,7 @@ fn ours_no_answer_is_of_two_builds() {
 }
 
 #[test]
-fn ours_a_resumed_download_never_joins_two_files() {
+fn a_resumed_download_never_joins_two_files() {
     let running = Running::new(&[("large.json", &bytes(1, 700_000))], |_| {});
     let first = running.ask("GET", "/large.json", &[("Range", "bytes=0-99999")]);
     let tag = first.header("etag").unwrap().to_owned();

@@ -1,16 +1,16 @@
-//! Nobody's slowness takes the threads that others need.
+//! Slow clients do not block the threads of others.
 
 use std::io::Write;
 
-use rutter_serve::{NewToken, Scope, new_token};
+use rutter_serve::{NewToken, Scope, create_token};
 
 use crate::client::{Running, put};
 
-/// More than all workers of a test have threads that may wait.
+/// More than the blocking threads of all workers in a test.
 const MANY: usize = 18;
 
 #[test]
-fn ours_partners_who_take_nothing_keep_no_page_waiting() {
+fn slow_api_clients_do_not_delay_pages() {
     let folder = tempfile::tempdir().unwrap();
     let served = r#"{"version":2,"base":"https://harbour.example/","files":[]}"#;
     put(&folder.path().join("state/served.json"), served.as_bytes());
@@ -29,7 +29,7 @@ fn ours_partners_who_take_nothing_keep_no_page_waiting() {
     let path = folder.path().join("tokens.toml");
     let scopes = [Scope::Entries, Scope::Content];
     let new = NewToken { name: "one", scopes: &scopes, rate: "1000/s", expires: None };
-    let token = new_token(&path, &new).unwrap();
+    let token = create_token(&path, &new).unwrap();
     let running = Running::start(folder, |settings| settings.tokens = Some(path), None);
     let request = format!(
         "GET /arc-api/v1/pages?limit=1000 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {token}\r\n\r\n"
@@ -38,7 +38,7 @@ fn ours_partners_who_take_nothing_keep_no_page_waiting() {
     for _ in 0..MANY {
         let mut stream = running.connect();
         stream.write_all(request.as_bytes()).unwrap();
-        // It has begun, and is not taken any further.
+        // The response has begun and is not read further.
         assert_eq!(stream.peek(&mut [0]).unwrap(), 1);
         idle.push(stream);
     }
@@ -47,5 +47,5 @@ fn ours_partners_who_take_nothing_keep_no_page_waiting() {
     }
     let mut answer = crate::client::Client::new(idle.pop().unwrap());
     let pages = answer.answer(false).unwrap().json()["pages"].as_array().unwrap().len();
-    assert_eq!(pages, 300, "whoever goes on gets everything");
+    assert_eq!(pages, 300, "all pages are served");
 }

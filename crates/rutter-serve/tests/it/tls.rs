@@ -1,4 +1,4 @@
-//! TLS: HTTP/1.1 and HTTP/2 by ALPN, and certificates that are replaced.
+//! TLS: HTTP/1.1 and HTTP/2 by ALPN, and the reload of certificates.
 
 use std::fs;
 use std::net::TcpStream;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use http_body::Body as _;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use rutter_serve::{Listening, Settings, TlsFiles};
+use rutter_serve::{ListenConfig, SiteSettings, TlsFiles};
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{
@@ -41,7 +41,7 @@ pub(crate) fn running() -> Running {
     running_with(|_| {})
 }
 
-fn running_with(change: impl FnOnce(&mut Settings)) -> Running {
+fn running_with(change: impl FnOnce(&mut SiteSettings)) -> Running {
     let folder = tempfile::tempdir().unwrap();
     let large: Vec<u8> = (0..2_000_000_u32).map(|n| (n % 251) as u8).collect();
     put(&folder.path().join("public/a.txt"), b"a");
@@ -53,7 +53,7 @@ fn running_with(change: impl FnOnce(&mut Settings)) -> Running {
     fs::copy(fixture("one.pem"), &tls.certificate).unwrap();
     fs::copy(fixture("one.key.pem"), &tls.key).unwrap();
     let any = "127.0.0.1:0".parse().unwrap();
-    let listening = Listening { tls: Some(tls), workers: 2, ..Listening::new(any) };
+    let listening = ListenConfig { tls: Some(tls), workers: 2, ..ListenConfig::new(any) };
     Running::start(folder, change, Some(listening))
 }
 
@@ -63,7 +63,7 @@ fn client(running: &Running) -> Client<StreamOwned<ClientConnection, TcpStream>>
 }
 
 #[test] // SCP-161
-fn ours_https_is_served_and_certificates_can_be_replaced() {
+fn serves_https_and_reloads_certificates() {
     let running = running();
     let mut first = client(&running);
     assert_eq!(first.ask("GET", "/a.txt", &[]).text(), "a");
@@ -71,7 +71,7 @@ fn ours_https_is_served_and_certificates_can_be_replaced() {
     let serial = |client: &Client<StreamOwned<ClientConnection, TcpStream>>| {
         client.stream().conn.peer_certificates().unwrap()[0].to_vec()
     };
-    // What is not a certificate changes nothing.
+    // An invalid certificate changes nothing.
     fs::write(running.folder.path().join("cert.pem"), "nonsense").unwrap();
     let error = running.handle.reload().unwrap_err().to_string();
     assert!(error.contains("cert.pem") && !error.contains("nonsense"), "{error}");
@@ -87,7 +87,7 @@ fn ours_https_is_served_and_certificates_can_be_replaced() {
     assert_eq!(third.ask("GET", "/a.txt", &[]).status, 200);
     assert_ne!(serial(&first), serial(&third));
     assert_eq!(first.ask("GET", "/a.txt", &[]).status, 200, "connections are kept");
-    // Plain HTTP gets no answer, and hurts nobody.
+    // Plain HTTP gets no response and affects no other client.
     let answer = running.raw(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n");
     assert!(!answer.starts_with(b"HTTP"));
     assert_eq!(client(&running).ask("GET", "/a.txt", &[]).status, 200);
@@ -107,21 +107,21 @@ async fn connect_2(running: &Running) -> hyper::client::conn::http2::SendRequest
 }
 
 #[test]
-fn ours_one_fault_does_not_hide_another() {
+fn reports_both_reload_failures() {
     let running = running_with(|settings| {
         let tokens = settings.root.parent().unwrap().join("tokens.toml");
         fs::write(&tokens, "").unwrap();
         settings.tokens = Some(tokens);
-        settings.unknown = rutter_serve::Unknown::Open;
+        settings.unknown = rutter_serve::UnknownAccess::Open;
     });
     fs::write(running.folder.path().join("cert.pem"), "nonsense").unwrap();
     fs::write(running.folder.path().join("tokens.toml"), "[[tokens]]").unwrap();
     let error = running.handle.reload().unwrap_err().to_string();
-    assert!(error.contains("cert.pem") && error.contains("in line 1"), "{error}");
+    assert!(error.contains("cert.pem") && error.contains("line 1"), "{error}");
 }
 
 #[test]
-fn ours_over_tls_nobody_is_refused_in_plain_text() {
+fn sends_no_plain_text_on_a_tls_port() {
     let running = running_with(|settings| settings.limits.per_address = 1);
     let mut first = client(&running);
     assert_eq!(first.ask("GET", "/a.txt", &[]).status, 200);
@@ -137,7 +137,7 @@ fn ours_over_tls_nobody_is_refused_in_plain_text() {
 }
 
 #[test]
-fn ours_http_2_answers_many_at_once() {
+fn http2_answers_parallel_requests() {
     let running = running();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -159,7 +159,7 @@ fn ours_http_2_answers_many_at_once() {
                 (parts, bytes)
             }
         };
-        // From now on the client knows how many it may ask for at once.
+        // From now on the client knows the limit of streams.
         assert_eq!(ask("GET", "/a.txt").await.0.status, 200);
         let mut tasks = tokio::task::JoinSet::new();
         for n in 0..40 {
@@ -193,8 +193,8 @@ fn ours_http_2_answers_many_at_once() {
     );
 }
 
-#[test] // reliability E06
-fn ours_http_2_has_the_same_ceilings() {
+#[test] // E06
+fn http2_has_the_same_limits() {
     let running = running();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
@@ -214,9 +214,9 @@ fn ours_http_2_has_the_same_ceilings() {
     wait_for("records", || running.records.0.lock().unwrap().len() == 4);
 }
 
-/// Clients that take nothing of what they asked for, but go on talking.
+/// Clients that read nothing of a response, but keep sending frames.
 #[test]
-fn ours_a_client_of_http_2_that_takes_nothing_is_cut() {
+fn closes_http2_connections_that_do_not_read() {
     let stall = Duration::from_millis(400);
     let running = running_with(|settings| settings.limits.stall = stall);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -224,7 +224,7 @@ fn ours_a_client_of_http_2_that_takes_nothing_is_cut() {
         let stream = tokio::net::TcpStream::connect(running.address).await.unwrap();
         let connector = tokio_rustls::TlsConnector::from(config(&["h2"]));
         let stream = connector.connect(name(), stream).await.unwrap();
-        // Every ping is answered, and that is no progress.
+        // Every ping is answered, which is not progress.
         let (mut sender, connection) =
             hyper::client::conn::http2::Builder::new(TokioExecutor::new())
                 .timer(TokioTimer::new())
@@ -241,7 +241,7 @@ fn ours_a_client_of_http_2_that_takes_nothing_is_cut() {
             let request = request.body(String::new()).unwrap();
             untouched.push(sender.send_request(request).await.unwrap());
         }
-        // The server ends it; the client would go on for ever.
+        // The server closes the connection; the client would continue.
         assert!(connection.await.unwrap().is_err());
         drop(untouched);
     });
@@ -249,13 +249,13 @@ fn ours_a_client_of_http_2_that_takes_nothing_is_cut() {
     wait_for("the end", || running.site.metrics().open_connections() == 0);
 }
 
-/// A pause that the server makes is none of the client's.
+/// A delay of the server does not count as the client's.
 #[test]
-fn ours_nobody_is_cut_because_the_server_is_slow() {
+fn a_slow_server_closes_no_connection() {
     let running = running_with(|settings| {
         settings.limits.stall = Duration::from_millis(150);
         settings.limits.small = 0;
-        // A byte each quarter of a second.
+        // One byte every 250 ms.
         settings.bandwidth = Some(4);
     });
     fs::write(running.public("slow.txt"), "abc").unwrap();
@@ -280,14 +280,14 @@ fn ours_nobody_is_cut_because_the_server_is_slow() {
 #[test] // SCP-161
 fn handshakes_before_tls_1_2_are_refused() {
     let running = running();
-    // A ClientHello without `supported_versions`: its version is all it says.
+    // A ClientHello without `supported_versions`, so that its version decides.
     let hello = |minor: u8| {
         let mut body = vec![3, minor];
         body.extend([7; 32]);
         body.push(0);
         // ECDHE-ECDSA and ECDHE-RSA with AES-128-GCM (1.2), and with AES-128-CBC-SHA (1.0).
         body.extend([0, 8, 0xc0, 0x2b, 0xc0, 0x2f, 0xc0, 0x09, 0xc0, 0x13, 1, 0]);
-        // Extensions: groups, forms of points, signatures.
+        // Extensions: groups, point formats, signatures.
         body.extend([0, 26, 0, 10, 0, 4, 0, 2, 0, 23, 0, 11, 0, 2, 1, 0]);
         body.extend([0, 13, 0, 8, 0, 6, 4, 3, 8, 4, 4, 1]);
         let length = |n: usize| u8::try_from(n).unwrap();

@@ -1,34 +1,34 @@
-//! Lines of a robots.txt, and what each says.
+//! Splits a robots.txt into lines and parses the directive of each line.
 
 use super::Robots;
 
-/// A line of the file.
-pub(super) struct Line<'b> {
-    /// Counted from 1.
+/// One line of the file.
+pub(super) struct RobotsLine<'b> {
+    /// The line number, counted from 1.
     pub(super) number: u64,
-    /// Without its end, cut at [`Robots::LONGEST_LINE`].
+    /// The text without line end, truncated to [`Robots::MAX_LINE_BYTES`].
     pub(super) text: &'b [u8],
-    /// Where it begins.
+    /// The offset of the line in the file.
     pub(super) start: usize,
-    /// Where the next begins.
+    /// The offset of the next line.
     pub(super) end: usize,
-    /// Whether the text was cut.
+    /// Whether the text was truncated.
     pub(super) is_cut: bool,
 }
 
-/// What a line says.
+/// The directive of a line, with its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Directive<'b> {
-    Agent(&'b [u8]),
+    AgentName(&'b [u8]),
     Allow(&'b [u8]),
     Disallow(&'b [u8]),
     Sitemap(&'b [u8]),
     Delay(&'b [u8]),
-    /// `Content-Signal`: what may be done with what is fetched.
-    Signal(&'b [u8]),
-    /// A word we do not know, or a line that is none.
+    /// `Content-Signal`: how fetched content may be used.
+    ContentSignal(&'b [u8]),
+    /// An unknown directive, or a line that is not a directive.
     Other(&'b [u8]),
-    /// Empty, or a comment.
+    /// An empty line or a comment.
     Nothing,
 }
 
@@ -36,12 +36,12 @@ pub(super) enum Directive<'b> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spelling {
     Right,
-    /// By a habit of crawlers: no colon, or a known misspelling.
+    /// Without a colon, or with a known misspelling.
     Guessed,
 }
 
-/// Cuts at LF, CR, and CR LF.
-pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
+/// Splits `bytes` at LF, CR and CR LF.
+pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = RobotsLine<'_>> {
     let mut number = 0;
     let mut start = 0;
     std::iter::from_fn(move || {
@@ -53,23 +53,23 @@ pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
             Some([_, ..]) => 1,
             _ => 0,
         };
-        let is_cut = Robots::LONGEST_LINE < length;
-        let text = rest.get(..length.min(Robots::LONGEST_LINE)).unwrap_or_default();
-        let line = Line { number, text, start, end: start + length + ending, is_cut };
+        let is_cut = Robots::MAX_LINE_BYTES < length;
+        let text = rest.get(..length.min(Robots::MAX_LINE_BYTES)).unwrap_or_default();
+        let line = RobotsLine { number, text, start, end: start + length + ending, is_cut };
         start = line.end;
         Some(line)
     })
 }
 
-/// A byte order mark is skipped, also when only its beginning is there.
+/// Removes a byte order mark, even if only its first bytes are present.
 pub(super) fn without_bom(bytes: &[u8]) -> &[u8] {
     let mark = b"\xef\xbb\xbf";
     let length = bytes.iter().zip(mark).take_while(|(a, b)| a == b).count();
     bytes.get(length..).unwrap_or_default()
 }
 
-/// Reads one line.
-pub(super) fn directive(text: &[u8]) -> (Directive<'_>, Spelling) {
+/// Parses one line.
+pub(super) fn parse_directive(text: &[u8]) -> (Directive<'_>, Spelling) {
     let end = memchr::memchr(b'#', text).unwrap_or(text.len());
     let text = text.get(..end).unwrap_or_default().trim_ascii();
     if text.is_empty() {
@@ -80,7 +80,7 @@ pub(super) fn directive(text: &[u8]) -> (Directive<'_>, Spelling) {
             let (key, value) = text.split_at(at);
             (key, value.get(1..).unwrap_or_default(), Spelling::Right)
         }
-        // Exactly two words leave no doubt about what is meant.
+        // Without a colon, exactly two words are unambiguous.
         None => match text.iter().position(u8::is_ascii_whitespace) {
             Some(at) => {
                 let (key, value) = text.split_at(at);
@@ -99,8 +99,8 @@ pub(super) fn directive(text: &[u8]) -> (Directive<'_>, Spelling) {
     if is_misspelt {
         spelling = Spelling::Guessed;
     }
-    let directive = if is(&["user-agent", "useragent", "user agent"]) {
-        Directive::Agent(value)
+    let parse_directive = if is(&["user-agent", "useragent", "user agent"]) {
+        Directive::AgentName(value)
     } else if is(&["disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"]) {
         Directive::Disallow(value)
     } else if is(&["allow"]) {
@@ -110,9 +110,9 @@ pub(super) fn directive(text: &[u8]) -> (Directive<'_>, Spelling) {
     } else if is(&["crawl-delay"]) {
         Directive::Delay(value)
     } else if is(&["content-signal"]) {
-        Directive::Signal(value)
+        Directive::ContentSignal(value)
     } else {
         return (Directive::Other(key), Spelling::Right);
     };
-    (directive, spelling)
+    (parse_directive, spelling)
 }

@@ -1,67 +1,67 @@
-//! Says something in a robots.txt that belongs to somebody else (D81).
+//! Adds lines to a robots.txt that the site owner wrote (D81).
 //!
-//! Everything goes into one block between two marks; the rest stays byte for
-//! byte. The block changes no answer that the owner's own lines give: agents
-//! the owner names are left out of our group, and where the block's place would
-//! tear a group of the owner's apart it moves to the end.
+//! All added lines are in one block between two markers; the rest of the file
+//! stays byte for byte. The block does not change any decision that follows
+//! from the owner's lines: agents that the owner names are omitted, and a block
+//! that would split a group of the owner moves to the end of the file.
 
-use super::lines::{Directive, directive, lines, without_bom};
+use super::lines::{Directive, lines, parse_directive, without_bom};
 use super::{Robots, RobotsRule, is_token_char};
 
 const BEGIN: &[u8] = b"# rutter:begin";
 const END: &[u8] = b"# rutter:end";
 
-/// What Rutter wants to say in robots.txt.
+/// The lines that [`merge`] adds to a robots.txt.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Wishes {
-    /// Addresses of sitemaps.
+pub struct RobotsAdditions {
+    /// URLs of sitemaps.
     pub sitemaps: Vec<String>,
     /// A group for named agents.
     pub group: Option<AgentGroup>,
-    /// Seconds between requests, for everybody.
+    /// Seconds between requests, for all agents.
     pub crawl_delay: Option<f64>,
-    /// Comments, a line each.
+    /// Comments, one line each.
     pub notes: Vec<String>,
 }
 
-/// Agents that get a group of their own.
+/// A group for named agents.
 ///
-/// A crawler with its own group ignores the group for `*`, so the rules of `*`
-/// are copied into it first (D79).
+/// A crawler that is named in a group ignores the group for `*`, so [`merge`]
+/// first copies the rules of `*` into the new group (D79).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentGroup {
-    /// Their product tokens.
+    /// Product tokens of the agents.
     pub agents: Vec<String>,
-    /// Patterns they are told they may fetch.
+    /// Patterns of the Allow lines.
     pub allow: Vec<String>,
 }
 
-/// Merges wishes into the owner's file.
+/// Merges `additions` into an existing robots.txt.
 ///
-/// Only the block between `# rutter:begin` and `# rutter:end` is replaced, or
-/// appended where there is none; merging again changes nothing. Without a wish
-/// the block goes.
+/// The block between `# rutter:begin` and `# rutter:end` is replaced, or
+/// appended if there is none. Merging twice gives the same result as merging
+/// once. Empty additions remove the block.
 ///
 /// ```
-/// # use rutter_signpost::robots::{Wishes, merge};
-/// let wishes = Wishes { sitemaps: vec!["https://h.example/s.xml".into()], ..Wishes::default() };
-/// let merged = merge(Some(b"User-agent: *\nDisallow: /x\n"), &wishes);
+/// # use rutter_signpost::robots::{RobotsAdditions, merge};
+/// let additions = RobotsAdditions { sitemaps: vec!["https://h.example/s.xml".into()], ..RobotsAdditions::default() };
+/// let merged = merge(Some(b"User-agent: *\nDisallow: /x\n"), &additions);
 /// assert_eq!(
 ///     String::from_utf8(merged.clone()).unwrap(),
 ///     "User-agent: *\nDisallow: /x\n\n# rutter:begin\n\
 ///      Sitemap: https://h.example/s.xml\n# rutter:end\n"
 /// );
-/// assert_eq!(merge(Some(&merged), &wishes), merged);
+/// assert_eq!(merge(Some(&merged), &additions), merged);
 /// ```
-pub fn merge(existing: Option<&[u8]>, wishes: &Wishes) -> Vec<u8> {
-    let Parts { head, tail, has_block } = split(existing.unwrap_or_default());
+pub fn merge(existing: Option<&[u8]>, additions: &RobotsAdditions) -> Vec<u8> {
+    let SplitFile { head, tail, has_block } = split(existing.unwrap_or_default());
     let outside = [head.as_slice(), tail.as_slice()].concat();
     let owner = Robots::parse(&outside);
-    let is_torn = has_block && tears(&head, &tail);
+    let splits_group = has_block && would_split_group(&head, &tail);
     let (before, after): (&[u8], &[u8]) =
-        if has_block && !is_torn { (&head, &tail) } else { (&outside, b"") };
-    let opening = Opening { is_open: ends_open(before) };
-    let whole = |block: &[u8]| {
+        if has_block && !splits_group { (&head, &tail) } else { (&outside, b"") };
+    let opening = GroupState { is_open: ends_with_open_group(before) };
+    let assemble = |block: &[u8]| {
         let mut out = before.to_vec();
         if block.is_empty() {
             out.extend(after);
@@ -70,8 +70,8 @@ pub fn merge(existing: Option<&[u8]>, wishes: &Wishes) -> Vec<u8> {
         if !out.is_empty() && !matches!(out.last(), Some(b'\n' | b'\r')) {
             out.push(b'\n');
         }
-        // One empty line sets a new block off; ours is still there next time.
-        let is_new = !has_block || is_torn;
+        // A new block is preceded by one empty line; a replaced block keeps it.
+        let is_new = !has_block || splits_group;
         if is_new && !without_bom(&out).is_empty() && !ends_with_empty_line(&out) {
             out.push(b'\n');
         }
@@ -79,27 +79,27 @@ pub fn merge(existing: Option<&[u8]>, wishes: &Wishes) -> Vec<u8> {
         out.extend(after);
         out
     };
-    let merged = whole(&block(wishes, &owner, opening, wishes.group.as_ref()));
-    if merged.len() <= Robots::MOST_BYTES {
+    let merged = assemble(&block(additions, &owner, opening, additions.group.as_ref()));
+    if merged.len() <= Robots::MAX_BYTES {
         return merged;
     }
-    // Crawlers stop reading there, and a group without its rules allows all;
-    // so what tears nothing apart has to do.
-    let wishes = Wishes { crawl_delay: None, ..wishes.clone() };
-    whole(&block(&wishes, &owner, opening, None))
+    // Crawlers stop reading at the limit, and a group without its rules allows
+    // everything, so a large file only gets the lines that need no group.
+    let additions = RobotsAdditions { crawl_delay: None, ..additions.clone() };
+    assemble(&block(&additions, &owner, opening, None))
 }
 
-struct Parts {
+struct SplitFile {
     head: Vec<u8>,
     tail: Vec<u8>,
     has_block: bool,
 }
 
-/// Cuts the blocks out; the first one's place is where head and tail meet.
+/// Removes the blocks; head and tail are the parts before and after the first.
 ///
-/// Marks pair up as brackets do and the outermost pairs go, so what remains has
-/// no pair, wherever it is put together.
-fn split(bytes: &[u8]) -> Parts {
+/// Markers pair up like brackets and the outermost pairs are removed, so the
+/// remaining text contains no pair.
+fn split(bytes: &[u8]) -> SplitFile {
     let mut cuts: Vec<(usize, usize)> = Vec::new();
     let mut open = Vec::new();
     for line in lines(bytes) {
@@ -115,7 +115,7 @@ fn split(bytes: &[u8]) -> Parts {
         }
     }
     let Some(&(first, _)) = cuts.first() else {
-        return Parts { head: bytes.to_vec(), tail: Vec::new(), has_block: false };
+        return SplitFile { head: bytes.to_vec(), tail: Vec::new(), has_block: false };
     };
     let head = bytes.get(..first).unwrap_or_default().to_vec();
     let mut tail = Vec::new();
@@ -123,28 +123,28 @@ fn split(bytes: &[u8]) -> Parts {
     for ((_, end), next) in cuts.iter().zip(ends) {
         tail.extend(bytes.get(*end..next).unwrap_or_default());
     }
-    Parts { head, tail, has_block: true }
+    SplitFile { head, tail, has_block: true }
 }
 
-/// Tells whether a block between the two would part what belongs together.
-fn tears(head: &[u8], tail: &[u8]) -> bool {
-    let first = lines(tail).find_map(|line| match directive(line.text).0 {
-        Directive::Agent(_) => Some(true),
+/// Returns whether a block between `head` and `tail` would split a group.
+fn would_split_group(head: &[u8], tail: &[u8]) -> bool {
+    let first = lines(tail).find_map(|line| match parse_directive(line.text).0 {
+        Directive::AgentName(_) => Some(true),
         Directive::Allow(_) | Directive::Disallow(_) | Directive::Delay(_) => Some(false),
         _ => None,
     });
     match first {
         None => false,
-        Some(is_agent) => !is_agent || ends_open(head),
+        Some(is_agent) => !is_agent || ends_with_open_group(head),
     }
 }
 
-/// Tells whether the last group has names but no rule yet.
-fn ends_open(bytes: &[u8]) -> bool {
+/// Returns whether the last group has names but no rule yet.
+fn ends_with_open_group(bytes: &[u8]) -> bool {
     let mut is_open = false;
     for line in lines(without_bom(bytes)) {
-        match directive(line.text).0 {
-            Directive::Agent(_) => is_open = true,
+        match parse_directive(line.text).0 {
+            Directive::AgentName(_) => is_open = true,
             Directive::Allow(_) | Directive::Disallow(_) => is_open = false,
             _ => {}
         }
@@ -157,28 +157,33 @@ fn ends_with_empty_line(bytes: &[u8]) -> bool {
 }
 
 #[derive(Clone, Copy)]
-struct Opening {
+struct GroupState {
     is_open: bool,
 }
 
-/// The block with its marks; empty where nothing is wished.
-fn block(wishes: &Wishes, owner: &Robots, opening: Opening, group: Option<&AgentGroup>) -> Vec<u8> {
+/// Returns the block with its markers, or nothing if there is nothing to add.
+fn block(
+    additions: &RobotsAdditions,
+    owner: &Robots,
+    opening: GroupState,
+    group: Option<&AgentGroup>,
+) -> Vec<u8> {
     let mut out = Vec::new();
-    for note in wishes.notes.iter().flat_map(|note| note.lines()) {
-        let note = one_line(note);
-        // A note must not end the block.
+    for note in additions.notes.iter().flat_map(|note| note.lines()) {
+        let note = single_line(note);
+        // A comment must not look like a marker.
         let gap = if note.trim_start().starts_with("rutter:") { "- " } else { "" };
         out.extend(format!("# {gap}{note}\n").bytes());
     }
-    let agents = group.map(|group| fresh_agents(&group.agents, owner)).unwrap_or_default();
-    let delay = wishes.crawl_delay.filter(|delay| delay.is_finite() && 0.0 <= *delay);
+    let agents = group.map(|group| new_agents(&group.agents, owner)).unwrap_or_default();
+    let delay = additions.crawl_delay.filter(|delay| delay.is_finite() && 0.0 <= *delay);
     let general = delay.filter(|_| owner.crawl_delay("*").is_none());
     if opening.is_open && (!agents.is_empty() || general.is_some()) {
-        // Ends the group above, whose names stand without a rule.
+        // Ends the group above, which has names but no rule.
         out.extend(b"Disallow:\n");
     }
     if let Some(delay) = general {
-        // An empty rule closes the group, or the next names would join it.
+        // An empty rule ends the group, otherwise the next names would join it.
         out.extend(format!("User-agent: *\nCrawl-delay: {delay}\nDisallow:\n").bytes());
     }
     if let Some(group) = group.filter(|_| !agents.is_empty()) {
@@ -198,11 +203,11 @@ fn block(wishes: &Wishes, owner: &Robots, opening: Opening, group: Option<&Agent
             out.extend(b"Disallow:\n");
         }
     }
-    let mut named: Vec<String> = owner.sitemaps().map(|(_, url)| url.to_owned()).collect();
-    for url in wishes.sitemaps.iter().map(|url| one_line(url)) {
-        if !url.is_empty() && !named.contains(&url) {
+    let mut listed: Vec<String> = owner.sitemaps().map(|(_, url)| url.to_owned()).collect();
+    for url in additions.sitemaps.iter().map(|url| single_line(url)) {
+        if !url.is_empty() && !listed.contains(&url) {
             out.extend(format!("Sitemap: {url}\n").bytes());
-            named.push(url);
+            listed.push(url);
         }
     }
     if out.is_empty() {
@@ -215,15 +220,15 @@ fn block(wishes: &Wishes, owner: &Robots, opening: Opening, group: Option<&Agent
     block
 }
 
-/// Valid names the owner does not speak of, each once.
-fn fresh_agents(wanted: &[String], owner: &Robots) -> Vec<String> {
+/// Returns the valid names that do not occur in the owner's lines, without duplicates.
+fn new_agents(wanted: &[String], owner: &Robots) -> Vec<String> {
     let mut agents: Vec<String> = Vec::new();
     for name in wanted {
-        // Digits are no part of a token by the letter, but of real names.
+        // RFC 9309 does not allow digits in a token, but real names contain them.
         let is_name_char = |c: char| is_token_char(c) || c.is_ascii_digit();
         let end = name.find(|c: char| !is_name_char(c)).unwrap_or(name.len());
         let name = name.get(..end).unwrap_or_default();
-        let is_known = owner.groups.iter().any(|group| group.is_for(name))
+        let is_known = owner.groups.iter().any(|group| group.names_agent(name))
             || owner.agents().any(|agent| is_same_token(agent, name))
             || agents.iter().any(|agent| agent.eq_ignore_ascii_case(name));
         if !name.is_empty() && !is_known {
@@ -233,8 +238,8 @@ fn fresh_agents(wanted: &[String], owner: &Robots) -> Vec<String> {
     agents
 }
 
-/// Tells whether a crawler that reads tokens by the letter takes one name for
-/// the other.
+/// Returns whether a crawler that implements RFC 9309 strictly treats the two
+/// names as the same token.
 fn is_same_token(one: &str, other: &str) -> bool {
     let token = |name: &str| {
         let end = name.find(|c: char| !is_token_char(c)).unwrap_or(name.len());
@@ -243,12 +248,12 @@ fn is_same_token(one: &str, other: &str) -> bool {
     token(one) == token(other) || token(other).eq_ignore_ascii_case(one)
 }
 
-/// Repeats a rule so that it reads the same.
+/// Writes a rule so that it parses to the same pattern.
 fn write_rule(rule: &RobotsRule, out: &mut Vec<u8>) {
     out.extend(if rule.is_allow { b"Allow: ".as_slice() } else { b"Disallow: " });
-    // What was not UTF-8 has lost its bytes; the encoded form has not.
+    // Invalid UTF-8 was replaced in `pattern`; the encoded form is complete.
     let is_lossy = rule.pattern.contains(char::REPLACEMENT_CHARACTER);
-    out.extend(if is_lossy { rule.light.as_slice() } else { rule.pattern.as_bytes() });
+    out.extend(if is_lossy { rule.written.as_slice() } else { rule.pattern.as_bytes() });
     while out.last() == Some(&b' ') {
         out.pop();
     }
@@ -256,14 +261,14 @@ fn write_rule(rule: &RobotsRule, out: &mut Vec<u8>) {
 }
 
 fn clean_pattern(pattern: &str) -> Option<String> {
-    let pattern = one_line(pattern).replace('#', "%23").replace(' ', "%20");
+    let pattern = single_line(pattern).replace('#', "%23").replace(' ', "%20");
     if pattern.is_empty() {
         return None;
     }
     Some(if pattern.starts_with(['/', '*']) { pattern } else { format!("/{pattern}") })
 }
 
-/// Text without what could begin another line.
-fn one_line(text: &str) -> String {
+/// Removes characters that could start another line.
+fn single_line(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect::<String>().trim().to_owned()
 }

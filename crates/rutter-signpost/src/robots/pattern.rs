@@ -1,90 +1,91 @@
-//! Patterns with `*` and `$`, and what they are compared with.
+//! Matches robots.txt patterns with `*` and `$` against paths.
 //!
-//! Both sides exist in two forms, because RFC 9309 and the matchers older than
-//! it differ about percent-encoding. The *full* form is the RFC's: bytes beyond
-//! ASCII encoded, encoded letters decoded. The *light* form stays closer to
-//! what is written. Disallow compares the full forms; Allow wants its light
-//! form to fit either, so it never reaches further than its letters.
+//! Patterns and paths have two forms, because RFC 9309 and older parsers treat
+//! percent-encoding differently. The *normalised* form follows the RFC:
+//! non-ASCII bytes encoded, encoded letters decoded. The *written* form stays
+//! closer to the file. Disallow compares the normalised forms. Allow compares
+//! the written form, so it never allows more than the file says.
 
-/// An address as patterns see it: path and query.
-pub(super) struct Target {
-    light: Vec<u8>,
-    /// Encoded letters decoded, the rest as it is written.
+/// Path and query of a URL in the forms that patterns are compared with.
+pub(super) struct TargetPath {
+    written: Vec<u8>,
+    /// The written form with encoded letters decoded.
     decoded: Vec<u8>,
-    full: Vec<u8>,
+    normalised: Vec<u8>,
     is_robots_txt: bool,
 }
 
-impl Target {
-    /// Takes an absolute URL, or a path with its query.
+impl TargetPath {
+    /// Creates the target from an absolute URL, or a path with query.
     pub(super) fn new(target: &str) -> Self {
         let path = path_of(target);
-        let mut light = Vec::with_capacity(path.len() + 1);
+        let mut written = Vec::with_capacity(path.len() + 1);
         if !path.starts_with('/') {
-            light.push(b'/');
+            written.push(b'/');
         }
-        light.extend(path.bytes());
-        upper_hex(&mut light);
-        let mut decoded = Vec::with_capacity(light.len());
-        for &byte in &unencoded(&light) {
-            // Patterns say `%2A` and `%24` for these two (RFC 9309, 2.2.3).
+        written.extend(path.bytes());
+        uppercase_hex(&mut written);
+        let mut decoded = Vec::with_capacity(written.len());
+        for &byte in &decode_unreserved(&written) {
+            // Patterns use `%2A` and `%24` for these two (RFC 9309, 2.2.3).
             match byte {
                 b'*' => decoded.extend(b"%2A"),
                 b'$' => decoded.extend(b"%24"),
                 _ => decoded.push(byte),
             }
         }
-        let full = encoded(&decoded);
-        Self { is_robots_txt: light == b"/robots.txt", light, decoded, full }
+        let normalised = percent_encode(&decoded);
+        Self { is_robots_txt: written == b"/robots.txt", written, decoded, normalised }
     }
 
-    /// The file itself may always be fetched (RFC 9309, 2.2.2).
+    /// Returns whether the target is /robots.txt, which is always allowed
+    /// (RFC 9309, 2.2.2).
     pub(super) fn is_robots_txt(&self) -> bool {
         self.is_robots_txt
     }
 
-    pub(super) fn fits_light(&self, pattern: &[u8]) -> bool {
-        matches(pattern, &self.light) || matches(pattern, &self.decoded)
+    pub(super) fn matches_written(&self, pattern: &[u8]) -> bool {
+        matches(pattern, &self.written) || matches(pattern, &self.decoded)
     }
 
-    pub(super) fn fits_full(&self, pattern: &[u8]) -> bool {
-        matches(pattern, &self.full)
+    pub(super) fn matches_normalised(&self, pattern: &[u8]) -> bool {
+        matches(pattern, &self.normalised)
     }
 }
 
-/// The light and the full form of a pattern.
-pub(super) fn forms(pattern: &[u8]) -> (Vec<u8>, Vec<u8>) {
-    let mut light = encoded(pattern);
-    upper_hex(&mut light);
-    let decoded = unencoded(&light);
+/// Returns the written and the normalised form of a pattern.
+pub(super) fn pattern_forms(pattern: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let mut written = percent_encode(pattern);
+    uppercase_hex(&mut written);
+    let decoded = decode_unreserved(&written);
     // Only a `$` at the end is special.
-    let mut full = Vec::with_capacity(decoded.len());
+    let mut normalised = Vec::with_capacity(decoded.len());
     for (at, &byte) in decoded.iter().enumerate() {
         if byte == b'$' && at + 1 < decoded.len() {
-            full.extend(b"%24");
+            normalised.extend(b"%24");
         } else {
-            full.push(byte);
+            normalised.push(byte);
         }
     }
-    (light, full)
+    (written, normalised)
 }
 
-/// Path and query of an address, without fragment.
+/// Returns path and query of a URL, without fragment.
 fn path_of(target: &str) -> &str {
     let target = target.split('#').next().unwrap_or_default();
     if target.starts_with('/') {
         return target;
     }
     let rest = match target.split_once("://") {
-        // A scheme stands before any slash.
+        // A scheme comes before any slash.
         Some((scheme, rest)) if !scheme.contains(['/', '?']) => rest,
         _ => target,
     };
     rest.find(['/', '?']).and_then(|at| rest.get(at..)).unwrap_or("/")
 }
 
-/// Encodes bytes that no address holds: beyond ASCII, spaces, controls.
-fn encoded(text: &[u8]) -> Vec<u8> {
+/// Percent-encodes bytes that a URL cannot contain: non-ASCII, spaces, controls.
+fn percent_encode(text: &[u8]) -> Vec<u8> {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     let digit = |value: u8| HEX.get(usize::from(value)).copied().unwrap_or(b'0');
     let mut out = Vec::with_capacity(text.len());
@@ -98,8 +99,8 @@ fn encoded(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Writes the digits of `%e3` as `%E3`.
-fn upper_hex(text: &mut [u8]) {
+/// Converts the hexadecimal digits of escapes such as `%e3` to upper case.
+fn uppercase_hex(text: &mut [u8]) {
     let mut at = 0;
     while let Some(next) = text.get(at..).and_then(|rest| memchr::memchr(b'%', rest)) {
         at += next + 1;
@@ -112,8 +113,8 @@ fn upper_hex(text: &mut [u8]) {
     }
 }
 
-/// Decodes what never needs encoding.
-fn unencoded(text: &[u8]) -> Vec<u8> {
+/// Decodes percent-encoded characters that never need encoding.
+fn decode_unreserved(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
     while let [first, after @ ..] = rest {
@@ -133,11 +134,10 @@ fn unencoded(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Tells whether a pattern fits the beginning of a text.
+/// Returns whether a pattern matches the beginning of a text.
 ///
-/// Between two stars the first place that fits is as good as any later one, so
-/// each part is searched once: no pattern takes more than its length times
-/// the text's.
+/// Between two stars the first match is as good as any later one, so each part
+/// is searched once. The time is O(pattern length × text length).
 fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (pattern, is_anchored) = match pattern.strip_suffix(b"$") {
         Some(pattern) => (pattern, true),
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test] // RFC 9309, 2.2.3
-    fn spec_stars_and_dollars() {
+    fn matches_stars_and_dollars() {
         for (pattern, text, wanted) in [
             ("/", "/anything", true),
             ("/fish*", "/fish.html", true),
@@ -185,14 +185,14 @@ mod tests {
     }
 
     #[test]
-    fn ours_hostile_patterns_take_no_time() {
+    fn matches_hostile_patterns_quickly() {
         let pattern = format!("/{}b", "*a".repeat(5000));
         let text = format!("/{}", "a".repeat(16_000));
         assert!(!matches(pattern.as_bytes(), text.as_bytes()));
     }
 
     #[test]
-    fn ours_paths_of_addresses() {
+    fn extracts_path_of_url() {
         for (target, path) in [
             ("https://h.example", "/"),
             ("https://h.example?x", "?x"),

@@ -1,93 +1,94 @@
-//! Sitemaps: entries in, entries out, in constant memory.
+//! Reads, checks and writes sitemaps in constant memory.
 //!
-//! [`Reader`] takes XML, the same compressed or in another encoding, and plain
-//! lists of addresses. [`UrlsetWriter`] and [`write_index`] write what the
-//! schema of sitemaps 0.9 asks for, in its order. Elements of other namespaces
-//! right under the root travel as [`Foreign`]: what they mean is the business
-//! of whoever knows their namespace.
+//! [`SitemapReader`] accepts XML in any encoding, feeds, plain URL lists, and
+//! all of these compressed. [`UrlsetWriter`] and [`write_index`] write the
+//! elements in the order of the sitemaps 0.9 schema. Elements of other
+//! namespaces directly below the root are returned as [`ForeignElement`]
+//! without interpretation.
 //!
-//! Refuses document types and entities. An entry beyond [`Limits`] is reported
-//! and the rest of the file is read. Nothing a file points to is loaded.
+//! Document types and unknown entities are rejected. An entry that exceeds
+//! [`SitemapLimits`] is reported and the rest of the file is read. URLs in a
+//! sitemap are never fetched.
 
-mod address;
-mod bytes;
-mod judge;
-mod kind;
-mod machine;
-mod names;
-mod read;
-mod time;
-mod write;
+mod byte_source;
+mod check;
+mod date;
+mod detect;
+mod namespaces;
+mod parser;
+mod reader;
+mod url;
+mod writer;
 
 use std::io;
 
 use rutter_finding::Refusal;
 use rutter_page::Timestamp;
 
-pub use judge::{Judge, judge};
-pub use kind::{is_sitemap, is_url_list};
-pub use read::Reader;
-pub use write::{Push, SchemaLocation, UrlsetWriter, write_index};
+pub use check::{EntryChecker, check};
+pub use detect::{is_sitemap, is_url_list};
+pub use reader::SitemapReader;
+pub use writer::{PushOutcome, SchemaLocation, UrlsetWriter, write_index};
 
-/// Namespace of sitemaps 0.9.
+/// The namespace of sitemaps 0.9.
 pub const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
-/// Namespace of alternate links.
+/// The namespace of alternate links.
 pub const XHTML: &str = "http://www.w3.org/1999/xhtml";
-/// Most entries of one file.
-pub const MOST_URLS: u64 = 50_000;
-/// Most bytes of one file, uncompressed.
-pub const MOST_BYTES: u64 = 52_428_800;
+/// The maximum number of entries in one file.
+pub const MAX_URLS: u64 = 50_000;
+/// The maximum number of bytes in one file, uncompressed.
+pub const MAX_BYTES: u64 = 52_428_800;
 
-/// An element of another namespace right under the root.
+/// An element of another namespace directly below the root.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Foreign {
-    /// Its namespace.
+pub struct ForeignElement {
+    /// The namespace.
     pub namespace: String,
-    /// Its name without prefix.
+    /// The name without prefix.
     pub name: String,
-    /// Its attributes, namespace declarations not among them.
+    /// The attributes without namespace declarations.
     pub attributes: Vec<(String, String)>,
-    /// Its text, trimmed.
+    /// The trimmed text.
     pub text: String,
 }
 
-/// A page of the site.
+/// A sitemap entry: one page of the site.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Entry {
-    /// Its address.
+pub struct SitemapEntry {
+    /// The URL of the page.
     pub loc: String,
-    /// When it changed last; `None` where unknown or unreadable.
+    /// The modification time; `None` if missing or invalid.
     pub lastmod: Option<Timestamp>,
-    /// Whether `lastmod` is a date without time (D91).
+    /// Whether `lastmod` is a date without a time of day (D91).
     pub is_day: bool,
-    /// How often it changes.
+    /// How often the page changes.
     pub changefreq: Option<ChangeFreq>,
-    /// How it ranks among the pages of its site, 0 to 1.
+    /// The priority among the pages of the site, from 0 to 1.
     pub priority: Option<f32>,
-    /// The same page in other languages or forms: `xhtml:link`.
+    /// Alternate versions of the page (`xhtml:link`).
     pub alternates: Vec<AlternateLink>,
-    /// Other children as XML that declares its own namespaces, kept for
-    /// rewriting: images, videos, news, what we do not know.
+    /// Other child elements (images, videos, news, unknown elements) as XML
+    /// fragments that declare the namespaces they use.
     pub extensions: Vec<String>,
-    /// Line of its start tag, counted from 1; 0 for an entry of our own.
+    /// The line of the start tag, counted from 1; 0 for an entry to be written.
     pub line: u64,
 }
 
-/// Another form of a page.
+/// An alternate version of a page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AlternateLink {
-    /// Its language; empty where none is given.
+    /// The language tag; empty if missing.
     pub hreflang: String,
-    /// Its address.
+    /// The URL.
     pub href: String,
-    /// Its media type.
+    /// The media type.
     pub media_type: Option<String>,
 }
 
 /// How often a page changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ChangeFreq {
-    /// With every visit.
+    /// Each time it is accessed.
     Always,
     /// Every hour.
     Hourly,
@@ -99,7 +100,7 @@ pub enum ChangeFreq {
     Monthly,
     /// Every year.
     Yearly,
-    /// It is archived.
+    /// Never: the page is archived.
     Never,
 }
 
@@ -114,7 +115,7 @@ impl ChangeFreq {
         Self::Never,
     ];
 
-    /// The word in a sitemap.
+    /// Returns the value as written in a sitemap.
     pub fn name(self) -> &'static str {
         match self {
             Self::Always => "always",
@@ -127,75 +128,75 @@ impl ChangeFreq {
         }
     }
 
-    /// Reads the word, in any case.
+    /// Parses the value in any case.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|freq| freq.name().eq_ignore_ascii_case(text))
     }
 }
 
-/// A sitemap that an index names.
+/// A sitemap listed in a sitemap index.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Child {
-    /// Its address.
+pub struct ChildSitemap {
+    /// The URL of the sitemap.
     pub loc: String,
-    /// When it changed last.
+    /// The modification time.
     pub lastmod: Option<Timestamp>,
 }
 
-/// What a sitemap holds.
+/// One element of a sitemap.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Item {
+pub enum SitemapItem {
     /// A page.
-    Url(Entry),
-    /// Another sitemap.
-    Child(Child),
-    /// Something of another namespace.
-    Foreign(Foreign),
+    Url(SitemapEntry),
+    /// Another sitemap, in a sitemap index.
+    Child(ChildSitemap),
+    /// An element of another namespace.
+    Foreign(ForeignElement),
 }
 
-/// What a file is.
+/// The format of a sitemap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Kind {
-    /// A list of pages in XML.
+pub enum SitemapKind {
+    /// An XML list of pages.
     Urlset,
-    /// A list of sitemaps.
+    /// An XML list of sitemaps.
     Index,
-    /// A plain list of addresses.
+    /// A text file with one URL per line.
     Text,
-    /// An RSS or Atom feed, read for the pages it names.
-    Feed,
+    /// An RSS or Atom feed.
+    ByteSource,
 }
 
-/// Ceilings for reading a sitemap.
+/// Limits for reading a sitemap.
 ///
-/// A part of an entry beyond a limit is left out and the entry is reported;
-/// the rest of the file is read. Only `bytes` ends reading.
+/// A part of an entry that exceeds a limit is dropped and reported, and the
+/// rest of the file is read. Only `bytes` stops reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Bytes after decompression.
+pub struct SitemapLimits {
+    /// Bytes of the file after decompression.
     pub bytes: u64,
-    /// Entries.
+    /// Entries of the file.
     pub urls: u64,
-    /// Elements in elements.
+    /// Nesting depth of elements.
     pub depth: usize,
-    /// Characters of an address.
+    /// Characters of a URL.
     pub loc: usize,
-    /// Bytes of one text, tag or extension.
+    /// Bytes of one text, tag or extension element.
     pub text: usize,
     /// Attributes of one tag.
     pub attributes: usize,
     /// Alternate links of one entry.
     pub alternates: usize,
-    /// Other children of one entry: images, videos, news, unknown elements.
+    /// Other child elements of one entry: images, videos, news, unknown elements.
     pub extensions: usize,
 }
 
-impl Limits {
-    /// What sitemaps.org allows, and what no honest file needs more of.
+impl SitemapLimits {
+    /// The limits of sitemaps.org, and generous limits for everything else.
     pub const USUAL: Self = Self {
-        bytes: MOST_BYTES,
-        urls: MOST_URLS,
+        bytes: MAX_BYTES,
+        urls: MAX_URLS,
         depth: 64,
         loc: 2048,
         text: 1 << 20,
@@ -205,20 +206,20 @@ impl Limits {
     };
 }
 
-impl Default for Limits {
+impl Default for SitemapLimits {
     fn default() -> Self {
         Self::USUAL
     }
 }
 
-/// Why a sitemap could not be read to its end.
+/// The reason why a sitemap could not be read completely.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SitemapError {
-    /// The bytes could not be had; says nothing about the sitemap.
+    /// Reading the input failed; the sitemap itself may be valid.
     #[error("cannot read the sitemap")]
     Io(#[from] io::Error),
-    /// The sitemap may not be used further than it was read.
+    /// The sitemap is invalid from this point on.
     #[error(transparent)]
     Refused(#[from] Refusal),
 }

@@ -1,15 +1,16 @@
-//! llms.txt, written, read and judged.
+//! Tests of writing, reading and checking llms.txt.
 
 use proptest::prelude::*;
 use rutter_finding::Finding;
-use rutter_signpost::llms::{Head, judge, parse, write_head, write_link, write_section};
+use rutter_signpost::llms::{LlmsHead, check, parse, write_head, write_link, write_section};
 
 use crate::codes;
 
 #[test] // D82
-fn ours_the_common_layout() {
+fn writes_and_reads_common_layout() {
     let mut out = Vec::new();
-    let head = Head { title: "Harbour", summary: "All about\nboats.", notes: &["# Not a title"] };
+    let head =
+        LlmsHead { title: "Harbour", summary: "All about\nboats.", notes: &["# Not a title"] };
     write_head(&mut out, &head).unwrap();
     write_section(&mut out, "Machine-readable indexes").unwrap();
     write_link(&mut out, "Index", "https://h.example/spxi-index.jsonld", "").unwrap();
@@ -27,12 +28,12 @@ fn ours_the_common_layout() {
     let titles: Vec<_> = llms.links().map(|link| (link.title.as_str(), link.line)).collect();
     assert_eq!(titles, [("Index", 9), ("Tides [new]", 10)]);
     let mut findings: Vec<Finding> = Vec::new();
-    judge(&text, &mut findings);
+    check(&text, &mut findings);
     assert_eq!(findings, []);
 }
 
 #[test] // D82
-fn ours_real_shapes_are_read() {
+fn reads_layouts_of_real_files() {
     let llms = parse(
         "\u{feff}# Site\n> one\n> two\n\n```\n# code\n- [x](y)\n```\n## Docs\n\
          * [A](</a b> \"title\") – note\n- [B [c]](/b)\ntext\n### Deeper\n+ [D](https://h.example/d)\n",
@@ -47,7 +48,7 @@ fn ours_real_shapes_are_read() {
 }
 
 #[test] // D82 D89
-fn ours_faults_are_found_with_their_lines() {
+fn reports_problems_with_their_lines() {
     for (text, wanted) in [
         ("> summary\n\n## Section\n", &["0 LL001"][..]),
         ("# Site\n", &["0 LL002"]),
@@ -57,17 +58,17 @@ fn ours_faults_are_found_with_their_lines() {
         ("# Site\n> s\n## A\n- [a](javascript:x)\n- [b](/b)\n", &["4 LL007"]),
     ] {
         let mut findings: Vec<Finding> = Vec::new();
-        judge(text, &mut findings);
+        check(text, &mut findings);
         assert_eq!(codes(&findings), wanted, "{text}");
     }
     let mut findings: Vec<Finding> = Vec::new();
-    judge(&format!("# Site\n> s\n{}", "x".repeat(1_000_000)), &mut findings);
+    check(&format!("# Site\n> s\n{}", "x".repeat(1_000_000)), &mut findings);
     assert_eq!(codes(&findings), ["0 LL005"]);
 }
 
 proptest! {
     #[test]
-    fn ours_no_title_breaks_out(title in "\\PC{0,20}", note in "[ -~\n\r]{0,20}") {
+    fn titles_cannot_break_out_of_links(title in "\\PC{0,20}", note in "[ -~\n\r]{0,20}") {
         let mut out = Vec::new();
         write_section(&mut out, "S").unwrap();
         write_link(&mut out, &title, "https://h.example/a", &note).unwrap();
@@ -85,10 +86,11 @@ proptest! {
 }
 
 #[test] // SCP-187
-fn html_and_links_in_texts_are_written_as_text() {
+fn escapes_html_and_links_in_texts() {
     let hostile = "<img src=x onerror=a()> &lt;b&gt; [c](javascript:d()) R&D";
     let mut out = Vec::new();
-    write_head(&mut out, &Head { title: hostile, summary: hostile, notes: &[hostile] }).unwrap();
+    write_head(&mut out, &LlmsHead { title: hostile, summary: hostile, notes: &[hostile] })
+        .unwrap();
     write_section(&mut out, hostile).unwrap();
     write_link(&mut out, hostile, "https://h.example/", hostile).unwrap();
     let text = String::from_utf8(out).unwrap();

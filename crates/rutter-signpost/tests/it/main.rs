@@ -1,4 +1,4 @@
-//! Signposts, tried from outside.
+//! Integration tests of the public functions.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop")]
 
@@ -17,7 +17,7 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
 }
 
-/// Findings as `line code`, in order.
+/// Returns findings as `line code`, in order.
 fn codes(findings: &[Finding]) -> Vec<String> {
     let shown =
         |finding: &Finding| format!("{} {}", finding.place.line.unwrap_or(0), finding.rule.code);

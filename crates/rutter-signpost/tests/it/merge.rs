@@ -1,10 +1,10 @@
-//! Merging into the owner's robots.txt.
+//! Tests of merging into an existing robots.txt.
 
 use proptest::prelude::*;
-use rutter_signpost::robots::{AgentGroup, Robots, Wishes, merge};
+use rutter_signpost::robots::{AgentGroup, Robots, RobotsAdditions, merge};
 
-fn wishes() -> Wishes {
-    Wishes {
+fn additions() -> RobotsAdditions {
+    RobotsAdditions {
         sitemaps: vec!["https://h.example/sitemap.xml".into()],
         group: Some(AgentGroup {
             agents: vec!["GPTBot".into(), "CCBot".into(), "Brightbot 1.0".into(), "gptbot".into()],
@@ -15,14 +15,14 @@ fn wishes() -> Wishes {
     }
 }
 
-fn merged(existing: &str, wishes: &Wishes) -> String {
-    String::from_utf8(merge(Some(existing.as_bytes()), wishes)).unwrap()
+fn merged(existing: &str, additions: &RobotsAdditions) -> String {
+    String::from_utf8(merge(Some(existing.as_bytes()), additions)).unwrap()
 }
 
 #[test] // SPX-056 D79 D80 D81
-fn ours_rules_for_all_are_copied_before_the_allow_lines() {
+fn copies_rules_of_all_agents_before_allow_lines() {
     let existing = "User-agent: *\nDisallow: /private\nAllow: /private/a\n";
-    let text = merged(existing, &wishes());
+    let text = merged(existing, &additions());
     assert_eq!(
         text,
         "User-agent: *\nDisallow: /private\nAllow: /private/a\n\
@@ -38,82 +38,85 @@ fn ours_rules_for_all_are_copied_before_the_allow_lines() {
 }
 
 #[test] // D81
-fn ours_without_a_file_there_is_only_the_block() {
-    let only = Wishes { sitemaps: vec!["https://h.example/s.xml".into()], ..Wishes::default() };
+fn writes_only_the_block_without_existing_file() {
+    let only = RobotsAdditions {
+        sitemaps: vec!["https://h.example/s.xml".into()],
+        ..RobotsAdditions::default()
+    };
     let text = String::from_utf8(merge(None, &only)).unwrap();
     assert_eq!(text, "# rutter:begin\nSitemap: https://h.example/s.xml\n# rutter:end\n");
-    assert_eq!(merge(Some(text.as_bytes()), &Wishes::default()), b"");
-    assert_eq!(merge(None, &Wishes::default()), b"");
+    assert_eq!(merge(Some(text.as_bytes()), &RobotsAdditions::default()), b"");
+    assert_eq!(merge(None, &RobotsAdditions::default()), b"");
 }
 
 #[test] // D81
-fn ours_the_block_is_replaced_in_its_place() {
+fn replaces_block_in_place() {
     let before = "Sitemap: https://h.example/a.xml\n";
     let after = "User-agent: *\nDisallow: /x\n";
     let old = format!(
         "{before}# rutter:begin\nSitemap: https://h.example/old.xml\n# rutter:end\n{after}"
     );
-    let wishes = Wishes {
+    let additions = RobotsAdditions {
         // The owner's own line is not repeated.
         sitemaps: vec!["https://h.example/a.xml".into(), "https://h.example/new.xml".into()],
-        ..Wishes::default()
+        ..RobotsAdditions::default()
     };
     let block = "# rutter:begin\nSitemap: https://h.example/new.xml\n# rutter:end\n";
-    assert_eq!(merged(&old, &wishes), format!("{before}{block}{after}"));
+    assert_eq!(merged(&old, &additions), format!("{before}{block}{after}"));
 }
 
 #[test] // D81
-fn ours_a_block_that_would_tear_a_group_apart_moves() {
+fn moves_block_that_would_split_a_group() {
     let old = "User-agent: a\n# rutter:begin\n# rutter:end\nDisallow: /x\n";
-    let text = merged(old, &wishes());
+    let text = merged(old, &additions());
     assert!(text.starts_with("User-agent: a\nDisallow: /x\n\n# rutter:begin\n"), "{text}");
-    assert_eq!(merged(&text, &wishes()), text);
-    // Names without a rule get an empty one, or ours would join them.
-    let text = merged("User-agent: a", &wishes());
+    assert_eq!(merged(&text, &additions()), text);
+    // Names without a rule get an empty one, otherwise new names would join them.
+    let text = merged("User-agent: a", &additions());
     assert!(Robots::parse(text.as_bytes()).is_allowed("a", "/private"), "{text}");
     assert!(text.contains("rutter:begin\n# Written by Rutter.\n# - rutter:end\nDisallow:\nUser"));
 }
 
 #[test] // D81
-fn ours_agents_the_owner_names_are_left_alone() {
+fn omits_agents_that_the_owner_names() {
     let existing = "User-agent: GPTBot\nDisallow: /\n\nUser-agent: *\nDisallow: /p\n";
-    let text = merged(existing, &wishes());
+    let text = merged(existing, &additions());
     assert_eq!(text.matches("GPTBot").count(), 1, "{text}");
     assert!(text.contains("User-agent: CCBot\n"));
     assert!(!Robots::parse(text.as_bytes()).is_allowed("GPTBot", "/spxi-index.jsonld"));
 }
 
 #[test] // D81
-fn ours_a_delay_is_written_only_when_wished() {
-    let wishes = Wishes { crawl_delay: Some(1.5), ..wishes() };
-    let text = merged("User-agent: *\nDisallow: /p\n", &wishes);
+fn writes_crawl_delay_only_on_request() {
+    let additions = RobotsAdditions { crawl_delay: Some(1.5), ..additions() };
+    let text = merged("User-agent: *\nDisallow: /p\n", &additions);
     let robots = Robots::parse(text.as_bytes());
-    assert_eq!(robots.crawl_delay("anybody"), Some(1.5));
+    assert_eq!(robots.crawl_delay("other"), Some(1.5));
     assert_eq!(robots.crawl_delay("ccbot"), Some(1.5));
-    assert!(!robots.is_allowed("anybody", "/p"));
-    // The owner's number stands, for our agents too.
-    let text = merged("User-agent: *\nCrawl-delay: 9\nDisallow: /p\n", &wishes);
+    assert!(!robots.is_allowed("other", "/p"));
+    // The owner's delay also applies to the added agents.
+    let text = merged("User-agent: *\nCrawl-delay: 9\nDisallow: /p\n", &additions);
     let robots = Robots::parse(text.as_bytes());
     assert_eq!((robots.crawl_delay("x"), robots.crawl_delay("CCBot")), (Some(9.0), Some(9.0)));
     assert_eq!(text.matches("Crawl-delay").count(), 2, "{text}");
 }
 
 #[test] // D81
-fn ours_dangling_marks_cost_nothing() {
+fn keeps_lines_around_unpaired_markers() {
     for existing in [
         "# rutter:begin\nUser-agent: *\nDisallow: /a\n",
         "# rutter:end\nUser-agent: *\nDisallow: /a\n",
         "# rutter:begin\nUser-agent: *\nDisallow: /a\n# rutter:begin\n# rutter:end\nAllow: /b\n",
     ] {
-        let text = merged(existing, &wishes());
+        let text = merged(existing, &additions());
         assert!(text.contains("User-agent: *\nDisallow: /a\n"), "{text}");
-        assert_eq!(merged(&text, &wishes()), text);
+        assert_eq!(merged(&text, &additions()), text);
     }
 }
 
 #[test]
-fn ours_a_wish_cannot_break_out_of_its_line() {
-    let wishes = Wishes {
+fn removes_line_breaks_from_additions() {
+    let additions = RobotsAdditions {
         sitemaps: vec!["https://h.example/\nDisallow: /".into()],
         group: Some(AgentGroup {
             agents: vec!["a\nDisallow: /".into(), "*".into()],
@@ -122,13 +125,13 @@ fn ours_a_wish_cannot_break_out_of_its_line() {
         crawl_delay: Some(f64::NAN),
         notes: vec!["a\rDisallow: /".into()],
     };
-    let text = String::from_utf8(merge(None, &wishes)).unwrap();
+    let text = String::from_utf8(merge(None, &additions)).unwrap();
     assert!(text.lines().all(|line| !line.starts_with("Disallow: /")), "{text}");
     assert_eq!(text.matches("# rutter:end").count(), 1, "{text}");
     assert!(Robots::parse(text.as_bytes()).is_allowed("a", "/"));
 }
 
-/// Lines as owners write them, with ends of all kinds.
+/// Lines of an existing file with all kinds of line ends.
 fn existing() -> impl Strategy<Value = Vec<u8>> {
     let line = prop_oneof![
         Just(b"User-agent: *".to_vec()),
@@ -154,20 +157,20 @@ fn existing() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// The file without blocks.
+/// Returns the file without blocks.
 fn outside(bytes: &[u8]) -> Vec<u8> {
-    merge(Some(bytes), &Wishes::default())
+    merge(Some(bytes), &RobotsAdditions::default())
 }
 
 proptest! {
     #[test] // D79 D81
-    fn ours_merging_is_idempotent_and_changes_no_answer(
+    fn merge_is_idempotent_and_changes_no_decision(
         existing in existing(),
         delay in proptest::option::of(0_u8..9),
     ) {
-        let wishes = Wishes { crawl_delay: delay.map(f64::from), ..wishes() };
-        let once = merge(Some(&existing), &wishes);
-        prop_assert_eq!(&merge(Some(&once), &wishes), &once);
+        let additions = RobotsAdditions { crawl_delay: delay.map(f64::from), ..additions() };
+        let once = merge(Some(&existing), &additions);
+        prop_assert_eq!(&merge(Some(&once), &additions), &once);
 
         let (before, after) = (outside(&existing), outside(&once));
         let added = after.strip_prefix(before.as_slice());
@@ -186,7 +189,7 @@ proptest! {
                 );
             }
         }
-        // Whoever we name keeps every ban of the others.
+        // The added agents keep every restriction.
         for agent in ["GPTBot", "CCBot"] {
             for target in ["/", "/a", "/a/b", "/xb", "/caf%E9"] {
                 prop_assert_eq!(old.is_allowed(agent, target), new.is_allowed(agent, target));
@@ -195,9 +198,9 @@ proptest! {
     }
 
     #[test]
-    fn ours_any_bytes_are_kept(existing in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let once = merge(Some(&existing), &wishes());
+    fn keeps_any_existing_bytes(existing in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let once = merge(Some(&existing), &additions());
         prop_assert!(once.starts_with(&existing));
-        prop_assert_eq!(merge(Some(&once), &wishes()), once);
+        prop_assert_eq!(merge(Some(&once), &additions()), once);
     }
 }

@@ -1,7 +1,7 @@
-//! Reading and judging sitemaps.
+//! Tests of reading and checking sitemaps.
 //!
-//! Every `fixtures/sitemap/*` with an `.expect` beside it is a case: items and
-//! findings in the order in which they come.
+//! Every `fixtures/sitemap/*` with an `.expect` file is a case: items and
+//! findings in file order.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,19 +9,20 @@ use std::io::{BufReader, Read, Write as _};
 
 use rutter_finding::{Finding, Refusal};
 use rutter_signpost::sitemap::{
-    Item, Judge, Kind, Limits, MOST_BYTES, Reader, SitemapError, is_sitemap, judge,
+    EntryChecker, MAX_BYTES, SitemapError, SitemapItem, SitemapKind, SitemapLimits, SitemapReader,
+    check, is_sitemap,
 };
 
 use crate::{codes, fixtures};
 
 const ROOT: &str = "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">";
 
-/// Everything a sitemap gives, as text.
+/// Returns all items and findings of a sitemap as text.
 fn log(input: &[u8]) -> String {
     let mut log = String::new();
-    let mut reader = Reader::new(input, Limits::USUAL);
-    let mut judge = Judge::default();
-    let tell = |log: &mut String, findings: &mut Vec<Finding>| {
+    let mut reader = SitemapReader::new(input, SitemapLimits::USUAL);
+    let mut check = EntryChecker::default();
+    let append_findings = |log: &mut String, findings: &mut Vec<Finding>| {
         for code in codes(findings) {
             writeln!(log, "finding {code}").unwrap();
         }
@@ -30,7 +31,7 @@ fn log(input: &[u8]) -> String {
     let mut findings = Vec::new();
     loop {
         let next = reader.next(&mut findings);
-        tell(&mut log, &mut findings);
+        append_findings(&mut log, &mut findings);
         let item = match next {
             Ok(Some(item)) => item,
             Ok(None) => break,
@@ -42,7 +43,7 @@ fn log(input: &[u8]) -> String {
         };
         let line = reader.line();
         match &item {
-            Item::Url(entry) => {
+            SitemapItem::Url(entry) => {
                 assert_eq!(entry.line, line);
                 write!(log, "url {line} {}", entry.loc).unwrap();
                 if let Some(lastmod) = entry.lastmod {
@@ -65,11 +66,11 @@ fn log(input: &[u8]) -> String {
                     writeln!(log, "  extension {extension}").unwrap();
                 }
             }
-            Item::Child(child) => {
+            SitemapItem::Child(child) => {
                 let lastmod = child.lastmod.map_or(String::new(), |time| format!(" {time}"));
                 writeln!(log, "child {line} {}{lastmod}", child.loc).unwrap();
             }
-            Item::Foreign(foreign) => {
+            SitemapItem::Foreign(foreign) => {
                 let pairs = foreign.attributes.iter().map(|(key, value)| format!("{key}={value}"));
                 let pairs = pairs.collect::<Vec<_>>().join(" ");
                 let (namespace, name) = (&foreign.namespace, &foreign.name);
@@ -77,11 +78,11 @@ fn log(input: &[u8]) -> String {
                     .unwrap();
             }
         }
-        judge.see(&item, line, &mut findings);
-        tell(&mut log, &mut findings);
+        check.check_item(&item, line, &mut findings);
+        append_findings(&mut log, &mut findings);
     }
-    judge.finish(&mut findings);
-    tell(&mut log, &mut findings);
+    check.finish(&mut findings);
+    append_findings(&mut log, &mut findings);
     log
 }
 
@@ -90,7 +91,7 @@ fn trimmed(text: &str) -> Vec<&str> {
 }
 
 #[test] // SCP-110 SPX-039 SPX-040 SPX-047 SPX-058 D14 D15 D18 D88 D91
-fn spec_fixtures_give_what_they_should() {
+fn reads_all_fixtures_as_expected() {
     let mut n_cases = 0;
     for entry in fs::read_dir(fixtures().join("sitemap")).unwrap() {
         let path = entry.unwrap().path();
@@ -118,7 +119,7 @@ fn utf16(text: &str, order: fn(u16) -> [u8; 2]) -> Vec<u8> {
 }
 
 #[test] // SPX-039
-fn ours_utf_16_is_read_with_and_without_mark() {
+fn reads_utf_16_with_and_without_byte_order_mark() {
     let text = format!("{ROOT}<url><loc>https://harbour.example/ü</loc></url></urlset>");
     let wanted = "finding 1 SM010\nfinding 1 SM013\nurl 1 https://harbour.example/ü\n";
     for text in [text.clone(), format!("\u{feff}{text}")] {
@@ -131,17 +132,18 @@ fn ours_utf_16_is_read_with_and_without_mark() {
 }
 
 #[test]
-fn ours_the_cut_between_windows_changes_nothing() {
+fn reads_the_same_for_every_window_boundary() {
     let path = fixtures().join("sitemap/all-fields.xml");
     let text = fs::read_to_string(path).unwrap();
     let wanted = log(text.as_bytes());
-    let mut slow = Reader::new(BufReader::with_capacity(1, text.as_bytes()), Limits::USUAL);
+    let mut slow =
+        SitemapReader::new(BufReader::with_capacity(1, text.as_bytes()), SitemapLimits::USUAL);
     let mut n_items = 0;
     while slow.next(&mut ()).unwrap().is_some() {
         n_items += 1;
     }
     assert_eq!(n_items, 4);
-    // The first window ends everywhere once; line numbers move along.
+    // The first window ends at every position once.
     let body = text.split_once("<s:version>").unwrap().1;
     for shift in (64_600..65_600).step_by(3) {
         let padded = text
@@ -158,9 +160,9 @@ fn many(n: usize) -> String {
     text + "</urlset>"
 }
 
-fn judged(input: impl Read) -> (Vec<String>, Option<&'static str>) {
+fn check_all(input: impl Read) -> (Vec<String>, Option<&'static str>) {
     let mut findings = Vec::new();
-    let result = judge(BufReader::new(input), &mut findings);
+    let result = check(BufReader::new(input), &mut findings);
     let refused = match result {
         Err(SitemapError::Refused(refusal)) => Some(refusal.rule.code),
         result => {
@@ -172,10 +174,10 @@ fn judged(input: impl Read) -> (Vec<String>, Option<&'static str>) {
 }
 
 #[test] // D17
-fn spec_50_000_entries_are_read_and_no_more() {
-    assert_eq!(judged(many(50_000).as_bytes()), (vec![], None));
+fn reads_at_most_50_000_entries() {
+    assert_eq!(check_all(many(50_000).as_bytes()), (vec![], None));
     let text = many(50_001);
-    let mut reader = Reader::new(text.as_bytes(), Limits::USUAL);
+    let mut reader = SitemapReader::new(text.as_bytes(), SitemapLimits::USUAL);
     let mut findings = Vec::new();
     let mut n_urls = 0;
     while reader.next(&mut findings).unwrap().is_some() {
@@ -183,27 +185,27 @@ fn spec_50_000_entries_are_read_and_no_more() {
     }
     assert_eq!((n_urls, reader.is_truncated()), (50_000, true));
     assert_eq!(codes(&findings), ["50001 SM007"]);
-    assert_eq!(reader.kind(), Some(Kind::Urlset));
+    assert_eq!(reader.kind(), Some(SitemapKind::Urlset));
     let list = "https://h.example/\n".repeat(50_001);
-    assert_eq!(judged(list.as_bytes()).0.last().unwrap(), "50001 SM007");
+    assert_eq!(check_all(list.as_bytes()).0.last().unwrap(), "50001 SM007");
 }
 
 #[test] // D17
-fn spec_50_mib_are_read_and_no_more() {
+fn reads_at_most_50_mib() {
     let comment = format!("<!--{}-->\n", "x".repeat(1 << 16));
     let start = format!("{ROOT}<url><loc>https://h.example/</loc></url>");
     let end = "</urlset>";
-    let size = usize::try_from(MOST_BYTES).unwrap();
+    let size = usize::try_from(MAX_BYTES).unwrap();
     let n = (size - start.len() - end.len()) / comment.len();
     let mut text = start + &comment.repeat(n);
     text.push_str(&" ".repeat(size - text.len() - end.len()));
     text.push_str(end);
-    assert_eq!(judged(text.as_bytes()), (vec![], None));
+    assert_eq!(check_all(text.as_bytes()), (vec![], None));
     let line = n + 1;
-    assert_eq!(judged(format!("{text} ").as_bytes()), (vec![format!("{line} SM008")], None));
+    assert_eq!(check_all(format!("{text} ").as_bytes()), (vec![format!("{line} SM008")], None));
 }
 
-/// Endless bytes; whoever keeps them all runs out of memory.
+/// Endless input; a reader that stores all of it runs out of memory.
 struct Endless(&'static [u8], usize);
 
 impl Read for Endless {
@@ -217,19 +219,19 @@ impl Read for Endless {
 }
 
 #[test] // D15 D89
-fn ours_hostile_files_end_soon() {
+fn stops_early_in_hostile_files() {
     let root = || ROOT.as_bytes();
-    // A document type is refused before its end is seen.
+    // A document type is rejected before its end is read.
     let laughs = b"<!DOCTYPE urlset [".chain(Endless(b"<!ENTITY a 'b'>", 0));
-    assert_eq!(judged(laughs).1, Some("SM002"));
-    assert_eq!(judged(root().chain(Endless(b"<a>", 0))).1, Some("SM004"));
+    assert_eq!(check_all(laughs).1, Some("SM002"));
+    assert_eq!(check_all(root().chain(Endless(b"<a>", 0))).1, Some("SM004"));
     let tag = root().chain(&b"<url x='"[..]).chain(Endless(b"x>", 0));
-    assert_eq!(judged(tag).1, Some("SM005"));
+    assert_eq!(check_all(tag).1, Some("SM005"));
     let attributes = b"<urlset ".chain(Endless(b"xmlns:a='b' ", 0));
-    assert_eq!(judged(attributes).1, Some("SM005"));
+    assert_eq!(check_all(attributes).1, Some("SM005"));
     let bomb_of_tags = root().chain(&b"<url><x"[..]).chain(Endless(b" ", 0));
-    assert_eq!(judged(bomb_of_tags).1, Some("SM005"));
-    // Parts of an entry are left out; reading ends with the bytes that are read.
+    assert_eq!(check_all(bomb_of_tags).1, Some("SM005"));
+    // Parts of an entry are dropped; reading stops at the byte limit.
     let link = b"<l:link xmlns:l='http://www.w3.org/1999/xhtml' rel='alternate' href='https://h.example/'/>";
     for (start, endless) in [
         (&b"<!--"[..], &b"x>"[..]),
@@ -239,26 +241,31 @@ fn ours_hostile_files_end_soon() {
         (b"<url><x xmlns='urn:x'>", b"x"),
     ] {
         let input = BufReader::new(root().chain(start).chain(Endless(endless, 0)));
-        let mut reader = Reader::new(input, Limits { bytes: 3 << 20, ..Limits::USUAL });
+        let mut reader =
+            SitemapReader::new(input, SitemapLimits { bytes: 3 << 20, ..SitemapLimits::USUAL });
         let mut findings = Vec::new();
         while reader.next(&mut findings).unwrap().is_some() {}
         assert!(reader.is_truncated());
         assert!(codes(&findings).last().unwrap().ends_with("SM008"), "{findings:?}");
     }
     let list = BufReader::new(b"https://h.example/".chain(Endless(b"x", 0)));
-    let mut reader = Reader::new(list, Limits { bytes: 3 << 20, ..Limits::USUAL });
+    let mut reader =
+        SitemapReader::new(list, SitemapLimits { bytes: 3 << 20, ..SitemapLimits::USUAL });
     let mut findings = Vec::new();
     assert_eq!(reader.next(&mut findings).unwrap(), None);
     assert_eq!(codes(&findings), ["1 SM014", "1 SM008"]);
     let bomb = gzip(&[ROOT.as_bytes(), &b" ".repeat(1 << 26)].concat());
-    assert_eq!(judged(bomb.as_slice()), (vec!["1 SM008".to_owned(), "0 SM020".to_owned()], None));
+    assert_eq!(
+        check_all(bomb.as_slice()),
+        (vec!["1 SM008".to_owned(), "0 SM020".to_owned()], None)
+    );
 }
 
 #[test]
-fn ours_damaged_gzip_gives_what_could_be_read() {
+fn reads_damaged_gzip_up_to_the_damage() {
     let whole = gzip(many(20_000).as_bytes());
     let cut = &whole[..whole.len() / 2];
-    let mut reader = Reader::new(cut, Limits::USUAL);
+    let mut reader = SitemapReader::new(cut, SitemapLimits::USUAL);
     let mut findings = Vec::new();
     let mut n_urls = 0;
     while reader.next(&mut findings).unwrap().is_some() {
@@ -269,7 +276,7 @@ fn ours_damaged_gzip_gives_what_could_be_read() {
 }
 
 #[test]
-fn ours_sitemaps_are_told_from_other_files() {
+fn distinguishes_sitemaps_from_other_files() {
     for (text, wanted) in [
         ("<urlset/>", true),
         ("\u{feff}<?xml version='1.0'?>\n<!-- <html> --><a:sitemapindex xmlns:a='x'>", true),
@@ -286,9 +293,9 @@ fn ours_sitemaps_are_told_from_other_files() {
 }
 
 #[test]
-fn ours_both_roads_read_the_same() {
+fn fast_path_and_event_loop_agree() {
     let text = fs::read_to_string(fixtures().join("sitemap/all-fields.xml")).unwrap();
-    // With prefixes, everything is read by events.
+    // Prefixed elements always use the event loop.
     let mut long = text.replace("xmlns=\"", "xmlns:sm=\"");
     for name in ["urlset", "url", "loc", "lastmod", "changefreq", "priority"] {
         for end in [">", " ", "\n"] {

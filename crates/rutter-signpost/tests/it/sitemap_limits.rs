@@ -1,18 +1,18 @@
-//! Limits of the sitemap reader: a valid file is read whole, an entry beyond a
-//! limit is reported, and the rest of the file is read.
+//! Tests of the limits of the sitemap reader: a valid file is read completely,
+//! an entry over a limit is reported, and the rest of the file is read.
 
 use std::fmt::Write as _;
 
 use rutter_finding::Finding;
 use rutter_page::PageUrl;
-use rutter_signpost::sitemap::{Item, Limits, Reader, is_url_list};
+use rutter_signpost::sitemap::{SitemapItem, SitemapLimits, SitemapReader, is_url_list};
 
 use crate::codes;
 
 const ROOT: &str = "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\" \
     xmlns:i=\"http://www.google.com/schemas/sitemap-image/1.1\" \
     xmlns:x=\"http://www.w3.org/1999/xhtml\" xmlns:s=\"urn:scp\">";
-const ADVERT: &str = "<s:collection url=\"https://h.example/all.scp\"/>";
+const FOREIGN: &str = "<s:collection url=\"https://h.example/all.scp\"/>";
 
 fn images(n: usize) -> String {
     (0..n).fold(String::new(), |mut text, n| {
@@ -30,8 +30,8 @@ fn links(n: usize) -> String {
     })
 }
 
-/// Everything of a sitemap that is read to its end.
-struct Whole {
+/// All items and findings of a sitemap.
+struct ReadSitemap {
     locs: Vec<String>,
     n_extensions: Vec<usize>,
     n_alternates: Vec<usize>,
@@ -40,9 +40,9 @@ struct Whole {
     is_truncated: bool,
 }
 
-fn read(text: &str) -> Whole {
-    let mut reader = Reader::new(text.as_bytes(), Limits::USUAL);
-    let mut whole = Whole {
+fn read(text: &str) -> ReadSitemap {
+    let mut reader = SitemapReader::new(text.as_bytes(), SitemapLimits::USUAL);
+    let mut whole = ReadSitemap {
         locs: Vec::new(),
         n_extensions: Vec::new(),
         n_alternates: Vec::new(),
@@ -52,13 +52,13 @@ fn read(text: &str) -> Whole {
     };
     while let Some(item) = reader.next(&mut whole.findings).unwrap() {
         match item {
-            Item::Url(entry) => {
+            SitemapItem::Url(entry) => {
                 whole.locs.push(entry.loc);
                 whole.n_extensions.push(entry.extensions.len());
                 whole.n_alternates.push(entry.alternates.len());
             }
-            Item::Foreign(_) => whole.n_foreign += 1,
-            Item::Child(_) => panic!("no index"),
+            SitemapItem::Foreign(_) => whole.n_foreign += 1,
+            SitemapItem::Child(_) => panic!("no index"),
         }
     }
     whole.is_truncated = reader.is_truncated();
@@ -68,7 +68,7 @@ fn read(text: &str) -> Whole {
 #[test] // D89
 fn reads_1000_images_and_1000_alternates_of_one_entry() {
     let text = format!(
-        "{ROOT}{ADVERT}<url><loc>https://h.example/a</loc>{}{}</url>\
+        "{ROOT}{FOREIGN}<url><loc>https://h.example/a</loc>{}{}</url>\
          <url><loc>https://h.example/b</loc></url></urlset>",
         images(1000),
         links(1000)
@@ -80,12 +80,12 @@ fn reads_1000_images_and_1000_alternates_of_one_entry() {
     assert_eq!(whole.n_foreign, 1);
 }
 
-/// Reads an entry between two others, with an advert on either side; gives
-/// the findings about it.
-fn between(entry: &str) -> (Whole, Vec<String>) {
+/// Reads an entry between two others, with a foreign element on either side;
+/// returns the findings about it.
+fn between(entry: &str) -> (ReadSitemap, Vec<String>) {
     let text = format!(
-        "{ROOT}{ADVERT}<url><loc>https://h.example/first</loc></url>\n\
-         {entry}\n<url><loc>https://h.example/last</loc></url>\n{ADVERT}</urlset>"
+        "{ROOT}{FOREIGN}<url><loc>https://h.example/first</loc></url>\n\
+         {entry}\n<url><loc>https://h.example/last</loc></url>\n{FOREIGN}</urlset>"
     );
     let whole = read(&text);
     assert_eq!(whole.n_foreign, 2, "{entry:.80}");
@@ -93,13 +93,13 @@ fn between(entry: &str) -> (Whole, Vec<String>) {
     assert_eq!(whole.locs.last().unwrap(), "https://h.example/last", "{entry:.80}");
     assert!(!whole.is_truncated);
     let mut found = codes(&whole.findings);
-    // The second advert stands behind the entries.
+    // The second foreign element is after the entries.
     assert!(found.pop().unwrap().ends_with("SM019"));
     (whole, found)
 }
 
 #[test] // D89
-fn reports_an_entry_beyond_a_limit_and_reads_the_rest() {
+fn reports_entry_over_limit_and_reads_the_rest() {
     let loc = "<loc>https://h.example/large</loc>";
     let large = "x".repeat(2 << 20);
     let split = "x>".repeat(1 << 20);
@@ -126,7 +126,7 @@ fn reports_an_entry_beyond_a_limit_and_reads_the_rest() {
         assert_eq!(found, ["2 SM032"], "{entry:.80}");
         assert_eq!(whole.locs.len(), if is_kept { 3 } else { 2 }, "{entry:.80}");
     }
-    // Without an address the entry is no use.
+    // Without a URL the entry is skipped.
     for text in [&large, &split] {
         let (whole, found) = between(&format!("<url><loc>https://h.example/{text}</loc></url>"));
         assert_eq!((found, whole.locs.len()), (vec!["2 SM032".into(), "2 SM012".into()], 2));
@@ -134,32 +134,32 @@ fn reports_an_entry_beyond_a_limit_and_reads_the_rest() {
 }
 
 #[test] // D89
-fn reports_an_advert_beyond_a_limit_and_reads_the_rest() {
+fn reports_foreign_element_over_limit_and_reads_the_rest() {
     let large = "x".repeat(2 << 20);
     let attributes = (0..300).fold(String::new(), |mut text, n| {
         write!(text, " a{n}=\"\"").unwrap();
         text
     });
-    for advert in [format!("<s:other>{large}</s:other>"), format!("<s:other{attributes}/>")] {
-        let (_, found) = between(&advert);
+    for element in [format!("<s:other>{large}</s:other>"), format!("<s:other{attributes}/>")] {
+        let (_, found) = between(&element);
         assert!(found.contains(&"2 SM032".to_owned()), "{found:?}");
     }
 }
 
 #[test] // D17 D89
-fn reads_adverts_behind_the_last_entry_that_counts() {
+fn reads_foreign_elements_after_the_last_counted_entry() {
     let mut text = format!("{ROOT}\n");
     for n in 0..50_002 {
         writeln!(text, "<url><loc>https://h.example/{n}</loc></url>").unwrap();
     }
-    let whole = read(&format!("{text}{ADVERT}</urlset>"));
+    let whole = read(&format!("{text}{FOREIGN}</urlset>"));
     assert_eq!((whole.locs.len(), whole.n_foreign), (50_000, 1));
     assert_eq!(codes(&whole.findings), ["50002 SM007", "50004 SM019"]);
     assert!(whole.is_truncated);
 }
 
 #[test] // D89
-fn skips_a_line_beyond_the_limit_in_a_list() {
+fn skips_list_line_over_limit() {
     let large = "x".repeat(2 << 20);
     let whole =
         read(&format!("https://h.example/a\nhttps://h.example/{large}\nhttps://h.example/b\n"));
@@ -168,7 +168,7 @@ fn skips_a_line_beyond_the_limit_in_a_list() {
 }
 
 #[test]
-fn resolves_relative_addresses_against_the_url_of_the_sitemap() {
+fn resolves_relative_urls_against_sitemap_url() {
     let entries: String =
         ["/a", "b", "//h.example/c", "h.example/d", "../e?x=1", "mailto:x", "#top"]
             .map(|loc| format!("<url><loc>{loc}</loc></url>"))
@@ -178,10 +178,10 @@ fn resolves_relative_addresses_against_the_url_of_the_sitemap() {
          <x:link rel=\"alternate\" hreflang=\"de\" href=\"/de/f\"/></url></urlset>"
     );
     let base = PageUrl::parse("https://h.example/maps/sitemap.xml").unwrap();
-    let mut reader = Reader::new(text.as_bytes(), Limits::USUAL).with_base(base);
+    let mut reader = SitemapReader::new(text.as_bytes(), SitemapLimits::USUAL).with_base(base);
     let (mut findings, mut locs) = (Vec::new(), Vec::new());
     while let Some(item) = reader.next(&mut findings).unwrap() {
-        let Item::Url(entry) = item else { panic!("{item:?}") };
+        let SitemapItem::Url(entry) = item else { panic!("{item:?}") };
         locs.extend(entry.alternates.into_iter().map(|link| link.href));
         locs.push(entry.loc);
     }
@@ -190,13 +190,13 @@ fn resolves_relative_addresses_against_the_url_of_the_sitemap() {
     let codes: Vec<&str> = findings.iter().map(|finding| finding.rule.code).collect();
     assert_eq!(codes, ["SM013", "SM013", "SM013", "SM013", "SM013", "SM013", "SM013", "SM026"]);
     assert_eq!(findings[1].detail, "`b` is read as `https://h.example/maps/b`");
-    // A judge has no URL of the sitemap: such entries are faults and nothing else.
+    // Without a base URL such entries are only reported.
     let whole = read(&text);
     assert_eq!((whole.locs.len(), whole.findings.len()), (1, 8));
 }
 
 #[test]
-fn tells_lists_of_urls_from_other_files() {
+fn distinguishes_url_lists_from_other_files() {
     for (text, wanted) in [
         ("https://h.example/\n", true),
         ("\u{feff}\n# pages\nHTTP://h.example/a", true),

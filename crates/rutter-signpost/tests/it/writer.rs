@@ -1,16 +1,16 @@
-//! Writing sitemaps, and reading back what was written.
+//! Tests of writing sitemaps and reading them back.
 
 use proptest::prelude::*;
 use rutter_page::Timestamp;
 use rutter_signpost::sitemap::{
-    AlternateLink, ChangeFreq, Child, Entry, Foreign, Item, Limits, MOST_BYTES, Push, Reader,
-    UrlsetWriter, write_index,
+    AlternateLink, ChangeFreq, ChildSitemap, ForeignElement, MAX_BYTES, PushOutcome, SitemapEntry,
+    SitemapItem, SitemapLimits, SitemapReader, UrlsetWriter, write_index,
 };
 
 const SCP: &str = "https://scp-protocol.org/schemas/sitemap/1.0";
 
-fn advert() -> Foreign {
-    Foreign {
+fn advert() -> ForeignElement {
+    ForeignElement {
         namespace: SCP.into(),
         name: "section".into(),
         attributes: vec![("name".into(), "a \"b\" & <c>\n".into())],
@@ -18,21 +18,21 @@ fn advert() -> Foreign {
     }
 }
 
-fn written(foreign: &[Foreign], entries: &[Entry]) -> String {
+fn written(foreign: &[ForeignElement], entries: &[SitemapEntry]) -> String {
     let mut writer = UrlsetWriter::new(Vec::new(), foreign).unwrap();
     for entry in entries {
-        assert_eq!(writer.push(entry).unwrap(), Push::Taken);
+        assert_eq!(writer.push(entry).unwrap(), PushOutcome::Written);
     }
     assert_eq!(writer.len(), entries.len() as u64);
     String::from_utf8(writer.finish().unwrap()).unwrap()
 }
 
-fn read(text: &str) -> Vec<Item> {
+fn read(text: &str) -> Vec<SitemapItem> {
     let mut findings = Vec::new();
-    let mut reader = Reader::new(text.as_bytes(), Limits::USUAL);
+    let mut reader = SitemapReader::new(text.as_bytes(), SitemapLimits::USUAL);
     let mut items = Vec::new();
     while let Some(mut item) = reader.next(&mut findings).unwrap() {
-        if let Item::Url(entry) = &mut item {
+        if let SitemapItem::Url(entry) = &mut item {
             entry.line = 0;
         }
         items.push(item);
@@ -43,8 +43,8 @@ fn read(text: &str) -> Vec<Item> {
 }
 
 #[test] // SCP-106 SPX-042 SPX-043 D14
-fn spec_the_order_of_the_schema() {
-    let entry = Entry {
+fn writes_elements_in_schema_order() {
+    let entry = SitemapEntry {
         loc: "https://harbour.example/?a&b".into(),
         lastmod: Timestamp::parse("2026-05-01T12:00:00Z").ok(),
         changefreq: Some(ChangeFreq::Weekly),
@@ -55,10 +55,14 @@ fn spec_the_order_of_the_schema() {
             media_type: Some("application/ld+json".into()),
         }],
         extensions: vec!["<x xmlns=\"urn:x\"/>".into()],
-        ..Entry::default()
+        ..SitemapEntry::default()
     };
-    let version =
-        Foreign { text: "0.1".into(), name: "version".into(), attributes: vec![], ..advert() };
+    let version = ForeignElement {
+        text: "0.1".into(),
+        name: "version".into(),
+        attributes: vec![],
+        ..advert()
+    };
     assert_eq!(
         written(&[version], &[entry]),
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
@@ -75,13 +79,13 @@ fn spec_the_order_of_the_schema() {
 }
 
 #[test] // D91
-fn ours_days_stay_days_and_bad_numbers_are_left_out() {
-    let entry = Entry {
+fn writes_days_as_days_and_omits_invalid_priorities() {
+    let entry = SitemapEntry {
         loc: "https://harbour.example/".into(),
         lastmod: Timestamp::parse("2026-05-01T00:00:00Z").ok(),
         is_day: true,
         priority: Some(f32::NAN),
-        ..Entry::default()
+        ..SitemapEntry::default()
     };
     let text = written(&[], &[entry]);
     assert!(text.contains("<lastmod>2026-05-01</lastmod></url>"), "{text}");
@@ -89,52 +93,53 @@ fn ours_days_stay_days_and_bad_numbers_are_left_out() {
 }
 
 #[test]
-fn ours_characters_xml_cannot_hold_are_replaced() {
+fn replaces_characters_that_xml_cannot_represent() {
     let loc = "https://harbour.example/\u{0}\u{1b}\u{fffe}\u{ffff}é\u{feff}".to_owned();
-    let text = written(&[], &[Entry { loc, ..Entry::default() }]);
+    let text = written(&[], &[SitemapEntry { loc, ..SitemapEntry::default() }]);
     let wanted = "https://harbour.example/\u{fffd}\u{fffd}\u{fffd}\u{fffd}é\u{feff}</loc>";
     assert!(text.contains(wanted), "{text:?}");
 }
 
 #[test] // D17
-fn spec_a_full_file_takes_nothing_more() {
+fn rejects_entries_when_file_is_full() {
     let mut writer = UrlsetWriter::new(std::io::sink(), &[]).unwrap();
-    let entry = Entry { loc: "https://harbour.example/".into(), ..Entry::default() };
-    while writer.push(&entry).unwrap() == Push::Taken {}
+    let entry = SitemapEntry { loc: "https://harbour.example/".into(), ..SitemapEntry::default() };
+    while writer.push(&entry).unwrap() == PushOutcome::Written {}
     assert_eq!(writer.len(), 50_000);
 
     let mut writer = UrlsetWriter::new(Vec::new(), &[]).unwrap();
-    let entry = Entry { loc: "https://harbour.example/".repeat(100), ..Entry::default() };
-    while writer.push(&entry).unwrap() == Push::Taken {}
+    let entry =
+        SitemapEntry { loc: "https://harbour.example/".repeat(100), ..SitemapEntry::default() };
+    while writer.push(&entry).unwrap() == PushOutcome::Written {}
     assert!(writer.len() < 50_000);
     // A shorter entry may still fit.
-    let short = Entry { loc: "https://harbour.example/".into(), ..Entry::default() };
-    while writer.push(&short).unwrap() == Push::Taken {}
+    let short = SitemapEntry { loc: "https://harbour.example/".into(), ..SitemapEntry::default() };
+    while writer.push(&short).unwrap() == PushOutcome::Written {}
     let bytes = writer.finish().unwrap().len() as u64;
-    assert!(bytes <= MOST_BYTES && MOST_BYTES - 60 < bytes, "{bytes}");
+    assert!(bytes <= MAX_BYTES && MAX_BYTES - 60 < bytes, "{bytes}");
 }
 
 #[test] // D17
-fn spec_an_index_reads_as_it_was_written() {
+fn reads_back_written_index() {
     let children = [
-        Child { loc: "https://harbour.example/1.xml?a&b".into(), lastmod: None },
-        Child {
+        ChildSitemap { loc: "https://harbour.example/1.xml?a&b".into(), lastmod: None },
+        ChildSitemap {
             loc: "https://harbour.example/2.xml".into(),
             lastmod: Timestamp::parse("2026-05-01T12:00:00.5Z").ok(),
         },
     ];
     let text = String::from_utf8(write_index(Vec::new(), &children).unwrap()).unwrap();
-    let items: Vec<Item> = children.into_iter().map(Item::Child).collect();
+    let items: Vec<SitemapItem> = children.into_iter().map(SitemapItem::Child).collect();
     assert_eq!(read(&text), items);
 }
 
 #[test]
-fn ours_extensions_survive_rewriting() {
+fn keeps_extensions_when_rewriting() {
     let source = "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9' xmlns:n='urn:news' \
          xmlns:x='urn:x'><url><loc>https://h.example/</loc><n:news x:a='&lt;'><b c='d'/>\
          <n:t xmlns:n='urn:other'>t &amp; u<![CDATA[<]]></n:t></n:news></url></urlset>";
     let first = read(source);
-    let Some(Item::Url(entry)) = first.first() else { panic!("no entry") };
+    let Some(SitemapItem::Url(entry)) = first.first() else { panic!("no entry") };
     let again = read(&written(&[], std::slice::from_ref(entry)));
     assert_eq!(again, first);
     let extension = &entry.extensions[0];
@@ -142,11 +147,11 @@ fn ours_extensions_survive_rewriting() {
 }
 
 fn text() -> impl Strategy<Value = String> {
-    // Reading trims; what XML cannot hold does not come back.
+    // The reader trims text; characters that XML cannot represent are excluded.
     "[ -~éж\u{1f6a2}\t\n]{0,20}".prop_map(|text| text.trim().to_owned())
 }
 
-fn entry() -> impl Strategy<Value = Entry> {
+fn entry() -> impl Strategy<Value = SitemapEntry> {
     let link = ("[a-z-]{0,5}", "[!-;=?-Z_a-z~]{0,9}", proptest::option::of("[a-z/+]{1,9}"))
         .prop_map(|(hreflang, rest, media_type)| AlternateLink {
             hreflang,
@@ -176,7 +181,7 @@ fn entry() -> impl Strategy<Value = Entry> {
             for c in extension.chars() {
                 write_char(c, &mut escaped);
             }
-            Entry {
+            SitemapEntry {
                 loc: format!("https://h.example/{rest}"),
                 lastmod: nanos.and_then(Timestamp::from_nanos),
                 is_day: is_day && nanos.is_some(),
@@ -199,7 +204,7 @@ fn write_char(c: char, out: &mut String) {
 
 proptest! {
     #[test] // SCP-106 SPX-039
-    fn ours_what_is_written_reads_the_same(
+    fn reads_back_written_sitemap(
         entries in proptest::collection::vec(entry(), 0..8),
         values in proptest::collection::vec(("[a-z]{1,8}", text()), 0..4),
         words in text(),
@@ -209,16 +214,16 @@ proptest! {
         attributes.dedup_by(|a, b| a.0 == b.0);
         attributes.retain(|(key, _)| !key.starts_with("xml"));
         let foreign = [
-            Foreign { attributes: attributes.clone(), text: words.clone(), ..advert() },
-            Foreign { namespace: "urn:other".into(), name: "o".into(), attributes, text: words },
+            ForeignElement { attributes: attributes.clone(), text: words.clone(), ..advert() },
+            ForeignElement { namespace: "urn:other".into(), name: "o".into(), attributes, text: words },
         ];
-        let mut wanted: Vec<Item> = foreign.iter().cloned().map(Item::Foreign).collect();
-        wanted.extend(entries.iter().cloned().map(Item::Url));
+        let mut wanted: Vec<SitemapItem> = foreign.iter().cloned().map(SitemapItem::Foreign).collect();
+        wanted.extend(entries.iter().cloned().map(SitemapItem::Url));
         prop_assert_eq!(read(&written(&foreign, &entries)), wanted);
     }
 }
 
-/// Names of elements with the names of those around them.
+/// Returns the paths of all elements.
 fn paths(text: &str) -> Vec<String> {
     let (mut open, mut found): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
     for tag in text.split('<').skip(1).filter(|tag| !tag.starts_with('?')) {
@@ -238,8 +243,8 @@ fn paths(text: &str) -> Vec<String> {
 }
 
 #[test] // SCP-111 D14
-fn adverts_are_children_of_the_root_and_are_read_nowhere_else() {
-    let named = |name: &str, text: &str| Foreign {
+fn foreign_elements_are_read_only_below_the_root() {
+    let named = |name: &str, text: &str| ForeignElement {
         name: name.into(),
         text: text.into(),
         attributes: vec![("section".into(), "all".into())],
@@ -247,17 +252,20 @@ fn adverts_are_children_of_the_root_and_are_read_nowhere_else() {
     };
     let adverts = ["version", "compression", "section", "collection", "delta"];
     let adverts = adverts.map(|name| named(name, if name == "version" { "0.1" } else { "" }));
-    let entries: Vec<Entry> = ["a", "b"]
-        .map(|path| Entry { loc: format!("https://harbour.example/{path}"), ..Entry::default() })
+    let entries: Vec<SitemapEntry> = ["a", "b"]
+        .map(|path| SitemapEntry {
+            loc: format!("https://harbour.example/{path}"),
+            ..SitemapEntry::default()
+        })
         .into();
     let text = written(&adverts, &entries);
     let paths = paths(&text);
     let foreign: Vec<&String> = paths.iter().filter(|path| path.contains("scp:")).collect();
     let wanted = adverts.clone().map(|advert| format!("urlset > scp:{}", advert.name));
     assert_eq!(foreign, wanted.iter().collect::<Vec<_>>());
-    // Inside of an entry they announce nothing.
+    // Inside an entry they are not returned as foreign elements.
     let inner = text.replace("</loc>", "</loc><scp:collection section=\"evil\"/>");
     let items = read(&inner);
-    let found = items.iter().filter(|item| matches!(item, Item::Foreign(_))).count();
+    let found = items.iter().filter(|item| matches!(item, SitemapItem::Foreign(_))).count();
     assert_eq!((found, items.len()), (adverts.len(), adverts.len() + entries.len()));
 }

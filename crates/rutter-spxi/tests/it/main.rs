@@ -1,6 +1,6 @@
-//! What a JSON-LD processor that is not ours makes of the vectors.
+//! Tests with an independent JSON-LD processor on the public vectors.
 
-#![expect(clippy::unwrap_used, reason = "a test may stop")]
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
 
 mod hostile;
 mod shapes;
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use oxjsonld::JsonLdParser;
-use rutter_spxi::{Given, judge_index, read_index};
+use rutter_spxi::{CheckInput, check_index, read_index};
 
 fn vectors() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/vectors/spxi")
@@ -28,7 +28,7 @@ fn statements(bytes: &[u8]) -> Vec<String> {
     lines
 }
 
-/// The same, with objects that have no address of their own all alike.
+/// The same, with all blank nodes treated as equal.
 fn nameless(bytes: &[u8]) -> Vec<String> {
     let mut lines: Vec<String> = statements(bytes)
         .into_iter()
@@ -42,23 +42,23 @@ fn nameless(bytes: &[u8]) -> Vec<String> {
 }
 
 #[test] // SPX-063, SPX-009
-fn spec_a_processor_finds_the_statements_we_expect() {
+fn processor_finds_the_expected_statements() {
     let input = file("processor/small.jsonld");
     let expected = String::from_utf8(file("processor/small.nq")).unwrap();
     let mut expected: Vec<&str> = expected.lines().collect();
     expected.sort_unstable();
     assert_eq!(statements(&input), expected);
-    let judged = judge_index(&input, &Given::default(), &mut ()).unwrap();
+    let judged = check_index(&input, &CheckInput::default(), &mut ()).unwrap();
     assert_eq!(judged.n_statements, Some(expected.len()));
-    // What we read from it says the same.
+    // The index read by this crate has the same content.
     assert_eq!(judged.index.entities[0].name.as_deref(), Some("North \"Nor\" Light"));
     assert_eq!(judged.index.entities[0].bdr, Some(0.4));
     assert_eq!(judged.index.surfaces[0].name.as_deref(), Some("North Light"));
 }
 
-/// Our normaliser takes these shapes for the same; so does a processor.
+/// This crate reads these forms as equal; so does a processor.
 #[test] // SPX-063, D75
-fn spec_a_processor_sees_the_same_in_every_shape() {
+fn processor_reads_the_same_from_every_form() {
     let whole = file("files/whole.jsonld");
     let expected = nameless(&whole);
     assert!(30 < expected.len());

@@ -1,8 +1,8 @@
-//! Ways to write the same, one by one.
+//! Tests of different JSON-LD forms of the same data.
 
 use rutter_finding::Finding;
-use rutter_page::Tree;
-use rutter_spxi::{Asked, VerificationLevel, read_index, read_packet};
+use rutter_page::JsonTree;
+use rutter_spxi::{PacketSelector, VerificationLevel, read_index, read_packet};
 
 const USUAL: &str = r#"{"@vocab":"https://schema.org/","spxi":"https://spxi.dev/vocabulary#"}"#;
 
@@ -14,7 +14,7 @@ fn index(context: &str, entity: &str) -> String {
 }
 
 #[test] // SPX-063, D75
-fn spec_names_are_read_as_the_context_says() {
+fn names_are_read_according_to_the_context() {
     for (context, entity) in [
         (USUAL, r#""spxi:canonicalName":"North Light""#),
         (USUAL, r#""https://spxi.dev/vocabulary#canonicalName":"North Light""#),
@@ -57,7 +57,7 @@ fn spec_names_are_read_as_the_context_says() {
 }
 
 #[test] // D75
-fn ours_what_the_context_says_is_nothing_is_nothing() {
+fn name_mapped_to_null_is_ignored() {
     for (context, entity) in [
         (USUAL, r#""@context":{"spxi:canonicalName":null},"spxi:canonicalName":"North Light""#),
         (USUAL, r#""@context":{"n":null},"n":"North Light""#),
@@ -72,7 +72,7 @@ fn ours_what_the_context_says_is_nothing_is_nothing() {
 }
 
 #[test] // SPX-021, D75
-fn spec_addresses_are_completed() {
+fn relative_addresses_are_resolved() {
     for (context, id, expected) in [
         (USUAL, "https://a.example/x", "https://a.example/x"),
         (USUAL, "x", "x"),
@@ -95,25 +95,28 @@ fn spec_addresses_are_completed() {
 }
 
 #[test] // D75
-fn ours_unknown_members_are_kept_under_their_usual_names() {
+fn unknown_members_are_kept_under_their_usual_names() {
     let context = r#"{"s":"http://schema.org/","x":"https://spxi.dev/vocabulary#","o":"https://own.example/"}"#;
     let text = format!(
         r#"{{"@context":{context},"@type":"x:SemanticIndex","x:hasEntity":[],"s:funder":{{"s:name":"A"}},"o:p":[1.50],"x:q":true}}"#
     );
     let read = read_index(text.as_bytes(), &mut ()).unwrap();
-    let funder = Tree::Map(vec![("name".to_owned(), Tree::text("A"))]);
+    let funder = JsonTree::Map(vec![("name".to_owned(), JsonTree::text("A"))]);
     assert_eq!(
         read.extra,
         [
             ("funder".to_owned(), funder),
-            ("https://own.example/p".to_owned(), Tree::List(vec![Tree::Number("1.50".to_owned())])),
-            ("spxi:q".to_owned(), Tree::Bool(true)),
+            (
+                "https://own.example/p".to_owned(),
+                JsonTree::List(vec![JsonTree::Number("1.50".to_owned())])
+            ),
+            ("spxi:q".to_owned(), JsonTree::Bool(true)),
         ]
     );
 }
 
 #[test] // SPX-051
-fn ours_a_kernel_alone_is_an_index_with_a_kernel() {
+fn kernel_alone_is_read_as_an_index() {
     let text = format!(
         r#"{{"@context":{USUAL},"@type":"spxi:HolographicKernel","spxi:compressionSurvivalSummary":"Four lights."}}"#
     );
@@ -123,7 +126,7 @@ fn ours_a_kernel_alone_is_an_index_with_a_kernel() {
 }
 
 #[test] // SPX-038, D77
-fn ours_words_of_the_other_draft_are_mapped() {
+fn keywords_of_the_packet_draft_are_mapped() {
     for (word, level) in [
         ("self_asserted", Some(VerificationLevel::SelfAttested)),
         ("doi_deposited", Some(VerificationLevel::DoiAnchored)),
@@ -138,12 +141,13 @@ fn ours_words_of_the_other_draft_are_mapped() {
 }
 
 #[test] // SPX-014, SPX-045, D68
-fn spec_a_packet_is_taken_only_for_the_page_it_names() {
+fn packet_is_accepted_only_for_its_own_page() {
     let text = format!(
         r#"{{"@context":{USUAL},"@type":["spxi:PagePacket","WebPage"],"@id":"https://a.example/x/spxi-packet.jsonld","url":["https://a.example/x"],"spxi:about":[]}}"#
     );
     let read = |page: Option<&str>, packet: Option<&str>| {
-        read_packet(text.as_bytes(), &Asked { page, packet }, &mut ()).map_err(|it| it.rule.code)
+        read_packet(text.as_bytes(), &PacketSelector { page, packet }, &mut ())
+            .map_err(|it| it.rule.code)
     };
     assert!(read(None, None).is_ok());
     assert!(read(Some("https://A.example:443/x#top"), None).is_ok());
@@ -154,15 +158,15 @@ fn spec_a_packet_is_taken_only_for_the_page_it_names() {
     assert_eq!(read(Some("https://a.example/y"), None), Err("SX121"));
     assert_eq!(read(Some("http://a.example/x"), None), Err("SX121"));
     let page = b"<!doctype html><title>Home</title>";
-    let html = read_packet(page, &Asked::default(), &mut ());
+    let html = read_packet(page, &PacketSelector::default(), &mut ());
     assert_eq!(html.unwrap_err().rule.code, "SX001");
     let index = index(USUAL, "");
-    let other = read_packet(index.as_bytes(), &Asked::default(), &mut ());
+    let other = read_packet(index.as_bytes(), &PacketSelector::default(), &mut ());
     assert_eq!(other.unwrap_err().rule.code, "SX120");
 }
 
 #[test] // D89
-fn ours_an_index_and_a_packet_have_their_own_limits() {
+fn index_and_packet_have_separate_limits() {
     let padded = |n: usize| {
         let text =
             format!(r#"{{"@context":{USUAL},"@type":["spxi:SemanticIndex","spxi:PagePacket"]}}"#);
@@ -171,7 +175,7 @@ fn ours_an_index_and_a_packet_have_their_own_limits() {
     assert!(read_index(padded(5_000_000).as_bytes(), &mut ()).is_ok());
     let refused = read_index(padded(5_000_001).as_bytes(), &mut ());
     assert_eq!(refused.unwrap_err().rule.code, "SX003");
-    assert!(read_packet(padded(1_000_000).as_bytes(), &Asked::default(), &mut ()).is_ok());
-    let refused = read_packet(padded(1_000_001).as_bytes(), &Asked::default(), &mut ());
+    assert!(read_packet(padded(1_000_000).as_bytes(), &PacketSelector::default(), &mut ()).is_ok());
+    let refused = read_packet(padded(1_000_001).as_bytes(), &PacketSelector::default(), &mut ());
     assert_eq!(refused.unwrap_err().rule.code, "SX003");
 }

@@ -1,20 +1,20 @@
-//! What a judge makes of the rest of a site, however it was learned.
+//! Tests of the checks against the rest of a site.
 
 use std::fs;
 
 use rutter_finding::Finding;
 use rutter_spxi::{
-    AGENTS, AgentSignals, Given, Judged, Link, Listed, Look, MarkerStatus, Modified, PageFacts,
-    Pages, Signals, Site, judge_index,
+    AGENTS, AgentSignals, CheckInput, CheckedIndex, Lookup, MarkerStatus, ModifiedDate, PageFacts,
+    PageLookup, RobotsSignals, SiteEvidence, SitemapEntry, SitemapLink, check_index,
 };
 
-/// A site that answers as a network would.
+/// A site that answers like a network.
 struct Answers(Answer);
 
-type Answer = fn(&str) -> Look<PageFacts>;
+type Answer = fn(&str) -> Lookup<PageFacts>;
 
-impl Pages for Answers {
-    fn look(&self, url: &str) -> Look<PageFacts> {
+impl PageLookup for Answers {
+    fn look(&self, url: &str) -> Lookup<PageFacts> {
         assert!(!url.contains('#'), "{url} has a fragment");
         (self.0)(url)
     }
@@ -29,9 +29,12 @@ impl Pages for Answers {
     }
 }
 
-fn judge(text: &str, given: &Given<'_>) -> (Vec<(&'static str, String, String)>, Judged) {
+fn judge(
+    text: &str,
+    given: &CheckInput<'_>,
+) -> (Vec<(&'static str, String, String)>, CheckedIndex) {
     let mut findings: Vec<Finding> = Vec::new();
-    let judged = judge_index(text.as_bytes(), given, &mut findings).unwrap();
+    let judged = check_index(text.as_bytes(), given, &mut findings).unwrap();
     let all = findings.into_iter().map(|it| (it.rule.name, it.place.pointer, it.detail));
     (all.collect(), judged)
 }
@@ -41,20 +44,20 @@ fn whole() -> String {
 }
 
 #[test] // SPX-064, SPX-066, C08, D65, D70
-fn spec_unreachable_moved_and_not_checked_are_three_things() {
+fn unreachable_moved_and_unchecked_are_distinguished() {
     let text = whole();
     let id = "/spxi:hasEntity/0/@id".to_owned();
     let marker = |n: usize| format!("/spxi:hasEntity/0/spxi:semanticIntegrityMarker/{n}");
     let cases: [(Answer, _, _); 3] = [
         (
-            |_| Look::Unreachable("404".to_owned()),
+            |_| Lookup::Unreachable("404".to_owned()),
             vec![("spxi-entity-unreachable", id.clone())],
             vec!["links of pages"],
         ),
-        (|_| Look::NotChecked, vec![], vec!["some pages (rule 2)", "links of pages"]),
+        (|_| Lookup::NotChecked, vec![], vec!["some pages (rule 2)", "links of pages"]),
         (
             |_| {
-                Look::Found(PageFacts {
+                Lookup::Found(PageFacts {
                     moved_to: Some("https://b.example/".to_owned()),
                     fragments: None,
                 })
@@ -69,15 +72,15 @@ fn spec_unreachable_moved_and_not_checked_are_three_things() {
     ];
     for (answer, wanted, unchecked) in cases {
         let pages = Answers(answer);
-        let given = Given {
-            site: Site {
+        let given = CheckInput {
+            site: SiteEvidence {
                 pages: Some(&pages),
-                sitemap: Look::Found(vec![listed("/north", "2026-05-01"), listed("/", "")]),
-                robots: Look::Found(signals()),
-                llms: Look::Found("- https://lights.example/spxi-index.jsonld".to_owned()),
-                ..Site::default()
+                sitemap: Lookup::Found(vec![listed("/north", "2026-05-01"), listed("/", "")]),
+                robots: Lookup::Found(signals()),
+                llms: Lookup::Found("- https://lights.example/spxi-index.jsonld".to_owned()),
+                ..SiteEvidence::default()
             },
-            ..Given::default()
+            ..CheckInput::default()
         };
         let (findings, judged) = judge(&text, &given);
         let said: Vec<_> = findings.iter().map(|(name, place, _)| (*name, place.clone())).collect();
@@ -88,21 +91,21 @@ fn spec_unreachable_moved_and_not_checked_are_three_things() {
     }
 }
 
-fn listed(path: &str, modified: &str) -> Listed {
-    let link = Link {
+fn listed(path: &str, modified: &str) -> SitemapEntry {
+    let link = SitemapLink {
         hreflang: "x-spxi".to_owned(),
         media_type: Some("application/ld+json".to_owned()),
         href: "https://lights.example/spxi-index.jsonld".to_owned(),
     };
-    Listed {
+    SitemapEntry {
         url: format!("https://lights.example{path}"),
-        modified: Modified::parse(modified),
+        modified: ModifiedDate::parse(modified),
         links: vec![link],
         line: 3,
     }
 }
 
-fn signals() -> Signals {
+fn signals() -> RobotsSignals {
     let agent = |name: &str| AgentSignals {
         name: name.to_owned(),
         may_fetch: true,
@@ -110,14 +113,14 @@ fn signals() -> Signals {
         names_packets: true,
         names_home_packet: true,
     };
-    Signals {
+    RobotsSignals {
         sitemaps: vec!["https://lights.example/sitemap.xml".to_owned()],
         agents: AGENTS.map(agent).to_vec(),
     }
 }
 
 #[test] // SPX-061, SPX-062, D82
-fn spec_llms_txt_names_the_index_by_an_address() {
+fn llms_txt_names_the_index_by_an_address() {
     for (text, is_named) in [
         ("see https://lights.example/spxi-index.jsonld.", true),
         ("- [index](/spxi-index.jsonld): entities", true),
@@ -127,27 +130,30 @@ fn spec_llms_txt_names_the_index_by_an_address() {
         ("/spxi-index.jsonld-old", false),
         ("", false),
     ] {
-        let site = Site { llms: Look::Found(text.to_owned()), ..Site::default() };
-        let (findings, _) = judge(&whole(), &Given { site, ..Given::default() });
+        let site = SiteEvidence { llms: Lookup::Found(text.to_owned()), ..SiteEvidence::default() };
+        let (findings, _) = judge(&whole(), &CheckInput { site, ..CheckInput::default() });
         let is_silent = findings.iter().any(|(name, ..)| *name == "spxi-llms-silent");
         assert_eq!(is_silent, !is_named, "{text}");
     }
 }
 
 #[test] // SPX-068, D66
-fn ours_a_type_that_the_caller_lists_is_documented() {
+fn type_listed_by_the_caller_is_documented() {
     let text = whole().replace("LandmarksOrHistoricalBuildings", "LightHouse");
     let types = ["LightHouse".to_owned()];
-    let is_unknown = |given: &Given<'_>| {
+    let is_unknown = |given: &CheckInput<'_>| {
         judge(&text, given).0.iter().any(|(name, ..)| *name == "spxi-entity-type-unknown")
     };
-    assert!(is_unknown(&Given::default()));
-    assert!(!is_unknown(&Given { types: &types, ..Given::default() }));
+    assert!(is_unknown(&CheckInput::default()));
+    assert!(!is_unknown(&CheckInput { types: &types, ..CheckInput::default() }));
 }
 
 #[test] // D88
-fn ours_where_an_index_was_found_counts_before_what_it_says() {
-    let given = Given { address: Some("https://b.example/spxi-index.jsonld"), ..Given::default() };
+fn fetch_address_takes_precedence_over_declared_id() {
+    let given = CheckInput {
+        address: Some("https://b.example/spxi-index.jsonld"),
+        ..CheckInput::default()
+    };
     let (findings, _) = judge(&whole(), &given);
     let hosts: Vec<&str> = findings.iter().map(|(_, place, _)| place.as_str()).collect();
     assert_eq!(hosts, ["/spxi:hasEntity/0/@id", "/spxi:hasSurface/0", "/spxi:hasSurface/1", ""]);

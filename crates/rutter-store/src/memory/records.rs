@@ -5,34 +5,34 @@ use rutter_page::{LineDigest, Timestamp};
 use super::MemoryStore;
 use crate::error::{QueryError, WriteError};
 use crate::model::{Change, ChangeKind, Lease, PublisherId};
-use crate::records::{Erased, Forgotten, SiteRecords, VisitRecord};
+use crate::records::{ErasedSite, ErasureResult, SiteRecords, VisitRecord};
 use crate::store::Store;
 
 impl SiteRecords for MemoryStore {
     fn note_visit(&self, publisher: PublisherId, visit: &VisitRecord) -> Result<(), WriteError> {
-        if let Some(house) = self.lock().houses.get_mut(&publisher) {
-            house.visit = Some(visit.clone());
+        if let Some(data) = self.lock().publishers.get_mut(&publisher) {
+            data.visit = Some(visit.clone());
         }
         Ok(())
     }
 
     fn last_visit(&self, publisher: PublisherId) -> Result<Option<VisitRecord>, QueryError> {
-        Ok(self.lock().houses.get(&publisher).and_then(|house| house.visit.clone()))
+        Ok(self.lock().publishers.get(&publisher).and_then(|data| data.visit.clone()))
     }
 
-    fn forgotten(&self) -> Result<Vec<Forgotten>, QueryError> {
+    fn forgotten(&self) -> Result<Vec<ErasedSite>, QueryError> {
         let inner = self.lock();
         let is_here =
-            |origin: &str| inner.houses.values().any(|house| house.publisher.origin == origin);
+            |origin: &str| inner.publishers.values().any(|data| data.publisher.origin == origin);
         let gone = inner.forgotten.values().filter(|it| !is_here(&it.origin));
         Ok(gone.cloned().collect())
     }
 
-    fn erase(&self, lease: Lease, now: Timestamp) -> Result<Erased, WriteError> {
+    fn erase(&self, lease: Lease, now: Timestamp) -> Result<ErasureResult, WriteError> {
         let (publisher, origin, pages) = {
             let mut inner = self.lock();
-            let house = inner.quiet(&lease)?;
-            (lease.publisher, house.publisher.origin.clone(), house.publisher.pages)
+            let data = inner.idle_data(&lease)?;
+            (lease.publisher, data.publisher.origin.clone(), data.publisher.pages)
         };
         self.forget(lease, now)?;
         let mut inner = self.lock();
@@ -44,10 +44,10 @@ impl SiteRecords for MemoryStore {
         let seq = inner.seq;
         let event = Change { seq, publisher, ..empty(ChangeKind::Forgotten, &origin, now) };
         inner.changes.push(event);
-        let record = Forgotten { origin: origin.clone(), at: now, pages };
+        let record = ErasedSite { origin: origin.clone(), at: now, pages };
         inner.forgotten.insert(origin, record);
         inner.indexed.retain(|(id, _)| *id != publisher);
-        Ok(Erased { pages, is_scrubbed: true })
+        Ok(ErasureResult { pages, is_scrubbed: true })
     }
 
     fn scrub(&self) -> Result<bool, WriteError> {
@@ -55,7 +55,7 @@ impl SiteRecords for MemoryStore {
     }
 }
 
-/// An event that speaks of no page.
+/// Returns an event without a page.
 fn empty(kind: ChangeKind, url: &str, now: Timestamp) -> Change {
     Change {
         seq: 0,

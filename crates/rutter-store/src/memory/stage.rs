@@ -1,29 +1,32 @@
-//! Pages on their way into a replica in memory: kept until the commit, played
-//! through on a copy of the publisher, and put in its place.
+//! Staging of the replica in memory.
+//!
+//! `OwnedPage` pages are kept until the commit. The commit applies them to a copy of the publisher's
+//! data and then replaces the data by the copy.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rutter_page::{LineDigest, Timestamp};
-use rutter_scp::State;
+use rutter_scp::SectionState;
 
-use super::{House, Kept, Member, MemoryStore, Part};
-use crate::decide::{self, Coming, Guard, Known};
+use super::{Membership, MemoryStore, PageData, PublisherData, SectionData};
+use crate::decide::{self, DeletionCheck, IncomingVersion, StoredVersion};
 use crate::error::{CommitError, StageError};
 use crate::model::{
-    Begin, Cause, ChangeKind, Claim, Finish, Item, Lease, Mode, Outlook, PageRow, Quota, Section,
-    Source, Taken, Tombstone, Withheld,
+    ChangeKind, ClaimedState, CommitOptions, CommitSummary, DownloadRecord, Lease, PageRow,
+    PageSource, Quota, RemovalCause, Section, StagedPage, StagingMode, StagingOptions, Tombstone,
+    WithheldReason,
 };
 use crate::store::Staging;
 
-/// A page that was staged.
+/// A staged page with owned data.
 #[derive(Debug, Clone)]
-struct Staged {
+struct OwnedPage {
     modified: Timestamp,
     digest: LineDigest,
     title: String,
     language: String,
     line: String,
-    withheld: Option<Withheld>,
+    withheld: Option<WithheldReason>,
 }
 
 /// A staging in memory.
@@ -31,21 +34,21 @@ pub(super) struct MemoryStaging<'s> {
     store: &'s MemoryStore,
     lease: Lease,
     name: String,
-    mode: Mode,
+    mode: StagingMode,
     generated: Timestamp,
-    source: Source,
+    source: PageSource,
     quota: Quota,
     now: Timestamp,
     lines: u64,
-    /// Staged pages that are not here.
+    /// Number of staged pages that are new.
     n_new: u64,
-    staged: BTreeMap<String, Staged>,
-    removed: BTreeMap<String, Cause>,
+    staged: BTreeMap<String, OwnedPage>,
+    removed: BTreeMap<String, RemovalCause>,
     unfollowed: Vec<String>,
 }
 
 impl<'s> MemoryStaging<'s> {
-    pub(super) fn new(store: &'s MemoryStore, lease: &Lease, begin: Begin<'_>) -> Self {
+    pub(super) fn new(store: &'s MemoryStore, lease: &Lease, begin: StagingOptions<'_>) -> Self {
         Self {
             store,
             lease: lease.clone(),
@@ -63,38 +66,38 @@ impl<'s> MemoryStaging<'s> {
         }
     }
 
-    /// What the publisher would be after a commit, with the events on the way.
-    fn play(
+    /// Applies the staging to a copy of the publisher's data; returns the result and the events.
+    fn apply(
         &self,
-        mut house: House,
+        mut data: PublisherData,
         is_state_named: bool,
-    ) -> (House, Outlook, Vec<(ChangeKind, PageRow)>) {
-        let mut outlook = Outlook { lines: self.lines, ..Outlook::default() };
+    ) -> (PublisherData, CommitSummary, Vec<(ChangeKind, PageRow)>) {
+        let mut outlook = CommitSummary { lines: self.lines, ..CommitSummary::default() };
         let mut events = Vec::new();
-        let part = house.parts.entry(self.name.clone()).or_insert_with(|| self.empty());
+        let part = data.parts.entry(self.name.clone()).or_insert_with(|| self.empty());
         outlook.before = part.section.pages;
         let mut members = std::mem::take(&mut part.members);
-        let left = self.unfollowed.iter().filter_map(|name| house.parts.get(name));
+        let left = self.unfollowed.iter().filter_map(|name| data.parts.get(name));
         let left = left.flat_map(|part| part.members.keys());
         let left: BTreeSet<_> = left.filter(|url| !members.contains_key(*url)).collect();
         outlook.before += left.len() as u64;
-        let by_delta = (self.mode == Mode::Delta).then_some(self.generated);
-        let mut n_bytes = house.publisher.bytes;
+        let by_delta = (self.mode == StagingMode::Delta).then_some(self.generated);
+        let mut n_bytes = data.publisher.bytes;
         for (url, staged) in &self.staged {
             if self.removed.contains_key(url) {
                 continue;
             }
-            let before = house.pages.get(url);
-            let known = before.map(|Kept { row, .. }| Known {
+            let before = data.pages.get(url);
+            let known = before.map(|PageData { row, .. }| StoredVersion {
                 modified: row.modified,
                 digest: row.digest,
                 withheld: row.withheld,
-                is_verified: row.source == Source::Scp,
+                is_verified: row.source == PageSource::Scp,
                 delivered: members.get(url).map(|member| member.delivered),
             });
-            let Staged { modified, digest, withheld, .. } = *staged;
-            let is_verified = self.source == Source::Scp;
-            let coming = Coming { modified, digest, withheld, is_verified };
+            let OwnedPage { modified, digest, withheld, .. } = *staged;
+            let is_verified = self.source == PageSource::Scp;
+            let coming = IncomingVersion { modified, digest, withheld, is_verified };
             let fate = decide::decide(self.mode, known.as_ref(), coming);
             if fate.content {
                 outlook.added += u64::from(known.is_none());
@@ -103,7 +106,7 @@ impl<'s> MemoryStaging<'s> {
                 let size = staged.line.len() as u64;
                 let is_over = self.quota.bytes < n_bytes + size;
                 if withheld.is_none() && is_over {
-                    withheld = Some(Withheld::Quota);
+                    withheld = Some(WithheldReason::Quota);
                     outlook.over_quota += 1;
                 }
                 n_bytes += if withheld.is_none() { size } else { 0 };
@@ -128,37 +131,41 @@ impl<'s> MemoryStaging<'s> {
                     (false, false) => {}
                 }
                 let line = withheld.is_none().then(|| staged.line.clone());
-                house.pages.insert(url.clone(), Kept { row, line });
-                house.tombstones.remove(url);
+                data.pages.insert(url.clone(), PageData { row, line });
+                data.tombstones.remove(url);
             } else {
                 outlook.kept += 1;
             }
             if !fate.is_nothing() {
-                members.insert(url.clone(), Member { by_delta, delivered: digest });
+                members.insert(url.clone(), Membership { by_delta, delivered: digest });
             }
         }
-        self.let_go(&mut house, members, is_state_named, &mut outlook, &mut events);
-        house.weigh();
-        (house, outlook, events)
+        self.remove_leaving(&mut data, members, is_state_named, &mut outlook, &mut events);
+        data.update_totals();
+        (data, outlook, events)
     }
 
-    /// Takes out what leaves the section, and what no section has any more.
-    fn let_go(
+    /// Removes pages that leave the section, and pages that are in no section any more.
+    fn remove_leaving(
         &self,
-        house: &mut House,
-        mut members: BTreeMap<String, Member>,
+        data: &mut PublisherData,
+        mut members: BTreeMap<String, Membership>,
         is_state_named: bool,
-        outlook: &mut Outlook,
+        outlook: &mut CommitSummary,
         events: &mut Vec<(ChangeKind, PageRow)>,
     ) {
-        let leaving: BTreeMap<String, Cause> = members
+        let leaving: BTreeMap<String, RemovalCause> = members
             .iter()
             .filter_map(|(url, member)| {
                 let named = self.removed.get(url).copied();
-                let is_absent = self.mode == Mode::Snapshot
+                let is_absent = self.mode == StagingMode::Snapshot
                     && !self.staged.contains_key(url)
-                    && decide::goes(self.generated, member.by_delta, is_state_named);
-                let cause = named.or(is_absent.then_some(Cause::Absent))?;
+                    && decide::is_deleted_by_snapshot(
+                        self.generated,
+                        member.by_delta,
+                        is_state_named,
+                    );
+                let cause = named.or(is_absent.then_some(RemovalCause::Absent))?;
                 Some((url.clone(), cause))
             })
             .collect();
@@ -168,37 +175,37 @@ impl<'s> MemoryStaging<'s> {
         for (url, member) in &members {
             outlook.state.add(url, member.delivered);
         }
-        if let Some(part) = house.parts.get_mut(&self.name) {
+        if let Some(part) = data.parts.get_mut(&self.name) {
             part.members = members;
         }
         let mut leaving = leaving;
-        let parts = self.unfollowed.iter().filter_map(|name| house.parts.remove(name));
+        let parts = self.unfollowed.iter().filter_map(|name| data.parts.remove(name));
         let left: BTreeSet<String> = parts.flat_map(|part| part.members.into_keys()).collect();
         for url in left {
-            let stays = house.parts.values().any(|part| part.members.contains_key(&url));
+            let stays = data.parts.values().any(|part| part.members.contains_key(&url));
             if !stays && !leaving.contains_key(&url) {
                 outlook.removed += 1;
-                leaving.insert(url, Cause::Unfollowed);
+                leaving.insert(url, RemovalCause::Unfollowed);
             }
         }
         for (url, cause) in leaving {
-            if house.parts.values().any(|part| part.members.contains_key(&url)) {
+            if data.parts.values().any(|part| part.members.contains_key(&url)) {
                 continue;
             }
-            let Some(Kept { row, line }) = house.pages.remove(&url) else { continue };
+            let Some(PageData { row, line }) = data.pages.remove(&url) else { continue };
             let PageRow { publisher, modified, .. } = row;
             let at = self.now;
-            house.tombstones.insert(url.clone(), Tombstone { publisher, url, at, cause, modified });
+            data.tombstones.insert(url.clone(), Tombstone { publisher, url, at, cause, modified });
             if line.is_some() {
                 events.push((ChangeKind::Removed, row));
             }
         }
     }
 
-    fn empty(&self) -> Part {
+    fn empty(&self) -> SectionData {
         let section = Section {
             name: self.name.clone(),
-            state: State::EMPTY,
+            state: SectionState::EMPTY,
             is_proved: false,
             mark: self.generated,
             snapshot_at: None,
@@ -206,35 +213,35 @@ impl<'s> MemoryStaging<'s> {
             pages: 0,
             held: None,
         };
-        Part { section, members: BTreeMap::new() }
+        SectionData { section, members: BTreeMap::new() }
     }
 
-    fn current(&self) -> Option<House> {
-        self.store.lock().house(&self.lease).cloned()
+    fn current(&self) -> Option<PublisherData> {
+        self.store.lock().data(&self.lease).cloned()
     }
 }
 
 impl Staging for MemoryStaging<'_> {
-    fn add(&mut self, item: &Item<'_>) -> Result<(), StageError> {
+    fn add(&mut self, item: &StagedPage<'_>) -> Result<(), StageError> {
         self.lines += 1;
-        // The later one counts, then the first (D30).
+        // The later version counts; of equal ones, the first (D30).
         if self.staged.get(item.key).is_some_and(|before| item.modified <= before.modified) {
             return Ok(());
         }
         if !self.staged.contains_key(item.key) {
             let mut inner = self.store.lock();
-            let house = inner.house(&self.lease).ok_or(StageError::Lost)?;
-            let is_new = !house.pages.contains_key(item.key);
+            let data = inner.data(&self.lease).ok_or(StageError::Lost)?;
+            let is_new = !data.pages.contains_key(item.key);
             let n_pages = match self.mode {
-                Mode::Snapshot => self.staged.len() as u64,
-                Mode::Delta | Mode::Visit => house.pages.len() as u64 + self.n_new,
+                StagingMode::Snapshot => self.staged.len() as u64,
+                StagingMode::Delta | StagingMode::Visit => data.pages.len() as u64 + self.n_new,
             };
             if is_new && self.quota.pages <= n_pages {
                 return Err(StageError::Quota { most: self.quota.pages });
             }
             self.n_new += u64::from(is_new);
         }
-        let staged = Staged {
+        let staged = OwnedPage {
             modified: item.modified,
             digest: item.digest,
             title: item.title.to_owned(),
@@ -246,7 +253,7 @@ impl Staging for MemoryStaging<'_> {
         Ok(())
     }
 
-    fn remove(&mut self, key: &str, cause: Cause) -> Result<(), StageError> {
+    fn remove(&mut self, key: &str, cause: RemovalCause) -> Result<(), StageError> {
         self.removed.entry(key.to_owned()).or_insert(cause);
         Ok(())
     }
@@ -258,57 +265,67 @@ impl Staging for MemoryStaging<'_> {
         Ok(())
     }
 
-    fn outlook(&mut self, claim: Option<&Claim>) -> Result<Outlook, StageError> {
-        let house = self.current().ok_or(StageError::Lost)?;
-        Ok(self.play(house, claim.is_some()).1)
+    fn preview(&mut self, claim: Option<&ClaimedState>) -> Result<CommitSummary, StageError> {
+        let data = self.current().ok_or(StageError::Lost)?;
+        Ok(self.apply(data, claim.is_some()).1)
     }
 
-    fn commit(self: Box<Self>, finish: &Finish) -> Result<Outlook, CommitError> {
-        let house = self.current().ok_or(CommitError::Lost)?;
-        let section = |name: &String| house.parts.get(name).map(|part| &part.section);
-        let held = decide::held(section(&self.name), self.unfollowed.iter().filter_map(section));
-        let (mut house, outlook, events) = self.play(house, finish.claim.is_some());
-        decide::prove(&outlook, finish)?;
-        decide::fits(&outlook, house.pages.len() as u64, self.quota)?;
+    fn commit(self: Box<Self>, finish: &CommitOptions) -> Result<CommitSummary, CommitError> {
+        let data = self.current().ok_or(CommitError::Lost)?;
+        let section = |name: &String| data.parts.get(name).map(|part| &part.section);
+        let held = decide::held_back_since(
+            section(&self.name),
+            self.unfollowed.iter().filter_map(section),
+        );
+        let (mut data, outlook, events) = self.apply(data, finish.claim.is_some());
+        decide::verify_claim(&outlook, finish)?;
+        decide::check_quota(&outlook, data.pages.len() as u64, self.quota)?;
         let mut inner = self.store.lock();
-        let guard = decide::guard(&outlook, self.mode, self.generated, held, finish.mass_deletion);
-        if guard == Guard::HeldBack {
-            let now = inner.house(&self.lease).ok_or(CommitError::Lost)?;
+        let guard = decide::check_deletions(
+            &outlook,
+            self.mode,
+            self.generated,
+            held,
+            finish.mass_deletion,
+        );
+        if guard == DeletionCheck::HeldBack {
+            let now = inner.data(&self.lease).ok_or(CommitError::Lost)?;
             for name in self.unfollowed.iter().chain([&self.name]) {
                 if let Some(part) = now.parts.get_mut(name) {
                     part.section.held.get_or_insert(self.generated);
                 }
             }
             let taken = finish.taken.iter().cloned();
-            now.taken.extend(taken.map(|taken| Taken { outcome: "held back".into(), ..taken }));
+            now.taken
+                .extend(taken.map(|taken| DownloadRecord { outcome: "held back".into(), ..taken }));
             let (deleted, pages) = (outlook.removed, outlook.before);
             return Err(CommitError::MassDeletion { deleted, pages });
         }
-        if let Some(part) = house.parts.get_mut(&self.name) {
+        if let Some(part) = data.parts.get_mut(&self.name) {
             let section = &mut part.section;
             section.state = outlook.state;
             section.is_proved = finish.claim.is_some();
             section.pages = outlook.after;
             match self.mode {
-                Mode::Snapshot => {
+                StagingMode::Snapshot => {
                     section.mark = self.generated;
                     section.snapshot_at = Some(self.generated);
                     section.deltas_since = 0;
                     section.held = None;
                 }
-                Mode::Delta => {
-                    if finish.mass_deletion == rutter_scp::MassDeletion::Allowed {
+                StagingMode::Delta => {
+                    if finish.mass_deletion == rutter_scp::MassDeletionPolicy::Allowed {
                         section.held = None;
                     }
                     section.mark = section.mark.max(self.generated);
                     section.deltas_since += 1;
                 }
-                Mode::Visit if section.snapshot_at.is_some() => {}
-                Mode::Visit => section.mark = section.mark.max(self.generated),
+                StagingMode::Visit if section.snapshot_at.is_some() => {}
+                StagingMode::Visit => section.mark = section.mark.max(self.generated),
             }
         }
-        house.taken.extend(finish.taken.clone());
-        *inner.house(&self.lease).ok_or(CommitError::Lost)? = house;
+        data.taken.extend(finish.taken.clone());
+        *inner.data(&self.lease).ok_or(CommitError::Lost)? = data;
         for (kind, row) in &events {
             inner.event(self.now, *kind, row);
         }
@@ -322,8 +339,8 @@ impl Staging for MemoryStaging<'_> {
 
 impl Drop for MemoryStaging<'_> {
     fn drop(&mut self) {
-        if let Some(house) = self.store.lock().house(&self.lease) {
-            house.is_staging = false;
+        if let Some(data) = self.store.lock().data(&self.lease) {
+            data.is_staging = false;
         }
     }
 }

@@ -1,8 +1,7 @@
-//! Bodies: a verified line, compressed with a dictionary.
+//! Bodies: the stored content of pages, each a line compressed with a dictionary.
 //!
-//! Dictionaries are trained from a publisher's own lines and never thrown
-//! away, because a body names the one it needs. A body unpacks by itself:
-//! random access is what a replica is for.
+//! A dictionary is trained from the lines of a publisher and never deleted, because bodies refer to
+//! it. Each body is decompressed independently, for random access.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,80 +10,82 @@ use rusqlite::{Connection, OptionalExtension};
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::dict::{DecoderDictionary, EncoderDictionary};
 
-use crate::error::Storage;
+use crate::error::StorageError;
 
-/// Level of compression: beyond it, time grows and bodies hardly shrink.
+/// Compression level; higher levels need more time and save little space.
 const LEVEL: i32 = 3;
-/// Bytes of a dictionary, at most and at least.
+/// Maximum and minimum size of a dictionary, in bytes.
 const DICTIONARY: usize = 112_640;
 const SMALLEST: usize = 8_192;
-/// Pages a publisher has before a dictionary is worth its bytes.
+/// Minimum number of pages for which a publisher gets a dictionary.
 pub(super) const ENOUGH_PAGES: u64 = 1_000;
-/// Most lines and bytes a dictionary is trained from.
+/// Maximum number and size of the lines from which a dictionary is trained.
 pub(super) const MOST_SAMPLES: usize = 500;
 pub(super) const MOST_SAMPLE_BYTES: usize = 4 << 20;
-/// No line is longer (D35).
+/// Maximum length of a line, in bytes (D35).
 const LONGEST: usize = 100_000_000;
 
-/// A dictionary and its number, ready to compress with.
+/// A dictionary for compression, with its id.
 #[derive(Clone)]
 pub(super) struct Dictionary {
     pub(super) id: i64,
     encoder: Arc<EncoderDictionary<'static>>,
 }
 
-/// A line as it will lie on disk.
+/// A compressed line.
 #[derive(Debug, Clone)]
-pub(super) struct Packed {
+pub(super) struct CompressedLine {
     pub(super) dict: Option<i64>,
     pub(super) size: usize,
     pub(super) z: Vec<u8>,
 }
 
-/// Compresses lines, one after the other.
-pub(super) struct Packer<'d> {
+/// Compresses lines one by one.
+pub(super) struct LineCompressor<'d> {
     compressor: Compressor<'d>,
     dict: Option<i64>,
-    /// Room for the longest outcome: a body is kept in no more than it takes.
-    room: Vec<u8>,
+    /// Buffer for the longest possible result; bodies are copied out of it in their exact size.
+    buffer: Vec<u8>,
 }
 
-impl<'d> Packer<'d> {
-    pub(super) fn new(dictionary: Option<&'d Dictionary>) -> Result<Self, Storage> {
+impl<'d> LineCompressor<'d> {
+    pub(super) fn new(dictionary: Option<&'d Dictionary>) -> Result<Self, StorageError> {
         let compressor = match dictionary {
             Some(dictionary) => Compressor::with_prepared_dictionary(&dictionary.encoder),
             None => Compressor::new(LEVEL),
         };
         let compressor = compressor.map_err(other)?;
         let dict = dictionary.map(|dictionary| dictionary.id);
-        Ok(Self { compressor, dict, room: Vec::new() })
+        Ok(Self { compressor, dict, buffer: Vec::new() })
     }
 
-    pub(super) fn pack(&mut self, line: &str) -> Result<Packed, Storage> {
-        self.room.clear();
-        self.room.reserve(zstd::zstd_safe::compress_bound(line.len()));
-        self.compressor.compress_to_buffer(line.as_bytes(), &mut self.room).map_err(other)?;
-        Ok(Packed { dict: self.dict, size: line.len(), z: self.room.clone() })
+    pub(super) fn pack(&mut self, line: &str) -> Result<CompressedLine, StorageError> {
+        self.buffer.clear();
+        self.buffer.reserve(zstd::zstd_safe::compress_bound(line.len()));
+        self.compressor.compress_to_buffer(line.as_bytes(), &mut self.buffer).map_err(other)?;
+        Ok(CompressedLine { dict: self.dict, size: line.len(), z: self.buffer.clone() })
     }
 }
 
-/// Every dictionary of the store that somebody asked for.
+/// A cache of the loaded dictionaries of a store.
 #[derive(Default)]
 pub(super) struct Dictionaries {
     decoders: Mutex<HashMap<i64, Arc<DecoderDictionary<'static>>>>,
 }
 
 impl Dictionaries {
-    /// Unpacks a body.
+    /// Decompresses a body.
     pub(super) fn unpack(
         &self,
         connection: &Connection,
         dict: Option<i64>,
         size: usize,
         z: &[u8],
-    ) -> Result<String, Storage> {
+    ) -> Result<String, StorageError> {
         if LONGEST < size {
-            return Err(Storage::damaged("a body is longer than a line can be"));
+            return Err(StorageError::damaged(
+                "the content of a page is longer than a line can be",
+            ));
         }
         let bytes = match dict {
             None => Decompressor::new().and_then(|mut it| it.decompress(z, size)),
@@ -94,42 +95,44 @@ impl Dictionaries {
                 decompressor.and_then(|mut it| it.decompress(z, size))
             }
         };
-        let bytes = bytes.map_err(|_| Storage::damaged("a body does not unpack"))?;
+        let bytes =
+            bytes.map_err(|_| StorageError::damaged("cannot decompress the content of a page"))?;
         if bytes.len() != size {
-            return Err(Storage::damaged("a body has another size than it says"));
+            return Err(StorageError::damaged("the content of a page has a wrong size"));
         }
-        String::from_utf8(bytes).map_err(|_| Storage::damaged("a body is not text"))
+        String::from_utf8(bytes)
+            .map_err(|_| StorageError::damaged("the content of a page is not UTF-8"))
     }
 
     fn decoder(
         &self,
         connection: &Connection,
         id: i64,
-    ) -> Result<Arc<DecoderDictionary<'static>>, Storage> {
+    ) -> Result<Arc<DecoderDictionary<'static>>, StorageError> {
         let mut decoders = self.decoders.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(decoder) = decoders.get(&id) {
             return Ok(Arc::clone(decoder));
         }
         let bytes = bytes_of(connection, id)?
-            .ok_or_else(|| Storage::damaged("a body names a dictionary that is not there"))?;
+            .ok_or_else(|| StorageError::damaged("the dictionary of a page is missing"))?;
         let decoder = Arc::new(DecoderDictionary::copy(&bytes));
         decoders.insert(id, Arc::clone(&decoder));
         Ok(decoder)
     }
 }
 
-fn bytes_of(connection: &Connection, id: i64) -> Result<Option<Vec<u8>>, Storage> {
+fn bytes_of(connection: &Connection, id: i64) -> Result<Option<Vec<u8>>, StorageError> {
     let bytes =
         connection.query_row("SELECT bytes FROM dict WHERE id = ?1", [id], |row| row.get(0));
     Ok(bytes.optional()?)
 }
 
-/// The dictionary to compress a publisher's lines with: its own, else the
-/// store's, if there is any.
+/// Returns the dictionary for compressing the lines of a publisher: its own, otherwise the one of
+/// the store, if any.
 pub(super) fn dictionary(
     connection: &Connection,
     publisher: i64,
-) -> Result<Option<Dictionary>, Storage> {
+) -> Result<Option<Dictionary>, StorageError> {
     let id: Option<i64> = connection.query_row(
         "SELECT coalesce(dict, (SELECT value FROM meta WHERE key = 'dictionary'))
          FROM publisher WHERE id = ?1",
@@ -145,8 +148,8 @@ fn prepared(id: i64, bytes: &[u8]) -> Dictionary {
     Dictionary { id, encoder: Arc::new(EncoderDictionary::copy(bytes, LEVEL)) }
 }
 
-/// Whether a publisher has a dictionary of its own.
-pub(super) fn has_own(connection: &Connection, publisher: i64) -> Result<bool, Storage> {
+/// Returns whether a publisher has its own dictionary.
+pub(super) fn has_own(connection: &Connection, publisher: i64) -> Result<bool, StorageError> {
     let has_own: bool = connection.query_row(
         "SELECT dict IS NOT NULL FROM publisher WHERE id = ?1",
         [publisher],
@@ -155,10 +158,10 @@ pub(super) fn has_own(connection: &Connection, publisher: i64) -> Result<bool, S
     Ok(has_own)
 }
 
-/// Trains a dictionary; `None` where the lines have nothing in common.
+/// Trains a dictionary; returns `None` if the lines have too little in common.
 pub(super) fn train(samples: &[impl AsRef<[u8]>]) -> Option<Vec<u8>> {
     let n_bytes: usize = samples.iter().map(|sample| sample.as_ref().len()).sum();
-    // Trained from little, a large one is more than what it saves.
+    // A large dictionary trained from few lines costs more than it saves.
     let size = DICTIONARY.min(n_bytes / 10);
     if size < SMALLEST {
         return None;
@@ -166,13 +169,13 @@ pub(super) fn train(samples: &[impl AsRef<[u8]>]) -> Option<Vec<u8>> {
     zstd::dict::from_samples(samples, size).ok()
 }
 
-/// Adds a dictionary to the store: for this publisher, and for those that
-/// have none where it is the first.
+/// Adds a dictionary for a publisher. The first one of a store is also used for publishers without
+/// one.
 pub(super) fn add(
     connection: &Connection,
     publisher: i64,
     bytes: &[u8],
-) -> Result<Dictionary, Storage> {
+) -> Result<Dictionary, StorageError> {
     connection.execute("INSERT INTO dict (bytes) VALUES (?1)", [bytes])?;
     let id = connection.last_insert_rowid();
     connection.execute("UPDATE publisher SET dict = ?1 WHERE id = ?2", [id, publisher])?;
@@ -180,6 +183,6 @@ pub(super) fn add(
     Ok(prepared(id, bytes))
 }
 
-fn other(error: std::io::Error) -> Storage {
-    Storage::Other(Box::new(error))
+fn other(error: std::io::Error) -> StorageError {
+    StorageError::Other(Box::new(error))
 }

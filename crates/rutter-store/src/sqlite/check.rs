@@ -1,71 +1,71 @@
-//! Whether a replica is what it says it is.
+//! Checks the integrity of a replica.
 //!
-//! Three layers: the file as the database sees it, the bookkeeping, and, where
-//! asked for, every body against its digest.
+//! Three layers: the database file, the records, and, if requested, the content of every page
+//! against its digest. Output: a description of each problem.
 
 use rusqlite::Connection;
-use rutter_page::{Judge, LineDigest, PageLimits};
-use rutter_scp::State;
+use rutter_page::{LineDigest, PageLimits, PageReader};
+use rutter_scp::SectionState;
 
 use super::body::Dictionaries;
 use super::read::collect;
-use super::{books, digest, read};
-use crate::error::Storage;
-use crate::model::Depth;
+use super::{digest, read, site_data};
+use crate::error::StorageError;
+use crate::model::CheckDepth;
 
-/// Complaints of one kind are told up to this many.
+/// Maximum number of problems that are reported per kind.
 const MOST: usize = 20;
 
-/// A question whose every answer is a fault, and what to call it.
-const QUESTIONS: [(&str, &str); 12] = [
+/// Queries whose rows are problems, with a description.
+const PROBLEM_QUERIES: [(&str, &str); 12] = [
     (
-        "page without words and without a reason",
+        "page without content and without a reason",
         "SELECT url FROM page WHERE (withheld IS NULL) != (body IS NOT NULL)",
     ),
     (
-        "page whose body is not there",
+        "page with missing content",
         "SELECT url FROM page WHERE body IS NOT NULL AND body NOT IN (SELECT id FROM body)",
     ),
     (
-        "body that is named twice",
+        "content that belongs to several pages",
         "SELECT body FROM page WHERE body IS NOT NULL GROUP BY body HAVING 1 < count(*)",
     ),
     (
-        "body that nobody names",
+        "content without a page",
         "SELECT id FROM body WHERE id NOT IN (SELECT body FROM page WHERE body IS NOT NULL)
             AND id NOT IN (SELECT body FROM stage WHERE body IS NOT NULL)",
     ),
     (
-        "body whose dictionary is not there",
+        "content with a missing dictionary",
         "SELECT id FROM body WHERE dict IS NOT NULL AND dict NOT IN (SELECT id FROM dict)",
     ),
     ("page in no section", "SELECT url FROM page WHERE id NOT IN (SELECT page FROM member)"),
     (
-        "membership of a page or a section that is not there",
+        "section member without a page or a section",
         "SELECT section || '/' || page FROM member WHERE page NOT IN (SELECT id FROM page)
             OR section NOT IN (SELECT id FROM section)",
     ),
     (
-        "page that is there and has a tombstone",
+        "page with a tombstone",
         "SELECT t.url FROM tombstone t JOIN page p ON p.publisher = t.publisher AND p.url = t.url",
     ),
     (
-        "section with another number of pages than it says",
+        "section with a wrong number of pages",
         "SELECT name FROM section s
          WHERE pages != (SELECT count(*) FROM member m WHERE m.section = s.id)",
     ),
     (
-        "publisher with another number of pages than it says",
+        "publisher with a wrong number of pages",
         "SELECT origin FROM publisher b
          WHERE pages != (SELECT count(*) FROM page p WHERE p.publisher = b.id)",
     ),
     (
-        "publisher with another number of entities than it says",
+        "publisher with a wrong number of entities",
         "SELECT origin FROM publisher b
          WHERE entities != (SELECT count(*) FROM entity e WHERE e.publisher = b.id)",
     ),
     (
-        "publisher with other bytes than it says",
+        "publisher with a wrong number of bytes",
         "SELECT origin FROM publisher b WHERE bytes != (SELECT coalesce(sum(length(z)), 0)
             FROM page p JOIN body y ON y.id = p.body WHERE p.publisher = b.id)",
     ),
@@ -74,18 +74,18 @@ const QUESTIONS: [(&str, &str); 12] = [
 pub(super) fn check(
     connection: &mut Connection,
     dictionaries: &Dictionaries,
-    depth: Depth,
-) -> Result<Vec<String>, Storage> {
+    depth: CheckDepth,
+) -> Result<Vec<String>, StorageError> {
     let transaction = connection.transaction()?;
     let mut faults = Vec::new();
     let mut statement = transaction.prepare(&format!("PRAGMA integrity_check({MOST})"))?;
-    let said: Vec<String> = collect(statement.query([])?, |row| Ok(row.get(0)?))?;
+    let messages: Vec<String> = collect(statement.query([])?, |row| Ok(row.get(0)?))?;
     drop(statement);
-    if said != ["ok"] {
-        faults.extend(said);
+    if messages != ["ok"] {
+        faults.extend(messages);
     }
-    for (name, question) in QUESTIONS {
-        let mut statement = transaction.prepare(&format!("{question} LIMIT {MOST}"))?;
+    for (name, query) in PROBLEM_QUERIES {
+        let mut statement = transaction.prepare(&format!("{query} LIMIT {MOST}"))?;
         let answers: Vec<rusqlite::types::Value> =
             collect(statement.query([])?, |row| Ok(row.get(0)?))?;
         for answer in answers {
@@ -98,30 +98,30 @@ pub(super) fn check(
             if found != section.state {
                 let name = &section.name;
                 faults.push(format!(
-                    "section with another state than it says: {name}: {} is {found}",
+                    "section with a wrong state: {name}: {} should be {found}",
                     section.state
                 ));
             }
         }
     }
     values(&transaction, &mut faults)?;
-    if depth == Depth::Bodies {
+    if depth == CheckDepth::Content {
         bodies(&transaction, dictionaries, &mut faults)?;
     }
     Ok(faults)
 }
 
-/// Reads every row as those do who ask for it.
-fn values(connection: &Connection, faults: &mut Vec<String>) -> Result<(), Storage> {
+/// Reads every row in the way that queries do.
+fn values(connection: &Connection, faults: &mut Vec<String>) -> Result<(), StorageError> {
     let mut pages = connection.prepare(&format!("SELECT {} FROM page p", read::PAGE))?;
     let mut changes = connection.prepare(&format!("SELECT {} FROM change", read::CHANGE))?;
     let mut tombstones =
         connection.prepare(&format!("SELECT {} FROM tombstone", read::TOMBSTONE))?;
-    let mut entities = connection.prepare(&format!("SELECT {} FROM entity", books::ENTITY))?;
+    let mut entities = connection.prepare(&format!("SELECT {} FROM entity", site_data::ENTITY))?;
     let mut validators =
-        connection.prepare(&format!("SELECT {} FROM validator", books::VALIDATOR))?;
-    each(entities.query([])?, books::entity_of, faults)?;
-    each(validators.query([])?, books::validator_of, faults)?;
+        connection.prepare(&format!("SELECT {} FROM validator", site_data::VALIDATOR))?;
+    each(entities.query([])?, site_data::entity_of, faults)?;
+    each(validators.query([])?, site_data::validator_of, faults)?;
     each(pages.query([])?, read::page_of, faults)?;
     each(changes.query([])?, read::change_of, faults)?;
     each(tombstones.query([])?, read::tombstone_of, faults)
@@ -129,9 +129,9 @@ fn values(connection: &Connection, faults: &mut Vec<String>) -> Result<(), Stora
 
 fn each<T>(
     mut rows: rusqlite::Rows<'_>,
-    read: impl Fn(&rusqlite::Row<'_>) -> Result<T, Storage>,
+    read: impl Fn(&rusqlite::Row<'_>) -> Result<T, StorageError>,
     faults: &mut Vec<String>,
-) -> Result<(), Storage> {
+) -> Result<(), StorageError> {
     let mut n_faults = 0;
     while let Some(row) = rows.next()? {
         if let Err(error) = read(row)
@@ -152,14 +152,14 @@ fn shown(value: &rusqlite::types::Value) -> String {
     }
 }
 
-/// The state of a section as its members give it.
-fn state(connection: &Connection, section: i64) -> Result<State, Storage> {
+/// Computes the state of a section from its members.
+fn state(connection: &Connection, section: i64) -> Result<SectionState, StorageError> {
     let mut statement = connection.prepare_cached(
         "SELECT p.url, coalesce(m.digest, p.digest) FROM member m JOIN page p ON p.id = m.page
          WHERE m.section = ?1",
     )?;
     let mut rows = statement.query([section])?;
-    let mut state = State::EMPTY;
+    let mut state = SectionState::EMPTY;
     while let Some(row) = rows.next()? {
         let (url, bytes): (String, Vec<u8>) = (row.get(0)?, row.get(1)?);
         state.add(&url, digest(&bytes)?);
@@ -171,13 +171,13 @@ fn bodies(
     connection: &Connection,
     dictionaries: &Dictionaries,
     faults: &mut Vec<String>,
-) -> Result<(), Storage> {
+) -> Result<(), StorageError> {
     let mut statement = connection.prepare(
         "SELECT p.url, p.digest, b.dict, b.size, b.z, p.modified, p.title, p.language
          FROM page p JOIN body b ON b.id = p.body",
     )?;
     let mut rows = statement.query([])?;
-    let mut judge = Judge::new(PageLimits::SPEC);
+    let mut reader = PageReader::new(PageLimits::SPEC);
     let mut n_faults = 0;
     while let Some(row) = rows.next()? {
         let (url, bytes): (String, Vec<u8>) = (row.get(0)?, row.get(1)?);
@@ -186,12 +186,12 @@ fn bodies(
         let fault = match dictionaries.unpack(connection, row.get(2)?, size, &z) {
             Ok(line) if LineDigest::of(line.as_bytes()) == digest(&bytes)? => {
                 let columns: [String; 3] = [row.get(5)?, row.get(6)?, row.get(7)?];
-                match column_fault(&mut judge, &line, &url, &columns) {
+                match column_fault(&mut reader, &line, &url, &columns) {
                     Some(fault) => fault.to_owned(),
                     None => continue,
                 }
             }
-            Ok(_) => "the body is not the one the digest was taken of".to_owned(),
+            Ok(_) => "the content does not match its digest".to_owned(),
             Err(error) => error.to_string(),
         };
         n_faults += 1;
@@ -202,20 +202,20 @@ fn bodies(
     Ok(())
 }
 
-/// What the columns of a page say that its line does not.
+/// Returns a description of a column that differs from the line of the page.
 fn column_fault(
-    judge: &mut Judge,
+    reader: &mut PageReader,
     line: &str,
     url: &str,
     [modified, title, language]: &[String; 3],
 ) -> Option<&'static str> {
-    // A line that is no page has no columns to be held against.
-    let page = judge.read(line, 1, &mut ()).ok().flatten()?;
+    // A line that is not a page cannot be compared.
+    let page = reader.read(line, 1, &mut ()).ok().flatten()?;
     if page.url.key() != url || page.modified.to_string() != *modified {
-        return Some("the body is of another page, or of another time");
+        return Some("the content belongs to another page or another version");
     }
     if *page.title != **title || page.language.as_str() != language {
-        return Some("the title or the language is not the one of the body");
+        return Some("the title or the language differs from the content");
     }
     None
 }

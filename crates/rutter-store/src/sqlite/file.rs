@@ -1,5 +1,4 @@
-//! The file itself: what can be seen of it before it is opened, and when it
-//! may go again.
+//! The database file: checks before opening it, and removal of an unused replica.
 
 use std::fs;
 use std::io::Read;
@@ -8,52 +7,49 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use super::Access;
-use crate::error::{OpenError, Storage};
+use super::AccessMode;
+use crate::error::{OpenError, StorageError};
 
 const MAGIC: &[u8] = b"SQLite format 3\0";
-/// Bytes of the head of a database.
+/// Size of the header of a database file, in bytes.
 const HEAD: u64 = 100;
 
-/// Refuses what is not there, what is plainly something else, and what is
-/// shorter than it says.
-pub(super) fn look_at(path: &Path, access: Access) -> Result<(), OpenError> {
-    let other = |error: std::io::Error| OpenError::Storage(Storage::Other(Box::new(error)));
+/// Returns an error if the file is missing, is not a database, or is truncated.
+pub(super) fn check_file(path: &Path, access: AccessMode) -> Result<(), OpenError> {
+    let other = |error: std::io::Error| OpenError::Storage(StorageError::Other(Box::new(error)));
     let file = match fs::File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return if access == Access::Write { Ok(()) } else { Err(OpenError::Missing) };
+            return if access == AccessMode::Write { Ok(()) } else { Err(OpenError::Missing) };
         }
         Err(error) => return Err(other(error)),
     };
     let mut head = Vec::new();
     Read::by_ref(&mut &file).take(HEAD).read_to_end(&mut head).map_err(other)?;
-    // An empty file is a replica to be; so is one whose first pages are still
-    // in the log.
-    if head.is_empty() && access == Access::Write {
+    // An empty file is a new replica, or its first pages are still in the write-ahead log.
+    if head.is_empty() && access == AccessMode::Write {
         return Ok(());
     }
     if !head.starts_with(MAGIC) {
         return Err(OpenError::NotAReplica);
     }
-    // Pages that are in the log only make the file shorter than it will be.
+    // Pages that are only in the write-ahead log do not count for the length of the file.
     let length = file.metadata().map_err(other)?.len();
-    if !has_log(path) && said_length(&head).is_some_and(|said| length < said) {
-        return Err(Storage::damaged("the file was cut off").into());
+    if !has_log(path) && declared_length(&head).is_some_and(|declared| length < declared) {
+        return Err(StorageError::damaged("the file is truncated").into());
     }
     Ok(())
 }
 
-/// The length that the head of a database says; `None` where it says none that
-/// counts.
-fn said_length(head: &[u8]) -> Option<u64> {
+/// Returns the length that the header of a database declares, if it is valid.
+fn declared_length(head: &[u8]) -> Option<u64> {
     let number = |at: usize| -> Option<u64> {
         let bytes = head.get(at..at + 4)?.try_into().ok()?;
         Some(u64::from(u32::from_be_bytes(bytes)))
     };
     let size = u16::from_be_bytes(head.get(16..18)?.try_into().ok()?);
     let size = if size == 1 { 65_536 } else { u64::from(size) };
-    // The count is that of the last change only where both numbers agree.
+    // The page count is valid only if both change counters are equal.
     (number(24)? == number(92)?).then_some(number(28)? * size)
 }
 
@@ -63,14 +59,13 @@ fn beside(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
-/// Whether something lies beside the file that is not in it yet. Readers may
-/// leave an empty log behind.
+/// Returns whether the file has a write-ahead log with content. Readers may leave an empty one.
 pub(super) fn has_log(path: &Path) -> bool {
     fs::metadata(beside(path, "-wal")).is_ok_and(|log| 0 < log.len())
 }
 
-/// Whether something is kept in a replica.
-fn is_used(connection: &Connection) -> Result<bool, Storage> {
+/// Returns whether a replica contains data.
+fn is_used(connection: &Connection) -> Result<bool, StorageError> {
     Ok(connection.query_row(
         "SELECT EXISTS (SELECT 1 FROM publisher WHERE policy != '' OR paused_until IS NOT NULL)
             OR EXISTS (SELECT 1 FROM page) OR EXISTS (SELECT 1 FROM section)
@@ -81,18 +76,19 @@ fn is_used(connection: &Connection) -> Result<bool, Storage> {
     )?)
 }
 
-/// Removes a replica in which nothing is kept: publishers of which nothing is
-/// known at most, and nobody else who has it open. Tells whether it is gone.
-pub fn remove_unused(path: &Path) -> Result<bool, Storage> {
+/// Removes a replica without data that no other process has open; returns whether it was removed.
+///
+/// Publishers without any data do not count.
+pub fn remove_unused(path: &Path) -> Result<bool, StorageError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
-    // Whoever has it keeps it; there is nothing to wait for.
+    // If another process uses the replica, keep it; do not wait.
     connection.busy_timeout(Duration::ZERO)?;
-    // A replica that is used stays as it is, log and all.
+    // Do not change a replica with data.
     if is_used(&connection)? {
         return Ok(false);
     }
-    // Leaving the log succeeds only where nobody else has the file open.
+    // Leaving WAL mode succeeds only if no other process has the file open.
     let mode: String =
         connection.pragma_update_and_check(None, "journal_mode", "delete", |row| row.get(0))?;
     if mode != "delete" {
@@ -102,10 +98,10 @@ pub fn remove_unused(path: &Path) -> Result<bool, Storage> {
     if is_used(&transaction)? {
         return Ok(false);
     }
-    fs::remove_file(path).map_err(|error| Storage::Other(Box::new(error)))?;
+    fs::remove_file(path).map_err(|error| StorageError::Other(Box::new(error)))?;
     drop(transaction);
     drop(connection);
-    // Usually gone by now.
+    // These files usually do not exist any more.
     for end in ["-journal", "-wal", "-shm"] {
         drop(fs::remove_file(beside(path, end)));
     }

@@ -1,67 +1,74 @@
-//! Searches a full-text index so that a sentence finds something.
+//! Searches a full-text index, so that even a whole sentence finds pages.
 //!
-//! Input: a [`Query`] and a [`Corpus`]. Output: [`Found`]. Pages with all parts come first; if
-//! there are none, words that no page has are replaced by the nearest known one; if there are
-//! still none, pages with some of the words are ranked by how many they lack.
+//! Input: a [`SearchQuery`] and a [`Corpus`]. Output: [`SearchResults`]. Searches for pages with
+//! all terms. If there are none, unknown words are replaced by the most similar known ones. If
+//! there are still none, pages with some of the terms are ranked by the number of missing terms.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::read::collect;
-use crate::error::{PageLine, Storage};
-use crate::model::{Found, Hit, Matched};
-use crate::words::{Part, Query};
+use crate::error::{PageLine, StorageError};
+use crate::model::{MatchKind, SearchHit, SearchResults};
+use crate::words::{QueryTerm, SearchQuery};
 
-/// How text is cut into words: case and accents do not count.
+/// The tokenizer: ignores case and accents.
 pub(super) const TOKENS: &str = "tokenize = 'unicode61 remove_diacritics 2'";
-/// Words in a snippet.
+/// Number of words in a snippet.
 const SNIPPET: u32 = 24;
-/// Pages with some of the words that are compared.
+/// Maximum number of pages with some of the terms that are ranked.
 const CANDIDATES: usize = 100;
-/// Words of the index that are compared with one unknown word.
+/// Maximum number of words of the index that are compared with an unknown word.
 const COMPARED: u32 = 50_000;
-/// A word that more than this share of the pages have tells nothing where others do.
+/// A word that occurs in more than one of this many pages is ignored if there are rarer words.
 const COMMON: u64 = 3;
 
-/// Pages in a full-text index.
+/// The pages of a full-text index.
 pub(super) trait Corpus {
-    /// The connection that has the index.
+    /// Returns the connection that contains the index.
     fn connection(&self) -> &Connection;
-    /// Name of the index.
+    /// Returns the name of the index.
     fn index(&self) -> &'static str;
-    /// Pages of the corpus, roughly.
-    fn n_pages(&self) -> Result<u64, Storage>;
-    /// Pages that match an FTS5 expression, best first.
-    fn matching(&self, expression: &str, most: usize) -> Result<Vec<(i64, f64)>, Storage>;
-    /// A page and its line.
-    fn text(&self, id: i64) -> Result<Option<PageLine>, Storage>;
+    /// Returns the approximate number of pages.
+    fn n_pages(&self) -> Result<u64, StorageError>;
+    /// Returns the ids and ranks of pages that match an FTS5 expression, best first.
+    fn matching(&self, expression: &str, most: usize) -> Result<Vec<(i64, f64)>, StorageError>;
+    /// Returns a page and its line.
+    fn text(&self, id: i64) -> Result<Option<PageLine>, StorageError>;
 }
 
 /// Searches a corpus.
-pub(super) fn find(corpus: &dyn Corpus, query: &Query, most: usize) -> Result<Found, Storage> {
+pub(super) fn find(
+    corpus: &dyn Corpus,
+    query: &SearchQuery,
+    most: usize,
+) -> Result<SearchResults, StorageError> {
     let all = corpus.matching(&query.to_match(), most)?;
     if !all.is_empty() {
-        let found = Found { matched: Matched::All, ..Found::default() };
+        let found = SearchResults { matched: MatchKind::All, ..SearchResults::default() };
         return fill(corpus, found, all, query, &query.to_match());
     }
     let vocabulary = Vocabulary::new(corpus)?;
     let corrections = vocabulary.corrections(query)?;
-    let corrected = query.replaced(|part| corrections.get(&part.words).cloned());
-    let found = Found { corrections: corrections.into_iter().collect(), ..Found::default() };
+    let corrected = query.replace_terms(|part| corrections.get(&part.words).cloned());
+    let found = SearchResults {
+        corrections: corrections.into_iter().collect(),
+        ..SearchResults::default()
+    };
     if !found.corrections.is_empty() {
         let all = corpus.matching(&corrected.to_match(), most)?;
         if !all.is_empty() {
-            let found = Found { matched: Matched::Corrected, ..found };
+            let found = SearchResults { matched: MatchKind::Corrected, ..found };
             return fill(corpus, found, all, &corrected, &corrected.to_match());
         }
     }
-    let Some(words) = vocabulary.telling(&corrected, corpus.n_pages()?)? else {
-        return Ok(Found::default());
+    let Some(words) = vocabulary.selective_terms(&corrected, corpus.n_pages()?)? else {
+        return Ok(SearchResults::default());
     };
     let some = corpus.matching(&words.to_match_any(), CANDIDATES)?;
-    let apart = corrected.taken_apart(|_| true).unwrap_or(corrected);
-    let found = Found { matched: Matched::Some, ..found };
+    let apart = corrected.split_phrases(|_| true).unwrap_or(corrected);
+    let found = SearchResults { matched: MatchKind::Some, ..found };
     let mut found = fill(corpus, found, some, &apart, &words.to_match_any())?;
     found
         .hits
@@ -70,15 +77,15 @@ pub(super) fn find(corpus: &dyn Corpus, query: &Query, most: usize) -> Result<Fo
     Ok(found)
 }
 
-/// Makes hits of matches: a snippet with the same rules the index was made by, and the parts of
-/// the query that each page lacks. The texts are indexed once more, in memory.
+/// Creates hits from matches: adds a snippet and the missing terms of each page. For that, the
+/// texts are indexed again in memory, with the same tokenizer.
 fn fill(
     corpus: &dyn Corpus,
-    mut found: Found,
+    mut found: SearchResults,
     matches: Vec<(i64, f64)>,
-    query: &Query,
+    query: &SearchQuery,
     expression: &str,
-) -> Result<Found, Storage> {
+) -> Result<SearchResults, StorageError> {
     let scratch = scratch()?;
     for (id, rank) in matches {
         match corpus.text(id)? {
@@ -88,7 +95,12 @@ fn fill(
                     "INSERT INTO texts (rowid, title, text) VALUES (?1, ?2, ?3)",
                     params![found.hits.len(), title, text],
                 )?;
-                found.hits.push(Hit { page, snippet: String::new(), rank, missing: Vec::new() });
+                found.hits.push(SearchHit {
+                    page,
+                    snippet: String::new(),
+                    rank,
+                    missing: Vec::new(),
+                });
             }
             Some(Err(damaged)) => found.damaged.push(damaged),
             None => {}
@@ -104,7 +116,7 @@ fn fill(
         let text = text.unwrap_or_default();
         hit.snippet = text.split_whitespace().collect::<Vec<_>>().join(" ");
     }
-    if found.matched == Matched::Some {
+    if found.matched == MatchKind::Some {
         let mut having = scratch.prepare("SELECT rowid FROM texts WHERE texts MATCH ?1")?;
         for part in query.parts() {
             let rows = having.query([part.to_match()])?;
@@ -119,20 +131,20 @@ fn fill(
     Ok(found)
 }
 
-pub(super) fn scratch() -> Result<Connection, Storage> {
+pub(super) fn scratch() -> Result<Connection, StorageError> {
     let connection = Connection::open_in_memory()?;
     connection
         .execute_batch(&format!("CREATE VIRTUAL TABLE texts USING fts5 (title, text, {TOKENS})"))?;
     Ok(connection)
 }
 
-/// The words of an index.
+/// The vocabulary of an index.
 struct Vocabulary<'c> {
     connection: &'c Connection,
 }
 
 impl<'c> Vocabulary<'c> {
-    fn new(corpus: &'c dyn Corpus) -> Result<Self, Storage> {
+    fn new(corpus: &'c dyn Corpus) -> Result<Self, StorageError> {
         let (connection, index) = (corpus.connection(), corpus.index());
         connection.execute_batch(&format!(
             "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary
@@ -141,8 +153,8 @@ impl<'c> Vocabulary<'c> {
         Ok(Self { connection })
     }
 
-    /// Pages that have a word as the index writes it.
-    fn n_pages(&self, word: &str) -> Result<u64, Storage> {
+    /// Returns the number of pages that contain a token of the index.
+    fn n_pages(&self, word: &str) -> Result<u64, StorageError> {
         let n_pages = self
             .connection
             .prepare_cached("SELECT doc FROM temp.vocabulary WHERE term = ?1")?
@@ -151,8 +163,8 @@ impl<'c> Vocabulary<'c> {
         Ok(n_pages.unwrap_or(0))
     }
 
-    /// For single words that no page has: the nearest word that pages have.
-    fn corrections(&self, query: &Query) -> Result<BTreeMap<String, String>, Storage> {
+    /// Returns the most similar known word for each single word that no page contains.
+    fn corrections(&self, query: &SearchQuery) -> Result<BTreeMap<String, String>, StorageError> {
         let mut corrections = BTreeMap::new();
         for part in query.parts().iter().filter(|part| !part.is_beginning) {
             let tokens = tokens(&part.words)?;
@@ -167,8 +179,9 @@ impl<'c> Vocabulary<'c> {
         Ok(corrections)
     }
 
-    /// The nearest word with the same beginning: one letter may be wrong in four, two in eight.
-    fn nearest(&self, word: &str) -> Result<Option<String>, Storage> {
+    /// Returns the most similar word with the same prefix. One letter may differ in words of four
+    /// letters, two in words of eight.
+    fn nearest(&self, word: &str) -> Result<Option<String>, StorageError> {
         let n_letters = word.chars().count();
         let most = match n_letters {
             0..4 => return Ok(None),
@@ -203,11 +216,15 @@ impl<'c> Vocabulary<'c> {
         Ok(None)
     }
 
-    /// The words of a query that some pages have and not nearly all; common ones where there are
-    /// no others.
-    fn telling(&self, query: &Query, n_pages: u64) -> Result<Option<Query>, Storage> {
+    /// Returns the words of a query that occur in some pages but not in most; common words only if
+    /// there are no others.
+    fn selective_terms(
+        &self,
+        query: &SearchQuery,
+        n_pages: u64,
+    ) -> Result<Option<SearchQuery>, StorageError> {
         let mut useless = BTreeSet::new();
-        for part in query.taken_apart(|_| true).iter().flat_map(Query::parts) {
+        for part in query.split_phrases(|_| true).iter().flat_map(SearchQuery::parts) {
             let mut with = u64::MAX;
             for token in tokens(&part.words)? {
                 with = with.min(self.n_pages(&token)?);
@@ -216,13 +233,13 @@ impl<'c> Vocabulary<'c> {
                 useless.insert(part.words.clone());
             }
         }
-        let is_telling = |part: &Part| part.is_beginning || !useless.contains(&part.words);
-        Ok(query.taken_apart(is_telling).or_else(|| query.taken_apart(|_| true)))
+        let is_selective = |part: &QueryTerm| part.is_beginning || !useless.contains(&part.words);
+        Ok(query.split_phrases(is_selective).or_else(|| query.split_phrases(|_| true)))
     }
 }
 
-/// The words of a text as an index writes them.
-fn tokens(text: &str) -> Result<Vec<String>, Storage> {
+/// Splits a text into tokens of the index.
+fn tokens(text: &str) -> Result<Vec<String>, StorageError> {
     let scratch = scratch()?;
     scratch.execute("INSERT INTO texts (title) VALUES (?1)", [text])?;
     scratch.execute_batch(

@@ -1,40 +1,43 @@
-//! The one transaction in which everything staged appears.
+//! Commits a staging: makes all staged changes visible in one transaction.
 //!
-//! It moves rows, never bodies: content, memberships, removals, history,
-//! ledger and the section's figures. What each statement does is said above
-//! it; the order matters.
+//! Moves rows and never copies bodies. It writes content, memberships, removals, history, the
+//! download record and the totals of the section. The order of the statements matters.
 
 use rusqlite::{Transaction, params};
 use rutter_page::Timestamp;
-use rutter_scp::MassDeletion;
+use rutter_scp::MassDeletionPolicy;
 
-use super::books;
-use super::rows::Leaving;
+use super::rows::LeavingPage;
 use super::search;
-use crate::error::Storage;
+use super::site_data;
+use crate::error::StorageError;
 use crate::model::{
-    Cause, ChangeKind, Finish, Mode, Outlook, PublisherId, Section, Source, Taken, Withheld,
+    ChangeKind, CommitOptions, CommitSummary, DownloadRecord, PageSource, PublisherId,
+    RemovalCause, Section, StagingMode, WithheldReason,
 };
 
-/// What a flip needs to know.
-pub(super) struct Flip<'f> {
+/// The input of [`flip`].
+pub(super) struct FlipInput<'f> {
     pub(super) publisher: i64,
     pub(super) run: i64,
     pub(super) section: Option<&'f (i64, Section)>,
     pub(super) name: &'f str,
-    pub(super) mode: Mode,
+    pub(super) mode: StagingMode,
     pub(super) generated: Timestamp,
-    pub(super) source: Source,
+    pub(super) source: PageSource,
     pub(super) now: Timestamp,
     pub(super) staged_bytes: u64,
-    pub(super) leaving: &'f [Leaving],
+    pub(super) leaving: &'f [LeavingPage],
     pub(super) unfollowed: &'f [String],
-    pub(super) outlook: &'f Outlook,
-    pub(super) finish: &'f Finish,
+    pub(super) outlook: &'f CommitSummary,
+    pub(super) finish: &'f CommitOptions,
 }
 
-/// Shows what is staged.
-pub(super) fn flip(transaction: &Transaction<'_>, flip: &Flip<'_>) -> Result<(), Storage> {
+/// Makes the staged changes visible.
+pub(super) fn flip(
+    transaction: &Transaction<'_>,
+    flip: &FlipInput<'_>,
+) -> Result<(), StorageError> {
     let section = write_section(transaction, flip)?;
     let freed = replace_content(transaction, flip, section)?;
     write_members(transaction, flip, section)?;
@@ -50,34 +53,34 @@ pub(super) fn flip(transaction: &Transaction<'_>, flip: &Flip<'_>) -> Result<(),
         ],
     )?;
     if let Some(taken) = &flip.finish.taken {
-        books::note(transaction, PublisherId(flip.publisher), taken)?;
+        site_data::record_download(transaction, PublisherId(flip.publisher), taken)?;
     }
     if let Some(validator) = &flip.finish.validator {
-        books::remember(transaction, PublisherId(flip.publisher), validator)?;
+        site_data::store_validator(transaction, PublisherId(flip.publisher), validator)?;
     }
     transaction.execute("DELETE FROM stage WHERE run = ?1", [flip.run])?;
     transaction.execute("DELETE FROM run WHERE id = ?1", [flip.run])?;
     Ok(())
 }
 
-fn write_section(transaction: &Transaction<'_>, flip: &Flip<'_>) -> Result<i64, Storage> {
+fn write_section(transaction: &Transaction<'_>, flip: &FlipInput<'_>) -> Result<i64, StorageError> {
     let before = flip.section.map(|(_, section)| section);
     let latest = before.map_or(flip.generated, |section| section.mark.max(flip.generated));
     let snapshot_at = before.and_then(|section| section.snapshot_at);
     let deltas_since = before.map_or(0, |section| section.deltas_since);
     let (mark, snapshot_at, deltas_since) = match flip.mode {
-        Mode::Snapshot => (flip.generated, Some(flip.generated), 0),
-        Mode::Delta => (latest, snapshot_at, deltas_since + 1),
-        // A visit to pages says nothing of how far collections were taken.
-        Mode::Visit if snapshot_at.is_some() => {
+        StagingMode::Snapshot => (flip.generated, Some(flip.generated), 0),
+        StagingMode::Delta => (latest, snapshot_at, deltas_since + 1),
+        // A visit does not change up to which time collections were applied.
+        StagingMode::Visit if snapshot_at.is_some() => {
             (before.map_or(latest, |section| section.mark), snapshot_at, deltas_since)
         }
-        Mode::Visit => (latest, snapshot_at, deltas_since),
+        StagingMode::Visit => (latest, snapshot_at, deltas_since),
     };
-    // What was held back is settled by a snapshot that went through, or by
-    // somebody's word.
-    let is_settled = flip.mode == Mode::Snapshot
-        || (flip.mode == Mode::Delta && flip.finish.mass_deletion == MassDeletion::Allowed);
+    // A committed snapshot, or the user's permission, resolves a collection that was held back.
+    let is_settled = flip.mode == StagingMode::Snapshot
+        || (flip.mode == StagingMode::Delta
+            && flip.finish.mass_deletion == MassDeletionPolicy::Allowed);
     let held = before.and_then(|section| section.held).filter(|_| !is_settled);
     transaction.execute(
         "INSERT INTO section
@@ -106,15 +109,14 @@ fn write_section(transaction: &Transaction<'_>, flip: &Flip<'_>) -> Result<i64, 
     )?)
 }
 
-/// Gives the bytes of bodies that are gone.
+/// Writes the staged content; returns the size of the bodies that were deleted.
 fn replace_content(
     transaction: &Transaction<'_>,
-    flip: &Flip<'_>,
+    flip: &FlipInput<'_>,
     section: i64,
-) -> Result<u64, Storage> {
+) -> Result<u64, StorageError> {
     let now = flip.now.to_string();
-    // Other sections delivered the version that is about to go; their states
-    // are sums over that.
+    // Other sections may have delivered the replaced version; record its digest for their states.
     transaction.execute(
         "UPDATE member SET digest = (SELECT digest FROM page WHERE page.id = member.page)
          WHERE digest IS NULL AND section != ?1 AND page IN (
@@ -174,7 +176,7 @@ fn replace_content(
          FROM stage WHERE run = ?4 AND page IS NULL ORDER BY url",
         params![flip.publisher, flip.source.word(), now, flip.run],
     )?;
-    // A page that is there again is not gone.
+    // Delete the tombstones of pages that exist again.
     transaction.execute(
         "DELETE FROM tombstone WHERE publisher = ?1 AND url IN
             (SELECT url FROM stage WHERE run = ?2 AND page IS NULL)",
@@ -183,39 +185,38 @@ fn replace_content(
     Ok(freed)
 }
 
-/// Every staged page belongs to the section, whether its content was taken or
-/// not (D24).
+/// Adds every staged page to the section, even if its content was not written (D24).
 fn write_members(
     transaction: &Transaction<'_>,
-    flip: &Flip<'_>,
+    flip: &FlipInput<'_>,
     section: i64,
-) -> Result<(), Storage> {
-    let by_delta = (flip.mode == Mode::Delta).then(|| flip.generated.to_string());
+) -> Result<(), StorageError> {
+    let by_delta = (flip.mode == StagingMode::Delta).then(|| flip.generated.to_string());
     transaction.execute(MEMBERS, params![section, by_delta, flip.publisher, flip.run])?;
     Ok(())
 }
 
-/// What pages that went away leave behind.
+/// The totals of removed pages.
 #[derive(Debug, Clone, Copy, Default)]
-struct Removed {
+struct RemovalTotals {
     pages: u64,
     bytes: u64,
 }
 
 fn remove(
     transaction: &Transaction<'_>,
-    flip: &Flip<'_>,
+    flip: &FlipInput<'_>,
     section: i64,
-) -> Result<Removed, Storage> {
+) -> Result<RemovalTotals, StorageError> {
     if flip.leaving.is_empty() && flip.unfollowed.is_empty() {
-        return Ok(Removed::default());
+        return Ok(RemovalTotals::default());
     }
     begin_gone(transaction)?;
     {
         let mut gone = transaction.prepare_cached("INSERT INTO temp.gone VALUES (?1, ?2)")?;
         let mut member =
             transaction.prepare_cached("DELETE FROM member WHERE section = ?1 AND page = ?2")?;
-        for Leaving { page, cause } in flip.leaving {
+        for LeavingPage { page, cause } in flip.leaving {
             gone.execute(params![page, cause.word()])?;
             member.execute([section, *page])?;
         }
@@ -224,7 +225,7 @@ fn remove(
         transaction.execute(
             "INSERT OR IGNORE INTO temp.gone SELECT m.page, ?1 FROM member m JOIN section s
              ON s.id = m.section WHERE s.publisher = ?2 AND s.name = ?3",
-            params![Cause::Unfollowed.word(), flip.publisher, name],
+            params![RemovalCause::Unfollowed.word(), flip.publisher, name],
         )?;
         let of_name = "SELECT id FROM section WHERE publisher = ?1 AND name = ?2";
         transaction.execute(
@@ -236,7 +237,7 @@ fn remove(
             params![flip.publisher, name],
         )?;
     }
-    // A page stays while any section has it (D24).
+    // Keep a page as long as any section contains it (D24).
     transaction.execute(
         "DELETE FROM temp.gone WHERE EXISTS (SELECT 1 FROM member WHERE member.page = gone.page)",
         [],
@@ -244,7 +245,7 @@ fn remove(
     delete_gone(transaction, flip.publisher, flip.now)
 }
 
-fn begin_gone(transaction: &Transaction<'_>) -> Result<(), Storage> {
+fn begin_gone(transaction: &Transaction<'_>) -> Result<(), StorageError> {
     transaction.execute_batch(
         "CREATE TEMP TABLE IF NOT EXISTS gone (page INTEGER PRIMARY KEY, cause TEXT NOT NULL);
          DELETE FROM temp.gone;",
@@ -252,8 +253,8 @@ fn begin_gone(transaction: &Transaction<'_>) -> Result<(), Storage> {
     Ok(())
 }
 
-// `CROSS JOIN` keeps the tables in the order they stand in: what goes is little
-// and the pages are many, and no statistics tell the database so.
+// `CROSS JOIN` fixes the join order: there are few removed pages and many pages, and SQLite has no
+// statistics about that.
 const GONE_EVENTS: &str = "INSERT INTO change (at, publisher, kind, url, modified, digest, seal)
      SELECT ?1, ?2, ?3, p.url, p.modified, p.digest,
         row_seal(?1, ?2, ?3, p.url, p.modified, p.digest)
@@ -268,8 +269,8 @@ const GONE_BYTES: &str = "SELECT coalesce(sum(length(z)), 0) FROM body WHERE id 
 const GONE_BODIES: &str = "DELETE FROM body WHERE id IN (
         SELECT p.body FROM temp.gone g CROSS JOIN page p ON p.id = g.page
         WHERE p.body IS NOT NULL)";
-// An ARC snapshot that was made from a page (`snapshot:URL`) is content: it is
-// deleted in the transaction that deletes the content of the page.
+// The ARC snapshot of a page (`snapshot:URL`) is content too: it is deleted in the transaction that
+// deletes the content of the page.
 const STAGED_SNAPSHOTS: &str = "DELETE FROM validator WHERE publisher = ?1 AND url IN (
         SELECT 'snapshot:' || s.url FROM stage s
         WHERE s.run = ?2 AND s.content AND s.withheld IS NOT NULL AND s.page IS NOT NULL)";
@@ -285,14 +286,14 @@ const MEMBERS: &str = "INSERT INTO member (section, page, by_delta, digest)
      ON CONFLICT (section, page) DO UPDATE SET
         by_delta = excluded.by_delta, digest = excluded.digest";
 
-/// Deletes the pages in `gone`, with an event and a tombstone for each.
+/// Deletes the pages in `gone`, and adds an event and a tombstone for each.
 fn delete_gone(
     transaction: &Transaction<'_>,
     publisher: i64,
     now: Timestamp,
-) -> Result<Removed, Storage> {
+) -> Result<RemovalTotals, StorageError> {
     let now = now.to_string();
-    // Who never could read a page need not hear that it is gone.
+    // Pages that were never readable need no event.
     transaction.execute(GONE_EVENTS, params![now, publisher, ChangeKind::Removed.word()])?;
     transaction.execute(GONE_TOMBSTONES, params![publisher, now])?;
     let bytes: u64 = transaction.query_row(GONE_BYTES, [], |row| row.get(0))?;
@@ -301,19 +302,20 @@ fn delete_gone(
     transaction.execute(GONE_SNAPSHOTS, [publisher])?;
     let pages = transaction.execute(GONE_PAGES, [])?;
     transaction.execute("DELETE FROM temp.gone", [])?;
-    Ok(Removed { pages: pages as u64, bytes })
+    Ok(RemovalTotals { pages: pages as u64, bytes })
 }
 
-/// Remembers that a collection is held back, so that a later one can confirm
-/// it (D23). Sections that would no longer be followed remember it too: the
-/// one that is to take their place may not be there yet.
+/// Records that a collection is held back, so that a later one can confirm it (D23).
+///
+/// Sections that would no longer be followed record it too, because the section that replaces them
+/// may not exist yet.
 pub(super) fn hold_back<'n>(
     transaction: &Transaction<'_>,
     publisher: PublisherId,
     sections: impl IntoIterator<Item = &'n String>,
     generated: Timestamp,
-    finish: &Finish,
-) -> Result<(), Storage> {
+    finish: &CommitOptions,
+) -> Result<(), StorageError> {
     for section in sections {
         transaction.execute(
             "UPDATE section SET held = coalesce(held, ?1) WHERE publisher = ?2 AND name = ?3",
@@ -321,19 +323,19 @@ pub(super) fn hold_back<'n>(
         )?;
     }
     if let Some(taken) = &finish.taken {
-        let taken = Taken { outcome: "held back".into(), ..taken.clone() };
-        books::note(transaction, publisher, &taken)?;
+        let taken = DownloadRecord { outcome: "held back".into(), ..taken.clone() };
+        site_data::record_download(transaction, publisher, &taken)?;
     }
     Ok(())
 }
 
-/// Takes the words of pages away; their rows stay.
+/// Deletes the content of pages and keeps their rows.
 pub(super) fn withhold(
     transaction: &Transaction<'_>,
     publisher: PublisherId,
-    pages: &[(&str, Withheld)],
+    pages: &[(&str, WithheldReason)],
     now: Timestamp,
-) -> Result<u64, Storage> {
+) -> Result<u64, StorageError> {
     let now = now.to_string();
     let mut n_pages = 0;
     for (url, reason) in pages {
@@ -377,16 +379,16 @@ pub(super) fn withhold(
     Ok(n_pages)
 }
 
-/// Deletes everything of a publisher; the history keeps the removals.
+/// Deletes all data of a publisher; the history keeps the removals.
 pub(super) fn forget(
     transaction: &Transaction<'_>,
     publisher: PublisherId,
     now: Timestamp,
-) -> Result<(), Storage> {
+) -> Result<(), StorageError> {
     begin_gone(transaction)?;
     transaction.execute(
         "INSERT INTO temp.gone SELECT id, ?1 FROM page WHERE publisher = ?2",
-        params![Cause::Unfollowed.word(), publisher.0],
+        params![RemovalCause::Unfollowed.word(), publisher.0],
     )?;
     delete_gone(transaction, publisher.0, now)?;
     transaction.execute(
@@ -404,13 +406,13 @@ pub(super) fn forget(
 mod tests {
     use rusqlite::Connection;
 
-    use super::super::{Options, prepare, schema};
+    use super::super::{StoreOptions, prepare, schema};
     use super::*;
 
     #[test]
-    fn ours_a_flip_costs_what_it_changes_and_not_what_is_there() {
+    fn cost_of_a_flip_depends_on_its_changes_only() {
         let mut connection = Connection::open_in_memory().unwrap();
-        prepare(&connection, &Options::default()).unwrap();
+        prepare(&connection, &StoreOptions::default()).unwrap();
         schema::migrate(&mut connection, schema::STEPS).unwrap();
         let transaction = connection.transaction().unwrap();
         begin_gone(&transaction).unwrap();
@@ -428,7 +430,7 @@ mod tests {
             let mut plan = transaction.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).unwrap();
             let steps: Vec<String> =
                 plan.raw_query().mapped(|row| row.get("detail")).collect::<Result<_, _>>().unwrap();
-            // What goes may be looked at from its first row to its last.
+            // The table of removed pages may be scanned.
             let is_little = |step: &str| ["SCAN g", "SCAN gone", "SCAN temp.gone"].contains(&step);
             let is_fine = |step: &String| !step.starts_with("SCAN") || is_little(step);
             assert!(steps.iter().all(is_fine), "{statement}: {steps:?}");

@@ -1,8 +1,7 @@
-//! Leases: who may write a publisher's pages.
+//! Leases: the exclusive right to write the pages of a publisher.
 //!
-//! The epoch is the fence; it is compared in every transaction that writes.
-//! On Linux a holder names its process well enough to see that it is no more,
-//! so a sync that was killed does not keep others waiting.
+//! Every writing transaction compares the epoch, which is a fencing number. On Linux, the holder
+//! identifies its process, so that the lease of a killed process can be taken over at once.
 
 use std::fs;
 
@@ -10,10 +9,10 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use rutter_page::Timestamp;
 
 use super::{Row, SqliteStore, time};
-use crate::error::{LeaseError, Storage};
+use crate::error::{LeaseError, StorageError};
 use crate::model::{Lease, PublisherId};
 
-/// How this process signs a lease.
+/// Returns the holder name of this process.
 pub(super) fn this_process() -> String {
     let pid = std::process::id();
     match started(pid) {
@@ -22,7 +21,7 @@ pub(super) fn this_process() -> String {
     }
 }
 
-/// Tells whether a holder is known to be no more.
+/// Returns whether the process of a holder is known to have exited.
 fn is_dead(holder: &str) -> bool {
     let parts = (|| {
         let rest = holder.strip_prefix("process ")?;
@@ -31,15 +30,15 @@ fn is_dead(holder: &str) -> bool {
         Some((pid.parse::<u32>().ok()?, start, place))
     })();
     let Some((pid, start, place)) = parts else { return false };
-    // Of another machine, or of another boot, nothing can be said.
+    // Nothing is known about processes of another machine or another boot.
     place == machine() && started(pid).is_none_or(|now| now != start)
 }
 
-/// When a process began, in ticks of the machine; its number may be used again.
-/// `None` where it is no more, also where nobody has asked how it ended.
+/// Returns the start time of a process in clock ticks, because process ids are reused. Returns
+/// `None` if the process has exited, even if it was not waited for.
 fn started(pid: u32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name of the program may hold anything, brackets included.
+    // The name of the program may contain any character, including brackets.
     let (_, rest) = stat.rsplit_once(") ")?;
     let is_over = rest.starts_with(['Z', 'X']);
     rest.split(' ').nth(19).filter(|_| !is_over).map(str::to_owned)
@@ -76,7 +75,7 @@ impl SqliteStore {
             }
         }
         let epoch = epoch + 1;
-        // Whatever a former holder left half done is in the way now.
+        // Delete the unfinished staging of the previous holder.
         drop_run(&transaction, publisher.0)?;
         transaction.execute(
             "UPDATE publisher SET lease_holder = ?1, lease_until = ?2, lease_epoch = ?3 WHERE id = ?4",
@@ -107,8 +106,8 @@ impl SqliteStore {
     }
 }
 
-/// Tells whether a lease still holds.
-pub(super) fn holds(connection: &Connection, lease: &Lease) -> Result<bool, Storage> {
+/// Returns whether a lease is still valid.
+pub(super) fn holds(connection: &Connection, lease: &Lease) -> Result<bool, StorageError> {
     let epoch: Option<u64> = connection
         .query_row(
             "SELECT lease_epoch FROM publisher WHERE id = ?1 AND lease_holder IS NOT NULL",
@@ -119,8 +118,8 @@ pub(super) fn holds(connection: &Connection, lease: &Lease) -> Result<bool, Stor
     Ok(epoch == Some(lease.epoch))
 }
 
-/// Removes what a run left: its rows and the bodies they name.
-pub(super) fn drop_run(transaction: &Transaction<'_>, publisher: i64) -> Result<(), Storage> {
+/// Deletes a staging run: its rows and their content.
+pub(super) fn drop_run(transaction: &Transaction<'_>, publisher: i64) -> Result<(), StorageError> {
     let run: Option<i64> = transaction
         .query_row("SELECT id FROM run WHERE publisher = ?1", [publisher], |row| row.get(0))
         .optional()?;
@@ -134,8 +133,8 @@ pub(super) fn drop_run(transaction: &Transaction<'_>, publisher: i64) -> Result<
     Ok(())
 }
 
-/// Removes the runs of holders that are no more, in pieces.
-pub(super) fn recover(connection: &mut Connection) -> Result<u64, Storage> {
+/// Deletes the staging runs of processes that have exited, in several transactions.
+pub(super) fn recover(connection: &mut Connection) -> Result<u64, StorageError> {
     let runs: Vec<(i64, i64, bool, Option<String>)> = {
         let mut statement = connection.prepare(
             "SELECT r.id, r.publisher, r.epoch = p.lease_epoch, p.lease_holder
@@ -152,7 +151,7 @@ pub(super) fn recover(connection: &mut Connection) -> Result<u64, Storage> {
         if is_alive {
             continue;
         }
-        // In pieces, so that others can write in between.
+        // In several transactions, so that other processes can write in between.
         loop {
             let transaction =
                 connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
@@ -184,16 +183,16 @@ mod tests {
     use super::*;
 
     #[test] // F06
-    fn ours_a_process_that_is_no_more_is_seen() {
+    fn detects_exited_processes() {
         let me = this_process();
         assert!(!is_dead(&me));
-        // The same number, begun at another time.
+        // The same process id with another start time.
         let start = started(std::process::id());
         if let Some(start) = start {
             assert!(is_dead(&me.replace(&format!("started {start}"), "started 1")));
         }
         assert!(!is_dead("process 1 (started 1, elsewhere)"));
-        // One that ended and was not asked how still has its number.
+        // A process that exited and was not waited for still has its id.
         let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
         let pid = child.id();
         let holder = format!("process {pid} (started {}, {})", started(pid).unwrap(), machine());
@@ -203,7 +202,7 @@ mod tests {
             std::thread::yield_now();
         }
         child.wait().unwrap();
-        assert!(!is_dead("somebody"));
+        assert!(!is_dead("unknown"));
         assert!(!is_dead("process 4000000000"));
     }
 }

@@ -1,32 +1,34 @@
-//! Questions about pages, sections and history. Each is one short look.
+//! Queries about publishers, sections, pages and history. Each runs one short statement or
+//! transaction.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use rutter_page::{LineDigest, PageUrl};
-use rutter_scp::State;
+use rutter_scp::SectionState;
 
 use super::body::Dictionaries;
 use super::{digest, optional_time, time, word};
-use crate::error::{DamagedPage, PageLine, QueryError, Storage};
+use crate::error::{DamagedPage, PageLine, QueryError, StorageError};
 use crate::model::{
-    After, Cause, Census, Change, ChangeKind, Changes, Cursor, Happened, History, PageRow,
-    PageTotals, Publisher, PublisherId, Section, Selection, Source, Tombstone, Withheld,
+    Change, ChangeBatch, ChangeCounts, ChangeCursor, ChangeKind, HistorySummary, PageCount,
+    PagePosition, PageRow, PageSource, PageTotals, Publisher, PublisherId, RemovalCause, Section,
+    Selection, Tombstone, WithheldReason,
 };
 
-/// Rows of one piece that a question may ask for; more are a matter of paging.
+/// Maximum number of rows per query; callers page through more.
 const MOST: usize = 100_000;
 
-/// Bytes of lines in one piece, beyond which no further one is read.
+/// Size of lines per query, in bytes, beyond which no further line is read.
 const MOST_BYTES: usize = 16 << 20;
 
 fn limit(most: usize) -> i64 {
     i64::try_from(most.min(MOST)).unwrap_or(0)
 }
 
-/// Reads all rows of a statement by way of [`Storage`]'s own errors.
+/// Reads all rows of a statement with a function that returns [`StorageError`].
 pub(super) fn collect<T>(
     mut rows: rusqlite::Rows<'_>,
-    read: impl Fn(&Row<'_>) -> Result<T, Storage>,
-) -> Result<Vec<T>, Storage> {
+    read: impl Fn(&Row<'_>) -> Result<T, StorageError>,
+) -> Result<Vec<T>, StorageError> {
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         found.push(read(row)?);
@@ -37,13 +39,13 @@ pub(super) fn collect<T>(
 const PUBLISHER: &str = "SELECT id, origin, aliases, policy, paused_until, pages, bytes,
     lease_holder, lease_until, seal = row_seal(id, origin, aliases, policy) FROM publisher";
 
-fn publisher_of(row: &Row<'_>) -> Result<Publisher, Storage> {
+fn publisher_of(row: &Row<'_>) -> Result<Publisher, StorageError> {
     let aliases: String = row.get(2)?;
     let holder: Option<String> = row.get(7)?;
     let until = optional_time(row.get(8)?)?;
     if !row.get::<_, bool>(9)? {
         let origin: String = row.get(1)?;
-        return Err(Storage::damaged(format!(
+        return Err(StorageError::damaged(format!(
             "the record of site {origin} is not as it was written"
         )));
     }
@@ -51,7 +53,7 @@ fn publisher_of(row: &Row<'_>) -> Result<Publisher, Storage> {
         id: PublisherId(row.get(0)?),
         origin: row.get(1)?,
         aliases: serde_json::from_str(&aliases)
-            .map_err(|_| Storage::damaged("the aliases of a publisher are no list"))?,
+            .map_err(|_| StorageError::damaged("the aliases of a publisher are not a list"))?,
         policy: row.get(3)?,
         paused_until: optional_time(row.get(4)?)?,
         pages: row.get(5)?,
@@ -60,7 +62,7 @@ fn publisher_of(row: &Row<'_>) -> Result<Publisher, Storage> {
     })
 }
 
-pub(super) fn publishers(connection: &Connection) -> Result<Vec<Publisher>, Storage> {
+pub(super) fn publishers(connection: &Connection) -> Result<Vec<Publisher>, StorageError> {
     let mut statement = connection.prepare_cached(&format!("{PUBLISHER} ORDER BY id"))?;
     collect(statement.query([])?, publisher_of)
 }
@@ -68,7 +70,7 @@ pub(super) fn publishers(connection: &Connection) -> Result<Vec<Publisher>, Stor
 pub(super) fn publisher(
     connection: &Connection,
     origin: &str,
-) -> Result<Option<Publisher>, Storage> {
+) -> Result<Option<Publisher>, StorageError> {
     let mut statement = connection.prepare_cached(&format!("{PUBLISHER} WHERE origin = ?1"))?;
     Ok(collect(statement.query([origin])?, publisher_of)?.pop())
 }
@@ -76,7 +78,7 @@ pub(super) fn publisher(
 pub(super) fn sections(
     connection: &Connection,
     publisher: PublisherId,
-) -> Result<Vec<(i64, Section)>, Storage> {
+) -> Result<Vec<(i64, Section)>, StorageError> {
     let mut statement = connection.prepare_cached(
         "SELECT id, name, state, proved, mark, snapshot_at, deltas_since, pages, held
          FROM section WHERE publisher = ?1 ORDER BY name",
@@ -86,7 +88,7 @@ pub(super) fn sections(
         let mark: String = row.get(4)?;
         let section = Section {
             name: row.get(1)?,
-            state: word(&state, State::parse)?,
+            state: word(&state, SectionState::parse)?,
             is_proved: row.get(3)?,
             mark: time(&mark)?,
             snapshot_at: optional_time(row.get(5)?)?,
@@ -102,7 +104,7 @@ pub(super) fn sections_of(
     connection: &Connection,
     publisher: PublisherId,
     key: &str,
-) -> Result<Vec<String>, Storage> {
+) -> Result<Vec<String>, StorageError> {
     let mut statement = connection.prepare_cached(
         "SELECT s.name FROM section s JOIN page p ON p.publisher = s.publisher AND p.url = ?2
          WHERE s.publisher = ?1
@@ -116,16 +118,16 @@ pub(super) const PAGE: &str = "p.id, p.publisher, p.url, p.modified, p.digest, p
     p.source, p.withheld, p.first_seen, p.changed, p.seal = row_seal(p.publisher, p.url, p.modified,
     p.digest, p.title, p.language, p.source, p.withheld, p.first_seen, p.changed)";
 
-/// What is wrong with a row that its seal does not fit.
-pub(super) const BROKEN_SEAL: &str = "its record is not as it was written";
+/// Description of a row whose seal does not match.
+pub(super) const BROKEN_SEAL: &str = "the record is damaged: its seal does not match";
 
-/// Reads a row; one that is not as it was written is an error that names the page.
-pub(super) fn page_of(row: &Row<'_>) -> Result<(i64, PageRow), Storage> {
+/// Reads a page row; returns an error with the URL of the page if the seal does not match.
+pub(super) fn page_of(row: &Row<'_>) -> Result<(i64, PageRow), StorageError> {
     if row.get(11).ok() != Some(true) {
         let url = row.get(2).unwrap_or_else(|_| "a page".to_owned());
-        return Err(Storage::damaged(format!("{url}: {BROKEN_SEAL}")));
+        return Err(StorageError::damaged(format!("{url}: {BROKEN_SEAL}")));
     }
-    let text = |at: usize| -> Result<String, Storage> { Ok(row.get(at)?) };
+    let text = |at: usize| -> Result<String, StorageError> { Ok(row.get(at)?) };
     let bytes: Vec<u8> = row.get(4)?;
     let withheld: Option<String> = row.get(8)?;
     let page = PageRow {
@@ -135,27 +137,30 @@ pub(super) fn page_of(row: &Row<'_>) -> Result<(i64, PageRow), Storage> {
         digest: digest(&bytes)?,
         title: row.get(5)?,
         language: row.get(6)?,
-        source: word(&text(7)?, Source::of_word)?,
-        withheld: withheld.map(|text| word(&text, Withheld::of_word)).transpose()?,
+        source: word(&text(7)?, PageSource::of_word)?,
+        withheld: withheld.map(|text| word(&text, WithheldReason::of_word)).transpose()?,
         first_seen: time(&text(9)?)?,
         changed: time(&text(10)?)?,
     };
     Ok((row.get(0)?, page))
 }
 
-/// The origin of a page's key: everything before its path.
+/// Returns the origin of a page key: everything before the path.
 pub(crate) fn origin_of(key: &str) -> &str {
     let Some((scheme, rest)) = key.split_once("://") else { return key };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     key.get(..scheme.len() + 3 + end).unwrap_or(key)
 }
 
-/// The key of an address somebody typed.
+/// Returns the page key of a URL.
 fn key_of(text: &str) -> String {
     PageUrl::parse(text).map_or_else(|_| text.to_owned(), |url| url.key().to_owned())
 }
 
-pub(super) fn page(connection: &Connection, key: &str) -> Result<Option<(i64, PageRow)>, Storage> {
+pub(super) fn page(
+    connection: &Connection,
+    key: &str,
+) -> Result<Option<(i64, PageRow)>, StorageError> {
     let key = key_of(key);
     let mut own = connection.prepare_cached(&format!(
         "SELECT {PAGE} FROM publisher b JOIN page p ON p.publisher = b.id AND p.url = ?1
@@ -164,7 +169,7 @@ pub(super) fn page(connection: &Connection, key: &str) -> Result<Option<(i64, Pa
     if let Some(found) = collect(own.query(params![key, origin_of(&key)])?, page_of)?.pop() {
         return Ok(Some(found));
     }
-    // There are far fewer publishers than pages.
+    // Search by publisher: there are far fewer publishers than pages.
     let mut any = connection.prepare_cached(&format!(
         "SELECT {PAGE} FROM publisher b CROSS JOIN page p ON p.publisher = b.id AND p.url = ?1
          ORDER BY b.id LIMIT 1"
@@ -172,13 +177,13 @@ pub(super) fn page(connection: &Connection, key: &str) -> Result<Option<(i64, Pa
     Ok(collect(any.query(params![key])?, page_of)?.pop())
 }
 
-/// The line of a page, compared with its digest.
+/// Returns the line of a page after verifying its digest.
 pub(super) fn line(
     connection: &Connection,
     dictionaries: &Dictionaries,
     page: i64,
     expected: LineDigest,
-) -> Result<Option<String>, Storage> {
+) -> Result<Option<String>, StorageError> {
     let mut statement = connection.prepare_cached(
         "SELECT b.dict, b.size, b.z FROM page p JOIN body b ON b.id = p.body WHERE p.id = ?1",
     )?;
@@ -188,38 +193,38 @@ pub(super) fn line(
     let Some((dict, size, z)) = found else { return Ok(None) };
     let line = dictionaries.unpack(connection, dict, size, &z)?;
     if LineDigest::of(line.as_bytes()) != expected {
-        return Err(Storage::damaged("its content does not match its digest"));
+        return Err(StorageError::damaged("its content does not match its digest"));
     }
     Ok(Some(line))
 }
 
-/// The line of a page with content, or what is wrong with it.
+/// Returns the line of a page with content, or its damage.
 fn line_or_damage(
     connection: &Connection,
     dictionaries: &Dictionaries,
     id: i64,
     page: &PageRow,
-) -> Result<Result<String, DamagedPage>, Storage> {
+) -> Result<Result<String, DamagedPage>, StorageError> {
     let damaged =
         |what: String| Err(DamagedPage { publisher: page.publisher, url: page.url.clone(), what });
     match line(connection, dictionaries, id, page.digest) {
         Ok(Some(line)) => Ok(Ok(line)),
-        Ok(None) => Ok(damaged("its content is not there".to_owned())),
-        Err(Storage::Damaged(what)) => Ok(damaged(what)),
+        Ok(None) => Ok(damaged("its content is missing".to_owned())),
+        Err(StorageError::Damaged(what)) => Ok(damaged(what)),
         Err(error) => Err(error),
     }
 }
 
-/// A page by its number, with its line; `None` where it is withheld or not here.
+/// Returns a page by its id, with its line; `None` if the page is withheld or does not exist.
 pub(super) fn page_with_line(
     connection: &Connection,
     dictionaries: &Dictionaries,
     id: i64,
-) -> Result<Option<PageLine>, Storage> {
+) -> Result<Option<PageLine>, StorageError> {
     let page = match page_by_id(connection, id) {
         Ok(Some(page)) if page.withheld.is_none() => page,
         Ok(_) => return Ok(None),
-        Err(Storage::Damaged(what)) => {
+        Err(StorageError::Damaged(what)) => {
             let (url, what) = what.split_once(": ").unwrap_or(("a page", &what));
             let (url, what) = (url.to_owned(), what.to_owned());
             return Ok(Some(Err(DamagedPage { publisher: PublisherId(0), url, what })));
@@ -230,19 +235,19 @@ pub(super) fn page_with_line(
     Ok(Some(line.map(|line| (page, line))))
 }
 
-/// A row and its number, or what is wrong with it.
+/// A page row with its id, or its damage.
 pub(super) type NumberedRow = Result<(i64, PageRow), DamagedPage>;
 
-/// Rows by publisher and key. Keys are those of the index: where the row of a key is damaged, the
-/// rows behind it can still be read.
+/// Returns rows by publisher and key. The keys are read from the index, so that the rows after a
+/// damaged row can still be read.
 pub(super) fn rows(
     connection: &Connection,
     selection: &Selection<'_>,
-    after: Option<After<'_>>,
+    after: Option<PagePosition<'_>>,
     most: usize,
-) -> Result<Vec<NumberedRow>, Storage> {
+) -> Result<Vec<NumberedRow>, StorageError> {
     let mut found = Vec::new();
-    // Publisher by publisher: within one, the index is in the order asked for.
+    // Publisher by publisher: within one publisher, the index has the requested order.
     let publishers = match selection.publisher {
         Some(publisher) => vec![publisher],
         None => publishers(connection)?.into_iter().map(|publisher| publisher.id).collect(),
@@ -280,7 +285,7 @@ pub(super) fn rows(
         while let Some(row) = rows.next()? {
             let key: String = row.get(12)?;
             if key <= last {
-                return Err(Storage::damaged(format!("pages are not in order behind {last}")));
+                return Err(StorageError::damaged(format!("pages are not in order after {last}")));
             }
             last.clone_from(&key);
             found.push(match page_of(row) {
@@ -296,10 +301,10 @@ pub(super) fn lines(
     connection: &mut Connection,
     dictionaries: &Dictionaries,
     selection: &Selection<'_>,
-    after: Option<After<'_>>,
+    after: Option<PagePosition<'_>>,
     most: usize,
-) -> Result<Vec<PageLine>, Storage> {
-    // One look at one moment: a page of the list has its line.
+) -> Result<Vec<PageLine>, StorageError> {
+    // One transaction, so that every listed page has its line.
     let transaction = connection.transaction()?;
     let selection = Selection { with_withheld: false, ..*selection };
     let mut found = Vec::new();
@@ -326,7 +331,7 @@ pub(super) fn tombstones(
     publisher: PublisherId,
     after: Option<&str>,
     most: usize,
-) -> Result<Vec<Tombstone>, Storage> {
+) -> Result<Vec<Tombstone>, StorageError> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {TOMBSTONE} FROM tombstone
          WHERE publisher = ?1 AND ?2 < url ORDER BY url LIMIT ?3"
@@ -335,7 +340,10 @@ pub(super) fn tombstones(
     collect(rows, tombstone_of)
 }
 
-pub(super) fn tombstone(connection: &Connection, key: &str) -> Result<Option<Tombstone>, Storage> {
+pub(super) fn tombstone(
+    connection: &Connection,
+    key: &str,
+) -> Result<Option<Tombstone>, StorageError> {
     let key = key_of(key);
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {TOMBSTONE} FROM tombstone
@@ -346,10 +354,10 @@ pub(super) fn tombstone(connection: &Connection, key: &str) -> Result<Option<Tom
     Ok(collect(statement.query(params![key, origin_of(&key)])?, tombstone_of)?.pop())
 }
 
-pub(super) fn census(
+pub(super) fn page_counts(
     connection: &Connection,
     publisher: PublisherId,
-) -> Result<Vec<Census>, Storage> {
+) -> Result<Vec<PageCount>, StorageError> {
     let mut statement = connection.prepare_cached(
         "SELECT source, withheld, count(*) FROM page WHERE publisher = ?1
          GROUP BY source, withheld ORDER BY source, withheld",
@@ -357,19 +365,19 @@ pub(super) fn census(
     collect(statement.query([publisher.0])?, |row| {
         let source: String = row.get(0)?;
         let withheld: Option<String> = row.get(1)?;
-        Ok(Census {
-            source: word(&source, Source::of_word)?,
-            withheld: withheld.map(|text| word(&text, Withheld::of_word)).transpose()?,
+        Ok(PageCount {
+            source: word(&source, PageSource::of_word)?,
+            withheld: withheld.map(|text| word(&text, WithheldReason::of_word)).transpose()?,
             pages: row.get(2)?,
         })
     })
 }
 
-/// One statement, so that both numbers are of one moment.
+/// Uses one statement, so that both numbers are consistent.
 pub(super) fn page_totals(
     connection: &Connection,
     publisher: PublisherId,
-) -> Result<Option<PageTotals>, Storage> {
+) -> Result<Option<PageTotals>, StorageError> {
     let mut statement = connection.prepare_cached(
         "SELECT pages, (SELECT count(*) FROM page WHERE publisher = ?1 AND withheld IS NOT NULL)
          FROM publisher WHERE id = ?1",
@@ -380,19 +388,19 @@ pub(super) fn page_totals(
 
 pub(super) const TOMBSTONE: &str = "publisher, url, at, cause, modified";
 
-pub(super) fn tombstone_of(row: &Row<'_>) -> Result<Tombstone, Storage> {
-    let text = |at: usize| -> Result<String, Storage> { Ok(row.get(at)?) };
+pub(super) fn tombstone_of(row: &Row<'_>) -> Result<Tombstone, StorageError> {
+    let text = |at: usize| -> Result<String, StorageError> { Ok(row.get(at)?) };
     Ok(Tombstone {
         publisher: PublisherId(row.get(0)?),
         url: row.get(1)?,
         at: time(&text(2)?)?,
-        cause: word(&text(3)?, Cause::of_word)?,
+        cause: word(&text(3)?, RemovalCause::of_word)?,
         modified: time(&text(4)?)?,
     })
 }
 
-/// The number of the last event, whether it is still known or not.
-pub(super) fn last_change(connection: &Connection) -> Result<u64, Storage> {
+/// Returns the number of the last event, even if the event was already deleted.
+pub(super) fn last_change(connection: &Connection) -> Result<u64, StorageError> {
     Ok(connection.query_row(
         "SELECT max((SELECT coalesce(max(seq), 0) FROM change),
                     (SELECT value FROM meta WHERE key = 'pruned'))",
@@ -401,35 +409,42 @@ pub(super) fn last_change(connection: &Connection) -> Result<u64, Storage> {
     )?)
 }
 
-pub(super) fn history(connection: &mut Connection, store: u64) -> Result<History, Storage> {
+pub(super) fn history(
+    connection: &mut Connection,
+    store: u64,
+) -> Result<HistorySummary, StorageError> {
     let transaction = connection.transaction()?;
     let oldest: Option<String> = transaction
         .query_row("SELECT at FROM change ORDER BY seq LIMIT 1", [], |row| row.get(0))
         .optional()?;
     let seq = last_change(&transaction)?;
     let events = seq.saturating_sub(pruned(&transaction)?);
-    Ok(History { oldest: optional_time(oldest)?, events, cursor: Cursor { store, seq } })
+    Ok(HistorySummary {
+        oldest: optional_time(oldest)?,
+        events,
+        cursor: ChangeCursor { store, seq },
+    })
 }
 
-pub(super) fn pruned(connection: &Connection) -> Result<u64, Storage> {
+pub(super) fn pruned(connection: &Connection) -> Result<u64, StorageError> {
     Ok(connection.query_row("SELECT value FROM meta WHERE key = 'pruned'", [], |row| row.get(0))?)
 }
 
 pub(super) fn changes(
     connection: &mut Connection,
     store: u64,
-    cursor: Option<Cursor>,
+    cursor: Option<ChangeCursor>,
     most: usize,
-) -> Result<Changes, QueryError> {
-    // One snapshot: an event written between two queries would look like a gap.
-    let transaction = connection.transaction().map_err(Storage::from)?;
+) -> Result<ChangeBatch, QueryError> {
+    // One transaction: an event written between two queries would look like a gap.
+    let transaction = connection.transaction().map_err(StorageError::from)?;
     let connection = &*transaction;
     let seq = match cursor {
         None => 0,
         Some(cursor) if cursor.store != store => return Err(QueryError::ForeignCursor),
-        Some(Cursor { seq, .. }) => {
+        Some(ChangeCursor { seq, .. }) => {
             let end = last_change(connection)?;
-            // A file that was restored from an older copy.
+            // The file was restored from an older copy.
             if end < seq {
                 return Err(QueryError::CursorAhead { seq, end });
             }
@@ -448,7 +463,7 @@ pub(super) fn changes(
         .query_row("SELECT seq FROM sqlite_sequence WHERE name = 'change'", [], |row| row.get(0))
         .optional()?;
     let end = ever.map_or_else(|| last_change(connection), Ok)?;
-    // Events are numbered without a gap: one that is missing was lost.
+    // Events are numbered without gaps: a missing one was lost.
     let mut last = seq.max(pruned(connection)?);
     let next = rows.last().map_or(seq, |(last, _)| *last);
     let mut damaged = Vec::new();
@@ -456,7 +471,7 @@ pub(super) fn changes(
     for (seq, event) in rows {
         if seq <= last || end < seq {
             let text = format!("the numbers of events behind {last} are not as they were written");
-            return Err(Storage::damaged(text).into());
+            return Err(StorageError::damaged(text).into());
         }
         if last + 1 < seq {
             damaged.push(last + 1..=seq - 1);
@@ -470,23 +485,23 @@ pub(super) fn changes(
     if !has_more && last < end {
         damaged.push(last + 1..=end);
     }
-    // Events of sites that were forgotten say nothing any more.
+    // Events of erased sites have no content any more.
     events.retain(|event| event.kind != ChangeKind::Erased);
-    Ok(Changes { next: Cursor { store, seq: next }, has_more, events, damaged })
+    Ok(ChangeBatch { next: ChangeCursor { store, seq: next }, has_more, events, damaged })
 }
 
-/// Events behind a number, each with its own; `None` for a damaged one.
+/// Returns the events after a number, each with its number; `None` for a damaged event.
 fn numbered_changes(
     connection: &Connection,
     seq: u64,
     most: i64,
-) -> Result<Vec<(u64, Option<Change>)>, Storage> {
+) -> Result<Vec<(u64, Option<Change>)>, StorageError> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {CHANGE} FROM change WHERE ?1 < seq ORDER BY seq LIMIT ?2"
     ))?;
     collect(statement.query(params![seq, most])?, |row| match change_of(row) {
         Ok(change) => Ok((change.seq, Some(change))),
-        Err(Storage::Damaged(_)) => Ok((row.get(0)?, None)),
+        Err(StorageError::Damaged(_)) => Ok((row.get(0)?, None)),
         Err(error) => Err(error),
     })
 }
@@ -495,24 +510,24 @@ pub(super) fn changes_behind(
     connection: &Connection,
     seq: u64,
     most: i64,
-) -> Result<Vec<Change>, Storage> {
+) -> Result<Vec<Change>, StorageError> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {CHANGE} FROM change WHERE ?1 < seq ORDER BY seq LIMIT ?2"
     ))?;
     collect(statement.query(params![seq, most])?, change_of)
 }
 
-/// Costs what happened, not what is there.
+/// The cost depends on the number of events, not on the number of pages.
 pub(super) fn happened(
     connection: &Connection,
     publisher: PublisherId,
-    cursor: Cursor,
-) -> Result<Happened, Storage> {
+    cursor: ChangeCursor,
+) -> Result<ChangeCounts, StorageError> {
     let mut statement = connection.prepare_cached(
         "SELECT kind, count(*) FROM change WHERE ?1 < seq AND publisher = ?2 GROUP BY kind",
     )?;
     let mut rows = statement.query(params![cursor.seq, publisher.0])?;
-    let mut happened = Happened::default();
+    let mut happened = ChangeCounts::default();
     while let Some(row) = rows.next()? {
         let kind: String = row.get(0)?;
         happened.count(word(&kind, ChangeKind::of_word)?, row.get(1)?);
@@ -523,11 +538,11 @@ pub(super) fn happened(
 pub(super) const CHANGE: &str = "seq, at, publisher, kind, url, modified, digest,
     seal = row_seal(at, publisher, kind, url, modified, digest)";
 
-pub(super) fn change_of(row: &Row<'_>) -> Result<Change, Storage> {
-    let text = |at: usize| -> Result<String, Storage> { Ok(row.get(at)?) };
+pub(super) fn change_of(row: &Row<'_>) -> Result<Change, StorageError> {
+    let text = |at: usize| -> Result<String, StorageError> { Ok(row.get(at)?) };
     if row.get(7).ok() != Some(true) {
         let seq: u64 = row.get(0)?;
-        return Err(Storage::damaged(format!(
+        return Err(StorageError::damaged(format!(
             "event {seq} of the history is not as it was written"
         )));
     }
@@ -543,7 +558,10 @@ pub(super) fn change_of(row: &Row<'_>) -> Result<Change, Storage> {
     })
 }
 
-pub(super) fn page_by_id(connection: &Connection, id: i64) -> Result<Option<PageRow>, Storage> {
+pub(super) fn page_by_id(
+    connection: &Connection,
+    id: i64,
+) -> Result<Option<PageRow>, StorageError> {
     let mut statement =
         connection.prepare_cached(&format!("SELECT {PAGE} FROM page p WHERE p.id = ?1"))?;
     Ok(collect(statement.query([id])?, page_of)?.pop().map(|(_, page)| page))

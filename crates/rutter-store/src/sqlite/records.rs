@@ -1,26 +1,26 @@
 //! Records about sites in the file, and the erasure of a site.
 //!
-//! Erasing deletes every row of the site, blanks its events (their numbers stay, because cursors
-//! count them), drops the full-text index (the next search makes it anew), takes the text of its
-//! dictionary away, and rewrites the file, so that no deleted byte is left in free pages.
+//! Erasing deletes every row of the site, blanks its events (their numbers are kept, because
+//! cursors count them), drops the full-text index (the next search creates it again), deletes the
+//! text of its dictionary, and rewrites the file, so that no deleted data is left in free pages.
 
 use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use rutter_page::Timestamp;
 
-use super::body::{Dictionaries, Packer};
+use super::body::{Dictionaries, LineCompressor};
 use super::read::collect;
 use super::{SqliteStore, flip, time};
-use crate::error::{QueryError, Storage, WriteError};
+use crate::error::{QueryError, StorageError, WriteError};
 use crate::model::{ChangeKind, Lease, PublisherId};
-use crate::records::{Erased, Forgotten, SiteRecords, VisitRecord};
+use crate::records::{ErasedSite, ErasureResult, SiteRecords, VisitRecord};
 
 impl SiteRecords for SqliteStore {
     fn note_visit(&self, publisher: PublisherId, visit: &VisitRecord) -> Result<(), WriteError> {
         let left_out = serde_json::to_string(&visit.left_out)
-            .map_err(|error| Storage::Other(Box::new(error)))?;
-        // A site that is not here has no visits.
+            .map_err(|error| StorageError::Other(Box::new(error)))?;
+        // Ignore the visit of an unknown site.
         self.writer()?.execute(
             "INSERT OR REPLACE INTO visit
                 (publisher, at, result, method, error, requests, bytes, left_out)
@@ -48,7 +48,7 @@ impl SiteRecords for SqliteStore {
         let found = collect(statement.query([publisher.0])?, |row| {
             let (at, left_out): (String, String) = (row.get(0)?, row.get(6)?);
             let left_out: BTreeMap<String, u64> = serde_json::from_str(&left_out)
-                .map_err(|_| Storage::damaged("the counts of a visit are not JSON"))?;
+                .map_err(|_| StorageError::damaged("the counts of a visit are not JSON"))?;
             Ok(VisitRecord {
                 at: time(&at)?,
                 result: row.get(1)?,
@@ -62,7 +62,7 @@ impl SiteRecords for SqliteStore {
         Ok(found.into_iter().next())
     }
 
-    fn forgotten(&self) -> Result<Vec<Forgotten>, QueryError> {
+    fn forgotten(&self) -> Result<Vec<ErasedSite>, QueryError> {
         let reader = self.reader()?;
         let mut statement = reader.prepare_cached(
             "SELECT origin, at, pages FROM forgotten
@@ -70,15 +70,15 @@ impl SiteRecords for SqliteStore {
         )?;
         Ok(collect(statement.query([])?, |row| {
             let at: String = row.get(1)?;
-            Ok(Forgotten { origin: row.get(0)?, at: time(&at)?, pages: row.get(2)? })
+            Ok(ErasedSite { origin: row.get(0)?, at: time(&at)?, pages: row.get(2)? })
         })?)
     }
 
-    fn erase(&self, lease: Lease, now: Timestamp) -> Result<Erased, WriteError> {
+    fn erase(&self, lease: Lease, now: Timestamp) -> Result<ErasureResult, WriteError> {
         let pages = self.write(&lease, |transaction| {
             erase(transaction, &self.dictionaries, lease.publisher, now)
         })?;
-        Ok(Erased { pages, is_scrubbed: scrub_if_due(&*self.writer()?)? })
+        Ok(ErasureResult { pages, is_scrubbed: scrub_if_due(&*self.writer()?)? })
     }
 
     fn scrub(&self) -> Result<bool, WriteError> {
@@ -86,13 +86,13 @@ impl SiteRecords for SqliteStore {
     }
 }
 
-/// Deletes everything of a publisher; one event and one record stay.
+/// Deletes all data of a publisher; one event and one record are kept.
 fn erase(
     transaction: &Transaction<'_>,
     dictionaries: &Dictionaries,
     publisher: PublisherId,
     now: Timestamp,
-) -> Result<u64, Storage> {
+) -> Result<u64, StorageError> {
     let (origin, pages, dict): (String, u64, Option<i64>) = transaction.query_row(
         "SELECT origin, pages, dict FROM publisher WHERE id = ?1",
         [publisher.0],
@@ -100,7 +100,7 @@ fn erase(
     )?;
     flip::forget(transaction, publisher, now)?;
     let now = now.to_string();
-    // Cursors count events, so the rows stay; nothing of what they said does.
+    // Cursors count events, so the rows are kept, but without content.
     transaction.execute(
         "UPDATE change SET publisher = 0, kind = ?1, url = '', modified = ?2,
             digest = zeroblob(16), at = at,
@@ -121,30 +121,31 @@ fn erase(
     if let Some(dict) = dict {
         drop_dictionary(transaction, dictionaries, dict)?;
     }
-    // Words of deleted pages stay in the segments of an index until they are merged.
+    // The index keeps the words of deleted pages until its segments are merged.
     transaction.execute_batch(
         "DROP TABLE IF EXISTS page_text;
          DELETE FROM meta WHERE key IN ('text_cursor', 'text_page');",
     )?;
-    // Until the file is rewritten, deleted bytes are in its free pages.
+    // Free pages contain deleted data until the file is rewritten.
     transaction.execute("INSERT OR REPLACE INTO meta VALUES ('scrub', 1)", [])?;
     Ok(pages)
 }
 
 /// Empties a dictionary, which consists of the text of its publisher. Bodies of others that need
-/// it are written without one; those that are damaged are emptied. Its number stays taken: other processes may have it in memory.
+/// it are written without one; those that are damaged are emptied. Its number stays taken: other
+/// processes may have it in memory.
 fn drop_dictionary(
     transaction: &Transaction<'_>,
     dictionaries: &Dictionaries,
     dict: i64,
-) -> Result<(), Storage> {
+) -> Result<(), StorageError> {
     let is_staging: bool =
         transaction.query_row("SELECT EXISTS (SELECT 1 FROM run)", [], |row| row.get(0))?;
     if is_staging {
-        // It may have the dictionary in memory, and write bodies with it.
-        return Err(Storage::Busy);
+        // Another process may have the dictionary in memory and write bodies with it.
+        return Err(StorageError::Busy);
     }
-    let mut packer = Packer::new(None)?;
+    let mut packer = LineCompressor::new(None)?;
     let mut last = 0;
     loop {
         let mut statement = transaction.prepare_cached(
@@ -160,8 +161,8 @@ fn drop_dictionary(
         for (id, size, z) in piece {
             let z = match dictionaries.unpack(transaction, Some(dict), size, &z) {
                 Ok(line) => packer.pack(&line)?.z,
-                // Its content is lost already; readers report it as before.
-                Err(Storage::Damaged(_)) => Vec::new(),
+                // The content was damaged before; readers report it as before.
+                Err(StorageError::Damaged(_)) => Vec::new(),
                 Err(error) => return Err(error),
             };
             transaction
@@ -180,8 +181,8 @@ fn drop_dictionary(
     Ok(())
 }
 
-/// Scrubs a file from which a site was erased. Tells whether nothing is left to do.
-pub(super) fn scrub_if_due(connection: &Connection) -> Result<bool, Storage> {
+/// Scrubs a file from which a site was erased; returns whether nothing is left to do.
+pub(super) fn scrub_if_due(connection: &Connection) -> Result<bool, StorageError> {
     let is_due: bool = connection.query_row(
         "SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'scrub')",
         [],
@@ -196,19 +197,19 @@ pub(super) fn scrub_if_due(connection: &Connection) -> Result<bool, Storage> {
     Ok(true)
 }
 
-/// Rewrites the file without its free pages and empties the log. Tells whether that was possible.
-fn scrub(connection: &Connection) -> Result<bool, Storage> {
-    let fold = || -> Result<bool, Storage> {
+/// Rewrites the file without free pages and empties the log; returns whether that was possible.
+fn scrub(connection: &Connection) -> Result<bool, StorageError> {
+    let fold = || -> Result<bool, StorageError> {
         let is_busy: Option<bool> = connection
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
             .optional()?;
         Ok(is_busy != Some(true))
     };
-    let vacuum = connection.execute_batch("VACUUM").map_err(Storage::from);
+    let vacuum = connection.execute_batch("VACUUM").map_err(StorageError::from);
     match vacuum {
         Ok(()) => fold(),
-        // What is deleted is deleted; its remains go with a later tidying.
-        Err(Storage::Full | Storage::Busy) => Ok(false),
+        // The data is deleted; a later maintenance overwrites its remains.
+        Err(StorageError::Full | StorageError::Busy) => Ok(false),
         Err(error) => Err(error),
     }
 }

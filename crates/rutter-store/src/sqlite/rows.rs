@@ -1,47 +1,47 @@
-//! What is staged, on its way from memory to the file.
+//! Rows of staged pages, and how they are written to the file.
 
 use std::collections::{BTreeMap, HashSet};
 
 use rusqlite::{Transaction, params};
 use rutter_page::{LineDigest, Timestamp};
 
-use super::body::Packed;
-use crate::error::Storage;
-use crate::model::{Cause, Withheld};
+use super::body::CompressedLine;
+use crate::error::StorageError;
+use crate::model::{RemovalCause, WithheldReason};
 
-/// A page that is to be written.
+/// A staged page that must be written.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct StagedRow {
     pub(super) url: String,
-    /// Its number, where it is here already.
+    /// The id of the page, if it is already stored.
     pub(super) page: Option<i64>,
     pub(super) content: bool,
     pub(super) modified: Timestamp,
     pub(super) digest: LineDigest,
     pub(super) title: String,
     pub(super) language: String,
-    pub(super) withheld: Option<Withheld>,
+    pub(super) withheld: Option<WithheldReason>,
     pub(super) line: Option<String>,
-    pub(super) packed: Option<Packed>,
+    pub(super) packed: Option<CompressedLine>,
 }
 
 /// A page that leaves the section.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Leaving {
+pub(super) struct LeavingPage {
     pub(super) page: i64,
-    pub(super) cause: Cause,
+    pub(super) cause: RemovalCause,
 }
 
-/// A page in the file that is taken back: digest, whether it brings content,
-/// why it is withheld, its body and the bytes of that.
-pub(super) type Back = (Vec<u8>, bool, Option<String>, Option<i64>, Option<u64>);
+/// The columns of a staged row that is removed again: digest, whether it has content, withheld
+/// reason, id and size of the body.
+pub(super) type RemovedStageRow = (Vec<u8>, bool, Option<String>, Option<i64>, Option<u64>);
 
 /// Writes bodies and stage rows.
 pub(super) fn put(
     transaction: &Transaction<'_>,
     run: i64,
-    rows: &BTreeMap<String, Row>,
-) -> Result<(), Storage> {
+    rows: &BTreeMap<String, StagedRow>,
+) -> Result<(), StorageError> {
     let mut body =
         transaction.prepare_cached("INSERT INTO body (dict, size, z) VALUES (?1, ?2, ?3)")?;
     let mut stage = transaction.prepare_cached(
@@ -62,23 +62,23 @@ pub(super) fn put(
             row.digest.0,
             row.title,
             row.language,
-            row.withheld.map(Withheld::word),
+            row.withheld.map(WithheldReason::word),
             id,
         ])?;
     }
     Ok(())
 }
 
-/// A set of page numbers: a bit for each.
+/// A set of page ids, with one bit per id.
 #[derive(Debug, Default)]
-pub(super) struct Bits {
+pub(super) struct PageIdSet {
     near: Vec<u64>,
-    /// Numbers that no replica of ours has; a damaged file may.
+    /// Ids that occur only in a damaged file.
     far: HashSet<i64>,
 }
 
-impl Bits {
-    /// Numbers below this have a bit.
+impl PageIdSet {
+    /// Ids below this number have a bit.
     const NEAR: i64 = 1 << 32;
 
     fn place(page: i64) -> Option<(usize, u64)> {

@@ -1,23 +1,22 @@
-//! The tables, and how older files become newer ones.
+//! The database schema, and the migration of older files.
 //!
-//! Steps are numbered and only ever added: step n leads from format n - 1 to
-//! format n, each in a transaction of its own. `docs/replica.md` describes the
-//! tables for those who query them.
+//! Migration steps are numbered and never changed: step n converts format n - 1 to format n, in one
+//! transaction. `docs/replica.md` describes the tables for users who query them.
 
 use rusqlite::Connection;
 
-use crate::error::{OpenError, Storage};
+use crate::error::{OpenError, StorageError};
 
-/// Marks the file as a replica: `RUTT`.
+/// The application id that marks a file as a replica: `RUTT`.
 pub(super) const APPLICATION: i32 = 0x5255_5454;
 
-/// One step between formats.
-pub(super) type Step = &'static str;
+/// One migration step.
+pub(super) type MigrationStep = &'static str;
 
 /// The steps from an empty file to the newest format.
-pub(super) const STEPS: &[Step] = &[FORMAT_1, FORMAT_2, FORMAT_3];
+pub(super) const STEPS: &[MigrationStep] = &[FORMAT_1, FORMAT_2, FORMAT_3];
 
-const FORMAT_1: Step = "
+const FORMAT_1: MigrationStep = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE dict (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
 CREATE TABLE publisher (
@@ -169,8 +168,8 @@ INSERT INTO meta VALUES ('store', randomblob(8));
 INSERT INTO meta VALUES ('pruned', 0);
 ";
 
-/// Seals, by which damaged rows are noticed; records about sites.
-const FORMAT_2: Step = "
+/// Adds seals, which detect damaged rows, and records about sites.
+const FORMAT_2: MigrationStep = "
 ALTER TABLE publisher ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
 UPDATE publisher SET seal = row_seal(id, origin, aliases, policy);
 ALTER TABLE page ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
@@ -194,8 +193,8 @@ CREATE TABLE forgotten (origin TEXT PRIMARY KEY, at TEXT NOT NULL, pages INTEGER
 INSERT INTO meta SELECT 'store_seal', row_seal(value) FROM meta WHERE key = 'store';
 ";
 
-/// Seals of entities and validators; the number of entities of a site.
-const FORMAT_3: Step = "
+/// Adds seals of entities and validators, and the number of entities of a site.
+const FORMAT_3: MigrationStep = "
 ALTER TABLE entity ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
 UPDATE entity SET seal = row_seal(publisher, position, url, type, name, alternate_names,
     description, negative_tags, markers, basin_state, bdr, verification, packet_ref, collisions,
@@ -206,11 +205,14 @@ ALTER TABLE publisher ADD COLUMN entities INTEGER NOT NULL DEFAULT 0;
 UPDATE publisher SET entities = (SELECT count(*) FROM entity e WHERE e.publisher = publisher.id);
 ";
 
-/// Brings a file to the newest format.
-pub(super) fn migrate(connection: &mut Connection, steps: &[Step]) -> Result<(), OpenError> {
+/// Migrates a file to the newest format.
+pub(super) fn migrate(
+    connection: &mut Connection,
+    steps: &[MigrationStep],
+) -> Result<(), OpenError> {
     let known = u32::try_from(steps.len()).unwrap_or(u32::MAX);
     super::seal::register(connection)?;
-    // Another process may be at it: who comes second finds it done.
+    // Another process may migrate the file at the same time; check again inside the transaction.
     let transaction =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     let mut format = format(&transaction)?;
@@ -235,7 +237,7 @@ pub(super) fn migrate(connection: &mut Connection, steps: &[Step]) -> Result<(),
     Ok(transaction.commit()?)
 }
 
-/// The format of a file; 0 for an empty one.
+/// Returns the format of a file; 0 for an empty file.
 pub(super) fn format(connection: &Connection) -> Result<u32, OpenError> {
     let n_tables: i64 =
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
@@ -249,7 +251,7 @@ pub(super) fn format(connection: &Connection) -> Result<u32, OpenError> {
                 [],
                 |row| row.get(0),
             ))?;
-            format.ok_or_else(|| Storage::damaged("it does not name its format").into())
+            format.ok_or_else(|| StorageError::damaged("the format is missing").into())
         }
         _ => Err(OpenError::NotAReplica),
     }
@@ -260,16 +262,16 @@ mod tests {
     use super::*;
 
     #[test] // F08 F09
-    fn ours_steps_are_taken_once_in_order_and_undone_where_they_fail() {
+    fn runs_each_step_once_in_order_and_rolls_back_on_failure() {
         let mut connection = Connection::open_in_memory().unwrap();
         migrate(&mut connection, STEPS).unwrap();
         let now = u32::try_from(STEPS.len()).unwrap();
         assert_eq!(format(&connection).unwrap(), now);
-        let broken: Vec<Step> =
+        let broken: Vec<MigrationStep> =
             [STEPS, &["ALTER TABLE page ADD COLUMN x; CREATE TABLE page (y);"]].concat();
         assert!(migrate(&mut connection, &broken).is_err());
         assert_eq!(format(&connection).unwrap(), now);
-        let more: Vec<Step> = [STEPS, &["ALTER TABLE page ADD COLUMN x"]].concat();
+        let more: Vec<MigrationStep> = [STEPS, &["ALTER TABLE page ADD COLUMN x"]].concat();
         migrate(&mut connection, &more).unwrap();
         migrate(&mut connection, &more).unwrap();
         assert_eq!(format(&connection).unwrap(), now + 1);

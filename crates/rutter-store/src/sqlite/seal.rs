@@ -1,18 +1,18 @@
-//! Row seals: a hash stored with a row, by which a reader notices that the row was damaged.
+//! Row seals: a hash that is stored with a row and detects damage of the row.
 //!
 //! Input: the columns of a row that readers show, in a fixed order. Output: a number that the SQL
 //! function `row_seal` returns and the column `seal` keeps.
-//! A seal reveals accidents (a flipped bit, a row changed by hand), not intent: it has no key.
+//! A seal detects accidents (a flipped bit, a row edited by hand), not tampering: it has no key.
 
 use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::ValueRef;
 use rutter_page::LineDigest;
 
-use crate::error::Storage;
+use crate::error::StorageError;
 
-/// Makes `row_seal` known to a connection.
-pub(super) fn register(connection: &Connection) -> Result<(), Storage> {
+/// Registers the SQL function `row_seal` on a connection.
+pub(super) fn register(connection: &Connection) -> Result<(), StorageError> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
         | FunctionFlags::SQLITE_DIRECTONLY;
@@ -26,7 +26,7 @@ pub(super) fn register(connection: &Connection) -> Result<(), Storage> {
     Ok(())
 }
 
-/// Appends a value so that no two lists of values give the same bytes.
+/// Appends a value with its type and length, so that different lists of values differ.
 fn push(value: ValueRef<'_>, bytes: &mut Vec<u8>) {
     let mut put = |tag: u8, value: &[u8]| {
         bytes.push(tag);
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seal_tells_values_types_and_borders_apart() {
+    fn seal_depends_on_values_types_and_boundaries() {
         let connection = Connection::open_in_memory().unwrap();
         register(&connection).unwrap();
         let of = |values: &str| -> i64 {

@@ -1,12 +1,11 @@
-//! Full text: an index that is made when somebody wants it.
+//! The full-text index, which is created on first use.
 //!
-//! It holds words, not texts: a page that goes away is taken out by its
-//! number, in the transaction in which it goes, without its old text being
-//! unpacked. (An index over external content would have to be told that text.)
-//! It is brought up to date by a cursor on the history, so no commit waits for
-//! it, and it can be dropped and made again.
+//! The index stores tokens, not texts: a removed page is deleted by its id, in the transaction that
+//! removes it, without decompressing its text. (An index over external content would need that
+//! text.) A cursor on the history keeps the index up to date, so that no commit waits for it, and
+//! the index can be dropped and created again.
 //!
-//! Snippets are made from the bodies of the pages that were found.
+//! Snippets are created from the content of the found pages.
 
 use std::collections::BTreeSet;
 
@@ -16,37 +15,37 @@ use rutter_page::Page;
 use super::body::Dictionaries;
 use super::find::{self, Corpus, TOKENS, find};
 use super::read::{self, collect};
-use super::{SqliteStore, Writer};
-use crate::error::{DamagedPage, PageLine, QueryError, Storage, WriteError};
-use crate::model::{Found, Indexed, PageRow, PublisherId};
-use crate::words::Query;
+use super::{SqliteStore, WriteConnection};
+use crate::error::{DamagedPage, PageLine, QueryError, StorageError, WriteError};
+use crate::model::{IndexProgress, PageRow, PublisherId, SearchResults};
+use crate::words::SearchQuery;
 
-/// A word in the title counts this many times.
+/// Weight of a word in the title.
 const TITLE: f64 = 5.0;
-/// Pages that are indexed in one transaction.
+/// Number of pages that are indexed in one transaction.
 const BATCH: u64 = 500;
 
-fn get(connection: &Connection, key: &str) -> Result<Option<u64>, Storage> {
+fn get(connection: &Connection, key: &str) -> Result<Option<u64>, StorageError> {
     Ok(connection
         .query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0))
         .optional()?)
 }
 
-fn set(transaction: &Transaction<'_>, key: &str, value: u64) -> Result<(), Storage> {
+fn set(transaction: &Transaction<'_>, key: &str, value: u64) -> Result<(), StorageError> {
     transaction.execute("INSERT OR REPLACE INTO meta VALUES (?1, ?2)", params![key, value])?;
     Ok(())
 }
 
-fn has_index(connection: &Connection) -> Result<bool, Storage> {
+fn has_index(connection: &Connection) -> Result<bool, StorageError> {
     Ok(get(connection, "text_cursor")?.is_some())
 }
 
-/// Takes pages out of the index, in the transaction in which they go.
+/// Deletes pages from the index, in the transaction that removes them.
 pub(super) fn drop_pages(
     transaction: &Transaction<'_>,
     pages: &str,
     params: impl Params,
-) -> Result<(), Storage> {
+) -> Result<(), StorageError> {
     if has_index(transaction)? {
         transaction
             .prepare_cached(&format!("DELETE FROM page_text WHERE rowid IN ({pages})"))?
@@ -55,8 +54,8 @@ pub(super) fn drop_pages(
     Ok(())
 }
 
-/// Brings the index on by at most `most` pages.
-pub(super) fn index(store: &SqliteStore, most: u64) -> Result<Indexed, WriteError> {
+/// Indexes at most `most` more pages.
+pub(super) fn index(store: &SqliteStore, most: u64) -> Result<IndexProgress, WriteError> {
     let mut n_pages = 0;
     let mut damaged = Vec::new();
     while n_pages < most {
@@ -65,20 +64,20 @@ pub(super) fn index(store: &SqliteStore, most: u64) -> Result<Indexed, WriteErro
         let (n_done, is_current) = step(&mut writer, &store.dictionaries, batch, &mut damaged)?;
         n_pages += n_done;
         if is_current {
-            return Ok(Indexed { pages: n_pages, is_current: true, damaged });
+            return Ok(IndexProgress { pages: n_pages, is_current: true, damaged });
         }
     }
     let is_current = is_current(&*store.reader()?)?;
-    Ok(Indexed { pages: n_pages, is_current, damaged })
+    Ok(IndexProgress { pages: n_pages, is_current, damaged })
 }
 
-fn is_current(connection: &Connection) -> Result<bool, Storage> {
+fn is_current(connection: &Connection) -> Result<bool, StorageError> {
     let is_whole = get(connection, "text_page")?.is_none();
     Ok(is_whole && get(connection, "text_cursor")? == Some(read::last_change(connection)?))
 }
 
-/// Events that the index has not seen; `None` where it is not whole.
-pub(super) fn unindexed(connection: &mut Connection) -> Result<Option<u64>, Storage> {
+/// Returns the number of events that are not indexed yet; `None` if the index is incomplete.
+pub(super) fn unindexed(connection: &mut Connection) -> Result<Option<u64>, StorageError> {
     let transaction = connection.transaction()?;
     let cursor = get(&transaction, "text_cursor")?;
     let is_whole = get(&transaction, "text_page")?.is_none();
@@ -86,17 +85,16 @@ pub(super) fn unindexed(connection: &mut Connection) -> Result<Option<u64>, Stor
     Ok(Some(read::last_change(&transaction)?.saturating_sub(cursor)))
 }
 
-/// Indexes one batch: while the index is being made, pages by their number;
-/// then pages that the history names.
+/// Indexes one batch: pages by id while the index is being created, then the pages of new events.
 fn step(
-    writer: &mut Writer<'_>,
+    writer: &mut WriteConnection<'_>,
     dictionaries: &Dictionaries,
     batch: u64,
     damaged: &mut Vec<DamagedPage>,
-) -> Result<(u64, bool), Storage> {
+) -> Result<(u64, bool), StorageError> {
     let transaction = writer.begin()?;
     let cursor = match get(&transaction, "text_cursor")? {
-        // The history no longer knows what the index missed.
+        // The events that the index needs were already deleted from the history.
         Some(cursor) if cursor < read::pruned(&transaction)? => begin(&transaction)?,
         Some(cursor) => cursor,
         None => begin(&transaction)?,
@@ -122,7 +120,7 @@ fn step(
     } else {
         let most = i64::try_from(batch).unwrap_or(i64::MAX);
         let events = read::changes_behind(&transaction, cursor, most)?;
-        // One page, however often it changed.
+        // Index a page once, even if it changed several times.
         let pages: BTreeSet<(i64, &str)> =
             events.iter().map(|event| (event.publisher.0, event.url.as_str())).collect();
         for (publisher, url) in &pages {
@@ -146,9 +144,8 @@ fn step(
     Ok((n_pages, is_over))
 }
 
-/// Makes the index, or makes it anew; gives the place in the history where
-/// that was.
-fn begin(transaction: &Transaction<'_>) -> Result<u64, Storage> {
+/// Creates the index again; returns the position in the history at that time.
+fn begin(transaction: &Transaction<'_>) -> Result<u64, StorageError> {
     transaction.execute_batch(&format!(
         "DROP TABLE IF EXISTS page_text;
          CREATE VIRTUAL TABLE page_text USING fts5
@@ -160,12 +157,12 @@ fn begin(transaction: &Transaction<'_>) -> Result<u64, Storage> {
     Ok(cursor)
 }
 
-/// Indexes a page; one that is damaged is not indexed, and given back.
+/// Indexes a page; a damaged page is not indexed and returned.
 fn put(
     transaction: &Transaction<'_>,
     dictionaries: &Dictionaries,
     id: i64,
-) -> Result<Option<DamagedPage>, Storage> {
+) -> Result<Option<DamagedPage>, StorageError> {
     let line = match read::page_with_line(transaction, dictionaries, id)? {
         Some(Ok((_, line))) => line,
         Some(Err(damaged)) => return Ok(Some(damaged)),
@@ -180,13 +177,12 @@ fn put(
     Ok(None)
 }
 
-/// What of a page can be looked for: its title, and everything it says
-/// (SCP-052).
+/// Returns the searchable texts of a page: its title and its content (SCP-052).
 pub(super) fn texts(line: &str) -> (String, String) {
-    // Lines of collections may need mending; what needs it is not indexed.
+    // Lines of collections may have faults; the faulty parts are not indexed.
     let mut findings = ();
     let judged =
-        rutter_page::Judge::new(rutter_page::PageLimits::SPEC).read(line, 1, &mut findings);
+        rutter_page::PageReader::new(rutter_page::PageLimits::SPEC).read(line, 1, &mut findings);
     match judged {
         Ok(Some(page)) => (page.title.to_string(), text_of(&page)),
         _ => (String::new(), String::new()),
@@ -200,14 +196,14 @@ fn text_of(page: &Page<'_>) -> String {
     text
 }
 
-/// The pages of a file that are in its index.
-struct Stored<'c> {
+/// The indexed pages of a replica file.
+struct StoredCorpus<'c> {
     connection: &'c Connection,
     dictionaries: &'c Dictionaries,
     publisher: Option<i64>,
 }
 
-impl Corpus for Stored<'_> {
+impl Corpus for StoredCorpus<'_> {
     fn connection(&self) -> &Connection {
         self.connection
     }
@@ -216,14 +212,14 @@ impl Corpus for Stored<'_> {
         "page_text"
     }
 
-    fn n_pages(&self) -> Result<u64, Storage> {
+    fn n_pages(&self) -> Result<u64, StorageError> {
         let question = "SELECT coalesce(sum(pages), 0) FROM publisher";
         Ok(self.connection.query_row(question, [], |row| row.get(0))?)
     }
 
-    fn matching(&self, expression: &str, most: usize) -> Result<Vec<(i64, f64)>, Storage> {
+    fn matching(&self, expression: &str, most: usize) -> Result<Vec<(i64, f64)>, StorageError> {
         let mut statement = self.connection.prepare_cached(
-            // Few pages have the words; each is asked whose it is.
+            // Few pages match; check the publisher of each.
             "SELECT page_text.rowid, bm25(page_text, ?1, 1.0) AS rank
              FROM page_text CROSS JOIN page p ON p.id = page_text.rowid
              WHERE page_text MATCH ?2 AND (?3 IS NULL OR p.publisher = ?3)
@@ -234,7 +230,7 @@ impl Corpus for Stored<'_> {
         collect(rows, |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
-    fn text(&self, id: i64) -> Result<Option<PageLine>, Storage> {
+    fn text(&self, id: i64) -> Result<Option<PageLine>, StorageError> {
         read::page_with_line(self.connection, self.dictionaries, id)
     }
 }
@@ -243,25 +239,25 @@ pub(super) fn search(
     connection: &mut Connection,
     dictionaries: &Dictionaries,
     publisher: Option<PublisherId>,
-    query: &Query,
+    query: &SearchQuery,
     most: usize,
-) -> Result<Found, QueryError> {
+) -> Result<SearchResults, QueryError> {
     let transaction = connection.transaction()?;
     if !has_index(&transaction)? {
-        return Ok(Found::default());
+        return Ok(SearchResults::default());
     }
     let publisher = publisher.map(|publisher| publisher.0);
-    let stored = Stored { connection: &transaction, dictionaries, publisher };
+    let stored = StoredCorpus { connection: &transaction, dictionaries, publisher };
     Ok(find(&stored, query, most)?)
 }
 
-/// Pages that lie in memory, indexed for one search.
-struct Held {
+/// Pages in memory, indexed for one search.
+struct MemoryCorpus {
     scratch: Connection,
     pages: Vec<(PageRow, String)>,
 }
 
-impl Corpus for Held {
+impl Corpus for MemoryCorpus {
     fn connection(&self) -> &Connection {
         &self.scratch
     }
@@ -270,11 +266,11 @@ impl Corpus for Held {
         "texts"
     }
 
-    fn n_pages(&self) -> Result<u64, Storage> {
+    fn n_pages(&self) -> Result<u64, StorageError> {
         Ok(self.pages.len() as u64)
     }
 
-    fn matching(&self, expression: &str, most: usize) -> Result<Vec<(i64, f64)>, Storage> {
+    fn matching(&self, expression: &str, most: usize) -> Result<Vec<(i64, f64)>, StorageError> {
         let mut statement = self.scratch.prepare_cached(
             "SELECT rowid, bm25(texts, ?1, 1.0) AS rank FROM texts WHERE texts MATCH ?2
              ORDER BY rank, rowid LIMIT ?3",
@@ -284,19 +280,19 @@ impl Corpus for Held {
         collect(rows, |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
-    fn text(&self, id: i64) -> Result<Option<PageLine>, Storage> {
+    fn text(&self, id: i64) -> Result<Option<PageLine>, StorageError> {
         let page = usize::try_from(id).ok().and_then(|at| self.pages.get(at));
         Ok(page.cloned().map(Ok))
     }
 }
 
-/// Searches pages that lie in memory, by the same rules.
+/// Searches pages in memory with the same rules.
 pub(crate) fn search_in(
     pages: &mut dyn Iterator<Item = (PageRow, String)>,
-    query: &Query,
+    query: &SearchQuery,
     most: usize,
-) -> Result<Found, Storage> {
-    let mut held = Held { scratch: find::scratch()?, pages: Vec::new() };
+) -> Result<SearchResults, StorageError> {
+    let mut held = MemoryCorpus { scratch: find::scratch()?, pages: Vec::new() };
     for (page, line) in pages {
         let (title, text) = texts(&line);
         held.scratch.execute(

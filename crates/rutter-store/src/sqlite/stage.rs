@@ -1,13 +1,12 @@
-//! Pages on their way in.
+//! Staging of the replica in a file.
 //!
-//! Each page is looked up and decided upon as it comes; one that is known
-//! writes nothing and leaves a bit. Others are compressed and held; beyond
-//! [`Tuning::held`](super::Tuning) they go to the file in batches that nobody
-//! sees, because no `page` row names them. [`flip`](super::flip) does the rest.
+//! Each page is looked up when it is added. An unchanged page is only marked in a bit set. Other
+//! pages are compressed and kept in memory. Beyond the limits of
+//! [`StagingBuffer`](super::StagingBuffer) they are written in batches that readers do not see,
+//! because no `page` row refers to them. [`flip`](super::flip) makes them visible.
 //!
-//! The lease lets nobody else change the publisher's pages meanwhile, so what
-//! was looked up stays true; the epoch is compared again before anything is
-//! written.
+//! The lease prevents other processes from changing the publisher's pages, so lookups stay valid.
+//! The epoch is compared again before every write.
 
 mod ahead;
 
@@ -16,91 +15,91 @@ use std::hash::{BuildHasher, RandomState};
 
 use rusqlite::{OptionalExtension, params};
 use rutter_page::{LineDigest, Timestamp};
-use rutter_scp::{State, merge};
+use rutter_scp::{SectionState, merge};
 
 use super::body::{self, Dictionary};
 use super::pipeline::{Pipeline, pack};
-use super::rows::{Back, Bits, Row, put};
+use super::rows::{PageIdSet, RemovedStageRow, StagedRow, put};
 use super::train::{self, Training};
-use super::{Reader, SqliteStore, digest, flip, lease, read, time, word};
-use crate::decide::{self, Coming, Guard, Known};
-use crate::error::{CommitError, StageError, Storage};
+use super::{ReadConnection, SqliteStore, digest, flip, lease, read, time, word};
+use crate::decide::{self, DeletionCheck, IncomingVersion, StoredVersion};
+use crate::error::{CommitError, StageError, StorageError};
 use crate::model::{
-    Begin, Cause, Claim, Finish, Item, Lease, Mode, Outlook, Quota, Section, Selection, Source,
-    Withheld,
+    ClaimedState, CommitOptions, CommitSummary, Lease, PageSource, Quota, RemovalCause, Section,
+    Selection, StagedPage, StagingMode, StagingOptions, WithheldReason,
 };
 use crate::store::Staging;
 
-/// Lines and bytes that are compressed together.
-const TOGETHER: usize = 256;
-const TOGETHER_BYTES: usize = 1 << 20;
+/// Maximum number and size of lines that are compressed together.
+const BATCH_ROWS: usize = 256;
+const BATCH_BYTES: usize = 1 << 20;
 
-/// How far a staging got.
+/// The status of a staging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum StagingStatus {
     Open,
-    /// Somebody else was found to have taken over.
+    /// Another process took over the lease.
     Lost,
     Committed,
 }
 
-/// A page as a lookup gives it: number, `modified`, digest, why it is withheld,
-/// where it came from, whether the section has it, and what that delivered.
-type Found = (i64, String, Vec<u8>, Option<String>, String, bool, Option<Vec<u8>>);
+/// The columns of a looked-up page: id, `modified`, digest, withheld reason, source, whether it is
+/// in the section, and the digest that the section delivered.
+type StoredRow = (i64, String, Vec<u8>, Option<String>, String, bool, Option<Vec<u8>>);
 
 /// A staging in a file.
 pub(super) struct SqliteStaging<'s> {
     store: &'s SqliteStore,
-    reader: Reader<'s>,
+    reader: ReadConnection<'s>,
     lease: Lease,
     run: i64,
     name: String,
     section: Option<(i64, Section)>,
-    mode: Mode,
+    mode: StagingMode,
     generated: Timestamp,
-    source: Source,
+    source: PageSource,
     quota: Quota,
     now: Timestamp,
-    /// Whether the publisher had pages when this began.
+    /// Whether the publisher had pages before.
     has_pages: bool,
-    /// Pages and bytes of the publisher, with what came.
+    /// Pages and bytes of the publisher, including staged ones.
     pages: u64,
     bytes: u64,
-    seen: Bits,
-    /// Of pages seen, those that came in an older version than ours, and its
-    /// `modified`; there are some only where sections overlap.
+    seen: PageIdSet,
+    /// `modified` of staged versions that are older than the stored ones. Occurs only if sections
+    /// overlap.
     behind: HashMap<i64, Timestamp>,
     hasher: RandomState,
-    /// Hashes of all keys that came, to see a page that comes twice.
+    /// Hashes of all added keys, to detect duplicates.
     keys: HashSet<u64>,
-    fresh: Vec<Row>,
+    fresh: Vec<StagedRow>,
     fresh_bytes: usize,
     pipeline: Pipeline,
-    held: BTreeMap<String, Row>,
+    held: BTreeMap<String, StagedRow>,
     held_bytes: usize,
-    /// Whether something lies in the file already.
+    /// Whether staged rows were already written to the file.
     is_spilled: bool,
-    /// Bytes of bodies that are staged.
+    /// Size of the staged content, in bytes.
     staged_bytes: u64,
-    removed: BTreeMap<String, Cause>,
+    removed: BTreeMap<String, RemovalCause>,
     unfollowed: Vec<String>,
     dictionary: Option<Dictionary>,
-    /// Whether the publisher is to get a dictionary of its own.
+    /// Whether the publisher has no dictionary of its own yet.
     is_untrained: bool,
     training: Option<Training>,
-    tally: Outlook,
-    /// Pages that were not in the section.
+    tally: CommitSummary,
+    /// Number of staged pages that were not in the section.
     joined: u64,
-    /// What the staged pages add to the section's state.
-    state: State,
-    standing: Standing,
+    /// The contribution of the staged pages to the state of the section.
+    state: SectionState,
+    standing: StagingStatus,
 }
 
 impl<'s> SqliteStaging<'s> {
     pub(super) fn begin(
         store: &'s SqliteStore,
         lease: &Lease,
-        begin: Begin<'_>,
+        begin: StagingOptions<'_>,
     ) -> Result<Self, StageError> {
         let run = {
             let mut writer = store.writer()?;
@@ -142,7 +141,7 @@ impl<'s> SqliteStaging<'s> {
             has_pages: false,
             pages: 0,
             bytes: 0,
-            seen: Bits::default(),
+            seen: PageIdSet::default(),
             behind: HashMap::new(),
             hasher: RandomState::new(),
             keys: HashSet::new(),
@@ -158,22 +157,23 @@ impl<'s> SqliteStaging<'s> {
             dictionary: None,
             is_untrained: false,
             training: None,
-            tally: Outlook::default(),
+            tally: CommitSummary::default(),
             joined: 0,
-            state: State::EMPTY,
-            standing: Standing::Open,
+            state: SectionState::EMPTY,
+            standing: StagingStatus::Open,
         };
-        // From here on, dropping it takes the run away.
-        staging.look_around()?;
+        // From here on, dropping the staging deletes the run.
+        staging.load_section()?;
         Ok(staging)
     }
 
-    fn look_around(&mut self) -> Result<(), StageError> {
+    fn load_section(&mut self) -> Result<(), StageError> {
         let publisher = self.lease.publisher;
         let sections = read::sections(&self.reader, publisher)?;
         self.section = sections.into_iter().find(|(_, section)| section.name == self.name);
         if let Some((_, section)) = &self.section {
-            if self.mode == Mode::Snapshot && merge::is_replay(self.generated, section.snapshot_at)
+            if self.mode == StagingMode::Snapshot
+                && merge::is_replay(self.generated, section.snapshot_at)
             {
                 let newest = section.snapshot_at.unwrap_or(self.generated);
                 return Err(StageError::Replay { generated: self.generated, newest });
@@ -191,7 +191,7 @@ impl<'s> SqliteStaging<'s> {
         Ok(())
     }
 
-    fn lookup(&self, key: &str) -> Result<Option<(i64, Known)>, Storage> {
+    fn lookup(&self, key: &str) -> Result<Option<(i64, StoredVersion)>, StorageError> {
         if !self.has_pages {
             return Ok(None);
         }
@@ -201,7 +201,7 @@ impl<'s> SqliteStaging<'s> {
              FROM page p LEFT JOIN member m ON m.section = ?1 AND m.page = p.id
              WHERE p.publisher = ?2 AND p.url = ?3",
         )?;
-        let found: Option<Found> = statement
+        let found: Option<StoredRow> = statement
             .query_row(params![section, self.lease.publisher.0, key], |row| {
                 let (id, modified, digest) = (row.get(0)?, row.get(1)?, row.get(2)?);
                 Ok((id, modified, digest, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?))
@@ -213,21 +213,21 @@ impl<'s> SqliteStaging<'s> {
         };
         let page_digest = digest(&page_digest)?;
         let delivered = delivered.map(|bytes| digest(&bytes)).transpose()?;
-        let known = Known {
+        let known = StoredVersion {
             modified: time(&modified)?,
             digest: page_digest,
-            withheld: withheld.map(|text| word(&text, Withheld::of_word)).transpose()?,
-            is_verified: source == Source::Scp.word(),
+            withheld: withheld.map(|text| word(&text, WithheldReason::of_word)).transpose()?,
+            is_verified: source == PageSource::Scp.word(),
             delivered: is_member.then_some(delivered.unwrap_or(page_digest)),
         };
         Ok(Some((id, known)))
     }
 
-    /// Counts a staged page in, or out again.
+    /// Adds a staged page to the totals, or subtracts it again.
     fn count(
         &mut self,
         key: &str,
-        known: Option<&Known>,
+        known: Option<&StoredVersion>,
         digest: LineDigest,
         content: bool,
         is_in: bool,
@@ -260,15 +260,14 @@ impl<'s> SqliteStaging<'s> {
         }
     }
 
-    /// Deals with a page that may have come before in the same collection:
-    /// the later one counts, then the first (D30). Tells whether it is to be
-    /// left out.
+    /// Handles a page that may have been added before: the later version counts; of equal ones, the
+    /// first (D30). Returns whether the new version is ignored.
     fn is_superseded(
         &mut self,
-        item: &Item<'_>,
-        found: Option<&(i64, Known)>,
-    ) -> Result<bool, Storage> {
-        self.settle()?;
+        item: &StagedPage<'_>,
+        found: Option<&(i64, StoredVersion)>,
+    ) -> Result<bool, StorageError> {
+        self.finish_pending()?;
         let known = found.map(|(_, known)| known);
         if let Some(row) = self.held.get(item.key) {
             if item.modified <= row.modified {
@@ -287,7 +286,7 @@ impl<'s> SqliteStaging<'s> {
         if let Some((page, known)) = found
             && self.seen.has(*page)
         {
-            // It came before and was as we had it.
+            // It was added before and was unchanged.
             let modified = self.behind.get(page).copied().unwrap_or(known.modified);
             if item.modified <= modified {
                 return Ok(true);
@@ -297,8 +296,8 @@ impl<'s> SqliteStaging<'s> {
         Ok(false)
     }
 
-    /// `modified` of a page that lies in the file already.
-    fn spilled(&self, key: &str) -> Result<Option<Timestamp>, Storage> {
+    /// Returns `modified` of a staged page that was already written to the file.
+    fn spilled(&self, key: &str) -> Result<Option<Timestamp>, StorageError> {
         if !self.is_spilled {
             return Ok(None);
         }
@@ -313,8 +312,8 @@ impl<'s> SqliteStaging<'s> {
         modified.map(|text| time(&text)).transpose()
     }
 
-    /// Takes a staged page back.
-    fn unstage(&mut self, key: &str, known: Option<&Known>) -> Result<(), Storage> {
+    /// Removes a staged page again.
+    fn unstage(&mut self, key: &str, known: Option<&StoredVersion>) -> Result<(), StorageError> {
         if let Some(row) = self.held.remove(key) {
             let n_bytes = row.packed.as_ref().map_or(0, |packed| packed.z.len());
             self.held_bytes -= n_bytes;
@@ -325,7 +324,7 @@ impl<'s> SqliteStaging<'s> {
         }
         let mut writer = self.store.writer()?;
         let transaction = writer.begin()?;
-        let found: Option<Back> = transaction
+        let found: Option<RemovedStageRow> = transaction
             .query_row(
                 "SELECT s.digest, s.content, s.withheld, s.body, length(b.z)
                  FROM stage s LEFT JOIN body b ON b.id = s.body WHERE s.run = ?1 AND s.url = ?2",
@@ -342,21 +341,22 @@ impl<'s> SqliteStaging<'s> {
         self.staged_bytes -= n_bytes.unwrap_or(0);
         if content && withheld.is_some() {
             self.tally.withheld -= 1;
-            self.tally.over_quota -= u64::from(withheld.as_deref() == Some(Withheld::Quota.word()));
+            self.tally.over_quota -=
+                u64::from(withheld.as_deref() == Some(WithheldReason::Quota.word()));
         }
         self.count(key, known, digest(&bytes)?, content, false);
         Ok(())
     }
 
-    fn uncount_withheld(&mut self, row: &Row) {
+    fn uncount_withheld(&mut self, row: &StagedRow) {
         if row.content && row.withheld.is_some() {
             self.tally.withheld -= 1;
-            self.tally.over_quota -= u64::from(row.withheld == Some(Withheld::Quota));
+            self.tally.over_quota -= u64::from(row.withheld == Some(WithheldReason::Quota));
         }
     }
 
-    /// Sends what is fresh to be compressed, once there is enough of it.
-    fn move_on(&mut self) -> Result<(), Storage> {
+    /// Sends new rows to compression as soon as there are enough.
+    fn send_if_full(&mut self) -> Result<(), StorageError> {
         if self.is_untrained {
             let is_enough = body::ENOUGH_PAGES < self.pages;
             if is_enough {
@@ -371,32 +371,32 @@ impl<'s> SqliteStaging<'s> {
             }
             self.end_training()?;
         }
-        if TOGETHER <= self.fresh.len() || TOGETHER_BYTES <= self.fresh_bytes {
+        if BATCH_ROWS <= self.fresh.len() || BATCH_BYTES <= self.fresh_bytes {
             self.send()?;
         }
         while let Some(rows) = self.pipeline.pull(false)? {
-            self.take_in(rows)?;
+            self.keep_rows(rows)?;
         }
         Ok(())
     }
 
-    /// Begins to make a dictionary of the publisher's own lines.
-    fn begin_training(&mut self) -> Result<(), Storage> {
+    /// Starts training a dictionary from the publisher's lines.
+    fn begin_training(&mut self) -> Result<(), StorageError> {
         self.is_untrained = false;
         let selection = Selection { publisher: Some(self.lease.publisher), ..Default::default() };
         let (reader, dictionaries) = (&mut self.reader, &self.store.dictionaries);
         let samples = train::samples(&self.fresh, |missing| {
             let most = if self.has_pages { missing } else { 0 };
             let lines = read::lines(reader, dictionaries, &selection, None, most)?;
-            // A damaged page is no sample; whoever reads it hears of it.
+            // Skip damaged pages here; they are reported when they are read.
             Ok(lines.into_iter().flatten().collect())
         })?;
         self.training = Some(Training::start(samples));
         Ok(())
     }
 
-    /// Takes the dictionary that was begun, if one was.
-    fn end_training(&mut self) -> Result<(), Storage> {
+    /// Waits for the dictionary and stores it, if one is being trained.
+    fn end_training(&mut self) -> Result<(), StorageError> {
         let Some(training) = self.training.take() else { return Ok(()) };
         if let Some(bytes) = training.end() {
             let mut writer = self.store.writer()?;
@@ -405,10 +405,10 @@ impl<'s> SqliteStaging<'s> {
             transaction.commit()?;
             self.dictionary = Some(dictionary);
         }
-        // What waited for the dictionary goes in pieces that keep all threads busy.
+        // Send the rows that waited in batches, to keep all threads busy.
         let mut waiting = std::mem::take(&mut self.fresh);
-        while TOGETHER <= waiting.len() {
-            let rest = waiting.split_off(TOGETHER);
+        while BATCH_ROWS <= waiting.len() {
+            let rest = waiting.split_off(BATCH_ROWS);
             self.fresh = std::mem::replace(&mut waiting, rest);
             self.send()?;
         }
@@ -418,32 +418,32 @@ impl<'s> SqliteStaging<'s> {
         Ok(())
     }
 
-    fn send(&mut self) -> Result<(), Storage> {
+    fn send(&mut self) -> Result<(), StorageError> {
         self.fresh_bytes = 0;
         let rows = std::mem::take(&mut self.fresh);
         self.pipeline.push(rows, self.dictionary.as_ref())
     }
 
-    /// Waits until everything that came is held or in the file.
-    fn settle(&mut self) -> Result<(), Storage> {
+    /// Waits until all added rows are compressed and kept or written.
+    fn finish_pending(&mut self) -> Result<(), StorageError> {
         self.end_training()?;
         while let Some(rows) = self.pipeline.pull(true)? {
-            self.take_in(rows)?;
+            self.keep_rows(rows)?;
         }
         self.fresh_bytes = 0;
         let rows = std::mem::take(&mut self.fresh);
         let rows = pack(rows, self.dictionary.as_ref())?;
-        self.take_in(rows)
+        self.keep_rows(rows)
     }
 
-    /// Holds rows that are compressed, within the quota (SCP-184).
-    fn take_in(&mut self, rows: Vec<Row>) -> Result<(), Storage> {
+    /// Keeps compressed rows, and withholds their content beyond the quota (SCP-184).
+    fn keep_rows(&mut self, rows: Vec<StagedRow>) -> Result<(), StorageError> {
         for mut row in rows {
             let n_bytes = row.packed.as_ref().map_or(0, |packed| packed.z.len());
             let is_over = self.quota.bytes < self.bytes + self.staged_bytes + n_bytes as u64;
             if row.packed.is_some() && is_over {
                 row.packed = None;
-                row.withheld = Some(Withheld::Quota);
+                row.withheld = Some(WithheldReason::Quota);
                 self.tally.over_quota += 1;
             }
             if row.content && row.withheld.is_some() {
@@ -462,14 +462,14 @@ impl<'s> SqliteStaging<'s> {
         Ok(())
     }
 
-    /// Writes what is held in batches that nobody sees.
-    fn spill(&mut self, batch: usize) -> Result<(), Storage> {
+    /// Writes the kept rows in batches, invisible to readers.
+    fn spill(&mut self, batch: usize) -> Result<(), StorageError> {
         while !self.held.is_empty() {
             let mut writer = self.store.writer()?;
             let transaction = writer.begin()?;
             if !lease::holds(&transaction, &self.lease)? {
-                self.standing = Standing::Lost;
-                return Err(Storage::Busy);
+                self.standing = StagingStatus::Lost;
+                return Err(StorageError::Busy);
             }
             // The first `batch` rows, in the order of their keys.
             let rest = self.held.keys().nth(batch).cloned();
@@ -483,14 +483,18 @@ impl<'s> SqliteStaging<'s> {
         Ok(())
     }
 
-    /// Says why it failed, where somebody else took over meanwhile.
-    fn explain(&self, error: Storage) -> StageError {
-        if self.standing == Standing::Lost { StageError::Lost } else { StageError::Storage(error) }
+    /// Converts an error; reports a lost lease as such.
+    fn explain(&self, error: StorageError) -> StageError {
+        if self.standing == StagingStatus::Lost {
+            StageError::Lost
+        } else {
+            StageError::Storage(error)
+        }
     }
 }
 
 impl Staging for SqliteStaging<'_> {
-    fn add(&mut self, item: &Item<'_>) -> Result<(), StageError> {
+    fn add(&mut self, item: &StagedPage<'_>) -> Result<(), StageError> {
         self.tally.lines += 1;
         let found = self.lookup(item.key)?;
         let is_new = self.keys.insert(self.hasher.hash_one(item.key));
@@ -504,9 +508,9 @@ impl Staging for SqliteStaging<'_> {
             self.seen.set(page);
         }
         let known = found.map(|(_, known)| known);
-        let Item { modified, digest, withheld, .. } = *item;
-        let is_verified = self.source == Source::Scp;
-        let coming = Coming { modified, digest, withheld, is_verified };
+        let StagedPage { modified, digest, withheld, .. } = *item;
+        let is_verified = self.source == PageSource::Scp;
+        let coming = IncomingVersion { modified, digest, withheld, is_verified };
         let fate = decide::decide(self.mode, known.as_ref(), coming);
         if fate.is_nothing() {
             self.tally.kept += 1;
@@ -517,10 +521,10 @@ impl Staging for SqliteStaging<'_> {
             }
             return Ok(());
         }
-        // A snapshot may take the place of what is there; the rest comes on top.
+        // A snapshot may replace all stored pages; other pages are added to them.
         let n_pages = match self.mode {
-            Mode::Snapshot => self.tally.added + self.tally.changed + self.tally.kept,
-            Mode::Delta | Mode::Visit => self.pages,
+            StagingMode::Snapshot => self.tally.added + self.tally.changed + self.tally.kept,
+            StagingMode::Delta | StagingMode::Visit => self.pages,
         };
         if known.is_none() && self.quota.pages <= n_pages {
             return Err(StageError::Quota { most: self.quota.pages });
@@ -528,7 +532,7 @@ impl Staging for SqliteStaging<'_> {
         self.count(item.key, known.as_ref(), item.digest, fate.content, true);
         let line = (fate.content && item.withheld.is_none()).then(|| item.line.to_owned());
         self.fresh_bytes += line.as_ref().map_or(0, String::len);
-        self.fresh.push(Row {
+        self.fresh.push(StagedRow {
             url: item.key.to_owned(),
             page: found.map(|(page, _)| page),
             content: fate.content,
@@ -540,10 +544,10 @@ impl Staging for SqliteStaging<'_> {
             line,
             packed: None,
         });
-        self.move_on().map_err(|error| self.explain(error))
+        self.send_if_full().map_err(|error| self.explain(error))
     }
 
-    fn remove(&mut self, key: &str, cause: Cause) -> Result<(), StageError> {
+    fn remove(&mut self, key: &str, cause: RemovalCause) -> Result<(), StageError> {
         self.removed.entry(key.to_owned()).or_insert(cause);
         Ok(())
     }
@@ -555,27 +559,27 @@ impl Staging for SqliteStaging<'_> {
         Ok(())
     }
 
-    fn outlook(&mut self, claim: Option<&Claim>) -> Result<Outlook, StageError> {
+    fn preview(&mut self, claim: Option<&ClaimedState>) -> Result<CommitSummary, StageError> {
         let ahead = self.look_ahead(claim.is_some());
         ahead.map(|(outlook, _)| outlook).map_err(|error| self.explain(error))
     }
 
-    fn commit(mut self: Box<Self>, finish: &Finish) -> Result<Outlook, CommitError> {
+    fn commit(mut self: Box<Self>, finish: &CommitOptions) -> Result<CommitSummary, CommitError> {
         let ahead = self.look_ahead(finish.claim.is_some());
         let (outlook, leaving) = ahead.map_err(|error| {
-            if self.standing == Standing::Lost {
+            if self.standing == StagingStatus::Lost {
                 CommitError::Lost
             } else {
                 CommitError::Storage(error)
             }
         })?;
-        decide::prove(&outlook, finish)?;
+        decide::verify_claim(&outlook, finish)?;
         let pages = self.pages.saturating_sub(outlook.removed);
-        decide::fits(&outlook, pages, self.quota)?;
+        decide::check_quota(&outlook, pages, self.quota)?;
         let held = self.held_back()?;
         let allowed = finish.mass_deletion;
-        let guard = decide::guard(&outlook, self.mode, self.generated, held, allowed);
-        if guard == Guard::HeldBack {
+        let guard = decide::check_deletions(&outlook, self.mode, self.generated, held, allowed);
+        if guard == DeletionCheck::HeldBack {
             let mut writer = self.store.writer()?;
             let transaction = writer.begin()?;
             if lease::holds(&transaction, &self.lease)? {
@@ -589,7 +593,7 @@ impl Staging for SqliteStaging<'_> {
         }
         let held_rows = std::mem::take(&mut self.held);
         let mut writer = self.store.writer()?;
-        // What a receipt stands behind survives a power cut, too.
+        // Committed collections must survive a power failure.
         writer.pragma_update(None, "synchronous", "full")?;
         let done = (|| {
             let transaction = writer.begin()?;
@@ -597,7 +601,7 @@ impl Staging for SqliteStaging<'_> {
                 return Err(CommitError::Lost);
             }
             put(&transaction, self.run, &held_rows)?;
-            let flip = flip::Flip {
+            let flip = flip::FlipInput {
                 publisher: self.lease.publisher.0,
                 run: self.run,
                 section: self.section.as_ref(),
@@ -615,22 +619,22 @@ impl Staging for SqliteStaging<'_> {
             flip::flip(&transaction, &flip)?;
             Ok(transaction.commit()?)
         })();
-        // The data is in; a log that is synced too often is no reason to fail.
+        // The data is committed; ignore an error of resetting the pragma.
         drop(writer.pragma_update(None, "synchronous", "normal"));
         drop(writer);
         done?;
-        self.standing = Standing::Committed;
+        self.standing = StagingStatus::Committed;
         Ok(outlook)
     }
 }
 
 impl Drop for SqliteStaging<'_> {
     fn drop(&mut self) {
-        if self.standing == Standing::Committed {
+        if self.standing == StagingStatus::Committed {
             return;
         }
-        // Where this fails, the next lease or the next opening does it.
-        let undo = || -> Result<(), Storage> {
+        // If this fails, the next lease or the next opening of the file deletes the run.
+        let undo = || -> Result<(), StorageError> {
             let mut writer = self.store.writer()?;
             let transaction = writer.begin()?;
             if lease::holds(&transaction, &self.lease)? {

@@ -1,20 +1,20 @@
-//! A dictionary in the making, beside whatever else is done.
+//! Trains a compression dictionary in a background thread.
 //!
-//! Lines that came first are its samples, and wait for it; those behind them
-//! are read, judged and hashed meanwhile. Which lines are compressed with it
-//! does not depend on how long it takes.
+//! The first lines are the samples and wait for the dictionary, while later lines are read and
+//! hashed. Which lines are compressed with the dictionary does not depend on the time the training
+//! takes.
 
 use std::thread::{self, JoinHandle};
 
 use super::body;
-use super::rows::Row;
-use crate::error::Storage;
+use super::rows::StagedRow;
+use crate::error::StorageError;
 use crate::model::PageRow;
 
-/// Bytes of lines that wait at most.
+/// Maximum size of the waiting lines, in bytes.
 pub(super) const MOST_WAITING: usize = 12 << 20;
 
-/// A thread that trains.
+/// A running training thread.
 pub(super) struct Training(JoinHandle<Option<Vec<u8>>>);
 
 impl Training {
@@ -26,18 +26,17 @@ impl Training {
         self.0.is_finished()
     }
 
-    /// The dictionary; `None` where the lines have nothing in common.
+    /// Waits for the dictionary; returns `None` if the lines have too little in common.
     pub(super) fn end(self) -> Option<Vec<u8>> {
         self.0.join().ok().flatten()
     }
 }
 
-/// Lines to train from: of those that came, and of stored ones where that is
-/// too few.
+/// Returns the lines to train from: new lines, and stored lines if there are too few.
 pub(super) fn samples(
-    fresh: &[Row],
-    stored: impl FnOnce(usize) -> Result<Vec<(PageRow, String)>, Storage>,
-) -> Result<Vec<String>, Storage> {
+    fresh: &[StagedRow],
+    stored: impl FnOnce(usize) -> Result<Vec<(PageRow, String)>, StorageError>,
+) -> Result<Vec<String>, StorageError> {
     let step = (fresh.len() / body::MOST_SAMPLES).max(1);
     let fresh = fresh.iter().step_by(step).filter_map(|row| row.line.as_ref());
     let mut samples: Vec<String> = Vec::new();

@@ -1,20 +1,20 @@
-//! Damaged rows and bodies are reported one by one, and the pages beside them are read.
+//! Damaged rows and bodies are reported one by one, and the other pages can be read.
 
 use std::path::Path;
 
 use rusqlite::Connection;
 use rutter_store::{
-    Access, Changes, Depth, Mode, Options, Query, QueryError, Selection, SqliteStore, Storage,
-    Store,
+    AccessMode, ChangeBatch, CheckDepth, QueryError, SearchQuery, Selection, SqliteStore,
+    StagingMode, StorageError, Store, StoreOptions,
 };
 
 use crate::site::{Draft, begin, publisher, put, url};
 
 fn filled(path: &Path) -> SqliteStore {
-    let store = SqliteStore::open(path, Options::default()).unwrap();
+    let store = SqliteStore::open(path, StoreOptions::default()).unwrap();
     let (_, lease) = publisher(&store);
     let pages: Vec<Draft> = (0..6).map(|n| Draft::new(n, 0, &format!("boat {n}"))).collect();
-    put(&store, &lease, begin("all", Mode::Snapshot, 1), &pages).unwrap();
+    put(&store, &lease, begin("all", StagingMode::Snapshot, 1), &pages).unwrap();
     while !store.index(100).unwrap().is_current {}
     store.release(lease).unwrap();
     store
@@ -27,7 +27,7 @@ fn hurt(path: &Path, damage: &str) {
 }
 
 #[test]
-fn a_damaged_page_is_named_and_the_others_are_read() {
+fn reports_damaged_page_and_reads_the_others() {
     for damage in [
         "UPDATE page SET title = 'Buoy' WHERE id = 3",
         "UPDATE page SET first_seen = '2020-01-01T00:00:00Z' WHERE id = 3",
@@ -43,16 +43,17 @@ fn a_damaged_page_is_named_and_the_others_are_read() {
         let path = folder.path().join("replica.db");
         drop(filled(&path));
         hurt(&path, damage);
-        let reading = Options { access: Access::Read, ..Options::default() };
+        let reading = StoreOptions { access: AccessMode::Read, ..StoreOptions::default() };
         let store = SqliteStore::open(&path, reading).unwrap();
-        // In pieces of one, too: a damaged page is no end.
+        // Also in batches of one: a damaged page does not end a listing.
         for most in [1, 100] {
             let (mut good, mut bad) = (Vec::new(), Vec::new());
             let mut last: Option<(rutter_store::PublisherId, String)> = None;
             loop {
-                let after = last
-                    .as_ref()
-                    .map(|(publisher, url)| rutter_store::After { publisher: *publisher, url });
+                let after = last.as_ref().map(|(publisher, url)| rutter_store::PagePosition {
+                    publisher: *publisher,
+                    url,
+                });
                 let piece = store.lines(&Selection::default(), after, most).unwrap();
                 if piece.is_empty() {
                     break;
@@ -73,18 +74,18 @@ fn a_damaged_page_is_named_and_the_others_are_read() {
             assert_eq!(bad, [url(2)], "{damage}");
         }
         let error = store.line(&url(2)).unwrap_err();
-        let QueryError::Storage(Storage::Damaged(text)) = error else { panic!("{error:?}") };
+        let QueryError::Storage(StorageError::Damaged(text)) = error else { panic!("{error:?}") };
         assert!(text.starts_with(&url(2)), "{damage}: {text}");
         assert!(store.line(&url(3)).unwrap().is_some());
-        let found = store.search(&Query::parse("boat").unwrap(), 9).unwrap();
+        let found = store.search(&SearchQuery::parse("boat").unwrap(), 9).unwrap();
         assert_eq!((found.hits.len(), found.damaged.len()), (5, 1), "{damage}");
-        let faults = store.check(Depth::Bodies);
+        let faults = store.check(CheckDepth::Content);
         assert!(faults.is_err() || faults.is_ok_and(|faults| !faults.is_empty()), "{damage}");
     }
 }
 
 #[test]
-fn a_damaged_history_or_site_is_reported() {
+fn reports_damaged_history_and_sites() {
     for damage in [
         "UPDATE change SET url = 'https://harbour.example/x' WHERE seq = 3",
         "UPDATE change SET kind = 'removed' WHERE seq = 3",
@@ -97,8 +98,8 @@ fn a_damaged_history_or_site_is_reported() {
         let path = folder.path().join("replica.db");
         drop(filled(&path));
         hurt(&path, damage);
-        let Ok(store) = SqliteStore::open(&path, Options::default()) else { continue };
-        let is_whole = |changes: &Changes| changes.damaged.is_empty();
+        let Ok(store) = SqliteStore::open(&path, StoreOptions::default()) else { continue };
+        let is_whole = |changes: &ChangeBatch| changes.damaged.is_empty();
         let is_seen = !store.changes_since(None, 100).as_ref().is_ok_and(is_whole)
             || store.publishers().is_err();
         assert!(is_seen, "{damage}");
@@ -106,7 +107,7 @@ fn a_damaged_history_or_site_is_reported() {
 }
 
 #[test]
-fn events_beside_a_damaged_or_missing_one_are_read() {
+fn reads_events_around_damaged_and_missing_ones() {
     for (damage, lost) in [
         ("UPDATE change SET kind = 'removed' WHERE seq = 3", 3..=3),
         ("UPDATE change SET kind = 'damaged' WHERE seq = 3", 3..=3),
@@ -117,8 +118,8 @@ fn events_beside_a_damaged_or_missing_one_are_read() {
         let path = folder.path().join("replica.db");
         drop(filled(&path));
         hurt(&path, damage);
-        let store = SqliteStore::open(&path, Options::default()).unwrap();
-        // In pieces of one, too: a damaged event is no end.
+        let store = SqliteStore::open(&path, StoreOptions::default()).unwrap();
+        // Also in batches of one: a damaged event does not end a listing.
         for most in [1, 100] {
             let (mut seen, mut damaged, mut cursor) = (Vec::new(), Vec::new(), None);
             loop {
@@ -134,12 +135,12 @@ fn events_beside_a_damaged_or_missing_one_are_read() {
             assert_eq!((seen, damaged), (expected, vec![lost.clone()]), "{damage}");
         }
     }
-    // A number that was never given is not gone on from.
+    // A cursor with an unknown event number is rejected.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replica.db");
     drop(filled(&path));
     hurt(&path, "UPDATE change SET seq = 1000 WHERE seq = 3");
     hurt(&path, "UPDATE sqlite_sequence SET seq = 6 WHERE name = 'change'");
-    let store = SqliteStore::open(&path, Options::default()).unwrap();
+    let store = SqliteStore::open(&path, StoreOptions::default()).unwrap();
     assert!(store.changes_since(None, 100).is_err());
 }

@@ -6,85 +6,87 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use rutter_store::{
-    Access, CommitError, Depth, Finish, LeaseError, Mode, OpenError, Options, Query, QueryError,
-    Selection, SqliteStore, StageError, Storage, Store, Tuning, Validator, WriteError,
-    remove_unused,
+    AccessMode, CheckDepth, CommitError, CommitOptions, LeaseError, OpenError, QueryError,
+    SearchQuery, Selection, SqliteStore, StageError, StagingBuffer, StagingMode, StorageError,
+    Store, StoreOptions, Validator, WriteError, remove_unused,
 };
 
 use crate::site::{Draft, all_lines, at, begin, keys, publisher, put, url};
 
 fn open(path: &Path) -> SqliteStore {
-    SqliteStore::open(path, Options::default()).unwrap()
+    SqliteStore::open(path, StoreOptions::default()).unwrap()
 }
 
 fn many(hour: i64, n: usize) -> Vec<Draft> {
-    // Words that do not compress to nothing.
+    // Content that does not compress well.
     (0..n).map(|n| Draft::new(n, hour, &format!("{:x}", n * 2_654_435_761))).collect()
 }
 
 fn filled(path: &Path, n: usize) -> SqliteStore {
     let store = open(path);
     let (_, lease) = publisher(&store);
-    put(&store, &lease, begin("all", Mode::Snapshot, 1), &many(0, n)).unwrap();
+    put(&store, &lease, begin("all", StagingMode::Snapshot, 1), &many(0, n)).unwrap();
     store.release(lease).unwrap();
     store
 }
 
 #[test] // F08
-fn ours_foreign_files_are_refused_and_left_alone() {
+fn rejects_foreign_files_without_changing_them() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x");
     for bytes in [&b"not a database at all, but long enough to look at"[..], b"SQLite format", b"x"]
     {
         fs::write(&path, bytes).unwrap();
-        for access in [Access::Read, Access::Write] {
-            let error = SqliteStore::open(&path, Options { access, ..Options::default() });
+        for access in [AccessMode::Read, AccessMode::Write] {
+            let error =
+                SqliteStore::open(&path, StoreOptions { access, ..StoreOptions::default() });
             assert!(matches!(error, Err(OpenError::NotAReplica)), "{error:?}");
         }
         assert_eq!(fs::read(&path).unwrap(), bytes);
     }
-    // Somebody else's database.
+    // A database of another program.
     fs::remove_file(&path).unwrap();
     Connection::open(&path).unwrap().execute_batch("CREATE TABLE notes (x)").unwrap();
     let before = fs::read(&path).unwrap();
-    let error = SqliteStore::open(&path, Options::default());
+    let error = SqliteStore::open(&path, StoreOptions::default());
     assert!(matches!(error, Err(OpenError::NotAReplica)), "{error:?}");
     assert_eq!(fs::read(&path).unwrap(), before);
-    // A folder, and nothing.
-    assert!(SqliteStore::open(folder.path(), Options::default()).is_err());
-    let reading = Options { access: Access::Read, ..Options::default() };
+    // A folder, and a missing file.
+    assert!(SqliteStore::open(folder.path(), StoreOptions::default()).is_err());
+    let reading = StoreOptions { access: AccessMode::Read, ..StoreOptions::default() };
     let error = SqliteStore::open(&folder.path().join("none"), reading);
     assert!(matches!(error, Err(OpenError::Missing)));
     assert!(!folder.path().join("none").exists());
 }
 
 #[test] // F08
-fn ours_newer_formats_are_refused() {
+fn rejects_newer_formats() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replica.db");
     drop(filled(&path, 3));
     let database = Connection::open(&path).unwrap();
     database.execute("UPDATE meta SET value = 99 WHERE key = 'format'", []).unwrap();
     drop(database);
-    for access in [Access::Read, Access::Write] {
-        let error = SqliteStore::open(&path, Options { access, ..Options::default() });
+    for access in [AccessMode::Read, AccessMode::Write] {
+        let error = SqliteStore::open(&path, StoreOptions { access, ..StoreOptions::default() });
         assert!(matches!(error, Err(OpenError::Newer { found: 99, known: 3 })), "{error:?}");
     }
 }
 
-/// `cargo test -p rutter-store fixture` with `RUTTER_UPDATE=1` writes the file
-/// of the newest format; those of older ones are never written again.
+/// `cargo test -p rutter-store fixture` with `RUTTER_UPDATE=1` writes the file of the newest
+/// format; files of older formats are never written again.
 #[test] // F09
-fn ours_a_stored_file_of_format_1_is_read() {
+fn reads_stored_file_of_format_1() {
     let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/format-1.db.zst");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replica.db");
     if std::env::var_os("RUTTER_UPDATE").is_some() {
         let store = open(&path);
         let (_, lease) = publisher(&store);
-        put(&store, &lease, begin("all", Mode::Snapshot, 1), &many(0, 30)).unwrap();
-        put(&store, &lease, begin("all", Mode::Delta, 2), &[Draft::new(3, 2, "changed")]).unwrap();
-        put(&store, &lease, begin("all", Mode::Snapshot, 3), &many(3, 25)).unwrap();
+        put(&store, &lease, begin("all", StagingMode::Snapshot, 1), &many(0, 30)).unwrap();
+        put(&store, &lease, begin("all", StagingMode::Delta, 2), &[Draft::new(3, 2, "changed")])
+            .unwrap();
+        put(&store, &lease, begin("all", StagingMode::Snapshot, 3), &many(3, 25)).unwrap();
         while !store.index(100).unwrap().is_current {}
         store.release(lease).unwrap();
         drop(store);
@@ -95,22 +97,22 @@ fn ours_a_stored_file_of_format_1_is_read() {
     let bytes = zstd::decode_all(fs::File::open(&stored).unwrap()).unwrap();
     fs::write(&path, bytes).unwrap();
     let store = open(&path);
-    assert_eq!(store.check(Depth::Bodies).unwrap(), [""; 0]);
+    assert_eq!(store.check(CheckDepth::Content).unwrap(), [""; 0]);
     let expected: Vec<_> = many(3, 25).into_iter().map(|draft| (draft.key, draft.line)).collect();
     assert_eq!(all_lines(&store), expected);
     assert_eq!(store.changes_since(None, 1000).unwrap().events.len(), 61);
-    let hits = store.search(&Query::parse("berth 7").unwrap(), 5).unwrap().hits;
+    let hits = store.search(&SearchQuery::parse("berth 7").unwrap(), 5).unwrap().hits;
     assert_eq!(hits[0].page.url, url(7));
-    // And it can be gone on with.
+    // The file can be written again.
     let (id, lease) = publisher(&store);
-    put(&store, &lease, begin("all", Mode::Delta, 4), &[Draft::new(77, 4, "new")]).unwrap();
+    put(&store, &lease, begin("all", StagingMode::Delta, 4), &[Draft::new(77, 4, "new")]).unwrap();
     assert_eq!(keys(&store, id, "all").len(), 26);
-    assert_eq!(store.check(Depth::Bodies).unwrap(), [""; 0]);
+    assert_eq!(store.check(CheckDepth::Content).unwrap(), [""; 0]);
 }
 
 /// The file was written by format 2, which sealed neither entities nor validators.
 #[test] // F09
-fn stored_file_of_format_2_is_read_and_sealed() {
+fn reads_and_seals_stored_file_of_format_2() {
     let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/format-2.db.zst");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replica.db");
@@ -129,7 +131,7 @@ fn stored_file_of_format_2_is_read_and_sealed() {
     let bytes = zstd::decode_all(fs::File::open(&stored).unwrap()).unwrap();
     fs::write(&path, bytes).unwrap();
     let store = open(&path);
-    assert_eq!(store.check(Depth::Bodies).unwrap(), [""; 0]);
+    assert_eq!(store.check(CheckDepth::Content).unwrap(), [""; 0]);
     let id = store.publishers().unwrap()[0].id;
     assert_eq!(store.entities(id).unwrap(), [entity]);
     assert_eq!(store.validator(&mark.url).unwrap().as_ref(), Some(&mark));
@@ -137,15 +139,16 @@ fn stored_file_of_format_2_is_read_and_sealed() {
         let database = Connection::open(&path).unwrap();
         assert_eq!(database.execute(damage, []).unwrap(), 1);
     }
-    let is_damage = |error: QueryError| matches!(error, QueryError::Storage(Storage::Damaged(_)));
+    let is_damage =
+        |error: QueryError| matches!(error, QueryError::Storage(StorageError::Damaged(_)));
     assert!(is_damage(store.entities(id).unwrap_err()));
     assert!(is_damage(store.validator(&mark.url).unwrap_err()));
-    let faults = store.check(Depth::Bodies).unwrap();
+    let faults = store.check(CheckDepth::Content).unwrap();
     assert_eq!(faults.len(), 2, "{faults:?}");
 }
 
 #[test] // F08: what is wrong is said, never a panic, never silence about bodies
-fn ours_flipped_bits_are_seen_or_harmless() {
+fn flipped_bits_are_detected_or_harmless() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replica.db");
     let expected = {
@@ -167,14 +170,14 @@ fn ours_flipped_bits_are_seen_or_harmless() {
             drop(fs::remove_file(folder.path().join(name)));
         }
         fs::write(&damaged, bytes).unwrap();
-        let reading = Options { access: Access::Read, ..Options::default() };
+        let reading = StoreOptions { access: AccessMode::Read, ..StoreOptions::default() };
         let Ok(store) = SqliteStore::open(&damaged, reading) else {
             n_seen += 1;
             continue;
         };
-        let said = store.check(Depth::Bodies);
+        let said = store.check(CheckDepth::Content);
         let lines = store.lines(&Selection::default(), None, 1000);
-        // Where the check finds nothing, every page is as it was.
+        // If the check finds nothing, every page is unchanged.
         if said.as_ref().is_ok_and(Vec::is_empty) {
             let lines = lines.unwrap().into_iter().map(Result::unwrap);
             let lines: Vec<_> = lines.map(|(row, line)| (row.url, line)).collect();
@@ -187,7 +190,7 @@ fn ours_flipped_bits_are_seen_or_harmless() {
 }
 
 #[test]
-fn ours_what_was_changed_by_hand_is_found() {
+fn check_finds_manual_changes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replica.db");
     for change in [
@@ -200,36 +203,36 @@ fn ours_what_was_changed_by_hand_is_found() {
         "UPDATE body SET z = zeroblob(20) WHERE id = (SELECT body FROM page WHERE id = 3)",
     ] {
         drop(fs::remove_file(&path));
-        assert_eq!(filled(&path, 5).check(Depth::Bodies).unwrap(), [""; 0]);
+        assert_eq!(filled(&path, 5).check(CheckDepth::Content).unwrap(), [""; 0]);
         let connection = Connection::open(&path).unwrap();
         assert_eq!(connection.execute(change, []).unwrap(), 1, "{change}");
         drop(connection);
-        assert_ne!(open(&path).check(Depth::Bodies).unwrap(), [""; 0], "{change}");
+        assert_ne!(open(&path).check(CheckDepth::Content).unwrap(), [""; 0], "{change}");
     }
 }
 
 #[test] // F08
-fn ours_a_file_that_was_cut_off_is_an_error() {
+fn rejects_truncated_files() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replica.db");
     drop(filled(&path, 300));
     let length = fs::metadata(&path).unwrap().len();
     fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(length / 2).unwrap();
-    let reading = Options { access: Access::Read, ..Options::default() };
-    for access in [Access::Read, Access::Write] {
-        let error = SqliteStore::open(&path, Options { access, ..reading.clone() });
-        let is_seen = matches!(error, Err(OpenError::Storage(Storage::Damaged(_))));
+    let reading = StoreOptions { access: AccessMode::Read, ..StoreOptions::default() };
+    for access in [AccessMode::Read, AccessMode::Write] {
+        let error = SqliteStore::open(&path, StoreOptions { access, ..reading.clone() });
+        let is_seen = matches!(error, Err(OpenError::Storage(StorageError::Damaged(_))));
         assert!(is_seen, "{error:?}");
     }
 }
 
 #[test]
-fn ours_a_replica_goes_only_where_nothing_is_in_it_and_nobody_has_it() {
+fn removes_a_replica_only_if_it_is_empty_and_unused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replica.db");
     let store = open(&path);
     store.register(crate::site::ORIGIN, &[], "").unwrap();
-    // Somebody has it open.
+    // Another connection has it open.
     assert!(!matches!(remove_unused(&path), Ok(true)));
     drop(store);
     assert!(remove_unused(&path).unwrap());
@@ -237,35 +240,36 @@ fn ours_a_replica_goes_only_where_nothing_is_in_it_and_nobody_has_it() {
     drop(filled(&path, 1));
     assert!(!remove_unused(&path).unwrap());
     assert_eq!(all_lines(&open(&path)).len(), 1);
-    // What a site asked for is something.
+    // A pause that a site asked for counts as data.
     let path = folder.path().join("paused.db");
     let store = open(&path);
     let (_, lease) = publisher(&store);
     store.pause(&lease, Some(at(9))).unwrap();
     drop(store);
     assert!(!remove_unused(&path).unwrap());
-    // It keeps its log: readers are never in the way of who writes.
+    // It stays in WAL mode, so that readers do not block writers.
     assert_eq!(fs::read(&path).unwrap()[18..20], [2, 2]);
 }
 
-#[test] // F01: no room, old state kept, and it goes on once there is room
-fn ours_a_full_disk_keeps_the_old_state() {
+#[test] // F01: a full disk keeps the old state, and writing continues once there is space
+fn full_disk_keeps_the_old_state() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replica.db");
     let old = all_lines(&filled(&path, 50));
     let size = fs::metadata(&path).unwrap().len();
-    // From no room at all up to enough of it.
+    // From no free space up to enough.
     let mut outcomes = Vec::new();
     for step in 0..40 {
-        let tuning = Tuning { held: 40, batch: 25, ..Tuning::USUAL };
+        let tuning = StagingBuffer { held: 40, batch: 25, ..StagingBuffer::DEFAULT };
         let ceiling = Some(size + step * 50_000);
-        let store = SqliteStore::open(&path, Options { ceiling, tuning, ..Options::default() });
+        let store =
+            SqliteStore::open(&path, StoreOptions { ceiling, tuning, ..StoreOptions::default() });
         let store = store.unwrap();
         let (_, lease) = publisher(&store);
-        let mut staging = store.stage(&lease, begin("all", Mode::Snapshot, 2)).unwrap();
+        let mut staging = store.stage(&lease, begin("all", StagingMode::Snapshot, 2)).unwrap();
         let mut done = Ok(());
         for draft in many(2, 600) {
-            let item = rutter_store::Item {
+            let item = rutter_store::StagedPage {
                 key: &draft.key,
                 modified: draft.modified,
                 digest: draft.digest(),
@@ -275,14 +279,14 @@ fn ours_a_full_disk_keeps_the_old_state() {
                 withheld: None,
             };
             if let Err(error) = staging.add(&item) {
-                assert!(matches!(error, StageError::Storage(Storage::Full)), "{error}");
+                assert!(matches!(error, StageError::Storage(StorageError::Full)), "{error}");
                 done = Err(());
                 break;
             }
         }
         if done.is_ok() {
-            done = staging.commit(&Finish::plain()).map(drop).map_err(|error| {
-                assert!(matches!(error, CommitError::Storage(Storage::Full)), "{error}");
+            done = staging.commit(&CommitOptions::plain()).map(drop).map_err(|error| {
+                assert!(matches!(error, CommitError::Storage(StorageError::Full)), "{error}");
             });
         } else {
             drop(staging);
@@ -290,7 +294,7 @@ fn ours_a_full_disk_keeps_the_old_state() {
         outcomes.push(done.is_ok());
         let now = all_lines(&store);
         assert!(if done.is_ok() { now.len() == 600 } else { now == old });
-        assert_eq!(store.check(Depth::Bodies).unwrap(), [""; 0]);
+        assert_eq!(store.check(CheckDepth::Content).unwrap(), [""; 0]);
         store.release(lease).unwrap();
         if done.is_ok() {
             break;
@@ -300,41 +304,44 @@ fn ours_a_full_disk_keeps_the_old_state() {
 }
 
 #[test] // F05
-fn ours_a_replica_that_may_only_be_read_is_read() {
+fn reads_a_read_only_replica() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replica.db");
     let old = all_lines(&filled(&path, 5));
-    let reading = Options { access: Access::Read, ..Options::default() };
+    let reading = StoreOptions { access: AccessMode::Read, ..StoreOptions::default() };
     let store = SqliteStore::open(&path, reading).unwrap();
     assert_eq!(all_lines(&store), old);
     assert!(matches!(
         store.register("https://x.example", &[], ""),
-        Err(WriteError::Storage(Storage::ReadOnly))
+        Err(WriteError::Storage(StorageError::ReadOnly))
     ));
     let id = store.publishers().unwrap()[0].id;
-    assert!(matches!(store.lease(id, at(0), at(1)), Err(LeaseError::Storage(Storage::ReadOnly))));
-    assert!(matches!(store.index(1), Err(WriteError::Storage(Storage::ReadOnly))));
+    assert!(matches!(
+        store.lease(id, at(0), at(1)),
+        Err(LeaseError::Storage(StorageError::ReadOnly))
+    ));
+    assert!(matches!(store.index(1), Err(WriteError::Storage(StorageError::ReadOnly))));
 }
 
 #[test] // F06: a lock that is not given back in time is said, not waited for
-fn ours_busy_is_said() {
+fn reports_a_busy_replica() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replica.db");
     drop(filled(&path, 5));
-    let options = Options { wait: Duration::from_millis(20), ..Options::default() };
+    let options = StoreOptions { wait: Duration::from_millis(20), ..StoreOptions::default() };
     let store = SqliteStore::open(&path, options).unwrap();
     let other = Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let busy = store.register("https://x.example", &[], "");
-    assert!(matches!(busy, Err(WriteError::Storage(Storage::Busy))), "{busy:?}");
-    // Readers do not care.
+    assert!(matches!(busy, Err(WriteError::Storage(StorageError::Busy))), "{busy:?}");
+    // Readers are not blocked.
     assert_eq!(all_lines(&store).len(), 5);
     other.execute_batch("ROLLBACK").unwrap();
     store.register("https://x.example", &[], "").unwrap();
 }
 
 #[test] // F06: two handles on one file, as two processes have them
-fn ours_two_syncs_on_one_file_exclude_each_other() {
+fn two_syncs_of_one_file_exclude_each_other() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replica.db");
     let (one, two) = (open(&path), open(&path));
@@ -343,24 +350,24 @@ fn ours_two_syncs_on_one_file_exclude_each_other() {
     let other = two.register("https://other.example", &[], "").unwrap();
     let other = two.lease(other, at(0), at(100)).unwrap();
     let tuning = 0..300;
-    let mut first = one.stage(&lease, begin("all", Mode::Snapshot, 1)).unwrap();
-    let mut second = two.stage(&other, begin("all", Mode::Snapshot, 1)).unwrap();
+    let mut first = one.stage(&lease, begin("all", StagingMode::Snapshot, 1)).unwrap();
+    let mut second = two.stage(&other, begin("all", StagingMode::Snapshot, 1)).unwrap();
     for n in tuning {
         Draft::new(n, 0, "one").add(&mut *first);
         Draft::new(n + 1000, 0, "two").add(&mut *second);
     }
-    first.commit(&Finish::plain()).unwrap();
+    first.commit(&CommitOptions::plain()).unwrap();
     assert_eq!(all_lines(&two).len(), 300);
-    second.commit(&Finish::plain()).unwrap();
+    second.commit(&CommitOptions::plain()).unwrap();
     assert_eq!(all_lines(&one).len(), 600);
-    // Opening the file a third time leaves a living run alone.
-    let third = one.stage(&lease, begin("all", Mode::Delta, 2)).unwrap();
+    // Opening the file again does not delete the staging of a running process.
+    let third = one.stage(&lease, begin("all", StagingMode::Delta, 2)).unwrap();
     drop(open(&path));
-    third.commit(&Finish::plain()).unwrap();
+    third.commit(&CommitOptions::plain()).unwrap();
 }
 
 #[test] // F06
-fn ours_many_open_a_new_file_at_once() {
+fn many_processes_create_one_file_at_once() {
     let folder = tempfile::tempdir().unwrap();
     for round in 0..10 {
         let path = folder.path().join(format!("{round}.db"));
@@ -397,7 +404,7 @@ fn readers_report_no_damage_while_a_sync_writes() {
             Ok::<_, QueryError>(())
         });
         for hour in 2..400 {
-            put(&store, &lease, begin("all", Mode::Snapshot, hour), &many(hour, 1)).unwrap();
+            put(&store, &lease, begin("all", StagingMode::Snapshot, hour), &many(hour, 1)).unwrap();
         }
         is_done.store(true, order);
         history.join().unwrap().unwrap();
@@ -406,7 +413,7 @@ fn readers_report_no_damage_while_a_sync_writes() {
 }
 
 #[test] // readers are never blocked, and see one moment
-fn ours_readers_see_old_or_new_while_pages_are_written() {
+fn readers_see_old_or_new_pages_during_a_commit() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replica.db");
     let store = filled(&path, 200);
@@ -427,15 +434,16 @@ fn ours_readers_see_old_or_new_while_pages_are_written() {
             seen
         });
         for hour in 2..10 {
-            put(&store, &lease, begin("all", Mode::Snapshot, hour), &many(hour, 200)).unwrap();
+            put(&store, &lease, begin("all", StagingMode::Snapshot, hour), &many(hour, 200))
+                .unwrap();
         }
         let seen = reader.join().unwrap();
         assert!(seen.is_sorted());
     });
 }
 
-#[test] // design notes D3
-fn ours_a_publisher_gets_a_dictionary_of_its_own() {
+#[test]
+fn large_publisher_gets_its_own_dictionary() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replica.db");
     let store = open(&path);
@@ -446,39 +454,42 @@ fn ours_a_publisher_gets_a_dictionary_of_its_own() {
         Draft::new(n, hour, &words.join(" "))
     };
     let some: Vec<Draft> = (0..900).map(|n| long(n, 0)).collect();
-    put(&store, &lease, begin("all", Mode::Snapshot, 1), &some).unwrap();
+    put(&store, &lease, begin("all", StagingMode::Snapshot, 1), &some).unwrap();
     let ask = |question: &str| -> i64 {
         Connection::open(&path).unwrap().query_row(question, [], |row| row.get(0)).unwrap()
     };
     assert_eq!(ask("SELECT count(*) FROM dict"), 0);
     let more: Vec<Draft> = (900..1200).map(|n| long(n, 2)).collect();
-    put(&store, &lease, begin("all", Mode::Delta, 2), &more).unwrap();
+    put(&store, &lease, begin("all", StagingMode::Delta, 2), &more).unwrap();
     assert_eq!(ask("SELECT count(*) FROM dict"), 1);
     assert_eq!(ask("SELECT count(*) FROM body WHERE dict IS NULL"), 900);
     let average = |dict: &str| {
         ask(&format!("SELECT CAST(avg(length(z)) AS INTEGER) FROM body WHERE dict IS {dict}"))
     };
     assert!(average("NOT NULL") < average("NULL") * 3 / 4);
-    // Others use it until they have one; it is never made anew.
+    // Other publishers use it until they have their own; it is never trained again.
     let other = store.register("https://other.example", &[], "").unwrap();
     let other = store.lease(other, at(0), at(100)).unwrap();
     let few: Vec<Draft> = (0..5).map(|n| long(n, 0)).collect();
-    put(&store, &other, begin("all", Mode::Snapshot, 1), &few).unwrap();
-    put(&store, &lease, begin("all", Mode::Delta, 3), &[long(3, 3)]).unwrap();
+    put(&store, &other, begin("all", StagingMode::Snapshot, 1), &few).unwrap();
+    put(&store, &lease, begin("all", StagingMode::Delta, 3), &[long(3, 3)]).unwrap();
     assert_eq!(ask("SELECT count(*) FROM dict"), 1);
     assert_eq!(ask("SELECT count(*) FROM body WHERE dict IS NOT NULL"), 306);
     assert_eq!(store.line(&url(1100)).unwrap(), Some(more[200].line.clone()));
-    assert_eq!(store.check(Depth::Bodies).unwrap(), [""; 0]);
+    assert_eq!(store.check(CheckDepth::Content).unwrap(), [""; 0]);
 }
 
-#[test] // design notes D3: room is given back, history goes
-fn ours_maintenance_gives_room_back() {
+#[test]
+fn maintenance_releases_free_space() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replica.db");
     let store = filled(&path, 3000);
     let (_, lease) = publisher(&store);
-    let word = Finish { mass_deletion: rutter_scp::MassDeletion::Allowed, ..Finish::plain() };
-    let mut staging = store.stage(&lease, begin("all", Mode::Snapshot, 2)).unwrap();
+    let word = CommitOptions {
+        mass_deletion: rutter_scp::MassDeletionPolicy::Allowed,
+        ..CommitOptions::plain()
+    };
+    let mut staging = store.stage(&lease, begin("all", StagingMode::Snapshot, 2)).unwrap();
     Draft::new(0, 0, "alone").add(&mut *staging);
     staging.commit(&word).unwrap();
     let pages = || -> i64 {
@@ -489,5 +500,5 @@ fn ours_maintenance_gives_room_back() {
     store.maintain(at(100)).unwrap();
     assert!(pages() < before / 2, "{} of {before}", pages());
     assert!(matches!(store.changes_since(None, 1), Err(QueryError::ExpiredCursor)));
-    assert_eq!(store.check(Depth::Bodies).unwrap(), [""; 0]);
+    assert_eq!(store.check(CheckDepth::Content).unwrap(), [""; 0]);
 }

@@ -1,7 +1,7 @@
-//! A staging that is killed leaves the old pages or the new ones.
+//! A killed staging leaves either the old pages or the new ones.
 //!
-//! The child is this test program itself, told by its environment to stage and
-//! commit; `KILLS=200 cargo test -p rutter-store kill` kills it more often.
+//! The child process is this test program itself; environment variables make it stage and commit.
+//! `KILLS=200 cargo test -p rutter-store kill` kills it more often.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,26 +9,31 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rutter_store::{Depth, Finish, Mode, Options, SqliteStore, Store, Tuning};
+use rutter_store::{
+    CheckDepth, CommitOptions, SqliteStore, StagingBuffer, StagingMode, Store, StoreOptions,
+};
 
 use crate::site::{Draft, all_lines, at, begin, claim, publisher, put};
 
 const KILLS: u32 = 20;
-/// Names the file a child works on, and what it does with it.
+/// Environment variables with the file of a child and its task.
 const FILE: &str = "RUTTER_STORE_FILE";
 const DEED: &str = "RUTTER_STORE_DEED";
 const PAGES: usize = 900;
 
 /// Small batches, so that kills hit them and the flip.
-fn options() -> Options {
-    Options { tuning: Tuning { held: 100, batch: 50, ..Tuning::USUAL }, ..Options::default() }
+fn options() -> StoreOptions {
+    StoreOptions {
+        tuning: StagingBuffer { held: 100, batch: 50, ..StagingBuffer::DEFAULT },
+        ..StoreOptions::default()
+    }
 }
 
 fn old_pages() -> Vec<Draft> {
     (0..PAGES).map(|n| Draft::new(n, 0, &format!("old {n}"))).collect()
 }
 
-/// A tenth is new, a tenth gone, a third edited.
+/// A tenth of the pages is new, a tenth is removed, and a third is changed.
 fn new_pages() -> Vec<Draft> {
     let kept = (PAGES / 10)..PAGES;
     let fresh = PAGES..(PAGES + PAGES / 10);
@@ -42,30 +47,30 @@ fn new_pages() -> Vec<Draft> {
 fn apply(path: &Path, deed: &str) {
     let store = SqliteStore::open(path, options()).unwrap();
     let id = store.register(crate::site::ORIGIN, &[], "").unwrap();
-    // The lease of a process that was killed does not stand in the way.
+    // The lease of a killed process is taken over.
     let lease = store.lease(id, at(0), at(100)).unwrap();
     let (old, new) = (old_pages(), new_pages());
-    let mode = if deed == "snapshot" { Mode::Snapshot } else { Mode::Delta };
+    let mode = if deed == "snapshot" { StagingMode::Snapshot } else { StagingMode::Delta };
     let mut staging = store.stage(&lease, begin("all", mode, 2)).unwrap();
     let wanted: BTreeMap<&str, &Draft> = new.iter().map(|it| (it.key.as_str(), it)).collect();
     let known: BTreeMap<&str, &Draft> = old.iter().map(|it| (it.key.as_str(), it)).collect();
     for draft in &new {
-        if mode == Mode::Snapshot || known.get(draft.key.as_str()) != Some(&draft) {
+        if mode == StagingMode::Snapshot || known.get(draft.key.as_str()) != Some(&draft) {
             draft.add(&mut *staging);
         }
     }
-    if mode == Mode::Delta {
+    if mode == StagingMode::Delta {
         for draft in old.iter().filter(|it| !wanted.contains_key(it.key.as_str())) {
-            staging.remove(&draft.key, rutter_store::Cause::Removed).unwrap();
+            staging.remove(&draft.key, rutter_store::RemovalCause::Removed).unwrap();
         }
     }
-    staging.commit(&Finish { claim: Some(claim(&new)), ..Finish::plain() }).unwrap();
+    staging.commit(&CommitOptions { claim: Some(claim(&new)), ..CommitOptions::plain() }).unwrap();
     store.release(lease).unwrap();
 }
 
-/// What a child does; without a parent it shows that the deed itself is right.
+/// The task of the child process; without a parent it tests the task itself.
 #[test]
-fn ours_child_of_the_kill_test() {
+fn child_process_of_the_kill_test() {
     if let (Some(file), Ok(deed)) = (std::env::var_os(FILE), std::env::var(DEED)) {
         return apply(Path::new(&file), &deed);
     }
@@ -79,7 +84,7 @@ fn ours_child_of_the_kill_test() {
 }
 
 #[test] // K1 K2
-fn ours_a_killed_staging_is_old_or_new() {
+fn killed_staging_leaves_old_or_new_pages() {
     let n_kills = std::env::var("KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(KILLS);
     let folder = tempfile::tempdir().unwrap();
     let base = folder.path().join("base.db");
@@ -125,13 +130,13 @@ fn lines_of(drafts: Vec<Draft>) -> Vec<(String, String)> {
 fn lay_out(path: &Path) {
     let store = SqliteStore::open(path, options()).unwrap();
     let (_, lease) = publisher(&store);
-    put(&store, &lease, begin("all", Mode::Snapshot, 1), &old_pages()).unwrap();
+    put(&store, &lease, begin("all", StagingMode::Snapshot, 1), &old_pages()).unwrap();
     store.release(lease).unwrap();
 }
 
 fn look(path: &Path) -> (Vec<(String, String)>, Vec<String>) {
     let store = SqliteStore::open(path, options()).unwrap();
-    (all_lines(&store), store.check(Depth::Bodies).unwrap())
+    (all_lines(&store), store.check(CheckDepth::Content).unwrap())
 }
 
 fn has_run(path: &Path) -> bool {
@@ -157,7 +162,7 @@ fn copy(from: &Path, to: &Path) {
 fn child(path: &Path, deed: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
-        .args(["--exact", "kill::ours_child_of_the_kill_test"])
+        .args(["--exact", "kill::child_process_of_the_kill_test"])
         .env(FILE, path)
         .env(DEED, deed)
         .stdout(Stdio::null())
@@ -174,7 +179,7 @@ fn kill_after(mut command: Command, delay: Duration) {
         }
         std::thread::yield_now();
     }
-    // It may have ended by itself in the meantime.
+    // The child may have exited by itself.
     drop(child.kill());
     child.wait().unwrap();
 }

@@ -1,4 +1,4 @@
-//! The replica as its users see it.
+//! Tests of the public interface of the replica.
 
 #![expect(
     clippy::unwrap_used,
@@ -6,7 +6,6 @@
     reason = "a test may stop, and say how far it got"
 )]
 
-mod books;
 mod contract;
 mod damage;
 mod files;
@@ -14,4 +13,5 @@ mod kill;
 mod model;
 mod records;
 mod site;
+mod site_data;
 mod unfollow;

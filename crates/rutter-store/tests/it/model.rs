@@ -1,8 +1,8 @@
-//! Random histories against a model that is as plain as can be.
+//! Random histories are compared with a simple model.
 //!
-//! Each step stages something and commits it, drops it, or loses it with the
-//! process: the file is copied while the staging is open, and the copy is gone
-//! on with. After each step both stores must be what the model says.
+//! Each step stages pages and commits them, drops them, or loses them with the process: the file is
+//! copied while the staging is open, and the test continues with the copy. After each step, both
+//! stores must be equal to the model.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,10 +10,10 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use rutter_page::Timestamp;
-use rutter_scp::{MassDeletion, State};
+use rutter_scp::{MassDeletionPolicy, SectionState};
 use rutter_store::{
-    Cause, ChangeKind, Depth, Finish, Lease, MemoryStore, Mode, Options, Selection, SqliteStore,
-    Store, Tuning,
+    ChangeKind, CheckDepth, CommitOptions, Lease, MemoryStore, RemovalCause, Selection,
+    SqliteStore, StagingBuffer, StagingMode, Store, StoreOptions,
 };
 
 use crate::site::{Draft, at, begin, publisher};
@@ -23,8 +23,8 @@ const SECTIONS: [&str; 2] = ["all", "blog"];
 #[derive(Debug, Clone)]
 struct Step {
     section: usize,
-    mode: Mode,
-    /// Page, hours by which it is moved, words.
+    mode: StagingMode,
+    /// Page, shift of its time in hours, content.
     pages: Vec<(usize, i64, u8)>,
     removed: Vec<usize>,
     end: End,
@@ -38,7 +38,12 @@ enum End {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let mode = prop::sample::select(vec![Mode::Snapshot, Mode::Delta, Mode::Delta, Mode::Visit]);
+    let mode = prop::sample::select(vec![
+        StagingMode::Snapshot,
+        StagingMode::Delta,
+        StagingMode::Delta,
+        StagingMode::Visit,
+    ]);
     let end =
         prop::sample::select(vec![End::Commit, End::Commit, End::Commit, End::Drop, End::Kill]);
     let pages = prop::collection::vec((0..8_usize, 0..4_i64, 0..3_u8), 0..9);
@@ -57,11 +62,11 @@ struct Known {
     line: String,
 }
 
-/// What a replica is, without any cleverness.
+/// A simple model of a replica.
 #[derive(Debug, Clone, Default)]
 struct Model {
     pages: BTreeMap<String, Known>,
-    /// By section: the delta that last wrote a page, and the line delivered.
+    /// By section: the time of the delta that last wrote a page, and the delivered line.
     members: [BTreeMap<String, (Option<Timestamp>, Draft)>; 2],
 }
 
@@ -80,23 +85,24 @@ impl Model {
                 continue;
             }
             let takes = match (self.pages.get(*key), step.mode) {
-                (None, _) | (_, Mode::Visit) => true,
-                (Some(known), Mode::Delta) => known.modified < draft.modified,
-                (Some(known), Mode::Snapshot) => known.modified <= draft.modified,
+                (None, _) | (_, StagingMode::Visit) => true,
+                (Some(known), StagingMode::Delta) => known.modified < draft.modified,
+                (Some(known), StagingMode::Snapshot) => known.modified <= draft.modified,
             };
             let is_other = self.pages.get(*key).is_none_or(|known| known.line != draft.line);
             if takes {
                 let Draft { modified, line, .. } = (*draft).clone();
                 self.pages.insert((*key).to_owned(), Known { modified, line });
             }
-            let by_delta = (step.mode == Mode::Delta).then_some(generated);
+            let by_delta = (step.mode == StagingMode::Delta).then_some(generated);
             let is_same = members.get(*key).is_some_and(|(_, before)| before.line == draft.line);
             if !is_same || (takes && is_other) {
                 members.insert((*key).to_owned(), (by_delta, (*draft).clone()));
             }
         }
         members.retain(|key, (by_delta, _)| {
-            let is_absent = step.mode == Mode::Snapshot && !coming.contains_key(key.as_str());
+            let is_absent =
+                step.mode == StagingMode::Snapshot && !coming.contains_key(key.as_str());
             let is_protected = by_delta.is_some_and(|delta| generated < delta);
             !removed.contains(key) && (!is_absent || is_protected)
         });
@@ -104,8 +110,8 @@ impl Model {
         self.pages.retain(|key, _| members.iter().any(|section| section.contains_key(key)));
     }
 
-    fn state(&self, section: usize) -> State {
-        let mut state = State::EMPTY;
+    fn state(&self, section: usize) -> SectionState {
+        let mut state = SectionState::EMPTY;
         for (key, (_, draft)) in &self.members[section] {
             state.add(key, draft.digest());
         }
@@ -113,7 +119,7 @@ impl Model {
     }
 }
 
-/// Holds a store against the model, and the history against what is there.
+/// Compares a store with the model, and the history with the pages.
 fn compare(store: &dyn Store, model: &Model) {
     let lines = store.lines(&Selection::default(), None, 100).unwrap();
     let found: BTreeMap<String, Known> = lines
@@ -129,7 +135,7 @@ fn compare(store: &dyn Store, model: &Model) {
         let keys = crate::site::keys(store, id, &section.name);
         assert!(keys.iter().eq(model.members[at].keys()), "{keys:?}");
     }
-    // Whoever follows the history has the same pages, by digest.
+    // A copy that follows the history has the same pages.
     let mut followed = BTreeMap::new();
     for event in store.changes_since(None, 10_000).unwrap().events {
         match event.kind {
@@ -153,7 +159,7 @@ fn compare(store: &dyn Store, model: &Model) {
     assert_eq!(followed, digests);
     let gone = store.tombstones(id, None, 100).unwrap();
     assert!(gone.iter().all(|tombstone| !model.pages.contains_key(&tombstone.url)));
-    assert_eq!(store.check(Depth::Bodies).unwrap(), [""; 0]);
+    assert_eq!(store.check(CheckDepth::Content).unwrap(), [""; 0]);
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -165,8 +171,8 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn play(steps: &[Step], folder: &Path, tuning: Tuning) {
-    let options = Options { tuning, ..Options::default() };
+fn play(steps: &[Step], folder: &Path, tuning: StagingBuffer) {
+    let options = StoreOptions { tuning, ..StoreOptions::default() };
     let mut path = folder.join("0.db");
     let mut file = SqliteStore::open(&path, options.clone()).unwrap();
     let memory = MemoryStore::new();
@@ -191,13 +197,13 @@ fn play(steps: &[Step], folder: &Path, tuning: Tuning) {
                 draft.add(&mut *staging);
             }
             for key in &removed {
-                staging.remove(key, Cause::Removed).unwrap();
+                staging.remove(key, RemovalCause::Removed).unwrap();
             }
-            outlooks.push(staging.outlook(None).unwrap());
+            outlooks.push(staging.preview(None).unwrap());
             match step.end {
                 End::Commit => {
-                    let mass_deletion = MassDeletion::Allowed;
-                    let finish = Finish { mass_deletion, ..Finish::plain() };
+                    let mass_deletion = MassDeletionPolicy::Allowed;
+                    let finish = CommitOptions { mass_deletion, ..CommitOptions::plain() };
                     let outlook = staging.commit(&finish).unwrap();
                     assert_eq!(outlooks.last(), Some(&outlook));
                 }
@@ -216,7 +222,7 @@ fn play(steps: &[Step], folder: &Path, tuning: Tuning) {
         if let Some(next) = copied {
             path = next;
             file = SqliteStore::open(&path, options.clone()).unwrap();
-            // The lease was ours and the process lives; it ran out.
+            // The process still runs, but its lease expired.
             let id = file.publishers().unwrap()[0].id;
             let later = at(20_000 * hour);
             leases[0] = file.lease(id, later, later.plus_seconds(60)).unwrap();
@@ -229,7 +235,7 @@ fn play(steps: &[Step], folder: &Path, tuning: Tuning) {
     }
 }
 
-/// `CASES=2000 cargo test -p rutter-store model` tries more.
+/// `CASES=2000 cargo test -p rutter-store model` runs more cases.
 fn cases() -> u32 {
     std::env::var("CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(60)
 }
@@ -238,14 +244,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test] // SCP-132 SCP-133 SCP-134 SCP-135
-    fn spec_random_histories_end_where_the_model_ends(steps in steps()) {
+    fn random_histories_match_the_model(steps in steps()) {
         let folder = tempfile::tempdir().unwrap();
-        play(&steps, folder.path(), Tuning::USUAL);
+        play(&steps, folder.path(), StagingBuffer::DEFAULT);
     }
 
     #[test]
-    fn ours_random_histories_in_batches(steps in steps()) {
+    fn random_histories_with_small_batches_match_the_model(steps in steps()) {
         let folder = tempfile::tempdir().unwrap();
-        play(&steps, folder.path(), Tuning { held: 1, held_bytes: 1 << 20, batch: 2 });
+        play(&steps, folder.path(), StagingBuffer { held: 1, held_bytes: 1 << 20, batch: 2 });
     }
 }

@@ -1,12 +1,12 @@
-//! The contract, third part: records about sites, erasure, and searches by sentences.
+//! The contract, third part: records about sites, erasure, and sentence queries.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use rutter_store::{
-    ChangeKind, Depth, Found, Matched, Mode, Options, Query, SiteRecords, SqliteStore, Store,
-    VisitRecord, Withheld,
+    ChangeKind, CheckDepth, MatchKind, SearchQuery, SearchResults, SiteRecords, SqliteStore,
+    StagingMode, Store, StoreOptions, VisitRecord, WithheldReason,
 };
 
 use crate::contract::drafts;
@@ -29,7 +29,7 @@ pub(crate) fn visits(store: &dyn Store) {
     (visit.result, visit.error, visit.at) = ("synced".into(), None, at(2));
     store.note_visit(id, &visit).unwrap();
     assert_eq!(store.last_visit(id).unwrap(), Some(visit.clone()));
-    // A site that is not here has none.
+    // An unknown site has no visit.
     let other = rutter_store::PublisherId(77);
     store.note_visit(other, &visit).unwrap();
     assert_eq!(store.last_visit(other).unwrap(), None);
@@ -39,8 +39,8 @@ pub(crate) fn erasing_a_site(store: &dyn Store) {
     let (id, lease) = publisher(store);
     let other = store.register("https://other.example", &[], "").unwrap();
     let other = store.lease(other, at(0), at(100)).unwrap();
-    put(store, &lease, begin("all", Mode::Snapshot, 1), &drafts(0, 0..3)).unwrap();
-    put(store, &other, begin("all", Mode::Snapshot, 1), &drafts(0, 8..9)).unwrap();
+    put(store, &lease, begin("all", StagingMode::Snapshot, 1), &drafts(0, 0..3)).unwrap();
+    put(store, &other, begin("all", StagingMode::Snapshot, 1), &drafts(0, 8..9)).unwrap();
     while !store.index(100).unwrap().is_current {}
     let cursor = store.cursor().unwrap();
     let erased = store.erase(lease, at(2)).unwrap();
@@ -49,7 +49,7 @@ pub(crate) fn erasing_a_site(store: &dyn Store) {
     assert_eq!(all_lines(store).len(), 1);
     let forgotten = store.forgotten().unwrap();
     assert_eq!((forgotten[0].origin.as_str(), forgotten[0].pages), (ORIGIN, 3));
-    // Of its history one event is left, for whoever follows.
+    // One event of its history is kept, for copies of the replica.
     let events = store.changes_since(None, 100).unwrap().events;
     let of_it: Vec<_> = events.iter().filter(|event| event.publisher == id).collect();
     assert_eq!((of_it.len(), of_it[0].kind), (1, ChangeKind::Forgotten));
@@ -57,72 +57,77 @@ pub(crate) fn erasing_a_site(store: &dyn Store) {
     let events = store.changes_since(Some(cursor), 100).unwrap().events;
     assert_eq!(events.len(), 1);
     while !store.index(100).unwrap().is_current {}
-    assert_eq!(store.search(&Query::parse("berth").unwrap(), 9).unwrap().hits.len(), 1);
-    assert_eq!(store.check(Depth::Bodies).unwrap(), [""; 0]);
-    // It may come back.
+    assert_eq!(store.search(&SearchQuery::parse("berth").unwrap(), 9).unwrap().hits.len(), 1);
+    assert_eq!(store.check(CheckDepth::Content).unwrap(), [""; 0]);
+    // The site can be synced again.
     let (_, lease) = publisher(store);
-    put(store, &lease, begin("all", Mode::Snapshot, 3), &drafts(3, 0..2)).unwrap();
+    put(store, &lease, begin("all", StagingMode::Snapshot, 3), &drafts(3, 0..2)).unwrap();
     assert_eq!(store.forgotten().unwrap(), []);
     assert_eq!(all_lines(store).len(), 3);
 }
 
-fn search(store: &dyn Store, text: &str) -> Found {
-    store.search(&Query::parse(text).unwrap(), 10).unwrap()
+fn search(store: &dyn Store, text: &str) -> SearchResults {
+    store.search(&SearchQuery::parse(text).unwrap(), 10).unwrap()
 }
 
-pub(crate) fn sentences_find_something(store: &dyn Store) {
+pub(crate) fn sentence_queries_find_pages(store: &dyn Store) {
     let (_, lease) = publisher(store);
     let mut pages = vec![
         Draft::new(0, 0, "Vacuum reclaims storage; analyze collects statistics."),
         Draft::new(1, 0, "How to run vacuum after a large delete."),
         Draft::new(2, 0, "Backups and restores."),
-        Draft::new(3, 0, "vacuum secrets").withheld(Withheld::Consent),
+        Draft::new(3, 0, "vacuum secrets").withheld(WithheldReason::Consent),
     ];
     pages.extend((4..20).map(|n| Draft::new(n, 0, "the boats of the harbour")));
-    put(store, &lease, begin("all", Mode::Snapshot, 1), &pages).unwrap();
+    put(store, &lease, begin("all", StagingMode::Snapshot, 1), &pages).unwrap();
     while !store.index(100).unwrap().is_current {}
-    let urls = |found: &Found| -> Vec<String> {
+    let urls = |found: &SearchResults| -> Vec<String> {
         found.hits.iter().map(|hit| hit.page.url.clone()).collect()
     };
     let found = search(store, "vacuum analyze");
-    assert_eq!((found.matched, urls(&found)), (Matched::All, vec![url(0)]));
+    assert_eq!((found.matched, urls(&found)), (MatchKind::All, vec![url(0)]));
     let found = search(store, "vacum analyze");
-    assert_eq!((found.matched, urls(&found)), (Matched::Corrected, vec![url(0)]));
+    assert_eq!((found.matched, urls(&found)), (MatchKind::Corrected, vec![url(0)]));
     assert_eq!(found.corrections, [("vacum".to_owned(), "vacuum".to_owned())]);
     assert!(found.hits[0].snippet.contains("[Vacuum]"), "{}", found.hits[0].snippet);
     let found = search(store, "how do I make the vacuum analyze my large statistics faster?");
-    assert_eq!(found.matched, Matched::Some);
+    assert_eq!(found.matched, MatchKind::Some);
     assert_eq!(urls(&found)[..2], [url(0), url(1)]);
     assert!(found.hits[0].missing.contains(&"faster?".to_owned()), "{:?}", found.hits[0].missing);
     assert!(!found.hits[0].missing.contains(&"vacuum".to_owned()));
-    // A phrase that no page has is looked for word by word.
+    // A phrase that no page contains is searched word by word.
     let found = search(store, "\"analyze vacuum\"");
-    assert_eq!((found.matched, urls(&found)[0].clone()), (Matched::Some, url(0)));
-    // Common words are looked for where no page has the others.
+    assert_eq!((found.matched, urls(&found)[0].clone()), (MatchKind::Some, url(0)));
+    // Common words are searched if no page contains the others.
     assert!(!search(store, "the zzyzx harbour").hits.is_empty());
     assert_eq!(search(store, "zzyzx qqqq").hits, []);
     assert_eq!(search(store, &"vacuum ".repeat(2_000)).hits.len(), 2);
 }
 
-/// Erasing leaves nothing of a site in the file, nor in its log.
+/// Erasing leaves no data of a site in the file or its log.
 #[test]
-fn erased_content_is_not_in_the_file() {
+fn erased_content_is_overwritten_in_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replica.db");
-    let store = SqliteStore::open(&path, Options::default()).unwrap();
+    let store = SqliteStore::open(&path, StoreOptions::default()).unwrap();
     let (_, lease) = publisher(&store);
-    // Enough pages for a dictionary, which is made of their text.
+    // Enough pages for a dictionary, which contains their text.
     let pages: Vec<Draft> = (0..1500)
         .map(|n| Draft::new(n, 0, &format!("moonshine {:x}", n * 2_654_435_761)))
         .collect();
-    put(&store, &lease, begin("all", Mode::Snapshot, 1), &pages).unwrap();
-    put(&store, &lease, begin("all", Mode::Delta, 2), &[Draft::new(3, 2, "moonshine twice")])
-        .unwrap();
+    put(&store, &lease, begin("all", StagingMode::Snapshot, 1), &pages).unwrap();
+    put(
+        &store,
+        &lease,
+        begin("all", StagingMode::Delta, 2),
+        &[Draft::new(3, 2, "moonshine twice")],
+    )
+    .unwrap();
     while !store.index(10_000).unwrap().is_current {}
     let other = store.register("https://other.example", &[], "").unwrap();
     let other = store.lease(other, at(0), at(100)).unwrap();
     let kept: Vec<Draft> = (0..50).map(other_page).collect();
-    put(&store, &other, begin("all", Mode::Snapshot, 3), &kept).unwrap();
+    put(&store, &other, begin("all", StagingMode::Snapshot, 3), &kept).unwrap();
     let holds = |folder: &Path, needle: &[u8]| {
         let files = fs::read_dir(folder).unwrap().map(|entry| fs::read(entry.unwrap().path()));
         let has = |bytes: Vec<u8>| bytes.windows(needle.len()).any(|window| window == needle);
@@ -138,8 +143,8 @@ fn erased_content_is_not_in_the_file() {
     assert!(store.erase(lease, at(4)).unwrap().is_scrubbed);
     assert!(!holds(folder.path(), &body) && !holds(folder.path(), b"moonshine"));
     assert!(!holds(folder.path(), b"harbour.example/00007"));
-    // Others are as they were.
-    assert_eq!(store.check(Depth::Bodies).unwrap(), [""; 0]);
+    // Other sites are unchanged.
+    assert_eq!(store.check(CheckDepth::Content).unwrap(), [""; 0]);
     assert_eq!(all_lines(&store).len(), 50);
 }
 
@@ -153,21 +158,21 @@ fn other_page(n: usize) -> Draft {
     }
 }
 
-/// Bodies of others may need the dictionary of the site that is erased.
+/// Content of other sites may need the dictionary of the erased site.
 #[test]
-fn erasing_goes_on_where_a_body_of_another_site_is_damaged() {
+fn erasing_continues_despite_damaged_content_of_another_site() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replica.db");
-    let store = SqliteStore::open(&path, Options::default()).unwrap();
+    let store = SqliteStore::open(&path, StoreOptions::default()).unwrap();
     let (_, lease) = publisher(&store);
     let pages: Vec<Draft> = (0..1500)
         .map(|n| Draft::new(n, 0, &format!("moonshine {:x}", n * 2_654_435_761)))
         .collect();
-    put(&store, &lease, begin("all", Mode::Snapshot, 1), &pages).unwrap();
+    put(&store, &lease, begin("all", StagingMode::Snapshot, 1), &pages).unwrap();
     let other = store.register("https://other.example", &[], "").unwrap();
     let other = store.lease(other, at(0), at(100)).unwrap();
     let kept: Vec<Draft> = (0..5).map(other_page).collect();
-    put(&store, &other, begin("all", Mode::Snapshot, 2), &kept).unwrap();
+    put(&store, &other, begin("all", StagingMode::Snapshot, 2), &kept).unwrap();
     let damaged = &kept[2].key;
     let n_damaged = rusqlite::Connection::open(&path).unwrap().execute(
         "UPDATE body SET z = zeroblob(length(z))
@@ -176,13 +181,13 @@ fn erasing_goes_on_where_a_body_of_another_site_is_damaged() {
     );
     assert_eq!(n_damaged.unwrap(), 1);
     assert_eq!(store.erase(lease, at(3)).unwrap().pages, 1500);
-    // The damaged page is reported as before, the others are as they were.
+    // The damaged page is reported as before, and the others are unchanged.
     for page in &kept {
         match store.line(&page.key) {
             Ok(line) => assert!(line.as_ref() == Some(&page.line) && page.key != *damaged),
             Err(error) => assert!(page.key == *damaged && error.to_string().contains(damaged)),
         }
     }
-    let faults = store.check(Depth::Bodies).unwrap();
+    let faults = store.check(CheckDepth::Content).unwrap();
     assert!(faults.len() == 1 && faults[0].starts_with(damaged), "{faults:?}");
 }

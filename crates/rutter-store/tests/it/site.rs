@@ -1,15 +1,15 @@
-//! Pages, times and small collections that the tests share.
+//! Shared test data: pages, times and small collections.
 
 use rutter_page::{LineDigest, Timestamp};
-use rutter_scp::State;
+use rutter_scp::SectionState;
 use rutter_store::{
-    Begin, Claim, CommitError, Finish, Item, Lease, Mode, Outlook, PublisherId, Quota, Selection,
-    Source, Staging, Store, Withheld,
+    ClaimedState, CommitError, CommitOptions, CommitSummary, Lease, PageSource, PublisherId, Quota,
+    Selection, StagedPage, Staging, StagingMode, StagingOptions, Store, WithheldReason,
 };
 
 pub(crate) const ORIGIN: &str = "https://harbour.example";
 
-/// The hour since some morning.
+/// Returns a fixed time plus a number of hours.
 pub(crate) fn at(hour: i64) -> Timestamp {
     Timestamp::from_unix_seconds(1_790_000_000 + hour * 3600).unwrap()
 }
@@ -18,7 +18,7 @@ pub(crate) fn url(n: usize) -> String {
     format!("{ORIGIN}/{n:05}")
 }
 
-/// A page's line; `words` makes versions of the same hour differ.
+/// Returns the line of a page; `words` distinguishes versions of the same hour.
 pub(crate) fn line(n: usize, hour: i64, words: &str) -> String {
     format!(
         "{{\"url\":\"{}\",\"title\":\"Berth\",\"description\":\"Where boats lie\",\
@@ -29,13 +29,13 @@ pub(crate) fn line(n: usize, hour: i64, words: &str) -> String {
     )
 }
 
-/// A page on its way in.
+/// A page to be staged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Draft {
     pub(crate) key: String,
     pub(crate) modified: Timestamp,
     pub(crate) line: String,
-    pub(crate) withheld: Option<Withheld>,
+    pub(crate) withheld: Option<WithheldReason>,
 }
 
 impl Draft {
@@ -43,7 +43,7 @@ impl Draft {
         Self { key: url(n), modified: at(hour), line: line(n, hour, words), withheld: None }
     }
 
-    pub(crate) fn withheld(self, reason: Withheld) -> Self {
+    pub(crate) fn withheld(self, reason: WithheldReason) -> Self {
         Self { withheld: Some(reason), ..self }
     }
 
@@ -51,8 +51,8 @@ impl Draft {
         LineDigest::of(self.line.as_bytes())
     }
 
-    pub(crate) fn item(&self) -> Item<'_> {
-        Item {
+    pub(crate) fn item(&self) -> StagedPage<'_> {
+        StagedPage {
             key: &self.key,
             modified: self.modified,
             digest: self.digest(),
@@ -74,12 +74,12 @@ pub(crate) fn add_all(drafts: &[Draft], staging: &mut dyn Staging) {
     }
 }
 
-pub(crate) fn begin(section: &str, mode: Mode, hour: i64) -> Begin<'_> {
-    Begin {
+pub(crate) fn begin(section: &str, mode: StagingMode, hour: i64) -> StagingOptions<'_> {
+    StagingOptions {
         section,
         mode,
         generated: at(hour),
-        source: Source::Scp,
+        source: PageSource::Scp,
         quota: Quota::NONE,
         now: at(hour),
     }
@@ -90,31 +90,31 @@ pub(crate) fn publisher(store: &dyn Store) -> (PublisherId, Lease) {
     (publisher, store.lease(publisher, at(0), at(10_000)).unwrap())
 }
 
-/// Stages and commits in one go.
+/// Stages and commits pages.
 pub(crate) fn put(
     store: &dyn Store,
     lease: &Lease,
-    begin: Begin<'_>,
+    begin: StagingOptions<'_>,
     drafts: &[Draft],
-) -> Result<Outlook, CommitError> {
+) -> Result<CommitSummary, CommitError> {
     let mut staging = store.stage(lease, begin).unwrap();
     add_all(drafts, &mut *staging);
-    staging.commit(&Finish { lines: Some(drafts.len() as u64), ..Finish::plain() })
+    staging.commit(&CommitOptions { lines: Some(drafts.len() as u64), ..CommitOptions::plain() })
 }
 
-pub(crate) fn state_of<'d>(drafts: impl IntoIterator<Item = &'d Draft>) -> State {
-    let mut state = State::EMPTY;
+pub(crate) fn state_of<'d>(drafts: impl IntoIterator<Item = &'d Draft>) -> SectionState {
+    let mut state = SectionState::EMPTY;
     for draft in drafts {
         state.add(&draft.key, draft.digest());
     }
     state
 }
 
-pub(crate) fn claim(drafts: &[Draft]) -> Claim {
-    Claim { state: state_of(drafts), pages: drafts.len() as u64 }
+pub(crate) fn claim(drafts: &[Draft]) -> ClaimedState {
+    ClaimedState { state: state_of(drafts), pages: drafts.len() as u64 }
 }
 
-/// Key and line of every page that can be read, page by page.
+/// Returns the key and line of every readable page.
 pub(crate) fn all_lines(store: &dyn Store) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     let mut last = None;
@@ -128,7 +128,7 @@ pub(crate) fn all_lines(store: &dyn Store) -> Vec<(String, String)> {
     }
 }
 
-/// Keys of the pages of a section, those without words included.
+/// Returns the keys of the pages of a section, including withheld ones.
 pub(crate) fn keys(store: &dyn Store, publisher: PublisherId, section: &str) -> Vec<String> {
     let selection =
         Selection { publisher: Some(publisher), section: Some(section), with_withheld: true };

@@ -1,62 +1,62 @@
-//! What answers say about a whole: shares, states, thresholds (D71, D72).
+//! Estimates from several answers: shares, basin states, thresholds (D71, D72).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rutter_spxi::BasinState;
 
-use super::judge::Scores;
-use crate::survive::Share;
+use super::judge::AnswerScores;
+use crate::survive::KeptShare;
 
-/// Fewer answers say nothing (D71).
-pub const FEWEST_ANSWERS: usize = 5;
-/// Fewer systems say nothing (D71).
-pub const FEWEST_SYSTEMS: usize = 2;
-/// A full Drowning Test asks so many (SPX-078).
-pub const USUAL_SYSTEMS: usize = 3;
+/// Minimum number of answers for an estimate (D71).
+pub const MIN_ANSWERS: usize = 5;
+/// Minimum number of systems for an estimate (D71).
+pub const MIN_SYSTEMS: usize = 2;
+/// Number of systems in a full Drowning Test (SPX-078).
+pub const DEFAULT_SYSTEMS: usize = 3;
 
-/// What is known of how an entity is resolved.
+/// Estimate of how AI systems resolve an entity.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Estimate {
-    /// From these answers.
+pub enum BasinEstimate {
+    /// Computed from the answers.
     Fresh {
-        /// Answers that resolve it, of all: `spxi:bdrEstimate`.
-        share: Share,
-        /// What the state should be called; the owner decides.
+        /// Share of correct answers: `spxi:bdrEstimate`.
+        share: KeptShare,
+        /// Suggested state; the owner decides.
         state: BasinState,
     },
-    /// Too few answers: what was known before, which may be nothing.
+    /// Too few answers: the published values, if any.
     Stale {
-        /// The share that is published.
+        /// The published share.
         share: Option<f64>,
-        /// The state that is published.
+        /// The published state.
         state: Option<BasinState>,
     },
 }
 
 /// Estimates from answers, each with its system (SPX-077).
 ///
-/// With fewer than five answers or two systems nothing is estimated; what was
-/// known `before` stays, and is called stale.
+/// With fewer than five answers or two systems there is no estimate; the values in `before` are
+/// returned as stale.
 pub fn estimate<'s>(
-    answers: impl IntoIterator<Item = (&'s str, &'s Scores)>,
+    answers: impl IntoIterator<Item = (&'s str, &'s AnswerScores)>,
     before: (Option<f64>, Option<BasinState>),
-) -> Estimate {
-    let answers: Vec<(&str, &Scores)> = answers.into_iter().collect();
+) -> BasinEstimate {
+    let answers: Vec<(&str, &AnswerScores)> = answers.into_iter().collect();
     let systems: BTreeSet<&str> = answers.iter().map(|(system, _)| *system).collect();
-    if answers.len() < FEWEST_ANSWERS || systems.len() < FEWEST_SYSTEMS {
-        return Estimate::Stale { share: before.0, state: before.1 };
+    if answers.len() < MIN_ANSWERS || systems.len() < MIN_SYSTEMS {
+        return BasinEstimate::Stale { share: before.0, state: before.1 };
     }
     let kept = answers.iter().filter(|(_, scores)| scores.is_correct()).count();
-    let share = Share { kept, of: answers.len() };
-    Estimate::Fresh { share, state: state(&answers, share) }
+    let share = KeptShare { kept, of: answers.len() };
+    BasinEstimate::Fresh { share, state: state(&answers, share) }
 }
 
-/// The state that fits the answers (D72).
-fn state(answers: &[(&str, &Scores)], right: Share) -> BasinState {
+/// Returns the state that fits the answers (D72).
+fn state(answers: &[(&str, &AnswerScores)], right: KeptShare) -> BasinState {
     if right.kept == right.of {
         return BasinState::Sovereign;
     }
-    let is_heard = |scores: &Scores| scores.is_known || !scores.asserts.is_empty();
+    let is_heard = |scores: &AnswerScores| scores.is_known || !scores.asserts.is_empty();
     if !answers.iter().any(|(_, scores)| is_heard(scores)) {
         return BasinState::Ghost;
     }
@@ -71,21 +71,21 @@ fn state(answers: &[(&str, &Scores)], right: Share) -> BasinState {
     if 2 <= targets.len() { BasinState::Fragmented } else { BasinState::Contested }
 }
 
-/// What a share of surviving markers calls for.
+/// Assessment of the share of surviving markers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Health {
+pub enum MarkerHealth {
     /// More than 0.6.
     Good,
     /// From 0.4 to 0.6.
     Review,
-    /// Less than 0.4: these markers do not survive.
+    /// Less than 0.4: the markers do not survive.
     Redesign,
 }
 
-impl Health {
-    /// What a SIMSR calls for.
+impl MarkerHealth {
+    /// Returns the assessment of a SIMSR.
     pub fn of(simsr: f64) -> Self {
-        // Means of tenths are not exact.
+        // Tolerance for means of decimal fractions.
         const NEAR: f64 = 1e-9;
         if 0.6 + NEAR < simsr {
             Self::Good
@@ -96,7 +96,7 @@ impl Health {
         }
     }
 
-    /// Its word.
+    /// Returns the keyword.
     pub fn word(self) -> &'static str {
         match self {
             Self::Good => "good",
@@ -110,21 +110,21 @@ impl Health {
 mod tests {
     use super::*;
 
-    fn right() -> Scores {
-        Scores {
-            markers: Share { kept: 1, of: 2 },
+    fn right() -> AnswerScores {
+        AnswerScores {
+            markers: KeptShare { kept: 1, of: 2 },
             is_named: true,
             is_known: true,
-            ..Scores::default()
+            ..AnswerScores::default()
         }
     }
 
-    fn wrong(asserts: &[&str]) -> Scores {
+    fn wrong(asserts: &[&str]) -> AnswerScores {
         let asserts = asserts.iter().map(|it| (*it).to_owned()).collect();
-        Scores { is_named: true, is_known: true, asserts, ..Scores::default() }
+        AnswerScores { is_named: true, is_known: true, asserts, ..AnswerScores::default() }
     }
 
-    fn of(answers: &[Scores]) -> Estimate {
+    fn of(answers: &[AnswerScores]) -> BasinEstimate {
         let systems = ["a", "b"];
         estimate(
             answers.iter().zip(systems.iter().cycle()).map(|(it, name)| (*name, it)),
@@ -132,17 +132,17 @@ mod tests {
         )
     }
 
-    fn state_of(answers: &[Scores]) -> BasinState {
+    fn state_of(answers: &[AnswerScores]) -> BasinState {
         match of(answers) {
-            Estimate::Fresh { state, .. } => state,
-            Estimate::Stale { .. } => panic!("too few"),
+            BasinEstimate::Fresh { state, .. } => state,
+            BasinEstimate::Stale { .. } => panic!("too few"),
         }
     }
 
     #[test] // D71 SPX-077
-    fn spec_too_few_answers_keep_what_was_known() {
+    fn too_few_answers_keep_published_values() {
         let before = (Some(0.4), Some(BasinState::Contested));
-        let stale = Estimate::Stale { share: before.0, state: before.1 };
+        let stale = BasinEstimate::Stale { share: before.0, state: before.1 };
         let one = right();
         let some = |n: usize, name: &'static str| vec![(name, &one); n];
         assert_eq!(estimate(some(4, "a"), before), stale);
@@ -150,30 +150,32 @@ mod tests {
         let two = [some(3, "a"), some(1, "b")].concat();
         assert_eq!(estimate(two, before), stale);
         let enough = [some(4, "a"), some(1, "b")].concat();
-        let fresh =
-            Estimate::Fresh { share: Share { kept: 5, of: 5 }, state: BasinState::Sovereign };
+        let fresh = BasinEstimate::Fresh {
+            share: KeptShare { kept: 5, of: 5 },
+            state: BasinState::Sovereign,
+        };
         assert_eq!(estimate(enough, before), fresh);
-        assert_eq!(of(&[]), Estimate::Stale { share: None, state: None });
+        assert_eq!(of(&[]), BasinEstimate::Stale { share: None, state: None });
     }
 
     #[test] // D71
-    fn spec_the_share_is_right_answers_of_all() {
+    fn share_is_correct_answers_of_all() {
         let answers = [right(), right(), wrong(&[]), wrong(&["x"]), wrong(&[])];
-        let Estimate::Fresh { share, .. } = of(&answers) else { panic!() };
+        let BasinEstimate::Fresh { share, .. } = of(&answers) else { panic!() };
         assert!((share.value() - 0.4).abs() < 1e-9);
     }
 
     #[test] // D72
-    fn spec_the_state_is_derived_from_the_answers() {
-        let none = Scores::default();
+    fn state_is_derived_from_the_answers() {
+        let none = AnswerScores::default();
         assert_eq!(state_of(&vec![right(); 6]), BasinState::Sovereign);
         assert_eq!(state_of(&vec![none.clone(); 6]), BasinState::Ghost);
         let band = wrong(&["band"]);
         assert_eq!(state_of(&vec![band.clone(); 6]), BasinState::Captured);
-        // Taken for the other without being named.
-        let other = Scores { asserts: vec!["band".to_owned()], ..Scores::default() };
+        // Confused with the target without naming it.
+        let other = AnswerScores { asserts: vec!["band".to_owned()], ..AnswerScores::default() };
         assert_eq!(state_of(&vec![other; 6]), BasinState::Captured);
-        // A fifth of them right is not captured.
+        // One correct answer in five is not captured.
         let mut mixed = vec![band.clone(); 4];
         mixed.push(right());
         assert_eq!(state_of(&mixed), BasinState::Contested);
@@ -184,7 +186,7 @@ mod tests {
     }
 
     #[test] // D73
-    fn spec_thresholds_of_the_survival_of_markers() {
+    fn marker_health_thresholds() {
         for (simsr, word) in [
             (1.0, "good"),
             (0.61, "good"),
@@ -193,7 +195,7 @@ mod tests {
             (0.39, "redesign"),
             (0.1 + 0.2 + 0.3, "review"),
         ] {
-            assert_eq!(Health::of(simsr).word(), word, "{simsr}");
+            assert_eq!(MarkerHealth::of(simsr).word(), word, "{simsr}");
         }
     }
 }

@@ -1,50 +1,49 @@
-//! The history of answers: a file of lines that only grows.
+//! The history of answers: an append-only file with one JSON object per line.
 //!
-//! One JSON object a line. [`History::read`] is lenient: kinds it does not know
-//! are passed by, a broken line is told and left alone. [`Journal`] appends;
-//! nobody ever rewrites a line. Texts of answers are not in it, only their
-//! digests (see [`Store`](super::Store)).
+//! [`AnswerHistory::read`] is lenient: it skips records of unknown types, and reports malformed
+//! lines and leaves them unchanged. [`HistoryWriter`] appends. The history has digests of the
+//! answers; the texts are in an [`AnswerStore`](super::AnswerStore).
 //!
-//! Refuses: to write behind a line that is cut off, to be written by two.
+//! Rejects a second concurrent writer. A truncated last line is moved away before writing.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
 use rutter_finding::{Finding, FindingSink, Place};
-use rutter_page::{Digest, Timestamp, Tree};
+use rutter_page::{Digest, JsonTree, Timestamp};
 
-use super::judge::Scores;
-use super::query::Question;
+use super::judge::AnswerScores;
+use super::query::StandardQuestion;
 use crate::rules;
-use crate::survive::Share;
+use crate::survive::KeptShare;
 
-/// An answer and what was counted in it.
+/// An answer and its scores.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
-    /// When it was given.
+pub struct AnswerRecord {
+    /// Time of the answer.
     pub date: Timestamp,
-    /// The run, or cycle, it belongs to.
+    /// Name of the run.
     pub run: String,
-    /// The `@id` of the entity.
+    /// `@id` of the entity.
     pub entity: String,
-    /// The system that gave it.
+    /// System that answered.
     pub system: String,
-    /// What was asked.
-    pub question: Question,
-    /// The digest of the answer's text.
+    /// Question that was asked.
+    pub question: StandardQuestion,
+    /// Digest of the text of the answer.
     pub answer: Digest,
-    /// The digest of the claims it was counted by.
+    /// Digest of the claims that the answer was scored against.
     pub claims: Digest,
-    /// The version of the rules it was counted by.
+    /// Version of the scoring rules.
     pub rules: String,
-    /// What survives.
-    pub scores: Scores,
+    /// Scores of the answer.
+    pub scores: AnswerScores,
 }
 
-impl Record {
-    /// Whether two records are of the same question in the same run.
-    pub fn is_of(&self, run: &str, entity: &str, system: &str, question: Question) -> bool {
+impl AnswerRecord {
+    /// Returns whether the record belongs to this question in this run.
+    pub fn is_of(&self, run: &str, entity: &str, system: &str, question: StandardQuestion) -> bool {
         self.question == question
             && self.run == run
             && self.entity == entity
@@ -52,36 +51,36 @@ impl Record {
     }
 }
 
-/// What a person thinks of an answer.
+/// Rating of an answer by a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rated {
-    /// When it was judged.
+pub struct HumanRating {
+    /// Time of the rating.
     pub date: Timestamp,
-    /// The run of the answer.
+    /// Run of the answer.
     pub run: String,
-    /// The entity it is about.
+    /// `@id` of the entity.
     pub entity: String,
-    /// The system that gave it.
+    /// System that answered.
     pub system: String,
-    /// What was asked.
-    pub question: Question,
-    /// From 0 (absent) to 4 (exact); more is taken for 4.
+    /// Question that was asked.
+    pub question: StandardQuestion,
+    /// From 0 (absent) to 4 (exact); larger values count as 4.
     pub rubric: u8,
 }
 
-/// Everything a file of answers holds.
+/// Content of a history file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct History {
-    /// Answers, in the order of the file.
-    pub records: Vec<Record>,
-    /// Judgements of people, likewise.
-    pub rated: Vec<Rated>,
-    /// Lines of kinds this version does not know.
-    pub n_others: usize,
+pub struct AnswerHistory {
+    /// Answers in file order.
+    pub records: Vec<AnswerRecord>,
+    /// Ratings in file order.
+    pub ratings: Vec<HumanRating>,
+    /// Number of records of unknown types.
+    pub n_unknown: usize,
 }
 
-impl History {
-    /// Reads the lines of a history.
+impl AnswerHistory {
+    /// Parses the lines of a history.
     pub fn read(bytes: &[u8], sink: &mut dyn FindingSink) -> Self {
         let mut history = Self::default();
         let (whole, torn) = whole_lines(bytes);
@@ -89,7 +88,7 @@ impl History {
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            let line = std::str::from_utf8(line).ok().and_then(Tree::parse);
+            let line = std::str::from_utf8(line).ok().and_then(JsonTree::parse);
             let taken = line.as_ref().and_then(|line| history.take(line));
             if taken.is_none() {
                 sink.report(Finding::new(&rules::BROKEN, Place::line(n), ""));
@@ -101,7 +100,7 @@ impl History {
         history
     }
 
-    /// Reads a file; one that is not there is empty.
+    /// Reads a file. A missing file is an empty history.
     pub fn open(path: &Path, sink: &mut dyn FindingSink) -> io::Result<Self> {
         match std::fs::read(path) {
             Ok(bytes) => Ok(Self::read(&bytes, sink)),
@@ -110,67 +109,67 @@ impl History {
         }
     }
 
-    fn take(&mut self, line: &Tree) -> Option<()> {
+    fn take(&mut self, line: &JsonTree) -> Option<()> {
         match line.get("kind")?.as_str()? {
             "answer" => self.records.push(record_of(line)?),
-            "rubric" => self.rated.push(rated_of(line)?),
-            _ => self.n_others += 1,
+            "rubric" => self.ratings.push(rating_of(line)?),
+            _ => self.n_unknown += 1,
         }
         Some(())
     }
 
-    /// The last record of a question in a run.
+    /// Returns the last record of a question in a run.
     pub fn find(
         &self,
         run: &str,
         entity: &str,
         system: &str,
-        question: Question,
-    ) -> Option<&Record> {
+        question: StandardQuestion,
+    ) -> Option<&AnswerRecord> {
         self.records.iter().rev().find(|record| record.is_of(run, entity, system, question))
     }
 }
 
-/// The lines that are whole, and what is cut off behind them. A last line that
-/// lacks only its line end is whole.
+/// Splits a file into its complete lines and a truncated rest. A last line that only lacks its
+/// line end is complete.
 fn whole_lines(bytes: &[u8]) -> (&[u8], &[u8]) {
     let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     let (whole, last) = bytes.split_at(end);
-    let is_object = |text: &str| matches!(Tree::parse(text), Some(Tree::Map(_)));
+    let is_object = |text: &str| matches!(JsonTree::parse(text), Some(JsonTree::Map(_)));
     if std::str::from_utf8(last).is_ok_and(is_object) { (bytes, &[]) } else { (whole, last) }
 }
 
-fn text(line: &Tree, name: &str) -> Option<String> {
+fn text(line: &JsonTree, name: &str) -> Option<String> {
     line.get(name)?.as_str().map(str::to_owned)
 }
 
-fn flag(line: &Tree, name: &str) -> Option<bool> {
-    if let Tree::Bool(value) = line.get(name)? { Some(*value) } else { None }
+fn flag(line: &JsonTree, name: &str) -> Option<bool> {
+    if let JsonTree::Bool(value) = line.get(name)? { Some(*value) } else { None }
 }
 
-fn number(line: &Tree, name: &str) -> Option<usize> {
-    if let Tree::Number(value) = line.get(name)? { value.parse().ok() } else { None }
+fn number(line: &JsonTree, name: &str) -> Option<usize> {
+    if let JsonTree::Number(value) = line.get(name)? { value.parse().ok() } else { None }
 }
 
-fn share(line: &Tree, name: &str) -> Option<Share> {
+fn share(line: &JsonTree, name: &str) -> Option<KeptShare> {
     let value = line.get(name)?;
-    let share = Share { kept: number(value, "kept")?, of: number(value, "of")? };
+    let share = KeptShare { kept: number(value, "kept")?, of: number(value, "of")? };
     (share.kept <= share.of).then_some(share)
 }
 
-fn record_of(line: &Tree) -> Option<Record> {
-    let asserts = line.get("asserts").map_or(&[][..], Tree::items);
+fn record_of(line: &JsonTree) -> Option<AnswerRecord> {
+    let asserts = line.get("asserts").map_or(&[][..], JsonTree::items);
     let asserts = asserts.iter().map(|it| it.as_str().map(str::to_owned));
-    Some(Record {
+    Some(AnswerRecord {
         date: Timestamp::parse(line.get("date")?.as_str()?).ok()?,
         run: text(line, "run")?,
         entity: text(line, "entity")?,
         system: text(line, "system")?,
-        question: Question::of_key(line.get("query")?.as_str()?)?,
+        question: StandardQuestion::of_key(line.get("query")?.as_str()?)?,
         answer: Digest::parse(line.get("answer")?.as_str()?)?,
         claims: Digest::parse(line.get("claims")?.as_str()?)?,
         rules: text(line, "rules")?,
-        scores: Scores {
+        scores: AnswerScores {
             markers: share(line, "markers")?,
             sentences: share(line, "sentences")?,
             is_named: flag(line, "named")?,
@@ -180,13 +179,13 @@ fn record_of(line: &Tree) -> Option<Record> {
     })
 }
 
-fn rated_of(line: &Tree) -> Option<Rated> {
-    Some(Rated {
+fn rating_of(line: &JsonTree) -> Option<HumanRating> {
+    Some(HumanRating {
         date: Timestamp::parse(line.get("date")?.as_str()?).ok()?,
         run: text(line, "run")?,
         entity: text(line, "entity")?,
         system: text(line, "system")?,
-        question: Question::of_key(line.get("query")?.as_str()?)?,
+        question: StandardQuestion::of_key(line.get("query")?.as_str()?)?,
         rubric: number(line, "rubric")
             .and_then(|it| u8::try_from(it).ok())
             .filter(|it| *it <= 4)?,
@@ -196,8 +195,8 @@ fn rated_of(line: &Tree) -> Option<Rated> {
 fn key(
     kind: &str,
     (date, run, entity, system): (Timestamp, &str, &str, &str),
-    question: Question,
-) -> Vec<(String, Tree)> {
+    question: StandardQuestion,
+) -> Vec<(String, JsonTree)> {
     [
         ("kind", kind),
         ("date", &date.to_string()),
@@ -206,74 +205,75 @@ fn key(
         ("system", system),
         ("query", question.key()),
     ]
-    .map(|(name, value)| (name.to_owned(), Tree::text(value)))
+    .map(|(name, value)| (name.to_owned(), JsonTree::text(value)))
     .to_vec()
 }
 
-fn line_of_record(record: &Record) -> String {
-    let Record { date, run, entity, system, question, answer, claims, rules, scores } = record;
+fn line_of_record(record: &AnswerRecord) -> String {
+    let AnswerRecord { date, run, entity, system, question, answer, claims, rules, scores } =
+        record;
     let mut line = key("answer", (*date, run, entity, system), *question);
-    let share = |share: Share| {
-        Tree::Map(vec![
-            ("kept".to_owned(), Tree::Number(share.kept.to_string())),
-            ("of".to_owned(), Tree::Number(share.of.to_string())),
+    let share = |share: KeptShare| {
+        JsonTree::Map(vec![
+            ("kept".to_owned(), JsonTree::Number(share.kept.to_string())),
+            ("of".to_owned(), JsonTree::Number(share.of.to_string())),
         ])
     };
-    let asserts = scores.asserts.iter().map(|it| Tree::text(it.as_str())).collect();
+    let asserts = scores.asserts.iter().map(|it| JsonTree::text(it.as_str())).collect();
     let members = [
-        ("answer", Tree::text(answer.to_string())),
-        ("claims", Tree::text(claims.to_string())),
-        ("rules", Tree::text(rules.as_str())),
+        ("answer", JsonTree::text(answer.to_string())),
+        ("claims", JsonTree::text(claims.to_string())),
+        ("rules", JsonTree::text(rules.as_str())),
         ("markers", share(scores.markers)),
         ("sentences", share(scores.sentences)),
-        // For people and other programs; counted anew by ours.
-        ("gamma", Tree::Number(format!("{:.4}", scores.gamma()))),
-        ("named", Tree::Bool(scores.is_named)),
-        ("known", Tree::Bool(scores.is_known)),
-        ("correct", Tree::Bool(scores.is_correct())),
-        ("lost", Tree::Bool(scores.is_loss())),
-        ("asserts", Tree::List(asserts)),
+        // For people and other programs; this crate recomputes it.
+        ("gamma", JsonTree::Number(format!("{:.4}", scores.gamma()))),
+        ("named", JsonTree::Bool(scores.is_named)),
+        ("known", JsonTree::Bool(scores.is_known)),
+        ("correct", JsonTree::Bool(scores.is_correct())),
+        ("lost", JsonTree::Bool(scores.is_loss())),
+        ("asserts", JsonTree::List(asserts)),
     ];
     line.extend(members.map(|(name, value)| (name.to_owned(), value)));
-    Tree::Map(line).to_json() + "\n"
+    JsonTree::Map(line).to_json() + "\n"
 }
 
-fn line_of_rated(rated: &Rated) -> String {
-    let Rated { date, run, entity, system, question, rubric } = rated;
+fn line_of_rating(rating: &HumanRating) -> String {
+    let HumanRating { date, run, entity, system, question, rubric } = rating;
     let mut line = key("rubric", (*date, run, entity, system), *question);
-    line.push(("rubric".to_owned(), Tree::Number(rubric.min(&4).to_string())));
-    Tree::Map(line).to_json() + "\n"
+    line.push(("rubric".to_owned(), JsonTree::Number(rubric.min(&4).to_string())));
+    JsonTree::Map(line).to_json() + "\n"
 }
 
-/// A history that is being written.
+/// Appends to a history.
 #[derive(Debug)]
-pub struct Journal {
+pub struct HistoryWriter {
     file: File,
-    history: History,
+    history: AnswerHistory,
 }
 
-impl Drop for Journal {
+impl Drop for HistoryWriter {
     fn drop(&mut self) {
-        // A program that is just starting may hold the file a moment longer.
+        // Unlock explicitly: a child process that is just starting may still hold the file.
         self.file.unlock().ok();
     }
 }
 
-impl Journal {
-    /// Opens a history to go on with it; makes it where there is none.
+impl HistoryWriter {
+    /// Opens a history for appending and creates it if it does not exist.
     ///
-    /// A last line that is cut off goes to a file of the same name with
-    /// `.torn` behind it. Fails where another run holds the file.
+    /// A truncated last line is moved to a file with the suffix `.torn`. Fails if another process
+    /// has the file open for writing.
     pub fn open(path: &Path, sink: &mut dyn FindingSink) -> io::Result<Self> {
         let mut file = OpenOptions::new().append(true).create(true).open(path)?;
         file.try_lock().map_err(|error| match error {
             std::fs::TryLockError::WouldBlock => {
-                io::Error::new(io::ErrorKind::WouldBlock, "another run writes this history")
+                io::Error::new(io::ErrorKind::WouldBlock, "another run is writing this history")
             }
             std::fs::TryLockError::Error(error) => error,
         })?;
         let bytes = std::fs::read(path)?;
-        let history = History::read(&bytes, sink);
+        let history = AnswerHistory::read(&bytes, sink);
         let (whole, torn) = whole_lines(&bytes);
         if !torn.is_empty() {
             let mut aside = path.as_os_str().to_owned();
@@ -290,22 +290,22 @@ impl Journal {
         Ok(Self { file, history })
     }
 
-    /// What it holds by now.
-    pub fn history(&self) -> &History {
+    /// Returns the current content.
+    pub fn history(&self) -> &AnswerHistory {
         &self.history
     }
 
-    /// Appends an answer; it is on the disk when this returns.
-    pub fn append(&mut self, record: Record) -> io::Result<()> {
+    /// Appends an answer. The line is on disk when this returns.
+    pub fn append(&mut self, record: AnswerRecord) -> io::Result<()> {
         self.put(&line_of_record(&record))?;
         self.history.records.push(record);
         Ok(())
     }
 
-    /// Appends what a person thinks of an answer.
-    pub fn rate(&mut self, rated: Rated) -> io::Result<()> {
-        self.put(&line_of_rated(&rated))?;
-        self.history.rated.push(rated);
+    /// Appends a rating.
+    pub fn rate(&mut self, rating: HumanRating) -> io::Result<()> {
+        self.put(&line_of_rating(&rating))?;
+        self.history.ratings.push(rating);
         Ok(())
     }
 
@@ -313,7 +313,7 @@ impl Journal {
         let before = self.file.metadata()?.len();
         let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
         if written.is_err() {
-            // Half a line would be told as torn; better none at all.
+            // Remove a partially written line.
             self.file.set_len(before)?;
         }
         written

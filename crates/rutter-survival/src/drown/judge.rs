@@ -1,25 +1,25 @@
-//! What of an entity survives in an answer.
+//! Scores an answer: which claims of an entity survive in it.
 //!
-//! Part of the rules: a change here is a new version of
+//! Part of the scoring rules: a change here requires a new version of
 //! [`RULES`](crate::drown::RULES).
 
 use std::collections::BTreeSet;
 
 use rutter_finding::{Finding, FindingSink, Place, quoted};
-use rutter_page::{Digest, Tree};
-use rutter_spxi::{BasinState, Entity, Index, Kernel};
+use rutter_page::{Digest, JsonTree};
+use rutter_spxi::{BasinState, Entity, Kernel, SemanticIndex};
 
-use super::query::{Query, Question, queries};
-use super::target::{Target, contrasts, denies, has_denial, places};
-use super::words::{Word, content_words, name_words, sentences, words};
-use crate::markers::Markers;
+use super::query::{EntityQuery, StandardQuestion, queries};
+use super::target::{CollisionTarget, contrasts, denies, has_denial, places};
+use super::words::{FoldedWord, content_words, name_words, sentences, words};
+use crate::markers::MarkerSearch;
 use crate::rules;
-use crate::survive::{Share, of_markdown};
+use crate::survive::{KeptShare, of_markdown};
 
-/// Of ten content words of a sentence so many must stand in one of the answer.
+/// Of ten content words of a sentence, this many must be in one sentence of the answer.
 const OF_TEN: usize = 6;
 
-/// What a system says that knows nothing.
+/// Phrases of a system that does not know the entity.
 const UNKNOWN: &[&[&str]] = &[
     &["no", "information"],
     &["don't", "have", "information"],
@@ -38,40 +38,42 @@ const UNKNOWN: &[&[&str]] = &[
     &["not", "a", "widely", "known"],
 ];
 
-/// An entity as the Drowning Test sees it.
+/// An entity with its questions and claims.
 #[derive(Debug)]
-pub struct Subject {
-    /// Its `@id`.
+pub struct TestedEntity {
+    /// `@id` of the entity.
     pub id: String,
-    /// Its name.
+    /// Name of the entity.
     pub name: String,
-    /// The five questions about it.
-    pub queries: [Query; 5],
-    /// What it is said to be by now, for when nothing new is known.
+    /// The five questions about the entity.
+    pub queries: [EntityQuery; 5],
+    /// Published basin state, used if there are too few answers.
     pub basin_state: Option<BasinState>,
-    /// The share that is published by now.
+    /// Published BDR estimate.
     pub bdr: Option<f64>,
     own: Vec<Vec<String>>,
-    markers: Markers,
-    kernel: Vec<Told>,
-    targets: Vec<Target>,
+    markers: MarkerSearch,
+    kernel: Vec<KernelSentence>,
+    targets: Vec<CollisionTarget>,
     claims: Digest,
 }
 
-impl Subject {
-    /// Takes an entity and the kernel of its site; `None` for one that has no
-    /// address or name, or of which nothing is claimed.
+impl TestedEntity {
+    /// Creates a test for an entity and the kernel of its site. Returns `None` for an entity
+    /// without an address or a name, or without claims.
     pub fn new(entity: &Entity, kernel: Option<&Kernel>) -> Option<Self> {
         let (id, name) = (entity.id.clone()?, entity.name.clone()?);
         let summary = kernel.and_then(|kernel| kernel.summary.as_deref()).unwrap_or("");
         let summary = summary.split_whitespace().collect::<Vec<_>>().join(" ");
-        let told = sentences(&summary);
-        let claims = entity.markers.iter().map(String::as_str).chain(told.iter().copied());
-        let claims = Tree::List(claims.map(Tree::text).collect());
-        let kernel = told.iter().map(|it| Told::new(it));
-        let kernel: Vec<Told> = kernel.filter(|told| !told.content.is_empty()).collect();
+        let summary_sentences = sentences(&summary);
+        let claims =
+            entity.markers.iter().map(String::as_str).chain(summary_sentences.iter().copied());
+        let claims = JsonTree::List(claims.map(JsonTree::text).collect());
+        let kernel = summary_sentences.iter().map(|it| KernelSentence::new(it));
+        let kernel: Vec<KernelSentence> =
+            kernel.filter(|sentence| !sentence.content.is_empty()).collect();
         let markers = entity.markers.iter().map(|marker| marker.trim()).filter(|it| !it.is_empty());
-        let markers = Markers::new(markers);
+        let markers = MarkerSearch::new(markers);
         let own: BTreeSet<Vec<String>> = [&name]
             .into_iter()
             .chain(&entity.alternate_names)
@@ -84,9 +86,9 @@ impl Subject {
         }
         let said = entity.markers.iter().map(String::as_str);
         let said = said.chain([&*name, &*summary]).chain(entity.description.as_deref());
-        let said: Vec<Sentence> = said.flat_map(Sentence::all).collect();
+        let said: Vec<AnswerSentence> = said.flat_map(AnswerSentence::all).collect();
         let targets = entity.collisions.iter().filter_map(|it| it.with.as_deref());
-        let targets = targets.map(|with| Target::new(with, &own, &said)).collect();
+        let targets = targets.map(|with| CollisionTarget::new(with, &own, &said)).collect();
         Some(Self {
             queries: queries(entity),
             basin_state: entity.basin_state,
@@ -101,8 +103,8 @@ impl Subject {
         })
     }
 
-    /// The entities of an index that can be tested; tells of the others.
-    pub fn all(index: &Index, sink: &mut dyn FindingSink) -> Vec<Self> {
+    /// Returns the entities of an index that can be tested, and reports the others.
+    pub fn all(index: &SemanticIndex, sink: &mut dyn FindingSink) -> Vec<Self> {
         let mut all = Vec::new();
         for entity in &index.entities {
             match Self::new(entity, index.kernel.as_ref()) {
@@ -113,90 +115,90 @@ impl Subject {
         all
     }
 
-    /// Tells that an entity cannot be tested.
+    /// Reports an entity that cannot be tested.
     pub fn tell(entity: &Entity, sink: &mut dyn FindingSink) {
         let name = entity.name.as_deref().or(entity.id.as_deref()).unwrap_or_default();
         sink.report(Finding::new(&rules::NO_CLAIMS, Place::WHOLE, quoted(name)));
     }
 
-    /// The digest of its claims: another one begins another series.
+    /// Returns the digest of its claims. A different digest starts a new series.
     pub fn claims(&self) -> Digest {
         self.claims
     }
 }
 
-/// What of an entity survives in one answer.
+/// Scores of one answer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Scores {
-    /// Markers.
-    pub markers: Share,
-    /// Sentences of the kernel.
-    pub sentences: Share,
-    /// Whether the entity's name, or another of its names, stands there.
+pub struct AnswerScores {
+    /// Surviving markers.
+    pub markers: KeptShare,
+    /// Surviving sentences of the kernel.
+    pub sentences: KeptShare,
+    /// Whether a name of the entity is in the answer.
     pub is_named: bool,
-    /// Whether the system knows of it: it is named, and not just to say that
-    /// nothing is known.
+    /// Whether the system knows the entity: it is named, and not only to say that nothing is
+    /// known.
     pub is_known: bool,
-    /// The collision targets the answer speaks of without denying them.
+    /// Collision targets that the answer asserts.
     pub asserts: Vec<String>,
 }
 
-impl Scores {
-    /// γ: the share of claims that survive.
+impl AnswerScores {
+    /// Returns γ, the share of surviving claims.
     pub fn gamma(&self) -> f64 {
         let kept = self.markers.kept + self.sentences.kept;
         let of = self.markers.of + self.sentences.of;
-        if of == 0 { 0.0 } else { Share { kept, of }.value() }
+        if of == 0 { 0.0 } else { KeptShare { kept, of }.value() }
     }
 
-    /// The share of markers that survive.
+    /// Returns the share of surviving markers.
     pub fn simsr(&self) -> f64 {
         if self.markers.of == 0 { 0.0 } else { self.markers.value() }
     }
 
-    /// Whether the entity is resolved: named, with a claim, and no other.
+    /// Returns whether the answer is correct: it names the entity, keeps a claim, and asserts no
+    /// other entity.
     pub fn is_correct(&self) -> bool {
         self.is_named && 0 < self.markers.kept + self.sentences.kept && self.asserts.is_empty()
     }
 
-    /// Whether the entity is lost: no marker is left of those there are
-    /// (SPX-007).
+    /// Returns whether the answer is a loss: the entity has markers and none survives (SPX-007).
     pub fn is_loss(&self) -> bool {
         self.markers.kept == 0 && 0 < self.markers.of
     }
 }
 
-/// What a sentence tells.
+/// A sentence of the kernel.
 #[derive(Debug)]
-struct Told {
+struct KernelSentence {
     content: Vec<String>,
-    /// Whether it denies something.
+    /// Whether it has a negation.
     is_denial: bool,
 }
 
-impl Told {
+impl KernelSentence {
     fn new(sentence: &str) -> Self {
         Self { content: content_words(sentence), is_denial: has_denial(&words(sentence)) }
     }
 
-    /// Whether another sentence tells it.
+    /// Returns whether another sentence contains it.
     fn is_in(&self, other: &Self) -> bool {
         let has = |word: &&String| other.content.binary_search(word).is_ok();
         let n = self.content.iter().filter(has).count();
-        // To say what something is not is another thing than to say it is.
+        // A statement and its negation are different claims.
         OF_TEN * self.content.len() <= 10 * n && (other.is_denial || !self.is_denial)
     }
 }
 
-/// A sentence, word by word.
-pub(super) struct Sentence {
-    pub(super) words: Vec<Word>,
-    /// The same without what is known of them.
+/// A sentence as words.
+pub(super) struct AnswerSentence {
+    pub(super) words: Vec<FoldedWord>,
+    /// The same as plain texts.
     pub(super) texts: Vec<String>,
     is_question: bool,
 }
 
-impl Sentence {
+impl AnswerSentence {
     fn all(text: &str) -> Vec<Self> {
         let all = sentences(text).into_iter().map(|sentence| {
             let words = words(sentence);
@@ -207,16 +209,17 @@ impl Sentence {
     }
 }
 
-/// Counts what of an entity survives in an answer to a question.
-pub fn judge(subject: &Subject, question: Question, answer: &str) -> Scores {
-    // As people see it, and as it was written.
+/// Scores an answer to a question.
+pub fn judge(subject: &TestedEntity, question: StandardQuestion, answer: &str) -> AnswerScores {
+    // Both the rendered text and the Markdown source are searched.
     let shown = of_markdown(answer);
     let raw = paragraphs(answer);
     let wanted: Vec<usize> = (0..subject.markers.len()).collect();
-    let mut kept: BTreeSet<usize> = subject.markers.near(&wanted, &shown).into_keys().collect();
-    kept.extend(subject.markers.near(&wanted, &raw).into_keys());
+    let mut kept: BTreeSet<usize> =
+        subject.markers.find_near(&wanted, &shown).into_keys().collect();
+    kept.extend(subject.markers.find_near(&wanted, &raw).into_keys());
     let survives = kept_sentences(&subject.kernel, &shown);
-    let (shown, raw) = (Sentence::all(&shown), Sentence::all(&raw));
+    let (shown, raw) = (AnswerSentence::all(&shown), AnswerSentence::all(&raw));
     let is_named = shown.iter().chain(&raw).any(|sentence| names(subject, &sentence.texts));
     let asserts = subject.targets.iter().filter(|target| {
         is_asserted(subject, target, question, &shown, is_named)
@@ -225,16 +228,16 @@ pub fn judge(subject: &Subject, question: Question, answer: &str) -> Scores {
     let asserts: Vec<String> = asserts.map(|target| target.label.clone()).collect();
     let n_kept = kept.len() + survives;
     let is_known = is_named && (0 < n_kept || !shown.iter().any(|it| says_unknown(&it.texts)));
-    Scores {
-        markers: Share { kept: kept.len(), of: subject.markers.len() },
-        sentences: Share { kept: survives, of: subject.kernel.len() },
+    AnswerScores {
+        markers: KeptShare { kept: kept.len(), of: subject.markers.len() },
+        sentences: KeptShare { kept: survives, of: subject.kernel.len() },
         is_named,
         is_known,
         asserts,
     }
 }
 
-/// A text as it was written: paragraphs are lines.
+/// Returns a text with one line per paragraph.
 fn paragraphs(text: &str) -> String {
     let mut out = String::new();
     for line in text.lines() {
@@ -249,21 +252,21 @@ fn paragraphs(text: &str) -> String {
     out
 }
 
-fn kept_sentences(kernel: &[Told], answer: &str) -> usize {
-    let told = sentences(answer).into_iter().filter(|sentence| !is_question(sentence));
-    let told: Vec<Told> = told.map(Told::new).collect();
-    kernel.iter().filter(|claim| told.iter().any(|told| claim.is_in(told))).count()
+fn kept_sentences(kernel: &[KernelSentence], answer: &str) -> usize {
+    let answered = sentences(answer).into_iter().filter(|sentence| !is_question(sentence));
+    let answered: Vec<KernelSentence> = answered.map(KernelSentence::new).collect();
+    kernel.iter().filter(|claim| answered.iter().any(|sentence| claim.is_in(sentence))).count()
 }
 
-/// Whether a sentence asks: then it tells nothing.
+/// Returns whether a sentence is a question, which does not count.
 fn is_question(sentence: &str) -> bool {
     let end = sentence.trim_end_matches(|c: char| !matches!(c, '?' | '\u{ff1f}' | '.' | '!'));
     end.ends_with(['?', '\u{ff1f}'])
 }
 
-/// Whether the entity's name stands in a sentence, and not just as part of a
-/// longer name that is another's.
-fn names(subject: &Subject, sentence: &[String]) -> bool {
+/// Returns whether a name of the entity is in a sentence, other than as a part of a target's
+/// longer name.
+fn names(subject: &TestedEntity, sentence: &[String]) -> bool {
     let others: Vec<_> = subject
         .targets
         .iter()
@@ -280,10 +283,10 @@ fn names(subject: &Subject, sentence: &[String]) -> bool {
 }
 
 fn is_asserted(
-    subject: &Subject,
-    target: &Target,
-    question: Question,
-    sentences: &[Sentence],
+    subject: &TestedEntity,
+    target: &CollisionTarget,
+    question: StandardQuestion,
+    sentences: &[AnswerSentence],
     is_named: bool,
 ) -> bool {
     let mut is_asserted = false;
@@ -291,7 +294,7 @@ fn is_asserted(
         let place = target.place(sentence, &subject.own, is_named, n == 0);
         let Some(place) = place.filter(|_| !sentence.is_question) else { continue };
         let is_denied = denies(&sentence.words, &place);
-        if question == Question::Different && (is_denied || contrasts(&sentence.words)) {
+        if question == StandardQuestion::Different && (is_denied || contrasts(&sentence.words)) {
             return false;
         }
         is_asserted |= !is_denied;

@@ -1,12 +1,12 @@
-//! The five standard questions (vocabulary 2.6).
+//! The five standard questions of the Drowning Test.
 
 use rutter_spxi::Entity;
 
 use super::target::spoken;
 
-/// One of the standard questions.
+/// A standard question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Question {
+pub enum StandardQuestion {
     /// What is it?
     What,
     /// Who created it?
@@ -19,11 +19,11 @@ pub enum Question {
     Open,
 }
 
-impl Question {
-    /// All of them, in order.
+impl StandardQuestion {
+    /// All questions in order.
     pub const ALL: [Self; 5] = [Self::What, Self::Who, Self::Different, Self::Used, Self::Open];
 
-    /// Its word, in files and records.
+    /// Returns the keyword of the question in files and records.
     pub fn key(self) -> &'static str {
         match self {
             Self::What => "what",
@@ -34,23 +34,22 @@ impl Question {
         }
     }
 
-    /// The question of a word.
+    /// Returns the question of a keyword.
     pub fn of_key(key: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|question| question.key() == key)
     }
 }
 
-/// A question about an entity, as it is asked.
+/// A question about one entity.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Query {
-    /// Which one it is.
-    pub question: Question,
-    /// What is asked.
+pub struct EntityQuery {
+    /// The standard question.
+    pub question: StandardQuestion,
+    /// Text of the question.
     pub text: String,
 }
 
-/// The standard questions about an entity; one without a name is asked about
-/// by its address.
+/// Returns the standard questions about an entity. An entity without a name is called by its URL.
 ///
 /// ```
 /// # use rutter_survival::drown::queries;
@@ -59,23 +58,23 @@ pub struct Query {
 /// let entity = Entity { name: Some("The Tide House".into()), collisions: vec![band], ..Entity::default() };
 /// assert_eq!(queries(&entity)[2].text, "How is The Tide House different from The Tide House (band)?");
 /// ```
-pub fn queries(entity: &Entity) -> [Query; 5] {
+pub fn queries(entity: &Entity) -> [EntityQuery; 5] {
     let name = entity.name.as_deref().or(entity.id.as_deref()).unwrap_or("it");
     let name = rutter_finding::visible(name.trim());
     let neighbour = neighbour(entity);
-    Question::ALL.map(|question| {
+    StandardQuestion::ALL.map(|question| {
         let text = match question {
-            Question::What => format!("What is {name}?"),
-            Question::Who => format!("Who created {name}?"),
-            Question::Different => format!("How is {name} different from {neighbour}?"),
-            Question::Used => format!("What is {name} used for?"),
-            Question::Open => format!("Is {name} open or commercial?"),
+            StandardQuestion::What => format!("What is {name}?"),
+            StandardQuestion::Who => format!("Who created {name}?"),
+            StandardQuestion::Different => format!("How is {name} different from {neighbour}?"),
+            StandardQuestion::Used => format!("What is {name} used for?"),
+            StandardQuestion::Open => format!("Is {name} open or commercial?"),
         };
-        Query { question, text }
+        EntityQuery { question, text }
     })
 }
 
-/// What an entity is most easily taken for.
+/// Returns what the entity is most easily confused with.
 fn neighbour(entity: &Entity) -> String {
     let targets = entity.collisions.iter().filter_map(|it| it.with.as_deref());
     let denied = entity.negative_tags.iter().filter_map(|tag| tag.trim().strip_prefix("NOT "));
@@ -105,7 +104,7 @@ mod tests {
     }
 
     #[test] // D73 SPX-078
-    fn spec_the_five_questions_and_the_neighbour() {
+    fn five_questions_name_the_entity_and_its_neighbour() {
         let entity = Entity { name: Some("Rutter".to_owned()), ..Entity::default() };
         let texts = queries(&entity).map(|query| query.text);
         assert_eq!(
@@ -124,9 +123,9 @@ mod tests {
         assert_eq!(asked(Some(url), &[]), "How is E different from Tide House (band)?");
         let number = "https://www.wikidata.org/wiki/Q42";
         assert_eq!(asked(Some(number), &["NOT a band"]), "How is E different from a band?");
-        for question in Question::ALL {
-            assert_eq!(Question::of_key(question.key()), Some(question));
+        for question in StandardQuestion::ALL {
+            assert_eq!(StandardQuestion::of_key(question.key()), Some(question));
         }
-        assert_eq!(Question::of_key("why"), None);
+        assert_eq!(StandardQuestion::of_key("why"), None);
     }
 }

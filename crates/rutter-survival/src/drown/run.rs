@@ -1,8 +1,7 @@
-//! A run of the Drowning Test: every question to every system, once.
+//! Runs the Drowning Test: asks every question to every system once.
 //!
-//! An answer is kept in the store, then counted, then written to the history.
-//! A run that was killed goes on where it was: what the history has is not
-//! asked again, what the store has is counted and not asked again.
+//! An answer is stored, then scored, then appended to the history. An interrupted run resumes:
+//! questions in the history are skipped, and stored answers are scored without asking again.
 
 use std::io;
 
@@ -10,105 +9,105 @@ use rutter_finding::{Finding, FindingSink, Place, quoted};
 use rutter_page::{Digest, Timestamp};
 
 use super::RULES;
-use super::basin::USUAL_SYSTEMS;
-use super::history::{Journal, Record};
-use super::judge::{Subject, judge};
-use super::query::{Query, Question};
-use super::store::{Store, slugs};
-use super::system::{Failure, Source, System};
+use super::basin::DEFAULT_SYSTEMS;
+use super::history::{AnswerRecord, HistoryWriter};
+use super::judge::{TestedEntity, judge};
+use super::query::{EntityQuery, StandardQuestion};
+use super::store::{AnswerStore, slugs};
+use super::system::{AiSystem, AnswerFailure, AnswerSource};
 use crate::rules;
 
-/// After so many failures in a row a system is not asked again.
-const PATIENCE: usize = 3;
+/// Number of consecutive failures after which a system is not asked again.
+const MAX_FAILURES: usize = 3;
 
-/// What is asked, of whom.
+/// Questions and systems of a run.
 #[derive(Debug, Clone, Copy)]
-pub struct Plan<'p> {
-    /// The run, or cycle: the same name resumes it.
+pub struct DrownPlan<'p> {
+    /// Name of the run. The same name resumes it.
     pub run: &'p str,
-    /// What is written as the date of new answers.
+    /// Date of new answers.
     pub date: Timestamp,
-    /// The entities.
-    pub subjects: &'p [Subject],
-    /// The systems; each has a name of its own.
-    pub systems: &'p [System],
+    /// The entities to test.
+    pub subjects: &'p [TestedEntity],
+    /// The systems to ask; their names are unique.
+    pub systems: &'p [AiSystem],
 }
 
-/// What happened to one question, for whoever shows progress.
+/// Outcome of one question, for progress display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// The history has it already.
+pub enum QuestionOutcome {
+    /// The history has the score already.
     Known,
-    /// The store has the answer; it was counted.
+    /// The stored answer was scored.
     Counted,
-    /// It was asked and answered.
+    /// The system answered.
     Answered,
     /// There is no answer.
     Failed,
 }
 
-/// What a run did.
+/// Numbers of questions by outcome.
 #[derive(Debug, Default)]
-pub struct Tally {
-    /// Questions that were answered in an earlier run of the same name.
+pub struct RunCounts {
+    /// Questions that the history had already.
     pub known: usize,
-    /// Answers that were there, and were counted now.
+    /// Stored answers that were scored now.
     pub counted: usize,
     /// Questions that were asked and answered.
     pub answered: usize,
-    /// Questions without an answer; nothing is written of them.
-    pub failed: Vec<Failed>,
+    /// Questions without an answer; the history does not record them.
+    pub failed: Vec<FailedQuestion>,
 }
 
 /// A question without an answer.
 #[derive(Debug)]
-pub struct Failed {
-    /// Who was asked.
+pub struct FailedQuestion {
+    /// The system.
     pub system: String,
-    /// About which entity.
+    /// The entity.
     pub entity: String,
-    /// What.
-    pub question: Question,
-    /// Why there is none; `None` where it was not asked any more.
-    pub failure: Option<Failure>,
+    /// The question.
+    pub question: StandardQuestion,
+    /// Reason; `None` if the system was not asked any more.
+    pub failure: Option<AnswerFailure>,
 }
 
-/// Why a run stopped.
+/// Reasons why a run stopped.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DrownError {
-    /// Two systems go by one name.
-    #[error("two systems are called {0}")]
+    /// Two systems have the same name.
+    #[error("two systems have the name `{0}`")]
     SameName(String),
-    /// The history cannot be written.
+    /// The history could not be written.
     #[error("cannot write the history")]
     History(#[source] io::Error),
-    /// Answers cannot be kept.
-    #[error("cannot keep answers")]
+    /// An answer could not be stored.
+    #[error("cannot store the answer")]
     Store(#[source] io::Error),
 }
 
-/// Asks what has not been answered yet, and counts.
+/// Asks all open questions and scores the answers.
 pub fn drown(
-    plan: &Plan<'_>,
-    journal: &mut Journal,
-    store: Option<&Store>,
-    progress: &mut dyn FnMut(&System, &Subject, Question, Step),
+    plan: &DrownPlan<'_>,
+    journal: &mut HistoryWriter,
+    store: Option<&AnswerStore>,
+    progress: &mut dyn FnMut(&AiSystem, &TestedEntity, StandardQuestion, QuestionOutcome),
     sink: &mut dyn FindingSink,
-) -> Result<Tally, DrownError> {
+) -> Result<RunCounts, DrownError> {
     for (n, system) in plan.systems.iter().enumerate() {
         if plan.systems.iter().take(n).any(|other| other.name == system.name) {
             return Err(DrownError::SameName(quoted(&system.name)));
         }
     }
-    if plan.systems.len() < USUAL_SYSTEMS {
+    if plan.systems.len() < DEFAULT_SYSTEMS {
         let detail = format!("{}", plan.systems.len());
         sink.report(Finding::new(&rules::FEW_SYSTEMS, Place::WHOLE, detail));
     }
     let slugs = slugs(plan.subjects);
-    let mut tally = Tally::default();
+    let mut tally = RunCounts::default();
     for system in plan.systems {
-        let mut one = One { plan, system, store, journal, sink, n_failed: 0 };
+        let mut one = SystemRun { plan, system, store, journal, sink, n_failed: 0 };
         for (subject, slug) in plan.subjects.iter().zip(&slugs) {
             for query in &subject.queries {
                 let step = one.go(subject, slug, query, &mut tally)?;
@@ -119,59 +118,59 @@ pub fn drown(
     Ok(tally)
 }
 
-/// One system being asked.
-struct One<'o> {
-    plan: &'o Plan<'o>,
-    system: &'o System,
-    store: Option<&'o Store>,
-    journal: &'o mut Journal,
+/// State of asking one system.
+struct SystemRun<'o> {
+    plan: &'o DrownPlan<'o>,
+    system: &'o AiSystem,
+    store: Option<&'o AnswerStore>,
+    journal: &'o mut HistoryWriter,
     sink: &'o mut dyn FindingSink,
-    /// Failures in a row.
+    /// Number of consecutive failures.
     n_failed: usize,
 }
 
-impl One<'_> {
+impl SystemRun<'_> {
     fn go(
         &mut self,
-        subject: &Subject,
+        subject: &TestedEntity,
         slug: &str,
-        query: &Query,
-        tally: &mut Tally,
-    ) -> Result<Step, DrownError> {
+        query: &EntityQuery,
+        tally: &mut RunCounts,
+    ) -> Result<QuestionOutcome, DrownError> {
         let (run, name, question) = (self.plan.run, &self.system.name, query.question);
         let known = self.journal.history().find(run, &subject.id, name, question);
         let is_same = known.map(|it| it.claims == subject.claims() && it.rules == RULES);
         if is_same == Some(true) {
             tally.known += 1;
-            return Ok(Step::Known);
+            return Ok(QuestionOutcome::Known);
         }
         let kept = match self.store {
             Some(store) => store.get(run, name, slug, question).map_err(DrownError::Store)?,
             None => None,
         };
-        // Another entity's answer may lie there, since names can change.
+        // After a change of names, the file may belong to another entity; compare digests.
         let kept = kept
             .filter(|text| known.is_none_or(|known| known.answer == Digest::of(text.as_bytes())));
         if let Some(text) = kept {
-            // It was given when it was given, whenever it is counted.
+            // Keep the original date of a stored answer.
             let given = known.map_or(self.plan.date, |known| known.date);
             self.count((subject, given), question, &text)?;
             tally.counted += 1;
-            return Ok(Step::Counted);
+            return Ok(QuestionOutcome::Counted);
         }
         if is_same.is_some() {
             self.report(&rules::OTHER_CLAIMS, subject, question, "");
             tally.known += 1;
-            return Ok(Step::Known);
+            return Ok(QuestionOutcome::Known);
         }
-        if PATIENCE <= self.n_failed {
+        if MAX_FAILURES <= self.n_failed {
             tally.failed.push(self.failed(subject, question, None));
-            return Ok(Step::Failed);
+            return Ok(QuestionOutcome::Failed);
         }
         match self.system.ask(slug, query) {
             Ok(answer) => {
                 self.n_failed = 0;
-                if answer.is_mended {
+                if answer.is_lossy {
                     self.report(&rules::NOT_TEXT, subject, question, "");
                 }
                 if let Some(store) = self.store {
@@ -180,29 +179,29 @@ impl One<'_> {
                 }
                 self.count((subject, self.plan.date), question, &answer.text)?;
                 tally.answered += 1;
-                Ok(Step::Answered)
+                Ok(QuestionOutcome::Answered)
             }
             Err(failure) => {
                 self.report(&rules::NO_ANSWER, subject, question, &failure.to_string());
-                if matches!(self.system.source, Source::Program(_)) {
+                if matches!(self.system.source, AnswerSource::Program(_)) {
                     self.n_failed += 1;
-                    if self.n_failed == PATIENCE {
+                    if self.n_failed == MAX_FAILURES {
                         self.report(&rules::GIVEN_UP, subject, question, "");
                     }
                 }
                 tally.failed.push(self.failed(subject, question, Some(failure)));
-                Ok(Step::Failed)
+                Ok(QuestionOutcome::Failed)
             }
         }
     }
 
     fn count(
         &mut self,
-        (subject, date): (&Subject, Timestamp),
-        question: Question,
+        (subject, date): (&TestedEntity, Timestamp),
+        question: StandardQuestion,
         text: &str,
     ) -> Result<(), DrownError> {
-        let record = Record {
+        let record = AnswerRecord {
             date,
             run: self.plan.run.to_owned(),
             entity: subject.id.clone(),
@@ -216,15 +215,25 @@ impl One<'_> {
         self.journal.append(record).map_err(DrownError::History)
     }
 
-    fn failed(&self, subject: &Subject, question: Question, failure: Option<Failure>) -> Failed {
-        Failed { system: self.system.name.clone(), entity: subject.id.clone(), question, failure }
+    fn failed(
+        &self,
+        subject: &TestedEntity,
+        question: StandardQuestion,
+        failure: Option<AnswerFailure>,
+    ) -> FailedQuestion {
+        FailedQuestion {
+            system: self.system.name.clone(),
+            entity: subject.id.clone(),
+            question,
+            failure,
+        }
     }
 
     fn report(
         &mut self,
         rule: &'static rutter_finding::Rule,
-        subject: &Subject,
-        question: Question,
+        subject: &TestedEntity,
+        question: StandardQuestion,
         why: &str,
     ) {
         let gap = if why.is_empty() { "" } else { ": " };

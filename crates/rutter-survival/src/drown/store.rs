@@ -1,7 +1,7 @@
-//! The texts of answers, as files: `<run>/<system>/<entity>/<question>.txt`.
+//! Texts of answers as files: `<run>/<system>/<entity>/<question>.txt`.
 //!
-//! An answer is on the disk, whole, before the history speaks of it. Names of
-//! files are made from letters, digits and hyphens alone.
+//! An answer is completely on disk before the history refers to it. File names use only letters,
+//! digits and hyphens.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -10,37 +10,37 @@ use std::path::{Path, PathBuf};
 
 use rutter_page::Digest;
 
-use super::judge::Subject;
-use super::query::Question;
+use super::judge::TestedEntity;
+use super::query::StandardQuestion;
 
-/// Longest name of a folder that is made from a text.
-const LONGEST: usize = 60;
+/// Maximum length of a folder name.
+const MAX_NAME_LENGTH: usize = 60;
 
-/// A folder of answers.
+/// A folder with the texts of answers.
 #[derive(Debug, Clone)]
-pub struct Store {
+pub struct AnswerStore {
     folder: PathBuf,
 }
 
-impl Store {
-    /// Keeps answers below a folder, which is made when the first comes.
+impl AnswerStore {
+    /// Creates a store in a folder, which is created with the first answer.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-    /// Where the answers of a system in a run lie: a folder that can be given
-    /// as a system of transcripts.
+    /// Returns the folder with the answers of a system in a run. It can be used as the transcripts
+    /// of a system.
     pub fn folder(&self, run: &str, system: &str) -> PathBuf {
-        self.folder.join(sure_slug(run)).join(sure_slug(system))
+        self.folder.join(unique_slug(run)).join(unique_slug(system))
     }
 
-    /// An answer that was kept.
+    /// Returns a stored answer.
     pub fn get(
         &self,
         run: &str,
         system: &str,
         slug: &str,
-        question: Question,
+        question: StandardQuestion,
     ) -> io::Result<Option<String>> {
         let path = self.folder(run, system).join(slug).join(file_name(question));
         match fs::read(path) {
@@ -50,13 +50,13 @@ impl Store {
         }
     }
 
-    /// Keeps an answer: written beside its place, synced, and renamed.
+    /// Stores an answer atomically: written to a temporary file, synced, and renamed.
     pub fn put(
         &self,
         run: &str,
         system: &str,
         slug: &str,
-        question: Question,
+        question: StandardQuestion,
         answer: &str,
     ) -> io::Result<()> {
         let folder = self.folder(run, system).join(slug);
@@ -80,14 +80,14 @@ fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The name of the file of an answer.
-pub(crate) fn file_name(question: Question) -> String {
+/// Returns the file name of an answer.
+pub(crate) fn file_name(question: StandardQuestion) -> String {
     format!("{}.txt", question.key())
 }
 
-/// The folders of entities: each its name in small letters and hyphens, and
-/// where two have the same, the first digits of the digest of their address.
-pub fn slugs(subjects: &[Subject]) -> Vec<String> {
+/// Returns the folder names of entities: the name in lower case with hyphens; duplicates get the
+/// first digits of the digest of their `@id`.
+pub fn slugs(subjects: &[TestedEntity]) -> Vec<String> {
     let plain: Vec<String> = subjects.iter().map(|subject| slug(&subject.name)).collect();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for slug in &plain {
@@ -100,8 +100,8 @@ pub fn slugs(subjects: &[Subject]) -> Vec<String> {
     all.collect()
 }
 
-/// A name for a text that is the text's alone.
-fn sure_slug(text: &str) -> String {
+/// Returns a unique name for a text.
+fn unique_slug(text: &str) -> String {
     let plain = slug(text);
     if plain == text && !plain.is_empty() { plain } else { marked(&plain, text) }
 }
@@ -120,7 +120,7 @@ fn slug(text: &str) -> String {
         } else if !out.is_empty() && !out.ends_with('-') {
             out.push('-');
         }
-        if LONGEST <= out.len() {
+        if MAX_NAME_LENGTH <= out.len() {
             break;
         }
     }
@@ -128,29 +128,29 @@ fn slug(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[expect(clippy::indexing_slicing, reason = "a test may stop")]
+#[expect(clippy::indexing_slicing, reason = "tests may panic")]
 mod tests {
     use rutter_spxi::Entity;
 
     use super::*;
 
     #[test] // D73
-    fn ours_foreign_names_choose_no_place() {
+    fn foreign_names_cannot_escape_the_folder() {
         for text in ["../../etc/passwd", "/", "..", "", "a/b", "C:\\x", "\u{0}", "潮", "A", "CON"]
         {
-            let slug = sure_slug(text);
+            let slug = unique_slug(text);
             assert!(slug.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-'), "{slug}");
             assert!(!slug.is_empty());
         }
-        assert_eq!(sure_slug("2026-q3"), "2026-q3");
-        // Different texts, different places.
-        assert_ne!(sure_slug("a/b"), sure_slug("a-b"));
-        assert_ne!(sure_slug("Model"), sure_slug("model"));
-        assert_ne!(sure_slug(&"x".repeat(99)), sure_slug(&"x".repeat(98)));
+        assert_eq!(unique_slug("2026-q3"), "2026-q3");
+        // Different texts have different names.
+        assert_ne!(unique_slug("a/b"), unique_slug("a-b"));
+        assert_ne!(unique_slug("Model"), unique_slug("model"));
+        assert_ne!(unique_slug(&"x".repeat(99)), unique_slug(&"x".repeat(98)));
     }
 
     #[test]
-    fn ours_two_of_one_name_lie_apart_in_any_order() {
+    fn equal_names_get_different_folders_in_any_order() {
         let subject = |id: &str, name: &str| {
             let entity = Entity {
                 id: Some(id.to_owned()),
@@ -158,7 +158,7 @@ mod tests {
                 markers: vec!["m".to_owned()],
                 ..Entity::default()
             };
-            Subject::new(&entity, None).unwrap()
+            TestedEntity::new(&entity, None).unwrap()
         };
         let all =
             slugs(&[subject("1", "The House"), subject("2", "the-house"), subject("3", "潮")]);

@@ -1,114 +1,114 @@
-//! What a history says about each entity.
+//! Evaluates a history per entity.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use rutter_finding::{Finding, FindingSink, Place, quoted, visible};
-use rutter_page::Tree;
+use rutter_page::JsonTree;
 
 use super::RULES;
-use super::basin::{Estimate, Health, estimate};
-use super::history::{History, Record};
-use super::judge::{Scores, Subject};
-use super::query::Question;
+use super::basin::{BasinEstimate, MarkerHealth, estimate};
+use super::history::{AnswerHistory, AnswerRecord};
+use super::judge::{AnswerScores, TestedEntity};
+use super::query::StandardQuestion;
 use crate::rules;
-use crate::survive::{Share, push_rows};
+use crate::survive::{KeptShare, push_rows};
 
-/// A step of γ that nobody announced (D73).
+/// Minimum step of γ that is reported as a silent change (D73).
 const STEP: f64 = 0.3;
-/// Means of tenths are not exact.
+/// Tolerance for means of decimal fractions.
 const NEAR: f64 = 1e-9;
 
-/// What one run says about all entities.
+/// Results of one run for all entities.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Summary {
-    /// The run; `None` where the history has none.
+pub struct RunSummary {
+    /// Name of the run; `None` if the history has none.
     pub run: Option<String>,
-    /// Entity by entity.
+    /// Results per entity.
     pub entities: Vec<EntitySummary>,
 }
 
-/// What one run says about an entity.
+/// Results of one run for one entity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EntitySummary {
-    /// Its `@id`.
+    /// `@id` of the entity.
     pub id: String,
-    /// Its name.
+    /// Name of the entity.
     pub name: String,
-    /// The answers, by system and question.
-    pub answers: BTreeMap<(String, Question), Scores>,
-    /// What people think of them, from 0 to 4.
-    pub rubrics: BTreeMap<(String, Question), u8>,
-    /// How it is resolved.
-    pub estimate: Estimate,
+    /// Scores by system and question.
+    pub answers: BTreeMap<(String, StandardQuestion), AnswerScores>,
+    /// Ratings by people, from 0 to 4.
+    pub rubrics: BTreeMap<(String, StandardQuestion), u8>,
+    /// Estimate of how AI systems resolve the entity.
+    pub estimate: BasinEstimate,
     /// Steps of γ between runs.
     pub changes: Vec<SilentChange>,
 }
 
-/// A step of a system's γ between two runs, while the claims stayed.
+/// A step of the γ of one system between two runs with the same claims.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SilentChange {
     /// The entity.
     pub entity: String,
     /// The system.
     pub system: String,
-    /// The runs.
+    /// Names of both runs.
     pub runs: [String; 2],
-    /// γ in each, over the questions answered in both.
+    /// γ in both runs, over the questions that were answered in both.
     pub gammas: [f64; 2],
 }
 
-#[expect(clippy::cast_precision_loss, reason = "nobody asks 2^52 questions")]
+#[expect(clippy::cast_precision_loss, reason = "there are fewer than 2^52 questions")]
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (n, sum) = values.fold((0_usize, 0.0), |(n, sum), value| (n + 1, sum + value));
     (n != 0).then(|| sum / n as f64)
 }
 
 impl EntitySummary {
-    /// The systems that answered.
+    /// Returns the systems that answered.
     pub fn systems(&self) -> BTreeSet<&str> {
         self.answers.keys().map(|(system, _)| system.as_str()).collect()
     }
 
-    /// The panel γ of a system.
+    /// Returns the panel γ of a system.
     pub fn gamma_of(&self, system: &str) -> Option<f64> {
         let own = self.answers.iter().filter(|((name, _), _)| name == system);
         mean(own.map(|(_, scores)| scores.gamma()))
     }
 
-    /// The cross-platform γ.
+    /// Returns the cross-platform γ.
     pub fn gamma(&self) -> Option<f64> {
         mean(self.systems().into_iter().filter_map(|system| self.gamma_of(system)))
     }
 
-    /// The share of markers that survive, over all answers.
+    /// Returns the share of surviving markers over all answers.
     pub fn simsr(&self) -> Option<f64> {
-        mean(self.answers.values().map(Scores::simsr))
+        mean(self.answers.values().map(AnswerScores::simsr))
     }
 
-    /// Answers that resolve the entity, of all.
-    pub fn correct(&self) -> Share {
+    /// Returns the share of correct answers.
+    pub fn correct(&self) -> KeptShare {
         let kept = self.answers.values().filter(|scores| scores.is_correct()).count();
-        Share { kept, of: self.answers.len() }
+        KeptShare { kept, of: self.answers.len() }
     }
 
-    /// Answers that keep no marker (SPX-007), of all.
-    pub fn lost(&self) -> Share {
+    /// Returns the share of answers that keep no marker (SPX-007).
+    pub fn lost(&self) -> KeptShare {
         let kept = self.answers.values().filter(|scores| scores.is_loss()).count();
-        Share { kept, of: self.answers.len() }
+        KeptShare { kept, of: self.answers.len() }
     }
 }
 
-/// The records of runs, by their first date and their name.
-type Runs<'h> = BTreeMap<(String, &'h str), Vec<&'h Record>>;
+/// Records by run; runs are ordered by first date and name.
+type RecordsByRun<'h> = BTreeMap<(String, &'h str), Vec<&'h AnswerRecord>>;
 
-/// The steps of γ in a history, in the order of entities, systems and runs.
+/// Returns the steps of γ in a history, ordered by entity, system and run.
 ///
-/// Runs are compared with the one before them, by their first date, over the
-/// questions that both have an answer to. Other claims or other rules begin a
-/// new series, which is not compared with the old one.
-pub fn silent_changes(history: &History) -> Vec<SilentChange> {
-    let mut series: BTreeMap<(&str, &str), Runs<'_>> = BTreeMap::new();
+/// Each run is compared with the previous one by first date, over the questions that both
+/// answered. A change of claims or rules starts a new series, which is not compared with the old
+/// one.
+pub fn silent_changes(history: &AnswerHistory) -> Vec<SilentChange> {
+    let mut series: BTreeMap<(&str, &str), RecordsByRun<'_>> = BTreeMap::new();
     let mut starts: BTreeMap<&str, String> = BTreeMap::new();
     for record in &history.records {
         let date = record.date.to_string();
@@ -122,7 +122,7 @@ pub fn silent_changes(history: &History) -> Vec<SilentChange> {
     }
     let mut changes = Vec::new();
     for ((entity, system), runs) in series {
-        let runs: Vec<(&str, &Vec<&Record>)> =
+        let runs: Vec<(&str, &Vec<&AnswerRecord>)> =
             runs.iter().map(|((_, run), records)| (*run, records)).collect();
         for pair in runs.windows(2) {
             let [(before, old), (behind, new)] = pair else { continue };
@@ -141,13 +141,14 @@ pub fn silent_changes(history: &History) -> Vec<SilentChange> {
     changes
 }
 
-/// γ of two runs over what both answered by the same claims and rules.
-fn step(old: &[&Record], new: &[&Record]) -> Option<[f64; 2]> {
-    // Later lines of a run are counted anew and stand for earlier ones.
-    let last = |records: &[&Record], question: Question| {
+/// Returns the γ of two runs over the questions that both answered under the same claims and
+/// rules.
+fn step(old: &[&AnswerRecord], new: &[&AnswerRecord]) -> Option<[f64; 2]> {
+    // A later line of a run replaces earlier ones for the same question.
+    let last = |records: &[&AnswerRecord], question: StandardQuestion| {
         records.iter().rev().find(|record| record.question == question).copied().cloned()
     };
-    let pairs: Vec<(Record, Record)> = Question::ALL
+    let pairs: Vec<(AnswerRecord, AnswerRecord)> = StandardQuestion::ALL
         .into_iter()
         .filter_map(|question| Some((last(old, question)?, last(new, question)?)))
         .filter(|(old, new)| old.claims == new.claims && old.rules == new.rules)
@@ -157,12 +158,12 @@ fn step(old: &[&Record], new: &[&Record]) -> Option<[f64; 2]> {
     Some([from, to])
 }
 
-impl Summary {
-    /// Sums one run up, or the last one; tells of silent changes into it.
-    /// Answers that were counted by other claims or rules are left out.
+impl RunSummary {
+    /// Summarizes one run, or the last one, and reports silent changes since the run before.
+    /// Answers scored with other claims or rules are ignored.
     pub fn of(
-        history: &History,
-        subjects: &[Subject],
+        history: &AnswerHistory,
+        subjects: &[TestedEntity],
         run: Option<&str>,
         sink: &mut dyn FindingSink,
     ) -> Self {
@@ -175,7 +176,7 @@ impl Summary {
                 name: subject.name.clone(),
                 answers: BTreeMap::new(),
                 rubrics: BTreeMap::new(),
-                estimate: Estimate::Stale { share: subject.bdr, state: subject.basin_state },
+                estimate: BasinEstimate::Stale { share: subject.bdr, state: subject.basin_state },
                 changes: Vec::new(),
             };
             let own = |entity: &str, its_run: &str| entity == subject.id && Some(its_run) == run;
@@ -186,7 +187,7 @@ impl Summary {
                     summary.answers.insert(key, record.scores.clone());
                 }
             }
-            for rated in history.rated.iter().filter(|it| own(&it.entity, &it.run)) {
+            for rated in history.ratings.iter().filter(|it| own(&it.entity, &it.run)) {
                 summary.rubrics.insert((rated.system.clone(), rated.question), rated.rubric);
             }
             let answers = summary.answers.iter().map(|((system, _), it)| (system.as_str(), it));
@@ -211,8 +212,7 @@ impl Summary {
         Self { run: run.map(str::to_owned), entities }
     }
 
-    /// A table for people: for each entity its questions by system, then what
-    /// they come to.
+    /// Returns the results as a table: per entity its questions by system, then the totals.
     pub fn to_table(&self) -> String {
         let mut out = String::new();
         for entity in &self.entities {
@@ -224,11 +224,15 @@ impl Summary {
         out
     }
 
-    /// Everything as JSON.
-    pub fn to_json(&self) -> Tree {
-        let run = self.run.as_deref().map_or(Tree::Null, Tree::text);
+    /// Returns the results as JSON.
+    pub fn to_json(&self) -> JsonTree {
+        let run = self.run.as_deref().map_or(JsonTree::Null, JsonTree::text);
         let entities = self.entities.iter().map(tree_of).collect();
-        map([("run", run), ("rules", Tree::text(RULES)), ("entities", Tree::List(entities))])
+        map([
+            ("run", run),
+            ("rules", JsonTree::text(RULES)),
+            ("entities", JsonTree::List(entities)),
+        ])
     }
 }
 
@@ -236,8 +240,8 @@ fn push_entity(entity: &EntitySummary, out: &mut String) {
     let systems: Vec<&str> = entity.systems().into_iter().collect();
     let head = [entity.name.as_str()].into_iter().chain(systems.iter().copied());
     let mut rows: Vec<Vec<String>> = vec![head.map(visible).collect()];
-    // Without an answer there is only the name.
-    for question in Question::ALL.into_iter().filter(|_| !systems.is_empty()) {
+    // Without answers, print only the name.
+    for question in StandardQuestion::ALL.into_iter().filter(|_| !systems.is_empty()) {
         let cells = systems.iter().map(|system| {
             let key = ((*system).to_owned(), question);
             let Some(scores) = entity.answers.get(&key) else { return "-".to_owned() };
@@ -252,13 +256,14 @@ fn push_entity(entity: &EntitySummary, out: &mut String) {
     }
     push_rows(&rows, out);
     let simsr = entity.simsr();
-    let health = simsr.map_or(String::new(), |simsr| format!(" ({})", Health::of(simsr).word()));
+    let health =
+        simsr.map_or(String::new(), |simsr| format!(" ({})", MarkerHealth::of(simsr).word()));
     let estimate = match &entity.estimate {
-        Estimate::Fresh { share, state } => {
+        BasinEstimate::Fresh { share, state } => {
             format!("BDR {:.2}, suggested state {}", share.value(), state.word())
         }
-        Estimate::Stale { share, state } => format!(
-            "BDR {}, state {}: kept from before, too few answers",
+        BasinEstimate::Stale { share, state } => format!(
+            "BDR {}, state {} (previous values: too few answers)",
             number(*share),
             state.map_or("-", rutter_spxi::BasinState::word)
         ),
@@ -271,7 +276,7 @@ fn push_entity(entity: &EntitySummary, out: &mut String) {
         entity.correct(),
         entity.lost()
     )
-    .expect("a string takes everything");
+    .expect("writing to a string never fails");
     for change in &entity.changes {
         let ([before, behind], [from, to]) = (&change.runs, change.gammas);
         writeln!(
@@ -281,11 +286,11 @@ fn push_entity(entity: &EntitySummary, out: &mut String) {
             visible(before),
             visible(behind)
         )
-        .expect("a string takes everything");
+        .expect("writing to a string never fails");
     }
 }
 
-fn verdict(scores: &Scores) -> &'static str {
+fn verdict(scores: &AnswerScores) -> &'static str {
     match scores {
         scores if scores.is_correct() && scores.is_loss() => "right, no marker",
         scores if scores.is_correct() => "right",
@@ -299,69 +304,74 @@ fn number(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"))
 }
 
-fn map<const N: usize>(members: [(&str, Tree); N]) -> Tree {
-    Tree::Map(members.map(|(name, value)| (name.to_owned(), value)).to_vec())
+fn map<const N: usize>(members: [(&str, JsonTree); N]) -> JsonTree {
+    JsonTree::Map(members.map(|(name, value)| (name.to_owned(), value)).to_vec())
 }
 
-fn decimal(value: Option<f64>) -> Tree {
-    value.map_or(Tree::Null, |value| Tree::Number(format!("{value:.4}")))
+fn decimal(value: Option<f64>) -> JsonTree {
+    value.map_or(JsonTree::Null, |value| JsonTree::Number(format!("{value:.4}")))
 }
 
-fn tree_of(entity: &EntitySummary) -> Tree {
-    let share = |share: Share| {
-        let number = |n: usize| Tree::Number(n.to_string());
+fn tree_of(entity: &EntitySummary) -> JsonTree {
+    let share = |share: KeptShare| {
+        let number = |n: usize| JsonTree::Number(n.to_string());
         map([("kept", number(share.kept)), ("of", number(share.of))])
     };
     let answers = entity.answers.iter().map(|((system, question), scores)| {
         let rubric = entity.rubrics.get(&(system.clone(), *question));
         map([
-            ("system", Tree::text(system.as_str())),
-            ("query", Tree::text(question.key())),
+            ("system", JsonTree::text(system.as_str())),
+            ("query", JsonTree::text(question.key())),
             ("gamma", decimal(Some(scores.gamma()))),
             ("markers", share(scores.markers)),
             ("sentences", share(scores.sentences)),
-            ("named", Tree::Bool(scores.is_named)),
-            ("known", Tree::Bool(scores.is_known)),
-            ("correct", Tree::Bool(scores.is_correct())),
-            ("lost", Tree::Bool(scores.is_loss())),
+            ("named", JsonTree::Bool(scores.is_named)),
+            ("known", JsonTree::Bool(scores.is_known)),
+            ("correct", JsonTree::Bool(scores.is_correct())),
+            ("lost", JsonTree::Bool(scores.is_loss())),
             (
                 "asserts",
-                Tree::List(scores.asserts.iter().map(|it| Tree::text(it.as_str())).collect()),
+                JsonTree::List(
+                    scores.asserts.iter().map(|it| JsonTree::text(it.as_str())).collect(),
+                ),
             ),
-            ("rubric", rubric.map_or(Tree::Null, |it| Tree::Number(it.to_string()))),
+            ("rubric", rubric.map_or(JsonTree::Null, |it| JsonTree::Number(it.to_string()))),
         ])
     });
     let systems = entity.systems().into_iter().map(|system| {
-        map([("name", Tree::text(system)), ("gamma", decimal(entity.gamma_of(system)))])
+        map([("name", JsonTree::text(system)), ("gamma", decimal(entity.gamma_of(system)))])
     });
     let changes = entity.changes.iter().map(|change| {
         let ([before, behind], [from, to]) = (&change.runs, change.gammas);
         map([
-            ("system", Tree::text(change.system.as_str())),
-            ("from", Tree::text(before.as_str())),
-            ("to", Tree::text(behind.as_str())),
+            ("system", JsonTree::text(change.system.as_str())),
+            ("from", JsonTree::text(before.as_str())),
+            ("to", JsonTree::text(behind.as_str())),
             ("gamma_from", decimal(Some(from))),
             ("gamma_to", decimal(Some(to))),
         ])
     });
     let (is_stale, bdr, state) = match &entity.estimate {
-        Estimate::Fresh { share, state } => (false, Some(share.value()), Some(*state)),
-        Estimate::Stale { share, state } => (true, *share, *state),
+        BasinEstimate::Fresh { share, state } => (false, Some(share.value()), Some(*state)),
+        BasinEstimate::Stale { share, state } => (true, *share, *state),
     };
     let simsr = entity.simsr();
     map([
-        ("id", Tree::text(entity.id.as_str())),
-        ("name", Tree::text(entity.name.as_str())),
+        ("id", JsonTree::text(entity.id.as_str())),
+        ("name", JsonTree::text(entity.name.as_str())),
         ("gamma", decimal(entity.gamma())),
         ("simsr", decimal(simsr)),
-        ("health", simsr.map_or(Tree::Null, |simsr| Tree::text(Health::of(simsr).word()))),
+        (
+            "health",
+            simsr.map_or(JsonTree::Null, |simsr| JsonTree::text(MarkerHealth::of(simsr).word())),
+        ),
         ("correct", share(entity.correct())),
         ("lost", share(entity.lost())),
         ("bdr", decimal(bdr)),
-        ("basin_state", state.map_or(Tree::Null, |state| Tree::text(state.word()))),
-        ("stale", Tree::Bool(is_stale)),
-        ("systems", Tree::List(systems.collect())),
-        ("answers", Tree::List(answers.collect())),
-        ("silent_changes", Tree::List(changes.collect())),
+        ("basin_state", state.map_or(JsonTree::Null, |state| JsonTree::text(state.word()))),
+        ("stale", JsonTree::Bool(is_stale)),
+        ("systems", JsonTree::List(systems.collect())),
+        ("answers", JsonTree::List(answers.collect())),
+        ("silent_changes", JsonTree::List(changes.collect())),
     ])
 }

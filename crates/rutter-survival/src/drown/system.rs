@@ -1,12 +1,11 @@
-//! Who answers: a folder of transcripts, or a command.
+//! AI systems: a folder of transcripts, or a command.
 //!
-//! A command gets the question on its standard input and prints the answer. It
-//! runs in a process group of its own, which is ended with it: when its time
-//! is over, when it says too much, and when it leaves children behind. What it
-//! writes to standard error is dropped but for one short line, and values of
-//! the environment are taken out of that.
+//! A command gets the question on standard input and prints the answer. It runs in its own process
+//! group, which is killed when the time is over, when the output is too long, or when child
+//! processes remain. Of its standard error, one short line is kept, with values of the environment
+//! removed.
 //!
-//! Refuses: to wait longer than it is told, to keep more than it is told.
+//! Rejects answers over the limits for time and size.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -19,116 +18,115 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::query::Query;
+use super::query::EntityQuery;
 use super::store::file_name;
 
-/// Longest line of a program's complaint that is shown.
-const LONGEST_LINE: usize = 160;
-/// The longest anybody waits, where more is asked for than a clock can count.
-const LONGEST_WAIT: Duration = Duration::from_hours(24);
-/// How long bytes may still be on their way when a program has ended.
-const LAST_WORDS: Duration = Duration::from_secs(1);
-/// Values of the environment that are shorter are no secret.
-const SHORTEST_SECRET: usize = 6;
+/// Maximum length of the error line of a program.
+const MAX_LINE_LENGTH: usize = 160;
+/// Upper bound for timeouts that the clock cannot represent.
+const MAX_TIMEOUT: Duration = Duration::from_hours(24);
+/// Time for reading the remaining output after a program has ended.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
+/// Shorter values of the environment are not hidden.
+const MIN_SECRET_LENGTH: usize = 6;
 
-/// An AI system that is asked.
+/// An AI system.
 #[derive(Debug, Clone)]
-pub struct System {
-    /// What it is called in the history.
+pub struct AiSystem {
+    /// Name of the system in the history.
     pub name: String,
-    /// Where its answers come from.
-    pub source: Source,
+    /// Source of its answers.
+    pub source: AnswerSource,
 }
 
-/// Where answers come from.
+/// Source of answers.
 #[derive(Debug, Clone)]
-pub enum Source {
-    /// A folder with `<entity>/<question>.txt`, the entity as
-    /// [`slugs`](super::slugs) names it, the question by its
-    /// [`key`](super::Question::key); `.md` is taken too.
+pub enum AnswerSource {
+    /// A folder with files `<entity>/<question>.txt` or `.md`. The entity is named by
+    /// [`slugs`](super::slugs), the question by its [`key`](super::StandardQuestion::key).
     Transcripts(PathBuf),
     /// A command.
-    Program(Program),
+    Program(AnswerProgram),
 }
 
-/// A command that answers.
+/// A command that prints answers.
 #[derive(Debug, Clone)]
-pub struct Program {
-    /// What is run, without a shell.
+pub struct AnswerProgram {
+    /// Path of the executable. No shell is used.
     pub program: OsString,
-    /// What it is given.
+    /// Arguments.
     pub args: Vec<OsString>,
-    /// How long one answer may take.
+    /// Time limit for one answer.
     pub timeout: Duration,
-    /// How often it is tried; at least once.
+    /// Number of attempts; at least one.
     pub tries: u32,
-    /// Most bytes of an answer.
+    /// Maximum size of an answer in bytes.
     pub most_bytes: usize,
 }
 
-impl Program {
-    /// Two minutes, two tries, 1 MiB.
+impl AnswerProgram {
+    /// Creates a command with a timeout of two minutes, two attempts and at most 1 MiB.
     pub fn new(program: impl Into<OsString>) -> Self {
         Self {
             program: program.into(),
             args: Vec::new(),
             timeout: Duration::from_mins(2),
             tries: 2,
-            most_bytes: MOST_BYTES,
+            most_bytes: DEFAULT_MAX_BYTES,
         }
     }
 }
 
-/// Most bytes of an answer.
-const MOST_BYTES: usize = 1 << 20;
+/// Default maximum size of an answer in bytes.
+const DEFAULT_MAX_BYTES: usize = 1 << 20;
 
-/// What a system said.
+/// Answer of a system.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    /// Its text; bytes that are no text are replaced.
+pub struct SystemAnswer {
+    /// Text of the answer; invalid bytes are replaced.
     pub text: String,
-    /// Whether any were.
-    pub is_mended: bool,
+    /// Whether bytes were replaced.
+    pub is_lossy: bool,
 }
 
-/// Why there is no answer.
+/// Reasons why there is no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Failure {
+pub enum AnswerFailure {
     /// The folder has no file for this question.
     #[error("no transcript")]
     NoTranscript,
-    /// The file cannot be read.
-    #[error("transcript cannot be read")]
+    /// The transcript cannot be read.
+    #[error("cannot read the transcript")]
     Unreadable(#[source] io::Error),
-    /// The program did not start.
-    #[error("program does not start")]
+    /// The program could not be started.
+    #[error("cannot start the program")]
     NotStarted(#[source] io::Error),
-    /// It took too long.
-    #[error("no answer in {} s", .0.as_secs_f64())]
+    /// The time limit was exceeded.
+    #[error("no answer within {} s", .0.as_secs_f64())]
     TimedOut(Duration),
-    /// It failed: how, and the first line of its complaint.
-    #[error("program failed ({0}){1}")]
+    /// The program failed: exit status, and the first line of its standard error.
+    #[error("the program failed ({0}){1}")]
     Failed(String, String),
-    /// It said too much.
-    #[error("answer is longer than {0} bytes")]
+    /// The answer exceeds the size limit.
+    #[error("the answer is longer than {0} bytes")]
     TooLong(usize),
-    /// It said nothing.
-    #[error("answer is empty")]
+    /// The answer is empty.
+    #[error("the answer is empty")]
     Empty,
 }
 
-impl System {
-    /// Asks a question about the entity of a folder; a program is tried again
-    /// where it fails.
-    pub fn ask(&self, slug: &str, query: &Query) -> Result<Answer, Failure> {
+impl AiSystem {
+    /// Asks a question about an entity, named by its folder. A program that fails is started
+    /// again, up to the number of attempts.
+    pub fn ask(&self, slug: &str, query: &EntityQuery) -> Result<SystemAnswer, AnswerFailure> {
         match &self.source {
-            Source::Transcripts(folder) => transcript(folder, slug, query),
-            Source::Program(program) => {
+            AnswerSource::Transcripts(folder) => transcript(folder, slug, query),
+            AnswerSource::Program(program) => {
                 let mut answer = run(program, &query.text);
                 for _ in 1..program.tries {
-                    // What cannot start will not start, and it has been said.
-                    let is_final = matches!(answer, Ok(_) | Err(Failure::NotStarted(_)));
+                    // A program that cannot be started is not tried again.
+                    let is_final = matches!(answer, Ok(_) | Err(AnswerFailure::NotStarted(_)));
                     if is_final {
                         break;
                     }
@@ -140,77 +138,81 @@ impl System {
     }
 }
 
-fn transcript(folder: &Path, slug: &str, query: &Query) -> Result<Answer, Failure> {
+fn transcript(
+    folder: &Path,
+    slug: &str,
+    query: &EntityQuery,
+) -> Result<SystemAnswer, AnswerFailure> {
     let folder = folder.join(slug);
     let names = [file_name(query.question), format!("{}.md", query.question.key())];
     for path in names.map(|name| folder.join(name)) {
         match fs::metadata(&path) {
-            // Not a pipe that nobody writes to.
+            // Reject other types of files, such as a pipe without a writer.
             Ok(about) if about.is_file() => {}
             Ok(_) => continue,
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(Failure::Unreadable(error)),
+            Err(error) => return Err(AnswerFailure::Unreadable(error)),
         }
         let mut bytes = Vec::new();
-        let file = File::open(&path).map_err(Failure::Unreadable)?;
-        let most = MOST_BYTES as u64 + 1;
-        file.take(most).read_to_end(&mut bytes).map_err(Failure::Unreadable)?;
-        return if MOST_BYTES < bytes.len() {
-            Err(Failure::TooLong(MOST_BYTES))
+        let file = File::open(&path).map_err(AnswerFailure::Unreadable)?;
+        let most = DEFAULT_MAX_BYTES as u64 + 1;
+        file.take(most).read_to_end(&mut bytes).map_err(AnswerFailure::Unreadable)?;
+        return if DEFAULT_MAX_BYTES < bytes.len() {
+            Err(AnswerFailure::TooLong(DEFAULT_MAX_BYTES))
         } else {
             answer_of(&bytes)
         };
     }
-    Err(Failure::NoTranscript)
+    Err(AnswerFailure::NoTranscript)
 }
 
-fn answer_of(bytes: &[u8]) -> Result<Answer, Failure> {
+fn answer_of(bytes: &[u8]) -> Result<SystemAnswer, AnswerFailure> {
     let text = String::from_utf8_lossy(bytes);
-    let is_mended = matches!(text, std::borrow::Cow::Owned(_));
+    let is_lossy = matches!(text, std::borrow::Cow::Owned(_));
     let text = text.trim_start_matches('\u{feff}').trim();
     if text.is_empty() {
-        return Err(Failure::Empty);
+        return Err(AnswerFailure::Empty);
     }
-    Ok(Answer { text: text.to_owned(), is_mended })
+    Ok(SystemAnswer { text: text.to_owned(), is_lossy })
 }
 
-/// What happened to a running program.
-enum Event {
-    /// It ended; it is not reaped yet.
+/// Event of a running program.
+enum ProgramEvent {
+    /// It has ended and was not reaped yet.
     Ended,
-    /// It closed its output.
+    /// It closed its standard output.
     Closed,
     /// It closed its standard error.
     Silent,
-    /// It said more than it may.
+    /// Its output exceeds the limit.
     TooMuch,
 }
 
-/// The program that runs now; 0 for none. Questions are put one by one.
+/// Id of the running program; 0 for none. Only one runs at a time.
 static RUNNING: AtomicU32 = AtomicU32::new(0);
 
-/// Ends the program that is being asked, with its group: for whoever is about
-/// to end without coming back here.
-pub fn stop_asking() {
+/// Kills the running program and its process group. For callers that exit the process without
+/// unwinding.
+pub fn stop_programs() {
     let id = RUNNING.swap(0, Ordering::SeqCst);
     if id != 0 {
         kill_group_of(id);
     }
 }
 
-/// A program with its whole group, which ends with this value.
-struct Running {
+/// A running program with its process group, which is killed when this value is dropped.
+struct RunningProgram {
     child: Child,
-    /// Once it is reaped, its number may be another's.
+    /// Set after reaping, because the id may belong to another process then.
     is_over: bool,
 }
 
-impl Running {
-    /// Ends whatever is left of the group, then the program itself.
+impl RunningProgram {
+    /// Kills the remaining process group, then the program.
     fn end(&mut self) -> io::Result<ExitStatus> {
         if !self.is_over {
             kill_group(&self.child);
-            // Where there are no groups.
+            // For platforms without process groups.
             self.child.kill().ok();
         }
         self.is_over = true;
@@ -219,28 +221,28 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProgram {
     fn drop(&mut self) {
         self.end().ok();
     }
 }
 
-fn run(program: &Program, prompt: &str) -> Result<Answer, Failure> {
+fn run(program: &AnswerProgram, prompt: &str) -> Result<SystemAnswer, AnswerFailure> {
     let now = Instant::now();
-    let deadline = now.checked_add(program.timeout).unwrap_or(now + LONGEST_WAIT);
+    let deadline = now.checked_add(program.timeout).unwrap_or(now + MAX_TIMEOUT);
     let mut command = Command::new(&program.program);
     command.args(&program.args);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     own_group(&mut command);
-    let child = command.spawn().map_err(Failure::NotStarted)?;
+    let child = command.spawn().map_err(AnswerFailure::NotStarted)?;
     RUNNING.store(child.id(), Ordering::SeqCst);
-    let mut running = Running { child, is_over: false };
+    let mut running = RunningProgram { child, is_over: false };
     let (events, happened) = mpsc::channel();
     let said = Arc::new(Mutex::new(Vec::new()));
     let complaint = Arc::new(Mutex::new(Vec::new()));
     if let Some(mut input) = running.child.stdin.take() {
         let prompt = format!("{prompt}\n");
-        // A program that does not listen closes the pipe, which is its right.
+        // A program may close its input without reading it.
         thread::spawn(move || input.write_all(prompt.as_bytes()).ok());
     }
     if let Some(output) = running.child.stdout.take() {
@@ -251,53 +253,53 @@ fn run(program: &Program, prompt: &str) -> Result<Answer, Failure> {
         let (complaint, events) = (Arc::clone(&complaint), events.clone());
         thread::spawn(move || {
             listen(output, &complaint, 4096, None);
-            events.send(Event::Silent).ok();
+            events.send(ProgramEvent::Silent).ok();
         });
     }
     watch(&running.child, events);
     let (mut has_ended, mut is_closed, mut is_silent) = (false, false, false);
     while !has_ended {
         match happened.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            Ok(Event::Ended) => has_ended = true,
-            Ok(Event::Closed) => {
+            Ok(ProgramEvent::Ended) => has_ended = true,
+            Ok(ProgramEvent::Closed) => {
                 is_closed = true;
-                // Where the end itself cannot be watched.
+                // For platforms where the end cannot be watched.
                 has_ended |= cfg!(not(unix));
             }
-            Ok(Event::Silent) => is_silent = true,
-            Ok(Event::TooMuch) => return Err(Failure::TooLong(program.most_bytes)),
+            Ok(ProgramEvent::Silent) => is_silent = true,
+            Ok(ProgramEvent::TooMuch) => return Err(AnswerFailure::TooLong(program.most_bytes)),
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                return Err(Failure::TimedOut(program.timeout));
+                return Err(AnswerFailure::TimedOut(program.timeout));
             }
         }
     }
-    let status = running.end().map_err(Failure::NotStarted)?;
-    // Nobody of the group writes any more; what is in the pipes is on its way.
-    let patience = Instant::now() + LAST_WORDS;
+    let status = running.end().map_err(AnswerFailure::NotStarted)?;
+    // All writers have ended; only the pipes may still hold output.
+    let patience = Instant::now() + DRAIN_TIMEOUT;
     while !(is_closed && is_silent) {
         match happened.recv_timeout(patience.saturating_duration_since(Instant::now())) {
-            Ok(Event::Closed) => is_closed = true,
-            Ok(Event::Silent) => is_silent = true,
-            Ok(Event::TooMuch) => return Err(Failure::TooLong(program.most_bytes)),
-            Ok(Event::Ended) => {}
+            Ok(ProgramEvent::Closed) => is_closed = true,
+            Ok(ProgramEvent::Silent) => is_silent = true,
+            Ok(ProgramEvent::TooMuch) => return Err(AnswerFailure::TooLong(program.most_bytes)),
+            Ok(ProgramEvent::Ended) => {}
             Err(_) => break,
         }
     }
     if !status.success() {
         let complaint = complaint.lock().unwrap_or_else(PoisonError::into_inner);
-        return Err(Failure::Failed(how(status), first_line(&complaint)));
+        return Err(AnswerFailure::Failed(how(status), first_line(&complaint)));
     }
     let said = said.lock().unwrap_or_else(PoisonError::into_inner);
     answer_of(&said)
 }
 
-/// Reads up to `most` bytes. With somebody to tell, more is too much; without,
-/// the rest is dropped.
+/// Reads up to `most` bytes. If `events` is given, more output is an error; otherwise the rest is
+/// dropped.
 fn listen(
     mut output: impl Read,
     said: &Mutex<Vec<u8>>,
     most: usize,
-    events: Option<&Sender<Event>>,
+    events: Option<&Sender<ProgramEvent>>,
 ) {
     let mut buffer = [0; 8192];
     loop {
@@ -307,7 +309,7 @@ fn listen(
             Err(_) => 0,
         };
         if n == 0 {
-            events.map(|events| events.send(Event::Closed));
+            events.map(|events| events.send(ProgramEvent::Closed));
             return;
         }
         let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
@@ -316,7 +318,7 @@ fn listen(
         if room < n
             && let Some(events) = events
         {
-            events.send(Event::TooMuch).ok();
+            events.send(ProgramEvent::TooMuch).ok();
             return;
         }
     }
@@ -330,8 +332,8 @@ fn how(status: ExitStatus) -> String {
     status.code().map_or_else(|| "no status".to_owned(), |code| format!("exit code {code}"))
 }
 
-/// The first line of a complaint, fit to be shown: cut, without what could
-/// steer a terminal, without values of the environment.
+/// Returns the first line of an error message, shortened, without control characters and without
+/// values of the environment.
 fn first_line(complaint: &[u8]) -> String {
     let text = String::from_utf8_lossy(complaint);
     let Some(line) = text.lines().map(str::trim).find(|line| !line.is_empty()) else {
@@ -339,14 +341,14 @@ fn first_line(complaint: &[u8]) -> String {
     };
     let secrets = std::env::vars_os().map(|(_, value)| value.to_string_lossy().into_owned());
     let line = without(line, secrets);
-    let line: String = rutter_finding::visible(&line).chars().take(LONGEST_LINE).collect();
+    let line: String = rutter_finding::visible(&line).chars().take(MAX_LINE_LENGTH).collect();
     format!(": {line}")
 }
 
 fn without(line: &str, secrets: impl Iterator<Item = String>) -> String {
     let mut secrets: Vec<String> =
-        secrets.filter(|it| SHORTEST_SECRET <= it.trim().len()).collect();
-    // The longest first: one may be part of another.
+        secrets.filter(|it| MIN_SECRET_LENGTH <= it.trim().len()).collect();
+    // Replace long values first, because one may contain another.
     secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
     secrets.iter().fold(line.to_owned(), |line, secret| line.replace(secret.trim(), "[hidden]"))
 }
@@ -379,10 +381,10 @@ fn kill_group_of(id: u32) {
 #[cfg(not(unix))]
 fn kill_group_of(_: u32) {}
 
-/// Tells when a program has ended, without reaping it: until then its number,
-/// and that of its group, belong to nobody else.
+/// Waits for the end of a program without reaping it. Until then its id and that of its group
+/// cannot be reused.
 #[cfg(unix)]
-fn watch(child: &Child, events: Sender<Event>) {
+fn watch(child: &Child, events: Sender<ProgramEvent>) {
     use rustix::process::{WaitId, WaitIdOptions, waitid};
     let pid = pid_of(child);
     thread::spawn(move || {
@@ -390,12 +392,12 @@ fn watch(child: &Child, events: Sender<Event>) {
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
             while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(pid), options) {}
         }
-        events.send(Event::Ended)
+        events.send(ProgramEvent::Ended)
     });
 }
 
 #[cfg(not(unix))]
-fn watch(_: &Child, events: Sender<Event>) {
+fn watch(_: &Child, events: Sender<ProgramEvent>) {
     drop(events);
 }
 
@@ -404,16 +406,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_values_of_the_environment_are_not_shown() {
+    fn environment_values_are_hidden() {
         let secrets = ["sk-12345678", "sk-1234567890", "1", "", "   "].map(str::to_owned);
         let line = without("key sk-1234567890 is wrong (1), not sk-12345678", secrets.into_iter());
         assert_eq!(line, "key [hidden] is wrong (1), not [hidden]");
     }
 
     #[test]
-    fn ours_a_complaint_is_one_short_line() {
+    fn error_message_is_one_short_line() {
         let line = first_line(format!("\n \u{1b}[31mbad{}\nsecond", "x".repeat(999)).as_bytes());
-        assert!(line.starts_with(": [31mbadxxx") && line.chars().count() == LONGEST_LINE + 2);
+        assert!(line.starts_with(": [31mbadxxx") && line.chars().count() == MAX_LINE_LENGTH + 2);
         assert_eq!(first_line(b" \n"), "");
         assert_eq!(first_line(b"\xff!"), ": \u{fffd}!");
     }

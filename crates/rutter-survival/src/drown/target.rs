@@ -1,14 +1,14 @@
-//! Entities that another is taken for, and whether an answer speaks of them.
+//! Collision targets: other entities, and whether an answer is about them.
 //!
-//! Part of the rules: a change here is a new version of
+//! Part of the scoring rules: a change here requires a new version of
 //! [`RULES`](crate::drown::RULES).
 
 use std::ops::Range;
 
-use super::judge::Sentence;
-use super::words::{Gap, Word, content_words, name_words, words};
+use super::judge::AnswerSentence;
+use super::words::{FoldedWord, WordGap, content_words, name_words, words};
 
-/// One word that denies what stands behind it, or before it in its clause.
+/// Words that negate what follows, or what precedes in the same clause.
 const DENY: &[&str] = &[
     "not",
     "no",
@@ -23,7 +23,7 @@ const DENY: &[&str] = &[
     "without",
 ];
 
-/// Several words that do.
+/// Sequences of words that negate.
 const DENY_MANY: &[&[&str]] = &[
     &["different", "from"],
     &["differs", "from"],
@@ -41,43 +41,42 @@ const DENY_MANY: &[&[&str]] = &[
     &["on", "the", "other", "hand"],
 ];
 
-/// Behind these a word denies nothing: `not only`, `no doubt`.
+/// After one of these a word does not negate: `not only`, `no doubt`.
 const NOT_DENY: &[&str] = &["only", "just", "merely", "simply", "doubt", "wonder"];
 
-/// Words that set two things side by side.
+/// Words that contrast two things.
 const CONTRAST: &[&str] =
     &["whereas", "while", "another", "different", "distinct", "separate", "difference", "differ"];
 
-/// Words a sentence about what was named before begins with.
+/// Words that begin a sentence about something named before.
 const PRONOUNS: &[&str] = &["it", "they", "he", "she", "this", "these", "that"];
 
-/// An entity that the one asked about is taken for.
+/// An entity that the tested one may be confused with.
 #[derive(Debug, Clone)]
-pub(crate) struct Target {
-    /// As it is declared.
+pub(crate) struct CollisionTarget {
+    /// The target as declared in the index.
     pub(crate) label: String,
-    /// Its names, as words; the longest first.
+    /// Its names as words; the longest first.
     pub(crate) names: Vec<Vec<String>>,
-    /// Its address, as words.
+    /// Its address as words.
     pub(crate) address: Vec<String>,
-    /// Whether its name has capitals; then small letters are other words.
+    /// Whether its name has capitals; then lower-case words do not match.
     is_proper: bool,
-    /// How its name lies to those of the entity.
-    kin: Kin,
+    /// Relation of its name to the names of the entity.
+    relation: NameRelation,
 }
 
 #[derive(Debug, Clone)]
-enum Kin {
-    /// They share nothing, or the target's name is the longer: it decides.
+enum NameRelation {
+    /// The names have nothing in common, or the target's name is longer: the name decides.
     Apart,
-    /// The entity goes by the same name: only what is said beside it decides.
+    /// Both have the same name: only the qualifier decides.
     Same { name: Vec<String>, beside: Vec<String> },
-    /// The target's name is part of the entity's: it means the target where
-    /// the entity's own name does not stand.
+    /// The target's name is part of the entity's name: it counts only outside that name.
     Part { name: Vec<String>, beside: Vec<String> },
 }
 
-/// A name one can say: of an address its last part, unless that is a number.
+/// Returns a readable name. For a URL, this is the last path segment unless it is a number.
 pub(crate) fn spoken(with: &str) -> Option<String> {
     let with = with.trim();
     let Some((_, rest)) = with.split_once("://") else {
@@ -119,11 +118,12 @@ fn percent_decoded(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-impl Target {
-    /// Reads a target; `own` are the entity's names, `said` the sentences the
-    /// entity says of itself, whose words tell nobody apart unless they are
-    /// denied there.
-    pub(crate) fn new(with: &str, own: &[Vec<String>], said: &[Sentence]) -> Self {
+impl CollisionTarget {
+    /// Creates a target.
+    ///
+    /// `own` are the names of the entity. `said` are the sentences about the entity; their words
+    /// do not identify the target, unless the sentences negate them.
+    pub(crate) fn new(with: &str, own: &[Vec<String>], said: &[AnswerSentence]) -> Self {
         let is_address = with.contains("://");
         let address = with.split_once("://").map_or("", |(_, rest)| rest);
         let name = spoken(with).unwrap_or_default();
@@ -131,7 +131,7 @@ impl Target {
         let (full, base) = (name_words(&name), name_words(base));
         let mut beside = content_words(beside);
         beside.retain(|word| {
-            let is_said = |sentence: &Sentence| {
+            let is_said = |sentence: &AnswerSentence| {
                 let mut at = sentence.texts.iter().enumerate().filter(|(_, text)| *text == word);
                 at.any(|(at, _)| !denies(&sentence.words, &(at..at + 1)))
             };
@@ -143,36 +143,37 @@ impl Target {
         let is_proper = words(&name).iter().any(|word| word.is_capital);
         let is_apart = 1 < base.len() || is_bracket;
         let mut names = vec![full.clone()];
-        let kin = if own.contains(&base) {
-            Kin::Same { name: base, beside }
+        let relation = if own.contains(&base) {
+            NameRelation::Same { name: base, beside }
         } else if own.iter().any(|own| holds(own, &base)) {
-            Kin::Part { name: base, beside }
+            NameRelation::Part { name: base, beside }
         } else {
             if is_apart && base != full {
                 names.push(base);
             }
-            Kin::Apart
+            NameRelation::Apart
         };
-        if !matches!(kin, Kin::Apart) {
-            // The bare name decides nothing by itself.
+        if !matches!(relation, NameRelation::Apart) {
+            // The bare name does not identify the target.
             names.retain(|name| !own.contains(name) && !own.iter().any(|own| holds(own, name)));
         }
         names.retain(|name| !name.is_empty());
         let address = if is_address { name_words(address) } else { Vec::new() };
-        Self { label: with.to_owned(), names, address, is_proper, kin }
+        Self { label: with.to_owned(), names, address, is_proper, relation }
     }
 
-    /// Whether a sentence speaks of it, and where: the words from which a
-    /// denial is looked for. `is_named` tells whether the entity's own name
-    /// stands anywhere in the answer, `is_first` whether nothing came before.
+    /// Returns the position of the target in a sentence, for finding a negation.
+    ///
+    /// `is_named` says whether the entity is named anywhere in the answer, `is_first` whether this
+    /// is the first sentence.
     pub(crate) fn place(
         &self,
-        sentence: &Sentence,
+        sentence: &AnswerSentence,
         own: &[Vec<String>],
         is_named: bool,
         is_first: bool,
     ) -> Option<Range<usize>> {
-        let Sentence { words, texts: sentence, .. } = sentence;
+        let AnswerSentence { words, texts: sentence, .. } = sentence;
         let is_name = |place: &Range<usize>| {
             let own = words.get(place.clone()).unwrap_or_default();
             !self.is_proper || own.iter().any(|word| word.is_capital)
@@ -184,13 +185,15 @@ impl Target {
         if named.is_some() {
             return named;
         }
-        let (name, beside) = match &self.kin {
-            Kin::Apart => return None,
-            Kin::Same { name, beside } | Kin::Part { name, beside } => (name, beside),
+        let (name, beside) = match &self.relation {
+            NameRelation::Apart => return None,
+            NameRelation::Same { name, beside } | NameRelation::Part { name, beside } => {
+                (name, beside)
+            }
         };
-        let covers: Vec<Range<usize>> = match &self.kin {
-            // Inside the entity's own name it is not the target's.
-            Kin::Part { .. } => own.iter().flat_map(|own| places(sentence, own)).collect(),
+        let covers: Vec<Range<usize>> = match &self.relation {
+            // Inside the name of the entity, it does not mean the target.
+            NameRelation::Part { .. } => own.iter().flat_map(|own| places(sentence, own)).collect(),
             _ => Vec::new(),
         };
         let is_free = |place: &Range<usize>| {
@@ -205,14 +208,14 @@ impl Target {
         {
             return Some(first..first + 1);
         }
-        match &self.kin {
-            Kin::Part { .. } if !is_named => bare,
+        match &self.relation {
+            NameRelation::Part { .. } if !is_named => bare,
             _ => None,
         }
     }
 }
 
-/// A name, what is said beside it, and whether that stands in brackets.
+/// Splits a name into base name and qualifier, and returns whether the qualifier is in brackets.
 fn parts(name: &str) -> (&str, &str, bool) {
     if let Some((base, beside)) = name.split_once('(')
         && !base.trim().is_empty()
@@ -227,7 +230,7 @@ fn parts(name: &str) -> (&str, &str, bool) {
     (name, "", false)
 }
 
-/// Where a name stands among words.
+/// Returns the positions of a name among words.
 pub(crate) fn places(words: &[String], name: &[String]) -> Vec<Range<usize>> {
     if name.is_empty() {
         return Vec::new();
@@ -236,19 +239,18 @@ pub(crate) fn places(words: &[String], name: &[String]) -> Vec<Range<usize>> {
     starts.map(|(at, _)| at..at + name.len()).collect()
 }
 
-/// Whether a sentence denies what stands at a place.
+/// Returns whether a sentence negates what is at a position.
 ///
-/// A denial reaches forward to the end of the sentence, unless it is taken
-/// back (`but`, `instead`, a semicolon, `, it is`); and backward to the
-/// beginning of its clause.
-pub(crate) fn denies(sentence: &[Word], place: &Range<usize>) -> bool {
+/// A negation applies forward to the end of the sentence unless it is revoked (`but`, `instead`, a
+/// semicolon, `, it is`), and backward to the start of its clause.
+pub(crate) fn denies(sentence: &[FoldedWord], place: &Range<usize>) -> bool {
     let word = |at: usize| sentence.get(at).map_or("", |word| word.text.as_str());
-    let gap = |at: usize| sentence.get(at).map_or(Gap::Space, |word| word.gap);
+    let gap = |at: usize| sentence.get(at).map_or(WordGap::Space, |word| word.gap);
     let mut at = place.start;
     while 0 < at {
-        // What lies before this gap, or behind these words, is another matter.
-        let is_new = gap(at) == Gap::Stop
-            || (gap(at) == Gap::Clause
+        // A new clause begins at this gap, or after these words.
+        let is_new = gap(at) == WordGap::Stop
+            || (gap(at) == WordGap::Clause
                 && (matches!(word(at), "it's" | "they're")
                     || (matches!(word(at), "it" | "they" | "he" | "she" | "this")
                         && matches!(word(at + 1), "is" | "was" | "are" | "were"))));
@@ -264,7 +266,7 @@ pub(crate) fn denies(sentence: &[Word], place: &Range<usize>) -> bool {
         }
     }
     let mut at = place.end;
-    while at < sentence.len() && gap(at) == Gap::Space && word(at) != "but" {
+    while at < sentence.len() && gap(at) == WordGap::Space && word(at) != "but" {
         if cue_at(sentence, at) {
             return true;
         }
@@ -273,12 +275,12 @@ pub(crate) fn denies(sentence: &[Word], place: &Range<usize>) -> bool {
     false
 }
 
-/// Whether anything is denied in a sentence.
-pub(crate) fn has_denial(sentence: &[Word]) -> bool {
+/// Returns whether a sentence has a negation.
+pub(crate) fn has_denial(sentence: &[FoldedWord]) -> bool {
     (0..sentence.len()).any(|at| cue_at(sentence, at))
 }
 
-fn cue_at(sentence: &[Word], at: usize) -> bool {
+fn cue_at(sentence: &[FoldedWord], at: usize) -> bool {
     let word = |at: usize| sentence.get(at).map_or("", |word| word.text.as_str());
     let is_plain = DENY.contains(&word(at)) || word(at).ends_with("n't");
     if is_plain && !NOT_DENY.contains(&word(at + 1)) {
@@ -288,8 +290,8 @@ fn cue_at(sentence: &[Word], at: usize) -> bool {
     DENY_MANY.iter().any(many)
 }
 
-/// Whether a sentence sets two things side by side.
-pub(crate) fn contrasts(sentence: &[Word]) -> bool {
+/// Returns whether a sentence contrasts two things.
+pub(crate) fn contrasts(sentence: &[FoldedWord]) -> bool {
     sentence.iter().any(|word| CONTRAST.contains(&word.text.as_str()))
 }
 
@@ -305,7 +307,7 @@ mod tests {
     }
 
     #[test] // D71 D72
-    fn ours_a_sentence_denies_or_it_does_not() {
+    fn negation_is_detected() {
         for sentence in [
             "It is not the Grey Seals.",
             "It isn't the band Grey Seals.",
@@ -336,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_addresses_have_names() {
+    fn url_gives_a_readable_name() {
         for (with, name) in [
             ("https://en.wikipedia.org/wiki/Tide_House_(band)", Some("Tide House (band)")),
             ("https://x.example/the-tide-house.html?x#y", Some("the tide house")),

@@ -1,23 +1,23 @@
-//! Sentences and words of an answer.
+//! Splits an answer into sentences and words.
 //!
-//! Part of the rules: a change here is a new version of
+//! Part of the scoring rules: a change here requires a new version of
 //! [`RULES`](crate::drown::RULES).
 
 use crate::fold::fold_char;
 
-/// Before these a full stop ends nothing.
+/// Abbreviations: a full stop after them does not end a sentence.
 const TITLES: &[&str] = &[
     "dr", "mr", "mrs", "ms", "prof", "st", "fr", "rev", "hon", "gen", "col", "capt", "lt", "sgt",
     "e.g", "i.e", "eg", "ie", "cf", "vs", "viz", "ca", "approx", "no", "nos", "nr", "fig", "figs",
     "vol", "vols", "pp", "ed", "eds", "ch", "sec", "resp", "incl", "z.b", "d.h", "bzw",
 ];
 
-/// Behind these it ends a sentence only before a capital.
+/// Abbreviations that end a sentence only if a capital letter follows.
 const MAYBE: &[&str] = &[
     "etc", "inc", "ltd", "co", "corp", "jr", "sr", "a.m", "p.m", "u.s", "u.k", "b.c", "a.d", "al",
 ];
 
-/// Words that say nothing of their own.
+/// Stop words.
 const STOP: &[&str] = &[
     "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "aren't", "as", "at",
     "be", "because", "been", "before", "being", "between", "both", "but", "by", "can", "cannot",
@@ -31,10 +31,10 @@ const STOP: &[&str] = &[
     "who", "whom", "why", "will", "with", "within", "would", "you", "your",
 ];
 
-/// What stands between a word and the one before it.
+/// Separator between a word and the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Gap {
-    /// Nothing that matters.
+pub(crate) enum WordGap {
+    /// White space or other punctuation.
     Space,
     /// A comma, a colon or a dash.
     Clause,
@@ -42,16 +42,16 @@ pub(crate) enum Gap {
     Stop,
 }
 
-/// A word, folded.
+/// A folded word.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Word {
+pub(crate) struct FoldedWord {
     pub(crate) text: String,
-    pub(crate) gap: Gap,
-    /// Whether it was written with a capital.
+    pub(crate) gap: WordGap,
+    /// Whether it was written with a capital letter.
     pub(crate) is_capital: bool,
 }
 
-/// The sentences of a text whose line breaks end blocks.
+/// Returns the sentences of a text whose line breaks end blocks.
 pub(crate) fn sentences(text: &str) -> Vec<&str> {
     let mut out = Vec::new();
     for line in text.lines() {
@@ -59,7 +59,7 @@ pub(crate) fn sentences(text: &str) -> Vec<&str> {
         for (at, c) in line.char_indices() {
             let end = at + c.len_utf8();
             if is_end(line, start, at, c) {
-                // What closes a sentence belongs to it.
+                // Closing quotes and brackets belong to the sentence.
                 let rest = line.get(end..).unwrap_or("");
                 let closing = rest.trim_start_matches(CLOSING);
                 let end = end + rest.len() - closing.len();
@@ -103,7 +103,7 @@ fn is_end(line: &str, start: usize, at: usize, c: char) -> bool {
     let word = word.unwrap_or("").to_lowercase();
     let is_initial = word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
     let is_number = !word.is_empty() && word.chars().all(|c| c.is_ascii_digit());
-    // The number of an item stands alone before its text.
+    // The number of a list item precedes its text.
     let is_item = is_number && before.trim().len() == word.len();
     if is_initial || is_item || TITLES.contains(&word.as_str()) {
         return false;
@@ -111,11 +111,10 @@ fn is_end(line: &str, start: usize, at: usize, c: char) -> bool {
     !(is_low && (is_number || word.contains('.') || MAYBE.contains(&word.as_str())))
 }
 
-/// The words of a sentence, in order. Scripts that write none apart give
-/// their characters.
-pub(crate) fn words(text: &str) -> Vec<Word> {
-    let mut out: Vec<Word> = Vec::new();
-    let mut next = Next { gap: Gap::Space, is_capital: false };
+/// Returns the words of a sentence in order. In scripts without spaces, every character is a word.
+pub(crate) fn words(text: &str) -> Vec<FoldedWord> {
+    let mut out: Vec<FoldedWord> = Vec::new();
+    let mut next = PendingWord { gap: WordGap::Space, is_capital: false };
     let mut word = String::new();
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
@@ -129,7 +128,7 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
         }
         finish(&mut word, &mut next, &mut out);
         if is_dense(c) {
-            // There are no capitals; every one is as good as one.
+            // The script has no capitals; treat every letter as one.
             next.is_capital = true;
             fold_char(c, &mut word);
             finish(&mut word, &mut next, &mut out);
@@ -137,39 +136,39 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
         }
         let is_dash = matches!(c, '\u{2013}' | '\u{2014}');
         next.gap = next.gap.max(match c {
-            ';' | '\u{ff1b}' => Gap::Stop,
-            ',' | ':' | '\u{3001}' | '\u{ff0c}' => Gap::Clause,
-            _ if is_dash => Gap::Clause,
-            _ => Gap::Space,
+            ';' | '\u{ff1b}' => WordGap::Stop,
+            ',' | ':' | '\u{3001}' | '\u{ff0c}' => WordGap::Clause,
+            _ if is_dash => WordGap::Clause,
+            _ => WordGap::Space,
         });
     }
     finish(&mut word, &mut next, &mut out);
     out
 }
 
-/// What is known of a word before it is whole.
-struct Next {
-    gap: Gap,
+/// State of a word that is not complete yet.
+struct PendingWord {
+    gap: WordGap,
     is_capital: bool,
 }
 
-fn finish(word: &mut String, next: &mut Next, out: &mut Vec<Word>) {
+fn finish(word: &mut String, next: &mut PendingWord, out: &mut Vec<FoldedWord>) {
     if word.is_empty() {
         return;
     }
     let text = word.strip_suffix("'s").unwrap_or(word).to_owned();
-    out.push(Word { text, gap: next.gap, is_capital: next.is_capital });
+    out.push(FoldedWord { text, gap: next.gap, is_capital: next.is_capital });
     word.clear();
-    *next = Next { gap: Gap::Space, is_capital: false };
+    *next = PendingWord { gap: WordGap::Space, is_capital: false };
 }
 
-/// Letters that stand for words: Han, Kana, Thai and their neighbours.
+/// Returns whether a character is a word by itself: Han, kana, Thai and related scripts.
 fn is_dense(c: char) -> bool {
     matches!(c, '\u{e00}'..='\u{eff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}'
         | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// The words of a name, without the article it begins with.
+/// Returns the words of a name without a leading article.
 pub(crate) fn name_words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = words(name).into_iter().map(|word| word.text).collect();
     if 1 < words.len() && words.first().is_some_and(|it| matches!(it.as_str(), "the" | "a" | "an"))
@@ -179,8 +178,8 @@ pub(crate) fn name_words(name: &str) -> Vec<String> {
     words
 }
 
-/// The words of a sentence that say something: no stop words, at least two
-/// letters or a number; of dense scripts every two characters. Each once.
+/// Returns the distinct content words of a sentence: numbers, and words of two or more letters
+/// that are not stop words. Scripts without spaces give every pair of characters.
 pub(crate) fn content_words(text: &str) -> Vec<String> {
     let words = words(text);
     let mut out: Vec<String> = Vec::new();
@@ -208,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_sentences_end_where_they_end() {
+    fn sentences_end_at_the_right_places() {
         for (text, expected) in [
             ("One. Two! Three? Four", vec!["One.", "Two!", "Three?", "Four"]),
             (
@@ -240,21 +239,25 @@ mod tests {
     }
 
     #[test]
-    fn ours_words_are_folded() {
+    fn words_are_folded() {
         let all: Vec<String> = words("The Keeper\u{2019}s log isn't O'Hara's; x")
             .into_iter()
             .map(|it| it.text)
             .collect();
         assert_eq!(all, ["the", "keeper", "log", "isn't", "o'hara", "x"]);
-        let gaps: Vec<Gap> = words("a, b; c \u{2014} d (e)").into_iter().map(|it| it.gap).collect();
-        assert_eq!(gaps, [Gap::Space, Gap::Clause, Gap::Stop, Gap::Clause, Gap::Space]);
+        let gaps: Vec<WordGap> =
+            words("a, b; c \u{2014} d (e)").into_iter().map(|it| it.gap).collect();
+        assert_eq!(
+            gaps,
+            [WordGap::Space, WordGap::Clause, WordGap::Stop, WordGap::Clause, WordGap::Space]
+        );
         assert_eq!(name_words("The Tide House (band)"), ["tide", "house", "band"]);
         assert_eq!(name_words("The The"), ["the"]);
         assert_eq!(name_words("A"), ["a"]);
     }
 
     #[test]
-    fn ours_content_words_say_something() {
+    fn content_words_exclude_stop_words() {
         assert_eq!(
             content_words("It is the house of the 7 tides, a HOUSE"),
             ["7", "house", "tides"]
@@ -265,7 +268,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ours_no_letter_is_lost_between_sentences(text in "([a-cA-C]{1,3}|Dr|e\\.g|[0-9]|[.!? \n\"]){0,30}") {
+        fn splitting_into_sentences_loses_no_letter(text in "([a-cA-C]{1,3}|Dr|e\\.g|[0-9]|[.!? \n\"]){0,30}") {
             let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
             let joined: String = sentences(&text).concat();
             prop_assert_eq!(letters(&joined), letters(&text));

@@ -1,17 +1,17 @@
-//! Markers in texts, and agreement with a search one by one.
+//! Tests of finding markers, compared with a naive search.
 
 use proptest::prelude::*;
 use rutter_spxi::MarkerStatus::{Absent, JsonLdOnly, MetaOnly, Near, Visible};
 
 use super::*;
 
-fn visible(text: &str) -> Places<'_> {
-    Places { visible: text, ..Places::default() }
+fn visible(text: &str) -> PageTexts<'_> {
+    PageTexts { visible: text, ..PageTexts::default() }
 }
 
 #[test] // D70 SPX-066
-fn spec_a_marker_is_visible_but_for_white_space() {
-    let markers = Markers::new(["the  Tide\nHouse"]);
+fn marker_is_visible_ignoring_white_space() {
+    let markers = MarkerSearch::new(["the  Tide\nHouse"]);
     for (text, is_visible) in [
         ("in the Tide House.", true),
         ("in the\u{a0}Tide \t House.", true),
@@ -22,18 +22,18 @@ fn spec_a_marker_is_visible_but_for_white_space() {
         ("in the Tide\u{ad} House", false),
         ("", false),
     ] {
-        let found = markers.look(&[0], &visible(text));
+        let found = markers.classify(&[0], &visible(text));
         assert_eq!(found[0] == Visible, is_visible, "{text:?}");
-        assert_eq!(markers.standing(text).contains(&0), is_visible, "{text:?}");
+        assert_eq!(markers.find_in_blocks(text).contains(&0), is_visible, "{text:?}");
     }
-    assert!(markers.standing_in_line("the Tide\n\nHouse").contains(&0));
+    assert!(markers.find_in_line("the Tide\n\nHouse").contains(&0));
 }
 
 #[test] // D70
-fn spec_near_tells_the_text_found() {
-    let markers = Markers::new(["Keeper's \"log\" - 1890", "STRASSE", "s"]);
+fn near_match_returns_the_text_found() {
+    let markers = MarkerSearch::new(["Keeper's \"log\" - 1890", "STRASSE", "s"]);
     let text = "The keeper\u{2019}s \u{201c}Log\u{201d}\u{a0}\u{2014} 1890. Stra\u{df}e";
-    let found = markers.look(&[0, 1], &visible(text));
+    let found = markers.classify(&[0, 1], &visible(text));
     assert_eq!(
         found,
         [
@@ -41,33 +41,34 @@ fn spec_near_tells_the_text_found() {
             Near("Stra\u{df}e".to_owned())
         ]
     );
-    // Half of a letter is none.
-    assert_eq!(markers.look(&[2], &visible("\u{df}")), [Absent]);
-    assert_eq!(markers.look(&[2], &visible("\u{df} S")), [Near("S".to_owned())]);
-    // Nor do blocks run together there.
-    assert_eq!(markers.look(&[1], &visible("stra\nsse")), [Absent]);
+    // A part of a character does not match.
+    assert_eq!(markers.classify(&[2], &visible("\u{df}")), [Absent]);
+    assert_eq!(markers.classify(&[2], &visible("\u{df} S")), [Near("S".to_owned())]);
+    // Matches do not cross blocks either.
+    assert_eq!(markers.classify(&[1], &visible("stra\nsse")), [Absent]);
 }
 
 #[test] // D70 C07
-fn spec_where_a_marker_stands_that_is_not_seen() {
-    let markers = Markers::new(["in a meta", "in data", "in both", "nowhere", "key", "nearly"]);
-    let places = Places {
+fn hidden_marker_is_found_in_meta_or_json_ld() {
+    let markers =
+        MarkerSearch::new(["in a meta", "in data", "in both", "nowhere", "key", "nearly"]);
+    let places = PageTexts {
         visible: "Seen: NEARLY",
         metas: vec!["said in\n a meta", "in both", "in", "data", "nearly"],
         json_ld: vec![r#"{"key": ["said in\u0020data", {"x": "in both"}], "n": 1}"#, "{broken"],
     };
     let near = Near("NEARLY".to_owned());
     assert_eq!(
-        markers.look(&[5, 4, 3, 2, 1, 0], &places),
+        markers.classify(&[5, 4, 3, 2, 1, 0], &places),
         [near, Absent, Absent, MetaOnly, JsonLdOnly, MetaOnly]
     );
-    assert!(markers.look(&[], &places).is_empty());
-    assert_eq!(markers.look(&[77], &places), [Absent]);
+    assert!(markers.classify(&[], &places).is_empty());
+    assert_eq!(markers.classify(&[77], &places), [Absent]);
 }
 
 #[test] // D70
-fn ours_markers_may_lie_in_each_other_and_be_the_same() {
-    let markers = Markers::new([
+fn markers_may_be_nested_or_equal() {
+    let markers = MarkerSearch::new([
         "Tide House Museum",
         "House",
         "Tide House",
@@ -76,35 +77,35 @@ fn ours_markers_may_lie_in_each_other_and_be_the_same() {
         " ",
         "House",
     ]);
-    let all: Vec<usize> = markers.standing("The Tide House Museum").into_iter().collect();
+    let all: Vec<usize> = markers.find_in_blocks("The Tide House Museum").into_iter().collect();
     assert_eq!(all, [0, 1, 2, 3, 6]);
-    let found = markers.look(&[6, 1, 4], &visible("a House"));
+    let found = markers.classify(&[6, 1, 4], &visible("a House"));
     assert_eq!(found, [Visible, Visible, Absent]);
     assert_eq!((markers.len(), markers.text(4), markers.text(9)), (7, "", ""));
-    assert!(Markers::new([]).standing("anything").is_empty());
+    assert!(MarkerSearch::new([]).find_in_blocks("anything").is_empty());
 }
 
 #[test]
-fn ours_json_as_deep_as_it_gets_does_no_harm() {
-    let markers = Markers::new(["x"]);
+fn deeply_nested_json_does_not_overflow() {
+    let markers = MarkerSearch::new(["x"]);
     let deep = format!("{}\"x\"{}", "[".repeat(100_000), "]".repeat(100_000));
-    let places = Places { json_ld: vec![&deep], ..Places::default() };
-    assert_eq!(markers.look(&[0], &places), [Absent]);
+    let places = PageTexts { json_ld: vec![&deep], ..PageTexts::default() };
+    assert_eq!(markers.classify(&[0], &places), [Absent]);
 }
 
 proptest! {
     #[test] // D70
-    fn ours_all_at_once_is_one_by_one(
+    fn joint_search_equals_separate_searches(
         phrases in prop::collection::vec("[abA'\u{2019}\u{df} \u{a0}\n-]{0,4}", 0..12),
         text in "[abA'\u{2019}\u{df}s \u{a0}\u{ad}\n\u{2014}]{0,60}",
     ) {
-        let markers = Markers::new(phrases.iter().map(String::as_str));
+        let markers = MarkerSearch::new(phrases.iter().map(String::as_str));
         // Block by block, marker by marker.
         let line = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
         let blocks: Vec<String> = text.split('\n').map(line).collect();
         let wanted: Vec<usize> = (0..phrases.len()).collect();
-        let found = markers.look(&wanted, &visible(&text));
-        let standing = markers.standing(&text);
+        let found = markers.classify(&wanted, &visible(&text));
+        let standing = markers.find_in_blocks(&text);
         for (id, phrase) in phrases.iter().enumerate() {
             let phrase = line(phrase);
             let is_visible = !phrase.is_empty() && blocks.iter().any(|block| block.contains(&phrase));
@@ -125,7 +126,7 @@ proptest! {
                 _ => prop_assert!(!is_visible && !is_near, "{phrase:?} in {text:?}"),
             }
         }
-        let seldom = markers.look(&wanted.iter().copied().step_by(2).collect::<Vec<_>>(), &visible(&text));
+        let seldom = markers.classify(&wanted.iter().copied().step_by(2).collect::<Vec<_>>(), &visible(&text));
         prop_assert_eq!(seldom, found.into_iter().step_by(2).collect::<Vec<_>>());
     }
 }

@@ -1,26 +1,26 @@
-//! Survival as a chart: one bar for each step.
+//! Formats survival as an SVG chart with one bar per step.
 //!
-//! A file of its own: nothing is loaded, nothing runs, and the colours follow
-//! whether the reader's screen is light or dark.
+//! The file is self-contained: no external resources, no scripts. Its colours follow the light or
+//! dark mode of the viewer.
 
 use std::fmt::Write;
 
-use super::{Share, Stage, Survivals};
+use super::{KeptShare, PathStage, SiteSurvival};
 
 const LEFT: usize = 90;
 const WIDTH: usize = 400;
 const ROW: usize = 26;
 const TOP: usize = 44;
-/// Entities with a chart of their own below the first.
-const MOST: usize = 24;
+/// Maximum number of entities with a chart of their own.
+const MAX_ENTITY_CHARTS: usize = 24;
 
 const STYLE: &str = "text{font:13px system-ui,sans-serif;fill:#1b1f24}.head{font-weight:600}\
 .track{fill:#d9dee4}.bar{fill:#0969da}.none{fill:none;stroke:#8c959f;stroke-dasharray:3 3}\
 @media(prefers-color-scheme:dark){text{fill:#e6edf3}.track{fill:#30363d}.bar{fill:#4493f8}.none{stroke:#6e7681}}";
 
-pub(super) fn of(all: &Survivals) -> String {
-    let shown = if 1 < all.entities.len() { all.entities.len().min(MOST) } else { 0 };
-    let block = TOP + Stage::ALL.len() * ROW + 10;
+pub(super) fn of(all: &SiteSurvival) -> String {
+    let shown = if 1 < all.entities.len() { all.entities.len().min(MAX_ENTITY_CHARTS) } else { 0 };
+    let block = TOP + PathStage::ALL.len() * ROW + 10;
     let height = block * (1 + shown) + 10;
     let width = LEFT + WIDTH + 90;
     let title = match all.entities.as_slice() {
@@ -42,17 +42,22 @@ pub(super) fn of(all: &Survivals) -> String {
     out
 }
 
-fn push_bars(top: usize, title: &str, share: &dyn Fn(Stage) -> Option<Share>, out: &mut String) {
+fn push_bars(
+    top: usize,
+    title: &str,
+    share: &dyn Fn(PathStage) -> Option<KeptShare>,
+    out: &mut String,
+) {
     let title: String = title.chars().take(72).collect();
     let mut put = |line: std::fmt::Arguments<'_>| {
-        out.write_fmt(line).expect("a string takes everything");
+        out.write_fmt(line).expect("writing to a string never fails");
     };
     put(format_args!(
         "<text class=\"head\" x=\"10\" y=\"{}\">{}</text>\n",
         top + 26,
         escaped(&title)
     ));
-    for (n, stage) in Stage::ALL.iter().enumerate() {
+    for (n, stage) in PathStage::ALL.iter().enumerate() {
         let y = top + TOP + n * ROW;
         put(format_args!("<text x=\"10\" y=\"{}\">{}</text>\n", y + 13, stage.word()));
         let class = if share(*stage).is_some() { "track" } else { "none" };
@@ -75,15 +80,15 @@ fn push_bars(top: usize, title: &str, share: &dyn Fn(Stage) -> Option<Share>, ou
     }
 }
 
-fn in_words(share: &dyn Fn(Stage) -> Option<Share>) -> String {
-    let words = Stage::ALL.iter().map(|stage| match share(*stage) {
+fn in_words(share: &dyn Fn(PathStage) -> Option<KeptShare>) -> String {
+    let words = PathStage::ALL.iter().map(|stage| match share(*stage) {
         Some(share) => format!("{} {} of {}", stage.word(), share.kept, share.of),
         None => format!("{} does not exist", stage.word()),
     });
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Text as XML allows it.
+/// Escapes a text for XML.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in rutter_finding::visible(text).chars() {

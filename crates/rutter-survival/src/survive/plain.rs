@@ -1,11 +1,11 @@
-//! Texts without their markup: Markdown, and a served document as a whole.
+//! Removes markup: text of a Markdown document, and of a served HTML document as a whole.
 //!
-//! Refuses: nothing; whatever cannot be read is taken as text.
+//! Rejects nothing; malformed markup is read as text.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-/// What Markdown says, one line for each block, without its marks; what its
-/// front matter says comes first.
+/// Returns the text of a Markdown document, one line per block. The values of its front matter
+/// come first.
 pub(crate) fn of_markdown(markdown: &str) -> String {
     let mut out = String::new();
     let body = front_matter(markdown, &mut out);
@@ -64,7 +64,7 @@ fn is_block_end(tag: TagEnd) -> bool {
     )
 }
 
-/// Appends the values of YAML front matter; gives what follows it.
+/// Appends the values of YAML front matter and returns the rest of the document.
 fn front_matter<'m>(markdown: &'m str, out: &mut String) -> &'m str {
     let Some(rest) = markdown.strip_prefix("---\n") else { return markdown };
     let Some((matter, body)) = rest.split_once("\n---\n") else { return markdown };
@@ -80,8 +80,8 @@ fn front_matter<'m>(markdown: &'m str, out: &mut String) -> &'m str {
     body
 }
 
-/// All a served document holds, in two readings: tags as nothing, and tags as
-/// spaces. Values of attributes, scripts and comments follow, a line each.
+/// Returns the content of a served document in two variants: tags removed, and tags replaced by
+/// spaces. Attribute values, scripts and comments follow, one per line.
 pub(crate) fn of_document(document: &str) -> [String; 2] {
     let (mut joined, mut apart, mut lines) = (String::new(), String::new(), String::new());
     let mut rest = document;
@@ -93,12 +93,12 @@ pub(crate) fn of_document(document: &str) -> [String; 2] {
         let (markup, behind) = cut_markup(markup, &mut is_quoting);
         rest = behind;
         match markup {
-            Markup::Text(text) => {
+            MarkupToken::Text(text) => {
                 joined.push_str(text);
                 apart.push_str(text);
             }
-            Markup::Comment(text) => push_line(text, &mut lines),
-            Markup::Tag(tag) => {
+            MarkupToken::Comment(text) => push_line(text, &mut lines),
+            MarkupToken::Tag(tag) => {
                 apart.push(' ');
                 push_values(tag, &mut lines);
                 if let Some(end) = raw_end(tag, rest) {
@@ -111,31 +111,31 @@ pub(crate) fn of_document(document: &str) -> [String; 2] {
     }
     push_text(rest, &mut joined);
     push_text(rest, &mut apart);
-    // What a page says goes on from line to line.
+    // A text may continue on the next line.
     let whole = |text: String| format!("{}\n{lines}", text.replace('\n', " "));
     [whole(joined), whole(apart)]
 }
 
-enum Markup<'d> {
+enum MarkupToken<'d> {
     Text(&'d str),
     Comment(&'d str),
-    /// What stands between the brackets.
+    /// The text between the angle brackets.
     Tag(&'d str),
 }
 
-/// Cuts a document that begins with `<` behind what that begins.
+/// Splits a document that begins with `<` after its first token.
 ///
-/// Once a quote is not closed, quotes are nothing in the rest of the document:
-/// it must not be searched to its end for each of them.
-fn cut_markup<'d>(markup: &'d str, is_quoting: &mut bool) -> (Markup<'d>, &'d str) {
+/// After an unclosed quote, quotes are ignored in the rest of the document, so that the rest is
+/// not searched to its end for each of them.
+fn cut_markup<'d>(markup: &'d str, is_quoting: &mut bool) -> (MarkupToken<'d>, &'d str) {
     if let Some(inside) = markup.strip_prefix("<!--") {
         let (text, rest) = inside.split_once("-->").unwrap_or((inside, ""));
-        return (Markup::Comment(text), rest);
+        return (MarkupToken::Comment(text), rest);
     }
     let begins = markup.as_bytes().get(1).copied().unwrap_or(0);
     if !(begins.is_ascii_alphabetic() || matches!(begins, b'/' | b'!' | b'?')) {
         let (text, rest) = markup.split_at(1);
-        return (Markup::Text(text), rest);
+        return (MarkupToken::Text(text), rest);
     }
     let mut end = is_quoting.then(|| end_of_tag(markup)).flatten();
     if end.is_none() {
@@ -145,13 +145,13 @@ fn cut_markup<'d>(markup: &'d str, is_quoting: &mut bool) -> (Markup<'d>, &'d st
     match end {
         Some(end) => {
             let (tag, rest) = (markup.get(1..end), markup.get(end + 1..));
-            (Markup::Tag(tag.unwrap_or("")), rest.unwrap_or(""))
+            (MarkupToken::Tag(tag.unwrap_or("")), rest.unwrap_or(""))
         }
-        None => (Markup::Text(markup), ""),
+        None => (MarkupToken::Text(markup), ""),
     }
 }
 
-/// The first `>` outside quotes.
+/// Returns the position of the first `>` outside quotes.
 fn end_of_tag(markup: &str) -> Option<usize> {
     let mut quote = None;
     markup.bytes().position(|byte| {
@@ -165,7 +165,7 @@ fn end_of_tag(markup: &str) -> Option<usize> {
     })
 }
 
-/// Where the content of an element ends that is no markup.
+/// Returns the end of the content of a raw-text element.
 fn raw_end(tag: &str, rest: &str) -> Option<usize> {
     let name = tag.split(|c: char| !c.is_ascii_alphanumeric()).next()?;
     let end = match name.to_ascii_lowercase().as_str() {
@@ -184,7 +184,7 @@ fn raw_end(tag: &str, rest: &str) -> Option<usize> {
     Some(rest.len())
 }
 
-/// Appends the values of a tag's attributes, a line each.
+/// Appends the attribute values of a tag, one per line.
 fn push_values(tag: &str, out: &mut String) {
     let mut rest = tag;
     while let Some((_, value)) = rest.split_once('=') {
@@ -209,7 +209,7 @@ fn push_line(text: &str, out: &mut String) {
     out.push('\n');
 }
 
-/// Appends text, the usual character references resolved.
+/// Appends a text with common character references resolved.
 fn push_text(text: &str, out: &mut String) {
     let mut rest = text;
     while let Some((before, reference)) = rest.split_once('&') {
@@ -244,7 +244,7 @@ fn resolved(reference: &str) -> Option<(char, &str)> {
     Some((c, behind))
 }
 
-/// The names people write; what else there is the visible text knows.
+/// Common named references; the visible text covers all others.
 const NAMES: [(&str, char); 20] = [
     ("amp", '&'),
     ("lt", '<'),
@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_markdown_without_its_marks() {
+    fn markdown_text_has_no_syntax() {
         let text = of_markdown(
             "---\ntitle: \"The \\\"Tide\\\" House\"\nmodified: 2026\n---\n\
              # The *Tide* [House](https://x.example \"t\")\n\nOne\ntwo\\\nthree `co de` \\*star\\* &amp;\n\n\
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_everything_in_a_document_is_found() {
+    fn document_text_has_attributes_scripts_and_comments() {
         let [joined, apart] = of_document(
             "<title>T&amp;H</title><meta name=d content='in a \"meta\"'><p>Ti<b>de</b></p><p>House</p>\n\
              <!-- in a comment --><script>if (a<b) x = \"in a script\"</SCRIPT><img alt=\"in &#x61; >tag\" src=x.png>1 < 2 &unknown; <br",
@@ -312,7 +312,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ours_no_bytes_do_harm(text in "[<>!/a='\"&;#x -]{0,60}|(<script>|</script|<!--|-->|<a b='|&#x|\n---\n|[*_`#|>]){0,12}") {
+        fn arbitrary_markup_does_not_panic(text in "[<>!/a='\"&;#x -]{0,60}|(<script>|</script|<!--|-->|<a b='|&#x|\n---\n|[*_`#|>]){0,12}") {
             let [joined, apart] = of_document(&text);
             prop_assert!(joined.len() <= 3 * text.len() + 60 && apart.len() <= 4 * text.len() + 60);
             of_markdown(&text);

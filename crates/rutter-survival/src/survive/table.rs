@@ -1,16 +1,16 @@
-//! Survival as a table of text.
+//! Formats survival as a text table.
 
 use std::fmt::Write;
 
 use rutter_finding::visible;
 use rutter_spxi::MarkerStatus;
 
-use super::{Share, Stage, Survivals};
+use super::{KeptShare, PathStage, SiteSurvival};
 
-/// Widest name that is shown whole.
-const WIDEST: usize = 32;
+/// Maximum width of a name in characters.
+const MAX_NAME_WIDTH: usize = 32;
 
-pub(super) fn of(all: &Survivals) -> String {
+pub(super) fn of(all: &SiteSurvival) -> String {
     let mut rows = vec![header()];
     for entity in &all.entities {
         rows.push(row(&entity.name, |stage| entity.share(stage)));
@@ -35,31 +35,31 @@ pub(super) fn of(all: &Survivals) -> String {
                 stage.word(),
                 visible(&marker.text)
             )
-            .expect("a string takes everything");
+            .expect("writing to a string never fails");
         }
     }
     out
 }
 
 fn header() -> Vec<String> {
-    let stages = Stage::ALL.iter().map(|stage| stage.word());
+    let stages = PathStage::ALL.iter().map(|stage| stage.word());
     ["entity".to_owned()].into_iter().chain(stages).collect()
 }
 
-fn row(name: &str, share: impl Fn(Stage) -> Option<Share>) -> Vec<String> {
+fn row(name: &str, share: impl Fn(PathStage) -> Option<KeptShare>) -> Vec<String> {
     let mut shown = visible(name);
-    if WIDEST < shown.chars().count() {
-        shown = shown.chars().take(WIDEST - 1).chain(['\u{2026}']).collect();
+    if MAX_NAME_WIDTH < shown.chars().count() {
+        shown = shown.chars().take(MAX_NAME_WIDTH - 1).chain(['\u{2026}']).collect();
     }
-    let shares = Stage::ALL.iter().map(|stage| match share(*stage) {
+    let shares = PathStage::ALL.iter().map(|stage| match share(*stage) {
         Some(share) => share.to_string(),
         None => "-".to_owned(),
     });
     [shown].into_iter().chain(shares).collect()
 }
 
-/// Rows of cells, each column as wide as its widest cell, the first to the
-/// left and the others to the right.
+/// Appends rows of cells. Columns are as wide as their widest cell; the first is left-aligned, the
+/// others right-aligned.
 pub(crate) fn push_rows(rows: &[Vec<String>], out: &mut String) {
     let n_columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {

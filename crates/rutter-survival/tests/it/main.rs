@@ -1,6 +1,6 @@
-//! Survival, measured on files.
+//! Tests of survival on files.
 
-#![expect(clippy::unwrap_used, reason = "a test may stop")]
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
 
 mod drown;
 mod survive;

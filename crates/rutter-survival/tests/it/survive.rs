@@ -1,4 +1,4 @@
-//! Planted losses are found, and nothing else is called lost.
+//! Tests with planted losses of markers.
 
 use std::fmt::Write;
 use std::fs;
@@ -6,11 +6,13 @@ use std::path::Path;
 
 use rutter_page::Page;
 use rutter_spxi::MarkerStatus;
-use rutter_survival::{Markers, Places, Stage, Survival, Survivals, Texts, trace};
+use rutter_survival::{
+    EntitySurvival, MarkerSearch, PageTexts, PathStage, PathTexts, SiteSurvival, trace,
+};
 
 use crate::fixtures;
 
-/// The text of a fixture; a line `@fill N` stands for N characters.
+/// Returns the text of a fixture; a line `@fill N` is replaced by N characters.
 fn text(folder: &Path, name: &str) -> Option<String> {
     let mut out = String::new();
     for line in fs::read_to_string(folder.join(name)).ok()?.lines() {
@@ -23,7 +25,7 @@ fn text(folder: &Path, name: &str) -> Option<String> {
     Some(out)
 }
 
-fn traced(name: &str) -> Survival {
+fn traced(name: &str) -> EntitySurvival {
     let folder = fixtures("survive").join(name);
     let get = |name: &str| text(&folder, name);
     let (served, visible) = (get("served.html"), get("visible.txt").unwrap());
@@ -32,12 +34,12 @@ fn traced(name: &str) -> Survival {
     let page: Option<Page<'_>> = page.as_deref().map(|page| serde_json::from_str(page).unwrap());
     let is_planted = name == "planted";
     let metas = ["a marker for machines only", "A museum of tides", "The Tide House"];
-    let places = Places {
+    let places = PageTexts {
         visible: &visible,
         metas: if is_planted { metas.to_vec() } else { Vec::new() },
         json_ld: if is_planted { vec![r#"{"slogan": "kept in\u0020data"}"#] } else { Vec::new() },
     };
-    let texts = Texts {
+    let texts = PathTexts {
         document: served.as_deref(),
         places: Some(places),
         page: page.as_ref(),
@@ -47,15 +49,15 @@ fn traced(name: &str) -> Survival {
     };
     let list = get("markers.txt").unwrap();
     // Among the markers of others.
-    let markers = Markers::new(["Tide", "nobody asks"].into_iter().chain(list.lines()));
+    let markers = MarkerSearch::new(["Tide", "never declared"].into_iter().chain(list.lines()));
     let wanted: Vec<usize> = (2..markers.len()).collect();
     trace(&markers, ("The Tide House", "https://tide.example/"), &wanted, &texts)
 }
 
-fn listing(survival: &Survival) -> String {
+fn listing(survival: &EntitySurvival) -> String {
     let mut out = String::new();
     for marker in &survival.markers {
-        let lost: Vec<String> = Stage::ALL
+        let lost: Vec<String> = PathStage::ALL
             .iter()
             .filter(|stage| marker.kept_by(**stage) == Some(false))
             .map(|stage| stage.word())
@@ -74,7 +76,7 @@ fn listing(survival: &Survival) -> String {
 }
 
 #[test] // D70 SPX-066 SPX-076 C07
-fn spec_every_planted_loss_is_found_and_no_other() {
+fn exactly_the_planted_losses_are_found() {
     for case in ["planted", "whole"] {
         let expected = text(&fixtures("survive").join(case), "expected.txt").unwrap();
         assert_eq!(listing(&traced(case)), expected, "{case}");
@@ -82,39 +84,39 @@ fn spec_every_planted_loss_is_found_and_no_other() {
 }
 
 #[test]
-fn ours_a_step_that_does_not_exist_is_not_a_loss() {
-    let markers = Markers::new(["one", "two"]);
-    let places = Places { visible: "one and two", ..Places::default() };
-    let texts = Texts { places: Some(places), summary: Some(""), ..Texts::default() };
+fn missing_step_is_not_a_loss() {
+    let markers = MarkerSearch::new(["one", "two"]);
+    let places = PageTexts { visible: "one and two", ..PageTexts::default() };
+    let texts = PathTexts { places: Some(places), summary: Some(""), ..PathTexts::default() };
     let survival = trace(&markers, ("E", "https://e.example/"), &[0, 1], &texts);
-    for stage in [Stage::Html, Stage::Blocks, Stage::Twin, Stage::Kernel] {
+    for stage in [PathStage::Html, PathStage::Blocks, PathStage::Twin, PathStage::Kernel] {
         assert_eq!(survival.share(stage), None, "{stage:?}");
     }
-    let share = survival.share(Stage::Summary).unwrap();
+    let share = survival.share(PathStage::Summary).unwrap();
     assert_eq!((share.kept, share.of), (0, 2));
-    assert_eq!(survival.markers[0].first_lost(), Some(Stage::Summary));
+    assert_eq!(survival.markers[0].first_lost(), Some(PathStage::Summary));
     // A page that is not there.
-    let nothing = trace(&markers, ("E", "https://e.example/"), &[0], &Texts::default());
+    let nothing = trace(&markers, ("E", "https://e.example/"), &[0], &PathTexts::default());
     assert_eq!(nothing.markers[0].first_lost(), None);
-    assert!(Stage::ALL.iter().all(|stage| nothing.share(*stage).is_none()));
+    assert!(PathStage::ALL.iter().all(|stage| nothing.share(*stage).is_none()));
 }
 
 #[test] // D70
-fn ours_a_cut_is_made_at_characters_and_loses_what_reaches_over_it() {
-    let markers = Markers::new(["sea"]);
+fn truncation_counts_characters_and_loses_overlapping_markers() {
+    let markers = MarkerSearch::new(["sea"]);
     for (lead, is_kept) in [(4997, true), (4998, false), (4999, false)] {
         let visible = format!("{}sea", "ö".repeat(lead));
-        let places = Places { visible: &visible, ..Places::default() };
-        let texts = Texts { places: Some(places), ..Texts::default() };
+        let places = PageTexts { visible: &visible, ..PageTexts::default() };
+        let texts = PathTexts { places: Some(places), ..PathTexts::default() };
         let survival = trace(&markers, ("E", ""), &[0], &texts);
-        assert_eq!(survival.markers[0].kept_by(Stage::Cut(5_000)), Some(is_kept), "{lead}");
-        assert_eq!(survival.markers[0].kept_by(Stage::Cut(20_000)), Some(true));
+        assert_eq!(survival.markers[0].kept_by(PathStage::Cut(5_000)), Some(is_kept), "{lead}");
+        assert_eq!(survival.markers[0].kept_by(PathStage::Cut(20_000)), Some(true));
     }
 }
 
 #[test]
-fn ours_the_table_says_what_was_lost_where() {
-    let all = Survivals { entities: vec![traced("planted"), traced("whole")] };
+fn table_shows_what_was_lost_where() {
+    let all = SiteSurvival { entities: vec![traced("planted"), traced("whole")] };
     let table = all.to_table();
     let lines: Vec<&str> = table.lines().collect();
     let [head, planted, whole, both, first, second, ..] = lines.as_slice() else {
@@ -142,10 +144,10 @@ fn ours_the_table_says_what_was_lost_where() {
 }
 
 #[test]
-fn ours_the_chart_is_one_safe_file() {
+fn chart_is_a_self_contained_file() {
     let mut odd = traced("whole");
     odd.name = "</title><script>alert(1)</script> & \"\u{1b}[31m\u{202e}".to_owned();
-    let all = Survivals { entities: vec![traced("planted"), odd] };
+    let all = SiteSurvival { entities: vec![traced("planted"), odd] };
     let svg = all.to_svg();
     assert_eq!(svg, all.to_svg());
     assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
@@ -157,13 +159,13 @@ fn ours_the_chart_is_one_safe_file() {
     assert_eq!(svg.matches("http").count(), 1);
     assert_eq!(svg.matches("<rect class=\"track\"").count(), 30);
     assert!(svg.contains(">9/11</text>") && svg.contains("html 11 of 13"));
-    let empty = Survivals::default();
+    let empty = SiteSurvival::default();
     assert!(empty.to_svg().contains(">none</text>") && empty.to_table().lines().count() == 1);
 }
 
 #[test]
-fn ours_json_says_everything() {
-    let all = Survivals { entities: vec![traced("planted")] };
+fn json_has_all_results() {
+    let all = SiteSurvival { entities: vec![traced("planted")] };
     let json = all.to_json();
     assert_eq!(json.to_json(), all.to_json().to_json());
     let entity = &json.get("entities").unwrap().items()[0];

@@ -1,51 +1,54 @@
-//! What a site offers: its adverts, sorted, with the codings of one collection
-//! together.
+//! The collections that a site offers: its adverts by section, with all codings of a
+//! collection together. Input: adverts in any order. Output: [`OfferedCollection`]s, oldest
+//! first.
 
 use std::collections::BTreeMap;
 
 use rutter_page::Timestamp;
 use rutter_scp::advert;
 
-/// Collections by section. The order of adverts does not matter.
+/// Offered collections by section. The order of adverts does not matter.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Offer {
-    sections: BTreeMap<String, BTreeMap<Key, Collection>>,
-    /// Hours between two updates of a section, where the site says so.
+pub struct PlanOffer {
+    sections: BTreeMap<String, BTreeMap<CollectionKey, OfferedCollection>>,
+    /// Hours between two updates, for sections that state it.
     intervals: BTreeMap<String, u64>,
 }
 
-/// Update interval of a section that names none, in hours.
+/// Assumed update interval of other sections, in hours.
 const UNKNOWN_INTERVAL: u64 = 30 * 24;
 
-/// What makes two adverts the same collection in two codings: made at the same
-/// moment, of the same span, with as many pages.
-type Key = (Timestamp, Option<Timestamp>, u64);
+/// Key of a collection: time, start and number of pages. Adverts with equal keys are
+/// codings of one collection.
+type CollectionKey = (Timestamp, Option<Timestamp>, u64);
 
-/// A collection in one coding or several.
+/// A collection in one or more codings.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Collection {
-    /// Where a delta begins; `None` for snapshots.
+pub struct OfferedCollection {
+    /// Start of a delta; `None` for a snapshot.
     pub since: Option<Timestamp>,
-    /// When it was made.
+    /// When the collection was generated.
     pub generated: Timestamp,
-    /// Until when it can be had.
+    /// When the collection expires.
     pub expires: Timestamp,
-    /// Pages in it.
+    /// Number of pages.
     pub pages: u64,
-    /// The same in different codings, by address.
-    pub files: BTreeMap<String, File>,
+    /// Files of the collection by URL, one per coding.
+    pub files: BTreeMap<String, OfferedFile>,
 }
 
-/// One coding of a collection.
+/// One file of a collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct File {
-    /// Its size, as advertised.
+pub struct OfferedFile {
+    /// Advertised size in bytes.
     pub size: u64,
 }
 
-impl Offer {
-    /// What adverts offer.
-    pub fn of_adverts<'a>(adverts: impl IntoIterator<Item = &'a advert::Collection>) -> Self {
+impl PlanOffer {
+    /// Collects the adverts of a site.
+    pub fn of_adverts<'a>(
+        adverts: impl IntoIterator<Item = &'a advert::AdvertisedCollection>,
+    ) -> Self {
         let mut offer = Self::default();
         for advert in adverts {
             offer.add(advert);
@@ -53,23 +56,32 @@ impl Offer {
         offer
     }
 
-    /// Adds what one advert offers.
-    pub fn add(&mut self, advert: &advert::Collection) {
-        let advert::Collection { section, kind, url, generated, expires, pages, size, .. } = advert;
+    /// Adds one advert.
+    pub fn add(&mut self, advert: &advert::AdvertisedCollection) {
+        let advert::AdvertisedCollection {
+            section,
+            kind,
+            url,
+            generated,
+            expires,
+            pages,
+            size,
+            ..
+        } = advert;
         let (generated, expires, pages, size) = (*generated, *expires, *pages, *size);
         let since = kind.since();
         let collections = self.sections.entry(section.clone()).or_default();
         let collection = collections.entry((generated, since, pages)).or_insert_with(|| {
-            Collection { since, generated, expires, pages, files: BTreeMap::new() }
+            OfferedCollection { since, generated, expires, pages, files: BTreeMap::new() }
         });
-        // Until any of them says it is over.
+        // The earliest expiry of all codings counts.
         collection.expires = collection.expires.min(expires);
-        // One address, two sizes: the larger is believed, whatever came first.
-        let file = collection.files.entry(url.clone()).or_insert(File { size });
+        // If a URL has two sizes, the larger one counts, in any order.
+        let file = collection.files.entry(url.clone()).or_insert(OfferedFile { size });
         file.size = file.size.max(size);
     }
 
-    /// Notes how often a section is updated: its `updateFreq`.
+    /// Sets the update frequency of a section, from its `updateFreq`.
     pub fn note_update(&mut self, section: &str, update_freq: &str) {
         let hours = match update_freq {
             "hourly" => 1,
@@ -80,18 +92,18 @@ impl Offer {
         self.intervals.insert(section.to_owned(), hours);
     }
 
-    /// Hours between two updates of a section.
+    /// Returns the hours between two updates of a section.
     pub(crate) fn interval(&self, section: &str) -> u64 {
         self.intervals.get(section).copied().unwrap_or(UNKNOWN_INTERVAL)
     }
 
-    /// The sections that have adverts, by name.
+    /// Returns the names of sections with adverts, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.sections.keys().map(String::as_str)
     }
 
-    /// The collections of a section, oldest first.
-    pub fn collections(&self, section: &str) -> impl Iterator<Item = &Collection> + Clone {
+    /// Returns the collections of a section, oldest first.
+    pub fn collections(&self, section: &str) -> impl Iterator<Item = &OfferedCollection> + Clone {
         self.sections.get(section).into_iter().flat_map(BTreeMap::values)
     }
 }

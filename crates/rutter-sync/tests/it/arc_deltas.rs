@@ -1,24 +1,24 @@
-//! Consent taken back in ARC after a reader followed dated deltas (D53, D60).
+//! Consent that is withdrawn in ARC after a sync followed dated deltas (D53, D60).
 //!
-//! Each test brings a reader to the same state: the ARC sitemap was read whole,
-//! then one delta was applied. A withdrawal must be effective at the next sync.
+//! Each test starts from the same state: the ARC sitemap was read whole, then one delta was
+//! applied. A withdrawal must take effect in the next sync.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use rutter_store::Store;
-use rutter_sync::Report;
+use rutter_sync::SyncReport;
 use rutter_testkit::server::Reply;
 
-use crate::bay::Bay;
+use crate::test_site::TestSite;
 
 const PAGES: usize = 300;
 const ARC: &str = "/arc-sitemap.json";
 
-/// A site of 300 pages in a collection, with an ARC sitemap and its deltas.
+/// A site with 300 pages in a collection, an ARC sitemap and its deltas.
 struct Site {
-    bay: Bay,
-    /// Pages that the ARC sitemap closes.
+    site: TestSite,
+    /// Pages that the ARC sitemap withholds.
     closed: BTreeSet<usize>,
 }
 
@@ -31,19 +31,19 @@ fn delta_path(day: u32) -> String {
 }
 
 impl Site {
-    /// The reader followed the delta of 10 January at 06:00.
+    /// The replica followed the delta of 10 January at 06:00.
     async fn followed(has_pointer: bool) -> Self {
-        let mut site = Self { bay: Bay::new(), closed: BTreeSet::new() };
+        let mut site = Self { site: TestSite::new(), closed: BTreeSet::new() };
         let paths: Vec<String> = (0..PAGES).map(|n| format!("/{n:03}")).collect();
         let pages: Vec<(&str, &str)> = paths.iter().map(|path| (path.as_str(), "text")).collect();
-        let snapshot = site.bay.snapshot(1, &pages);
-        site.bay.sitemap(std::slice::from_ref(&snapshot), &[]);
+        let snapshot = site.site.snapshot(1, &pages);
+        site.site.sitemap(std::slice::from_ref(&snapshot), &[]);
         site.publish_whole(&time(9, 12));
         if has_pointer {
             site.publish_pointer(&time(9, 12));
         }
-        site.bay.visit().await;
-        site.bay.clock.advance(Duration::from_hours(7));
+        site.site.sync().await;
+        site.site.clock.advance(Duration::from_hours(7));
         site.closed.insert(1);
         site.publish_whole(&time(10, 6));
         site.publish_delta(9, &[], &time(9, 12), &time(9, 12));
@@ -51,23 +51,23 @@ impl Site {
         if has_pointer {
             site.publish_pointer(&time(10, 6));
         } else {
-            // The XML sitemap says that something changed.
-            site.bay.sitemap(&[snapshot], &["/000"]);
+            // The XML sitemap shows a change.
+            site.site.sitemap(&[snapshot], &["/000"]);
         }
-        let n = site.bay.server.seen().len();
-        site.bay.visit().await;
-        let asked = site.bay.asked(n);
+        let n = site.site.server.seen().len();
+        site.site.sync().await;
+        let asked = site.site.asked(n);
         assert!(asked.contains(&delta_path(10)), "{asked:?}");
         assert!(!site.gets(n).contains(&ARC.to_owned()), "{asked:?}");
         assert_eq!(site.withheld(), [1]);
-        // Nothing changed: nothing is downloaded.
-        assert_eq!(site.bay.visit().await.bytes, 0);
+        // Without a change, nothing is downloaded.
+        assert_eq!(site.site.sync().await.bytes, 0);
         site
     }
 
     /// Paths that were requested with GET and answered with a body.
     fn gets(&self, from: usize) -> Vec<String> {
-        let seen = self.bay.server.seen().split_off(from);
+        let seen = self.site.server.seen().split_off(from);
         let gets = seen.into_iter().filter(|seen| seen.method == "GET");
         gets.map(|seen| seen.path).collect()
     }
@@ -94,14 +94,14 @@ impl Site {
              \"from\":\"2027-01-01\",\"to\":\"{}\"}}",
             &generated[..10]
         );
-        self.bay.file(ARC, "application/json", self.document(&head, 0..PAGES));
+        self.site.file(ARC, "application/json", self.document(&head, 0..PAGES));
     }
 
     fn publish_delta(&self, day: u32, pages: &[usize], since: &str, until: &str) {
         let head =
             format!("\"generated_at\":\"{until}\",\"since\":\"{since}\",\"until\":\"{until}\"");
         let document = self.document(&head, pages.iter().copied());
-        self.bay.file(&delta_path(day), "application/json", document);
+        self.site.file(&delta_path(day), "application/json", document);
     }
 
     fn publish_pointer(&self, modified: &str) {
@@ -112,17 +112,17 @@ impl Site {
              \"encodingFormat\":\"application/json\",\
              \"contentUrl\":\"http://harbour.example{ARC}\"}}]}}"
         );
-        self.bay.file("/arc-sitemap.jsonld", "application/ld+json", pointer);
+        self.site.file("/arc-sitemap.jsonld", "application/ld+json", pointer);
     }
 
     /// Pages without content.
     fn withheld(&self) -> Vec<usize> {
-        let line = |n: usize| self.bay.store.line(&format!("http://harbour.example/{n:03}"));
+        let line = |n: usize| self.site.store.line(&format!("http://harbour.example/{n:03}"));
         (0..PAGES).filter(|n| line(*n).unwrap().is_none()).collect()
     }
 
-    async fn sync(&self) -> Report {
-        self.bay.visit().await
+    async fn sync(&self) -> SyncReport {
+        self.site.sync().await
     }
 }
 
@@ -145,7 +145,7 @@ async fn obeys_withdrawal_in_delta_of_a_known_day() {
 async fn obeys_withdrawal_in_delta_of_a_later_day() {
     for (has_pointer, has_new_date) in [(true, true), (true, false), (false, false)] {
         let mut site = Site::followed(has_pointer).await;
-        site.bay.clock.advance(Duration::from_hours(48));
+        site.site.clock.advance(Duration::from_hours(48));
         site.closed.insert(2);
         site.publish_delta(11, &[2], &time(11, 0), &time(11, 9));
         site.publish_whole(&time(11, 9));
@@ -159,11 +159,11 @@ async fn obeys_withdrawal_in_delta_of_a_later_day() {
 
 #[tokio::test] // D53 D60 ARC-056
 async fn obeys_withdrawal_in_whole_sitemap_without_delta() {
-    // With a new date and without one, on the day of the last delta and later.
+    // With and without a new date, on the day of the last delta and later.
     for (has_pointer, has_new_date) in [(true, true), (true, false), (false, false)] {
         for (days, day) in [(0, 10), (2, 12)] {
             let mut site = Site::followed(has_pointer).await;
-            site.bay.clock.advance(Duration::from_hours(24 * days));
+            site.site.clock.advance(Duration::from_hours(24 * days));
             site.closed.insert(2);
             site.publish_whole(&time(day, 9));
             if has_new_date {
@@ -171,7 +171,7 @@ async fn obeys_withdrawal_in_whole_sitemap_without_delta() {
             }
             site.sync().await;
             assert_eq!(site.withheld(), [1, 2], "{has_pointer} {has_new_date} {day}");
-            // The pointer at most.
+            // Only the pointer may be downloaded.
             assert!(site.sync().await.bytes < 500);
         }
     }
@@ -179,7 +179,7 @@ async fn obeys_withdrawal_in_whole_sitemap_without_delta() {
 
 #[tokio::test] // D53 D60 ARC-056
 async fn obeys_new_date_of_pointer_before_the_end_of_the_last_delta() {
-    // The delta says that it has the whole day.
+    // The delta covers the whole day.
     let mut site = Site::followed(true).await;
     site.closed.insert(2);
     site.publish_delta(10, &[1, 2], &time(10, 0), "2027-01-10T23:59:59Z");
@@ -197,11 +197,11 @@ async fn obeys_new_date_of_pointer_before_the_end_of_the_last_delta() {
 #[tokio::test] // D53 D60 ARC-056
 async fn obeys_withdrawal_in_delta_where_the_server_refuses_head() {
     let mut site = Site::followed(true).await;
-    // From now on the ARC sitemap answers every request that is not conditional with 405.
+    // From now on the ARC sitemap answers unconditional requests with 405.
     site.closed.insert(2);
     site.publish_delta(10, &[1, 2], &time(10, 0), &time(10, 9));
     site.publish_pointer(&time(10, 9));
-    site.bay.server.route(ARC, [Reply::status(405)]);
+    site.site.server.route(ARC, [Reply::status(405)]);
     site.sync().await;
     assert_eq!(site.withheld(), [1, 2]);
     site.closed.insert(3);

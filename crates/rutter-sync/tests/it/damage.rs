@@ -1,42 +1,42 @@
-//! A damaged body in the replica is fetched again; a damaged row is skipped.
+//! Damaged content is fetched again; damaged rows are skipped.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use rutter_fetch::Url;
-use rutter_store::{QueryError, SqliteStore, Storage, Store};
-use rutter_sync::{Audit, Kind, Options, Report};
+use rutter_store::{QueryError, SqliteStore, StorageError, Store};
+use rutter_sync::{AuditReport, ProblemKind, SyncOptions, SyncReport};
 use rutter_testkit::server::Reply;
 
-use crate::bay::{Bay, SITE, body, urlset, verified};
+use crate::test_site::{SITE, TestSite, body, synced_collection, urlset};
 
-/// A site, and a replica of it in a file.
+/// A site with a replica in a file.
 struct Copy {
-    bay: Bay,
+    site: TestSite,
     store: Arc<SqliteStore>,
     path: PathBuf,
     _folder: tempfile::TempDir,
 }
 
 impl Copy {
-    fn new(bay: Bay) -> Self {
+    fn new(site: TestSite) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("replica.db");
-        let store = SqliteStore::open(&path, rutter_store::Options::default()).unwrap();
-        Self { bay, store: Arc::new(store), path, _folder: folder }
+        let store = SqliteStore::open(&path, rutter_store::StoreOptions::default()).unwrap();
+        Self { site, store: Arc::new(store), path, _folder: folder }
     }
 
-    fn visitor(&self) -> rutter_sync::Visitor {
+    fn syncer(&self) -> rutter_sync::Syncer {
         let store = Arc::clone(&self.store) as Arc<dyn Store>;
-        self.bay.visitor_of(store, Bay::settings(), Options::default())
+        self.site.syncer_of(store, TestSite::settings(), SyncOptions::default())
     }
 
-    async fn sync(&self) -> Report {
-        self.visitor().visit(&Url::parse(SITE).unwrap(), &()).await.unwrap()
+    async fn sync(&self) -> SyncReport {
+        self.syncer().sync(&Url::parse(SITE).unwrap(), &()).await.unwrap()
     }
 
-    async fn audit(&self) -> Audit {
-        self.visitor().audit(&Url::parse(SITE).unwrap()).await.unwrap()
+    async fn audit(&self) -> AuditReport {
+        self.syncer().audit(&Url::parse(SITE).unwrap()).await.unwrap()
     }
 
     fn line(&self, path: &str) -> Result<Option<String>, QueryError> {
@@ -55,7 +55,7 @@ impl Copy {
         assert!(self.is_damaged(path));
     }
 
-    /// Changes a column of the row of a page, and nothing of its seal.
+    /// Changes a column of the row of a page without updating its seal.
     fn damage_row(&self, path: &str, column: &str) {
         let database = rusqlite::Connection::open(&self.path).unwrap();
         let value = if column == "digest" { "x'00'" } else { "'damaged'" };
@@ -67,12 +67,12 @@ impl Copy {
     }
 
     fn is_damaged(&self, path: &str) -> bool {
-        matches!(self.line(path), Err(QueryError::Storage(Storage::Damaged(_))))
+        matches!(self.line(path), Err(QueryError::Storage(StorageError::Damaged(_))))
     }
 }
 
-/// A sitemap whose dates keep its pages from being asked for again.
-fn dated(bay: &Bay) {
+/// A sitemap whose dates keep its pages from being requested again.
+fn dated(site: &TestSite) {
     let entry = |path: &str| {
         format!(
             "<url><loc>http://harbour.example{path}</loc>\
@@ -80,79 +80,79 @@ fn dated(bay: &Bay) {
         )
     };
     let urls = format!("{}{}", entry("/a"), entry("/b"));
-    bay.file("/sitemap.xml", "application/xml", urlset(&urls));
+    site.file("/sitemap.xml", "application/xml", urlset(&urls));
 }
 
 #[tokio::test]
 async fn audit_marks_damaged_crawled_page_and_next_sync_fetches_it() {
-    let copy = Copy::new(Bay::new());
-    dated(&copy.bay);
-    copy.bay.html("/a", &body("A", "Text of A.")).html("/b", &body("B", "Text of B."));
+    let copy = Copy::new(TestSite::new());
+    dated(&copy.site);
+    copy.site.html("/a", &body("A", "Text of A.")).html("/b", &body("B", "Text of B."));
     copy.sync().await;
     let good = copy.line("/a").unwrap().unwrap();
     copy.damage("/a");
     let audit = copy.audit().await;
     assert!(audit.is_bad() && audit.marked == 1, "{audit:?}");
-    // Until then readers report the damage.
+    // Until then, readers report the damage.
     assert!(copy.is_damaged("/a"));
-    let n_asked = copy.bay.server.paths().len();
+    let n_asked = copy.site.server.paths().len();
     copy.sync().await;
     assert_eq!(copy.line("/a").unwrap().unwrap(), good);
-    let asked = copy.bay.asked(n_asked);
+    let asked = copy.site.asked(n_asked);
     let pages: Vec<&String> = asked.iter().filter(|path| path.len() == 2).collect();
     assert_eq!(pages, ["/a"]);
     let audit = copy.audit().await;
     assert!(!audit.is_bad() && audit.marked == 0, "{audit:?}");
-    // It is done once.
-    let n_asked = copy.bay.server.paths().len();
+    // The repair is done only once.
+    let n_asked = copy.site.server.paths().len();
     copy.sync().await;
-    assert!(!copy.bay.asked(n_asked).contains(&"/a".to_owned()));
+    assert!(!copy.site.asked(n_asked).contains(&"/a".to_owned()));
 }
 
 #[tokio::test]
 async fn audit_marks_damaged_collection_page_and_next_sync_takes_a_snapshot() {
-    let bay = Bay::new();
-    verified(&bay).await;
-    let copy = Copy::new(bay);
+    let site = TestSite::new();
+    synced_collection(&site).await;
+    let copy = Copy::new(site);
     copy.sync().await;
     let good = copy.line("/a").unwrap().unwrap();
     copy.damage("/a");
     assert_eq!(copy.audit().await.marked, 1);
-    let n_asked = copy.bay.server.paths().len();
+    let n_asked = copy.site.server.paths().len();
     let report = copy.sync().await;
     assert_eq!(copy.line("/a").unwrap().unwrap(), good);
-    assert!(report.troubles.is_empty(), "{report:?}");
-    let asked = copy.bay.asked(n_asked);
+    assert!(report.problems.is_empty(), "{report:?}");
+    let asked = copy.site.asked(n_asked);
     assert!(asked.contains(&"/all-1.scp".to_owned()), "{asked:?}");
     assert!(!asked.contains(&"/a".to_owned()), "{asked:?}");
-    let n_asked = copy.bay.server.paths().len();
+    let n_asked = copy.site.server.paths().len();
     copy.sync().await;
-    assert!(!copy.bay.asked(n_asked).contains(&"/all-1.scp".to_owned()));
+    assert!(!copy.site.asked(n_asked).contains(&"/all-1.scp".to_owned()));
     assert!(!copy.audit().await.is_bad());
 }
 
 #[tokio::test]
 async fn crawl_fetches_damaged_page_again_where_the_server_says_unchanged() {
-    let copy = Copy::new(Bay::new());
-    copy.bay.sitemap(&[], &["/a", "/b"]);
-    copy.bay.html("/a", &body("A", "Text of A."));
+    let copy = Copy::new(TestSite::new());
+    copy.site.sitemap(&[], &["/a", "/b"]);
+    copy.site.html("/a", &body("A", "Text of A."));
     // A server without validators.
     let plain = format!("<!doctype html><html lang=en>{}</html>", body("B", "Text of B."));
-    copy.bay.server.route("/b", [Reply::ok("text/html", plain)]);
+    copy.site.server.route("/b", [Reply::ok("text/html", plain)]);
     copy.sync().await;
     let good = [copy.line("/a").unwrap(), copy.line("/b").unwrap()];
     copy.damage("/a");
     copy.damage("/b");
     let report = copy.sync().await;
-    assert!(report.troubles.is_empty(), "{report:?}");
+    assert!(report.problems.is_empty(), "{report:?}");
     assert_eq!([copy.line("/a").unwrap(), copy.line("/b").unwrap()], good);
 }
 
-/// Says that exactly this page was skipped, and how many there were.
-fn assert_skipped(report: &Report, path: &str, context: &str) {
-    assert_eq!(report.worst(), Some(Kind::Integrity), "{context}: {report:?}");
+/// Asserts that exactly this page was skipped.
+fn assert_skipped(report: &SyncReport, path: &str, context: &str) {
+    assert_eq!(report.worst(), Some(ProblemKind::Integrity), "{context}: {report:?}");
     let said: Vec<(&str, &str)> =
-        report.troubles.iter().map(|it| (it.place.as_str(), it.text.as_str())).collect();
+        report.problems.iter().map(|it| (it.place.as_str(), it.text.as_str())).collect();
     let url = format!("http://harbour.example{path}");
     let skipped = "its record in the replica is damaged; the page was skipped";
     let counted = "1 damaged record of the replica was skipped";
@@ -164,24 +164,24 @@ const COLUMNS: [&str; 6] = ["title", "modified", "digest", "source", "withheld",
 #[tokio::test]
 async fn crawl_by_sitemap_skips_a_damaged_row_and_goes_on() {
     for column in COLUMNS {
-        let copy = Copy::new(Bay::new());
-        let bay = &copy.bay;
-        bay.sitemap(&[], &["/a", "/b", "/c"]);
+        let copy = Copy::new(TestSite::new());
+        let site = &copy.site;
+        site.sitemap(&[], &["/a", "/b", "/c"]);
         for path in ["/a", "/b", "/c"] {
-            bay.html(path, &body(path, "Text."));
+            site.html(path, &body(path, "Text."));
         }
         copy.sync().await;
         copy.damage_row("/a", column);
-        // Rules that every row is held against, a change, a new and a lost page.
-        bay.robots("user-agent: *\ndisallow: /d\n");
-        bay.sitemap(&[], &["/a", "/b", "/new"]);
-        bay.html("/b", &body("/b", "Another text.")).html("/new", &body("/new", "Text."));
+        // New rules for every row, a changed page, a new page and a missing page.
+        site.robots("user-agent: *\ndisallow: /d\n");
+        site.sitemap(&[], &["/a", "/b", "/new"]);
+        site.html("/b", &body("/b", "Another text.")).html("/new", &body("/new", "Text."));
         let report = copy.sync().await;
         assert_skipped(&report, "/a", column);
         let counts = (report.added, report.changed, report.removed);
         assert_eq!(counts, (1, 1, 1), "{column}: {report:?}");
         assert!(copy.line("/b").unwrap().unwrap().contains("Another text."));
-        // The damaged row is still reported by readers.
+        // Readers still report the damaged row.
         assert!(copy.is_damaged("/a"), "{column}");
     }
 }
@@ -189,13 +189,13 @@ async fn crawl_by_sitemap_skips_a_damaged_row_and_goes_on() {
 #[tokio::test]
 async fn crawl_by_links_skips_a_damaged_row_and_goes_on() {
     for column in COLUMNS {
-        let copy = Copy::new(Bay::new());
-        let bay = &copy.bay;
-        bay.html("/", &body("Home", "Text <a href=/a>a</a> <a href=/b>b</a>."));
-        bay.html("/a", &body("/a", "Text.")).html("/b", &body("/b", "Text."));
+        let copy = Copy::new(TestSite::new());
+        let site = &copy.site;
+        site.html("/", &body("Home", "Text <a href=/a>a</a> <a href=/b>b</a>."));
+        site.html("/a", &body("/a", "Text.")).html("/b", &body("/b", "Text."));
         copy.sync().await;
         copy.damage_row("/a", column);
-        bay.html("/b", &body("/b", "Another text."));
+        site.html("/b", &body("/b", "Another text."));
         let report = copy.sync().await;
         assert_skipped(&report, "/a", column);
         assert_eq!(report.changed, 1, "{column}: {report:?}");
@@ -204,30 +204,30 @@ async fn crawl_by_links_skips_a_damaged_row_and_goes_on() {
 
 #[tokio::test]
 async fn narrower_scope_skips_a_damaged_row() {
-    let copy = Copy::new(Bay::new());
-    copy.bay.sitemap(&[], &["/a", "/b"]);
-    copy.bay.html("/a", &body("A", "Text of A.")).html("/b", &body("B", "Text of B."));
+    let copy = Copy::new(TestSite::new());
+    copy.site.sitemap(&[], &["/a", "/b"]);
+    copy.site.html("/a", &body("A", "Text of A.")).html("/b", &body("B", "Text of B."));
     copy.sync().await;
     copy.damage_row("/a", "title");
     let rules = rutter_sync::ScopeRules { exclude: vec!["/b".into()], ..Default::default() };
     let scope = rutter_sync::Scope::new(rules).unwrap();
-    let options = Options { scope, ..Options::default() };
+    let options = SyncOptions { scope, ..SyncOptions::default() };
     let store = Arc::clone(&copy.store) as Arc<dyn Store>;
-    let visitor = copy.bay.visitor_of(store, Bay::settings(), options);
-    let report = visitor.visit(&Url::parse(SITE).unwrap(), &()).await.unwrap();
+    let syncer = copy.site.syncer_of(store, TestSite::settings(), options);
+    let report = syncer.sync(&Url::parse(SITE).unwrap(), &()).await.unwrap();
     assert_skipped(&report, "/a", "scope");
     assert_eq!(copy.line("/b").unwrap(), None);
 }
 
 #[tokio::test]
 async fn damaged_validators_cost_requests_and_end_no_sync() {
-    let copy = Copy::new(Bay::new());
-    let bay = &copy.bay;
-    bay.sitemap(&[], &["/a", "/b", "/lost"]);
+    let copy = Copy::new(TestSite::new());
+    let site = &copy.site;
+    site.sitemap(&[], &["/a", "/b", "/lost"]);
     let dated = "<meta name=robots content=\"unavailable_after: 2027-02-01\">";
-    bay.html("/a", &format!("{dated}{}", body("A", "Text of A.")));
-    bay.html("/b", &body("B", "Text of B."));
-    bay.server.route("/lost", [Reply::status(404)]);
+    site.html("/a", &format!("{dated}{}", body("A", "Text of A.")));
+    site.html("/b", &body("B", "Text of B."));
+    site.server.route("/lost", [Reply::status(404)]);
     copy.sync().await;
     let database = rusqlite::Connection::open(&copy.path).unwrap();
     let n_marks = database.execute("UPDATE validator SET checked = '2027-01-09T00:00:00Z'", []);
@@ -236,10 +236,10 @@ async fn damaged_validators_cost_requests_and_end_no_sync() {
     assert_eq!((report.worst(), report.is_quiet()), (None, true), "{report:?}");
     assert!(!copy.audit().await.is_bad());
     // The date of the page is known again.
-    bay.clock.advance(std::time::Duration::from_hours(24 * 30));
+    site.clock.advance(std::time::Duration::from_hours(24 * 30));
     copy.sync().await;
     assert_eq!(copy.line("/a").unwrap(), None);
     let publisher = copy.store.publishers().unwrap()[0].id;
-    let left_out = rutter_sync::left_out(copy.store.as_ref(), publisher, None, 9).unwrap();
+    let left_out = rutter_sync::list_left_out(copy.store.as_ref(), publisher, None, 9).unwrap();
     assert_eq!(left_out.len(), 1);
 }

@@ -1,12 +1,10 @@
-//! Collections that are wrong in every way we know: each case is a file, and
-//! none of them changes the replica.
+//! Invalid collections: each case is a file, and none of them changes the replica.
 //!
-//! A case begins with lines of words: `expect integrity` or `expect applied`,
-//! `says TEXT`, `finding CODE`, `has PATH`, `lacks PATH`, `media TYPE`, `gzip`,
-//! `gzip-members` (one for each line), `gzip-header`, `crlf`, `utf16`, `hex
-//! BYTES`, `cut N`, `append TEXT`. Behind a line `---` stands the body; `@` is
-//! a page, `@x` one with other words, `{fill N}` N letters, `{blocks N}` N
-//! blocks.
+//! A case begins with directives: `expect integrity` or `expect applied`, `says TEXT`,
+//! `finding CODE`, `has PATH`, `lacks PATH`, `media TYPE`, `gzip`, `gzip-members` (one for
+//! each line), `gzip-header`, `crlf`, `utf16`, `hex BYTES`, `cut N`, `append TEXT`. After a
+//! line `---` follows the body; `@` is a page, `@x` one with different text, `{fill N}` N
+//! letters, `{blocks N}` N blocks.
 
 use std::fs;
 use std::io::Write;
@@ -14,13 +12,13 @@ use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use rutter_sync::Kind;
+use rutter_sync::ProblemKind;
 use rutter_testkit::server::Reply;
 
-use crate::bay::{Bay, advert, page, snapshot};
+use crate::test_site::{TestSite, advert, page, snapshot};
 
 #[tokio::test] // SCP-192 SCP-208 SCP-212
-async fn spec_a_collection_that_is_wrong_leaves_the_replica_as_it_was() {
+async fn invalid_collection_leaves_the_replica_unchanged() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/faults");
     let mut n_cases = 0;
     for entry in fs::read_dir(folder).unwrap() {
@@ -46,13 +44,13 @@ async fn reports_an_etag_that_holds_another_checksum_than_line_1() {
         (format!("\"{other}\""), true),
         (format!("W/\"{other}-gzip\""), true),
     ] {
-        let bay = Bay::new();
+        let site = TestSite::new();
         let reply = Reply::file("application/scp", &tag, body.clone().into_bytes());
-        bay.server.route("/all-1.scp", [reply]);
-        bay.sitemap(&[advert("/all-1.scp", 1, None, 2, body.len())], &[]);
-        let report = bay.visit().await;
-        // The collection is applied either way: line 1 decides.
-        assert_eq!(bay.paths(), ["/a", "/b"], "{tag}");
+        site.server.route("/all-1.scp", [reply]);
+        site.sitemap(&[advert("/all-1.scp", 1, None, 2, body.len())], &[]);
+        let report = site.sync().await;
+        // The collection is applied in both cases: line 1 decides.
+        assert_eq!(site.paths(), ["/a", "/b"], "{tag}");
         let codes: Vec<&str> = report.findings.iter().map(|(_, it)| it.rule.code).collect();
         assert_eq!(codes.contains(&"SC064"), is_reported, "{tag}: {codes:?}");
     }
@@ -97,27 +95,27 @@ async fn run(name: &str, text: &str) {
             other => panic!("{name}: {other}?"),
         }
     }
-    let bay = Bay::new();
-    let first = bay.snapshot(1, &[("/a", "a"), ("/b", "b")]);
-    bay.sitemap(&[first], &[]);
-    bay.visit().await;
-    let before = bay.seen();
+    let site = TestSite::new();
+    let first = site.snapshot(1, &[("/a", "a"), ("/b", "b")]);
+    site.sitemap(&[first], &[]);
+    site.sync().await;
+    let before = site.stored_pages();
     let second = advert("/all-2.scp", 2, None, n_pages, bytes.len());
     let mut reply = Reply::file(media, "\"2\"", bytes);
     for (field, value) in reply_headers {
         reply = reply.with(field, value);
     }
-    bay.server.route("/all-2.scp", [reply]);
-    bay.sitemap(&[second], &[]);
-    let report = bay.visit().await;
-    let troubles = format!("{:?}", report.troubles);
+    site.server.route("/all-2.scp", [reply]);
+    site.sitemap(&[second], &[]);
+    let report = site.sync().await;
+    let problems = format!("{:?}", report.problems);
     match expect {
         "applied" => {
-            assert_eq!(report.worst(), None, "{name}: {troubles}");
-            assert_ne!(bay.seen(), before, "{name}");
+            assert_eq!(report.worst(), None, "{name}: {problems}");
+            assert_ne!(site.stored_pages(), before, "{name}");
             let codes: Vec<&str> = report.findings.iter().map(|(_, it)| it.rule.code).collect();
             assert!(finding.is_empty() || codes.contains(&finding), "{name}: {codes:?}");
-            let paths = bay.paths();
+            let paths = site.paths();
             assert!(
                 has.iter().all(|path| paths.contains(&(*path).to_owned())),
                 "{name}: {paths:?}"
@@ -126,19 +124,19 @@ async fn run(name: &str, text: &str) {
             assert!(!is_there, "{name}: {paths:?}");
         }
         "integrity" => {
-            assert_eq!(report.worst(), Some(Kind::Integrity), "{name}: {troubles}");
-            assert_eq!(bay.seen(), before, "{name}");
-            assert!(troubles.contains(says), "{name}: {troubles}");
-            // And it is in the ledger.
-            let publisher = rutter_store::Store::publishers(bay.store.as_ref()).unwrap()[0].id;
-            let taken = rutter_store::Store::taken(bay.store.as_ref(), publisher, 1).unwrap();
+            assert_eq!(report.worst(), Some(ProblemKind::Integrity), "{name}: {problems}");
+            assert_eq!(site.stored_pages(), before, "{name}");
+            assert!(problems.contains(says), "{name}: {problems}");
+            // The failure is in the ledger of the replica.
+            let publisher = rutter_store::Store::publishers(site.store.as_ref()).unwrap()[0].id;
+            let taken = rutter_store::Store::downloads(site.store.as_ref(), publisher, 1).unwrap();
             assert_ne!(taken[0].outcome, "applied", "{name}");
         }
         other => panic!("{name}: {other}?"),
     }
 }
 
-/// Puts in what would be too long to write down.
+/// Expands placeholders for content that is too long for a case file.
 fn grown(text: &str) -> String {
     let mut grown = String::new();
     let mut rest = text;

@@ -1,20 +1,20 @@
-//! What holds for every plan, whatever is offered and whatever is here.
+//! Properties of every plan, for any offer and any replica.
 //!
-//! Two kinds of input: *anything*, adverts and replicas thrown together, and
-//! *worlds*, in which a publisher has a history and a visitor follows it by
-//! plans alone.
+//! There are two kinds of input: *anything*, random adverts and replicas; and *worlds*, in
+//! which a publisher has a history and a client follows it by plans alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use rutter_page::Timestamp;
-use rutter_scp::Kind;
-use rutter_scp::advert::Collection as Advert;
+use rutter_scp::CollectionKind;
+use rutter_scp::advert::AdvertisedCollection as Advert;
 use rutter_sync::plan::{
-    ALL, Following, Held, Learned, Offer, Pick, Plan, Policy, Replica, Step, Way, plan,
+    ALL, HeldSection, KnownFailures, PlanOffer, PlanPolicy, PlannedFile, ReplicaSections,
+    SectionAction, SectionChoice, SectionPlan, SyncPlan, plan,
 };
 
-/// `CASES=20000 cargo test -p rutter-sync` tries more.
+/// `CASES=20000 cargo test -p rutter-sync` tests more cases.
 fn cases() -> u32 {
     std::env::var("CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(400)
 }
@@ -26,7 +26,8 @@ fn day(n: i64) -> Timestamp {
 fn advert(section: &str, since: Option<i64>, generated: i64, size: u64, name: &str) -> Advert {
     Advert {
         section: section.to_owned(),
-        kind: since.map_or(Kind::Snapshot, |since| Kind::Delta { since: day(since) }),
+        kind: since
+            .map_or(CollectionKind::Snapshot, |since| CollectionKind::Delta { since: day(since) }),
         period: None,
         url: format!("https://h.example/{section}-{name}-{generated}.scp"),
         generated: day(generated),
@@ -37,23 +38,23 @@ fn advert(section: &str, since: Option<i64>, generated: i64, size: u64, name: &s
     }
 }
 
-/// Everything a plan is made from.
+/// Input of the planner.
 #[derive(Debug, Clone)]
 struct Scene {
     now: Timestamp,
-    policy: Policy,
+    policy: PlanPolicy,
     adverts: Vec<Advert>,
-    replica: Replica,
-    learned: Learned,
+    replica: ReplicaSections,
+    failures: KnownFailures,
 }
 
 impl Scene {
-    fn plan(&self) -> Plan {
-        let offer = Offer::of_adverts(&self.adverts);
-        plan(self.now, &self.policy, &offer, &self.replica, &self.learned)
+    fn plan(&self) -> SyncPlan {
+        let offer = PlanOffer::of_adverts(&self.adverts);
+        plan(self.now, &self.policy, &offer, &self.replica, &self.failures)
     }
 
-    fn cost(&self, step: &Step) -> u64 {
+    fn cost(&self, step: &SectionPlan) -> u64 {
         self.policy.cost(step.bytes(), step.requests())
     }
 }
@@ -72,10 +73,10 @@ fn some_adverts() -> impl Strategy<Value = Vec<Advert>> {
     prop::collection::vec(one, 0..14)
 }
 
-fn some_held() -> impl Strategy<Value = Held> {
+fn some_held() -> impl Strategy<Value = HeldSection> {
     let mended = prop::option::weighted(0.2, 0..20_i64);
     (0..20_i64, 0..8_i64, 0..40_u64, any::<bool>(), mended).prop_map(
-        |(mark, back, deltas_since, is_chained, mended)| Held {
+        |(mark, back, deltas_since, is_chained, mended)| HeldSection {
             mark: day(mark),
             snapshot_at: (back < 7).then(|| day(mark - back)),
             deltas_since,
@@ -93,7 +94,7 @@ prop_compose! {
             prop::sample::select(vec![ALL.to_owned(), "blog".to_owned(), "docs".to_owned()]),
             some_held(), 0..4),
         following in prop::option::of(prop::sample::select(
-            vec![Following::All, Following::Sections, Following::Both])),
+            vec![SectionChoice::All, SectionChoice::Sections, SectionChoice::Both])),
         bad in prop::collection::vec(any::<prop::sample::Index>(), 0..4),
         broken in any::<bool>(),
         now in 0..30_i64,
@@ -101,19 +102,19 @@ prop_compose! {
         largest in prop::sample::select(vec![u64::MAX, 1_000_000]),
     ) -> Scene {
         let urls = bad.iter().filter(|_| !adverts.is_empty());
-        let bad = urls.map(|index| index.get(&adverts).url.clone()).collect();
-        let broken = if broken { BTreeSet::from(["blog".to_owned()]) } else { BTreeSet::new() };
+        let files = urls.map(|index| index.get(&adverts).url.clone()).collect();
+        let broken_sections = if broken { BTreeSet::from(["blog".to_owned()]) } else { BTreeSet::new() };
         Scene {
             now: day(now).plus_seconds(second),
-            policy: Policy { largest, ..Policy::USUAL },
+            policy: PlanPolicy { largest, ..PlanPolicy::DEFAULT },
             adverts,
-            replica: Replica { sections: held, following },
-            learned: Learned { bad, broken, ..Learned::default() },
+            replica: ReplicaSections { sections: held, following },
+            failures: KnownFailures { files, broken_sections, ..KnownFailures::default() },
         }
     }
 }
 
-fn is_gapless(mark: Timestamp, deltas: &[Pick]) -> bool {
+fn is_gapless(mark: Timestamp, deltas: &[PlannedFile]) -> bool {
     let mut mark = mark;
     deltas.iter().all(|delta| {
         let fits = delta.since <= Some(mark) && mark < delta.generated;
@@ -126,7 +127,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
-    fn ours_the_order_of_adverts_does_not_matter(
+    fn plan_does_not_depend_on_the_order_of_adverts(
         scene in anything(), seed in prop::collection::vec(any::<u32>(), 14),
     ) {
         let mut other = scene.clone();
@@ -137,31 +138,31 @@ proptest! {
     }
 
     #[test] // SCP-139 D25
-    fn spec_every_run_of_deltas_is_gapless(scene in anything()) {
+    fn planned_deltas_have_no_gap(scene in anything()) {
         for (name, step) in scene.plan().steps {
             let (mark, deltas) = match &step.way {
-                Way::Deltas(deltas) => (scene.replica.sections[&name].mark, deltas),
-                Way::Snapshot(snapshot, then) => (snapshot.generated, then),
-                Way::Nothing | Way::Fallback => continue,
+                SectionAction::Deltas(deltas) => (scene.replica.sections[&name].mark, deltas),
+                SectionAction::Snapshot(snapshot, then) => (snapshot.generated, then),
+                SectionAction::Nothing | SectionAction::Fallback => continue,
             };
             prop_assert!(is_gapless(mark, deltas), "{name}: {deltas:?}");
         }
     }
 
     #[test] // SCP-140
-    fn spec_never_dearer_than_a_snapshot_that_is_as_new(scene in anything()) {
+    fn plan_costs_no_more_than_an_equally_new_snapshot(scene in anything()) {
         for (name, step) in &scene.plan().steps {
             let reach = match &step.way {
-                Way::Deltas(deltas) => deltas.last().unwrap().generated,
-                Way::Snapshot(snapshot, then) => {
+                SectionAction::Deltas(deltas) => deltas.last().unwrap().generated,
+                SectionAction::Snapshot(snapshot, then) => {
                     then.last().unwrap_or(snapshot).generated
                 }
-                Way::Nothing | Way::Fallback => continue,
+                SectionAction::Nothing | SectionAction::Fallback => continue,
             };
             let alone = scene.adverts.iter().filter(|it| {
-                it.section == *name && it.kind == Kind::Snapshot && it.generated == reach
+                it.section == *name && it.kind == CollectionKind::Snapshot && it.generated == reach
                     && scene.now <= it.expires && it.size <= scene.policy.largest
-                    && !scene.learned.is_refused(&it.url)
+                    && !scene.failures.is_refused(&it.url)
                     && scene.replica.sections.get(name).is_none_or(|held| {
                         Some(it.generated) != held.mended && held.mark <= it.generated
                     })
@@ -174,37 +175,37 @@ proptest! {
     }
 
     #[test] // SCP-166 D26 D28
-    fn spec_what_is_dropped_is_never_asked_for(scene in anything()) {
+    fn never_plans_an_unusable_file(scene in anything()) {
         let plan = scene.plan();
         for (name, step) in &plan.steps {
-            for pick in step.files() {
-                prop_assert!(!scene.learned.is_refused(&pick.url));
-                prop_assert!(pick.size <= scene.policy.largest);
-                prop_assert!(pick.generated <= scene.now.plus_seconds(scene.policy.skew));
-                let offered = scene.adverts.iter().filter(|it| it.url == pick.url);
+            for planned_file in step.files() {
+                prop_assert!(!scene.failures.is_refused(&planned_file.url));
+                prop_assert!(planned_file.size <= scene.policy.largest);
+                prop_assert!(planned_file.generated <= scene.now.plus_seconds(scene.policy.skew));
+                let offered = scene.adverts.iter().filter(|it| it.url == planned_file.url);
                 let is_expired = offered.clone().any(|it| it.expires < scene.now);
                 if is_expired {
-                    // Only where nothing else of the section can be had.
+                    // Only if there is nothing else for the section.
                     let live = scene.adverts.iter().find(|it| {
                         it.section == *name && scene.now <= it.expires
                             && it.size <= scene.policy.largest
                             && it.generated <= scene.now.plus_seconds(scene.policy.skew)
-                            && !scene.learned.is_refused(&it.url)
+                            && !scene.failures.is_refused(&it.url)
                     });
-                    prop_assert!(live.is_none(), "{pick:?} beside {live:?}");
+                    prop_assert!(live.is_none(), "{planned_file:?} beside {live:?}");
                 }
                 let held = scene.replica.sections.get(name);
                 let replay = held.and_then(|held| held.snapshot_at);
                 let is_fresh = plan.following != scene.replica.following.unwrap_or(plan.following);
-                if pick.since.is_none() && !is_fresh {
-                    prop_assert!(replay <= Some(pick.generated));
+                if planned_file.since.is_none() && !is_fresh {
+                    prop_assert!(replay <= Some(planned_file.generated));
                 }
             }
         }
     }
 
     #[test]
-    fn ours_a_second_changes_nothing_but_at_a_threshold(scene in anything()) {
+    fn one_second_changes_the_plan_only_at_a_threshold(scene in anything()) {
         let later = Scene { now: scene.now.plus_seconds(1), ..scene.clone() };
         let policy = &scene.policy;
         let offered = scene.adverts.iter().flat_map(|it| [
@@ -219,26 +220,26 @@ proptest! {
     }
 
     #[test]
-    fn ours_another_way_to_the_same_place_never_costs_more(
+    fn additional_advert_never_raises_the_cost(
         scene in anything(), held in some_held(), at in any::<prop::sample::Index>(),
         size in 1..2_000_000_u64, back in 0..8_i64,
     ) {
         if scene.adverts.is_empty() {
             return Ok(());
         }
-        // Everything can be had, one section, and a plain publisher: where
-        // links are chained, each must be taken.
-        let mut scene = Scene { learned: Learned::default(), policy: Policy::USUAL, ..scene };
+        // One section without failures, of a plain publisher: for a chained one, every
+        // delta must be applied.
+        let mut scene = Scene { failures: KnownFailures::default(), policy: PlanPolicy::DEFAULT, ..scene };
         scene.now = day(30);
         for advert in &mut scene.adverts {
             advert.section = "blog".into();
             advert.expires = day(500);
         }
         let snapshot_at = Some(held.mark);
-        let held = Held { is_chained: false, deltas_since: 0, snapshot_at, ..held };
+        let held = HeldSection { is_chained: false, deltas_since: 0, snapshot_at, ..held };
         scene.replica.sections = BTreeMap::from([("blog".to_owned(), held)]);
-        scene.replica.following = Some(Following::Sections);
-        let policy = Policy { plain_refresh: i64::MAX, ..Policy::USUAL };
+        scene.replica.following = Some(SectionChoice::Sections);
+        let policy = PlanPolicy { plain_refresh: i64::MAX, ..PlanPolicy::DEFAULT };
         scene.policy = policy;
         let before = scene.plan();
         let mut more = scene.clone();
@@ -248,11 +249,11 @@ proptest! {
         more.adverts.push(advert("blog", since, end, size, "another"));
         let after = more.plan();
         let (before, after) = (&before.steps["blog"], &after.steps["blog"]);
-        // Where there was no way before, there may be one now.
-        let had_way = |step: &Step| {
+        // A section without a route before may have one now.
+        let had_way = |step: &SectionPlan| {
             let newest = scene.adverts.iter().map(|it| it.generated).max();
-            let last = step.files().last().map(|pick| pick.generated);
-            step.way == Way::Nothing || last == newest
+            let last = step.files().last().map(|planned_file| planned_file.generated);
+            step.way == SectionAction::Nothing || last == newest
         };
         if had_way(before) {
             prop_assert!(scene.cost(after) <= scene.cost(before), "{before:?} {after:?}");
@@ -260,42 +261,42 @@ proptest! {
     }
 
     #[test]
-    fn ours_what_is_learned_never_brings_a_file_back(scene in anything()) {
+    fn planning_terminates_as_failures_grow(scene in anything()) {
         let mut scene = scene;
         let mut n_rounds = 0;
-        // Every file that is asked for turns out to be bad.
+        // Every requested file fails.
         loop {
             let plan = scene.plan();
             let urls: Vec<String> = plan
                 .steps
                 .values()
-                .flat_map(|step| step.files().into_iter().map(|pick| pick.url.clone()))
+                .flat_map(|step| step.files().into_iter().map(|planned_file| planned_file.url.clone()))
                 .collect();
             if urls.is_empty() {
                 break;
             }
             for url in urls {
-                prop_assert!(scene.learned.bad.insert(url));
+                prop_assert!(scene.failures.files.insert(url));
             }
             n_rounds += 1;
             prop_assert!(n_rounds <= scene.adverts.len());
         }
-        scene.learned.hosts.insert("h.example".into());
+        scene.failures.hosts.insert("h.example".into());
         prop_assert!(scene.plan().total() == (0, 0));
     }
 
-    #[test] // D24: switching sides deletes nothing that was not read anew
-    fn ours_no_side_is_left_before_the_other_is_read(scene in anything()) {
+    #[test] // D24
+    fn unfollows_sections_only_after_the_others_are_read(scene in anything()) {
         let plan = scene.plan();
         if !plan.unfollow.is_empty() {
             let is_kept = scene.replica.following == Some(plan.following);
-            // What is followed is here already, or everything is read anew.
-            let is_read = |(name, step): (&String, &Step)| match &step.way {
-                Way::Snapshot(..) => true,
-                Way::Nothing | Way::Deltas(_) => {
+            // The followed sections are here already, or everything is read again.
+            let is_read = |(name, step): (&String, &SectionPlan)| match &step.way {
+                SectionAction::Snapshot(..) => true,
+                SectionAction::Nothing | SectionAction::Deltas(_) => {
                     is_kept && scene.replica.sections.contains_key(name)
                 }
-                Way::Fallback => false,
+                SectionAction::Fallback => false,
             };
             prop_assert!(!plan.steps.is_empty() && plan.steps.iter().all(is_read), "{plan:?}");
             prop_assert!(plan.unfollow.iter().all(|name| !plan.steps.contains_key(name)));
@@ -303,18 +304,18 @@ proptest! {
     }
 }
 
-/// A publisher with a history: what it had on each day, and what it offers.
+/// A publisher with a history: its pages on each day, and its offer.
 #[derive(Debug, Clone)]
 struct World {
     is_chained: bool,
-    /// Pages and the day of their last edit, by day.
+    /// Pages with the day of their last edit, by day.
     days: Vec<BTreeMap<u8, i64>>,
     snapshots: BTreeSet<i64>,
-    /// Deltas by their beginning and end.
+    /// Deltas by start and end.
     deltas: BTreeSet<(i64, i64)>,
-    /// Files that cannot be had, by address.
+    /// URLs of files that fail.
     lost: BTreeSet<String>,
-    /// Days on which the visitor comes.
+    /// Days on which the client syncs.
     visits: BTreeSet<i64>,
 }
 
@@ -412,12 +413,12 @@ impl World {
     }
 }
 
-/// What follows a publisher by plans alone.
+/// A client that follows a publisher by plans alone.
 #[derive(Debug, Default)]
-struct Visitor {
-    held: Option<Held>,
+struct Client0 {
+    held: Option<HeldSection>,
     pages: BTreeMap<u8, i64>,
-    /// Whether a delta was applied that did not start from our state.
+    /// Whether a delta was applied that did not start from the client's state.
     is_doubtful: bool,
 }
 
@@ -425,41 +426,47 @@ fn number(time: Timestamp) -> i64 {
     time.seconds_since(day(0)) / 86_400
 }
 
-impl Visitor {
-    fn scene(&self, world: &World, today: i64, learned: &Learned) -> Scene {
+impl Client0 {
+    fn scene(&self, world: &World, today: i64, failures: &KnownFailures) -> Scene {
         let held = self.held.clone().map(|held| ("blog".to_owned(), held));
         Scene {
             now: day(today).plus_seconds(3600),
-            policy: Policy::USUAL,
+            policy: PlanPolicy::DEFAULT,
             adverts: world.offer(today),
-            replica: Replica {
+            replica: ReplicaSections {
                 sections: held.into_iter().collect(),
-                following: self.held.as_ref().map(|_| Following::Sections),
+                following: self.held.as_ref().map(|_| SectionChoice::Sections),
             },
-            learned: learned.clone(),
+            failures: failures.clone(),
         }
     }
 
-    /// Takes one file; tells what was wrong with it.
-    fn take(&mut self, world: &World, pick: &Pick, learned: &mut Learned) -> bool {
-        if world.lost.contains(&pick.url) {
-            learned.bad.insert(pick.url.clone());
+    /// Applies one file and returns what is wrong with it.
+    fn take(
+        &mut self,
+        world: &World,
+        planned_file: &PlannedFile,
+        failures: &mut KnownFailures,
+    ) -> bool {
+        if world.lost.contains(&planned_file.url) {
+            failures.files.insert(planned_file.url.clone());
             return false;
         }
-        let end = number(pick.generated);
-        let Some(since) = pick.since.map(number) else {
-            // A page that is later here stays; what is absent goes.
+        let end = number(planned_file.generated);
+        let Some(since) = planned_file.since.map(number) else {
+            // A page with a later date stays; a missing one is removed.
             let pages = world
                 .on(end)
                 .iter()
                 .map(|(page, edit)| (*page, *self.pages.get(page).unwrap_or(edit).max(edit)));
             self.pages = pages.collect();
             self.is_doubtful = false;
-            let mended = learned.broken.contains("blog").then_some(pick.generated);
-            learned.broken.remove("blog");
-            self.held = Some(Held {
-                mark: pick.generated,
-                snapshot_at: Some(pick.generated),
+            let mended =
+                failures.broken_sections.contains("blog").then_some(planned_file.generated);
+            failures.broken_sections.remove("blog");
+            self.held = Some(HeldSection {
+                mark: planned_file.generated,
+                snapshot_at: Some(planned_file.generated),
                 deltas_since: 0,
                 pages: self.pages.len() as u64,
                 is_chained: world.is_chained,
@@ -468,8 +475,8 @@ impl Visitor {
             return true;
         };
         let is_linked = world.is_chained && self.pages == *world.on(since);
-        // The second time around, the plan has nothing better (D95, D25).
-        if world.is_chained && !is_linked && learned.broken.insert("blog".into()) {
+        // At the second attempt, the plan has nothing better (D95, D25).
+        if world.is_chained && !is_linked && failures.broken_sections.insert("blog".into()) {
             return false;
         }
         self.is_doubtful |= world.is_chained && !is_linked;
@@ -481,7 +488,7 @@ impl Visitor {
             self.pages.retain(|page, _| world.on(end).contains_key(page));
         }
         let held = self.held.as_mut().unwrap();
-        held.mark = held.mark.max(pick.generated);
+        held.mark = held.mark.max(planned_file.generated);
         held.deltas_since += 1;
         held.is_chained = world.is_chained;
         true
@@ -492,19 +499,19 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test] // SCP-127 SCP-130 SCP-136 SCP-168 D95
-    fn spec_following_plans_leads_to_the_publishers_pages(world in world()) {
-        let mut visitor = Visitor::default();
+    fn executing_plans_reproduces_the_publishers_pages(world in world()) {
+        let mut syncer = Client0::default();
         let last = i64::try_from(world.days.len()).unwrap() - 1;
-        for today in world.visits.iter().copied().filter(|visit| *visit <= last) {
-            let mut learned = Learned::default();
+        for today in world.visits.iter().copied().filter(|sync| *sync <= last) {
+            let mut failures = KnownFailures::default();
             let mut step = None;
-            // Rounds end because what is learned grows; here files fail one by one.
+            // The loop ends because failures grow; here files fail one by one.
             for _ in 0..40 {
-                let plan = visitor.scene(&world, today, &learned).plan();
+                let plan = syncer.scene(&world, today, &failures).plan();
                 let next = plan.steps["blog"].clone();
                 let mut is_done = true;
-                for pick in next.files() {
-                    if !visitor.take(&world, pick, &mut learned) {
+                for planned_file in next.files() {
+                    if !syncer.take(&world, planned_file, &mut failures) {
                         is_done = false;
                         break;
                     }
@@ -515,27 +522,27 @@ proptest! {
                 }
             }
             let step = step.expect("asking again ends");
-            if step.way == Way::Fallback {
+            if step.way == SectionAction::Fallback {
                 continue;
             }
-            let held = visitor.held.clone().unwrap();
+            let held = syncer.held.clone().unwrap();
             let there = world.on(number(held.mark));
-            if world.is_chained && !visitor.is_doubtful {
-                prop_assert_eq!(&visitor.pages, there);
+            if world.is_chained && !syncer.is_doubtful {
+                prop_assert_eq!(&syncer.pages, there);
             } else {
-                // Deltas of plain publishers do not tell deletions (SCP-137).
+                // Deltas of plain publishers report no removals (SCP-137).
                 for (page, edit) in there {
-                    prop_assert_eq!(visitor.pages.get(page), Some(edit));
+                    prop_assert_eq!(syncer.pages.get(page), Some(edit));
                 }
-                let is_fresh = matches!(&step.way, Way::Snapshot(_, then) if then.is_empty());
+                let is_fresh = matches!(&step.way, SectionAction::Snapshot(_, then) if then.is_empty());
                 if is_fresh {
-                    prop_assert_eq!(&visitor.pages, there);
+                    prop_assert_eq!(&syncer.pages, there);
                 }
             }
-            // Done is done.
-            let again = visitor.scene(&world, today, &learned);
+            // A second plan has nothing to do.
+            let again = syncer.scene(&world, today, &failures);
             let is_newest = again.adverts.iter().all(|it| {
-                it.generated <= held.mark || learned.is_refused(&it.url)
+                it.generated <= held.mark || failures.is_refused(&it.url)
             });
             if is_newest {
                 let again = again.plan();
@@ -545,23 +552,23 @@ proptest! {
     }
 
     #[test]
-    fn ours_where_everything_can_be_had_every_visit_ends_at_the_newest(world in world()) {
+    fn every_sync_reaches_the_newest_state_without_failures(world in world()) {
         let world = World { lost: BTreeSet::new(), ..world };
-        let mut visitor = Visitor::default();
+        let mut syncer = Client0::default();
         let last = i64::try_from(world.days.len()).unwrap() - 1;
-        for today in world.visits.iter().copied().filter(|visit| *visit <= last) {
-            let mut learned = Learned::default();
+        for today in world.visits.iter().copied().filter(|sync| *sync <= last) {
+            let mut failures = KnownFailures::default();
             for _ in 0..3 {
-                let plan = visitor.scene(&world, today, &learned).plan();
+                let plan = syncer.scene(&world, today, &failures).plan();
                 let step = plan.steps["blog"].clone();
-                let picks = step.files();
-                if picks.iter().all(|pick| visitor.take(&world, pick, &mut learned)) {
+                let planned_files = step.files();
+                if planned_files.iter().all(|planned_file| syncer.take(&world, planned_file, &mut failures)) {
                     break;
                 }
             }
-            prop_assert_eq!(visitor.held.as_ref().unwrap().mark, day(today));
+            prop_assert_eq!(syncer.held.as_ref().unwrap().mark, day(today));
             if world.is_chained {
-                prop_assert_eq!(&visitor.pages, world.on(today));
+                prop_assert_eq!(&syncer.pages, world.on(today));
             }
         }
     }

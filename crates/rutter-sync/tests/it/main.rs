@@ -1,16 +1,16 @@
-//! The planner by cases and by random histories; visits to sites of every
-//! kind, to such that misbehave, and to such that are not to be visited.
+//! Tests of the planner by cases and random histories, and of syncs with sites of every
+//! kind: complete, partial, misbehaving and forbidden.
 
 #![expect(clippy::unwrap_used, clippy::format_collect, reason = "a test may stop")]
 
 mod arc_deltas;
-mod bay;
 mod bounds;
 mod cases;
 mod codings;
+mod collections;
 mod consent;
+mod crawls;
 mod damage;
-mod detours;
 mod faults;
 mod histories;
 mod lastmod;
@@ -18,16 +18,16 @@ mod left_out;
 mod lists;
 mod messages;
 mod mixed;
-mod outage;
+mod page_statements;
 mod pages;
+mod recovery;
+mod redirects;
 mod refusals;
-mod returns;
+mod reports;
 mod safety;
 mod scope;
 mod shells;
+mod sitemap_outage;
 mod sitemaps;
-mod told;
+mod test_site;
 mod variants;
-mod visits;
-mod walks;
-mod wishes;

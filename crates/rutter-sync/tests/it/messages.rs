@@ -1,32 +1,32 @@
-//! What is said when nothing can be fetched: the cause, and at once.
+//! Messages if nothing can be fetched: they name the cause.
 
 use std::sync::Mutex;
 use std::time::Duration;
 
-use rutter_fetch::{Clock as _, Settings, Url};
-use rutter_sync::{Event, Kind, Options, Watcher};
+use rutter_fetch::{ClientSettings, Clock as _, Url};
+use rutter_sync::{ProblemKind, SyncEvent, SyncObserver, SyncOptions};
 
-use crate::bay::{Bay, SITE, body};
+use crate::test_site::{SITE, TestSite, body};
 
 #[tokio::test]
 async fn a_ban_names_its_line_in_robots_txt() {
-    let bay = Bay::new();
-    bay.robots("User-agent: *\nDisallow: /\n");
-    bay.html("/", &body("Home", "Text."));
-    let report = bay.visit().await;
-    assert_eq!(report.worst(), Some(Kind::Policy));
-    let text = &report.troubles[0].text;
+    let site = TestSite::new();
+    site.robots("User-agent: *\nDisallow: /\n");
+    site.html("/", &body("Home", "Text."));
+    let report = site.sync().await;
+    assert_eq!(report.worst(), Some(ProblemKind::Policy));
+    let text = &report.problems[0].text;
     assert_eq!(text, "nothing may be fetched: robots.txt forbids it: line 2: Disallow: /");
-    assert_eq!(bay.server.paths(), ["/robots.txt"]);
+    assert_eq!(site.server.paths(), ["/robots.txt"]);
 }
 
-/// Keeps the events of slow hosts, with the requests sent before.
+/// Records the events of slow hosts and the number of requests before.
 #[derive(Default)]
 struct Slow(Mutex<Vec<Duration>>);
 
-impl Watcher for Slow {
-    fn event(&self, _site: &str, event: Event<'_>) {
-        if let Event::Slow { delay } = event {
+impl SyncObserver for Slow {
+    fn event(&self, _site: &str, event: SyncEvent<'_>) {
+        if let SyncEvent::Slow { delay } = event {
             self.0.lock().unwrap().push(delay);
         }
     }
@@ -34,19 +34,19 @@ impl Watcher for Slow {
 
 #[tokio::test] // D52
 async fn a_crawl_delay_above_the_maximum_is_reported_before_anything_is_fetched() {
-    let bay = Bay::new();
-    bay.robots("User-agent: *\nCrawl-delay: 300\n");
-    bay.html("/", &body("Home", "Text <a href=/a>a</a>."));
-    let settings = Settings { pace: Duration::from_secs(1), ..Bay::settings() };
+    let site = TestSite::new();
+    site.robots("User-agent: *\nCrawl-delay: 300\n");
+    site.html("/", &body("Home", "Text <a href=/a>a</a>."));
+    let settings = ClientSettings { pace: Duration::from_secs(1), ..TestSite::settings() };
     let slow = Slow::default();
-    let visitor = bay.visitor_with(settings, Options::default());
-    let report = visitor.visit(&Url::parse(SITE).unwrap(), &slow).await.unwrap();
+    let syncer = site.syncer_with(settings, SyncOptions::default());
+    let report = syncer.sync(&Url::parse(SITE).unwrap(), &slow).await.unwrap();
     assert_eq!(*slow.0.lock().unwrap(), [Duration::from_mins(5)]);
-    assert_eq!(report.worst(), Some(Kind::Policy));
-    let wanted = "nothing may be fetched: host asks for 300 s between requests; pages are fetched \
-                  only up to 30 s";
-    assert_eq!(report.troubles[0].text, wanted);
-    // Only the sitemap is looked for: it may name collections.
-    assert_eq!(bay.server.paths(), ["/robots.txt", "/sitemap.xml"]);
-    assert!(bay.clock.moment() <= Duration::from_secs(31), "{:?}", bay.clock.moment());
+    assert_eq!(report.worst(), Some(ProblemKind::Policy));
+    let wanted = "nothing may be fetched: the host asks for 300 s between requests; the maximum \
+                  is 30 s";
+    assert_eq!(report.problems[0].text, wanted);
+    // Only the sitemap is requested, as it may announce collections.
+    assert_eq!(site.server.paths(), ["/robots.txt", "/sitemap.xml"]);
+    assert!(site.clock.monotonic() <= Duration::from_secs(31), "{:?}", site.clock.monotonic());
 }

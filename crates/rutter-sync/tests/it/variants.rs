@@ -1,15 +1,15 @@
 //! Several URLs of one page: one is stored, the others are listed as aliases.
 
 use rutter_store::Store;
-use rutter_sync::{Options, left_out};
+use rutter_sync::{SyncOptions, list_left_out};
 use rutter_testkit::server::Reply;
 
-use crate::bay::{Bay, body};
+use crate::test_site::{TestSite, body};
 
-/// Aliases and the pages they stand for.
-fn aliases(bay: &Bay) -> Vec<(String, String)> {
-    let publisher = bay.store.publishers().unwrap()[0].id;
-    let listed = left_out(bay.store.as_ref(), publisher, None, 1000).unwrap();
+/// Aliases with the pages that they belong to.
+fn aliases(site: &TestSite) -> Vec<(String, String)> {
+    let publisher = site.store.publishers().unwrap()[0].id;
+    let listed = list_left_out(site.store.as_ref(), publisher, None, 1000).unwrap();
     let short = |url: &str| url.replace("http://harbour.example", "");
     let aliases = listed.iter().filter(|it| it.why.code() == "alias");
     aliases.map(|it| (short(&it.url), short(it.why.detail().unwrap_or("?")))).collect()
@@ -21,7 +21,7 @@ fn pair(alias: &str, page: &str) -> (String, String) {
 
 #[tokio::test]
 async fn session_and_tracking_parameters_name_no_other_page() {
-    let bay = Bay::new();
+    let site = TestSite::new();
     let links = [
         "/a;jsessionid=1F2E",
         "/a?utm_source=x&amp;utm_medium=y",
@@ -31,14 +31,14 @@ async fn session_and_tracking_parameters_name_no_other_page() {
         "/m;v=2",
     ];
     let anchors: String = links.iter().map(|it| format!("<a href=\"{it}\">link</a> ")).collect();
-    bay.html("/", &body("Home", &format!("Text of the home page. {anchors}")));
+    site.html("/", &body("Home", &format!("Text of the home page. {anchors}")));
     for path in ["/a", "/b?q=1", "/c", "/m;v=2"] {
-        bay.html(path, &body(path, &format!("Text of {path}.")));
+        site.html(path, &body(path, &format!("Text of {path}.")));
     }
-    bay.visit().await;
-    assert_eq!(bay.paths(), ["/", "/a", "/b?q=1", "/c", "/m;v=2"]);
+    site.sync().await;
+    assert_eq!(site.paths(), ["/", "/a", "/b?q=1", "/c", "/m;v=2"]);
     assert_eq!(
-        aliases(&bay),
+        aliases(&site),
         [
             pair("/a;jsessionid=1F2E", "/a"),
             pair("/a?utm_source=x&utm_medium=y", "/a"),
@@ -51,7 +51,7 @@ async fn session_and_tracking_parameters_name_no_other_page() {
 
 #[tokio::test]
 async fn case_and_slash_variants_are_one_page_where_there_is_evidence() {
-    let bay = Bay::new();
+    let site = TestSite::new();
     let paths = [
         "/Docs/",
         "/docs",
@@ -64,25 +64,25 @@ async fn case_and_slash_variants_are_one_page_where_there_is_evidence() {
         "/index.html",
         "/",
     ];
-    bay.sitemap(&[], &paths);
+    site.sitemap(&[], &paths);
     let canonical =
         |to: &str, text: &str| format!("<link rel=canonical href=\"{to}\">{}", body("Page", text));
     for path in ["/Docs/", "/docs", "/docs/"] {
-        bay.html(path, &canonical("/docs/", "Text about docs."));
+        site.html(path, &canonical("/docs/", "Text about docs."));
     }
-    // Different content: two pages. The same content: one.
-    bay.html("/Other", &body("Other", "Text of one."))
+    // Different content: two pages. Equal content: one page.
+    site.html("/Other", &body("Other", "Text of one."))
         .html("/other", &body("Other", "Text of two."));
-    bay.html("/same", &body("Same", "Same text.")).html("/same/", &body("Same", "Same text."));
+    site.html("/same", &body("Same", "Same text.")).html("/same/", &body("Same", "Same text."));
     // A canonical link to an unrelated page is no evidence.
-    bay.html("/x", &canonical("/", "Text that only this page has."));
-    bay.html("/", &body("Home", "Text of the home page."));
+    site.html("/x", &canonical("/", "Text that only this page has."));
+    site.html("/", &body("Home", "Text of the home page."));
     let home = body("Home", "Text of the home page.");
-    bay.html("/index.html", &format!("<link rel=canonical href=/>{home}"));
-    bay.visit().await;
-    assert_eq!(bay.paths(), ["/", "/Other", "/docs/", "/other", "/same", "/x"]);
+    site.html("/index.html", &format!("<link rel=canonical href=/>{home}"));
+    site.sync().await;
+    assert_eq!(site.paths(), ["/", "/Other", "/docs/", "/other", "/same", "/x"]);
     assert_eq!(
-        aliases(&bay),
+        aliases(&site),
         [
             pair("/Docs/", "/docs/"),
             pair("/docs", "/docs/"),
@@ -90,118 +90,118 @@ async fn case_and_slash_variants_are_one_page_where_there_is_evidence() {
             pair("/same/", "/same"),
         ]
     );
-    // They stay what they are.
-    assert!(bay.visit().await.is_quiet());
-    assert_eq!(aliases(&bay).len(), 4);
+    // The result does not change.
+    assert!(site.sync().await.is_quiet());
+    assert_eq!(aliases(&site).len(), 4);
 }
 
 #[tokio::test]
-async fn a_copy_that_names_another_page_as_canonical_is_its_alias() {
-    let bay = Bay::new();
-    bay.sitemap(&[], &["/boat/", "/print/boat", "/other", "/p2"]);
+async fn copy_with_canonical_link_is_an_alias() {
+    let site = TestSite::new();
+    site.sitemap(&[], &["/boat/", "/print/boat", "/other", "/p2"]);
     let page = |text: &str| format!("<link rel=canonical href=/boat/>{}", body("Boat", text));
-    bay.html("/boat/", &page("Text about a boat."));
-    bay.html("/print/boat", &page("Text about a boat."));
-    // Other content: the link is not believed.
-    bay.html("/other", &page("Text about something else.")).html("/p2", &page("Page two."));
-    bay.visit().await;
-    assert_eq!(bay.paths(), ["/boat/", "/other", "/p2"]);
-    assert_eq!(aliases(&bay), [pair("/print/boat", "/boat/")]);
-    assert!(bay.visit().await.is_quiet());
-    assert_eq!(bay.paths(), ["/boat/", "/other", "/p2"]);
+    site.html("/boat/", &page("Text about a boat."));
+    site.html("/print/boat", &page("Text about a boat."));
+    // Different content: the link is ignored.
+    site.html("/other", &page("Text about something else.")).html("/p2", &page("Page two."));
+    site.sync().await;
+    assert_eq!(site.paths(), ["/boat/", "/other", "/p2"]);
+    assert_eq!(aliases(&site), [pair("/print/boat", "/boat/")]);
+    assert!(site.sync().await.is_quiet());
+    assert_eq!(site.paths(), ["/boat/", "/other", "/p2"]);
 }
 
 #[tokio::test]
 async fn canonical_page_that_no_list_has_is_fetched() {
-    let bay = Bay::new();
-    bay.sitemap(&[], &["/docs"]);
+    let site = TestSite::new();
+    site.sitemap(&[], &["/docs"]);
     for path in ["/docs", "/docs/"] {
         let page = format!("<link rel=canonical href=/docs/>{}", body("Docs", "Text about docs."));
-        bay.html(path, &page);
+        site.html(path, &page);
     }
     for _ in 0..2 {
-        let report = bay.visit().await;
-        assert_eq!((bay.paths(), report.removed), (vec!["/docs/".to_owned()], 0));
+        let report = site.sync().await;
+        assert_eq!((site.paths(), report.removed), (vec!["/docs/".to_owned()], 0));
     }
 }
 
 #[tokio::test]
 async fn page_whose_canonical_url_is_no_page_is_stored() {
-    let bay = Bay::new();
+    let site = TestSite::new();
     let canonical =
         |to: &str, text: &str| format!("<link rel=canonical href=\"{to}\">{}", body("Page", text));
-    bay.sitemap(&[], &["/moved", "/lost", "/tls", "/list?page=2", "/one", "/One"]);
-    // To a URL that redirects back, to one that is not there, to another scheme.
-    bay.html("/moved", &canonical("/moved/", "Text of the page that moved."));
-    bay.server.route("/moved/", [Reply::redirect(301, "http://harbour.example/moved")]);
-    bay.html("/lost", &canonical("/lost/index.html", "Text of the page that is lost."));
-    bay.html("/tls", &canonical("https://harbour.example/tls", "Text of the page by TLS."));
-    // To a page with other text.
-    bay.html("/list?page=2", &canonical("/list", "Text of the second piece."));
-    bay.html("/list", &canonical("/list", "Text of the first piece."));
+    site.sitemap(&[], &["/moved", "/lost", "/tls", "/list?page=2", "/one", "/One"]);
+    // To a URL that redirects back, to a missing one, to another scheme.
+    site.html("/moved", &canonical("/moved/", "Text of the page that moved."));
+    site.server.route("/moved/", [Reply::redirect(301, "http://harbour.example/moved")]);
+    site.html("/lost", &canonical("/lost/index.html", "Text of the page that is lost."));
+    site.html("/tls", &canonical("https://harbour.example/tls", "Text of the page by TLS."));
+    // To a page with different text.
+    site.html("/list?page=2", &canonical("/list", "Text of the second piece."));
+    site.html("/list", &canonical("/list", "Text of the first piece."));
     // To each other.
-    bay.html("/one", &canonical("/One", "Text of one."))
+    site.html("/one", &canonical("/One", "Text of one."))
         .html("/One", &canonical("/one", "Text of one."));
     let wanted = ["/One", "/list", "/list?page=2", "/lost", "/moved", "/tls"];
     for n in 0..3 {
-        let report = bay.visit().await;
-        assert_eq!((bay.paths(), report.removed), (wanted.map(str::to_owned).to_vec(), 0), "{n}");
+        let report = site.sync().await;
+        assert_eq!((site.paths(), report.removed), (wanted.map(str::to_owned).to_vec(), 0), "{n}");
     }
-    assert_eq!(aliases(&bay), [pair("/one", "/One")]);
+    assert_eq!(aliases(&site), [pair("/one", "/One")]);
 }
 
 #[tokio::test]
 async fn alias_is_stored_once_its_canonical_page_is_gone() {
-    let bay = Bay::new();
-    bay.sitemap(&[], &["/docs", "/docs/", "/a", "/b"]);
+    let site = TestSite::new();
+    site.sitemap(&[], &["/docs", "/docs/", "/a", "/b"]);
     let docs = format!("<link rel=canonical href=/docs/>{}", body("Docs", "Text about docs."));
-    bay.html("/docs", &docs).html("/docs/", &docs);
+    site.html("/docs", &docs).html("/docs/", &docs);
     for path in ["/a", "/b"] {
-        bay.html(path, &body(path, &format!("Text of {path}.")));
+        site.html(path, &body(path, &format!("Text of {path}.")));
     }
-    bay.visit().await;
-    assert_eq!(bay.paths(), ["/a", "/b", "/docs/"]);
-    bay.server.route("/docs/", [Reply::status(404)]);
-    bay.visit().await;
-    bay.visit().await;
-    assert_eq!(bay.paths(), ["/a", "/b", "/docs"]);
+    site.sync().await;
+    assert_eq!(site.paths(), ["/a", "/b", "/docs/"]);
+    site.server.route("/docs/", [Reply::status(404)]);
+    site.sync().await;
+    site.sync().await;
+    assert_eq!(site.paths(), ["/a", "/b", "/docs"]);
 }
 
 #[tokio::test]
 async fn parameters_of_listed_urls_are_kept() {
-    let bay = Bay::new();
+    let site = TestSite::new();
     let paths = ["/story?sid=0", "/story?sid=1", "/talk?session_id=7&amp;utm_source=list"];
-    bay.sitemap(&[], &paths);
+    site.sitemap(&[], &paths);
     for path in paths {
         let path = path.replace("&amp;", "&");
-        bay.html(&path, &body(&path, &format!("Text of {path}.")));
+        site.html(&path, &body(&path, &format!("Text of {path}.")));
     }
     for _ in 0..2 {
-        assert_eq!(bay.visit().await.removed, 0);
+        assert_eq!(site.sync().await.removed, 0);
         let wanted = ["/story?sid=0", "/story?sid=1", "/talk?session_id=7&utm_source=list"];
-        assert_eq!(bay.paths(), wanted);
+        assert_eq!(site.paths(), wanted);
     }
 }
 
 #[tokio::test]
 async fn page_that_a_listed_url_stands_for_is_listed() {
-    let bay = Bay::new();
-    bay.sitemap(&[], &["/", "/docs", "/old", "/a?utm_source=list"]);
-    bay.html("/", &body("Home", "Text of the home page. <a href=/a>a</a> <a href=/b>b</a>"));
+    let site = TestSite::new();
+    site.sitemap(&[], &["/", "/docs", "/old", "/a?utm_source=list"]);
+    site.html("/", &body("Home", "Text of the home page. <a href=/a>a</a> <a href=/b>b</a>"));
     for path in ["/docs", "/docs/"] {
-        bay.html(path, &format!("<link rel=canonical href=/docs/>{}", body("Docs", "Text.")));
+        site.html(path, &format!("<link rel=canonical href=/docs/>{}", body("Docs", "Text.")));
     }
-    bay.server.route("/old", [Reply::redirect(301, "http://harbour.example/new")]);
+    site.server.route("/old", [Reply::redirect(301, "http://harbour.example/new")]);
     for path in ["/new", "/b"] {
-        bay.html(path, &body(path, &format!("Text of {path}.")));
+        site.html(path, &body(path, &format!("Text of {path}.")));
     }
     for path in ["/a", "/a?utm_source=list"] {
-        bay.html(path, &format!("<link rel=canonical href=/a>{}", body("A", "Text of a.")));
+        site.html(path, &format!("<link rel=canonical href=/a>{}", body("A", "Text of a.")));
     }
     for _ in 0..2 {
-        let options = Options { follows_links: true, ..Options::default() };
-        let report = bay.visit_with(options).await.unwrap();
-        assert_eq!(bay.paths(), ["/", "/a", "/b", "/docs/", "/new"]);
+        let options = SyncOptions { follows_links: true, ..SyncOptions::default() };
+        let report = site.sync_with(options).await.unwrap();
+        assert_eq!(site.paths(), ["/", "/a", "/b", "/docs/", "/new"]);
         assert_eq!(report.unlisted, ["http://harbour.example/b"]);
     }
 }

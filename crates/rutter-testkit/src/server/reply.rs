@@ -1,77 +1,76 @@
-//! What a server says, and how it fails to.
+//! The replies of the test server and their faults.
 
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-use super::{Hands, Seen, Wire};
+use super::{RecordedRequest, TestClock, Wire};
 
-/// One answer.
+/// One reply.
 #[derive(Debug, Clone)]
 pub struct Reply {
-    /// Its status.
+    /// The status code.
     pub status: u16,
-    /// Its fields, beside those of the framing.
+    /// The header fields, without those of the framing.
     pub headers: Vec<(String, String)>,
-    /// Its body.
+    /// The body.
     pub body: Vec<u8>,
-    /// How the end of the body is told.
+    /// How the end of the body is marked.
     pub framing: Framing,
-    /// What goes wrong.
+    /// The fault of the reply.
     pub fault: Fault,
-    /// Whether ranges and conditions are understood.
+    /// Whether range and conditional requests are supported.
     pub is_file: bool,
 }
 
-/// How the end of a body is told.
+/// How the end of a body is marked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Framing {
     /// `Content-Length`.
     Length,
-    /// In chunks.
+    /// Chunked transfer coding.
     Chunked,
-    /// By closing.
+    /// Closing the connection.
     Close,
-    /// These lines instead, whatever they say.
+    /// These header lines, valid or not.
     Claimed(Vec<String>),
 }
 
-/// What goes wrong.
+/// A fault of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// Nothing.
+    /// No fault.
     None,
-    /// The connection ends after so many bytes of the body.
+    /// The connection is closed after this number of bytes of the body.
     CutAfter(usize),
-    /// The same, with a reset.
+    /// The connection is reset after this number of bytes of the body.
     ResetAfter(usize),
-    /// Nothing more comes after so many bytes of the body, and time passes
-    /// until the client goes.
+    /// The server stops sending after this number of bytes of the body, and time advances until the
+    /// client disconnects.
     StallAfter(usize),
-    /// The body comes in pieces of so many bytes, and so much time passes
-    /// before each.
+    /// The body is sent in pieces of this number of bytes, with this delay before each.
     Dribble(usize, Duration),
-    /// The body is sent over and over until the client goes.
+    /// The body is sent repeatedly until the client disconnects.
     Endless,
-    /// These bytes instead of everything.
+    /// These bytes are sent instead of a reply.
     Raw(Vec<u8>),
-    /// Not even a head; time passes until the client goes.
+    /// Nothing is sent, and time advances until the client disconnects.
     Silence,
-    /// The connection ends before anything is sent.
+    /// The connection is closed before anything is sent.
     HangUp,
-    /// What follows goes to another address and back.
+    /// All further bytes are forwarded to and from another address.
     Tunnel(SocketAddr),
 }
 
 impl Reply {
-    /// A body of a type.
+    /// Creates a reply with status 200 and a body.
     pub fn ok(media_type: &str, body: impl Into<Vec<u8>>) -> Self {
         let headers = vec![("Content-Type".to_owned(), media_type.to_owned())];
         Self { headers, body: body.into(), ..Self::status(200) }
     }
 
-    /// A status and nothing else.
+    /// Creates a reply with a status and no body.
     pub fn status(status: u16) -> Self {
         Self {
             status,
@@ -83,31 +82,31 @@ impl Reply {
         }
     }
 
-    /// A redirect.
+    /// Creates a redirect.
     pub fn redirect(status: u16, to: &str) -> Self {
         Self::status(status).with("Location", to)
     }
 
-    /// A file that understands ranges and conditions, with this tag.
+    /// Creates a reply that supports range and conditional requests, with an `ETag`.
     pub fn file(media_type: &str, etag: &str, body: impl Into<Vec<u8>>) -> Self {
         Self { is_file: true, ..Self::ok(media_type, body) }.with("ETag", etag)
     }
 
-    /// With one more field.
+    /// Adds a header field.
     #[must_use]
     pub fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// With a fault.
+    /// Sets the fault.
     #[must_use]
     pub fn but(mut self, fault: Fault) -> Self {
         self.fault = fault;
         self
     }
 
-    /// With another framing.
+    /// Sets the framing.
     #[must_use]
     pub fn framed(mut self, framing: Framing) -> Self {
         self.framing = framing;
@@ -119,13 +118,13 @@ impl Reply {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Sends it; tells whether the connection can be used further.
+    /// Sends the reply; returns whether the connection can be reused.
     pub(super) fn send(
         mut self,
         wire: &mut dyn Wire,
         raw: &TcpStream,
-        hands: &Hands,
-        seen: &Seen,
+        clock: &TestClock,
+        seen: &RecordedRequest,
         mut armed: u64,
     ) -> io::Result<bool> {
         match &self.fault {
@@ -135,7 +134,7 @@ impl Reply {
                 return Ok(false);
             }
             Fault::Silence => {
-                stall(raw, hands);
+                stall(raw, clock);
                 return Ok(false);
             }
             Fault::HangUp => return Ok(false),
@@ -167,16 +166,16 @@ impl Reply {
             Fault::StallAfter(n) => {
                 self.write_piece(wire, body.get(..n).unwrap_or(&body))?;
                 wire.flush()?;
-                settle(raw, hands, armed);
-                stall(raw, hands);
+                settle(raw, clock, armed);
+                stall(raw, clock);
                 return Ok(false);
             }
             Fault::Dribble(size, wait) => {
                 for (n, piece) in body.chunks(size.max(1)).enumerate() {
                     if 0 < n {
-                        settle(raw, hands, armed);
-                        (hands.advance)(wait);
-                        armed = (hands.armed)();
+                        settle(raw, clock, armed);
+                        (clock.advance)(wait);
+                        armed = (clock.armed)();
                     }
                     self.write_piece(wire, piece)?;
                     wire.flush()?;
@@ -198,7 +197,7 @@ impl Reply {
         let mut lines = vec![format!("HTTP/1.1 {} Reason", self.status)];
         lines.extend(self.headers.iter().map(|(name, value)| format!("{name}: {value}")));
         match &self.framing {
-            // A 304 has no body, so it has no length either.
+            // A 304 has no body and no `Content-Length`.
             Framing::Length if self.status == 304 && self.body.is_empty() => {}
             Framing::Length => lines.push(format!("Content-Length: {}", self.body.len())),
             Framing::Chunked => lines.push("Transfer-Encoding: chunked".to_owned()),
@@ -217,8 +216,8 @@ impl Reply {
         wire.write_all(piece)
     }
 
-    /// What a proper server makes of conditions and ranges.
-    fn apply_conditions(&mut self, seen: &Seen) {
+    /// Handles range and conditional requests like a real server.
+    fn apply_conditions(&mut self, seen: &RecordedRequest) {
         let tag = self.header("etag").unwrap_or_default().to_owned();
         let date = self.header("last-modified").map(str::to_owned);
         let weak = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
@@ -251,19 +250,19 @@ impl Reply {
     }
 }
 
-/// Lets time pass until the client has gone.
-fn stall(raw: &TcpStream, hands: &Hands) {
+/// Advances the time until the client disconnects.
+fn stall(raw: &TcpStream, clock: &TestClock) {
     while !is_gone(raw) {
-        (hands.advance)(Duration::from_secs(2));
+        (clock.advance)(Duration::from_secs(2));
     }
 }
 
-/// Waits until the client waits, or has gone.
-fn settle(raw: &TcpStream, hands: &Hands, armed: u64) {
-    while (hands.armed)() <= armed && !is_gone(raw) {}
+/// Waits until the client waits with a deadline or disconnects.
+fn settle(raw: &TcpStream, clock: &TestClock, armed: u64) {
+    while (clock.armed)() <= armed && !is_gone(raw) {}
 }
 
-/// Looks, for a moment, whether the client has closed.
+/// Returns whether the client has closed the connection.
 fn is_gone(raw: &TcpStream) -> bool {
     use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
     let before = raw.read_timeout().ok().flatten();
@@ -276,7 +275,7 @@ fn is_gone(raw: &TcpStream) -> bool {
     }
 }
 
-/// Carries bytes in both directions until one side ends.
+/// Forwards bytes in both directions until one side closes.
 fn tunnel(raw: &TcpStream, to: SocketAddr) -> io::Result<()> {
     let far = TcpStream::connect(to)?;
     let (mut near_in, mut far_out) = (raw.try_clone()?, far.try_clone()?);

@@ -1,7 +1,7 @@
-//! Certificates for tests, good and bad, all of them ours and worthless.
+//! Valid and invalid TLS certificates for tests.
 //!
-//! They begin in November 2026 and last a hundred years; a test that wants an
-//! expired one moves its clock.
+//! They are valid from November 2026 for a hundred years; a test of an expired certificate moves
+//! its clock.
 
 use std::io;
 use std::net::TcpStream;
@@ -13,30 +13,30 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use super::Wire;
 
-/// The authority behind the good certificates, in DER.
+/// Returns the certificate authority of the valid certificates, in DER.
 pub fn authority() -> CertificateDer<'static> {
     certificate(include_bytes!("../../fixtures/tls/ca.pem"))
 }
 
-/// Who a server says it is.
+/// The certificate of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Identity {
-    /// `harbour.example`, `cdn.harbour.example`, `localhost`, 127.0.0.1.
+    /// A valid certificate of `harbour.example`, `cdn.harbour.example`, `localhost` and 127.0.0.1.
     Good,
-    /// `elsewhere.example`.
+    /// A certificate of another host, `elsewhere.example`.
     Other,
-    /// `harbour.example`, vouched for by nobody.
+    /// A self-signed certificate of `harbour.example`.
     SelfSigned,
 }
 
-pub(super) type Config = Arc<ServerConfig>;
+pub(super) type TlsConfig = Arc<ServerConfig>;
 
 fn certificate(pem: &[u8]) -> CertificateDer<'static> {
-    CertificateDer::from_pem_slice(pem).expect("our own certificate can be read")
+    CertificateDer::from_pem_slice(pem).expect("the fixture is a valid certificate")
 }
 
 impl Identity {
-    pub(super) fn config(self) -> Config {
+    pub(super) fn config(self) -> TlsConfig {
         let pem: &[u8] = match self {
             Self::Good => include_bytes!("../../fixtures/tls/good.pem"),
             Self::Other => include_bytes!("../../fixtures/tls/other.pem"),
@@ -55,7 +55,7 @@ impl Identity {
     }
 }
 
-pub(super) fn accept(stream: TcpStream, config: Config) -> io::Result<Box<dyn Wire>> {
+pub(super) fn accept(stream: TcpStream, config: TlsConfig) -> io::Result<Box<dyn Wire>> {
     let connection = ServerConnection::new(config).map_err(io::Error::other)?;
     Ok(Box::new(StreamOwned::new(connection, stream)))
 }

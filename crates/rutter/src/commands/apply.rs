@@ -1,62 +1,79 @@
-//! `rutter scp apply`: the merge rule on files.
+//! `rutter scp apply`: applies deltas to a snapshot and writes the resulting snapshot.
+//!
+//! Rejects deltas that leave a gap, and deltas that delete more than half of the pages unless
+//! `--allow-mass-delete` is given.
 
 use std::path::PathBuf;
 
-use rutter_finding::Mode;
-use rutter_scp::{Applying, Fate, MassDeletion, Options, Threads, Track, apply, folder_of};
+use rutter_finding::Strictness;
+use rutter_scp::{
+    ApplyOptions, DeltaOutcome, MassDeletionPolicy, ReadOptions, ReaderThreads, StateTracking,
+    apply, parent_folder,
+};
 
-use crate::commands::{LimitArgs, bytes, counted, target, with_inputs};
+use crate::commands::{SizeLimitArgs, counted, format_bytes, parse_target, with_inputs};
 use crate::exit::Exit;
 use crate::input::sources;
 use crate::output::Output;
 
-/// What the arguments say.
+/// Arguments of `rutter scp apply`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// The snapshot to start from; `-` is standard input
+pub(crate) struct ApplyArgs {
+    /// Snapshot to start from, `-` for standard input
     #[arg(value_name = "SNAPSHOT")]
     snapshot: PathBuf,
-    /// Deltas, in any order; they are applied by their `generated`
+    /// Deltas to apply, in any order
+    ///
+    /// They are applied in the order of their `generated` times.
     #[arg(value_name = "DELTA", required = true)]
     deltas: Vec<PathBuf>,
-    /// The snapshot that results; the name decides the coding
+    /// Snapshot to write: .scp, .scp.gz or .scp.zst
+    ///
+    /// The file extension selects the compression.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// How hard to compress [default: 6 for gzip, 9 for zstd]
+    /// Compression level [default: 6 for gzip, 9 for zstd]
     #[arg(long, value_name = "N")]
     level: Option<u8>,
-    /// Let more than half of a section go at once
+    /// Allow deltas to delete more than half of the pages
+    ///
+    /// By default, such a delta is an error.
     #[arg(long)]
     allow_mass_delete: bool,
-    /// Leave out the `rutter` member that names the section's state
+    /// Omit the state of the section from the header
+    ///
+    /// Without it, readers cannot verify later deltas.
     #[arg(long)]
     plain: bool,
     #[command(flatten)]
-    limits: LimitArgs,
+    limits: SizeLimitArgs,
 }
 
-pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
-    let target = target(&args.output, args.level)?;
+pub(crate) fn run(args: &ApplyArgs, out: &mut Output) -> anyhow::Result<Exit> {
+    let target = parse_target(&args.output, args.level)?;
     let paths: Vec<PathBuf> = [&args.snapshot].into_iter().chain(&args.deltas).cloned().collect();
     let sources = sources(&paths)?;
-    let mass_deletion =
-        if args.allow_mass_delete { MassDeletion::Allowed } else { MassDeletion::Refused };
-    let track = if args.plain { Track::Nothing } else { Track::State };
+    let mass_deletion = if args.allow_mass_delete {
+        MassDeletionPolicy::Allowed
+    } else {
+        MassDeletionPolicy::Refused
+    };
+    let track = if args.plain { StateTracking::Nothing } else { StateTracking::State };
     let limits = args.limits.limits();
-    let options = Options { limits, threads: Threads::Two, ..Options::default() };
-    let applied = with_inputs(&sources, Mode::Lenient, out, &mut |inputs, order| {
-        let how = Applying { options, order, track, mass_deletion };
-        apply(inputs, how, &target, folder_of(&target.path))
+    let options = ReadOptions { limits, threads: ReaderThreads::Two, ..ReadOptions::default() };
+    let applied = with_inputs(&sources, Strictness::Lenient, out, &mut |inputs, order| {
+        let how = ApplyOptions { options, order, track, mass_deletion };
+        apply(inputs, how, &target, parent_folder(&target.path))
     })?;
     for (number, fate) in &applied.deltas {
         let name = sources.get(*number).map_or("?", |source| source.name());
         let what = match fate {
-            Fate::Chained => "applied, state proved",
-            Fate::Plain => "applied",
-            Fate::Unlinked => {
-                "applied without its removals: it does not start from the state we are in"
+            DeltaOutcome::Chained => "applied, state verified",
+            DeltaOutcome::Plain => "applied",
+            DeltaOutcome::Unlinked => {
+                "applied without its removals: it starts from a different state than the snapshot"
             }
-            Fate::Covered => "skipped, everything in it is there already",
+            DeltaOutcome::Covered => "skipped: the snapshot already contains its changes",
         };
         out.say(format_args!("{name}: {what}"));
     }
@@ -68,8 +85,8 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         applied.inserted,
         applied.replaced,
         applied.removed,
-        bytes(written.coded),
-        bytes(written.decoded),
+        format_bytes(written.coded),
+        format_bytes(written.decoded),
     ));
     Ok(Exit::Clean)
 }

@@ -1,90 +1,97 @@
-//! `rutter arc`: the snapshot of an annotated page, and what changed between
-//! two sitemaps.
+//! `rutter arc`: prints the ARC snapshot of a page, and the delta between two ARC sitemaps.
 
 use std::io::Read;
 use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Subcommand;
-use rutter_arc::delta::{Difference, diff};
-use rutter_arc::{ArcError, Entry, Form, Head, JsonWriter, Limits, Receipt, form, open};
+use rutter_arc::delta::{DeltaCounts, diff};
+use rutter_arc::{
+    ArcEntry, ArcError, ArcFormat, ArcReceipt, JsonWriter, Limits, SitemapHeader, detect_format,
+    open_sitemap,
+};
 use rutter_extract::Options;
-use rutter_finding::{FindingSink, Mode, Place, Refusal, Report};
+use rutter_finding::{FindingSink, Place, Refusal, Report, Strictness};
 use rutter_page::{PageUrl, Timestamp};
-use rutter_scp::{Entry as Line, Sorted, Sorter};
+use rutter_scp::{KeyedLine as Line, LineSorter, SortedLines};
 
-use crate::commands::{now, say_findings};
+use crate::commands::{now, print_findings};
 use crate::exit::Exit;
 use crate::input::{Source, sources};
 use crate::output::Output;
 
-/// Largest page we read.
-const LARGEST: u64 = 100_000_000;
+/// Maximum size of a page in bytes.
+const MAX_PAGE_BYTES: u64 = 100_000_000;
 
-/// Commands about ARC.
+/// Subcommands of `rutter arc`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Arc {
-    /// Print the snapshot of a page with data-ai-* attributes
-    Snapshot(SnapshotArgs),
-    /// Print the delta that leads from one ARC sitemap to another
-    Diff(DiffArgs),
+pub(crate) enum ArcCommand {
+    /// Print the ARC snapshot of a page with data-ai-* attributes
+    Snapshot(ArcSnapshotArgs),
+    /// Print the delta between two ARC sitemaps
+    Diff(ArcDiffArgs),
 }
 
-/// What the arguments of `snapshot` say.
+/// Arguments of `rutter arc snapshot`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct SnapshotArgs {
-    /// The page, as HTML; `-` is standard input
+pub(crate) struct ArcSnapshotArgs {
+    /// HTML file of the page, `-` for standard input
     #[arg(value_name = "PAGE")]
     page: PathBuf,
-    /// Address of the page
+    /// URL of the page
     #[arg(long, value_name = "URL", default_value = "http://localhost/")]
     url: String,
-    /// Print prose made from the same attributes
+    /// Print the snapshot as prose instead of JSON
     #[arg(long)]
     narrative: bool,
 }
 
-/// What the arguments of `diff` say.
+/// Arguments of `rutter arc diff`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct DiffArgs {
-    /// The older sitemap, JSON or YAML, compressed or not; `-` is standard input
+pub(crate) struct ArcDiffArgs {
+    /// Older ARC sitemap, `-` for standard input
+    ///
+    /// JSON or YAML, optionally compressed with gzip.
     #[arg(value_name = "OLD")]
     old: PathBuf,
-    /// The newer sitemap; `-` is standard input
+    /// Newer ARC sitemap, `-` for standard input
     #[arg(value_name = "NEW")]
     new: PathBuf,
 }
 
-pub(crate) fn run(command: &Arc, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(command: &ArcCommand, out: &mut Output) -> anyhow::Result<Exit> {
     match command {
-        Arc::Snapshot(args) => run_snapshot(args, out),
-        Arc::Diff(args) => run_diff(args, out),
+        ArcCommand::Snapshot(args) => run_snapshot(args, out),
+        ArcCommand::Diff(args) => run_diff(args, out),
     }
 }
 
-fn run_snapshot(args: &SnapshotArgs, out: &mut Output) -> anyhow::Result<Exit> {
+fn run_snapshot(args: &ArcSnapshotArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let url = PageUrl::parse(args.url.clone()).with_context(|| format!("--url {}", args.url))?;
     let source = Source::new(&args.page)?;
     let name = source.name().to_owned();
     let mut bytes = Vec::new();
     let (input, _) = source.open().with_context(|| name.clone())?;
-    input.take(LARGEST + 1).read_to_end(&mut bytes).with_context(|| name.clone())?;
-    anyhow::ensure!(bytes.len() as u64 <= LARGEST, "{name}: more than {LARGEST} bytes");
+    input.take(MAX_PAGE_BYTES + 1).read_to_end(&mut bytes).with_context(|| name.clone())?;
+    anyhow::ensure!(
+        bytes.len() as u64 <= MAX_PAGE_BYTES,
+        "{name} has more than {MAX_PAGE_BYTES} bytes"
+    );
     if !rutter_extract::is_text(&bytes) {
         let refusal = Refusal::new(&rutter_extract::rules::NOT_TEXT, Place::WHOLE, "");
         return Err(anyhow::Error::new(refusal).context(name));
     }
     let extraction = rutter_extract::html(&bytes, &Options::new(url, now()?));
-    let mut report = Report::new(Mode::Strict);
+    let mut report = Report::new(Strictness::Strict);
     let snapshot = rutter_build::snapshot_of(&extraction, &mut report);
-    say_findings(&name, &report, out);
+    print_findings(&name, &report, out);
     let Some(snapshot) = snapshot else {
-        out.warn(format_args!("{name}: nothing on the page is annotated"));
+        out.warn(format_args!("{name}: the page has no data-ai-* attributes"));
         return Ok(Exit::Findings);
     };
     if snapshot.needs_auth() {
         out.warn(format_args!(
-            "{name}: marked sensitive; a public sitemap does not carry this snapshot"
+            "{name}: marked sensitive; a public ARC sitemap does not include this snapshot"
         ));
     }
     let text = if args.narrative { snapshot.narrative() } else { snapshot.to_pretty() };
@@ -92,7 +99,7 @@ fn run_snapshot(args: &SnapshotArgs, out: &mut Output) -> anyhow::Result<Exit> {
     Ok(Exit::Clean)
 }
 
-fn run_diff(args: &DiffArgs, out: &mut Output) -> anyhow::Result<Exit> {
+fn run_diff(args: &ArcDiffArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let both = sources(&[args.old.clone(), args.new.clone()])?;
     let [old, new] = both.as_slice() else { unreachable!("two paths give two sources") };
     let (mut old, mut new) = (sorted(old, out)?, sorted(new, out)?);
@@ -104,16 +111,16 @@ fn run_diff(args: &DiffArgs, out: &mut Output) -> anyhow::Result<Exit> {
         |entry| Ok(writer.push(&entry)?),
     )?;
     writer.finish()?;
-    let Difference { added, changed, removed, unchanged } = difference;
+    let DeltaCounts { added, changed, removed, unchanged } = difference;
     out.say(format_args!(
         "{added} added, {changed} changed, {removed} removed, {unchanged} unchanged"
     ));
     Ok(Exit::Clean)
 }
 
-/// The head of the delta: that of the newer, and the time between the two.
-fn day_head(old: &Receipt, new: &Receipt) -> Head {
-    Head {
+/// Returns the head of the delta: that of the newer sitemap, with the period of the delta.
+fn day_head(old: &ArcReceipt, new: &ArcReceipt) -> SitemapHeader {
+    SitemapHeader {
         since: old.head.generated_at,
         until: new.head.generated_at,
         extra: Vec::new(),
@@ -121,33 +128,34 @@ fn day_head(old: &Receipt, new: &Receipt) -> Head {
     }
 }
 
-/// A sitemap whose entries come in the order of their addresses.
-struct Ordered {
-    receipt: Receipt,
-    lines: Sorted,
+/// An ARC sitemap with its entries sorted by URL.
+struct SortedSitemap {
+    receipt: ArcReceipt,
+    lines: SortedLines,
     line: Line,
     last: Option<Line>,
 }
 
-/// Reads a sitemap to its end, and only then hands anything out.
-fn sorted(source: &Source, out: &mut Output) -> anyhow::Result<Ordered> {
+/// Reads and verifies a whole sitemap, then returns its sorted entries.
+fn sorted(source: &Source, out: &mut Output) -> anyhow::Result<SortedSitemap> {
     let name = || source.name().to_owned();
-    let mut report = Report::new(Mode::Lenient);
+    let mut report = Report::new(Strictness::Lenient);
     let result = sort(source, &mut report);
-    say_findings(source.name(), &report, out);
+    print_findings(source.name(), &report, out);
     let (receipt, sorter) = result.with_context(name)?;
     let lines = sorter.finish().with_context(name)?;
-    Ok(Ordered { receipt, lines, line: Line::empty(), last: None })
+    Ok(SortedSitemap { receipt, lines, line: Line::empty(), last: None })
 }
 
-fn sort(source: &Source, sink: &mut dyn FindingSink) -> Result<(Receipt, Sorter), ArcError> {
+fn sort(source: &Source, sink: &mut dyn FindingSink) -> Result<(ArcReceipt, LineSorter), ArcError> {
     let mut start = Vec::new();
     source.open()?.0.take(64 << 10).read_to_end(&mut start)?;
     let ending = source.name().trim_end_matches(".gz").rsplit('.').next().unwrap_or_default();
     let is_yaml = matches!(ending, "yaml" | "yml");
-    let form = form(&start).unwrap_or(if is_yaml { Form::Yaml } else { Form::Json });
-    let mut reader = open(source.open()?.0, form, Limits::USUAL)?;
-    let mut sorter = Sorter::new(&std::env::temp_dir());
+    let form =
+        detect_format(&start).unwrap_or(if is_yaml { ArcFormat::Yaml } else { ArcFormat::Json });
+    let mut reader = open_sitemap(source.open()?.0, form, Limits::DEFAULT)?;
+    let mut sorter = LineSorter::new(&std::env::temp_dir());
     let epoch = Line::empty().modified;
     while let Some(pushed) = reader.next(sink, |entry| {
         let modified: Timestamp = entry.lastmod.unwrap_or(epoch);
@@ -158,10 +166,10 @@ fn sort(source: &Source, sink: &mut dyn FindingSink) -> Result<(Receipt, Sorter)
     Ok((reader.finish(sink)?, sorter))
 }
 
-impl Ordered {
-    /// The next page; of two entries for one page the more restrictive.
-    fn next(&mut self) -> anyhow::Result<Option<Entry<'static>>> {
-        let mut entry: Option<Entry<'static>> = match self.last.take() {
+impl SortedSitemap {
+    /// Returns the next entry. Of several entries for one page, returns the most restrictive.
+    fn next(&mut self) -> anyhow::Result<Option<ArcEntry<'static>>> {
+        let mut entry: Option<ArcEntry<'static>> = match self.last.take() {
             Some(line) => Some(parse(&line)?),
             None => None,
         };
@@ -180,8 +188,8 @@ impl Ordered {
     }
 }
 
-/// An entry as we wrote it.
-fn parse(line: &Line) -> anyhow::Result<Entry<'static>> {
+/// Parses an entry from its sorted line.
+fn parse(line: &Line) -> anyhow::Result<ArcEntry<'static>> {
     let text = std::str::from_utf8(&line.line)?;
-    Entry::from_json(text).context("an entry was lost")
+    ArcEntry::from_json(text).context("cannot read a sorted entry")
 }

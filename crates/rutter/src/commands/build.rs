@@ -1,4 +1,7 @@
-//! `rutter build`: a built website in, its machine-readable layers beside it.
+//! `rutter build`: adds machine-readable layers to a built site.
+//!
+//! Input: the arguments and settings. Output: the layers, and a summary as text or JSON. Findings
+//! are printed while pages are read.
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
@@ -6,70 +9,84 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use rutter_build::{ExcludedPage, Listener, Made, Outcome, Twins};
-use rutter_finding::{Finding, Mode, Rule, Severity};
+use rutter_build::{BuildEvents, BuildSummary, CollectionSize, ExcludedPage, TwinPolicy};
+use rutter_extract::{CoverageTally, PageCoverage};
+use rutter_finding::{Finding, Rule, Severity, Strictness};
 use serde_json::{Value, json};
 
-use crate::commands::{self, bytes, counted, now};
+use crate::commands::{self, counted, format_bytes, now};
 use crate::config::{self, flags::Flags};
 use crate::exit::Exit;
-use crate::output::{Chatter, Output};
-use crate::published;
-use crate::settle::{Asked, settle};
+use crate::output::{Output, Verbosity};
+use crate::plan::{BuildOptions, make_plan};
+use crate::published_site;
 
-/// How many findings of a rule are shown, unless all are asked for.
+/// Maximum number of findings printed for each rule, unless `--verbose` is given.
 const SHOWN_PER_RULE: u64 = 3;
 
-/// Sites below this size are read before anybody could watch.
-const WATCHED_FROM: usize = 500;
+/// Minimum number of pages of a site that is read with a progress bar.
+const MIN_PAGES_FOR_PROGRESS: usize = 500;
 
-/// Most pages that the JSON document names as left out; `excluded` counts all.
+/// Maximum number of excluded pages that the JSON document lists; `excluded` counts all of them.
 const MOST_EXCLUDED: usize = 10_000;
 
-/// What the arguments say.
+/// Arguments of `rutter build`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+#[command(after_long_help = "The options that name a setting can also be set in rutter.toml, or \
+    as an environment variable: --base-url as RUTTER_BASE_URL. The command line takes precedence \
+    over variables, and variables over rutter.toml.")]
+pub(crate) struct BuildArgs {
     #[command(flatten)]
     flags: Flags,
-    /// Settings file [default: rutter.toml beside or above the site, or above the current folder]
+    /// Settings file to read
+    ///
+    /// Default: rutter.toml in a parent folder of the site, else in the current folder or one of
+    /// its parents, up to the root of the repository. Without a file, all settings have their
+    /// defaults.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(flatten)]
-    asked: Asked,
-    /// End with 1 where something is wrong with pages or files
+    asked: BuildOptions,
+    /// Return exit code 1 if pages or files have warnings or errors
+    ///
+    /// By default, the exit code is 0 if the build was completed.
     #[arg(long)]
     strict: bool,
-    /// Show every finding and every excluded page with its reason
+    /// Print all findings and all excluded pages
+    ///
+    /// By default, notes are not printed, and at most 3 findings of each rule are.
     #[arg(long)]
     verbose: bool,
-    /// Print what came of it as JSON
+    /// Print the summary as JSON
+    ///
+    /// The document has the keys of docs/schemas/build.schema.json.
     #[arg(long)]
     json: bool,
 }
 
-pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &BuildArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let start = Instant::now();
     let config = config::load(&args.flags, args.config.as_deref(), &config::environment)?;
     for message in config::misspelt(std::env::vars_os().map(|(name, _)| name)) {
         out.warn(message);
     }
-    // A file that does not lie where one works is easily forgotten.
+    // Name a settings file that is not in the current folder.
     if let Some(file) = config.file.as_ref().filter(|file| file.as_os_str() != config::FILE) {
-        out.say(format_args!("settings in {}", file.display()));
+        out.say(format_args!("reading settings from {}", file.display()));
     }
-    let mut settled = settle(config, &args.asked, now()?)?;
+    let mut settled = make_plan(config, &args.asked, now()?)?;
     for remark in &settled.remarks {
         out.say(remark);
     }
     for warning in &settled.warnings {
         out.warn(format_args!("warning: {warning}"));
     }
-    // Holds the fetched files until the build is over.
-    let _previous = published::fetch_previous(&mut settled.plan, &mut |text| out.say(text))?;
-    let mut watch = Watch::new(out, args.verbose);
-    let result = rutter_build::build(&settled.plan, &mut watch);
-    let excluded = std::mem::take(&mut watch.excluded);
-    let n_grave = watch.finish();
+    // Keeps the folder of fetched files until the build has finished.
+    let _previous = published_site::fetch_previous(&mut settled.plan, &mut |text| out.say(text))?;
+    let mut progress_bar = BuildProgress::new(out, args.verbose);
+    let result = rutter_build::build(&settled.plan, &mut progress_bar);
+    let excluded = std::mem::take(&mut progress_bar.excluded);
+    let n_grave = progress_bar.finish();
     let outcome = result?;
     let time = start.elapsed();
     if args.json {
@@ -84,28 +101,30 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         && !commands::serve::finds(out_folder, &settled.plan.state)
     {
         let (folder, state) = (out_folder.display(), settled.plan.state.display());
-        out.say(format_args!("state in {state}; `rutter serve {folder} --state {state}` uses it"));
+        out.say(format_args!(
+            "state kept in {state}; to serve the site, run `rutter serve {folder} --state {state}`"
+        ));
     }
     let is_clean = n_grave == 0 && outcome.failed == 0;
-    // What is published is then older than the site.
+    // The published files of unreadable sources are out of date.
     let is_stale = outcome.unreadable != 0;
     Ok(if is_stale || (args.strict && !is_clean) { Exit::Findings } else { Exit::Clean })
 }
 
-/// Tells whoever watches what happens.
-struct Watch<'o> {
+/// Prints progress and findings while a site is built.
+struct BuildProgress<'o> {
     out: &'o mut Output,
     bar: Option<ProgressBar>,
     verbose: bool,
-    /// How often each rule was broken, as far as it is spoken of.
+    /// Number of findings of each rule, without notes that are not printed.
     counts: BTreeMap<&'static str, (&'static Rule, u64)>,
     n_notes: u64,
     n_grave: u64,
-    /// The first pages that are left out.
+    /// The first excluded pages, for the JSON document.
     excluded: Vec<Value>,
 }
 
-impl<'o> Watch<'o> {
+impl<'o> BuildProgress<'o> {
     fn new(out: &'o mut Output, verbose: bool) -> Self {
         let (counts, excluded) = (BTreeMap::new(), Vec::new());
         Self { out, bar: None, verbose, counts, n_notes: 0, n_grave: 0, excluded }
@@ -127,7 +146,7 @@ impl<'o> Watch<'o> {
         }
     }
 
-    /// Says what was not shown, and gives the number of warnings and errors.
+    /// Prints how many findings were not shown, and returns the number of warnings and errors.
     fn finish(mut self) -> u64 {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
@@ -140,16 +159,16 @@ impl<'o> Watch<'o> {
         }
         if 0 < self.n_notes && !self.verbose {
             let notes = counted(self.n_notes, "note");
-            self.say(&format!("{notes} about pages not shown; --verbose shows them"));
+            self.say(&format!("{notes} not shown; use --verbose to print them"));
         }
         self.n_grave
     }
 }
 
-impl Listener for Watch<'_> {
+impl BuildEvents for BuildProgress<'_> {
     fn finding(&mut self, place: &str, finding: &Finding) {
-        // What only a judge speaks of is a note to the owner.
-        let severity = finding.rule.severity(Mode::Lenient).unwrap_or(Severity::Note);
+        // A rule that applies to strict checks only is a note here.
+        let severity = finding.rule.severity(Strictness::Lenient).unwrap_or(Severity::Note);
         if severity == Severity::Note {
             self.n_notes += 1;
             if !self.verbose {
@@ -169,8 +188,8 @@ impl Listener for Watch<'_> {
         }
     }
 
-    fn says(&mut self, message: &str) {
-        // Among them is why a state was not used.
+    fn message(&mut self, message: &str) {
+        // Also in a quiet run: a message may say why a state was not used.
         self.warn(message);
     }
 
@@ -188,8 +207,8 @@ impl Listener for Watch<'_> {
 
     fn progress(&mut self, done: usize, of: usize) {
         if self.bar.is_none() {
-            let is_watched = io::stderr().is_terminal() && self.out.chatter() == Chatter::Full;
-            if of < WATCHED_FROM || !is_watched {
+            let is_watched = io::stderr().is_terminal() && self.out.verbosity() == Verbosity::Full;
+            if of < MIN_PAGES_FOR_PROGRESS || !is_watched {
                 return;
             }
             let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}")
@@ -205,33 +224,37 @@ impl Listener for Watch<'_> {
     }
 }
 
-/// What came of it, for people.
-fn table(outcome: &Outcome, folder: Option<&Path>, time: Duration) -> String {
+/// Returns the summary as text: rows of a label and a sentence, then the collections by section.
+fn table(outcome: &BuildSummary, folder: Option<&Path>, time: Duration) -> String {
     let mut rows = vec![vec![
         "pages".to_owned(),
         format!(
-            "{}: {} new, {} changed, {} removed",
+            "{} published ({} new, {} changed, {} removed since the last build)",
             outcome.pages, outcome.new, outcome.changed, outcome.removed
         ),
     ]];
     let mut row = |name: &str, text: String| rows.push(vec![name.to_owned(), text]);
     if 0 < outcome.read_differently {
-        let pages = counted(outcome.read_differently, "page");
-        row("", format!("{pages} of the same source read differently than before"));
+        let pages = counted(outcome.read_differently, "changed page");
+        row("", format!("{pages} with an unchanged source: extracted differently than before"));
+    }
+    if 0 < outcome.judged {
+        let pages = counted(outcome.judged, "page");
+        row("", format!("{pages} checked again for visibility, content and dates unchanged"));
     }
     let n_excluded: u64 = outcome.excluded.iter().map(|excluded| excluded.pages).sum();
     if 0 < n_excluded {
         let reasons = outcome.excluded.iter().filter(|excluded| 0 < excluded.pages);
         let reasons: Vec<String> =
             reasons.map(|excluded| format!("{} {}", excluded.pages, excluded.reason)).collect();
-        row("excluded", format!("{n_excluded}: {}", reasons.join(", ")));
+        row("excluded", format!("{} ({})", counted(n_excluded, "page"), reasons.join(", ")));
     }
     if !outcome.password_pages.is_empty() {
         let names = outcome.password_pages.iter().map(|name| rutter_finding::visible(name));
         let names = names.collect::<Vec<_>>().join(", ");
         row(
             "",
-            format!("{names}: a password form is the main content; `approved` in [arc] publishes"),
+            format!("password form as main content: {names}; `approved` in [arc] publishes them"),
         );
     }
     if let Some(folder) = folder.filter(|_| 0 < outcome.closed) {
@@ -240,43 +263,52 @@ fn table(outcome: &Outcome, folder: Option<&Path>, time: Duration) -> String {
             outcome.closed_pages.iter().map(|name| rutter_finding::visible(name)).collect();
         let is_all = names.len() as u64 == outcome.closed;
         let more = if is_all { "" } else { ", …" };
+        row("login", format!("{pages} for users with a login only: {}{more}", names.join(", ")));
         row(
-            "closed",
-            format!("{pages} for a login in {}: {}{more}", folder.display(), names.join(", ")),
+            "",
+            format!(
+                "{} contains their HTML: serve it only with a server that checks tokens",
+                folder.display()
+            ),
         );
-        row("", "only a server that asks for tokens may show this folder".to_owned());
     }
     if 0 < outcome.failed {
-        row("failed", format!("{}, which cannot be read", counted(outcome.failed, "file")));
+        row("failed", format!("{} could not be read", counted(outcome.failed, "file")));
     }
     if 0 < outcome.unreadable {
         let places = outcome.unreadable;
-        row("unreadable", format!("{places} folders or files; their published files are kept"));
+        row(
+            "unreadable",
+            format!("{places} folders or files; their previously published files were kept"),
+        );
     }
-    row("source", bytes(outcome.source_bytes));
+    for (name, text) in coverage_rows(&outcome.coverage) {
+        row(name, text);
+    }
+    row("input", format!("{} of source files", format_bytes(outcome.source_bytes)));
     let files = if outcome.is_unchanged() {
-        "nothing to write".to_owned()
+        "all files are up to date".to_owned()
     } else {
-        format!("{} written, {} taken away", outcome.written, outcome.deleted)
+        format!("{} written, {} deleted", counted(outcome.written, "file"), outcome.deleted)
     };
-    row("files", files);
+    row("output", files);
     if outcome.is_without_twins {
-        let most = Twins::MOST;
-        row("twins", format!("none, as there are more than {most} pages; --twins on makes them"));
+        let most = TwinPolicy::MOST;
+        row("twins", format!("not written for more than {most} pages; use --twins on"));
     }
     row("time", format!("{:.2} s", time.as_secs_f64()));
     let mut text = aligned(&rows);
     if !outcome.sections.is_empty() {
-        let head = ["section", "pages", "snapshot", "delta"].map(str::to_owned);
+        let head = ["section", "pages", "new snapshot", "new delta"].map(str::to_owned);
         let sections = outcome.sections.iter().map(|section| {
             let delta = section.delta.map(|made| {
                 let removed = match section.removed {
                     0 => String::new(),
                     n => format!(", {n} removed"),
                 };
-                format!("{} ({}{removed})", bytes(made.bytes), counted(made.pages, "page"))
+                format!("{} ({}{removed})", format_bytes(made.bytes), counted(made.pages, "page"))
             });
-            let snapshot = section.snapshot.map(|made| bytes(made.bytes));
+            let snapshot = section.snapshot.map(|made| format_bytes(made.bytes));
             let none = || "none".to_owned();
             vec![
                 rutter_finding::visible(&section.name),
@@ -292,7 +324,23 @@ fn table(outcome: &Outcome, folder: Option<&Path>, time: Duration) -> String {
     text
 }
 
-/// Columns below each other.
+/// Returns the rows about content coverage: the mean, and the pages with the lowest coverage.
+fn coverage_rows(tally: &CoverageTally) -> Vec<(&'static str, String)> {
+    let Some(mean) = tally.mean() else { return Vec::new() };
+    let pages = counted(tally.pages(), "page");
+    let percent = 100.0 * mean;
+    let mut rows =
+        vec![("coverage", format!("{percent:.1} % of the main text extracted (mean of {pages})"))];
+    for PageCoverage { page, coverage } in tally.worst() {
+        let largest = coverage.largest.as_ref().map(ToString::to_string).unwrap_or_default();
+        let (page, largest) = (rutter_finding::visible(page), rutter_finding::visible(&largest));
+        let percent = 100.0 * coverage.share();
+        rows.push(("", format!("{percent:.1} % of {page}, without {largest}")));
+    }
+    rows
+}
+
+/// Formats rows as aligned columns.
 fn aligned(rows: &[Vec<String>]) -> String {
     let mut widths = Vec::new();
     for row in rows {
@@ -313,10 +361,9 @@ fn aligned(rows: &[Vec<String>]) -> String {
     text
 }
 
-/// What came of it, for programs. `version` is raised when a program that reads
-/// it would misread.
-fn document(outcome: &Outcome, time: Duration) -> Value {
-    let made = |made: Made| json!({ "pages": made.pages, "bytes": made.bytes });
+/// Returns the summary as JSON. `version` changes with each incompatible change.
+fn document(outcome: &BuildSummary, time: Duration) -> Value {
+    let made = |made: CollectionSize| json!({ "pages": made.pages, "bytes": made.bytes });
     let excluded: Vec<Value> = outcome
         .excluded
         .iter()
@@ -344,6 +391,7 @@ fn document(outcome: &Outcome, time: Duration) -> Value {
         "removed": outcome.removed,
         "read_differently": outcome.read_differently,
         "read": outcome.read,
+        "judged": outcome.judged,
         "excluded": excluded,
         "closed": outcome.closed,
         "failed": outcome.failed,
@@ -354,6 +402,7 @@ fn document(outcome: &Outcome, time: Duration) -> Value {
         "written": outcome.written,
         "deleted": outcome.deleted,
         "is_without_twins": outcome.is_without_twins,
+        "coverage": rutter_check::format::json::coverage(&outcome.coverage),
         "findings": findings,
         "seconds": time.as_secs_f64(),
     })
@@ -361,75 +410,75 @@ fn document(outcome: &Outcome, time: Duration) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use rutter_build::{Excluded, SectionOutcome};
+    use rutter_build::{ExclusionCount, SectionSummary};
 
     use super::*;
 
-    fn outcome() -> Outcome {
-        Outcome {
+    fn outcome() -> BuildSummary {
+        BuildSummary {
             pages: 15,
             new: 1,
             changed: 2,
             removed: 1,
             excluded: vec![
-                Excluded { reason: "noindex", pages: 2 },
-                Excluded { reason: "needs a login", pages: 1 },
+                ExclusionCount { reason: "noindex", pages: 2 },
+                ExclusionCount { reason: "needs a login", pages: 1 },
             ],
             source_bytes: 51_333,
-            sections: vec![SectionOutcome {
+            sections: vec![SectionSummary {
                 name: "docs".to_owned(),
                 pages: 9,
                 snapshot: None,
-                delta: Some(Made { pages: 2, bytes: 2_468 }),
+                delta: Some(CollectionSize { pages: 2, bytes: 2_468 }),
                 removed: 1,
             }],
             written: 7,
             findings: vec![("HT002", 4)],
-            ..Outcome::default()
+            ..BuildSummary::default()
         }
     }
 
     #[test]
-    fn ours_a_build_ends_with_a_table() {
+    fn summary_has_pages_files_and_collections() {
         let wanted = "\
-pages     15: 1 new, 2 changed, 1 removed
-excluded  3: 2 noindex, 1 needs a login
-source    50.13 KiB
-files     7 written, 0 taken away
+pages     15 published (1 new, 2 changed, 1 removed since the last build)
+excluded  3 pages (2 noindex, 1 needs a login)
+input     50.13 KiB of source files
+output    7 files written, 0 deleted
 time      0.25 s
 
-section  pages  snapshot  delta
-docs     9      none      2.41 KiB (2 pages, 1 removed)
+section  pages  new snapshot  new delta
+docs     9      none          2.41 KiB (2 pages, 1 removed)
 ";
         assert_eq!(table(&outcome(), None, Duration::from_millis(250)), wanted);
     }
 
     #[test]
-    fn ours_a_site_that_is_too_large_for_twins_says_so() {
-        let outcome = Outcome { is_without_twins: true, ..outcome() };
+    fn summary_reports_that_site_is_too_large_for_twins() {
+        let outcome = BuildSummary { is_without_twins: true, ..outcome() };
         let text = table(&outcome, None, Duration::from_millis(250));
-        let row = "twins     none, as there are more than 100000 pages; --twins on makes them\n";
+        let row = "twins     not written for more than 100000 pages; use --twins on\n";
         assert!(text.contains(row), "{text}");
         assert_eq!(document(&outcome, Duration::ZERO)["is_without_twins"], true);
     }
 
     #[test]
-    fn ours_a_folder_with_pages_for_a_login_is_not_for_every_server() {
+    fn summary_warns_about_folder_with_pages_that_need_a_login() {
         let names = ["a.html", "b.html", "c.html"].map(str::to_owned).to_vec();
-        let outcome = Outcome { closed: 4, closed_pages: names, ..outcome() };
+        let outcome = BuildSummary { closed: 4, closed_pages: names, ..outcome() };
         let text = table(&outcome, Some(Path::new("public")), Duration::ZERO);
         let rows = "\
-closed    4 pages for a login in public: a.html, b.html, c.html, …
-          only a server that asks for tokens may show this folder
+login     4 pages for users with a login only: a.html, b.html, c.html, …
+          public contains their HTML: serve it only with a server that checks tokens
 ";
         assert!(text.contains(rows), "{text}");
-        // In the owner's own folder they were before.
+        // The site's own folder contained them before.
         assert!(!table(&outcome, None, Duration::ZERO).contains("tokens"));
         assert_eq!(document(&outcome, Duration::ZERO)["closed"], 4);
     }
 
     #[test]
-    fn ours_programs_get_the_same() {
+    fn json_has_the_facts_of_the_summary() {
         let document = document(&outcome(), Duration::from_millis(250));
         assert_eq!(document["version"], 1);
         assert_eq!(document["excluded"][0], json!({ "reason": "noindex", "pages": 2 }));

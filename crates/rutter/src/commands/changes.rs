@@ -1,11 +1,7 @@
-//! `rutter changes`: what happened to the pages of a replica, as JSON Lines,
-//! for whoever keeps a copy elsewhere.
+//! `rutter changes`: prints the changes of a replica as JSON Lines, for programs that keep a copy.
 //!
-//! Damaged events are reported on stderr, the others are printed, and the exit
-//! code is 4.
-//!
-//! The last line is always a cursor, so that whoever reads has one way to go
-//! on: from the last cursor that was seen.
+//! The last line is always a cursor, from which the next call continues. Damaged events are
+//! reported on stderr, the others are printed, and the exit code is 4.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -13,30 +9,35 @@ use std::ops::RangeInclusive;
 use rutter_fetch::Url;
 use rutter_finding::quoted;
 use rutter_page::LineDigest;
-use rutter_store::{Change, ChangeKind, Cursor, DamagedPage, PublisherId, Store};
+use rutter_store::{Change, ChangeCursor, ChangeKind, DamagedPage, PublisherId, Store};
 use serde_json::json;
 
-use crate::commands::get::Format;
+use crate::commands::get::PageFormat;
 use crate::exit::{Exit, is_damage};
 use crate::output::Output;
-use crate::replica::{Damages, SiteArgs, StoreArgs, site_names, view_of};
+use crate::replica::{DamageReport, SiteArgs, StoreArgs, site_names, view_of};
 
-/// What the arguments say.
+/// Arguments of `rutter changes`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// Go on behind this cursor [default: the beginning of the history]
+pub(crate) struct ChangesArgs {
+    /// Print changes after this cursor
+    ///
+    /// A cursor is printed on the last line of each call. By default, all changes in the history
+    /// are printed.
     #[arg(long, value_name = "CURSOR", value_parser = parse_cursor)]
-    since: Option<Cursor>,
-    /// Only print the cursor of the end of the history
+    since: Option<ChangeCursor>,
+    /// Print the current cursor only
     #[arg(long, conflicts_with_all = ["since", "limit", "content", "site"])]
     now: bool,
-    /// At most so many events
+    /// Maximum number of changes to print
+    ///
+    /// If there are more, the last line has "more": true. By default, all changes are printed.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     limit: Option<u64>,
-    /// Add the page to upsert events, in this form
+    /// Include the content of added and changed pages in this format
     #[arg(long, value_enum, value_name = "FORMAT")]
-    content: Option<Format>,
-    /// With `--content json`: the stored line byte for byte
+    content: Option<PageFormat>,
+    /// With --content json, include stored lines byte for byte
     #[arg(long)]
     raw: bool,
     #[command(flatten)]
@@ -45,45 +46,45 @@ pub(crate) struct Args {
     store: StoreArgs,
 }
 
-fn parse_cursor(text: &str) -> Result<Cursor, String> {
-    let wanted = || format!("{} is no cursor; `rutter changes` prints them", quoted(text));
-    Cursor::parse(text).ok_or_else(wanted)
+fn parse_cursor(text: &str) -> Result<ChangeCursor, String> {
+    let wanted = || format!("{} is not a cursor; `rutter changes` prints one", quoted(text));
+    ChangeCursor::parse(text).ok_or_else(wanted)
 }
 
-/// Events of one look.
-const PIECE: usize = 1_000;
+/// Number of events to read at a time.
+const BATCH_SIZE: usize = 1_000;
 
-pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
-    answer(args, out).map_err(|error| args.store.named(error))
+pub(crate) fn run(args: &ChangesArgs, out: &mut Output) -> anyhow::Result<Exit> {
+    execute(args, out).map_err(|error| args.store.named(error))
 }
 
-fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+fn execute(args: &ChangesArgs, out: &mut Output) -> anyhow::Result<Exit> {
     anyhow::ensure!(
-        !args.raw || args.content == Some(Format::Json),
-        "--raw is only for --content json"
+        !args.raw || args.content == Some(PageFormat::Json),
+        "--raw requires --content json"
     );
     let store = args.store.open()?;
     if args.now {
         end(store.cursor()?, false, out)?;
         return Ok(Exit::Clean);
     }
-    let mut printer = Printer {
+    let mut printer = EventPrinter {
         store: &store,
         sites: site_names(&store)?,
         content: args.content,
         raw: args.raw,
-        damages: Damages::default(),
+        damages: DamageReport::default(),
     };
     let wanted = args.site.publisher(&store)?.map(|publisher| publisher.id);
     let is_wanted = |publisher: PublisherId| wanted.is_none_or(|wanted| wanted == publisher);
     let mut left = args.limit.unwrap_or(u64::MAX);
     let mut cursor = args.since;
     loop {
-        let changes = store.changes_since(cursor, PIECE)?;
+        let changes = store.changes_since(cursor, BATCH_SIZE)?;
         let n_events = changes.events.len();
         let mut damaged = changes.damaged.iter().peekable();
         for (at, change) in changes.events.iter().enumerate() {
-            let here = Cursor { seq: change.seq, ..changes.next };
+            let here = ChangeCursor { seq: change.seq, ..changes.next };
             while let Some(range) = damaged.next_if(|range| *range.start() < change.seq) {
                 printer.damaged(range, out);
             }
@@ -105,17 +106,17 @@ fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     }
 }
 
-/// Prints events, one after the other.
-struct Printer<'p> {
+/// Prints events as JSON Lines.
+struct EventPrinter<'p> {
     store: &'p dyn Store,
-    /// Origins by publisher; those of forgotten sites are in their event.
+    /// Origins by publisher, without those of forgotten sites.
     sites: BTreeMap<PublisherId, String>,
-    content: Option<Format>,
+    content: Option<PageFormat>,
     raw: bool,
-    damages: Damages,
+    damages: DamageReport,
 }
 
-impl Printer<'_> {
+impl EventPrinter<'_> {
     /// Reports events that are damaged or missing.
     fn damaged(&mut self, range: &RangeInclusive<u64>, out: &mut Output) {
         let (first, last) = (range.start(), range.end());
@@ -124,11 +125,16 @@ impl Printer<'_> {
         } else {
             format!("events {first} to {last}")
         };
-        let what = "the history is not as it was written".to_owned();
+        let what = "the stored history is damaged".to_owned();
         self.damages.note(&DamagedPage { publisher: PublisherId(0), url: name, what }, out);
     }
 
-    fn event(&mut self, change: &Change, cursor: Cursor, out: &mut Output) -> anyhow::Result<()> {
+    fn event(
+        &mut self,
+        change: &Change,
+        cursor: ChangeCursor,
+        out: &mut Output,
+    ) -> anyhow::Result<()> {
         if change.kind == ChangeKind::Forgotten {
             let object = json!({
                 "event": "forget",
@@ -152,7 +158,7 @@ impl Printer<'_> {
         };
         let view = line.as_deref().map(|line| view_of(&change.url, line)).transpose()?;
         let page = view.as_ref().map(|view| &view.page);
-        // A site that was forgotten in the meantime has no row that names it.
+        // A site that was forgotten since then has no publisher row.
         let site = match self.sites.get(&change.publisher) {
             Some(site) => site.clone(),
             None => Url::parse(&change.url)?.origin().ascii_serialization(),
@@ -180,8 +186,8 @@ impl Printer<'_> {
         out.exact(&object.to_string())
     }
 
-    /// The line an upsert speaks of; `None` where the page changed since, in
-    /// which case another event follows.
+    /// Returns the line of an upsert event, or `None` if the page has changed since then; a later
+    /// event reports that change.
     fn line(&self, change: &Change) -> anyhow::Result<Option<String>> {
         if !change.kind.is_upsert() {
             return Ok(None);
@@ -198,7 +204,7 @@ impl Printer<'_> {
     }
 }
 
-fn end(cursor: Cursor, has_more: bool, out: &mut Output) -> anyhow::Result<()> {
+fn end(cursor: ChangeCursor, has_more: bool, out: &mut Output) -> anyhow::Result<()> {
     let object = json!({ "event": "cursor", "cursor": cursor.to_string(), "more": has_more });
     out.exact(&object.to_string())
 }

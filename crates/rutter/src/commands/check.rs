@@ -1,66 +1,74 @@
-//! `rutter check`: judge sites, collections, signposts, ARC and SPXI files against their specifications.
+//! `rutter check`: validates sites and single files against their specifications.
+//!
+//! Input: folders, URLs of live sites, or files. Output: findings in the chosen format. A subject
+//! that cannot be read is reported, and the others are checked.
 
+mod checked_files;
+mod file_names;
+mod finding_filter;
 mod fix;
-mod place;
-mod reopen;
-mod sieve;
+mod report;
 mod site;
-mod tell;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use rutter_check::overview::{Overview, Size};
-use rutter_check::{Judgement, Judging, Subject};
-use rutter_finding::Mode;
+use rutter_check::overview::{ArtifactSize, Overview};
+use rutter_check::{CheckOptions, FileReport, Subject};
+use rutter_finding::Strictness;
 
-use crate::commands::check::reopen::Reopen;
-pub(crate) use crate::commands::check::sieve::parse_selector;
-use crate::commands::check::tell::{Asked, Found, TellArgs};
-use crate::commands::{LimitArgs, now, one_stdin, refuse_overwriting};
+use crate::commands::check::checked_files::CheckedFiles;
+pub(crate) use crate::commands::check::finding_filter::parse_selector;
+use crate::commands::check::report::{CheckResults, ReportArgs, ReportOptions};
+use crate::commands::{SizeLimitArgs, now, refuse_overwriting, reject_second_stdin};
 use crate::config::flags::Flags;
-use crate::config::{self, By, Config, Fault};
+use crate::config::{self, Config, SettingSource, SettingsError};
 use crate::exit::Exit;
 use crate::input::Source;
 use crate::output::Output;
 
-/// What the arguments say.
+/// Arguments of `rutter check`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// Folders of built sites, URLs of live sites, or single files: collections, sitemaps, robots.txt, llms.txt, ARC and SPXI files; `-` is standard input [default: `out`, else `site`, of rutter.toml]
+pub(crate) struct CheckArgs {
+    /// Folders of built sites, URLs of live sites, or files
+    ///
+    /// Files are collections, sitemaps, robots.txt, llms.txt, ARC and SPXI files; - is standard
+    /// input. Default: the folder `out` of rutter.toml, else its `site`.
     #[arg(value_name = "PATH")]
     files: Vec<PathBuf>,
-    /// Judge as a reader would, who copes with small faults
+    /// Apply the rules for readers, which tolerate small errors
+    ///
+    /// By default, the stricter rules for publishers apply.
     #[arg(long)]
     lenient: bool,
     #[command(flatten)]
-    tell: TellArgs,
+    report: ReportArgs,
     #[command(flatten)]
-    site: site::SiteArgs,
+    site: site::SiteCheckArgs,
     #[command(flatten)]
-    limits: LimitArgs,
+    limits: SizeLimitArgs,
 }
 
-pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &CheckArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let files = &subjects(args, out)?;
-    one_stdin(files)?;
-    for output in args.tell.outputs() {
+    reject_second_stdin(files)?;
+    for output in args.report.outputs() {
         refuse_overwriting(files, output)?;
     }
-    let judging = Judging {
-        mode: if args.lenient { Mode::Lenient } else { Mode::Strict },
+    let judging = CheckOptions {
+        mode: if args.lenient { Strictness::Lenient } else { Strictness::Strict },
         now: Some(now()?),
         limits: args.limits.limits(),
-        ..Judging::default()
+        ..CheckOptions::default()
     };
     let site = files.iter().find(|path| path.is_dir());
-    let asked = args.tell.settle(args.site.config.as_deref(), site.map(PathBuf::as_path))?;
-    let mut seen = Seen::default();
+    let asked = args.report.settle(args.site.config.as_deref(), site.map(PathBuf::as_path))?;
+    let mut seen = CheckedInputs::default();
     seen.overview.now = judging.now;
-    let mut judgements: Vec<Judgement> = Vec::new();
+    let mut judgements: Vec<FileReport> = Vec::new();
     let mut failed = None;
     for path in files {
-        // A file that cannot be had does not keep the others from their verdict.
+        // A subject that cannot be read does not stop the others.
         match judge(path, args, &asked, &judging, &mut seen, out) {
             Ok(judged) => judgements.extend(judged),
             Err(error) => {
@@ -69,77 +77,77 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
             }
         }
     }
-    let Seen { reopen, mut overview, folders } = seen;
+    let CheckedInputs { reopen, mut overview, folders } = seen;
     if let [only] = files.as_slice() {
         overview.subject = only.display().to_string();
     }
     let has_failed = failed.is_some();
-    let found = Found { judgements, folders, overview, mode: judging.mode, has_failed };
-    let exit = tell::tell(&asked, found, &reopen, out)?;
+    let found = CheckResults { judgements, folders, overview, mode: judging.mode, has_failed };
+    let exit = report::write_report(&asked, found, &reopen, out)?;
     Ok(failed.unwrap_or(exit))
 }
 
-/// The paths to check: those of the arguments, else what the settings publish.
-fn subjects(args: &Args, out: &mut Output) -> anyhow::Result<Vec<PathBuf>> {
+/// Returns the paths to check: those of the arguments, else the published folder of the settings.
+fn subjects(args: &CheckArgs, out: &mut Output) -> anyhow::Result<Vec<PathBuf>> {
     if !args.files.is_empty() {
         return Ok(args.files.clone());
     }
     let file = args.site.config.as_deref();
-    let Config { written, file } = config::load(&Flags::default(), file, &config::environment)?;
-    let (given, name) = match (written.out, written.site) {
+    let Config { settings, file } = config::load(&Flags::default(), file, &config::environment)?;
+    let (given, name) = match (settings.out, settings.site) {
         (Some(out), _) => (out, "output"),
         (None, Some(site)) => (site, "site"),
         (None, None) => {
-            let hint = format!(
-                "name it, as in `rutter check public`, or write `site` in {}",
-                config::FILE
-            );
-            return Err(Fault::missing("which folder is the site?", hint).into());
+            let hint =
+                format!("name it, as in `rutter check public`, or set `site` in {}", config::FILE);
+            return Err(SettingsError::missing("no site folder is given", hint).into());
         }
     };
     let by = match &given.by {
-        By::File(_) => file.as_deref().unwrap_or(Path::new(config::FILE)).display().to_string(),
+        SettingSource::File(_) => {
+            file.as_deref().unwrap_or(Path::new(config::FILE)).display().to_string()
+        }
         by => by.to_string(),
     };
     let path = match (&given.by, file.as_deref().and_then(Path::parent)) {
-        (By::File(_), Some(folder)) => folder.join(given.value),
+        (SettingSource::File(_), Some(folder)) => folder.join(given.value),
         _ => given.value,
     };
     if !path.exists() {
-        let what = format!("{}: no such folder or file", path.display());
+        let what = format!("{} does not exist", path.display());
         let hint = "build the site first, or name another folder";
-        return Err(Fault::missing(what, hint).into());
+        return Err(SettingsError::missing(what, hint).into());
     }
     out.say(format_args!("checking {}, the {name} of {by}", path.display()));
     Ok(vec![path])
 }
 
-/// What the judged inputs are, beside their judgements.
+/// Data about the checked inputs besides their judgements.
 #[derive(Default)]
-struct Seen {
-    reopen: Reopen,
+struct CheckedInputs {
+    reopen: CheckedFiles,
     overview: Overview,
-    /// Folders by what they are called in judgements.
+    /// Names of folders, as in judgements.
     folders: Vec<String>,
 }
 
 fn judge(
     path: &Path,
-    args: &Args,
-    asked: &Asked,
-    judging: &Judging,
-    seen: &mut Seen,
+    args: &CheckArgs,
+    asked: &ReportOptions,
+    judging: &CheckOptions,
+    seen: &mut CheckedInputs,
     out: &mut Output,
-) -> anyhow::Result<Vec<Judgement>> {
+) -> anyhow::Result<Vec<FileReport>> {
     if let Some(url) = site::address(path) {
         let outcome = site::live(&url, &args.site, judging.clone(), out)?;
-        seen.overview.see_site(&outcome);
-        let mut judgements = outcome.judgements;
+        seen.overview.add_site(&outcome);
+        let mut judgements = outcome.file_reports;
         let root = url.as_str().trim_end_matches('/');
         seen.overview.layers.extend(["HP", "XL", "SE"]);
         for judgement in &mut judgements {
             root.clone_into(&mut judgement.root);
-            seen.overview.see(judgement);
+            seen.overview.add_report(judgement);
         }
         return Ok(judgements);
     }
@@ -147,19 +155,19 @@ fn judge(
         let built = site::site_folder(path, out);
         let path = built.as_deref().unwrap_or(path);
         let outcome = site::folder(path, &args.site, judging, out)?;
-        seen.overview.see_site(&outcome);
-        let mut judgements = outcome.judgements;
-        let root = place::root_of(path);
+        seen.overview.add_site(&outcome);
+        let mut judgements = outcome.file_reports;
+        let root = file_names::root_of(path);
         for judgement in &mut judgements {
             judgement.root.clone_from(&root);
         }
         seen.reopen.add_folder(&root, path);
         seen.folders.push(root);
-        seen.overview.see_folder(path, &judgements);
+        seen.overview.add_folder(path, &judgements);
         if let Some(now) = judging.now.filter(|_| asked.draws()) {
-            // A site without an index has no markers to follow.
+            // A site without an index has no markers.
             if let Ok(survived) = rutter_check::survive_folder(path, now) {
-                seen.overview.see_survivals(&survived.survivals);
+                seen.overview.add_survivals(&survived.survivals);
             }
         }
         return Ok(judgements);
@@ -170,9 +178,9 @@ fn judge(
     let judgement =
         rutter_check::check(&subject, judging).with_context(|| source.name().to_owned())?;
     if let Ok((_, Some(bytes))) = source.open() {
-        seen.overview.sizes.push(Size { name: source.name().to_owned(), bytes });
+        seen.overview.sizes.push(ArtifactSize { name: source.name().to_owned(), bytes });
     }
-    seen.overview.see(&judgement);
+    seen.overview.add_report(&judgement);
     seen.reopen.add_source(source);
     Ok(vec![judgement])
 }

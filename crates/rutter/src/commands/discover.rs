@@ -1,96 +1,116 @@
-//! `rutter discover`: what a site offers to machines, where it says so, and
-//! which way of reading it would be taken.
+//! `rutter discover`: finds out what a site offers to machines.
+//!
+//! Output: the places that were searched, the offer, and the access method that a sync would use.
 
-mod journal;
+mod request_log;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use rutter_discover::{Bounds, Discovery, Memory, Outcome, Rung};
-use rutter_fetch::{Client, Guard, Means, Proxies, Settings, Url, redacted};
-use rutter_finding::{FindingSink, Mode, Report, quoted, visible};
+use rutter_discover::{AccessMethod, Discovery, DiscoveryCache, DiscoveryLimits, LookupOutcome};
+use rutter_fetch::{AddressPolicy, Client, ClientSettings, Environment, Proxies, Url, redact};
+use rutter_finding::{FindingSink, Report, Strictness, quoted, visible};
 use serde_json::json;
 
-use crate::commands::{bytes, counted, now, say_findings};
-use crate::config::Fault;
+use crate::commands::{counted, format_bytes, method_text, now, print_findings};
+use crate::config::SettingsError;
 use crate::exit::Exit;
 use crate::output::Output;
-use journal::Journal;
+use request_log::RequestLog;
 
-/// What the arguments say.
+/// Arguments of `rutter discover`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// Address of the site; https:// where no scheme is given
+pub(crate) struct DiscoverArgs {
+    /// URL of the site
+    ///
+    /// Without a scheme, https:// is used.
     #[arg(value_name = "URL")]
     site: String,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// Read every sitemap, not only the first ones
+    /// Read all sitemaps, not only the first ones
     #[arg(long)]
     all: bool,
     #[command(flatten)]
     net: NetArgs,
 }
 
-/// How to behave on the network.
+/// Arguments for requests over the network.
 #[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Network")]
 pub(crate) struct NetArgs {
-    /// Seconds between two requests to a host; the host may ask for more
+    /// Minimum time between two requests to a host, in seconds
+    ///
+    /// A longer delay that the host asks for takes precedence.
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
     pace: f64,
-    /// An address that tells site owners who you are; sent with every request
+    /// URL of a page about you, sent with each request
+    ///
+    /// It tells site owners who sends the requests. Example: <https://example.org/bot>.
     #[arg(long, value_name = "URL")]
     contact: Option<String>,
-    /// Allow plain http
+    /// Allow plain HTTP
+    ///
+    /// By default, only HTTPS is allowed.
     #[arg(long)]
     allow_http: bool,
-    /// Allow loopback addresses of IPv4 and IPv6, and plain http there
+    /// Allow loopback addresses, with plain HTTP
+    ///
+    /// For sites on this machine. By default, only public IP addresses are allowed.
     #[arg(long)]
     allow_loopback: bool,
-    /// Let a proxy resolve names that cannot be resolved here
+    /// Let a proxy resolve host names that cannot be resolved here
+    ///
+    /// Rutter cannot check the IP addresses of such hosts.
     #[arg(long)]
     trust_proxy: bool,
-    /// Connections to one host at the same time
+    /// Maximum number of concurrent connections to one host
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=64))]
     connections: u8,
-    /// Write down every request, pause, redirect and refusal and every new
-    /// host, one JSON object a line, at the end of this file
+    /// File to append a log of all requests to
+    ///
+    /// One JSON object per line for each request, response, pause, redirect and refusal; see
+    /// docs/schemas/request-log-line.schema.json. By default, no log is written.
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
 }
 
 impl NetArgs {
-    /// What the arguments and the environment mean.
-    pub(crate) fn settings(&self) -> anyhow::Result<Settings> {
-        let pace = Duration::try_from_secs_f64(self.pace).context("--pace")?;
+    /// Returns the settings of the client, from the arguments and the environment.
+    pub(crate) fn settings(&self) -> anyhow::Result<ClientSettings> {
+        let pace = Duration::try_from_secs_f64(self.pace).context("--pace is not a duration")?;
         if let Some(contact) = &self.contact {
             let is_plain = contact.bytes().all(|byte| byte.is_ascii_graphic() && byte != b')');
-            anyhow::ensure!(is_plain && Url::parse(contact).is_ok(), "--contact: not an address");
+            let is_url = is_plain && Url::parse(contact).is_ok();
+            anyhow::ensure!(is_url, "--contact: {} is not a URL", quoted(contact));
         }
-        Ok(Settings {
+        Ok(ClientSettings {
             pace,
             contact: self.contact.clone(),
             connections: usize::from(self.connections),
-            // Where loopback is allowed, plain http is allowed there.
+            // With loopback, plain HTTP to loopback addresses is allowed, too.
             allow_http: self.allow_http,
-            guard: Guard { allow_loopback: self.allow_loopback, ..Guard::default() },
+            address_policy: AddressPolicy {
+                allow_loopback: self.allow_loopback,
+                ..AddressPolicy::default()
+            },
             proxies: Proxies::from_lookup(|name| std::env::var(name).ok())?,
             trust_proxy: self.trust_proxy,
-            ..Settings::default()
+            ..ClientSettings::default()
         })
     }
 
-    /// The network of this machine, and what is written down of its use.
-    pub(crate) fn means(&self) -> anyhow::Result<(Means, Arc<Journal>)> {
-        let journal = Arc::new(Journal::open(self.log.as_deref())?);
-        Ok((Means::system(Arc::clone(&journal) as _), journal))
+    /// Returns the network of this machine, and the log of its requests.
+    pub(crate) fn means(&self) -> anyhow::Result<(Environment, Arc<RequestLog>)> {
+        let journal = Arc::new(RequestLog::open(self.log.as_deref())?);
+        Ok((Environment::system(Arc::clone(&journal) as _), journal))
     }
 }
 
-pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &DiscoverArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let text = if args.site.contains("://") {
         args.site.clone()
     } else {
@@ -100,31 +120,31 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let (means, journal) = args.net.means()?;
     let client = Client::new(args.net.settings()?, means);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let bounds = if args.all { Bounds::ALL } else { Bounds::LOOK };
-    let memory = Memory::default();
+    let bounds = if args.all { DiscoveryLimits::FULL } else { DiscoveryLimits::BRIEF };
+    let memory = DiscoveryCache::default();
     let found = runtime
         .block_on(rutter_discover::discover(&client, &site, &memory, bounds, &mut ()))
-        .context("the site cannot be visited")?;
+        .context("cannot fetch the site")?;
     let n_requests = journal.requests();
     if args.json {
         write_json(&found, n_requests, out)?;
     } else {
         write_text(&found, n_requests, out)?;
     }
-    let (rung, _) = found.offer.rung(now()?);
-    Ok(if rung == Rung::Nothing { Exit::Findings } else { Exit::Clean })
+    let (method, _) = found.offer.choose_method(now()?);
+    Ok(if method == AccessMethod::Nothing { Exit::Findings } else { Exit::Clean })
 }
 
-/// Reads an address that a user wrote.
+/// Parses a URL that a user wrote.
 pub(crate) fn parse_address(text: &str) -> anyhow::Result<Url> {
     Url::parse(text).map_err(|error| {
-        let what = format!("{} is not an address: {error}", quoted(&redacted(text)));
-        Fault::missing(what, "write an address as in https://example.org/page").into()
+        let what = format!("{} is not a URL: {error}", quoted(&redact(text)));
+        SettingsError::missing(what, "example: https://example.org/page").into()
     })
 }
 
 fn write_json(found: &Discovery, n_requests: u64, out: &mut Output) -> anyhow::Result<()> {
-    let (rung, why) = found.offer.rung(now()?);
+    let (method, why) = found.offer.choose_method(now()?);
     let findings: Vec<_> = found
         .findings
         .iter()
@@ -141,11 +161,11 @@ fn write_json(found: &Discovery, n_requests: u64, out: &mut Output) -> anyhow::R
     let answer = json!({
         "version": 1,
         "site": found.site.origin().ascii_serialization(),
-        "rung": rung,
+        "rung": method,
         "why": why,
         "requests": n_requests,
         "wire_bytes": found.wire_bytes,
-        "places": found.looks,
+        "places": found.lookups,
         "offer": found.offer,
         "findings": findings,
     });
@@ -156,48 +176,58 @@ fn write_json(found: &Discovery, n_requests: u64, out: &mut Output) -> anyhow::R
 
 fn write_text(found: &Discovery, n_requests: u64, out: &mut Output) -> anyhow::Result<()> {
     let now = now()?;
-    for look in &found.looks {
+    for look in &found.lookups {
         let (mark, what) = match &look.outcome {
-            Outcome::Found(kind) | Outcome::Unchanged(kind) | Outcome::Remembered(kind) => {
-                ("+", (*kind).to_owned())
-            }
-            Outcome::Absent(status) => ("-", format!("not there, status {status}")),
-            Outcome::Other(text) => ("?", text.clone()),
-            Outcome::Refused(text) | Outcome::Failed(text) => ("!", text.clone()),
+            LookupOutcome::Found(kind)
+            | LookupOutcome::Unchanged(kind)
+            | LookupOutcome::Cached(kind) => ("+", (*kind).to_owned()),
+            LookupOutcome::Absent(status) => ("-", format!("not found, status {status}")),
+            LookupOutcome::Other(text) => ("?", text.clone()),
+            LookupOutcome::Refused(text) | LookupOutcome::Failed(text) => ("!", text.clone()),
             _ => ("?", String::new()),
         };
         let (url, what) = (visible(&look.url), visible(&what));
-        writeln!(out.data(), "{mark} {url}  {what}  ({})", look.by.name())?;
+        writeln!(out.data(), "{mark} {url}  {what}  ({})", look.source.name())?;
     }
     let offer = &found.offer;
     for collection in &offer.scp.collections {
         let kind = if collection.since.is_some() { "delta" } else { "snapshot" };
-        let sizes: Vec<String> = collection.files.iter().map(|file| bytes(file.size)).collect();
+        let sizes: Vec<String> =
+            collection.files.iter().map(|file| format_bytes(file.size)).collect();
         let (section, made) = (&collection.section, collection.generated);
         let pages = counted(collection.pages, "page");
-        writeln!(out.data(), "  {kind} of `{section}`, {made}, {pages}, {}", sizes.join(" or "))?;
+        writeln!(
+            out.data(),
+            "  {kind} of section `{section}`: {made}, {pages}, {}",
+            sizes.join(" or ")
+        )?;
     }
     if let Some(arc) = &offer.arc {
-        let rate = arc.said.crawl_rate.as_deref().unwrap_or("not given");
-        let (pages, open) = (counted(arc.said.pages, "page"), arc.said.open);
-        writeln!(out.data(), "  ARC: {pages}, {open} open, crawl rate {}", visible(rate))?;
+        let rate = arc.parsed.crawl_rate.as_deref().unwrap_or("not given");
+        let (pages, open) = (counted(arc.parsed.pages, "page"), arc.parsed.open);
+        writeln!(
+            out.data(),
+            "  ARC sitemap: {pages}, {open} of them public, crawl rate {}",
+            visible(rate)
+        )?;
     }
     if let Some(spxi) = &offer.spxi {
-        let ways: Vec<&str> = spxi.by.iter().map(|by| by.name()).collect();
-        writeln!(out.data(), "  SPXI: found by {}", ways.join(", "))?;
+        let ways: Vec<&str> = spxi.source.iter().map(|by| by.name()).collect();
+        writeln!(out.data(), "  SPXI index: found by {}", ways.join(", "))?;
     }
-    let (rung, why) = offer.rung(now);
-    let refusal = found.refusal().filter(|_| rung == Rung::Nothing);
+    let (method, why) = offer.choose_method(now);
+    let refusal = found.refusal().filter(|_| method == AccessMethod::Nothing);
     let why = refusal.map_or(why, |refusal| format!("nothing may be fetched: {refusal}"));
-    writeln!(out.data(), "would be read by: {} ({})", rung.name(), visible(&why))?;
+    let method = method_text(method.name());
+    writeln!(out.data(), "access method: {method} ({})", visible(&why))?;
     let asked = counted(n_requests, "request");
-    out.say(format_args!("{asked}, {}", bytes(found.wire_bytes)));
+    out.say(format_args!("{asked}, {}", format_bytes(found.wire_bytes)));
     let mut reports: Vec<(String, Report)> = Vec::new();
     for (url, finding) in &found.findings {
         let at = match reports.iter().position(|(known, _)| known == url) {
             Some(at) => at,
             None => {
-                reports.push((url.clone(), Report::new(Mode::Lenient)));
+                reports.push((url.clone(), Report::new(Strictness::Lenient)));
                 reports.len() - 1
             }
         };
@@ -206,7 +236,7 @@ fn write_text(found: &Discovery, n_requests: u64, out: &mut Output) -> anyhow::R
         }
     }
     for (url, report) in &reports {
-        say_findings(url, report, out);
+        print_findings(url, report, out);
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `rutter entities`: what the sites of a replica say they are, and are not.
+//! `rutter entities`: prints the entities that the sites of a replica describe.
 
 use std::io::Write;
 
@@ -9,28 +9,30 @@ use serde_json::{Value, json};
 
 use crate::exit::Exit;
 use crate::output::Output;
+use crate::records::RecordArgs;
 use crate::replica::{SiteArgs, StoreArgs};
-use crate::rows::RowArgs;
 
-/// What the arguments say.
+/// Arguments of `rutter entities`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// Only entities with this in a name or an address; case does not count
+pub(crate) struct EntitiesArgs {
+    /// Show only entities whose name or URL contains this text
+    ///
+    /// Upper and lower case are the same. By default, all entities are shown.
     #[arg(value_name = "NAME")]
     name: Option<String>,
     #[command(flatten)]
-    rows: RowArgs,
+    rows: RecordArgs,
     #[command(flatten)]
     site: SiteArgs,
     #[command(flatten)]
     store: StoreArgs,
 }
 
-pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
-    answer(args, out).map_err(|error| args.store.named(error))
+pub(crate) fn run(args: &EntitiesArgs, out: &mut Output) -> anyhow::Result<Exit> {
+    execute(args, out).map_err(|error| args.store.named(error))
 }
 
-fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+fn execute(args: &EntitiesArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let store = args.store.open()?;
     let name = args.name.as_ref().map(|name| name.to_lowercase());
     let mut n_shown = 0;
@@ -111,10 +113,10 @@ fn write_entity(data: &mut dyn Write, entity: &Entity) -> std::io::Result<()> {
         put("is not", text.strip_prefix("NOT ").unwrap_or(text))?;
     }
     for text in &entity.markers {
-        put("says", text)?;
+        put("marker", text)?;
     }
     for collision in &entity.collisions {
-        let with = collision.with.as_deref().unwrap_or("something else");
+        let with = collision.with.as_deref().unwrap_or("another entity");
         let risk = collision.risk.map(|risk| format!(" (risk {})", risk.word()));
         let how = collision.attribute.as_deref().map(|text| format!(": {text}"));
         put("unlike", &format!("{with}{}{}", risk.unwrap_or_default(), how.unwrap_or_default()))?;

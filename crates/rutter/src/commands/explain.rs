@@ -1,23 +1,24 @@
-//! `rutter explain`: what a rule means and what to do about it.
+//! `rutter explain`: prints the explanation of a rule, with an example and the fix.
 
 use rutter_check::registry;
 use rutter_finding::Rule;
 
 use crate::commands::all_rules;
-use crate::config::{Fault, suggest::nearest};
+use crate::config::{SettingsError, similarity::nearest};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// What the arguments say.
+/// Arguments of `rutter explain`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// Code or name of a rule, such as SC021 or unknown-block; all rules, a
-    /// line each, when left out
+pub(crate) struct ExplainArgs {
+    /// Code or name of a rule, such as SC021 or unknown-block
+    ///
+    /// By default, all rules are listed, one per line.
     #[arg(value_name = "CODE")]
     code: Option<String>,
 }
 
-pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &ExplainArgs, out: &mut Output) -> anyhow::Result<Exit> {
     match &args.code {
         None => {
             for rule in all_rules() {
@@ -30,8 +31,8 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
                 let shown = rutter_finding::quoted(code);
                 let names = all_rules().into_iter().map(|rule| rule.name);
                 let near = nearest(code, names).map(|near| format!("did you mean `{near}`?"));
-                let hint = near.unwrap_or_else(|| "`rutter rules` lists them all".to_owned());
-                Fault::missing(format!("no rule is called {shown}"), hint)
+                let hint = near.unwrap_or_else(|| "`rutter rules` lists all rules".to_owned());
+                SettingsError::missing(format!("{shown} is not a rule"), hint)
             })?;
             write!(out.data(), "{}", registry::explain(rule))?;
         }

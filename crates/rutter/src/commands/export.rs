@@ -1,11 +1,9 @@
-//! `rutter export`: the pages of a replica as JSON Lines, CSV, Markdown or an
-//! SCP collection, each with what the site says AI may do with it.
+//! `rutter export`: writes the pages of a replica as JSON Lines, CSV, Markdown or an SCP collection,
+//! each with its usage terms.
 //!
-//! Pages come in pieces (`crate::replica`). A file or folder appears complete
-//! or not at all; where a sync commits in the meantime, it is begun anew, so
-//! that it shows one moment.
-//!
-//! Refuses: to write over a folder that has something in it.
+//! Pages are read in batches (`crate::replica`). A file or folder is written completely or not at
+//! all. If a sync commits meanwhile, the export starts again, so that it shows one point in time.
+//! Rejects output folders that are not empty.
 
 mod collection;
 mod columns;
@@ -20,46 +18,56 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::ValueEnum;
 use rutter_page::Timestamp;
-use rutter_scp::folder_of;
+use rutter_scp::parent_folder;
 use rutter_store::{
-    Cursor, DamagedPage, PageTotals, Publisher, PublisherId, QueryError, Selection, Storage, Store,
+    ChangeCursor, DamagedPage, PageTotals, Publisher, PublisherId, QueryError, Selection,
+    StorageError, Store,
 };
 use rutter_sync::TrainingTerms;
 use tempfile::NamedTempFile;
 
-use crate::commands::{counted, now, parse_time, target};
+use crate::commands::{counted, now, parse_target, parse_time};
 use crate::exit::Exit;
 use crate::output::{self, Output};
-use crate::replica::{ArcLane, Damages, Pages, SiteArgs, StoreArgs, Terms, view_of};
-use collection::Collection;
-use columns::{Body, Columns, JsonLines};
-use csv::Csv;
-use markdown::Markdown;
+use crate::replica::{
+    ArcEntryIter, DamageReport, PageIter, SiteArgs, StoreArgs, UsageTerms, view_of,
+};
+use collection::CollectionSink;
+use columns::{BodyFormat, JsonLinesSink, PageColumns};
+use csv::CsvSink;
+use markdown::MarkdownSink;
 
-/// What the arguments say.
+/// Arguments of `rutter export`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// What to write
+pub(crate) struct ExportArgs {
+    /// Output format
     #[arg(long, value_enum)]
-    format: Format,
-    /// File to write, or folder for Markdown [default: standard output for
-    /// jsonl and csv]; the name of a collection decides its coding
+    format: ExportFormat,
+    /// File to write, or folder for Markdown
+    ///
+    /// Default: standard output for jsonl and csv. The file extension of a collection selects its
+    /// compression: .scp, .scp.gz or .scp.zst.
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
-    /// Only pages of this section of the site
+    /// Export only pages of this section
     #[arg(long, value_name = "NAME")]
     section: Option<String>,
-    /// Pages without words too, with the reason; not for Markdown and SCP
+    /// Include pages without content, with the reason
+    ///
+    /// For jsonl and csv only. By default, such pages are left out.
     #[arg(long)]
     withheld: bool,
-    /// Content of each page in jsonl and csv [default: the page object, in csv
-    /// its text]
+    /// Format of the content of each page, in jsonl and csv
+    ///
+    /// Default: json in jsonl, text in csv.
     #[arg(long, value_enum, value_name = "FORM")]
-    content: Option<Content>,
-    /// Write stored lines byte for byte, unsafe URLs included; for jsonl
+    content: Option<ContentFormat>,
+    /// Write stored lines byte for byte, including unsafe URLs
+    ///
+    /// For jsonl only. By default, unsafe URLs are removed.
     #[arg(long, conflicts_with = "content")]
     raw: bool,
-    /// When a collection was made [default: now, or `SOURCE_DATE_EPOCH`]
+    /// Creation time of a collection [default: now or `SOURCE_DATE_EPOCH`]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     generated: Option<Timestamp>,
     #[command(flatten)]
@@ -69,19 +77,19 @@ pub(crate) struct Args {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ExportFormat {
     /// One JSON object per page, with the page object as `page`
     Jsonl,
-    /// A folder with a Markdown file per page, and an index
+    /// A folder with one Markdown file per page and an index
     Markdown,
-    /// A collection, as a site would publish it
+    /// An SCP snapshot
     Scp,
-    /// A table with the text of each page
+    /// A table with one row per page
     Csv,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Content {
+enum ContentFormat {
     /// The page object
     Json,
     /// Plain text
@@ -90,48 +98,53 @@ enum Content {
     Markdown,
 }
 
-/// Takes pages, in their order.
-trait Sink {
-    fn page(&mut self, columns: &Columns<'_>) -> anyhow::Result<()>;
+/// Writes pages in the order of the replica.
+trait PageSink {
+    fn page(&mut self, columns: &PageColumns<'_>) -> anyhow::Result<()>;
 }
 
-/// How often an export is begun anew.
+/// Maximum number of attempts to export an unchanged replica.
 const TRIES: u32 = 3;
 
-pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
-    answer(args, out).map_err(|error| args.store.named(error))
+pub(crate) fn run(args: &ExportArgs, out: &mut Output) -> anyhow::Result<Exit> {
+    execute(args, out).map_err(|error| args.store.named(error))
 }
 
-fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
-    let is_table = matches!(args.format, Format::Jsonl | Format::Csv);
-    anyhow::ensure!(is_table || !args.withheld, "--withheld: goes with jsonl and csv");
+fn execute(args: &ExportArgs, out: &mut Output) -> anyhow::Result<Exit> {
+    let is_table = matches!(args.format, ExportFormat::Jsonl | ExportFormat::Csv);
+    anyhow::ensure!(is_table || !args.withheld, "--withheld requires --format jsonl or csv");
     anyhow::ensure!(
-        args.generated.is_none() || args.format == Format::Scp,
-        "--generated: goes with scp"
+        args.generated.is_none() || args.format == ExportFormat::Scp,
+        "--generated requires --format scp"
     );
-    anyhow::ensure!(!args.raw || args.format == Format::Jsonl, "--raw is only for jsonl");
-    anyhow::ensure!(args.content.is_none() || is_table, "--content is only for jsonl and csv");
     anyhow::ensure!(
-        args.content != Some(Content::Json) || args.format == Format::Jsonl,
-        "--content json is only for jsonl"
+        !args.raw || args.format == ExportFormat::Jsonl,
+        "--raw requires --format jsonl"
+    );
+    anyhow::ensure!(args.content.is_none() || is_table, "--content requires --format jsonl or csv");
+    anyhow::ensure!(
+        args.content != Some(ContentFormat::Json) || args.format == ExportFormat::Jsonl,
+        "--content json requires --format jsonl"
     );
     let store = args.store.open()?;
     let publishers = args.site.publishers(&store)?;
-    let job = Job { args, store: &store, publishers: &publishers };
-    let mut damages = Damages::default();
+    let job = Export { args, store: &store, publishers: &publishers };
+    let mut damages = DamageReport::default();
     let output = args.output.as_deref().filter(|path| path.as_os_str() != "-");
     let Some(path) = output else {
-        anyhow::ensure!(is_table, "--output: wanted for this format");
+        anyhow::ensure!(is_table, "this format requires --output");
         let (_, cursor, is_still) = job.print(&mut damages, out)?;
         if !is_still {
-            out.warn("warning: pages changed meanwhile, so this is not one moment of the replica");
+            out.warn(
+                "warning: the replica changed during the export; the output mixes two versions",
+            );
         }
         say_cursor(cursor, out);
         return Ok(damages.exit(out));
     };
     job.refuse_path(path)?;
     for _ in 0..TRIES {
-        damages = Damages::default();
+        damages = DamageReport::default();
         let (n_pages, cursor, is_still) = job.write(path, &mut damages, out)?;
         if is_still {
             out.say(format_args!("{}: {}", path.display(), counted(n_pages, "page")));
@@ -139,40 +152,42 @@ fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
             return Ok(damages.exit(out));
         }
     }
-    anyhow::bail!("{}: the replica changes while it is read; try again", path.display())
+    anyhow::bail!(
+        "cannot export to {}: the replica changed during each of {TRIES} attempts",
+        path.display()
+    )
 }
 
-fn say_cursor(cursor: Cursor, out: &mut Output) {
-    out.say(format_args!("changes from here on: rutter changes --since {cursor}"));
+fn say_cursor(cursor: ChangeCursor, out: &mut Output) {
+    out.say(format_args!("for later changes, run `rutter changes --since {cursor}`"));
 }
 
-/// What is exported.
-struct Job<'j> {
-    args: &'j Args,
+/// An export.
+struct Export<'j> {
+    args: &'j ExportArgs,
     store: &'j dyn Store,
     publishers: &'j [Publisher],
 }
 
-/// Pages written, where in the history that was, and whether nothing happened
-/// to them meanwhile.
-type Done = (u64, Cursor, bool);
+/// Number of pages written, cursor of the export, and whether the replica was unchanged meanwhile.
+type ExportOutcome = (u64, ChangeCursor, bool);
 
-impl Job<'_> {
+impl Export<'_> {
     fn refuse_path(&self, path: &Path) -> anyhow::Result<()> {
         let name = path.display();
-        let folder = folder_of(path);
-        anyhow::ensure!(folder.is_dir(), "{}: no such folder", folder.display());
+        let folder = parent_folder(path);
+        anyhow::ensure!(folder.is_dir(), "folder {} does not exist", folder.display());
         let real = |path: &Path| path.canonicalize().ok();
         let is_replica = real(path).is_some() && real(path) == real(self.args.store.path());
-        anyhow::ensure!(!is_replica, "{name}: is the replica; name another output");
-        if self.args.format == Format::Markdown {
+        anyhow::ensure!(!is_replica, "{name} is the replica; choose another output");
+        if self.args.format == ExportFormat::Markdown {
             return markdown::refuse_full(path);
         }
-        anyhow::ensure!(!path.is_dir(), "{name}: is a folder, wanted a file");
+        anyhow::ensure!(!path.is_dir(), "{name} is a folder, expected a file");
         Ok(())
     }
 
-    fn print(&self, damages: &mut Damages, out: &mut Output) -> anyhow::Result<Done> {
+    fn print(&self, damages: &mut DamageReport, out: &mut Output) -> anyhow::Result<ExportOutcome> {
         out.flush()?;
         let to = BufWriter::with_capacity(64 << 10, output::stdout());
         let mut sink = self.table(to)?;
@@ -181,11 +196,16 @@ impl Job<'_> {
         Ok(done)
     }
 
-    /// Writes beside the place, and moves it in where nothing happened.
-    fn write(&self, path: &Path, damages: &mut Damages, out: &mut Output) -> anyhow::Result<Done> {
+    /// Writes a temporary file or folder, and renames it if the replica was unchanged meanwhile.
+    fn write(
+        &self,
+        path: &Path,
+        damages: &mut DamageReport,
+        out: &mut Output,
+    ) -> anyhow::Result<ExportOutcome> {
         let name = || path.display().to_string();
         match self.args.format {
-            Format::Jsonl | Format::Csv => {
+            ExportFormat::Jsonl | ExportFormat::Csv => {
                 let file = beside(path).with_context(name)?;
                 let mut sink = self.table(BufWriter::new(file.as_file().try_clone()?))?;
                 let done = self.walk(&mut *sink, damages, out).with_context(name)?;
@@ -195,21 +215,21 @@ impl Job<'_> {
                 }
                 Ok(done)
             }
-            Format::Markdown => {
-                let mut sink = Markdown::new(path).with_context(name)?;
+            ExportFormat::Markdown => {
+                let mut sink = MarkdownSink::new(path).with_context(name)?;
                 let done = self.walk(&mut sink, damages, out)?;
                 if done.2 {
                     sink.finish(path).with_context(name)?;
                 }
                 Ok(done)
             }
-            Format::Scp => {
+            ExportFormat::Scp => {
                 anyhow::ensure!(
                     self.publishers.len() <= 1,
-                    "a collection is of one site; name it with --site"
+                    "a collection has the pages of one site; choose it with --site"
                 );
-                let target = target(path, None)?;
-                let mut sink = Collection::new(folder_of(path))?;
+                let target = parse_target(path, None)?;
+                let mut sink = CollectionSink::new(parent_folder(path))?;
                 let done = self.walk(&mut sink, damages, out)?;
                 if done.2 {
                     let section = self.args.section.as_deref().unwrap_or("all");
@@ -224,36 +244,36 @@ impl Job<'_> {
         }
     }
 
-    fn table<'w>(&self, to: impl Write + 'w) -> anyhow::Result<Box<dyn Table + 'w>> {
+    fn table<'w>(&self, to: impl Write + 'w) -> anyhow::Result<Box<dyn StreamSink + 'w>> {
         Ok(match self.args.format {
-            Format::Csv => Box::new(Csv::new(to, self.body())?),
-            _ => Box::new(JsonLines::new(to, self.body())),
+            ExportFormat::Csv => Box::new(CsvSink::new(to, self.body())?),
+            _ => Box::new(JsonLinesSink::new(to, self.body())),
         })
     }
 
-    fn body(&self) -> Body {
+    fn body(&self) -> BodyFormat {
         match self.args.content {
-            _ if self.args.raw => Body::Raw,
-            Some(Content::Text) => Body::Text,
-            Some(Content::Markdown) => Body::Markdown,
-            Some(Content::Json) | None => Body::Page,
+            _ if self.args.raw => BodyFormat::Raw,
+            Some(ContentFormat::Text) => BodyFormat::Text,
+            Some(ContentFormat::Markdown) => BodyFormat::Markdown,
+            Some(ContentFormat::Json) | None => BodyFormat::Page,
         }
     }
 
-    /// Hands every page to a sink; damaged ones are reported.
-    fn walk<S: Sink + ?Sized>(
+    /// Writes all pages to a sink, and reports damaged pages.
+    fn walk<S: PageSink + ?Sized>(
         &self,
         sink: &mut S,
-        damages: &mut Damages,
+        damages: &mut DamageReport,
         out: &mut Output,
-    ) -> anyhow::Result<Done> {
+    ) -> anyhow::Result<ExportOutcome> {
         let begun = self.store.cursor()?;
         let section = self.args.section.as_deref();
         let publisher = self.args.site.publisher_of(self.store, section)?;
         let publisher = publisher.map(|publisher| publisher.id);
         let selection = Selection { publisher, section, with_withheld: self.args.withheld };
-        let mut pages = Pages::new(self.store, selection);
-        let mut arc = ArcLane::new(self.store);
+        let mut pages = PageIter::new(self.store, selection);
+        let mut arc = ArcEntryIter::new(self.store);
         let training: BTreeMap<PublisherId, TrainingTerms> =
             self.publishers.iter().map(|it| (it.id, TrainingTerms::of(it))).collect();
         let before = self.page_totals()?;
@@ -271,7 +291,7 @@ impl Job<'_> {
             let site = self.publishers.iter().find(|publisher| publisher.id == row.publisher);
             let trains = training.get(&row.publisher);
             let trains = match trains.map(|it| it.allows(self.store, &row.url)).transpose() {
-                Err(QueryError::Storage(Storage::Damaged(what))) => {
+                Err(QueryError::Storage(StorageError::Damaged(what))) => {
                     n_damaged += 1;
                     let (publisher, url) = (row.publisher, row.url);
                     damages.note(&DamagedPage { publisher, url, what }, out);
@@ -279,16 +299,15 @@ impl Job<'_> {
                 }
                 trains => trains?.flatten(),
             };
-            let terms = Terms::of(&row, arc.of(&row)?.as_ref(), trains);
+            let terms = UsageTerms::of(&row, arc.of(&row)?.as_ref(), trains);
             let site = site.map_or("", |publisher| publisher.origin.as_str());
             let line = line.as_deref();
             let view = line.map(|line| view_of(&row.url, line)).transpose()?;
             let view = view.as_ref();
-            sink.page(&Columns { site, row: &row, terms: &terms, line, view })?;
+            sink.page(&PageColumns { site, row: &row, terms: &terms, line, view })?;
             n_pages += 1;
         }
-        // Counted before the history is read: a sync that commits later is then
-        // seen by one of the two.
+        // Counted before the history is read, so that a sync that commits in between is noticed.
         let after = self.page_totals()?;
         let mut is_still = before == after;
         let mut cursor = begun;
@@ -297,9 +316,8 @@ impl Job<'_> {
             let is_of_us = |id| publisher.is_none_or(|publisher| publisher == id);
             is_still &= !changes.events.iter().any(|event| is_of_us(event.publisher));
             if let Some(range) = changes.damaged.first() {
-                let text =
-                    format!("event {} of the history is not as it was written", range.start());
-                return Err(Storage::Damaged(text).into());
+                let text = format!("event {} of the history is damaged", range.start());
+                return Err(StorageError::Damaged(text).into());
             }
             cursor = changes.next;
             if changes.has_more && is_still {
@@ -312,15 +330,14 @@ impl Job<'_> {
         }
     }
 
-    /// Numbers of pages of each publisher; pages without content come and go
-    /// without an event.
+    /// Returns the numbers of pages of each publisher. Pages without content change without an
+    /// event in the history.
     fn page_totals(&self) -> anyhow::Result<Vec<Option<PageTotals>>> {
         let totals = self.publishers.iter().map(|it| self.store.page_totals(it.id));
         Ok(totals.collect::<Result<_, _>>()?)
     }
 
-    /// Compares the number of pages that were read with the number there are:
-    /// damage may hide pages.
+    /// Checks that all pages were read, because damage may hide pages.
     fn count(&self, totals: Vec<Option<PageTotals>>, n_read: u64) -> anyhow::Result<()> {
         let wanted = |it: PageTotals| {
             let withheld = if self.args.withheld { 0 } else { it.withheld };
@@ -328,76 +345,83 @@ impl Job<'_> {
         };
         let n_pages: u64 = totals.into_iter().flatten().map(wanted).sum();
         if n_read < n_pages {
-            let lost =
-                format!("{} of {n_pages} cannot be found", counted(n_pages - n_read, "page"));
-            return Err(Storage::Damaged(lost).into());
+            let lost = format!("{} of {n_pages} are missing", counted(n_pages - n_read, "page"));
+            return Err(StorageError::Damaged(lost).into());
         }
         Ok(())
     }
 }
 
-/// A sink that is a stream.
-trait Table: Sink {
+/// A sink that writes to a stream.
+trait StreamSink: PageSink {
     fn finish(&mut self) -> io::Result<()>;
 }
 
-/// A file without a name of its own, in the folder it is meant for.
+/// Creates a temporary file in the folder of the output.
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".rutter-");
-    // A temporary file is private by default; this one is as any other.
+    // Temporary files are private by default; the output has the usual permissions.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder_of(path))
+    builder.tempfile_in(parent_folder(path))
 }
 
 fn put_in_place(file: NamedTempFile, path: &Path) -> io::Result<()> {
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;
     #[cfg(unix)]
-    File::open(folder_of(path))?.sync_all()?;
+    File::open(parent_folder(path))?.sync_all()?;
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use clap::Parser;
-    use rutter_page::{Judge, PageLimits};
+    use rutter_page::{PageLimits, PageReader};
     use rutter_store::{
-        Begin, Finish, Item, Lease, Mode, Options, Quota, Source, SqliteStore, Withheld,
+        CommitOptions, Lease, PageSource, Quota, SqliteStore, StagedPage, StagingMode,
+        StagingOptions, StoreOptions, WithheldReason,
     };
 
     use super::*;
 
     #[derive(Debug, Parser)]
-    struct Line {
+    struct CommandLine {
         #[command(flatten)]
-        args: Args,
+        args: ExportArgs,
     }
 
-    fn add(store: &dyn Store, lease: &Lease, day: u32, path: &str, withheld: Option<Withheld>) {
+    fn add(
+        store: &dyn Store,
+        lease: &Lease,
+        day: u32,
+        path: &str,
+        withheld: Option<WithheldReason>,
+    ) {
         let now = Timestamp::parse(&format!("2027-01-{day:02}T00:00:00Z")).unwrap();
-        let (section, mode, source) = ("all", Mode::Visit, Source::Html);
-        let begin = Begin { section, mode, generated: now, source, quota: Quota::USUAL, now };
+        let (section, mode, source) = ("all", StagingMode::Visit, PageSource::Html);
+        let begin =
+            StagingOptions { section, mode, generated: now, source, quota: Quota::DEFAULT, now };
         let mut staging = store.stage(lease, begin).unwrap();
         let line = format!(
             "{{\"url\":\"https://harbour.example{path}\",\"title\":\"T\",\"description\":\"D\",\
              \"modified\":\"2027-01-01T00:00:00Z\",\"language\":\"en\",\
              \"content\":[{{\"type\":\"text\",\"text\":\"Text.\"}}]}}"
         );
-        let page = Judge::new(PageLimits::SPEC).read(&line, 1, &mut ()).unwrap().unwrap();
-        staging.add(&Item { withheld, ..Item::of_page(&page, &line) }).unwrap();
-        staging.commit(&Finish::plain()).unwrap();
+        let page = PageReader::new(PageLimits::SPEC).read(&line, 1, &mut ()).unwrap().unwrap();
+        staging.add(&StagedPage { withheld, ..StagedPage::of_page(&page, &line) }).unwrap();
+        staging.commit(&CommitOptions::plain()).unwrap();
     }
 
-    /// A sink beside which a sync commits when it gets its last page.
-    struct Interrupted<'i> {
+    /// A sink during whose last page a sync commits.
+    struct InterruptedSink<'i> {
         left: u32,
         commit: &'i dyn Fn(),
     }
 
-    impl Sink for Interrupted<'_> {
-        fn page(&mut self, _columns: &Columns<'_>) -> anyhow::Result<()> {
+    impl PageSink for InterruptedSink<'_> {
+        fn page(&mut self, _columns: &PageColumns<'_>) -> anyhow::Result<()> {
             self.left -= 1;
             if self.left == 0 {
                 (self.commit)();
@@ -407,27 +431,28 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_a_sync_adds_meanwhile_are_no_damage() {
-        // A page without content is in no event of the history.
+    fn pages_added_by_concurrent_sync_are_not_damage() {
+        // A page without content has no event in the history.
         for (withheld, arguments) in [
-            (Some(Withheld::Consent), &["export", "--format", "jsonl", "--withheld"][..]),
+            (Some(WithheldReason::Consent), &["export", "--format", "jsonl", "--withheld"][..]),
             (None, &["export", "--format", "jsonl"][..]),
         ] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("replica.db");
-            let store = SqliteStore::open(&path, Options::default()).unwrap();
+            let store = SqliteStore::open(&path, StoreOptions::default()).unwrap();
             let publisher = store.register("https://harbour.example", &[], "").unwrap();
             let time = |text| Timestamp::parse(text).unwrap();
             let until = time("2027-02-01T00:00:00Z");
             let lease = store.lease(publisher, time("2027-01-01T00:00:00Z"), until).unwrap();
             add(&store, &lease, 1, "/m", None);
             add(&store, &lease, 1, "/n", None);
-            let args = Line::parse_from(arguments).args;
+            let args = CommandLine::parse_from(arguments).args;
             let publishers = store.publishers().unwrap();
-            let job = Job { args: &args, store: &store, publishers: &publishers };
+            let job = Export { args: &args, store: &store, publishers: &publishers };
             let commit = || add(&store, &lease, 2, "/a", withheld);
-            let mut sink = Interrupted { left: 2, commit: &commit };
-            let (mut damages, mut out) = (Damages::default(), Output::new(output::Chatter::Quiet));
+            let mut sink = InterruptedSink { left: 2, commit: &commit };
+            let (mut damages, mut out) =
+                (DamageReport::default(), Output::new(output::Verbosity::Quiet));
             let (n_pages, _, is_still) = job.walk(&mut sink, &mut damages, &mut out).unwrap();
             assert_eq!((n_pages, is_still), (2, false), "{arguments:?}");
         }

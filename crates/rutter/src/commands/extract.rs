@@ -1,4 +1,10 @@
-//! `rutter extract`: pages of HTML or Markdown in, typed blocks out.
+//! `rutter extract`: extracts the content of HTML and Markdown pages as typed blocks.
+//!
+//! Input: files, folders or standard input. Output: JSON, JSON Lines, Markdown, text or an
+//! explanation. Uses the settings and the state of the project that a page belongs to. Rejects
+//! files that are not text.
+
+mod project;
 
 use std::fmt::Write as _;
 use std::io::Read;
@@ -10,85 +16,140 @@ use std::time::SystemTime;
 use anyhow::Context;
 use clap::ValueEnum;
 use rutter_extract::{
-    Extraction, Limits, LinkBlocks, Options, SAMPLE, Sketch, Templates, Use, Why, sample_key,
+    Control, Extraction, Limits, LinkBlocks, Options, SAMPLE, Sketch, Templates, Use, VersionId,
+    Why, sample_key,
 };
-use rutter_finding::{FindingSink, Mode, Place, Refusal, Report};
+use rutter_finding::{FindingSink, Place, Refusal, Report, Strictness};
 use rutter_page::{LanguageTag, PageUrl, Timestamp};
 
-use crate::commands::{counted, now, one_stdin, parse_time, say_findings};
+use crate::commands::{counted, now, parse_time, print_findings, reject_second_stdin};
 use crate::exit::{self, Exit};
 use crate::input::Source;
 use crate::output::Output;
+use crate::render::{Chromium, RenderLimits, Sandbox};
+use project::Project;
 
-/// Largest page we read.
-const LARGEST: u64 = 100_000_000;
+/// Maximum size of a page in bytes.
+const MAX_PAGE_BYTES: u64 = 100_000_000;
 
-/// What the arguments say.
+/// Arguments of `rutter extract`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// Pages, or folders of .html, .htm, .xhtml, .md and .markdown files; `-` is standard input
+pub(crate) struct ExtractArgs {
+    /// Pages, or folders of pages; - is standard input
+    ///
+    /// In a folder, files with the extensions .html, .htm, .xhtml, .md and .markdown are read.
     #[arg(value_name = "FILE", default_value = "-")]
     files: Vec<PathBuf>,
-    /// Address of the page; of several, the address of the folder they share
-    #[arg(long, value_name = "URL", default_value = "http://localhost/")]
-    url: String,
-    /// What to print [default: json for one page, jsonl for several]
+    /// URL of the page, or of the common folder of several pages
+    ///
+    /// Default: the URL of the page in the project, else <http://localhost>/.
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// Settings file to read
+    ///
+    /// Default: rutter.toml in a parent folder of the page, else in the current folder or one of
+    /// its parents.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Output format [default: json for one page, jsonl for several]
     #[arg(long, value_enum)]
-    format: Option<Format>,
-    /// What the input is [default: by its name, else HTML]
+    format: Option<ExtractFormat>,
+    /// Input format [default: by the file extension, else html]
     #[arg(long, value_enum)]
-    from: Option<From>,
-    /// Print why each part of the page was kept or dropped, instead of the page
+    from: Option<InputFormat>,
+    /// Print why each part of the page was kept or dropped
+    ///
+    /// Printed instead of the page.
     #[arg(long)]
     explain: bool,
-    /// Read each page of a folder by itself, without what the pages have in common
+    /// Extract each page on its own
+    ///
+    /// By default, parts that the pages of a folder or project share, such as menus, are recognized
+    /// and dropped.
     #[arg(long)]
     alone: bool,
-    /// Let the links of each paragraph follow it as blocks
-    #[arg(long)]
-    link_blocks: bool,
+    /// Whether links inside text become link blocks, too
+    ///
+    /// Default: the setting `links` in [extract] of the project, else on.
+    #[arg(long, value_enum, value_name = "WHEN")]
+    links: Option<LinkMode>,
     /// Language of pages that declare none
+    ///
+    /// A language tag, such as en or pt-BR.
     #[arg(long, value_name = "TAG", value_parser = parse_language)]
     language: Option<LanguageTag<'static>>,
-    /// Character encoding, as an HTTP header would give it
+    /// Character encoding of the input, such as utf-8
+    ///
+    /// It has the precedence of an HTTP header: it overrides the encoding that a page declares.
     #[arg(long, value_name = "NAME")]
     charset: Option<String>,
-    /// When pages changed that do not say it themselves [default: the file's time]
+    /// Modification time of pages that state none
+    ///
+    /// Default: the mtime of the file. Example: 2026-05-01T12:00:00Z.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     modified: Option<Timestamp>,
-    /// Command that prints the rendered page where a page has no text without scripts; run by
-    /// the shell, with `RUTTER_URL` and `RUTTER_FILE` set and the page on its standard input
-    #[arg(long, value_name = "CMD")]
+    /// Shell command that renders pages that need scripts
+    ///
+    /// The command reads the page on standard input and prints the rendered page. The variables
+    /// `RUTTER_URL` and `RUTTER_FILE` name the page. Run only for pages that have no text without
+    /// scripts.
+    #[arg(long, value_name = "CMD", conflicts_with = "render", help_heading = RENDERING)]
     render_command: Option<String>,
+    /// Browser that renders pages that need scripts
+    ///
+    /// `chromium` runs Debian's Chromium, headless and sandboxed, for at most 30 seconds per page.
+    /// It has access to the page and the files of its folder, and no network. By default, pages are
+    /// not rendered.
+    #[arg(long, value_enum, value_name = "BROWSER", help_heading = RENDERING)]
+    render: Option<Browser>,
+    /// Run Chromium without its sandbox, inside a container
+    ///
+    /// Chromium does not run its sandbox as root: without this option, rendering as root fails.
+    #[arg(long, requires = "render", help_heading = RENDERING)]
+    render_no_sandbox: bool,
+}
+
+/// Heading of options for rendering.
+const RENDERING: &str = "Rendering";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Browser {
+    Chromium,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// The page object as one JSON document; takes one page
+enum ExtractFormat {
+    /// The page object as one JSON document; for one page
     Json,
-    /// One page object per line, as collections hold it
+    /// One page object per line, as in collections
     Jsonl,
-    /// Markdown with front matter, links and emphasis kept; takes one page
+    /// Markdown with front matter, links and emphasis; for one page
     Markdown,
-    /// Plain text without pictures and captions; takes one page
+    /// Plain text without images and captions; for one page
     Text,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum From {
+enum InputFormat {
     Html,
     Markdown,
 }
 
-/// A page to be read.
-struct Job {
-    path: PathBuf,
-    url: PageUrl<'static>,
-    from: From,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum LinkMode {
+    On,
+    Off,
 }
 
-impl Job {
-    /// What to call it in messages.
+/// A page to extract.
+struct InputPage {
+    path: PathBuf,
+    url: PageUrl<'static>,
+    from: InputFormat,
+}
+
+impl InputPage {
+    /// Returns the name of the page in messages.
     fn name(&self) -> String {
         if self.path.as_os_str() == "-" {
             "<stdin>".to_owned()
@@ -98,37 +159,53 @@ impl Job {
     }
 }
 
-impl Args {
-    /// The form that is asked for; without one, a page is a document and several are lines.
-    fn format(&self, is_single: bool) -> Format {
-        self.format.unwrap_or(if is_single { Format::Json } else { Format::Jsonl })
+impl ExtractArgs {
+    /// Returns the URL of the page or of the common folder.
+    fn base(&self) -> &str {
+        self.url.as_deref().unwrap_or("http://localhost/")
+    }
+
+    /// Returns the output format.
+    fn format(&self, is_single: bool) -> ExtractFormat {
+        self.format.unwrap_or(if is_single { ExtractFormat::Json } else { ExtractFormat::Jsonl })
     }
 }
 
-pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
-    one_stdin(&args.files)?;
+pub(crate) fn run(args: &ExtractArgs, out: &mut Output) -> anyhow::Result<Exit> {
+    reject_second_stdin(&args.files)?;
     if let Some(charset) = &args.charset {
         anyhow::ensure!(
             rutter_extract::is_charset(charset),
-            "--charset {charset}: no such encoding"
+            "--charset: unknown encoding `{charset}`"
         );
     }
-    let jobs = jobs(args)?;
+    let project = Project::find(args.config.as_deref(), args.files.first().map(PathBuf::as_path))?;
+    let mut jobs = jobs(args)?;
+    if let Some(project) = project.as_ref().filter(|_| args.url.is_none()) {
+        for job in &mut jobs {
+            job.url = project.address(&job.path).unwrap_or_else(|| job.url.clone());
+        }
+    }
+    let jobs = jobs;
     let is_single = jobs.len() == 1 && args.files.iter().all(|path| !path.is_dir());
     let format = args.format(is_single);
     anyhow::ensure!(
-        is_single || format == Format::Jsonl || args.explain,
-        "several pages are printed as JSON Lines; --format {} takes one page",
+        is_single || format == ExtractFormat::Jsonl || args.explain,
+        "--format {} requires one page; several pages can be printed as jsonl only",
         format.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned()),
     );
-    let template = template(args, &jobs, out);
+    if let Some(project) = project.as_ref().filter(|project| project.counts()) {
+        out.say(format_args!("reading settings from {}", project.file.display()));
+    }
+    let site =
+        ExtractionContext { template: template(args, &jobs, project.as_ref(), out), project };
     let mut worst = Exit::Clean;
     for job in &jobs {
-        match one(args, job, &template, is_single, out) {
+        match one(args, job, &site, is_single, out) {
             Ok(Exit::Clean) => {}
             Ok(exit) => worst = worst.max(exit),
             Err(error) if is_single || exit::is_closed_pipe(&error) => return Err(error),
-            // One bad page does not cost the others.
+            // A page that fails does not stop the others.
             Err(error) => {
                 out.error(&error);
                 worst = worst.max(Exit::of(&error));
@@ -138,11 +215,41 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     Ok(worst)
 }
 
-/// Reads and prints one page.
+/// Information that the extraction uses besides the page.
+struct ExtractionContext {
+    project: Option<Project>,
+    /// Templates of the pages of the folder, unless the last build learned them.
+    template: Use,
+}
+
+impl ExtractionContext {
+    fn options(&self, args: &ExtractArgs, job: &InputPage, seen: Timestamp) -> Options {
+        let project = self.project.as_ref();
+        let learned = project.filter(|_| !args.alone).and_then(|it| it.template(&job.url));
+        let mut options = Options {
+            charset: args.charset.clone(),
+            language: args.language.clone().or_else(|| project?.language(&job.url)),
+            template: learned.unwrap_or_else(|| self.template.clone()),
+            explain: args.explain,
+            ..Options::new(job.url.clone(), args.modified.unwrap_or(seen))
+        };
+        if let Some(project) = project {
+            project.apply(&job.url, &mut options);
+        }
+        options.links = match args.links {
+            Some(LinkMode::On) => LinkBlocks::All,
+            Some(LinkMode::Off) => LinkBlocks::Lone,
+            None => options.links,
+        };
+        options
+    }
+}
+
+/// Extracts and prints one page.
 fn one(
-    args: &Args,
-    job: &Job,
-    template: &Use,
+    args: &ExtractArgs,
+    job: &InputPage,
+    site: &ExtractionContext,
     is_single: bool,
     out: &mut Output,
 ) -> anyhow::Result<Exit> {
@@ -151,88 +258,149 @@ fn one(
         let refusal = Refusal::new(&rutter_extract::rules::NOT_TEXT, Place::WHOLE, "");
         return Err(anyhow::Error::new(refusal).context(job.name()));
     }
-    let options = Options {
-        charset: args.charset.clone(),
-        language: args.language.clone(),
-        links: if args.link_blocks { LinkBlocks::All } else { LinkBlocks::Lone },
-        template: template.clone(),
-        explain: args.explain,
-        ..Options::new(job.url.clone(), args.modified.unwrap_or(seen))
-    };
+    let options = site.options(args, job, seen);
     let mut extraction = extract(&bytes, job.from, &options);
     if let Some(command) = args.render_command.as_deref().filter(|_| is_shell(&extraction)) {
         let rendered = render(command, job, bytes)?;
         let again = extract(&rendered, job.from, &options);
-        if again.page.content.is_empty() {
-            out.warn(format_args!("{}: the render command printed no text", job.name()));
-        } else {
+        if has_text(&again) {
             extraction = again;
+        } else {
+            let name = job.name();
+            out.warn(format_args!("{name}: the output of the render command has no text"));
+        }
+    } else if args.render.is_some() && is_shell(&extraction) {
+        let rendered = browser(args, job, site).render(&job.url, &bytes);
+        let rendered = rendered.with_context(|| job.name())?;
+        let again = extract(&rendered, job.from, &options);
+        if has_text(&again) {
+            extraction = again;
+        } else {
+            out.warn(format_args!("{}: the rendered page has no text", job.name()));
         }
     }
-    let mut report = Report::new(Mode::Lenient);
+    let mut report = Report::new(Strictness::Lenient);
     for finding in std::mem::take(&mut extraction.findings) {
         report.report(finding);
     }
-    say_findings(&job.name(), &report, out);
-    print(args, job, &extraction, is_single, out)?;
+    print_findings(&job.name(), &report, out);
+    if args.explain {
+        explain(job, &options, &extraction, is_single, out)?;
+    } else {
+        print(args, &extraction, is_single, out)?;
+    }
     Ok(if extraction.page.content.is_empty() { Exit::Findings } else { Exit::Clean })
 }
 
-fn extract(bytes: &[u8], from: From, options: &Options) -> Extraction {
+fn extract(bytes: &[u8], from: InputFormat, options: &Options) -> Extraction {
     match from {
-        From::Html => rutter_extract::html(bytes, options),
-        From::Markdown => rutter_extract::markdown(bytes, options),
+        InputFormat::Html => rutter_extract::html(bytes, options),
+        InputFormat::Markdown => rutter_extract::markdown(bytes, options),
     }
 }
 
 fn is_shell(extraction: &Extraction) -> bool {
-    let shell = &rutter_extract::rules::SCRIPT_SHELL;
-    extraction.findings.iter().any(|finding| std::ptr::eq(finding.rule, shell))
+    extraction.needs_scripts
 }
 
-fn print(
-    args: &Args,
-    job: &Job,
+/// Returns whether a rendered page has content.
+fn has_text(rendered: &Extraction) -> bool {
+    !is_shell(rendered) && !rendered.page.content.is_empty()
+}
+
+/// Returns the browser for a page. It serves the files of the project's site, else those of the
+/// common folder of the pages.
+fn browser(args: &ExtractArgs, job: &InputPage, site: &ExtractionContext) -> Chromium {
+    let sandbox = if args.render_no_sandbox { Sandbox::Off } else { Sandbox::On };
+    let chromium = |folder: Option<PathBuf>, base: String| {
+        let limits = RenderLimits::USUAL;
+        Chromium { program: "chromium".into(), sandbox, limits, folder, base }
+    };
+    let project = site
+        .project
+        .as_ref()
+        .filter(|project| args.url.is_none() && project.address(&job.path).is_some());
+    if let Some((folder, base)) = project.and_then(Project::root) {
+        return chromium(Some(folder), base);
+    }
+    let folder = match args.files.as_slice() {
+        [folder] if folder.is_dir() => Some(folder.clone()),
+        [file] if file.as_os_str() == "-" => None,
+        [file] => file.parent().map(Path::to_owned),
+        several => Some(shared_folder(several)),
+    };
+    let folder = folder.map(|it| if it.as_os_str().is_empty() { PathBuf::from(".") } else { it });
+    let is_one_file = args.files.len() == 1 && args.files.iter().all(|path| !path.is_dir());
+    let url = if is_one_file { job.url.as_str() } else { args.base() };
+    // The base URL of a file is the URL of its folder.
+    let base = url.split(['?', '#']).next().unwrap_or(url);
+    let base = match base.rsplit_once('/') {
+        Some((base, _)) if is_one_file => format!("{base}/"),
+        _ => format!("{}/", base.trim_end_matches('/')),
+    };
+    chromium(folder, base)
+}
+
+/// Prints why each part of a page was kept or dropped, for `--explain`.
+fn explain(
+    job: &InputPage,
+    options: &Options,
     extraction: &Extraction,
     is_single: bool,
     out: &mut Output,
 ) -> anyhow::Result<()> {
-    if args.explain {
-        if !is_single {
-            writeln!(out.data(), "{}", job.path.display())?;
-        }
-        for Why { path, reason, is_kept, chars, start } in &extraction.why {
-            let verdict = if *is_kept { "keep" } else { "drop" };
-            let start = rutter_finding::visible(start);
-            writeln!(out.data(), "{verdict} {chars:>6}  {path}  ({reason})  {start}")?;
-        }
-        writeln!(out.data(), "confidence {:.2}", extraction.confidence)?;
-        return Ok(());
+    if !is_single {
+        writeln!(out.data(), "{}", job.path.display())?;
     }
+    for Why { path, reason, is_kept, chars, start } in &extraction.why {
+        let verdict = if *is_kept { "keep" } else { "drop" };
+        let start = rutter_finding::visible(start);
+        writeln!(out.data(), "{verdict} {chars:>6}  {path}  ({reason})  {start}")?;
+    }
+    let Control { keep, drop, .. } = &options.control;
+    for selector in keep.iter().chain(drop) {
+        if !extraction.matched.iter().any(|matched| matched == selector.as_str()) {
+            writeln!(out.data(), "selector `{selector}` matches no element of this page")?;
+        }
+    }
+    if let Some(VersionId(version)) = extraction.template {
+        writeln!(out.data(), "template {version:016x}")?;
+    }
+    writeln!(out.data(), "confidence {:.2}", extraction.confidence)?;
+    Ok(())
+}
+
+fn print(
+    args: &ExtractArgs,
+    extraction: &Extraction,
+    is_single: bool,
+    out: &mut Output,
+) -> anyhow::Result<()> {
     match args.format(is_single) {
-        // What has no content cannot be a line of a collection.
-        Format::Jsonl if extraction.page.content.is_empty() && !is_single => {}
-        Format::Json | Format::Jsonl => writeln!(out.data(), "{}", extraction.page.to_line())?,
-        Format::Markdown => write!(out.data(), "{}", extraction.to_markdown())?,
-        Format::Text => write!(out.data(), "{}", extraction.to_text())?,
+        // A page without content cannot be a line of a collection.
+        ExtractFormat::Jsonl if extraction.page.content.is_empty() && !is_single => {}
+        ExtractFormat::Json | ExtractFormat::Jsonl => {
+            writeln!(out.data(), "{}", extraction.page.to_line())?;
+        }
+        ExtractFormat::Markdown => write!(out.data(), "{}", extraction.to_markdown())?,
+        ExtractFormat::Text => write!(out.data(), "{}", extraction.to_text())?,
     }
     Ok(())
 }
 
-/// All pages the arguments name, folders by name in order.
-fn jobs(args: &Args) -> anyhow::Result<Vec<Job>> {
+/// Returns all pages that the arguments name; the files of a folder are sorted by name.
+fn jobs(args: &ExtractArgs) -> anyhow::Result<Vec<InputPage>> {
     let is_one_file = args.files.len() == 1 && args.files.iter().all(|path| !path.is_dir());
-    let base = PageUrl::parse(args.url.clone()).with_context(|| format!("--url {}", args.url))?;
+    let url = args.base();
+    let base = PageUrl::parse(url.to_owned()).with_context(|| format!("--url {url}"))?;
     if let ([path], true) = (args.files.as_slice(), is_one_file) {
-        return Ok(vec![Job { path: path.clone(), url: base, from: from(args, path) }]);
+        return Ok(vec![InputPage { path: path.clone(), url: base, from: from(args, path) }]);
     }
     anyhow::ensure!(
-        !args.url.contains(['?', '#']),
-        "--url {}: of several pages, name the address of their folder, without ? and #",
-        args.url
+        !url.contains(['?', '#']),
+        "--url {url}: for several pages, give the URL of their folder, without ? and #",
     );
-    // Addresses follow the paths below the one folder given, or below the
-    // folder that all arguments share.
+    // URLs follow the paths below the given folder, or below the common folder of all arguments.
     let shared = match args.files.as_slice() {
         [folder] => folder.clone(),
         several => shared_folder(several),
@@ -244,12 +412,13 @@ fn jobs(args: &Args) -> anyhow::Result<Vec<Job>> {
             files.clear();
             walk(path, &mut files)?;
             files.sort();
-            anyhow::ensure!(!files.is_empty(), "{}: no .html or .md files in it", path.display());
+            let name = path.display();
+            anyhow::ensure!(!files.is_empty(), "folder {name} has no .html or .md files");
         }
         for file in files {
             let inside = file.strip_prefix(&shared).unwrap_or(&file);
-            jobs.push(Job {
-                url: address(&args.url, inside)?,
+            jobs.push(InputPage {
+                url: address(url, inside)?,
                 from: from(args, &file),
                 path: file,
             });
@@ -258,7 +427,7 @@ fn jobs(args: &Args) -> anyhow::Result<Vec<Job>> {
     Ok(jobs)
 }
 
-/// The deepest folder that holds all paths.
+/// Returns the deepest folder that contains all paths.
 fn shared_folder(paths: &[PathBuf]) -> PathBuf {
     let mut parents = paths.iter().filter_map(|path| path.parent());
     let mut shared = parents.next().map(Path::to_owned).unwrap_or_default();
@@ -293,17 +462,18 @@ fn is_page(path: &Path) -> bool {
     matches!(ending.as_deref(), Some("html" | "htm" | "xhtml" | "md" | "markdown"))
 }
 
-fn from(args: &Args, path: &Path) -> From {
+fn from(args: &ExtractArgs, path: &Path) -> InputFormat {
     args.from.unwrap_or_else(|| {
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
         match ending.as_deref() {
-            Some("md" | "markdown") => From::Markdown,
-            _ => From::Html,
+            Some("md" | "markdown") => InputFormat::Markdown,
+            _ => InputFormat::Html,
         }
     })
 }
 
-/// The address of a file below the folder's address; an index is its folder.
+/// Returns the URL of a file below the URL of a folder. The URL of an index file is that of its
+/// folder.
 fn address(base: &str, inside: &Path) -> anyhow::Result<PageUrl<'static>> {
     let mut url = base.to_owned();
     if !url.ends_with('/') {
@@ -320,7 +490,7 @@ fn address(base: &str, inside: &Path) -> anyhow::Result<PageUrl<'static>> {
             if is_plain {
                 url.push(char::from(byte));
             } else {
-                write!(url, "%{byte:02X}").expect("a string takes everything");
+                write!(url, "%{byte:02X}").expect("writing to a string does not fail");
             }
         }
         if !is_last {
@@ -334,10 +504,13 @@ fn read(path: &Path) -> anyhow::Result<(Vec<u8>, Timestamp)> {
     let source = Source::new(path)?;
     let mut bytes = Vec::new();
     let (input, _) = source.open().with_context(|| source.name().to_owned())?;
-    input.take(LARGEST + 1).read_to_end(&mut bytes).with_context(|| source.name().to_owned())?;
+    input
+        .take(MAX_PAGE_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .with_context(|| source.name().to_owned())?;
     anyhow::ensure!(
-        bytes.len() as u64 <= LARGEST,
-        "{}: page has more than {LARGEST} bytes",
+        bytes.len() as u64 <= MAX_PAGE_BYTES,
+        "{} has more than {MAX_PAGE_BYTES} bytes",
         source.name()
     );
     let changed = path.metadata().and_then(|metadata| metadata.modified()).ok();
@@ -350,16 +523,23 @@ fn read(path: &Path) -> anyhow::Result<(Vec<u8>, Timestamp)> {
     Ok((bytes, seen))
 }
 
-/// Learns what the pages of a folder have in common.
-fn template(args: &Args, jobs: &[Job], out: &mut Output) -> Use {
-    if args.alone || args.files.iter().all(|path| !path.is_dir()) {
+/// Learns the templates of the pages of a folder, unless the last build of the project did.
+fn template(
+    args: &ExtractArgs,
+    jobs: &[InputPage],
+    project: Option<&Project>,
+    out: &mut Output,
+) -> Use {
+    let is_learned = |job: &InputPage| project.is_some_and(|it| it.template(&job.url).is_some());
+    if args.alone || args.files.iter().all(|path| !path.is_dir()) || jobs.iter().all(is_learned) {
         return Use::Nothing;
     }
-    let mut sample: Vec<&Job> = jobs.iter().filter(|job| job.from == From::Html).collect();
+    let mut sample: Vec<&InputPage> =
+        jobs.iter().filter(|job| job.from == InputFormat::Html).collect();
     sample.sort_by_key(|job| sample_key(job.url.as_str()));
     let mut sketches = Vec::new();
     for job in sample.into_iter().take(SAMPLE) {
-        // What cannot be read is reported when its turn comes.
+        // A page that cannot be read is reported when it is extracted.
         let Ok((bytes, _)) = read(&job.path) else { continue };
         sketches.push(Sketch::of_html(&bytes, args.charset.as_deref(), &Limits::USUAL));
     }
@@ -375,7 +555,7 @@ fn template(args: &Args, jobs: &[Job], out: &mut Output) -> Use {
 }
 
 /// Runs the command that renders a page.
-fn render(command: &str, job: &Job, page: Vec<u8>) -> anyhow::Result<Vec<u8>> {
+fn render(command: &str, job: &InputPage, page: Vec<u8>) -> anyhow::Result<Vec<u8>> {
     use std::io::Write;
 
     let mut child = Command::new("sh")
@@ -385,20 +565,23 @@ fn render(command: &str, job: &Job, page: Vec<u8>) -> anyhow::Result<Vec<u8>> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .context("cannot run the shell for --render-command")?;
+        .context("cannot run the render command")?;
     let mut input = child.stdin.take().context("the render command has no input")?;
-    // A command that does not read its input is fine.
+    // The command need not read its input.
     let feeding = std::thread::spawn(move || drop(input.write_all(&page)));
     let output = child.stdout.take().context("the render command has no output")?;
     let mut rendered = Vec::new();
-    output.take(LARGEST + 1).read_to_end(&mut rendered).context("the render command's output")?;
+    output
+        .take(MAX_PAGE_BYTES + 1)
+        .read_to_end(&mut rendered)
+        .context("cannot read the output of the render command")?;
     anyhow::ensure!(
-        rendered.len() as u64 <= LARGEST,
-        "{}: the render command printed more than {LARGEST} bytes",
+        rendered.len() as u64 <= MAX_PAGE_BYTES,
+        "{}: the render command printed more than {MAX_PAGE_BYTES} bytes",
         job.name()
     );
     drop(feeding.join());
-    let status = child.wait().context("the render command")?;
+    let status = child.wait().context("cannot wait for the render command")?;
     anyhow::ensure!(
         status.success(),
         "{}: the render command failed ({status})",
@@ -409,6 +592,6 @@ fn render(command: &str, job: &Job, page: Vec<u8>) -> anyhow::Result<Vec<u8>> {
 
 fn parse_language(text: &str) -> Result<LanguageTag<'static>, String> {
     let tag = LanguageTag::parse(text.to_owned());
-    let tag = tag.ok_or("not a language tag, for instance en or pt-BR")?;
+    let tag = tag.ok_or("not a language tag, such as en or pt-BR")?;
     Ok(tag.canonical())
 }

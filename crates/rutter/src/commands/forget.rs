@@ -1,14 +1,14 @@
 //! `rutter forget`: erases a site from a replica.
 //!
-//! Input: a site of the replica. Deletes its pages, history, records, index entries and downloads,
-//! and rewrites the file, so that nothing of them is left in free space.
-//! A site that was forgotten before may be named again: what an interrupted erasure left is
-//! removed. Rejects sites that the replica never had, and sites that are being synced.
+//! Deletes the pages, history, records, index entries and downloads of a site, and rewrites the
+//! file, so that its free space has no deleted content. For a site that was forgotten before, it
+//! completes an interrupted erasure. Rejects sites that the replica never had, and sites that are
+//! being synced.
 
 use rutter_fetch::Url;
 use rutter_finding::visible;
 use rutter_page::Timestamp;
-use rutter_store::{Erased, Forgotten, SiteRecords, SqliteStore, Store};
+use rutter_store::{ErasedSite, ErasureResult, SiteRecords, SqliteStore, Store};
 use serde_json::json;
 
 use crate::commands::{counted, now};
@@ -16,10 +16,12 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::replica::{SiteArgs, StoreArgs};
 
-/// What the arguments say.
+/// Arguments of `rutter forget`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// Site to erase: `harbour.example`, or with its scheme
+pub(crate) struct ForgetArgs {
+    /// Site to erase, with all its pages and history
+    ///
+    /// A host, such as harbour.example, or an origin with its scheme.
     #[arg(value_name = "SITE")]
     site: String,
     /// Print one JSON object
@@ -29,21 +31,21 @@ pub(crate) struct Args {
     store: StoreArgs,
 }
 
-/// Seconds an erasure may take.
+/// Maximum duration of an erasure, in seconds.
 const LEASE: i64 = 3_600;
 
-pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
-    answer(args, out).map_err(|error| args.store.named(error))
+pub(crate) fn run(args: &ForgetArgs, out: &mut Output) -> anyhow::Result<Exit> {
+    execute(args, out).map_err(|error| args.store.named(error))
 }
 
-fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+fn execute(args: &ForgetArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let store = args.store.open_to_write()?;
     let now = now()?;
     let publisher = match SiteArgs::named(&args.site, &store) {
         Ok(publisher) => publisher,
         Err(error) => {
             let Some(forgotten) = forgotten(&args.site, &store)? else { return Err(error) };
-            let erased = Erased { pages: 0, is_scrubbed: store.scrub()? };
+            let erased = ErasureResult { pages: 0, is_scrubbed: store.scrub()? };
             rutter_sync::remove_spool(&args.store.spools(), &forgotten.origin)?;
             let done = format!("already forgotten at {}", forgotten.at);
             return report(args, &forgotten.origin, now, erased, &done, out);
@@ -51,14 +53,14 @@ fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     };
     let lease = store.lease(publisher.id, now, now.plus_seconds(LEASE))?;
     let erased = store.erase(lease, now)?;
-    // Downloads that were not applied yet are content, too.
+    // Downloads that are not applied yet contain content of the site, too.
     rutter_sync::remove_spool(&args.store.spools(), &publisher.origin)?;
     let done = format!("forgotten, {} deleted", counted(erased.pages, "page"));
     report(args, &publisher.origin, now, erased, &done, out)
 }
 
-/// The record of a site that was erased before.
-fn forgotten(site: &str, store: &SqliteStore) -> anyhow::Result<Option<Forgotten>> {
+/// Returns the record of a site that was erased before.
+fn forgotten(site: &str, store: &SqliteStore) -> anyhow::Result<Option<ErasedSite>> {
     let mut forgotten = store.forgotten()?;
     for scheme in ["", "https://", "http://"] {
         let Ok(url) = Url::parse(&format!("{scheme}{site}")) else { continue };
@@ -71,10 +73,10 @@ fn forgotten(site: &str, store: &SqliteStore) -> anyhow::Result<Option<Forgotten
 }
 
 fn report(
-    args: &Args,
+    args: &ForgetArgs,
     origin: &str,
     now: Timestamp,
-    erased: Erased,
+    erased: ErasureResult,
     done: &str,
     out: &mut Output,
 ) -> anyhow::Result<Exit> {
@@ -92,8 +94,9 @@ fn report(
     }
     if !erased.is_scrubbed {
         out.warn(
-            "warning: deleted content may still be in free space of the file: another process has \
-             it open, or the disk is full; run the next `rutter sync` to the end",
+            "warning: free space of the file may still contain deleted content, because another \
+             process has the file open or the disk is full; run `rutter sync` to complete the \
+             erasure",
         );
     }
     Ok(Exit::Clean)

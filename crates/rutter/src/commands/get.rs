@@ -1,34 +1,38 @@
-//! `rutter get`: one page of a replica.
+//! `rutter get`: prints one page of a replica.
 
 use clap::ValueEnum;
 use rutter_fetch::Url;
 use rutter_finding::visible;
 use rutter_page::ReaderView;
-use rutter_store::{Store, Withheld};
-use rutter_sync::arc_snapshot;
+use rutter_store::{Store, WithheldReason};
+use rutter_sync::find_arc_snapshot;
 use serde_json::Value;
 
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::replica::{StoreArgs, view_of};
 
-/// What the arguments say.
+/// Arguments of `rutter get`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// Address of the page; https:// where no scheme is given
+pub(crate) struct GetArgs {
+    /// URL of the page
+    ///
+    /// Without a scheme, https:// is used.
     #[arg(value_name = "URL")]
     url: String,
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, default_value_t = GetFormat::Markdown)]
     format: GetFormat,
-    /// Print the stored line byte for byte, unsafe URLs included; implies JSON
+    /// Print the stored JSON line, including unsafe URLs
+    ///
+    /// The line is printed byte for byte. By default, unsafe URLs are removed.
     #[arg(long, conflicts_with = "format")]
     raw: bool,
     #[command(flatten)]
     store: StoreArgs,
 }
 
-/// What is printed of a page.
+/// An output format of `rutter get`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum GetFormat {
     /// Markdown with front matter
@@ -41,9 +45,9 @@ enum GetFormat {
     ArcSnapshot,
 }
 
-/// A form of a page.
+/// An output format of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum PageFormat {
     /// Markdown with front matter
     Markdown,
     /// The page object as one JSON document
@@ -52,8 +56,8 @@ pub(crate) enum Format {
     Text,
 }
 
-impl Format {
-    /// A page in this form.
+impl PageFormat {
+    /// Returns the page in this format.
     pub(crate) fn render(self, view: &ReaderView<'_>) -> String {
         match self {
             Self::Json => view.line().into_owned(),
@@ -63,11 +67,11 @@ impl Format {
     }
 }
 
-pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
-    answer(args, out).map_err(|error| args.store.named(error))
+pub(crate) fn run(args: &GetArgs, out: &mut Output) -> anyhow::Result<Exit> {
+    execute(args, out).map_err(|error| args.store.named(error))
 }
 
-fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+fn execute(args: &GetArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let store = args.store.open()?;
     let is_bare = Url::parse(&args.url).is_err();
     let url = if is_bare { format!("https://{}", args.url) } else { args.url.clone() };
@@ -77,33 +81,38 @@ fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
             return Ok(Exit::Clean);
         }
         let format = match args.format {
-            GetFormat::Markdown => Format::Markdown,
-            GetFormat::Json => Format::Json,
-            GetFormat::Text => Format::Text,
+            GetFormat::Markdown => PageFormat::Markdown,
+            GetFormat::Json => PageFormat::Json,
+            GetFormat::Text => PageFormat::Text,
             GetFormat::ArcSnapshot => return print_arc_snapshot(&store, &url, out),
         };
         let text = format.render(&view_of(&url, &line)?);
         match format {
-            Format::Json => out.exact(&text)?,
-            Format::Markdown | Format::Text => out.text(&text)?,
+            PageFormat::Json => out.exact(&text)?,
+            PageFormat::Markdown | PageFormat::Text => out.text(&text)?,
         }
         return Ok(Exit::Clean);
     }
     if let Some(row) = store.page(&url)? {
         let why = row.withheld.map_or("", meaning);
-        out.warn(format_args!("{}: withheld, {why}", visible(&row.url)));
-        let is_policy = matches!(row.withheld, Some(Withheld::Robots | Withheld::Consent));
+        out.warn(format_args!("{}: stored without content: {why}", visible(&row.url)));
+        let is_policy =
+            matches!(row.withheld, Some(WithheldReason::Robots | WithheldReason::Consent));
         return Ok(if is_policy { Exit::Refused } else { Exit::Findings });
     }
-    // A site may take a page out of what it delivers because it is closed.
+    // A site may stop delivering a page because its ARC entry forbids its use.
     if store.arc_entry(&url)?.is_some_and(|arc| !arc.is_allowed) {
-        out.warn(format_args!("{}: withheld, {}", visible(&url), meaning(Withheld::Consent)));
+        out.warn(format_args!(
+            "{}: stored without content: {}",
+            visible(&url),
+            meaning(WithheldReason::Consent)
+        ));
         return Ok(Exit::Refused);
     }
     match store.tombstone(&url)? {
         Some(gone) => {
             let (url, at, cause) = (visible(&gone.url), gone.at, gone.cause.word());
-            out.warn(format_args!("{url}: went away at {at} ({cause})"));
+            out.warn(format_args!("{url}: removed at {at} ({cause})"));
         }
         None => out.warn(format_args!("{}: not in the replica", visible(&url))),
     }
@@ -113,7 +122,7 @@ fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
 /// Prints the ARC snapshot of a page whose content is in the replica.
 fn print_arc_snapshot(store: &dyn Store, url: &str, out: &mut Output) -> anyhow::Result<Exit> {
     let key = store.page(url)?.map_or_else(|| url.to_owned(), |row| row.url);
-    let Some(snapshot) = arc_snapshot(store, &key)? else {
+    let Some(snapshot) = find_arc_snapshot(store, &key)? else {
         out.warn(format_args!("{}: the page has no ARC snapshot", visible(&key)));
         return Ok(Exit::Findings);
     };
@@ -123,15 +132,15 @@ fn print_arc_snapshot(store: &dyn Store, url: &str, out: &mut Output) -> anyhow:
     Ok(Exit::Clean)
 }
 
-/// Why the words of a page are not here.
-fn meaning(withheld: Withheld) -> &'static str {
+/// Returns why a page is stored without content.
+fn meaning(withheld: WithheldReason) -> &'static str {
     match withheld {
-        Withheld::Robots => "robots.txt forbids it",
-        Withheld::Consent => "the site says it is not for AI",
-        Withheld::Quota => "the site has used up its quota",
-        Withheld::Foreign => "the address is not the site's own",
-        Withheld::Fault => "its line was invalid, or damaged and not fetched again yet",
-        Withheld::Shell => "the page is a shell: its content comes by a script or after a login",
-        Withheld::Scope => "it is outside the scope of the sync",
+        WithheldReason::Robots => "robots.txt disallows it",
+        WithheldReason::Consent => "the site does not allow its use by AI",
+        WithheldReason::Quota => "the quota of the site is exhausted",
+        WithheldReason::Foreign => "the URL belongs to another site",
+        WithheldReason::Fault => "its line was invalid, or is damaged and not fetched again yet",
+        WithheldReason::Shell => "the page has no text without scripts or a login",
+        WithheldReason::Scope => "the page is outside the scope of the sync",
     }
 }

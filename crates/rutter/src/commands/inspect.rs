@@ -1,48 +1,58 @@
-//! `rutter scp inspect`: what a collection is and holds.
+//! `rutter scp inspect`: prints the header, the statistics or the pages of collections.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use rutter_finding::{Mode, Report};
+use rutter_finding::{Report, Strictness};
 use rutter_page::{Page, PageUrl, ReaderView, Timestamp};
-use rutter_scp::{Coding, Options, Reader, Receipt, Record, Threads};
+use rutter_scp::{Coding, CollectionReader, PageRecord, ReadOptions, ReadReceipt, ReaderThreads};
 use serde_json::{Value, json};
 
-use crate::commands::{LimitArgs, bytes, one_stdin, parse_time, say_findings};
+use crate::commands::{
+    SizeLimitArgs, format_bytes, parse_time, print_findings, reject_second_stdin,
+};
 use crate::exit::Exit;
 use crate::input::Source;
 use crate::output::Output;
-use crate::rows::{RowArgs, Rows};
+use crate::records::{RecordArgs, RecordWriter};
 
-/// What the arguments say.
+/// Arguments of `rutter scp inspect`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// Collections; `-` is standard input
+pub(crate) struct InspectArgs {
+    /// Collections to read, `-` for standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// List the pages: address, modification time, title
+    /// List the pages with modification time, URL and title
     #[arg(long)]
     pages: bool,
-    /// Print the pages as Markdown
+    /// Print the content of the pages
+    ///
+    /// As Markdown, or as page objects with --format json or jsonl.
     #[arg(long, conflicts_with = "pages")]
     content: bool,
-    /// Only the page with this address
+    /// Select the page with this URL
+    ///
+    /// Implies --content, unless --pages is given.
     #[arg(long, value_name = "URL", value_parser = parse_url)]
     url: Option<String>,
-    /// Only pages modified at this time or later
+    /// Select pages modified at or after this time
+    ///
+    /// Example: 2026-05-01T12:00:00Z.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     since: Option<Timestamp>,
-    /// Show at most so many pages
+    /// Maximum number of pages to print
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
-    /// With `--content` as JSON: lines byte for byte, unsafe URLs included
+    /// Print lines byte for byte, including unsafe URLs
+    ///
+    /// With --content and --format json or jsonl only. By default, unsafe URLs are removed.
     #[arg(long)]
     raw: bool,
     #[command(flatten)]
-    rows: RowArgs,
+    rows: RecordArgs,
     #[command(flatten)]
-    limits: LimitArgs,
+    limits: SizeLimitArgs,
 }
 
 fn parse_url(text: &str) -> Result<String, String> {
@@ -50,12 +60,12 @@ fn parse_url(text: &str) -> Result<String, String> {
     parsed.map_err(|error| error.to_string())
 }
 
-pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
-    one_stdin(&args.files)?;
-    // Without a listing everything is counted, and nothing is shown.
+pub(crate) fn run(args: &InspectArgs, out: &mut Output) -> anyhow::Result<Exit> {
+    reject_second_stdin(&args.files)?;
+    // Without a listing, the limit does not apply: all pages are counted.
     let limit = args.limit.filter(|_| args.shows_pages());
     let mut left = limit.unwrap_or(u64::MAX);
-    anyhow::ensure!(!args.raw || !args.rows.is_text(), "--raw is only for --format json and jsonl");
+    anyhow::ensure!(!args.raw || !args.rows.is_text(), "--raw requires --format json or jsonl");
     let mut rows = args.rows.rows(if args.shows_pages() { "pages" } else { "files" });
     for path in &args.files {
         let source = Source::new(path)?;
@@ -64,14 +74,14 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     }
     rows.finish(out)?;
     if args.url.is_some() && left == limit.unwrap_or(u64::MAX) && left != 0 {
-        out.warn("no page has this address");
+        out.warn("no page has this URL");
         return Ok(Exit::Findings);
     }
     Ok(Exit::Clean)
 }
 
-impl Args {
-    /// A page is asked for by address, so its content is meant.
+impl InspectArgs {
+    /// Returns whether to print the content of pages; `--url` alone implies it.
     fn shows_content(&self) -> bool {
         self.content || (self.url.is_some() && !self.pages)
     }
@@ -88,18 +98,21 @@ impl Args {
 
 fn inspect(
     source: &Source,
-    args: &Args,
+    args: &InspectArgs,
     left: &mut u64,
-    rows: &mut Rows,
+    rows: &mut RecordWriter,
     out: &mut Output,
 ) -> anyhow::Result<()> {
-    let mut report = Report::new(Mode::Lenient);
-    let mut counts = Counts::default();
-    let mut show = |record: &Record<'_>| show(record, args, rows, out);
+    let mut report = Report::new(Strictness::Lenient);
+    let mut counts = PageStatistics::default();
+    let mut show = |record: &PageRecord<'_>| show(record, args, rows, out);
     let receipt = read(source, args, left, &mut counts, &mut report, &mut show);
-    say_findings(source.name(), &report, out);
+    print_findings(source.name(), &report, out);
     if receipt.is_err() && args.shows_pages() {
-        out.warn(format_args!("{}: failed, do not use the above", source.name()));
+        out.warn(format_args!(
+            "{}: verification failed; do not use the output above",
+            source.name()
+        ));
     }
     let receipt = receipt?;
     match (args.shows_pages(), rows.is_text()) {
@@ -109,19 +122,19 @@ fn inspect(
     }
 }
 
-/// Reads a collection to its end, showing and counting what is asked for.
+/// Reads and verifies a collection, and shows and counts the selected pages.
 fn read(
     source: &Source,
-    args: &Args,
+    args: &InspectArgs,
     left: &mut u64,
-    counts: &mut Counts,
+    counts: &mut PageStatistics,
     report: &mut Report,
-    show: &mut dyn FnMut(&Record<'_>) -> anyhow::Result<()>,
-) -> anyhow::Result<Receipt> {
+    show: &mut dyn FnMut(&PageRecord<'_>) -> anyhow::Result<()>,
+) -> anyhow::Result<ReadReceipt> {
     let (input, size) = source.open()?;
     let limits = args.limits.limits();
-    let options = Options { limits, size, threads: Threads::Two };
-    let mut reader = Reader::open(input, options, report)?;
+    let options = ReadOptions { limits, size, threads: ReaderThreads::Two };
+    let mut reader = CollectionReader::open(input, options, report)?;
     while let Some(shown) = reader.next(report, |record| -> anyhow::Result<()> {
         if !args.wants(&record.page) || *left == 0 {
             return Ok(());
@@ -135,7 +148,12 @@ fn read(
     Ok(reader.finish_again(|| source.open().map(|(input, _)| input), report)?)
 }
 
-fn show(record: &Record<'_>, args: &Args, rows: &mut Rows, out: &mut Output) -> anyhow::Result<()> {
+fn show(
+    record: &PageRecord<'_>,
+    args: &InspectArgs,
+    rows: &mut RecordWriter,
+    out: &mut Output,
+) -> anyhow::Result<()> {
     let page = &record.page;
     match (!rows.is_text(), args.shows_content()) {
         (true, true) if args.raw => rows.push(record.text.to_owned(), out)?,
@@ -160,9 +178,9 @@ fn show(record: &Record<'_>, args: &Args, rows: &mut Rows, out: &mut Output) -> 
     Ok(())
 }
 
-/// What the pages have in common.
+/// Statistics of the selected pages.
 #[derive(Default)]
-struct Counts {
+struct PageStatistics {
     pages: u64,
     blocks: BTreeMap<String, u64>,
     languages: BTreeMap<String, u64>,
@@ -170,9 +188,9 @@ struct Counts {
     last: Option<Timestamp>,
 }
 
-impl Counts {
-    /// Distinct languages and block types that are told apart.
-    const MOST_KINDS: usize = 1000;
+impl PageStatistics {
+    /// Maximum number of languages and of block types to count separately.
+    const MAX_NAMES: usize = 1000;
 
     fn see(&mut self, page: &Page<'_>) {
         self.pages += 1;
@@ -184,7 +202,7 @@ impl Counts {
         self.last = self.last.max(Some(page.modified));
     }
 
-    fn to_json(&self, name: &str, receipt: &Receipt) -> Value {
+    fn to_json(&self, name: &str, receipt: &ReadReceipt) -> Value {
         let header = &receipt.header;
         json!({
             "file": name,
@@ -195,7 +213,7 @@ impl Counts {
             "since": header.kind.since(),
             "version": format!("{}.{}", header.version.major, header.version.minor),
             "checksum": header.checksum.map(|digest| digest.to_string()),
-            "verified": receipt.form.map(rutter_scp::Form::name),
+            "verified": receipt.form.map(rutter_scp::ChecksumForm::name),
             "state": header.chain.as_ref().map(|chain| chain.state.to_string()),
             "from": header.chain.as_ref().and_then(|chain| chain.from).map(|s| s.to_string()),
             "removed": header.chain.as_ref().map(|chain| &chain.removed),
@@ -211,7 +229,7 @@ impl Counts {
         })
     }
 
-    fn write(&self, name: &str, receipt: &Receipt, out: &mut Output) -> anyhow::Result<()> {
+    fn write(&self, name: &str, receipt: &ReadReceipt, out: &mut Output) -> anyhow::Result<()> {
         let header = &receipt.header;
         let out = out.data();
         writeln!(out, "{name}")?;
@@ -239,8 +257,8 @@ impl Counts {
         writeln!(
             out,
             "  size       {} {coding}, {} text, {ratio:.1} to 1",
-            bytes(coded),
-            bytes(decoded)
+            format_bytes(coded),
+            format_bytes(decoded)
         )?;
         writeln!(out, "  pages      {}", self.pages)?;
         if let (Some(first), Some(last)) = (self.first, self.last) {
@@ -255,7 +273,7 @@ impl Counts {
 fn count(counts: &mut BTreeMap<String, u64>, kind: &str) {
     if let Some(n) = counts.get_mut(kind) {
         *n += 1;
-    } else if counts.len() < Counts::MOST_KINDS {
+    } else if counts.len() < PageStatistics::MAX_NAMES {
         let kind: String = rutter_finding::visible(kind).chars().take(60).collect();
         *counts.entry(kind).or_default() += 1;
     }
@@ -268,7 +286,7 @@ fn listed(counts: &BTreeMap<String, u64>) -> String {
     pairs.join(", ")
 }
 
-fn coding(receipt: &Receipt) -> String {
+fn coding(receipt: &ReadReceipt) -> String {
     let names: Vec<_> = receipt.codings.iter().copied().filter_map(Coding::name).collect();
     if names.is_empty() { "plain".to_owned() } else { names.join(" in ") }
 }

@@ -1,48 +1,50 @@
-//! `rutter list`: the pages of a replica.
+//! `rutter list`: lists the pages of a replica, or the URLs that were not stored.
 
 use std::collections::BTreeMap;
 
 use rutter_finding::visible;
-use rutter_store::{PageRow, PublisherId, Selection, Store, Withheld};
+use rutter_store::{PageRow, PublisherId, Selection, Store, WithheldReason};
 use rutter_sync::LeftOutUrl;
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::replica::{Damages, SiteArgs, StoreArgs, each_row, site_names};
-use crate::rows::RowArgs;
+use crate::records::RecordArgs;
+use crate::replica::{DamageReport, SiteArgs, StoreArgs, each_row, site_names};
 
-/// URLs of one look.
-const PIECE: usize = 500;
+/// Number of URLs to read at a time.
+const BATCH_SIZE: usize = 500;
 
-/// What the arguments say.
+/// Arguments of `rutter list`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// Only pages of this section of the site
+pub(crate) struct ListArgs {
+    /// List only pages of this section
     #[arg(long, value_name = "NAME")]
     section: Option<String>,
-    /// Pages without words too
+    /// Include pages without content, with the reason
+    ///
+    /// By default, only pages with content are listed.
     #[arg(long)]
     withheld: bool,
-    /// URLs that the last syncs knew of and did not store, with the reason
+    /// List URLs that syncs found but did not store, with the reason
     #[arg(long, conflicts_with_all = ["section", "withheld"])]
     left_out: bool,
-    /// At most so many pages
+    /// Maximum number of pages to list
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
     #[command(flatten)]
-    rows: RowArgs,
+    rows: RecordArgs,
     #[command(flatten)]
     site: SiteArgs,
     #[command(flatten)]
     store: StoreArgs,
 }
 
-pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
-    answer(args, out).map_err(|error| args.store.named(error))
+pub(crate) fn run(args: &ListArgs, out: &mut Output) -> anyhow::Result<Exit> {
+    execute(args, out).map_err(|error| args.store.named(error))
 }
 
-fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+fn execute(args: &ListArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let store = args.store.open()?;
     if args.left_out {
         return list_left_out(args, &store, out);
@@ -53,7 +55,7 @@ fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         section,
         with_withheld: args.withheld,
     };
-    let mut damages = Damages::default();
+    let mut damages = DamageReport::default();
     let sites = site_names(&store)?;
     let mut rows = args.rows.rows("pages");
     each_row(&store, &selection, args.limit.unwrap_or(u64::MAX), |row| {
@@ -76,15 +78,15 @@ fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     Ok(damages.exit(out))
 }
 
-/// Lists URLs that are not stored: URL, time, code and text of the reason.
-fn list_left_out(args: &Args, store: &dyn Store, out: &mut Output) -> anyhow::Result<Exit> {
+/// Lists URLs that are not stored: time, URL, code and text of the reason.
+fn list_left_out(args: &ListArgs, store: &dyn Store, out: &mut Output) -> anyhow::Result<Exit> {
     let mut left = args.limit.unwrap_or(u64::MAX);
     let mut rows = args.rows.rows("urls");
     for publisher in args.site.publishers(store)? {
         let mut after: Option<String> = None;
         while 0 < left {
-            let most = usize::try_from(left).unwrap_or(PIECE).min(PIECE);
-            let piece = rutter_sync::left_out(store, publisher.id, after.as_deref(), most)?;
+            let most = usize::try_from(left).unwrap_or(BATCH_SIZE).min(BATCH_SIZE);
+            let piece = rutter_sync::list_left_out(store, publisher.id, after.as_deref(), most)?;
             let Some(last) = piece.last() else { break };
             after = Some(last.url.clone());
             for LeftOutUrl { url, why, at } in &piece {
@@ -109,7 +111,7 @@ fn list_left_out(args: &Args, store: &dyn Store, out: &mut Output) -> anyhow::Re
     Ok(Exit::Clean)
 }
 
-/// A page without its words.
+/// Returns the metadata of a page as JSON.
 pub(crate) fn row_json(row: &PageRow, sites: &BTreeMap<PublisherId, String>) -> Value {
     json!({
         "url": row.url,
@@ -119,7 +121,7 @@ pub(crate) fn row_json(row: &PageRow, sites: &BTreeMap<PublisherId, String>) -> 
         "title": row.title,
         "language": row.language,
         "source": row.source.word(),
-        "withheld": row.withheld.map(Withheld::word),
+        "withheld": row.withheld.map(WithheldReason::word),
         "first_seen": row.first_seen,
         "changed": row.changed,
     })

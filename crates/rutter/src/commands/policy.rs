@@ -1,10 +1,10 @@
-//! `rutter policy`: what a site says about the use of its pages.
+//! `rutter policy`: shows what a site allows others to do with a page.
 
 use std::path::PathBuf;
 
 use clap::Subcommand;
 use rutter_finding::visible;
-use rutter_sync::{Options, Visitor};
+use rutter_sync::{SyncOptions, Syncer};
 use serde_json::{Value, json};
 
 use crate::commands::discover::{NetArgs, parse_address};
@@ -12,17 +12,19 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::replica::StoreArgs;
 
-/// Commands about the use of pages.
+/// Subcommands of `rutter policy`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Policy {
-    /// Say which source says what about a page, and what follows
-    Explain(Args),
+pub(crate) enum PolicyCommand {
+    /// Show all usage signals for a page and their effect
+    Explain(ExplainPolicyArgs),
 }
 
-/// What the arguments say.
+/// Arguments of `rutter policy explain`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// Address of the page; https:// where no scheme is given
+pub(crate) struct ExplainPolicyArgs {
+    /// URL of the page
+    ///
+    /// Without a scheme, https:// is used.
     url: String,
     /// Print one JSON object
     #[arg(long)]
@@ -33,30 +35,30 @@ pub(crate) struct Args {
     net: NetArgs,
 }
 
-pub(crate) fn run(command: &Policy, out: &mut Output) -> anyhow::Result<Exit> {
-    let Policy::Explain(args) = command;
+pub(crate) fn run(command: &PolicyCommand, out: &mut Output) -> anyhow::Result<Exit> {
+    let PolicyCommand::Explain(args) = command;
     let text =
         if args.url.contains("://") { args.url.clone() } else { format!("https://{}", args.url) };
     let url = parse_address(&text)?;
     let store = args.store.look()?;
     let (means, _) = args.net.means()?;
     let spools = PathBuf::new();
-    let visitor = Visitor::new(args.net.settings()?, means, store, spools, Options::default());
+    let syncer = Syncer::new(args.net.settings()?, means, store, spools, SyncOptions::default());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let found = runtime.block_on(visitor.explain(&url));
+    let found = runtime.block_on(syncer.explain(&url));
     let found = found.map_err(|error| args.store.named(error.into()))?;
     let withheld = found.verdict.withheld;
-    let is_kept = withheld.is_none() && found.no_page.is_none() && found.unasked.is_none();
+    let is_kept = withheld.is_none() && found.no_page.is_none() && found.fetch_failure.is_none();
     if args.json {
         let statements: Vec<Value> = found
             .statements
             .iter()
             .map(|said| {
-                json!({"source": said.origin.name(), "text": said.text, "effect": said.effect.name()})
+                json!({"source": said.source.name(), "text": said.text, "effect": said.effect.name()})
             })
             .collect();
         let silent: Vec<Value> = found
-            .silent
+            .unavailable
             .iter()
             .map(|(origin, why)| json!({"source": origin.name(), "why": why}))
             .collect();
@@ -67,38 +69,40 @@ pub(crate) fn run(command: &Policy, out: &mut Output) -> anyhow::Result<Exit> {
             "silent": silent,
             "kept": is_kept,
             "no_page": found.no_page,
-            "unasked": found.unasked,
-            "withheld": withheld.map(rutter_store::Withheld::word),
-            "asked_for": found.verdict.asks,
-            "links_followed": found.verdict.follows,
+            "unasked": found.fetch_failure,
+            "withheld": withheld.map(rutter_store::WithheldReason::word),
+            "asked_for": found.verdict.may_fetch,
+            "links_followed": found.verdict.follows_links,
             "in_replica": found.row.is_some(),
         });
         writeln!(out.data(), "{answer}")?;
     } else {
         for said in &found.statements {
-            let (name, effect) = (said.origin.name(), said.effect.name());
+            let (name, effect) = (said.source.name(), said.effect.name());
             writeln!(out.data(), "{name}: {}  ({effect})", visible(&said.text))?;
         }
-        for (origin, why) in &found.silent {
-            writeln!(out.data(), "{}: says nothing, {}", origin.name(), visible(why))?;
+        for (origin, why) in &found.unavailable {
+            writeln!(out.data(), "{}: no statement, {}", origin.name(), visible(why))?;
         }
-        let follows = match (withheld, &found.no_page, &found.unasked) {
-            (None, None, None) => "the page is used".to_owned(),
-            (None, None, Some(why)) => format!("the page could not be asked ({})", visible(why)),
-            (None, Some(why), _) => format!("there is no page to use ({})", visible(why)),
-            (Some(why), ..) => format!("the words of the page are not kept ({})", why.word()),
+        let follows = match (withheld, &found.no_page, &found.fetch_failure) {
+            (None, None, None) => "a sync stores the page with its content".to_owned(),
+            (None, None, Some(why)) => format!("the page could not be fetched ({})", visible(why)),
+            (None, Some(why), _) => format!("there is no page to store ({})", visible(why)),
+            (Some(why), ..) => {
+                format!("a sync stores the page without its content ({})", why.word())
+            }
         };
-        writeln!(out.data(), "so: {follows}")?;
-        if !found.verdict.asks {
-            writeln!(out.data(), "so: the page is not asked for")?;
+        writeln!(out.data(), "result: {follows}")?;
+        if !found.verdict.may_fetch {
+            writeln!(out.data(), "result: a sync does not fetch the page")?;
         }
-        if !found.verdict.follows {
-            writeln!(out.data(), "so: its links are not followed")?;
+        if !found.verdict.follows_links {
+            writeln!(out.data(), "result: a sync does not follow the links of the page")?;
         }
         let here = match &found.row {
-            None => "not in the replica",
-            Some(row) if row.withheld.is_some() => "in the replica without its words",
-            Some(_) => "in the replica",
+            None => "the replica does not have the page",
+            Some(row) if row.withheld.is_some() => "the replica has the page without its content",
+            Some(_) => "the replica has the page",
         };
         out.say(here);
     }

@@ -1,4 +1,4 @@
-//! `rutter robots`: may this agent fetch these addresses, and which rule says so.
+//! `rutter robots`: tests whether a crawler may fetch URLs, and prints the deciding rule.
 
 use std::io::{self, BufRead, Read};
 use std::path::PathBuf;
@@ -11,25 +11,27 @@ use serde_json::json;
 use crate::exit::Exit;
 use crate::input::Source;
 use crate::output::Output;
-use crate::rows::{RowArgs, Rows};
+use crate::records::{RecordArgs, RecordWriter};
 
-/// What the arguments say.
+/// Arguments of `rutter robots`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// The robots.txt; `-` is standard input
+pub(crate) struct RobotsArgs {
+    /// The robots.txt file, - for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Product token of the crawler, such as `GPTBot`
     #[arg(long, value_name = "NAME")]
     agent: String,
-    /// Addresses or paths to ask about; `-` reads them from standard input, a line each
+    /// URLs or paths to test, - for standard input
+    ///
+    /// Standard input has one URL per line.
     #[arg(required = true, value_name = "URL")]
     urls: Vec<String>,
     #[command(flatten)]
-    rows: RowArgs,
+    rows: RecordArgs,
 }
 
-pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &RobotsArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let n_stdin = args.urls.iter().filter(|url| *url == "-").count();
     anyhow::ensure!(
         n_stdin + usize::from(args.file.as_os_str() == "-") <= 1,
@@ -37,8 +39,8 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     );
     let source = Source::new(&args.file)?;
     let mut bytes = Vec::new();
-    // More is not read by the rules either; one byte tells that there is more.
-    let most = Robots::MOST_BYTES as u64 + 1;
+    // The parser ignores bytes beyond the limit; one more byte shows that there are more.
+    let most = Robots::MAX_BYTES as u64 + 1;
     let (input, _) = source.open().with_context(|| source.name().to_owned())?;
     input.take(most).read_to_end(&mut bytes).with_context(|| source.name().to_owned())?;
     let robots = Robots::parse(&bytes);
@@ -64,12 +66,12 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// Prints one answer.
+/// Prints the result for one URL.
 fn answer(
-    args: &Args,
+    args: &RobotsArgs,
     robots: &Robots,
     url: &str,
-    rows: &mut Rows,
+    rows: &mut RecordWriter,
     out: &mut Output,
 ) -> anyhow::Result<Exit> {
     let Verdict { is_allowed, rule } = robots.verdict(&args.agent, url);

@@ -1,20 +1,20 @@
-//! `rutter rules`: every rule there is.
+//! `rutter rules`: lists all rules.
 
 use rutter_check::{explain, layer};
-use rutter_finding::{Mode, Rule};
+use rutter_finding::{Rule, Strictness};
 use serde_json::{Value, json};
 
 use crate::commands::all_rules;
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// What the arguments say.
+/// Arguments of `rutter rules`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// Only the rules of this layer, such as SC or RB
+pub(crate) struct RulesArgs {
+    /// List only the rules of this layer, such as SC or RB
     #[arg(long, value_name = "LAYER", value_parser = parse_layer)]
     layer: Option<String>,
-    /// Print them as JSON, with everything that is known of them
+    /// Print JSON with explanations and examples
     #[arg(long)]
     json: bool,
 }
@@ -25,10 +25,10 @@ fn parse_layer(text: &str) -> Result<String, String> {
         return Ok(text);
     }
     let names: Vec<&str> = layer::LAYERS.iter().map(|(layer, _)| *layer).collect();
-    Err(format!("wanted one of {}", names.join(", ")))
+    Err(format!("expected one of {}", names.join(", ")))
 }
 
-pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &RulesArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let mut rules = all_rules();
     if let Some(layer) = &args.layer {
         rules.retain(|rule| rule.layer() == layer);
@@ -59,8 +59,8 @@ fn described(rule: &'static Rule) -> Value {
         "name": rule.name,
         "layer": rule.layer(),
         "clause": rule.clause,
-        "lenient": severity(Mode::Lenient),
-        "strict": severity(Mode::Strict),
+        "lenient": severity(Strictness::Lenient),
+        "strict": severity(Strictness::Strict),
         "fatal": rule.is_fatal(),
         "title": rule.title,
         "why": rule.why,

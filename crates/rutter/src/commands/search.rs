@@ -1,48 +1,55 @@
-//! `rutter search`: pages of a replica by their words.
+//! `rutter search`: searches the pages of a replica by their text.
+//!
+//! Updates the full-text index first. If that is not possible now, an older index is used with a
+//! warning.
 
 use std::collections::BTreeMap;
 
 use rutter_finding::visible;
-use rutter_store::{Found, Matched, OpenError, Query, SqliteStore, Storage, Store, WriteError};
+use rutter_store::{
+    MatchKind, OpenError, SearchQuery, SearchResults, SqliteStore, StorageError, Store, WriteError,
+};
 use serde_json::json;
 
 use crate::commands::list::row_json;
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::replica::{Damages, SiteArgs, StoreArgs, site_names};
-use crate::rows::RowArgs;
+use crate::records::RecordArgs;
+use crate::replica::{DamageReport, SiteArgs, StoreArgs, site_names};
 
-/// What the arguments say.
+/// Arguments of `rutter search`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// Words, `"phrases in quotes"` and `begin*`; pages with all of them, else
-    /// with corrected or fewer words
+pub(crate) struct SearchArgs {
+    /// Words, "phrases" and prefixes* to search for
+    ///
+    /// Finds pages with all of them. If there are none, finds pages with corrected words or with
+    /// some of the words.
     #[arg(required = true, value_name = "QUERY")]
     query: Vec<String>,
-    /// At most so many pages
+    /// Maximum number of pages to show
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     limit: u32,
     #[command(flatten)]
-    rows: RowArgs,
+    rows: RecordArgs,
     #[command(flatten)]
     site: SiteArgs,
     #[command(flatten)]
     store: StoreArgs,
 }
 
-/// Pages that are indexed between two looks at how far it is.
-const PIECE: u64 = 10_000;
+/// Number of pages to index at a time.
+const BATCH_SIZE: u64 = 10_000;
 
-pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
-    answer(args, out).map_err(|error| args.store.named(error))
+pub(crate) fn run(args: &SearchArgs, out: &mut Output) -> anyhow::Result<Exit> {
+    execute(args, out).map_err(|error| args.store.named(error))
 }
 
-fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+fn execute(args: &SearchArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let text = args.query.join(" ");
-    let Some(query) = Query::parse(&text) else { anyhow::bail!("the query has no words") };
+    let Some(query) = SearchQuery::parse(&text) else { anyhow::bail!("the query has no words") };
     let store = args.store.open()?;
     let publisher = args.site.publisher(&store)?.map(|publisher| publisher.id);
-    let mut damages = Damages::default();
+    let mut damages = DamageReport::default();
     if store.unindexed()? != Some(0) {
         bring_on(args, &store, &mut damages, out)?;
     }
@@ -72,12 +79,12 @@ fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         writeln!(data, "  {}", visible(&hit.page.url))?;
         writeln!(data, "  {}", visible(&hit.snippet))?;
         if !hit.missing.is_empty() {
-            writeln!(data, "  without: {}", visible(&hit.missing.join(", ")))?;
+            writeln!(data, "  missing: {}", visible(&hit.missing.join(", ")))?;
         }
     }
     rows.finish(out)?;
     if found.hits.is_empty() {
-        out.say("nothing found");
+        out.say("no pages found");
     }
     for damaged in &found.damaged {
         damages.note(damaged, out);
@@ -85,38 +92,38 @@ fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     Ok(damages.exit(out))
 }
 
-/// Says why pages are shown that do not have all words as they were typed.
-fn say_how(query: &Query, found: &Found, out: &mut Output) {
+/// Explains why pages without some of the typed words are shown.
+fn say_how(query: &SearchQuery, found: &SearchResults, out: &mut Output) {
     if query.is_cut() {
-        let most = Query::MOST_PARTS;
-        out.say(format_args!("note: only the first {most} different words count"));
+        let most = SearchQuery::MOST_PARTS;
+        out.say(format_args!("note: searching for the first {most} different words only"));
     }
     if found.hits.is_empty() {
         return;
     }
     for (typed, known) in &found.corrections {
         let (typed, known) = (visible(typed), visible(known));
-        out.say(format_args!("note: no page has `{typed}`; searched for `{known}`"));
+        out.say(format_args!("note: no page has `{typed}`; searching for `{known}`"));
     }
-    if found.matched == Matched::Some {
-        out.say("note: no page has all words; showing pages with some of them");
+    if found.matched == MatchKind::Some {
+        out.say("note: no page has all words; showing pages with some of the words");
     }
 }
 
-/// Brings the index up to date. Where that cannot be, an older one serves.
+/// Updates the full-text index. If that is not possible now, keeps the older index.
 fn bring_on(
-    args: &Args,
+    args: &SearchArgs,
     store: &SqliteStore,
-    damages: &mut Damages,
+    damages: &mut DamageReport,
     out: &mut Output,
 ) -> anyhow::Result<()> {
     let is_whole = store.unindexed()?.is_some();
     if !is_whole {
-        out.say("making the full-text index");
+        out.say("creating the full-text index");
     }
     let done = args.store.open_to_write().and_then(|writer| {
         loop {
-            let indexed = writer.index(PIECE)?;
+            let indexed = writer.index(BATCH_SIZE)?;
             for damaged in &indexed.damaged {
                 damages.note(damaged, out);
             }
@@ -128,11 +135,11 @@ fn bring_on(
     let Err(error) = done else { return Ok(()) };
     let is_passing = is_whole && error.chain().any(can_wait);
     anyhow::ensure!(is_passing, error);
-    out.warn(format_args!("warning: the full-text index is behind: {error:#}"));
+    out.warn(format_args!("warning: the full-text index is out of date: {error:#}"));
     Ok(())
 }
 
-/// Whether an older index is good enough for now.
+/// Returns whether an error allows using the older index.
 fn can_wait(cause: &(dyn std::error::Error + 'static)) -> bool {
     let writing = cause.downcast_ref().and_then(|error| match error {
         WriteError::Storage(storage) => Some(storage),
@@ -143,5 +150,8 @@ fn can_wait(cause: &(dyn std::error::Error + 'static)) -> bool {
         _ => None,
     });
     let Some(storage) = writing.or(opening) else { return false };
-    matches!(storage, Storage::Busy | Storage::ReadOnly | Storage::Full | Storage::Other(_))
+    matches!(
+        storage,
+        StorageError::Busy | StorageError::ReadOnly | StorageError::Full | StorageError::Other(_)
+    )
 }

@@ -1,6 +1,9 @@
-//! `rutter serve`: a built website over HTTP.
+//! `rutter serve`: serves a built site over HTTP.
+//!
+//! Input: the folder of the site and the state of its build. Rejects a folder whose closed pages
+//! are unknown unless `--open` is given, and secret files below the folder.
 
-mod aside;
+mod stderr_writer;
 
 use std::fs::File;
 use std::io::Write;
@@ -13,98 +16,151 @@ use anyhow::Context;
 use clap::ValueEnum;
 use rutter_build::BuildError;
 use rutter_serve::{
-    AccessSink, Closed, ClosedBy, Forwarding, Heard, Limits, Listening, LogForm, LogWriter,
-    Network, Proxies, Rate, Server, Settings, Site, TlsFiles, Tokens, Unknown, rate_of,
+    AccessLogFormat, AccessSink, AccessSummary, ForwardingHeader, Limits, ListenConfig, LogWriter,
+    Network, RateLimit, RestrictionSource, Server, SignalEvent, Site, SiteSettings, TlsFiles,
+    Tokens, TrustedProxies, UnknownAccess, parse_rate,
 };
 
 use crate::commands::counted;
-use crate::commands::odd::Watching;
+use crate::commands::odd_clients::OddClientArgs;
 use crate::config;
 use crate::exit::Exit;
 use crate::output::{self, Output};
 
-use aside::Aside;
+use stderr_writer::StderrWriter;
 
-/// Where a build leaves its state, unless told otherwise.
+/// Default name of the state folder.
 const STATE: &str = ".rutter";
 
-/// What names it to a build, too.
+/// Environment variable that names the state folder, also for builds.
 const VARIABLE: &str = "RUTTER_STATE";
 
-/// What the arguments say.
+/// Arguments of `rutter serve`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Signals: TERM and INT end the server after answers under way, at most 10 \
-    seconds later; HUP reads served.json, tokens and certificates again and opens the access log \
-    anew.")]
-pub(crate) struct Args {
-    /// The built folder
+#[command(
+    after_help = "Signals: TERM and INT stop the server after the current responses, within \
+    10 seconds. HUP reloads served.json, tokens and certificates, and reopens the access log."
+)]
+pub(crate) struct ServeArgs {
+    /// Folder of the built site
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// Address and port, or a port of this machine alone; port 0 lets the system choose
+    /// Address and port to listen on
+    ///
+    /// A port alone listens on this machine only; with port 0, the system chooses a port. Examples:
+    /// 8080, 127.0.0.1:8080, 0.0.0.0:80.
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080", value_parser = address)]
     listen: SocketAddr,
-    /// State of the build, with served.json [default: `RUTTER_STATE`, or .rutter in DIR,
-    /// beside it or here]
+    /// Folder with the state of the build
+    ///
+    /// It contains served.json. Default: the variable `RUTTER_STATE`, else a folder .rutter in DIR,
+    /// beside DIR or in the current folder.
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
-    /// Show everything to everybody where neither served.json nor an ARC sitemap that can be read
-    /// says what is closed
+    /// Serve all files even if it is unknown which pages are closed
+    ///
+    /// By default, the server does not start if neither served.json nor a readable ARC sitemap
+    /// says which pages need a login.
     #[arg(long)]
     open: bool,
-    /// File of tokens, made by `rutter token new`; switches the partner API on
+    /// File of access tokens; enables the partner API
+    ///
+    /// `rutter token new` creates it. By default, no client can read closed pages.
     #[arg(long, value_name = "FILE")]
     tokens: Option<PathBuf>,
-    /// Certificate and those above it, as PEM
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    /// TLS certificate chain, as a PEM file
+    ///
+    /// By default, the server uses plain HTTP.
+    #[arg(long, value_name = "FILE", requires = "tls_key", help_heading = TLS)]
     tls_cert: Option<PathBuf>,
-    /// Key of the certificate, as PEM
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    /// Private key of the TLS certificate, as a PEM file
+    #[arg(long, value_name = "FILE", requires = "tls_cert", help_heading = TLS)]
     tls_key: Option<PathBuf>,
     /// Address and port of /metrics, for Prometheus
-    #[arg(long, value_name = "ADDR:PORT", value_parser = address)]
+    ///
+    /// By default, metrics are not served.
+    #[arg(long, value_name = "ADDR:PORT", value_parser = address, help_heading = LOGGING)]
     metrics: Option<SocketAddr>,
-    /// Requests of one client, such as 50/s or 100/m; `off` for no limit
-    #[arg(long, value_name = "RATE", default_value = "50/s")]
+    /// Maximum request rate of one client, or `off`
+    ///
+    /// Requests beyond it get status 429. Examples: 50/s, 100/m.
+    #[arg(long, value_name = "RATE", default_value = "50/s", help_heading = LIMITS)]
     rate: String,
-    /// Requests a client may make at once before the rate counts
-    #[arg(long, value_name = "N", default_value_t = Rate::USUAL.burst, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Requests that a client may send at once before --rate applies
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = RateLimit::DEFAULT.burst,
+        value_parser = clap::value_parser!(u32).range(1..),
+        help_heading = LIMITS
+    )]
     burst: u32,
-    /// Most bytes a second of one download, such as 500k, 2M or 1GiB
-    #[arg(long, value_name = "BYTES", value_parser = size)]
+    /// Maximum speed of one download, in bytes per second
+    ///
+    /// By default, the speed is not limited. Examples: 500k, 2M, 1GiB.
+    #[arg(long, value_name = "BYTES", value_parser = size, help_heading = LIMITS)]
     bandwidth: Option<u64>,
-    /// How often snapshots come; they may be kept for that long [default: as the build says]
+    /// How often new snapshots are published
+    ///
+    /// Caches may keep a snapshot for this long. Default: the setting `update` of the build.
     #[arg(long, value_enum)]
-    update: Option<Update>,
-    /// Network of a proxy in front, such as 10.0.0.0/8; may be given several times
-    #[arg(long, value_name = "NET")]
+    update: Option<UpdateInterval>,
+    /// Network of a trusted proxy; may be repeated
+    ///
+    /// The address of a client is taken from the header of such a proxy. Example: 10.0.0.0/8.
+    #[arg(long, value_name = "NET", help_heading = PROXY)]
     trusted_proxy: Vec<Network>,
-    /// Header in which that proxy names the client
-    #[arg(long, value_enum, default_value_t = Header::XForwardedFor)]
-    proxy_header: Header,
-    /// Connections at once
-    #[arg(long, value_name = "N", default_value_t = Limits::USUAL.connections, value_parser = several)]
+    /// Header in which a trusted proxy sends the client address
+    #[arg(long, value_enum, default_value_t = ProxyHeader::XForwardedFor, help_heading = PROXY)]
+    proxy_header: ProxyHeader,
+    /// Maximum number of connections
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = Limits::DEFAULT.connections,
+        value_parser = several,
+        help_heading = LIMITS
+    )]
     connections: usize,
-    /// Connections of one address at once
-    #[arg(long, value_name = "N", default_value_t = Limits::USUAL.per_address, value_parser = several)]
+    /// Maximum number of connections from one address
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = Limits::DEFAULT.per_address,
+        value_parser = several,
+        help_heading = LIMITS
+    )]
     connections_per_address: usize,
-    /// Threads that answer [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = several)]
+    /// Number of threads that answer requests [default: one per core]
+    #[arg(long, value_name = "N", value_parser = several, help_heading = LIMITS)]
     workers: Option<usize>,
-    /// File for the access log; `-` is standard output, `off` is nowhere
-    #[arg(long, value_name = "FILE", default_value = "-")]
+    /// File for the access log, `-` for standard output, or `off`
+    #[arg(long, value_name = "FILE", default_value = "-", help_heading = LOGGING)]
     access_log: PathBuf,
-    /// Form of its lines
-    #[arg(long, alias = "log-form", value_enum, default_value_t = Form::Text)]
-    log_format: Form,
-    /// Watch nobody: odd clients are not told, agents are not counted
-    #[arg(long)]
+    /// Format of the access log
+    #[arg(
+        long,
+        alias = "log-form",
+        value_enum,
+        default_value_t = LogFormat::Text,
+        help_heading = LOGGING
+    )]
+    log_format: LogFormat,
+    /// Do not report odd clients and do not count agents
+    #[arg(long, help_heading = LOGGING)]
     no_watch: bool,
     #[command(flatten)]
-    odd: Watching,
+    odd: OddClientArgs,
 }
 
+/// Headings of options.
+const LIMITS: &str = "Limits";
+const LOGGING: &str = "Logs and metrics";
+const PROXY: &str = "Proxies";
+const TLS: &str = "TLS";
+
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Update {
+enum UpdateInterval {
     Hourly,
     Daily,
     Weekly,
@@ -112,13 +168,13 @@ enum Update {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Header {
+enum ProxyHeader {
     XForwardedFor,
     Forwarded,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Form {
+enum LogFormat {
     /// The combined format of Apache and nginx
     Text,
     /// One JSON object per line
@@ -126,60 +182,60 @@ enum Form {
     Jsonl,
 }
 
-pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &ServeArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let folder = &args.folder;
     let metadata = folder.metadata().with_context(|| folder.display().to_string())?;
-    anyhow::ensure!(metadata.is_dir(), "{}: is a file, wanted a folder", folder.display());
+    anyhow::ensure!(metadata.is_dir(), "{} is a file, expected a folder", folder.display());
     let state = state(args)?;
     must_not_be_shown(args, state.as_deref())?;
     if let Some(state) = &state {
         recover(state, out)?;
     }
-    let aside = Aside::new()?;
-    let log = log(args, &aside)?;
-    let watching = (!args.no_watch).then(|| Arc::new(aside.clone()) as Arc<dyn AccessSink>);
+    let stderr = StderrWriter::new()?;
+    let log = log(args, &stderr)?;
+    let watching = (!args.no_watch).then(|| Arc::new(stderr.clone()) as Arc<dyn AccessSink>);
     let sinks = watching.into_iter().chain(log.iter().map(|log| Arc::clone(log) as _)).collect();
     let settings = settings(args, state.clone())?;
-    // Connections are files too; the usual limit of the system is meant for less.
+    // Each connection is an open file; the default limit of the system is too low.
     rutter_serve::raise_file_limit();
     if let Some(path) = &args.tokens {
         Tokens::load(path).with_context(|| path.display().to_string())?;
     }
     let site = Site::open(settings, sinks)?;
-    let said = aside.clone();
+    let said = stderr.clone();
     site.on_failed_reload(move |error| {
         let error = chain(error);
-        said.say(format!("changed, but not read again, the old stays: {error}"));
+        said.say(format!("reload failed; keeping the previous version: {error}"));
     });
     let tls = args.tls_cert.clone().zip(args.tls_key.clone());
     let tls = tls.map(|(certificate, key)| TlsFiles { certificate, key });
     let scheme = if tls.is_some() { "https" } else { "http" };
-    let usual = Listening::new(args.listen);
+    let usual = ListenConfig::new(args.listen);
     let workers = args.workers.unwrap_or(usual.workers);
     let server =
-        Server::bind(site.clone(), Listening { metrics: args.metrics, tls, workers, ..usual })?;
-    // Before it says that it serves: whoever reads that may send a signal at once.
+        Server::bind(site.clone(), ListenConfig { metrics: args.metrics, tls, workers, ..usual })?;
+    // Before the first message, because its reader may send a signal immediately.
     let (path, reopened) = (args.access_log.clone(), log.clone());
-    server.handle().obey_signals(move |heard| match heard {
-        Heard::Stop => {
-            aside.say("ending");
-            aside.finish();
+    server.handle().handle_signals(move |heard| match heard {
+        SignalEvent::Stop => {
+            stderr.say("stopping");
+            stderr.finish();
         }
-        Heard::Reload(result) => {
-            // The log of requests is another matter than what they are answered with.
+        SignalEvent::Reload(result) => {
+            // The access log is reopened even if the reload fails.
             if let Some(log) = &reopened {
                 match target(&path) {
                     Ok(target) => log.replace(target),
-                    Err(error) => aside.say(format!(
-                        "the access log cannot be opened anew, the old one goes on: {error:#}"
+                    Err(error) => stderr.say(format!(
+                        "cannot reopen the access log; keeping the previous file: {error:#}"
                     )),
                 }
             }
             match result {
-                Ok(()) => aside.say("read again"),
+                Ok(()) => stderr.say("reloaded"),
                 Err(error) => {
                     let error = chain(&error);
-                    aside.say(format!("not read again, the old stays: {error}"));
+                    stderr.say(format!("reload failed; keeping the previous version: {error}"));
                 }
             }
         }
@@ -189,47 +245,49 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         out.say(format_args!("metrics at http://{address}/metrics"));
     }
     match &state {
-        Some(state) => out.say(format_args!("described by {}/served.json", state.display())),
-        None => out.say("no served.json: types by the names of files, tags by their bytes"),
+        Some(state) => out.say(format_args!("using {}/served.json", state.display())),
+        None => out.say(
+            "no served.json: media types are taken from file names, and ETags from file contents",
+        ),
     }
     say_closed(&site, out);
-    // Whoever asks meanwhile waits for one file only.
+    // A request that arrives meanwhile waits for one file only.
     thread::spawn(move || site.warm());
     server.run()?;
     if let Some(log) = log {
-        log.flush().context("the access log was not written to its end")?;
+        log.flush().context("cannot write the end of the access log")?;
     }
     Ok(Exit::Clean)
 }
 
-/// Says what is closed, so that nobody has to find out from outside.
+/// Prints the number of closed paths and tokens.
 fn say_closed(site: &Site, out: &mut Output) {
-    let Closed { by, paths, tokens } = site.closed();
+    let AccessSummary { by, paths, tokens } = site.closed();
     let paths = counted(paths as u64, "closed path");
     let tokens = counted(tokens as u64, "token");
     match by {
-        ClosedBy::Served => out.say(format_args!("{paths}, {tokens}")),
-        ClosedBy::Announced => out.say(format_args!(
-            "{paths}, {tokens}: pages as the ARC sitemap marks them, nothing beside them"
+        RestrictionSource::Served => out.say(format_args!("{paths}, {tokens}")),
+        RestrictionSource::Announced => out.say(format_args!(
+            "{paths}, {tokens}: only the pages that the ARC sitemap marks are closed"
         )),
-        ClosedBy::Nobody => {
-            out.warn("no page is closed: no served.json and no ARC sitemap that can be read");
+        RestrictionSource::None => {
+            out.warn("warning: no page is closed: no served.json and no readable ARC sitemap");
         }
     }
 }
 
-/// Reads where to listen: `127.0.0.1:8080`, `localhost:8080` or `8080`.
+/// Parses an address to listen on: `127.0.0.1:8080`, `localhost:8080` or `8080`.
 fn address(text: &str) -> Result<SocketAddr, String> {
     let port = text.strip_prefix("localhost:").unwrap_or(text);
     if let Ok(port) = port.parse::<u16>() {
         return Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     }
-    let wanted = "wanted an address with a port, such as 127.0.0.1:8080, [::1]:8080, \
+    let wanted = "expected an address with a port, such as 127.0.0.1:8080, [::1]:8080, \
         0.0.0.0:80 for all addresses, or a port alone";
     text.parse().map_err(|_| wanted.to_owned())
 }
 
-/// Reads a number of bytes: `500k`, `2M`, `2MB` are thousands, `2MiB` is not.
+/// Parses a number of bytes: `500k` and `2MB` use powers of 1000, `2MiB` powers of 1024.
 fn size(text: &str) -> Result<u64, String> {
     let at = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(at);
@@ -246,54 +304,54 @@ fn size(text: &str) -> Result<u64, String> {
     };
     let bytes =
         number.parse::<u64>().ok().zip(factor).and_then(|(n, factor)| n.checked_mul(factor));
-    let wanted = || "wanted a number of bytes, such as 500000, 500k, 2M or 1GiB".to_owned();
+    let wanted = || "expected a number of bytes, such as 500000, 500k, 2M or 1GiB".to_owned();
     bytes.filter(|bytes| 0 < *bytes).ok_or_else(wanted)
 }
 
-/// Reads a number of things of which there must be some.
+/// Parses a number of at least 1.
 fn several(text: &str) -> Result<usize, String> {
-    let number = text.parse().map_err(|_| "wanted a number".to_owned())?;
-    if number == 0 { Err("wanted at least 1".to_owned()) } else { Ok(number) }
+    let number = text.parse().map_err(|_| "expected a number".to_owned())?;
+    if number == 0 { Err("expected at least 1".to_owned()) } else { Ok(number) }
 }
 
-fn settings(args: &Args, state: Option<PathBuf>) -> anyhow::Result<Settings> {
+fn settings(args: &ServeArgs, state: Option<PathBuf>) -> anyhow::Result<SiteSettings> {
     let rate = match args.rate.as_str() {
         "off" => None,
         text => {
-            let wanted = "wanted a rate of more than nothing, such as 50/s, or `off` for no limit";
-            let rate = rate_of(text).with_context(|| format!("--rate {text}: {wanted}"))?;
-            Some(Rate { burst: args.burst, ..rate })
+            let wanted = "expected a rate, such as 50/s, or `off` for no limit";
+            let rate = parse_rate(text).with_context(|| format!("--rate {text}: {wanted}"))?;
+            Some(RateLimit { burst: args.burst, ..rate })
         }
     };
     let update = args.update.map(|update| match update {
-        Update::Hourly => 3600,
-        Update::Daily => 86_400,
-        Update::Weekly => 604_800,
-        Update::Monthly => 2_592_000,
+        UpdateInterval::Hourly => 3600,
+        UpdateInterval::Daily => 86_400,
+        UpdateInterval::Weekly => 604_800,
+        UpdateInterval::Monthly => 2_592_000,
     });
     let header = match args.proxy_header {
-        Header::XForwardedFor => Forwarding::XForwardedFor,
-        Header::Forwarded => Forwarding::Forwarded,
+        ProxyHeader::XForwardedFor => ForwardingHeader::XForwardedFor,
+        ProxyHeader::Forwarded => ForwardingHeader::Forwarded,
     };
-    Ok(Settings {
+    Ok(SiteSettings {
         state,
-        unknown: if args.open { Unknown::Open } else { Unknown::Refused },
+        unknown: if args.open { UnknownAccess::Open } else { UnknownAccess::Refused },
         tokens: args.tokens.clone(),
         update,
         rate,
         bandwidth: args.bandwidth,
         watch: (!args.no_watch).then(|| args.odd.thresholds()),
-        proxies: Proxies { trusted: args.trusted_proxy.clone(), header },
+        proxies: TrustedProxies { trusted: args.trusted_proxy.clone(), header },
         limits: Limits {
             connections: args.connections,
             per_address: args.connections_per_address,
-            ..Limits::USUAL
+            ..Limits::DEFAULT
         },
-        ..Settings::new(&args.folder)
+        ..SiteSettings::new(&args.folder)
     })
 }
 
-/// An error with its causes, in one line.
+/// Returns an error with its causes, on one line.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -305,29 +363,28 @@ fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// The folder of the state: the one that is named, else the nearest to the
-/// folder that has a `served.json`. What lies there must be about the folder;
-/// without knowing what is restricted nothing is served in its place.
-fn state(args: &Args) -> anyhow::Result<Option<PathBuf>> {
+/// Returns the state folder: the given one, else the first of [`places`] that has a `served.json`.
+/// Rejects a given folder without one, because restricted pages would be unknown.
+fn state(args: &ServeArgs) -> anyhow::Result<Option<PathBuf>> {
     let is_state = |place: &PathBuf| {
-        // One whose publication was interrupted gets it back from there.
+        // After an interrupted publication, the journal restores served.json.
         ["served.json", "journal.json"].iter().any(|name| place.join(name).is_file())
     };
-    // CI systems set variables to nothing where they mean not at all.
+    // CI systems set variables to the empty string to unset them.
     let variable = config::environment(VARIABLE).filter(|text| !text.is_empty());
     let (named, by) = match (&args.state, variable) {
         (Some(state), _) => (Some(state.clone()), "--state"),
         (None, variable) => (variable.map(PathBuf::from), VARIABLE),
     };
     if let Some(state) = named {
-        let why = format!("no served.json there; build the site, or leave {by} out");
-        anyhow::ensure!(is_state(&state), "{}: {why}", state.display());
+        let why = format!("build the site, or do not set {by}");
+        anyhow::ensure!(is_state(&state), "folder {} has no served.json; {why}", state.display());
         return Ok(Some(state));
     }
     Ok(places(&args.folder).find(is_state))
 }
 
-/// Where a state is looked for that nobody named.
+/// Returns the folders in which the state is searched.
 fn places(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let beside = [folder.parent(), whole.parent()].map(|it| it.map(|it| it.join(STATE)));
@@ -336,64 +393,65 @@ fn places(folder: &Path) -> impl Iterator<Item = PathBuf> {
     places.into_iter().flatten()
 }
 
-/// Whether this state of a folder is found without being named.
+/// Returns whether `rutter serve` finds the state of a folder without `--state`.
 pub(crate) fn finds(folder: &Path, state: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();
     real(state)
         .is_some_and(|state| places(folder).any(|place| real(&place).as_ref() == Some(&state)))
 }
 
-/// Finishes a publication that was interrupted.
+/// Completes an interrupted publication.
 fn recover(state: &Path, out: &mut Output) -> anyhow::Result<()> {
     if !state.join("journal.json").is_file() {
         return Ok(());
     }
     match rutter_build::recover(state) {
-        Ok(true) => out.say("finished a publication that was interrupted"),
+        Ok(true) => out.say("completed an interrupted publication"),
         Ok(false) => {}
-        // Then it is being done, and we serve it as it comes.
-        Err(BuildError::Busy(_)) => out.say("a build is under way"),
+        // The build completes the publication itself.
+        Err(BuildError::Busy(_)) => out.say("a build is running"),
         Err(error) => return Err(error.into()),
     }
     Ok(())
 }
 
-/// Refuses to serve what is for the server alone: keys, tokens, logs and what
-/// the state keeps must not lie below the folder under a name that is shown.
-fn must_not_be_shown(args: &Args, state: Option<&Path>) -> anyhow::Result<()> {
+/// Rejects secret files in the served folder: keys, tokens, logs and the state must not have a name
+/// that is served.
+fn must_not_be_shown(args: &ServeArgs, state: Option<&Path>) -> anyhow::Result<()> {
     let is_file = !matches!(args.access_log.to_str(), Some("-" | "off"));
     let files = [
-        ("the key", args.tls_key.as_deref()),
-        ("the file of tokens", args.tokens.as_deref()),
+        ("the private key", args.tls_key.as_deref()),
+        ("the token file", args.tokens.as_deref()),
         ("the access log", is_file.then_some(&*args.access_log)),
         ("the state", state),
     ];
     for (what, path) in files {
         if let Some(path) = path
-            && rutter_serve::is_shown(&args.folder, path)
+            && rutter_serve::is_served(&args.folder, path)
         {
             let (path, folder) = (path.display(), args.folder.display());
             anyhow::bail!(
-                "{path}: {what} would be shown to everybody, because it lies in {folder}; move it"
+                "{what} {path} would be public, because it is inside {folder}; move it elsewhere"
             );
         }
     }
     Ok(())
 }
 
-fn log(args: &Args, aside: &Aside) -> anyhow::Result<Option<Arc<LogWriter>>> {
+fn log(args: &ServeArgs, stderr: &StderrWriter) -> anyhow::Result<Option<Arc<LogWriter>>> {
     if args.access_log.as_os_str() == "off" {
         return Ok(None);
     }
     let form = match args.log_format {
-        Form::Text => LogForm::Text,
-        Form::Jsonl => LogForm::Json,
+        LogFormat::Text => AccessLogFormat::Text,
+        LogFormat::Jsonl => AccessLogFormat::Json,
     };
     let log = LogWriter::new(form, target(&args.access_log)?)?;
-    let aside = aside.clone();
+    let stderr = stderr.clone();
     log.on_loss(move || {
-        aside.say(
-            "the access log takes nothing: lines are lost, rutter_log_lines_lost_total counts them",
+        stderr.say(
+            "cannot write to the access log: lines are lost and counted in \
+             rutter_log_lines_lost_total",
         );
     });
     Ok(Some(Arc::new(log)))
@@ -412,7 +470,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_addresses_and_sizes_are_read_as_people_write_them() {
+    fn parses_addresses_sizes_and_numbers() {
         for (text, wanted) in [
             ("8080", Some("127.0.0.1:8080")),
             ("localhost:0", Some("127.0.0.1:0")),

@@ -1,4 +1,4 @@
-//! `rutter spxi`: the entities of a site, from the first draft on.
+//! `rutter spxi`: creates, tests and reports on the entities of a site.
 
 mod drown;
 mod new;
@@ -15,58 +15,67 @@ use crate::commands::now;
 use crate::config::{self, flags::Flags};
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::settle::{Asked, Settled, settle};
+use crate::plan::{BuildOptions, PlannedBuild, make_plan};
 
-/// Commands about SPXI.
+/// Subcommands of `rutter spxi`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Spxi {
-    /// Write a file for an entity, with every key explained
-    New(new::Args),
-    /// Draft entities from what the pages of a site say of themselves
-    Suggest(suggest::Args),
-    /// Follow the markers of a published site through everything made of its pages
-    Survive(survive::Args),
-    /// Ask AI systems about the entities, and count what of them survives in the answers
-    Drown(drown::Args),
-    /// Say what is due: markers, tests, an index that is out of date
-    Status(status::Args),
+pub(crate) enum SpxiCommand {
+    /// Create a commented entity file
+    New(new::NewEntityArgs),
+    /// Draft entities from the JSON-LD and meta tags of a site
+    Suggest(suggest::SuggestArgs),
+    /// Test which layers of a published site keep the markers
+    Survive(survive::SurviveArgs),
+    /// Ask AI systems about the entities and score the answers
+    Drown(drown::DrownArgs),
+    /// Show what is due: missing markers, tests, an outdated index
+    Status(status::EntityStatusArgs),
 }
 
-pub(crate) fn run(command: &Spxi, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(command: &SpxiCommand, out: &mut Output) -> anyhow::Result<Exit> {
     match command {
-        Spxi::New(args) => new::run(args, out),
-        Spxi::Suggest(args) => suggest::run(args, out),
-        Spxi::Survive(args) => survive::run(args, out),
-        Spxi::Drown(args) => drown::run(args, out),
-        Spxi::Status(args) => status::run(args, out),
+        SpxiCommand::New(args) => new::run(args, out),
+        SpxiCommand::Suggest(args) => suggest::run(args, out),
+        SpxiCommand::Survive(args) => survive::run(args, out),
+        SpxiCommand::Drown(args) => drown::run(args, out),
+        SpxiCommand::Status(args) => status::run(args, out),
     }
 }
 
-/// Which site.
+/// Arguments that select a site.
 #[derive(Debug, clap::Args)]
-struct SiteArgs {
-    /// Folder with the built site [default: `site` of rutter.toml]
+struct BuiltSiteArgs {
+    /// Folder of the built site
+    ///
+    /// Default: `site` of rutter.toml.
     #[arg(value_name = "SITE")]
     site: Option<PathBuf>,
-    /// Address the site is published at [default: as for `rutter build`]
+    /// Base URL that the site is published at
+    ///
+    /// Default: as for `rutter build`.
     #[arg(long, value_name = "URL")]
     base_url: Option<OsString>,
-    /// Folder the site is published from [default: `out` of rutter.toml, else the site's own]
+    /// Folder that the site is published from
+    ///
+    /// Default: `out` of rutter.toml, else the folder of the site.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Settings file [default: rutter.toml beside or above the site, or above the current folder]
+    /// Settings file to read
+    ///
+    /// Default: rutter.toml in a parent folder of the site, else in the current folder or one of
+    /// its parents, up to the root of the repository.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
 
-impl SiteArgs {
-    fn settle(&self, out: &mut Output) -> anyhow::Result<Settled> {
+impl BuiltSiteArgs {
+    fn settle(&self, out: &mut Output) -> anyhow::Result<PlannedBuild> {
         let site = self.site.as_ref().map(|site| ("site", site.clone().into_os_string()));
         let base = self.base_url.as_ref().map(|base| ("base-url", base.clone()));
         let target = self.out.as_ref().map(|out| ("out", out.clone().into_os_string()));
         let flags = Flags::of(site.into_iter().chain(base).chain(target));
         let config = config::load(&flags, self.config.as_deref(), &config::environment)?;
-        let settled = settle(config, &Asked::default(), now()?)?;
+        let settled = make_plan(config, &BuildOptions::default(), now()?)?;
         for remark in &settled.remarks {
             out.say(remark);
         }
@@ -77,7 +86,7 @@ impl SiteArgs {
     }
 }
 
-/// Rows as a table whose columns are aligned.
+/// Formats rows as a table with aligned columns.
 fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
     let width = |at: usize| {
         let cells = rows.iter().filter_map(|row| row.get(at));
@@ -97,7 +106,7 @@ fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
     text
 }
 
-/// The name of an entity's file, without its ending.
+/// Returns the name of an entity file, without its extension.
 fn slug(name: &str) -> String {
     let mut slug = String::new();
     for c in name.chars().flat_map(char::to_lowercase) {

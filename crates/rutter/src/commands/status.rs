@@ -1,23 +1,25 @@
-//! `rutter status`: what a replica holds, and how fresh it is.
+//! `rutter status`: shows the content of a replica and how up to date it is.
 //!
-//! Output: one table with a row for each site; with `--site` the sections, sources and the last
-//! collection of that site too.
+//! Output: a table with one row per site; with `--site` also the sections, the sources and the last
+//! collection of that site.
 
 use std::fs;
 
 use rutter_finding::visible;
 use rutter_page::Timestamp;
-use rutter_store::{Census, Forgotten, Publisher, Section, SiteRecords, Store, Taken, VisitRecord};
+use rutter_store::{
+    DownloadRecord, ErasedSite, PageCount, Publisher, Section, SiteRecords, Store, VisitRecord,
+};
 use serde_json::{Value, json};
 
-use crate::commands::{bytes, counted};
+use crate::commands::{counted, format_bytes};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::replica::{SiteArgs, StoreArgs};
 
-/// What the arguments say.
+/// Arguments of `rutter status`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct StatusArgs {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -27,50 +29,51 @@ pub(crate) struct Args {
     store: StoreArgs,
 }
 
-/// One site as it is here.
-struct Standing {
+/// The status of one site.
+struct SiteStatus {
     publisher: Publisher,
-    census: Vec<Census>,
+    census: Vec<PageCount>,
     sections: Vec<Section>,
-    last: Option<Taken>,
+    last: Option<DownloadRecord>,
     visit: Option<VisitRecord>,
     n_entities: usize,
 }
 
-pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
-    answer(args, out).map_err(|error| args.store.named(error))
+pub(crate) fn run(args: &StatusArgs, out: &mut Output) -> anyhow::Result<Exit> {
+    execute(args, out).map_err(|error| args.store.named(error))
 }
 
-fn answer(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+fn execute(args: &StatusArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let store = args.store.open()?;
-    let mut standings = Vec::new();
+    let mut statuses = Vec::new();
     for publisher in args.site.publishers(&store)? {
         let id = publisher.id;
-        standings.push(Standing {
+        statuses.push(SiteStatus {
             publisher,
-            census: store.census(id)?,
+            census: store.page_counts(id)?,
             sections: store.sections(id)?,
-            last: store.taken(id, 1)?.pop(),
+            last: store.downloads(id, 1)?.pop(),
             visit: store.last_visit(id)?,
             n_entities: store.entities(id)?.len(),
         });
     }
     let write = if args.json { write_json } else { write_text };
-    write(args, &store, &standings, out)?;
+    write(args, &store, &statuses, out)?;
     Ok(Exit::Clean)
 }
 
-impl Standing {
+impl SiteStatus {
     fn withheld(&self) -> u64 {
         self.census.iter().filter(|it| it.withheld.is_some()).map(|it| it.pages).sum()
     }
 
-    /// Everything up to this moment is here: the mark of the section that is furthest behind.
+    /// Returns the time up to which all changes are in the replica: the earliest mark of a section.
     fn fresh_as_of(&self) -> Option<Timestamp> {
         self.sections.iter().map(|section| section.mark).min()
     }
 
-    /// Sections with a collection that waits, because it would delete more than half.
+    /// Returns the number of sections with a collection that is held back, because it would delete
+    /// more than half of the pages.
     fn held(&self) -> usize {
         self.sections.iter().filter(|section| section.held.is_some()).count()
     }
@@ -81,13 +84,13 @@ impl Standing {
 }
 
 fn write_json(
-    args: &Args,
+    args: &StatusArgs,
     store: &dyn Store,
-    standings: &[Standing],
+    statuses: &[SiteStatus],
     out: &mut Output,
 ) -> anyhow::Result<()> {
     let history = store.history()?;
-    let sites: Vec<Value> = standings.iter().map(site_json).collect();
+    let sites: Vec<Value> = statuses.iter().map(site_json).collect();
     let forgotten: Vec<Value> = forgotten(args, store)?
         .into_iter()
         .map(|it| json!({ "site": it.origin, "at": it.at, "pages": it.pages }))
@@ -108,13 +111,13 @@ fn write_json(
     out.exact(&serde_json::to_string_pretty(&answer)?)
 }
 
-/// Sites that were forgotten; of no interest where one site is asked for.
-fn forgotten(args: &Args, store: &dyn Store) -> anyhow::Result<Vec<Forgotten>> {
+/// Returns the forgotten sites, or none if `--site` selects a site.
+fn forgotten(args: &StatusArgs, store: &dyn Store) -> anyhow::Result<Vec<ErasedSite>> {
     Ok(if args.site.site.is_some() { Vec::new() } else { store.forgotten()? })
 }
 
-fn site_json(standing: &Standing) -> Value {
-    let Standing { publisher, census, sections, last, visit, n_entities } = standing;
+fn site_json(status: &SiteStatus) -> Value {
+    let SiteStatus { publisher, census, sections, last, visit, n_entities } = status;
     let visit = visit.as_ref().map(|visit| {
         json!({
             "at": visit.at,
@@ -129,7 +132,7 @@ fn site_json(standing: &Standing) -> Value {
     let pages: Vec<Value> = census
         .iter()
         .map(|it| {
-            let withheld = it.withheld.map(rutter_store::Withheld::word);
+            let withheld = it.withheld.map(rutter_store::WithheldReason::word);
             json!({ "source": it.source.word(), "withheld": withheld, "pages": it.pages })
         })
         .collect();
@@ -163,15 +166,15 @@ fn site_json(standing: &Standing) -> Value {
         "site": publisher.origin,
         "aliases": publisher.aliases,
         "pages": publisher.pages,
-        "withheld": standing.withheld(),
+        "withheld": status.withheld(),
         "bytes": publisher.bytes,
         "census": pages,
         "sections": sections,
         "last": last,
         "last_visit": visit,
-        "fresh_as_of": standing.fresh_as_of(),
-        "held": standing.held(),
-        "left_out": standing.left_out(),
+        "fresh_as_of": status.fresh_as_of(),
+        "held": status.held(),
+        "left_out": status.left_out(),
         "entities": n_entities,
         "paused_until": publisher.paused_until,
         "busy": publisher.lease.as_ref().map(|(holder, until)| json!({ "holder": holder, "until": until })),
@@ -179,59 +182,59 @@ fn site_json(standing: &Standing) -> Value {
 }
 
 fn write_text(
-    args: &Args,
+    args: &StatusArgs,
     store: &dyn Store,
-    standings: &[Standing],
+    statuses: &[SiteStatus],
     out: &mut Output,
 ) -> anyhow::Result<()> {
-    let size = bytes(fs::metadata(args.store.path())?.len());
+    let size = format_bytes(fs::metadata(args.store.path())?.len());
     let history = store.history()?;
     let data = out.data();
     writeln!(data, "replica    {}, {size}", visible(&args.store.path().to_string_lossy()))?;
-    let events = counted(history.events, "event");
+    let events = counted(history.events, "change");
     let since = history.oldest.map_or(String::new(), |time| format!(" since {time}"));
     writeln!(data, "history    {events}{since}")?;
     writeln!(data, "cursor     {}", history.cursor)?;
     let index = match store.unindexed()? {
-        None => "not made; the first search makes it".to_owned(),
+        None => "not created yet; the first search creates it".to_owned(),
         Some(0) => "up to date".to_owned(),
-        Some(n) => format!("{} behind", counted(n, "event")),
+        Some(n) => format!("{} not indexed yet", counted(n, "change")),
     };
     writeln!(data, "full text  {index}")?;
-    if !standings.is_empty() {
+    if !statuses.is_empty() {
         writeln!(data)?;
-        table(standings, data)?;
+        table(statuses, data)?;
     }
-    for Forgotten { origin, at, pages } in forgotten(args, store)? {
+    for ErasedSite { origin, at, pages } in forgotten(args, store)? {
         let pages = counted(pages, "page");
         writeln!(data, "forgotten  {} at {at}, {pages}", visible(&origin))?;
     }
     if args.site.site.is_some() {
-        for standing in standings {
-            site_text(standing, data)?;
+        for status in statuses {
+            site_text(status, data)?;
         }
     }
     Ok(())
 }
 
-/// One row for each site, columns aligned, and its error below.
-fn table(standings: &[Standing], data: &mut dyn std::io::Write) -> anyhow::Result<()> {
+/// Writes a table with one row per site, and the error of a site below its row.
+fn table(statuses: &[SiteStatus], data: &mut dyn std::io::Write) -> anyhow::Result<()> {
     const HEAD: [&str; 8] =
-        ["site", "pages", "withheld", "left out", "held", "last visit", "result", "fresh as of"];
+        ["site", "pages", "withheld", "not stored", "held", "last sync", "result", "fresh as of"];
     let dash = || "-".to_owned();
-    let rows: Vec<[String; 8]> = standings
+    let rows: Vec<[String; 8]> = statuses
         .iter()
-        .map(|standing| {
-            let visit = standing.visit.as_ref();
+        .map(|status| {
+            let visit = status.visit.as_ref();
             [
-                visible(&standing.publisher.origin),
-                standing.publisher.pages.to_string(),
-                standing.withheld().to_string(),
-                standing.left_out().to_string(),
-                standing.held().to_string(),
+                visible(&status.publisher.origin),
+                status.publisher.pages.to_string(),
+                status.withheld().to_string(),
+                status.left_out().to_string(),
+                status.held().to_string(),
                 visit.map_or_else(dash, |visit| visit.at.to_string()),
                 visit.map_or_else(dash, |visit| visible(&visit.result)),
-                standing.fresh_as_of().map_or_else(dash, |time| time.to_string()),
+                status.fresh_as_of().map_or_else(dash, |time| time.to_string()),
             ]
         })
         .collect();
@@ -244,7 +247,7 @@ fn table(standings: &[Standing], data: &mut dyn std::io::Write) -> anyhow::Resul
         .collect();
     let line = |cells: &[String; 8]| -> String {
         let cells = cells.iter().zip(&widths).enumerate().map(|(at, (cell, width))| {
-            // Numbers to the right.
+            // Numbers are right-aligned.
             if (1..=4).contains(&at) {
                 format!("{cell:>width$}")
             } else {
@@ -254,54 +257,58 @@ fn table(standings: &[Standing], data: &mut dyn std::io::Write) -> anyhow::Resul
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
     writeln!(data, "{}", line(&heads))?;
-    for (row, standing) in rows.iter().zip(standings) {
+    for (row, status) in rows.iter().zip(statuses) {
         writeln!(data, "{}", line(row))?;
-        if let Some(error) = standing.visit.as_ref().and_then(|visit| visit.error.as_ref()) {
+        if let Some(error) = status.visit.as_ref().and_then(|visit| visit.error.as_ref()) {
             writeln!(data, "  {}", visible(error))?;
         }
     }
     Ok(())
 }
 
-fn site_text(standing: &Standing, data: &mut dyn std::io::Write) -> anyhow::Result<()> {
-    let Standing { publisher, census, sections, last, visit, n_entities } = standing;
+fn site_text(status: &SiteStatus, data: &mut dyn std::io::Write) -> anyhow::Result<()> {
+    let SiteStatus { publisher, census, sections, last, visit, n_entities } = status;
     writeln!(data, "\n{}", visible(&publisher.origin))?;
     for (reason, n) in visit.iter().flat_map(|visit| &visit.left_out) {
-        writeln!(data, "  left out {n} ({})", visible(reason))?;
+        writeln!(data, "  not stored {n} ({})", visible(reason))?;
     }
-    let (pages, size) = (counted(publisher.pages, "page"), bytes(publisher.bytes));
+    let (pages, size) = (counted(publisher.pages, "page"), format_bytes(publisher.bytes));
     writeln!(data, "  pages    {pages}, {size}")?;
-    for Census { source, withheld, pages } in census {
-        let why = withheld.map_or("", rutter_store::Withheld::word);
+    for PageCount { source, withheld, pages } in census {
+        let why = withheld.map_or("", rutter_store::WithheldReason::word);
         let gap = if withheld.is_some() { ", withheld: " } else { "" };
         writeln!(data, "           {pages} from {}{gap}{why}", source.word())?;
     }
     for section in sections {
         let (name, pages) = (visible(&section.name), counted(section.pages, "page"));
-        let proved = if section.is_proved { ", state proved" } else { "" };
+        let proved = if section.is_proved { ", state verified" } else { "" };
         writeln!(data, "  section  {name}: {pages} as of {}{proved}", section.mark)?;
         if let Some(snapshot_at) = section.snapshot_at {
             let deltas = counted(section.deltas_since, "delta");
             writeln!(data, "           snapshot of {snapshot_at}, {deltas} since")?;
         }
         if let Some(held) = section.held {
-            writeln!(data, "           held back: one of {held} would delete more than half")?;
+            writeln!(
+                data,
+                "           held back: a collection of {held} would delete more than half of the \
+                 pages"
+            )?;
         }
     }
     if let Some(taken) = last {
         let (kind, section) = (taken.mode.word(), visible(&taken.section));
-        let (size, outcome) = (bytes(taken.bytes), visible(&taken.outcome));
+        let (size, outcome) = (format_bytes(taken.bytes), visible(&taken.outcome));
         writeln!(data, "  last     {} {kind} of `{section}`, {size}: {outcome}", taken.at)?;
         writeln!(data, "           {}", visible(&taken.url))?;
     }
     if 0 < *n_entities {
-        writeln!(data, "  known    {}", counted(*n_entities as u64, "entity"))?;
+        writeln!(data, "  entities {n_entities}")?;
     }
     if let Some(until) = publisher.paused_until {
         writeln!(data, "  paused   until {until}")?;
     }
     if let Some((holder, until)) = &publisher.lease {
-        writeln!(data, "  busy     {} until {until}", visible(holder))?;
+        writeln!(data, "  locked   by {} until {until}", visible(holder))?;
     }
     Ok(())
 }

@@ -1,4 +1,8 @@
-//! `rutter sync`: keeps a replica of sites, by the cheapest honest way.
+//! `rutter sync`: creates or updates a local replica of sites.
+//!
+//! Input: sites, from arguments or a file. Output: one report for each site, as text or JSON.
+//! Sites are synced concurrently; one that fails does not stop the others. `--dry-run` plans only,
+//! and `--audit` verifies the replica.
 
 mod json;
 mod limits;
@@ -9,62 +13,64 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rutter_fetch::{Cause, Clock as _, NetworkFault, SystemClock, Url, redacted};
-use rutter_finding::{FindingSink, Mode, Report as Findings, visible};
-use rutter_scp::MassDeletion;
+use rutter_fetch::{Clock as _, FailureCause, NetworkFault, SystemClock, Url, redact};
+use rutter_finding::{FindingSink, Report as Findings, Strictness, visible};
+use rutter_scp::MassDeletionPolicy;
 use rutter_store::{Quota, Store};
-use rutter_sync::plan::Reason;
+use rutter_sync::plan::PlanReason;
 use rutter_sync::{
-    Audit, Event, Kind, Options, Preview, Proof, Report, VisitError, Visitor, Watcher,
+    AuditReport, ProblemKind, SectionProof, SyncError, SyncEvent, SyncObserver, SyncOptions,
+    SyncPreview, SyncReport, Syncer,
 };
 use tokio::task::JoinSet;
 
 use crate::commands::discover::NetArgs;
-use crate::commands::{bytes, counted, say_findings};
+use crate::commands::{counted, format_bytes, method_text, print_findings};
 use crate::exit::{Exit, is_damage};
 use crate::output::{Output, Progress};
-use crate::replica::{Made, StoreArgs};
-use crate::rows::{RowArgs, RowFormat, Rows};
-use limits::LimitArgs;
+use crate::records::{RecordArgs, RecordFormat, RecordWriter};
+use crate::replica::{CreatedFiles, StoreArgs};
+use limits::CrawlLimitArgs;
 use signals::Signals;
-use sites::{Named, ScopeArgs, SiteList, sites};
+use sites::{ScopeArgs, SiteList, SiteToSync, sites};
 
-/// Pages that no sitemap lists and that are named in text output.
+/// Maximum number of unlisted pages that the text output names.
 const SHOWN_UNLISTED: usize = 10;
-/// Sites that are visited at the same time.
+/// Maximum number of sites that are synced at the same time.
 const AT_ONCE: usize = 64;
 
-/// What the arguments say.
+/// Arguments of `rutter sync`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// Addresses of sites; https:// where no scheme is given
+pub(crate) struct SyncArgs {
+    /// URLs of sites to sync
     ///
-    /// A path limits the sync to the pages at and below it:
-    /// `example.org/docs`.
+    /// Without a scheme, https:// is used. A path limits the sync to the pages at and below it.
+    /// Examples: harbour.example, <https://example.org/docs>.
     #[arg(value_name = "SITE", required_unless_present = "file")]
     sites: Vec<String>,
-    /// A file with one site and its settings on each line; `-` for stdin
+    /// File with one site per line, `-` for standard input
     ///
-    /// Behind a site stand other addresses of the same site and settings:
-    /// `alias=ORIGIN`, `pace=SECONDS`, `include=GLOB,...`, `exclude=GLOB,...`,
-    /// `language=LANGUAGE,...`, `follow-links`. `#` begins a remark. A line
-    /// that cannot be used is reported, and the others are synced. With
-    /// --watch the file is read again before each round.
+    /// A site can be followed by settings: alias=ORIGIN, pace=SECONDS, include=GLOB,...,
+    /// exclude=GLOB,..., language=LANGUAGE,..., follow-links. A # starts a comment. Invalid lines
+    /// are reported and the other sites are synced. With --watch, the file is read again before
+    /// each round. Example: example.org/docs pace=2 exclude=/docs/old/**
     #[arg(short, long, value_name = "FILE")]
     file: Option<PathBuf>,
     #[command(flatten)]
     store: StoreArgs,
-    /// Say what would be done, and why, and change nothing
+    /// Show what a sync would download, without changing the replica
     #[arg(long, conflicts_with = "watch")]
     dry_run: bool,
-    /// Verify the replica against the publisher; change no page
+    /// Verify the replica against the publisher
     ///
-    /// Checks every stored page, then compares each section with the newest
-    /// collection of the publisher. Exit code 4 if something differs. Damaged
-    /// pages are marked, and the next sync fetches them again.
+    /// Checks all stored pages, then compares each section with the newest collection of the
+    /// publisher. The exit code is 4 if something differs. Damaged pages are marked, and the next
+    /// sync fetches them again; nothing else is changed.
     #[arg(long, conflicts_with_all = ["watch", "dry_run"])]
     audit: bool,
-    /// Repeat every SECONDS until interrupted
+    /// Repeat every N seconds until interrupted
+    ///
+    /// Without a value, every 900 seconds. TERM and INT stop the program.
     #[arg(
         long,
         value_name = "SECONDS",
@@ -73,87 +79,95 @@ pub(crate) struct Args {
         value_parser = clap::value_parser!(u64).range(1..)
     )]
     watch: Option<u64>,
-    /// Let more than half of a section's pages go at once
+    /// Delete more than half of a section's pages if the site did
+    ///
+    /// By default, such a collection is not applied, because it may be a mistake of the publisher.
     #[arg(long)]
     allow_mass_delete: bool,
-    /// Another address of the same site, whose pages belong to it; remembered.
-    /// Goes with exactly one SITE
+    /// Other origin of the same site; may be repeated
+    ///
+    /// Pages of this origin belong to the site. The replica remembers it. Only with exactly one
+    /// SITE; in a file, write alias=ORIGIN after the site. Example: <https://www.example.org>.
     #[arg(long, value_name = "ORIGIN")]
     alias: Vec<String>,
-    /// Pages that are asked for one by one in a visit, where a site has no
-    /// collections
-    #[arg(long, value_name = "N", default_value_t = Options::default().most_pages)]
+    /// Maximum number of pages to fetch one by one in a sync
+    ///
+    /// For sites without collections. Further pages are fetched by the next sync.
+    #[arg(long, value_name = "N", default_value_t = SyncOptions::default().most_pages)]
     most_pages: u64,
-    /// Pages that one site may have in the replica; a collection with more is
-    /// refused
-    #[arg(long, value_name = "N", default_value_t = Quota::USUAL.pages)]
+    /// Maximum number of pages of a site in the replica
+    ///
+    /// A collection with more pages is refused.
+    #[arg(long, value_name = "N", default_value_t = Quota::DEFAULT.pages)]
     quota_pages: u64,
-    /// Bytes that the pages of one site may fill; those beyond keep no words
-    #[arg(long, value_name = "BYTES", default_value_t = Quota::USUAL.bytes)]
+    /// Maximum size of the pages of a site in the replica, in bytes
+    ///
+    /// Pages beyond it are stored without content.
+    #[arg(long, value_name = "BYTES", default_value_t = Quota::DEFAULT.bytes)]
     quota_bytes: u64,
     #[command(flatten)]
-    rows: RowArgs,
+    rows: RecordArgs,
     #[command(flatten)]
     scope: ScopeArgs,
     #[command(flatten)]
-    limits: LimitArgs,
+    limits: CrawlLimitArgs,
     #[command(flatten)]
     net: NetArgs,
 }
 
-impl Args {
-    /// The sites of a round.
+impl SyncArgs {
+    /// Reads the list of sites.
     fn list(&self) -> anyhow::Result<SiteList> {
         sites(&self.sites, &self.alias, self.file.as_deref(), &self.scope)
     }
 }
 
-pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &SyncArgs, out: &mut Output) -> anyhow::Result<Exit> {
     anyhow::ensure!(
-        args.watch.is_none() || args.rows.format() != RowFormat::Json,
-        "--watch never ends a JSON document; --format jsonl prints lines"
+        args.watch.is_none() || args.rows.format() != RecordFormat::Json,
+        "--watch cannot be used with a JSON document; use --format jsonl"
     );
     let list = args.list()?;
     for fault in &list.faults {
         out.warn(format_args!("error: skipped: {}", visible(fault)));
     }
-    anyhow::ensure!(!list.sites.is_empty(), "no site is named");
-    let options = Options {
+    anyhow::ensure!(!list.sites.is_empty(), "no site is given");
+    let options = SyncOptions {
         mass_deletion: if args.allow_mass_delete {
-            MassDeletion::Allowed
+            MassDeletionPolicy::Allowed
         } else {
-            MassDeletion::Refused
+            MassDeletionPolicy::Refused
         },
         most_pages: args.most_pages,
         limits: args.limits.limits(),
         quota: Quota { pages: args.quota_pages, bytes: args.quota_bytes },
-        ..Options::default()
+        ..SyncOptions::default()
     };
     let (settings, (means, _)) = (args.net.settings()?, args.net.means()?);
     let mut signals = Signals::listen()?;
-    let (store, made): (Arc<dyn Store>, Made) = if args.dry_run {
-        (args.store.look()?, Made::default())
+    let (store, made): (Arc<dyn Store>, CreatedFiles) = if args.dry_run {
+        (args.store.look()?, CreatedFiles::default())
     } else if args.audit {
-        // What is not there cannot be proved, and is not made.
-        (Arc::new(args.store.open_to_write()?), Made::default())
+        // A replica that does not exist cannot be verified and is not created.
+        (Arc::new(args.store.open_to_write()?), CreatedFiles::default())
     } else {
         args.store.make()?
     };
-    let visitor = Visitor::new(settings, means, store, args.store.spools(), options);
-    let visitor = Arc::new(visitor);
+    let syncer = Syncer::new(settings, means, store, args.store.spools(), options);
+    let syncer = Arc::new(syncer);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let ended = runtime.block_on(rounds(args, &visitor, list, &mut signals, out));
-    // Whoever still writes is not waited for: a commit is there or it is not.
+    let ended = runtime.block_on(rounds(args, &syncer, list, &mut signals, out));
+    // Do not wait for tasks that still write: commits are atomic.
     runtime.shutdown_background();
-    drop(visitor);
+    drop(syncer);
     args.store.unmake(made);
     ended
 }
 
-/// One round, or one after another.
+/// Syncs all sites once, or repeatedly with `--watch`.
 async fn rounds(
-    args: &Args,
-    visitor: &Arc<Visitor>,
+    args: &SyncArgs,
+    syncer: &Arc<Syncer>,
     mut list: SiteList,
     signals: &mut Signals,
     out: &mut Output,
@@ -166,11 +180,11 @@ async fn rounds(
         }
         let round = async {
             if args.audit {
-                audit(args, visitor, &list.sites, &mut rows, out).await
+                audit(args, syncer, &list.sites, &mut rows, out).await
             } else if args.dry_run {
-                preview(args, visitor, &list.sites, &mut rows, out).await
+                preview(args, syncer, &list.sites, &mut rows, out).await
             } else {
-                visit(args, visitor, &list, &mut rows, out).await
+                visit(args, syncer, &list, &mut rows, out).await
             }
         };
         let exit = tokio::select! {
@@ -180,7 +194,7 @@ async fn rounds(
                 return Ok(ended(args, out));
             }
         };
-        // A line that could not be used is a wrong argument.
+        // An invalid line of the file counts as an invalid argument.
         let exit = if list.faults.is_empty() { exit } else { exit.max(Exit::Failure) };
         let Some(seconds) = args.watch else {
             rows.finish(out)?;
@@ -189,7 +203,7 @@ async fn rounds(
         out.flush()?;
         let now = SystemClock::default().now();
         let next = now.plus_seconds(i64::try_from(seconds).unwrap_or(i64::MAX));
-        out.say(format_args!("{now}: done, next sync at {next}"));
+        out.say(format_args!("{now}: finished, next sync at {next}"));
         tokio::select! {
             () = tokio::time::sleep(Duration::from_secs(seconds)) => {}
             () = signals.come() => return Ok(Exit::Clean),
@@ -198,9 +212,9 @@ async fn rounds(
     }
 }
 
-/// Reads the file of sites again; where it cannot be read or names no site,
-/// the list stays as it was.
-fn reread(args: &Args, list: &mut SiteList, out: &mut Output) {
+/// Reads the file of sites again. Keeps the previous list if the file cannot be read or names no
+/// site.
+fn reread(args: &SyncArgs, list: &mut SiteList, out: &mut Output) {
     if args.file.as_deref().is_none_or(|file| file == Path::new("-")) {
         return;
     }
@@ -216,40 +230,40 @@ fn reread(args: &Args, list: &mut SiteList, out: &mut Output) {
     }
 }
 
-/// A signal ends what goes on for ever, and interrupts what does not.
-fn ended(args: &Args, out: &mut Output) -> Exit {
+/// Returns the exit code after a signal: success with `--watch`, which has no other end.
+fn ended(args: &SyncArgs, out: &mut Output) -> Exit {
     if args.watch.is_some() {
         return Exit::Clean;
     }
-    out.say(format_args!("interrupted: what was committed stays, and the next sync goes on"));
+    out.say("interrupted: committed pages are kept, and the next sync continues");
     Exit::Failure
 }
 
-/// Tells whoever watches the terminal.
-struct Shown(Progress);
+/// Prints the progress of each site to the terminal.
+struct SyncProgress(Progress);
 
-impl Watcher for Shown {
-    fn event(&self, site: &str, event: Event<'_>) {
-        if let Event::Slow { delay } = event {
+impl SyncObserver for SyncProgress {
+    fn event(&self, site: &str, event: SyncEvent<'_>) {
+        if let SyncEvent::Slow { delay } = event {
             self.0.note(&format!(
-                "warning: {site}: robots.txt asks for {} s between requests, more than the {} s \
-                 that are waited: no page is fetched by itself, only collections are looked for",
+                "warning: {site}: robots.txt asks for {} s between requests, more than the maximum \
+                 of {} s: syncing collections only, no single pages",
                 delay.as_secs(),
-                rutter_fetch::LONGEST_DELAY.as_secs()
+                rutter_fetch::MAX_CRAWL_DELAY.as_secs()
             ));
             return;
         }
         let text = match event {
-            Event::Looking => "looking around".to_owned(),
-            Event::Planned(plan) => {
+            SyncEvent::Discovering => "discovering".to_owned(),
+            SyncEvent::Planned(plan) => {
                 let (size, requests) = plan.total();
-                format!("{}, {}", counted(requests, "file"), bytes(size))
+                format!("{}, {}", counted(requests, "file"), format_bytes(size))
             }
-            Event::Fetching { url, size } => {
-                format!("fetching {}, {}", visible(&redacted(url)), bytes(size))
+            SyncEvent::Fetching { url, size } => {
+                format!("fetching {}, {}", visible(&redact(url)), format_bytes(size))
             }
-            Event::Applying { section } => format!("applying `{}`", visible(section)),
-            Event::Pages { done, known } => format!("{done} of {known} pages"),
+            SyncEvent::Applying { section } => format!("applying `{}`", visible(section)),
+            SyncEvent::Pages { done, known } => format!("{done} of {known} pages"),
             _ => return,
         };
         self.0.show(site, text);
@@ -257,32 +271,32 @@ impl Watcher for Shown {
 }
 
 async fn visit(
-    args: &Args,
-    visitor: &Arc<Visitor>,
+    args: &SyncArgs,
+    syncer: &Arc<Syncer>,
     list: &SiteList,
-    rows: &mut Rows,
+    rows: &mut RecordWriter,
     out: &mut Output,
 ) -> anyhow::Result<Exit> {
-    let shown = Arc::new(Shown(Progress::new(out.chatter())));
-    let mut tally = Tally::default();
+    let shown = Arc::new(SyncProgress(Progress::new(out.verbosity())));
+    let mut tally = SiteCounts::default();
     let mut waiting = list.sites.iter().cloned();
-    let mut running: JoinSet<(Url, Result<Report, VisitError>)> = JoinSet::new();
+    let mut running: JoinSet<(Url, Result<SyncReport, SyncError>)> = JoinSet::new();
     let mut exit = Exit::Clean;
     loop {
         while running.len() < AT_ONCE
             && let Some(site) = waiting.next()
         {
-            let visitor = visitor_of(visitor, &site);
+            let syncer = syncer_of(syncer, &site);
             let (url, shown) = (site.url, Arc::clone(&shown));
             running.spawn(async move {
-                let result = visitor.visit(&url, shown.as_ref()).await;
+                let result = syncer.sync(&url, shown.as_ref()).await;
                 (url, result)
             });
         }
         let Some(done) = running.join_next().await else { break };
         let (site, result) = match done {
             Ok(done) => done,
-            // One site that cannot be dealt with is not the end of the others.
+            // A panic in the task of one site does not stop the others.
             Err(error) => {
                 out.error(&error.into());
                 tally.add(Exit::Failure);
@@ -308,35 +322,37 @@ async fn visit(
     if 1 < list.sites.len() + list.faults.len() {
         out.say(tally.line(list.faults.len()));
     }
-    // The pages are in; a replica that is not tidied now is tidied next time.
-    if let Err(error) = visitor.maintain() {
+    // All pages are committed; if maintenance fails now, the next sync repeats it.
+    if let Err(error) = syncer.maintain() {
         let error = args.store.named(error.into());
         if is_damage(&error) {
             out.error(&error);
             return Ok(exit.max(Exit::Integrity));
         }
-        out.warn(format_args!("warning: the replica was not tidied: {error:#}"));
+        out.warn(format_args!(
+            "warning: maintenance of the replica failed and will be repeated: {error:#}"
+        ));
     }
     Ok(exit)
 }
 
-/// The visitor with the settings of one site.
-fn visitor_of(visitor: &Visitor, site: &Named) -> Visitor {
+/// Returns the syncer with the settings of one site.
+fn syncer_of(syncer: &Syncer, site: &SiteToSync) -> Syncer {
     if let Some(pace) = site.pace {
-        visitor.slow_down(&site.url, pace);
+        syncer.set_min_delay(&site.url, pace);
     }
-    visitor.with_options(site.options(visitor.options()))
+    syncer.with_options(site.options(syncer.options()))
 }
 
-/// How many sites ended in which way.
+/// Numbers of sites by result.
 #[derive(Debug, Default)]
-struct Tally {
+struct SiteCounts {
     synced: u64,
     failed: u64,
     refused: u64,
 }
 
-impl Tally {
+impl SiteCounts {
     fn add(&mut self, exit: Exit) {
         match exit {
             Exit::Clean | Exit::Findings => self.synced += 1,
@@ -345,7 +361,7 @@ impl Tally {
         }
     }
 
-    /// One line for all of them.
+    /// Returns the line that sums up all sites.
     fn line(&self, n_skipped: usize) -> String {
         let Self { synced, failed, refused } = self;
         let sites = counted(synced + failed + refused, "site");
@@ -357,12 +373,12 @@ impl Tally {
     }
 }
 
-/// Says why a site came to nothing.
+/// Reports a site that failed and returns the exit code.
 fn failed(
-    args: &Args,
+    args: &SyncArgs,
     site: &Url,
-    error: VisitError,
-    rows: &mut Rows,
+    error: SyncError,
+    rows: &mut RecordWriter,
     out: &mut Output,
 ) -> anyhow::Result<Exit> {
     let error = args.store.named(error.into()).context(site.to_string());
@@ -371,119 +387,123 @@ fn failed(
     if is_without_tls(&error) {
         let plain = site.as_str().replacen("https://", "http://", 1);
         let plain = plain.trim_end_matches('/');
-        out.warn(format_args!("hint: if the server speaks plain http, try {plain} --allow-http"));
+        out.warn(format_args!("hint: if the server uses plain HTTP, try {plain} --allow-http"));
     }
     Ok(Exit::of(&error))
 }
 
-/// Tells whether a port seems to speak another protocol than TLS.
+/// Returns whether the server seems to use a protocol other than TLS on this port.
 fn is_without_tls(error: &anyhow::Error) -> bool {
     let is_fault = |fault: &NetworkFault| matches!(fault, NetworkFault::NotTls(_));
-    error.chain().any(|cause| match cause.downcast_ref::<Cause>() {
-        Some(Cause::Network(fault)) => is_fault(fault),
+    error.chain().any(|cause| match cause.downcast_ref::<FailureCause>() {
+        Some(FailureCause::Network(fault)) => is_fault(fault),
         _ => cause.downcast_ref::<NetworkFault>().is_some_and(is_fault),
     })
 }
 
-/// The gravest trouble decides.
-fn exit_of(report: &Report) -> Exit {
+/// Returns the exit code of the most severe problem.
+fn exit_of(report: &SyncReport) -> Exit {
     match report.worst() {
         None => Exit::Clean,
-        Some(Kind::Network) => Exit::Network,
-        Some(Kind::Integrity) => Exit::Integrity,
-        Some(Kind::Policy) => Exit::Refused,
+        Some(ProblemKind::Network) => Exit::Network,
+        Some(ProblemKind::Integrity) => Exit::Integrity,
+        Some(ProblemKind::Policy) => Exit::Refused,
     }
 }
 
-fn write_text(report: &Report, out: &mut Output) -> anyhow::Result<()> {
-    let Report { origin, rung, requests, pages, added, changed, removed, withheld, .. } = report;
-    let cost = format!("{}, {}", counted(*requests, "request"), bytes(report.bytes));
-    writeln!(out.summary(), "{origin}: by {}, {cost}", rung.name())?;
+fn write_text(report: &SyncReport, out: &mut Output) -> anyhow::Result<()> {
+    let SyncReport { origin, method, requests, pages, added, changed, removed, withheld, .. } =
+        report;
+    let cost = format!("{}, {}", counted(*requests, "request"), format_bytes(report.bytes));
+    writeln!(out.summary(), "{origin}: synced by {} ({cost})", method_text(method.name()))?;
     let without = match withheld {
         0 => String::new(),
-        n => format!(", {n} of them withheld"),
+        n => format!(", {n} of them without content"),
     };
     let pages = counted(*pages, "page");
     let what = format!("{added} added, {changed} changed, {removed} removed");
-    writeln!(out.summary(), "  {pages}{without}: {what}")?;
+    writeln!(out.summary(), "  {pages} in the replica{without}: {what}")?;
     for (name, section) in &report.sections {
-        let proof = if section.is_proved { ", proved" } else { "" };
+        let proof = if section.is_proved { ", verified" } else { "" };
+        let files = match section.files {
+            0 => "no file applied".to_owned(),
+            n => format!("{} applied", counted(n, "file")),
+        };
         writeln!(
             out.summary(),
-            "  {}: {}, {}; {}{proof}",
+            "  section `{}`: {}, {files} ({}){proof}",
             visible(name),
             counted(section.pages, "page"),
-            counted(section.files, "file"),
             section.reason
         )?;
     }
     if let Some(n_entries) = report.arc {
-        writeln!(out.summary(), "  ARC: {}", counted(n_entries, "entry"))?;
+        writeln!(out.summary(), "  ARC sitemap: {} read", counted(n_entries, "entry"))?;
     }
     if let Some(n_entities) = report.entities {
-        writeln!(out.summary(), "  SPXI: {}", counted(n_entities, "entity"))?;
+        writeln!(out.summary(), "  SPXI index: {} read", counted(n_entities, "entity"))?;
     }
     for (reason, n_pages) in &report.left_out {
         writeln!(
             out.summary(),
-            "  left out: {}, {}",
+            "  not stored: {} ({})",
             counted(*n_pages, "page"),
             visible(&reason.to_string())
         )?;
     }
     if 0 < report.n_unlisted {
         let pages = counted(report.n_unlisted, "page");
-        writeln!(out.summary(), "  {pages} that links lead to and no sitemap lists:")?;
+        writeln!(out.summary(), "  {pages} found by links but listed in no sitemap:")?;
         for url in report.unlisted.iter().take(SHOWN_UNLISTED) {
             writeln!(out.summary(), "    {}", visible(url))?;
         }
         let n_more = report.n_unlisted.saturating_sub(SHOWN_UNLISTED as u64);
         if 0 < n_more {
-            writeln!(out.summary(), "    and {n_more} more; --json names up to 1000")?;
+            writeln!(out.summary(), "    and {n_more} more; --json lists up to 1000")?;
         }
     }
-    if let Some(better) = &report.better {
+    if let Some(better) = &report.better_method {
         writeln!(
             out.summary(),
-            "  by {} it would have been {}, about {}",
-            better.rung.name(),
+            "  if the site offered {}, this sync would take {}, about {}",
+            method_text(better.method.name()),
             counted(better.requests, "request"),
-            bytes(better.bytes)
+            format_bytes(better.bytes)
         )?;
     }
-    for trouble in &report.troubles {
-        let weight = if trouble.is_mended { "note" } else { "warning" };
+    for trouble in &report.problems {
+        let weight = if trouble.is_resolved { "note" } else { "warning" };
         out.warn(format_args!("{weight}: {}: {}", visible(&trouble.place), visible(&trouble.text)));
     }
-    if report.sections.values().any(|section| section.reason == Reason::Waiting) {
-        out.warn("hint: --allow-mass-delete lets pages go, larger quotas let them in");
+    if report.sections.values().any(|section| section.reason == PlanReason::Waiting) {
+        out.warn("hint: to apply it, use --allow-mass-delete or raise --quota-pages");
     }
     let mut by_url: Vec<(String, Findings)> = Vec::new();
     for (url, finding) in &report.findings {
         if by_url.last().is_none_or(|(last, _)| last != url) {
-            by_url.push((url.clone(), Findings::new(Mode::Lenient)));
+            by_url.push((url.clone(), Findings::new(Strictness::Lenient)));
         }
         if let Some((_, findings)) = by_url.last_mut() {
             findings.report(finding.clone());
         }
     }
     for (url, findings) in &by_url {
-        say_findings(url, findings, out);
+        print_findings(url, findings, out);
     }
     Ok(())
 }
 
 async fn audit(
-    args: &Args,
-    visitor: &Visitor,
-    sites: &[Named],
-    rows: &mut Rows,
+    args: &SyncArgs,
+    syncer: &Syncer,
+    sites: &[SiteToSync],
+    rows: &mut RecordWriter,
     out: &mut Output,
 ) -> anyhow::Result<Exit> {
     let mut exit = Exit::Clean;
     for site in sites {
         let url = &site.url;
-        let audit = match visitor_of(visitor, site).audit(url).await {
+        let audit = match syncer_of(syncer, site).audit(url).await {
             Ok(audit) => audit,
             Err(error) => {
                 exit = exit.max(failed(args, url, error, rows, out)?);
@@ -502,40 +522,40 @@ async fn audit(
     Ok(exit)
 }
 
-fn write_audit(audit: &Audit, out: &mut Output) -> anyhow::Result<()> {
-    let cost = format!("{}, {}", counted(audit.requests, "request"), bytes(audit.bytes));
+fn write_audit(audit: &AuditReport, out: &mut Output) -> anyhow::Result<()> {
+    let cost = format!("{}, {}", counted(audit.requests, "request"), format_bytes(audit.bytes));
     writeln!(out.data(), "{}: {cost}", audit.origin)?;
     for (name, proof) in &audit.sections {
         let (word, detail) = match proof {
-            Proof::ByState => ("proved by its state", ""),
-            Proof::ByLines => ("proved by every line", ""),
-            Proof::Differs(text) => ("differs", text.as_str()),
-            Proof::Open(text) => ("open", text.as_str()),
+            SectionProof::ByState => ("verified by its state", ""),
+            SectionProof::ByLines => ("verified page by page", ""),
+            SectionProof::Differs(text) => ("differs", text.as_str()),
+            SectionProof::Unproven(text) => ("not verified", text.as_str()),
         };
         let gap = if detail.is_empty() { "" } else { ": " };
         writeln!(out.data(), "  {}: {word}{gap}{}", visible(name), visible(detail))?;
     }
     for fault in &audit.faults {
-        writeln!(out.data(), "  fault: {}", visible(fault))?;
+        writeln!(out.data(), "  error: {}", visible(fault))?;
     }
     if 0 < audit.marked {
         let pages = counted(audit.marked, "damaged page");
-        writeln!(out.data(), "  to be fetched again by the next sync: {pages}")?;
+        writeln!(out.data(), "  {pages} to be fetched again by the next sync")?;
     }
     Ok(())
 }
 
 async fn preview(
-    args: &Args,
-    visitor: &Visitor,
-    sites: &[Named],
-    rows: &mut Rows,
+    args: &SyncArgs,
+    syncer: &Syncer,
+    sites: &[SiteToSync],
+    rows: &mut RecordWriter,
     out: &mut Output,
 ) -> anyhow::Result<Exit> {
     let mut exit = Exit::Clean;
     for site in sites {
         let url = &site.url;
-        match visitor_of(visitor, site).preview(url).await {
+        match syncer_of(syncer, site).preview(url).await {
             Ok(preview) if rows.is_text() => write_preview(&preview, out)?,
             Ok(preview) => rows.push(json::of_preview(&preview).to_string(), out)?,
             Err(error) => exit = exit.max(failed(args, url, error, rows, out)?),
@@ -544,29 +564,29 @@ async fn preview(
     Ok(exit)
 }
 
-fn write_preview(preview: &Preview, out: &mut Output) -> anyhow::Result<()> {
-    let Preview { origin, rung, why, .. } = preview;
+fn write_preview(preview: &SyncPreview, out: &mut Output) -> anyhow::Result<()> {
+    let SyncPreview { origin, method, why, .. } = preview;
     writeln!(
         out.data(),
-        "{origin}: would be read by {} ({})",
-        rung.name(),
-        visible(&redacted(why))
+        "{origin}: would be synced by {} ({})",
+        method_text(method.name()),
+        visible(&redact(why))
     )?;
     if let Some(plan) = &preview.plan {
         for (section, step) in &plan.steps {
-            let (files, size) = (counted(step.requests(), "file"), bytes(step.bytes()));
+            let (files, size) = (counted(step.requests(), "file"), format_bytes(step.bytes()));
             let section = visible(section);
-            writeln!(out.data(), "  {section}: {files}, {size}; {}", step.reason)?;
+            writeln!(out.data(), "  section `{section}`: {files}, {size} ({})", step.reason)?;
             for file in step.files() {
-                let url = visible(&redacted(&file.url));
-                writeln!(out.data(), "    {url}  {}", bytes(file.size))?;
+                let url = visible(&redact(&file.url));
+                writeln!(out.data(), "    {url}  {}", format_bytes(file.size))?;
             }
         }
     }
     if let Some(pages) = preview.pages {
-        writeln!(out.data(), "  up to {}", counted(pages, "request"))?;
+        writeln!(out.data(), "  single pages: at most {}", counted(pages, "request"))?;
     }
-    let cost = format!("{}, {}", counted(preview.requests, "request"), bytes(preview.bytes));
-    out.say(format_args!("{cost} to look around"));
+    let cost = format!("{}, {}", counted(preview.requests, "request"), format_bytes(preview.bytes));
+    out.say(format_args!("discovery took {cost}"));
     Ok(())
 }

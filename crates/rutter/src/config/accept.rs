@@ -1,5 +1,6 @@
-//! Writes an accepted state into the owner's own file: two values change or
-//! come, every other byte stays.
+//! Writes an accepted basin state and share into the settings of an entity.
+//!
+//! Input: the settings file or entity file. Changes or adds two values and keeps all other bytes.
 
 use std::fs;
 use std::io::Write;
@@ -10,21 +11,21 @@ use anyhow::Context;
 use rutter_spxi::BasinState;
 use toml::de::{DeTable, DeValue};
 
-/// Writes state and share of an entity into the file where it is declared,
-/// beside its place and then renamed.
+/// Writes the state and the share of an entity into the file that declares it. The new file is
+/// written beside the old one and then renamed.
 pub(crate) fn accept(
     file: &Path,
     (name, page): (&str, &str),
     state: BasinState,
     bdr: f64,
 ) -> anyhow::Result<()> {
-    // A link stays a link; what it leads to is changed.
+    // Change the target of a link, not the link.
     let file = &file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let shown = || file.display().to_string();
     let text = fs::read_to_string(file).with_context(shown)?;
     let edited = edited(&text, (name, page), state, bdr).with_context(|| {
         format!(
-            "{}: entity `{name}` cannot be changed there; write `basin-state` and `bdr` yourself",
+            "cannot change entity `{name}` in {}; set `basin-state` and `bdr` yourself",
             file.display()
         )
     })?;
@@ -38,7 +39,7 @@ pub(crate) fn accept(
     Ok(())
 }
 
-/// The text with both values; `None` where no such entity is declared.
+/// Returns the text with both values, or `None` if it does not declare the entity.
 fn edited(text: &str, (name, page): (&str, &str), state: BasinState, bdr: f64) -> Option<String> {
     let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let table = DeTable::parse(text).ok()?;
@@ -53,7 +54,7 @@ fn edited(text: &str, (name, page): (&str, &str), state: BasinState, bdr: f64) -
         }
     }
     if !missing.is_empty() {
-        // On a line of its own behind the name's.
+        // On new lines after that of the name.
         let (_, named) = entity.iter().find(|(key, _)| key.get_ref().as_ref() == "name")?;
         let rest = text.get(named.span().end..)?;
         let line = rest.find('\n').map(|at| named.span().end + at + 1);
@@ -67,7 +68,7 @@ fn edited(text: &str, (name, page): (&str, &str), state: BasinState, bdr: f64) -
     for (span, value) in edits {
         out.replace_range(span, &value);
     }
-    // What was written must say what was meant.
+    // Verify the result.
     let table = DeTable::parse(&out).ok()?;
     let entity = find(table.get_ref(), name, page)?;
     let is_there = entity.iter().any(|(key, value)| {
@@ -76,7 +77,7 @@ fn edited(text: &str, (name, page): (&str, &str), state: BasinState, bdr: f64) -
     is_there.then_some(out)
 }
 
-/// The table of an entity: the file itself, or one of its `[[entities]]`.
+/// Finds the table of an entity: the file itself, or one of its `[[entities]]`.
 fn find<'t, 'i>(table: &'t DeTable<'i>, name: &str, page: &str) -> Option<&'t DeTable<'i>> {
     let says = |table: &DeTable<'_>, key: &str, wanted: &str| {
         let found = table.iter().find(|(found, _)| found.get_ref().as_ref() == key);
@@ -101,16 +102,16 @@ mod tests {
     const STATE: BasinState = BasinState::Contested;
 
     #[test]
-    fn ours_values_change_or_come_and_the_rest_stays() {
+    fn values_are_changed_or_added_and_the_rest_is_kept() {
         for (text, wanted) in [
-            // Both are there, with remarks.
+            // Both values exist, with comments.
             (
                 "name = \"Loft\" # its name\nbdr = 0.25 # old\nbasin-state = 'ghost'\n",
                 "name = \"Loft\" # its name\nbdr = 0.5 # old\nbasin-state = \"contested\"\n",
             ),
-            // None is, and the file does not end with a line break.
+            // Neither exists, and the file does not end with a line break.
             ("name = \"Loft\"", "name = \"Loft\"\nbasin-state = \"contested\"\nbdr = 0.5\n"),
-            // In the list of rutter.toml the right one changes.
+            // Only the named entity of a list is changed.
             (
                 "[[entities]]\nname = \"Mole\"\n[[entities]]\nname = \"Loft\"\ntype = \"Museum\"\n",
                 "[[entities]]\nname = \"Mole\"\n[[entities]]\nname = \"Loft\"\n\
@@ -119,7 +120,7 @@ mod tests {
         ] {
             assert_eq!(edited(text, ("Loft", ""), STATE, 0.5).as_deref(), Some(wanted));
         }
-        // Where the name stands behind another line of a long text.
+        // A multi-line string contains a line like that of the name.
         let text =
             "description = \"\"\"\nname = \"no\"\n\"\"\"\r\nname = \"Loft\"\r\n[[collisions]]\r\n";
         let out = edited(text, ("Loft", ""), STATE, 1.0).expect("an entity");
@@ -128,12 +129,12 @@ mod tests {
         ));
         assert_eq!(edited("name = \"Mole\"", ("Loft", ""), STATE, 0.5), None);
         assert_eq!(edited("name = \"Loft", ("Loft", ""), STATE, 0.5), None);
-        // An inline table has no line of its own.
+        // An inline table has no lines to add.
         assert_eq!(edited("entities = [{ name = \"Loft\" }]", ("Loft", ""), STATE, 0.5), None);
     }
 
     #[test]
-    fn ours_a_file_is_replaced_whole() {
+    fn file_is_replaced_atomically() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("loft.toml");
         fs::write(&file, "name = \"Loft\"\n").expect("written");

@@ -1,8 +1,8 @@
-//! What the owner says of an entity: a table of `rutter.toml`, or a file of the
-//! folder `entities`. One table names every member; reading, the schema, the
-//! documentation and the template follow from it.
+//! Entities: tables of `rutter.toml`, or files of the folder `entities`.
 //!
-//! Refuses: words that an index could not carry, at the line where they stand.
+//! One table lists all keys of an entity. The reader, the JSON Schema, the documentation and the
+//! template are generated from it. Rejects values that an SPXI index cannot contain, with file,
+//! line and column.
 
 #[cfg(test)]
 mod tests;
@@ -14,37 +14,37 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use rutter_build::{Declared, SurfaceRule};
+use rutter_build::{EntityDeclaration, SurfaceRule};
 use rutter_page::HttpUrl;
-use rutter_spxi::kinds::{self, EntityType};
+use rutter_spxi::schema_types::{self, EntityType};
 use rutter_spxi::{
-    BasinState, Collision, CollisionRisk, Entity, Kernel, Question, VerificationLevel,
+    BasinState, Collision, CollisionRisk, Entity, Kernel, PacketQuestion, VerificationLevel,
 };
 use serde_json::json;
 use toml::de::DeValue;
 
-use crate::config::table::{Form, Kind, Member, Parts, Row, row_of_toml};
-use crate::config::value::Wrong;
-use crate::config::{By, Fault, line_and_column};
+use crate::config::table::{FieldForm, FieldType, TableFields, TableForm, TableRow, row_from_toml};
+use crate::config::value::InvalidValue;
+use crate::config::{SettingSource, SettingsError, line_and_column};
 
-/// The folder of files with an entity each, beside `rutter.toml`.
+/// Name of the folder of entity files, beside `rutter.toml`.
 pub(crate) const FOLDER: &str = "entities";
 
-/// An entity as it was written.
+/// An entity as declared in the settings.
 #[derive(Debug, Clone)]
-pub(crate) struct Stated {
-    /// Its page, as a path or an address.
+pub(crate) struct DeclaredEntity {
+    /// Its page, as a path or a URL.
     pub(crate) page: String,
-    pub(crate) declared: Declared,
-    /// When collisions were noted, beside the collisions.
+    pub(crate) declared: EntityDeclaration,
+    /// The day when each collision was noted, in the order of the collisions.
     pub(crate) noted: Vec<Option<String>>,
-    /// Where it stands.
-    pub(crate) by: By,
-    /// The file it has to itself.
+    /// Where it is declared.
+    pub(crate) by: SettingSource,
+    /// Its entity file, unless it is declared in `rutter.toml`.
     pub(crate) file: Option<PathBuf>,
 }
 
-impl Stated {
+impl DeclaredEntity {
     pub(crate) fn name(&self) -> &str {
         self.declared.entity.name.as_deref().unwrap_or_default()
     }
@@ -54,101 +54,101 @@ fn words<T: Copy>(all: &[T], word: fn(T) -> &'static str) -> Vec<&'static str> {
     all.iter().map(|value| word(*value)).collect()
 }
 
-const fn text(name: &'static str, is_needed: bool, about: &'static str) -> Member {
-    Member { name, kind: Kind::Text(""), is_needed, about }
+const fn text(name: &'static str, is_needed: bool, about: &'static str) -> FieldForm {
+    FieldForm { name, kind: FieldType::Text(""), is_needed, about }
 }
 
-const fn texts(name: &'static str, is_needed: bool, about: &'static str) -> Member {
-    Member { name, kind: Kind::Texts, is_needed, about }
+const fn texts(name: &'static str, is_needed: bool, about: &'static str) -> FieldForm {
+    FieldForm { name, kind: FieldType::Texts, is_needed, about }
 }
 
-const COLLISION: &Form = &Form {
+const COLLISION: &TableForm = &TableForm {
     what: "a collision",
     members: &[
-        text("with", true, "Name or address of what it is taken for"),
+        text("with", true, "Name or URL of the thing that it is confused with"),
         text("differs", true, "How to tell the two apart"),
-        Member {
+        FieldForm {
             name: "risk",
-            kind: Kind::Choice(|| words(CollisionRisk::ALL, CollisionRisk::word)),
+            kind: FieldType::Choice(|| words(CollisionRisk::ALL, CollisionRisk::word)),
             is_needed: false,
-            about: "How often that happens",
+            about: "How likely the confusion is",
         },
-        Member {
+        FieldForm {
             name: "noted",
-            kind: Kind::Text("^[0-9]{4}-[0-9]{2}-[0-9]{2}$"),
+            kind: FieldType::Text("^[0-9]{4}-[0-9]{2}-[0-9]{2}$"),
             is_needed: false,
-            about: "The day you noted it; `rutter spxi status` reminds you of what follows from it",
+            about: "Day when you noted it; `rutter spxi status` reports what is due after it",
         },
     ],
     placeholder: "",
     example: (r#"{ with = "Harbour Lights (band)", differs = "A band, not a museum" }"#, ""),
 };
 
-const QUESTION: &Form = &Form {
+const QUESTION: &TableForm = &TableForm {
     what: "a question",
     members: &[text("question", true, "The question"), text("answer", true, "The answer")],
     placeholder: "",
     example: (r#"{ question = "Is it open on Mondays?", answer = "No." }"#, ""),
 };
 
-/// The order is the one of the template.
-const ENTITY: &Form = &Form {
+/// Keys of an entity, in the order of the template.
+const ENTITY: &TableForm = &TableForm {
     what: "an entity",
     members: &[
-        text("page", true, "Path or address of its page; a fragment may follow"),
-        text("type", true, "Its type: one of schema.org, or the address of a type of your own"),
-        text("name", true, "The name it is known by"),
+        text("page", true, "Path or URL of its page, optionally with a fragment"),
+        text("type", true, "Type from schema.org, or the URL of another type"),
+        text("name", true, "Name of the entity"),
         texts(
             "negative-tags",
             true,
-            "What it is not; each begins with `NOT `, three or more are good",
+            "What the entity is not; each starts with `NOT `; three or more are recommended",
         ),
         texts(
             "markers",
             true,
-            "Phrases of its page that must survive a summary, word for word; two or more",
+            "Phrases of its page that a summary must keep word for word; at least two",
         ),
-        texts("alternate-names", false, "Other names of it"),
-        text("description", false, "What it is, in a sentence or two"),
-        texts("same-as", false, "Addresses of the same thing elsewhere: profiles, DOIs, registers"),
-        texts("identifiers", false, "Identifiers: an ORCID, an ISNI, a DOI"),
-        Member {
+        texts("alternate-names", false, "Other names of the entity"),
+        text("description", false, "Description in one or two sentences"),
+        texts("same-as", false, "URLs of the same entity elsewhere: profiles, DOIs, registers"),
+        texts("identifiers", false, "Identifiers, such as an ORCID, an ISNI or a DOI"),
+        FieldForm {
             name: "verification",
-            kind: Kind::Choice(|| words(VerificationLevel::ALL, VerificationLevel::word)),
+            kind: FieldType::Choice(|| words(VerificationLevel::ALL, VerificationLevel::word)),
             is_needed: false,
-            about: "Who stands behind these words",
+            about: "Who verified these statements",
         },
-        Member {
+        FieldForm {
             name: "basin-state",
-            kind: Kind::Choice(|| words(BasinState::ALL, BasinState::word)),
+            kind: FieldType::Choice(|| words(BasinState::ALL, BasinState::word)),
             is_needed: false,
-            about: "How well AI systems tell it apart; `rutter spxi drown` suggests it",
+            about: "How well AI systems recognize the entity; `rutter spxi drown` suggests it",
         },
-        Member {
+        FieldForm {
             name: "bdr",
-            kind: Kind::Share,
+            kind: FieldType::Share,
             is_needed: false,
-            about: "Share of answers that are about it, from 0 to 1; `rutter spxi drown` measures it",
+            about: "Share of AI answers about this entity, from 0 to 1; `rutter spxi drown` measures it",
         },
-        text("kernel", false, "What must remain of it, in at most 100 words; for its packet"),
-        Member {
+        text("kernel", false, "Summary for the packet of the entity, at most 100 words"),
+        FieldForm {
             name: "packet",
-            kind: Kind::Switch,
+            kind: FieldType::Switch,
             is_needed: false,
-            about: "Whether it has a packet beside its page",
+            about: "Whether to write a packet beside its page",
         },
-        text("packet-ref", false, "Address of a packet that is kept elsewhere"),
-        Member {
+        text("packet-ref", false, "URL of a packet that is published elsewhere"),
+        FieldForm {
             name: "collisions",
-            kind: Kind::Rows(COLLISION),
+            kind: FieldType::Rows(COLLISION),
             is_needed: false,
-            about: "What it is commonly taken for",
+            about: "Things that the entity is often confused with",
         },
-        Member {
+        FieldForm {
             name: "questions",
-            kind: Kind::Rows(QUESTION),
+            kind: FieldType::Rows(QUESTION),
             is_needed: false,
-            about: "Questions you answer about it",
+            about: "Questions about the entity, with their answers",
         },
     ],
     placeholder: "",
@@ -158,23 +158,23 @@ const ENTITY: &Form = &Form {
     ),
 };
 
-fn wrong(what: impl Into<String>, span: Option<Range<usize>>) -> Wrong {
-    Wrong { what: what.into(), span, hint: None }
+fn wrong(what: impl Into<String>, span: Option<Range<usize>>) -> InvalidValue {
+    InvalidValue { what: what.into(), span, hint: None }
 }
 
-impl Row for Stated {
-    const FORM: &'static Form = ENTITY;
+impl TableRow for DeclaredEntity {
+    const FORM: &'static TableForm = ENTITY;
 
-    fn of_parts(mut parts: Parts) -> Result<Self, Wrong> {
-        let at = |parts: &Parts, name: &str| parts.span(name);
+    fn from_parts(mut parts: TableFields) -> Result<Self, InvalidValue> {
+        let at = |parts: &TableFields, name: &str| parts.span(name);
         let page_at = at(&parts, "page");
         let page = parts.text("page").unwrap_or_default();
         if !page.starts_with('/') && HttpUrl::parse(page.as_str()).is_err() {
             let shown = rutter_finding::quoted(&page);
-            return Err(Wrong {
-                what: format!("page: {shown} is neither a path nor an address"),
+            return Err(InvalidValue {
+                what: format!("page: {shown} is neither a path nor a URL"),
                 span: page_at,
-                hint: Some("a path begins with a slash, as in /museum/".to_owned()),
+                hint: Some("a path starts with a slash, such as /museum/".to_owned()),
             });
         }
         let name_at = at(&parts, "name");
@@ -184,7 +184,7 @@ impl Row for Stated {
         }
         let kind_at = at(&parts, "type");
         let kind = parts.text("type").unwrap_or_default();
-        check_type(&kind).map_err(|found| Wrong { span: kind_at, ..found })?;
+        check_type(&kind).map_err(|found| InvalidValue { span: kind_at, ..found })?;
         let negative_tags = negative_tags(&mut parts)?;
         let markers = markers(&mut parts)?;
         let same_as = addresses(&mut parts, "same-as")?;
@@ -198,20 +198,20 @@ impl Row for Stated {
         let packet_ref = parts.text("packet-ref");
         if let Some(url) = packet_ref.as_ref().filter(|url| HttpUrl::parse(url.as_str()).is_err()) {
             let shown = rutter_finding::quoted(url);
-            return Err(wrong(format!("packet-ref: {shown} is not an address"), packet_at));
+            return Err(wrong(format!("packet-ref: {shown} is not a URL"), packet_at));
         }
         let level_at = at(&parts, "verification");
         let level = parts.text("verification");
         let level = level.as_deref().and_then(VerificationLevel::of_word);
         let anchors = same_as.iter().chain(&identifiers).chain(&packet_ref);
         if level == Some(VerificationLevel::DoiAnchored)
-            && !anchors.into_iter().any(|it| rutter_spxi::doi(it).is_some())
+            && !anchors.into_iter().any(|it| rutter_spxi::find_doi(it).is_some())
         {
-            let what = "verification: `doi_anchored` wants a DOI in `same-as` or `identifiers`";
+            let what = "verification: `doi_anchored` needs a DOI in `same-as` or `identifiers`";
             return Err(wrong(what, level_at));
         }
         let (collisions, noted) = collisions(parts.rows("collisions"))?;
-        let questions = parts.rows("questions").into_iter().map(|mut row| Question {
+        let questions = parts.rows("questions").into_iter().map(|mut row| PacketQuestion {
             question: row.text("question").unwrap_or_default(),
             answer: row.text("answer").unwrap_or_default(),
         });
@@ -236,73 +236,78 @@ impl Row for Stated {
         };
         let has_packet = parts.switch("packet").unwrap_or(entity.packet_ref.is_none());
         let kernel = kernel.map(|text| Kernel { summary: Some(text), specification: None });
-        let declared = Declared { entity, has_packet, kernel, questions };
-        Ok(Self { page, declared, noted, by: By::File(String::new()), file: None })
+        let declared = EntityDeclaration { entity, has_packet, kernel, questions };
+        Ok(Self { page, declared, noted, by: SettingSource::File(String::new()), file: None })
     }
 
-    fn parts(_text: &str) -> Result<Parts, String> {
-        Err(format!("entities stand in rutter.toml, or in files of the folder {FOLDER}"))
+    fn parts(_text: &str) -> Result<TableFields, String> {
+        Err(format!("entities can be set in rutter.toml and in files of the folder {FOLDER} only"))
     }
 }
 
-/// Whether a type is one that readers know or can look up (D66).
-fn check_type(kind: &str) -> Result<(), Wrong> {
-    let found = kinds::entity_type(kind, |_| false, |_| false);
+/// Checks that a type is known to readers or is a URL (D66).
+fn check_type(kind: &str) -> Result<(), InvalidValue> {
+    let found = schema_types::entity_type(kind, |_| false, |_| false);
     if matches!(found, EntityType::Schema(_) | EntityType::Custom) {
         return Ok(());
     }
     let shown = rutter_finding::quoted(kind);
-    let release = kinds::RELEASE;
-    let near = kinds::nearest(kind).map(|near| format!("did you mean `{near}`?"));
-    let own = || "a type of your own is written as its address, https://…".to_owned();
-    Err(Wrong {
-        what: format!("type: {shown} is no type of schema.org {release}"),
+    let release = schema_types::RELEASE;
+    let near = schema_types::nearest(kind).map(|near| format!("did you mean `{near}`?"));
+    let own = || "write another type as its URL, https://…".to_owned();
+    Err(InvalidValue {
+        what: format!("type: {shown} is not a type of schema.org {release}"),
         span: None,
         hint: Some(near.unwrap_or_else(own)),
     })
 }
 
-/// What the kernel of a site or an entity must be (D69).
+/// Checks the length of the kernel of a site or an entity (D69).
 pub(crate) fn check_kernel(text: &str) -> Result<(), String> {
-    let n_words = rutter_spxi::words(text);
+    let n_words = rutter_spxi::count_words(text);
     match n_words {
         0 => Err("is empty".to_owned()),
-        n if Kernel::MOST_WORDS < n => Err(format!("{n} words, at most {}", Kernel::MOST_WORDS)),
+        n if Kernel::MAX_WORDS < n => {
+            Err(format!("has {n} words, at most {} are allowed", Kernel::MAX_WORDS))
+        }
         _ => Ok(()),
     }
 }
 
 fn check_length(name: &str, text: &str) -> Result<(), String> {
-    let n = rutter_spxi::characters(text);
+    let n = rutter_spxi::count_characters(text);
     if text.trim().is_empty() {
-        return Err(format!("{name}: one of them is empty"));
+        return Err(format!("{name}: an item is empty"));
     }
-    if Entity::LONGEST < n {
-        return Err(format!("{name}: {n} characters, at most {}", Entity::LONGEST));
+    if Entity::MAX_CHARS < n {
+        return Err(format!(
+            "{name}: an item has {n} characters, at most {} are allowed",
+            Entity::MAX_CHARS
+        ));
     }
     Ok(())
 }
 
-fn negative_tags(parts: &mut Parts) -> Result<Vec<String>, Wrong> {
+fn negative_tags(parts: &mut TableFields) -> Result<Vec<String>, InvalidValue> {
     let list_at = parts.span("negative-tags");
     let tags = parts.placed_texts("negative-tags");
     if tags.is_empty() {
-        return Err(wrong("negative-tags: wanted one at least", list_at));
+        return Err(wrong("negative-tags: expected at least one", list_at));
     }
     for (tag, span) in &tags {
         check_length("negative-tags", tag).map_err(|what| wrong(what, Some(span.clone())))?;
         if tag.strip_prefix("NOT ").is_none_or(|rest| rest.trim().is_empty()) {
             let shown = rutter_finding::quoted(tag);
             let behind = tag.strip_prefix("NOT").and_then(|rest| rest.chars().next());
-            // Some white space looks like a space and is none.
+            // Other white space, such as a no-break space, looks like a space.
             let hint = match behind.filter(|c| *c != ' ' && c.is_whitespace()) {
                 Some(c) => {
-                    format!("the character behind NOT is U+{:04X}; write a space", u32::from(c))
+                    format!("the character after NOT is U+{:04X}; use a space", u32::from(c))
                 }
-                None => "write it as in \"NOT the band of that name\"".to_owned(),
+                None => "example: \"NOT the band of that name\"".to_owned(),
             };
-            return Err(Wrong {
-                what: format!("negative-tags: {shown} does not begin with `NOT ` and a word"),
+            return Err(InvalidValue {
+                what: format!("negative-tags: {shown} does not start with `NOT ` and a word"),
                 span: Some(span.clone()),
                 hint: Some(hint),
             });
@@ -311,45 +316,45 @@ fn negative_tags(parts: &mut Parts) -> Result<Vec<String>, Wrong> {
     Ok(tags.into_iter().map(|(tag, _)| tag).collect())
 }
 
-fn markers(parts: &mut Parts) -> Result<Vec<String>, Wrong> {
+fn markers(parts: &mut TableFields) -> Result<Vec<String>, InvalidValue> {
     let list_at = parts.span("markers");
     let markers = parts.placed_texts("markers");
-    if markers.len() < Entity::FEWEST_MARKERS {
-        let what = format!("markers: wanted {} at least", Entity::FEWEST_MARKERS);
+    if markers.len() < Entity::MIN_MARKERS {
+        let what = format!("markers: expected at least {}", Entity::MIN_MARKERS);
         return Err(wrong(what, list_at));
     }
     for (at, (marker, span)) in markers.iter().enumerate() {
         check_length("markers", marker).map_err(|what| wrong(what, Some(span.clone())))?;
         if markers.iter().take(at).any(|(earlier, _)| earlier == marker) {
-            return Err(wrong("markers: one stands there twice", Some(span.clone())));
+            return Err(wrong("markers: duplicate marker", Some(span.clone())));
         }
     }
     Ok(markers.into_iter().map(|(marker, _)| marker).collect())
 }
 
-fn addresses(parts: &mut Parts, name: &str) -> Result<Vec<String>, Wrong> {
+fn addresses(parts: &mut TableFields, name: &str) -> Result<Vec<String>, InvalidValue> {
     let texts = parts.placed_texts(name);
     for (text, span) in &texts {
         if HttpUrl::parse(text.as_str()).is_err() {
             let shown = rutter_finding::quoted(text);
-            return Err(wrong(format!("{name}: {shown} is not an address"), Some(span.clone())));
+            return Err(wrong(format!("{name}: {shown} is not a URL"), Some(span.clone())));
         }
     }
     Ok(texts.into_iter().map(|(text, _)| text).collect())
 }
 
-type Noted = Vec<Option<String>>;
+type NotedDays = Vec<Option<String>>;
 
-fn collisions(rows: Vec<Parts>) -> Result<(Vec<Collision>, Noted), Wrong> {
+fn collisions(rows: Vec<TableFields>) -> Result<(Vec<Collision>, NotedDays), InvalidValue> {
     let (mut collisions, mut noted) = (Vec::new(), Vec::new());
     for mut row in rows {
         let noted_at = row.span("noted");
         let day = row.text("noted");
         if day
             .as_ref()
-            .is_some_and(|day| rutter_spxi::Modified::parse(day).is_none_or(|it| !it.is_day))
+            .is_some_and(|day| rutter_spxi::ModifiedDate::parse(day).is_none_or(|it| !it.is_day))
         {
-            return Err(wrong("noted: wanted a day, as in \"2026-05-01\"", noted_at));
+            return Err(wrong("noted: expected a day, such as \"2026-05-01\"", noted_at));
         }
         let risk = row.text("risk");
         collisions.push(Collision {
@@ -362,50 +367,52 @@ fn collisions(rows: Vec<Parts>) -> Result<(Vec<Collision>, Noted), Wrong> {
     Ok((collisions, noted))
 }
 
-/// Reads the files of a folder, in the order of their names.
-pub(crate) fn of_folder(folder: &Path) -> anyhow::Result<Found> {
+/// Reads the entity files of a folder, in the order of their names.
+pub(crate) fn from_folder(folder: &Path) -> anyhow::Result<EntityFolder> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Found::default()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(EntityFolder::default());
+        }
         Err(error) => return Err(error).with_context(|| folder.display().to_string()),
     };
     let mut files = Vec::new();
     for entry in entries {
         let path = entry.with_context(|| folder.display().to_string())?.path();
-        // Editors and systems keep files of their own beside.
+        // Hidden files belong to editors and the operating system.
         let is_hidden = path.file_name().is_none_or(|name| name.to_string_lossy().starts_with('.'));
         if path.extension() == Some(OsStr::new("toml")) && !is_hidden {
             files.push(path);
         }
     }
     files.sort();
-    let mut found = Found::default();
+    let mut found = EntityFolder::default();
     for file in &files {
-        match of_file(file)? {
-            Read::Entity(stated) => found.entities.push(*stated),
-            Read::Draft(empty) => found.drafts.push((file.clone(), empty)),
+        match from_file(file)? {
+            EntityFile::Entity(stated) => found.entities.push(*stated),
+            EntityFile::Draft(empty) => found.drafts.push((file.clone(), empty)),
         }
     }
     Ok(found)
 }
 
-/// What a folder of entities has.
+/// The content of a folder of entity files.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
-    pub(crate) entities: Vec<Stated>,
-    /// Files that are not filled in, and what is empty in each.
+pub(crate) struct EntityFolder {
+    pub(crate) entities: Vec<DeclaredEntity>,
+    /// Incomplete files, with the empty keys of each.
     pub(crate) drafts: Vec<(PathBuf, Vec<&'static str>)>,
 }
 
-/// What a file turned out to be.
+/// The content of an entity file.
 #[derive(Debug)]
-pub(crate) enum Read {
-    Entity(Box<Stated>),
-    /// A template in which something needed is still empty.
+pub(crate) enum EntityFile {
+    Entity(Box<DeclaredEntity>),
+    /// A template in which required keys are empty: their names.
     Draft(Vec<&'static str>),
 }
 
-/// The needed members that stand there empty, as a template has them.
+/// Returns the required keys that are present but empty, as in a new template.
 fn empty_members(table: &toml::de::DeTable<'_>) -> Vec<&'static str> {
     let is_empty = |name: &str| {
         let found = table.iter().find(|(key, _)| key.get_ref().as_ref() == name);
@@ -419,58 +426,51 @@ fn empty_members(table: &toml::de::DeTable<'_>) -> Vec<&'static str> {
     needed.map(|member| member.name).filter(|name| is_empty(name)).collect()
 }
 
-/// Reads a file with one entity.
-pub(crate) fn of_file(file: &Path) -> anyhow::Result<Read> {
+/// Reads an entity file.
+pub(crate) fn from_file(file: &Path) -> anyhow::Result<EntityFile> {
     let name = file.display().to_string();
     let text = fs::read_to_string(file).with_context(|| name.clone())?;
-    let place = |at: usize| By::File(format!("{name}:{}", line_and_column(&text, at)));
+    let place = |at: usize| SettingSource::File(format!("{name}:{}", line_and_column(&text, at)));
     let table = toml::de::DeTable::parse(&text).map_err(|error| {
         let at = error.span().map_or(text.len(), |span| span.start);
-        Fault::new(&place(at), error.message().trim_end())
+        SettingsError::new(&place(at), error.message().trim_end())
     })?;
     let empty = empty_members(table.get_ref());
     if !empty.is_empty() {
-        return Ok(Read::Draft(empty));
+        return Ok(EntityFile::Draft(empty));
     }
-    let stated: Stated = row_of_toml(table.get_ref()).map_err(|wrong| {
+    let stated: DeclaredEntity = row_from_toml(table.get_ref()).map_err(|wrong| {
         let at = wrong.span.map_or(0, |span| span.start);
-        Fault { hint: wrong.hint, ..Fault::new(&place(at), wrong.what) }
+        SettingsError { hint: wrong.hint, ..SettingsError::new(&place(at), wrong.what) }
     })?;
-    let stated = Stated { by: By::File(name.clone()), file: Some(file.to_owned()), ..stated };
-    Ok(Read::Entity(Box::new(stated)))
+    let stated = DeclaredEntity {
+        by: SettingSource::File(name.clone()),
+        file: Some(file.to_owned()),
+        ..stated
+    };
+    Ok(EntityFile::Entity(Box::new(stated)))
 }
 
-/// A JSON Schema of a file with one entity, for editors.
+/// Returns the JSON Schema of an entity file, for editors.
 pub(crate) fn schema() -> String {
     let mut schema = ENTITY.item_schema();
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("An entity");
-    schema["description"] = json!("What a site says of an entity. Written by `cargo xtask docs`.");
+    schema["description"] =
+        json!("An entity that a site describes. Generated by `cargo xtask docs`.");
     format!("{schema:#}\n")
 }
 
-/// What documentation says of the members of an entity.
+/// Returns the documentation of the keys of an entity, as a Markdown table.
 pub(crate) fn table() -> String {
-    let mut text = String::from("| key | value | what it is |\n|---|---|---|\n");
+    let mut text = String::from("| key | value | description |\n|---|---|---|\n");
     for (whose, form) in [("", ENTITY), ("collisions.", COLLISION), ("questions.", QUESTION)] {
-        for member in form.members {
-            let kind = match member.kind {
-                Kind::Text(_) => "text".to_owned(),
-                Kind::Share => "number from 0 to 1".to_owned(),
-                Kind::Texts => "list of texts".to_owned(),
-                Kind::Switch => "true or false".to_owned(),
-                Kind::Choice(names) => crate::config::value::choices(&names()),
-                Kind::Rows(_) => "tables".to_owned(),
-            };
-            let needed = if member.is_needed { ", needed" } else { "" };
-            let _ =
-                writeln!(text, "| `{whose}{}` | {kind}{needed} | {} |", member.name, member.about);
-        }
+        text.push_str(&form.rows(whose));
     }
     text
 }
 
-/// What a draft of an entity says; everything else is left to its owner.
+/// The known values of a new entity file.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
     pub(crate) page: Option<String>,
@@ -479,16 +479,16 @@ pub(crate) struct Draft {
     pub(crate) alternate_names: Vec<String>,
     pub(crate) description: Option<String>,
     pub(crate) same_as: Vec<String>,
-    /// What the page itself declares as markers or negative tags.
+    /// Markers that the page declares.
     pub(crate) markers: Vec<String>,
     pub(crate) negative_tags: Vec<String>,
-    /// Where all of this was found, for a remark.
+    /// Where the values were found, for a comment.
     pub(crate) from: Option<String>,
 }
 
-/// A file for an entity: what is known, and every other key as a remark.
+/// Returns the text of an entity file: known values, and all other keys as comments.
 pub(crate) fn template(draft: &Draft) -> String {
-    // JSON leaves a few characters as they are that TOML does not take.
+    // TOML strings must not contain some control characters that JSON strings may contain.
     let quoted = |text: &str| {
         let text: String = text.chars().filter(|c| !c.is_control() || *c == '\n').collect();
         serde_json::Value::from(text).to_string()
@@ -498,9 +498,9 @@ pub(crate) fn template(draft: &Draft) -> String {
             texts.iter().map(|text| format!("    {},\n", quoted(text))).collect();
         format!("[\n{}]", lines.concat())
     };
-    let mut text = String::from("# What this entity is, what it is not, and what must survive.\n");
+    let mut text = String::from("# Description of one entity for the SPXI index.\n");
     if let Some(from) = &draft.from {
-        let _ = writeln!(text, "# Drafted from {from}; look at every line before you publish it.");
+        let _ = writeln!(text, "# Drafted from {from}; check all values before you publish them.");
     }
     for member in ENTITY.members {
         let known = match member.name {
@@ -518,14 +518,14 @@ pub(crate) fn template(draft: &Draft) -> String {
             }
             _ => None,
         };
-        let needed = if member.is_needed { " Needed." } else { "" };
-        if matches!(member.kind, Kind::Rows(_)) {
+        let needed = if member.is_needed { " Required." } else { "" };
+        if matches!(member.kind, FieldType::Rows(_)) {
             continue;
         }
         let _ = write!(text, "\n# {}.{needed}\n", member.about);
         let _ = match known {
             Some(known) => writeln!(text, "{} = {known}", member.name),
-            // A key that is needed stands there empty, so that it is not forgotten.
+            // A required key is written with an empty value, which marks the file as a draft.
             None if member.is_needed => writeln!(text, "{} = {}", member.name, empty(member.kind)),
             None => writeln!(text, "# {} = {}", member.name, example(member)),
         };
@@ -540,11 +540,11 @@ pub(crate) fn template(draft: &Draft) -> String {
     text
 }
 
-fn empty(kind: Kind) -> &'static str {
-    if matches!(kind, Kind::Texts) { "[]" } else { "\"\"" }
+fn empty(kind: FieldType) -> &'static str {
+    if matches!(kind, FieldType::Texts) { "[]" } else { "\"\"" }
 }
 
-fn example(member: &Member) -> String {
+fn example(member: &FieldForm) -> String {
     let text = match (member.name, member.kind) {
         ("verification", _) => "self_attested",
         ("basin-state", _) => "contested",
@@ -552,27 +552,27 @@ fn example(member: &Member) -> String {
         ("noted", _) => "2026-05-01",
         ("packet-ref", _) => "https://www.example.org/packet.jsonld",
         ("same-as", _) => return r#"["https://www.example.org/profile"]"#.to_owned(),
-        (_, Kind::Texts) => return "[]".to_owned(),
-        (_, Kind::Share) => return "0.5".to_owned(),
-        (_, Kind::Switch) => return "true".to_owned(),
+        (_, FieldType::Texts) => return "[]".to_owned(),
+        (_, FieldType::Share) => return "0.5".to_owned(),
+        (_, FieldType::Switch) => return "true".to_owned(),
         _ => "",
     };
     serde_json::Value::from(text).to_string()
 }
 
-impl Row for SurfaceRule {
-    const FORM: &'static Form = &Form {
+impl TableRow for SurfaceRule {
+    const FORM: &'static TableForm = &TableForm {
         what: "a surface",
         members: &[
-            Member {
+            FieldForm {
                 name: "path",
-                kind: Kind::Text("^/"),
+                kind: FieldType::Text("^/"),
                 is_needed: true,
-                about: "Path of a page; with * at its end, how paths begin",
+                about: "Path of a page; with `*` at its end, a path prefix",
             },
-            text("type", false, "What kind of page it is, such as gateway or entity_page"),
-            text("function", false, "What it does, such as person_definition"),
-            texts("protects", false, "Names of entities it keeps from being mistaken"),
+            text("type", false, "Type of the page, such as gateway or entity_page"),
+            text("function", false, "Function of the page, such as person_definition"),
+            texts("protects", false, "Names of entities that the page distinguishes from others"),
         ],
         placeholder: "PATH;type=TEXT;function=TEXT;protects=A+B",
         example: (
@@ -581,12 +581,12 @@ impl Row for SurfaceRule {
         ),
     };
 
-    fn of_parts(mut parts: Parts) -> Result<Self, Wrong> {
+    fn from_parts(mut parts: TableFields) -> Result<Self, InvalidValue> {
         let at = parts.span("path");
         let path = parts.text("path").unwrap_or_default();
         if !path.starts_with('/') {
             let shown = rutter_finding::quoted(&path);
-            return Err(wrong(format!("{shown}: a path begins with a slash"), at));
+            return Err(wrong(format!("{shown}: a path must start with a slash"), at));
         }
         Ok(Self {
             path,
@@ -596,7 +596,7 @@ impl Row for SurfaceRule {
         })
     }
 
-    fn parts(text: &str) -> Result<Parts, String> {
+    fn parts(text: &str) -> Result<TableFields, String> {
         crate::config::table::named_parts(Self::FORM, text)
     }
 }

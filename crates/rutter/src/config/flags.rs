@@ -1,21 +1,24 @@
-//! A flag for every key, made from the table.
+//! Command-line flags for the keys of `rutter.toml`, generated from the table of keys.
+//!
+//! Output: the values as text, by key. The types are checked when they are merged with the other
+//! sources.
 
 use std::ffi::OsString;
 
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, Error};
 
-use crate::config::value::Shape;
-use crate::config::{KEYS, Key};
+use crate::config::value::ValueType;
+use crate::config::{HEADINGS, KEYS, Key};
 
-/// What was typed, by key, still text.
+/// Values of flags as text, by key.
 #[derive(Debug, Default)]
 pub(crate) struct Flags {
     given: Vec<(&'static Key, Vec<OsString>)>,
 }
 
 impl Flags {
-    /// Flags by their names, as if they had been typed.
+    /// Returns flags with these names and values, as if they had been given on the command line.
     pub(crate) fn of(typed: impl Iterator<Item = (&'static str, OsString)>) -> Self {
         let key = |name: &str| KEYS.iter().find(|key| key.flag == name);
         let given = typed.filter_map(|(name, text)| Some((key(name)?, vec![text])));
@@ -47,7 +50,10 @@ impl clap::FromArgMatches for Flags {
 
 impl clap::Args for Flags {
     fn augment_args(command: Command) -> Command {
-        command.args(KEYS.iter().filter(|key| !key.is_of_file()).map(flag))
+        let mut keys: Vec<&'static Key> = KEYS.iter().filter(|key| !key.is_of_file()).collect();
+        // The first flag of a heading decides where the heading appears.
+        keys.sort_by_key(|key| HEADINGS.iter().position(|heading| *heading == key.heading()));
+        command.args(keys.into_iter().map(flag))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -59,24 +65,43 @@ fn flag(key: &'static Key) -> Arg {
     let shape = key.shape;
     let help = match key.default {
         "" | "[]" => key.about.to_owned(),
+        default if default.contains(' ') => key.about.to_owned(),
         default => format!("{} [default: {default}]", key.about),
     };
-    let arg = Arg::new(key.flag).help(help).value_parser(OsStringValueParser::new());
+    let arg = Arg::new(key.flag).help(help).long_help(long_help(key));
+    let arg = arg.value_parser(OsStringValueParser::new());
     if key.is_positional() {
         return arg.value_name("SITE");
     }
-    let arg = arg.long(key.flag).help_heading("Settings, as in rutter.toml");
+    let arg = arg.long(key.flag).help_heading(key.heading());
     let arg = arg.value_name(key.placeholder()).action(ArgAction::Set);
     match shape {
-        Shape::Switch => {
+        ValueType::Switch => {
             let names = PossibleValuesParser::new(["true", "false"]).map(OsString::from);
             let arg = arg.num_args(0..=1).require_equals(true).default_missing_value("true");
             arg.value_parser(names).hide_possible_values(true)
         }
-        Shape::Choice(names) => {
+        ValueType::Choice(names) => {
             arg.value_parser(PossibleValuesParser::new(names()).map(OsString::from))
         }
-        Shape::Texts | Shape::Tables(_) => arg.action(ArgAction::Append),
+        ValueType::Texts | ValueType::TextOrTexts | ValueType::Tables(_) => {
+            arg.action(ArgAction::Append)
+        }
         _ => arg,
     }
+}
+
+/// Returns the description, the details, the default and the key of the settings file.
+fn long_help(key: &Key) -> String {
+    let mut help = key.about.to_owned();
+    if !key.detail.is_empty() {
+        help.extend(["\n\n", key.detail]);
+    }
+    let default = match key.default {
+        "" => String::new(),
+        "[]" => "Default: none. ".to_owned(),
+        default => format!("Default: {default}. "),
+    };
+    help.extend(["\n\n", &default, "Setting: ", &key.place(), "."]);
+    help
 }

@@ -1,18 +1,18 @@
-//! `ignore` of `[check]`: findings that are not spoken of.
+//! The setting `ignore` of `[check]`: findings that `rutter check` ignores.
 
 use crate::commands::check::parse_selector;
-use crate::config::table::{Form, Kind, Member, Parts, Row, named_parts};
-use crate::config::value::Wrong;
+use crate::config::table::{FieldForm, FieldType, TableFields, TableForm, TableRow, named_parts};
+use crate::config::value::InvalidValue;
 
-/// Findings of some rules, of some files, or of some rules in some files.
+/// Findings of some rules, in some files, or of some rules in some files.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Ignore {
+pub(crate) struct IgnoreRule {
     pub(crate) rules: Vec<String>,
     pub(crate) paths: Vec<String>,
 }
 
-impl Ignore {
-    /// `SX029, HT013 in drafts/`
+impl IgnoreRule {
+    /// Formats the rules and paths, such as `SX029, HT013 in drafts/`.
     pub(crate) fn shown(&self) -> String {
         let paths = rutter_finding::visible(&self.paths.join(", "));
         match (self.rules.join(", "), paths) {
@@ -23,50 +23,50 @@ impl Ignore {
     }
 }
 
-impl Row for Ignore {
-    const FORM: &'static Form = &Form {
+impl TableRow for IgnoreRule {
+    const FORM: &'static TableForm = &TableForm {
         what: "an ignore",
         members: &[
-            Member {
+            FieldForm {
                 name: "rules",
-                kind: Kind::Texts,
+                kind: FieldType::Texts,
                 is_needed: false,
-                about: "Codes or names of rules, or layers such as SC; all when left out",
+                about: "Codes or names of rules, or layers such as SC; default: all rules",
             },
-            Member {
+            FieldForm {
                 name: "paths",
-                kind: Kind::Texts,
+                kind: FieldType::Texts,
                 is_needed: false,
-                about: "Files or pages; * within a segment, ** across; all when left out",
+                about: "Files or pages; `*` matches within a path segment, `**` across; default: all",
             },
-            Member {
+            FieldForm {
                 name: "reason",
-                kind: Kind::Text(""),
+                kind: FieldType::Text(""),
                 is_needed: false,
-                about: "Why, for whoever reads the file",
+                about: "Reason, for readers of the file",
             },
         ],
         placeholder: "",
         example: (r#"{ rules = ["SX029"], paths = ["blog/**"], reason = "no DOI yet" }"#, ""),
     };
 
-    fn of_parts(mut parts: Parts) -> Result<Self, Wrong> {
+    fn from_parts(mut parts: TableFields) -> Result<Self, InvalidValue> {
         let rules = parts.placed_texts("rules");
         for (rule, span) in &rules {
             if let Err(what) = parse_selector(rule) {
                 let what = format!("{}: {what}", rutter_finding::quoted(rule));
-                return Err(Wrong { what, span: Some(span.clone()), hint: None });
+                return Err(InvalidValue { what, span: Some(span.clone()), hint: None });
             }
         }
         let rules: Vec<String> = rules.into_iter().map(|(rule, _)| rule).collect();
         let paths = parts.texts("paths");
         if rules.is_empty() && paths.is_empty() {
-            return Err("an ignore names rules or paths".to_owned().into());
+            return Err("an ignore needs `rules` or `paths`".to_owned().into());
         }
         Ok(Self { rules, paths })
     }
 
-    fn parts(text: &str) -> Result<Parts, String> {
+    fn parts(text: &str) -> Result<TableFields, String> {
         named_parts(Self::FORM, text)
     }
 }

@@ -1,75 +1,81 @@
-//! Lists of tables: what a table may say, and how it is read from TOML and
-//! from the text of a variable or flag.
+//! Settings that are lists of tables.
+//!
+//! Describes the keys of each table, and reads tables from TOML and from the text of a variable or
+//! a flag. Rejects unknown keys, missing keys and values of another type.
 
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::ops::Range;
 
 use rutter_arc::CrawlRate;
-use rutter_arc::policy::{Consumer, Endpoint};
+use rutter_arc::policy::{ApprovedConsumer, PartnerEndpoint};
 use rutter_build::SectionRule;
 use rutter_page::HttpUrl;
 use rutter_scp::is_name;
 use serde_json::{Map, json};
 use toml::de::{DeTable, DeValue};
 
-use crate::config::suggest::nearest;
-use crate::config::value::{Shape, Stated, Value, Wrong, choices, wanted};
+use crate::config::similarity::nearest;
+use crate::config::value::{ConfigValue, InvalidValue, TomlValue, ValueType, choices, wanted};
 
-/// What a table in a list may say.
+/// Description of the tables of a list.
 #[derive(Debug)]
-pub(crate) struct Form {
-    /// What one of them is called, with its article.
+pub(crate) struct TableForm {
+    /// Name of one table, with its article.
     pub(crate) what: &'static str,
-    pub(crate) members: &'static [Member],
-    /// How one is written as a text, for people; empty where that cannot be.
+    pub(crate) members: &'static [FieldForm],
+    /// Syntax of a table as text; empty if it can be written in a file only.
     pub(crate) placeholder: &'static str,
-    /// The same table in TOML and as a text.
+    /// An example in TOML, and the same table as text.
     pub(crate) example: (&'static str, &'static str),
 }
 
 #[derive(Debug)]
-pub(crate) struct Member {
+pub(crate) struct FieldForm {
     pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: FieldType,
     pub(crate) is_needed: bool,
     pub(crate) about: &'static str,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Kind {
-    /// A text of a form that JSON Schema can tell.
+pub(crate) enum FieldType {
+    /// A text that matches a pattern of JSON Schema; an empty pattern matches all.
     Text(&'static str),
-    /// From 0 to 1.
+    /// A number from 0 to 1.
     Share,
     Texts,
+    /// A text, or a list of texts.
+    TextOrTexts,
     Switch,
     Choice(fn() -> Vec<&'static str>),
-    Rows(&'static Form),
+    Rows(&'static TableForm),
 }
 
-impl Form {
-    /// What a file calls a list of them.
+impl TableForm {
+    /// Returns the name of the list, for messages and documentation.
     pub(crate) fn name(&self) -> String {
         format!("tables with {}", listed(self.members.iter(), ""))
     }
 
-    /// The JSON Schema of a list of them.
+    /// Returns the JSON Schema of the list.
     pub(crate) fn schema(&self) -> serde_json::Value {
         json!({ "type": "array", "items": self.item_schema() })
     }
 
-    /// The JSON Schema of one of them.
+    /// Returns the JSON Schema of one table.
     pub(crate) fn item_schema(&self) -> serde_json::Value {
         let mut properties = Map::new();
         for member in self.members {
             let mut schema = match member.kind {
-                Kind::Text("") => json!({ "type": "string" }),
-                Kind::Text(pattern) => json!({ "type": "string", "pattern": pattern }),
-                Kind::Share => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
-                Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
-                Kind::Switch => json!({ "type": "boolean" }),
-                Kind::Choice(names) => json!({ "enum": names() }),
-                Kind::Rows(form) => form.schema(),
+                FieldType::Text("") => json!({ "type": "string" }),
+                FieldType::Text(pattern) => json!({ "type": "string", "pattern": pattern }),
+                FieldType::Share => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
+                FieldType::Texts => ValueType::Texts.schema(),
+                FieldType::TextOrTexts => ValueType::TextOrTexts.schema(),
+                FieldType::Switch => json!({ "type": "boolean" }),
+                FieldType::Choice(names) => json!({ "enum": names() }),
+                FieldType::Rows(form) => form.schema(),
             };
             schema["description"] = member.about.into();
             properties.insert(member.name.to_owned(), schema);
@@ -83,15 +89,35 @@ impl Form {
         })
     }
 
-    fn needed(&self) -> impl Iterator<Item = &'static Member> {
+    /// Returns the rows of a Markdown table: key, value and description.
+    pub(crate) fn rows(&self, whose: &str) -> String {
+        let mut text = String::new();
+        for member in self.members {
+            let kind = match member.kind {
+                FieldType::Text(_) => "text".to_owned(),
+                FieldType::Share => "number from 0 to 1".to_owned(),
+                FieldType::Texts => ValueType::Texts.name(),
+                FieldType::TextOrTexts => ValueType::TextOrTexts.name(),
+                FieldType::Switch => "true or false".to_owned(),
+                FieldType::Choice(names) => choices(&names()),
+                FieldType::Rows(_) => "tables".to_owned(),
+            };
+            let needed = if member.is_needed { ", required" } else { "" };
+            let (name, about) = (member.name, member.about);
+            let _ = writeln!(text, "| `{whose}{name}` | {kind}{needed} | {about} |");
+        }
+        text
+    }
+
+    fn needed(&self) -> impl Iterator<Item = &'static FieldForm> {
         self.members.iter().filter(|member| member.is_needed)
     }
 
-    fn member(&self, name: &str) -> Option<&'static Member> {
+    fn member(&self, name: &str) -> Option<&'static FieldForm> {
         self.members.iter().find(|member| member.name == name)
     }
 
-    /// What was probably meant by another name.
+    /// Returns a hint with the most similar key.
     fn hint(&self, name: &str) -> Option<String> {
         let near = nearest(name, self.members.iter().map(|member| member.name))?;
         Some(format!("did you mean `{near}`?"))
@@ -101,19 +127,19 @@ impl Form {
         format!("unknown key `{}` of {}", rutter_finding::visible(name), self.what)
     }
 
-    fn check(&self, parts: &Parts) -> Result<(), String> {
-        let is_there = |member: &&Member| parts.0.iter().any(|part| part.name == member.name);
+    fn check(&self, parts: &TableFields) -> Result<(), String> {
+        let is_there = |member: &&FieldForm| parts.0.iter().any(|part| part.name == member.name);
         let Some(missing) = self.needed().find(|member| !is_there(member)) else { return Ok(()) };
         let has = listed(self.needed(), "a ");
         if self.needed().count() < 3 {
-            return Err(format!("{} has {has}", self.what));
+            return Err(format!("{} needs {has}", self.what));
         }
-        Err(format!("{} has no `{}`; {}", self.what, missing.name, missing.about))
+        Err(format!("{} needs `{}`: {}", self.what, missing.name, missing.about))
     }
 }
 
-/// `a`, `b` and `c`, each with an article.
-fn listed(members: impl Iterator<Item = &'static Member>, article: &str) -> String {
+/// Joins names as in: `a`, `b` and `c`, each with an article.
+fn listed(members: impl Iterator<Item = &'static FieldForm>, article: &str) -> String {
     let names: Vec<String> = members.map(|member| format!("{article}`{}`", member.name)).collect();
     match names.as_slice() {
         [] => String::new(),
@@ -122,204 +148,217 @@ fn listed(members: impl Iterator<Item = &'static Member>, article: &str) -> Stri
     }
 }
 
-/// What one table says.
+/// The values of one table.
 #[derive(Debug, Default)]
-pub(crate) struct Parts(Vec<Part>);
+pub(crate) struct TableFields(Vec<TableField>);
 
 #[derive(Debug)]
-struct Part {
+struct TableField {
     name: &'static str,
-    datum: Datum,
-    /// Where it stands in a file.
+    datum: FieldValue,
+    /// Its position in the file.
     span: Range<usize>,
 }
 
 #[derive(Debug)]
-enum Datum {
+enum FieldValue {
     Text(String),
     Share(f64),
     Texts(Vec<(String, Range<usize>)>),
     Switch(bool),
-    Rows(Vec<Parts>),
+    Rows(Vec<TableFields>),
 }
 
-impl Parts {
-    fn push(&mut self, name: &'static str, datum: Datum) {
-        self.0.push(Part { name, datum, span: 0..0 });
+impl TableFields {
+    fn push(&mut self, name: &'static str, datum: FieldValue) {
+        self.0.push(TableField { name, datum, span: 0..0 });
     }
 
-    fn take(&mut self, name: &str) -> Option<Datum> {
+    fn take(&mut self, name: &str) -> Option<FieldValue> {
         let at = self.0.iter().position(|part| part.name == name)?;
         Some(self.0.swap_remove(at).datum)
     }
 
-    /// Where a member stands.
+    /// Returns the position of a member in the file.
     pub(crate) fn span(&self, name: &str) -> Option<Range<usize>> {
         self.0.iter().find(|part| part.name == name).map(|part| part.span.clone())
     }
 
     pub(crate) fn text(&mut self, name: &str) -> Option<String> {
-        if let Datum::Text(text) = self.take(name)? { Some(text) } else { None }
+        if let FieldValue::Text(text) = self.take(name)? { Some(text) } else { None }
     }
 
     pub(crate) fn texts(&mut self, name: &str) -> Vec<String> {
         self.placed_texts(name).into_iter().map(|(text, _)| text).collect()
     }
 
-    /// Texts, each with the place where it stands.
+    /// Returns texts, each with its position in the file.
     pub(crate) fn placed_texts(&mut self, name: &str) -> Vec<(String, Range<usize>)> {
-        if let Some(Datum::Texts(texts)) = self.take(name) { texts } else { Vec::new() }
+        if let Some(FieldValue::Texts(texts)) = self.take(name) { texts } else { Vec::new() }
     }
 
     pub(crate) fn share(&mut self, name: &str) -> Option<f64> {
-        if let Datum::Share(share) = self.take(name)? { Some(share) } else { None }
+        if let FieldValue::Share(share) = self.take(name)? { Some(share) } else { None }
     }
 
     pub(crate) fn switch(&mut self, name: &str) -> Option<bool> {
-        if let Datum::Switch(switch) = self.take(name)? { Some(switch) } else { None }
+        if let FieldValue::Switch(switch) = self.take(name)? { Some(switch) } else { None }
     }
 
     pub(crate) fn rows(&mut self, name: &str) -> Vec<Self> {
-        if let Some(Datum::Rows(rows)) = self.take(name) { rows } else { Vec::new() }
+        if let Some(FieldValue::Rows(rows)) = self.take(name) { rows } else { Vec::new() }
     }
 }
 
-/// A kind of table.
-pub(crate) trait Row: Sized + 'static {
-    const FORM: &'static Form;
+/// A type that is read from a table.
+pub(crate) trait TableRow: Sized + 'static {
+    const FORM: &'static TableForm;
 
-    /// Reads a table that has what it needs.
-    fn of_parts(parts: Parts) -> Result<Self, Wrong>;
+    /// Reads a table that has all required keys.
+    fn from_parts(parts: TableFields) -> Result<Self, InvalidValue>;
 
-    /// Takes a text apart.
-    fn parts(text: &str) -> Result<Parts, String>;
+    /// Splits a text into the values of a table.
+    fn parts(text: &str) -> Result<TableFields, String>;
 
-    fn of_text(text: &str) -> Result<Self, String> {
+    fn from_text(text: &str) -> Result<Self, String> {
         let parts = Self::parts(text)?;
         Self::FORM.check(&parts)?;
-        Self::of_parts(parts).map_err(|wrong| wrong.what)
+        Self::from_parts(parts).map_err(|wrong| wrong.what)
     }
 }
 
-impl<T: Row> Value for Vec<T> {
-    const SHAPE: Shape = Shape::Tables(T::FORM);
+impl<T: TableRow> ConfigValue for Vec<T> {
+    const SHAPE: ValueType = ValueType::Tables(T::FORM);
 
-    fn of_toml(value: &Stated<'_>) -> Result<Self, Wrong> {
+    fn from_toml(value: &TomlValue<'_>) -> Result<Self, InvalidValue> {
         let tables = value.get_ref().as_array().ok_or_else(wanted::<Self>)?;
         tables
             .iter()
             .map(|table| {
-                let here =
-                    |wrong: Wrong| Wrong { span: wrong.span.or(Some(table.span())), ..wrong };
+                let here = |wrong: InvalidValue| InvalidValue {
+                    span: wrong.span.or(Some(table.span())),
+                    ..wrong
+                };
                 let row = table.get_ref().as_table().ok_or_else(|| wanted::<Self>().into());
-                row.and_then(row_of_toml).map_err(here)
+                row.and_then(row_from_toml).map_err(here)
             })
             .collect()
     }
 
-    fn of_text(text: &str) -> Result<Self, String> {
+    fn from_text(text: &str) -> Result<Self, String> {
         let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-        parts.map(T::of_text).collect()
+        parts.map(T::from_text).collect()
     }
 
-    fn of_flag(texts: &[OsString]) -> Result<Self, String> {
-        let row = |text: &OsString| T::of_text(text.to_str().ok_or("is not UTF-8")?);
+    fn from_flag(texts: &[OsString]) -> Result<Self, String> {
+        let row = |text: &OsString| T::from_text(text.to_str().ok_or("is not UTF-8")?);
         texts.iter().map(row).collect()
     }
 }
 
 /// Reads a table of a file.
-pub(crate) fn row_of_toml<T: Row>(table: &DeTable<'_>) -> Result<T, Wrong> {
-    T::of_parts(parts_of_toml(T::FORM, table)?)
+pub(crate) fn row_from_toml<T: TableRow>(table: &DeTable<'_>) -> Result<T, InvalidValue> {
+    T::from_parts(parts_from_toml(T::FORM, table)?)
 }
 
-fn parts_of_toml(form: &'static Form, table: &DeTable<'_>) -> Result<Parts, Wrong> {
-    let mut parts = Parts::default();
-    // In the order of the file, so that the first fault is the first one there.
+fn parts_from_toml(
+    form: &'static TableForm,
+    table: &DeTable<'_>,
+) -> Result<TableFields, InvalidValue> {
+    let mut parts = TableFields::default();
+    // In the order of the file, so that the first error is reported.
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(name, _)| name.span().start);
     for (key, value) in entries {
         let name = key.get_ref().as_ref();
         let Some(member) = form.member(name) else {
             let (what, hint) = (form.unknown(name), form.hint(name));
-            return Err(Wrong { what, span: Some(key.span()), hint });
+            return Err(InvalidValue { what, span: Some(key.span()), hint });
         };
         let span = value.span();
-        let here = |wrong: Wrong| {
+        let here = |wrong: InvalidValue| {
             let what =
                 if wrong.span.is_none() { format!("{name}: {}", wrong.what) } else { wrong.what };
-            Wrong { what, span: wrong.span.or(Some(span.clone())), ..wrong }
+            InvalidValue { what, span: wrong.span.or(Some(span.clone())), ..wrong }
         };
-        let datum = datum_of_toml(member.kind, value).map_err(here)?;
-        parts.0.push(Part { name: member.name, datum, span });
+        let datum = datum_from_toml(member.kind, value).map_err(here)?;
+        parts.0.push(TableField { name: member.name, datum, span });
     }
     form.check(&parts)?;
     Ok(parts)
 }
 
-fn datum_of_toml(kind: Kind, value: &Stated<'_>) -> Result<Datum, Wrong> {
+fn datum_from_toml(kind: FieldType, value: &TomlValue<'_>) -> Result<FieldValue, InvalidValue> {
     match (kind, value.get_ref()) {
-        (Kind::Text(_), _) => Ok(Datum::Text(String::of_toml(value)?)),
-        (Kind::Texts, DeValue::Array(items)) => {
-            let texts = Vec::<String>::of_toml(value)?;
-            let spans = items.iter().map(toml::Spanned::span);
-            Ok(Datum::Texts(texts.into_iter().zip(spans).collect()))
+        (FieldType::Text(_), _) => Ok(FieldValue::Text(String::from_toml(value)?)),
+        (FieldType::TextOrTexts, DeValue::String(text)) => {
+            Ok(FieldValue::Texts(vec![(text.to_string(), value.span())]))
         }
-        (Kind::Texts, _) => Err(wanted::<Vec<String>>().into()),
-        (Kind::Share, DeValue::Float(number)) => Ok(share(number.as_str())?),
-        (Kind::Share, DeValue::Integer(number)) => Ok(share(number.as_str())?),
-        (Kind::Share, _) => Err(SHARE.to_owned().into()),
-        (Kind::Switch, _) => Ok(Datum::Switch(bool::of_toml(value)?)),
-        (Kind::Choice(names), DeValue::String(text)) => {
+        (FieldType::Texts | FieldType::TextOrTexts, DeValue::Array(items)) => {
+            let texts = Vec::<String>::from_toml(value)?;
+            let spans = items.iter().map(toml::Spanned::span);
+            Ok(FieldValue::Texts(texts.into_iter().zip(spans).collect()))
+        }
+        (FieldType::Texts, _) => Err(wanted::<Vec<String>>().into()),
+        (FieldType::TextOrTexts, _) => {
+            Err(format!("expected {}", ValueType::TextOrTexts.name()).into())
+        }
+        (FieldType::Share, DeValue::Float(number)) => Ok(share(number.as_str())?),
+        (FieldType::Share, DeValue::Integer(number)) => Ok(share(number.as_str())?),
+        (FieldType::Share, _) => Err(SHARE.to_owned().into()),
+        (FieldType::Switch, _) => Ok(FieldValue::Switch(bool::from_toml(value)?)),
+        (FieldType::Choice(names), DeValue::String(text)) => {
             let (names, text) = (names(), text.as_ref());
             if names.contains(&text) {
-                return Ok(Datum::Text(text.to_owned()));
+                return Ok(FieldValue::Text(text.to_owned()));
             }
             let near = nearest(text, names.iter().copied());
             let hint = near.map(|near| format!("did you mean `{near}`?"));
-            Err(Wrong { what: format!("wanted {}", choices(&names)), span: None, hint })
+            Err(InvalidValue { what: format!("expected {}", choices(&names)), span: None, hint })
         }
-        (Kind::Choice(names), _) => Err(format!("wanted {}", choices(&names())).into()),
-        (Kind::Rows(form), DeValue::Array(tables)) => {
-            let row = |table: &Stated<'_>| {
+        (FieldType::Choice(names), _) => Err(format!("expected {}", choices(&names())).into()),
+        (FieldType::Rows(form), DeValue::Array(tables)) => {
+            let row = |table: &TomlValue<'_>| {
                 let inner = table.get_ref().as_table().ok_or_else(|| form.name().into());
-                inner.and_then(|inner| parts_of_toml(form, inner)).map_err(|wrong: Wrong| Wrong {
-                    span: wrong.span.or(Some(table.span())),
-                    ..wrong
-                })
+                inner.and_then(|inner| parts_from_toml(form, inner)).map_err(
+                    |wrong: InvalidValue| InvalidValue {
+                        span: wrong.span.or(Some(table.span())),
+                        ..wrong
+                    },
+                )
             };
-            Ok(Datum::Rows(tables.iter().map(row).collect::<Result<_, _>>()?))
+            Ok(FieldValue::Rows(tables.iter().map(row).collect::<Result<_, _>>()?))
         }
-        (Kind::Rows(form), _) => Err(format!("wanted {}", form.name()).into()),
+        (FieldType::Rows(form), _) => Err(format!("expected {}", form.name()).into()),
     }
 }
 
-const SHARE: &str = "wanted number from 0 to 1";
+const SHARE: &str = "expected number from 0 to 1";
 
-fn share(text: &str) -> Result<Datum, String> {
+fn share(text: &str) -> Result<FieldValue, String> {
     let number = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
-    number.map(Datum::Share).ok_or_else(|| SHARE.to_owned())
+    number.map(FieldValue::Share).ok_or_else(|| SHARE.to_owned())
 }
 
-/// Takes `FIRST;name=value;name=value` apart; the first member needs no name.
-pub(crate) fn named_parts(form: &Form, text: &str) -> Result<Parts, String> {
-    let mut parts = Parts::default();
+/// Splits `FIRST;name=value;name=value`. The first value belongs to the first member of the form.
+pub(crate) fn named_parts(form: &TableForm, text: &str) -> Result<TableFields, String> {
+    let mut parts = TableFields::default();
     for (idx, part) in text.split(';').enumerate() {
         let (name, value) = match (idx, form.members.first()) {
             (0, Some(first)) => (first.name, part),
-            _ => part.split_once('=').ok_or_else(|| format!("wanted {}", form.placeholder))?,
+            _ => part.split_once('=').ok_or_else(|| format!("expected {}", form.placeholder))?,
         };
         let member = form.member(name.trim()).ok_or_else(|| form.unknown(name))?;
         let value = value.trim();
         let datum = match member.kind {
-            Kind::Text(_) => Datum::Text(value.to_owned()),
-            Kind::Share => share(value)?,
-            Kind::Texts => {
+            FieldType::Text(_) => FieldValue::Text(value.to_owned()),
+            FieldType::Share => share(value)?,
+            FieldType::Texts | FieldType::TextOrTexts => {
                 let texts = value.split('+').map(|it| (it.trim().to_owned(), 0..0));
-                Datum::Texts(texts.collect())
+                FieldValue::Texts(texts.collect())
             }
-            Kind::Switch | Kind::Choice(_) | Kind::Rows(_) => {
-                return Err(format!("`{}` stands in a file only", member.name));
+            FieldType::Switch | FieldType::Choice(_) | FieldType::Rows(_) => {
+                return Err(format!("`{}` can be set in a file only", member.name));
             }
         };
         parts.0.retain(|known| known.name != member.name);
@@ -332,40 +371,40 @@ fn check_prefix(whose: &str, prefix: &str) -> Result<(), String> {
     if prefix.starts_with('/') {
         return Ok(());
     }
-    Err(format!("{whose}: a prefix begins with a slash, as in /docs/"))
+    Err(format!("{whose}: a prefix must start with a slash, such as /docs/"))
 }
 
-impl Row for SectionRule {
-    const FORM: &'static Form = &Form {
+impl TableRow for SectionRule {
+    const FORM: &'static TableForm = &TableForm {
         what: "a section",
         members: &[
-            Member {
+            FieldForm {
                 name: "name",
-                kind: Kind::Text("^[A-Za-z0-9_-]{1,255}$"),
+                kind: FieldType::Text("^[A-Za-z0-9_-]{1,255}$"),
                 is_needed: true,
                 about: "Name of the section",
             },
-            Member {
+            FieldForm {
                 name: "prefix",
-                kind: Kind::Text("^/"),
+                kind: FieldType::Text("^/"),
                 is_needed: true,
-                about: "How the paths of its pages begin",
+                about: "Path prefix of its pages",
             },
         ],
         placeholder: "NAME=PREFIX",
         example: (r#"{ name = "docs", prefix = "/docs/" }"#, "docs=/docs/"),
     };
 
-    fn of_parts(mut parts: Parts) -> Result<Self, Wrong> {
+    fn from_parts(mut parts: TableFields) -> Result<Self, InvalidValue> {
         let name = parts.text("name").unwrap_or_default();
         let prefix = parts.text("prefix").unwrap_or_default();
         if !is_name(&name) {
             let name = rutter_finding::quoted(&name);
-            let wanted = "wanted letters, digits, hyphen and underscore";
+            let wanted = "expected letters, digits, hyphens and underscores";
             return Err(format!("section {name}: {wanted}").into());
         }
         if name == "all" {
-            return Err("section `all`: is the name of the collection of all pages"
+            return Err("section `all`: the name is reserved for the collection of all pages"
                 .to_owned()
                 .into());
         }
@@ -373,81 +412,82 @@ impl Row for SectionRule {
         Ok(Self { name, prefix })
     }
 
-    fn parts(text: &str) -> Result<Parts, String> {
-        let (name, prefix) = text.split_once('=').ok_or("wanted NAME=PREFIX, as in docs=/docs/")?;
-        let mut parts = Parts::default();
-        parts.push("name", Datum::Text(name.to_owned()));
-        parts.push("prefix", Datum::Text(prefix.to_owned()));
+    fn parts(text: &str) -> Result<TableFields, String> {
+        let (name, prefix) =
+            text.split_once('=').ok_or("expected NAME=PREFIX, such as docs=/docs/")?;
+        let mut parts = TableFields::default();
+        parts.push("name", FieldValue::Text(name.to_owned()));
+        parts.push("prefix", FieldValue::Text(prefix.to_owned()));
         Ok(parts)
     }
 }
 
-/// A priority of pages in the ARC sitemap, by how their paths begin.
+/// A priority of pages in the ARC sitemap, by path prefix.
 #[derive(Debug, Clone)]
 pub(crate) struct Priority {
     pub(crate) prefix: String,
     pub(crate) priority: f64,
 }
 
-impl Row for Priority {
-    const FORM: &'static Form = &Form {
+impl TableRow for Priority {
+    const FORM: &'static TableForm = &TableForm {
         what: "a priority",
         members: &[
-            Member {
+            FieldForm {
                 name: "prefix",
-                kind: Kind::Text("^/"),
+                kind: FieldType::Text("^/"),
                 is_needed: true,
-                about: "How the paths of the pages begin",
+                about: "Path prefix of the pages",
             },
-            Member {
+            FieldForm {
                 name: "priority",
-                kind: Kind::Share,
+                kind: FieldType::Share,
                 is_needed: true,
-                about: "From 0 to 1, the most important",
+                about: "Priority from 0 to 1; 1 is the most important",
             },
         ],
         placeholder: "PREFIX=NUMBER",
         example: (r#"{ prefix = "/docs/", priority = 0.8 }"#, "/docs/=0.8"),
     };
 
-    fn of_parts(mut parts: Parts) -> Result<Self, Wrong> {
+    fn from_parts(mut parts: TableFields) -> Result<Self, InvalidValue> {
         let prefix = parts.text("prefix").unwrap_or_default();
         check_prefix(&rutter_finding::quoted(&prefix), &prefix)?;
         Ok(Self { prefix, priority: parts.share("priority").unwrap_or_default() })
     }
 
-    fn parts(text: &str) -> Result<Parts, String> {
-        // A path may have an equals sign of its own.
+    fn parts(text: &str) -> Result<TableFields, String> {
+        // A path may contain an equals sign.
         let (prefix, priority) =
-            text.rsplit_once('=').ok_or("wanted PREFIX=NUMBER, as in /docs/=0.8")?;
-        let mut parts = Parts::default();
-        parts.push("prefix", Datum::Text(prefix.trim().to_owned()));
+            text.rsplit_once('=').ok_or("expected PREFIX=NUMBER, such as /docs/=0.8")?;
+        let mut parts = TableFields::default();
+        parts.push("prefix", FieldValue::Text(prefix.trim().to_owned()));
         parts.push("priority", share(priority.trim())?);
         Ok(parts)
     }
 }
 
-impl Row for Endpoint {
-    const FORM: &'static Form = &Form {
+impl TableRow for PartnerEndpoint {
+    const FORM: &'static TableForm = &TableForm {
         what: "an endpoint",
         members: &[
-            Member {
+            FieldForm {
                 name: "url",
-                kind: Kind::Text("^https?://"),
+                kind: FieldType::Text("^https?://"),
                 is_needed: true,
-                about: "Its address",
+                about: "URL of the endpoint",
             },
-            Member {
+            FieldForm {
                 name: "auth",
-                kind: Kind::Text(""),
+                kind: FieldType::Text(""),
                 is_needed: false,
-                about: "How to identify oneself, such as bearer",
+                about: "Authentication scheme, such as bearer",
             },
-            Member {
+            FieldForm {
                 name: "rate",
-                kind: Kind::Text(RATE_PATTERN),
+                kind: FieldType::Text(RATE_PATTERN),
                 is_needed: false,
-                about: "How often one may come, such as 10/m",
+                about: "Request rate, such as 10/m",
             },
         ],
         placeholder: "URL;auth=TEXT;rate=RATE",
@@ -457,44 +497,44 @@ impl Row for Endpoint {
         ),
     };
 
-    fn of_parts(mut parts: Parts) -> Result<Self, Wrong> {
+    fn from_parts(mut parts: TableFields) -> Result<Self, InvalidValue> {
         let (url, auth) = (parts.text("url").unwrap_or_default(), parts.text("auth"));
         if HttpUrl::parse(url.as_str()).is_err() {
             let url = rutter_finding::quoted(&url);
             return Err(format!("{url} is not an absolute http or https URL").into());
         }
         let rate = parts.text("rate");
-        let rate = rate.map(|rate| Rate::of_text(&rate)).transpose()?.map(|rate| rate.0);
+        let rate = rate.map(|rate| Rate::from_text(&rate)).transpose()?.map(|rate| rate.0);
         Ok(Self { url, auth, rate })
     }
 
-    fn parts(text: &str) -> Result<Parts, String> {
+    fn parts(text: &str) -> Result<TableFields, String> {
         named_parts(Self::FORM, text)
     }
 }
 
-impl Row for Consumer {
-    const FORM: &'static Form = &Form {
+impl TableRow for ApprovedConsumer {
+    const FORM: &'static TableForm = &TableForm {
         what: "a consumer",
         members: &[
-            Member { name: "name", kind: Kind::Text(""), is_needed: true, about: "Its name" },
-            Member {
+            FieldForm { name: "name", kind: FieldType::Text(""), is_needed: true, about: "Name" },
+            FieldForm {
                 name: "user-agent",
-                kind: Kind::Text(""),
+                kind: FieldType::Text(""),
                 is_needed: false,
-                about: "How its requests name themselves",
+                about: "Product token in the `User-Agent` header of its requests",
             },
-            Member {
+            FieldForm {
                 name: "purposes",
-                kind: Kind::Texts,
+                kind: FieldType::Texts,
                 is_needed: false,
-                about: "What it may use pages for",
+                about: "Purposes that it may use pages for",
             },
-            Member {
+            FieldForm {
                 name: "access",
-                kind: Kind::Text(""),
+                kind: FieldType::Text(""),
                 is_needed: false,
-                about: "What it may reach",
+                about: "Content that it may access",
             },
         ],
         placeholder: "NAME;user-agent=TEXT;purposes=A+B;access=TEXT",
@@ -504,10 +544,10 @@ impl Row for Consumer {
         ),
     };
 
-    fn of_parts(mut parts: Parts) -> Result<Self, Wrong> {
+    fn from_parts(mut parts: TableFields) -> Result<Self, InvalidValue> {
         let name = parts.text("name").unwrap_or_default();
         if name.trim().is_empty() {
-            return Err("a consumer has a name that is not empty".to_owned().into());
+            return Err("the name of a consumer is empty".to_owned().into());
         }
         Ok(Self {
             name,
@@ -517,27 +557,27 @@ impl Row for Consumer {
         })
     }
 
-    fn parts(text: &str) -> Result<Parts, String> {
+    fn parts(text: &str) -> Result<TableFields, String> {
         named_parts(Self::FORM, text)
     }
 }
 
-/// How often somebody may come: `1/s`.
+/// A request rate, such as `1/s`.
 #[derive(Debug, Clone)]
 pub(crate) struct Rate(pub(crate) String);
 
-/// Rates, as far as JSON Schema needs to know.
+/// Pattern of rates in JSON Schema.
 pub(crate) const RATE_PATTERN: &str = "^[0-9.]+/(s|m|min|h|d)$";
 
-impl Value for Rate {
-    const SHAPE: Shape = Shape::Rate;
+impl ConfigValue for Rate {
+    const SHAPE: ValueType = ValueType::Rate;
 
-    fn of_toml(value: &Stated<'_>) -> Result<Self, Wrong> {
+    fn from_toml(value: &TomlValue<'_>) -> Result<Self, InvalidValue> {
         let text = value.get_ref().as_str().ok_or_else(wanted::<Self>)?;
-        Ok(Self::of_text(text)?)
+        Ok(Self::from_text(text)?)
     }
 
-    fn of_text(text: &str) -> Result<Self, String> {
+    fn from_text(text: &str) -> Result<Self, String> {
         CrawlRate::parse(text).ok_or_else(wanted::<Self>)?;
         Ok(Self(text.trim().to_owned()))
     }

@@ -1,4 +1,4 @@
-//! Every key in every place, and who wins.
+//! Tests of all keys in all sources, and of their precedence.
 
 use std::ffi::OsString;
 use std::fs;
@@ -7,19 +7,22 @@ use clap::{Args, Command, FromArgMatches};
 
 use super::*;
 
-/// A value the key takes, as a file writes it and as a variable or flag does.
+/// Returns a valid value of a key, as written in a file and in a variable or flag.
 fn sample(key: &Key) -> (String, String) {
     let text = match key.shape {
-        Shape::Text | Shape::Path => "something".to_owned(),
-        Shape::Url => "https://harbour.example/docs".to_owned(),
-        Shape::Language => "pt-BR".to_owned(),
-        Shape::Switch => return ("true".to_owned(), "true".to_owned()),
-        Shape::Number => return ("2.5".to_owned(), "2.5".to_owned()),
-        Shape::Rate => "30/min".to_owned(),
-        Shape::Count | Shape::Whole | Shape::Days => return ("3".to_owned(), "3".to_owned()),
-        Shape::Choice(names) => names().last().unwrap().to_string(),
-        Shape::Texts => return (r#"["/some/**"]"#.to_owned(), "/some/**".to_owned()),
-        Shape::Tables(form) => {
+        ValueType::Text | ValueType::Path => "something".to_owned(),
+        ValueType::TextOrTexts => "main article, .text".to_owned(),
+        ValueType::Url => "https://harbour.example/docs".to_owned(),
+        ValueType::Language => "pt-BR".to_owned(),
+        ValueType::Switch => return ("true".to_owned(), "true".to_owned()),
+        ValueType::Number => return ("2.5".to_owned(), "2.5".to_owned()),
+        ValueType::Rate => "30/min".to_owned(),
+        ValueType::Count | ValueType::Whole | ValueType::Days => {
+            return ("3".to_owned(), "3".to_owned());
+        }
+        ValueType::Choice(names) => names().last().unwrap().to_string(),
+        ValueType::Texts => return (r#"["/some/**"]"#.to_owned(), "/some/**".to_owned()),
+        ValueType::Tables(form) => {
             let (table, text) = form.example;
             return (format!("[{table}]"), text.to_owned());
         }
@@ -53,9 +56,9 @@ fn nothing(_: &str) -> Option<OsString> {
     None
 }
 
-/// What was written, without who wrote it.
-fn values(written: &Written) -> String {
-    let shown = format!("{written:?}");
+/// Formats settings without their sources.
+fn values(settings: &SiteSettings) -> String {
+    let shown = format!("{settings:?}");
     let parts: Vec<&str> = shown.split(", by: ").collect();
     let cut =
         |part: &&str| part.split_once("\") }").map_or((*part).to_owned(), |it| it.1.to_owned());
@@ -63,31 +66,31 @@ fn values(written: &Written) -> String {
 }
 
 fn fault(text: &str) -> (String, Option<String>) {
-    let fault = of_file(FILE, text).unwrap_err();
+    let fault = from_file(FILE, text).unwrap_err();
     (fault.to_string(), fault.hint)
 }
 
 #[test]
-fn ours_every_key_is_taken_from_file_environment_and_flags() {
+fn reads_all_keys_from_file_environment_and_flags() {
     for key in KEYS.iter().filter(|key| !key.is_of_file()) {
-        let by_file = of_file(FILE, &file_with(key)).unwrap();
-        let by_variable = of_environment(&variable_with(key)).unwrap();
-        let by_flag = of_flags(&flag_with(key)).unwrap();
-        assert_ne!(values(&by_file), values(&Written::default()), "{}", key.name);
+        let by_file = from_file(FILE, &file_with(key)).unwrap();
+        let by_variable = from_environment(&variable_with(key)).unwrap();
+        let by_flag = from_flags(&flag_with(key)).unwrap();
+        assert_ne!(values(&by_file), values(&SiteSettings::default()), "{}", key.name);
         assert_eq!(values(&by_file), values(&by_variable), "{}", key.name);
         assert_eq!(values(&by_file), values(&by_flag), "{}", key.name);
     }
 }
 
 #[test]
-fn ours_flag_then_variable_then_file() {
+fn flags_override_variables_and_variables_override_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(FILE);
     for key in KEYS.iter().filter(|key| !key.is_of_file()) {
         fs::write(&file, file_with(key)).unwrap();
         let variable = variable_with(key);
         let file = Some(file.as_path());
-        let by = |config: Config| format!("{:?}", config.written);
+        let by = |config: Config| format!("{:?}", config.settings);
         let all = by(load(&flag_with(key), file, &variable).unwrap());
         assert!(all.contains("by: Flag(") && !all.contains("by: Variable("), "{all}");
         let two = by(load(&Flags::default(), file, &variable).unwrap());
@@ -98,7 +101,7 @@ fn ours_flag_then_variable_then_file() {
 }
 
 #[test]
-fn ours_names_are_told_apart() {
+fn flag_names_are_unique() {
     for key in KEYS {
         assert_eq!(KEYS.iter().filter(|other| other.flag == key.flag).count(), 1, "{}", key.flag);
     }
@@ -108,7 +111,7 @@ fn ours_names_are_told_apart() {
 }
 
 #[test]
-fn ours_an_unknown_key_names_its_line_and_the_key_that_was_meant() {
+fn unknown_key_is_reported_with_line_and_suggestion() {
     for (text, what, hint) in [
         (
             "site = \"a\"\nbase_url = \"b\"",
@@ -121,11 +124,11 @@ fn ours_an_unknown_key_names_its_line_and_the_key_that_was_meant() {
             "did you mean `sitemap`?",
         ),
         ("layers.gzipp = true", "1:8: unknown key `gzipp` in [layers]", "did you mean `gzip`?"),
-        ("gzip = true", "1:1: unknown key `gzip`", "`gzip` stands in [layers]"),
+        ("gzip = true", "1:1: unknown key `gzip`", "`gzip` is a key of [layers]"),
         (
             "[privacy]\nexclude = []",
             "2:1: unknown key `exclude` in [privacy]",
-            "`exclude` stands at the top, before the first table",
+            "`exclude` is a key at the top of the file, before the first table",
         ),
         ("[layer]\ngzip = true", "1:2: unknown key `layer`", "did you mean `layers`?"),
         (
@@ -141,7 +144,7 @@ fn ours_an_unknown_key_names_its_line_and_the_key_that_was_meant() {
         (
             "[arc]\naccess = \"deny\"",
             "2:1: unknown key `access` in [arc]",
-            "`access` stands in [policy]",
+            "`access` is a key of [policy]",
         ),
         (
             "[[policy.consumers]]\nname = \"a\"\nuser_agent = \"b\"",
@@ -156,48 +159,51 @@ fn ours_an_unknown_key_names_its_line_and_the_key_that_was_meant() {
 }
 
 #[test]
-fn ours_a_value_of_another_kind_names_what_is_wanted() {
+fn value_of_wrong_type_is_reported_with_expected_type() {
     for (text, what) in [
-        ("base-url = 3", "1:12: base-url: wanted URL"),
+        ("base-url = 3", "1:12: base-url: expected URL"),
         (
             "base-url = \"harbour.example\"",
             "1:12: base-url: `harbour.example` is not an absolute http or https URL",
         ),
-        ("threads = 0", "1:11: threads: wanted whole number of 1 or more"),
-        ("git-dates = \"yes\"", "1:13: git-dates: wanted true or false"),
-        ("exclude = [\"a\",\n 3]", "2:2: exclude: wanted text"),
-        ("exclude = \"a\"", "1:11: exclude: wanted list of texts"),
+        ("threads = 0", "1:11: threads: expected whole number of 1 or more"),
+        ("git-dates = \"yes\"", "1:13: git-dates: expected true or false"),
+        ("exclude = [\"a\",\n 3]", "2:2: exclude: expected text"),
+        ("exclude = \"a\"", "1:11: exclude: expected list of texts"),
         (
             "language = \"no language\"",
-            "1:12: language: wanted language tag, for instance en or pt-BR",
+            "1:12: language: expected language tag, such as en or pt-BR",
         ),
-        ("layers = 3", "1:1: layers: wanted a table, [layers]"),
-        ("[layers]\ntwins = \"maybe\"", "2:9: twins: wanted `auto`, `on` or `off`"),
-        ("[layers]\ncrawl-delay = -1", "2:15: crawl-delay: wanted number of 0 or more"),
-        ("[layers]\ncrawl-delay = inf", "2:15: crawl-delay: wanted number of 0 or more"),
+        ("layers = 3", "1:1: layers: expected a table, [layers]"),
+        ("[layers]\ntwins = \"maybe\"", "2:9: twins: expected `auto`, `on` or `off`"),
+        ("[layers]\ncrawl-delay = -1", "2:15: crawl-delay: expected number of 0 or more"),
+        ("[layers]\ncrawl-delay = inf", "2:15: crawl-delay: expected number of 0 or more"),
         (
             "[[sections]]\nname = \"a b\"\nprefix = \"/\"",
-            "1:1: sections: section `a b`: wanted letters, digits, hyphen and underscore",
+            "1:1: sections: section `a b`: expected letters, digits, hyphens and underscores",
         ),
         (
             "[arc]\ncrawl-rate = \"fast\"",
-            "2:14: crawl-rate: wanted a number per s, m, h or d, as in 1/s",
+            "2:14: crawl-rate: expected a number per s, m, h or d, such as 1/s",
         ),
-        ("[arc]\ndays = 367", "2:8: days: wanted whole number from 1 to 366"),
-        ("[arc]\nchecksum = \"md5\"", "2:12: checksum: wanted `content` or `html`"),
+        ("[arc]\ndays = 367", "2:8: days: expected whole number from 1 to 366"),
+        ("[arc]\nchecksum = \"md5\"", "2:12: checksum: expected `content` or `html`"),
         (
             "[arc]\npriorities = [{ prefix = \"/a/\",\n priority = 1.5 }]",
-            "3:13: priorities: priority: wanted number from 0 to 1",
+            "3:13: priorities: priority: expected number from 0 to 1",
         ),
         (
             "[arc]\npriorities = [{ prefix = \"a\", priority = 1 }]",
-            "2:15: priorities: `a`: a prefix begins with a slash, as in /docs/",
+            "2:15: priorities: `a`: a prefix must start with a slash, such as /docs/",
         ),
-        ("[policy]\nretention-days = -1", "2:18: retention-days: wanted whole number of 0 or more"),
-        ("[policy]\naccess = \"some\"", "2:10: access: wanted `allow` or `deny`"),
+        (
+            "[policy]\nretention-days = -1",
+            "2:18: retention-days: expected whole number of 0 or more",
+        ),
+        ("[policy]\naccess = \"some\"", "2:10: access: expected `allow` or `deny`"),
         (
             "[policy]\nendpoints = [{ auth = \"bearer\" }]",
-            "2:14: endpoints: an endpoint has a `url`",
+            "2:14: endpoints: an endpoint needs a `url`",
         ),
         (
             "[policy]\nendpoints = [{ url = \"/api\" }]",
@@ -205,13 +211,13 @@ fn ours_a_value_of_another_kind_names_what_is_wanted() {
         ),
         (
             "[[policy.endpoints]]\nurl = \"https://a.example/\"\nrate = \"often\"",
-            "1:1: endpoints: wanted a number per s, m, h or d, as in 1/s",
+            "1:1: endpoints: expected a number per s, m, h or d, such as 1/s",
         ),
         (
             "[[policy.consumers]]\nname = \"a\"\npurposes = \"search\"",
-            "3:12: consumers: purposes: wanted list of texts",
+            "3:12: consumers: purposes: expected list of texts",
         ),
-        ("[[sections]]\nname = \"a\"", "1:1: sections: a section has a `name` and a `prefix`"),
+        ("[[sections]]\nname = \"a\"", "1:1: sections: a section needs a `name` and a `prefix`"),
     ] {
         assert_eq!(fault(text), (format!("{FILE}:{what}"), None));
     }
@@ -220,48 +226,48 @@ fn ours_a_value_of_another_kind_names_what_is_wanted() {
     let (what, _) = fault("site = \"a\"\nsite = \"b\"");
     assert!(what.starts_with("rutter.toml:2:1: "), "{what}");
     let wrong = |name: &str| (name == "RUTTER_THREADS").then(|| "many".into());
-    let what = of_environment(&wrong).unwrap_err().to_string();
-    assert_eq!(what, "RUTTER_THREADS: wanted whole number of 1 or more");
-    let what = of_flags(&flags(&["--sections", "docs"]).unwrap()).unwrap_err().to_string();
-    assert_eq!(what, "--sections: wanted NAME=PREFIX, as in docs=/docs/");
+    let what = from_environment(&wrong).unwrap_err().to_string();
+    assert_eq!(what, "RUTTER_THREADS: expected whole number of 1 or more");
+    let what = from_flags(&flags(&["--sections", "docs"]).unwrap()).unwrap_err().to_string();
+    assert_eq!(what, "--sections: expected NAME=PREFIX, such as docs=/docs/");
     for (typed, wanted) in [
-        (["--arc-priorities", "/docs/"], "wanted PREFIX=NUMBER, as in /docs/=0.8"),
-        (["--arc-priorities", "/docs/=2"], "wanted number from 0 to 1"),
+        (["--arc-priorities", "/docs/"], "expected PREFIX=NUMBER, such as /docs/=0.8"),
+        (["--arc-priorities", "/docs/=2"], "expected number from 0 to 1"),
         (["--policy-consumers", "a;agent=b"], "unknown key `agent` of a consumer"),
-        (["--policy-endpoints", "https://a.example/;bearer"], "wanted URL;auth=TEXT;rate=RATE"),
+        (["--policy-endpoints", "https://a.example/;bearer"], "expected URL;auth=TEXT;rate=RATE"),
     ] {
-        let what = of_flags(&flags(&typed).unwrap()).unwrap_err().to_string();
+        let what = from_flags(&flags(&typed).unwrap()).unwrap_err().to_string();
         assert_eq!(what, format!("{}: {wanted}", typed[0]));
     }
     assert!(flags(&["--twins", "maybe"]).is_err());
 }
 
 #[test]
-fn ours_switches_lists_and_empty_variables() {
-    let written = of_flags(&flags(&["--inject", "site", "--llms=false"]).unwrap()).unwrap();
-    assert!(written.inject.unwrap().value);
-    assert!(!written.llms.unwrap().value);
-    assert_eq!(written.site.unwrap().value, PathBuf::from("site"));
+fn reads_switches_lists_and_empty_variables() {
+    let settings = from_flags(&flags(&["--inject", "site", "--llms=false"]).unwrap()).unwrap();
+    assert!(settings.inject.unwrap().value);
+    assert!(!settings.llms.unwrap().value);
+    assert_eq!(settings.site.unwrap().value, PathBuf::from("site"));
     let two = flags(&["--exclude", "a,b", "--exclude", "c"]).unwrap();
-    assert_eq!(of_flags(&two).unwrap().exclude.unwrap().value, ["a,b", "c"]);
+    assert_eq!(from_flags(&two).unwrap().exclude.unwrap().value, ["a,b", "c"]);
     let variable = |name: &str| match name {
         "RUTTER_EXCLUDE" => Some("a, b".into()),
         "RUTTER_NAME" => Some(OsString::new()),
         _ => None,
     };
-    let written = of_environment(&variable).unwrap();
-    assert_eq!(written.exclude.unwrap().value, ["a", "b"]);
-    assert!(written.name.is_none());
+    let settings = from_environment(&variable).unwrap();
+    assert_eq!(settings.exclude.unwrap().value, ["a", "b"]);
+    assert!(settings.name.is_none());
 }
 
 #[test]
-fn ours_variables_that_are_no_settings_are_spoken_of() {
+fn reports_variables_that_are_not_settings() {
     let names = ["RUTTER_BASEURL", "PATH", "RUTTER_URL", "RUTTER_OUT", "RUTTER_COLOUR"];
     assert_eq!(
         misspelt(names.into_iter().map(OsString::from)),
         [
-            "RUTTER_BASEURL is not a setting and is ignored; did you mean RUTTER_BASE_URL?",
-            "RUTTER_COLOUR is not a setting and is ignored",
+            "ignoring RUTTER_BASEURL: not a setting; did you mean RUTTER_BASE_URL?",
+            "ignoring RUTTER_COLOUR: not a setting",
         ]
     );
     let all = KEYS.iter().filter(|key| !key.is_of_file());
@@ -270,7 +276,7 @@ fn ours_variables_that_are_no_settings_are_spoken_of() {
 }
 
 #[test]
-fn ours_the_file_is_found_as_far_as_the_repository_reaches() {
+fn searches_settings_file_up_to_the_root_of_the_repository() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     let deep = root.join("repository/docs/public");
@@ -286,11 +292,11 @@ fn ours_the_file_is_found_as_far_as_the_repository_reaches() {
 }
 
 #[test]
-fn ours_the_written_file_loads_also_without_its_remarks() {
+fn commented_file_loads_with_all_comments_removed() {
     let text = document::commented("docs \"new\"/public", Some("https://harbour.example/"));
-    let written = of_file(FILE, &text).unwrap();
-    assert_eq!(written.site.unwrap().value, PathBuf::from("docs \"new\"/public"));
-    assert_eq!(written.base_url.unwrap().value.as_str(), "https://harbour.example/");
+    let settings = from_file(FILE, &text).unwrap();
+    assert_eq!(settings.site.unwrap().value, PathBuf::from("docs \"new\"/public"));
+    assert_eq!(settings.base_url.unwrap().value.as_str(), "https://harbour.example/");
     let bare: Vec<&str> = text
         .lines()
         .map(|line| match line.strip_prefix("# ") {
@@ -300,14 +306,14 @@ fn ours_the_written_file_loads_also_without_its_remarks() {
         .collect();
     let entity = "[[entities]]\npage = \"/\"\ntype = \"Place\"\nname = \"Selk\"\n\
         negative-tags = [\"NOT a river\"]\nmarkers = [\"one\", \"two\"]\n";
-    let mut written = of_file(FILE, &format!("{}\n{entity}", bare.join("\n"))).unwrap();
-    assert_eq!(written.entities.take().unwrap().value.len(), 1);
-    written.entities = Some(Given { value: Vec::new(), by: By::File(String::new()) });
-    assert!(!format!("{written:?}").contains("None"), "{written:?}");
+    let mut settings = from_file(FILE, &format!("{}\n{entity}", bare.join("\n"))).unwrap();
+    assert_eq!(settings.entities.take().unwrap().value.len(), 1);
+    settings.entities = Some(Setting { value: Vec::new(), by: SettingSource::File(String::new()) });
+    assert!(!format!("{settings:?}").contains("None"), "{settings:?}");
 }
 
 #[test]
-fn ours_the_schema_knows_every_key() {
+fn schema_describes_all_keys() {
     let schema: serde_json::Value = serde_json::from_str(&document::schema()).unwrap();
     for key in KEYS {
         let place = match key.table {
@@ -317,4 +323,54 @@ fn ours_the_schema_knows_every_key() {
         assert!(place[key.name]["description"].is_string(), "{}", key.name);
     }
     assert_eq!(schema["properties"]["layers"]["additionalProperties"], false);
+}
+
+#[test]
+fn reads_selectors_for_all_pages_and_by_path() {
+    let text = "[extract]\nmain = \"main article\"\ndrop = [\".promo\", \"#ad\"]\nlinks = \"off\"\n\
+        [[extract.path]]\nmatch = \"/guides/**\"\nmain = [\".guide\"]\nkeep = \"aside\"\n";
+    let settings = from_file(FILE, text).unwrap();
+    let control = crate::plan::site_control(&settings);
+    assert_eq!(control.links, LinkBlocks::Lone);
+    let shown = |path: &str| {
+        let control = control.of_path(path);
+        let shown = |all: &[rutter_extract::Selector]| {
+            all.iter().map(ToString::to_string).collect::<Vec<_>>().join(" | ")
+        };
+        [shown(&control.main), shown(&control.keep), shown(&control.drop)]
+    };
+    assert_eq!(shown("blog/a.html"), ["main article", "", ".promo | #ad"]);
+    assert_eq!(shown("guides/a.html"), [".guide", "aside", ".promo | #ad"]);
+    let nothing = from_file(FILE, "").unwrap();
+    assert_eq!(crate::plan::site_control(&nothing), rutter_extract::SiteControl::default());
+}
+
+#[test]
+fn invalid_selector_is_reported_with_place_and_syntax() {
+    let (what, hint) = fault("[extract]\ndrop = [\".promo\", \"div > p\"]\n");
+    assert_eq!(
+        what,
+        "rutter.toml:2:19: drop: `div > p` is not a selector: cannot read it from `> p` on"
+    );
+    assert_eq!(
+        hint.unwrap(),
+        "supported: HTML elements, `.class`, `#id`, `[attribute]` and `[attribute=value]`; a \
+         space for descendants, a comma for alternatives"
+    );
+    let (what, hint) = fault("[[extract.path]]\nmatch = \"/a/**\"\nmain = \"a:hover\"\n");
+    assert_eq!(
+        what,
+        "rutter.toml:3:8: path: `a:hover` is not a selector: cannot read it from `:hover` on"
+    );
+    assert!(hint.is_some());
+    let (what, _) = fault("[[extract.path]]\nmain = \"main\"\n");
+    assert_eq!(what, "rutter.toml:1:1: path: a path needs a `match`");
+    let (what, _) = fault("[[extract.path]]\nmatch = \"/a/**\"\n");
+    assert_eq!(what, "rutter.toml:1:1: path: a path needs `main`, `keep` or `drop`");
+    let (what, _) = fault("[extract]\nlinks = \"some\"\n");
+    assert_eq!(what, "rutter.toml:2:9: links: expected `on` or `off`");
+    let flags = Flags::of([("extract-drop", OsString::from("a >"))].into_iter());
+    let what = from_flags(&flags).unwrap_err().to_string();
+    assert!(what.starts_with("--extract-drop: `a >` is not a selector"), "{what}");
+    assert!(what.contains("; supported: HTML elements"), "{what}");
 }

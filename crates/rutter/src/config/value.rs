@@ -1,83 +1,88 @@
-//! Kinds of values, each read from TOML and from the text of a variable or flag.
+//! Types of setting values, each read from TOML and from the text of a variable or a flag.
+//!
+//! Output: typed values, and the description of each type for help texts, the documentation and
+//! the JSON Schema. Rejects values of another type.
 
 use std::ffi::{OsStr, OsString};
 use std::ops::Range;
 use std::path::PathBuf;
 
-use rutter_arc::policy::Grant;
-use rutter_build::{Base, Checksum, Host, Oversize, Source, Twins};
+use rutter_arc::policy::AccessDefault;
+use rutter_build::{BaseUrl, ChecksumScope, HostKind, OversizePolicy, SourceKind, TwinPolicy};
 use rutter_finding::Severity;
 use rutter_page::LanguageTag;
-use rutter_scp::advert::Frequency;
+use rutter_scp::advert::UpdateFrequency;
 use serde_json::json;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use crate::config::table::{Form, RATE_PATTERN};
+use crate::config::table::{RATE_PATTERN, TableForm};
 
-/// A value of `rutter.toml`, with the place where it stands.
-pub(crate) type Stated<'i> = Spanned<DeValue<'i>>;
+/// A TOML value with its position in the file.
+pub(crate) type TomlValue<'i> = Spanned<DeValue<'i>>;
 
-/// Why a value is not taken.
+/// Why a value is rejected.
 #[derive(Debug)]
-pub(crate) struct Wrong {
+pub(crate) struct InvalidValue {
     pub(crate) what: String,
-    /// Which part of the file, where it is narrower than the value.
+    /// The rejected part of the file, if it is smaller than the value.
     pub(crate) span: Option<Range<usize>>,
     pub(crate) hint: Option<String>,
 }
 
-impl From<String> for Wrong {
+impl From<String> for InvalidValue {
     fn from(what: String) -> Self {
         Self { what, span: None, hint: None }
     }
 }
 
-/// A kind of value.
-pub(crate) trait Value: Sized {
-    const SHAPE: Shape;
+/// A type of setting values.
+pub(crate) trait ConfigValue: Sized {
+    const SHAPE: ValueType;
 
-    fn of_toml(value: &Stated<'_>) -> Result<Self, Wrong>;
+    fn from_toml(value: &TomlValue<'_>) -> Result<Self, InvalidValue>;
 
     /// Reads the text of a variable.
-    fn of_text(text: &str) -> Result<Self, String>;
+    fn from_text(text: &str) -> Result<Self, String>;
 
     /// Reads the bytes of a variable.
-    fn of_os(text: &OsStr) -> Result<Self, String> {
-        Self::of_text(text.to_str().ok_or("is not UTF-8")?)
+    fn from_os(text: &OsStr) -> Result<Self, String> {
+        Self::from_text(text.to_str().ok_or("is not UTF-8")?)
     }
 
-    /// Reads a flag, given once or more often; the last one counts.
-    fn of_flag(texts: &[OsString]) -> Result<Self, String> {
-        Self::of_os(texts.last().map_or(OsStr::new(""), OsString::as_os_str))
+    /// Reads the values of a flag. The last one wins.
+    fn from_flag(texts: &[OsString]) -> Result<Self, String> {
+        Self::from_os(texts.last().map_or(OsStr::new(""), OsString::as_os_str))
     }
 }
 
-/// What documentation, schema and command line need to know about a kind.
+/// Description of a value type for the documentation, the JSON Schema and the command line.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Shape {
+pub(crate) enum ValueType {
     Text,
     Url,
     Language,
     Path,
     Switch,
-    /// Seconds, with a fraction.
+    /// A number of seconds, with a fraction.
     Number,
-    /// One or more.
+    /// An integer of 1 or more.
     Count,
-    /// None or more.
+    /// An integer of 0 or more.
     Whole,
-    /// Days that are remembered.
+    /// A number of days.
     Days,
-    /// How often somebody may come.
+    /// A request rate, such as `1/s`.
     Rate,
     Choice(fn() -> Vec<&'static str>),
     Texts,
-    Tables(&'static Form),
+    /// A text, or a list of texts.
+    TextOrTexts,
+    Tables(&'static TableForm),
 }
 
-impl Shape {
-    /// What a file calls it.
+impl ValueType {
+    /// Returns the name of the type, for messages and documentation.
     pub(crate) fn name(self) -> String {
         match self {
             Self::Text => "text".to_owned(),
@@ -89,17 +94,18 @@ impl Shape {
             Self::Count => "whole number of 1 or more".to_owned(),
             Self::Whole => "whole number of 0 or more".to_owned(),
             Self::Days => "whole number from 1 to 366".to_owned(),
-            Self::Rate => "a number per s, m, h or d, as in 1/s".to_owned(),
+            Self::Rate => "a number per s, m, h or d, such as 1/s".to_owned(),
             Self::Choice(names) => choices(&names()),
             Self::Texts => "list of texts".to_owned(),
+            Self::TextOrTexts => "text or list of texts".to_owned(),
             Self::Tables(form) => form.name(),
         }
     }
 
-    /// What help puts in place of a value, unless the key has a better word.
+    /// Returns the placeholder of a value in help texts, unless the key has its own.
     pub(crate) fn placeholder(self) -> &'static str {
         match self {
-            Self::Text | Self::Texts => "TEXT",
+            Self::Text | Self::Texts | Self::TextOrTexts => "TEXT",
             Self::Url => "URL",
             Self::Language => "TAG",
             Self::Path => "PATH",
@@ -112,7 +118,7 @@ impl Shape {
         }
     }
 
-    /// Its JSON Schema.
+    /// Returns the JSON Schema of the type.
     pub(crate) fn schema(self) -> serde_json::Value {
         match self {
             Self::Text | Self::Path | Self::Language => json!({ "type": "string" }),
@@ -125,17 +131,23 @@ impl Shape {
             Self::Rate => json!({ "type": "string", "pattern": RATE_PATTERN }),
             Self::Choice(names) => json!({ "enum": names() }),
             Self::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+            Self::TextOrTexts => json!({
+                "anyOf": [
+                    { "type": "string" },
+                    { "type": "array", "items": { "type": "string" } },
+                ],
+            }),
             Self::Tables(form) => form.schema(),
         }
     }
 }
 
-/// What is said of a value of another kind.
-pub(crate) fn wanted<T: Value>() -> String {
-    format!("wanted {}", T::SHAPE.name())
+/// Returns the message about a value of another type.
+pub(crate) fn wanted<T: ConfigValue>() -> String {
+    format!("expected {}", T::SHAPE.name())
 }
 
-/// Names for people: `a`, `b` or `c`.
+/// Joins names as in: `a`, `b` or `c`.
 pub(crate) fn choices(names: &[&str]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match quoted.as_slice() {
@@ -145,74 +157,74 @@ pub(crate) fn choices(names: &[&str]) -> String {
     }
 }
 
-/// Reads a string of TOML the way a variable is read.
-fn string<T: Value>(value: &Stated<'_>) -> Result<T, Wrong> {
+/// Reads a TOML string in the same way as a variable.
+fn string<T: ConfigValue>(value: &TomlValue<'_>) -> Result<T, InvalidValue> {
     let text = value.get_ref().as_str().ok_or_else(wanted::<T>)?;
-    Ok(T::of_text(text)?)
+    Ok(T::from_text(text)?)
 }
 
-impl Value for String {
-    const SHAPE: Shape = Shape::Text;
+impl ConfigValue for String {
+    const SHAPE: ValueType = ValueType::Text;
 
-    fn of_toml(value: &Stated<'_>) -> Result<Self, Wrong> {
+    fn from_toml(value: &TomlValue<'_>) -> Result<Self, InvalidValue> {
         string(value)
     }
 
-    fn of_text(text: &str) -> Result<Self, String> {
+    fn from_text(text: &str) -> Result<Self, String> {
         Ok(text.to_owned())
     }
 }
 
-impl Value for Base {
-    const SHAPE: Shape = Shape::Url;
+impl ConfigValue for BaseUrl {
+    const SHAPE: ValueType = ValueType::Url;
 
-    fn of_toml(value: &Stated<'_>) -> Result<Self, Wrong> {
+    fn from_toml(value: &TomlValue<'_>) -> Result<Self, InvalidValue> {
         string(value)
     }
 
-    fn of_text(text: &str) -> Result<Self, String> {
+    fn from_text(text: &str) -> Result<Self, String> {
         Self::parse(text).map_err(|error| error.to_string())
     }
 }
 
-impl Value for LanguageTag<'static> {
-    const SHAPE: Shape = Shape::Language;
+impl ConfigValue for LanguageTag<'static> {
+    const SHAPE: ValueType = ValueType::Language;
 
-    fn of_toml(value: &Stated<'_>) -> Result<Self, Wrong> {
+    fn from_toml(value: &TomlValue<'_>) -> Result<Self, InvalidValue> {
         string(value)
     }
 
-    fn of_text(text: &str) -> Result<Self, String> {
+    fn from_text(text: &str) -> Result<Self, String> {
         let tag = LanguageTag::parse(text.to_owned());
-        let tag = tag.ok_or_else(|| format!("{}, for instance en or pt-BR", wanted::<Self>()))?;
+        let tag = tag.ok_or_else(|| format!("{}, such as en or pt-BR", wanted::<Self>()))?;
         Ok(tag.canonical())
     }
 }
 
-impl Value for PathBuf {
-    const SHAPE: Shape = Shape::Path;
+impl ConfigValue for PathBuf {
+    const SHAPE: ValueType = ValueType::Path;
 
-    fn of_toml(value: &Stated<'_>) -> Result<Self, Wrong> {
+    fn from_toml(value: &TomlValue<'_>) -> Result<Self, InvalidValue> {
         string(value)
     }
 
-    fn of_text(text: &str) -> Result<Self, String> {
+    fn from_text(text: &str) -> Result<Self, String> {
         if text.is_empty() { Err(wanted::<Self>()) } else { Ok(text.into()) }
     }
 
-    fn of_os(text: &OsStr) -> Result<Self, String> {
+    fn from_os(text: &OsStr) -> Result<Self, String> {
         if text.is_empty() { Err(wanted::<Self>()) } else { Ok(text.into()) }
     }
 }
 
-impl Value for bool {
-    const SHAPE: Shape = Shape::Switch;
+impl ConfigValue for bool {
+    const SHAPE: ValueType = ValueType::Switch;
 
-    fn of_toml(value: &Stated<'_>) -> Result<Self, Wrong> {
+    fn from_toml(value: &TomlValue<'_>) -> Result<Self, InvalidValue> {
         Ok(value.get_ref().as_bool().ok_or_else(wanted::<Self>)?)
     }
 
-    fn of_text(text: &str) -> Result<Self, String> {
+    fn from_text(text: &str) -> Result<Self, String> {
         match text {
             "true" => Ok(true),
             "false" => Ok(false),
@@ -221,107 +233,109 @@ impl Value for bool {
     }
 }
 
-impl Value for f64 {
-    const SHAPE: Shape = Shape::Number;
+impl ConfigValue for f64 {
+    const SHAPE: ValueType = ValueType::Number;
 
-    fn of_toml(value: &Stated<'_>) -> Result<Self, Wrong> {
+    fn from_toml(value: &TomlValue<'_>) -> Result<Self, InvalidValue> {
         match value.get_ref() {
-            DeValue::Float(number) => Ok(Self::of_text(number.as_str())?),
-            DeValue::Integer(number) if number.radix() == 10 => Ok(Self::of_text(number.as_str())?),
+            DeValue::Float(number) => Ok(Self::from_text(number.as_str())?),
+            DeValue::Integer(number) if number.radix() == 10 => {
+                Ok(Self::from_text(number.as_str())?)
+            }
             _ => Err(wanted::<Self>().into()),
         }
     }
 
-    fn of_text(text: &str) -> Result<Self, String> {
+    fn from_text(text: &str) -> Result<Self, String> {
         let number = text.parse().ok().filter(|number| (0.0..Self::INFINITY).contains(number));
         number.ok_or_else(wanted::<Self>)
     }
 }
 
-impl Value for usize {
-    const SHAPE: Shape = Shape::Count;
+impl ConfigValue for usize {
+    const SHAPE: ValueType = ValueType::Count;
 
-    fn of_toml(value: &Stated<'_>) -> Result<Self, Wrong> {
+    fn from_toml(value: &TomlValue<'_>) -> Result<Self, InvalidValue> {
         whole(value)
     }
 
-    fn of_text(text: &str) -> Result<Self, String> {
+    fn from_text(text: &str) -> Result<Self, String> {
         text.parse().ok().filter(|number| 1 <= *number).ok_or_else(wanted::<Self>)
     }
 }
 
-impl Value for u64 {
-    const SHAPE: Shape = Shape::Whole;
+impl ConfigValue for u64 {
+    const SHAPE: ValueType = ValueType::Whole;
 
-    fn of_toml(value: &Stated<'_>) -> Result<Self, Wrong> {
+    fn from_toml(value: &TomlValue<'_>) -> Result<Self, InvalidValue> {
         whole(value)
     }
 
-    fn of_text(text: &str) -> Result<Self, String> {
+    fn from_text(text: &str) -> Result<Self, String> {
         text.parse().map_err(|_| wanted::<Self>())
     }
 }
 
-/// How many days something is kept.
+/// A number of days from 1 to 366.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Days(pub(crate) u32);
 
-impl Value for Days {
-    const SHAPE: Shape = Shape::Days;
+impl ConfigValue for Days {
+    const SHAPE: ValueType = ValueType::Days;
 
-    fn of_toml(value: &Stated<'_>) -> Result<Self, Wrong> {
+    fn from_toml(value: &TomlValue<'_>) -> Result<Self, InvalidValue> {
         whole(value)
     }
 
-    fn of_text(text: &str) -> Result<Self, String> {
+    fn from_text(text: &str) -> Result<Self, String> {
         let days = text.parse().ok().filter(|days| (1..=366).contains(days));
         days.map(Self).ok_or_else(wanted::<Self>)
     }
 }
 
-/// Reads a whole number of TOML the way a variable is read.
-fn whole<T: Value>(value: &Stated<'_>) -> Result<T, Wrong> {
+/// Reads a TOML integer in the same way as a variable.
+fn whole<T: ConfigValue>(value: &TomlValue<'_>) -> Result<T, InvalidValue> {
     match value.get_ref() {
-        DeValue::Integer(number) if number.radix() == 10 => Ok(T::of_text(number.as_str())?),
+        DeValue::Integer(number) if number.radix() == 10 => Ok(T::from_text(number.as_str())?),
         _ => Err(wanted::<T>().into()),
     }
 }
 
-impl Value for Vec<String> {
-    const SHAPE: Shape = Shape::Texts;
+impl ConfigValue for Vec<String> {
+    const SHAPE: ValueType = ValueType::Texts;
 
-    fn of_toml(value: &Stated<'_>) -> Result<Self, Wrong> {
+    fn from_toml(value: &TomlValue<'_>) -> Result<Self, InvalidValue> {
         let texts = value.get_ref().as_array().ok_or_else(wanted::<Self>)?;
-        let text = |text: &Stated<'_>| {
-            let wrong = || Wrong { span: Some(text.span()), ..wanted::<String>().into() };
+        let text = |text: &TomlValue<'_>| {
+            let wrong = || InvalidValue { span: Some(text.span()), ..wanted::<String>().into() };
             text.get_ref().as_str().map(str::to_owned).ok_or_else(wrong)
         };
         texts.iter().map(text).collect()
     }
 
-    fn of_text(text: &str) -> Result<Self, String> {
+    fn from_text(text: &str) -> Result<Self, String> {
         let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
         Ok(parts.map(str::to_owned).collect())
     }
 
-    /// Each flag is one text, commas and all.
-    fn of_flag(texts: &[OsString]) -> Result<Self, String> {
+    /// Reads one text per flag. Commas do not separate texts.
+    fn from_flag(texts: &[OsString]) -> Result<Self, String> {
         let text = |text: &OsString| text.to_str().map(str::to_owned).ok_or("is not UTF-8".into());
         texts.iter().map(text).collect()
     }
 }
 
-/// A value out of a few.
-pub(crate) trait Choice: Sized + Copy + 'static {
+/// A type with a few named values.
+pub(crate) trait NamedValue: Sized + Copy + 'static {
     const ALL: &'static [(&'static str, Self)];
 }
 
-impl Choice for Source {
+impl NamedValue for SourceKind {
     const ALL: &'static [(&'static str, Self)] =
         &[("html", Self::Html), ("markdown", Self::Markdown), ("lines", Self::Lines)];
 }
 
-impl Choice for Frequency {
+impl NamedValue for UpdateFrequency {
     const ALL: &'static [(&'static str, Self)] = &[
         ("hourly", Self::Hourly),
         ("daily", Self::Daily),
@@ -330,47 +344,47 @@ impl Choice for Frequency {
     ];
 }
 
-impl Choice for Twins {
+impl NamedValue for TwinPolicy {
     const ALL: &'static [(&'static str, Self)] =
         &[("auto", Self::Auto), ("on", Self::On), ("off", Self::Off)];
 }
 
-impl Choice for Oversize {
+impl NamedValue for OversizePolicy {
     const ALL: &'static [(&'static str, Self)] = &[("merge", Self::Merge), ("stop", Self::Stop)];
 }
 
-impl Choice for Host {
+impl NamedValue for HostKind {
     const ALL: &'static [(&'static str, Self)] =
         &[("nginx", Self::Nginx), ("netlify", Self::Netlify)];
 }
 
-impl Choice for Checksum {
+impl NamedValue for ChecksumScope {
     const ALL: &'static [(&'static str, Self)] =
         &[("content", Self::Content), ("html", Self::Html)];
 }
 
-impl Choice for Grant {
+impl NamedValue for AccessDefault {
     const ALL: &'static [(&'static str, Self)] = &[("allow", Self::Allow), ("deny", Self::Deny)];
 }
 
-impl Choice for Severity {
+impl NamedValue for Severity {
     const ALL: &'static [(&'static str, Self)] =
         &[("note", Self::Note), ("warning", Self::Warning), ("error", Self::Error)];
 }
 
-impl<T: Choice> Value for T {
-    const SHAPE: Shape = Shape::Choice(names::<T>);
+impl<T: NamedValue> ConfigValue for T {
+    const SHAPE: ValueType = ValueType::Choice(names::<T>);
 
-    fn of_toml(value: &Stated<'_>) -> Result<Self, Wrong> {
+    fn from_toml(value: &TomlValue<'_>) -> Result<Self, InvalidValue> {
         string(value)
     }
 
-    fn of_text(text: &str) -> Result<Self, String> {
+    fn from_text(text: &str) -> Result<Self, String> {
         let found = Self::ALL.iter().find(|(name, _)| *name == text);
         found.map(|(_, value)| *value).ok_or_else(wanted::<Self>)
     }
 }
 
-fn names<T: Choice>() -> Vec<&'static str> {
+fn names<T: NamedValue>() -> Vec<&'static str> {
     T::ALL.iter().map(|(name, _)| *name).collect()
 }

@@ -1,24 +1,24 @@
-//! Decides the base URL of a folder by what its files say.
+//! Determines the base URL of a site from its files.
 //!
-//! Input: the folder and its home page. Each source names a base URL; the
-//! origin that most sources name wins, and on a tie the one that the first
-//! source names. Output: the base URL, and which sources named it.
+//! Input: the folder and its home page. Several files name a base URL; the origin that most of them
+//! name wins, and on a tie that of the first file. Output: the base URL, and the files that name
+//! it.
 
 use std::path::Path;
 
-use rutter_build::Base;
+use rutter_build::BaseUrl;
 
-use super::{Home, below, of_cname, of_home, of_sitemap, public, start_of};
+use super::{HomePage, below, of_cname, of_home, of_sitemap, public, start_of};
 
-/// What one file says.
-struct Statement {
+/// The base URL that one file names.
+struct BaseUrlStatement {
     source: &'static str,
-    base: Base,
+    base: BaseUrl,
 }
 
-/// The base URL of a site, and why it was chosen.
-pub(crate) fn base_url(site: &Path, home: Option<&Home>) -> Option<(Base, String)> {
-    let statements: Vec<Statement> = [
+/// Returns the base URL of a site, and the files that name it.
+pub(crate) fn base_url(site: &Path, home: Option<&HomePage>) -> Option<(BaseUrl, String)> {
+    let statements: Vec<BaseUrlStatement> = [
         ("CNAME", of_cname(site)),
         ("sitemap.xml", of_sitemap(site)),
         ("spxi-index.jsonld", of_index(site)),
@@ -27,14 +27,14 @@ pub(crate) fn base_url(site: &Path, home: Option<&Home>) -> Option<(Base, String
         ("robots.txt", of_robots(site)),
     ]
     .into_iter()
-    .filter_map(|(source, base)| base.map(|base| Statement { source, base }))
+    .filter_map(|(source, base)| base.map(|base| BaseUrlStatement { source, base }))
     .collect();
     choose(&statements)
 }
 
-fn choose(statements: &[Statement]) -> Option<(Base, String)> {
+fn choose(statements: &[BaseUrlStatement]) -> Option<(BaseUrl, String)> {
     let votes = |origin: &str| statements.iter().filter(|it| it.base.origin() == origin).count();
-    // Of equal counts, `max_by_key` takes the last.
+    // On a tie, `max_by_key` returns the last element.
     let chosen = statements.iter().rev().max_by_key(|it| votes(it.base.origin()))?;
     let origin = chosen.base.origin();
     let (agree, differ): (Vec<_>, Vec<_>) =
@@ -44,13 +44,13 @@ fn choose(statements: &[Statement]) -> Option<(Base, String)> {
     let mut why =
         if why.is_empty() { last.to_owned() } else { format!("{} and {last}", why.join(", ")) };
     for other in differ {
-        why = format!("{why}; {} says {}", other.source, other.base.origin());
+        why = format!("{why}; {} names {}", other.source, other.base.origin());
     }
     Some((chosen.base.clone(), why))
 }
 
-/// The index names itself, and lies at the base URL.
-fn of_index(site: &Path) -> Option<Base> {
+/// Reads the URL of the index, which is at the base URL.
+fn of_index(site: &Path) -> Option<BaseUrl> {
     let text = String::from_utf8(start_of(&site.join("spxi-index.jsonld"))?).ok()?;
     let value: serde_json::Value = serde_json::from_str(&text).ok()?;
     let id = value.get("@id")?.as_str()?;
@@ -58,14 +58,14 @@ fn of_index(site: &Path) -> Option<Base> {
     folder.map_or_else(|| below(site, id), public)
 }
 
-fn of_arc(site: &Path) -> Option<Base> {
+fn of_arc(site: &Path) -> Option<BaseUrl> {
     let text = String::from_utf8(start_of(&site.join("arc-sitemap.json"))?).ok()?;
     let (_, rest) = text.split_once("\"site\"")?;
     let rest = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
     public(rest.split('"').next()?)
 }
 
-fn of_robots(site: &Path) -> Option<Base> {
+fn of_robots(site: &Path) -> Option<BaseUrl> {
     let text = String::from_utf8(start_of(&site.join("robots.txt"))?).ok()?;
     let sitemap = text.lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;
@@ -80,36 +80,36 @@ mod tests {
     use super::*;
 
     fn said(statements: &[(&'static str, &str)]) -> Option<(String, String)> {
-        let statements = statements.iter().map(|(source, base)| Statement {
+        let statements = statements.iter().map(|(source, base)| BaseUrlStatement {
             source,
-            base: Base::parse(base).expect("a base URL"),
+            base: BaseUrl::parse(base).expect("a base URL"),
         });
-        let statements: Vec<Statement> = statements.collect();
+        let statements: Vec<BaseUrlStatement> = statements.collect();
         let (base, why) = choose(&statements)?;
         Some((base.as_str().to_owned(), why))
     }
 
     #[test]
-    fn most_files_decide_the_base_url() {
+    fn majority_of_files_decides_the_base_url() {
         let (apex, www) = ("https://selk.example/", "https://www.selk.example/");
         let cases: [(&[_], _, _); 5] = [
             (&[("a", apex)], apex, "a"),
             (
                 &[("sitemap.xml", apex), ("index", apex), ("home", www)],
                 apex,
-                "sitemap.xml and index; home says https://www.selk.example",
+                "sitemap.xml and index; home names https://www.selk.example",
             ),
             (
                 &[("sitemap.xml", apex), ("index", www), ("home", www)],
                 www,
-                "index and home; sitemap.xml says https://selk.example",
+                "index and home; sitemap.xml names https://selk.example",
             ),
             (
                 &[("sitemap.xml", apex), ("home", www)],
                 apex,
-                "sitemap.xml; home says https://www.selk.example",
+                "sitemap.xml; home names https://www.selk.example",
             ),
-            // A host name of its own belongs to a site at the root.
+            // CNAME implies a site at the root of its host.
             (
                 &[("CNAME", apex), ("sitemap.xml", "https://selk.example/docs/")],
                 apex,

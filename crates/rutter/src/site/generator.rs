@@ -1,44 +1,44 @@
-//! A table of site generators: how each is known, where it writes, how it runs.
+//! A table of site generators: how to recognize each one, its output folder and its build command.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rutter_build::Base;
+use rutter_build::BaseUrl;
 
-use crate::site::{Home, public};
+use crate::site::{HomePage, public};
 
-/// A program that makes sites. Paths are relative to its root.
+/// A site generator. Paths are relative to the root of its project.
 #[derive(Debug)]
 pub(crate) struct Generator {
     pub(crate) name: &'static str,
-    /// Files of its own, with a word that must stand in them, in lower case.
+    /// Its settings files, each with a word that the file must contain, in lower case.
     files: &'static [(&'static str, &'static str)],
-    /// Folders of a repository where people keep it.
+    /// Folders of a repository that may be its root.
     roots: &'static [&'static str],
-    /// How its `generator` meta begins, in lower case.
+    /// Start of its `generator` meta tag, in lower case.
     meta: &'static str,
-    /// What it leaves in a home page without such a meta.
+    /// Text in its home pages, if they have no such meta tag.
     mark: &'static str,
-    /// Where it writes, unless the setting with this key says otherwise.
+    /// Its output folder, unless the setting `folder_key` names another.
     folder: &'static str,
     folder_key: &'static str,
-    /// The command that builds the site: `{here}` is its root, `{root}` the
-    /// same before a name, `{cd}` goes there.
+    /// The command that builds the site: `{here}` is the root, `{root}` a prefix for paths in the
+    /// root, and `{cd}` changes to the root.
     build: &'static str,
-    /// Settings that hold the site's address, and the path below it.
+    /// Settings with the URL of the site, and with the path below it.
     address: (&'static str, &'static str),
-    /// Folders below its root that may hold the sources of pages.
+    /// Folders below the root that may contain the sources of pages.
     sources: &'static [&'static str],
 }
 
-/// A generator, and where in the repository it was found.
+/// A recognized generator, with its root in the repository.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Known {
+pub(crate) struct DetectedGenerator {
     generator: &'static Generator,
     root: &'static str,
 }
 
-/// Generators whose files are particular come before those that share names.
+/// All generators. Those with unique file names precede those with common ones.
 const GENERATORS: &[Generator] = &[
     Generator {
         name: "Docusaurus",
@@ -231,13 +231,12 @@ const GENERATORS: &[Generator] = &[
     },
 ];
 
-/// How many folders above a site are searched for the generator's settings.
+/// Maximum number of parent folders of a site to search for the settings of its generator.
 const MOST_ABOVE: usize = 4;
 
-/// The generator of a built site, with the folder of its settings where that
-/// is found: above the site, as the folder whose settings name the site as
-/// their output.
-pub(crate) fn of_site(site: &Path, home: Option<&Home>) -> Option<rutter_build::Generator> {
+/// Returns the generator of a built site, with the root of its project if it is found: the parent
+/// folder whose settings name the site as their output.
+pub(crate) fn of_site(site: &Path, home: Option<&HomePage>) -> Option<rutter_build::Generator> {
     let real = site.canonicalize().ok()?;
     let made = home.and_then(of_home);
     let above = real.ancestors().skip(1).take(MOST_ABOVE);
@@ -247,7 +246,9 @@ pub(crate) fn of_site(site: &Path, home: Option<&Home>) -> Option<rutter_build::
                 folder.join(it.folder(folder)).canonicalize().is_ok_and(|it| it == real);
             is_output || made.is_some_and(|made| made.name() == it.name())
         });
-    let sources = |it: Known| it.generator.sources.iter().map(|name| (*name).to_owned()).collect();
+    let sources = |it: DetectedGenerator| {
+        it.generator.sources.iter().map(|name| (*name).to_owned()).collect()
+    };
     match (found, made) {
         (Some((folder, it)), _) => Some(rutter_build::Generator {
             name: it.name().to_owned(),
@@ -262,8 +263,8 @@ pub(crate) fn of_site(site: &Path, home: Option<&Home>) -> Option<rutter_build::
     }
 }
 
-/// Tells the generator by its files in a folder.
-pub(crate) fn of_folder(folder: &Path) -> Option<Known> {
+/// Recognizes a generator by its files in a folder.
+pub(crate) fn of_folder(folder: &Path) -> Option<DetectedGenerator> {
     let is_there = |path: &Path, word: &str| match word {
         "" => path.is_file(),
         word => fs::read_to_string(path).is_ok_and(|text| text.to_ascii_lowercase().contains(word)),
@@ -273,26 +274,26 @@ pub(crate) fn of_folder(folder: &Path) -> Option<Known> {
             let mut files = generator.files.iter();
             files.any(|(name, word)| is_there(&folder.join(root).join(name), word))
         })?;
-        Some(Known { generator, root })
+        Some(DetectedGenerator { generator, root })
     })
 }
 
-/// Tells the generator by the home page it made.
-pub(crate) fn of_home(home: &Home) -> Option<Known> {
+/// Recognizes a generator by a home page that it generated.
+pub(crate) fn of_home(home: &HomePage) -> Option<DetectedGenerator> {
     let metas = home.facts.metas.iter().filter(|(name, _)| name == "generator");
     let metas: Vec<String> = metas.map(|(_, value)| value.to_ascii_lowercase()).collect();
     let by_meta = |it: &&Generator| metas.iter().any(|meta| meta.starts_with(it.meta));
     let by_mark = |it: &&Generator| !it.mark.is_empty() && home.text.contains(it.mark);
     let found = GENERATORS.iter().find(by_meta).or_else(|| GENERATORS.iter().find(by_mark));
-    found.map(|generator| Known { generator, root: "" })
+    found.map(|generator| DetectedGenerator { generator, root: "" })
 }
 
-impl Known {
+impl DetectedGenerator {
     pub(crate) fn name(self) -> &'static str {
         self.generator.name
     }
 
-    /// The command that builds the site.
+    /// Returns the command that builds the site.
     pub(crate) fn build(self) -> String {
         let here = if self.root.is_empty() { "." } else { self.root.trim_end_matches('/') };
         let cd = if self.root.is_empty() { String::new() } else { format!("cd {here} && ") };
@@ -300,7 +301,7 @@ impl Known {
         build.replace("{here}", here).replace("{root}", self.root)
     }
 
-    /// Where the site is built to, below a folder.
+    /// Returns the output folder, relative to a folder.
     pub(crate) fn folder(self, folder: &Path) -> PathBuf {
         let text = self.settings(folder).unwrap_or_default();
         let named = setting(&text, self.generator.folder_key);
@@ -308,8 +309,8 @@ impl Known {
         Path::new(self.root).join(named.unwrap_or(self.generator.folder))
     }
 
-    /// The site's address, where the generator's settings hold it.
-    pub(crate) fn base_url(self, folder: &Path) -> Option<Base> {
+    /// Returns the base URL in the settings of the generator.
+    pub(crate) fn base_url(self, folder: &Path) -> Option<BaseUrl> {
         let (address, path) = self.generator.address;
         let text = self.settings(folder)?;
         let url = setting(&text, address)?.trim_end_matches('/');
@@ -324,8 +325,7 @@ impl Known {
     }
 }
 
-/// The value of a setting that stands on a line of its own, in any of the
-/// languages settings are written in.
+/// Returns the value of a setting that has its own line, in TOML, YAML, JSON, Python or JavaScript.
 fn setting<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     if key.is_empty() {
         return None;

@@ -1,11 +1,11 @@
-//! Tiny folders, and what they tell.
+//! Tests of site detection with small folders.
 
 use std::fs;
 
-use super::generator::{Known, of_folder, of_home};
+use super::generator::{DetectedGenerator, of_folder, of_home};
 use super::*;
 
-/// A folder with these files.
+/// Creates a folder with these files.
 fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
@@ -17,18 +17,18 @@ fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
 }
 
 fn name_of(files: &[(&str, &str)]) -> Option<&'static str> {
-    of_folder(folder(files).path()).map(Known::name)
+    of_folder(folder(files).path()).map(DetectedGenerator::name)
 }
 
 fn found(files: &[(&str, &str)]) -> Option<(String, String)> {
     let folder = folder(files);
-    let home = Home::read(folder.path());
+    let home = HomePage::read(folder.path());
     let (base, place) = base_url(folder.path(), home.as_ref())?;
     Some((base.as_str().to_owned(), place))
 }
 
 #[test]
-fn ours_generators_are_known_by_their_files() {
+fn recognizes_generators_by_their_files() {
     for (file, text, name) in [
         ("hugo.toml", "", "Hugo"),
         ("config/_default/hugo.toml", "", "Hugo"),
@@ -52,7 +52,7 @@ fn ours_generators_are_known_by_their_files() {
 }
 
 #[test]
-fn ours_generators_are_known_by_the_page_they_made() {
+fn recognizes_generators_by_their_home_pages() {
     for (head, name) in [
         ("<meta name=generator content='Hugo 0.140.2'>", "Hugo"),
         ("<meta name=Generator content='Docusaurus v3.7.0'>", "Docusaurus"),
@@ -69,13 +69,13 @@ fn ours_generators_are_known_by_the_page_they_made() {
     ] {
         let page = format!("<html><head>{head}<title>a</title></head><body><p>b</p></body></html>");
         let folder = folder(&[("index.html", &page)]);
-        let home = Home::read(folder.path()).unwrap();
-        assert_eq!(of_home(&home).map(Known::name), Some(name), "{head}");
+        let home = HomePage::read(folder.path()).unwrap();
+        assert_eq!(of_home(&home).map(DetectedGenerator::name), Some(name), "{head}");
     }
 }
 
 #[test]
-fn ours_a_generator_knows_the_address() {
+fn reads_base_url_from_generator_settings() {
     for (file, text, base) in [
         ("hugo.toml", "baseurl = \"https://selk.example/a\"", "https://selk.example/a/"),
         ("hugo.json", "{\n  \"baseURL\": \"https://selk.example/\"\n}", "https://selk.example/"),
@@ -112,7 +112,7 @@ fn ours_a_generator_knows_the_address() {
 }
 
 #[test]
-fn ours_a_generator_knows_where_it_writes_and_how_it_runs() {
+fn finds_output_folder_and_build_command_of_generators() {
     for (file, text, site, build) in [
         ("hugo.toml", "publishDir = \"./html/\"", "html", "hugo"),
         ("mkdocs.yml", "site_name: Selk", "site", "mkdocs build"),
@@ -145,7 +145,7 @@ fn ours_a_generator_knows_where_it_writes_and_how_it_runs() {
 }
 
 #[test]
-fn ours_the_address_is_found_in_the_site() {
+fn finds_base_url_in_site_files() {
     let link = |href: &str| format!("<link rel=canonical href='{href}'><title>a</title><p>b</p>");
     let sitemap = |loc: &str| format!("<urlset>\n<url><loc> {loc} </loc></url></urlset>");
     let home = "the canonical link of the home page";
@@ -162,7 +162,7 @@ fn ours_the_address_is_found_in_the_site() {
             vec![("index.html", deep.as_str()), ("sitemap.xml", &other)],
             Some((
                 "https://other.example/",
-                "sitemap.xml; the canonical link of the home page says https://selk.example",
+                "sitemap.xml; the canonical link of the home page names https://selk.example",
             )),
         ),
         (
@@ -182,7 +182,7 @@ fn ours_the_address_is_found_in_the_site() {
 }
 
 #[test]
-fn ours_a_sitemap_tells_the_folder_by_the_files_below() {
+fn finds_path_of_base_url_by_files_of_a_sitemap() {
     for (loc, file, base) in [
         ("https://selk.example/", "index.html", "https://selk.example/"),
         ("https://selk.example/docs/", "index.html", "https://selk.example/docs/"),
@@ -195,7 +195,7 @@ fn ours_a_sitemap_tells_the_folder_by_the_files_below() {
         let found = found(&[("sitemap.xml", &sitemap), (file, "a")]).map(|(base, _)| base);
         assert_eq!(found.as_deref(), Some(base), "{loc}");
     }
-    // A home page that only sends on is no page of the folder it sends to.
+    // A home page that redirects does not determine the path.
     let page = "<link rel=canonical href=https://selk.example/en/>\
                 <meta http-equiv=refresh content='0; url=https://selk.example/en/'>";
     let files = [("index.html", page), ("en/index.html", "a")];
@@ -203,17 +203,17 @@ fn ours_a_sitemap_tells_the_folder_by_the_files_below() {
 }
 
 #[test]
-fn ours_the_source_is_what_lies_there() {
+fn detects_source_type_by_files() {
     for (files, wanted) in [
-        (vec![("a/b.md", ""), ("c/d/e.HTM", "")], Source::Html),
+        (vec![("a/b.md", ""), ("c/d/e.HTM", "")], SourceKind::Html),
         (
             vec![("a/b.md", ""), ("node_modules/x/y.html", ""), (".git/z.html", "")],
-            Source::Markdown,
+            SourceKind::Markdown,
         ),
-        (vec![("a.txt", "")], Source::Html),
+        (vec![("a.txt", "")], SourceKind::Html),
     ] {
         assert_eq!(source(folder(&files).path()), wanted, "{files:?}");
     }
-    assert_eq!(source(Path::new("pages.jsonl")), Source::Lines);
-    assert_eq!(source(Path::new("pages.NDJSON")), Source::Lines);
+    assert_eq!(source(Path::new("pages.jsonl")), SourceKind::Lines);
+    assert_eq!(source(Path::new("pages.NDJSON")), SourceKind::Lines);
 }

@@ -1,5 +1,5 @@
-//! The ARC layer of the example site, judged by a validator of JSON Schema
-//! that is not ours, and by `rutter check`.
+//! Tests of the ARC layer of the example site, with an independent validator of JSON Schema and with
+//! `rutter check`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ const BUILD: &str = "rutter build target/site --base-url https://harbour.example
     --out target/public --policy-access allow --policy-retention-days 90 \
     --policy-consumers 'Selk Search;purposes=search+answers'";
 
-/// A copy of the example, built; more settings may be given.
+/// Creates a copy of the example and builds it, with additional settings.
 fn built(more: &str) -> tempfile::TempDir {
     let folder = stage();
     run("cp -r examples/harbour target/site", folder.path());
@@ -24,10 +24,10 @@ fn built(more: &str) -> tempfile::TempDir {
 
 fn build(more: &str, folder: &Path) {
     let said = run(&format!("{BUILD} {more}"), folder);
-    assert!(said.contains("files "), "{said}");
+    assert!(said.contains("pages "), "{said}");
 }
 
-/// What was published, by its path.
+/// Returns the published files by path.
 fn published(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let top = folder.join("target/public");
     let mut files = BTreeMap::new();
@@ -46,7 +46,7 @@ fn published(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// How the name of a file ends, after its last dot.
+/// Returns the file extension.
 fn ending(name: &str) -> &str {
     name.rsplit_once('.').map_or("", |(_, ending)| ending)
 }
@@ -91,7 +91,7 @@ fn checksums(document: &Value) -> BTreeMap<String, Value> {
 }
 
 #[test] // ARC-005 ARC-020 ARC-021 ARC-028 ARC-067
-fn spec_what_a_build_publishes_is_valid_and_the_same_in_every_form() {
+fn published_sitemaps_are_valid_and_equal_in_all_formats() {
     let folder = built("");
     let files = published(folder.path());
     let schema = fs::read(root().join("conformance/schema/arc-sitemap-2.1.json")).unwrap();
@@ -107,7 +107,7 @@ fn spec_what_a_build_publishes_is_valid_and_the_same_in_every_form() {
                 continue;
             }
             "yaml" => serde_saphyr::from_str(std::str::from_utf8(bytes).unwrap()).unwrap(),
-            // A pointer is no sitemap.
+            // A pointer is not a sitemap.
             "jsonld" => continue,
             _ => serde_json::from_slice(bytes).unwrap(),
         };
@@ -145,12 +145,12 @@ fn spec_what_a_build_publishes_is_valid_and_the_same_in_every_form() {
     );
     let n_files = files.keys().filter(|name| name.contains("arc-")).count();
     let clean = said.lines().filter(|line| line.contains(": accepted") && !line.contains("warn"));
-    // The last line sums up.
+    // The last line is the summary.
     assert_eq!((clean.count(), said.lines().count()), (n_files, n_files + 1), "{said}");
 }
 
 #[test] // ARC-001 ARC-002 ARC-054 ARC-055
-fn spec_entries_say_what_pages_say_of_themselves() {
+fn entries_match_page_snapshots() {
     let folder = built("");
     let sitemap = sitemap(folder.path());
     for path in ["museum/friends.html", "shop/tide-table-2027.html"] {
@@ -167,7 +167,7 @@ fn spec_entries_say_what_pages_say_of_themselves() {
     assert_eq!(form["ai_context"][0], "personal");
     assert_eq!(form["sections"][0]["fields"][1]["label"], "E-mail address");
     assert_eq!(form["sections"][0]["actions"][0]["intent"], "join");
-    // It says nothing about AI, and is not annotated at all.
+    // The page has no statement about AI and no annotations.
     assert_eq!(entry(&sitemap, "museum/collection.html")["ai_indexable"], true);
     assert_eq!(entry(&sitemap, "drafts/pilot-boat.html")["ai_indexable"], false);
 
@@ -177,7 +177,7 @@ fn spec_entries_say_what_pages_say_of_themselves() {
 }
 
 #[test] // ARC-025 ARC-063
-fn spec_a_page_for_members_is_named_and_nothing_more() {
+fn only_url_of_restricted_page_is_published() {
     let folder = stage();
     run("cp -r examples/harbour target/site", folder.path());
     let page = "<html lang=en><title>Wages</title><body data-ai-page=wages><main><h1>Wages</h1>\
@@ -191,7 +191,7 @@ fn spec_a_page_for_members_is_named_and_nothing_more() {
         let bare = serde_json::json!({ "url": url, "ai_indexable": false, "auth_required": true });
         assert_eq!(entry(&sitemap, path), &bare);
     }
-    // Not a word of them is anywhere but in the pages themselves.
+    // Only the pages themselves have their content.
     let files = published(folder.path());
     assert!(!files.contains_key("museum/members.md") && !files.contains_key("wages.md"));
     let mut n_collections = 0;
@@ -216,7 +216,7 @@ fn spec_a_page_for_members_is_named_and_nothing_more() {
         }
     }
     assert_eq!(n_collections, 1);
-    // Both codings of a collection hold the same pages.
+    // Both codings of a collection have the same pages.
     let pages = "rutter scp inspect --pages target/public/scp/*.scp";
     let said = run(&format!("{pages}.zst"), folder.path());
     assert_eq!(said, run(&format!("{pages}.gz"), folder.path()));
@@ -224,12 +224,12 @@ fn spec_a_page_for_members_is_named_and_nothing_more() {
 }
 
 #[test] // ARC-041
-fn spec_a_day_supplies_what_has_another_checksum() {
+fn delta_of_day_has_entries_with_changed_checksum() {
     let folder = built("");
     let before = checksums(&sitemap(folder.path()));
     run("sed -i.old 's/noon/midday/' target/site/blog/foghorn-returns.html", folder.path());
     fs::remove_file(folder.path().join("target/site/blog/foghorn-returns.html.old")).unwrap();
-    // A new menu changes the bytes of a page and nothing that is said of it.
+    // A new menu changes the bytes of a page, but not its entry.
     run("sed -i.old 's/>Museum</>The museum</' target/site/shop/tide-clock.html", folder.path());
     fs::remove_file(folder.path().join("target/site/shop/tide-clock.html.old")).unwrap();
     let said = run(&format!("SOURCE_DATE_EPOCH=1793577600 {BUILD}"), folder.path());
@@ -243,7 +243,7 @@ fn spec_a_day_supplies_what_has_another_checksum() {
 }
 
 #[test] // ARC-053
-fn spec_a_checksum_of_html_is_that_of_the_file() {
+fn html_checksum_is_that_of_the_file() {
     let folder = built("--arc-checksum html");
     let sitemap = sitemap(folder.path());
     for path in ["museum/friends.html", "shop/tide-clock.html"] {

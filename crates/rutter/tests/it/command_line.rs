@@ -1,5 +1,4 @@
-//! Arguments that every command has, hints about misspelt ones, and what
-//! `rutter check` does without any.
+//! Tests of common arguments, hints about misspelt ones, and `rutter check` without arguments.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +8,7 @@ use serde_json::Value;
 
 fn rutter(folder: &Path, args: &[&str]) -> Output {
     let mut program = Command::new(env!("CARGO_BIN_EXE_rutter"));
-    // Settings of the user who runs the tests are not those of the site.
+    // Variables of the environment must not affect the site.
     let names = std::env::vars_os().map(|(name, _)| name);
     for name in names.filter(|name| name.to_string_lossy().starts_with("RUTTER_")) {
         program.env_remove(name);
@@ -42,7 +41,7 @@ fn site() -> tempfile::TempDir {
 }
 
 #[test]
-fn quiet_leaves_findings_errors_and_data_only() {
+fn quiet_prints_findings_errors_and_data_only() {
     let folder = site();
     let root = folder.path();
     let silent = (Some(0), String::new(), String::new());
@@ -76,11 +75,11 @@ fn quiet_leaves_findings_errors_and_data_only() {
     // Errors stay.
     let (code, data, said) = parts(&rutter(root, &["build", "-q", "nowhere"]));
     assert_eq!((code, data.as_str()), (Some(2), ""));
-    assert!(said.starts_with("error: nowhere: no such folder or file\nhint: "), "{said}");
+    assert!(said.starts_with("error: nowhere does not exist\nhint: "), "{said}");
 }
 
 #[test]
-fn offers_similar_arguments_only() {
+fn suggests_similar_arguments_only() {
     let folder = tempfile::tempdir().unwrap();
     for (args, offered) in [
         (["build", "--silent"], None),
@@ -103,7 +102,7 @@ fn offers_similar_arguments_only() {
 }
 
 #[test]
-fn check_without_arguments_takes_the_site_of_the_settings() {
+fn check_without_arguments_uses_the_settings() {
     let folder = site();
     let root = folder.path();
     assert_eq!(rutter(root, &["build"]).status.code(), Some(0));
@@ -125,19 +124,19 @@ fn check_without_arguments_takes_the_site_of_the_settings() {
     assert!(said.starts_with("checking made, the output of rutter.toml\n"), "{said}");
 
     let empty = tempfile::tempdir().unwrap();
-    let hint = "hint: name it, as in `rutter check public`, or write `site` in rutter.toml\n";
-    let wanted = (Some(2), String::new(), format!("error: which folder is the site?\n{hint}"));
+    let hint = "hint: name it, as in `rutter check public`, or set `site` in rutter.toml\n";
+    let wanted = (Some(2), String::new(), format!("error: no site folder is given\n{hint}"));
     assert_eq!(parts(&rutter(empty.path(), &["check"])), wanted);
     write(empty.path(), "rutter.toml", "base-url = \"https://h.example\"\n");
     assert_eq!(parts(&rutter(empty.path(), &["check"])), wanted);
     write(empty.path(), "rutter.toml", "site = \"public\"\n");
     let (code, _, said) = parts(&rutter(empty.path(), &["check"]));
     assert_eq!(code, Some(2));
-    assert!(said.starts_with("error: public: no such folder or file\nhint: "), "{said}");
+    assert!(said.starts_with("error: public does not exist\nhint: "), "{said}");
 }
 
 #[test]
-fn findings_of_a_project_folder_name_files_of_the_site_in_it() {
+fn findings_name_files_of_the_site_in_a_project() {
     let folder = site();
     let root = folder.path();
     fs::remove_file(root.join("rutter.toml")).unwrap();
@@ -151,4 +150,57 @@ fn findings_of_a_project_folder_name_files_of_the_site_in_it() {
         .filter_map(|value| value["file"].as_str().map(str::to_owned))
         .collect();
     assert!(files.contains(&"public/sitemap.xml".to_owned()), "{files:?}");
+}
+
+/// A folder with the site of the coverage fixtures in `public`.
+fn coverage_site() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../rutter-check/fixtures/coverage");
+    for entry in fs::read_dir(fixtures).unwrap() {
+        let entry = entry.unwrap();
+        let name = format!("public/{}", entry.file_name().to_string_lossy());
+        write(folder.path(), &name, &fs::read_to_string(entry.path()).unwrap());
+    }
+    let settings = "site = \"public\"\nbase-url = \"https://h.example\"\n";
+    write(folder.path(), "rutter.toml", settings);
+    folder
+}
+
+#[test]
+fn check_fails_below_the_asked_coverage_with_and_without_a_state() {
+    let folder = coverage_site();
+    let root = folder.path();
+    let lowest = "  0.269 gate.html: dropped h3: \"Comments\"\n";
+    for is_built in [false, true] {
+        if is_built {
+            let (code, said, _) = parts(&rutter(root, &["build"]));
+            assert_eq!(code, Some(0), "{said}");
+            assert!(
+                said.contains("\ncoverage  63.4 % of the main text extracted (mean of 2 pages)\n"),
+                "{said}"
+            );
+            assert!(said.contains("26.9 % of gate.html, without h3: \"Comments\"\n"), "{said}");
+        }
+        let (code, data, said) = parts(&rutter(root, &["check", "public"]));
+        assert_eq!(code, Some(0), "{data}");
+        let known = if is_built { "4 unchanged" } else { "0 unchanged" };
+        assert!(said.contains(known), "{said}");
+        let summary = format!("coverage of main text: 0.634, mean of 2 pages\n{lowest}");
+        assert!(data.contains(&summary) && !data.contains("XL089"), "{data}");
+        let asked = ["check", "public", "--min-coverage", "0.95", "--format", "concise"];
+        let (code, data, _) = parts(&rutter(root, &asked));
+        assert_eq!(code, Some(1), "{data}");
+        let low: Vec<&str> = data.lines().filter(|line| line.contains("XL089")).collect();
+        assert!(matches!(low.as_slice(), [one] if one.starts_with("public/gate.html: error")));
+        assert!(low[0].contains("0.269, minimum 0.95; the largest dropped part is h3"), "{low:?}");
+        let (code, ..) = parts(&rutter(root, &["check", "public", "--min-coverage", "0.2"]));
+        assert_eq!(code, Some(0));
+    }
+    let (code, data, _) = parts(&rutter(root, &["build", "--json"]));
+    let document: Value = serde_json::from_str(&data).unwrap();
+    assert_eq!(code, Some(0));
+    assert_eq!(document["coverage"]["worst"][0]["page"], "gate.html");
+    let (code, _, said) = parts(&rutter(root, &["check", "public", "--min-coverage", "95"]));
+    assert_eq!(code, Some(2));
+    assert!(said.contains("not a number from 0 to 1"), "{said}");
 }

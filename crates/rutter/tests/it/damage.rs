@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use rutter_page::Timestamp;
-use rutter_store::{Options, SqliteStore, Store, Validator};
+use rutter_store::{SqliteStore, Store, StoreOptions, Validator};
 
 use crate::replica::{make, rutter, said};
 
@@ -20,7 +20,7 @@ const READERS: [&[&str]; 8] = [
     &["list", "--left-out", "--format", "jsonl"],
 ];
 
-/// Lists some URLs as left out, as a crawl does.
+/// Records URLs that were not stored, as a crawl does.
 fn note_left_out(store: &SqliteStore) {
     let time = |text| Timestamp::parse(text).unwrap();
     let publisher = store.publisher("https://harbour.example").unwrap().unwrap().id;
@@ -30,20 +30,20 @@ fn note_left_out(store: &SqliteStore) {
         let url = format!("out:https://harbour.example/files/{n}.pdf");
         let etag = Some("media-type:application/pdf".to_owned());
         store
-            .remember(&lease, &Validator { url, etag, last_modified: None, checked: now })
+            .store_validator(&lease, &Validator { url, etag, last_modified: None, checked: now })
             .unwrap();
     }
     store.release(lease).unwrap();
 }
 
-/// Changes a table by hand, as a faulty disk might.
+/// Damages a table with an SQL statement.
 fn hurt(path: &Path, damage: &str) {
     let connection = rusqlite::Connection::open(path).unwrap();
     assert_eq!(connection.execute(damage, []).unwrap(), 1, "{damage}");
 }
 
 #[test]
-fn changed_entities_and_left_out_urls_are_reported_as_damage() {
+fn damaged_entities_and_unstored_urls_are_reported() {
     for (reader, damage) in [
         (READERS[6], "UPDATE entity SET description = 'A band.'"),
         (READERS[6], "UPDATE entity SET negative_tags = '[]'"),
@@ -66,7 +66,7 @@ fn changed_entities_and_left_out_urls_are_reported_as_damage() {
 }
 
 #[test]
-fn changes_go_on_behind_a_damaged_event() {
+fn changes_continue_after_damaged_event() {
     for damage in [
         "UPDATE change SET url = 'https://harbour.example/other' WHERE seq = 3",
         "UPDATE change SET kind = 'unknown' WHERE seq = 3",
@@ -83,7 +83,7 @@ fn changes_go_on_behind_a_damaged_event() {
         let expected: Vec<&str> =
             all.lines().enumerate().filter(|(at, _)| *at != 2).map(|(_, line)| line).collect();
         assert_eq!(data.lines().collect::<Vec<_>>(), expected, "{damage}");
-        // A reader that is past it does not hear of it again.
+        // A reader after the damaged event does not report it.
         let last: serde_json::Value = serde_json::from_str(expected[2]).unwrap();
         let cursor = last["cursor"].as_str().unwrap();
         assert_eq!(read(folder.path(), &["changes", "--since", cursor]).0, 0);
@@ -95,14 +95,14 @@ fn read(folder: &Path, reader: &[&str]) -> (i32, String, String) {
 }
 
 #[test]
-fn a_flipped_bit_never_reaches_an_output_with_exit_0() {
+fn flipped_bit_never_gives_wrong_output_with_exit_code_0() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replica.db");
     note_left_out(&make(&path));
-    // The index is part of the file; it is made before the damage.
+    // Create the full-text index before the damage.
     read(folder.path(), READERS[5]);
-    // Whoever writes last folds the log in.
-    drop(SqliteStore::open(&path, Options::default()).unwrap());
+    // The last writer checkpoints the log.
+    drop(SqliteStore::open(&path, StoreOptions::default()).unwrap());
     let good = fs::read(&path).unwrap();
     assert!(!folder.path().join("replica.db-wal").exists());
     let expected: Vec<String> = READERS
@@ -131,7 +131,7 @@ fn a_flipped_bit_never_reaches_an_output_with_exit_0() {
             n_seen += 1;
             assert!(matches!(code, 1 | 4), "{reader:?}, byte {at}: {code} {talk}");
             assert!(!talk.contains("panicked"), "{reader:?}, byte {at}: {talk}");
-            // What is printed beside the error is right.
+            // All printed lines are correct.
             let known: BTreeSet<&str> = expected.lines().collect();
             for line in data.lines() {
                 assert!(known.contains(line), "{reader:?}, byte {at}: {line}\n{talk}");

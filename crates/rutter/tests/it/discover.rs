@@ -1,14 +1,14 @@
-//! `rutter discover`, against a server on this machine.
+//! Tests of `rutter discover` with a local server.
 
 use std::process::{Command, Output};
 use std::sync::Arc;
 use std::time::Instant;
 
-use rutter_testkit::server::{Hands, Reply, Server};
+use rutter_testkit::server::{Reply, Server, TestClock};
 
 fn server() -> Server {
     let start = Instant::now();
-    Server::start(Hands {
+    Server::start(TestClock {
         now: Arc::new(move || start.elapsed()),
         advance: Arc::new(|_| {}),
         armed: Arc::new(|| u64::MAX),
@@ -25,7 +25,7 @@ fn discover(args: &[&str]) -> Output {
 }
 
 #[test] // SCP-110
-fn spec_what_is_there_is_told() {
+fn prints_offer_of_site() {
     let server = server();
     let site = format!("http://{}", server.address());
     let sitemap = format!(
@@ -36,29 +36,29 @@ fn spec_what_is_there_is_told() {
          size=\"1000\"/><url><loc>{site}/a</loc></url></urlset>"
     );
     server.route("/sitemap.xml", [Reply::ok("application/xml", sitemap)]);
-    let told = discover(&[&site, "--allow-loopback", "--pace", "0"]);
-    let text = String::from_utf8(told.stdout).unwrap();
-    assert!(told.status.success(), "{text}");
-    assert!(text.contains("snapshot of `all`, 2026-10-01T00:00:00Z, 5 pages"), "{text}");
-    assert!(text.contains("would be read by: scp (1 snapshot and 0 deltas)"), "{text}");
-    let told = discover(&[&site, "--allow-loopback", "--pace", "0", "--json"]);
-    let json: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap();
+    let output = discover(&[&site, "--allow-loopback", "--pace", "0"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("snapshot of section `all`: 2026-10-01T00:00:00Z, 5 pages"), "{text}");
+    assert!(text.contains("access method: SCP collections (1 snapshot and 0 deltas)"), "{text}");
+    let output = discover(&[&site, "--allow-loopback", "--pace", "0", "--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(json["rung"], "scp");
     assert_eq!(json["offer"]["scp"]["collections"][0]["files"][0]["size"], 1000);
     assert_eq!(json["requests"], server.seen().len() as u64 / 2);
 }
 
-#[test] // D01 of reliability.md
-fn ours_exit_codes_of_what_cannot_be_visited() {
+#[test] // N01
+fn exit_codes_of_unreachable_sites() {
     let server = server();
     let site = format!("http://{}", server.address());
     let code = |args: &[&str]| discover(args).status.code();
-    // A private address, plain http, a name that is none, a port nobody has.
+    // A private address, plain HTTP, an invalid host and a closed port.
     assert_eq!(code(&[&site, "--allow-http"]), Some(5));
     assert_eq!(code(&[&site]), Some(5));
     assert_eq!(server.seen().len(), 0);
     assert_eq!(code(&["https://"]), Some(2));
     drop(server);
-    let told = discover(&[&site, "--allow-loopback", "--pace", "0"]);
-    assert_eq!(told.status.code(), Some(3), "{}", String::from_utf8_lossy(&told.stderr));
+    let output = discover(&[&site, "--allow-loopback", "--pace", "0"]);
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -1,4 +1,4 @@
-//! Survival on the command line: losses that were planted, runs that are killed.
+//! Tests of `rutter spxi survive` and `drown`: planted losses and killed runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use rutter_check::survive_folder;
 use rutter_page::Timestamp;
 use rutter_spxi::MarkerStatus;
-use rutter_survival::Stage;
-use rutter_survival::drown::{History, Question};
+use rutter_survival::PathStage;
+use rutter_survival::drown::{AnswerHistory, StandardQuestion};
 
 use crate::{run, stage};
 
@@ -17,7 +17,7 @@ fn now() -> Timestamp {
     Timestamp::parse("2026-11-01T00:00:00Z").unwrap()
 }
 
-/// The example with its settings, ready to be built.
+/// Creates a copy of the example with its settings.
 fn example() -> tempfile::TempDir {
     let folder = stage();
     run("cp -r examples/harbour examples/rutter.toml examples/entities target/", folder.path());
@@ -30,8 +30,8 @@ fn change(path: &Path, from: &str, to: &str) {
     fs::write(path, text.replacen(from, to, 1)).unwrap();
 }
 
-/// What became of one marker of the museum when a page is changed.
-fn planted(from: &str, to: &str) -> (MarkerStatus, Vec<Stage>) {
+/// Returns the status of a marker of the museum after a change of its page.
+fn planted(from: &str, to: &str) -> (MarkerStatus, Vec<PathStage>) {
     let folder = example();
     let root = folder.path().join("target");
     change(&root.join("harbour/museum/index.html"), from, to);
@@ -41,28 +41,28 @@ fn planted(from: &str, to: &str) -> (MarkerStatus, Vec<Stage>) {
     assert_eq!(museum.name, "Harbour Museum");
     let marker = &museum.markers[1];
     assert_eq!(marker.text, "That floor is 58 metres long");
-    let lost = Stage::ALL.iter().filter(|stage| marker.kept_by(**stage) == Some(false));
-    // Neither is a fault of the page.
-    let lost = lost.filter(|stage| !matches!(stage, Stage::Summary | Stage::Kernel));
+    let lost = PathStage::ALL.iter().filter(|stage| marker.kept_by(**stage) == Some(false));
+    // The change is not an error of the page.
+    let lost = lost.filter(|stage| !matches!(stage, PathStage::Summary | PathStage::Kernel));
     (marker.status.clone(), lost.copied().collect())
 }
 
-/// Every step from what people see on.
-const SEEN: [Stage; 7] = [
-    Stage::Visible,
-    Stage::Cut(100_000),
-    Stage::Cut(50_000),
-    Stage::Cut(20_000),
-    Stage::Cut(5_000),
-    Stage::Blocks,
-    Stage::Twin,
+/// All steps from the visible text on.
+const SEEN: [PathStage; 7] = [
+    PathStage::Visible,
+    PathStage::Cut(100_000),
+    PathStage::Cut(50_000),
+    PathStage::Cut(20_000),
+    PathStage::Cut(5_000),
+    PathStage::Blocks,
+    PathStage::Twin,
 ];
 
 #[test] // D70 SPX-066 SPX-076 C07
-fn spec_planted_losses_are_found_in_what_is_published() {
+fn finds_planted_losses_in_published_files() {
     let floor = "That floor is 58 metres long";
     let absent = MarkerStatus::Absent;
-    // Nothing is lost that is only written another way.
+    // Other spellings of the same text are not losses.
     for to in [
         "That <b>floor</b> is <i>58</i>&nbsp;metres\n  long",
         "That floor is <a href=\"/x\">58 met</a>res<br>long",
@@ -79,15 +79,15 @@ fn spec_planted_losses_are_found_in_what_is_published() {
     assert_eq!(comment, (absent, SEEN.to_vec()));
     let (status, lost) = planted(floor, "that floor is 58 metres long");
     assert_eq!(status, MarkerStatus::Near("that floor is 58 metres long".to_owned()));
-    assert_eq!(lost.first(), Some(&Stage::Html));
+    assert_eq!(lost.first(), Some(&PathStage::Html));
     let far = format!("</p><p>{}</p><p>That floor is 58 metres long", "word ".repeat(4000));
     let (status, lost) = planted(floor, &far);
     assert_eq!(status, MarkerStatus::Visible);
-    assert_eq!(lost, [Stage::Cut(20_000), Stage::Cut(5_000)]);
+    assert_eq!(lost, [PathStage::Cut(20_000), PathStage::Cut(5_000)]);
 }
 
 #[test] // D70
-fn ours_a_folder_says_what_it_lacks() {
+fn survive_reports_missing_layers() {
     let folder = example();
     let root = folder.path().join("target/public");
     run("rutter build target/harbour --out target/public", folder.path());
@@ -99,26 +99,26 @@ fn ours_a_folder_says_what_it_lacks() {
     fs::remove_file(root.join("docs/tides-api.html")).unwrap();
     let survived = survive_folder(&root, now()).unwrap();
     let [museum, town] = survived.survivals.entities.as_slice() else { panic!() };
-    assert_eq!(museum.share(Stage::Twin), None);
-    assert!(town.share(Stage::Twin).is_some());
-    for stage in [Stage::Blocks, Stage::Summary] {
+    assert_eq!(museum.share(PathStage::Twin), None);
+    assert!(town.share(PathStage::Twin).is_some());
+    for stage in [PathStage::Blocks, PathStage::Summary] {
         assert_eq!(museum.share(stage), None, "{stage:?}");
     }
     assert_eq!(survived.missing, ["https://harbour.example/docs/tides-api.html"]);
     let said =
         run("rutter spxi survive target/public --format json > target/x.json", folder.path());
-    assert!(said.contains("no page for the entity") && said.ends_with("? 1\n"), "{said}");
+    assert!(said.contains("has no page") && said.ends_with("? 1\n"), "{said}");
     fs::write(root.join("spxi-index.jsonld"), "[").unwrap();
     assert!(survive_folder(&root, now()).is_err());
 }
 
-/// A system that writes down every question.
+/// Returns a system that records each question.
 fn noting(root: &Path, more: &str) -> String {
     let log = root.join("log");
     format!("a=read -r q; echo \"$q\" >> {}; {more} echo \"About: $q\"", log.display())
 }
 
-/// How often each question was asked.
+/// Returns how often each question was asked.
 fn asked(root: &Path) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for line in fs::read_to_string(root.join("log")).unwrap_or_default().lines() {
@@ -140,25 +140,25 @@ fn drowned(root: &Path, system: &str) -> Command {
     command
 }
 
-/// Every question of the history once, and nothing broken.
+/// Checks that the history has each question once and is valid.
 fn check(root: &Path) {
     let mut findings = Vec::new();
     let path = root.join("target/drown/history.jsonl");
-    let history = History::open(&path, &mut findings).unwrap();
+    let history = AnswerHistory::open(&path, &mut findings).unwrap();
     assert_eq!(findings, []);
     assert_eq!(history.records.len(), 15);
-    let keys: BTreeSet<(&str, Question)> =
+    let keys: BTreeSet<(&str, StandardQuestion)> =
         history.records.iter().map(|it| (it.entity.as_str(), it.question)).collect();
     assert_eq!(keys.len(), 15);
 }
 
 #[test] // D73
-fn ours_a_killed_run_asks_only_what_was_not_answered() {
+fn killed_run_asks_only_unanswered_questions() {
     for at in [1, 7, 15] {
         let folder = example();
         let root = folder.path();
         let (log, killed) = (root.join("log"), root.join("killed"));
-        // The system ends the run, while it is being asked.
+        // The system kills the run during a question.
         let more = format!(
             "if [ $(wc -l < {}) = {at} ] && [ ! -e {k} ]; then touch {k}; kill -9 $PPID; fi;",
             log.display(),
@@ -172,20 +172,20 @@ fn ours_a_killed_run_asks_only_what_was_not_answered() {
         assert_eq!(counts.len(), 15);
         assert_eq!(counts.values().filter(|n| **n == 2).count(), 1, "the one it was killed in");
         check(root);
-        // Nothing is left to ask.
+        // All questions are answered.
         assert!(drowned(root, &system).status().unwrap().success());
         assert_eq!(asked(root), counts);
     }
 }
 
 #[test] // D73
-fn ours_runs_killed_at_any_moment_lose_no_answer() {
+fn killed_runs_keep_all_answers() {
     let folder = example();
     let root = folder.path();
     let system = noting(root, "");
     let history = root.join("target/drown/history.jsonl");
     let mut n_kills = 0;
-    // Each time a little further: when so many bytes of the history are there.
+    // Each kill is later: after a given size of the history.
     for n_bytes in (0..6000).step_by(450) {
         let mut child = drowned(root, &system).spawn().unwrap();
         let is_there = || fs::metadata(&history).is_ok_and(|it| n_bytes <= it.len());
@@ -198,7 +198,7 @@ fn ours_runs_killed_at_any_moment_lose_no_answer() {
     assert!(0 < n_kills);
     assert!(drowned(root, &system).status().unwrap().success());
     check(root);
-    // Only a question that was under way is asked again.
+    // Only an interrupted question is asked again.
     let n_asked: usize = asked(root).values().sum();
     assert!(n_asked <= 15 + n_kills, "{n_asked} asked, {n_kills} kills");
 }

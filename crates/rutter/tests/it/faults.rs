@@ -1,8 +1,7 @@
-//! Faults planted one by one into the built example site: each must be found
-//! under exactly the codes that its table names, and the clean site must give
-//! none.
+//! Plants faults into the built example site, one by one: each must give exactly the codes of its
+//! table, and the site without faults none.
 //!
-//! Every `[[fault]]` of `crates/rutter-check/fixtures/faults/*.toml` is a case.
+//! Each `[[fault]]` of `crates/rutter-check/fixtures/faults/*.toml` is a case.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -15,14 +14,19 @@ use std::sync::LazyLock;
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
-use rutter_check::{Closed, Home, Judging, Known, SiteJudging, SiteOutcome, check_folder};
-use rutter_finding::{Finding, Mode};
+use rutter_check::{
+    BuiltPage, CheckOptions, Restriction, SiteBase, SiteCheckOptions, SiteOutcome, check_folder,
+};
+use rutter_finding::{Finding, Strictness};
 use rutter_page::Timestamp;
-use rutter_scp::{Header, Limits, Options, Reader, Target, Track, Writer};
+use rutter_scp::{
+    CollectionHeader, CollectionReader, CollectionWriter, Limits, OutputTarget, ReadOptions,
+    StateTracking,
+};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// When the site is built first, a day later again, and when it is judged.
+/// Times of the first build, of the second build a day later, and of the check.
 pub(crate) const TIMES: [i64; 3] = [1_793_491_200, 1_793_577_600, 1_793_581_200];
 
 #[derive(Debug, Deserialize)]
@@ -37,10 +41,10 @@ struct Fault {
     name: String,
     codes: BTreeSet<String>,
     edits: Vec<Edit>,
-    /// Whether the state of the build is at hand.
+    /// Whether the check uses the state of the build.
     #[serde(default)]
     state: bool,
-    /// Whether compressed and other copies stay as they were.
+    /// Whether compressed and other copies are unchanged.
     #[serde(default)]
     keep_copies: bool,
 }
@@ -49,7 +53,7 @@ struct Fault {
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 #[expect(clippy::struct_excessive_bools, reason = "an edit is one of several kinds")]
 struct Edit {
-    /// A file, or a collection without its endings.
+    /// A file, or a collection without its file extensions.
     file: String,
     from: Option<String>,
     to: Option<String>,
@@ -57,23 +61,23 @@ struct Edit {
     write: Option<String>,
     copy: Option<String>,
     delete: bool,
-    /// A JSON pointer, and what is put there.
+    /// A JSON pointer and its new value.
     set: Option<String>,
     value: Option<Value>,
     unset: Option<String>,
-    /// The page of a collection that is meant; `*` for line 1.
+    /// The page of the collection; `*` for line 1.
     page: Option<String>,
-    /// Takes the page out of the collection.
+    /// Removes the page from the collection.
     drop: bool,
-    /// Puts a copy of the page in, under this address.
+    /// Adds a copy of the page under this URL.
     copied_to: Option<String>,
-    /// Leaves checksum, state and advert as they were.
+    /// Does not update checksum, state and advert.
     raw: bool,
-    /// Leaves the advert as it was.
+    /// Does not update the advert.
     keep_advert: bool,
 }
 
-/// The example, built twice, and its state.
+/// The example, built twice, with its state.
 pub(crate) struct Built {
     pub(crate) folder: tempfile::TempDir,
 }
@@ -91,7 +95,7 @@ pub(crate) static BUILT: LazyLock<Built> = LazyLock::new(|| {
     let spxi = "[spxi]\nprotocol-doi = \"10.5281/zenodo.1234567\"\nkernel-doi = \"10.5281/zenodo.7654321\"\n";
     text = text.replacen("[spxi]\n", spxi, 1);
     fs::write(&config, text).unwrap();
-    // What the example leaves out on purpose would be noticed.
+    // Add what the example leaves out on purpose.
     let visit = folder.path().join("harbour/museum/visit.html");
     let page = fs::read_to_string(&visit).unwrap();
     let about = "<meta name=\"description\" content=\"When the museum is open, what it costs, how to get in.\">\n</head>";
@@ -118,7 +122,7 @@ pub(crate) static BUILT: LazyLock<Built> = LazyLock::new(|| {
 
 fn build(folder: &Path, now: i64) {
     let mut program = Command::new(env!("CARGO_BIN_EXE_rutter"));
-    // Settings of whoever runs the tests are not those of the site.
+    // Variables of the environment must not affect the build.
     let settings = std::env::vars_os().map(|(name, _)| name);
     for name in settings.filter(|name| name.to_string_lossy().starts_with("RUTTER_")) {
         program.env_remove(name);
@@ -137,7 +141,7 @@ fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let to = to.join(entry.file_name());
-        // The state of whoever built the example is not ours.
+        // Do not copy the state of another build.
         if entry.file_name() == ".rutter" {
             continue;
         }
@@ -149,34 +153,35 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn judge(dir: &Path, known: Vec<Known>) -> SiteOutcome {
-    let judging = SiteJudging {
-        judging: Judging {
-            mode: Mode::Strict,
+fn judge(dir: &Path, known: Vec<BuiltPage>) -> SiteOutcome {
+    let judging = SiteCheckOptions {
+        check_options: CheckOptions {
+            mode: Strictness::Strict,
             now: Timestamp::from_unix_seconds(TIMES[2]),
-            ..Judging::default()
+            ..CheckOptions::default()
         },
         threads: 1,
-        types: Vec::new(),
+        ..SiteCheckOptions::default()
     };
-    let home = Home::parse("https://harbour.example/");
+    let home = SiteBase::parse("https://harbour.example/");
     check_folder(dir, home, known, &judging).unwrap()
 }
 
-/// What the build remembers.
-fn known() -> Vec<Known> {
+/// Returns the pages in the state.
+fn known() -> Vec<BuiltPage> {
     let state = BUILT.folder.path().join(".rutter");
-    let all = rutter_build::remembered(&state).unwrap();
+    let all = rutter_build::load_cached_pages(&state).unwrap();
     assert!(!all.is_empty());
-    let page = |one: rutter_build::Remembered| {
-        let closed = one.is_closed().then_some(Closed::Away);
-        let known = Known {
+    let page = |one: rutter_build::CachedPage| {
+        let closed = one.is_closed().then_some(Restriction::Away);
+        let known = BuiltPage {
             url: one.url.into(),
             source: one.source.0,
             line: one.line,
             twin: one.twin,
             title: one.title.into(),
             closed,
+            coverage: one.coverage,
             findings: Vec::new(),
         };
         known.with_findings(one.findings)
@@ -184,10 +189,10 @@ fn known() -> Vec<Known> {
     all.into_iter().map(page).collect()
 }
 
-/// Every finding in one line, and all codes.
+/// Returns all findings, one per line, and their codes.
 fn told(outcome: &SiteOutcome) -> (String, BTreeSet<String>) {
     let (mut text, mut codes) = (String::new(), BTreeSet::new());
-    for judgement in &outcome.judgements {
+    for judgement in &outcome.file_reports {
         for (_, finding) in judgement.report.findings() {
             let Finding { rule, place, detail } = finding;
             writeln!(
@@ -203,7 +208,7 @@ fn told(outcome: &SiteOutcome) -> (String, BTreeSet<String>) {
 }
 
 #[test]
-fn ours_the_clean_site_has_no_fault() {
+fn site_without_faults_has_no_findings() {
     let dir = BUILT.folder.path().join("out");
     for known in [Vec::new(), known()] {
         let has_state = !known.is_empty();
@@ -216,7 +221,7 @@ fn ours_the_clean_site_has_no_fault() {
 }
 
 #[test] // SPX-003 SPX-064 SPX-066 SPX-070 SPX-071
-fn ours_every_planted_fault_is_found_under_its_codes() {
+fn planted_faults_have_their_codes() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../rutter-check/fixtures/faults");
     let mut faults: Vec<Fault> = Vec::new();
     let mut names: Vec<PathBuf> =
@@ -270,7 +275,7 @@ fn ours_every_planted_fault_is_found_under_its_codes() {
     assert!(wrong.is_empty(), "{} of {}:\n{text}", wrong.len(), faults.len());
 }
 
-/// Puts a fault into a copy of the site.
+/// Plants a fault in a copy of the site.
 fn plant(fault: &Fault, dir: &Path) {
     let mut touched: Vec<String> = Vec::new();
     for edit in &fault.edits {
@@ -338,7 +343,7 @@ fn plant(fault: &Fault, dir: &Path) {
     }
 }
 
-/// `{all-snapshot}` stands for the path of that collection without endings.
+/// Replaces `{all-snapshot}` with the path of that collection without file extensions.
 pub(crate) fn resolved(text: &str, dir: &Path) -> String {
     let mut out = text.to_owned();
     while let Some(start) = out.find('{') {
@@ -383,7 +388,7 @@ fn change(value: &mut Value, edit: &Edit, name: &str) {
     }
 }
 
-/// Changes a collection in both codings, and whatever vouches for it.
+/// Changes a collection in both codings, with its checksum, state and advert.
 fn plant_in_collection(edit: &Edit, stem: &str, dir: &Path) {
     let wanted = edit.page.as_deref().unwrap();
     let path = dir.join(format!("{stem}.scp.gz"));
@@ -433,24 +438,25 @@ fn plant_in_collection(edit: &Edit, stem: &str, dir: &Path) {
     }
 }
 
-/// Writes lines as a collection that is right in itself.
+/// Writes lines as a valid collection.
 fn repack(stem: &str, dir: &Path, lines: &[String]) {
     let names = ["gz", "zst"].map(|coding| dir.join(format!("{stem}.scp.{coding}")));
-    let mut header = Header::parse(&lines[0], &mut ()).unwrap();
-    let mut writer = Writer::new(dir, Track::State, Limits::SPEC).unwrap();
+    let mut header = CollectionHeader::parse(&lines[0], &mut ()).unwrap();
+    let mut writer = CollectionWriter::new(dir, StateTracking::State, Limits::SPEC).unwrap();
     for line in &lines[1..] {
         let value: Value = serde_json::from_str(line).unwrap();
         writer.line(value["url"].as_str().unwrap(), line.as_bytes()).unwrap();
     }
     let spooled = writer.close().unwrap();
-    if header.kind == rutter_scp::Kind::Snapshot {
+    if header.kind == rutter_scp::CollectionKind::Snapshot {
         header.chain = spooled.snapshot_chain();
     }
-    let targets: Vec<Target> = names.iter().map(|path| Target::of_name(path).unwrap()).collect();
+    let targets: Vec<OutputTarget> =
+        names.iter().map(|path| OutputTarget::from_file_name(path).unwrap()).collect();
     spooled.finish(header, &targets).unwrap();
 }
 
-/// Lets the sitemap tell the truth about a collection again.
+/// Updates the advert of a collection in the sitemap.
 fn advertise(stem: &str, dir: &Path, n_pages: usize) {
     let path = dir.join("sitemap.xml");
     let text = fs::read_to_string(&path).unwrap();
@@ -479,7 +485,7 @@ fn put(line: &str, name: &str, number: u64) -> String {
 }
 
 #[test]
-fn ours_findings_about_two_pages_of_a_collection_are_told_apart() {
+fn findings_of_two_pages_have_different_fingerprints() {
     let folder = tempfile::tempdir().unwrap();
     copy(&BUILT.folder.path().join("out"), folder.path());
     let stem = resolved("{all-snapshot}", folder.path());
@@ -495,16 +501,16 @@ fn ours_findings_about_two_pages_of_a_collection_are_told_apart() {
     }
     let outcome = judge(folder.path(), Vec::new());
     let mut prints = BTreeSet::new();
-    for judgement in &outcome.judgements {
+    for judgement in &outcome.file_reports {
         let found = judgement.report.findings().filter(|(_, it)| it.rule.code == "SE013");
         prints.extend(found.map(|(_, it)| rutter_check::fingerprint::of(&judgement.path(), it)));
     }
     assert_eq!(prints.len(), 2, "{}", told(&outcome).0);
 }
 
-/// A reader keeps the harness honest: what it packs can be read.
+/// Checks that planted collections are valid.
 #[test]
-fn ours_what_is_planted_in_a_collection_stays_readable() {
+fn planted_collection_stays_readable() {
     let folder = tempfile::tempdir().unwrap();
     copy(&BUILT.folder.path().join("out"), folder.path());
     let edit = Edit {
@@ -516,7 +522,7 @@ fn ours_what_is_planted_in_a_collection_stays_readable() {
     let stem = resolved("{all-snapshot}", folder.path());
     plant_in_collection(&edit, &stem, folder.path());
     let file = File::open(folder.path().join(format!("{stem}.scp.zst"))).unwrap();
-    let mut reader = Reader::open(file, Options::default(), &mut ()).unwrap();
+    let mut reader = CollectionReader::open(file, ReadOptions::default(), &mut ()).unwrap();
     let mut titles = Vec::new();
     while let Some(title) = reader.next(&mut (), |record| record.page.title.to_string()).unwrap() {
         titles.push(title);

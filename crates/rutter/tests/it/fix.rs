@@ -1,4 +1,4 @@
-//! `rutter check --fix`: what it mends, and what it leaves alone.
+//! Tests of `rutter check --fix`: which findings it fixes, and which files it keeps.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ const PAGE: &str = "<!DOCTYPE html><html lang=en><head><title>Tides</title>\
     <p>High water is at noon, and low water is six hours and twelve minutes later.</p></main>";
 
 #[test]
-fn ours_a_built_site_is_built_again() {
+fn fix_builds_site_again() {
     let folder = tempfile::tempdir().unwrap();
     let site = folder.path().join("site");
     fs::create_dir(&site).unwrap();
@@ -22,7 +22,7 @@ fn ours_a_built_site_is_built_again() {
     assert!(rutter(folder.path(), &["build"]).status.success());
     let clean = rutter(folder.path(), &["check", "site", "--fail-on", "warning"]);
     assert_eq!(clean.status.code(), Some(0), "{}", said(&clean));
-    assert!(said(&clean).contains("1 known from the build"), "{}", said(&clean));
+    assert!(said(&clean).contains("1 unchanged since the build"), "{}", said(&clean));
 
     fs::write(site.join("index.html"), PAGE.replace("noon", "one")).unwrap();
     let stale = rutter(folder.path(), &["check", "site", "--fail-on", "warning"]);
@@ -31,12 +31,12 @@ fn ours_a_built_site_is_built_again() {
 
     let mended = rutter(folder.path(), &["check", "site", "--fail-on", "warning", "--fix"]);
     assert_eq!(mended.status.code(), Some(0), "{}", said(&mended));
-    assert!(said(&mended).contains("fix: built again: "), "{}", said(&mended));
+    assert!(said(&mended).contains("fix: built the site again: "), "{}", said(&mended));
     assert_eq!(fs::read_to_string(site.join("index.html")).unwrap(), PAGE.replace("noon", "one"));
 }
 
 #[test] // D81
-fn ours_the_sitemap_is_named_between_marks() {
+fn fix_names_sitemap_in_robots_block() {
     let folder = tempfile::tempdir().unwrap();
     let robots = folder.path().join("robots.txt");
     let own = "# mine\nUser-agent: *\nDisallow: /x\n";

@@ -1,5 +1,5 @@
-//! A build that is killed, or whose disk fails, leaves the old site or the new
-//! one, and the next build finishes the work.
+//! Tests that a build that is killed, or whose disk fails, leaves the old or the new site, and that
+//! the next build completes it.
 //!
 //! `KILLS=200 cargo test -p rutter kill` kills it more often. `STRACE=1` kills
 //! it at system calls that move or remove files, one after another, and makes
@@ -13,20 +13,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rutter_scp::advert::{Advert, Collection};
-use rutter_scp::{Options, Reader};
-use rutter_signpost::sitemap::{Item, Limits, Reader as SitemapReader};
+use rutter_scp::advert::{Advert, AdvertisedCollection};
+use rutter_scp::{CollectionReader, ReadOptions};
+use rutter_signpost::sitemap::{SitemapItem, SitemapLimits, SitemapReader};
 
 const BASE: &str = "https://harbour.example/";
 const KILLS: u32 = 20;
-/// When the two builds are said to happen.
+/// The times of the two builds.
 const FIRST: &str = "1793491200";
 const SECOND: &str = "1793577600";
 
 type Files = BTreeMap<PathBuf, Vec<u8>>;
 
 #[test]
-fn ours_a_killed_build_is_old_or_new_and_never_names_what_is_not_there() {
+fn killed_build_leaves_old_or_new_site_without_dangling_references() {
     let n_kills = std::env::var("KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(KILLS);
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
@@ -53,7 +53,7 @@ fn ours_a_killed_build_is_old_or_new_and_never_names_what_is_not_there() {
     let mut sum = Sum::default();
     let mut random = 88_172_645_463_325_252_u64;
     for _ in 0..n_kills {
-        // Any moment from the start to beyond the end.
+        // At any time from the start to after the end.
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
@@ -65,7 +65,7 @@ fn ours_a_killed_build_is_old_or_new_and_never_names_what_is_not_there() {
     if std::env::var_os("STRACE").is_some() {
         let mut sum = Sum::default();
         for calls in ["rename,renameat,renameat2", "unlink,unlinkat"] {
-            // Until the build gets through.
+            // Until the build succeeds.
             for step in 0.. {
                 let when = 1 + step * 5;
                 let inject = format!("inject={calls}:signal=SIGKILL:when={when}");
@@ -93,27 +93,27 @@ const MUTATING: [(&str, usize); 7] = [
     ("openat", 7),
 ];
 
-/// Where a build whose disk fails starts from.
+/// Start of a build whose disk fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Start {
     Empty,
     Built,
 }
 
-/// What builds whose disk fails start from, and what they must end with.
+/// Start and expected result of builds whose disk fails.
 struct FailingDisk<'s> {
     root: &'s Path,
     old: [Files; 2],
-    /// Output and state of builds that never failed.
+    /// Output and state of builds without failures.
     wanted: [[Files; 2]; 2],
 }
 
 #[derive(Debug, Default)]
 struct Failures {
     points: u32,
-    /// Builds that ended with an error.
+    /// Builds that failed.
     failed: u32,
-    /// Of those, builds that had begun to publish.
+    /// Failed builds that had started to publish.
     half: u32,
 }
 
@@ -128,11 +128,10 @@ impl FailingDisk<'_> {
         }
     }
 
-    /// Fails one call, or all from there on, and looks; tells whether the
-    /// build got through.
+    /// Fails one call or all later calls, and checks the result. Returns whether the build succeeded.
     fn fail(&self, start: Start, inject: &str, sum: &mut Failures) -> bool {
         let [out, state] = ["out", "state"].map(|name| self.root.join(name));
-        // Shown where something fails below.
+        // Printed if an assertion below fails.
         println!("{start:?} {inject}");
         self.lay(start);
         let is_through = traced(self.root, SECOND, inject);
@@ -140,7 +139,7 @@ impl FailingDisk<'_> {
         sum.points += 1;
         sum.failed += u32::from(!is_through);
         sum.half += u32::from(state.join("journal.json").exists());
-        // A server starts, whatever happened.
+        // Recovery as in a server start succeeds after any failure.
         if state.exists() {
             rutter_build::recover(&state).unwrap_or_else(|error| panic!("{inject}: {error}"));
         }
@@ -148,7 +147,7 @@ impl FailingDisk<'_> {
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{start:?} {inject}: {said}");
         check_references(&out);
-        // A build that could not read a page, and said so, publishes it later.
+        // A build that could not read a page publishes it later.
         if !is_through || !inject.contains("openat") {
             let [wanted, wanted_state] = &self.wanted[usize::from(start == Start::Built)];
             let is_same = files(&out) == *wanted;
@@ -172,7 +171,7 @@ fn difference(found: &Files, wanted: &Files) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_build_whose_disk_fails_is_repeated_by_the_next_build() {
+fn next_build_repeats_build_with_failed_disk() {
     if Command::new("strace").arg("-V").output().is_err() {
         println!("skipped: strace is not installed");
         return;
@@ -229,7 +228,7 @@ fn a_build_whose_disk_fails_is_repeated_by_the_next_build() {
     assert!(0 < sum.half && sum.half < sum.failed, "{sum:?}");
 }
 
-/// A build under strace; tells whether it got through.
+/// Runs a build under strace and returns whether it succeeded.
 fn traced(root: &Path, now: &str, inject: &str) -> bool {
     let inner = build(root, now);
     let mut strace = Command::new("strace");
@@ -240,7 +239,7 @@ fn traced(root: &Path, now: &str, inject: &str) -> bool {
     strace.status().unwrap().success()
 }
 
-/// What builds are killed between.
+/// The old and the new site between which builds are killed.
 struct Scene<'s> {
     root: &'s Path,
     old: Files,
@@ -248,7 +247,7 @@ struct Scene<'s> {
     new: Files,
 }
 
-/// How kills ended.
+/// Results of kills.
 #[derive(Debug, Default)]
 struct Sum {
     old: u32,
@@ -258,7 +257,7 @@ struct Sum {
 }
 
 impl Scene<'_> {
-    /// Lays the old site out, kills a build of the new one, and looks.
+    /// Restores the old site, kills a build of the new one, and checks the result.
     fn kill<T>(&self, sum: &mut Sum, attempt: impl FnOnce() -> T) -> T {
         let [out, state] = ["out", "state"].map(|name| self.root.join(name));
         restore(&out, &self.old);
@@ -301,7 +300,7 @@ fn kill_after(mut command: Command, delay: Duration) {
         }
         std::thread::yield_now();
     }
-    // It may have ended by itself in the meantime.
+    // The process may have ended already.
     drop(child.kill());
     child.wait().unwrap();
 }
@@ -349,18 +348,18 @@ fn restore(folder: &Path, wanted: &Files) {
     }
 }
 
-/// Every address that robots.txt, sitemap, ARC and llms.txt name is there, and
-/// every collection verifies.
+/// Checks that all URLs in robots.txt, sitemap, ARC files and llms.txt exist, and that all
+/// collections are valid.
 fn check_references(out: &Path) {
     let there = |url: &str| {
         let inside = url.strip_prefix(BASE).unwrap_or_else(|| panic!("{url} is elsewhere"));
         let path = out.join(inside);
         let path =
             if inside.is_empty() || inside.ends_with('/') { path.join("index.html") } else { path };
-        assert!(path.is_file(), "{url} is named and not there");
+        assert!(path.is_file(), "{url} is named but does not exist");
         path
     };
-    // Before its first publication is done, a site has some of these or none.
+    // Before the first publication has finished, some of these may be missing.
     let robots = fs::read_to_string(out.join("robots.txt")).unwrap_or_default();
     for line in robots.lines() {
         if let Some(url) = line.strip_prefix("Sitemap: ") {
@@ -382,11 +381,11 @@ fn check_references(out: &Path) {
     }
     let Ok(file) = fs::File::open(out.join("sitemap.xml")) else { return };
     let file = BufReader::new(file);
-    let mut reader = SitemapReader::new(file, Limits::USUAL);
+    let mut reader = SitemapReader::new(file, SitemapLimits::USUAL);
     while let Some(item) = reader.next(&mut ()).unwrap() {
         match item {
-            Item::Url(entry) => drop(there(&entry.loc)),
-            Item::Foreign(foreign) => {
+            SitemapItem::Url(entry) => drop(there(&entry.loc)),
+            SitemapItem::Foreign(foreign) => {
                 let attributes: Vec<(&str, &str)> =
                     foreign.attributes.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
                 let advert = Advert::read(&foreign.name, &attributes, &foreign.text).unwrap();
@@ -394,22 +393,22 @@ fn check_references(out: &Path) {
                     verify(&there(&offer.url), &offer);
                 }
             }
-            Item::Child(_) => panic!("a small site has no index"),
+            SitemapItem::Child(_) => panic!("a small site has no index"),
         }
     }
 }
 
-fn read_arc(path: &Path, each: &mut dyn FnMut(&str)) -> rutter_arc::Head {
+fn read_arc(path: &Path, each: &mut dyn FnMut(&str)) -> rutter_arc::SitemapHeader {
     let file = BufReader::new(fs::File::open(path).unwrap());
-    let mut reader = rutter_arc::Reader::new(file, rutter_arc::Limits::USUAL);
+    let mut reader = rutter_arc::ArcReader::new(file, rutter_arc::Limits::DEFAULT);
     while reader.next(&mut (), |entry| each(entry.url.as_str())).unwrap().is_some() {}
     reader.finish(&mut ()).unwrap().head
 }
 
-fn verify(path: &Path, offer: &Collection) {
+fn verify(path: &Path, offer: &AdvertisedCollection) {
     assert_eq!(fs::metadata(path).unwrap().len(), offer.size);
     let file = fs::File::open(path).unwrap();
-    let mut reader = Reader::open(file, Options::default(), &mut ()).unwrap();
+    let mut reader = CollectionReader::open(file, ReadOptions::default(), &mut ()).unwrap();
     while reader.next(&mut (), |_| ()).unwrap().is_some() {}
     let receipt = reader.finish(&mut ()).unwrap();
     assert_eq!(receipt.tally.pages, offer.pages);

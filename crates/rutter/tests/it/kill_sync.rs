@@ -1,5 +1,4 @@
-//! A sync that is killed, or that finds no room, leaves the old pages or the
-//! new ones.
+//! Tests that a sync that is killed, or whose disk is full, leaves the old or the new pages.
 //!
 //! `KILLS=200 KILL_PAGES=4000 cargo test --release -p rutter kill_sync` kills
 //! more often, and in a collection that is taken in by batches; `STRACE=1`
@@ -17,25 +16,27 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use rutter_page::LineDigest;
-use rutter_store::{Access, After, Depth, Options, PublisherId, Selection, SqliteStore, Store};
+use rutter_store::{
+    AccessMode, CheckDepth, PagePosition, PublisherId, Selection, SqliteStore, Store, StoreOptions,
+};
 
 const KILLS: usize = 10;
 /// Pages of a site whose disk is full, and of one whose sync is killed.
 const FEW: usize = 120;
 const PAGES: usize = 600;
-/// Words of a page: so many that taking pages in is what takes the time.
+/// Words per page: enough that applying pages dominates the time.
 const WORDS: usize = 1200;
-/// When the two builds are said to happen.
+/// The times of the two builds.
 const FIRST: &str = "1793491200";
 const SECOND: &str = "1793577600";
-/// What the example calls itself.
+/// Origin of the example.
 const EXAMPLE: &str = "https://harbour.example";
 
 /// Calls that change files.
 const CALLS: [&str; 3] =
     ["write,pwrite64", "fsync,fdatasync,ftruncate", "unlink,unlinkat,rename,mkdir"];
 
-/// Key and digest of every page that can be read.
+/// Key and digest of each readable page.
 type Pages = BTreeMap<String, LineDigest>;
 
 fn rutter(folder: &Path) -> Command {
@@ -73,7 +74,7 @@ impl Drop for Scene {
 }
 
 impl Scene {
-    /// A site that is written twice, each time into the folder it is told.
+    /// Creates a site and builds it twice, each time into the given folder.
     fn new(first: impl Fn(&Path, &str), second: impl Fn(&Path, &str)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
@@ -175,7 +176,7 @@ impl Scene {
         }
     }
 
-    /// Whether a collection is here and not yet taken in, or not yet put away.
+    /// Returns whether a downloaded collection is being applied.
     fn is_applying(&self) -> bool {
         let shelves = fs::read_dir(beside(&self.path("replica.db"), ".spool"));
         let files = shelves.into_iter().flatten().flatten();
@@ -185,7 +186,7 @@ impl Scene {
         })
     }
 
-    /// How long taking a collection in takes where nobody interferes: the
+    /// Returns how long applying a collection takes without interruption: the
     /// middle of three.
     fn applying(&self, start: Start) -> Duration {
         let once = |_| {
@@ -203,7 +204,7 @@ impl Scene {
         spans[1]
     }
 
-    /// Waits until a collection is being taken in, or until it no longer is.
+    /// Waits until a collection is being applied, or no longer is.
     fn wait_for(&self, child: &mut Child, is_applying: bool) -> bool {
         while self.is_applying() != is_applying {
             if child.try_wait().unwrap().is_some() {
@@ -214,7 +215,7 @@ impl Scene {
         true
     }
 
-    /// Kills at every k-th of these calls, until an attempt gets through.
+    /// Kills at every k-th of these calls until an attempt succeeds.
     fn kill_at(&self, calls: &str, every: usize, start: Start) -> Sum {
         let mut sum = Sum::default();
         for step in 0..2_000 {
@@ -230,7 +231,7 @@ impl Scene {
         sum
     }
 
-    /// A sync to which strace does something.
+    /// Returns a sync under strace with an injection.
     fn traced(&self, inject: &str) -> Command {
         let inner = self.sync("replica.db");
         let mut strace = Command::new("strace");
@@ -240,12 +241,12 @@ impl Scene {
         strace
     }
 
-    /// Looks at what an attempt left behind, and lets another one finish it.
+    /// Checks the result of an attempt, and completes it with another sync.
     fn look(&self, start: Start, database: &str, sum: &mut Sum) {
         let path = self.path(database);
         let before = if start == Start::Old { self.old.clone() } else { Pages::new() };
         let found = if path.exists() { pages(&path) } else { Pages::new() };
-        // Who begins with nothing may take the first version, then the delta.
+        // An empty replica may apply the first version, then the delta.
         let is_between = start == Start::Empty && found == self.old;
         let is_whole = found == before || is_between || found == self.new;
         assert!(is_whole, "a mixture of {} pages, from {start:?}", found.len());
@@ -254,21 +255,21 @@ impl Scene {
         sum.new += usize::from(found == self.new);
         let output = self.sync(database).stderr(Stdio::piped()).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        assert!(pages(&path) == self.new, "another sync does not get through");
-        // What the attempt left half done is gone, too.
-        let store = SqliteStore::open(&path, Options::default()).unwrap();
-        assert_eq!(store.check(Depth::Bodies).unwrap(), Vec::<String>::new());
+        assert!(pages(&path) == self.new, "another sync does not succeed");
+        // Incomplete data of the attempt is deleted, too.
+        let store = SqliteStore::open(&path, StoreOptions::default()).unwrap();
+        assert_eq!(store.check(CheckDepth::Content).unwrap(), Vec::<String>::new());
     }
 }
 
-/// What an attempt begins with.
+/// Start of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Start {
     Empty,
     Old,
 }
 
-/// How attempts ended.
+/// Results of attempts.
 #[derive(Debug, Default)]
 struct Sum {
     /// Attempts that left what was there before, what was to be, and the
@@ -289,7 +290,7 @@ fn write_page(site: &Path, n: usize, seed: usize, n_words: usize) {
         seed * 7 % 91,
         seed * 13 % 40,
     );
-    // Words that no dictionary knows, so that bodies fill the file.
+    // Random words, which do not compress.
     let mut state = seed as u64 + 1;
     for word in 0..n_words {
         if word % 100 == 0 {
@@ -313,7 +314,7 @@ fn radix(mut number: u64) -> String {
     text
 }
 
-/// The next number by chance, the same every time.
+/// Returns the next pseudo-random number.
 fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     *state ^ (*state >> 29)
@@ -336,15 +337,16 @@ fn lay_out(from: &Path, to: &Path, origin: &str) {
     }
 }
 
-/// The pages of a replica as those see them who only read.
+/// Returns the pages of a replica, opened for reading.
 fn pages(path: &Path) -> Pages {
-    let options = Options { access: Access::Read, ..Options::default() };
-    // One whose first commit never came is no replica yet.
+    let options = StoreOptions { access: AccessMode::Read, ..StoreOptions::default() };
+    // Without a first commit, the file is not a replica.
     let Ok(store) = SqliteStore::open(path, options) else { return Pages::new() };
     let mut pages = Pages::new();
     let mut last: Option<(PublisherId, String)> = None;
     loop {
-        let after = last.as_ref().map(|(publisher, url)| After { publisher: *publisher, url });
+        let after =
+            last.as_ref().map(|(publisher, url)| PagePosition { publisher: *publisher, url });
         let lines = store.lines(&Selection::default(), after, 10_000).unwrap();
         let lines: Vec<_> = lines.into_iter().map(Result::unwrap).collect();
         last = lines.last().map(|(row, _)| (row.publisher, row.url.clone()));
@@ -385,7 +387,7 @@ fn number(name: &str, usual: usize) -> usize {
 }
 
 #[test]
-fn ours_a_killed_sync_leaves_old_pages_or_new_ones() {
+fn killed_sync_leaves_old_or_new_pages() {
     let n_kills = number("KILLS", KILLS);
     let scene = Scene::of(number("KILL_PAGES", PAGES), WORDS);
     let mut random = 88_172_645_463_325_252_u64;
@@ -396,14 +398,14 @@ fn ours_a_killed_sync_leaves_old_pages_or_new_ones() {
             let share = f64::from(u32::try_from(next(&mut random) >> 33 & 1023).unwrap()) / 1024.0;
             scene.lay(start, "replica.db");
             let mut child = scene.sync("replica.db").spawn().unwrap();
-            // From the moment a collection is here until it is put away.
+            // While a downloaded collection exists.
             scene.wait_for(&mut child, true);
             let started = Instant::now();
             let delay = span.mul_f64(share * 1.05);
             while started.elapsed() < delay && child.try_wait().unwrap().is_none() {
                 std::thread::yield_now();
             }
-            // It may have ended by itself in the meantime.
+            // The process may have ended already.
             drop(child.kill());
             child.wait().unwrap();
             sum.applying += usize::from(scene.is_applying());
@@ -421,7 +423,7 @@ fn ours_a_killed_sync_leaves_old_pages_or_new_ones() {
 /// `EVERY` is k. Calls are counted by thread, so the site with more pages is
 /// there for the thread that takes collections in.
 #[test]
-fn ours_a_sync_that_is_killed_at_a_system_call_leaves_old_pages_or_new_ones() {
+fn sync_killed_at_system_call_leaves_old_or_new_pages() {
     if std::env::var_os("STRACE").is_none() {
         return;
     }
@@ -440,13 +442,12 @@ fn ours_a_sync_that_is_killed_at_a_system_call_leaves_old_pages_or_new_ones() {
 }
 
 /// Calls of the database that a disk can fail at, and how many steps of `EVERY`
-/// lie between two that do. (`write` wakes threads too, and nobody's disk is in
-/// that.)
+/// are between two of them. (`write` also wakes threads, without using the disk.)
 const FAILING: [(&str, usize); 3] =
     [("pwrite64", 3), ("fsync,fdatasync", 0), ("ftruncate,unlink,rename", 0)];
 
 #[test] // F02
-fn ours_a_disk_that_fails_once_or_for_good_leaves_old_pages_or_new_ones() {
+fn failing_disk_leaves_old_or_new_pages() {
     if std::env::var_os("STRACE").is_none() {
         return;
     }
@@ -463,7 +464,7 @@ fn ours_a_disk_that_fails_once_or_for_good_leaves_old_pages_or_new_ones() {
                     let inject = format!("inject={calls}:error={error}:when={when}{sticky}");
                     let output = scene.traced(&inject).stderr(Stdio::piped()).output().unwrap();
                     let (code, said) = (output.status.code(), talk(&output));
-                    // Tidying up may fail without harm.
+                    // Maintenance may fail.
                     assert!(matches!(code, Some(0 | 2 | 4)), "{inject}: {code:?} {said}");
                     assert!(!said.contains("panicked"), "{inject}: {said}");
                     n_failed += usize::from(code != Some(0));
@@ -491,7 +492,7 @@ impl Tmpfs {
         is_mounted.then(|| Self(path.to_owned()))
     }
 
-    /// Tells whether it is so now: what is full cannot be made smaller.
+    /// Returns whether the options apply: a full disk cannot be made smaller.
     fn remount(&self, options: &str) -> bool {
         let options = format!("remount,{options}");
         let mut command = Command::new("mount");
@@ -511,7 +512,7 @@ fn talk(output: &Output) -> String {
 }
 
 #[test] // F01
-fn ours_a_full_disk_keeps_the_old_pages() {
+fn full_disk_keeps_old_pages() {
     let scene = Scene::of(FEW, 0);
     let Some(disk) = Tmpfs::mount(&scene.path("disk"), "size=64m") else {
         println!("skipped: only root can mount a small file system");
@@ -519,7 +520,7 @@ fn ours_a_full_disk_keeps_the_old_pages() {
     };
     let size = fs::metadata(scene.path("old.db")).unwrap().len();
     let mut n_full = 0;
-    // From no room at all to enough.
+    // From no free space to enough.
     for extra in (0..40).map(|step| step * 24 * 1024) {
         assert!(disk.remount("size=64m"));
         remove(&scene.path("disk/replica.db"));
@@ -533,7 +534,7 @@ fn ours_a_full_disk_keeps_the_old_pages() {
         }
         n_full += 1;
         assert_eq!(output.status.code(), Some(2), "{}", talk(&output));
-        // Looking needs a little room for the index of the log.
+        // Reading needs some free space for the index of the log.
         assert!(disk.remount("size=64m"));
         let found = pages(&scene.path("disk/replica.db"));
         assert!(found == scene.old || found == scene.new, "a mixture of {} pages", found.len());
@@ -545,13 +546,13 @@ fn ours_a_full_disk_keeps_the_old_pages() {
 }
 
 #[test] // F01
-fn ours_a_full_disk_for_what_is_in_between_is_not_the_fault_of_the_site() {
+fn full_spool_disk_is_not_an_error_of_the_site() {
     let scene = Scene::of(FEW, 0);
     let Some(disk) = Tmpfs::mount(&scene.path("disk"), "size=64k") else {
         println!("skipped: only root can mount a small file system");
         return;
     };
-    // All of it is taken.
+    // The disk is full.
     drop(fs::write(disk.0.join("ballast"), vec![0; 1 << 20]));
     let mut sync = scene.sync("fresh.db");
     let output = sync.env("TMPDIR", &disk.0).stderr(Stdio::piped()).output().unwrap();
@@ -562,7 +563,7 @@ fn ours_a_full_disk_for_what_is_in_between_is_not_the_fault_of_the_site() {
 }
 
 #[test] // F05
-fn ours_a_replica_that_may_only_be_read_stays_as_it_is() {
+fn read_only_replica_is_unchanged() {
     let scene = Scene::of(FEW, 0);
     let Some(disk) = Tmpfs::mount(&scene.path("disk"), "size=64m") else {
         println!("skipped: only root can mount a file system to read only");
@@ -576,7 +577,7 @@ fn ours_a_replica_that_may_only_be_read_stays_as_it_is() {
     assert_eq!(talk(&output).lines().filter(|line| line.starts_with("error: ")).count(), 1);
     assert_eq!(fs::read(scene.path("disk/replica.db")).unwrap(), before);
     assert!(pages(&scene.path("disk/replica.db")) == scene.old);
-    // What only reads goes on, from a file that has no log beside it.
+    // Reading still works without a log file.
     let mut command = rutter(scene.folder.path());
     command.args(["list", "--store", "disk/replica.db"]).stdout(Stdio::piped());
     let output = command.output().unwrap();

@@ -1,5 +1,4 @@
-//! `rutter check URL`, against a server on this machine that hands the built
-//! example out, and with one fault at a time.
+//! Tests of `rutter check URL` with a local server of the built example, and with one fault at a time.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -7,21 +6,21 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 use std::time::Instant;
 
-use rutter_testkit::server::{Hands, Reply, Server};
+use rutter_testkit::server::{Reply, Server, TestClock};
 use serde_json::Value;
 
 use crate::faults::{BUILT, TIMES};
 
 fn server() -> Server {
     let start = Instant::now();
-    Server::start(Hands {
+    Server::start(TestClock {
         now: Arc::new(move || start.elapsed()),
         advance: Arc::new(|_| {}),
         armed: Arc::new(|| u64::MAX),
     })
 }
 
-/// Hands every file out as it should be.
+/// Returns a server that serves all files correctly.
 fn published() -> Server {
     let server = server();
     let dir = BUILT.folder.path().join("out");
@@ -84,7 +83,7 @@ fn check(server: &Server, args: &[&str]) -> Output {
         .unwrap()
 }
 
-/// The codes that were found, and everything that was said.
+/// Returns the codes of the findings, and the output.
 fn codes(output: &Output) -> (BTreeSet<String>, String) {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -110,7 +109,7 @@ fn collect(value: &Value, found: &mut BTreeSet<String>) {
 const AS: [&str; 2] = ["--as", "https://harbour.example"];
 
 #[test]
-fn ours_the_clean_site_is_clean_live() {
+fn live_site_without_faults_has_no_findings() {
     let server = published();
     let output = check(&server, &AS);
     let (found, text) = codes(&output);
@@ -123,12 +122,12 @@ fn ours_the_clean_site_is_clean_live() {
     assert_eq!(server.most_at_once(), 1);
 }
 
-/// Puts a fault into what the server says.
+/// A fault of the server.
 type Plant<'p> = Box<dyn Fn(&Server) + 'p>;
 
 #[expect(clippy::too_many_lines, reason = "it is a table")]
 #[test] // SCP-144 SCP-145 SCP-149 SCP-152
-fn ours_faults_of_a_server_are_found_under_their_codes() {
+fn server_faults_have_their_codes() {
     let dir = BUILT.folder.path().join("out");
     let file = |name: &str| std::fs::read(dir.join(name)).unwrap();
     let all = crate::faults::resolved("{all-snapshot}", &dir);
@@ -244,11 +243,11 @@ fn warns_about_a_live_base_url_that_is_not_https_unless_it_is_loopback() {
 }
 
 #[test] // D12, D74
-fn ours_a_host_that_answers_everything_ends() {
+fn check_of_host_that_answers_everything_ends() {
     let server = server();
     server.fallback(Reply::ok(
         "text/html",
-        "<!doctype html><html lang=en><title>Yes</title><p>Whatever you want is here for you.",
+        "<!doctype html><html lang=en><title>Yes</title><p>Everything you want is here for you.",
     ));
     let output = check(&server, &[]);
     let (found, text) = codes(&output);
@@ -258,7 +257,7 @@ fn ours_a_host_that_answers_everything_ends() {
 }
 
 #[test]
-fn ours_a_site_that_cannot_be_reached_ends_with_3() {
+fn unreachable_site_gives_exit_code_3() {
     let server = server();
     let address = server.address();
     drop(server);
@@ -269,7 +268,7 @@ fn ours_a_site_that_cannot_be_reached_ends_with_3() {
     assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// What was said under a code, in any file.
+/// Returns the details of all findings of a code.
 fn details(output: &Output, code: &str) -> Vec<String> {
     let value: Value = serde_json::from_slice(&output.stdout).unwrap();
     let files = value["files"].as_array().unwrap().iter();
@@ -279,7 +278,7 @@ fn details(output: &Output, code: &str) -> Vec<String> {
 }
 
 #[test] // D89
-fn ours_an_answer_without_end_is_left_aside_and_not_called_missing() {
+fn endless_response_is_skipped_and_not_missing() {
     let server = published();
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     for _ in 0..70 {
@@ -291,11 +290,11 @@ fn ours_an_answer_without_end_is_left_aside_and_not_called_missing() {
     let output = check(&server, &AS);
     let (found, text) = codes(&output);
     assert_eq!(found, BTreeSet::from(["XL003".to_owned()]), "{text}");
-    assert_eq!(details(&output, "XL003"), ["not read: more than 67108864 bytes"]);
+    assert_eq!(details(&output, "XL003"), ["larger than 67108864 bytes"]);
 }
 
 #[test]
-fn ours_what_lies_beyond_a_bound_is_told_and_not_called_missing() {
+fn files_beyond_limit_are_reported_and_not_missing() {
     let dir = BUILT.folder.path().join("out");
     let root = |name: &str, inner: &str| {
         let namespace = "http://www.sitemaps.org/schemas/sitemap/0.9";
@@ -316,17 +315,13 @@ fn ours_what_lies_beyond_a_bound_is_told_and_not_called_missing() {
     }
     let one = published();
     for (server, args, wanted) in [
-        (&many, ["--sitemaps", "2"], "2 sitemaps were not looked at; --sitemaps sets how many are"),
-        (
-            &one,
-            ["--collections", "1"],
-            "5 collections were not looked at; --collections sets how many are",
-        ),
-        (&one, ["--packets", "1"], "2 packets were not looked at; --packets sets how many are"),
+        (&many, ["--sitemaps", "2"], "2 sitemaps over the limit were not checked"),
+        (&one, ["--collections", "1"], "5 collections over the limit were not checked"),
+        (&one, ["--packets", "1"], "2 packets over the limit were not checked"),
     ] {
         let output = check(server, &[&AS[..], &args].concat());
         let (mut found, text) = codes(&output);
-        // Half a list proves nothing about the index, and that is told, too.
+        // An incomplete list proves nothing about the index, which is reported, too.
         assert_eq!(found.remove("SX090"), args[0] == "--sitemaps", "{args:?} {text}");
         assert_eq!(found, BTreeSet::from(["XL003".to_owned()]), "{args:?} {text}");
         assert_eq!(details(&output, "XL003"), [wanted]);
@@ -334,7 +329,7 @@ fn ours_what_lies_beyond_a_bound_is_told_and_not_called_missing() {
 }
 
 #[test]
-fn ours_what_a_server_fails_to_give_is_not_called_missing() {
+fn failed_responses_are_not_missing_files() {
     let server = published();
     for path in ["/llms.txt", "/arc-sitemap.json"] {
         server.route(path, [Reply::status(500)]);

@@ -1,10 +1,10 @@
-//! The command line as people see it.
+//! Tests of the whole program.
 //!
-//! Every `tests/sessions/*.console` is a case, and so is every console block
-//! of the README: a line that begins with `$ ` is run by `sh` in a folder that
-//! holds the example pages and the conformance vectors, and what it prints must
-//! be what follows. A session that names `replica.db` finds a replica there. `? 4` is an exit code other than 0, `; ` begins a remark.
-//! `RUTTER_UPDATE=1 cargo test` writes what was printed instead.
+//! Each `tests/sessions/*.console` is a case: a line that starts with `$ ` is run by `sh` in a
+//! folder with the example pages and the conformance vectors, and must print the lines that follow.
+//! `documentation.rs` does the same for README.md and `docs/`. A session that mentions `replica.db` has a
+//! replica of that name. `? 4` is an exit code other than 0, and `; ` starts a comment.
+//! `RUTTER_UPDATE=1 cargo test` writes the actual output to the files instead.
 
 #![expect(
     clippy::unwrap_used,
@@ -17,7 +17,9 @@ mod arc;
 mod command_line;
 mod damage;
 mod discover;
+mod documentation;
 mod drown;
+mod extract_project;
 mod faults;
 mod fix;
 mod kill;
@@ -42,7 +44,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A folder with everything a session may name.
+/// Creates a folder with all files that a session may use.
 fn stage() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let root = root().canonicalize().unwrap();
@@ -58,11 +60,11 @@ fn stage() -> tempfile::TempDir {
     folder
 }
 
-/// Runs one command line and gives what it printed, exit code included.
+/// Runs a command line and returns its output with the exit code.
 fn run(line: &str, folder: &Path) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_rutter"));
     let path = std::env::var("PATH").unwrap();
-    // Settings of whoever runs the tests are not those of the session.
+    // Variables of the environment must not affect the session.
     let settings = std::env::vars_os().map(|(name, _)| name);
     let settings = settings.filter(|name| name.to_string_lossy().starts_with("RUTTER_"));
     let mut shell = Command::new("sh");
@@ -89,7 +91,7 @@ fn run(line: &str, folder: &Path) -> String {
     said
 }
 
-/// Runs a session and gives it with what was really printed.
+/// Runs a session and returns it with the actual output.
 fn replay(session: &str) -> String {
     let folder = stage();
     if session.contains("replica.db") {
@@ -108,14 +110,13 @@ fn replay(session: &str) -> String {
     replayed
 }
 
-/// Hides how small the codecs of the day make things: a new version of one is
-/// no change of ours.
+/// Masks sizes and times, which depend on the version of the compressors.
 fn masked(text: &str) -> String {
     let mut masked = String::new();
     for line in text.lines() {
         let words: Vec<&str> = line.split(' ').collect();
         for (at, word) in words.iter().enumerate() {
-            let next = words.get(at + 1).map_or("", |next| next.trim_end_matches(','));
+            let next = words.get(at + 1).map_or("", |next| next.trim_end_matches([',', ')']));
             let is_size = matches!(next, "B" | "KiB" | "MiB" | "s" | "to");
             let is_number = word.parse::<f64>().is_ok();
             masked.push_str(if is_size && is_number { "#" } else { word });
@@ -127,7 +128,7 @@ fn masked(text: &str) -> String {
 }
 
 #[test]
-fn ours_sessions_go_as_written() {
+fn sessions_print_expected_output() {
     let sessions = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sessions");
     let mut wrong = Vec::new();
     let mut n_sessions = 0;
@@ -146,32 +147,11 @@ fn ours_sessions_go_as_written() {
         }
     }
     assert!(5 <= n_sessions);
-    assert!(wrong.is_empty(), "sessions went otherwise:\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "sessions with different output:\n{}", wrong.join("\n"));
 }
 
 #[test]
-fn ours_the_readme_tells_the_truth() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let blocks: Vec<&str> = readme
-        .split("```console\n")
-        .skip(1)
-        .map(|rest| rest.split("```").next().unwrap())
-        .filter(|block| block.contains("$ rutter"))
-        .collect();
-    assert!(!blocks.is_empty(), "the README has no console session");
-    let mut renewed = readme.clone();
-    for block in blocks {
-        renewed = renewed.replace(block, &replay(block));
-    }
-    if std::env::var_os("RUTTER_UPDATE").is_some() {
-        fs::write(root().join("README.md"), renewed).unwrap();
-    } else {
-        assert_eq!(masked(&renewed), masked(&readme));
-    }
-}
-
-#[test]
-fn ours_any_vector_is_answered_in_one_clear_way() {
+fn each_vector_gives_success_or_one_error() {
     let folder = stage();
     let good = "target/good.scp";
     run(&format!("rutter scp pack examples/harbour.jsonl -o {good}"), folder.path());
@@ -182,8 +162,7 @@ fn ours_any_vector_is_answered_in_one_clear_way() {
         .map(|path| path.file_name().unwrap().to_str().unwrap().to_owned())
         .collect();
     names.sort();
-    // Every command takes every file; none panics, hangs, or leaves anything
-    // behind when it fails.
+    // No command panics, hangs, or leaves files after a failure, for any file.
     let out = folder.path().join("target/out.scp.gz");
     for name in names.iter().step_by(5) {
         for command in [

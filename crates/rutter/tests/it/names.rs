@@ -1,5 +1,4 @@
-//! What files are called in reports and baselines, and whose findings take
-//! whose place.
+//! Tests of file names in reports and baselines, and of findings that displace others.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +6,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// The program, without the settings of whoever runs the tests.
+/// The program, without `RUTTER_*` variables of the environment.
 pub(crate) fn rutter(folder: &Path, args: &[&str]) -> Output {
     let mut program = Command::new(env!("CARGO_BIN_EXE_rutter"));
     let settings = std::env::vars_os().map(|(name, _)| name);
@@ -28,7 +27,7 @@ fn write(folder: &Path, name: &str, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// Two folders with the same fault, not in the same line.
+/// Creates two folders with the same fault, on different lines.
 fn two_sites() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "public/robots.txt", "User-agent: *\nDisalow: /a\n");
@@ -37,14 +36,14 @@ fn two_sites() -> tempfile::TempDir {
 }
 
 #[test]
-fn ours_reports_point_to_files_from_where_the_command_ran() {
+fn report_paths_are_relative_to_current_folder() {
     let folder = two_sites();
     let (here, public) = (folder.path(), folder.path().join("public"));
     let check = |from: &Path, args: &[&str]| said(&rutter(from, &[&["check"], args].concat()));
     let text = check(here, &["public", "./staging/", "--format", "github"]);
     assert!(text.contains(" file=public/robots.txt,line=2,"), "{text}");
     assert!(text.contains(" file=staging/robots.txt,line=4,"), "{text}");
-    // A long way around is the same path; the folder itself needs no name.
+    // An indirect path names the same file; the current folder needs no name.
     let text = check(here, &[public.to_str().unwrap(), "--format", "github"]);
     assert!(text.contains(" file=public/robots.txt,line=2,"), "{text}");
     let text = check(&public, &[".", "--format", "github"]);
@@ -65,7 +64,7 @@ fn ours_reports_point_to_files_from_where_the_command_ran() {
 }
 
 #[test]
-fn ours_a_baseline_belongs_to_its_folder_wherever_the_command_runs() {
+fn baseline_paths_are_relative_to_the_baseline() {
     let folder = two_sites();
     let here = folder.path();
     let code = |from: &Path, args: &[&str]| {
@@ -86,13 +85,13 @@ fn ours_a_baseline_belongs_to_its_folder_wherever_the_command_runs() {
     assert_eq!(exit, Some(0), "{text}");
     let (exit, text) = code(here, &["staging", "--baseline", name]);
     assert_eq!(exit, Some(1), "{text}");
-    assert!(!text.contains("known by the baseline"), "{text}");
-    // What was mended in a folder that was looked at is gone; in another it is not.
+    assert!(!text.contains("in the baseline"), "{text}");
+    // A fixed finding is reported as fixed only if its folder was checked.
     write(here, "public/robots.txt", "User-agent: *\nDisallow: /a\n");
     let (exit, text) = code(here, &["public", "--baseline", name]);
     assert_eq!(exit, Some(0), "{text}");
-    assert!(text.contains("1 finding of the baseline gone"), "{text}");
-    assert!(!code(here, &["staging", "--baseline", name]).1.contains("gone"));
+    assert!(text.contains("1 finding in the baseline but fixed"), "{text}");
+    assert!(!code(here, &["staging", "--baseline", name]).1.contains("fixed"));
 }
 
 const PAGE: &str = "<!DOCTYPE html><html lang=en><head><title>Tides</title></head><body><main>\
@@ -119,7 +118,7 @@ fn named(output: &Output) -> Vec<String> {
 const CHECK: [&str; 6] = ["check", "site", "--as", "https://h.example", "--format", "json"];
 
 #[test]
-fn ours_what_is_ignored_takes_no_place_of_what_is_not() {
+fn ignored_findings_do_not_displace_others() {
     let folder = bare_site();
     let first = named(&rutter(folder.path(), &CHECK));
     assert_eq!(
@@ -142,7 +141,7 @@ fn ours_what_is_ignored_takes_no_place_of_what_is_not() {
 }
 
 #[test]
-fn ours_what_a_baseline_knows_takes_no_place_of_what_is_new() {
+fn known_findings_do_not_displace_new_ones() {
     let folder = bare_site();
     let written = [&CHECK[..], &["--write-baseline"]].concat();
     rutter(folder.path(), &written);
@@ -153,16 +152,16 @@ fn ours_what_a_baseline_knows_takes_no_place_of_what_is_new() {
 }
 
 #[test]
-fn ours_a_folder_without_a_file_is_no_success() {
+fn rejects_folder_without_files() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("public")).unwrap();
     let output = rutter(folder.path(), &["check", "public"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(said(&output).contains("public: no file in it that could be judged"));
+    assert!(said(&output).contains("folder public has no file to check"));
 }
 
 #[test]
-fn ours_the_state_of_a_build_is_found_by_any_way_to_it() {
+fn finds_state_by_any_path() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
     let page = "<html lang=en><title>Tides</title><main><p>High water is at noon.</p></main>";
@@ -179,9 +178,12 @@ fn ours_the_state_of_a_build_is_found_by_any_way_to_it() {
         [(here, "public", "st"), (&here.join("elsewhere"), "../public", "../st")]
     {
         let text = check(from, public, state);
-        assert!(text.contains("1 known from the build"), "{text}");
+        assert!(text.contains("1 unchanged since the build"), "{text}");
     }
-    // One of another folder is not used, and that is said.
+    // The state of another folder is ignored with a message.
     let text = check(here, "site", "st");
-    assert!(text.contains("st: not used: no build into this folder left it"), "{text}");
+    assert!(
+        text.contains("ignoring state st: it does not belong to a build into this folder"),
+        "{text}"
+    );
 }

@@ -1,9 +1,8 @@
-//! Every rule of every crate is the expected result of a test.
+//! Tests that each rule of each crate is the expected result of a test.
 //!
-//! A code counts as proved where a test would fail without its finding: it is
-//! named by a planted fault, by the expectation of a conformance vector, by what
-//! a session prints, by a snapshot, by an example that is judged, or inside a
-//! test function that asserts.
+//! A code counts as proved if a test would fail without its finding: it occurs in a planted fault,
+//! in the expectation of a conformance vector, in the output of a session, in a snapshot, in a
+//! checked example, or in a test function with an assertion.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,7 +20,7 @@ fn rules() -> BTreeMap<&'static str, &'static str> {
     registry::all().into_iter().chain(others).map(|rule| (rule.code, rule.name)).collect()
 }
 
-/// Every file below a folder of the workspace that has this ending.
+/// Returns all files with this extension in a folder of the workspace.
 fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![root().join(folder)];
@@ -36,11 +35,11 @@ fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
             }
         }
     }
-    assert!(!found.is_empty(), "nothing in {folder} ends with {ending}");
+    assert!(!found.is_empty(), "no file in {folder} ends with {ending}");
     found
 }
 
-/// Words of a text that have the form of a code.
+/// Returns the words of a text that have the form of a code.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let is_code = |word: &&str| {
         let (letters, digits) = word.split_at_checked(2).unwrap_or_default();
@@ -51,7 +50,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_alphanumeric()).filter(is_code)
 }
 
-/// Texts of a JSON document, without what is written for people.
+/// Visits the strings of a JSON document, without those for people.
 fn strings(value: &Value, take: &mut dyn FnMut(&str)) {
     match value {
         Value::String(text) => take(text),
@@ -72,7 +71,7 @@ fn tests(text: &str) -> Vec<&str> {
         |text: &str| ["#[test]", "#[tokio::test"].iter().filter_map(|it| text.find(it)).min();
     while let Some(at) = first(rest) {
         let start = rest[..at].rfind('\n').map_or(0, |line| line + 1);
-        // The function ends with a brace as far to the left as its attribute.
+        // The function ends with a brace at the indentation of its attribute.
         let end = format!("\n{}}}\n", &rest[start..at]);
         let len = rest[at..].find(&end).map_or(rest.len() - at, |len| len + end.len());
         let body = &rest[at..at + len];
@@ -126,7 +125,7 @@ fn proved() -> BTreeSet<String> {
     }
     for path in files("crates/rutter/tests/sessions", ".console") {
         let text = fs::read_to_string(path).unwrap();
-        // What is explained or listed was not found.
+        // Explained or listed codes are not findings.
         let mut is_found = false;
         for line in text.lines() {
             if let Some(command) = line.strip_prefix("$ ") {
@@ -149,7 +148,7 @@ fn proved() -> BTreeSet<String> {
         }
         let text = fs::read_to_string(&path).unwrap();
         for body in tests(&text) {
-            // What must not be found proves nothing.
+            // An assertion that a finding is absent proves nothing.
             for line in body.lines().filter(|line| !line.contains("assert!(!")) {
                 note(line);
                 line.split('"').filter_map(|text| by_name.get(text)).for_each(|code| note(code));
@@ -167,14 +166,14 @@ fn proved() -> BTreeSet<String> {
 }
 
 #[test]
-fn ours_every_rule_is_what_a_test_expects() {
+fn each_rule_is_expected_by_a_test() {
     let proved = proved();
     let missing: Vec<&str> = rules().into_keys().filter(|code| !proved.contains(*code)).collect();
     assert!(missing.is_empty(), "no test expects {} rules: {missing:?}", missing.len());
 }
 
 #[test]
-fn ours_only_what_a_test_asserts_is_taken_for_proved() {
+fn only_asserted_codes_count_as_proved() {
     let text = "#[test]\nfn a() {\n    assert_eq!(x, [\"SC001\"]);\n}\n\n\
                 fn b() {\n    let x = \"SC002\";\n}\n\n#[test]\nfn c() {\n    run(\"SC003\");\n}\n";
     let found: Vec<&str> = tests(text).into_iter().flat_map(words).collect();

@@ -1,17 +1,17 @@
-//! A replica to read: the example pages, taken in through the store.
+//! Tests of commands that read a replica, with the example pages.
 //!
-//! Sessions that name `replica.db` get it from [`make`]; what no session can
-//! show is tested here.
+//! Sessions that mention `replica.db` get it from [`make`].
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use rutter_arc::Entry;
-use rutter_page::{Judge, LineDigest, PageLimits, PageUrl, Timestamp};
+use rutter_arc::ArcEntry;
+use rutter_page::{LineDigest, PageLimits, PageReader, PageUrl, Timestamp};
 use rutter_spxi::{Collision, CollisionRisk, Entity};
 use rutter_store::{
-    Begin, Cause, Finish, Item, Mode, Options, Quota, Source, SqliteStore, Staging, Store, Withheld,
+    CommitOptions, PageSource, Quota, RemovalCause, SqliteStore, StagedPage, Staging, StagingMode,
+    StagingOptions, Store, StoreOptions, WithheldReason,
 };
 
 const ORIGIN: &str = "https://harbour.example";
@@ -25,44 +25,47 @@ fn lines() -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-fn begin(mode: Mode, now: &str) -> Begin<'static> {
+fn begin(mode: StagingMode, now: &str) -> StagingOptions<'static> {
     let now = time(now);
-    let (section, source, quota) = ("all", Source::Scp, Quota::USUAL);
-    Begin { section, mode, generated: now, source, quota, now }
+    let (section, source, quota) = ("all", PageSource::Scp, Quota::DEFAULT);
+    StagingOptions { section, mode, generated: now, source, quota, now }
 }
 
-fn add(staging: &mut dyn Staging, line: &str, withheld: Option<Withheld>) {
-    let page = Judge::new(PageLimits::SPEC).read(line, 1, &mut ()).unwrap().unwrap();
-    staging.add(&Item { withheld, ..Item::of_page(&page, line) }).unwrap();
+fn add(staging: &mut dyn Staging, line: &str, withheld: Option<WithheldReason>) {
+    let page = PageReader::new(PageLimits::SPEC).read(line, 1, &mut ()).unwrap().unwrap();
+    staging.add(&StagedPage { withheld, ..StagedPage::of_page(&page, line) }).unwrap();
 }
 
-/// Two days of the harbour: a snapshot, then a page that changed, one that
-/// went away and one that may no longer be shown; and a second site.
+/// Creates a replica with two days of the example: a snapshot, then a changed, a removed and a
+/// withheld page; and a second site.
 pub(crate) fn make(path: &Path) -> SqliteStore {
-    let store = SqliteStore::open(path, Options::default()).unwrap();
+    let store = SqliteStore::open(path, StoreOptions::default()).unwrap();
     let monday = "2026-10-05T18:00:00Z";
     let tuesday = "2026-10-06T18:00:00Z";
     let publisher = store.register(ORIGIN, &[], "").unwrap();
     let lease = store.lease(publisher, time(monday), time("2026-10-09T00:00:00Z")).unwrap();
-    let mut staging = store.stage(&lease, begin(Mode::Snapshot, monday)).unwrap();
+    let mut staging = store.stage(&lease, begin(StagingMode::Snapshot, monday)).unwrap();
     for line in lines() {
         add(&mut *staging, &line, None);
     }
-    staging.commit(&Finish::plain()).unwrap();
-    let mut staging = store.stage(&lease, begin(Mode::Delta, tuesday)).unwrap();
+    staging.commit(&CommitOptions::plain()).unwrap();
+    let mut staging = store.stage(&lease, begin(StagingMode::Delta, tuesday)).unwrap();
     for line in lines() {
         if line.contains("/docs/tides-api.html\",\"title") {
             let line = line.replace("2026-10-05T15:00:00Z", "2026-10-06T07:30:00Z");
             add(&mut *staging, &line, None);
         }
     }
-    staging.remove(&format!("{ORIGIN}/shop/rope-doormat.html"), Cause::Removed).unwrap();
-    staging.commit(&Finish::plain()).unwrap();
+    staging.remove(&format!("{ORIGIN}/shop/rope-doormat.html"), RemovalCause::Removed).unwrap();
+    staging.commit(&CommitOptions::plain()).unwrap();
     let shop = format!("{ORIGIN}/shop/");
-    assert_eq!(store.withhold(&lease, &[(&shop, Withheld::Consent)], time(tuesday)).unwrap(), 1);
+    assert_eq!(
+        store.withhold(&lease, &[(&shop, WithheldReason::Consent)], time(tuesday)).unwrap(),
+        1
+    );
     let entry = |path: &str, open| {
         let url = PageUrl::parse(format!("{ORIGIN}{path}")).unwrap();
-        Entry { auth_required: Some(false), ..Entry::new(url, Some(open)) }
+        ArcEntry { auth_required: Some(false), ..ArcEntry::new(url, Some(open)) }
     };
     let mut entries = [entry("/", true), entry("/shop/", false)].into_iter();
     store.replace_arc(&lease, &mut entries).unwrap();
@@ -85,15 +88,19 @@ pub(crate) fn make(path: &Path) -> SqliteStore {
 
     let publisher = store.register("https://pier.example", &[], "").unwrap();
     let lease = store.lease(publisher, time(tuesday), time("2026-10-09T00:00:00Z")).unwrap();
-    let mut staging =
-        store.stage(&lease, Begin { source: Source::Html, ..begin(Mode::Visit, tuesday) }).unwrap();
+    let mut staging = store
+        .stage(
+            &lease,
+            StagingOptions { source: PageSource::Html, ..begin(StagingMode::Visit, tuesday) },
+        )
+        .unwrap();
     add(&mut *staging, &page("https://pier.example/", PIER, "The pier is closed at ebb."), None);
-    staging.commit(&Finish::plain()).unwrap();
+    staging.commit(&CommitOptions::plain()).unwrap();
     store.release(lease).unwrap();
     store
 }
 
-/// A title that would be a formula, and steer a terminal.
+/// A title with a formula and with terminal control characters.
 const PIER: &str = "=2+5\\u001b]0;pier\\u0007";
 
 fn page(url: &str, title: &str, text: &str) -> String {
@@ -120,7 +127,7 @@ pub(crate) fn said(output: &Output) -> (i32, String, String) {
 }
 
 #[test]
-fn ours_a_missing_replica_is_one_clear_line_and_stays_missing() {
+fn missing_replica_is_reported_and_not_created() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("other.db"), "words").unwrap();
     for command in [
@@ -144,7 +151,7 @@ fn ours_a_missing_replica_is_one_clear_line_and_stays_missing() {
 }
 
 #[test] // G02
-fn ours_foreign_words_reach_no_terminal_and_no_spreadsheet_raw() {
+fn escapes_foreign_text_in_terminal_and_csv() {
     let folder = tempfile::tempdir().unwrap();
     drop(make(&folder.path().join("replica.db")));
     let store = ["--store", "replica.db"];
@@ -172,19 +179,20 @@ fn ours_foreign_words_reach_no_terminal_and_no_spreadsheet_raw() {
 }
 
 #[test]
-fn ours_every_byte_of_a_line_comes_back() {
+fn raw_output_equals_stored_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replica.db");
-    let store = SqliteStore::open(&path, Options::default()).unwrap();
+    let store = SqliteStore::open(&path, StoreOptions::default()).unwrap();
     let publisher = store.register(ORIGIN, &[], "").unwrap();
     let lease = store.lease(publisher, time("2026-10-05T00:00:00Z"), time("2026-10-06T00:00:00Z"));
     let lease = lease.unwrap();
-    // Characters that streams for people take out, and space between members.
+    // Characters that text output removes, and space between members.
     let odd = page(&format!("{ORIGIN}/odd"), "a\u{7f}b\u{9b}1mc\u{202e}", "ok")
         .replace(",\"language\"", " ,\t\"language\"");
-    let mut staging = store.stage(&lease, begin(Mode::Visit, "2026-10-05T00:00:00Z")).unwrap();
+    let mut staging =
+        store.stage(&lease, begin(StagingMode::Visit, "2026-10-05T00:00:00Z")).unwrap();
     add(&mut *staging, &odd, None);
-    staging.commit(&Finish::plain()).unwrap();
+    staging.commit(&CommitOptions::plain()).unwrap();
     drop(store);
     let args = ["get", "harbour.example/odd", "--format", "json", "--store", "replica.db"];
     assert_eq!(said(&rutter(folder.path(), &args)).1, format!("{odd}\n"));
@@ -194,11 +202,11 @@ fn ours_every_byte_of_a_line_comes_back() {
 }
 
 #[test] // D95
-fn ours_an_exported_collection_has_the_state_of_its_section() {
+fn exported_collection_has_state_of_its_section() {
     let folder = tempfile::tempdir().unwrap();
     let store = make(&folder.path().join("replica.db"));
     let publisher = store.publisher(ORIGIN).unwrap().unwrap();
-    let mut state = rutter_scp::State::EMPTY;
+    let mut state = rutter_scp::SectionState::EMPTY;
     let selection = rutter_store::Selection { publisher: Some(publisher.id), ..Default::default() };
     for (row, line) in store.lines(&selection, None, 100).unwrap().into_iter().map(Result::unwrap) {
         state.add(&row.url, LineDigest::of(line.as_bytes()));
@@ -214,13 +222,14 @@ fn ours_an_exported_collection_has_the_state_of_its_section() {
 }
 
 #[test] // SCP-180 SCP-188
-fn an_exported_collection_is_valid_whatever_the_replica_holds() {
+fn exported_collection_is_valid_for_any_replica() {
     let folder = tempfile::tempdir().unwrap();
-    let store = SqliteStore::open(&folder.path().join("replica.db"), Options::default()).unwrap();
+    let store =
+        SqliteStore::open(&folder.path().join("replica.db"), StoreOptions::default()).unwrap();
     let now = "2026-10-05T18:00:00Z";
     let publisher = store.register(ORIGIN, &[], "").unwrap();
     let lease = store.lease(publisher, time(now), time("2026-10-09T00:00:00Z")).unwrap();
-    let begun = Begin { source: Source::Html, ..begin(Mode::Visit, now) };
+    let begun = StagingOptions { source: PageSource::Html, ..begin(StagingMode::Visit, now) };
     let mut staging = store.stage(&lease, begun).unwrap();
     let limits = PageLimits { blocks: usize::MAX, ..PageLimits::SPEC };
     let blocks = "{\"type\":\"text\",\"text\":\"Berth.\"},".repeat(1500);
@@ -233,17 +242,17 @@ fn an_exported_collection_is_valid_whatever_the_replica_holds() {
         plain.replace("/a\"", "/widget\"").replace("\"content\":[", unknown),
         plain.replace("\"language\"", "\"schema\":{\"url\":\"data:text/html,x\"},\"language\""),
     ] {
-        let page = Judge::new(limits).read(&line, 1, &mut ()).unwrap().unwrap();
-        staging.add(&Item::of_page(&page, &line)).unwrap();
+        let page = PageReader::new(limits).read(&line, 1, &mut ()).unwrap().unwrap();
+        staging.add(&StagedPage::of_page(&page, &line)).unwrap();
     }
-    staging.commit(&Finish::plain()).unwrap();
+    staging.commit(&CommitOptions::plain()).unwrap();
     store.release(lease).unwrap();
     drop(store);
     let args = ["export", "--format", "scp", "-o", "all.scp", "--store", "replica.db"];
     let (code, _, talk) = said(&rutter(folder.path(), &args));
-    assert_eq!((code, talk.contains("3 pages mended")), (0, true), "{talk}");
+    assert_eq!((code, talk.contains("3 pages corrected")), (0, true), "{talk}");
     let (_, data, _) = said(&rutter(folder.path(), &["check", "--format", "jsonl", "all.scp"]));
-    // A block type of a later version is passed on (SCP-100); a judge of 0.1 reports it.
+    // A block type of a later version is passed on (SCP-100); a check of version 0.1 reports it.
     assert_eq!(
         data.matches("\"code\":").count(),
         data.matches("\"code\":\"SC021\"").count(),
@@ -255,7 +264,7 @@ fn an_exported_collection_is_valid_whatever_the_replica_holds() {
 }
 
 #[test]
-fn ours_an_export_is_there_whole_or_not_at_all() {
+fn export_is_complete_or_absent() {
     let folder = tempfile::tempdir().unwrap();
     drop(make(&folder.path().join("replica.db")));
     let export = |args: &[&str]| {
@@ -271,13 +280,16 @@ fn ours_an_export_is_there_whole_or_not_at_all() {
         names.sort();
         names
     };
-    // Two sites are no collection, and a folder with something in it is kept.
+    // A collection needs one site, and a folder that is not empty is kept.
     let (code, _, talk) = export(&["scp", "-o", "all.scp"]);
     assert_eq!((code, talk.contains("--site")), (2, true), "{talk}");
     fs::create_dir(folder.path().join("full")).unwrap();
     fs::write(folder.path().join("full/mine"), "mine").unwrap();
     let (code, _, talk) = export(&["markdown", "-o", "full"]);
-    assert_eq!((code, talk.as_str()), (2, "error: full: is not empty; name a new folder\n"));
+    assert_eq!(
+        (code, talk.as_str()),
+        (2, "error: folder full is not empty; choose a new folder\n")
+    );
     let (code, _, talk) = export(&["csv", "-o", "replica.db"]);
     assert_eq!((code, talk.contains("is the replica")), (2, true), "{talk}");
     assert_eq!(export(&["csv", "-o", "nowhere/x.csv"]).0, 2);
@@ -302,10 +314,10 @@ fn ours_an_export_is_there_whole_or_not_at_all() {
 }
 
 #[test]
-fn ours_a_cursor_that_the_history_forgot_is_told_so() {
+fn rejects_expired_and_foreign_cursors() {
     let folder = tempfile::tempdir().unwrap();
     let store = make(&folder.path().join("replica.db"));
-    let start = rutter_store::Cursor { seq: 0, ..store.cursor().unwrap() }.to_string();
+    let start = rutter_store::ChangeCursor { seq: 0, ..store.cursor().unwrap() }.to_string();
     let changes = |cursor: &str| {
         said(&rutter(folder.path(), &["changes", "--store", "replica.db", "--since", cursor]))
     };
@@ -320,14 +332,14 @@ fn ours_a_cursor_that_the_history_forgot_is_told_so() {
     );
     let (code, _, talk) = changes("00000000000000ff-3");
     assert_eq!(code, 4);
-    assert!(talk.starts_with("error: the cursor is not of this replica\n"), "{talk}");
+    assert!(talk.starts_with("error: the cursor belongs to another replica\n"), "{talk}");
     let (code, _, talk) = changes("yesterday");
     assert_eq!(code, 2, "{talk}");
 }
 
-/// A copy elsewhere that follows the changes has what the replica has.
+/// A copy that follows the changes has the pages of the replica.
 #[test]
-fn ours_whoever_follows_the_changes_has_the_pages() {
+fn changes_reproduce_the_pages() {
     let folder = tempfile::tempdir().unwrap();
     let store = make(&folder.path().join("replica.db"));
     let mut copy = std::collections::BTreeMap::new();
@@ -357,7 +369,7 @@ fn ours_whoever_follows_the_changes_has_the_pages() {
     assert_eq!(copy, rows.collect());
 }
 
-/// Where downloads of a site lie beside `replica.db`.
+/// Returns the folder of downloads of a site.
 fn spool_of(folder: &Path, origin: &str) -> std::path::PathBuf {
     let name = rutter_page::Digest::of(origin.as_bytes()).to_string();
     let name = name.rsplit(':').next().unwrap();
@@ -375,15 +387,15 @@ fn second_forget_removes_downloads_that_an_interrupted_one_left() {
     let (code, data, talk) = forget();
     assert!(code == 0 && data.contains("forgotten, 1 page deleted"), "{data}{talk}");
     assert!(!spool.exists());
-    // As if the first one had been killed before it removed them.
+    // Simulate a first command that was killed before it deleted them.
     fs::create_dir_all(&spool).unwrap();
     fs::write(spool.join("all-1.scp"), "a download").unwrap();
     let (code, data, talk) = forget();
     assert_eq!((code, talk.as_str()), (0, ""), "{data}");
     assert!(data.starts_with("https://pier.example: already forgotten"), "{data}");
     assert!(!spool.exists());
-    // A site that was never here is still an error.
+    // A site that the replica never had is still an error.
     let (code, _, talk) =
         said(&rutter(folder.path(), &["forget", "buoy.example", "--store", "replica.db"]));
-    assert!(code == 2 && talk.contains("the replica has no such site"), "{code} {talk}");
+    assert!(code == 2 && talk.contains("the replica has no site"), "{code} {talk}");
 }

@@ -1,5 +1,4 @@
-//! What the repository offers to other repositories: an action, a hook, a
-//! container. Each is read, and held against the program it runs.
+//! Tests of the files for other repositories: the GitHub action, the pre-commit hook and the container.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,7 +19,7 @@ fn help() -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The flags that a script gives to `rutter`, without those of other programs.
+/// Returns the flags that a script passes to `rutter`.
 fn flags(script: &str) -> BTreeSet<&str> {
     let lines = script.lines().filter(|line| !line.contains("cargo "));
     let words = lines.flat_map(|line| line.split([' ', '(', ')', '"']));
@@ -34,7 +33,7 @@ fn assert_known(script: &str) {
     }
 }
 
-/// Runs a step of the action as a workflow would.
+/// Runs a step of the action like a workflow.
 fn judge(script: &str, folder: &Path, settings: &[(&str, &str)]) -> Output {
     let program = Path::new(env!("CARGO_BIN_EXE_rutter")).parent().unwrap();
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
@@ -46,13 +45,13 @@ fn judge(script: &str, folder: &Path, settings: &[(&str, &str)]) -> Output {
 }
 
 #[test]
-fn ours_the_action_judges() {
+fn action_checks_files() {
     let action = yaml("action.yml");
     let steps = action["runs"]["steps"].as_array().unwrap();
     assert_eq!((action["runs"]["using"].as_str(), steps.len()), (Some("composite"), 2));
     for step in steps {
         let script = step["run"].as_str().unwrap();
-        // Values come through the environment: text in a script would be run.
+        // Values are passed in the environment, because text in a script would be executed.
         assert!(!script.contains("${{") && step["shell"] == "bash", "{script}");
     }
     let named: BTreeSet<String> = steps
@@ -94,7 +93,7 @@ fn ours_the_action_judges() {
 }
 
 #[test]
-fn ours_the_hook_judges_the_files_it_names() {
+fn hook_checks_matching_files() {
     let hooks = yaml(".pre-commit-hooks.yaml");
     let hook = &hooks.as_array().unwrap()[0];
     let args: Vec<&str> =
@@ -115,22 +114,22 @@ fn ours_the_hook_judges_the_files_it_names() {
     let folder = stage();
     let output = judge(&format!("{entry} vectors/block-unknown.scp"), folder.path(), &[]);
     assert_eq!(output.status.code(), Some(1));
-    // Whoever uses it may say something else instead.
+    // Users of the hook may set other arguments.
     let entry = hook["entry"].as_str().unwrap();
     let script = format!("{entry} --lenient --fail-on error vectors/block-unknown.scp");
     assert_eq!(judge(&script, folder.path(), &[]).status.code(), Some(0));
 }
 
 #[test]
-fn ours_the_container_is_made_of_what_is_there() {
+fn container_uses_existing_files() {
     let text = fs::read_to_string(root().join("Containerfile")).unwrap();
     let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
     let version = manifest.split("rust-version = \"").nth(1).unwrap().split('"').next().unwrap();
     assert!(text.contains(&format!("/rust:{version}-")), "it does not build with Rust {version}");
     let path = text.split("--path ").nth(1).unwrap().split(' ').next().unwrap();
     assert!(root().join(path).join("Cargo.toml").is_file());
-    assert!(text.contains("ENTRYPOINT [\"rutter\"]") && text.contains("USER nobody"));
-    // What is copied whole must not be gigabytes of builds.
+    assert!(text.contains("ENTRYPOINT [\"rutter\"]") && text.contains("USER 65534"));
+    // Build output must not be copied into the container.
     let ignored = fs::read_to_string(root().join(".containerignore")).unwrap();
     assert!(ignored.lines().any(|line| line == "target"));
 }

@@ -1,8 +1,8 @@
-//! Every JSON output is what its schema in `docs/schemas` says.
+//! Tests that each JSON output matches its schema in `docs/schemas`.
 //!
-//! `outputs!` lists each output with its schema and makes one test of each: it runs the binary on
-//! real data and validates every document or line. Further tests compare this list with the
-//! arguments of the program, with the files of schemas and with `docs/schemas/README.md`.
+//! `outputs!` lists each output with its schema and generates a test for it, which runs the program
+//! on real data and validates each document or line. Further tests compare this list with the
+//! arguments of the program, with the schema files and with `docs/schemas/README.md`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,7 +18,7 @@ use crate::{replica, root, run, serve, spxi, stage};
 /// Schemas of files that people write, which no command prints.
 const SETTINGS: [&str; 2] = ["rutter", "entity"];
 
-/// An output: the command line that asks for it, and its schema.
+/// An output: its command line and its schema.
 struct Case {
     output: &'static str,
     schema: &'static str,
@@ -51,7 +51,7 @@ impl Case {
                 .map(|error| format!("{}: {error}", error.instance_path()))
                 .collect();
             assert!(errors.is_empty(), "{}: {value}\n{errors:#?}", self.output);
-            // A member that no schema has is an error, and so is one that is missing.
+            // Unknown and missing members are errors.
             let members = value.as_object().unwrap();
             if self.schema != "page" {
                 let mut odd = value.clone();
@@ -100,8 +100,8 @@ fn replica() -> tempfile::TempDir {
     folder
 }
 
-/// The example, built for and served at an address of this machine; its sitemap also names a page
-/// that is not there.
+/// The example, built for and served at an address of this machine; its sitemap also names a missing
+/// page.
 fn site() -> (tempfile::TempDir, Server, String) {
     let folder = stage();
     let server = server();
@@ -142,7 +142,7 @@ fn route(server: &Server, folder: &Path, path: &str) {
     }
 }
 
-/// A site whose sitemap names a page, and one that is not there.
+/// Creates a site whose sitemap names an existing and a missing page.
 fn gappy() -> (tempfile::TempDir, Server, String) {
     let server = server();
     let address = format!("http://{}", server.address());
@@ -254,7 +254,7 @@ fn of_arc_snapshot(it: &Case) {
         assert!(value["snapshot"].to_string().contains(text), "{value}");
     }
     for (path, code, wanted) in
-        [("/none", 1, "the page has no ARC snapshot"), ("/closed", 5, "withheld")]
+        [("/none", 1, "the page has no ARC snapshot"), ("/closed", 5, "stored without content")]
     {
         let url = format!("{address}{path}");
         let words = it.output.split(' ').chain([url.as_str()]).chain(STORE);
@@ -295,7 +295,7 @@ fn of_access_log(it: &Case) {
     assert_eq!(serving.get("/", &[("User-Agent", "GPTBot"), ("Referer", "/x")]).status, 200);
     assert_eq!(serving.get("/none", &[]).status, 404);
     serving.signal("-TERM");
-    serving.hear("ending");
+    serving.hear("stopping");
     it.validate(&serving.end().1);
 }
 
@@ -499,7 +499,7 @@ fn json_is_the_short_form_of_one_document() {
 }
 
 #[test]
-fn a_watch_prints_lines_and_no_document() {
+fn watch_rejects_json_document() {
     let folder = tempfile::tempdir().unwrap();
     let args = ["sync", "https://harbour.example", "--watch", "--json"];
     let output = command(folder.path(), &args).output().unwrap();

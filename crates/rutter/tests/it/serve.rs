@@ -1,4 +1,4 @@
-//! `rutter serve` as a program: every file of the built example, and signals.
+//! Tests of `rutter serve` with all files of the built example, and with signals.
 
 mod closed;
 mod running;
@@ -16,11 +16,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use rutter_page::{Digest, Timestamp};
 use serde_json::Value;
 
-/// A server that ends with its guard.
+/// A server that is stopped when it is dropped.
 pub(crate) struct Serving {
     child: Child,
     address: SocketAddr,
-    /// What it said at its start.
+    /// Its first messages.
     said: BufReader<std::process::ChildStderr>,
 }
 
@@ -40,7 +40,7 @@ impl Serving {
         Self::of(folder, &[&["public", "--state", "state"], args].concat())
     }
 
-    /// With these arguments and no others.
+    /// Starts a server with exactly these arguments.
     fn of(folder: &Path, args: &[&str]) -> Self {
         let mut command = rutter();
         command.args(["serve", "--listen", "127.0.0.1:0"]).args(args).current_dir(folder);
@@ -66,7 +66,7 @@ impl Serving {
         ask(self.address, "GET", path, headers)
     }
 
-    /// Waits for a line that begins so.
+    /// Waits for a line with this start.
     pub(crate) fn hear(&mut self, start: &str) -> String {
         loop {
             let mut line = String::new();
@@ -77,7 +77,7 @@ impl Serving {
         }
     }
 
-    /// Its exit code, and what it wrote.
+    /// Stops the server and returns its exit code and its output.
     pub(crate) fn end(mut self) -> (Option<i32>, String) {
         let end = Instant::now() + Duration::from_secs(20);
         let code = loop {
@@ -135,7 +135,7 @@ fn ask(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)]) 
     Answer { status, headers: headers.collect(), body: bytes[end + 4..].to_vec() }
 }
 
-/// The example in a folder, to be built from there.
+/// Copies the example to a folder.
 fn copied() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     copy("examples/harbour", &folder.path().join("site"));
@@ -176,7 +176,7 @@ pub(crate) fn built() -> tempfile::TempDir {
     folder
 }
 
-/// What `served.json` says of each file.
+/// Returns the entries of `served.json` by file.
 fn served(folder: &Path) -> BTreeMap<String, Value> {
     let served = fs::read(folder.join("state/served.json")).unwrap();
     let served: Value = serde_json::from_slice(&served).unwrap();
@@ -239,7 +239,7 @@ fn files(root: &Path) -> Vec<String> {
     found
 }
 
-/// What the specifications want of a file by its ending: type, coding, cache.
+/// Returns the required media type, content coding and caching of a file.
 fn wanted(name: &str) -> (&'static str, Option<&'static str>, &'static str) {
     let entry = "public, max-age=3600";
     let snapshot = "public, max-age=604800, stale-while-revalidate=3600";
@@ -288,7 +288,7 @@ fn base64(bytes: &[u8]) -> String {
 // SCP-142 SCP-144 SCP-145 SCP-147 SCP-148 SCP-149 SCP-150 SCP-151 SCP-152 SCP-156 SCP-157 SCP-158
 // SCP-159 SCP-202 SCP-213 ARC-022 ARC-023 SPX-049 SPX-050
 #[test]
-fn spec_every_file_of_the_example_has_its_headers() {
+fn each_file_of_the_example_has_correct_headers() {
     let (folder, served) = built_twice();
     let public = folder.path().join("public");
     let serving = Serving::start(folder.path(), &["--rate", "off", "--access-log", "off"]);
@@ -323,7 +323,7 @@ fn spec_every_file_of_the_example_has_its_headers() {
         assert_eq!(answer.header("etag"), Some(tag.as_str()), "{name}");
         let stored = format!("sha-256=:{}:", base64(&Digest::of(&bytes).0));
         assert_eq!(answer.header("repr-digest"), Some(stored.as_str()), "{name}");
-        // What the build told, else the time of the file; never one to come.
+        // The time of the build, else that of the file, but never a future time.
         let modified = match file.and_then(|file| file["modified"].as_str()) {
             Some(told) => Timestamp::parse_lenient(told).unwrap().0.unix_seconds(),
             None => fs::metadata(public.join(name)).unwrap().mtime(),
@@ -331,7 +331,7 @@ fn spec_every_file_of_the_example_has_its_headers() {
         let modified = http_date(modified.min(now()));
         assert_eq!(answer.header("last-modified"), Some(modified.as_str()), "{name}");
         let coded = format!("{name}.gz");
-        // A collection is sent as it is asked for, whatever lies beside it.
+        // A collection is sent in the requested form, even if other forms exist.
         let is_text =
             ["xml", "json", "plain", "css", "svg", "yaml"].iter().any(|it| kind.contains(it));
         let is_compressed = is_text && (1 << 10..=16 << 20).contains(&bytes.len());
@@ -370,7 +370,7 @@ fn spec_every_file_of_the_example_has_its_headers() {
             assert_eq!(text, bytes, "{name}");
             assert_eq!(answer.header("content-encoding"), Some("gzip"));
             assert_eq!(answer.header("content-type"), Some(kind));
-            // Bytes that the build did not write are told apart by their own digest.
+            // Files that the build did not write have an ETag of their own digest.
             let tag = answer.header("etag").unwrap_or_default();
             let end = if has(&coded) { "-gzip\"" } else { "-gzip-" };
             assert!(tag.starts_with(&format!("\"{digest}{end}")), "{name}: {tag}");
@@ -389,7 +389,7 @@ fn spec_every_file_of_the_example_has_its_headers() {
     check_announced(&public, &names);
 }
 
-/// Every collection that the sitemap announces is one of the files.
+/// Checks that each announced collection is one of the files.
 fn check_announced(public: &Path, names: &[String]) {
     let sitemap = fs::read_to_string(public.join("sitemap.xml")).unwrap();
     let announced: Vec<&str> = sitemap
@@ -403,7 +403,7 @@ fn check_announced(public: &Path, names: &[String]) {
     assert!(announced.iter().all(has), "{announced:?}");
 }
 
-/// At every address of a page its twin is to be had.
+/// Checks that the twin of a page is available.
 fn check_twin(serving: &Serving, path: &str, text: &[u8]) {
     let short = match path.strip_suffix("index.html") {
         Some(folder) => folder,
@@ -419,20 +419,20 @@ fn check_twin(serving: &Serving, path: &str, text: &[u8]) {
     }
 }
 
-#[test] // reliability E13
-fn ours_signals_reload_and_end_the_server() {
+#[test] // E13
+fn signals_reload_and_stop_the_server() {
     let folder = built();
     let mut serving = Serving::start(folder.path(), &["--log-form", "json"]);
     assert_eq!(serving.get("/", &[("User-Agent", "a \"bot\"")]).status, 200);
     serving.signal("-HUP");
-    serving.hear("read again");
+    serving.hear("reloaded");
     fs::write(folder.path().join("state/served.json"), "{").unwrap();
     serving.signal("-HUP");
-    let line = serving.hear("not read again");
+    let line = serving.hear("reload failed");
     assert!(line.contains("served.json"), "{line}");
     assert_eq!(serving.get("/", &[]).status, 200);
     serving.signal("-TERM");
-    serving.hear("ending");
+    serving.hear("stopping");
     let (code, log) = serving.end();
     assert_eq!(code, Some(0));
     let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -442,7 +442,7 @@ fn ours_signals_reload_and_end_the_server() {
 }
 
 #[test]
-fn ours_a_port_in_use_is_one_line_and_exit_2() {
+fn port_in_use_gives_one_error_and_exit_code_2() {
     let folder = built();
     let serving = Serving::start(folder.path(), &[]);
     let output = rutter()
@@ -452,13 +452,13 @@ fn ours_a_port_in_use_is_one_line_and_exit_2() {
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(said, format!("error: {} is in use\n", serving.address));
+    assert_eq!(said, format!("error: {} is already in use\n", serving.address));
     let output = rutter().args(["serve", "nowhere"]).current_dir(folder.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
 }
 
 #[test]
-fn ours_a_journal_is_finished_before_anything_is_served() {
+fn journal_is_completed_before_serving() {
     let folder = built();
     let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
     fs::create_dir_all(at("state/stage")).unwrap();
@@ -472,15 +472,15 @@ fn ours_a_journal_is_finished_before_anything_is_served() {
     BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
     drop(child.kill());
     drop(child.wait());
-    assert_eq!(line, "finished a publication that was interrupted\n");
+    assert_eq!(line, "completed an interrupted publication\n");
     assert_eq!(fs::read_to_string(at("public/new.txt")).unwrap(), "new");
 }
 
 #[test] // ARC-064 ARC-066
-fn spec_a_token_is_printed_once_and_opens_the_api() {
+fn token_is_printed_once_and_opens_the_api() {
     let folder = copied();
     let at = |name: &str| folder.path().join("site/museum").join(name);
-    // What the build does not read, or only copies, is closed as well.
+    // Files that the build does not read, or only copies, are closed, too.
     for name in ["data.json", "members.html.gz", "members.md", "list.pdf", "notes"] {
         fs::write(at(name), "for friends").unwrap();
     }
@@ -550,7 +550,7 @@ fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// What a server says that does not start.
+/// Returns the exit code and the message of a server that does not start.
 fn refused(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
     let args = [&["serve", "--listen", "127.0.0.1:0"], args].concat();
     let output = rutter().args(args).current_dir(folder).output().unwrap();
@@ -558,22 +558,22 @@ fn refused(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn ours_a_folder_is_served_by_its_own_state_and_no_other() {
+fn folder_is_served_with_its_own_state_only() {
     let folder = copied();
     let here = folder.path();
     build(here, now() - 60, &["--restricted", "/docs/"]);
-    // A typo in the name of the state opens nothing.
+    // A typo in the name of the state does not open closed pages.
     let (code, said) = refused(here, &["public", "--state", "stat"]);
-    assert_eq!((code, said.contains("stat: no served.json there")), (Some(2), true), "{said}");
+    assert_eq!((code, said.contains("folder stat has no served.json")), (Some(2), true), "{said}");
     // The state of another folder, named or found.
     fs::create_dir_all(here.join("other/public")).unwrap();
     fs::write(here.join("other/public/index.html"), "<p>other").unwrap();
     let (code, said) = refused(here, &["other/public", "--state", "state"]);
-    assert_eq!((code, said.contains("is about state/../public")), (Some(2), true), "{said}");
+    assert_eq!((code, said.contains("describes state/../public")), (Some(2), true), "{said}");
     fs::rename(here.join("state"), here.join(".rutter")).unwrap();
     let (code, said) = refused(here, &["other/public"]);
-    assert_eq!((code, said.contains("is about")), (Some(2), true), "{said}");
-    // Its own is found first, wherever one stands; and both can be moved.
+    assert_eq!((code, said.contains(" describes ")), (Some(2), true), "{said}");
+    // Its own state is found first, from any folder, and both can be moved.
     fs::create_dir(here.join("moved")).unwrap();
     fs::rename(here.join("public"), here.join("moved/public")).unwrap();
     fs::rename(here.join(".rutter"), here.join("moved/.rutter")).unwrap();
@@ -581,28 +581,28 @@ fn ours_a_folder_is_served_by_its_own_state_and_no_other() {
     let foreign = r#"{"version":2,"base":"https://other.example/","files":[]}"#;
     fs::write(here.join(".rutter/served.json"), foreign).unwrap();
     let mut serving = Serving::of(here, &["moved/public", "--rate", "off", "--access-log", "off"]);
-    let line = serving.hear("described by");
+    let line = serving.hear("using ");
     assert!(line.contains("moved/.rutter/served.json"), "{line}");
     assert_eq!(serving.get("/docs/", &[]).status, 401);
     assert_eq!(serving.get("/blog/", &[]).status, 200);
-    // What changes and cannot be read is said, once.
+    // A changed file that cannot be read is reported once.
     fs::write(here.join("moved/.rutter/served.json"), "{").unwrap();
     let (address, is_over) = (serving.address, AtomicBool::new(false));
     std::thread::scope(|scope| {
-        // It is noticed when somebody asks.
+        // The change is noticed at the next request.
         scope.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
                 assert_eq!(ask(address, "GET", "/docs/", &[]).status, 401);
             }
         });
-        let line = serving.hear("changed, but not read again");
+        let line = serving.hear("reload failed; keeping the previous version");
         is_over.store(true, Ordering::Relaxed);
         assert!(line.contains("served.json"), "{line}");
     });
 }
 
 #[test] // SCP-160 D10
-fn spec_lifetimes_are_those_of_the_build() {
+fn cache_lifetimes_are_those_of_the_build() {
     for (time, update, wanted) in [
         (now() - 60, "daily", "public, max-age=86400, stale-while-revalidate=3600"),
         // It ended long ago.
@@ -630,8 +630,8 @@ fn strained(folder: &Path, limit: &str) -> Serving {
     Serving::spawn(command)
 }
 
-#[test] // reliability E13
-fn ours_without_files_to_open_nothing_is_said_to_be_missing() {
+#[test] // E13
+fn no_404_without_free_file_descriptors() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("public")).unwrap();
     for n in 0..200 {
@@ -640,7 +640,7 @@ fn ours_without_files_to_open_nothing_is_said_to_be_missing() {
     let serving = strained(folder.path(), "ulimit -n 40");
     let mut streams: Vec<BufReader<TcpStream>> = Vec::new();
     let mut statuses = BTreeMap::new();
-    // Each connection takes a file, until there is none for a page.
+    // Each connection uses a file descriptor, until none is left for a page.
     for n in 0..100 {
         let stream = TcpStream::connect(serving.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -658,7 +658,7 @@ fn ours_without_files_to_open_nothing_is_said_to_be_missing() {
     }
     assert_eq!(statuses.remove(&503), Some(1), "{statuses:?}");
     assert_eq!(statuses.keys().collect::<Vec<_>>(), [&200], "{statuses:?}");
-    // The limit of a shell is not the last word.
+    // The server raises the limit of the shell.
     let serving = strained(folder.path(), "ulimit -Sn 40");
     let streams: Vec<Answer> = (0..200).map(|n| serving.get(&format!("/{n}.html"), &[])).collect();
     assert!(streams.iter().all(|answer| answer.status == 200));

@@ -1,18 +1,18 @@
-//! The SPXI layer of the example site: judged with everything beside it, and
-//! expanded by a JSON-LD processor that is not ours.
+//! Tests of the SPXI layer of the example site, with a strict check and an independent JSON-LD
+//! processor.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 
 use oxjsonld::JsonLdParser;
-use rutter_check::{Judging, Kind, SiteJudging, check_folder};
-use rutter_finding::Mode;
+use rutter_check::{CheckOptions, FileKind, SiteCheckOptions, check_folder};
+use rutter_finding::Strictness;
 use rutter_page::Timestamp;
 
 use crate::{root, run, stage};
 
-/// The example with its settings and entities, built.
+/// Builds the example with its settings and entities.
 fn built() -> tempfile::TempDir {
     let folder = stage();
     let said = run(
@@ -29,16 +29,18 @@ fn now() -> Timestamp {
 }
 
 #[test] // SPX-001 SPX-003 SPX-004 SPX-009 SPX-010 SPX-012 SPX-013 SPX-063 to SPX-071
-fn spec_the_example_has_nothing_a_strict_judge_complains_about() {
+fn example_passes_strict_check() {
     let folder = built();
     let dir = folder.path().join("target/public");
-    let judging = Judging { mode: Mode::Strict, now: Some(now()), ..Judging::default() };
-    let judging = SiteJudging { judging, threads: 2, types: Vec::new() };
-    let judgements = check_folder(&dir, None, Vec::new(), &judging).unwrap().judgements;
-    // Index and three packets, and what lies beside them.
+    let judging =
+        CheckOptions { mode: Strictness::Strict, now: Some(now()), ..CheckOptions::default() };
+    let judging =
+        SiteCheckOptions { check_options: judging, threads: 2, ..SiteCheckOptions::default() };
+    let judgements = check_folder(&dir, None, Vec::new(), &judging).unwrap().file_reports;
+    // The index, three packets and the other layers.
     assert!(4 <= judgements.len());
     let mut said = String::new();
-    for judgement in judgements.iter().filter(|it| it.kind != Kind::Page) {
+    for judgement in judgements.iter().filter(|it| it.kind != FileKind::Page) {
         for (severity, finding) in judgement.report.findings() {
             let (code, place) = (finding.rule.code, &finding.place.pointer);
             writeln!(said, "{} {severity:?} {code} {place}", judgement.name).unwrap();
@@ -49,7 +51,7 @@ fn spec_the_example_has_nothing_a_strict_judge_complains_about() {
 
 // SPX-008 SPX-015 SPX-022 SPX-023 SPX-024 SPX-026 SPX-029 SPX-030 SPX-031 SPX-034 SPX-035 SPX-036
 #[test] // SPX-051 SPX-063
-fn spec_another_processor_reads_the_same_statements() {
+fn other_processor_reads_the_same_statements() {
     let folder = built();
     let bytes = fs::read(folder.path().join("target/public/spxi-index.jsonld")).unwrap();
     let quads = JsonLdParser::new().for_slice(&bytes).map(|quad| quad.unwrap().to_string());
@@ -61,8 +63,8 @@ fn spec_another_processor_reads_the_same_statements() {
     assert_eq!(named(&found), named(&wanted));
 }
 
-/// Statements with nodes that have no address called by what is said of them,
-/// so that it does not matter what a processor calls them.
+/// Renames blank nodes after their statements, so that the names that a processor chooses do not
+/// matter.
 fn named(quads: &[String]) -> BTreeSet<String> {
     let mut said: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for quad in quads {
@@ -90,8 +92,7 @@ fn rename(quad: &str, node: &str, name: &str) -> String {
     parts.join(" ")
 }
 
-/// A site with a marker lost in each of the ways a page can lose one, and an
-/// entity that loses none.
+/// Creates a site whose pages lose a marker in each possible way, and an entity that loses none.
 pub(crate) fn lossy() -> tempfile::TempDir {
     let folder = stage();
     let write = |name: &str, text: &str| {
@@ -143,7 +144,7 @@ pub(crate) fn lossy() -> tempfile::TempDir {
 }
 
 #[test] // SPX-066 SPX-076 D70
-fn spec_survive_finds_every_planted_loss_and_no_other() {
+fn survive_finds_exactly_the_planted_losses() {
     let folder = lossy();
     let said = run(
         "cd target && rutter spxi survive --format svg > chart.svg; rutter spxi survive --format json || true",
@@ -175,7 +176,7 @@ fn spec_survive_finds_every_planted_loss_and_no_other() {
     ];
     let wanted = wanted.map(|(a, b, c)| (a.to_owned(), b.to_owned(), c.to_owned()));
     assert_eq!(lost, wanted);
-    // Nothing is lost of what is everywhere.
+    // A marker that all layers contain is not lost.
     for marker in markers(1) {
         assert_eq!(marker["first_lost"], serde_json::Value::Null, "{marker}");
         assert!(marker["stages"].as_object().unwrap().values().all(|kept| *kept == true));
@@ -187,7 +188,7 @@ fn spec_survive_finds_every_planted_loss_and_no_other() {
 }
 
 #[test] // SPX-007 SPX-075 SPX-077 SPX-078 D71 D72
-fn ours_answers_lead_to_states_that_the_owner_accepts() {
+fn accepted_answers_are_written_to_entities() {
     let folder = lossy();
     let answers = |name: &str, text: &str| {
         for entity in ["loft", "mole"] {
@@ -202,7 +203,7 @@ fn ours_answers_lead_to_states_that_the_owner_accepts() {
     answers("b", "I do not know that.");
     let entity = folder.path().join("target/entities/loft.toml");
     let before = fs::read_to_string(&entity).unwrap();
-    // One system says nothing about others: nothing is estimated.
+    // Answers of one system are too few for an estimate.
     let said =
         run("cd target && rutter spxi drown --run one --transcripts a=a --accept", folder.path());
     assert!(said.contains("too few answers"), "{said}");
@@ -210,7 +211,7 @@ fn ours_answers_lead_to_states_that_the_owner_accepts() {
     let drown = "cd target && rutter spxi drown --run two --transcripts a=a --transcripts b=b";
     let said = run(drown, folder.path());
     assert!(said.contains("BDR 0.50, suggested state contested"), "{said}");
-    // A suggestion is none of the index's business until it is accepted.
+    // A suggestion does not change the index until it is accepted.
     assert_eq!(fs::read_to_string(&entity).unwrap(), before);
     run(&format!("{drown} --accept"), folder.path());
     let after = fs::read_to_string(&entity).unwrap();
@@ -221,7 +222,7 @@ fn ours_answers_lead_to_states_that_the_owner_accepts() {
     let index = fs::read_to_string(folder.path().join("target/public/spxi-index.jsonld")).unwrap();
     assert!(index.contains("\"spxi:bdrEstimate\": 0.5"), "{index}");
     assert!(index.contains("\"spxi:basinState\": \"contested\""));
-    // All of a sudden another answer: the system changed, not the claims.
+    // The answer differs because the system changed, not the entity.
     answers("a", "The Loft is a flat for rent.");
     let said = run(
         "cd target && rutter spxi drown --run three --transcripts a=a --transcripts b=b",
@@ -231,47 +232,47 @@ fn ours_answers_lead_to_states_that_the_owner_accepts() {
 }
 
 #[test] // SPX-075 SPX-076 SPX-077 SPX-078
-fn ours_status_says_what_is_due() {
+fn status_lists_what_is_due() {
     let folder = lossy();
     let status =
         |more: &str| run(&format!("cd target && rutter spxi status {more}"), folder.path());
     let said = status("");
     for line in [
-        "Loft    2/4           never       -",
-        "Mole    2/2           never       -",
+        "Loft    2/4            never       -",
+        "Mole    2/2            never       -",
         "- `Mole`: AI systems were never asked",
         "- `Loft`: marker `kept by the harbour office` is absent on its page",
     ] {
         assert!(said.contains(line), "{line}\n{said}");
     }
-    // A collision that was noted, with no word about it.
+    // A noted collision without a negative tag.
     let file = folder.path().join("target/entities/mole.toml");
     let text = fs::read_to_string(&file).unwrap();
     let collision = "[[collisions]]\nwith = \"The Mole (novel)\"\ndiffers = \"A book.\"\nnoted = \"2026-09-01\"\n";
     fs::write(&file, format!("{text}{collision}")).unwrap();
     let said = status("--strict; echo $?");
     for line in [
-        "- `Mole`: no negative tag speaks of `The Mole (novel)`",
-        "- `Mole`: `The Mole (novel)` was noted on 2026-09-01, and nobody was asked since",
-        "- `Mole`: the published index says something else of it",
+        "- `Mole`: no negative tag mentions `The Mole (novel)`",
+        "- `Mole`: `The Mole (novel)` was noted on 2026-09-01 and not tested since",
+        "- `Mole`: the published index is out of date",
     ] {
         assert!(said.contains(line), "{line}\n{said}");
     }
     assert!(said.ends_with("1\n"), "{said}");
-    // After a test by three systems only the other things are due.
+    // After a test with three systems, only other items are due.
     let systems = ["a", "b", "c"]
         .map(|name| format!("--ask '{name}=echo The Mole was raised in 1874, the Loft in 1903.'"));
     run(&format!("cd target && rutter spxi drown {}", systems.join(" ")), folder.path());
     let said = status("");
-    assert!(!said.contains("asked since") && !said.contains("never"), "{said}");
+    assert!(!said.contains("not tested since") && !said.contains("never"), "{said}");
     let said = status("--model-updated 2026-12-01");
-    assert!(said.contains("- `Mole`: an AI system changed since it was asked"), "{said}");
+    assert!(said.contains("- `Mole`: an AI system was updated after the last test"), "{said}");
     let later = run("cd target && SOURCE_DATE_EPOCH=1812758400 rutter spxi status", folder.path());
     assert!(later.contains("`Mole`: AI systems were last asked"), "{later}");
 }
 
 #[test] // SPX-074
-fn a_collision_stands_in_the_matrix_and_is_due_until_a_negative_tag_names_it() {
+fn collision_is_due_until_negative_tag_mentions_it() {
     let folder = lossy();
     let target = folder.path().join("target");
     let status = || run("cd target && rutter spxi status", folder.path());
@@ -282,22 +283,22 @@ fn a_collision_stands_in_the_matrix_and_is_due_until_a_negative_tag_names_it() {
         let entities = index["spxi:hasEntity"].as_array().unwrap();
         entities.iter().find(|one| one["spxi:canonicalName"] == "Mole").unwrap().clone()
     };
-    let silent = "- `Mole`: no negative tag speaks of `The Mole (novel)`";
-    let other = "- `Mole`: the published index says something else of it";
+    let silent = "- `Mole`: no negative tag mentions `The Mole (novel)`";
+    let other = "- `Mole`: the published index is out of date";
     assert!(mole().get("spxi:disambiguationMatrix").is_none());
     assert!(!status().contains(silent) && !status().contains(other), "{}", status());
     let file = target.join("entities/mole.toml");
     let text = fs::read_to_string(&file).unwrap();
     let collision = "[[collisions]]\nwith = \"The Mole (novel)\"\ndiffers = \"A book.\"\n";
     fs::write(&file, format!("{text}{collision}")).unwrap();
-    // Declared and not built: the index is due, and so is a tag.
+    // Declared but not built: the index and a tag are due.
     let said = status();
     assert!(said.contains(silent) && said.contains(other), "{said}");
     let matrix = mole()["spxi:disambiguationMatrix"].clone();
     let matrix = if matrix.is_array() { matrix[0].clone() } else { matrix };
     assert_eq!(matrix["spxi:collidesWith"], "The Mole (novel)");
     assert_eq!(matrix["spxi:distinguishingAttribute"], "A book.");
-    // Built, without a tag: the tag is due still.
+    // Built without the tag: the tag is still due.
     let said = status();
     assert!(said.contains(silent) && !said.contains(other), "{said}");
     let tagged = text.replace("\"NOT a ship\"", "\"NOT a ship\", \"NOT the novel\"");

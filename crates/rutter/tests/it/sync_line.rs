@@ -1,5 +1,5 @@
-//! `rutter sync` at the command line: files of sites, previews, audits, JSON,
-//! two at once, signals, and replicas that are damaged.
+//! Tests of `rutter sync` on the command line: files of sites, dry runs, audits, JSON, concurrent
+//! syncs, signals and damaged replicas.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -8,15 +8,15 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rutter_testkit::server::{Fault, Hands, Reply, Server};
+use rutter_testkit::server::{Fault, Reply, Server, TestClock};
 use serde_json::Value;
 
-/// After this, something that was waited for does not come.
+/// Maximum time to wait for an event.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 pub(crate) fn server() -> Server {
     let start = Instant::now();
-    Server::start(Hands {
+    Server::start(TestClock {
         now: Arc::new(move || start.elapsed()),
         advance: Arc::new(|_| {}),
         armed: Arc::new(|| u64::MAX),
@@ -97,17 +97,17 @@ fn ended(mut child: Child) -> (i32, String) {
     (child.wait().unwrap().code().unwrap_or(-1), talk)
 }
 
-/// Waits until something was asked for.
+/// Waits until a path was requested.
 fn wait_for(server: &Server, path: &str) {
     let end = Instant::now() + PATIENCE;
     while !server.paths().iter().any(|asked| asked == path) {
-        assert!(Instant::now() < end, "{path} is not asked for");
+        assert!(Instant::now() < end, "{path} is not requested");
         std::thread::yield_now();
     }
 }
 
 #[test]
-fn ours_sites_of_a_file_are_told_in_json() {
+fn prints_json_for_sites_of_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let ((first, one), (second, two)) = (harbour(), harbour());
     let list = format!("# two sites\n{one}\n\n{two}/ # the other\n{one}/\n");
@@ -126,16 +126,16 @@ fn ours_sites_of_a_file_are_told_in_json() {
     let n_seen = [&first, &second].map(|server| server.seen().len() as u64);
     let n_said = reports.iter().map(|report| report["requests"].as_u64().unwrap());
     assert_eq!(n_said.collect::<Vec<_>>(), n_seen);
-    // A file that is not there, and one without sites.
+    // A missing file, and a file without sites.
     let (code, _, talk) = sync(folder.path(), &["-f", "none.txt"]);
     assert!(code == 2 && talk.contains("none.txt"), "{talk}");
     fs::write(folder.path().join("empty.txt"), "# nothing\n").unwrap();
     let (code, _, talk) = sync(folder.path(), &["-f", "empty.txt"]);
-    assert!(code == 2 && talk.contains("no site is named"), "{talk}");
+    assert!(code == 2 && talk.contains("no site is given"), "{talk}");
 }
 
 #[test]
-fn several_sites_are_counted_and_a_bad_line_stops_no_other() {
+fn invalid_line_does_not_stop_other_sites() {
     let folder = tempfile::tempdir().unwrap();
     let ((_first, one), (second, two), empty) = (harbour(), harbour(), server());
     second.route("/robots.txt", [Reply::ok("text/plain", "User-agent: *\nDisallow: /\n")]);
@@ -147,13 +147,16 @@ fn several_sites_are_counted_and_a_bad_line_stops_no_other() {
     let line = "3 sites: 1 synced, 1 failed, 1 refused, 1 line skipped";
     assert!(talk.lines().any(|it| it == line), "{talk}");
     // The path in the file limits the site.
-    assert!(data.contains("1 page: 1 added") && data.contains("outside the scope"), "{data}");
+    assert!(
+        data.contains("1 page in the replica: 1 added") && data.contains("outside the scope"),
+        "{data}"
+    );
     let log = fs::read_to_string(folder.path().join("log.jsonl")).unwrap();
     let mut answers = log.lines().map(json).filter(|it| it["event"] == "answered");
     let page = answers.find(|it| it["url"] == format!("{one}/a").as_str()).unwrap();
     assert_eq!(page["status"], 200);
     assert_eq!(page["bytes"], page_of("/a").len());
-    // Without another line, its code is that of a wrong argument.
+    // The exit code is that of an invalid argument.
     fs::write(folder.path().join("sites.txt"), format!("{one}\nhttps://\n")).unwrap();
     let (code, _, talk) = sync(folder.path(), &["-f", "sites.txt"]);
     assert!(code == 2 && talk.contains("`https://` has no host"), "{talk}");
@@ -181,7 +184,7 @@ fn port_without_tls_and_address_without_host_get_a_hint() {
         });
         let (code, _, talk) = sync(folder.path(), &[&format!("https://{address}/")]);
         server.join().unwrap();
-        assert!(code == 3 && talk.contains("no safe connection: "), "{code} {talk}");
+        assert!(code == 3 && talk.contains("cannot establish a TLS connection: "), "{code} {talk}");
         assert!(talk.contains(&format!("port {}", address.port())), "{talk}");
         assert!(hint(&talk).contains(&format!("http://{address}")), "{talk}");
     }
@@ -194,7 +197,7 @@ fn port_without_tls_and_address_without_host_get_a_hint() {
         assert!(code == 2 && talk.contains("`https://:80/`"), "{command:?}: {talk}");
         assert!(hint(&talk).contains("https://example.org"), "{command:?}: {talk}");
     }
-    // A line of a file has cause and fix in one line.
+    // The message about a line of a file includes the hint.
     fs::write(folder.path().join("sites.txt"), "https://:80/\n").unwrap();
     let (code, _, talk) = sync(folder.path(), &["-f", "sites.txt"]);
     let line = talk.lines().find(|line| line.contains("sites.txt:1: `https://:80/` has no host"));
@@ -206,7 +209,7 @@ fn page_of(path: &str) -> String {
 }
 
 #[test]
-fn a_watch_reads_the_file_of_sites_again_and_prints_times() {
+fn watch_rereads_file_of_sites() {
     let folder = tempfile::tempdir().unwrap();
     let ((first, one), (second, two)) = (harbour(), harbour());
     let file = folder.path().join("sites.txt");
@@ -219,24 +222,24 @@ fn a_watch_reads_the_file_of_sites_again_and_prints_times() {
     let (code, talk) = ended(child);
     assert_eq!(code, 0, "{talk}");
     assert!(talk.contains("Z: syncing 1 site\n") && talk.contains("Z: syncing 2 sites"), "{talk}");
-    assert!(talk.contains("Z: done, next sync at 20"), "{talk}");
+    assert!(talk.contains("Z: finished, next sync at 20"), "{talk}");
 }
 
 #[test]
-fn ours_a_preview_makes_nothing() {
+fn dry_run_creates_no_files() {
     let folder = tempfile::tempdir().unwrap();
     let (server, site) = harbour();
     let (code, data, talk) = sync(folder.path(), &[&site, "--dry-run"]);
     assert_eq!(code, 0, "{talk}");
-    assert!(data.contains("would be read by sitemap"), "{data}");
-    assert!(data.contains("up to 2 requests"), "{data}");
+    assert!(data.contains("would be synced by XML sitemap"), "{data}");
+    assert!(data.contains("single pages: at most 2 requests"), "{data}");
     let (_, data, _) = sync(folder.path(), &[&site, "--dry-run", "--format", "jsonl"]);
     let preview = json(&data);
     assert_eq!((&preview["rung"], &preview["pages"]), (&"sitemap".into(), &2.into()));
     assert_eq!(preview["plan"], Value::Null);
     assert!(!server.paths().contains(&"/a".to_owned()));
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-    // Beside a replica that is there, it changes nothing either.
+    // An existing replica is not changed.
     assert_eq!(sync(folder.path(), &[&site]).0, 0);
     let before = fs::read(folder.path().join(".rutter/replica.db")).unwrap();
     assert_eq!(sync(folder.path(), &[&site, "--dry-run"]).0, 0);
@@ -244,12 +247,12 @@ fn ours_a_preview_makes_nothing() {
 }
 
 #[test]
-fn ours_an_audit_needs_a_replica_and_finds_it_sound() {
+fn audit_requires_replica_and_verifies_it() {
     let folder = tempfile::tempdir().unwrap();
     let (_server, site) = harbour();
     let (code, _, talk) = sync(folder.path(), &[&site, "--audit"]);
     assert!(code != 0 && !folder.path().join(".rutter/replica.db").exists(), "{talk}");
-    // Nor is a file made where a folder is.
+    // An existing folder does not change that.
     fs::create_dir(folder.path().join(".rutter")).unwrap();
     let (code, _, talk) = sync(folder.path(), &[&site, "--audit"]);
     assert!(code == 2 && talk.contains("there is no replica"), "{talk}");
@@ -264,7 +267,7 @@ fn ours_an_audit_needs_a_replica_and_finds_it_sound() {
 }
 
 #[test]
-fn ours_a_first_sync_that_is_refused_leaves_nothing_behind() {
+fn refused_first_sync_leaves_no_files() {
     let folder = tempfile::tempdir().unwrap();
     let (server, site) = harbour();
     for (args, wanted) in [
@@ -277,18 +280,18 @@ fn ours_a_first_sync_that_is_refused_leaves_nothing_behind() {
         let (code, _, talk) = run(folder.path(), &args);
         assert_eq!(code, wanted, "{args:?}: {talk}");
         let left: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().collect();
-        // Folders above the last were asked for by name.
+        // Parent folders may be created.
         let is_fine = |entry: &fs::DirEntry| entry.file_name() == "deep";
         assert!(left.iter().all(is_fine), "{args:?}: {left:?}");
     }
     assert!(!folder.path().join("deep/er").exists());
-    // A port nobody has.
+    // A closed port.
     drop(server);
     assert_eq!(sync(folder.path(), &[&site]).0, 3);
     assert!(!folder.path().join(".rutter").exists());
     let (code, _, talk) = run(folder.path(), &["status"]);
     assert!(code == 2 && talk.contains("there is no replica"), "{talk}");
-    // One that was there stays, and what is in it.
+    // An existing replica and its pages are kept.
     let (_server, site) = harbour();
     assert_eq!(sync(folder.path(), &[&site]).0, 0);
     assert_eq!(run(folder.path(), &["sync", &site]).0, 5);
@@ -296,7 +299,7 @@ fn ours_a_first_sync_that_is_refused_leaves_nothing_behind() {
 }
 
 #[test] // D88
-fn ours_aliases_are_of_one_site_and_stay() {
+fn aliases_require_one_site_and_persist() {
     let folder = tempfile::tempdir().unwrap();
     let (_server, site) = harbour();
     let alias = ["--alias", "https://www.harbour.example"];
@@ -311,13 +314,13 @@ fn ours_aliases_are_of_one_site_and_stay() {
         let wanted: Value = vec!["https://www.harbour.example"].into();
         assert_eq!(status["sites"][0]["aliases"], wanted, "{status}");
     }
-    // Whoever asks for the alias means the site.
+    // The alias selects the site.
     let (code, data, _) = run(folder.path(), &["list", "--site", "www.harbour.example"]);
     assert_eq!((code, data.lines().count()), (0, 2));
 }
 
 #[test]
-fn ours_what_is_asked_is_written_down() {
+fn request_log_has_all_requests() {
     let folder = tempfile::tempdir().unwrap();
     let (server, site) = harbour();
     assert_eq!(sync(folder.path(), &[&site, "--log", "asked.jsonl", "--connections", "2"]).0, 0);
@@ -328,7 +331,7 @@ fn ours_what_is_asked_is_written_down() {
     assert!(asked.iter().any(|record| record["url"] == format!("{site}/a").as_str()));
     assert!(asked.iter().all(|record| record["waited"].is_number() && record["at"].is_string()));
     assert!(records.iter().any(|record| record["event"] == "robots"));
-    // A refusal too, behind what is there.
+    // A refusal is appended, too.
     assert_eq!(run(folder.path(), &["discover", &site, "--log", "asked.jsonl"]).0, 5);
     let text = fs::read_to_string(folder.path().join("asked.jsonl")).unwrap();
     assert_eq!(text.lines().count(), records.len() + 1);
@@ -337,33 +340,33 @@ fn ours_what_is_asked_is_written_down() {
 }
 
 #[test] // SCP-184
-fn ours_a_quota_of_pages_refuses() {
+fn quota_refuses_more_pages() {
     let folder = tempfile::tempdir().unwrap();
     let (_server, site) = harbour();
     let (code, _, talk) = sync(folder.path(), &[&site, "--quota-pages", "1"]);
     assert_eq!(code, 5, "{talk}");
-    assert!(talk.contains("new pages beyond the quota of pages: 1"), "{talk}");
+    assert!(talk.contains("new pages beyond the page quota: 1"), "{talk}");
     assert_eq!(sync(folder.path(), &[&site, "--quota-pages", "2"]).0, 0);
 }
 
 #[test] // F06
-fn ours_two_at_once_and_a_signal() {
+fn concurrent_sync_is_refused_and_signal_interrupts() {
     let folder = tempfile::tempdir().unwrap();
     let ((slow, site), (_other, second)) = (harbour(), harbour());
     slow.route("/a", [Reply::status(200).but(Fault::Silence)]);
     let child = start(folder.path(), &[&site]);
     wait_for(&slow, "/a");
-    // The same site is busy, and says who has it; another one is not.
+    // The same site is locked, with the name of the holder; another site is not.
     let (code, _, talk) = sync(folder.path(), &[&site]);
     assert_eq!(code, 2, "{talk}");
-    assert!(talk.contains("busy: ") && talk.contains("hint: wait until it has ended"), "{talk}");
+    assert!(talk.contains("busy: ") && talk.contains("hint: wait until it has finished"), "{talk}");
     let (code, _, talk) = sync(folder.path(), &[&second]);
     assert_eq!(code, 0, "{talk}");
     interrupt(&child);
     let (code, talk) = ended(child);
     assert_eq!(code, 2);
-    assert!(talk.contains("interrupted: what was committed stays"), "{talk}");
-    // Nobody has to wait for a process that is no more.
+    assert!(talk.contains("interrupted: committed pages are kept"), "{talk}");
+    // The lease of a process that has ended does not block.
     slow.route("/a", [Reply::file("text/html", "\"1\"", page("/a", "calm"))]);
     let (code, data, talk) = sync(folder.path(), &[&site, "--format", "jsonl"]);
     assert_eq!(code, 0, "{talk}");
@@ -371,12 +374,12 @@ fn ours_two_at_once_and_a_signal() {
 }
 
 #[test]
-fn ours_a_second_signal_waits_for_nobody() {
+fn second_signal_ends_process_immediately() {
     let folder = tempfile::tempdir().unwrap();
     let server = server();
     let site = format!("http://{}", server.address());
     // Writing this redirect and the request behind it down fills the pipe, and
-    // the thread that does all the work waits there for somebody who reads.
+    // the main thread blocks until the pipe is read.
     let far = format!("/{}", "a".repeat(50_000));
     server.route("/sitemap.xml", [Reply::redirect(302, &far)]);
     let pipe = folder.path().join("pipe");
@@ -389,39 +392,39 @@ fn ours_a_second_signal_waits_for_nobody() {
         assert_ne!(n_bytes, 0);
         read.extend_from_slice(&piece[..n_bytes]);
     }
-    // Signals that come too close to each other are one.
+    // Signals in quick succession may be merged.
     let end = Instant::now() + PATIENCE;
     while child.try_wait().unwrap().is_none() {
-        assert!(Instant::now() < end, "signals do not end it");
+        assert!(Instant::now() < end, "signals do not end the process");
         interrupt(&child);
     }
     assert_eq!(ended(child).0, 2);
     drop(log);
-    // The replica is as sound as after any other end.
+    // The replica is intact.
     let (code, _, talk) = run(folder.path(), &["status"]);
     assert_eq!(code, 0, "{talk}");
 }
 
 #[test]
-fn ours_a_watch_goes_on_after_a_round_that_failed() {
+fn watch_continues_after_failed_round() {
     let folder = tempfile::tempdir().unwrap();
     let (server, site) = harbour();
     server.route("/b", [Reply::status(500), Reply::file("text/html", "\"1\"", page("/b", "calm"))]);
-    // A site is never asked without a pause.
+    // A pause of 0 seconds is rejected.
     assert_eq!(sync(folder.path(), &[&site, "--watch", "0"]).0, 2);
     let mut child = start(folder.path(), &[&site, "--watch", "1", "--format", "jsonl"]);
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut reports = (&mut lines).map(|line| json(&line.unwrap()));
     let first = reports.next().unwrap();
     assert_eq!(first["pages"], 1, "{first}");
-    // Later rounds take what could not be had.
+    // Later rounds fetch the missing pages.
     assert!(reports.take(100).any(|report| report["pages"] == 2));
     interrupt(&child);
     std::thread::spawn(move || lines.count());
     assert_eq!(ended(child).0, 0);
 }
 
-/// Commands that read or write a replica.
+/// Returns all commands that read or write a replica.
 fn every_command(site: &str) -> Vec<Vec<String>> {
     let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
     let page = format!("get {site}/a");
@@ -434,7 +437,7 @@ fn every_command(site: &str) -> Vec<Vec<String>> {
 }
 
 #[test] // F08
-fn ours_a_damaged_replica_is_one_clear_line() {
+fn damaged_replica_gives_one_error() {
     let folder = tempfile::tempdir().unwrap();
     let (server, site) = harbour();
     for n in 0..60 {

@@ -1,20 +1,20 @@
 //! Charts as inline SVG: sizes, ages, survival of markers.
 //!
-//! Words stand beside the drawings, not in them, so that they keep their size
-//! on a phone and are read by those who cannot see.
+//! Labels are HTML text next to the drawings, so that they stay readable on small
+//! screens and for screen readers.
 
 use std::io::{self, Write};
 
 use crate::format::escape::html;
-use crate::format::html::Labels;
-use crate::overview::{Overview, Surviving};
+use crate::format::html::FileLabels;
+use crate::overview::{EntitySurvival, Overview};
 
-/// How many rows a chart has.
+/// The maximum number of rows of a chart.
 const MOST_ROWS: usize = 20;
-/// Crawlers refuse collections that are older.
+/// The age in days above which crawlers reject a collection.
 const OLD_DAYS: i64 = 400;
 
-/// A bar that is filled up to a share from 0 to 1.
+/// Returns a bar that is filled by a share from 0 to 1.
 pub(super) fn bar(share: f64) -> String {
     let width = (share.clamp(0.0, 1.0) * 1000.0).round() / 10.0;
     format!(
@@ -23,18 +23,18 @@ pub(super) fn bar(share: f64) -> String {
     )
 }
 
-/// Writes the charts for which there is something to draw.
+/// Writes all charts that have data.
 pub(super) fn write(
     out: &mut dyn Write,
     overview: &Overview,
-    labels: &Labels<'_>,
+    labels: &FileLabels<'_>,
 ) -> io::Result<()> {
     sizes(out, overview, labels)?;
     ages(out, overview, labels)?;
     survival(out, &overview.survival)
 }
 
-struct Row {
+struct ChartRow {
     name: String,
     share: f64,
     value: String,
@@ -45,7 +45,7 @@ fn write_chart(
     out: &mut dyn Write,
     (id, title): (&str, &str),
     about: &str,
-    rows: &[Row],
+    rows: &[ChartRow],
 ) -> io::Result<()> {
     writeln!(
         out,
@@ -68,23 +68,23 @@ fn write_chart(
     writeln!(out, "</section>")
 }
 
-fn sizes(out: &mut dyn Write, overview: &Overview, labels: &Labels<'_>) -> io::Result<()> {
+fn sizes(out: &mut dyn Write, overview: &Overview, labels: &FileLabels<'_>) -> io::Result<()> {
     let mut sizes: Vec<_> = overview.sizes.iter().collect();
     let Some(largest) = sizes.iter().map(|size| size.bytes).max() else { return Ok(()) };
     sizes.sort_by_key(|size| std::cmp::Reverse(size.bytes));
-    let rows: Vec<Row> = sizes
+    let rows: Vec<ChartRow> = sizes
         .into_iter()
-        .map(|size| Row {
+        .map(|size| ChartRow {
             name: labels.of_path(&size.name).to_owned(),
             share: share(size.bytes, largest),
             value: bytes(size.bytes),
             tone: "plain",
         })
         .collect();
-    write_chart(out, ("sizes", "Sizes"), "Bytes as they are sent, the largest first.", &rows)
+    write_chart(out, ("sizes", "Sizes"), "Size as transferred, largest first.", &rows)
 }
 
-fn ages(out: &mut dyn Write, overview: &Overview, labels: &Labels<'_>) -> io::Result<()> {
+fn ages(out: &mut dyn Write, overview: &Overview, labels: &FileLabels<'_>) -> io::Result<()> {
     let Some(now) = overview.now else { return Ok(()) };
     let mut ages: Vec<(i64, &str)> = overview
         .ages
@@ -96,9 +96,9 @@ fn ages(out: &mut dyn Write, overview: &Overview, labels: &Labels<'_>) -> io::Re
         .collect();
     let Some(oldest) = ages.iter().map(|(days, _)| (*days).max(1)).max() else { return Ok(()) };
     ages.sort_by_key(|(days, _)| std::cmp::Reverse(*days));
-    let rows: Vec<Row> = ages
+    let rows: Vec<ChartRow> = ages
         .into_iter()
-        .map(|(days, name)| Row {
+        .map(|(days, name)| ChartRow {
             name: name.to_owned(),
             share: share(days.max(0).unsigned_abs(), oldest.unsigned_abs()),
             value: match days {
@@ -113,12 +113,12 @@ fn ages(out: &mut dyn Write, overview: &Overview, labels: &Labels<'_>) -> io::Re
     write_chart(
         out,
         ("freshness", "Freshness"),
-        "Age by the file's own date, the oldest first.",
+        "Age by the date in the file, oldest first.",
         &rows,
     )
 }
 
-fn survival(out: &mut dyn Write, entities: &[Surviving]) -> io::Result<()> {
+fn survival(out: &mut dyn Write, entities: &[EntitySurvival]) -> io::Result<()> {
     let mut steps: Vec<(&str, u64, u64)> = Vec::new();
     for (step, kept, of) in entities.iter().flat_map(|entity| &entity.steps) {
         match steps.iter_mut().find(|(name, _, _)| name == step) {
@@ -132,19 +132,18 @@ fn survival(out: &mut dyn Write, entities: &[Surviving]) -> io::Result<()> {
     if steps.is_empty() {
         return Ok(());
     }
-    let rows: Vec<Row> = steps
+    let rows: Vec<ChartRow> = steps
         .iter()
-        .map(|(step, kept, of)| Row {
+        .map(|(step, kept, of)| ChartRow {
             name: (*step).to_owned(),
             share: share(*kept, *of),
             value: format!("{kept} of {of}"),
             tone: if kept < of { "warning" } else { "plain" },
         })
         .collect();
-    let about =
-        "Markers of all entities that each step from the served page to the site's kernel keeps.";
+    let about = "Markers of all entities that survive each step from the HTML page to the kernel of the site.";
     write_chart(out, ("survival", "Survival of markers"), about, &rows)?;
-    writeln!(out, "<section>\n<h3>Entity by entity</h3>\n<ul class=\"strips\">")?;
+    writeln!(out, "<section>\n<h3>By entity</h3>\n<ul class=\"strips\">")?;
     for entity in entities.iter().take(MOST_ROWS) {
         let words: Vec<String> =
             entity.steps.iter().map(|(step, kept, of)| format!("{step} {kept}/{of}")).collect();
@@ -163,8 +162,8 @@ fn survival(out: &mut dyn Write, entities: &[Surviving]) -> io::Result<()> {
     writeln!(out, "</section>")
 }
 
-/// A column for each step, as high as what it keeps.
-fn strip(entity: &Surviving) -> String {
+/// Returns one column per step, with the height of the surviving share.
+fn strip(entity: &EntitySurvival) -> String {
     use std::fmt::Write as _;
     let n = entity.steps.len().max(1);
     let mut svg = format!(
@@ -208,14 +207,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_sizes_are_told_in_three_digits() {
+    fn formats_sizes_with_units() {
         assert_eq!(bytes(999), "999 B");
         assert_eq!(bytes(1_250), "1.2 kB");
         assert_eq!(bytes(5_300_000_000), "5.3 GB");
     }
 
     #[test]
-    fn ours_a_share_never_leaves_its_bar() {
+    fn clamps_share_to_the_bar() {
         assert!(bar(7.0).contains("width=\"100\""));
         assert!(bar(-1.0).contains("class=\"fill\" width=\"0\""));
         assert!(bar(f64::NAN).contains("class=\"fill\""));

@@ -1,4 +1,4 @@
-//! Findings by rule: what it means, what to do, and where it is broken.
+//! HTML report: findings by rule, with explanation, fix and places.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -7,34 +7,38 @@ use rutter_finding::{Rule, Severity};
 
 use crate::format::count;
 use crate::format::escape::{codes, html};
-use crate::format::html::{Labels, grouped};
-use crate::outcome::{Outcome, Told};
+use crate::format::html::{FileLabels, group_digits};
+use crate::outcome::{FindingView, Outcome};
 
-/// How many places of one rule are shown.
+/// The maximum number of listed places per rule.
 const MOST_PLACES: usize = 25;
 
-struct Broken<'o> {
+struct RuleFindings<'o> {
     rule: &'static Rule,
     severity: Severity,
     count: u64,
-    places: Vec<Told<'o>>,
+    places: Vec<FindingView<'o>>,
 }
 
-pub(super) fn write(out: &mut dyn Write, outcome: &Outcome, labels: &Labels<'_>) -> io::Result<()> {
-    let mut broken: BTreeMap<&str, Broken<'_>> = BTreeMap::new();
-    for told in outcome.findings() {
-        let rule = told.finding.rule;
-        let of_rule = broken.entry(rule.code).or_insert_with(|| Broken {
+pub(super) fn write(
+    out: &mut dyn Write,
+    outcome: &Outcome,
+    labels: &FileLabels<'_>,
+) -> io::Result<()> {
+    let mut broken: BTreeMap<&str, RuleFindings<'_>> = BTreeMap::new();
+    for view in outcome.findings() {
+        let rule = view.finding.rule;
+        let of_rule = broken.entry(rule.code).or_insert_with(|| RuleFindings {
             rule,
-            severity: told.severity,
+            severity: view.severity,
             count: 0,
             places: Vec::new(),
         });
         if of_rule.places.len() < MOST_PLACES {
-            of_rule.places.push(told);
+            of_rule.places.push(view);
         }
     }
-    for (code, n) in outcome.files.iter().flat_map(|file| file.judgement.report.counts()) {
+    for (code, n) in outcome.files.iter().flat_map(|file| file.file_report.report.counts()) {
         if let Some(of_rule) = broken.get_mut(code) {
             of_rule.count += n;
         }
@@ -42,7 +46,7 @@ pub(super) fn write(out: &mut dyn Write, outcome: &Outcome, labels: &Labels<'_>)
     if broken.is_empty() {
         return Ok(());
     }
-    let mut broken: Vec<Broken<'_>> = broken.into_values().collect();
+    let mut broken: Vec<RuleFindings<'_>> = broken.into_values().collect();
     broken.sort_by_key(|of_rule| std::cmp::Reverse((of_rule.severity, of_rule.count)));
     writeln!(out, "<section id=\"rules\">\n<h2>Findings by rule</h2>")?;
     for of_rule in &broken {
@@ -51,8 +55,12 @@ pub(super) fn write(out: &mut dyn Write, outcome: &Outcome, labels: &Labels<'_>)
     writeln!(out, "</section>")
 }
 
-fn write_rule(out: &mut dyn Write, of_rule: &Broken<'_>, labels: &Labels<'_>) -> io::Result<()> {
-    let Broken { rule, severity, count: n, places } = of_rule;
+fn write_rule(
+    out: &mut dyn Write,
+    of_rule: &RuleFindings<'_>,
+    labels: &FileLabels<'_>,
+) -> io::Result<()> {
+    let RuleFindings { rule, severity, count: n, places } = of_rule;
     let severity = severity.name();
     writeln!(
         out,
@@ -61,23 +69,23 @@ fn write_rule(out: &mut dyn Write, of_rule: &Broken<'_>, labels: &Labels<'_>) ->
          <span class=\"times\">{}×</span></summary>",
         capitalised(&codes(&html(rule.title))),
         rule.name,
-        grouped(*n),
+        group_digits(*n),
         code = rule.code,
     )?;
     writeln!(out, "<p>{}</p>", codes(&html(rule.why)))?;
-    writeln!(out, "<p><b>What to do.</b> {}</p>", codes(&html(rule.fix)))?;
+    writeln!(out, "<p><b>Fix:</b> {}</p>", codes(&html(rule.fix)))?;
     writeln!(out, "<ol class=\"places\">")?;
-    for told in places {
-        let place = told.place_in(&labels.of(told.judgement));
+    for view in places {
+        let place = view.location_in(&labels.of(view.file_report));
         write!(out, "<li><code class=\"place\">{}</code>", html(&place))?;
-        let pointer = &told.finding.place.pointer;
+        let pointer = &view.finding.place.pointer;
         if !pointer.is_empty() {
             write!(out, " <code class=\"pointer\">{}</code>", html(pointer))?;
         }
-        if !told.finding.detail.is_empty() {
-            write!(out, "<span class=\"detail\">{}</span>", codes(&html(&told.finding.detail)))?;
+        if !view.finding.detail.is_empty() {
+            write!(out, "<span class=\"detail\">{}</span>", codes(&html(&view.finding.detail)))?;
         }
-        write_excerpt(out, told)?;
+        write_excerpt(out, view)?;
         writeln!(out, "</li>")?;
     }
     writeln!(out, "</ol>")?;
@@ -88,9 +96,9 @@ fn write_rule(out: &mut dyn Write, of_rule: &Broken<'_>, labels: &Labels<'_>) ->
     writeln!(out, "<p class=\"aside\">Clause {}.</p>\n</details>", html(rule.clause))
 }
 
-/// The line, with what is meant in a `mark`.
-fn write_excerpt(out: &mut dyn Write, told: &Told<'_>) -> io::Result<()> {
-    let Some(excerpt) = told.excerpt else { return Ok(()) };
+/// Writes the excerpt with the marked range in a `mark` element.
+fn write_excerpt(out: &mut dyn Write, view: &FindingView<'_>) -> io::Result<()> {
+    let Some(excerpt) = view.excerpt else { return Ok(()) };
     let chars: Vec<char> = excerpt.text.chars().collect();
     let part = |from: usize, to: usize| {
         let to = to.min(chars.len());

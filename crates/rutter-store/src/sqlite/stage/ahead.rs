@@ -1,38 +1,38 @@
-//! What a staging would come to, before anything of it is shown.
+//! Computes the result of a staging before its commit.
 
 use std::collections::HashSet;
 
 use rutter_page::Timestamp;
-use rutter_scp::State;
+use rutter_scp::SectionState;
 
-use super::super::rows::{Bits, Leaving};
+use super::super::rows::{LeavingPage, PageIdSet};
 use super::super::{digest, read, time};
 use super::SqliteStaging;
-use crate::decide::{self, Known};
-use crate::error::Storage;
-use crate::model::{Cause, Mode, Outlook, Section};
+use crate::decide::{self, StoredVersion};
+use crate::error::StorageError;
+use crate::model::{CommitSummary, RemovalCause, Section, StagingMode};
 
-/// Pages of sections that are no longer followed.
+/// The pages of sections that are no longer followed.
 #[derive(Debug, Clone, Copy, Default)]
-struct Unfollowed {
-    /// Those that the section at hand did not have.
+struct UnfollowedPages {
+    /// Number of pages that were not in the staged section.
     only_there: u64,
-    /// Those that no section has any more.
+    /// Pages that are in no section any more.
     lost: u64,
 }
 
 impl SqliteStaging<'_> {
-    /// What would come out, and which pages leave the section.
+    /// Returns the expected result, and the pages that leave the section.
     pub(super) fn look_ahead(
         &mut self,
         is_state_named: bool,
-    ) -> Result<(Outlook, Vec<Leaving>), Storage> {
-        self.settle()?;
+    ) -> Result<(CommitSummary, Vec<LeavingPage>), StorageError> {
+        self.finish_pending()?;
         let mut leaving = Vec::new();
         let mut n_kept_and_removed = 0;
         for (key, cause) in std::mem::take(&mut self.removed) {
             let found = self.lookup(&key)?;
-            // Staged and removed at once: removed (D95).
+            // A page that is both staged and removed is removed (D95).
             let is_staged = self.held.contains_key(&key) || self.spilled(&key)?.is_some();
             if is_staged {
                 self.unstage(&key, found.as_ref().map(|(_, known)| known))?;
@@ -43,12 +43,12 @@ impl SqliteStaging<'_> {
                 }
                 n_kept_and_removed += u64::from(self.seen.has(page));
             }
-            if let Some((page, Known { delivered: Some(_), .. })) = found {
-                leaving.push(Leaving { page, cause });
+            if let Some((page, StoredVersion { delivered: Some(_), .. })) = found {
+                leaving.push(LeavingPage { page, cause });
             }
             self.removed.insert(key, cause);
         }
-        if let (Mode::Snapshot, Some((section, _))) = (self.mode, &self.section) {
+        if let (StagingMode::Snapshot, Some((section, _))) = (self.mode, &self.section) {
             let named: HashSet<i64> = leaving.iter().map(|leaving| leaving.page).collect();
             let mut statement = self
                 .reader
@@ -61,8 +61,8 @@ impl SqliteStaging<'_> {
                 }
                 let by_delta: Option<String> = row.get(1)?;
                 let by_delta = by_delta.map(|text| time(&text)).transpose()?;
-                if decide::goes(self.generated, by_delta, is_state_named) {
-                    leaving.push(Leaving { page, cause: Cause::Absent });
+                if decide::is_deleted_by_snapshot(self.generated, by_delta, is_state_named) {
+                    leaving.push(LeavingPage { page, cause: RemovalCause::Absent });
                 }
             }
         }
@@ -70,14 +70,15 @@ impl SqliteStaging<'_> {
         outlook.kept = outlook.kept.saturating_sub(n_kept_and_removed);
         outlook.removed = leaving.len() as u64;
         outlook.after = outlook.before + self.joined - outlook.removed;
-        let before = self.section.as_ref().map_or(State::EMPTY, |(_, section)| section.state);
+        let before =
+            self.section.as_ref().map_or(SectionState::EMPTY, |(_, section)| section.state);
         outlook.state = before.plus(self.state);
         let section = self.section.as_ref().map_or(0, |(id, _)| *id);
         let mut statement = self.reader.prepare_cached(
             "SELECT p.url, coalesce(m.digest, p.digest) FROM member m JOIN page p ON p.id = m.page
              WHERE m.section = ?1 AND m.page = ?2",
         )?;
-        for Leaving { page, .. } in &leaving {
+        for LeavingPage { page, .. } in &leaving {
             let (url, bytes): (String, Vec<u8>) =
                 statement.query_row([section, *page], |row| Ok((row.get(0)?, row.get(1)?)))?;
             outlook.state.remove(&url, digest(&bytes)?);
@@ -88,9 +89,9 @@ impl SqliteStaging<'_> {
         Ok((outlook, leaving))
     }
 
-    /// Counts what goes with sections that are no longer followed.
-    fn unfollowed_pages(&self, leaving: &[Leaving]) -> Result<Unfollowed, Storage> {
-        let mut counted = Unfollowed::default();
+    /// Returns the pages of sections that are no longer followed.
+    fn unfollowed_pages(&self, leaving: &[LeavingPage]) -> Result<UnfollowedPages, StorageError> {
+        let mut counted = UnfollowedPages::default();
         if self.unfollowed.is_empty() {
             return Ok(counted);
         }
@@ -102,7 +103,7 @@ impl SqliteStaging<'_> {
         let leaving: HashSet<i64> = leaving.iter().map(|leaving| leaving.page).collect();
         let mut pages = self.reader.prepare_cached("SELECT page FROM member WHERE section = ?1")?;
         let mut homes = self.reader.prepare_cached("SELECT section FROM member WHERE page = ?1")?;
-        let mut looked_at = Bits::default();
+        let mut looked_at = PageIdSet::default();
         for (section, _) in sections.iter().filter(|(_, section)| is_left(section)) {
             let mut rows = pages.query([section])?;
             while let Some(row) = rows.next()? {
@@ -115,7 +116,7 @@ impl SqliteStaging<'_> {
                     homes.query_map([page], |row| row.get(0))?.collect::<Result<_, _>>()?;
                 let is_own = homes.iter().any(|home| own == Some(*home));
                 counted.only_there += u64::from(!is_own);
-                // What leaves this section is counted there.
+                // Pages that leave the staged section are counted there.
                 let stays = self.seen.has(page) || homes.iter().any(|home| !left.contains(home));
                 counted.lost += u64::from(!stays && !leaving.contains(&page));
             }
@@ -123,14 +124,17 @@ impl SqliteStaging<'_> {
         Ok(counted)
     }
 
-    /// What is held back and could be confirmed.
-    pub(super) fn held_back(&self) -> Result<Option<Timestamp>, Storage> {
+    /// Returns the time of a held-back collection that this staging could confirm.
+    pub(super) fn held_back(&self) -> Result<Option<Timestamp>, StorageError> {
         let own = self.section.as_ref().map(|(_, section)| section);
         if self.unfollowed.is_empty() {
-            return Ok(decide::held(own, []));
+            return Ok(decide::held_back_since(own, []));
         }
         let sections = read::sections(&self.reader, self.lease.publisher)?;
         let left = sections.iter().map(|(_, section)| section);
-        Ok(decide::held(own, left.filter(|section| self.unfollowed.contains(&section.name))))
+        Ok(decide::held_back_since(
+            own,
+            left.filter(|section| self.unfollowed.contains(&section.name)),
+        ))
     }
 }

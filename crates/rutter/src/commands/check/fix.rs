@@ -1,11 +1,8 @@
-//! `rutter check --fix`: mends what can be mended without asking.
+//! `rutter check --fix`: fixes findings that have one safe fix.
 //!
-//! A folder that Rutter built is built again: that brings index, adverts,
-//! collections, twins and head links up to date, and touches nothing but files
-//! of ours and blocks between our marks. Any other folder gets one line: the
-//! sitemap is named in a block of ours in robots.txt.
-//!
-//! Refuses: to write into anything else of the owner's.
+//! A folder that Rutter built is built again, which updates the index, adverts, collections, twins
+//! and head links. Any other folder gets one line: Rutter's block in robots.txt names the sitemap.
+//! Never writes to other files, nor outside Rutter's blocks.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,36 +10,36 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Context;
-use rutter_build::Listener;
-use rutter_check::{Home, SiteOutcome, rules};
+use rutter_build::BuildEvents;
+use rutter_check::{SiteBase, SiteOutcome, rules};
 use rutter_finding::Finding;
-use rutter_signpost::robots::{Wishes, merge};
+use rutter_signpost::robots::{RobotsAdditions, merge};
 
-use super::site::{Settings, SiteArgs};
+use super::site::{FolderSettings, SiteCheckArgs};
 use crate::commands::{counted, now};
 use crate::output::Output;
-use crate::settle::{Asked, settle};
+use crate::plan::{BuildOptions, make_plan};
 
-/// What a build puts right.
+/// Rules whose findings a build fixes.
 const BY_BUILD: [&str; 36] = [
     "SC064", "SE010", "SE011", "SX097", "SX098", "SX099", "SX103", "SX105", "SX107", "XL010",
     "XL011", "XL012", "XL020", "XL021", "XL022", "XL023", "XL024", "XL025", "XL026", "XL028",
     "XL030", "XL040", "XL041", "XL042", "XL046", "XL047", "XL048", "XL050", "XL051", "XL052",
     "XL055", "XL061", "XL062", "XL070", "XL072", "XL082",
 ];
-/// The rule about links in the heads of pages.
+/// The rule about links in the heads of HTML pages.
 const HEAD_LINK: &str = "SX103";
 
-/// Mends what can be mended; tells whether something was changed.
+/// Fixes what can be fixed and returns whether a file was changed.
 pub(super) fn fix(
     dir: &Path,
-    args: &SiteArgs,
+    args: &SiteCheckArgs,
     outcome: &SiteOutcome,
     out: &mut Output,
 ) -> anyhow::Result<bool> {
-    let counts = outcome.judgements.iter().flat_map(|one| one.report.counts().keys());
+    let counts = outcome.file_reports.iter().flat_map(|one| one.report.counts().keys());
     let codes: BTreeSet<&str> = counts.copied().collect();
-    let settings = Settings::of(dir, args)?;
+    let settings = FolderSettings::of(dir, args)?;
     if settings.state.is_some() {
         if !codes.iter().any(|code| BY_BUILD.contains(code)) {
             return Ok(false);
@@ -56,34 +53,36 @@ pub(super) fn fix(
     }
 }
 
-/// Builds the site once more, as its settings say.
-fn rebuild(settings: Settings, links: bool, out: &mut Output) -> anyhow::Result<bool> {
+/// Builds the site again with its settings.
+fn rebuild(settings: FolderSettings, links: bool, out: &mut Output) -> anyhow::Result<bool> {
     let Some(config) = settings.config else { return Ok(false) };
-    let mut settled = settle(config, &Asked::default(), now()?)?;
+    let mut settled = make_plan(config, &BuildOptions::default(), now()?)?;
     if let Some(target) = settings.target {
         settled.plan.out = Some(target).filter(|target| *target != settled.plan.site);
     }
     if links && !settled.plan.layers.inject {
         out.say(
-            "fix: links are put into the heads of pages; `inject = true` in rutter.toml keeps them",
+            "fix: adding links to the heads of pages; to keep them, set `inject = true` in \
+             rutter.toml",
         );
         settled.plan.layers.inject = true;
     }
-    let outcome = rutter_build::build(&settled.plan, &mut Quiet)?;
+    let outcome = rutter_build::build(&settled.plan, &mut SilentListener)?;
     out.say(format_args!(
-        "fix: built again: {} written, {} taken away",
+        "fix: built the site again: {} written, {} deleted",
         counted(outcome.written, "file"),
         counted(outcome.deleted, "file")
     ));
     Ok(!outcome.is_unchanged())
 }
 
-/// Names the sitemap in a block of ours.
-fn name_sitemap(dir: &Path, home: &Home, out: &mut Output) -> anyhow::Result<bool> {
+/// Names the sitemap in Rutter's block of robots.txt.
+fn name_sitemap(dir: &Path, home: &SiteBase, out: &mut Output) -> anyhow::Result<bool> {
     let path = dir.join("robots.txt");
     let place = || path.display().to_string();
     let before = fs::read(&path).with_context(place)?;
-    let wishes = Wishes { sitemaps: vec![home.join("sitemap.xml")], ..Wishes::default() };
+    let wishes =
+        RobotsAdditions { sitemaps: vec![home.join("sitemap.xml")], ..RobotsAdditions::default() };
     let after = merge(Some(&before), &wishes);
     if after == before {
         return Ok(false);
@@ -93,15 +92,15 @@ fn name_sitemap(dir: &Path, home: &Home, out: &mut Output) -> anyhow::Result<boo
     beside.write_all(&after).with_context(place)?;
     beside.as_file().set_permissions(about.permissions()).with_context(place)?;
     beside.persist(&path).with_context(place)?;
-    out.say(format_args!("fix: {}: the sitemap is named between our marks", path.display()));
+    out.say(format_args!("fix: added the sitemap to Rutter's block in {}", path.display()));
     Ok(true)
 }
 
-/// Hears nothing: what is wrong is told by the check that follows.
-struct Quiet;
+/// Ignores the findings of a build; the check that follows reports them.
+struct SilentListener;
 
-impl Listener for Quiet {
+impl BuildEvents for SilentListener {
     fn finding(&mut self, _: &str, _: &Finding) {}
-    fn says(&mut self, _: &str) {}
+    fn message(&mut self, _: &str) {}
     fn progress(&mut self, _: usize, _: usize) {}
 }

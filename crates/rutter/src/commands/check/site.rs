@@ -1,79 +1,134 @@
-//! A folder or a live site, judged: its address, the state of its build, and
-//! every layer of it.
+//! Checks a folder or a live site with all its layers.
+//!
+//! Finds the base URL and the state of the last build, so that unchanged pages are not read again.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use rutter_check::{
-    Closed, Home, Judging, Known, LiveBounds, SiteJudging, SiteOutcome, check_folder, check_live,
+    BuiltPage, CheckOptions, LiveBounds, Restriction, SiteBase, SiteCheckOptions, SiteOutcome,
+    check_folder, check_live,
 };
+use rutter_extract::SiteControl;
 use rutter_fetch::{Client, Url};
 
 use crate::commands::discover::NetArgs;
 use crate::config::flags::Flags;
 use crate::config::{self, STATE, real};
 use crate::output::Output;
+use crate::plan::site_control;
 use crate::site;
 
-/// What only sites have.
+/// Heading of options for folders.
+const SITES: &str = "Folders of sites";
+
+/// Heading of options for live sites.
+const LIVE: &str = "Live sites";
+
+/// Arguments for folders and live sites.
 #[derive(Debug, clap::Args)]
-pub(crate) struct SiteArgs {
-    /// Base URL of the published site [default: `base-url` of rutter.toml, else what most entry files say]
-    #[arg(long = "base-url", alias = "as", value_name = "URL")]
+pub(crate) struct SiteCheckArgs {
+    /// Base URL of the published site
+    ///
+    /// Default: `base-url` of rutter.toml, else the URL that most entry files of the site name.
+    #[arg(long = "base-url", alias = "as", value_name = "URL", help_heading = SITES)]
     pub(crate) base: Option<String>,
-    /// Settings file [default: rutter.toml beside or above the site, or above the current folder]
+    /// Settings file to read
+    ///
+    /// Default: rutter.toml in a parent folder of the site, else in the current folder or one of
+    /// its parents, up to the root of the repository.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Folder with the state of the build [default: `state` of rutter.toml, else .rutter]
-    #[arg(long, value_name = "DIR")]
+    /// Folder with the state of the last build
+    ///
+    /// Default: `state` of rutter.toml, else .rutter. Pages that are unchanged since the build are
+    /// not read again.
+    #[arg(long, value_name = "DIR", help_heading = SITES)]
     pub(crate) state: Option<PathBuf>,
-    /// Look at all pages, also those whose bytes the last build knew
-    #[arg(long)]
+    /// Read all pages, even those unchanged since the last build
+    #[arg(long, help_heading = SITES)]
     pub(crate) reread: bool,
-    /// Mend what can be mended: build a built site again, name the sitemap in robots.txt
-    #[arg(long)]
+    /// Minimum content coverage of each page, from 0 to 1
+    ///
+    /// The coverage is the extracted share of the main text. A lower coverage is an error (XL089).
+    /// By default, coverage is reported only. Example: 0.95.
+    #[arg(long, value_name = "SHARE", value_parser = share, help_heading = SITES)]
+    pub(crate) min_coverage: Option<f32>,
+    /// Fix findings that have a safe fix, then check again
+    ///
+    /// Builds a site again that Rutter built. In any other folder, adds the sitemap to robots.txt.
+    #[arg(long, help_heading = SITES)]
     pub(crate) fix: bool,
-    /// Most pages of a live site that are fetched
-    #[arg(long, value_name = "N", default_value_t = LiveBounds::USUAL.pages)]
+    /// Maximum number of pages to fetch from a live site
+    #[arg(long, value_name = "N", default_value_t = LiveBounds::USUAL.pages, help_heading = LIVE)]
     pub(crate) pages: usize,
-    /// Most sitemaps of a live site that are fetched, those of an index included
-    #[arg(long, value_name = "N", default_value_t = LiveBounds::USUAL.sitemaps)]
+    /// Maximum number of sitemaps to fetch from a live site
+    ///
+    /// Sitemaps of a sitemap index are included.
+    #[arg(long, value_name = "N", default_value_t = LiveBounds::USUAL.sitemaps, help_heading = LIVE)]
     pub(crate) sitemaps: usize,
-    /// Most collections of a live site that are fetched; a section is fetched whole or not at all
-    #[arg(long, value_name = "N", default_value_t = LiveBounds::USUAL.collections)]
+    /// Maximum number of collections to fetch from a live site
+    ///
+    /// The collections of a section are fetched all or not at all.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = LiveBounds::USUAL.collections,
+        help_heading = LIVE
+    )]
     pub(crate) collections: usize,
-    /// Most packets of entities of a live site that are fetched
-    #[arg(long, value_name = "N", default_value_t = LiveBounds::USUAL.packets)]
+    /// Maximum number of entity packets to fetch from a live site
+    #[arg(long, value_name = "N", default_value_t = LiveBounds::USUAL.packets, help_heading = LIVE)]
     pub(crate) packets: usize,
     #[command(flatten)]
     net: NetArgs,
 }
 
-impl SiteArgs {
-    fn home(&self) -> anyhow::Result<Option<Home>> {
+/// Parses a share from 0 to 1.
+fn share(text: &str) -> Result<f32, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "not a number from 0 to 1".to_owned())
+}
+
+impl SiteCheckArgs {
+    fn site_judging(&self, judging: CheckOptions, extract: SiteControl) -> SiteCheckOptions {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let min_coverage = self.min_coverage;
+        SiteCheckOptions {
+            check_options: judging,
+            threads,
+            types: Vec::new(),
+            min_coverage,
+            extract,
+        }
+    }
+
+    fn home(&self) -> anyhow::Result<Option<SiteBase>> {
         let Some(text) = &self.base else { return Ok(None) };
-        Home::parse(text).map(Some).with_context(|| format!("--base-url {text} is not a URL"))
+        SiteBase::parse(text)
+            .map(Some)
+            .with_context(|| format!("--base-url: `{text}` is not a URL"))
     }
 }
 
-/// Whether an argument is an address and not a path.
+/// Returns the URL if an argument is one and not a path.
 pub(crate) fn address(path: &Path) -> Option<Url> {
     let text = path.to_str()?;
     let is_web = text.starts_with("https://") || text.starts_with("http://");
     is_web.then(|| Url::parse(text).ok()).flatten()
 }
 
-/// Judges a live site and what it announces.
+/// Checks a live site and the files that it announces.
 pub(crate) fn live(
     site: &Url,
-    args: &SiteArgs,
-    judging: Judging,
+    args: &SiteCheckArgs,
+    judging: CheckOptions,
     out: &mut Output,
 ) -> anyhow::Result<SiteOutcome> {
     let (means, journal) = args.net.means()?;
     let client = Client::new(args.net.settings()?, means);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let folder = tempfile::tempdir().context("a folder for what is fetched")?;
+    let folder = tempfile::tempdir().context("cannot create a temporary folder")?;
     let bounds = LiveBounds {
         pages: args.pages,
         sitemaps: args.sitemaps,
@@ -81,10 +136,9 @@ pub(crate) fn live(
         packets: args.packets,
         ..LiveBounds::USUAL
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let judging = SiteJudging { judging, threads, types: Vec::new() };
+    let judging = args.site_judging(judging, SiteControl::default());
     let visit = check_live(&client, site, args.home()?, bounds, folder.path(), &judging);
-    let outcome = runtime.block_on(visit).context("the site cannot be visited")?;
+    let outcome = runtime.block_on(visit).context("cannot fetch the site")?;
     let n_requests = journal.requests();
     let SiteOutcome { files, pages, listed, .. } = outcome;
     let counted = crate::commands::counted;
@@ -99,31 +153,30 @@ pub(crate) fn live(
     Ok(outcome)
 }
 
-/// Judges a folder and everything in it; with `--fix`, once more after what
-/// could be mended was mended.
+/// Checks a folder and all files in it. With `--fix`, fixes findings and checks again.
 pub(crate) fn folder(
     dir: &Path,
-    args: &SiteArgs,
-    judging: &Judging,
+    args: &SiteCheckArgs,
+    judging: &CheckOptions,
     out: &mut Output,
 ) -> anyhow::Result<SiteOutcome> {
     let outcome = judge_folder(dir, args, judging.clone(), out)?;
-    // A gate that was pointed at nothing must not be green.
-    anyhow::ensure!(0 < outcome.files, "{}: no file in it that could be judged", dir.display());
+    // A check of a wrong folder in CI must not succeed.
+    anyhow::ensure!(0 < outcome.files, "folder {} has no file to check", dir.display());
     if args.fix && super::fix::fix(dir, args, &outcome, out)? {
         return judge_folder(dir, args, judging.clone(), out);
     }
     Ok(outcome)
 }
 
-/// The folder of the site inside a project folder; `None` where the given
-/// folder is the site. Says which folder is checked where that is not plain.
+/// Returns the folder of the site inside a project folder, or `None` if the given folder is the
+/// site. Prints which folder is checked if it is not obvious.
 pub(crate) fn site_folder(dir: &Path, out: &mut Output) -> Option<PathBuf> {
     let folders = site::OUTPUT_FOLDERS.map(|name| dir.join(name));
     let built = folders.into_iter().find(|folder| site::has_entry_file(folder))?;
     if site::has_entry_file(dir) {
         out.say(format_args!(
-            "checking {}; {} holds entry files of its own, which are not judged as a site",
+            "checking {}; {} also has entry files and is not checked as a site of its own",
             dir.display(),
             built.display()
         ));
@@ -135,34 +188,36 @@ pub(crate) fn site_folder(dir: &Path, out: &mut Output) -> Option<PathBuf> {
 
 fn judge_folder(
     dir: &Path,
-    args: &SiteArgs,
-    judging: Judging,
+    args: &SiteCheckArgs,
+    judging: CheckOptions,
     out: &mut Output,
 ) -> anyhow::Result<SiteOutcome> {
-    let settings = Settings::of(dir, args)?;
+    let settings = FolderSettings::of(dir, args)?;
     let home = match args.home()? {
         Some(home) => Some(home),
-        None => settings.base.as_deref().and_then(Home::parse).or_else(|| {
-            let home = site::Home::read(dir);
+        None => settings.base.as_deref().and_then(SiteBase::parse).or_else(|| {
+            let home = site::HomePage::read(dir);
             let (base, place) = site::base_url(dir, home.as_ref())?;
-            out.say(format_args!("address {} found in {place}", base.as_str()));
-            Home::parse(base.as_str())
+            out.say(format_args!("using base URL {} from {place}", base.as_str()));
+            SiteBase::parse(base.as_str())
         }),
     };
     if let (Some(given), None) = (&args.state, &settings.state) {
-        out.warn(format_args!("{}: not used: no build into this folder left it", given.display()));
+        out.warn(format_args!(
+            "ignoring state {}: it does not belong to a build into this folder",
+            given.display()
+        ));
     }
     let known = match settings.state.filter(|_| !args.reread) {
         Some(state) => known(&state, out),
         None => Vec::new(),
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let judging = SiteJudging { judging, threads, types: Vec::new() };
+    let judging = args.site_judging(judging, settings.extract);
     let outcome =
         check_folder(dir, home, known, &judging).with_context(|| dir.display().to_string())?;
     let (pages, files) = (outcome.pages, outcome.files);
     out.say(format_args!(
-        "{}, {}, {} known from the build",
+        "{}, {}, {} unchanged since the build",
         crate::commands::counted(files, "file"),
         crate::commands::counted(pages, "page"),
         outcome.known
@@ -170,20 +225,22 @@ fn judge_folder(
     Ok(outcome)
 }
 
-/// What the settings say of a folder, if they speak of it.
+/// The settings that apply to a folder.
 #[derive(Debug, Default)]
-pub(super) struct Settings {
+pub(super) struct FolderSettings {
     base: Option<String>,
     /// The state of the build that wrote the folder.
     pub(super) state: Option<PathBuf>,
-    /// Everything they say.
+    /// The settings of content extraction.
+    extract: SiteControl,
+    /// All settings.
     pub(super) config: Option<config::Config>,
-    /// The folder that was written to.
+    /// The output folder of the build.
     pub(super) target: Option<PathBuf>,
 }
 
-impl Settings {
-    pub(super) fn of(dir: &Path, args: &SiteArgs) -> anyhow::Result<Self> {
+impl FolderSettings {
+    pub(super) fn of(dir: &Path, args: &SiteCheckArgs) -> anyhow::Result<Self> {
         let file = match &args.config {
             Some(file) => Some(file.clone()),
             None => config::find(Some(dir))?,
@@ -197,46 +254,47 @@ impl Settings {
             return Ok(Self { state: built(state), ..Self::default() });
         };
         let config = config::load(&Flags::default(), Some(&file), &config::environment)?;
-        let written = &config.written;
+        let settings = &config.settings;
         let from = file.parent().map(Path::to_owned).unwrap_or_default();
-        let path = |given: &config::Given<PathBuf>| from.join(&given.value);
-        let state = written.state.as_ref().map_or_else(|| from.join(STATE), path);
+        let path = |given: &config::Setting<PathBuf>| from.join(&given.value);
+        let state = settings.state.as_ref().map_or_else(|| from.join(STATE), path);
         let state = built(args.state.clone().unwrap_or(state));
-        let is_meant = |other: &Option<config::Given<PathBuf>>| {
+        let is_meant = |other: &Option<config::Setting<PathBuf>>| {
             other.as_ref().is_some_and(|other| real(&path(other)) == real(dir))
         };
-        // Settings for another folder say nothing of this one.
-        let is_meant = state.is_some() || is_meant(&written.site) || is_meant(&written.out);
-        let base = written.base_url.as_ref().filter(|_| is_meant);
-        let is_site = written.site.as_ref().is_some_and(|site| real(&path(site)) == real(dir));
+        // Settings for another folder do not apply.
+        let is_meant = state.is_some() || is_meant(&settings.site) || is_meant(&settings.out);
+        let base = settings.base_url.as_ref().filter(|_| is_meant);
+        let is_site = settings.site.as_ref().is_some_and(|site| real(&path(site)) == real(dir));
         Ok(Self {
             base: base.map(|base| base.value.as_str().to_owned()),
             state,
             target: (!is_site).then(|| dir.to_owned()),
+            extract: if is_meant { site_control(settings) } else { SiteControl::default() },
             config: Some(config),
         })
     }
 }
 
-/// What the build remembers; a state that cannot be read is a state that is
-/// lost.
-fn known(state: &Path, out: &mut Output) -> Vec<Known> {
-    let remembered = match rutter_build::remembered(state) {
+/// Returns the pages in the state of the build. A state that cannot be read is ignored.
+fn known(state: &Path, out: &mut Output) -> Vec<BuiltPage> {
+    let remembered = match rutter_build::load_cached_pages(state) {
         Ok(remembered) => remembered,
         Err(error) => {
-            out.warn(format_args!("{}: not used: {error}", state.display()));
+            out.warn(format_args!("ignoring state {}: {error}", state.display()));
             return Vec::new();
         }
     };
-    let page = |one: rutter_build::Remembered| {
-        let closed = one.is_closed().then_some(Closed::Away);
-        let known = Known {
+    let page = |one: rutter_build::CachedPage| {
+        let closed = one.is_closed().then_some(Restriction::Away);
+        let known = BuiltPage {
             url: one.url.into(),
             source: one.source.0,
             line: one.line,
             twin: one.twin,
             title: one.title.into(),
             closed,
+            coverage: one.coverage,
             findings: Vec::new(),
         };
         known.with_findings(one.findings)

@@ -1,31 +1,32 @@
-//! The pages of a site as a collection that a site could publish.
+//! Exports the pages of a site as an SCP snapshot.
 //!
-//! A line that `check` accepts is written byte for byte, so that states equal
-//! the publisher's. Any other is written as a reader must see it: URLs as URIs,
-//! unsafe URLs out (SCP-188), blocks merged to the limit of collections (D36).
+//! A line without errors is written byte for byte, so that the state equals that of the publisher.
+//! Other pages are corrected: URLs are encoded as URIs, unsafe URLs are removed (SCP-188), and
+//! blocks are merged to the limit of collections (D36). Rejects an export without pages.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-use rutter_finding::{Mode, Report, Severity};
-use rutter_page::{Judge, PageLimits, ReaderView, Timestamp};
+use rutter_finding::{Report, Severity, Strictness};
+use rutter_page::{PageLimits, PageReader, ReaderView, Timestamp};
 use rutter_scp::{
-    Header, Kind, Limits, Target, Track, Version, Writer, canonical, collection_id, is_name,
+    CollectionHeader, CollectionKind, CollectionWriter, FormatVersion, Limits, OutputTarget,
+    StateTracking, canonical, collection_id, is_name,
 };
 
-use super::{Columns, Sink};
+use super::{PageColumns, PageSink};
 use crate::commands::counted;
 use crate::output::Output;
 
-pub(super) struct Collection {
-    writer: Writer,
+pub(super) struct CollectionSink {
+    writer: CollectionWriter,
     mended: u64,
     left_out: u64,
 }
 
-impl Collection {
+impl CollectionSink {
     pub(super) fn new(folder: &Path) -> anyhow::Result<Self> {
-        let writer = Writer::new(folder, Track::State, Limits::SPEC)?;
+        let writer = CollectionWriter::new(folder, StateTracking::State, Limits::SPEC)?;
         Ok(Self { writer, mended: 0, left_out: 0 })
     }
 
@@ -33,25 +34,26 @@ impl Collection {
         self,
         section: &str,
         generated: Timestamp,
-        target: Target,
+        target: OutputTarget,
         out: &mut Output,
     ) -> anyhow::Result<()> {
-        anyhow::ensure!(is_name(section), "--section: no name a collection can carry");
+        anyhow::ensure!(is_name(section), "--section: not a valid name of a collection");
         if 0 < self.mended {
-            out.say(format_args!("{} mended", counted(self.mended, "page")));
+            out.say(format_args!("{} corrected", counted(self.mended, "page")));
         }
         if 0 < self.left_out {
-            out.say(format_args!("{} without content left out", counted(self.left_out, "page")));
+            let pages = counted(self.left_out, "page");
+            out.say(format_args!("{pages} not exported: no content"));
         }
         let spooled = self.writer.close()?;
-        anyhow::ensure!(0 < spooled.pages(), "there are no pages to export");
-        let kind = Kind::Snapshot;
-        let header = Header {
+        anyhow::ensure!(0 < spooled.pages(), "no pages to export");
+        let kind = CollectionKind::Snapshot;
+        let header = CollectionHeader {
             id: collection_id(section, kind, generated),
             section: section.to_owned(),
             kind,
             generated,
-            version: Version::CURRENT,
+            version: FormatVersion::CURRENT,
             checksum: None,
             chain: spooled.snapshot_chain(),
             extra: Vec::new(),
@@ -61,8 +63,8 @@ impl Collection {
     }
 }
 
-impl Sink for Collection {
-    fn page(&mut self, columns: &Columns<'_>) -> anyhow::Result<()> {
+impl PageSink for CollectionSink {
+    fn page(&mut self, columns: &PageColumns<'_>) -> anyhow::Result<()> {
         let Some(line) = columns.line else { return Ok(()) };
         let Some(view) = ReaderView::of(line)?.filter(|view| !view.page.content.is_empty()) else {
             self.left_out += 1;
@@ -84,9 +86,9 @@ impl Sink for Collection {
     }
 }
 
-/// Whether `check` has no error to report about the line of a page.
+/// Returns whether the line of a page has no errors.
 fn is_accepted(line: &str) -> anyhow::Result<bool> {
-    let mut report = Report::new(Mode::Strict);
-    let page = Judge::new(PageLimits::SPEC).read(line, 1, &mut report)?;
+    let mut report = Report::new(Strictness::Strict);
+    let page = PageReader::new(PageLimits::SPEC).read(line, 1, &mut report)?;
     Ok(page.is_some() && report.count(Severity::Error) == 0)
 }

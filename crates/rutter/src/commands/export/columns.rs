@@ -1,30 +1,30 @@
-//! What an export says of each page, and the form that says it as JSON Lines.
+//! The columns of an exported page, and the JSON Lines format.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use rutter_page::{ReaderView, Timestamp};
-use rutter_store::{PageRow, Withheld};
+use rutter_store::{PageRow, WithheldReason};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Sink, Table};
-use crate::replica::Terms;
+use super::{PageSink, StreamSink};
+use crate::replica::UsageTerms;
 
-/// One page on its way out.
-pub(super) struct Columns<'c> {
+/// A page to export.
+pub(super) struct PageColumns<'c> {
     pub(super) site: &'c str,
     pub(super) row: &'c PageRow,
-    pub(super) terms: &'c Terms,
-    /// The verified line; `None` where it is withheld.
+    pub(super) terms: &'c UsageTerms,
+    /// The verified line; `None` if it is withheld.
     pub(super) line: Option<&'c str>,
-    /// The page of the line, as a reader must see it.
+    /// The page of the line, without unsafe URLs.
     pub(super) view: Option<&'c ReaderView<'c>>,
 }
 
-/// The columns by their names, in their order.
+/// The named columns, in the order of the output.
 #[derive(Debug, Serialize)]
-pub(super) struct Named<'c> {
+pub(super) struct NamedColumns<'c> {
     pub(super) url: &'c str,
     pub(super) site: &'c str,
     pub(super) title: &'c str,
@@ -42,10 +42,10 @@ pub(super) struct Named<'c> {
     pub(super) robots_directive: Option<&'c str>,
 }
 
-impl<'c> Columns<'c> {
-    pub(super) fn named(&self) -> Named<'c> {
+impl<'c> PageColumns<'c> {
+    pub(super) fn named(&self) -> NamedColumns<'c> {
         let Self { site, row, terms, view, .. } = *self;
-        Named {
+        NamedColumns {
             url: &row.url,
             site,
             title: &row.title,
@@ -56,7 +56,7 @@ impl<'c> Columns<'c> {
             source: row.source.word(),
             first_seen: row.first_seen,
             changed: row.changed,
-            withheld: row.withheld.map(Withheld::word),
+            withheld: row.withheld.map(WithheldReason::word),
             consent: terms.consent,
             ai_indexable: terms.ai_indexable,
             auth_required: terms.auth_required,
@@ -65,10 +65,10 @@ impl<'c> Columns<'c> {
     }
 }
 
-/// What of a page stands in its object.
+/// The format of the content of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Body {
-    /// The page object as a reader must see it.
+pub(super) enum BodyFormat {
+    /// The page object, without unsafe URLs.
     Page,
     /// The stored line byte for byte.
     Raw,
@@ -78,47 +78,47 @@ pub(super) enum Body {
     Markdown,
 }
 
-/// One object per page.
-pub(super) struct JsonLines<W> {
+/// Writes one JSON object per page.
+pub(super) struct JsonLinesSink<W> {
     to: W,
-    body: Body,
+    body: BodyFormat,
 }
 
-impl<W: Write> JsonLines<W> {
-    pub(super) fn new(to: W, body: Body) -> Self {
+impl<W: Write> JsonLinesSink<W> {
+    pub(super) fn new(to: W, body: BodyFormat) -> Self {
         Self { to, body }
     }
 }
 
 #[derive(Serialize)]
-struct WithBody<'c> {
+struct PageWithBody<'c> {
     #[serde(flatten)]
-    named: Named<'c>,
+    named: NamedColumns<'c>,
     #[serde(flatten)]
     body: BTreeMap<&'static str, Option<Box<RawValue>>>,
 }
 
-impl<W: Write> Sink for JsonLines<W> {
-    fn page(&mut self, columns: &Columns<'_>) -> anyhow::Result<()> {
+impl<W: Write> PageSink for JsonLinesSink<W> {
+    fn page(&mut self, columns: &PageColumns<'_>) -> anyhow::Result<()> {
         let text = |text: String| -> anyhow::Result<Box<RawValue>> {
             Ok(serde_json::value::to_raw_value(&text)?)
         };
-        let Columns { line, view, .. } = *columns;
+        let PageColumns { line, view, .. } = *columns;
         let (name, value) = match self.body {
-            Body::Page => ("page", view.map(|view| raw(&view.line())).transpose()?),
-            Body::Raw => ("page", line.map(raw).transpose()?),
-            Body::Text => ("text", view.map(|view| text(view.page.to_text())).transpose()?),
-            Body::Markdown => {
+            BodyFormat::Page => ("page", view.map(|view| raw(&view.line())).transpose()?),
+            BodyFormat::Raw => ("page", line.map(raw).transpose()?),
+            BodyFormat::Text => ("text", view.map(|view| text(view.page.to_text())).transpose()?),
+            BodyFormat::Markdown => {
                 ("markdown", view.map(|view| text(view.page.to_markdown())).transpose()?)
             }
         };
         let body = BTreeMap::from([(name, value)]);
-        serde_json::to_writer(&mut self.to, &WithBody { named: columns.named(), body })?;
+        serde_json::to_writer(&mut self.to, &PageWithBody { named: columns.named(), body })?;
         Ok(self.to.write_all(b"\n")?)
     }
 }
 
-impl<W: Write> Table for JsonLines<W> {
+impl<W: Write> StreamSink for JsonLinesSink<W> {
     fn finish(&mut self) -> io::Result<()> {
         self.to.flush()
     }

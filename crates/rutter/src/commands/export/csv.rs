@@ -1,33 +1,33 @@
-//! A table of pages as CSV (RFC 4180).
+//! Exports pages as CSV (RFC 4180).
 //!
-//! Refuses: to hand a spreadsheet something it would calculate. A cell that
-//! begins like a formula gets an apostrophe in front, which shows it as text.
+//! A cell that starts like a formula gets a leading apostrophe, so that a spreadsheet shows it as
+//! text and does not evaluate it.
 
 use std::io::{self, Write};
 
 use rutter_finding::visible;
 
-use super::columns::{Body, Named};
-use super::{Columns, Sink, Table};
+use super::columns::{BodyFormat, NamedColumns};
+use super::{PageColumns, PageSink, StreamSink};
 
 /// The names of the columns.
 const HEAD: &str = "url,site,title,language,modified,digest,content_digest,source,first_seen,changed,withheld,\
     consent,ai_indexable,auth_required,robots_directive";
 
-pub(super) struct Csv<W>(W, Body);
+pub(super) struct CsvSink<W>(W, BodyFormat);
 
-impl<W: Write> Csv<W> {
-    /// Writes the names of the columns; `body` says what the last one holds.
-    pub(super) fn new(mut to: W, body: Body) -> io::Result<Self> {
-        let last = if body == Body::Markdown { "markdown" } else { "text" };
+impl<W: Write> CsvSink<W> {
+    /// Writes the names of the columns; `body` selects the format of the last one.
+    pub(super) fn new(mut to: W, body: BodyFormat) -> io::Result<Self> {
+        let last = if body == BodyFormat::Markdown { "markdown" } else { "text" };
         write!(to, "{HEAD},{last}\r\n")?;
         Ok(Self(to, body))
     }
 }
 
-impl<W: Write> Sink for Csv<W> {
-    fn page(&mut self, columns: &Columns<'_>) -> anyhow::Result<()> {
-        let Named {
+impl<W: Write> PageSink for CsvSink<W> {
+    fn page(&mut self, columns: &PageColumns<'_>) -> anyhow::Result<()> {
+        let NamedColumns {
             url,
             site,
             title,
@@ -45,7 +45,7 @@ impl<W: Write> Sink for Csv<W> {
             robots_directive,
         } = columns.named();
         let text = match (columns.view, self.1) {
-            (Some(view), Body::Markdown) => view.page.to_markdown(),
+            (Some(view), BodyFormat::Markdown) => view.page.to_markdown(),
             (Some(view), _) => view.page.to_text(),
             (None, _) => String::new(),
         };
@@ -76,22 +76,22 @@ impl<W: Write> Sink for Csv<W> {
     }
 }
 
-impl<W: Write> Table for Csv<W> {
+impl<W: Write> StreamSink for CsvSink<W> {
     fn finish(&mut self) -> io::Result<()> {
         self.0.flush()
     }
 }
 
-/// A cell as it is written.
+/// Quotes a cell.
 fn quoted(cell: &str) -> String {
     let cell = neutral(cell);
     let is_plain = !cell.contains(['"', ',', '\r', '\n']) && cell.trim() == cell;
     if is_plain { cell } else { format!("\"{}\"", cell.replace('"', "\"\"")) }
 }
 
-/// Takes the power from what a spreadsheet would take for a formula.
+/// Adds an apostrophe to a cell that a spreadsheet would evaluate as a formula.
 fn neutral(cell: &str) -> String {
-    // Some skip space first, and some know the wide forms too.
+    // Some spreadsheets skip leading space, and some accept full-width characters.
     let start = cell.trim_start().chars().next();
     let is_formula = start.is_some_and(|start| "=+-@|%＝＋－＠".contains(start));
     let is_odd = cell.starts_with(['\t', '\r', '\n']);
@@ -103,7 +103,7 @@ mod tests {
     use super::quoted;
 
     #[test] // G02
-    fn ours_no_cell_is_a_formula() {
+    fn cells_are_never_formulas() {
         for (cell, written) in [
             ("Tides", "Tides"),
             ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"),

@@ -1,9 +1,8 @@
-//! A folder with a Markdown file for each page, and an index of all of them.
+//! Exports pages as a folder with one Markdown file per page, and an index.
 //!
-//! A file's name is made of few harmless characters of the address and a hash
-//! of all of it: no address chooses where it is written, and no two meet.
-//!
-//! Refuses: a folder that has something in it.
+//! The name of a file consists of safe characters of the URL and a hash of the URL: a URL cannot
+//! choose the location of its file, and two URLs never share a file. Rejects folders that are not
+//! empty.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -11,41 +10,41 @@ use std::path::Path;
 
 use anyhow::Context;
 use rutter_page::{LineDigest, push_string};
-use rutter_scp::folder_of;
+use rutter_scp::parent_folder;
 use serde::Serialize;
 use tempfile::TempDir;
 
-use super::columns::Named;
-use super::{Columns, Sink};
+use super::columns::NamedColumns;
+use super::{PageColumns, PageSink};
 
-/// Characters of an address in a file's name, at most.
+/// Maximum number of characters of the URL in a file name.
 const LONGEST: usize = 60;
-/// Digits of the hash.
+/// Number of hex digits of the hash in a file name.
 const DIGITS: usize = 24;
-/// The index of the folder.
+/// Name of the index file.
 const INDEX: &str = "index.jsonl";
 
-pub(super) struct Markdown {
+pub(super) struct MarkdownSink {
     folder: TempDir,
     index: BufWriter<File>,
-    /// The site whose folder is there.
+    /// Origin and folder of the current site.
     site: Option<(String, String)>,
 }
 
-/// Refuses a folder that is not empty, and what is no folder.
+/// Rejects a folder that is not empty, and a path that is not a folder.
 pub(super) fn refuse_full(path: &Path) -> anyhow::Result<()> {
     let name = || path.display().to_string();
     if fs::symlink_metadata(path).is_err() {
         return Ok(());
     }
     let is_empty = fs::read_dir(path).with_context(name)?.next().is_none();
-    anyhow::ensure!(is_empty, "{}: is not empty; name a new folder", path.display());
+    anyhow::ensure!(is_empty, "folder {} is not empty; choose a new folder", path.display());
     Ok(())
 }
 
-impl Markdown {
+impl MarkdownSink {
     pub(super) fn new(path: &Path) -> io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix(".rutter-").tempdir_in(folder_of(path))?;
+        let folder = tempfile::Builder::new().prefix(".rutter-").tempdir_in(parent_folder(path))?;
         let index = BufWriter::new(File::create_new(folder.path().join(INDEX))?);
         Ok(Self { folder, index, site: None })
     }
@@ -53,7 +52,7 @@ impl Markdown {
     pub(super) fn finish(self, path: &Path) -> io::Result<()> {
         let Self { folder, index, .. } = self;
         index.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-        // A temporary folder is private by default; this one is as any other.
+        // Temporary folders are private by default; the output has the usual permissions.
         #[cfg(unix)]
         {
             let usual = tempfile::Builder::new()
@@ -65,12 +64,12 @@ impl Markdown {
             fs::remove_dir(path)?;
         }
         fs::rename(folder.path(), path)?;
-        // It is elsewhere now.
+        // The folder was renamed: do not delete it.
         drop(folder.keep());
         Ok(())
     }
 
-    /// The folder of a site, made when its first page comes.
+    /// Returns the folder of a site, and creates it for the first page.
     fn folder_of_site(&mut self, site: &str) -> io::Result<String> {
         if let Some((_, folder)) = self.site.as_ref().filter(|(known, _)| known == site) {
             return Ok(folder.clone());
@@ -83,14 +82,14 @@ impl Markdown {
 }
 
 #[derive(Serialize)]
-struct WithFile<'c> {
+struct PageWithFile<'c> {
     file: &'c str,
     #[serde(flatten)]
-    named: Named<'c>,
+    named: NamedColumns<'c>,
 }
 
-impl Sink for Markdown {
-    fn page(&mut self, columns: &Columns<'_>) -> anyhow::Result<()> {
+impl PageSink for MarkdownSink {
+    fn page(&mut self, columns: &PageColumns<'_>) -> anyhow::Result<()> {
         let Some(view) = columns.view else { return Ok(()) };
         let named = columns.named();
         let folder = self.folder_of_site(columns.site)?;
@@ -101,13 +100,13 @@ impl Sink for Markdown {
         File::create_new(&path)
             .and_then(|mut to| to.write_all(text.as_bytes()))
             .with_context(|| file.clone())?;
-        serde_json::to_writer(&mut self.index, &WithFile { file: &file, named })?;
+        serde_json::to_writer(&mut self.index, &PageWithFile { file: &file, named })?;
         Ok(self.index.write_all(b"\n")?)
     }
 }
 
-/// Adds to the front matter what the page itself does not say.
-fn with_terms(text: &str, named: &Named<'_>) -> String {
+/// Adds digest, source and usage terms to the front matter.
+fn with_terms(text: &str, named: &NamedColumns<'_>) -> String {
     let mut out = String::from("---\n");
     let mut put = |key: &str, value: &str| {
         let mut quoted = Vec::new();
@@ -124,7 +123,7 @@ fn with_terms(text: &str, named: &Named<'_>) -> String {
     out
 }
 
-/// The name of a page's file.
+/// Returns the file name of a page.
 fn file_name(key: &str) -> String {
     let path = key.split_once("://").map_or(key, |(_, rest)| rest);
     let path = path.split_once('/').map_or("", |(_, path)| path);
@@ -138,12 +137,12 @@ fn file_name(key: &str) -> String {
     name
 }
 
-/// The name of a site's folder.
+/// Returns the folder name of a site.
 fn site_name(site: &str) -> String {
     let host = site.split_once("://").map_or(site, |(_, host)| host);
     let name = harmless(host, 200, |c| c.is_ascii_alphanumeric() || c == '.');
     let name = name.trim_matches(['.', '-']);
-    // Names of devices on Windows, whatever follows the dot.
+    // Reserved device names on Windows, with any extension.
     let stem = name.split('.').next().unwrap_or_default();
     let is_numbered = |start: &str| {
         let number = stem.strip_prefix(start);
@@ -156,7 +155,7 @@ fn site_name(site: &str) -> String {
     name.to_owned()
 }
 
-/// Keeps what is harmless in a name, in small letters; anything else is a gap.
+/// Keeps safe characters in lower case, and replaces others with a hyphen.
 fn harmless(text: &str, longest: usize, is_kept: impl Fn(char) -> bool) -> String {
     let mut name = String::new();
     for c in text.chars() {
@@ -177,7 +176,7 @@ mod tests {
     use super::{file_name, site_name};
 
     #[test]
-    fn ours_no_address_chooses_a_dangerous_name() {
+    fn file_names_are_safe_for_any_url() {
         let long = format!("https://a.example/{}", "x/".repeat(4000));
         for url in [
             "https://a.example/",
@@ -200,7 +199,7 @@ mod tests {
         assert!(
             file_name("https://a.example/docs/tides-api.html").starts_with("docs-tides-api-html-")
         );
-        // Names differ where addresses do, also where case is all that differs.
+        // Names differ for different URLs, even if only the case differs.
         assert_ne!(
             file_name("https://a.example/A").to_lowercase(),
             file_name("https://a.example/a").to_lowercase()
@@ -208,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_no_site_chooses_a_dangerous_folder() {
+    fn folder_names_are_safe_for_any_site() {
         for (site, name) in [
             ("https://harbour.example", "harbour.example"),
             ("http://127.0.0.1:8080", "127.0.0.1-8080"),

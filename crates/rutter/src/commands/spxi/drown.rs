@@ -1,79 +1,89 @@
-//! `rutter spxi drown`: what AI systems answer about the entities, and what of
-//! them survives.
+//! `rutter spxi drown`: asks AI systems about the entities and scores the answers.
 //!
-//! Systems are commands or folders of transcripts; none is built in. Without a
-//! system it sums up what was answered before.
+//! Systems are commands or folders of transcripts; none is built in. Without a system, the command
+//! summarizes earlier answers.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use clap::ValueEnum;
-use rutter_finding::{Mode, Report};
+use rutter_finding::{Report, Strictness};
 use rutter_page::Timestamp;
 use rutter_survival::drown::{
-    EntitySummary, Estimate, History, Journal, Plan, Program, Question, Rated, Source, Step, Store,
-    Subject, Summary, System, Tally, drown, slugs,
+    AiSystem, AnswerHistory, AnswerProgram, AnswerSource, AnswerStore, BasinEstimate, DrownPlan,
+    EntitySummary, HistoryWriter, HumanRating, QuestionOutcome, RunCounts, RunSummary,
+    StandardQuestion, TestedEntity, drown, slugs,
 };
 
-use super::SiteArgs;
+use super::BuiltSiteArgs;
 use super::status::nothing_declared;
-use crate::commands::{counted, now, say_findings};
-use crate::config::Fault;
+use crate::commands::{counted, now, print_findings};
+use crate::config::SettingsError;
 use crate::config::accept::accept;
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::settle::{DROWN, Settled};
+use crate::plan::{DROWN, PlannedBuild};
 
-/// What the arguments say.
+/// Arguments of `rutter spxi drown`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct DrownArgs {
     #[command(flatten)]
-    site: SiteArgs,
-    /// Ask a command: it reads the question on standard input and prints the
-    /// answer; sh runs it
+    site: BuiltSiteArgs,
+    /// AI system to ask, as a shell command; may be repeated
+    ///
+    /// The command reads a question on standard input and prints the answer. Example:
+    /// local='ollama run llama3'.
     #[arg(long, value_name = "NAME=COMMAND", value_parser = parse_pair)]
     ask: Vec<(String, String)>,
-    /// Take answers from a folder with ENTITY/QUESTION.txt
+    /// Folder of answers of an AI system; may be repeated
+    ///
+    /// It has files ENTITY/QUESTION.txt; --questions lists their names.
     #[arg(long, value_name = "NAME=DIR", value_parser = parse_pair)]
     transcripts: Vec<(String, String)>,
-    /// Name of the run; the same name goes on with it [default: the day, such as 2026-11-17]
+    /// Name of the run
+    ///
+    /// An existing run is continued. Default: the current day, such as 2026-11-17.
     #[arg(long, value_name = "NAME")]
     run: Option<String>,
-    /// File of all scores, which only grows [default: drown/history.jsonl beside the folder of entities]
+    /// File of all scores, to which new ones are appended
+    ///
+    /// Default: drown/history.jsonl beside the folder of entity files.
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
-    /// Folder for the texts of answers [default: answers beside the history]
+    /// Folder for the texts of answers
+    ///
+    /// Default: answers beside the file of scores.
     #[arg(long, value_name = "DIR", conflicts_with = "forget_answers")]
     answers: Option<PathBuf>,
-    /// Keep no texts of answers
+    /// Do not store the texts of answers
     #[arg(long)]
     forget_answers: bool,
-    /// Seconds an answer may take
+    /// Maximum time for one answer, in seconds
     #[arg(long, value_name = "N", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
-    /// How often a command is tried for one answer
+    /// Maximum number of attempts for one answer
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=20))]
     tries: u32,
-    /// Print the questions and the files of a folder of transcripts, and ask nothing
+    /// Print the questions with their file names, and do not ask them
     #[arg(long, conflicts_with_all = ["ask", "transcripts", "rate"])]
     questions: bool,
-    /// What a person thinks of an answer, from 0 (absent) to 4 (exact)
+    /// Your own score of an answer, from 0 (absent) to 4 (exact)
     #[arg(long, value_name = "SYSTEM/ENTITY/QUESTION=N", value_parser = parse_pair)]
     rate: Vec<(String, String)>,
-    /// Write the suggested states and shares into the files of the entities
+    /// Write the suggested states and shares to the entity files
     #[arg(long)]
     accept: bool,
-    /// How to write the summary
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = DrownFormat::Text)]
+    format: DrownFormat,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Format {
+enum DrownFormat {
     /// Tables
     Text,
-    /// Everything, for programs
+    /// One JSON document
     Json,
 }
 
@@ -83,44 +93,49 @@ fn parse_pair(text: &str) -> Result<(String, String), String> {
         Some((name, value)) if !name.is_empty() && !value.is_empty() => {
             Ok((name.to_owned(), value.to_owned()))
         }
-        _ => Err("wanted a name, an equals sign and a value".to_owned()),
+        _ => Err("expected NAME=VALUE".to_owned()),
     }
 }
 
-pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &DrownArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let settled = args.site.settle(out)?;
-    let mut report = Report::new(Mode::Lenient);
+    let mut report = Report::new(Strictness::Lenient);
     let subjects = subjects(&settled, &mut report)?;
     if args.questions {
-        say_findings("entities", &report, out);
+        print_findings("entities", &report, out);
         return questions(&subjects, out);
     }
     let now = now()?;
     let path = args.history.clone().unwrap_or_else(|| history_of(&settled));
     let systems = systems(args)?;
     let mut run_name = args.run.clone();
-    let mut tally = Tally::default();
+    let mut tally = RunCounts::default();
     let history = if systems.is_empty() && args.rate.is_empty() {
-        let history = History::open(&path, &mut report);
+        let history = AnswerHistory::open(&path, &mut report);
         history.with_context(|| path.display().to_string())?
     } else {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
         }
         let mut journal =
-            Journal::open(&path, &mut report).with_context(|| path.display().to_string())?;
-        // What is rated without a name is the last run, what is asked a new one.
+            HistoryWriter::open(&path, &mut report).with_context(|| path.display().to_string())?;
+        // Without a name, ratings apply to the last run, and questions start a new run.
         let last = last_run(journal.history()).filter(|_| systems.is_empty());
         let run_name = run_name.get_or_insert_with(|| last.unwrap_or_else(|| day(now)));
         if !systems.is_empty() {
             let beside = || path.with_file_name("answers");
             let store = (!args.forget_answers)
-                .then(|| Store::new(args.answers.clone().unwrap_or_else(beside)));
+                .then(|| AnswerStore::new(args.answers.clone().unwrap_or_else(beside)));
             end_with_us()?;
-            let plan = Plan { run: run_name, date: now, subjects: &subjects, systems: &systems };
-            let mut say = |system: &System, subject: &Subject, question: Question, step: Step| {
-                if matches!(step, Step::Answered | Step::Failed) {
-                    let word = if step == Step::Answered { "answered" } else { "no answer" };
+            let plan =
+                DrownPlan { run: run_name, date: now, subjects: &subjects, systems: &systems };
+            let mut say = |system: &AiSystem,
+                           subject: &TestedEntity,
+                           question: StandardQuestion,
+                           step: QuestionOutcome| {
+                if matches!(step, QuestionOutcome::Answered | QuestionOutcome::Failed) {
+                    let word =
+                        if step == QuestionOutcome::Answered { "answered" } else { "no answer" };
                     let [system, name] = [&system.name, &subject.name].map(|it| shown(it));
                     out.say(format_args!("{system}, {name}, {}: {word}", question.key()));
                 }
@@ -138,16 +153,17 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     let Some(run_name) = run_name.filter(|run| is_known(&history, run) || !systems.is_empty())
     else {
         let runs = runs(&history);
-        let all = if runs.is_empty() { "there is none yet".to_owned() } else { runs.join(", ") };
-        let what = format!("{}: no such run", shown(&path.display().to_string()));
-        return Err(Fault::missing(what, format!("runs are: {all}; --ask begins one")).into());
+        let all = if runs.is_empty() { "none".to_owned() } else { runs.join(", ") };
+        let what = format!("{} does not have this run", shown(&path.display().to_string()));
+        let hint = format!("existing runs: {all}; start a run with --ask");
+        return Err(SettingsError::missing(what, hint).into());
     };
-    let summary = Summary::of(&history, &subjects, Some(&run_name), &mut report);
+    let summary = RunSummary::of(&history, &subjects, Some(&run_name), &mut report);
     out.say(format_args!("run {}", shown(&run_name)));
-    say_findings(&shown(&path.display().to_string()), &report, out);
+    print_findings(&shown(&path.display().to_string()), &report, out);
     match args.format {
-        Format::Text => write!(out.data(), "{}", summary.to_table())?,
-        Format::Json => {
+        DrownFormat::Text => write!(out.data(), "{}", summary.to_table())?,
+        DrownFormat::Json => {
             let mut text = String::new();
             summary.to_json().to_pretty(0, &mut text);
             writeln!(out.data(), "{text}")?;
@@ -155,7 +171,7 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     }
     if !systems.is_empty() {
         out.say(format_args!(
-            "{}, {} counted anew, {} known before, {} without an answer",
+            "{}, {} scored again, {} known before, {} failed",
             counted(tally.answered as u64, "answer"),
             tally.counted,
             tally.known,
@@ -170,8 +186,8 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     Ok(if is_clean { Exit::Clean } else { Exit::Findings })
 }
 
-/// Lets a signal that ends us end the command that is being asked, too: it
-/// has a group of its own, which a terminal does not reach.
+/// Stops the running command when this process gets a signal: the command has its own process
+/// group, which signals of the terminal do not reach.
 #[cfg(unix)]
 fn end_with_us() -> anyhow::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -191,8 +207,8 @@ fn end_with_us() -> anyhow::Result<()> {
                 _ = hangup.recv() => 1,
             }
         });
-        rutter_survival::drown::stop_asking();
-        #[expect(clippy::exit, reason = "the signal asked for it, and answers are on the disk")]
+        rutter_survival::drown::stop_programs();
+        #[expect(clippy::exit, reason = "the signal requests it, and answers are already stored")]
         std::process::exit(128 + number);
     });
     Ok(())
@@ -203,8 +219,8 @@ fn end_with_us() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The names of runs, in the order in which they began.
-fn runs(history: &History) -> Vec<String> {
+/// Returns the names of runs, in the order of their start.
+fn runs(history: &AnswerHistory) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for record in &history.records {
         if !names.contains(&record.run) {
@@ -214,11 +230,11 @@ fn runs(history: &History) -> Vec<String> {
     names
 }
 
-fn is_known(history: &History, run: &str) -> bool {
+fn is_known(history: &AnswerHistory, run: &str) -> bool {
     history.records.iter().any(|record| record.run == run)
 }
 
-fn last_run(history: &History) -> Option<String> {
+fn last_run(history: &AnswerHistory) -> Option<String> {
     history.records.iter().max_by_key(|record| record.date).map(|record| record.run.clone())
 }
 
@@ -226,23 +242,23 @@ fn shown(text: &str) -> String {
     rutter_finding::visible(text)
 }
 
-/// The entities of the settings; one with a kernel of its own is tested by it.
-fn subjects(settled: &Settled, report: &mut Report) -> anyhow::Result<Vec<Subject>> {
+/// Returns the entities of the settings. An entity with a kernel is tested by its own kernel.
+fn subjects(settled: &PlannedBuild, report: &mut Report) -> anyhow::Result<Vec<TestedEntity>> {
     let layer = settled.plan.spxi.as_ref();
     let layer = layer.ok_or_else(nothing_declared)?;
     let mut all = Vec::new();
     for declared in &layer.entities {
         let kernel = declared.kernel.as_ref().or(layer.index.kernel.as_ref());
-        match Subject::new(&declared.entity, kernel) {
+        match TestedEntity::new(&declared.entity, kernel) {
             Some(subject) => all.push(subject),
-            None => Subject::tell(&declared.entity, report),
+            None => TestedEntity::tell(&declared.entity, report),
         }
     }
-    ensure!(!all.is_empty(), "nothing is claimed of any entity");
+    ensure!(!all.is_empty(), "no entity has statements to test");
     Ok(all)
 }
 
-fn questions(subjects: &[Subject], out: &mut Output) -> anyhow::Result<Exit> {
+fn questions(subjects: &[TestedEntity], out: &mut Output) -> anyhow::Result<Exit> {
     for (subject, slug) in subjects.iter().zip(slugs(subjects)) {
         for query in &subject.queries {
             writeln!(out.data(), "{slug}/{}.txt\t{}", query.question.key(), query.text)?;
@@ -251,21 +267,21 @@ fn questions(subjects: &[Subject], out: &mut Output) -> anyhow::Result<Exit> {
     Ok(Exit::Clean)
 }
 
-/// Writes what is suggested into the owner's files.
-fn take(settled: &Settled, summary: &Summary, out: &mut Output) -> anyhow::Result<()> {
+/// Writes the suggested states and shares to the entity files.
+fn take(settled: &PlannedBuild, summary: &RunSummary, out: &mut Output) -> anyhow::Result<()> {
     for EntitySummary { id, name, estimate, .. } in &summary.entities {
-        let Estimate::Fresh { share, state } = estimate else {
-            out.say(format_args!("{}: too few answers; nothing is accepted", shown(name)));
+        let BasinEstimate::Fresh { share, state } = estimate else {
+            out.say(format_args!("{}: too few answers; not changed", shown(name)));
             continue;
         };
-        // Two entities may have one name, but not one page.
+        // Two entities may share a name, but not a page.
         let stated = settled
             .entities
             .iter()
             .find(|stated| stated.name() == name && is_page(settled, &stated.page, id));
         let file = stated.and_then(|stated| stated.file.clone()).or_else(|| settled.file.clone());
-        let file = file.with_context(|| format!("{id}: it is not known where it is declared"))?;
-        // Two digits are more than so few answers can tell.
+        let file = file.with_context(|| format!("cannot find the declaration of entity {id}"))?;
+        // Few answers do not support more than two digits.
         let bdr = (share.value() * 100.0).round() / 100.0;
         let page = stated.map_or("", |stated| stated.page.as_str());
         accept(&file, (name, page), *state, bdr)?;
@@ -275,38 +291,38 @@ fn take(settled: &Settled, summary: &Summary, out: &mut Output) -> anyhow::Resul
     Ok(())
 }
 
-/// Whether a page as it is written has this address.
-fn is_page(settled: &Settled, page: &str, id: &str) -> bool {
+/// Returns whether the page of an entity has this URL.
+fn is_page(settled: &PlannedBuild, page: &str, id: &str) -> bool {
     let origin = settled.plan.base.origin();
     page == id || id.strip_prefix(origin) == Some(page)
 }
 
-/// Where the history lies when nobody says where.
-pub(super) fn history_of(settled: &Settled) -> PathBuf {
+/// Returns the default path of the history.
+pub(super) fn history_of(settled: &PlannedBuild) -> PathBuf {
     let beside = settled.folder.parent().unwrap_or(Path::new(""));
     beside.join(DROWN).join("history.jsonl")
 }
 
-fn systems(args: &Args) -> anyhow::Result<Vec<System>> {
+fn systems(args: &DrownArgs) -> anyhow::Result<Vec<AiSystem>> {
     let mut systems = Vec::new();
     for (name, command) in &args.ask {
-        let program = Program {
+        let program = AnswerProgram {
             args: vec!["-c".into(), command.into()],
             timeout: Duration::from_secs(args.timeout),
             tries: args.tries,
-            ..Program::new("sh")
+            ..AnswerProgram::new("sh")
         };
-        systems.push(System { name: name.clone(), source: Source::Program(program) });
+        systems.push(AiSystem { name: name.clone(), source: AnswerSource::Program(program) });
     }
     for (name, folder) in &args.transcripts {
         let folder = PathBuf::from(folder);
-        ensure!(folder.is_dir(), "--transcripts {}: no such folder", folder.display());
-        systems.push(System { name: name.clone(), source: Source::Transcripts(folder) });
+        ensure!(folder.is_dir(), "--transcripts: folder {} does not exist", folder.display());
+        systems.push(AiSystem { name: name.clone(), source: AnswerSource::Transcripts(folder) });
     }
     Ok(systems)
 }
 
-/// The day of a time.
+/// Returns the day of a time.
 fn day(now: Timestamp) -> String {
     now.to_string().chars().take(10).collect()
 }
@@ -315,18 +331,19 @@ fn rating(
     key: &str,
     score: &str,
     run: &str,
-    subjects: &[Subject],
-    history: &History,
+    subjects: &[TestedEntity],
+    history: &AnswerHistory,
     now: Timestamp,
-) -> anyhow::Result<Rated> {
+) -> anyhow::Result<HumanRating> {
     let shown = rutter_finding::quoted(key);
     let rubric: Option<u8> = score.parse().ok().filter(|score| *score <= 4);
-    let rubric = rubric.with_context(|| format!("--rate {shown}: wanted a number from 0 to 4"))?;
+    let rubric =
+        rubric.with_context(|| format!("--rate {shown}: expected a number from 0 to 4"))?;
     let parts: Vec<&str> = key.rsplitn(3, '/').collect();
     let [question, slug, system] = parts.as_slice() else {
-        anyhow::bail!("--rate {shown}: wanted SYSTEM/ENTITY/QUESTION=N");
+        anyhow::bail!("--rate {shown}: expected SYSTEM/ENTITY/QUESTION=N");
     };
-    let question = Question::of_key(question).with_context(|| {
+    let question = StandardQuestion::of_key(question).with_context(|| {
         format!("--rate {shown}: questions are what, who, different, used, open")
     })?;
     let all = slugs(subjects);
@@ -334,8 +351,8 @@ fn rating(
     let subject =
         subject.with_context(|| format!("--rate {shown}: entities are {}", all.join(", ")))?;
     let is_there = history.find(run, &subject.id, system, question).is_some();
-    ensure!(is_there, "--rate {shown}: the run {run} has no such answer");
-    Ok(Rated {
+    ensure!(is_there, "--rate {shown}: run {run} does not have this answer");
+    Ok(HumanRating {
         date: now,
         run: run.to_owned(),
         entity: subject.id.clone(),
@@ -350,7 +367,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ours_a_system_has_a_name_and_a_command() {
+    fn system_requires_a_name_and_a_command() {
         assert_eq!(parse_pair("a=b = c").unwrap(), ("a".to_owned(), "b = c".to_owned()));
         for text in ["a", "=b", "a=", " = "] {
             assert!(parse_pair(text).is_err(), "{text}");

@@ -1,4 +1,4 @@
-//! `rutter spxi new`: a commented file for an entity.
+//! `rutter spxi new`: creates a commented entity file. Never overwrites a file.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -11,26 +11,30 @@ use crate::config::entity::{self, Draft};
 use crate::config::{self, flags::Flags};
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::settle::folder_of_entities;
+use crate::plan::entity_files_folder;
 
-/// What the arguments say.
+/// Arguments of `rutter spxi new`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct NewEntityArgs {
     /// Name of the entity
     #[arg(value_name = "NAME")]
     name: String,
-    /// Path or address of its page
+    /// Path or URL of the page of the entity
     #[arg(long, value_name = "PATH")]
     page: Option<String>,
-    /// Its type, one of schema.org
+    /// Type of the entity, from schema.org
+    ///
+    /// Examples: Museum, Person, Product.
     #[arg(long, value_name = "TYPE")]
     r#type: Option<String>,
-    /// Folder the file is written to [default: entities beside rutter.toml]
+    /// Folder to write the file to
+    ///
+    /// Default: entities beside rutter.toml.
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &NewEntityArgs, out: &mut Output) -> anyhow::Result<Exit> {
     anyhow::ensure!(!args.name.trim().is_empty(), "the name is empty");
     let draft = Draft {
         page: args.page.clone(),
@@ -42,16 +46,16 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         Some(folder) => folder.clone(),
         None => {
             let config = config::load(&Flags::default(), None, &config::environment)?;
-            folder_of_entities(&config)
+            entity_files_folder(&config)
         }
     };
     let path = write(&folder, &args.name, &draft)?;
     writeln!(out.data(), "{}", path.display())?;
-    out.say(format_args!("fill in what is empty; `rutter build` says what is missing"));
+    out.say("fill in the empty values; `rutter build` reports missing ones");
     Ok(Exit::Clean)
 }
 
-/// Writes a draft where there is no file yet.
+/// Writes a draft to a new file.
 pub(super) fn write(folder: &Path, name: &str, draft: &Draft) -> anyhow::Result<PathBuf> {
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     let path = folder.join(format!("{}.toml", slug(name)));
@@ -59,7 +63,7 @@ pub(super) fn write(folder: &Path, name: &str, draft: &Draft) -> anyhow::Result<
     let mut file = match file {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            anyhow::bail!("{}: is there already; edit it, or remove it first", path.display());
+            anyhow::bail!("{} already exists; edit it, or delete it first", path.display());
         }
         Err(error) => return Err(error).with_context(|| path.display().to_string()),
     };

@@ -1,56 +1,60 @@
-//! `rutter spxi status`: what is due (SPXI-Sitemap, X).
+//! `rutter spxi status`: shows what is due for the entities of a site (SPXI-Sitemap, X).
 //!
-//! Markers are looked for now, in the published folder; when AI systems were
-//! last asked, the history knows.
+//! Input: the settings, the published folder and the history of answers. Searches the published
+//! pages for markers, and takes the time of the last test from the history.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use rutter_check::{Judging, SiteJudging, check_folder};
+use rutter_check::{CheckOptions, SiteCheckOptions, check_folder};
 use rutter_extract::Options;
-use rutter_finding::{Mode, Report, Severity, quoted, visible};
+use rutter_finding::{Report, Severity, Strictness, quoted, visible};
 use rutter_page::{PageUrl, Timestamp};
-use rutter_spxi::{INDEX, Index, MarkerStatus, Modified, read_index, rules};
-use rutter_survival::Markers;
-use rutter_survival::drown::{History, USUAL_SYSTEMS};
+use rutter_spxi::{INDEX_FILE, MarkerStatus, ModifiedDate, SemanticIndex, read_index, rules};
+use rutter_survival::MarkerSearch;
+use rutter_survival::drown::{AnswerHistory, DEFAULT_SYSTEMS};
 use serde_json::{Value, json};
 
-use super::SiteArgs;
+use super::BuiltSiteArgs;
 use super::drown::history_of;
-use crate::commands::say_findings;
-use crate::config::Fault;
-use crate::config::entity::Stated;
+use crate::commands::print_findings;
+use crate::config::SettingsError;
+use crate::config::entity::DeclaredEntity;
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::settle::Settled;
+use crate::plan::PlannedBuild;
 
 const DAY_SECONDS: i64 = 86_400;
-/// How often AI systems are to be asked: every quarter.
+/// Maximum number of days between two tests with AI systems.
 const QUARTER: i64 = 92;
-/// How often the share of right answers is to be estimated: every month.
+/// Maximum number of days between two estimates of the share of right answers.
 const MONTH: i64 = 31;
 
-/// What the arguments say.
+/// Arguments of `rutter spxi status`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct EntityStatusArgs {
     #[command(flatten)]
-    site: SiteArgs,
-    /// File with what AI systems answered [default: drown/history.jsonl beside the folder of entities]
+    site: BuiltSiteArgs,
+    /// File of scores of `rutter spxi drown`
+    ///
+    /// Default: drown/history.jsonl beside the folder of entity files.
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
-    /// An AI system changed on this day: what was asked before is due again
+    /// Day of the last update of an AI system
+    ///
+    /// Entities that were tested before this day are due again. Example: 2026-05-01.
     #[arg(long, value_name = "DATE")]
     model_updated: Option<String>,
-    /// End with 1 where something is due
+    /// Return exit code 1 if something is due
     #[arg(long)]
     strict: bool,
-    /// Print it as JSON
+    /// Print one JSON document
     #[arg(long)]
     json: bool,
 }
 
-pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &EntityStatusArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let settled = args.site.settle(out)?;
     let Some(spxi) = &settled.plan.spxi else { return Err(nothing_declared().into()) };
     let updated = match &args.model_updated {
@@ -58,10 +62,10 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
         None => None,
     };
     let path = args.history.clone().unwrap_or_else(|| history_of(&settled));
-    let mut report = Report::new(Mode::Lenient);
-    let history = History::open(&path, &mut report)?;
-    say_findings(&path.display().to_string(), &report, out);
-    let mut status = Status { now: settled.plan.now, updated, due: Vec::new() };
+    let mut report = Report::new(Strictness::Lenient);
+    let history = AnswerHistory::open(&path, &mut report)?;
+    print_findings(&path.display().to_string(), &report, out);
+    let mut status = DueList { now: settled.plan.now, updated, due: Vec::new() };
     let asked = status.tests(&settled, &history);
     status.collisions(&settled, &asked);
     let markers = status.folder(&settled);
@@ -75,41 +79,41 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     Ok(if args.strict && !status.due.is_empty() { Exit::Findings } else { Exit::Clean })
 }
 
-/// What is said where no entity is declared.
-pub(super) fn nothing_declared() -> Fault {
-    Fault::missing(
+/// Returns the error for settings without entities.
+pub(super) fn nothing_declared() -> SettingsError {
+    SettingsError::missing(
         "no entity is declared",
-        "write one with `rutter spxi new NAME`, or draft some with `rutter spxi suggest`",
+        "create one with `rutter spxi new NAME`, or draft some with `rutter spxi suggest`",
     )
 }
 
 fn day_of(text: &str) -> anyhow::Result<Timestamp> {
-    let day = Modified::parse(text);
+    let day = ModifiedDate::parse(text);
     day.map(|day| day.time).ok_or_else(|| {
-        anyhow::anyhow!("--model-updated {}: wanted a date, as in 2026-05-01", visible(text))
+        anyhow::anyhow!("--model-updated {}: expected a date, such as 2026-05-01", visible(text))
     })
 }
 
-/// When systems were last asked about each entity, and how many.
-type Asked = BTreeMap<String, (Timestamp, usize)>;
-/// How many markers of each entity are seen on its page, of how many.
-type Seen = BTreeMap<String, (usize, usize)>;
+/// For each entity, when AI systems were last asked, and how many.
+type LastTests = BTreeMap<String, (Timestamp, usize)>;
+/// For each entity, how many of its markers are on its page, and how many there are.
+type MarkerCounts = BTreeMap<String, (usize, usize)>;
 
-/// What is due, while it is being found out.
-struct Status {
+/// Collects what is due.
+struct DueList {
     now: Timestamp,
     updated: Option<Timestamp>,
     due: Vec<String>,
 }
 
-impl Status {
+impl DueList {
     fn days_since(&self, time: Timestamp) -> i64 {
         (self.now.unix_seconds() - time.unix_seconds()) / DAY_SECONDS
     }
 
-    /// The quarterly test and the monthly estimate.
-    fn tests(&mut self, settled: &Settled, history: &History) -> Asked {
-        let mut asked = Asked::new();
+    /// Checks the quarterly test and the monthly estimate.
+    fn tests(&mut self, settled: &PlannedBuild, history: &AnswerHistory) -> LastTests {
+        let mut asked = LastTests::new();
         let entities = settled.plan.spxi.iter().flat_map(|spxi| &spxi.entities);
         for entity in entities.map(|declared| &declared.entity) {
             let (Some(id), Some(name)) = (&entity.id, &entity.name) else { continue };
@@ -129,12 +133,12 @@ impl Status {
             asked.insert(name.clone(), (last, systems.len()));
             let days = self.days_since(last);
             if self.updated.is_some_and(|updated| last < updated) {
-                self.due.push(format!("{shown}: an AI system changed since it was asked"));
+                self.due.push(format!("{shown}: an AI system was updated after the last test"));
             } else if QUARTER < days {
                 self.due.push(format!("{shown}: AI systems were last asked {days} days ago"));
-            } else if systems.len() < USUAL_SYSTEMS {
+            } else if systems.len() < DEFAULT_SYSTEMS {
                 let n = systems.len();
-                self.due.push(format!("{shown}: {n} of {USUAL_SYSTEMS} systems were asked"));
+                self.due.push(format!("{shown}: only {n} of {DEFAULT_SYSTEMS} systems were asked"));
             } else if entity.bdr.is_some() && MONTH < days {
                 self.due.push(format!("{shown}: `bdr` was estimated {days} days ago"));
             }
@@ -142,51 +146,51 @@ impl Status {
         asked
     }
 
-    /// Collisions nobody has tested, or told crawlers of.
-    fn collisions(&mut self, settled: &Settled, asked: &Asked) {
+    /// Checks collisions that are not tested or have no negative tag.
+    fn collisions(&mut self, settled: &PlannedBuild, asked: &LastTests) {
         for stated in &settled.entities {
             self.collisions_of(stated, asked);
         }
     }
 
-    fn collisions_of(&mut self, stated: &Stated, asked: &Asked) {
+    fn collisions_of(&mut self, stated: &DeclaredEntity, asked: &LastTests) {
         let entity = &stated.declared.entity;
         let shown = quoted(stated.name());
         for (collision, noted) in entity.collisions.iter().zip(&stated.noted) {
             let with = collision.with.as_deref().unwrap_or_default();
-            // The words that tell it apart: `band` of `Tide House (band)`.
+            // A distinguishing word, such as `band` of `Tide House (band)`.
             let said = entity.negative_tags.iter().any(|tag| shares_a_word(tag, with));
             if !said {
-                self.due.push(format!("{shown}: no negative tag speaks of {}", quoted(with)));
+                self.due.push(format!("{shown}: no negative tag mentions {}", quoted(with)));
             }
-            let noted = noted.as_deref().and_then(Modified::parse).map(|day| day.time);
+            let noted = noted.as_deref().and_then(ModifiedDate::parse).map(|day| day.time);
             let last = asked.get(stated.name()).map(|(last, _)| *last);
             if let Some(noted) = noted
                 && last.is_none_or(|last| last < noted)
             {
-                let day = Modified { time: noted, is_day: true };
+                let day = ModifiedDate { time: noted, is_day: true };
                 self.due.push(format!(
-                    "{shown}: {} was noted on {day}, and nobody was asked since",
+                    "{shown}: {} was noted on {day} and not tested since",
                     quoted(with)
                 ));
             }
         }
     }
 
-    /// What lies in the published folder: the index, its age, its markers.
-    fn folder(&mut self, settled: &Settled) -> Seen {
+    /// Checks the published folder: the index, its age and the markers on the pages.
+    fn folder(&mut self, settled: &PlannedBuild) -> MarkerCounts {
         let plan = &settled.plan;
         let dir = plan.target();
-        let bytes = std::fs::read(dir.join(INDEX)).unwrap_or_default();
+        let bytes = std::fs::read(dir.join(INDEX_FILE)).unwrap_or_default();
         let published = read_index(&bytes, &mut ()).ok();
         let Some(published) = published else {
-            self.due.push(format!("{}: there is no index; build the site", dir.display()));
-            return Seen::new();
+            self.due.push(format!("{} has no index; build the site", dir.display()));
+            return MarkerCounts::new();
         };
         self.words(settled, &published);
         self.rules(dir);
-        let mut seen = Seen::new();
-        let pages = rutter_build::pages(plan).unwrap_or_default();
+        let mut seen = MarkerCounts::new();
+        let pages = rutter_build::list_pages(plan).unwrap_or_default();
         for entity in &published.entities {
             let (Some(id), Some(name)) = (&entity.id, &entity.name) else { continue };
             let url = rutter_spxi::without_fragment(id);
@@ -205,15 +209,15 @@ impl Status {
         seen
     }
 
-    /// Words that changed since the index was built.
-    fn words(&mut self, settled: &Settled, published: &Index) {
+    /// Compares the settings with the published index.
+    fn words(&mut self, settled: &PlannedBuild, published: &SemanticIndex) {
         let Some(spxi) = &settled.plan.spxi else { return };
         for declared in &spxi.entities {
             let entity = &declared.entity;
             let name = quoted(entity.name.as_deref().unwrap_or_default());
             let known = published.entities.iter().find(|known| known.id == entity.id);
             let Some(known) = known else {
-                self.due.push(format!("{name}: is not in the published index"));
+                self.due.push(format!("{name}: not in the published index"));
                 continue;
             };
             let is_same = known.name == entity.name
@@ -225,25 +229,31 @@ impl Status {
                 && known.bdr == entity.bdr
                 && known.verification == entity.verification;
             if !is_same {
-                self.due.push(format!("{name}: the published index says something else of it"));
+                self.due.push(format!("{name}: the published index is out of date"));
             }
         }
-        let summary = |index: &Index| index.kernel.as_ref().and_then(|it| it.summary.clone());
+        let summary =
+            |index: &SemanticIndex| index.kernel.as_ref().and_then(|it| it.summary.clone());
         if summary(published) != summary(&spxi.index) {
-            self.due.push("the published index has another kernel".to_owned());
+            self.due.push("the kernel in the published index is out of date".to_owned());
         }
     }
 
-    /// Freshness and completeness, as a judge sees them (rules 8 and 9).
+    /// Checks the index against the rules for freshness and completeness (rules 8 and 9).
     fn rules(&mut self, dir: &Path) {
-        let judging = Judging { mode: Mode::Strict, now: Some(self.now), ..Judging::default() };
+        let judging = CheckOptions {
+            mode: Strictness::Strict,
+            now: Some(self.now),
+            ..CheckOptions::default()
+        };
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let judging = SiteJudging { judging, threads, types: Vec::new() };
+        let judging =
+            SiteCheckOptions { check_options: judging, threads, ..SiteCheckOptions::default() };
         let Ok(outcome) = check_folder(dir, None, Vec::new(), &judging) else { return };
-        let findings = outcome.judgements.iter().filter(|one| one.name == INDEX);
+        let findings = outcome.file_reports.iter().filter(|one| one.name == INDEX_FILE);
         let findings = findings.flat_map(|one| one.report.findings());
         for (severity, finding) in findings.filter(|(_, it)| it.rule.layer() == "SX") {
-            // Links in heads are a choice of the owner's; the table has the markers.
+            // Head links are optional, and markers are reported above.
             let is_elsewhere = [
                 &rules::HEAD_LINK_MISSING,
                 &rules::INDEX_ID_FORM,
@@ -256,13 +266,15 @@ impl Status {
                 let place = &finding.place.pointer;
                 let gap = if finding.detail.is_empty() { "" } else { ": " };
                 let (code, title) = (finding.rule.code, finding.rule.title);
-                self.due.push(format!("{INDEX}{place}: {code} {title}{gap}{}", finding.detail));
+                self.due
+                    .push(format!("{INDEX_FILE}{place}: {code} {title}{gap}{}", finding.detail));
             }
         }
     }
 
-    fn table(&self, names: &[&str], asked: &Asked, markers: &Seen) -> String {
-        let mut rows = vec![["entity", "markers seen", "last asked", "systems"].map(str::to_owned)];
+    fn table(&self, names: &[&str], asked: &LastTests, markers: &MarkerCounts) -> String {
+        let mut rows =
+            vec![["entity", "markers found", "last asked", "systems"].map(str::to_owned)];
         for name in names {
             let seen = markers.get(*name).map_or("-".to_owned(), |(n, of)| format!("{n}/{of}"));
             let (last, systems) = match asked.get(*name) {
@@ -283,7 +295,7 @@ impl Status {
         text
     }
 
-    fn document(&self, names: &[&str], asked: &Asked, markers: &Seen) -> Value {
+    fn document(&self, names: &[&str], asked: &LastTests, markers: &MarkerCounts) -> Value {
         let entities: Vec<Value> = names
             .iter()
             .map(|name| {
@@ -302,7 +314,7 @@ impl Status {
     }
 }
 
-/// Whether a tag has a word of a name, other than small ones.
+/// Returns whether a tag contains a word of a name with more than three letters.
 fn shares_a_word(tag: &str, with: &str) -> bool {
     let words = |text: &str| -> Vec<String> {
         let split = text.split(|c: char| !c.is_alphanumeric());
@@ -312,13 +324,13 @@ fn shares_a_word(tag: &str, with: &str) -> bool {
     words(with).iter().any(|word| said.contains(word))
 }
 
-/// What became of markers on a page.
+/// Returns the status of each marker on a page.
 fn look(bytes: &[u8], markers: &[String]) -> Vec<MarkerStatus> {
     let Ok(url) = PageUrl::parse("http://localhost/") else { return Vec::new() };
     let Some(seen) = Timestamp::from_unix_seconds(0) else { return Vec::new() };
     let page = rutter_extract::html(bytes, &Options::new(url, seen));
     let ids: Vec<usize> = (0..markers.len()).collect();
     let visible = page.shown_text();
-    let places = rutter_build::places(&page, &visible);
-    Markers::new(markers.iter().map(String::as_str)).look(&ids, &places)
+    let places = rutter_build::marker_places(&page, &visible);
+    MarkerSearch::new(markers.iter().map(String::as_str)).classify(&ids, &places)
 }

@@ -1,76 +1,80 @@
-//! `rutter spxi suggest`: drafts of entities from the JSON-LD and the
-//! `spxi:*` metas of a site's pages.
+//! `rutter spxi suggest`: drafts entities from the JSON-LD and the `spxi:*` meta tags of a site.
 //!
-//! Refuses: to think of a marker or a negative tag; it repeats what pages say.
+//! Copies only statements of the pages: it never invents a marker or a negative tag. Skips pages
+//! with `noindex` or `noai`.
 
 use std::fs;
 use std::path::PathBuf;
 
-use rutter_build::Plan;
+use rutter_build::BuildPlan;
 use rutter_extract::{Extraction, Options};
 use rutter_page::PageUrl;
-use rutter_spxi::kinds::{is_subtype, is_type};
+use rutter_spxi::schema_types::{is_subtype, is_type};
 use rutter_spxi::without_fragment;
 use serde_json::Value;
 
-use super::{SiteArgs, new};
+use super::{BuiltSiteArgs, new};
 use crate::commands::counted;
-use crate::config::entity::{self, Draft, Stated};
+use crate::config::entity::{self, DeclaredEntity, Draft};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Largest page that is looked at.
-const LARGEST: u64 = 10_000_000;
-/// Deepest nesting of nodes that is followed.
-const DEEPEST: usize = 16;
-/// Most entities that are drafted; more are hardly the site's own.
-const MOST: usize = 100;
+/// Maximum size of a page in bytes; larger pages are skipped.
+const MAX_PAGE_BYTES: u64 = 10_000_000;
+/// Maximum nesting of JSON-LD nodes.
+const MAX_DEPTH: usize = 16;
+/// Maximum number of drafts.
+const MAX_DRAFTS: usize = 100;
 
-/// What the arguments say.
+/// Arguments of `rutter spxi suggest`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct SuggestArgs {
     #[command(flatten)]
-    site: SiteArgs,
-    /// Write a file for each entity, where there is none yet
+    site: BuiltSiteArgs,
+    /// Write an entity file for each draft
+    ///
+    /// Existing files are kept. By default, the drafts are printed.
     #[arg(long)]
     write: bool,
-    /// Folder for these files [default: entities beside rutter.toml]
+    /// Folder to write the entity files to
+    ///
+    /// Default: entities beside rutter.toml.
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &SuggestArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let settled = args.site.settle(out)?;
     let plan = &settled.plan;
     let folder = args.folder.as_ref().unwrap_or(&settled.folder);
-    let pages = rutter_build::pages(plan)?;
-    let mut found = Found::default();
+    let pages = rutter_build::list_pages(plan)?;
+    let mut found = EntityDrafts::default();
     for page in &pages {
         let path = plan.site.join(&page.path);
-        if fs::metadata(&path).map_or(true, |metadata| LARGEST < metadata.len()) {
+        if fs::metadata(&path).map_or(true, |metadata| MAX_PAGE_BYTES < metadata.len()) {
             continue;
         }
         let (Ok(bytes), Ok(url)) = (fs::read(&path), PageUrl::parse(page.url.clone())) else {
             continue;
         };
         let extraction = rutter_extract::html(&bytes, &Options::new(url, plan.now));
-        // What is not meant to be found is not offered for an index.
+        // Pages that ask not to be indexed are not used.
         if extraction.facts.asks("noindex") || extraction.facts.asks("noai") {
             continue;
         }
         found.page(plan, &page.url, &extraction);
     }
-    let declared: Vec<&str> = settled.entities.iter().map(Stated::name).collect();
+    let declared: Vec<&str> = settled.entities.iter().map(DeclaredEntity::name).collect();
     let drafts: Vec<Draft> = found
         .settle()
         .into_iter()
         .filter(|draft| !draft.name.as_deref().is_some_and(|name| declared.contains(&name)))
-        .take(MOST)
+        .take(MAX_DRAFTS)
         .collect();
     let n_pages = counted(pages.len() as u64, "page");
     if drafts.is_empty() {
         out.say(format_args!(
-            "{n_pages} looked at: no JSON-LD or `spxi:` meta speaks of an entity that is not declared"
+            "{n_pages} searched: no JSON-LD and no `spxi:` meta tag describes a new entity"
         ));
         return Ok(Exit::Clean);
     }
@@ -88,21 +92,21 @@ pub(crate) fn run(args: &Args, out: &mut Output) -> anyhow::Result<Exit> {
     }
     let noun = if n_drafts == 1 { "entity" } else { "entities" };
     out.say(format_args!(
-        "{n_pages} looked at, {n_drafts} {noun} drafted; what they are not and what must survive is yours to say"
+        "{n_pages} searched, {n_drafts} {noun} drafted; add negative tags and markers yourself"
     ));
     if !args.write {
-        out.say(format_args!("--write puts them into {}", folder.display()));
+        out.say(format_args!("to write them to {}, use --write", folder.display()));
     }
     Ok(Exit::Clean)
 }
 
-/// What pages say of entities.
+/// Drafts of entities, each with the number of its mentions.
 #[derive(Debug, Default)]
-struct Found {
+struct EntityDrafts {
     drafts: Vec<(Draft, usize)>,
 }
 
-/// Types of schema.org that name something a site can be about.
+/// Returns whether a type of schema.org can be the subject of a site.
 fn is_about(kind: &str) -> bool {
     let roots = [
         "Person",
@@ -116,7 +120,7 @@ fn is_about(kind: &str) -> bool {
         "DefinedTerm",
         "Taxon",
     ];
-    // What pages are, and parts of pages.
+    // Types of pages and of parts of pages.
     let parts = [
         "WebPage",
         "WebSite",
@@ -142,8 +146,8 @@ fn is_about(kind: &str) -> bool {
         && !parts.iter().any(|part| is_subtype(kind, part))
 }
 
-impl Found {
-    fn page(&mut self, plan: &Plan, url: &str, extraction: &Extraction) {
+impl EntityDrafts {
+    fn page(&mut self, plan: &BuildPlan, url: &str, extraction: &Extraction) {
         let metas = |wanted: &'static str| {
             let metas = extraction.facts.metas.iter();
             let found = metas.filter(move |(name, _)| name == wanted);
@@ -155,7 +159,7 @@ impl Found {
         same_as.extend(metas("spxi:orcid").map(|id| link("https://orcid.org/", id)));
         let before = self.drafts.len();
         for block in &extraction.facts.json_ld {
-            // Nesting is bounded by the parser.
+            // The parser limits the nesting.
             if let Ok(value) = serde_json::from_str::<Value>(block) {
                 self.node(plan, url, &value, 0);
             }
@@ -163,7 +167,7 @@ impl Found {
         let is_silent = self.drafts.len() == before;
         let path = path_of(plan, url);
         let is_own = |draft: &Draft| draft.page.as_ref() == Some(&path);
-        // Of several entities nobody can tell whose the markers are.
+        // If the page has several entities, it is unknown to which one the markers belong.
         let n_own = self.drafts.iter().filter(|(draft, _)| is_own(draft)).count();
         let own = self.drafts.iter_mut().find(|(draft, _)| is_own(draft));
         match own {
@@ -178,7 +182,7 @@ impl Found {
                     name: Some(extraction.page.title.to_string()).filter(|it| !it.is_empty()),
                     markers,
                     same_as,
-                    from: Some(format!("the metas of {url}")),
+                    from: Some(format!("the meta tags of {url}")),
                     ..Draft::default()
                 };
                 self.drafts.push((draft, 1));
@@ -187,8 +191,8 @@ impl Found {
         }
     }
 
-    fn node(&mut self, plan: &Plan, url: &str, value: &Value, depth: usize) {
-        if DEEPEST < depth {
+    fn node(&mut self, plan: &BuildPlan, url: &str, value: &Value, depth: usize) {
+        if MAX_DEPTH < depth {
             return;
         }
         match value {
@@ -198,11 +202,11 @@ impl Found {
                 }
             }
             Value::Object(members) => {
-                // What stands inside another thing is only mentioned here.
+                // A nested entity is only mentioned on this page.
                 let is_top = depth <= 1;
                 self.entity(plan, url, value, is_top);
                 for (name, inner) in members {
-                    // The things of a graph stand for themselves.
+                    // The entities of a graph are not nested.
                     let is_graph = name == "@graph" && depth == 0;
                     self.node(plan, url, inner, if is_graph { 0 } else { depth + 2 });
                 }
@@ -211,7 +215,7 @@ impl Found {
         }
     }
 
-    fn entity(&mut self, plan: &Plan, url: &str, node: &Value, is_top: bool) {
+    fn entity(&mut self, plan: &BuildPlan, url: &str, node: &Value, is_top: bool) {
         let kinds = texts(node.get("@type"));
         let bare = |kind: &String| kind.rsplit(['/', ':', '#']).next().unwrap_or(kind).to_owned();
         let Some(kind) = kinds.iter().map(bare).find(|kind| is_about(kind)) else { return };
@@ -258,7 +262,7 @@ impl Found {
         }
     }
 
-    /// The drafts, what is spoken of most first.
+    /// Returns the drafts, sorted by their number of mentions.
     fn settle(self) -> Vec<Draft> {
         let mut drafts = self.drafts;
         drafts.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
@@ -266,7 +270,7 @@ impl Found {
     }
 }
 
-fn path_of(plan: &Plan, url: &str) -> String {
+fn path_of(plan: &BuildPlan, url: &str) -> String {
     let page = without_fragment(url);
     let path = page.strip_prefix(plan.base.origin()).unwrap_or(page);
     if path.is_empty() { "/".to_owned() } else { path.to_owned() }
@@ -288,8 +292,8 @@ fn merge(all: &mut Vec<String>, more: Vec<String>) {
     }
 }
 
-/// The texts of a member: one, several, with or without a language, or the
-/// address of a node.
+/// Returns the texts of a JSON-LD member: one or several strings, with or without a language, or the
+/// URL of a node.
 fn texts(value: Option<&Value>) -> Vec<String> {
     match value {
         Some(Value::String(text)) => vec![text.trim().to_owned()],

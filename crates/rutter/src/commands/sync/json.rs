@@ -1,26 +1,26 @@
-//! What `rutter sync` says of each site, for programs.
+//! JSON output of `rutter sync`: one object for each site.
 
 use rutter_fetch::Url;
-use rutter_sync::{Audit, Kind, Preview, Proof, Report};
+use rutter_sync::{AuditReport, ProblemKind, SectionProof, SyncPreview, SyncReport};
 use serde_json::{Value, json};
 
-/// Why a site could not be synced, audited or looked at.
+/// Returns the object for a site that failed.
 pub(super) fn of_failure(site: &Url, error: &anyhow::Error) -> Value {
     let site = site.origin().ascii_serialization();
     json!({ "version": 1, "site": site, "error": format!("{error:#}") })
 }
 
-/// What an audit proved.
-pub(super) fn of_audit(audit: &Audit) -> Value {
+/// Returns the object for an audit.
+pub(super) fn of_audit(audit: &AuditReport) -> Value {
     let sections: Vec<Value> = audit
         .sections
         .iter()
         .map(|(name, proof)| {
             let (code, detail) = match proof {
-                Proof::ByState => ("by-state", ""),
-                Proof::ByLines => ("by-lines", ""),
-                Proof::Differs(text) => ("differs", text.as_str()),
-                Proof::Open(text) => ("open", text.as_str()),
+                SectionProof::ByState => ("by-state", ""),
+                SectionProof::ByLines => ("by-lines", ""),
+                SectionProof::Differs(text) => ("differs", text.as_str()),
+                SectionProof::Unproven(text) => ("open", text.as_str()),
             };
             json!({ "section": name, "proof": code, "detail": detail })
         })
@@ -36,8 +36,8 @@ pub(super) fn of_audit(audit: &Audit) -> Value {
     })
 }
 
-/// What came of the sync of a site.
-pub(super) fn of_report(report: &Report) -> Value {
+/// Returns the object for a completed sync.
+pub(super) fn of_report(report: &SyncReport) -> Value {
     let sections: serde_json::Map<String, Value> = report
         .sections
         .iter()
@@ -52,19 +52,19 @@ pub(super) fn of_report(report: &Report) -> Value {
         })
         .collect();
     let troubles: Vec<Value> = report
-        .troubles
+        .problems
         .iter()
         .map(|trouble| {
             let kind = match trouble.kind {
-                Kind::Network => "network",
-                Kind::Integrity => "integrity",
-                Kind::Policy => "policy",
+                ProblemKind::Network => "network",
+                ProblemKind::Integrity => "integrity",
+                ProblemKind::Policy => "policy",
             };
             json!({
                 "place": trouble.place,
                 "kind": kind,
                 "text": trouble.text,
-                "mended": trouble.is_mended,
+                "mended": trouble.is_resolved,
             })
         })
         .collect();
@@ -73,13 +73,13 @@ pub(super) fn of_report(report: &Report) -> Value {
         .iter()
         .map(|(url, finding)| json!({"url": url, "code": finding.rule.code, "detail": finding.detail}))
         .collect();
-    let better = report.better.map(|better| {
-        json!({"rung": better.rung.name(), "requests": better.requests, "bytes": better.bytes})
+    let better = report.better_method.map(|better| {
+        json!({"rung": better.method.name(), "requests": better.requests, "bytes": better.bytes})
     });
     json!({
         "version": 1,
         "site": report.origin,
-        "rung": report.rung.name(),
+        "rung": report.method.name(),
         "requests": report.requests,
         "bytes": report.bytes,
         "pages": report.pages,
@@ -98,8 +98,8 @@ pub(super) fn of_report(report: &Report) -> Value {
     })
 }
 
-/// What a sync would do.
-pub(super) fn of_preview(preview: &Preview) -> Value {
+/// Returns the object for the plan of a sync.
+pub(super) fn of_preview(preview: &SyncPreview) -> Value {
     let steps: Option<Vec<Value>> = preview.plan.as_ref().map(|plan| {
         let steps = plan.steps.iter();
         steps
@@ -116,7 +116,7 @@ pub(super) fn of_preview(preview: &Preview) -> Value {
     json!({
         "version": 1,
         "site": preview.origin,
-        "rung": preview.rung.name(),
+        "rung": preview.method.name(),
         "why": preview.why,
         "plan": steps,
         "pages": preview.pages,

@@ -1,7 +1,7 @@
-//! Arguments of `rutter sync` that bound a crawl.
+//! Arguments of `rutter sync` that limit a crawl.
 //!
-//! Each has the default of [`CrawlLimits`]; what a bound cuts is counted and
-//! listed with its code.
+//! Defaults are those of [`CrawlLimits`]. URLs beyond a limit are counted and listed with the code
+//! of the limit.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -10,47 +10,51 @@ use rutter_sync::CrawlLimits;
 
 static USUAL: LazyLock<CrawlLimits> = LazyLock::new(CrawlLimits::default);
 
-/// Bounds of a crawl.
+/// Limits of a crawl.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Crawl limits")]
-pub(super) struct LimitArgs {
-    /// Follow links up to N steps away from the home page
+pub(super) struct CrawlLimitArgs {
+    /// Maximum distance of followed links from the home page
     #[arg(long, value_name = "N", default_value_t = USUAL.depth)]
     max_depth: u32,
-    /// Follow at most N links from one page
+    /// Maximum number of links to follow from one page
     #[arg(long, value_name = "N", default_value_t = USUAL.links_per_page)]
     max_links: usize,
-    /// Skip URLs longer than N bytes that links lead to
+    /// Maximum length of a linked URL, in bytes
     #[arg(long, value_name = "N", default_value_t = USUAL.url_length)]
     max_url_length: usize,
-    /// Skip URLs with more than N path segments that links lead to
+    /// Maximum number of path segments of a linked URL
     #[arg(long, value_name = "N", default_value_t = USUAL.path_segments)]
     max_path_segments: usize,
-    /// Skip URLs whose path has the same segment more than N times
+    /// Maximum number of equal segments in the path of a URL
     #[arg(long, value_name = "N", default_value_t = USUAL.path_repeats)]
     max_path_repeats: usize,
-    /// Follow at most N different queries of one path
+    /// Maximum number of different queries for one path
     #[arg(long, value_name = "N", default_value_t = USUAL.queries_per_path)]
     max_queries: u32,
-    /// Hold at most N URLs in one crawl
+    /// Maximum number of URLs in one crawl
     #[arg(long, value_name = "N", default_value_t = USUAL.queue)]
     max_queue: u64,
-    /// Remember at most N links for the next sync
+    /// Maximum number of links to remember for the next sync
     #[arg(long, value_name = "N", default_value_t = USUAL.remembered_links)]
     max_remembered_links: usize,
-    /// Read at most N URLs from all sitemaps together
+    /// Maximum number of URLs to read from all sitemaps together
     #[arg(long, value_name = "N", default_value_t = USUAL.sitemap_urls)]
     max_sitemap_urls: usize,
-    /// Store each variant of a URL as a page of its own: tracking parameters,
-    /// letter case, trailing slashes, canonical links
+    /// Store variants of a URL as separate pages
+    ///
+    /// By default, URLs that differ only in tracking parameters, letter case or trailing slashes,
+    /// or that name the same canonical URL, are stored as one page.
     #[arg(long)]
     keep_url_variants: bool,
-    /// Stop fetching single pages after N seconds; no bound by default
+    /// Stop fetching single pages after this many seconds
+    ///
+    /// By default, there is no time limit. The next sync fetches the remaining pages.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     max_time: Option<u64>,
 }
 
-impl LimitArgs {
+impl CrawlLimitArgs {
     pub(super) fn limits(&self) -> CrawlLimits {
         CrawlLimits {
             depth: self.max_depth,

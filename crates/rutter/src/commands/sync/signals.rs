@@ -1,4 +1,4 @@
-//! Signals, on a thread of their own: the one that works may be busy.
+//! Handles TERM and INT on a separate thread, because the main thread may be busy.
 
 use std::io;
 use std::sync::mpsc;
@@ -8,13 +8,13 @@ use tokio::sync::watch;
 
 use crate::exit::Exit;
 
-/// Tells when a signal came. A second one ends the process at once: what is
-/// not committed is undone by whoever opens the replica next.
+/// Reports the first signal. A second signal ends the process immediately; the next process that
+/// opens the replica rolls back uncommitted changes.
 #[derive(Debug, Clone)]
 pub(crate) struct Signals(watch::Receiver<bool>);
 
 impl Signals {
-    /// Begins to listen.
+    /// Starts the thread that waits for signals.
     pub(crate) fn listen() -> io::Result<Self> {
         let (sender, receiver) = watch::channel(false);
         let (ready, is_ready) = mpsc::sync_channel(1);
@@ -40,9 +40,9 @@ impl Signals {
         Ok(Self(receiver))
     }
 
-    /// Comes back once a signal came.
+    /// Waits for the first signal.
     pub(crate) async fn come(&mut self) {
-        // Where nobody listens any more, none will come.
+        // If the thread has ended, no signal is reported.
         if self.0.wait_for(|has_come| *has_come).await.is_err() {
             std::future::pending::<()>().await;
         }
@@ -60,7 +60,7 @@ async fn next(stop: &mut Signal, interrupt: &mut Signal) {
     }
 }
 
-#[expect(clippy::exit, reason = "whoever asks twice does not want to wait for anybody")]
+#[expect(clippy::exit, reason = "the second signal must not wait for other threads")]
 fn end() {
     std::process::exit(Exit::Failure as i32);
 }

@@ -1,59 +1,66 @@
-//! Which sites are meant, and how each is synced: the command line and a file.
+//! The list of sites to sync, from the command line and from a file.
 //!
-//! A line of the file is a site, other addresses of the same site, and
-//! settings: `a.example/docs www.a.example pace=2 exclude=/docs/old/**`.
-//! Rejects what is not a site or not a setting, and a line whose settings differ
-//! from those of an earlier line of the same site. On the command line that is
-//! an error; in the file the line is reported and the others are synced.
+//! A line of the file has a site, other origins of the same site, and settings:
+//! `a.example/docs www.a.example pace=2 exclude=/docs/old/**`. Rejects invalid sites and settings,
+//! and lines whose settings differ from those of an earlier line of the same site. On the command
+//! line this is an error; an invalid line of the file is reported and the others are synced.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
-use rutter_fetch::{Url, redacted};
+use rutter_fetch::{Url, redact};
 use rutter_finding::quoted;
-use rutter_sync::{Options, Scope, ScopeRules};
+use rutter_sync::{Scope, ScopeRules, SyncOptions};
 
-use crate::config::Fault;
+use crate::config::SettingsError;
 
-/// Arguments that limit what is synced.
+/// Arguments that limit which pages are synced.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Scope")]
 pub(super) struct ScopeArgs {
     /// Sync only pages whose path matches GLOB; may be repeated
     ///
-    /// `*` stands for characters of one path segment, `**` for any characters,
-    /// a trailing `/` for everything below: `/docs/**`, `/20??/`.
+    /// In a pattern, * matches within a path segment, ** across segments, ? one character, and a
+    /// trailing / everything below a folder. By default, all pages are synced. Examples:
+    /// /docs/**, /20??/.
     #[arg(long, value_name = "GLOB")]
     include: Vec<String>,
-    /// Skip pages whose path matches GLOB, also included ones; may be repeated
+    /// Skip pages whose path matches GLOB; may be repeated
+    ///
+    /// Takes precedence over --include.
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
-    /// Sync only pages in these languages; `en` means `en-GB` too
+    /// Sync only pages in these languages
+    ///
+    /// Language tags, separated by commas; en includes en-GB. By default, pages of all languages.
     #[arg(long, value_name = "LANGUAGE", value_delimiter = ',')]
     language: Vec<String>,
-    /// Follow links beside a sitemap, and report pages that no sitemap lists
+    /// Follow links even if the site has a sitemap
+    ///
+    /// The report lists pages that no sitemap lists. By default, links are followed only on sites
+    /// without a sitemap.
     #[arg(long)]
     follow_links: bool,
 }
 
-/// A site, and how it is synced.
+/// A site to sync, with its settings.
 #[derive(Debug, Clone)]
-pub(super) struct Named {
-    /// Its root.
+pub(super) struct SiteToSync {
+    /// The root URL of the site.
     pub(super) url: Url,
     pub(super) aliases: Vec<String>,
     pub(super) scope: Scope,
     pub(super) follows_links: bool,
-    /// Shortest time between two requests; `None` for that of the command line.
+    /// Minimum time between two requests; `None` for that of the command line.
     pub(super) pace: Option<Duration>,
 }
 
-impl Named {
-    /// The options of this site.
-    pub(super) fn options(&self, usual: &Options) -> Options {
-        Options {
+impl SiteToSync {
+    /// Returns the options of this site, based on those of the command line.
+    pub(super) fn options(&self, usual: &SyncOptions) -> SyncOptions {
+        SyncOptions {
             aliases: self.aliases.clone(),
             scope: self.scope.clone(),
             follows_links: self.follows_links,
@@ -62,22 +69,22 @@ impl Named {
     }
 }
 
-/// The sites of a run.
+/// The sites to sync.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SiteList {
     /// Each site once.
-    pub(super) sites: Vec<Named>,
-    /// Lines of the file that cannot be used, and why.
+    pub(super) sites: Vec<SiteToSync>,
+    /// Messages about invalid lines of the file.
     pub(super) faults: Vec<String>,
 }
 
-/// What one argument or line says.
+/// One argument, or one line of the file.
 #[derive(Debug)]
-struct Line {
-    /// Its number in the file; `None` for the command line.
+struct SiteLine {
+    /// Line number in the file; `None` for the command line.
     number: Option<usize>,
     url: Url,
-    /// The path that limits the site; `None` for all of it.
+    /// The path that limits the sync; `None` for the whole site.
     prefix: Option<String>,
     aliases: Vec<String>,
     rules: ScopeRules,
@@ -85,10 +92,9 @@ struct Line {
     pace: Option<Duration>,
 }
 
-/// Sites of the command line and of a file.
+/// Reads the sites of the command line and of a file.
 ///
-/// An alias makes pages of another host pages of the site, so it is said of
-/// one site and never of a list.
+/// An alias makes pages of another host pages of the site, so `--alias` requires exactly one site.
 pub(super) fn sites(
     given: &[String],
     aliases: &[String],
@@ -97,9 +103,9 @@ pub(super) fn sites(
 ) -> anyhow::Result<SiteList> {
     anyhow::ensure!(
         aliases.is_empty() || (given.len() == 1 && file.is_none()),
-        "--alias: goes with exactly one SITE; in a file, write it behind the site, on its line"
+        "--alias requires exactly one SITE; in a file, write alias=ORIGIN after the site"
     );
-    // A wrong argument is reported before any site is synced.
+    // Report invalid arguments before any site is synced.
     let rules = ScopeRules {
         prefixes: Vec::new(),
         include: args.include.clone(),
@@ -108,7 +114,7 @@ pub(super) fn sites(
     };
     Scope::new(rules.clone())?;
     let mut list = SiteList::default();
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<SiteLine> = Vec::new();
     for site in given {
         let words: Vec<&str> = [site].into_iter().chain(aliases).map(String::as_str).collect();
         lines.push(read(&words)?);
@@ -127,9 +133,10 @@ pub(super) fn sites(
                 continue;
             }
             match read(&words) {
-                Ok(line) => lines.push(Line { number: Some(at + 1), ..line }),
+                Ok(line) => lines.push(SiteLine { number: Some(at + 1), ..line }),
                 Err(error) => {
-                    let hint = error.downcast_ref::<Fault>().and_then(|fault| fault.hint.clone());
+                    let hint =
+                        error.downcast_ref::<SettingsError>().and_then(|fault| fault.hint.clone());
                     let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
                     list.faults.push(format!("{}:{}: {error:#}{hint}", file.display(), at + 1));
                 }
@@ -149,12 +156,12 @@ pub(super) fn sites(
     Ok(list)
 }
 
-/// Joins the lines of one site: paths and aliases add up.
+/// Merges the lines of each site: paths and aliases are combined.
 ///
-/// Lines with different settings contradict each other: the first one counts,
-/// and each later one gives a text with both line numbers.
-fn merge(lines: Vec<Line>) -> (Vec<Line>, Vec<String>) {
-    let mut merged: Vec<Line> = Vec::new();
+/// If two lines of a site have different settings, the first one wins, and the other one is
+/// reported with both line numbers.
+fn merge(lines: Vec<SiteLine>) -> (Vec<SiteLine>, Vec<String>) {
+    let mut merged: Vec<SiteLine> = Vec::new();
     let mut conflicts = Vec::new();
     for mut line in lines {
         line.rules.prefixes.extend(line.prefix.clone());
@@ -162,7 +169,7 @@ fn merge(lines: Vec<Line>) -> (Vec<Line>, Vec<String>) {
             merged.push(line);
             continue;
         };
-        // Arguments have no settings of their own, so only lines of the file differ.
+        // Arguments have no settings per site, so only lines of the file can differ.
         if let (Some(setting), Some(number)) = (known.different_setting(&line), line.number) {
             let site = line.url.origin().ascii_serialization();
             let place = match known.number {
@@ -170,13 +177,13 @@ fn merge(lines: Vec<Line>) -> (Vec<Line>, Vec<String>) {
                 None => "the command line".to_owned(),
             };
             conflicts.push(format!(
-                "{number}: {site} is also on {place} with another {setting}; lines of one site \
-                 need the same settings"
+                "{number}: {site} is also on {place} with a different {setting}; all lines of a \
+                 site need the same settings"
             ));
             continue;
         }
         if known.prefix.is_none() || line.prefix.is_none() {
-            // One of them means the whole site.
+            // One of the lines has no path and covers the whole site.
             known.prefix = None;
             known.rules.prefixes.clear();
         } else {
@@ -195,9 +202,9 @@ fn add(known: &mut Vec<String>, more: Vec<String>) {
     }
 }
 
-/// A site with the filters of its line, or those of the command line where it
-/// has none of a kind.
-fn named(line: Line, usual: &ScopeRules, args: &ScopeArgs) -> anyhow::Result<Named> {
+/// Creates a site with the filters of its line. A filter that the line does not set is taken from
+/// the command line.
+fn named(line: SiteLine, usual: &ScopeRules, args: &ScopeArgs) -> anyhow::Result<SiteToSync> {
     let or = |own: Vec<String>, usual: &Vec<String>| {
         if own.is_empty() { usual.clone() } else { own }
     };
@@ -207,7 +214,7 @@ fn named(line: Line, usual: &ScopeRules, args: &ScopeArgs) -> anyhow::Result<Nam
         exclude: or(line.rules.exclude, &usual.exclude),
         languages: or(line.rules.languages, &usual.languages),
     };
-    Ok(Named {
+    Ok(SiteToSync {
         url: line.url,
         aliases: line.aliases,
         scope: Scope::new(rules)?,
@@ -216,13 +223,13 @@ fn named(line: Line, usual: &ScopeRules, args: &ScopeArgs) -> anyhow::Result<Nam
     })
 }
 
-/// Reads a site with its aliases and settings.
-fn read(words: &[&str]) -> anyhow::Result<Line> {
-    let (site, rest) = words.split_first().context("no site is named")?;
+/// Parses a site with its aliases and settings.
+fn read(words: &[&str]) -> anyhow::Result<SiteLine> {
+    let (site, rest) = words.split_first().context("no site is given")?;
     let mut url = site_url(site)?;
     let path = url.path().to_owned();
     url.set_path("/");
-    let mut line = Line {
+    let mut line = SiteLine {
         number: None,
         url,
         prefix: Some(path).filter(|path| path != "/"),
@@ -235,21 +242,21 @@ fn read(words: &[&str]) -> anyhow::Result<Line> {
         match word.split_once('=') {
             Some((name, value)) if !name.contains(['.', ':', '/']) => line.set(name, value)?,
             _ if *word == "follow-links" => line.follows_links = true,
-            // A word without a dot is more likely a remark than a host.
+            // A word without a dot is more likely a comment than a host.
             _ if !word.contains(['.', ':']) => anyhow::bail!(
-                "{} is neither an address of the same site nor a setting; `#` begins a remark",
+                "{} is neither an origin nor a setting; a comment starts with `#`",
                 quoted(word)
             ),
             _ => line.add_alias(word)?,
         }
     }
-    // Globs and languages are reported with their line.
+    // Report invalid patterns and languages with their line.
     Scope::new(line.rules.clone())?;
     Ok(line)
 }
 
-impl Line {
-    /// The first setting that another line of the same site has differently.
+impl SiteLine {
+    /// Returns the first setting that differs from that of another line of the same site.
     fn different_setting(&self, other: &Self) -> Option<&'static str> {
         let is_same = |one: &[String], two: &[String]| {
             let sorted = |words: &[String]| words.iter().cloned().collect::<BTreeSet<_>>();
@@ -281,8 +288,8 @@ impl Line {
                 })?);
             }
             _ => anyhow::bail!(
-                "{} is not a setting of a site; known are alias, exclude, follow-links, include, \
-                 language and pace",
+                "{} is not a setting of a site; settings are alias, exclude, follow-links, \
+                 include, language and pace",
                 quoted(name)
             ),
         }
@@ -296,22 +303,22 @@ impl Line {
     }
 }
 
-/// The address of a site, however it is written, without query and fragment.
+/// Parses the URL of a site and removes query and fragment.
 fn site_url(word: &str) -> anyhow::Result<Url> {
-    let shown = quoted(&redacted(word));
+    let shown = quoted(&redact(word));
     let no_host =
-        || Fault::missing(format!("{shown} has no host"), "write a site as in https://example.org");
+        || SettingsError::missing(format!("{shown} has no host"), "example: https://example.org");
     let text = if word.contains("://") { word.to_owned() } else { format!("https://{word}") };
     let rest = text.split_once("://").map_or("", |(_, rest)| rest);
     anyhow::ensure!(!rest.is_empty() && !rest.starts_with([':', '/', '?', '#']), no_host());
     let mut url = match Url::parse(&text) {
         Ok(url) => url,
-        Err(error) => anyhow::bail!("{shown} is not the address of a site: {error}"),
+        Err(error) => anyhow::bail!("{shown} is not the URL of a site: {error}"),
     };
     let is_open = url.username().is_empty() && url.password().is_none();
-    anyhow::ensure!(is_open, "{shown}: a site is named without user and password");
+    anyhow::ensure!(is_open, "{shown}: the URL must not contain a user name or password");
     let is_web = matches!(url.scheme(), "http" | "https");
-    anyhow::ensure!(is_web, "{shown} is not the address of a site: only http and https are synced");
+    anyhow::ensure!(is_web, "{shown}: the scheme must be http or https");
     anyhow::ensure!(url.host_str().is_some_and(|host| !host.is_empty()), no_host());
     url.set_query(None);
     url.set_fragment(None);
@@ -336,7 +343,7 @@ mod tests {
     }
 
     #[test] // D88
-    fn ours_an_alias_is_of_one_site() {
+    fn alias_requires_exactly_one_site() {
         let www = ["www.a.example"];
         let one = list(&["a.example"], &www, None).unwrap();
         assert_eq!(named(&one), [("https://a.example/", vec!["https://www.a.example"])]);
@@ -356,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_limits_a_site_and_several_add_up() {
+    fn paths_limit_a_site_and_are_combined() {
         let prefixes = |given: &[&str]| {
             let list = list(given, &[], None).unwrap();
             let [site] = list.sites.as_slice() else { panic!("{list:?}") };
@@ -370,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_settings_of_its_own() {
+    fn line_settings_override_the_command_line() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("sites.txt");
         let text = "a.example/docs pace=2.5 include=/docs/** exclude=/x/,/y/ language=en,de \
@@ -388,7 +395,7 @@ mod tests {
         assert_eq!((a.scope.rules(), a.follows_links), (&wanted, true));
         assert_eq!(a.pace, Some(Duration::from_millis(2_500)));
         assert_eq!(a.aliases, ["https://www.a.example"]);
-        // Filters of the command line are for lines without such.
+        // Filters of the command line apply to lines without filters.
         assert_eq!(b.scope.rules().languages, ["fr"]);
         assert_eq!((b.follows_links, b.pace), (false, None));
     }
@@ -407,7 +414,7 @@ mod tests {
         let names: Vec<&str> = list.sites.iter().map(|site| site.url.as_str()).collect();
         let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| format!("https://{name}.example/"));
         assert_eq!(names, [&d, &a, &b, &c]);
-        // Equal settings in another order are the same: the paths add up.
+        // The order of settings does not matter; the paths are combined.
         let rules = list.sites[1].scope.rules();
         assert_eq!(rules.prefixes, ["/docs", "/wiki"]);
         assert_eq!(
@@ -416,20 +423,20 @@ mod tests {
         );
         assert_eq!((list.sites[2].pace, list.sites[3].follows_links), (None, true));
         assert!(list.sites[0].scope.rules().include.is_empty());
-        let told = list.faults.join("\n");
+        let faults = list.faults.join("\n");
         for wanted in [
-            "sites.txt:4: https://a.example is also on line 1 with another language",
-            "sites.txt:6: https://b.example is also on line 3 with another pace",
-            "sites.txt:8: https://c.example is also on line 7 with another follow-links",
-            "sites.txt:9: https://d.example is also on the command line with another include",
+            "sites.txt:4: https://a.example is also on line 1 with a different language",
+            "sites.txt:6: https://b.example is also on line 3 with a different pace",
+            "sites.txt:8: https://c.example is also on line 7 with a different follow-links",
+            "sites.txt:9: https://d.example is also on the command line with a different include",
         ] {
-            assert!(told.contains(wanted), "{wanted}\n{told}");
+            assert!(faults.contains(wanted), "{wanted}\n{faults}");
         }
-        assert_eq!(list.faults.len(), 4, "{told}");
+        assert_eq!(list.faults.len(), 4, "{faults}");
     }
 
     #[test]
-    fn a_bad_line_is_reported_and_the_others_are_used() {
+    fn reports_invalid_lines_and_keeps_the_others() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("sites.txt");
         let text = "a.example\nhttps://u:secret@b.example\nc.example our docs\nd.example depth=3\n\
@@ -437,17 +444,17 @@ mod tests {
         std::fs::write(&file, text).unwrap();
         let list = list(&[], &[], Some(&file)).unwrap();
         assert_eq!(named(&list), [("https://a.example/", vec![]), ("https://g.example/", vec![])]);
-        let told = list.faults.join("\n");
+        let faults = list.faults.join("\n");
         for wanted in [
-            "sites.txt:2: `https://b.example`: a site is named without user and password",
-            "sites.txt:3: `our` is neither an address of the same site nor a setting",
+            "sites.txt:2: `https://b.example`: the URL must not contain a user name or password",
+            "sites.txt:3: `our` is neither an origin nor a setting",
             "sites.txt:4: `depth` is not a setting of a site",
-            "sites.txt:5: `/a[` is not a glob",
+            "sites.txt:5: `/a[` is not a valid glob",
             "sites.txt:6: pace=`fast` is not a number of seconds",
             "sites.txt:7: `https://` has no host",
         ] {
-            assert!(told.contains(wanted), "{wanted}\n{told}");
+            assert!(faults.contains(wanted), "{wanted}\n{faults}");
         }
-        assert!(list.faults.len() == 6 && !told.contains("secret"), "{told}");
+        assert!(list.faults.len() == 6 && !faults.contains("secret"), "{faults}");
     }
 }

@@ -1,24 +1,24 @@
-//! What owners write, and what they are told of it.
+//! Tests of entity files and their messages.
 
 use std::fs;
 use std::path::Path;
 
 use super::*;
 
-/// Each file says in its first line what is said of it.
+/// The first line of each file is the expected message.
 #[test] // SPX-024, SPX-025, SPX-026, SPX-037, SPX-038, SPX-052, SPX-053, SPX-067
-fn spec_entities_are_refused_at_the_line_where_they_are_wrong() {
+fn rejects_invalid_entities_with_line_and_column() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/entities");
     let (mut n_files, mut wrong) = (0, String::new());
     for entry in fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
         let text = fs::read_to_string(&path).unwrap();
         let wanted = text.lines().next().and_then(|line| line.strip_prefix("# wants: ")).unwrap();
-        let found = match of_file(&path) {
-            Ok(Read::Entity(_)) => "nothing".to_owned(),
-            Ok(Read::Draft(empty)) => format!("a draft: {}", empty.join(", ")),
+        let found = match from_file(&path) {
+            Ok(EntityFile::Entity(_)) => "nothing".to_owned(),
+            Ok(EntityFile::Draft(empty)) => format!("a draft: {}", empty.join(", ")),
             Err(error) => {
-                let fault = error.downcast_ref::<Fault>().unwrap();
+                let fault = error.downcast_ref::<SettingsError>().unwrap();
                 let hint = fault.hint.as_ref().map_or_else(String::new, |hint| format!("; {hint}"));
                 let place = format!("{}:", path.display());
                 format!("{fault}{hint}").replace(&place, "")
@@ -34,7 +34,7 @@ fn spec_entities_are_refused_at_the_line_where_they_are_wrong() {
 }
 
 #[test]
-fn ours_a_template_names_every_key_and_loads_once_it_is_filled_in() {
+fn template_has_all_keys_and_loads_when_it_is_complete() {
     let draft = Draft {
         page: Some("/museum/".to_owned()),
         kind: Some("Museum".to_owned()),
@@ -47,18 +47,18 @@ fn ours_a_template_names_every_key_and_loads_once_it_is_filled_in() {
     let file = folder.path().join("loft.toml");
     let text = template(&draft);
     fs::write(&file, &text).unwrap();
-    let Read::Entity(stated) = of_file(&file).unwrap() else { panic!("a draft") };
+    let EntityFile::Entity(stated) = from_file(&file).unwrap() else { panic!("a draft") };
     assert_eq!(stated.name(), "The \"Loft\"");
     for member in ENTITY.members {
         assert!(text.contains(member.name), "{}", member.name);
     }
-    // What nobody said is empty, and that is a draft.
+    // A file with empty required keys is a draft.
     fs::write(&file, template(&Draft { name: draft.name, ..Draft::default() })).unwrap();
-    assert!(matches!(of_file(&file).unwrap(), Read::Draft(_)));
+    assert!(matches!(from_file(&file).unwrap(), EntityFile::Draft(_)));
 }
 
 #[test]
-fn ours_the_schema_and_the_reader_ask_for_the_same() {
+fn schema_and_reader_require_the_same_keys() {
     let schema: serde_json::Value = serde_json::from_str(&schema()).unwrap();
     for member in ENTITY.members {
         assert!(schema["properties"][member.name]["description"].is_string(), "{}", member.name);

@@ -1,11 +1,11 @@
-//! What is closed at the start, arguments that are refused, and tokens by name.
+//! Tests of closed pages at the start, invalid arguments and tokens.
 
 use std::fs;
 use std::path::Path;
 
 use super::{Serving, build, copied, now, rutter};
 
-/// Fails to start, with one line.
+/// Returns the message of a server that fails to start.
 fn one_line(folder: &Path, args: &[&str]) -> String {
     let output = rutter().arg("serve").args(args).current_dir(folder).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
@@ -14,12 +14,12 @@ fn one_line(folder: &Path, args: &[&str]) -> String {
 }
 
 #[test] // ARC-064
-fn spec_login_pages_stay_closed_without_the_state() {
+fn login_pages_stay_closed_without_state() {
     let folder = copied();
     let args = ["--restricted", "/museum/members.html"];
     build(folder.path(), now() - 60, &args);
     fs::write(folder.path().join("tokens.toml"), "").unwrap();
-    // Only what was published is here.
+    // Only the published files exist.
     let start = |args: &[&str], line: &str| {
         let mut serving = Serving::of(folder.path(), &[&["public"], args].concat());
         let said = serving.hear(line);
@@ -38,32 +38,32 @@ fn spec_login_pages_stay_closed_without_the_state() {
         command.env("RUTTER_STATE", "state");
         command
     });
-    serving.hear("described by state/served.json");
+    serving.hear("using state/served.json");
     serving.hear("2 closed paths, 0 tokens");
     assert_eq!(serving.get("/museum/members.html", &[]).status, 401);
     // A sitemap that cannot be read, and none at all.
     let sitemap = folder.path().join("public/arc-sitemap.json");
     fs::write(&sitemap, "{").unwrap();
     assert!(one_line(folder.path(), &["public"]).contains("arc-sitemap.json"));
-    start(&["--open"], "no page is closed");
+    start(&["--open"], "warning: no page is closed");
     fs::remove_file(&sitemap).unwrap();
     fs::remove_file(folder.path().join("public/.well-known/arc-sitemap.json")).unwrap();
     let said = one_line(folder.path(), &["public", "--tokens", "tokens.toml"]);
     assert!(said.contains("no served.json and no ARC sitemap"), "{said}");
-    start(&[], "no page is closed: no served.json and no ARC sitemap");
+    start(&[], "warning: no page is closed: no served.json and no readable ARC sitemap");
 }
 
 #[test]
-fn ours_wrong_arguments_are_named_in_one_line() {
+fn invalid_arguments_give_one_error() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("public")).unwrap();
     fs::write(folder.path().join("afile"), "").unwrap();
     for (args, wanted) in [
-        (&["afile"][..], "afile: is a file, wanted a folder"),
+        (&["afile"][..], "afile is a file, expected a folder"),
         (&["nowhere"], "nowhere"),
         (&["public", "--tokens", "nope.toml"], "nope.toml"),
-        (&["public", "--rate", "0/s"], "--rate 0/s: wanted a rate of more than nothing"),
-        (&["public", "--state", "nope"], "leave --state out"),
+        (&["public", "--rate", "0/s"], "--rate 0/s: expected a rate"),
+        (&["public", "--state", "nope"], "do not set --state"),
     ] {
         let said = one_line(folder.path(), args);
         assert!(said.contains(wanted), "{said}");
@@ -86,7 +86,7 @@ fn ours_wrong_arguments_are_named_in_one_line() {
 }
 
 #[test] // ARC-066
-fn spec_tokens_are_listed_and_taken_back_by_name() {
+fn tokens_are_listed_and_revoked_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let token = |args: &[&str]| {
         let output = rutter().arg("token").args(args).current_dir(folder.path()).output().unwrap();
@@ -97,14 +97,13 @@ fn spec_tokens_are_listed_and_taken_back_by_name() {
     assert_eq!(token(&["new", "two", "--rate", "10/m", "--scope", "content"]).0, Some(0));
     let (code, _, said) = token(&["new", "three", "--expires", "2020-01-01T00:00:00Z"]);
     assert_eq!(code, Some(2));
-    assert!(said.contains("--expires 2020-01-01T00:00:00Z: is over already"), "{said}");
+    assert!(said.contains("--expires 2020-01-01T00:00:00Z is in the past"), "{said}");
     let (code, list, _) = token(&["list"]);
-    let wanted =
-        "`one`: entries, one in 1 s, without end\n`two`: content, one in 6 s, without end\n";
+    let wanted = "`one`: entries, one request every 1 s, does not expire\n`two`: content, one request every 6 s, does not expire\n";
     assert_eq!((code, list.as_str()), (Some(0), wanted));
     assert_eq!(token(&["revoke", "one"]).0, Some(0));
     assert_eq!(token(&["list"]).1.lines().count(), 1);
     let (code, _, said) = token(&["revoke", "one"]);
     assert_eq!(code, Some(2));
-    assert!(said.contains("tokens.toml") && said.contains("no token named `one`"), "{said}");
+    assert!(said.contains("tokens.toml") && said.contains("no token is named `one`"), "{said}");
 }

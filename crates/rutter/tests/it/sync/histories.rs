@@ -3,7 +3,7 @@
 //! Pages come, change, go, come back as they were or otherwise, move, are
 //! closed to machines and opened again; builds are missed, old collections
 //! are taken off the server, months pass, the replica or the publisher's state
-//! is lost. Whoever follows the replica's own history has what it has.
+//! is lost. A reader of the history of the replica has the same pages.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,20 +11,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rutter_build::SectionRule;
-use rutter_scp::MassDeletion;
+use rutter_scp::MassDeletionPolicy;
 use rutter_store::{
-    ChangeKind, Cursor, Depth, Options as StoreOptions, Selection, SqliteStore, Store,
+    ChangeCursor, ChangeKind, CheckDepth, Selection, SqliteStore, Store, StoreOptions,
 };
-use rutter_sync::plan::Policy;
-use rutter_sync::{Options, Report};
+use rutter_sync::plan::PlanPolicy;
+use rutter_sync::{SyncOptions, SyncReport};
 
 use super::{Harbour, replicated};
 
-/// Steps of a history, unless `STEPS` says otherwise.
+/// Default number of steps of a history.
 const STEPS: u64 = 100;
 /// Steps from which on a history is long.
 const LONG: u64 = 500;
-/// What happens in a long one, whatever is offered.
+/// Events of each long history, with any offer.
 const HAPPENS: [&str; 14] = [
     "added",
     "written",
@@ -58,7 +58,7 @@ enum Offer {
     Whole,
     /// Sections alone, likewise.
     Sections,
-    /// Plain SCP: deltas tell no removals, so each comes with a snapshot.
+    /// Plain SCP: deltas have no removals, so each has a snapshot, too.
     Plain,
 }
 
@@ -68,7 +68,7 @@ enum Consent {
     Given,
     /// Not to be found, by anybody.
     NoIndex,
-    /// Not for AI; ARC says so, too.
+    /// Not for AI, also in the ARC sitemap.
     NoAi,
 }
 
@@ -80,8 +80,8 @@ struct History {
     pages: BTreeMap<u64, (u64, Consent)>,
     store: Arc<dyn Store>,
     n_replicas: u64,
-    /// What somebody has who follows the history of the replica.
-    follower: (Option<Cursor>, Pages),
+    /// The pages of a reader who follows the history of the replica.
+    follower: (Option<ChangeCursor>, Pages),
     /// Whether the server lacks collections that are announced.
     is_torn: bool,
     /// What happened, by name: a history that lacks something proves nothing.
@@ -96,16 +96,16 @@ impl History {
         // The guard against mass deletion is not the subject; where a section
         // is cut in two, it would speak.
         let mass_deletion = match offer {
-            Offer::Sections => MassDeletion::Allowed,
-            _ => MassDeletion::Refused,
+            Offer::Sections => MassDeletionPolicy::Allowed,
+            _ => MassDeletionPolicy::Refused,
         };
         // Where requests cost nothing, long chains of deltas are taken; where
         // they do, snapshots.
-        let request = if seed.is_multiple_of(2) { Policy::USUAL.request } else { 0 };
-        harbour.options = Options {
+        let request = if seed.is_multiple_of(2) { PlanPolicy::DEFAULT.request } else { 0 };
+        harbour.options = SyncOptions {
             mass_deletion,
-            policy: Policy { request, ..Policy::USUAL },
-            ..Options::default()
+            policy: PlanPolicy { request, ..PlanPolicy::DEFAULT },
+            ..SyncOptions::default()
         };
         let store = open(&harbour, 0);
         let mut history = Self {
@@ -235,7 +235,7 @@ impl History {
         }
     }
 
-    /// What happens seldom.
+    /// Rare events.
     fn mishap(&mut self) {
         match self.random.below(30) {
             0 => {
@@ -244,7 +244,7 @@ impl History {
                 self.follower = (None, Pages::new());
                 self.tell("replica lost");
             }
-            // What was published can stand in for the state where it is whole.
+            // The complete published files can replace the state.
             1 if !self.is_torn && self.harbour.path("state").exists() => {
                 fs::remove_dir_all(self.harbour.path("state")).unwrap();
                 self.tell("state lost");
@@ -270,7 +270,7 @@ impl History {
         self.tell("built");
     }
 
-    /// Lets the replica catch up, and holds it against the site.
+    /// Syncs the replica and compares it with the site.
     fn sync(&mut self) {
         self.harbour.serve();
         let report = self.harbour.sync(&self.store);
@@ -279,7 +279,7 @@ impl History {
         let (found, wanted) = (replicated(self.store.as_ref()), self.harbour.published());
         self.follow(&found);
         let sections = self.sections();
-        // A plain publisher has no states to prove.
+        // A plain publisher has no states to verify.
         let is_chained = self.offer != Offer::Plain;
         assert!(sections.iter().all(|it| it.is_proved == is_chained), "{sections:?}");
         assert_eq!(found, wanted, "{sections:?}");
@@ -290,7 +290,7 @@ impl History {
         self.store.sections(publisher.id).unwrap()
     }
 
-    fn note_ways(&mut self, report: &Report) {
+    fn note_ways(&mut self, report: &SyncReport) {
         let n_files: u64 = report.sections.values().map(|section| section.files).sum();
         let is_snapshot = self.sections().iter().any(|it| it.deltas_since == 0);
         match n_files {
@@ -299,12 +299,12 @@ impl History {
             1 => self.tell("delta taken"),
             _ => self.tell("chain taken"),
         }
-        if !report.troubles.is_empty() {
+        if !report.problems.is_empty() {
             self.tell("trouble mended");
         }
     }
 
-    /// Somebody who only hears of changes has the same pages.
+    /// A reader of the changes has the same pages.
     fn follow(&mut self, found: &Pages) {
         let (cursor, pages) = &mut self.follower;
         loop {
@@ -316,7 +316,11 @@ impl History {
                     }
                     ChangeKind::Forgotten | ChangeKind::Erased => panic!("nothing is forgotten"),
                     ChangeKind::Removed | ChangeKind::Withheld => {
-                        assert!(pages.remove(&change.url).is_some(), "{} went twice", change.url);
+                        assert!(
+                            pages.remove(&change.url).is_some(),
+                            "{} was removed twice",
+                            change.url
+                        );
                     }
                 }
             }
@@ -331,7 +335,7 @@ impl History {
     fn run(mut self, n_steps: u64) {
         for step in 0..n_steps {
             self.mishap();
-            // Some visits come after many builds.
+            // Some syncs follow many builds.
             let n_builds = if self.random.below(10) == 0 { 3 + self.random.below(6) } else { 1 };
             for _ in 0..n_builds {
                 self.build();
@@ -345,14 +349,14 @@ impl History {
             }
         }
         self.sync();
-        assert_eq!(self.store.check(Depth::Bodies).unwrap(), Vec::<String>::new());
+        assert_eq!(self.store.check(CheckDepth::Content).unwrap(), Vec::<String>::new());
         let rows = Selection { with_withheld: true, ..Selection::default() };
         assert_eq!(self.store.list(&rows, None, 1000).unwrap().len(), self.sections_pages());
         println!("{:?}, {n_steps} steps: {:?}", self.offer, self.told);
-        // In a long history everything happens.
+        // In a long history, all events occur.
         if LONG <= n_steps {
             for what in HAPPENS {
-                assert!(self.told.contains_key(what), "{what} never happened");
+                assert!(self.told.contains_key(what), "{what} did not occur");
             }
         }
     }
@@ -374,17 +378,17 @@ fn number(name: &str, usual: u64) -> u64 {
 }
 
 #[test] // D95 SCP-135
-fn ours_random_histories_are_followed_exactly() {
+fn random_histories_are_replicated_exactly() {
     History::new(Offer::Whole, number("SEED", 7)).run(number("STEPS", STEPS));
 }
 
 #[test] // D24 D95
-fn ours_random_histories_of_sections_are_followed_exactly() {
+fn random_histories_of_sections_are_replicated_exactly() {
     History::new(Offer::Sections, number("SEED", 7)).run(number("STEPS", STEPS));
 }
 
 #[test] // SCP-135 SCP-137
-fn ours_random_histories_of_a_plain_publisher_are_followed_exactly() {
+fn random_histories_without_states_are_replicated_exactly() {
     History::new(Offer::Plain, number("SEED", 7)).run(number("STEPS", STEPS));
 }
 
@@ -407,7 +411,7 @@ fn page(n: u64, version: u64, consent: Consent) -> String {
     )
 }
 
-/// Numbers by chance, the same every time.
+/// Pseudo-random numbers with a fixed seed.
 struct Random(u64);
 
 impl Random {

@@ -1,5 +1,4 @@
-//! What a sync moves after a small change: in proportion to the change, not to
-//! the site.
+//! Tests that the traffic of a sync is proportional to the changes, not to the size of the site.
 
 use std::fs;
 use std::sync::Arc;
@@ -10,7 +9,7 @@ use rutter_store::{MemoryStore, Store};
 use super::{Harbour, replicated};
 
 const N_PAGES: usize = 3_000;
-/// Bytes that a sync may move beside twice the delta.
+/// Maximum traffic of a sync in bytes, in addition to twice the delta.
 const ALLOWANCE: u64 = 64 << 10;
 
 const WORDS: [&str; 24] = [
@@ -19,7 +18,7 @@ const WORDS: [&str; 24] = [
     "upwind", "vessel", "wharf", "yard",
 ];
 
-/// A page that is like no other.
+/// Returns a unique page.
 fn page(n: usize, version: usize) -> String {
     let mut seed = n * 7919 + version * 104_729 + 1;
     let mut word = || {
@@ -38,7 +37,7 @@ fn name(n: usize) -> String {
     format!("charts/{}/{}-{}-{n}.html", n % 7, WORDS[n % 23], WORDS[n % 19])
 }
 
-/// Edits one page in a hundred; gives the size of the delta that leads there.
+/// Edits one page in a hundred and returns the size of the delta.
 fn edit(harbour: &mut Harbour, version: usize) -> u64 {
     for n in (version..N_PAGES).step_by(100) {
         harbour.put(&name(n), &page(n, version));
@@ -56,7 +55,7 @@ fn edit(harbour: &mut Harbour, version: usize) -> u64 {
 }
 
 #[test] // D60
-fn one_percent_of_the_pages_moves_in_proportion() {
+fn traffic_is_proportional_to_changes() {
     let mut harbour = Harbour::new();
     harbour.put("index.html", &page(0, 0));
     for n in 1..N_PAGES {
@@ -81,7 +80,7 @@ fn one_percent_of_the_pages_moves_in_proportion() {
         assert_eq!(report.changed, 30, "{when}");
         assert!(report.bytes <= 2 * delta + ALLOWANCE, "{when}: {} for {delta}", report.bytes);
         assert_eq!(replicated(store.as_ref()), harbour.published());
-        // A visit on another day, without a change.
+        // A sync on another day, without a change.
         harbour.clock.advance(Duration::from_hours(30));
         let quiet = harbour.sync(&store);
         assert!(quiet.is_quiet() && quiet.bytes == 0, "{when}: {quiet:?}");

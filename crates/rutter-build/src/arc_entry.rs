@@ -1,0 +1,352 @@
+//! Builds the ARC entry of a page and records when it last changed.
+//!
+//! Input: the ledger row and the cached record of the page, and the settings. Output: the entry and
+//! its version in the ledger. The entry depends on nothing else, so that the pass that compares
+//! entries and the pass that writes them agree.
+//!
+//! The entry of an excluded page contains only its URL and the reason (D56, D57).
+
+use std::fmt;
+
+use rutter_arc::ArcEntry;
+use rutter_arc::snapshot::{AnnotatedElement, AnnotatedPage, ArcSnapshot, snapshot};
+use rutter_extract::{Extraction, Wishes};
+use rutter_finding::{FindingSink, Rule};
+use rutter_page::{
+    CowStr, Digest, LanguageTag, LineDigest, PageUrl, RawJson, RawObject, Timestamp,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::exclusion::{self, ExclusionReason};
+use crate::inventory::{self, prefix};
+use crate::ledger::{LedgerRow, Visibility};
+use crate::page_cache::{PageRecord, WithheldPage};
+use crate::plan::{BuildPlan, ChecksumScope};
+
+/// Maximum number of tags of an entry.
+const MAX_TAGS: usize = 50;
+
+/// Members of the ARC entry that come from the page; part of its cached record.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ArcFields {
+    /// Summary that the page or an annotation states. Without one, the entry has the description.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) summary: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) tags: Vec<String>,
+    /// Robots directives.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) robots: Vec<String>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) needs_login: bool,
+    /// Whether the page states that AI may use it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) is_for_ai: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) priority: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) snapshot: Option<String>,
+    /// Digest of the decoded text, if the bytes are not UTF-8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) html: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+impl ArcFields {
+    /// Returns the members for an excluded page: nothing that is derived from its content.
+    pub(crate) fn of_excluded(wishes: &Wishes, exclusions: [Option<ExclusionReason>; 2]) -> Self {
+        let has = |is_so: fn(ExclusionReason) -> bool| exclusions.into_iter().flatten().any(is_so);
+        let is_refused = wishes.asks("noindex")
+            || wishes.asks("noai")
+            || has(|exclusion| {
+                matches!(
+                    exclusion,
+                    ExclusionReason::NoIndex | ExclusionReason::NoAi | ExclusionReason::Robots
+                )
+            });
+        Self {
+            robots: wishes.robots.clone(),
+            needs_login: has(ExclusionReason::needs_login) || wishes.needs_login,
+            is_for_ai: wishes.is_for_ai == Some(true) && !is_refused,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the members for a public page.
+    pub(crate) fn of_public(
+        extraction: &Extraction,
+        snapshot: Option<&ArcSnapshot>,
+        wishes: &Wishes,
+        bytes: &[u8],
+    ) -> Self {
+        let facts = &extraction.facts;
+        let given = facts.metas.iter().find(|(name, value)| {
+            matches!(name.as_str(), "ai_summary" | "ai-summary" | "arc:ai_summary")
+                && !value.trim().is_empty()
+        });
+        let given = given.map(|(_, value)| value.trim().to_owned());
+        let annotated = snapshot.and_then(ArcSnapshot::summary).map(str::to_owned);
+        // A generated description could contain text that annotations withhold.
+        let has_withheld_text = snapshot.is_some_and(|snapshot| !snapshot.contexts().is_empty());
+        let is_generated = is_generated(extraction, &rutter_extract::rules::NO_DESCRIPTION);
+        let empty = (has_withheld_text && is_generated).then(String::new);
+        let mut tags: Vec<String> = Vec::new();
+        let categories = snapshot.map(ArcSnapshot::tags).unwrap_or_default();
+        // Contexts that need care are also listed as tags.
+        let contexts = snapshot.map(ArcSnapshot::contexts).unwrap_or_default();
+        for tag in facts.keywords.iter().map(String::as_str).chain(categories).chain(contexts) {
+            push_tag(&mut tags, tag);
+        }
+        Self {
+            summary: given.or(annotated).or(empty),
+            tags,
+            robots: wishes.robots.clone(),
+            needs_login: false,
+            is_for_ai: wishes.is_for_ai == Some(true),
+            priority: wishes.priority,
+            snapshot: snapshot.map(ArcSnapshot::to_json),
+            html: std::str::from_utf8(bytes)
+                .is_err()
+                .then(|| Digest::of(rutter_extract::decoded(bytes).as_bytes()).to_string()),
+        }
+    }
+
+    /// Returns all text of the entry, to search it for secrets.
+    pub(crate) fn text(&self) -> String {
+        let mut text = self.summary.clone().unwrap_or_default();
+        for part in self.tags.iter().chain(&self.snapshot) {
+            text.push('\n');
+            text.push_str(part);
+        }
+        text
+    }
+}
+
+fn push_tag(tags: &mut Vec<String>, tag: &str) {
+    let tag = tag.trim();
+    let is_known = tags.iter().any(|known| known.eq_ignore_ascii_case(tag));
+    if !tag.is_empty() && !is_known && tags.len() < MAX_TAGS {
+        tags.push(tag.to_owned());
+    }
+}
+
+/// Returns the ARC snapshot of a page, or `None` if nothing on the page is annotated.
+pub fn snapshot_of(extraction: &Extraction, sink: &mut dyn FindingSink) -> Option<ArcSnapshot> {
+    if extraction.annotated.is_empty() {
+        return None;
+    }
+    let elements = extraction.annotated.iter().map(|element| AnnotatedElement {
+        name: &element.element,
+        depth: element.depth,
+        attributes: &element.attributes,
+        text: element.text.clone(),
+        is_hidden: element.is_hidden,
+        label: element.label.as_deref(),
+        target: element.target.as_deref(),
+    });
+    // Generated titles and descriptions could contain text that annotations withhold.
+    let own = |text, rule| Some(text).filter(|_| !is_generated(extraction, rule));
+    let document = AnnotatedPage {
+        url: extraction.page.url.as_str(),
+        title: own(&*extraction.page.title, &rutter_extract::rules::NO_TITLE),
+        description: own(&*extraction.page.description, &rutter_extract::rules::NO_DESCRIPTION),
+        language: extraction.facts.language.as_ref().map(LanguageTag::as_str),
+        keywords: &extraction.facts.keywords,
+        text: &extraction.visible_text,
+        elements: elements.collect(),
+    };
+    snapshot(&document, sink)
+}
+
+fn is_generated(extraction: &Extraction, rule: &Rule) -> bool {
+    extraction.findings.iter().any(|finding| std::ptr::eq(finding.rule, rule))
+}
+
+/// Returns whether a page is below one of these path prefixes.
+pub(crate) fn is_below<'w>(
+    plan: &BuildPlan,
+    mut prefixes: impl Iterator<Item = &'w String>,
+    url: &str,
+) -> bool {
+    let path = url.get(plan.base.origin().len()..).unwrap_or("/");
+    prefixes.any(|written| inventory::is_below(path, &prefix(&plan.base, written)))
+}
+
+/// Returns whether the site owner excludes the page from all ARC files.
+fn is_unlisted(plan: &BuildPlan, url: &str) -> bool {
+    let path = url.get(plan.base.origin().len()..).unwrap_or("/");
+    let mut prefixes = plan.arc.unlisted.iter().map(|written| prefix(&plan.base, written));
+    prefixes.any(|prefix| inventory::is_below_or_beside(path, &prefix))
+}
+
+/// Returns the ARC entry of a page, or `None` if it has none.
+pub(crate) fn entry(
+    plan: &BuildPlan,
+    row: &LedgerRow,
+    record: &PageRecord,
+) -> Option<ArcEntry<'static>> {
+    if is_unlisted(plan, &row.url) {
+        return None;
+    }
+    let url = PageUrl::parse(row.url.clone()).ok()?;
+    let fields = &record.meta.arc;
+    let exclusion = record.meta.exclusion.as_deref().and_then(ExclusionReason::parse);
+    // The site owner did not declare these pages; a public list would reveal what is restricted
+    // (D85 as amended).
+    if matches!(exclusion, Some(ExclusionReason::Login | ExclusionReason::Robots))
+        && !plan.arc.lists_restricted
+    {
+        return None;
+    }
+    // Without scripts the page has no text, so the entry would be empty.
+    if exclusion == Some(ExclusionReason::Shell) {
+        return None;
+    }
+    let shows_content = match row.visibility {
+        Visibility::Hidden | Visibility::Removed => return None,
+        Visibility::Public => true,
+        // The page is public, but too large for a collection.
+        Visibility::Listed => exclusion == Some(ExclusionReason::Oversize),
+        Visibility::AddressOnly => false,
+    };
+    let directives = directives(&fields.robots, exclusion);
+    if !shows_content {
+        // The record of an unreadable file may be older than the settings.
+        let needs_login = fields.needs_login || exclusion::is_restricted(plan, &row.url);
+        let may_be_used = fields.needs_login && fields.is_for_ai;
+        let entry = ArcEntry {
+            lastmod: Some(row.modified),
+            auth_required: needs_login.then_some(true),
+            robots_directive: directives,
+            ..ArcEntry::new(url, Some(may_be_used))
+        };
+        return Some(entry.without_content());
+    }
+    let summary = fields.summary.as_ref().unwrap_or(&record.meta.description);
+    let mut tags = fields.tags.clone();
+    if row.section != crate::section::MAIN {
+        push_tag(&mut tags, &row.section);
+    }
+    let snapshot = fields.snapshot.as_deref().and_then(|text| RawJson::parse(text).ok());
+    Some(ArcEntry {
+        lastmod: Some(row.modified),
+        robots_directive: directives,
+        crawl_priority: priority(plan, row).or(fields.priority),
+        ai_summary: (!summary.is_empty()).then(|| CowStr::from(summary.clone())),
+        ai_tags: tags.into_iter().map(CowStr::from).collect(),
+        ai_checksum: checksum(plan, record).map(CowStr::from),
+        ai_snapshot: snapshot.and_then(RawObject::new),
+        ..ArcEntry::new(url, Some(true))
+    })
+}
+
+/// Returns the ARC entry of a page that needs a login, for authenticated partners (D57).
+pub(crate) fn partner_entry(
+    plan: &BuildPlan,
+    row: &LedgerRow,
+    record: &PageRecord,
+) -> Option<ArcEntry<'static>> {
+    if row.visibility != Visibility::AddressOnly || is_unlisted(plan, &row.url) {
+        return None;
+    }
+    let WithheldPage { fields, line } = record.meta.withheld.as_deref()?;
+    let url = PageUrl::parse(row.url.clone()).ok()?;
+    let forbids = |word: &str| fields.robots.iter().any(|directive| directive == word);
+    let may_be_used = !forbids("noindex") && !forbids("noai") && !forbids("none");
+    let summary = fields.summary.as_ref().unwrap_or(&record.meta.description);
+    let snapshot = fields.snapshot.as_deref().and_then(|text| RawJson::parse(text).ok());
+    Some(ArcEntry {
+        lastmod: Some(row.modified),
+        auth_required: Some(true),
+        robots_directive: directives(&fields.robots, None),
+        crawl_priority: priority(plan, row).or(fields.priority),
+        ai_summary: (!summary.is_empty()).then(|| CowStr::from(summary.clone())),
+        ai_tags: fields.tags.iter().cloned().map(CowStr::from).collect(),
+        ai_checksum: Some(CowStr::from(Digest::of(line.as_bytes()).to_string())),
+        ai_snapshot: snapshot.and_then(RawObject::new),
+        ..ArcEntry::new(url, Some(may_be_used))
+    })
+}
+
+/// Returns the robots directives as one string, including the one that excludes the page.
+fn directives(robots: &[String], exclusion: Option<ExclusionReason>) -> Option<CowStr<'static>> {
+    let mut all: Vec<&str> = robots.iter().map(String::as_str).collect();
+    if exclusion == Some(ExclusionReason::NoIndex) && !all.contains(&"noindex") {
+        all.insert(0, "noindex");
+    }
+    (!all.is_empty()).then(|| CowStr::from(all.join(", ")))
+}
+
+fn checksum(plan: &BuildPlan, record: &PageRecord) -> Option<String> {
+    match plan.arc.checksum {
+        ChecksumScope::Content => {
+            (!record.line.is_empty()).then(|| Digest::of(&record.line).to_string())
+        }
+        ChecksumScope::Html => {
+            let source = Some(&record.meta.source).filter(|source| !source.is_empty());
+            record.meta.arc.html.as_ref().or(source).cloned()
+        }
+    }
+}
+
+/// Returns the priority of the longest matching prefix.
+fn priority(plan: &BuildPlan, row: &LedgerRow) -> Option<f64> {
+    let fits = |(written, _): &&(String, f64)| is_below(plan, std::iter::once(written), &row.url);
+    let found = plan.arc.priorities.iter().filter(fits);
+    found.max_by_key(|(written, _)| written.len()).map(|(_, priority)| *priority)
+}
+
+/// Version of a page's ARC entry in the ledger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ArcEntryVersion {
+    /// Digest of the entry; `None` if the page no longer has an entry.
+    pub(crate) digest: Option<LineDigest>,
+    /// Time of the last change.
+    pub(crate) at: Timestamp,
+}
+
+/// Value of the ledger column for a page that never had an entry.
+pub(crate) const NO_ENTRY: &str = "-";
+
+impl ArcEntryVersion {
+    pub(crate) fn parse(column: &str) -> Option<Self> {
+        let (digest, at) = column.split_once('@')?;
+        let digest = match digest {
+            NO_ENTRY => None,
+            digest => Some(LineDigest::parse(digest)?),
+        };
+        Some(Self { digest, at: Timestamp::parse(at).ok()? })
+    }
+
+    /// Returns the version after an entry was built; the time changes only if the entry changed.
+    pub(crate) fn next(
+        old: Option<Self>,
+        entry: Option<&ArcEntry<'_>>,
+        now: Timestamp,
+    ) -> Option<Self> {
+        let digest = entry.map(|entry| LineDigest::of(entry.to_json().as_bytes()));
+        match old {
+            Some(old) if old.digest == digest => Some(old),
+            None if digest.is_none() => None,
+            _ => Some(Self { digest, at: now }),
+        }
+    }
+}
+
+impl fmt::Display for ArcEntryVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.digest {
+            Some(digest) => write!(f, "{digest}@{}", self.at),
+            None => write!(f, "{NO_ENTRY}@{}", self.at),
+        }
+    }
+}
+
+/// Returns the value of the ledger column.
+pub(crate) fn column(version: Option<ArcEntryVersion>) -> String {
+    version.map_or_else(|| NO_ENTRY.to_owned(), |version| version.to_string())
+}

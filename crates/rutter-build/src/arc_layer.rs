@@ -1,0 +1,517 @@
+//! Writes the files of the ARC layer: the sitemap as JSON and YAML, a delta for each day, the
+//! policy and the pointer.
+//!
+//! Input: pages in the order of URLs from pass 2. Output: staged files. Deltas of earlier days are
+//! stored in the state and published again unchanged (D60).
+//!
+//! Never replaces a file of the site owner, and writes a policy only if the site owner declared
+//! one.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter};
+use std::path::{Path, PathBuf};
+
+use flate2::{Compression, GzBuilder};
+use rutter_arc::delta::{delta_template, format_day, parse_day};
+use rutter_arc::pointer::SitemapPointer;
+use rutter_arc::{ArcEntry, ArcPolicy, DeltaAnnouncement, JsonWriter, SitemapHeader, YamlWriter};
+use rutter_page::{Digest, PageUrl, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::arc_entry::{self, ArcEntryVersion};
+use crate::error::{BuildError, IoErrorContext};
+use crate::layers::{ReportFinding, report_blocked};
+use crate::ledger::LedgerRow;
+use crate::manifest::{Owner, digest_of};
+use crate::page_cache::PageRecord;
+use crate::plan::{BuildPlan, ChecksumScope};
+use crate::publish::{self, PublishOrder, StageResult, StagingArea};
+use crate::read::{ArcEntryScope, ReadTotals};
+use crate::rules;
+use crate::state::StatePaths;
+
+/// Name of the sitemap, relative to the output folder.
+pub(crate) const SITEMAP: &str = "arc-sitemap.json";
+const YAML: &str = "arc-sitemap.yaml";
+const POINTER: &str = "arc-sitemap.jsonld";
+pub(crate) const POLICY: &str = ".well-known/arc-policy.json";
+/// Folder of the deltas.
+pub(crate) const DELTAS: &str = "arc-sitemap-deltas";
+
+const DAY_SECONDS: i64 = 86_400;
+
+/// What is published of the ARC layer; part of the publication record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ArcPublication {
+    /// Digest of the settings that decide about entries.
+    pub(crate) entries: String,
+    /// Digest of the sitemap's header without dates.
+    pub(crate) head: String,
+    /// Time of the last change.
+    pub(crate) changed: Timestamp,
+    /// Digest of the policy without its date, and its date.
+    pub(crate) policy: String,
+    pub(crate) policy_changed: Timestamp,
+    /// Days that have a delta, in order and without gaps.
+    pub(crate) days: Vec<String>,
+    /// Time of the first publication. Entries of that time are in the sitemap and in no delta: a
+    /// reader without them reads the sitemap.
+    #[serde(rename = "begun", default, skip_serializing_if = "Option::is_none")]
+    pub(crate) first_published: Option<Timestamp>,
+}
+
+/// Returns a digest of the settings that decide about entries.
+fn entries_digest(plan: &BuildPlan) -> String {
+    let arc = &plan.arc;
+    let text = format!(
+        "{:?} {:?} {:?} {}",
+        arc.checksum, arc.unlisted, arc.priorities, arc.lists_restricted
+    );
+    Digest::of(text.as_bytes()).to_string()
+}
+
+/// Returns a digest of the header without dates.
+pub(crate) fn head_digest(head: &SitemapHeader) -> String {
+    let text = format!("{:?} {:?}", head.crawl_rate, head.contact);
+    Digest::of(text.as_bytes()).to_string()
+}
+
+fn head(plan: &BuildPlan, changed: Timestamp) -> SitemapHeader {
+    SitemapHeader {
+        crawl_rate: plan.arc.crawl_rate.clone(),
+        contact: plan.arc.contact.clone(),
+        ..SitemapHeader::new(&site(plan), changed)
+    }
+}
+
+/// Returns the policy without its date.
+pub(crate) fn undated_policy(plan: &BuildPlan) -> ArcPolicy {
+    let policy = plan.arc.policy.clone();
+    let scope = match plan.arc.checksum {
+        ChecksumScope::Content => "content",
+        ChecksumScope::Html => "html",
+    };
+    ArcPolicy {
+        site: Some(site(plan)),
+        updated_at: None,
+        contact: policy.contact.or_else(|| plan.arc.contact.clone()),
+        checksum_scope: Some(scope.to_owned()),
+        ..policy
+    }
+}
+
+pub(crate) fn policy_digest(policy: &ArcPolicy) -> String {
+    Digest::of(policy.to_file().as_bytes()).to_string()
+}
+
+fn site(plan: &BuildPlan) -> String {
+    plan.base.as_str().trim_end_matches('/').to_owned()
+}
+
+/// Returns which entries have to be built.
+pub(crate) fn entry_scope(plan: &BuildPlan, before: Option<&ArcPublication>) -> ArcEntryScope {
+    match before {
+        _ if !plan.layers.arc => ArcEntryScope::Off,
+        Some(before) if before.entries == entries_digest(plan) => ArcEntryScope::Changed,
+        _ => ArcEntryScope::All,
+    }
+}
+
+/// Returns the new publication record after all pages were read.
+pub(crate) fn next_publication(
+    plan: &BuildPlan,
+    before: Option<&ArcPublication>,
+    reading: &ReadTotals,
+    stamp: Timestamp,
+) -> Option<ArcPublication> {
+    if !plan.layers.arc {
+        return None;
+    }
+    let entries_changed = reading.arc_changed;
+    let (entries, head) = (entries_digest(plan), head_digest(&head(plan, stamp)));
+    let policy = policy_digest(&undated_policy(plan));
+    let policy_changed = match before {
+        Some(before) if before.policy == policy => before.policy_changed,
+        _ => stamp,
+    };
+    let is_changed = match before {
+        Some(before) => {
+            before.head != head || entries_changed.is_some_and(|at| before.changed < at)
+        }
+        None => true,
+    };
+    let (mut changed, mut days, first_published) = match before {
+        Some(before) => (before.changed, before.days.clone(), before.first_published),
+        None => (stamp, Vec::new(), (!reading.had_arc_entries).then_some(stamp)),
+    };
+    // Older deltas contain entries that must not be published any longer.
+    if reading.withdraws_arc_entries {
+        days.clear();
+    }
+    if is_changed {
+        changed = stamp;
+        add_days(&mut days, stamp, plan.arc.days);
+    }
+    // Old deltas expire even if nothing changes.
+    let first =
+        format_day(plan.now.plus_seconds(-(i64::from(plan.arc.days.max(1)) - 1) * DAY_SECONDS));
+    days.retain(|day| first <= *day);
+    Some(ArcPublication { entries, head, changed, policy, policy_changed, days, first_published })
+}
+
+/// Adds today and the days since the last delta, and removes expired days.
+fn add_days(days: &mut Vec<String>, today: Timestamp, most: u32) {
+    let end = parse_day(&format_day(today)).unwrap_or(today);
+    let first = end.plus_seconds(-(i64::from(most.max(1)) - 1) * DAY_SECONDS);
+    let next =
+        days.last().and_then(|last| parse_day(last)).map(|last| last.plus_seconds(DAY_SECONDS));
+    let mut at = next.unwrap_or(end).max(first);
+    while at <= end {
+        days.push(format_day(at));
+        at = at.plus_seconds(DAY_SECONDS);
+    }
+    let first = format_day(first);
+    days.retain(|day| first <= *day);
+}
+
+/// Removes the days before the last gap.
+pub(crate) fn remove_days_before_gap(days: &mut Vec<String>) {
+    let is_next = |pair: &[String]| {
+        let next =
+            pair.first().and_then(|first| parse_day(first)).map(|at| at.plus_seconds(DAY_SECONDS));
+        next.map(format_day).as_ref() == pair.get(1)
+    };
+    let gap = days.windows(2).rposition(|pair| !is_next(pair));
+    days.drain(..gap.map_or(0, |at| at + 1));
+}
+
+impl ArcPublication {
+    /// Restores lost deltas from the output folder. A delta that is in neither folder ends the
+    /// sequence: the days before it are removed.
+    pub(crate) fn restore(&mut self, paths: &StatePaths, target: &Path) -> Result<(), BuildError> {
+        let folder = paths.deltas();
+        fs::create_dir_all(&folder).at(&folder)?;
+        for day in &self.days {
+            let (kept, there) = (folder.join(file(day)), target.join(DELTAS).join(file(day)));
+            if !kept.exists() && there.exists() {
+                crate::state::copy_atomically(&there, &kept)?;
+            }
+        }
+        let lost = self.days.iter().rposition(|day| !folder.join(file(day)).exists());
+        self.days.drain(..lost.map_or(0, |at| at + 1));
+        for entry in fs::read_dir(&folder).at(&folder)? {
+            let path = entry.at(&folder)?.path();
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+            if !self.days.iter().any(|day| Some(file(day)) == name) {
+                fs::remove_file(&path).at(&path)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn head(&self, plan: &BuildPlan) -> SitemapHeader {
+        let deltas = self.days.first().zip(self.days.last()).map(|(from, to)| DeltaAnnouncement {
+            template: delta_template(&site(plan)),
+            from: from.clone(),
+            to: to.clone(),
+        });
+        SitemapHeader { deltas, ..head(plan, self.changed) }
+    }
+}
+
+/// Returns the file name of a day.
+pub(crate) fn file(day: &str) -> String {
+    format!("{day}.json")
+}
+
+type JsonFile = JsonWriter<BufWriter<File>>;
+
+/// Writes the ARC layer.
+pub(crate) struct ArcLayer<'p> {
+    plan: &'p BuildPlan,
+    publication: &'p ArcPublication,
+    /// Files of the site that are not pages.
+    others: &'p [Box<str>],
+    kept: PathBuf,
+    next: PathBuf,
+    json: (PathBuf, JsonFile),
+    yaml: (PathBuf, YamlWriter<BufWriter<File>>),
+    /// The delta that this build writes.
+    today: Option<(String, PathBuf, JsonFile)>,
+}
+
+/// The published parts that other layers link to.
+#[derive(Debug, Default)]
+pub(crate) struct ArcLayerResult {
+    pub(crate) has_sitemap: bool,
+    pub(crate) pointer: Option<SitemapPointer>,
+}
+
+impl<'p> ArcLayer<'p> {
+    /// Opens the layer. Deltas of this build are written to `next` and moved into the state later;
+    /// `kept` holds the deltas of earlier builds.
+    pub(crate) fn open(
+        plan: &'p BuildPlan,
+        publication: &'p ArcPublication,
+        others: &'p [Box<str>],
+        (kept, next): (PathBuf, PathBuf),
+        stage: &mut StagingArea,
+    ) -> Result<Self, BuildError> {
+        fs::create_dir_all(&next).at(&next)?;
+        let head = publication.head(plan);
+        let json = stage.new_path();
+        let yaml = stage.new_path();
+        let today = publication.days.last().cloned();
+        // The delta of a day is written by the build that makes its last change.
+        let is_due = |day: &String| {
+            *day == format_day(publication.changed)
+                && (publication.is_new(plan) || !kept.join(file(day)).exists())
+        };
+        let today = match today.filter(is_due) {
+            Some(day) => {
+                let path = next.join(file(&day));
+                let head = head.for_day(publication.since(&day), publication.changed);
+                let out = publish::create(&path)?;
+                Some((day, path.clone(), JsonWriter::new(out, &head).at(&path)?))
+            }
+            None => None,
+        };
+        let json_out = JsonWriter::new(publish::create(&json)?, &head).at(&json)?;
+        let yaml_out = YamlWriter::new(publish::create(&yaml)?, &head).at(&yaml)?;
+        let (json, yaml) = ((json, json_out), (yaml, yaml_out));
+        Ok(Self { plan, publication, others, kept, next, json, yaml, today })
+    }
+
+    /// Adds a page of the ledger. A page without a record was removed.
+    pub(crate) fn page(
+        &mut self,
+        row: &LedgerRow,
+        record: Option<&PageRecord>,
+    ) -> Result<(), BuildError> {
+        let entry = record.and_then(|record| arc_entry::entry(self.plan, row, record));
+        if let Some(entry) = &entry {
+            self.json.1.push(entry).at(&self.json.0)?;
+            self.yaml.1.push(entry).at(&self.yaml.0)?;
+        }
+        let Some((day, path, today)) = &mut self.today else { return Ok(()) };
+        let first_published = self.publication.first_published;
+        let is_change = |version: ArcEntryVersion| {
+            format_day(version.at) == *day
+                && first_published.is_none_or(|first_published| first_published < version.at)
+        };
+        if !ArcEntryVersion::parse(&row.arc).is_some_and(is_change) {
+            return Ok(());
+        }
+        match entry {
+            Some(entry) => today.push(&entry).at(path),
+            None => {
+                let Ok(url) = PageUrl::parse(row.url.as_str()) else { return Ok(()) };
+                today.push(&ArcEntry::tombstone(url)).at(path)
+            }
+        }
+    }
+
+    /// Stages all files; a file comes before the files that name it.
+    pub(crate) fn finish(
+        mut self,
+        stage: &mut StagingArea,
+        report: &mut ReportFinding<'_>,
+    ) -> Result<ArcLayerResult, BuildError> {
+        let today = match self.today.take() {
+            Some((day, path, writer)) => {
+                let out = writer.finish().at(&path)?;
+                publish::close(out, &path)?;
+                Some(day)
+            }
+            None => None,
+        };
+        self.deltas(today.as_deref(), stage, report)?;
+        self.policy(stage, report)?;
+        let (others, plan) = (self.others, self.plan);
+        let (yaml, writer) = self.yaml;
+        let has_yaml = match writer.finish().at(&yaml)? {
+            Some(out) => {
+                publish::close(out, &yaml)?;
+                let names = free_names(others, plan, &[YAML], stage, report);
+                let pages = put_all(&names, &yaml, stage, report)?;
+                pages == StageResult::Staged || pages == StageResult::Unchanged
+            }
+            None => {
+                fs::remove_file(&yaml).at(&yaml)?;
+                report(YAML, &rules::NO_YAML, String::new());
+                false
+            }
+        };
+        let (json, writer) = self.json;
+        publish::close(writer.finish().at(&json)?, &json)?;
+        let well_known = format!(".well-known/{SITEMAP}");
+        let names: &[&str] =
+            if self.plan.base.is_root() { &[SITEMAP, &well_known] } else { &[SITEMAP] };
+        let names = free_names(others, plan, names, stage, report);
+        let put = if names.first() == Some(&SITEMAP) {
+            put_all(&names, &json, stage, report)?
+        } else {
+            StageResult::ForeignFile
+        };
+        let has_sitemap = put == StageResult::Staged || put == StageResult::Unchanged;
+        if !has_sitemap {
+            return Ok(ArcLayerResult::default());
+        }
+        let base = &self.plan.base;
+        let pointer = SitemapPointer {
+            json: base.join(SITEMAP),
+            yaml: has_yaml.then(|| base.join(YAML)),
+            modified: Some(self.publication.changed),
+        };
+        if free_names(others, plan, &[POINTER], stage, report).is_empty() {
+            return Ok(ArcLayerResult { has_sitemap, pointer: Some(pointer) });
+        }
+        report_blocked(
+            POINTER,
+            stage.put(PublishOrder::Arc, POINTER, pointer.to_file().as_bytes())?,
+            report,
+        );
+        Ok(ArcLayerResult { has_sitemap, pointer: Some(pointer) })
+    }
+
+    /// Stages a delta for each day; those of today and of days without changes are written now.
+    fn deltas(
+        &self,
+        today: Option<&str>,
+        stage: &mut StagingArea,
+        report: &mut ReportFinding<'_>,
+    ) -> Result<(), BuildError> {
+        for name in &self.publication.days {
+            let kept = self.kept.join(file(name));
+            let source = if Some(name.as_str()) == today {
+                self.next.join(file(name))
+            } else if kept.exists() {
+                kept
+            } else {
+                self.empty(name)?
+            };
+            let digest = digest_of(&source).at(&source)?;
+            let path = format!("{DELTAS}/{}", file(name));
+            if free_names(self.others, self.plan, &[&path], stage, report).is_empty() {
+                continue;
+            }
+            let kind = (Owner::Rutter, PublishOrder::Deltas);
+            report_blocked(&path, stage.copy(kind, &path, &source, Some(digest))?, report);
+            let coded = compress_gzip(&source, stage)?;
+            let path = format!("{path}.gz");
+            report_blocked(&path, stage.take(PublishOrder::Deltas, &path, &coded)?, report);
+        }
+        Ok(())
+    }
+
+    /// Writes the delta of a day without changes.
+    fn empty(&self, name: &str) -> Result<PathBuf, BuildError> {
+        let path = self.next.join(file(name));
+        let since = parse_day(name).unwrap_or(self.publication.changed);
+        let head = self.publication.head(self.plan).for_day(since, since.plus_seconds(DAY_SECONDS));
+        let writer = JsonWriter::new(publish::create(&path)?, &head).at(&path)?;
+        publish::close(writer.finish().at(&path)?, &path)?;
+        Ok(path)
+    }
+
+    fn policy(
+        &self,
+        stage: &mut StagingArea,
+        report: &mut ReportFinding<'_>,
+    ) -> Result<(), BuildError> {
+        // A policy is a statement of the site owner and has an effect only at the root of the host.
+        if self.plan.arc.policy == ArcPolicy::default()
+            || !self.plan.base.is_root()
+            || free_names(self.others, self.plan, &[POLICY], stage, report).is_empty()
+        {
+            return Ok(());
+        }
+        let policy = ArcPolicy {
+            updated_at: Some(self.publication.policy_changed),
+            ..undated_policy(self.plan)
+        };
+        report_blocked(
+            POLICY,
+            stage.put(PublishOrder::Arc, POLICY, policy.to_file().as_bytes())?,
+            report,
+        );
+        Ok(())
+    }
+}
+
+impl ArcPublication {
+    /// Returns the time from which on the delta of a day is complete: the start of the day or the
+    /// first publication.
+    fn since(&self, name: &str) -> Timestamp {
+        parse_day(name).max(self.first_published).unwrap_or(self.changed)
+    }
+
+    /// Returns whether the current build made the last change.
+    fn is_new(&self, plan: &BuildPlan) -> bool {
+        plan.now <= self.changed
+    }
+}
+
+/// Returns the names that no file of the site owner has. In a separate output folder, an artifact
+/// would otherwise replace the copy of such a file.
+pub(crate) fn free_names<'n>(
+    others: &[Box<str>],
+    plan: &BuildPlan,
+    names: &[&'n str],
+    stage: &StagingArea,
+    report: &mut ReportFinding<'_>,
+) -> Vec<&'n str> {
+    let is_owners = |name: &str| {
+        plan.out.is_some()
+            && others.binary_search_by(|other| (**other).cmp(name)).is_ok()
+            && !stage.may_replace(name)
+    };
+    let mut free = Vec::new();
+    for name in names {
+        if is_owners(name) {
+            report_blocked(name, StageResult::ForeignFile, report);
+        } else {
+            free.push(*name);
+        }
+    }
+    free
+}
+
+/// Stages a file under several names, each also as gzip. Returns the result for the first name.
+pub(crate) fn put_all(
+    names: &[&str],
+    source: &Path,
+    stage: &mut StagingArea,
+    report: &mut ReportFinding<'_>,
+) -> Result<StageResult, BuildError> {
+    let mut first = None;
+    let mut taken = Vec::new();
+    let coded = compress_gzip(source, stage)?;
+    for (file, ending) in [(source, ""), (&coded, ".gz")] {
+        let digest = digest_of(file).at(file)?;
+        for name in names {
+            // The gzip file belongs to the file; next to a foreign file it would be wrong.
+            if taken.contains(name) {
+                continue;
+            }
+            let coded = format!("{name}{ending}");
+            let put = stage.copy((Owner::Rutter, PublishOrder::Arc), &coded, file, Some(digest))?;
+            report_blocked(&coded, put, report);
+            if matches!(put, StageResult::ForeignFile | StageResult::Symlink) {
+                taken.push(name);
+            }
+            first.get_or_insert(put);
+        }
+        fs::remove_file(file).at(file)?;
+    }
+    Ok(first.unwrap_or(StageResult::ForeignFile))
+}
+
+/// Compresses a file with gzip. Equal files have equal results.
+fn compress_gzip(source: &Path, stage: &mut StagingArea) -> Result<PathBuf, BuildError> {
+    let path = stage.new_path();
+    let mut out = GzBuilder::new().mtime(0).write(publish::create(&path)?, Compression::new(6));
+    io::copy(&mut BufReader::new(File::open(source).at(source)?), &mut out).at(source)?;
+    publish::close(out.finish().at(&path)?, &path)?;
+    Ok(path)
+}

@@ -1,0 +1,85 @@
+//! Reads what a build needs in addition to its state: the published files from which a lost state
+//! is rebuilt, and the robots.txt of the site owner.
+//!
+//! Rejects a robots.txt that cannot be read: it must not count as missing.
+
+use std::io;
+use std::path::Path;
+
+use crate::address_scheme::AddressVotes;
+use crate::error::BuildError;
+use crate::plan::BuildPlan;
+use crate::site_sitemap;
+use crate::state::StatePaths;
+use crate::state_rebuild;
+use crate::summary::BuildEvents;
+
+/// Rebuilds a lost state from the folder in the plan, else from the output folder if a build wrote
+/// it. Returns the folder that was used.
+pub(super) fn rebuild_state<'p>(
+    plan: &'p BuildPlan,
+    paths: &StatePaths,
+    has_ledger: bool,
+    events: &mut dyn BuildEvents,
+) -> Result<Option<&'p Path>, BuildError> {
+    if has_ledger {
+        if plan.previous.is_some() {
+            events.message("ignoring the folder with published files: the state exists");
+        }
+        return Ok(None);
+    }
+    let rebuilt = |folder: &Path, n_pages: usize| {
+        format!("rebuilt the state from {}: {n_pages} pages", folder.display())
+    };
+    if let Some(folder) = plan.previous.as_deref() {
+        let n_pages = state_rebuild::rebuild(plan, folder, paths)?;
+        events.message(&rebuilt(folder, n_pages));
+        return Ok(Some(folder));
+    }
+    // An output folder without a state belongs to a previous build.
+    let target = plan.target();
+    let Some(sitemap) = state_rebuild::built_sitemap(plan, target)
+        .or_else(|| state_rebuild::built_sitemap(plan, &plan.site))
+    else {
+        return Ok(None);
+    };
+    match state_rebuild::rebuild(plan, target, paths) {
+        Ok(n_pages) => {
+            events.message(&rebuilt(target, n_pages));
+            Ok(Some(target))
+        }
+        // The collections may be in another place.
+        Err(BuildError::UnusablePrevious(..) | BuildError::Io(..)) => {
+            events.message(&format!(
+                "there is no state, but Rutter wrote {sitemap}; to keep dates, name the previously published folder or URL"
+            ));
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns the form of the URLs in the published sitemap of Rutter. It is the only evidence if the
+/// state is lost and cannot be rebuilt.
+pub(super) fn published_votes(plan: &BuildPlan) -> AddressVotes {
+    let folders = [plan.target(), &plan.site];
+    let found = folders.iter().find_map(|folder| {
+        let name = state_rebuild::built_sitemap(plan, folder)?;
+        Some(site_sitemap::published_votes(plan, folder, &name))
+    });
+    found.unwrap_or_default()
+}
+
+/// Returns the robots.txt of the site owner. One that cannot be read must not count as missing.
+pub(super) fn read_robots(plan: &BuildPlan) -> Result<Vec<u8>, BuildError> {
+    let path = plan.site.join("robots.txt");
+    match rutter_root::read(&plan.site, "robots.txt") {
+        Ok(bytes) => Ok(bytes),
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            Ok(Vec::new())
+        }
+        Err(error) => Err(BuildError::Io(path, error)),
+    }
+}

@@ -1,0 +1,100 @@
+//! Reads the pages that the last build stored, for programs that check the published site.
+//!
+//! Input: a state folder. Output: a [`CachedPage`] for each page, so that callers can skip pages
+//! with unchanged bytes.
+
+use std::path::Path;
+use std::sync::mpsc;
+
+use rutter_extract::Coverage;
+use rutter_page::{Digest, LineDigest};
+
+use crate::error::BuildError;
+use crate::exclusion::ExclusionReason;
+use crate::file_marks;
+use crate::manifest::Manifest;
+use crate::page_cache::PageCacheReader;
+use crate::state::{StatePaths, absolute_path};
+
+/// Maximum number of texts that wait to be hashed.
+const WAITING: usize = 64;
+
+/// A page as the last build read it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CachedPage {
+    /// URL of the page.
+    pub url: String,
+    /// Digest of its source without inserted links.
+    pub source: Digest,
+    /// Digest of its line; `None` if the page is not public.
+    pub line: Option<LineDigest>,
+    /// Digest of its Markdown twin; `None` if the page is not public.
+    pub twin: Option<LineDigest>,
+    /// Title of the page.
+    pub title: String,
+    /// Reason why the page is excluded.
+    pub exclusion: Option<String>,
+    /// Share of the main text that the extraction kept; `None` if it is unknown.
+    pub coverage: Option<Coverage>,
+    /// Findings of the page: code and detail.
+    pub findings: Vec<(String, String)>,
+}
+
+impl CachedPage {
+    /// Returns whether the page or the site owner excludes the page. A page with too many blocks
+    /// for a collection is not closed.
+    pub fn is_closed(&self) -> bool {
+        self.exclusion
+            .as_deref()
+            .is_some_and(|reason| ExclusionReason::parse(reason) != Some(ExclusionReason::Oversize))
+    }
+}
+
+/// Returns whether the state belongs to this output folder.
+pub fn is_built_into(state: &Path, folder: &Path) -> bool {
+    let list = Manifest::load(&StatePaths::new(state).files());
+    // Different paths may name the same folder.
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    list.is_some_and(|(known, _)| known == absolute_path(folder) || real(&known) == real(folder))
+}
+
+/// Loads all pages of the state in the order of their URLs; empty if there is no state.
+pub fn load_cached_pages(state: &Path) -> Result<Vec<CachedPage>, BuildError> {
+    let mut all = Vec::new();
+    let mut records = PageCacheReader::open(&StatePaths::new(state).pack())?;
+    // One thread decompresses, another one computes digests.
+    let digests = std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel::<[Vec<u8>; 2]>(WAITING);
+        let hashing = scope.spawn(move || {
+            let digest = |bytes: Vec<u8>| (!bytes.is_empty()).then(|| LineDigest::of(&bytes));
+            receiver.into_iter().map(|texts| texts.map(digest)).collect::<Vec<_>>()
+        });
+        let unpacked = records.for_each(&mut |url, record| {
+            let Some(source) = Digest::parse(&record.meta.source) else { return };
+            // The receiver lives until the last text is sent.
+            let twin = match record.markdown.as_slice() {
+                [] => Vec::new(),
+                markdown => file_marks::twin(markdown),
+            };
+            drop(sender.send([record.line.clone(), twin]));
+            all.push(CachedPage {
+                url: url.to_owned(),
+                source,
+                line: None,
+                twin: None,
+                title: record.meta.title.clone(),
+                exclusion: record.meta.exclusion.clone(),
+                coverage: record.meta.coverage.clone(),
+                findings: record.meta.findings.clone(),
+            });
+        });
+        drop(sender);
+        unpacked.map(|()| hashing.join().unwrap_or_default())
+    })?;
+    // Pages without digests are dropped.
+    all.truncate(digests.len());
+    for (page, [line, twin]) in all.iter_mut().zip(digests) {
+        (page.line, page.twin) = (line, twin);
+    }
+    Ok(all)
+}

@@ -1,0 +1,319 @@
+//! Decides why and how far a page is excluded (D85).
+//!
+//! Input: the plan, robots.txt, the URL and the extracted page. Output: the [`ExclusionReason`]
+//! with the evidence for it; each reason has a [`Visibility`].
+
+use std::path::Path;
+
+use rutter_extract::{Extraction, Refusal, Wishes};
+use rutter_page::Timestamp;
+use rutter_signpost::robots::Robots;
+
+use crate::inventory::{self, prefix};
+use crate::ledger::Visibility;
+use crate::plan::BuildPlan;
+
+/// Agent name that a page can use in a `meta` element to address Rutter.
+pub(crate) const TOKEN: &str = "rutter";
+
+/// Incremented when the rules change, so that the visibility of cached pages is decided again.
+pub(crate) const VERSION: u8 = 4;
+
+/// Reason why a page is not published in every layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ExclusionReason {
+    /// The page asks not to be indexed.
+    NoIndex,
+    /// The page asks not to be used by AI.
+    NoAi,
+    /// The page has a publication date in the future.
+    Scheduled,
+    /// The page is marked as a draft.
+    Draft,
+    /// The page asks for a password.
+    Login,
+    /// The page redirects readers to another page.
+    Redirect,
+    /// The page has no text.
+    Empty,
+    /// The page shows its text only with scripts.
+    Shell,
+    /// The page has more blocks than a collection may hold.
+    Oversize,
+    /// The site owner restricted the path, or the page declares that it needs a login.
+    Restricted,
+    /// The page marks content as sensitive, and the site owner did not approve it.
+    Sensitive,
+    /// robots.txt disallows the page for all crawlers.
+    Robots,
+}
+
+impl ExclusionReason {
+    const ALL: [Self; 12] = [
+        Self::NoIndex,
+        Self::NoAi,
+        Self::Scheduled,
+        Self::Draft,
+        Self::Login,
+        Self::Redirect,
+        Self::Empty,
+        Self::Shell,
+        Self::Oversize,
+        Self::Restricted,
+        Self::Sensitive,
+        Self::Robots,
+    ];
+
+    /// Returns the reason as text, for messages and for the page cache.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::NoIndex => "noindex",
+            Self::NoAi => "not for AI",
+            Self::Scheduled => "published later",
+            Self::Draft => "draft",
+            Self::Login => "asks for a password",
+            Self::Redirect => "redirect",
+            Self::Empty => "no text",
+            Self::Shell => "needs scripts",
+            Self::Oversize => "too many blocks",
+            Self::Restricted => "restricted",
+            Self::Sensitive => "marked sensitive",
+            Self::Robots => "disallowed by robots.txt",
+        }
+    }
+
+    pub(crate) fn parse(reason: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|exclusion| exclusion.as_str() == reason)
+    }
+
+    /// Returns the layers that may still show the page.
+    pub(crate) fn visibility(self) -> Visibility {
+        match self {
+            Self::NoAi | Self::Shell | Self::Oversize => Visibility::Listed,
+            Self::NoIndex | Self::Login | Self::Restricted | Self::Sensitive | Self::Robots => {
+                Visibility::AddressOnly
+            }
+            Self::Scheduled | Self::Draft | Self::Redirect | Self::Empty => Visibility::Hidden,
+        }
+    }
+
+    /// Returns whether only authenticated readers may see the page (D57).
+    pub(crate) fn needs_login(self) -> bool {
+        matches!(self, Self::Login | Self::Restricted | Self::Sensitive)
+    }
+}
+
+/// Returns the exclusion that follows from the URL alone.
+pub(crate) fn by_url(plan: &BuildPlan, robots: &Robots, url: &str) -> Option<ExclusionReason> {
+    if is_restricted(plan, url) {
+        return Some(ExclusionReason::Restricted);
+    }
+    let path = url.get(plan.base.origin().len()..).unwrap_or("/");
+    (!robots.is_allowed("*", path)).then_some(ExclusionReason::Robots)
+}
+
+/// Returns whether the site owner restricted the path of a page. Paths are compared percent-decoded
+/// and in lower case, as the web server compares file names.
+pub(crate) fn is_restricted(plan: &BuildPlan, url: &str) -> bool {
+    if plan.restricted.is_empty() {
+        return false;
+    }
+    let path = normalized(url.get(plan.base.origin().len()..).unwrap_or("/"));
+    let mut prefixes =
+        plan.restricted.iter().map(|written| normalized(&prefix(&plan.base, written)));
+    prefixes.any(|prefix| is_restricted_by(&path, &prefix))
+}
+
+/// Returns whether a prefix restricts a path. A prefix may also name the file of a page:
+/// `/a/index.html` restricts `/a/` and `/a`, and `/b.html` restricts `/b` and `/b/`.
+fn is_restricted_by(path: &str, prefix: &str) -> bool {
+    if inventory::is_below_or_beside(path, prefix) {
+        return true;
+    }
+    let endings = [".html", ".htm", ".xhtml", ".md", ".markdown"];
+    let Some(stem) = endings.iter().find_map(|ending| prefix.strip_suffix(ending)) else {
+        return false;
+    };
+    let page = match stem.rsplit_once('/') {
+        Some((folder, "index" | "_index" | "readme")) => folder,
+        _ => stem,
+    };
+    path.trim_end_matches('/') == page
+}
+
+/// Restricted prefixes that match none of the URLs seen so far.
+#[derive(Debug)]
+pub(crate) struct UnusedPrefixes<'p> {
+    plan: &'p BuildPlan,
+    /// As configured, and as they are compared.
+    left: Vec<(&'p String, String)>,
+}
+
+impl<'p> UnusedPrefixes<'p> {
+    pub(crate) fn new(plan: &'p BuildPlan) -> Self {
+        let left = plan.restricted.iter();
+        let left =
+            left.map(|written| (written, normalized(&prefix(&plan.base, written)))).collect();
+        Self { plan, left }
+    }
+
+    /// Removes the prefixes that match a URL.
+    pub(crate) fn remove_matching(&mut self, url: &str) {
+        if !self.left.is_empty() {
+            let path = normalized(url.get(self.plan.base.origin().len()..).unwrap_or("/"));
+            self.left.retain(|(_, prefix)| !is_restricted_by(&path, prefix));
+        }
+    }
+
+    /// Returns the first prefix without a match.
+    pub(crate) fn first(self) -> Option<&'p String> {
+        self.left.into_iter().next().map(|(written, _)| written)
+    }
+}
+
+/// Returns a path percent-decoded and in lower case.
+fn normalized(path: &str) -> String {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let [first, after @ ..] = rest {
+        let digit = |at: usize| after.get(at).and_then(|byte| char::from(*byte).to_digit(16));
+        let byte = match (first, digit(0), digit(1)) {
+            (b'%', Some(high), Some(low)) => u8::try_from(16 * high + low).ok(),
+            _ => None,
+        };
+        bytes.push(byte.unwrap_or(*first));
+        rest = if byte.is_some() { after.get(2..).unwrap_or_default() } else { after };
+    }
+    String::from_utf8_lossy(&bytes).to_lowercase()
+}
+
+/// Returns the first restricted prefix without a file below it. Such a prefix is probably misspelt,
+/// and pages would be published that should not be. For JSON Lines, [`UnusedPrefixes`] does this
+/// while the lines are read.
+pub(crate) fn find_unused_restriction(plan: &BuildPlan) -> Option<&String> {
+    if plan.source == crate::plan::SourceKind::Lines {
+        return None;
+    }
+    plan.restricted.iter().find(|written| {
+        let name = normalized(&prefix(&plan.base, written));
+        let name = name.strip_prefix(&normalized(plan.base.path())).unwrap_or(&name).to_owned();
+        !has_name(&plan.site, &name)
+    })
+}
+
+/// Returns whether a folder contains a file or folder whose path starts with `name`, ignoring case.
+/// A page may also be named without its file extension.
+fn has_name(folder: &Path, name: &str) -> bool {
+    let (first, rest) = name.split_once('/').map_or((name, None), |(it, rest)| (it, Some(rest)));
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        // Pages below an unreadable folder stay published.
+        Err(error) => return error.kind() == std::io::ErrorKind::PermissionDenied,
+    };
+    entries.filter_map(Result::ok).any(|entry| {
+        let found = entry.file_name().to_string_lossy().to_lowercase();
+        match rest {
+            None => found.starts_with(first),
+            Some("") => found == first || found.starts_with(&format!("{first}.")),
+            Some(rest) => found == first && has_name(&entry.path(), rest),
+        }
+    })
+}
+
+/// Returns the exclusion that follows from the page itself; the most restrictive reason applies.
+pub(crate) fn by_page(
+    extraction: &Extraction,
+    wishes: &Wishes,
+    (is_sensitive, is_approved): (bool, bool),
+    now: Timestamp,
+) -> Option<ExclusionReason> {
+    let facts = &extraction.facts;
+    if extraction.page.published.is_some_and(|published| now < published) {
+        return Some(ExclusionReason::Scheduled);
+    }
+    if facts.metas.iter().any(|(name, value)| name == "draft" && value == "true") {
+        return Some(ExclusionReason::Draft);
+    }
+    let refusal = wishes.refusal(now);
+    if refusal == Some(Refusal::Login) {
+        return Some(ExclusionReason::Restricted);
+    }
+    if is_sensitive {
+        return Some(ExclusionReason::Sensitive);
+    }
+    if matches!(refusal, Some(Refusal::NoIndex | Refusal::Expired)) {
+        return Some(ExclusionReason::NoIndex);
+    }
+    if extraction.only_leads_on() {
+        return Some(ExclusionReason::Redirect);
+    }
+    if facts.asks_for_password && !wishes.is_open && !is_approved {
+        return Some(ExclusionReason::Login);
+    }
+    if refusal.is_some() {
+        return Some(ExclusionReason::NoAi);
+    }
+    if extraction.page.content.is_empty() {
+        return Some(ExclusionReason::Empty);
+    }
+    if extraction.needs_scripts {
+        return Some(ExclusionReason::Shell);
+    }
+    let most = rutter_scp::Limits::SPEC.parts.blocks;
+    (most < extraction.page.content.len()).then_some(ExclusionReason::Oversize)
+}
+
+/// Returns the evidence for an exclusion: the statement or the part of the page.
+pub(crate) fn evidence(
+    exclusion: ExclusionReason,
+    extraction: &Extraction,
+    wishes: &Wishes,
+) -> String {
+    let facts = &extraction.facts;
+    match exclusion {
+        ExclusionReason::NoAi if wishes.is_for_ai == Some(false) => {
+            "ai-indexable is not true".to_owned()
+        }
+        ExclusionReason::NoIndex if !wishes.asks("noindex") => {
+            let time = wishes.unavailable_after;
+            time.map_or_else(
+                || "robots directives".to_owned(),
+                |it| format!("unavailable_after {it}"),
+            )
+        }
+        ExclusionReason::NoIndex | ExclusionReason::NoAi => {
+            format!("robots directives: {}", wishes.robots.join(", "))
+        }
+        ExclusionReason::Scheduled => {
+            let by = facts.published_by.as_deref().unwrap_or("publication date");
+            facts.published.map_or_else(|| by.to_owned(), |time| format!("{by} {time}"))
+        }
+        ExclusionReason::Draft => "meta draft".to_owned(),
+        ExclusionReason::Login => "the main content is a password form".to_owned(),
+        ExclusionReason::Redirect => {
+            format!("refresh to {}", facts.leads_to.as_deref().unwrap_or("another page"))
+        }
+        ExclusionReason::Empty => "the page has no text, title or description".to_owned(),
+        ExclusionReason::Shell => {
+            let code = rutter_extract::rules::SCRIPT_SHELL.code;
+            let shown = extraction.findings.iter().find(|finding| finding.rule.code == code);
+            shown.map_or_else(|| "needs scripts".to_owned(), |finding| finding.detail.clone())
+        }
+        ExclusionReason::Oversize => format!("{} blocks", extraction.page.content.len()),
+        ExclusionReason::Restricted if wishes.needs_login => {
+            "the page declares auth-required".to_owned()
+        }
+        ExclusionReason::Sensitive => "data-ai-context is sensitive".to_owned(),
+        ExclusionReason::Restricted | ExclusionReason::Robots => {
+            evidence_of_url(exclusion).to_owned()
+        }
+    }
+}
+
+/// Returns the evidence for an exclusion that follows from the URL alone.
+pub(crate) fn evidence_of_url(exclusion: ExclusionReason) -> &'static str {
+    match exclusion {
+        ExclusionReason::Robots => "robots.txt",
+        _ => "setting `restricted`",
+    }
+}

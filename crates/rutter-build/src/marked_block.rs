@@ -1,0 +1,79 @@
+//! Reads and replaces Rutter's block in a file of the site owner.
+//!
+//! Input: the text of the file. Output: the text with the block, without it, or the block alone.
+//! Only the lines between the two marker lines change; all other bytes stay as they are (D81).
+
+/// Marker lines around a block.
+pub(crate) struct BlockMarkers {
+    begin: &'static str,
+    end: &'static str,
+}
+
+/// Markers for Markdown and HTML.
+pub(crate) const MARKDOWN: BlockMarkers =
+    BlockMarkers { begin: "<!-- rutter:begin -->", end: "<!-- rutter:end -->" };
+/// Markers for files with comments that start with `#`.
+pub(crate) const HASH: BlockMarkers = BlockMarkers { begin: "# rutter:begin", end: "# rutter:end" };
+
+/// Returns the file with the block replaced, or appended if the file has none.
+pub(crate) fn with_block(existing: &str, content: &str, marks: &BlockMarkers) -> String {
+    let block = format!("{}\n{}\n{}\n", marks.begin, content.trim_end(), marks.end);
+    match find_block(existing, marks) {
+        Some((start, end)) => {
+            let before = existing.get(..start).unwrap_or_default();
+            let after = existing.get(end..).unwrap_or_default();
+            format!("{before}{block}{after}")
+        }
+        None if existing.is_empty() || existing.ends_with("\n\n") => format!("{existing}{block}"),
+        None if existing.ends_with('\n') => format!("{existing}\n{block}"),
+        None => format!("{existing}\n\n{block}"),
+    }
+}
+
+/// Returns the file without the block.
+pub(crate) fn without_block(text: &str, marks: &BlockMarkers) -> String {
+    match find_block(text, marks) {
+        Some((start, end)) => {
+            format!(
+                "{}{}",
+                text.get(..start).unwrap_or_default(),
+                text.get(end..).unwrap_or_default()
+            )
+        }
+        None => text.to_owned(),
+    }
+}
+
+/// Returns the text between the markers, or `None` if the file has no block.
+pub(crate) fn block_of<'t>(text: &'t str, marks: &BlockMarkers) -> Option<&'t str> {
+    let (start, end) = find_block(text, marks)?;
+    let block = text.get(start + marks.begin.len()..end)?;
+    block.get(..block.rfind(marks.end)?)
+}
+
+/// Returns the range of the block, including the line break after it.
+fn find_block(text: &str, marks: &BlockMarkers) -> Option<(usize, usize)> {
+    let start = text.find(marks.begin)?;
+    let len = text.get(start..)?.find(marks.end)?;
+    let mut end = start + len + marks.end.len();
+    if text.as_bytes().get(end) == Some(&b'\n') {
+        end += 1;
+    }
+    Some((start, end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test] // D81
+    fn replaces_only_its_own_block() {
+        let first = with_block("# Ours\n\nWords.\n", "## A\n", &MARKDOWN);
+        assert_eq!(first, "# Ours\n\nWords.\n\n<!-- rutter:begin -->\n## A\n<!-- rutter:end -->\n");
+        assert_eq!(with_block(&first, "## A\n", &MARKDOWN), first);
+        let moved = format!("{first}More.\n");
+        assert_eq!(with_block(&moved, "## B", &MARKDOWN), moved.replace("## A", "## B"));
+        assert_eq!(with_block("x", "y", &HASH), "x\n\n# rutter:begin\ny\n# rutter:end\n");
+        assert_eq!(without_block(&moved, &MARKDOWN), "# Ours\n\nWords.\n\nMore.\n");
+    }
+}

@@ -1,0 +1,107 @@
+//! Checks the markers of entities on their pages (rule 4 of SPXI, D70).
+//!
+//! Input: a page while it is read. Output: a finding for each marker that is not in its visible
+//! text. One pass over the text finds all markers.
+
+use std::collections::BTreeMap;
+
+use rutter_extract::Extraction;
+use rutter_page::Page;
+use rutter_spxi::MarkerStatus;
+use rutter_survival::{MarkerSearch, PageTexts};
+use sha2::{Digest as _, Sha256};
+
+use crate::plan::BuildPlan;
+use crate::rules;
+use crate::spxi_layer;
+
+/// All markers of the site and the pages they belong to.
+#[derive(Debug)]
+pub(crate) struct EntityMarkers {
+    markers: MarkerSearch,
+    /// Markers by the URL of a page, each with the name of its entity.
+    pages: BTreeMap<String, Vec<(usize, String)>>,
+}
+
+/// Returns the places where markers are searched: the visible text (see
+/// [`Extraction::shown_text`]), the head and the JSON-LD of a page.
+pub fn marker_places<'e>(extraction: &'e Extraction, visible: &'e str) -> PageTexts<'e> {
+    let metas = extraction.facts.metas.iter().map(|(_, content)| content.as_str());
+    PageTexts {
+        visible,
+        metas: metas.chain([extraction.page.title.as_ref()]).collect(),
+        json_ld: extraction.facts.json_ld.iter().map(String::as_str).collect(),
+    }
+}
+
+impl EntityMarkers {
+    pub(crate) fn new(plan: &BuildPlan) -> Option<Self> {
+        let entities = &spxi_layer::declared(plan)?.entities;
+        let mut pages: BTreeMap<String, Vec<(usize, String)>> = BTreeMap::new();
+        let mut texts = Vec::new();
+        for declared in entities {
+            let name = declared.entity.name.clone().unwrap_or_default();
+            let page = pages.entry(spxi_layer::page_of(&declared.entity)).or_default();
+            for marker in &declared.entity.markers {
+                page.push((texts.len(), name.clone()));
+                texts.push(marker.as_str());
+            }
+        }
+        Some(Self { markers: MarkerSearch::new(texts), pages })
+    }
+
+    /// Adds the markers of a page to the hash of its visibility key.
+    pub(crate) fn hash(&self, url: &str, hash: &mut Sha256) {
+        for (id, name) in self.pages.get(url).into_iter().flatten() {
+            hash.update(name);
+            hash.update([0]);
+            hash.update(self.markers.text(*id));
+            hash.update([0]);
+        }
+    }
+
+    /// Reports the markers of a page that are not in its visible text.
+    pub(crate) fn check(
+        &self,
+        url: &str,
+        extraction: &Extraction,
+        found: &mut Vec<(String, String)>,
+    ) {
+        let Some(wanted) = self.pages.get(url) else { return };
+        let visible = extraction.shown_text();
+        self.report(wanted, &marker_places(extraction, &visible), found);
+    }
+
+    /// Does the same for a page without HTML.
+    pub(crate) fn check_line(&self, url: &str, page: &Page<'_>, found: &mut Vec<(String, String)>) {
+        let Some(wanted) = self.pages.get(url) else { return };
+        let text = page.to_text();
+        self.report(wanted, &PageTexts { visible: &text, ..PageTexts::default() }, found);
+    }
+
+    fn report(
+        &self,
+        wanted: &[(usize, String)],
+        places: &PageTexts<'_>,
+        found: &mut Vec<(String, String)>,
+    ) {
+        let ids: Vec<usize> = wanted.iter().map(|(id, _)| *id).collect();
+        for ((id, name), status) in wanted.iter().zip(self.markers.classify(&ids, places)) {
+            let how = match status {
+                MarkerStatus::Visible => continue,
+                MarkerStatus::Near(text) => {
+                    format!("the page has {} instead", rutter_finding::quoted(&text))
+                }
+                MarkerStatus::MetaOnly => "only a meta element has it".to_owned(),
+                MarkerStatus::JsonLdOnly => "only JSON-LD has it".to_owned(),
+                MarkerStatus::Absent => "the page does not have it".to_owned(),
+            };
+            let marker = rutter_finding::quoted(self.markers.text(*id));
+            let name = rutter_finding::visible(name);
+            found.push((
+                rules::MARKER.code.to_owned(),
+                format!("`{name}`: {marker} is not visible; {how}"),
+            ));
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Corrects rows of the ledger with times in the future.
+
+use rutter_page::Timestamp;
+
+use crate::arc_entry::{self, ArcEntryVersion};
+use crate::ledger::{LedgerRow, UNKNOWN};
+use crate::read::PassInput;
+
+/// Returns a row of the ledger. With `redate`, times that are later than now are set to now, and
+/// the line of a page with such a date is written again.
+pub(super) fn redated(
+    input: &PassInput<'_>,
+    newest: &mut Option<Timestamp>,
+    mut row: LedgerRow,
+) -> LedgerRow {
+    *newest = (*newest).max(Some(row.recorded));
+    let now = input.plan.now;
+    if input.plan.redate {
+        if now < row.modified {
+            row.modified = now.plus_seconds(-1);
+            row.digest = UNKNOWN;
+        }
+        row.recorded = row.recorded.min(now);
+        row.first_seen = row.first_seen.min(now);
+        row.removed = row.removed.map(|at| at.min(now));
+        if ArcEntryVersion::parse(&row.arc).is_some_and(|version| now < version.at) {
+            arc_entry::NO_ENTRY.clone_into(&mut row.arc);
+        }
+    }
+    row
+}

@@ -1,0 +1,431 @@
+//! Writes the SPXI layer: the index and its packets.
+//!
+//! Input: the declared entities and, from pass 2, the pages in the order of URLs. Output: staged
+//! files with the dates of the ledger. The index contains an entity only if its page is public.
+//!
+//! Adds no statement about an entity that the site owner did not declare, and names no page that
+//! does not exist.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use rutter_page::{SensitiveData, Timestamp};
+use rutter_signpost::robots::AgentGroup;
+use rutter_spxi::{
+    AGENTS, Entity, INDEX_FILE, IndexWriter, MetadataPacket, PACKET_FILE, SemanticIndex, Surface,
+    SurfaceDetail, packet_path, without_fragment,
+};
+
+use crate::arc_layer::{free_names, put_all};
+use crate::error::{BuildError, IoErrorContext};
+use crate::inventory;
+use crate::layers::{ReportFinding, report_blocked};
+use crate::ledger::{LedgerReader, LedgerRow, Visibility};
+use crate::page_cache::PageMetadata;
+use crate::plan::{BuildPlan, EntityDeclaration, SourceKind, SpxiSettings, SurfaceRule};
+use crate::publish::{PublishOrder, StageResult, StagingArea};
+use crate::rules;
+
+/// `hreflang` of links to the index in a sitemap.
+pub(crate) const HREFLANG: &str = "x-spxi";
+
+pub(crate) fn declared(plan: &BuildPlan) -> Option<&SpxiSettings> {
+    plan.spxi.as_ref().filter(|_| plan.layers.spxi)
+}
+
+/// Returns the robots.txt group that names the index for AI agents (D79, D80).
+pub(crate) fn agent_group(plan: &BuildPlan) -> Option<AgentGroup> {
+    let spxi = declared(plan).filter(|spxi| spxi.robots_group)?;
+    let own = spxi.agents.iter().map(String::as_str);
+    let mut allow = vec![format!("/{INDEX_FILE}")];
+    if spxi.packets {
+        allow.extend([format!("/{PACKET_FILE}"), format!("/*/{PACKET_FILE}")]);
+    }
+    let agents = AGENTS.into_iter().chain(own).map(str::to_owned).collect();
+    Some(AgentGroup { agents, allow })
+}
+
+/// Links from other layers to the SPXI files of a page.
+#[derive(Debug, Default)]
+pub(crate) struct SpxiLinks<'i> {
+    /// URL of the index, if the page belongs to an entity.
+    pub(crate) index: Option<&'i str>,
+    /// File of its packet.
+    pub(crate) packet: Option<String>,
+}
+
+/// Writes the SPXI layer.
+#[derive(Debug)]
+pub(crate) struct SpxiLayer<'p> {
+    plan: &'p BuildPlan,
+    spxi: &'p SpxiSettings,
+    /// Files of the site that are not pages.
+    others: &'p [Box<str>],
+    /// URL of the index.
+    address: String,
+    writer: IndexWriter,
+    /// Indexes of entities by the URL of their page.
+    pages: BTreeMap<String, Vec<usize>>,
+    /// Entities with a public page.
+    found: BTreeMap<usize, Entity>,
+    /// URLs of the public pages of entities.
+    public: BTreeSet<String>,
+    /// Reasons why entities have no page, by the URL of the declared page.
+    why: BTreeMap<String, String>,
+    /// Title of the home page.
+    home: Option<String>,
+    newest: Option<Timestamp>,
+}
+
+impl<'p> SpxiLayer<'p> {
+    /// `public` holds the public pages of entities.
+    pub(crate) fn new(
+        plan: &'p BuildPlan,
+        others: &'p [Box<str>],
+        public: BTreeSet<String>,
+    ) -> Option<Self> {
+        let spxi = declared(plan)?;
+        let mut pages: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (at, declared) in spxi.entities.iter().enumerate() {
+            let page = page_of(&declared.entity);
+            pages.entry(page).or_default().push(at);
+        }
+        let address = plan.base.join(INDEX_FILE);
+        let name = spxi.index.name.clone().or_else(|| plan.name.clone());
+        let index = SemanticIndex { id: Some(address.clone()), name, ..spxi.index.clone() };
+        Some(Self {
+            plan,
+            spxi,
+            others,
+            address,
+            writer: IndexWriter::new(index),
+            pages,
+            found: BTreeMap::new(),
+            public,
+            why: BTreeMap::new(),
+            home: None,
+            newest: None,
+        })
+    }
+
+    /// Adds a page of the ledger that exists.
+    pub(crate) fn page(
+        &mut self,
+        (row, path): (&LedgerRow, Option<&str>),
+        meta: &PageMetadata,
+        stage: &mut StagingArea,
+        report: &mut ReportFinding<'_>,
+    ) -> Result<SpxiLinks<'_>, BuildError> {
+        match row.visibility {
+            Visibility::Public => {}
+            // Only its URL and its name are public (D85).
+            Visibility::Listed => {
+                self.record_exclusion(row, meta);
+                let name = own_title(meta);
+                let surface = Surface { id: Some(row.url.clone()), name, ..Surface::default() };
+                self.writer.surface(&surface);
+                return Ok(SpxiLinks::default());
+            }
+            _ => {
+                self.record_exclusion(row, meta);
+                return Ok(SpxiLinks::default());
+            }
+        }
+        self.record_similar(row);
+        self.newest = self.newest.max(Some(row.modified));
+        if inventory::is_home(&self.plan.base, &row.url, path) {
+            self.home = Some(meta.title.clone()).filter(|title| !title.is_empty());
+        }
+        self.writer.surface(&self.surface(row, meta));
+        let Some(entities) = self.pages.remove(&row.url) else { return Ok(SpxiLinks::default()) };
+        let packet = self.packet((row, path), &entities, stage, report)?;
+        for at in entities {
+            let Some(declared) = self.spxi.entities.get(at) else { continue };
+            let own = declared.entity.packet_ref.clone();
+            let made = packet.as_ref().filter(|_| declared.has_packet);
+            let made = made.map(|file| inventory::file_address(&self.plan.base, file));
+            let packet_ref = own.or(made);
+            self.found.insert(at, Entity { packet_ref, ..declared.entity.clone() });
+        }
+        Ok(SpxiLinks { index: Some(&self.address), packet })
+    }
+
+    /// Returns whether the index will contain an entity.
+    fn is_public(&self, entity: &Entity) -> bool {
+        self.public.contains(&page_of(entity))
+    }
+
+    /// Records why an entity has no page.
+    fn record_exclusion(&mut self, row: &LedgerRow, meta: &PageMetadata) {
+        if self.pages.contains_key(&row.url) {
+            let exclusion = meta.exclusion.as_deref().unwrap_or("not public");
+            self.why.insert(row.url.clone(), format!("the page is excluded: {exclusion}"));
+        }
+    }
+
+    /// Records a page that the site owner probably meant.
+    fn record_similar(&mut self, row: &LedgerRow) {
+        let url = row.url.as_str();
+        let folder = url.strip_suffix('/');
+        let others = [
+            folder.map(str::to_owned),
+            folder.map(|folder| format!("{folder}.html")),
+            folder.map(|folder| format!("{folder}/index.html")),
+            url.strip_suffix(".html").map(str::to_owned),
+            url.strip_suffix(".html").map(|stem| format!("{stem}/")),
+        ];
+        for other in others.into_iter().flatten().filter(|other| self.pages.contains_key(other)) {
+            let path = url.get(self.plan.base.origin().len()..).unwrap_or(url);
+            self.why.entry(other).or_insert_with(|| format!("did you mean {path}?"));
+        }
+    }
+
+    fn surface(&self, row: &LedgerRow, meta: &PageMetadata) -> Surface {
+        let path = row.url.get(self.plan.base.origin().len()..).unwrap_or("/");
+        let rule = rule_of(&self.spxi.surfaces, path);
+        // Entities without a public page are not named.
+        let ids = rule.map_or(&[][..], |rule| &rule.protects).iter().filter_map(|name| {
+            let is_named = |one: &&EntityDeclaration| {
+                one.entity.name.as_ref() == Some(name) && self.is_public(&one.entity)
+            };
+            self.spxi.entities.iter().find(is_named)?.entity.id.clone()
+        });
+        Surface {
+            id: Some(row.url.clone()),
+            name: own_title(meta),
+            surface_type: rule.and_then(|rule| rule.surface_type.clone()),
+            function: rule.and_then(|rule| rule.function.clone()),
+            protects: ids.collect(),
+            modified: Some(row.modified.into()),
+        }
+    }
+
+    /// Writes the packet of a page and returns the name of the file.
+    fn packet(
+        &self,
+        (row, path): (&LedgerRow, Option<&str>),
+        entities: &[usize],
+        stage: &mut StagingArea,
+        report: &mut ReportFinding<'_>,
+    ) -> Result<Option<String>, BuildError> {
+        let declared = entities.iter().filter_map(|at| self.spxi.entities.get(*at));
+        let about: Vec<&EntityDeclaration> = declared.filter(|one| one.has_packet).collect();
+        if !self.spxi.packets || about.is_empty() {
+            return Ok(None);
+        }
+        let base = &self.plan.base;
+        let derived = row.url.get(base.origin().len()..).and_then(packet_path);
+        let Some(address) = derived.map(|path| format!("{}{path}", base.origin())) else {
+            return Ok(None);
+        };
+        // If the URL has percent-encoded characters, the name follows from the file of the page.
+        let of_file = || {
+            packet_path(&format!("/{}", path?)).map(|file| file.trim_start_matches('/').to_owned())
+        };
+        let file = inventory::path_inside(base, &address).map(str::to_owned).or_else(of_file);
+        let is_there = |file: &String| inventory::file_address(base, file) == address;
+        let Some(file) = file.filter(is_there) else { return Ok(None) };
+        // The same name cannot be a folder and a file.
+        let in_the_way = Path::new(&file)
+            .ancestors()
+            .skip(1)
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .find(|folder| {
+                self.plan.site.join(folder).is_file() || self.plan.target().join(folder).is_file()
+            });
+        if let Some(other) = in_the_way {
+            report(&file, &rules::FOREIGN_FILE, format!("{} is a file", other.display()));
+            return Ok(None);
+        }
+        if free_names(self.others, self.plan, &[&file], stage, report).is_empty() {
+            return Ok(None);
+        }
+        let entity = |one: &&EntityDeclaration| {
+            let packet_ref = one.entity.packet_ref.clone().or_else(|| Some(address.clone()));
+            Entity { packet_ref, ..one.entity.clone() }
+        };
+        let packet = MetadataPacket {
+            id: Some(address.clone()),
+            page: Some(row.url.clone()),
+            index: Some(self.address.clone()),
+            modified: Some(row.modified.into()),
+            about: about.iter().map(entity).collect(),
+            kernel: about.iter().find_map(|one| one.kernel.clone()),
+            questions: about.iter().flat_map(|one| one.questions.iter().cloned()).collect(),
+        };
+        let put = stage.put(PublishOrder::Deltas, &file, packet.to_json().as_bytes())?;
+        report_blocked(&file, put, report);
+        Ok(matches!(put, StageResult::Staged | StageResult::Unchanged).then_some(file))
+    }
+
+    /// Stages the index.
+    pub(crate) fn finish(
+        mut self,
+        stage: &mut StagingArea,
+        report: &mut ReportFinding<'_>,
+    ) -> Result<(), BuildError> {
+        for (page, entities) in &self.pages {
+            for declared in entities.iter().filter_map(|at| self.spxi.entities.get(*at)) {
+                let name = declared.entity.name.as_deref().unwrap_or_default();
+                let why = self.why.get(page).map_or("no page has this URL", String::as_str);
+                let name = rutter_finding::quoted(name);
+                report(page, &rules::ENTITY_PAGE, format!("{name}: {why}"));
+            }
+        }
+        // An index without entities has no content.
+        if self.found.is_empty() {
+            return Ok(());
+        }
+        if !self.plan.base.is_root() {
+            report(INDEX_FILE, &rules::UNDER_A_PATH, String::new());
+        }
+        let index = self.writer.index();
+        index.entities = self.found.into_values().collect();
+        index.name = index.name.take().or(self.home);
+        let written = self.writer.finish(self.newest.map(Into::into));
+        match written.kept {
+            SurfaceDetail::Everything => {}
+            SurfaceDetail::Addresses => report(
+                INDEX_FILE,
+                &rules::INDEX_SIZE,
+                "the index lists only the URLs of pages".to_owned(),
+            ),
+            SurfaceDetail::Declared => {
+                let detail = "the index lists only pages with a surface rule";
+                report(INDEX_FILE, &rules::INDEX_SIZE, detail.to_owned());
+            }
+        }
+        if free_names(self.others, self.plan, &[INDEX_FILE], stage, report).is_empty() {
+            return Ok(());
+        }
+        let path = stage.new_path();
+        fs::write(&path, &written.bytes).at(&path)?;
+        put_all(&[INDEX_FILE], &path, stage, report)?;
+        Ok(())
+    }
+}
+
+/// Searches the declared statements for secrets, because they are published like pages (D94).
+/// Returns the place and the kind of each secret.
+pub(crate) fn find_secrets(plan: &BuildPlan) -> Vec<(String, String)> {
+    let Some(spxi) = declared(plan) else { return Vec::new() };
+    let acknowledged = &plan.privacy.acknowledged;
+    let mut found = Vec::new();
+    let mut look = |place: &str, text: &str| {
+        for (kind, mark) in SensitiveData::find_in(text).secrets {
+            let is_known = acknowledged.contains(&mark);
+            if !is_known {
+                found.push((place.to_owned(), format!("{kind}, mark {mark}")));
+            }
+        }
+    };
+    look(INDEX_FILE, &format!("{:?}", spxi.index));
+    for declared in &spxi.entities {
+        let name = declared.entity.name.as_deref().unwrap_or_default();
+        look(name, &format!("{declared:?}"));
+    }
+    found
+}
+
+/// Returns the public pages of entities.
+pub(crate) fn public_pages(
+    plan: &BuildPlan,
+    ledger: &Path,
+) -> Result<BTreeSet<String>, BuildError> {
+    let mut public = BTreeSet::new();
+    let Some(spxi) = declared(plan) else { return Ok(public) };
+    let wanted: BTreeSet<String> =
+        spxi.entities.iter().map(|declared| page_of(&declared.entity)).collect();
+    let mut rows = LedgerReader::open(ledger)?;
+    while let Some(row) = rows.next()? {
+        if row.is_public() && wanted.contains(&row.url) {
+            public.insert(row.url);
+        }
+    }
+    Ok(public)
+}
+
+/// Returns the title that the page states; `None` if it was generated from the text.
+fn own_title(meta: &PageMetadata) -> Option<String> {
+    let made = rutter_extract::rules::NO_TITLE.code;
+    let is_made = meta.findings.iter().any(|(code, _)| code == made);
+    Some(meta.title.clone()).filter(|title| !title.is_empty() && !is_made)
+}
+
+/// Returns the plan with the published URL of each entity's page: `/a/index.html`, `/a/`, `/a` and
+/// `/a.html` may name one file. `None` if no URL changes.
+pub(crate) fn with_published_pages(plan: &BuildPlan) -> Result<Option<BuildPlan>, BuildError> {
+    let entities = declared(plan).map_or(&[][..], |spxi| &spxi.entities);
+    if entities.is_empty() || plan.source == SourceKind::Lines {
+        return Ok(None);
+    }
+    let pages = inventory::list_pages(plan)?;
+    let pages: BTreeSet<&str> = pages.iter().map(|page| page.url.as_str()).collect();
+    let ids: BTreeSet<Option<String>> = entities.iter().map(|it| it.entity.id.clone()).collect();
+    let mut resolved = plan.clone();
+    let mut is_changed = false;
+    for declared in resolved.spxi.iter_mut().flat_map(|spxi| &mut spxi.entities) {
+        let page = page_of(&declared.entity);
+        if pages.contains(page.as_str()) {
+            continue;
+        }
+        let bare = page.trim_end_matches('/');
+        let bare = bare.strip_suffix("/index.html").or(bare.strip_suffix(".html")).unwrap_or(bare);
+        let forms = ["/", "", "/index.html", ".html"].map(|ending| format!("{bare}{ending}"));
+        let Some(found) = forms.into_iter().find(|form| pages.contains(form.as_str())) else {
+            continue;
+        };
+        let id = declared.entity.id.as_deref().unwrap_or_default();
+        let fragment = id.find('#').and_then(|at| id.get(at..)).unwrap_or_default();
+        let id = Some(format!("{found}{fragment}"));
+        // Two entities must not have the same URL.
+        if !ids.contains(&id) {
+            declared.entity.id = id;
+            is_changed = true;
+        }
+    }
+    Ok(is_changed.then_some(resolved))
+}
+
+/// Returns the URL of an entity's page as the ledger writes it.
+pub(crate) fn page_of(entity: &Entity) -> String {
+    let page = without_fragment(entity.id.as_deref().unwrap_or_default());
+    let parsed = rutter_page::PageUrl::parse(page);
+    parsed.map_or_else(|_| page.to_owned(), |url| url.key().to_owned())
+}
+
+/// Returns the rule for a path: the exact path, else the longest matching prefix.
+fn rule_of<'r>(rules: &'r [SurfaceRule], path: &str) -> Option<&'r SurfaceRule> {
+    let fits = |rule: &&SurfaceRule| match rule.path.strip_suffix('*') {
+        Some(start) => path.starts_with(start),
+        None => path == rule.path,
+    };
+    let is_own = |rule: &SurfaceRule| !rule.path.ends_with('*');
+    rules.iter().filter(fits).max_by_key(|rule| (is_own(rule), rule.path.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exact_path_wins_then_the_longest_prefix() {
+        let rule = |path: &str| SurfaceRule {
+            path: path.to_owned(),
+            surface_type: None,
+            function: None,
+            protects: Vec::new(),
+        };
+        let rules = [rule("/*"), rule("/docs/*"), rule("/docs/"), rule("/docs/api/*")];
+        for (path, wanted) in [
+            ("/", Some("/*")),
+            ("/docs/", Some("/docs/")),
+            ("/docs/tides.html", Some("/docs/*")),
+            ("/docs/api/v1", Some("/docs/api/*")),
+        ] {
+            assert_eq!(rule_of(&rules, path).map(|rule| rule.path.as_str()), wanted, "{path}");
+        }
+        assert_eq!(rule_of(&rules[1..], "/blog/"), None);
+    }
+}

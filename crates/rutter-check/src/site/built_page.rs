@@ -1,0 +1,64 @@
+//! Pages as the last build read them, so that unchanged pages need not be read again.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use memchr::memmem;
+use rutter_extract::Coverage;
+use rutter_finding::{Finding, Place, Rule};
+use rutter_page::LineDigest;
+
+use super::page_rows::Restriction;
+use crate::registry;
+
+/// A page as the last build read it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BuiltPage {
+    /// The URL of the page.
+    pub url: Box<str>,
+    /// The digest of the page without the links that the build inserted.
+    pub source: [u8; 32],
+    /// The digest of its line in the collection, if any.
+    pub line: Option<LineDigest>,
+    /// The digest of its Markdown twin, if any.
+    pub twin: Option<LineDigest>,
+    /// The title.
+    pub title: Box<str>,
+    /// The reason why the page is restricted, if it is.
+    pub closed: Option<Restriction>,
+    /// The extracted share of the main text, if the build measured it.
+    pub coverage: Option<Coverage>,
+    /// The findings of the build about the page.
+    pub findings: Vec<Finding>,
+}
+
+impl BuiltPage {
+    /// Sets the findings by code and detail; unknown codes are ignored.
+    #[must_use]
+    pub fn with_findings(mut self, told: Vec<(String, String)>) -> Self {
+        static RULES: LazyLock<Vec<&'static Rule>> = LazyLock::new(registry::all);
+        let finding = |(code, detail): (String, String)| {
+            let at = RULES.binary_search_by(|rule| rule.code.cmp(&code)).ok()?;
+            Some(Finding::new(RULES.get(at)?, Place::WHOLE, detail))
+        };
+        self.findings = told.into_iter().filter_map(finding).collect();
+        self
+    }
+}
+
+/// Removes the block that the build inserted into the head.
+pub(crate) fn unmarked(page: &[u8]) -> Cow<'_, [u8]> {
+    const END: &[u8] = b"<!-- rutter:end -->";
+    static BEGIN: LazyLock<memmem::Finder<'_>> =
+        LazyLock::new(|| memmem::Finder::new("<!-- rutter:begin -->"));
+    let Some(start) = BEGIN.find(page) else { return Cow::Borrowed(page) };
+    let rest = page.get(start..).unwrap_or_default();
+    let Some(len) = memmem::find(rest, END) else { return Cow::Borrowed(page) };
+    let mut end = start + len + END.len();
+    if page.get(end) == Some(&b'\n') {
+        end += 1;
+    }
+    let mut out = page.get(..start).unwrap_or_default().to_vec();
+    out.extend_from_slice(page.get(end..).unwrap_or_default());
+    Cow::Owned(out)
+}

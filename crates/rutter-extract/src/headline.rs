@@ -1,0 +1,92 @@
+//! Adds the headline to a page whose main content does not include it.
+//!
+//! Input: the page title and the blocks. Output: the blocks, with the headline as first block if
+//! it was missing. Themes put the headline into a header outside the region. Rejects headings that
+//! are not of level 1, come after the text, or differ from the title.
+
+use rutter_page::{Block, Heading, Level, Rich};
+
+use crate::blocks::Both;
+use crate::dom::Dom;
+use crate::hint::Hints;
+use crate::region::Region;
+use crate::survey::{Marks, Survey};
+use crate::tag::Tag;
+use crate::verdict::Reason;
+
+/// Characters from which a part of a title counts as the title.
+const SHORTEST_PART: usize = 15;
+
+/// Whether the headline was put before the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Headline {
+    /// It is part of the text, or there is none.
+    InText,
+    /// It is the first block.
+    Restored,
+}
+
+/// Context for the search of a headline.
+pub(crate) struct Place<'p> {
+    pub(crate) dom: &'p Dom,
+    pub(crate) survey: &'p Survey,
+    pub(crate) region: &'p Region,
+    /// The first text of the blocks.
+    pub(crate) first_text: u32,
+}
+
+impl Place<'_> {
+    /// Puts the headline before the blocks of a page where they lack it.
+    pub(crate) fn restore(&self, title: Option<&str>, blocks: &mut Vec<Both>) -> Headline {
+        let Self { dom, survey, region, first_text } = *self;
+        let (Some(title), Some(body)) = (title.map(key), dom.body) else {
+            return Headline::InText;
+        };
+        if blocks.is_empty() || title.is_empty() {
+            return Headline::InText;
+        }
+        let is_outside = |at: u32| {
+            dom.ancestors(at).any(|up| {
+                region.dropped.get(up as usize) == Some(&Some(Reason::Owner))
+                    || matches!(dom.item(up).tag, Tag::Nav | Tag::Aside | Tag::Footer | Tag::Dialog)
+            })
+        };
+        let mut headlines = (body..first_text.min(dom.item(body).end)).filter(|at| {
+            dom.item(*at).tag == Tag::H1
+                && !survey.marks(*at).has(Marks::UNSEEN)
+                && !survey.hints(*at).has(Hints::HIDDEN)
+                && !is_outside(*at)
+        });
+        let found = headlines.find_map(|at| {
+            let words = dom.words(at);
+            let words = words.trim_end_matches(['#', '\u{b6}', ' ']);
+            is_title(&key(words), &title).then(|| words.to_owned())
+        });
+        let Some(text) = found else { return Headline::InText };
+        let own = key(&text);
+        let is_there =
+            |(block, _): &Both| matches!(block, Block::Heading(it) if key(&it.text) == own);
+        if blocks.iter().take(12).any(is_there) {
+            return Headline::InText;
+        }
+        let heading = Heading { level: Level::clamp(1), text: text.into(), extra: Vec::new() };
+        blocks.insert(0, (Block::Heading(heading), Rich::default()));
+        Headline::Restored
+    }
+}
+
+/// Whether a heading says the title, or one of both is the beginning or a long
+/// part of the other.
+fn is_title(heading: &str, title: &str) -> bool {
+    if heading == title {
+        return !heading.is_empty();
+    }
+    let (short, long) =
+        if heading.len() < title.len() { (heading, title) } else { (title, heading) };
+    SHORTEST_PART <= short.chars().count() && long.contains(short)
+}
+
+/// Letters and digits, lower case.
+fn key(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}

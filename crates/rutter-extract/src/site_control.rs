@@ -1,0 +1,115 @@
+//! Extraction settings of the site owner, for all pages and by path.
+//!
+//! Input: selectors and path patterns. Output: the [`Control`] of one page, and bytes that
+//! identify it, for callers that cache extracted pages.
+
+use crate::extraction::{Control, LinkBlocks, Options};
+use crate::glob::Glob;
+use crate::selector::Selector;
+
+/// Extraction settings of a site.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SiteControl {
+    /// For all pages.
+    pub all: Control,
+    /// For some of them, in the order of the settings.
+    pub paths: Vec<PathControl>,
+    /// Selects the links that become blocks.
+    pub links: LinkBlocks,
+}
+
+/// Settings for the pages whose path matches a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathControl {
+    pattern: String,
+    glob: Glob,
+    control: Control,
+}
+
+impl PathControl {
+    /// Creates settings for pages whose path below the site matches the pattern.
+    pub fn new(pattern: &str, control: Control) -> Self {
+        Self { pattern: pattern.to_owned(), glob: Glob::new(pattern), control }
+    }
+
+    /// The pattern as it was written.
+    pub fn pattern(&self) -> &str {
+        &self.pattern
+    }
+
+    /// Whether a page belongs to it, by its path below the site.
+    pub fn matches(&self, path: &str) -> bool {
+        let path = path.split(['?', '#']).next().unwrap_or(path);
+        self.glob.matches(path.trim_start_matches('/'))
+    }
+
+    /// The settings for matching pages, in addition to those for all pages.
+    pub fn control(&self) -> &Control {
+        &self.control
+    }
+}
+
+impl SiteControl {
+    /// Returns the settings for a page, by its path below the site. Of several entries
+    /// that match, the last one with a `main` counts; `keep` and `drop` of all
+    /// of them add to those of all pages.
+    ///
+    /// ```
+    /// # use rutter_extract::{Control, PathControl, SiteControl};
+    /// let main = |text: &str| Control { main: vec![text.parse().unwrap()], ..Control::default() };
+    /// let site = SiteControl {
+    ///     all: main("main"),
+    ///     paths: vec![PathControl::new("/guides/**", main(".guide"))],
+    ///     ..SiteControl::default()
+    /// };
+    /// assert_eq!(site.of_path("guides/a.html"), main(".guide"));
+    /// assert_eq!(site.of_path("blog/a.html"), main("main"));
+    /// ```
+    pub fn of_path(&self, path: &str) -> Control {
+        let mut control = self.all.clone();
+        for entry in self.paths.iter().filter(|entry| entry.matches(path)) {
+            let Control { main, keep, drop } = &entry.control;
+            if !main.is_empty() {
+                control.main.clone_from(main);
+            }
+            control.keep.extend_from_slice(keep);
+            control.drop.extend_from_slice(drop);
+        }
+        control
+    }
+
+    /// Sets what holds for a page, by its path below the site.
+    pub fn apply(&self, path: &str, options: &mut Options) {
+        options.control = self.of_path(path);
+        options.links = self.links;
+    }
+
+    /// Hands over bytes that change exactly when the page is to be read
+    /// otherwise; none where nothing is said.
+    pub fn name(&self, path: &str, mut take: impl FnMut(&[u8])) {
+        if *self == Self::default() {
+            return;
+        }
+        if self.links == LinkBlocks::Lone {
+            take(b"links off\0");
+        }
+        let Control { main, keep, drop } = self.of_path(path);
+        for (kind, selectors) in [("main ", main), ("keep ", keep), ("drop ", drop)] {
+            for selector in selectors {
+                take(kind.as_bytes());
+                take(selector.as_str().as_bytes());
+                take(&[0]);
+            }
+        }
+    }
+
+    /// Selectors that should match an element of at least one page: those of
+    /// `keep` and `drop`, each with its entry; `None` for all pages.
+    pub fn expected(&self) -> impl Iterator<Item = (Option<&PathControl>, &Selector)> {
+        let all = [(None, &self.all)].into_iter();
+        let all = all.chain(self.paths.iter().map(|entry| (Some(entry), &entry.control)));
+        all.flat_map(|(entry, control)| {
+            control.keep.iter().chain(&control.drop).map(move |selector| (entry, selector))
+        })
+    }
+}

@@ -1,0 +1,58 @@
+//! Marks the elements of a page that its site template repeats.
+//!
+//! Input: a page, a template version and the landmark. Output: the marked elements for the rules,
+//! and the elements inside the landmark whose mark is removed because they are content.
+
+use crate::classify::Landmark;
+use crate::dom::Dom;
+use crate::extraction::Use;
+use crate::survey::Survey;
+use crate::template::{self, Sketch, VersionId};
+use crate::verdict::{Reason, gone};
+
+/// Takes back the template's marks inside the landmark, or, on a page without
+/// one, between the first and the last text of its own: repeated text is content
+/// there unless the classifier doubts it. Returns the elements.
+pub(crate) fn take_back(
+    dom: &Dom,
+    survey: &Survey,
+    landmark: &Landmark,
+    marked: &mut [Option<Reason>],
+) -> Vec<u32> {
+    let mut ranges: Vec<_> = landmark.roots.iter().map(|root| dom.subtree(*root)).collect();
+    if ranges.is_empty() {
+        let is_gone = gone(dom, survey, marked);
+        let own = survey.segments.iter().zip(is_gone);
+        let own = own.filter(|(segment, is_gone)| !is_gone && segment.is_prose());
+        let mut own = own.map(|(segment, _)| segment.block);
+        let first = own.next();
+        ranges.extend(first.and_then(|first| Some(first..own.next_back()?)));
+    }
+    let mut repeated = Vec::new();
+    for range in ranges {
+        for (at, reason) in range.clone().zip(marked.iter_mut().skip(range.start as usize)) {
+            if reason.take().is_some() {
+                repeated.push(at);
+            }
+        }
+    }
+    repeated
+}
+
+/// Marks the elements that the template repeats; returns the template version.
+pub(crate) fn mark(
+    dom: &Dom,
+    survey: &Survey,
+    how: &Use,
+    marked: &mut [Option<Reason>],
+) -> Option<VersionId> {
+    let (templates, pinned) = match how {
+        Use::Nothing => return None,
+        Use::Fitting(templates) => (templates, None),
+        Use::Pinned(templates, id) => (templates, Some(*id)),
+    };
+    let lines = template::lines(dom, survey);
+    let id = pinned.or_else(|| templates.fit(&Sketch::of(dom, survey, &lines)))?;
+    templates.get(id)?.mark(dom, survey, &lines, marked);
+    Some(id)
+}

@@ -1,0 +1,94 @@
+//! Captures child elements of an entry as raw XML.
+//!
+//! A captured element must be valid in any document, so prefixes that it uses
+//! but does not declare are declared on its first tag at the end.
+
+use std::collections::VecDeque;
+
+use quick_xml::events::BytesStart;
+
+use super::{NamespaceId, ParseStep, ParserOutput, Position, ReturnPosition, SitemapParser, Token};
+use crate::rules;
+
+impl SitemapParser {
+    /// Starts to capture an element.
+    pub(super) fn capture(
+        &mut self,
+        tag: &BytesStart<'_>,
+        name: &str,
+        token: Token<'_>,
+        out: &mut VecDeque<ParserOutput>,
+    ) -> ParseStep {
+        if self.limits.extensions <= self.entry.extensions.len() {
+            self.report_overflow(token, "too many elements of other namespaces", out);
+            self.skip(ReturnPosition::Entry);
+            return Ok(());
+        }
+        self.position = Position::Capture;
+        self.nested_depth = self.depth;
+        self.raw.clear();
+        self.raw_name_end = 1 + name.len();
+        self.raw_prefixes.clear();
+        self.is_raw_broken = false;
+        self.record_prefixes(tag, name, token)?;
+        self.append_captured(token, out);
+        Ok(())
+    }
+
+    /// Records prefixes that are declared outside the captured element.
+    pub(super) fn record_prefixes(
+        &mut self,
+        tag: &BytesStart<'_>,
+        name: &str,
+        token: Token<'_>,
+    ) -> ParseStep {
+        let prefix_of = |name: &str| name.split_once(':').map(|(prefix, _)| prefix.to_owned());
+        let mut prefixes = vec![prefix_of(name).unwrap_or_default()];
+        if name.len() < tag.len() {
+            let attributes = self.attributes(tag, token)?;
+            let used = attributes.iter().filter_map(|(key, _)| prefix_of(key));
+            prefixes.extend(used.filter(|prefix| prefix != "xmlns" && prefix != "xml"));
+        }
+        for prefix in prefixes {
+            match self.namespaces.binding(&prefix) {
+                None => self.is_raw_broken = true,
+                Some((_, depth)) if self.nested_depth <= depth => {}
+                Some((ns, _)) if ns == NamespaceId::NONE => {}
+                Some(_) if self.raw_prefixes.contains(&prefix) => {}
+                Some(_) => self.raw_prefixes.push(prefix),
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends a token to the captured element, if there is one.
+    pub(super) fn append_captured(&mut self, token: Token<'_>, out: &mut VecDeque<ParserOutput>) {
+        if self.position == Position::Capture {
+            self.raw.push_str(&String::from_utf8_lossy(token.bytes()));
+            if self.limits.text < self.raw.len() {
+                self.skip_text(token, out);
+            }
+        }
+    }
+
+    /// Inserts the missing declarations and stores the captured element.
+    pub(super) fn end_capture(&mut self, token: Token<'_>, out: &mut VecDeque<ParserOutput>) {
+        if self.is_raw_broken || !self.raw.is_char_boundary(self.raw_name_end) {
+            return self.report(&rules::UNKNOWN_ELEMENT, token, "undeclared prefix", out);
+        }
+        let (start, rest) = self.raw.split_at(self.raw_name_end);
+        let mut raw = start.to_owned();
+        for prefix in &self.raw_prefixes {
+            let Some((ns, _)) = self.namespaces.binding(prefix) else { continue };
+            let gap = if prefix.is_empty() { "" } else { ":" };
+            raw.push_str(" xmlns");
+            raw.push_str(gap);
+            raw.push_str(prefix);
+            raw.push_str("=\"");
+            raw.push_str(&quick_xml::escape::escape(self.namespaces.uri(ns)));
+            raw.push('"');
+        }
+        raw.push_str(rest);
+        self.entry.extensions.push(raw);
+    }
+}

@@ -1,0 +1,76 @@
+//! Counts the changes of a sync and the pages without content.
+//!
+//! Input: the history of the replica since the sync began. Output: the counts of the
+//! report. Pages are counted one by one only if the history does not explain the
+//! difference.
+
+use rutter_store::{ChangeCounts, ChangeCursor, QueryError, Selection, StorageError};
+
+use crate::error::SyncError;
+use crate::site_state::WithheldCount;
+use crate::syncer::SyncRun;
+
+impl SyncRun<'_> {
+    /// Counts the changes of this sync as `changes` lists them: a page that was added and
+    /// removed again counts, a page that only moved between sections does not.
+    pub(crate) fn count(&mut self) -> Result<(), SyncError> {
+        let store = &self.syncer.store;
+        let happened = store.change_counts_since(self.publisher, self.since)?;
+        (self.report.added, self.report.changed) = (happened.added, happened.changed);
+        self.report.removed = happened.removed;
+        let publisher = store.publisher(&self.origin)?;
+        self.report.pages = publisher.map_or(0, |publisher| publisher.pages);
+        // Counting reads every page. Skip it if nothing happened since the last count, or
+        // if all pages had content and the history explains the difference.
+        let (pages, cursor) = (self.report.pages, store.cursor()?);
+        let holds = |known: &WithheldCount| -> Result<bool, SyncError> {
+            let then = ChangeCursor::parse(&known.cursor).filter(|then| then.store == cursor.store);
+            let Some(then) = then else { return Ok(false) };
+            let since = store.change_counts_since(self.publisher, then)?;
+            let is_quiet = since == ChangeCounts::default() && known.pages == pages;
+            let has_all = known.withheld + self.report.withheld + since.withheld == 0
+                && known.pages + since.added == pages + since.removed;
+            Ok(is_quiet || has_all)
+        };
+        let n = match &self.state.withheld_count {
+            Some(known) if holds(known)? => known.withheld,
+            _ => self.count_withheld()?,
+        };
+        self.report.withheld = n;
+        self.state.withheld_count =
+            Some(WithheldCount { cursor: cursor.to_string(), pages, withheld: n });
+        Ok(())
+    }
+
+    fn count_withheld(&self) -> Result<u64, SyncError> {
+        match self.syncer.store.page_counts(self.publisher) {
+            Ok(census) => {
+                let withheld = census.iter().filter(|it| it.withheld.is_some());
+                Ok(withheld.map(|it| it.pages).sum())
+            }
+            // Damaged rows make the grouped count fail.
+            Err(QueryError::Storage(StorageError::Damaged(_))) => {
+                let publisher = Some(self.publisher);
+                let selection = Selection { publisher, section: None, with_withheld: true };
+                let mut n = 0;
+                self.for_each_batch(&selection, |rows| {
+                    n += rows.iter().filter(|row| row.withheld.is_some()).count() as u64;
+                    Ok(())
+                })?;
+                Ok(n)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes pages from the refetch list that are no longer withheld.
+    pub(crate) fn forget_gone(&mut self) -> Result<(), SyncError> {
+        for key in std::mem::take(&mut self.state.refetch) {
+            let row = self.row(&key)?;
+            if row.is_some_and(|row| row.withheld.is_some()) {
+                self.state.refetch.insert(key);
+            }
+        }
+        Ok(())
+    }
+}

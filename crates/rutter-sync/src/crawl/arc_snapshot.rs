@@ -1,0 +1,71 @@
+//! Stores pages from the snapshots of their ARC entries, without a request (ARC-058).
+
+use rutter_store::{Validator, WithheldReason};
+
+use super::Crawl;
+use crate::damage::remembered;
+use crate::error::SyncError;
+use crate::left_out::LeftOutReason;
+use crate::page;
+use crate::page_writer::WriteCommand;
+use crate::url_note::UrlNote;
+use crate::urls;
+
+impl Crawl<'_, '_, '_> {
+    /// Stores the pages whose ARC entries have snapshots (ARC-058).
+    pub(super) async fn store_arc_snapshots(&mut self) -> Result<(), SyncError> {
+        let mut after: Option<String> = None;
+        while let Some(entries) = urls::entries(self.run, &mut after)? {
+            for entry in entries.iter().filter(|entry| entry.ai_snapshot.is_some()) {
+                let key = entry.url.key();
+                if self.collection_urls.has(key) {
+                    continue;
+                }
+                match self.run.page_policy.judge(key) {
+                    None => {}
+                    Some(WithheldReason::Robots) => {
+                        self.run.report.leave_out(key, LeftOutReason::ROBOTS);
+                        continue;
+                    }
+                    Some(WithheldReason::Scope) => {
+                        self.run.report.leave_out(key, LeftOutReason::SCOPE);
+                        continue;
+                    }
+                    Some(_) => {
+                        self.run.report.leave_out(key, LeftOutReason::CONSENT);
+                        continue;
+                    }
+                }
+                if let Some(page) = self.snapshot(entry)? {
+                    self.workers.write(WriteCommand::Page(Box::new(page))).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the page of a snapshot, if it differs from the stored one.
+    fn snapshot(
+        &self,
+        entry: &rutter_arc::ArcEntry<'_>,
+    ) -> Result<Option<page::ExtractedPage>, SyncError> {
+        let (run, store) = (&*self.run, &self.run.syncer.store);
+        let key = entry.url.key();
+        let checksum = entry.ai_checksum.as_ref().map(ToString::to_string);
+        let mark = remembered(store.as_ref(), &UrlNote::Arc.of(key))?.and_then(|mark| mark.etag);
+        let row = run.row(key)?;
+        if run.damaged_rows.has(key) {
+            return Ok(None);
+        }
+        let has_content = row.as_ref().is_some_and(|row| row.withheld.is_none());
+        if has_content && checksum.is_some() && mark == checksum {
+            return Ok(None);
+        }
+        let page = page::of_snapshot(entry, row.as_ref(), run.now);
+        Ok(page.map(|page| {
+            let url = UrlNote::Arc.of(key);
+            let mark = Validator { url, etag: checksum, last_modified: None, checked: run.now };
+            page::ExtractedPage { marks: vec![mark], ..page }
+        }))
+    }
+}

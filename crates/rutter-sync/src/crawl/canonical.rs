@@ -1,0 +1,137 @@
+//! Handles pages that name another URL of the site as canonical.
+//!
+//! Input: an extracted page and its canonical URL. Output: an alias if the canonical page
+//! is stored with the same content, otherwise the page itself, as a canonical URL may
+//! redirect back, be missing, or have other content. The page waits in memory until the
+//! canonical URL was requested; beyond a limit it is decided at once.
+
+use rutter_store::{Validator, WithheldReason};
+use tokio::task::JoinSet;
+
+use super::{Crawl, PageResponse, reason_left_out};
+use crate::damage::remembered;
+use crate::error::SyncError;
+use crate::page_writer::WriteCommand;
+use crate::syncer::SyncRun;
+use crate::url_note::{UrlNote, is_recent};
+use crate::url_set::stable_hash;
+use crate::variants;
+use crate::worker_pool::PossibleAlias;
+
+/// Maximum number and size of waiting pages.
+const MOST: usize = 1_000;
+const MOST_BYTES: usize = 16 << 20;
+
+impl Crawl<'_, '_, '_> {
+    /// Adds the canonical URL of a page to the frontier; the page waits for it.
+    pub(super) async fn wait_for_canonical(
+        &mut self,
+        variant: Box<PossibleAlias>,
+        in_flight: &mut JoinSet<PageResponse>,
+    ) -> Result<(), SyncError> {
+        let (key, of) = (variant.page.key.clone(), variant.of.as_str());
+        let run = &*self.run;
+        let moved = remembered(run.syncer.store.as_ref(), &UrlNote::Moved.of(of))?;
+        let moved = moved.filter(|mark| is_recent(run.now, mark));
+        let leads_here = moved.is_some_and(|mark| mark.etag.as_deref() == Some(&key));
+        let is_site_url = run.page_policy.is_site_url(of) && run.page_policy.scope().has_url(of);
+        if is_site_url && !leads_here {
+            self.frontier.add(of, None, None);
+        }
+        let (waiting, bytes) = &mut self.variants;
+        let size = variant.page.line.len();
+        if MOST <= waiting.len() || MOST_BYTES < bytes.saturating_add(size) {
+            return self.settle(variant, in_flight).await;
+        }
+        *bytes += size;
+        let had_row = variant.failed.had_row;
+        if waiting.insert(key, variant).is_some() && !had_row {
+            // The page was extracted twice, because its canonical URL redirects to it.
+            self.n_new = self.n_new.saturating_sub(1);
+        }
+        Ok(())
+    }
+
+    /// Decides about all waiting pages when nothing else is left to fetch. Returns whether
+    /// there were any.
+    pub(super) async fn settle_variants(
+        &mut self,
+        in_flight: &mut JoinSet<PageResponse>,
+    ) -> Result<bool, SyncError> {
+        let had_some = !self.variants.0.is_empty();
+        // Start with pages that do not wait for another waiting page.
+        let is_first =
+            |variant: &PossibleAlias, crawl: &Self| !crawl.variants.0.contains_key(&variant.of);
+        let (first, others): (Vec<String>, Vec<String>) =
+            self.variants.0.keys().cloned().partition(|key| {
+                self.variants.0.get(key).is_some_and(|variant| is_first(variant, self))
+            });
+        for key in first.into_iter().chain(others) {
+            if let Some(variant) = self.variants.0.remove(&key) {
+                self.settle(variant, in_flight).await?;
+            }
+        }
+        self.variants.1 = 0;
+        Ok(had_some)
+    }
+
+    async fn settle(
+        &mut self,
+        variant: Box<PossibleAlias>,
+        in_flight: &mut JoinSet<PageResponse>,
+    ) -> Result<(), SyncError> {
+        let PossibleAlias { page, of, depth, failed } = *variant;
+        let is_open = self.variants.0.contains_key(&of);
+        let stored = self.stored_content(&of)?;
+        if !is_open && stored == Some(page.content) {
+            return self.handle_no_page(failed, depth).await;
+        }
+        if stored.is_some() {
+            // If no list names the canonical page, this page does.
+            let (url, etag) = (UrlNote::Why.of(&page.key), Some(failed.why.key()));
+            let mark = Validator { url, etag, last_modified: None, checked: self.run.now };
+            self.workers.write(WriteCommand::Mark(vec![mark])).await?;
+        }
+        self.contents.extend(page.comparable());
+        match page.twin.clone() {
+            Some(twin) => self.request_twin(page, &twin, in_flight).await,
+            None => self.keep_page(page).await,
+        }
+    }
+
+    /// Treats the canonical page of an unchanged page as listed.
+    pub(super) fn list_canonical(&mut self, key: &str) -> Result<(), SyncError> {
+        let why = reason_left_out(self.run, key)?;
+        if let Some(of) = why.alias_of().filter(|of| !self.frontier.has(of))
+            && self.run.row(of)?.is_some()
+        {
+            self.frontier.add(of, None, None);
+        }
+        Ok(())
+    }
+
+    /// Returns the content hash of a stored page, as far as it is known.
+    pub(super) fn stored_content(&self, key: &str) -> Result<Option<u64>, SyncError> {
+        if self.gone.contains(key) || self.closed.contains(key) {
+            return Ok(None);
+        }
+        if let Some(content) = self.contents.get(&stable_hash(key)) {
+            return Ok(Some(*content));
+        }
+        let line = match self.run.syncer.store.line(key) {
+            // Damaged content cannot be compared; the rest of the site is synced.
+            Err(rutter_store::QueryError::Storage(rutter_store::StorageError::Damaged(_))) => None,
+            line => line?,
+        };
+        Ok(line.as_deref().and_then(variants::content_of_line))
+    }
+}
+
+/// Returns whether a URL was left out as an alias of a page that is no longer stored.
+pub(super) fn has_lost_canonical(run: &SyncRun<'_>, key: &str) -> Result<bool, SyncError> {
+    let why = reason_left_out(run, key)?;
+    let Some(of) = why.alias_of() else { return Ok(false) };
+    let is_kept =
+        run.row(of)?.is_some_and(|row| matches!(row.withheld, None | Some(WithheldReason::Shell)));
+    Ok(!is_kept)
+}

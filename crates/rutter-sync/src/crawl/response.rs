@@ -1,0 +1,371 @@
+//! Handles the responses of a crawl: a page, a missing page, a blocked page, a redirect, an
+//! error.
+//!
+//! Input: the response with its target and stored row. Output: work for the worker pool,
+//! notes, and left-out URLs.
+
+use std::collections::BTreeSet;
+
+use rutter_fetch::{
+    FailureCause, FetchError, FetchedResponse, RequestRefusal, ResourceKind, ResponseBody,
+    Validators,
+};
+use rutter_page::{PageUrl, Timestamp};
+use rutter_store::{PageRow, Validator, WithheldReason};
+
+use super::{Crawl, MOST_FAULTS, reason_left_out};
+use crate::collect::error_chain;
+use crate::damage::remembered;
+use crate::error::SyncError;
+use crate::frontier::CrawlTarget;
+use crate::left_out::LeftOutReason;
+use crate::page::FetchedPage;
+use crate::page_policy::key_of;
+use crate::page_writer::WriteCommand;
+use crate::report::ProblemKind;
+use crate::url_note::{Expiry, UrlNote, expiry_note, is_lost, lastmod_note, training_note};
+use crate::variants::KnownSpelling;
+use crate::worker_pool::FailedPage;
+use crate::{consent, damage};
+
+/// Maximum number of pages that are remembered to have ended a crawl.
+const MOST_STOPS: usize = 100;
+
+impl Crawl<'_, '_, '_> {
+    /// Returns whether a response is the page for unknown URLs (D74). A known page with the
+    /// same title still counts as a page, unless the responses are identical: some sites
+    /// have one title for all pages.
+    pub(super) fn is_soft_404(&self, response: &FetchedResponse, row: Option<&PageRow>) -> bool {
+        let Some(probe) = self.probe.as_ref().filter(|probe| probe.is_soft()) else { return false };
+        let text = response.decoded_body(ResourceKind::Page).unwrap_or_default();
+        let is_known = || row.is_some_and(|row| probe.title().as_deref() == Some(&row.title));
+        probe.is_same_page(&text) || (probe.is_missing_page(&text) && !is_known())
+    }
+
+    pub(super) async fn handle_page_response(
+        &mut self,
+        target: CrawlTarget,
+        row: Option<PageRow>,
+        response: FetchedResponse,
+    ) -> Result<(), SyncError> {
+        let key = target.url.as_str().to_owned();
+        let found =
+            key_of(response.url.as_str()).filter(|key| self.run.page_policy.is_site_url(key));
+        if response.is_not_modified() && found.as_deref() != Some(&key) && !target.is_fresh {
+            // The validators belonged to another URL than the one that responded.
+            self.frontier.again(target);
+            return Ok(());
+        }
+        if self.is_damaged(row.as_ref())? && (response.is_not_modified() || response.is_success()) {
+            // An equal page is stored again only if its content is missing.
+            let write = WriteCommand::Withhold(key, WithheldReason::Fault, Vec::new());
+            self.workers.write(write).await?;
+            if response.is_not_modified() {
+                self.frontier.again(target);
+                return Ok(());
+            }
+        }
+        let key = target.url.as_str().to_owned();
+        let now = self.run.now;
+        let mark = |url: String| Validator {
+            url,
+            etag: response.validators.etag.clone(),
+            last_modified: response.validators.last_modified.clone(),
+            checked: now,
+        };
+        // Validators belong to the URL that responded.
+        let mut marks = vec![mark(found.clone().unwrap_or_else(|| key.clone()))];
+        if let Some(checksum) = target.checksum {
+            let url = UrlNote::Arc.of(&key);
+            marks.push(Validator { etag: Some(checksum), last_modified: None, ..mark(url) });
+        }
+        marks.extend(target.lastmod.map(|lastmod| lastmod_note(&key, lastmod, now)));
+        if response.is_not_modified() {
+            self.run.state.refetch.remove(&key);
+            return self.handle_unchanged(&key, row.as_ref(), &response, marks).await;
+        }
+        if matches!(response.status, 404 | 410) {
+            self.run.report.leave_out(&key, LeftOutReason::status(response.status));
+            self.gone.insert(key.clone());
+            self.n_without_page += 1;
+            return self.record_no_page(&key).await;
+        }
+        if is_closed(response.status) && row.as_ref().is_some_and(|row| row.withheld.is_none()) {
+            self.closed.insert(key.clone());
+        }
+        if !response.is_success() || response.body == ResponseBody::Absent {
+            self.n_failed += 1;
+            self.run.report.leave_out(&key, LeftOutReason::status(response.status));
+            return self.record_failed_request(&key).await;
+        }
+        let Some(found) = found else {
+            self.run.report.leave_out(&key, LeftOutReason::REDIRECT_ELSEWHERE);
+            self.n_without_page += 1;
+            return self.record_no_page(&key).await;
+        };
+        // Sites often answer unknown URLs with their home page, which is a page itself.
+        let is_home = key_of(self.run.site.as_str()).as_ref() == Some(&key);
+        if !is_home && self.is_soft_404(&response, row.as_ref()) {
+            // The site reports a missing page this way.
+            self.run.report.leave_out(&key, LeftOutReason::SOFT_404);
+            self.gone.insert(key.clone());
+            self.n_without_page += 1;
+            return self.record_no_page(&key).await;
+        }
+        self.run.state.refetch.remove(&key);
+        let mut row = row;
+        if found != key && row.is_some() && !response.is_permanent_redirect() {
+            // A temporary redirect, to a login or a maintenance page, says nothing about
+            // this page.
+            self.run.report.leave_out(&key, LeftOutReason::TEMPORARY_REDIRECT);
+            return self.record_failed_request(&key).await;
+        }
+        if found != key {
+            // The page moved: the new URL replaces the old one.
+            let url = UrlNote::Moved.of(&key);
+            marks.push(Validator { etag: Some(found.clone()), last_modified: None, ..mark(url) });
+            if self.keep_url_without_page(&key) {
+                let url = UrlNote::Gone.of(&key);
+                marks.push(Validator { etag: None, last_modified: None, ..mark(url) });
+            }
+            self.list_target(&key, &found);
+            self.gone.insert(key);
+            self.frontier.note(&found);
+            if self.follows {
+                self.pending.insert(found.clone(), self.depth);
+            }
+            row = self.run.row(&found)?;
+            if self.collection_urls.has(&found) || self.run.damaged_rows.has(&found) {
+                return Ok(());
+            }
+            if self.run.page_policy.judge(&found) == Some(WithheldReason::Consent) {
+                self.run.report.leave_out(&found, LeftOutReason::CONSENT);
+                return Ok(());
+            }
+        }
+        let Ok(url) = PageUrl::parse(found.clone()) else { return Ok(()) };
+        self.n_new += u64::from(row.is_none());
+        let known_spelling = self.known_spelling(target.spelling_of)?;
+        let raw = self.fetched_page(url, response, row, marks);
+        self.hand_over(FetchedPage { known_spelling, ..raw }, target.depth).await
+    }
+
+    /// Returns whether the stored content of a page is damaged.
+    fn is_damaged(&self, row: Option<&PageRow>) -> Result<bool, SyncError> {
+        let Some(row) = row.filter(|row| row.withheld.is_none()) else { return Ok(false) };
+        Ok(damage::is_damaged(self.run.syncer.store.as_ref(), &row.url)?)
+    }
+
+    /// Returns the page that a URL is another spelling of, with its content hash.
+    fn known_spelling(
+        &self,
+        spelling_of: Option<String>,
+    ) -> Result<Option<KnownSpelling>, SyncError> {
+        let Some(of) = spelling_of else { return Ok(None) };
+        let content = self.stored_content(&of)?;
+        Ok(content.map(|content| KnownSpelling { of, content }))
+    }
+
+    /// Treats a page as listed if a listed URL leads to it.
+    fn list_target(&mut self, key: &str, page: &str) {
+        if let Some(listed) = self.run.listed.as_mut().filter(|listed| listed.has(key)) {
+            listed.insert(page);
+        }
+    }
+
+    /// Leaves out a URL that is not a page. The page that it is an alias of is fetched,
+    /// listed or not.
+    pub(super) fn leave_out_known(&mut self, key: &str, why: LeftOutReason) {
+        if let Some(page) = why.alias_of() {
+            self.frontier.add(page, None, None);
+            self.list_target(key, page);
+        }
+        self.run.report.leave_out(key, why);
+    }
+
+    /// Handles an unchanged page. Its usage statements are evaluated again.
+    pub(super) async fn handle_unchanged(
+        &mut self,
+        key: &str,
+        row: Option<&PageRow>,
+        response: &FetchedResponse,
+        mut marks: Vec<Validator>,
+    ) -> Result<(), SyncError> {
+        if row.is_none_or(|row| row.withheld == Some(WithheldReason::Consent)) {
+            let lastmod = UrlNote::Lastmod.of(key);
+            let lastmod = marks.iter().filter(|mark| mark.url == lastmod).cloned().collect();
+            self.workers.write(WriteCommand::Mark(lastmod)).await?;
+        }
+        let Some(row) = row else {
+            // The note is not renewed, so that the URL is requested without validators
+            // after some time.
+            let why = reason_left_out(self.run, key)?;
+            self.leave_out_known(key, why);
+            self.n_without_page += 1;
+            return self.record_no_page(key).await;
+        };
+        self.list_canonical(key)?;
+        if row.withheld == Some(WithheldReason::Consent) {
+            // The page still withholds its content. Its note is not renewed either.
+            return self.record_attempt(key).await;
+        }
+        for mark in &mut marks {
+            // A 304 response may omit validators that have not changed.
+            let known = remembered(self.run.syncer.store.as_ref(), &mark.url)?;
+            let known = known.map(|known| (known.etag, known.last_modified)).unwrap_or_default();
+            mark.etag = mark.etag.take().or(known.0);
+            mark.last_modified = mark.last_modified.take().or(known.1);
+        }
+        let token = self.run.syncer.client.settings().robots_token();
+        let said = consent::of_fields(&response.fields, token, self.run.now);
+        if let Some(allows_training) = consent::training(&said) {
+            marks.push(training_note(key, Some(allows_training), self.run.now));
+        }
+        if !response.fields.robots_tags.is_empty() {
+            let known = remembered(self.run.syncer.store.as_ref(), &UrlNote::Expiry.of(key))?;
+            let known = known.as_ref().map(Expiry::of_note).unwrap_or_default();
+            let header = consent::expiry_of_tags(&response.fields.robots_tags, token);
+            if known.header != header {
+                marks.push(expiry_note(key, Expiry { header, ..known }, self.run.now));
+            }
+        }
+        let verdict = consent::join(&said);
+        let write = match verdict.withheld.filter(|_| row.withheld.is_none()) {
+            Some(why) => WriteCommand::Withhold(key.to_owned(), why, marks),
+            None => WriteCommand::Mark(marks),
+        };
+        self.workers.write(write).await
+    }
+
+    /// Handles a response that is not a page, or an alias of another page.
+    pub(super) async fn handle_no_page(
+        &mut self,
+        failed: FailedPage,
+        depth: u32,
+    ) -> Result<(), SyncError> {
+        let FailedPage { url, why, known, lastmod, had_row, is_gone } = failed;
+        self.n_without_page += 1;
+        if let Some(Validators { etag, last_modified }) = known {
+            let (key, checked) = (url.key(), self.run.now);
+            let (left, reason) = (UrlNote::Left.of(key), UrlNote::Why.of(key));
+            let left = Validator { url: left, etag, last_modified, checked };
+            let etag = Some(why.key());
+            let reason = Validator { url: reason, etag, last_modified: None, checked };
+            let marks = [left, reason].into_iter().chain(lastmod).collect();
+            self.workers.write(WriteCommand::Mark(marks)).await?;
+        }
+        if is_gone {
+            self.gone.insert(url.key().to_owned());
+        }
+        self.depth = depth;
+        self.n_new = self.n_new.saturating_sub(u64::from(!had_row));
+        self.record_no_page(url.key()).await?;
+        self.leave_out_known(url.key(), why);
+        Ok(())
+    }
+
+    /// Handles a request without a result. If the URL redirected earlier, its target still
+    /// counts as listed.
+    pub(super) async fn record_failed_request(&mut self, key: &str) -> Result<(), SyncError> {
+        self.n_without_page += 1;
+        self.keep_url_without_page(key);
+        let moved = remembered(self.run.syncer.store.as_ref(), &UrlNote::Moved.of(key))?;
+        if let Some(found) = moved.and_then(|mark| mark.etag) {
+            self.list_target(key, &found);
+            self.frontier.note(&found);
+        }
+        self.record_attempt(key).await
+    }
+
+    /// Handles a URL that lastingly has no page.
+    pub(super) async fn record_no_page(&mut self, key: &str) -> Result<(), SyncError> {
+        if self.keep_url_without_page(key) {
+            // The note keeps the first time; after some months the URL is dropped.
+            let (url, checked) = (UrlNote::Gone.of(key), self.run.now);
+            let known = remembered(self.run.syncer.store.as_ref(), &url)?;
+            let known = known.and_then(|mark| mark.etag);
+            let first = known.unwrap_or_else(|| checked.to_string());
+            if Timestamp::parse(&first).is_ok_and(|first| is_lost(checked, first)) {
+                self.open.remove(key);
+            }
+            let mark = Validator { url, etag: Some(first), last_modified: None, checked };
+            self.workers.write(WriteCommand::Mark(vec![mark])).await?;
+        }
+        self.record_attempt(key).await
+    }
+
+    /// Keeps a URL for later crawls by links, because an unchanged page does not show its
+    /// links again. Returns whether links are followed.
+    fn keep_url_without_page(&mut self, key: &str) -> bool {
+        let is_kept = self.follows;
+        if is_kept {
+            self.pending.remove(key);
+            self.open.insert(key.to_owned(), self.depth);
+        }
+        is_kept
+    }
+
+    /// Records the request, so that other URLs come first if not all can be fetched.
+    pub(super) async fn record_attempt(&mut self, key: &str) -> Result<(), SyncError> {
+        let (url, checked) = (UrlNote::Tried.of(key), self.run.now);
+        let mark = Validator { url, etag: None, last_modified: None, checked };
+        self.workers.write(WriteCommand::Mark(vec![mark])).await
+    }
+
+    pub(super) async fn handle_error(
+        &mut self,
+        key: &str,
+        row: Option<&PageRow>,
+        error: &FetchError,
+    ) -> Result<(), SyncError> {
+        let text = error_chain(&error.cause);
+        let report = &mut self.run.report;
+        match &error.cause {
+            FailureCause::Refused(RequestRefusal::Robots(reason)) => {
+                report.leave_out(key, LeftOutReason::ROBOTS);
+                let is_rule = matches!(reason, rutter_fetch::RobotsReason::Rule { .. });
+                if is_rule && row.is_some_and(|row| row.withheld.is_none()) {
+                    let write =
+                        WriteCommand::Withhold(key.to_owned(), WithheldReason::Robots, Vec::new());
+                    self.workers.write(write).await?;
+                }
+            }
+            FailureCause::Refused(RequestRefusal::TooSlow(_)) => {
+                self.is_stopped = true;
+                record_stop(&mut self.run.state.stop_urls, key);
+                report.add_problem(&error.url, ProblemKind::Policy, text);
+            }
+            FailureCause::Refused(_) => report.leave_out(key, LeftOutReason::refused(&text)),
+            FailureCause::RetryLater { until, .. } => {
+                self.is_stopped = true;
+                record_stop(&mut self.run.state.stop_urls, key);
+                self.pause = self.pause.max(Some(*until));
+                report.add_problem(&error.url, ProblemKind::Network, text);
+            }
+            FailureCause::Response(_) => report.leave_out(key, LeftOutReason::bad_response(&text)),
+            _ => {
+                self.n_faults += 1;
+                self.n_failed += 1;
+                record_stop(&mut self.run.state.stop_urls, key);
+                report.leave_out(key, LeftOutReason::NETWORK);
+                if MOST_FAULTS <= self.n_faults {
+                    self.is_stopped = true;
+                    report.add_problem(&error.url, ProblemKind::Network, text);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Records a page that ended a crawl or contributed to it.
+fn record_stop(stops: &mut BTreeSet<String>, key: &str) {
+    if stops.len() < MOST_STOPS {
+        stops.insert(key.to_owned());
+    }
+}
+
+/// Returns whether a status code says that a page is not public.
+fn is_closed(status: u16) -> bool {
+    matches!(status, 401 | 402 | 403 | 451)
+}

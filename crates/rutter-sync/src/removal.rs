@@ -1,0 +1,152 @@
+//! Removes pages from the replica after a crawl: missing pages, pages that no list contains
+//! any more, and pages that collections deliver by now.
+//!
+//! Mass deletions wait for confirmation by a later sync.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rutter_scp::{MassDeletionPolicy, merge};
+use rutter_store::{
+    CommitError, CommitOptions, PageSource, RemovalCause, StagingMode, StagingOptions,
+    WithheldReason,
+};
+
+use crate::collect::CollectionResult;
+use crate::error::SyncError;
+use crate::frontier::Frontier;
+use crate::plan::PlanReason;
+use crate::report::ProblemKind;
+use crate::syncer::{BATCH_ROWS, SyncRun, WEB_SECTION};
+use crate::url_set::UrlSet;
+use crate::urls;
+
+/// Minimum seconds until a mass deletion can be confirmed. A sync shortly after the first
+/// is no independent confirmation.
+const HELD_FOR: i64 = 20 * 3600;
+
+/// Number of pages below which the share of requested pages does not matter.
+const FEW: u64 = 5;
+
+/// Removes pages that are gone or no longer listed.
+pub(crate) fn remove_pages(
+    run: &mut SyncRun<'_>,
+    collected: &CollectionResult,
+    frontier: &Frontier<'_>,
+    collection_urls: &UrlSet,
+    gone: &BTreeSet<String>,
+    is_whole: bool,
+) -> Result<(), SyncError> {
+    let sections = run.syncer.store.sections(run.publisher)?;
+    // If only a collection is invalid, the next valid one reports the removals.
+    let is_over = |name: &str| collected.failed.get(name) == Some(&PlanReason::NotOffered);
+    let mut read = UrlSet::default();
+    if sections.iter().any(|section| is_over(&section.name)) {
+        urls::for_each_key(run, WEB_SECTION, |key| {
+            read.insert(&key);
+        })?;
+    }
+    for section in sections {
+        let is_web = section.name == WEB_SECTION;
+        if !is_web && !is_over(&section.name) {
+            continue;
+        }
+        let mut covered: BTreeMap<String, RemovalCause> = BTreeMap::new();
+        let mut leaving: BTreeMap<String, RemovalCause> = BTreeMap::new();
+        urls::for_each_key(run, &section.name, |key| {
+            let is_elsewhere = collection_urls.has(&key) || (!is_web && read.has(&key));
+            if is_elsewhere {
+                covered.insert(key, RemovalCause::Absent);
+            } else if gone.contains(&key) {
+                leaving.insert(key, RemovalCause::Gone);
+            } else if is_whole && !frontier.has(&key) {
+                leaving.insert(key, RemovalCause::Absent);
+            }
+        })?;
+        // The pages stay in the sections that contain them.
+        commit(run, &section.name, &covered)?;
+        let pages = section.pages.saturating_sub(covered.len() as u64);
+        remove_from_section(run, &section.name, pages, &leaving)?;
+    }
+    Ok(())
+}
+
+/// Removes pages from a section, unless they are too many at once (D23): most of the
+/// section, or all pages of the site.
+fn remove_from_section(
+    run: &mut SyncRun<'_>,
+    section: &str,
+    pages: u64,
+    leaving: &BTreeMap<String, RemovalCause>,
+) -> Result<(), SyncError> {
+    // A sync on another day with the same result confirms the deletion; one with another
+    // result cancels it.
+    let held = run.held.get(section).copied();
+    let is_confirmed = held.is_some_and(|held| HELD_FOR <= run.now.seconds_since(held));
+    let is_allowed = run.syncer.options.mass_deletion == MassDeletionPolicy::Allowed;
+    let deleted = leaving.len() as u64;
+    let publisher = run.syncer.store.publisher(&run.origin)?;
+    let is_all = publisher.is_some_and(|publisher| 0 < deleted && publisher.pages <= deleted);
+    let is_much = is_all || merge::is_mass_deletion(pages, deleted);
+    if is_much && !is_confirmed && !is_allowed {
+        run.state.held_deletions.insert(section.to_owned(), held.unwrap_or(run.now));
+        let error = CommitError::MassDeletion { deleted, pages };
+        let origin = run.origin.clone();
+        run.report.add_problem(&origin, ProblemKind::Policy, error.to_string());
+        return Ok(());
+    }
+    commit(run, section, leaving)
+}
+
+fn commit(
+    run: &SyncRun<'_>,
+    section: &str,
+    leaving: &BTreeMap<String, RemovalCause>,
+) -> Result<(), SyncError> {
+    if leaving.is_empty() {
+        return Ok(());
+    }
+    let mut staging = run.syncer.store.stage(
+        run.lease_guard.lease(),
+        StagingOptions {
+            section,
+            mode: StagingMode::Visit,
+            generated: run.now,
+            source: PageSource::Html,
+            quota: run.syncer.options.quota,
+            now: run.now,
+        },
+    )?;
+    for (key, cause) in leaving {
+        staging.remove(key, *cause)?;
+    }
+    // The caller has checked for a mass deletion.
+    let mass_deletion = MassDeletionPolicy::Allowed;
+    staging.commit(&CommitOptions { mass_deletion, ..CommitOptions::plain() })?;
+    Ok(())
+}
+
+/// Withholds the content of pages that are no longer public. If they are most of the stored
+/// or requested pages, the site blocks this client, which says nothing about the pages.
+pub(crate) fn withhold_closed(
+    run: &mut SyncRun<'_>,
+    closed: &BTreeSet<String>,
+    n_asked: u64,
+) -> Result<(), SyncError> {
+    let store = &run.syncer.store;
+    let pages = store.publisher(&run.origin)?.map_or(0, |publisher| publisher.pages);
+    let n_closed = closed.len() as u64;
+    let is_much = |of: u64| of < 2 * n_closed;
+    if (is_much(pages) && 1 < pages) || (is_much(n_asked) && FEW <= n_closed) {
+        let text =
+            format!("{n_closed} of {n_asked} pages refuse access; keeping their stored content");
+        let origin = run.origin.clone();
+        run.report.add_problem(&origin, ProblemKind::Policy, text);
+        return Ok(());
+    }
+    let pages: Vec<(&str, WithheldReason)> =
+        closed.iter().map(|key| (key.as_str(), WithheldReason::Consent)).collect();
+    for batch in pages.chunks(BATCH_ROWS) {
+        run.report.withheld += store.withhold(run.lease_guard.lease(), batch, run.now)?;
+    }
+    Ok(())
+}

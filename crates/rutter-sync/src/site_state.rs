@@ -1,0 +1,213 @@
+//! State of a site between syncs, stored as JSON in the publisher's row.
+//!
+//! Input and output: the `policy` text of a [`Publisher`](rutter_store::Publisher).
+//! The state is a cache plus a few decisions: losing it costs requests, never
+//! pages. Unreadable text counts as empty; text of a newer version is rejected.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rutter_discover::{DiscoveryCache, ParsedFile};
+use rutter_page::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::error::SyncError;
+use crate::plan::SectionChoice;
+use crate::scope::ScopeRules;
+
+/// Newest format version, which is the one that is written.
+const VERSION: u32 = 1;
+
+/// State of one site between two syncs.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SiteState {
+    version: u32,
+    /// The sections that are followed.
+    #[serde(default, rename = "following")]
+    pub(crate) section_choice: Option<SectionChoice>,
+    /// `generated` of snapshots that were applied to repair a wrong state, by section.
+    #[serde(default, rename = "mended")]
+    pub(crate) repairs: BTreeMap<String, Timestamp>,
+    /// Files of the site as discovery last parsed them.
+    #[serde(default, rename = "memory")]
+    pub(crate) discovery_cache: DiscoveryCache,
+    /// Progress through the ARC sitemap and its deltas.
+    #[serde(default)]
+    pub(crate) arc: Option<ArcState>,
+    /// Digest of the robots.txt that the stored pages were last checked against.
+    #[serde(default)]
+    pub(crate) robots: Option<String>,
+    /// The last robots.txt and our product token, if the file has `Content-Signal` lines.
+    #[serde(default, rename = "signals")]
+    pub(crate) robots_signals: Option<(String, String)>,
+    /// Sections that only a snapshot can bring up to date: pages of a crawl replaced
+    /// verified lines, or withheld content may be stored again.
+    #[serde(default, rename = "stale")]
+    pub(crate) stale_sections: BTreeSet<String>,
+    /// Crawled pages whose withheld content may be stored again. The next sync fetches
+    /// them, regardless of `lastmod`.
+    #[serde(default, rename = "again")]
+    pub(crate) refetch: BTreeSet<String>,
+    /// Pages whose stored content an audit found damaged. The next sync fetches them.
+    #[serde(default, rename = "damaged")]
+    pub(crate) damaged_pages: BTreeSet<String>,
+    /// Collections that failed verification, by URL. An unchanged one is not downloaded
+    /// again.
+    #[serde(default, rename = "refused")]
+    pub(crate) rejected_files: BTreeMap<String, RejectedFile>,
+    /// Pages that ended a crawl with a network fault or a `Retry-PagePosition`. The next crawl
+    /// fetches them last.
+    #[serde(default, rename = "stops")]
+    pub(crate) stop_urls: BTreeSet<String>,
+    /// Since when the sitemap with the collections has failed.
+    #[serde(default, rename = "lost")]
+    pub(crate) sitemap_lost_since: Option<Timestamp>,
+    /// Sitemaps that list pages which no collection delivers. An empty name means that
+    /// the sitemap is not known.
+    #[serde(default, rename = "rest")]
+    pub(crate) uncovered_lists: BTreeSet<String>,
+    /// Listed pages that are not in the replica, by reason, at the last count.
+    #[serde(default, rename = "left_out")]
+    pub(crate) left_out_counts: BTreeMap<String, u64>,
+    /// Pages without content at the last count.
+    #[serde(default, rename = "withheld")]
+    pub(crate) withheld_count: Option<WithheldCount>,
+    /// Hosts that belonged to the site at the last sync.
+    #[serde(default)]
+    pub(crate) hosts: Option<BTreeSet<String>>,
+    /// The byte quota at which content was withheld.
+    #[serde(default, rename = "quota")]
+    pub(crate) exceeded_quota: Option<u64>,
+    /// The scope of the last sync; `None` if it included every page.
+    #[serde(default)]
+    pub(crate) scope: Option<ScopeRules>,
+    /// When every sitemap was last read, including those without collections.
+    #[serde(default, rename = "whole")]
+    pub(crate) lists_read: Option<Timestamp>,
+    /// Sections with a mass deletion that a later sync must confirm, and since when.
+    #[serde(default, rename = "held")]
+    pub(crate) held_deletions: BTreeMap<String, Timestamp>,
+}
+
+/// A collection that failed verification.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RejectedFile {
+    pub(crate) generated: Timestamp,
+    /// Validators to ask whether the file has changed.
+    pub(crate) validators: rutter_fetch::Validators,
+    pub(crate) why: String,
+    /// When the file was downloaded.
+    pub(crate) at: Timestamp,
+}
+
+/// Number of pages without content, and when they were counted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct WithheldCount {
+    /// End of the replica's history at the count.
+    pub(crate) cursor: String,
+    /// All pages of the site at the count.
+    pub(crate) pages: u64,
+    pub(crate) withheld: u64,
+}
+
+/// Progress through an ARC sitemap and its deltas.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ArcState {
+    /// The last day whose delta is in the replica.
+    pub(crate) day: String,
+    /// Validators of that day's delta; `None` if the whole sitemap was read last.
+    pub(crate) delta: Option<rutter_fetch::Validators>,
+    /// Validators of the whole sitemap before the last deltas were read; `None` if the
+    /// whole sitemap was read last or the server sends no validators.
+    #[serde(default)]
+    pub(crate) version: Option<rutter_fetch::Validators>,
+    /// The time up to which all changes are in the replica, by the publisher's clock.
+    #[serde(default)]
+    pub(crate) until: Option<Timestamp>,
+    /// When the whole sitemap was last read or answered with 304.
+    #[serde(default, rename = "whole")]
+    pub(crate) whole_checked: Option<Timestamp>,
+    /// The pointer file, which says when the sitemap last changed.
+    #[serde(default)]
+    pub(crate) pointer: PointerState,
+}
+
+/// What is known about the pointer to an ARC sitemap (D53).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum PointerState {
+    /// It was never requested.
+    #[default]
+    Unknown,
+    /// It is missing or has no usable date. It is not requested again until the whole
+    /// sitemap is read.
+    Useless,
+    /// The date of the last change, and the validators of the pointer.
+    Known(Timestamp, rutter_fetch::Validators),
+}
+
+impl PointerState {
+    /// Returns the date of the sitemap's last change according to the pointer.
+    pub(crate) fn date(&self) -> Option<Timestamp> {
+        match self {
+            Self::Known(date, _) => Some(*date),
+            Self::Unknown | Self::Useless => None,
+        }
+    }
+}
+
+impl SiteState {
+    /// Reads the state of a publisher.
+    ///
+    /// Unreadable text gives an empty state. A state that a newer version wrote is an
+    /// error, so that it is not overwritten.
+    pub(crate) fn read(origin: &str, policy: &str) -> Result<Self, SyncError> {
+        #[derive(Deserialize)]
+        struct StateVersion {
+            version: u32,
+        }
+        if serde_json::from_str::<StateVersion>(policy).is_ok_and(|it| VERSION < it.version) {
+            return Err(SyncError::StateVersion(origin.to_owned()));
+        }
+        Ok(serde_json::from_str(policy).unwrap_or_default())
+    }
+
+    /// Stores the hosts of the site and returns whether they changed.
+    ///
+    /// After a change, files that were read with other hosts in mind (ARC and SPXI) are
+    /// dropped from the cache and requested again.
+    pub(crate) fn update_hosts(&mut self, hosts: &BTreeSet<String>) -> bool {
+        let has_changed = self.hosts.as_ref().is_some_and(|known| known != hosts);
+        self.hosts = Some(hosts.clone());
+        if has_changed {
+            let is_kept = |parsed: &Option<ParsedFile>| {
+                !matches!(parsed, Some(ParsedFile::Arc(_) | ParsedFile::Spxi))
+            };
+            self.discovery_cache.files.retain(|_, file| is_kept(&file.parsed));
+            self.arc = None;
+        }
+        has_changed
+    }
+
+    pub(crate) fn write(&self) -> String {
+        let state = Self { version: VERSION, ..self.clone() };
+        serde_json::to_string(&state).expect("names are strings and numbers are finite")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_it_wrote_and_rejects_newer_versions() {
+        let stale_sections = BTreeSet::from(["all".to_owned()]);
+        let section_choice = Some(SectionChoice::All);
+        let state = SiteState { section_choice, stale_sections, ..SiteState::default() };
+        let read = SiteState::read("o", &state.write()).unwrap();
+        assert_eq!(read, SiteState { version: VERSION, ..state });
+        assert_eq!(SiteState::read("o", "").unwrap(), SiteState::default());
+        assert_eq!(SiteState::read("o", "{").unwrap(), SiteState::default());
+        let newer = SiteState::read("o", r#"{"version":2}"#);
+        assert!(matches!(newer, Err(SyncError::StateVersion(_))));
+    }
+}

@@ -1,0 +1,227 @@
+//! Finds pages that a site lists and its collections do not deliver.
+//!
+//! A site may offer collections for a part of its pages, or a page may be invalid and be
+//! skipped while the rest of its collection is applied (D39). Input: the lists that
+//! discovery read, and what collections delivered. Output: the lists that need a crawl, and
+//! reasons for the other missing pages.
+//!
+//! Covered URLs are stored in a file, so that a sync costs as much as what changed. The
+//! file is valid only for the sections at that time. After an interrupted sync or a
+//! snapshot, every listed page is looked up.
+
+use rutter_discover::Discovery;
+use rutter_page::Timestamp;
+use rutter_store::{PageSource, Section, Validator, WithheldReason};
+
+use crate::apply::ApplyResult;
+use crate::crawl::reason_left_out;
+use crate::damage::remembered;
+use crate::discovered_entries::DiscoveredEntries;
+use crate::error::SyncError;
+use crate::frontier::is_file;
+use crate::left_out::LeftOutReason;
+use crate::page_policy::key_of;
+use crate::syncer::{SyncRun, WEB_SECTION};
+use crate::url_note::{UrlNote, is_recent, is_same_lastmod};
+use crate::url_set::{UrlSet, stable_hash};
+use crate::{left_out, urls};
+
+/// Seconds between two syncs that read every sitemap; longer if collections prove that the
+/// replica has all of their pages.
+const WHOLE_EVERY: i64 = 7 * 86_400;
+const WHOLE_EVERY_PROVED: i64 = 30 * 86_400;
+
+/// Maximum number of listed pages whose reason for being absent is recorded.
+const MOST_UNWANTED: usize = 100_000;
+
+/// Name of the file with the URLs that collections cover.
+const COVERED: &str = "covered";
+
+/// Pages that collections delivered in this sync.
+#[derive(Debug, Default)]
+pub(crate) struct DeliveredPages {
+    /// Stamp of the sections before this sync.
+    stamp: u64,
+    keys: UrlSet,
+    removed: UrlSet,
+    has_snapshot: bool,
+}
+
+impl DeliveredPages {
+    /// Creates an empty value for the current sections.
+    pub(crate) fn since(sections: &[Section]) -> Self {
+        Self { stamp: stamp(sections), ..Self::default() }
+    }
+
+    pub(crate) fn add(&mut self, applied: &mut ApplyResult) {
+        self.keys.extend(std::mem::take(&mut applied.delivered));
+        self.removed.extend(std::mem::take(&mut applied.removed));
+        self.has_snapshot |= applied.is_snapshot;
+    }
+}
+
+/// Returns a hash of the state of all sections that collections deliver.
+fn stamp(sections: &[Section]) -> u64 {
+    let sections = sections.iter().filter(|section| section.name != WEB_SECTION);
+    let stamps = sections.map(|section| {
+        let Section { name, state, mark, pages, .. } = section;
+        format!("{name} {state} {mark} {pages}")
+    });
+    stable_hash(&stamps.collect::<Vec<_>>().join("\n"))
+}
+
+/// Finds out which lists have pages that collections do not deliver, as far as this sync
+/// can tell. `n_lists` lists are offered; `arc` is the URL of an ARC sitemap that changed.
+pub(crate) fn find_uncovered(
+    run: &mut SyncRun<'_>,
+    discovered: &DiscoveredEntries,
+    n_lists: usize,
+    arc: Option<&str>,
+) -> Result<(), SyncError> {
+    let sections = run.syncer.store.sections(run.publisher)?;
+    if sections.iter().all(|section| section.name == WEB_SECTION) {
+        return Ok(());
+    }
+    let after = stamp(&sections);
+    let is_listed = discovered.listed.values().any(|list| !list.is_empty());
+    if !is_listed && arc.is_none() && after == run.delivered.stamp {
+        return Ok(());
+    }
+    let kept = UrlSet::read(&run.spool_dir, COVERED, run.delivered.stamp);
+    let mut covered = kept.filter(|_| !run.delivered.has_snapshot).unwrap_or_default();
+    // A list that was not read now may still contain removed pages.
+    if covered.remove_all(&run.delivered.removed) && !is_listed {
+        run.state.uncovered_lists.insert(String::new());
+    }
+    let (mut unwanted, mut n_unwanted) = (Vec::new(), 0);
+    for (sitemap, list) in &discovered.listed {
+        let mut is_more = false;
+        for listed in list {
+            let url = listed.url.as_str();
+            // Most URLs are written like their keys.
+            if covered.has(url) {
+                continue;
+            }
+            if run.delivered.keys.has(url) {
+                covered.insert(url);
+                continue;
+            }
+            let Some(key) = key_of(url).filter(|key| !covered.has(key)) else { continue };
+            if is_delivered(run, &key)? {
+                covered.insert(&key);
+            } else if is_wanted(run, &key, listed.lastmod)? {
+                is_more = true;
+            } else if n_unwanted < MOST_UNWANTED {
+                n_unwanted += 1;
+                unwanted.push(key);
+            }
+        }
+        if is_more {
+            run.state.uncovered_lists.insert(sitemap.clone());
+        } else {
+            run.state.uncovered_lists.remove(sitemap);
+        }
+    }
+    if let Some(arc) = arc {
+        find_uncovered_arc(run, &mut covered, arc)?;
+    }
+    // If only some lists were read, nothing is known about the others.
+    if is_listed && n_lists <= discovered.listed.len() {
+        run.state.left_out_counts.clear();
+        for key in unwanted {
+            record_reason(run, &key)?;
+        }
+        left_out::keep(run, true)?;
+    }
+    covered.write(&run.spool_dir, COVERED, after)
+}
+
+/// Records why a listed page is not in the replica.
+fn record_reason(run: &mut SyncRun<'_>, key: &str) -> Result<(), SyncError> {
+    let why = match run.page_policy.judge(key) {
+        Some(WithheldReason::Robots) => LeftOutReason::ROBOTS,
+        Some(WithheldReason::Scope) => LeftOutReason::SCOPE,
+        Some(_) => LeftOutReason::CONSENT,
+        None if rutter_fetch::Url::parse(key).is_ok_and(|url| is_file(&url)) => LeftOutReason::FILE,
+        None => reason_left_out(run, key)?,
+    };
+    *run.state.left_out_counts.entry(why.key()).or_default() += 1;
+    run.report.list_left_out(key, why);
+    Ok(())
+}
+
+/// Finds out whether the stored ARC entries have pages that collections do not deliver.
+fn find_uncovered_arc(
+    run: &mut SyncRun<'_>,
+    covered: &mut UrlSet,
+    arc: &str,
+) -> Result<(), SyncError> {
+    let mut is_more = false;
+    let mut after: Option<String> = None;
+    while let Some(entries) = urls::entries(run, &mut after)? {
+        for entry in &entries {
+            let key = entry.url.key();
+            if covered.has(key) {
+                continue;
+            }
+            if is_delivered(run, key)? {
+                covered.insert(key);
+            } else {
+                is_more = is_more || is_wanted(run, key, entry.lastmod)?;
+            }
+        }
+    }
+    if is_more {
+        run.state.uncovered_lists.insert(arc.to_owned());
+    } else {
+        run.state.uncovered_lists.remove(arc);
+    }
+    Ok(())
+}
+
+/// Schedules a crawl if sitemaps were not read because an earlier one has the collections.
+///
+/// They may list pages that the collections lack. They are read in the first sync and then
+/// once a week; once a month if every section is proved.
+pub(crate) fn schedule_full_read(run: &mut SyncRun<'_>, discovery: &Discovery) {
+    let sections = &run.report.sections;
+    let is_proved = !sections.is_empty() && sections.values().all(|section| section.is_proved);
+    let every = if is_proved { WHOLE_EVERY_PROVED } else { WHOLE_EVERY };
+    let is_due = |whole: Timestamp| every <= run.now.seconds_since(whole);
+    if 0 < discovery.n_unread && run.state.lists_read.is_none_or(is_due) {
+        run.state.uncovered_lists.insert(String::new());
+    }
+}
+
+/// Returns whether pages have to be crawled although every section is up to date.
+pub(crate) fn has_uncovered_pages(run: &SyncRun<'_>) -> Result<bool, SyncError> {
+    let sections = run.syncer.store.sections(run.publisher)?;
+    let has_web = sections.iter().any(|section| section.name == WEB_SECTION && 0 < section.pages);
+    Ok(has_web || !run.state.uncovered_lists.is_empty())
+}
+
+/// Returns whether a collection delivered a page, in this sync or earlier.
+fn is_delivered(run: &SyncRun<'_>, key: &str) -> Result<bool, SyncError> {
+    if run.delivered.keys.has(key) {
+        return Ok(true);
+    }
+    Ok(run.row(key)?.is_some_and(|row| row.source == PageSource::Scp))
+}
+
+/// Returns whether a URL would be requested. A URL that was not a page, and is unchanged
+/// according to its list, would not.
+fn is_wanted(run: &SyncRun<'_>, key: &str, lastmod: Option<Timestamp>) -> Result<bool, SyncError> {
+    let is_page = rutter_fetch::Url::parse(key).is_ok_and(|url| !is_file(&url));
+    if !is_page || run.page_policy.judge(key).is_some() {
+        return Ok(false);
+    }
+    let left = remembered(run.syncer.store.as_ref(), &UrlNote::Left.of(key))?;
+    let left = left.filter(|left| is_recent(run.now, left));
+    let fetched_with = remembered(run.syncer.store.as_ref(), &UrlNote::Lastmod.of(key))?;
+    let is_same = |left: Validator| {
+        lastmod.is_some_and(|lastmod| {
+            lastmod <= left.checked && is_same_lastmod(lastmod, fetched_with.as_ref())
+        })
+    };
+    Ok(!left.is_some_and(is_same))
+}

@@ -1,0 +1,299 @@
+//! Reports judgements: filters them by settings and baseline, writes them in a format and returns
+//! the exit code.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+use rutter_check::baseline::{Baseline, BaselineCounts, FileNaming};
+use rutter_check::excerpt::excerpts;
+use rutter_check::format::Format;
+use rutter_check::{CheckedFile, DetailLevel, FileReport, Outcome, Overview, quota};
+use rutter_finding::{Finding, Severity, Strictness};
+
+use crate::commands::check::checked_files::CheckedFiles;
+use crate::commands::check::file_names;
+use crate::commands::check::finding_filter::{FindingFilter, parse_selector};
+use crate::config::{self, Config, Setting, SettingSource, SettingsError, flags::Flags};
+use crate::exit::Exit;
+use crate::output::{Output, Verbosity};
+
+/// Default name of the baseline file.
+const BASELINE: &str = "rutter-baseline.json";
+
+/// Arguments about the report of findings.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReportArgs {
+    /// Format of the report
+    ///
+    /// Default: human, or the format that matches the file extension of --output.
+    #[arg(long, value_enum)]
+    format: Option<ReportFormat>,
+    /// File to write the report to
+    ///
+    /// Default: standard output.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Minimum severity that fails the run with exit code 1
+    ///
+    /// Default: `fail-on` of rutter.toml, else error.
+    #[arg(long, value_enum, value_name = "SEVERITY")]
+    fail_on: Option<FailOn>,
+    /// Report these rules only
+    ///
+    /// Codes, names, or layers such as SC, separated by commas. Default: `select` of rutter.toml,
+    /// else all rules. Example: SC021,unknown-block.
+    #[arg(long, value_name = "RULES", value_delimiter = ',', value_parser = parse_selector)]
+    select: Vec<String>,
+    /// Ignore these rules
+    ///
+    /// Codes, names, or layers, separated by commas. They are added to those that rutter.toml
+    /// ignores.
+    #[arg(long, value_name = "RULES", value_delimiter = ',', value_parser = parse_selector)]
+    ignore: Vec<String>,
+    /// File of known findings, which do not fail the run
+    ///
+    /// Default: `baseline` of rutter.toml.
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Write all current findings to the baseline
+    ///
+    /// The file is that of --baseline, else rutter-baseline.json.
+    #[arg(long)]
+    write_baseline: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct ReportFormat(Format);
+
+impl ValueEnum for ReportFormat {
+    fn value_variants<'a>() -> &'a [Self] {
+        const ALL: [ReportFormat; Format::ALL.len()] = {
+            let mut all = [ReportFormat(Format::Human); Format::ALL.len()];
+            let mut at = 0;
+            while at < all.len() {
+                all[at] = ReportFormat(Format::ALL[at].1);
+                at += 1;
+            }
+            all
+        };
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, _) = Format::ALL.iter().find(|(_, format)| *format == self.0)?;
+        let value = PossibleValue::new(*name);
+        // The former name of `jsonl`.
+        Some(if self.0 == Format::JsonLines { value.alias("json-lines") } else { value })
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FailOn {
+    Note,
+    Warning,
+    Error,
+}
+
+impl From<FailOn> for Severity {
+    fn from(fail_on: FailOn) -> Self {
+        match fail_on {
+            FailOn::Note => Self::Note,
+            FailOn::Warning => Self::Warning,
+            FailOn::Error => Self::Error,
+        }
+    }
+}
+
+/// Options of a report, from arguments and settings.
+#[derive(Debug)]
+pub(crate) struct ReportOptions {
+    format: Format,
+    output: Option<PathBuf>,
+    fail_on: Severity,
+    filter: FindingFilter,
+    baseline: Option<PathBuf>,
+    writes_baseline: bool,
+}
+
+impl ReportOptions {
+    /// Returns whether the report has charts, which need more data.
+    pub(crate) fn draws(&self) -> bool {
+        self.format == Format::Html
+    }
+}
+
+impl ReportArgs {
+    /// Returns the files that will be written.
+    pub(crate) fn outputs(&self) -> impl Iterator<Item = &Path> {
+        let baseline = self.baseline.as_deref().filter(|_| self.write_baseline);
+        self.output.as_deref().into_iter().chain(baseline)
+    }
+
+    /// Merges the arguments with the settings, which are searched from the folder of the checked
+    /// site. Arguments take precedence.
+    pub(crate) fn settle(
+        &self,
+        file: Option<&Path>,
+        site: Option<&Path>,
+    ) -> anyhow::Result<ReportOptions> {
+        let site = site.map(|site| ("site", site.as_os_str().to_owned()));
+        // No variable sets a key of `[check]`.
+        let config = config::load(&Flags::of(site.into_iter()), file, &|_| None)?;
+        let baseline = self.baseline.clone().or_else(|| in_file(&config));
+        let settings = config.settings;
+        let by_name = || {
+            let name = self.output.as_deref()?.to_str()?;
+            Format::of_name(name)
+        };
+        let format = match (self.format, &self.output) {
+            (Some(format), _) => format.0,
+            (None, None) => Format::Human,
+            (None, Some(output)) => by_name().ok_or_else(|| {
+                let what = format!("--output {}: unknown file extension", output.display());
+                SettingsError::missing(what, "choose a format with --format")
+            })?,
+        };
+        let select = match settings.check_select {
+            Some(Setting { value, by }) if self.select.is_empty() => {
+                let read = value.iter().map(|text| parse_selector(text)).collect::<Result<_, _>>();
+                read.map_err(|what| SettingsError::new(&by, format_args!("select: {what}")))?
+            }
+            _ => self.select.clone(),
+        };
+        let fail_on = self.fail_on.map(Severity::from);
+        let fail_on = fail_on.or(settings.check_fail_on.map(Setting::value));
+        Ok(ReportOptions {
+            format,
+            output: self.output.clone(),
+            fail_on: fail_on.unwrap_or(Severity::Error),
+            filter: FindingFilter::new(select, &self.ignore, settings.check_ignore),
+            baseline: match baseline {
+                None if self.write_baseline => Some(BASELINE.into()),
+                baseline => baseline,
+            },
+            writes_baseline: self.write_baseline,
+        })
+    }
+}
+
+/// Returns the baseline of the settings; a relative path starts at the folder of the file.
+fn in_file(config: &Config) -> Option<PathBuf> {
+    let given = config.settings.check_baseline.as_ref()?;
+    let folder = config.file.as_deref().and_then(Path::parent);
+    Some(match (&given.by, folder) {
+        (SettingSource::File(_), Some(folder)) => folder.join(&given.value),
+        _ => given.value.clone(),
+    })
+}
+
+/// The results of a check.
+#[derive(Debug)]
+pub(crate) struct CheckResults {
+    pub(crate) judgements: Vec<FileReport>,
+    /// Names of folders that were checked completely, as in judgements.
+    pub(crate) folders: Vec<String>,
+    pub(crate) overview: Overview,
+    pub(crate) mode: Strictness,
+    /// Whether a subject could not be checked; the error was printed already.
+    pub(crate) has_failed: bool,
+}
+
+/// Writes the report and returns the exit code.
+pub(crate) fn write_report(
+    asked: &ReportOptions,
+    found: CheckResults,
+    reopen: &CheckedFiles,
+    out: &mut Output,
+) -> anyhow::Result<Exit> {
+    let CheckResults { mut judgements, folders, overview, mode, has_failed } = found;
+    let (ignored, idle) = asked.filter.sift(&mut judgements);
+    for message in idle {
+        out.warn(message);
+    }
+    let sifted = match &asked.baseline {
+        None => BaselineCounts::default(),
+        Some(path) => {
+            let name = |file: &str| file_names::seen_from(path, file);
+            let naming = FileNaming { name: &name, whole: folders };
+            baseline(asked, path, &judgements, &naming, out)?.remove_known(&mut judgements, &naming)
+        }
+    };
+    quota::shorten(&mut judgements);
+    let shows_lines = asked.format.shows_lines();
+    let outcome = Outcome {
+        files: judgements
+            .into_iter()
+            .map(|judgement| {
+                let excerpts =
+                    if shows_lines { excerpts_of(&judgement, reopen) } else { Vec::new() };
+                CheckedFile { file_report: judgement, excerpts }
+            })
+            .collect(),
+        overview,
+        mode,
+        fail_on: asked.fail_on,
+        ignored,
+        known: sifted.known,
+        gone: sifted.gone,
+        detail: match out.verbosity() {
+            Verbosity::Full => DetailLevel::Full,
+            Verbosity::Quiet => DetailLevel::FindingsOnly,
+        },
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    match &asked.output {
+        None => asked.format.write(out.data(), &outcome)?,
+        Some(path) => {
+            let mut bytes = anstream::StripStream::new(Vec::new());
+            asked.format.write(&mut bytes, &outcome)?;
+            fs::write(path, bytes.into_inner()).with_context(|| path.display().to_string())?;
+            out.say(format_args!("{}: {}", path.display(), outcome.tally()));
+        }
+    }
+    if has_failed {
+        return Ok(Exit::Failure);
+    }
+    Ok(if outcome.fails() { Exit::Findings } else { Exit::Clean })
+}
+
+/// Returns the lines that the findings of a file refer to.
+fn excerpts_of(
+    judgement: &FileReport,
+    reopen: &CheckedFiles,
+) -> Vec<Option<rutter_check::excerpt::Excerpt>> {
+    let findings: Vec<&Finding> = judgement.report.findings().map(|(_, finding)| finding).collect();
+    let open = || reopen.open(&judgement.root, &judgement.name);
+    if findings.is_empty() { Vec::new() } else { excerpts(&open, &findings) }
+}
+
+/// Reads the baseline, or writes it if that was requested.
+fn baseline(
+    asked: &ReportOptions,
+    path: &Path,
+    judgements: &[FileReport],
+    naming: &FileNaming<'_>,
+    out: &mut Output,
+) -> anyhow::Result<Baseline> {
+    let name = path.display().to_string();
+    if asked.writes_baseline {
+        let baseline = Baseline::of(judgements, naming);
+        fs::write(path, baseline.to_json()).with_context(|| name.clone())?;
+        let n = crate::commands::counted(baseline.len(), "finding");
+        out.say(format_args!("{name}: {n} written"));
+        return Ok(baseline);
+    }
+    let bytes = match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let hint = "create it with --write-baseline";
+            return Err(
+                SettingsError::missing(format!("baseline {name} does not exist"), hint).into()
+            );
+        }
+        bytes => bytes.with_context(|| name.clone())?,
+    };
+    Baseline::parse(&bytes).with_context(|| name.clone())
+}

@@ -1,0 +1,55 @@
+//! Thresholds of odd clients: arguments of `rutter serve` and `rutter logs`.
+
+use rutter_logs::Thresholds;
+
+/// Arguments about odd clients.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Odd clients")]
+pub(crate) struct OddClientArgs {
+    /// Path prefix of closed pages, if the server answers 404 for them
+    ///
+    /// May be repeated. Requests for these paths count for --odd-closed. Example: /members/.
+    #[arg(long, value_name = "PATH")]
+    closed: Vec<String>,
+    /// Hours within which requests of a client are counted
+    #[arg(long, value_name = "HOURS", default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..=8784))]
+    odd_window: u32,
+    /// Pages that a client may read one by one despite collections
+    ///
+    /// A client that reads as many different pages is reported as LG001.
+    #[arg(long, value_name = "N", default_value_t = Thresholds::DEFAULT.pages, value_parser = count())]
+    odd_pages: u64,
+    /// Requests during a wait that report a client (LG002)
+    ///
+    /// Counts requests before the time in a Retry-After header has passed.
+    #[arg(long, value_name = "N", default_value_t = Thresholds::DEFAULT.early, value_parser = count())]
+    odd_early: u64,
+    /// Different closed paths that report a client (LG003)
+    #[arg(long, value_name = "N", default_value_t = Thresholds::DEFAULT.closed, value_parser = count())]
+    odd_closed: u64,
+    /// Responses with status 401 that report a client (LG004)
+    #[arg(long, value_name = "N", default_value_t = Thresholds::DEFAULT.refused, value_parser = count())]
+    odd_refused: u64,
+    /// Downloads of one collection that report a client (LG005)
+    #[arg(long, value_name = "N", default_value_t = Thresholds::DEFAULT.downloads, value_parser = count())]
+    odd_downloads: u64,
+}
+
+fn count() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(1..)
+}
+
+impl OddClientArgs {
+    pub(crate) fn thresholds(&self) -> Thresholds {
+        Thresholds {
+            window: i64::from(self.odd_window) * 3600,
+            pages: self.odd_pages,
+            early: self.odd_early,
+            closed: self.odd_closed,
+            closed_paths: self.closed.clone(),
+            refused: self.odd_refused,
+            downloads: self.odd_downloads,
+            ..Thresholds::DEFAULT
+        }
+    }
+}
