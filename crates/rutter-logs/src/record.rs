@@ -88,7 +88,7 @@ impl<'r> AccessRecord<'r> {
     /// # use rutter_logs::{AccessRecord, parse};
     /// # use rutter_page::Timestamp;
     /// let time = Timestamp::parse("2026-05-01T12:00:00Z").unwrap();
-    /// let record = Record {
+    /// let record = AccessRecord {
     ///     method: "GET".into(),
     ///     target: "/a\u{1b}[31m".into(),
     ///     ..AccessRecord::new(time, "192.0.2.1", 404)
@@ -146,7 +146,7 @@ impl<'r> AccessRecord<'r> {
     /// # use rutter_logs::AccessRecord;
     /// # use rutter_page::Timestamp;
     /// let time = Timestamp::parse("2026-05-01T12:00:00Z").unwrap();
-    /// let record = Record {
+    /// let record = AccessRecord {
     ///     method: "GET".into(),
     ///     target: "/".into(),
     ///     protocol: "HTTP/1.1".into(),

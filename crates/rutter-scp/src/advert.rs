@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use rutter_finding::{Finding, FindingSink, Place, Refusal};
+use rutter_finding::{Finding, FindingSink, Place, Refusal, counted};
 use rutter_page::{Digest, HttpUrl, Timestamp};
 
 use crate::header::{CollectionHeader, CollectionKind, FormatVersion, is_name};
@@ -252,8 +252,8 @@ pub fn compare(
     };
     let pages = receipt.tally.pages + receipt.tally.skipped;
     if header.checksum.is_none() && pages < advert.pages {
-        let detail =
-            format!("{pages} pages, the advert says {}: the file is truncated", advert.pages);
+        let pages = counted(pages, "page");
+        let detail = format!("{pages}, the advert says {}: the file is truncated", advert.pages);
         return Err(contradicts(detail));
     }
     differs("number of pages", pages.to_string(), advert.pages.to_string());

@@ -300,7 +300,7 @@ impl fmt::Display for PlanReason {
 /// use rutter_sync::plan::{KnownFailures, PlanOffer, PlanPolicy, PlanReason, ReplicaSections, SectionAction, plan};
 ///
 /// let day = |n: i64| Timestamp::from_unix_seconds(1_790_000_000 + n * 86_400).unwrap();
-/// let snapshot = advert::OfferedCollection {
+/// let snapshot = advert::AdvertisedCollection {
 ///     section: "blog".into(), kind: CollectionKind::Snapshot, period: None, generated: day(1),
 ///     expires: day(400), pages: 10, size: 5_000, checksum: None,
 ///     url: "https://h.example/blog.scp.zst".into(),
