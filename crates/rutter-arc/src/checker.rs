@@ -1,5 +1,5 @@
-//! Checks entries that are syntactically valid: consent, privacy, dates, and which data belongs
-//! into which file.
+//! Checks entries that are syntactically valid: consent, privacy, dates, and whether their data
+//! belongs into this file.
 //!
 //! Input: entries from an [`ArcReader`](crate::ArcReader), then its receipt. Secrets and personal
 //! data are checked elsewhere, because those checks are the same for every format.
@@ -19,7 +19,7 @@ use rutter_page::JsonTree;
 
 /// Maximum length of a summary in characters.
 const MAX_SUMMARY_CHARS: usize = 1000;
-/// Tolerated clock error in seconds.
+/// Tolerated clock error in seconds: one day.
 const DAY: i64 = 86_400;
 
 /// What a file is expected to contain.
@@ -27,7 +27,7 @@ const DAY: i64 = 86_400;
 pub enum ExpectedDocument {
     /// The full sitemap.
     Sitemap,
-    /// The changes of a day; `None` if the file name is not a day.
+    /// The changes of one day; `None` if the file name is not a day.
     Day(Option<Timestamp>),
 }
 
@@ -35,12 +35,12 @@ pub enum ExpectedDocument {
 #[derive(Debug, Default)]
 pub struct SitemapChecker {
     now: Option<Timestamp>,
-    /// Index of the first tombstone.
+    /// Index of the first tombstone in the document.
     removed: Option<u64>,
 }
 
 impl SitemapChecker {
-    /// Creates a checker. Without the current time, no date is reported as being in the future.
+    /// Creates a checker. If `now` is `None`, no date is reported as being in the future.
     pub fn new(now: Option<Timestamp>) -> Self {
         Self { now, removed: None }
     }
@@ -89,7 +89,8 @@ impl SitemapChecker {
             None if entry.consent() == Consent::Given => {
                 report(&rules::SUMMARY_MISSING, "", String::new());
             }
-            // A character has at most four bytes, so short texts need not be counted.
+            // A character has at most four bytes, so the characters of a short text need not be
+            // counted.
             Some(text) if MAX_SUMMARY_CHARS < text.len() => {
                 let n = text.chars().count();
                 if MAX_SUMMARY_CHARS < n {
@@ -107,7 +108,7 @@ impl SitemapChecker {
         }
     }
 
-    /// Checks the document as a whole.
+    /// Checks the document as a whole, after all entries.
     pub fn finish(
         &self,
         receipt: &ArcReceipt,
@@ -153,9 +154,9 @@ impl SitemapChecker {
     }
 }
 
-/// Parses the day in a file name in the folder of deltas.
+/// Parses the day in the name of a file in the folder of dated deltas.
 ///
-/// Returns `None` for other files, and `Some(None)` if the name is not a day.
+/// Returns `None` for a file outside this folder, and `Some(None)` if the name is not a day.
 pub fn parse_delta_file_name(name: &str) -> Option<Option<Timestamp>> {
     let mut parts = name.rsplit(['/', '\\']);
     let file = parts.next().unwrap_or_default();
@@ -193,7 +194,7 @@ fn judge_snapshot(
     let is_tagged = entry.ai_tags.iter().any(|tag| tag.eq_ignore_ascii_case("sensitive"));
     let has_context = snapshot.contains("context");
     let has_value = snapshot.contains("\"value\"");
-    // Few snapshots have either, and only those are parsed.
+    // Few snapshots contain a context or a value, and only those are parsed.
     let tree = (has_context || has_value).then(|| JsonTree::parse(snapshot)).flatten();
     let is_marked = tree.as_ref().is_some_and(|tree| {
         let context = tree.get("ai_context");
@@ -208,7 +209,7 @@ fn judge_snapshot(
     }
 }
 
-/// Finds fields with a value that a user typed.
+/// Finds form fields with a value that a user typed.
 fn fields_with_values(
     tree: &JsonTree,
     path: &str,

@@ -1,6 +1,6 @@
 //! Syntax of `ai_checksum` (D51): an algorithm, a colon, hexadecimal digits.
 
-/// Number of hexadecimal digits per algorithm.
+/// Number of hexadecimal digits of a checksum per algorithm.
 const LENGTHS: [(&str, usize); 5] =
     [("sha256", 64), ("sha512", 128), ("sha384", 96), ("sha1", 40), ("md5", 32)];
 

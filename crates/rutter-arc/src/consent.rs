@@ -1,5 +1,5 @@
-//! Decides whether a page may be used. Flags and directives are combined, and the most restrictive
-//! wins (D56, D57, D58).
+//! Decides whether AI consumers may use a page. Flags and robots directives are combined, and the
+//! most restrictive one counts (D56, D57, D58).
 //!
 //! Only a literal `true` counts as consent.
 
@@ -10,7 +10,8 @@ use crate::entry::ArcEntry;
 pub enum Consent {
     /// AI consumers may index the page.
     Given,
-    /// AI consumers may index the page for users who have access; do not fetch it without a login.
+    /// AI consumers may index the page for users who have access to it. They must not fetch it
+    /// without a login.
     WithLogin,
     /// AI consumers must not index the page.
     Refused,
@@ -22,15 +23,15 @@ pub enum Consent {
 pub enum RobotsDirective {
     /// Do not index the page.
     NoIndex = 1,
-    /// Do not follow its links.
+    /// Do not follow the links of the page.
     NoFollow = 2,
-    /// Do not keep a copy for others.
+    /// Do not keep a copy of the page for other people.
     NoArchive = 4,
-    /// Do not show any of its text.
+    /// Do not show any text of the page.
     NoSnippet = 8,
     /// Do not use the page for AI.
     NoAi = 16,
-    /// Do not use its images for AI.
+    /// Do not use the images of the page for AI.
     NoImageAi = 32,
 }
 
@@ -61,7 +62,7 @@ impl RobotsDirectives {
             ("nosnippet", RobotsDirective::NoSnippet as u8),
             ("noai", RobotsDirective::NoAi as u8),
             ("noimageai", RobotsDirective::NoImageAi as u8),
-            // These directives restrict nothing.
+            // These directives do not restrict the page.
             ("all", 0),
             ("index", 0),
             ("follow", 0),
@@ -81,7 +82,7 @@ impl RobotsDirectives {
         self.0 & directive as u8 != 0
     }
 
-    /// Returns the union of both sets.
+    /// Returns the union of two sets.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -96,12 +97,12 @@ impl ArcEntry<'_> {
             .map_or(RobotsDirectives::NONE, |text| RobotsDirectives::parse(text, |_| {}))
     }
 
-    /// Returns what this entry alone allows.
+    /// Returns the consent that this entry alone gives.
     pub fn consent(&self) -> Consent {
         self.consent_with(RobotsDirectives::NONE)
     }
 
-    /// Returns what the entry allows, combined with the robots `meta` element and the
+    /// Returns the consent that the entry gives, combined with the robots `meta` element and the
     /// `X-Robots-Tag` header of the page.
     pub fn consent_with(&self, page: RobotsDirectives) -> Consent {
         let directives = self.directives().join(page);

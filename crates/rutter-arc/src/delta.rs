@@ -1,8 +1,8 @@
 //! Computes, applies and merges dated deltas of a sitemap (D60).
 //!
-//! Input: streams of entries in strictly ascending order of their URLs, one per file. Output:
-//! entries in the same order. Holds one entry per stream in memory. Rejects streams that are not
-//! in order.
+//! Input: streams of entries in strictly ascending order of their URLs, one stream per file.
+//! Output: entries in the same order. Holds one entry per stream in memory. Rejects streams in
+//! another order.
 
 use std::io;
 
@@ -11,10 +11,10 @@ use rutter_page::{IntoOwned, PageUrl, Timestamp};
 use crate::entry::ArcEntry;
 use crate::limits::ArcError;
 
-/// Path of the folder with the dated files.
+/// URL path of the folder with the dated deltas.
 pub const FOLDER: &str = "/arc-sitemap-deltas/";
 
-/// Entries are not in strictly ascending order of their URLs.
+/// Error: entries are not in strictly ascending order of their URLs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("entries are not in strictly ascending order of their URLs at `{0}`")]
 pub struct UnsortedEntries(pub String);
@@ -97,7 +97,7 @@ impl<E: From<UnsortedEntries>, I: Iterator<Item = Result<ArcEntry<'static>, E>>>
         self.current.as_ref().map(|entry| entry.url.key())
     }
 
-    /// Returns the current entry and advances.
+    /// Returns the current entry and advances to the next one.
     fn take(&mut self) -> Result<Option<ArcEntry<'static>>, E> {
         let next = self.entries.next().transpose()?;
         let taken = std::mem::replace(&mut self.current, next);
@@ -110,8 +110,8 @@ impl<E: From<UnsortedEntries>, I: Iterator<Item = Result<ArcEntry<'static>, E>>>
     }
 }
 
-/// Passes the entries of a delta from `old` to `new` to a callback: new and changed entries, and a
-/// tombstone for each removed page.
+/// Compares two sitemaps and passes the entries of the delta from `old` to `new` to a callback: new
+/// and changed entries, and a tombstone for each removed page.
 pub fn diff<E: From<UnsortedEntries>>(
     old: impl Iterator<Item = Result<ArcEntry<'static>, E>>,
     new: impl Iterator<Item = Result<ArcEntry<'static>, E>>,
@@ -153,7 +153,7 @@ fn tombstone(url: &PageUrl<'static>) -> ArcEntry<'static> {
     ArcEntry::tombstone(url.clone()).into_owned()
 }
 
-/// Applies deltas to a sitemap. `streams` holds the sitemap, then the deltas, oldest first.
+/// Applies deltas to a sitemap. `streams` holds the sitemap, then the deltas, the oldest first.
 ///
 /// The header of the result is that of the last delta, converted by
 /// [`SitemapHeader::for_sitemap`](crate::SitemapHeader::for_sitemap).
@@ -164,10 +164,10 @@ pub fn apply<E: From<UnsortedEntries>>(
     fold(streams, &mut |entry| if entry.removed { Ok(()) } else { on_entry(entry) })
 }
 
-/// Merges deltas into one, oldest first.
+/// Merges several deltas into one. `streams` holds the deltas, the oldest first.
 ///
-/// Tombstones are kept even for pages that were added and removed in between, because a reader may
-/// have copied them.
+/// A tombstone is kept even if the page was added and removed within the merged time span, because
+/// a reader may have copied the page.
 pub fn merge<E: From<UnsortedEntries>>(
     streams: Vec<Box<dyn Iterator<Item = Result<ArcEntry<'static>, E>> + '_>>,
     mut on_entry: impl FnMut(ArcEntry<'static>) -> Result<(), E>,
@@ -175,7 +175,7 @@ pub fn merge<E: From<UnsortedEntries>>(
     fold(streams, &mut on_entry)
 }
 
-/// Passes on each page once, from the last stream that has it.
+/// Passes each page to the callback once, from the last stream that contains the page.
 fn fold<E: From<UnsortedEntries>>(
     streams: Vec<Box<dyn Iterator<Item = Result<ArcEntry<'static>, E>> + '_>>,
     on_entry: &mut dyn FnMut(ArcEntry<'static>) -> Result<(), E>,

@@ -10,24 +10,24 @@ use crate::limits::Limits;
 use crate::strict::StrictEntry;
 use crate::tolerant;
 
-/// Maximum number of tags of one entry. Further tags are not read.
+/// Maximum number of tags of one entry. Further tags of the entry are not read.
 pub const MAX_TAGS: usize = 1000;
 
 /// One page of a sitemap.
 ///
-/// Malformed values are `None` and never count as consent. Use [`ArcEntry::consent`] instead of
-/// reading the flag.
+/// A malformed value is read as `None` and never counts as consent. Use [`ArcEntry::consent`]
+/// instead of reading `ai_indexable`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArcEntry<'a> {
-    /// Canonical address of the page.
+    /// Canonical URL of the page.
     pub url: PageUrl<'a>,
     /// Time of the last change of the page.
     pub lastmod: Option<Timestamp>,
-    /// Whether AI consumers may ingest the page; `None` if not stated. Written as false then.
+    /// Whether AI consumers may index the page; `None` if not stated, which is written as false.
     pub ai_indexable: Option<bool>,
     /// Whether the page needs a login.
     pub auth_required: Option<bool>,
-    /// Comma-separated directives for crawlers.
+    /// Comma-separated robots directives for crawlers.
     pub robots_directive: Option<CowStr<'a>>,
     /// Whether the page was removed: a tombstone in a delta (D60).
     pub removed: bool,
@@ -43,12 +43,12 @@ pub struct ArcEntry<'a> {
     pub ai_snapshot: Option<RawObject<'a>>,
     /// Unknown members, in input order.
     pub extra: UnknownMembers<'a>,
-    /// Whether a restriction was present but unreadable. Set by readers.
+    /// Whether the input has a restriction that could not be read. Set by readers.
     pub is_doubtful: bool,
 }
 
 impl<'a> ArcEntry<'a> {
-    /// Creates an entry that only states whether the page may be ingested.
+    /// Creates an entry that only states whether AI consumers may index the page.
     pub fn new(url: PageUrl<'a>, ai_indexable: Option<bool>) -> Self {
         Self {
             url,
@@ -67,7 +67,8 @@ impl<'a> ArcEntry<'a> {
         }
     }
 
-    /// Creates a tombstone. Readers that do not know `removed` obey it too (D60).
+    /// Creates a tombstone. It also tells readers that do not know `removed` not to use the page
+    /// (D60).
     pub fn tombstone(url: PageUrl<'a>) -> Self {
         Self {
             robots_directive: Some(CowStr::borrowed("noindex")),
@@ -76,14 +77,14 @@ impl<'a> ArcEntry<'a> {
         }
     }
 
-    /// Removes everything derived from the content of the page.
+    /// Removes all data derived from the content of the page.
     ///
-    /// The result is what may be published about a restricted page (D56, D57).
+    /// The remaining data may be published about a restricted page (D56, D57).
     #[must_use]
     pub fn without_content(self) -> Self {
         let Self { url, lastmod, ai_indexable, auth_required, robots_directive, removed, .. } =
             self;
-        // The time of a change of a page behind a login is private.
+        // The time at which a page behind a login changed is private.
         let lastmod = lastmod.filter(|_| auth_required != Some(true));
         let new = Self::new(url, ai_indexable);
         Self { lastmod, auth_required, robots_directive, removed, ..new }

@@ -1,7 +1,7 @@
 //! Header of a sitemap: version, site, time, rate, contact, deltas.
 //!
 //! A [`HeaderCollector`] receives the members one by one in any order, before or after the pages.
-//! Rejects unsupported versions and headers over the limits.
+//! It rejects unsupported versions and headers over the limits.
 
 use std::collections::HashSet;
 
@@ -15,29 +15,30 @@ use crate::rate::CrawlRate;
 use crate::rules;
 use crate::tolerant::{MAX_EXTRA, is_uri, pointer, text};
 
-/// The version that this crate writes.
+/// The version of the format that this crate writes.
 pub const VERSION: &str = "2.1";
 
 /// All members of a document except the pages.
 ///
-/// A reader sets the members that are present; a writer writes those that are set.
+/// A reader sets the members that are present in the document; a writer writes the members that are
+/// set.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SitemapHeader {
     /// Version of the format, such as `2.1`.
     pub version: Option<String>,
-    /// Address of the site, without a trailing slash (D92).
+    /// URL of the site, without a trailing slash (D92).
     pub site: Option<String>,
-    /// Time of creation.
+    /// Time at which the document was generated.
     pub generated_at: Option<Timestamp>,
     /// Request rate for crawlers, as written.
     pub crawl_rate: Option<String>,
-    /// Contact for questions about crawling; written as `ai-crawl-contact`.
+    /// Contact address for questions about crawling; written as `ai-crawl-contact`.
     pub contact: Option<String>,
-    /// Announcement of daily deltas (D60).
+    /// Announcement of the dated deltas (D60).
     pub deltas: Option<DeltaAnnouncement>,
-    /// In a delta: start of the covered period.
+    /// In a delta: start of the covered time span.
     pub since: Option<Timestamp>,
-    /// In a delta: end of the covered period.
+    /// In a delta: end of the covered time span.
     pub until: Option<Timestamp>,
     /// Unknown members, in input order.
     pub extra: Vec<UnknownMember<'static>>,
@@ -46,11 +47,11 @@ pub struct SitemapHeader {
 /// Announcement of dated deltas (D60).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeltaAnnouncement {
-    /// URL with `YYYY-MM-DD` in place of the day.
+    /// URL template of the deltas, with `YYYY-MM-DD` in place of the day.
     pub template: String,
-    /// First available day, as `YYYY-MM-DD`.
+    /// First day with a delta, as `YYYY-MM-DD`.
     pub from: String,
-    /// Last available day.
+    /// Last day with a delta, as `YYYY-MM-DD`.
     pub to: String,
 }
 
@@ -65,13 +66,13 @@ impl SitemapHeader {
         }
     }
 
-    /// Returns the header of a delta of the same site for a period.
+    /// Returns the header of a delta of the same site for a time span.
     #[must_use]
     pub fn for_day(&self, since: Timestamp, until: Timestamp) -> Self {
         Self { since: Some(since), until: Some(until), ..self.clone() }
     }
 
-    /// Returns the header of the full sitemap that a delta leads to.
+    /// Returns the header of the full sitemap that results from applying a delta.
     #[must_use]
     pub fn for_sitemap(&self) -> Self {
         Self { since: None, until: None, ..self.clone() }
@@ -88,19 +89,19 @@ impl SitemapHeader {
     }
 }
 
-/// A header that is being read.
+/// Collects the header of a document while it is read.
 #[derive(Debug, Default)]
 pub(crate) struct HeaderCollector {
     pub(crate) head: SitemapHeader,
-    /// Names seen so far, to detect duplicates.
+    /// Names of the members seen so far, to detect duplicates.
     names: HashSet<String>,
     n_bytes: usize,
-    /// Scheme and host of the site, once known.
+    /// Scheme and host of the site, once they are known.
     pub(crate) origin: Option<String>,
 }
 
 impl HeaderCollector {
-    /// Records a name. Returns whether it occurred before.
+    /// Records a member name. Returns whether the name occurred before.
     pub(crate) fn is_again(&mut self, name: &str) -> bool {
         let is_again = self.names.contains(name);
         if !is_again {
@@ -109,7 +110,7 @@ impl HeaderCollector {
         is_again
     }
 
-    /// Reads a member of any name.
+    /// Reads one member of the document.
     pub(crate) fn take(
         &mut self,
         name: &str,
@@ -214,7 +215,8 @@ impl HeaderCollector {
     }
 
     fn take_site(&mut self, site: &str) {
-        // Pages may have been compared with the first value already.
+        // The value of `site` is not replaced: pages may have been compared with the first value
+        // already.
         if self.origin.is_some() {
             return;
         }
@@ -222,7 +224,7 @@ impl HeaderCollector {
         self.head.site = Some(site.trim_end_matches('/').to_owned());
     }
 
-    /// Reports missing members at the end.
+    /// Reports members that are missing at the end of the document.
     pub(crate) fn finish(&self, has_pages: bool, sink: &mut dyn FindingSink) {
         let has = |name: &str| self.names.contains(name);
         for (is_there, rule) in [
@@ -238,8 +240,8 @@ impl HeaderCollector {
     }
 }
 
-/// Reads the version. Rejects a missing number and any major version other than 2, as number or
-/// string (D61).
+/// Reads the version, a number or a string. Rejects a value without a number and any major version
+/// other than 2 (D61).
 fn version(
     raw: &RawValue,
     place: &Place,
@@ -275,7 +277,7 @@ fn time(raw: &RawValue) -> (Option<Timestamp>, bool) {
     }
 }
 
-/// Returns scheme, host and port of an address in normalized form.
+/// Returns scheme, host and port of a URL in normalized form.
 pub(crate) fn origin(address: &str) -> Option<String> {
     // The URL of a page always has a path, so there is a third slash.
     let url = rutter_page::PageUrl::parse(address).ok()?;

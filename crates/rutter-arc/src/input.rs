@@ -1,6 +1,6 @@
-//! Bytes of a document: decompressed if they are gzip, and counted.
+//! Input of a document: decompresses bytes that are gzip, and counts the result.
 //!
-//! Rejects documents over the limit and damaged compression.
+//! Rejects documents over the size limit and damaged gzip data.
 
 use std::io::{self, BufReader, Chain, Cursor, ErrorKind, Read};
 
@@ -10,7 +10,7 @@ use rutter_finding::{Place, Refusal};
 use crate::limits::ArcError;
 use crate::rules;
 
-/// Source of the bytes of a document.
+/// Reads the bytes of a document, decompressed and up to a limit.
 pub(crate) struct ArcInput<R: Read> {
     source: InputSource<R>,
     most: u64,
@@ -23,7 +23,7 @@ enum InputSource<R: Read> {
     Gzip(Box<MultiGzDecoder<BufReader<PeekedInput<R>>>>),
 }
 
-/// The input with the bytes that were examined put back.
+/// The input after its first bytes were examined and put back.
 type PeekedInput<R> = Chain<Cursor<Vec<u8>>, R>;
 
 impl<R: Read> ArcInput<R> {
@@ -31,7 +31,7 @@ impl<R: Read> ArcInput<R> {
         Self { source: InputSource::New(Some(input)), most, left: most }
     }
 
-    /// Reads some bytes. Returns 0 at the end.
+    /// Reads some bytes into `buffer`. Returns 0 at the end of the document.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, ArcError> {
         self.open()?;
         let is_gzip = matches!(self.source, InputSource::Gzip(_));
@@ -60,7 +60,7 @@ impl<R: Read> ArcInput<R> {
         }
     }
 
-    /// Detects whether the input is compressed.
+    /// Detects whether the input is compressed, and prepares the decoder.
     fn open(&mut self) -> io::Result<()> {
         let InputSource::New(input) = &mut self.source else { return Ok(()) };
         let Some(mut input) = input.take() else { return Ok(()) };

@@ -23,8 +23,8 @@
 //! assert_eq!(findings[0].place.pointer, "/pages/1/ai_indexable");
 //! ```
 //!
-//! Rejects documents over [`Limits`]. A malformed value is never read as consent, and values typed
-//! into form fields are never exported.
+//! Rejects documents over [`Limits`]. A malformed value is never read as consent, and values that
+//! users typed into form fields are never exported.
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 

@@ -4,27 +4,27 @@ use std::io;
 
 use rutter_finding::Refusal;
 
-/// Upper bounds for reading a document.
+/// Upper bounds for reading an ARC document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of the document after decompression.
+    /// Maximum size of the document in bytes, after decompression.
     pub bytes: u64,
-    /// Number of entries.
+    /// Maximum number of entries.
     pub pages: u64,
-    /// Bytes of one entry.
+    /// Maximum length of one entry in bytes.
     pub entry: usize,
-    /// Bytes of everything except the entries.
+    /// Maximum length in bytes of the whole document without its entries.
     pub head: usize,
-    /// Levels of nesting inside one member of an entry or of the document; at most
+    /// Maximum levels of nesting inside one member of an entry or of the document; at most
     /// [`Limits::MAX_DEPTH`].
     pub depth: usize,
 }
 
 impl Limits {
-    /// Maximum value of `depth`.
+    /// Largest allowed value of `depth`.
     pub const MAX_DEPTH: usize = 100;
 
-    /// The limits of D89: 2 GB and two million pages.
+    /// The default limits, 2 GB and two million pages (D89).
     pub const DEFAULT: Self = Self {
         bytes: 2_000_000_000,
         pages: 2_000_000,

@@ -25,7 +25,7 @@ pub fn detect_format(start: &[u8]) -> Option<ArcFormat> {
     let mut text = vec![0; 16 << 10];
     let mut n = 0;
     let mut input = ArcInput::new(start, u64::MAX);
-    // Text that was decompressed before the bytes ended is sufficient.
+    // The file may be truncated: text that was decompressed before its end is sufficient here.
     while let Ok(more @ 1..) = input.read(text.get_mut(n..).unwrap_or_default()) {
         n += more;
     }
@@ -50,7 +50,8 @@ pub fn detect_format(start: &[u8]) -> Option<ArcFormat> {
     }
 }
 
-/// Opens a sitemap. A YAML file is read as a whole, up to its own limit.
+/// Opens a sitemap. A YAML file is read as a whole, up to
+/// [`MAX_YAML_BYTES`](crate::MAX_YAML_BYTES).
 pub fn open_sitemap<'i>(
     input: impl Read + 'i,
     form: ArcFormat,
@@ -63,7 +64,7 @@ pub fn open_sitemap<'i>(
     Ok(ArcReader::new(input, limits))
 }
 
-/// Reads a small document, decompressed, up to `most` bytes.
+/// Decompresses and reads a small document of up to `most` bytes.
 pub(crate) fn small(input: impl Read, most: usize) -> Result<Vec<u8>, ArcError> {
     let mut input = ArcInput::new(input, most as u64);
     let mut bytes = Vec::new();
@@ -76,7 +77,7 @@ pub(crate) fn small(input: impl Read, most: usize) -> Result<Vec<u8>, ArcError> 
     }
 }
 
-/// Converts a refusal into an I/O error that carries it.
+/// Converts a refusal into an I/O error that contains it.
 impl From<ArcError> for io::Error {
     fn from(error: ArcError) -> Self {
         match error {

@@ -14,17 +14,17 @@ use crate::open::small;
 use crate::rules;
 use rutter_page::JsonTree;
 
-/// Name of the Dataset.
+/// Name of the schema.org Dataset that is the pointer.
 pub const NAME: &str = "ARC Sitemap";
-/// Maximum size in bytes of a file that is read.
+/// Maximum size in bytes of a pointer file that is read.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Addresses of a sitemap.
+/// URLs of a sitemap in its formats.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SitemapPointer {
-    /// Address of the sitemap in JSON.
+    /// URL of the sitemap in JSON.
     pub json: String,
-    /// Address of the sitemap in YAML, if published.
+    /// URL of the sitemap in YAML, if published.
     pub yaml: Option<String>,
     /// Time of the last change of the sitemap.
     pub modified: Option<Timestamp>,
@@ -39,12 +39,12 @@ impl SitemapPointer {
         out
     }
 
-    /// Returns the text of a `script` element. Nothing in it can end the element.
+    /// Returns the content of a `script` element. No text in it can end the element.
     pub fn to_script_text(&self) -> String {
         self.tree().to_json().replace('<', "\\u003c")
     }
 
-    /// Returns the whole `script` element.
+    /// Returns the pointer as a complete `script` element.
     pub fn to_script(&self) -> String {
         format!("<script type=\"application/ld+json\">{}</script>", self.to_script_text())
     }
@@ -72,18 +72,18 @@ impl SitemapPointer {
     }
 }
 
-/// Type of a JSON-LD file.
+/// Content of a JSON-LD file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JsonLdFile {
     /// A pointer to a sitemap.
     Pointer(SitemapPointer),
     /// A sitemap: it has the member `pages` and must be read as JSON.
     Sitemap,
-    /// Neither.
+    /// The file contains neither a pointer nor a sitemap.
     Nothing,
 }
 
-/// Reads JSON-LD, compressed or not.
+/// Reads a JSON-LD file, compressed or not.
 pub fn read(input: impl Read, sink: &mut dyn FindingSink) -> Result<JsonLdFile, ArcError> {
     let bytes = small(input, MAX_BYTES)?;
     let value: Value = serde_json::from_slice(&bytes)
@@ -137,7 +137,8 @@ fn is_address(url: &str) -> bool {
     rutter_page::HttpUrl::parse(url).is_ok()
 }
 
-/// Returns the objects of a value: itself, those of a list, and those of a graph.
+/// Returns the objects of a JSON-LD value: the value itself, the items of a list, and those of a
+/// graph.
 fn nodes(value: &Value) -> Vec<&Value> {
     let list = value.as_array().or_else(|| value.get("@graph").and_then(Value::as_array));
     list.map_or_else(|| vec![value], |list| list.iter().collect())

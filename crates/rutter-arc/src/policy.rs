@@ -1,7 +1,7 @@
 //! The policy at `/.well-known/arc-policy.json` (D55): retention, access, approved consumers.
 //!
-//! Written from the configuration of the site owner. When reading, common alternative member names
-//! are accepted. Unclear values are never read as permission.
+//! A policy is written from the configuration of the site owner. When a policy is read, common
+//! alternative member names are accepted. Unclear values never count as permission.
 
 use std::io::Read;
 
@@ -16,23 +16,23 @@ use crate::rules;
 use crate::tolerant::pointer;
 use rutter_page::JsonTree;
 
-/// Path of the policy on its site.
+/// URL path of the policy on its site.
 pub const PATH: &str = "/.well-known/arc-policy.json";
 /// Maximum size in bytes of a policy that is read.
 const MAX_BYTES: usize = 256 << 10;
-/// Maximum number of consumers and endpoints that are read.
+/// Maximum numbers of consumers and of endpoints that are read from a policy.
 const MAX_ITEMS: usize = 1000;
 
 /// What a site allows AI consumers to do.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ArcPolicy {
-    /// Version of the format.
+    /// Version of the policy format.
     pub version: Option<String>,
-    /// Address of the site.
+    /// URL of the site.
     pub site: Option<String>,
     /// Time of the last change of the policy.
     pub updated_at: Option<Timestamp>,
-    /// Contact for questions.
+    /// Contact address for questions.
     pub contact: Option<String>,
     /// What `ai_checksum` covers: `content` or `html` (D51).
     pub checksum_scope: Option<String>,
@@ -51,7 +51,7 @@ pub struct RetentionRules {
     pub max_days: Option<u64>,
     /// Whether copies must be deleted when a page is removed.
     pub delete_on_removal: Option<bool>,
-    /// The rules as text.
+    /// The retention rules as text.
     pub notes: Option<String>,
 }
 
@@ -62,7 +62,7 @@ pub struct AccessRules {
     pub default: Option<AccessDefault>,
     /// Endpoints with additional content for partners.
     pub endpoints: Vec<PartnerEndpoint>,
-    /// Request rate for everyone.
+    /// Request rate for all consumers.
     pub rate: Option<String>,
 }
 
@@ -87,7 +87,7 @@ impl AccessDefault {
 /// An endpoint for partners.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PartnerEndpoint {
-    /// Address of the endpoint.
+    /// URL of the endpoint.
     pub url: String,
     /// Authentication method, such as `bearer`.
     pub auth: Option<String>,
@@ -100,11 +100,11 @@ pub struct PartnerEndpoint {
 pub struct ApprovedConsumer {
     /// Name of the consumer.
     pub name: String,
-    /// User agent of its requests.
+    /// User agent in the requests of the consumer.
     pub user_agent: Option<String>,
     /// Permitted purposes.
     pub purposes: Vec<String>,
-    /// Pages or endpoints it may access.
+    /// Pages or endpoints that the consumer may access.
     pub access: Option<String>,
 }
 
@@ -160,8 +160,8 @@ impl ArcPolicy {
         out
     }
 
-    /// Reads a policy, compressed or not. Returns `None` if it is unreadable, which counts as no
-    /// policy.
+    /// Reads a policy, compressed or not. Returns `None` if the file is unreadable; the site then
+    /// counts as having no policy.
     pub fn read(input: impl Read, sink: &mut dyn FindingSink) -> Result<Option<Self>, ArcError> {
         let mut unreadable = |detail: String| {
             sink.report(Finding::new(&rules::POLICY_FORM, Place::WHOLE, detail));
@@ -198,7 +198,7 @@ impl JsonMembers {
     }
 }
 
-/// Accepted names of members; the first of each line is the standard one.
+/// Accepted names of members. The first name of each line is the standard name.
 const NAMES: [&[&str]; 15] = [
     &["arc_policy_version", "policy_version", "version"],
     &["site", "host"],
@@ -226,7 +226,7 @@ impl PolicyFindings<'_> {
         self.sink.report(Finding::new(rule, Place { line: None, pointer }, detail));
     }
 
-    /// Returns the member with this name, or with an accepted alternative name.
+    /// Returns the member with this name, or with one of its accepted alternative names.
     fn find<'v>(
         &mut self,
         map: &'v Map<String, Value>,
@@ -248,7 +248,7 @@ impl PolicyFindings<'_> {
         Some((at, value))
     }
 
-    /// Reads a member with `read`. A value of any other form is reported and ignored.
+    /// Reads a member with `read`. If `read` returns `None`, the value is reported and ignored.
     fn member<'v, T>(
         &mut self,
         map: &'v Map<String, Value>,
@@ -300,7 +300,7 @@ impl PolicyFindings<'_> {
                 self.report(&rules::POLICY_AREA, String::new(), quoted(name));
             }
         }
-        // The same members may have another meaning in another major version.
+        // In another major version, the same members may have another meaning.
         if is_known {
             policy
         } else {
@@ -316,7 +316,7 @@ impl PolicyFindings<'_> {
                 delete_on_removal: self.member(map, &at, "delete_on_removal", Value::as_bool),
                 notes: self.text(map, &at, "notes"),
             }),
-            // A plain text, or a number of days, is accepted too.
+            // A plain text, or a number of days, is accepted as well.
             Value::String(notes) => {
                 Some(RetentionRules { notes: Some(notes.clone()), ..RetentionRules::default() })
             }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Request rate that crawlers are asked to keep.
+/// Request rate that a site asks crawlers to keep.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CrawlRate {
     /// Delay between two requests.
@@ -10,7 +10,7 @@ pub struct CrawlRate {
 }
 
 impl CrawlRate {
-    /// Parses a number, a slash and a unit: s, m or min, h, d.
+    /// Parses a number, a slash and a unit (s, m, min, h or d), such as `30/min`.
     ///
     /// ```
     /// # use rutter_arc::CrawlRate;

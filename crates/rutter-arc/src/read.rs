@@ -33,21 +33,21 @@ enum ReadPhase {
     Over,
 }
 
-/// What may follow inside brackets.
+/// What the reader expects next inside brackets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ExpectedToken {
-    /// A value or the end.
+    /// The first value or the closing bracket.
     First,
-    /// A comma or the end.
+    /// A comma or the closing bracket.
     Comma,
-    /// A value.
+    /// A value, because a comma was read.
     Next,
 }
 
 /// Reads the entries of a sitemap one by one.
 ///
-/// Do not rely on the entries before [`ArcReader::finish`]: the end of a document can invalidate
-/// all of it.
+/// Do not rely on the entries before [`ArcReader::finish`]: an error at the end of a document makes
+/// all its entries unusable.
 pub struct ArcReader<R: Read> {
     window: InputWindow<R>,
     limits: Limits,
@@ -57,7 +57,7 @@ pub struct ArcReader<R: Read> {
     head: HeaderCollector,
     inference: SiteInference,
     urls: UrlRegister,
-    /// Number of entries so far, including skipped ones.
+    /// Number of entries read so far, including skipped ones.
     n_entries: u64,
     n_taken: u64,
 }
@@ -71,21 +71,21 @@ pub struct ArcReceipt {
     pub pages: u64,
     /// Number of unusable entries; each has a finding.
     pub skipped: u64,
-    /// Number of entries for a page that occurred before. The stronger restriction of both
-    /// applies.
+    /// Number of entries for a page that already had an entry. The stronger restriction of both
+    /// entries applies.
     pub repeated: u64,
     /// Whether the entries are in strictly ascending order of their URLs.
     pub is_sorted: bool,
-    /// Whether the site was stated after the pages, and pages of another site were passed on
-    /// before. The site has no authority over them.
+    /// Whether the document states its site after the pages, and pages of another site were passed
+    /// to the caller before. The site has no authority over those pages.
     pub is_foreign: bool,
 }
 
-/// Site that the pages belong to, while the document has not stated it.
+/// The site of the pages read so far, used while the document has not stated its site.
 #[derive(Debug, Default)]
 struct SiteInference {
     common: Option<String>,
-    /// Index of the first page of a different site.
+    /// Index of the first page that belongs to a different site than the pages before it.
     other: Option<u64>,
 }
 
@@ -96,7 +96,7 @@ impl<R: Read> fmt::Debug for ArcReader<R> {
 }
 
 impl<R: Read> ArcReader<R> {
-    /// Creates a reader. Nothing is read before the first entry is requested.
+    /// Creates a reader. The input is not read before the first entry is requested.
     pub fn new(input: R, limits: Limits) -> Self {
         let limits = Limits { depth: limits.depth.min(Limits::MAX_DEPTH), ..limits };
         Self {
@@ -113,9 +113,9 @@ impl<R: Read> ArcReader<R> {
         }
     }
 
-    /// Passes the next entry to `take`. Returns `None` at the end.
+    /// Passes the next entry to `take`. Returns `None` after the last entry.
     ///
-    /// Entries that are not usable are skipped and reported.
+    /// Unusable entries are skipped and reported.
     pub fn next<T>(
         &mut self,
         sink: &mut dyn FindingSink,
@@ -124,8 +124,8 @@ impl<R: Read> ArcReader<R> {
         self.visit(sink, |entry, _, _| take(entry))
     }
 
-    /// Like [`next`](Self::next), but `take` also gets the index of the entry in `pages` and the
-    /// sink, to report findings.
+    /// Like [`next`](Self::next), but also passes to `take` the index of the entry in `pages` and
+    /// the sink for findings.
     pub fn visit<T>(
         &mut self,
         sink: &mut dyn FindingSink,
@@ -148,8 +148,8 @@ impl<R: Read> ArcReader<R> {
                     self.window.more(limits.entry)?;
                     continue;
                 }
-                // The entry does not follow the strict form, or is missing; the code below decides
-                // which.
+                // The entry does not have the strict form, or there is no entry; the code below
+                // decides which.
                 _ => None,
             };
             self.n_entries += 1;
@@ -196,12 +196,12 @@ impl<R: Read> ArcReader<R> {
         self.next(sink, |entry| entry.into_owned())
     }
 
-    /// Returns the header members read so far: those in front of the current entry.
+    /// Returns the header members read so far, which precede the current entry in the document.
     pub fn head(&self) -> &SitemapHeader {
         &self.head.head
     }
 
-    /// Reads the rest of the document and returns facts about the whole.
+    /// Reads the rest of the document and returns facts about the whole document.
     pub fn finish(mut self, sink: &mut dyn FindingSink) -> Result<ArcReceipt, ArcError> {
         while self.next(sink, |_| ())?.is_some() {}
         self.head.finish(self.has_pages, sink);
@@ -233,7 +233,7 @@ impl<R: Read> ArcReader<R> {
         self.window.refuse(rule, detail).into()
     }
 
-    /// Moves to the next entry. Returns false at the end of the document.
+    /// Moves to the next entry. Returns false if the document has no more entries.
     fn find(&mut self, sink: &mut dyn FindingSink) -> Result<bool, ArcError> {
         loop {
             match self.phase {
@@ -246,7 +246,7 @@ impl<R: Read> ArcReader<R> {
                         Some(b'{') => {}
                         None => return Err(self.stop(&rules::TRUNCATED, "the document is empty")),
                         Some(_) => {
-                            // Text that is not JSON at all must not be reported as the wrong JSON
+                            // Report text that is not JSON at all as such, not as the wrong JSON
                             // type.
                             self.window.measure(self.limits.entry)?;
                             return Err(self.stop(&rules::NOT_AN_OBJECT, ""));
@@ -278,7 +278,8 @@ impl<R: Read> ArcReader<R> {
         }
     }
 
-    /// Skips a comma. Returns true in front of a value and false behind the end.
+    /// Skips a comma inside brackets. Returns true if a value follows, false after the closing
+    /// bracket.
     fn is_value(&mut self, end: u8) -> Result<bool, ArcError> {
         loop {
             let Some(byte) = self.window.peek()? else {
@@ -345,15 +346,16 @@ impl<R: Read> ArcReader<R> {
     }
 }
 
-/// Returns whether all values respect the depth limit, which the strict parser does not check.
+/// Returns whether all values of an entry respect the depth limit, which the strict parser does not
+/// check.
 fn is_shallow(entry: &ArcEntry<'_>, limits: &Limits) -> bool {
     limits.depth == Limits::MAX_DEPTH
         || (entry.ai_snapshot.iter().all(|it| nesting_depth(it.get()) <= limits.depth)
             && entry.extra.iter().all(|it| nesting_depth(it.value.get()) <= limits.depth))
 }
 
-/// Returns whether a page belongs to the site. While the site is not known, records whether all
-/// pages belong to the same one.
+/// Returns whether a page belongs to the site. While the site is unknown, the result is true, and
+/// `so_far` records whether all pages belong to the same site.
 fn belongs(url: &PageUrl<'_>, idx: u64, site: Option<&str>, so_far: &mut SiteInference) -> bool {
     let is_of = |site: &str| url.key().strip_prefix(site).is_some_and(|it| it.starts_with('/'));
     if let Some(site) = site {

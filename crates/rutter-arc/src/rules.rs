@@ -24,7 +24,7 @@ rutter_finding::rules! {
     /// File ends before the document is complete.
     TRUNCATED = "AR005" "arc-truncated" (fatal, "ARC-006")
         "file ends before the document is complete",
-        "The missing part may restrict pages of the part that is present, so readers use nothing of the file.",
+        "The missing part may restrict pages of the part that is present, so readers use no part of the file.",
         "Publish the file again. Write it to a temporary file first, then rename it.";
     /// Value is nested too deeply.
     TOO_DEEP = "AR006" "arc-too-deep" (fatal, "D89")
@@ -49,12 +49,12 @@ rutter_finding::rules! {
     /// Member `site` is missing.
     SITE_MISSING = "AR010" "arc-site-missing" (warning, "ARC-042")
         "member `site` is missing",
-        "Without it, readers cannot check whether the pages belong to the site.",
+        "Without `site`, readers cannot check whether the pages belong to the site.",
         "Write the URL of the site, for example `\"https://example.com\"`.";
     /// `site` is not an absolute http or https URL.
     SITE_FORM = "AR011" "arc-site-form" (warning, "ARC-044")
         "`site` is not an absolute http or https URL",
-        "Readers compare the page URLs with it and do not trust pages that they cannot compare.",
+        "Readers compare the page URLs with `site` and do not trust pages that they cannot compare.",
         "Write the URL of the site, for example `\"https://example.com\"`.";
     /// Member `generated_at` is missing.
     GENERATED_MISSING = "AR012" "arc-generated-missing" (warning, "ARC-042")
@@ -119,12 +119,12 @@ rutter_finding::rules! {
     /// Compressed data is damaged.
     GZIP_DAMAGED = "AR024" "arc-gzip-damaged" (fatal, "ARC-023")
         "compressed data is damaged",
-        "The missing part may restrict pages of the part that is present, so readers use nothing of the file.",
+        "The missing part may restrict pages of the part that is present, so readers use no part of the file.",
         "Compress the file again.";
     /// Time is more than a day in the future.
     FROM_THE_FUTURE = "AR025" "arc-from-the-future" (advice, "D50")
         "time is more than a day in the future",
-        "Readers that compare times do not fetch the page again before that time.",
+        "Readers that compare times do not fetch the page again before the stated time.",
         "Correct the clock of the machine that writes the file.";
 
     /// Document has more than 256 unknown members; the rest is ignored.
@@ -277,7 +277,7 @@ rutter_finding::rules! {
     /// Entry contains personal data.
     PERSONAL_DATA = "AR057" "arc-personal-data" (advice, "ARC-063")
         "entry contains personal data",
-        "Machine-readable files are the first place where e-mail addresses and telephone numbers are harvested.",
+        "Programs that harvest e-mail addresses and telephone numbers read machine-readable files first.",
         "Delete the data from the summary, or mark the page as `auth_required`.";
     /// `ai_indexable` is true but the robots directive forbids indexing.
     CONTRADICTION = "AR058" "arc-contradiction" (advice, "D58")
@@ -324,7 +324,7 @@ rutter_finding::rules! {
     /// YAML contains anchors, aliases, tags or directives.
     YAML_FORBIDDEN = "AR071" "arc-yaml-forbidden" (fatal, "D63")
         "YAML contains anchors, aliases, tags or directives",
-        "They can expand a small file without limit or create arbitrary objects in a program.",
+        "These features can expand a small file without limit or create arbitrary objects in a program.",
         "Write every value in place.";
     /// YAML file is larger than 8 MiB.
     YAML_TOO_LARGE = "AR072" "arc-yaml-too-large" (fatal, "D63")
@@ -376,16 +376,16 @@ rutter_finding::rules! {
     /// Group is outside a section, or subgroup is outside a group.
     GROUP_OUTSIDE = "AR091" "annotation-group-outside" (advice, "ARC 2.1")
         "group is outside a section, or subgroup is outside a group",
-        "Readers add it to a part without name.",
-        "Move it into an element with `data-ai-section` or `data-ai-group`.";
+        "Readers add such a group or subgroup to a part without name.",
+        "Move the group into an element with `data-ai-section`, or the subgroup into an element with `data-ai-group`.";
     /// Annotated elements are nested more than three levels deep.
     NESTED_DEEP = "AR092" "annotation-nested-deep" (hint, "ARC 2.1")
         "annotated elements are nested more than three levels deep",
         "Deeply nested annotations are hard to read and rarely carry information.",
         "Omit annotations on the intermediate levels.";
-    /// Unknown `data-ai-*` attribute.
+    /// Element has an unknown `data-ai-*` attribute.
     UNKNOWN_ATTRIBUTE = "AR093" "annotation-unknown" (advice, "ARC 2.1")
-        "unknown `data-ai-*` attribute",
+        "element has an unknown `data-ai-*` attribute",
         "ARC 2.1 defines 32 attributes. Readers ignore all others.",
         "Check the spelling.";
     /// Annotation of a section, group or field has no value.
@@ -417,5 +417,5 @@ rutter_finding::rules! {
     WITHHELD = "AR099" "annotation-withheld" (note, "D59")
         "text was removed from the snapshot because its context is sensitive",
         "Rutter never publishes text that is marked personal, sensitive or financial.",
-        "Nothing, if the context is correct.";
+        "No action is needed if the context is correct.";
 }

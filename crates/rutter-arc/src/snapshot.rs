@@ -20,7 +20,7 @@ use rutter_page::JsonTree;
 /// The data of a page that its snapshot needs.
 #[derive(Debug, Clone, Default)]
 pub struct AnnotatedPage<'p> {
-    /// Address of the page.
+    /// URL of the page.
     pub url: &'p str,
     /// Text of the `title` element.
     pub title: Option<&'p str>,
@@ -43,7 +43,7 @@ pub struct AnnotatedElement<'p> {
     pub name: &'p str,
     /// Number of annotated elements around it.
     pub depth: usize,
-    /// All its attributes.
+    /// All attributes of the element.
     pub attributes: &'p [(String, String)],
     /// Text of the element, as a range of [`AnnotatedPage::text`].
     pub text: Range<usize>,
@@ -51,7 +51,7 @@ pub struct AnnotatedElement<'p> {
     pub is_hidden: bool,
     /// Text of its `label` element.
     pub label: Option<&'p str>,
-    /// Target of `href` or `src`, as an absolute address.
+    /// Target of `href` or `src`, as an absolute URL.
     pub target: Option<&'p str>,
 }
 
@@ -87,17 +87,17 @@ impl ArcSnapshot {
         RawObject::new(RawJson::parse(&self.to_json()).ok()?)
     }
 
-    /// Returns the snapshot as prose that names every part, field and action.
+    /// Returns the snapshot as prose that names every part, field and action of the page.
     pub fn narrative(&self) -> String {
         narrative::narrate(&self.tree)
     }
 
-    /// Returns the summary, for `ai_summary` (E.10).
+    /// Returns the summary of the page, for `ai_summary` (E.10).
     pub fn summary(&self) -> Option<&str> {
         self.tree.get("summary").and_then(JsonTree::as_str)
     }
 
-    /// Returns the tags, for `ai_tags` (E.10).
+    /// Returns the tags of the page, for `ai_tags` (E.10).
     pub fn tags(&self) -> Vec<&str> {
         let tags = self.tree.get("tags").map_or(&[][..], JsonTree::items);
         tags.iter().filter_map(JsonTree::as_str).collect()
@@ -109,20 +109,20 @@ impl ArcSnapshot {
         words.iter().filter_map(JsonTree::as_str).collect()
     }
 
-    /// Returns whether something on the page is marked `sensitive`. The entry is then treated as
-    /// one that needs a login, unless its owner has approved it (D59).
+    /// Returns whether a part of the page is marked `sensitive`. The page is then treated as one
+    /// that needs a login, unless its owner has approved it (D59).
     pub fn needs_auth(&self) -> bool {
         self.needs_auth
     }
 }
 
-/// Returns a snapshot from another source as prose; `None` if it is empty.
+/// Returns a snapshot that was read from a sitemap as prose; `None` if the snapshot is empty.
 pub fn narrative(snapshot: &RawObject<'_>) -> Option<String> {
     let text = narrative::narrate(&JsonTree::parse(snapshot.get())?);
     (!text.trim().is_empty()).then_some(text)
 }
 
-/// Extracts the snapshot of a page. Returns `None` if nothing on it is annotated.
+/// Extracts the snapshot of a page. Returns `None` if no element of the page is annotated.
 ///
 /// ```
 /// use rutter_arc::snapshot::{AnnotatedPage, AnnotatedElement, snapshot};

@@ -1,7 +1,8 @@
 //! Strict parser: reads an entry in its usual form without intermediate values.
 //!
-//! Fails at the first deviation without a message; the [tolerant parser](crate::tolerant) then
-//! reports it. A property test checks that both give the same result.
+//! Stops at the first deviation from this form, without a message. The [tolerant
+//! parser](crate::tolerant) then reads the entry and reports the problem. A property test checks
+//! that both parsers give the same result.
 
 use std::fmt;
 
@@ -13,10 +14,10 @@ use crate::checksum::is_checksum;
 use crate::entry::{ArcEntry, MAX_TAGS};
 use crate::tolerant::is_uri;
 
-/// Maximum number of unknown members that this parser accepts.
+/// Maximum number of unknown members that this parser accepts in one entry.
 const FEW: usize = 16;
 
-/// Name of a member.
+/// Name of a member of an entry.
 enum EntryKey<'a> {
     Url,
     LastMod,
@@ -56,13 +57,13 @@ impl<'de> Deserialize<'de> for EntryKey<'de> {
                     name => EntryKey::Other(name),
                 })
             }
-            // A name with escapes is left to the tolerant parser.
+            // The tolerant parser handles a name with escapes.
         }
         deserializer.deserialize_str(KeyVisitor)
     }
 }
 
-/// A short list of tags.
+/// A list of tags that is not longer than the limit of this parser.
 struct StrictTags<'a>(Vec<CowStr<'a>>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for StrictTags<'a> {

@@ -3,7 +3,7 @@
 //! Input: the text of one JSON value from [`ArcReader`](crate::ArcReader). Output: an [`ArcEntry`]
 //! with the usable members, and findings with JSON pointers.
 //!
-//! Never weakens a restriction when repairing a value.
+//! Never weakens a restriction when it repairs a value.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -21,10 +21,10 @@ use crate::checksum::is_checksum;
 use crate::entry::{ArcEntry, MAX_TAGS};
 use crate::rules;
 
-/// Maximum number of unknown members that are kept, per entry and for the document.
+/// Maximum number of unknown members that are kept for one entry, and for the document.
 pub(crate) const MAX_EXTRA: usize = 256;
 
-/// Reads the entry at this index. Returns `None` if it must be skipped.
+/// Reads the entry at index `idx`. Returns `None` if the entry must be skipped.
 pub(crate) fn read<'a>(
     text: &'a str,
     idx: u64,
@@ -36,7 +36,7 @@ pub(crate) fn read<'a>(
         findings.report(&rules::ENTRY_NOT_OBJECT, "", quoted(text));
         return Ok(None);
     }
-    // The value is valid JSON; only a name with half of a surrogate pair can still fail.
+    // The value is valid JSON. Only a name with half of a surrogate pair can still fail.
     let Ok(members) = split_members(text) else {
         findings.report(&rules::ENTRY_NOT_OBJECT, "", "a member name is not valid text".to_owned());
         return Ok(None);
@@ -86,7 +86,7 @@ pub(crate) fn pointer(base: &str, name: &str) -> String {
     format!("{base}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-/// State of the URL of an entry.
+/// URL of an entry while the entry is read.
 #[derive(Default)]
 enum EntryAddress<'a> {
     #[default]
@@ -115,8 +115,8 @@ struct EntryParts<'a> {
 }
 
 impl<'a> EntryParts<'a> {
-    /// Reads one member. If a name occurs twice, the last value wins, as in most readers; of two
-    /// restrictions the stronger wins.
+    /// Reads one member. If a name occurs twice, the last value is used, as in most readers; of two
+    /// restrictions, the stronger one is used.
     fn take(
         &mut self,
         name: &CowStr<'a>,
@@ -180,7 +180,7 @@ impl<'a> EntryParts<'a> {
         }
     }
 
-    /// An unreadable restriction still counts as a restriction.
+    /// Records a restriction that could not be read. It still counts as a restriction.
     fn doubt(&mut self, name: &str, raw: &RawValue, findings: &mut EntryFindings<'_>) {
         self.is_doubtful = true;
         findings.report(&rules::RESTRICTION_FORM, name, quoted(raw.get()));
@@ -197,7 +197,7 @@ impl<'a> EntryParts<'a> {
                 if !is_uri(url.as_str()) {
                     findings.report(&rules::URL_CHARACTERS, "url", shown);
                 }
-                // Of two different URLs it is unclear which one is meant.
+                // If an entry has two different URLs, it is unclear which of them is meant.
                 let is_other = match &self.url {
                     EntryAddress::Missing => is_again,
                     EntryAddress::Bad => true,
@@ -234,7 +234,7 @@ impl<'a> EntryParts<'a> {
         if self.extra.len() == MAX_EXTRA {
             findings.report(&rules::TOO_MANY_MEMBERS, "", String::new());
         }
-        // Count one more than is kept, so that the excess is reported once.
+        // Keep one member more than the maximum, so that the excess is reported once.
         if self.extra.len() <= MAX_EXTRA {
             self.extra.push(UnknownMember { key: name.clone(), value });
         }
@@ -296,7 +296,7 @@ fn boolean(raw: &RawValue) -> Option<bool> {
     }
 }
 
-/// Returns a value that is a string.
+/// Returns the value if it is a string.
 pub(crate) fn text(raw: &RawValue) -> Option<CowStr<'_>> {
     serde_json::from_str(raw.get()).ok()
 }
@@ -309,7 +309,7 @@ fn said<'a>(raw: &'a RawValue, name: &str, findings: &mut EntryFindings<'_>) -> 
     found
 }
 
-/// Returns a time; a form that other readers may not accept is reported.
+/// Parses a time. Reports a form that other readers may not accept.
 fn time(
     raw: &RawValue,
     rule: &'static Rule,
@@ -339,7 +339,7 @@ fn priority(raw: &RawValue, name: &str, findings: &mut EntryFindings<'_>) -> Opt
 /// Returns the tags that are strings, at most [`MAX_TAGS`].
 fn tags<'a>(raw: &'a RawValue, name: &str, findings: &mut EntryFindings<'_>) -> Vec<CowStr<'a>> {
     struct TolerantTagsVisitor;
-    /// The tags, the indices of other values, and the total number.
+    /// The tags, the indices of the values that are not strings, and the total number of values.
     type ParsedTags<'a> = (Vec<CowStr<'a>>, Vec<usize>, usize);
     impl<'de> Visitor<'de> for TolerantTagsVisitor {
         type Value = ParsedTags<'de>;

@@ -1,6 +1,7 @@
 //! Remembers URLs in bounded memory, to find duplicate pages.
 //!
-//! Needs sixteen bytes per entry. Entries in strict order cannot repeat and cost no search.
+//! Needs sixteen bytes per entry. Entries with URLs in strictly ascending order contain no
+//! duplicates, so they are not searched.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -16,7 +17,7 @@ pub(crate) struct UrlRegister {
 }
 
 impl UrlRegister {
-    /// Records the entry at this index.
+    /// Records the URL key of the entry at index `idx`.
     pub(crate) fn register(&mut self, key: &str, idx: u64) {
         if !self.is_unsorted {
             self.is_unsorted = *key <= *self.last;

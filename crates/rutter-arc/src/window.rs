@@ -1,7 +1,7 @@
 //! A window that moves over the text of a JSON document.
 //!
-//! Input: bytes from an [`ArcInput`]. They are checked to be UTF-8 once and kept until the reader
-//! has used them. The window grows only for a value that does not fit.
+//! Input: bytes from an [`ArcInput`]. The window checks once that they are UTF-8, and keeps them
+//! until the reader has used them. It grows only for a value that does not fit.
 //!
 //! Rejects bytes that are not UTF-8, and values over a limit.
 
@@ -21,12 +21,12 @@ const PIECE: usize = 64 << 10;
 pub(crate) struct InputWindow<R: Read> {
     input: ArcInput<R>,
     text: String,
-    /// Length of the used text.
+    /// Length of the text that the reader has used.
     start: usize,
-    /// Number of bytes of the text that were dropped.
+    /// Number of bytes of used text that were dropped.
     n_dropped: u64,
     piece: Vec<u8>,
-    /// Bytes of an incomplete character.
+    /// Bytes of an incomplete character at the end of the text.
     tail: Vec<u8>,
     is_over: bool,
 }
@@ -44,7 +44,7 @@ impl<R: Read> InputWindow<R> {
         }
     }
 
-    /// Returns the text that is not used yet.
+    /// Returns the text that the reader has not used yet.
     pub(crate) fn rest(&self) -> &str {
         self.text.get(self.start..).unwrap_or_default()
     }
@@ -58,7 +58,7 @@ impl<R: Read> InputWindow<R> {
         self.start += n;
     }
 
-    /// Skips a byte order mark at the beginning. Returns whether there was one.
+    /// Skips a byte order mark at the beginning. Returns whether the document has one.
     pub(crate) fn skip_mark(&mut self) -> Result<bool, ArcError> {
         while self.rest().is_empty() && !self.is_over {
             self.more(usize::MAX)?;
@@ -68,7 +68,7 @@ impl<R: Read> InputWindow<R> {
         Ok(has_mark)
     }
 
-    /// Returns the next byte that is not white space; `None` at the end.
+    /// Returns the next byte that is not white space; `None` at the end of the document.
     pub(crate) fn peek(&mut self) -> Result<Option<u8>, ArcError> {
         loop {
             let rest = self.rest().as_bytes();
@@ -83,8 +83,8 @@ impl<R: Read> InputWindow<R> {
         }
     }
 
-    /// Reads more text, at least as much as is pending, so that the total work stays linear. Fails
-    /// if more than `most` bytes are pending already.
+    /// Reads more text, at least as much as is waiting to be used, so that the total work stays
+    /// linear. Fails if more than `most` bytes are waiting already.
     pub(crate) fn more(&mut self, most: usize) -> Result<(), ArcError> {
         let waiting = self.rest().len();
         if most < waiting {
@@ -104,7 +104,7 @@ impl<R: Read> InputWindow<R> {
         Ok(())
     }
 
-    /// Takes the first bytes of the piece.
+    /// Moves the first `n` bytes of the piece that was read into the text.
     fn take(&mut self, n: usize) -> Result<(), Refusal> {
         let mended;
         let mut bytes = self.piece.get(..n).unwrap_or_default();
@@ -130,7 +130,7 @@ impl<R: Read> InputWindow<R> {
         Ok(())
     }
 
-    /// Returns the length of the value at this position after reading all of it.
+    /// Returns the length of the value at the current position, after reading the whole value.
     pub(crate) fn measure(&mut self, most: usize) -> Result<usize, ArcError> {
         loop {
             let rest = self.rest();
@@ -138,7 +138,7 @@ impl<R: Read> InputWindow<R> {
             let found = values.next();
             let n = values.byte_offset();
             match found {
-                // A number may continue after the end of the window.
+                // A number at the end of the window may continue in text that was not read yet.
                 Some(Ok(_)) if n < rest.len() || self.is_over => {
                     if most < n {
                         let detail = format!("the limit is {most} bytes");
@@ -146,7 +146,8 @@ impl<R: Read> InputWindow<R> {
                     }
                     return Ok(n);
                 }
-                // A number that is cut after its decimal point would be reported as malformed.
+                // A number that the window cuts after its decimal point would be reported as
+                // malformed.
                 Some(Err(error)) if !error.is_eof() && (self.is_over || !ends_in_number(rest)) => {
                     return Err(self.refuse(&rules::NOT_JSON, &shown(&error)).into());
                 }
@@ -158,7 +159,7 @@ impl<R: Read> InputWindow<R> {
         }
     }
 
-    /// Creates a refusal with the position in the document.
+    /// Creates a refusal that states the current position in the document.
     pub(crate) fn refuse(&self, rule: &'static Rule, detail: &str) -> Refusal {
         let at = format!("at byte {}", self.n_dropped + self.start as u64);
         let detail = if detail.is_empty() { at } else { format!("{detail}, {at}") };
@@ -170,7 +171,7 @@ fn ends_in_number(text: &str) -> bool {
     text.ends_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-'))
 }
 
-/// Returns the message of the parser without its position, which is relative to the window.
+/// Returns the message of the JSON parser without its position, which is relative to the window.
 fn shown(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split(" at line ").next().unwrap_or_default().to_owned()

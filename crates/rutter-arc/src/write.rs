@@ -30,7 +30,7 @@ pub struct JsonWriter<W: Write> {
 }
 
 impl<W: Write> JsonWriter<W> {
-    /// Writes everything in front of the pages.
+    /// Creates a writer and writes all members in front of the pages.
     pub fn new(out: W, head: &SitemapHeader) -> io::Result<Self> {
         let mut buffer = b"{".to_vec();
         push_head(head, &mut buffer);
@@ -45,11 +45,11 @@ impl<W: Write> JsonWriter<W> {
         self.buffer.extend(if self.n_entries == 0 { "\n    ".bytes() } else { ",\n    ".bytes() });
         push_entry(entry, &mut self.buffer);
         self.n_entries += 1;
-        // Buffer many small writes.
+        // Collect many small writes in the buffer.
         if 32 << 10 < self.buffer.len() { self.flush_buffer() } else { Ok(()) }
     }
 
-    /// Writes an entry that is JSON already, as returned by [`ArcEntry::to_json`].
+    /// Writes an entry in the JSON form that [`ArcEntry::to_json`] returns.
     pub fn push_json(&mut self, entry: &str) -> io::Result<()> {
         self.buffer.extend(if self.n_entries == 0 { "\n    ".bytes() } else { ",\n    ".bytes() });
         self.buffer.extend_from_slice(entry.as_bytes());
@@ -57,12 +57,12 @@ impl<W: Write> JsonWriter<W> {
         if 32 << 10 < self.buffer.len() { self.flush_buffer() } else { Ok(()) }
     }
 
-    /// Returns the number of entries so far.
+    /// Returns the number of entries written so far.
     pub fn len(&self) -> u64 {
         self.n_entries
     }
 
-    /// Returns whether there are no entries yet.
+    /// Returns whether no entry has been written yet.
     pub fn is_empty(&self) -> bool {
         self.n_entries == 0
     }
@@ -120,7 +120,7 @@ fn push_head(head: &SitemapHeader, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends an entry, its members in the order of E.4 with restrictions first.
+/// Appends an entry as JSON. Its members have the order of E.4, with restrictions first.
 pub(crate) fn push_entry(entry: &ArcEntry<'_>, out: &mut Vec<u8>) {
     out.extend(b"{\"url\":");
     push_string(entry.url.as_str(), out);
@@ -129,7 +129,7 @@ pub(crate) fn push_entry(entry: &ArcEntry<'_>, out: &mut Vec<u8>) {
         push_string(&lastmod.to_string(), out);
     }
     out.extend(b",\"ai_indexable\":");
-    // A missing or doubtful value is not published as consent.
+    // A missing or doubtful value must not be published as consent.
     push_bool(entry.ai_indexable == Some(true) && !entry.is_doubtful, out);
     if let Some(auth) = entry.auth_required {
         out.extend(b",\"auth_required\":");

@@ -23,7 +23,8 @@ use rutter_page::{JsonTree, push_string};
 /// Maximum size in bytes of a YAML file that is read or written.
 pub const MAX_YAML_BYTES: usize = 8 << 20;
 
-/// Maximum number of keys of one mapping; all are remembered, to detect duplicates.
+/// Maximum number of keys of one mapping. All keys of a mapping are remembered, to detect
+/// duplicates.
 const MAX_KEYS: usize = 10_000;
 
 /// Maximum length of an implicit key in YAML.
@@ -43,7 +44,7 @@ pub struct YamlWriter<W: Write> {
 }
 
 impl<W: Write> YamlWriter<W> {
-    /// Writes everything in front of the pages.
+    /// Creates a writer and writes all members in front of the pages.
     pub fn new(out: W, head: &SitemapHeader) -> io::Result<Self> {
         let mut writer =
             Self { out, n_entries: 0, n_bytes: 0, buffer: String::new(), is_too_large: false };
@@ -89,7 +90,7 @@ impl<W: Write> YamlWriter<W> {
         self.is_too_large
     }
 
-    /// Writes the end. Returns `None` if the file must not be published.
+    /// Writes the end of the document. Returns `None` if the file must not be published.
     pub fn finish(mut self) -> io::Result<Option<W>> {
         self.buffer.push_str(if self.n_entries == 0 { " []\n" } else { "\n" });
         self.flush_buffer()?;
@@ -133,7 +134,7 @@ impl<W: Write> YamlWriter<W> {
     }
 }
 
-/// Appends a value in one line. Returns false if a key is too long for YAML.
+/// Appends a JSON value on one line. Returns false if a key is too long for YAML.
 fn push_flow(value: &JsonTree, out: &mut String) -> bool {
     match value {
         JsonTree::Null => out.push_str("null"),
@@ -200,7 +201,7 @@ fn push_escape(letter: char, n_digits: usize, c: char, out: &mut String) {
     out.push_str(&digits);
 }
 
-/// Reads a YAML document and returns the same data as JSON.
+/// Reads a YAML document and returns its data as JSON.
 pub(crate) fn to_json(input: impl Read, limits: &Limits) -> Result<Vec<u8>, ArcError> {
     let mut input = ArcInput::new(input, limits.bytes);
     let mut bytes = Vec::new();
@@ -221,7 +222,7 @@ pub(crate) fn to_json(input: impl Read, limits: &Limits) -> Result<Vec<u8>, ArcE
     Ok(transcode(text, limits.depth)?)
 }
 
-/// A list or mapping that is not closed yet.
+/// A YAML list or mapping that is not closed yet.
 enum OpenNode {
     List { is_empty: bool },
     Map { keys: HashSet<String>, wants_value: bool },
@@ -293,7 +294,7 @@ fn transcode(text: &str, depth: usize) -> Result<Vec<u8>, Refusal> {
             }
             Event::SequenceStart(..) | Event::MappingStart(..) => {
                 begin(&mut open, &mut out, &place)?;
-                // The document, its pages and the entry are three more levels.
+                // The document, the list of pages and the entry add three levels.
                 if depth + 3 <= open.len() {
                     let detail = format!("the limit is {depth} levels");
                     return Err(Refusal::new(&rules::TOO_DEEP, place(), detail));
@@ -316,7 +317,7 @@ fn transcode(text: &str, depth: usize) -> Result<Vec<u8>, Refusal> {
     Ok(out)
 }
 
-/// Writes the separator in front of a value.
+/// Writes the separator that JSON requires in front of a value.
 fn begin(
     open: &mut [OpenNode],
     out: &mut Vec<u8>,

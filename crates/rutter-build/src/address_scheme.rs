@@ -1,10 +1,11 @@
-//! Derives the URLs of a site's pages from their files.
+//! Derives the URLs of a site's pages from the paths of their files.
 //!
 //! Input: the URLs in the generator's sitemap, else the canonical links of a sample of pages.
 //! Output: the URL of a file. A generator that writes `a/index.html` may use the URL `a/`, `a` or
 //! `a/index.html`; one that writes `a.html` may use `a.html`, `a` or `a/`.
 //!
-//! Ignores canonical links that name another page, and forms on which the pages do not agree.
+//! The module ignores canonical links that name another page, and URL forms on which the pages of
+//! the sample do not agree.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -19,36 +20,36 @@ use crate::ledger::{LedgerReader, Visibility};
 use crate::name_table::{NameTable, hash_of};
 use crate::plan::{BaseUrl, BuildPlan, SourceKind};
 
-/// Number of pages whose canonical links are read.
+/// Maximum number of pages whose canonical links are read.
 const SAMPLE_PAGES: usize = 200;
-/// Number of published pages that are checked before the default forms are assumed.
+/// Number of published pages after which the check stops if all their URLs have the default form.
 const PUBLISHED_SAMPLE: usize = 1000;
-/// Maximum number of folders that are searched for the sample.
+/// Maximum number of folders that are searched for pages with canonical links.
 const MAX_FOLDERS: usize = 2000;
-/// Number of bytes of a page that are searched for its canonical link.
+/// Number of bytes at the start of a page that are searched for its canonical link.
 const HEAD_BYTES: u64 = 64 << 10;
 
-/// Form of the URL of a file.
+/// Form of a page's URL, compared with the path of its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AddressForm {
-    /// `a/`
+    /// The URL ends with a slash: `a/`.
     Folder,
-    /// `a`
+    /// The URL has no extension and no final slash: `a`.
     Bare,
-    /// `a/index.html`, `a.html`
+    /// The URL contains the file name: `a/index.html` or `a.html`.
     File,
 }
 
-/// Kind of the file of a page.
+/// Kind of a page file: the index file of a folder, or another file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PageFileKind {
-    /// `a/index.html`
+    /// The index file of a folder, such as `a/index.html`.
     Index,
-    /// `a.html`
+    /// Another page file, such as `a.html`.
     Page,
 }
 
-/// The file of a URL and the form of the URL.
+/// The page file that a URL belongs to, and the form of the URL.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ResolvedAddress {
     pub(crate) path: String,
@@ -56,12 +57,13 @@ pub(crate) struct ResolvedAddress {
     pub(crate) form: AddressForm,
 }
 
-/// The forms of the URLs of a site.
+/// The forms that the page URLs of a site have: one for index files, one for other files, and the
+/// exceptions.
 #[derive(Debug)]
 pub(crate) struct AddressScheme {
     index: AddressForm,
     page: AddressForm,
-    /// Files with another form in the generator's sitemap.
+    /// Form of each file whose URL differs from the form of its kind.
     exceptions: NameTable<AddressForm>,
 }
 
@@ -75,7 +77,7 @@ impl Default for AddressScheme {
     }
 }
 
-/// Number of URLs by form, for each kind of file.
+/// Numbers of URLs by form, counted separately for index files and other files.
 #[derive(Debug, Default)]
 pub(crate) struct AddressVotes {
     index: [u64; 3],
@@ -86,7 +88,7 @@ pub(crate) struct AddressVotes {
 impl AddressVotes {
     pub(crate) fn add(&mut self, resolved: &ResolvedAddress) {
         self.all.push((hash_of(&resolved.path), resolved.kind, resolved.form));
-        // The URL of the home page is the same with and without a slash.
+        // The URL of the home page is the same with and without a final slash, so it shows no form.
         let is_root = resolved.kind == PageFileKind::Index && !resolved.path.contains('/');
         if !(is_root && resolved.form != AddressForm::File) {
             let votes = self.of(resolved.kind);
@@ -108,7 +110,7 @@ impl AddressVotes {
         }
     }
 
-    /// Returns the most frequent form; `None` on a tie.
+    /// Returns the most frequent URL form; `None` on a tie.
     fn majority(votes: [u64; 3]) -> Option<AddressForm> {
         let most = votes.into_iter().max().filter(|most| *most != 0)?;
         let mut with_most = FORMS.into_iter().zip(votes).filter(|(_, n)| *n == most);
@@ -116,7 +118,7 @@ impl AddressVotes {
         with_most.next().is_none().then_some(form)
     }
 
-    /// Returns whether all URLs have the default form.
+    /// Returns whether all counted URLs have the default form of their kind of file.
     fn are_default(&self) -> bool {
         let default = AddressScheme::default();
         let is_default = |(_, kind, form): &(u128, PageFileKind, AddressForm)| match kind {
@@ -126,7 +128,7 @@ impl AddressVotes {
         self.all.iter().all(is_default)
     }
 
-    /// Returns the form if all URLs have the same.
+    /// Returns the form of the URLs if all counted URLs have the same form.
     fn unanimous(votes: [u64; 3]) -> Option<AddressForm> {
         let mut resolved = FORMS.into_iter().zip(votes).filter(|(_, n)| *n != 0);
         let (form, _) = resolved.next()?;
@@ -137,10 +139,13 @@ impl AddressVotes {
 const FORMS: [AddressForm; 3] = [AddressForm::Folder, AddressForm::Bare, AddressForm::File];
 
 impl AddressScheme {
-    /// Decides by the generator's sitemap; for a kind of file that it does not list, by the
-    /// canonical links of pages if they agree; else by the URLs that were published before. Those
-    /// are needed because Rutter's sitemap may have replaced the generator's, and because one
-    /// unusual page must not change the URLs of the others.
+    /// Determines the URL forms of a site.
+    ///
+    /// The form of a kind of file follows from the generator's sitemap; if the sitemap lists no
+    /// such file, from the canonical links of pages, if they agree; else from the URLs that were
+    /// published before. The published URLs are needed because Rutter's sitemap may have replaced
+    /// the generator's sitemap, and because one unusual page must not change the URLs of the other
+    /// pages.
     pub(crate) fn of_site(
         plan: &BuildPlan,
         mut sitemap: AddressVotes,
@@ -165,7 +170,8 @@ impl AddressScheme {
         let is_decided = index.is_some() && page.is_some();
         let published =
             if is_decided { AddressVotes::default() } else { published_votes(plan, ledger)? };
-        // Kinds decided by the site itself have no exceptions from earlier builds.
+        // A kind of file whose form follows from the site itself gets no exceptions from earlier
+        // builds.
         sitemap.all.extend(published.all.iter().filter(|(_, kind, _)| is_open(*kind)));
         let index = index.or(AddressVotes::majority(published.index)).unwrap_or(default.index);
         let page = page.or(AddressVotes::majority(published.page)).unwrap_or(default.page);
@@ -178,7 +184,7 @@ impl AddressScheme {
         Ok(Self { index, page, exceptions })
     }
 
-    /// Returns the URL of a file, which identifies the page (D30).
+    /// Returns the URL of a page file, which identifies the page (D30).
     pub(crate) fn address(&self, base: &BaseUrl, path: &str) -> Option<String> {
         let default = inventory::address(base, path)?;
         let name = path.rsplit('/').next().unwrap_or(path);
@@ -203,7 +209,8 @@ impl AddressScheme {
     }
 }
 
-/// Splits a file name into the name without extension and the extension of a page.
+/// Splits the name of a page file into stem and extension; `None` if the extension is not that of a
+/// page.
 fn page_ending(name: &str) -> Option<(&str, &str)> {
     [".html", ".htm", ".xhtml"].into_iter().find_map(|ending| {
         let stem = name.strip_suffix(ending).filter(|stem| !stem.is_empty())?;
@@ -211,7 +218,8 @@ fn page_ending(name: &str) -> Option<(&str, &str)> {
     })
 }
 
-/// Returns the file of a URL, and the form of the URL.
+/// Returns the page file that a URL belongs to, and the form of the URL; `None` if there is no such
+/// file.
 pub(crate) fn resolve(site: &Path, base: &BaseUrl, url: &str) -> Option<ResolvedAddress> {
     let inside = if url == base.as_str().trim_end_matches('/') { "" } else { base.strip(url)? };
     let inside = inside.split(['?', '#']).next().filter(|plain| *plain == inside)?;
@@ -243,7 +251,8 @@ pub(crate) fn resolve(site: &Path, base: &BaseUrl, url: &str) -> Option<Resolved
         .or_else(|| found(format!("{path}/index.html"), PageFileKind::Index, AddressForm::Bare))
 }
 
-/// Returns a path percent-decoded; `None` if it is not valid.
+/// Returns a path percent-decoded; `None` if its percent-encoding or the resulting UTF-8 is
+/// invalid.
 fn decoded(path: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.bytes();
@@ -258,8 +267,8 @@ fn decoded(path: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Returns the forms of published URLs. If the first pages all have the default form, the others
-/// are not checked.
+/// Counts the forms of the published URLs. If the first [`PUBLISHED_SAMPLE`] pages all have the
+/// default form, the other pages are not checked.
 fn published_votes(plan: &BuildPlan, ledger: &Path) -> Result<AddressVotes, BuildError> {
     let mut votes = AddressVotes::default();
     let mut rows = LedgerReader::open(ledger)?;
@@ -280,8 +289,8 @@ fn published_votes(plan: &BuildPlan, ledger: &Path) -> Result<AddressVotes, Buil
     Ok(votes)
 }
 
-/// Returns the forms of the canonical links of a sample of pages: the first ones, breadth first and
-/// by name, so that the sample is deterministic.
+/// Counts the URL forms in the canonical links of a sample of pages. The sample has the first pages
+/// in breadth-first order and by name, so that it is deterministic.
 fn canonical_votes(plan: &BuildPlan) -> AddressVotes {
     let mut votes = AddressVotes::default();
     let mut folders = VecDeque::from([String::new()]);
@@ -325,7 +334,7 @@ fn canonical_votes(plan: &BuildPlan) -> AddressVotes {
     votes
 }
 
-/// Returns the canonical link in the head of a page.
+/// Returns the canonical link at the start of a page file.
 fn canonical_of(path: &Path) -> Option<String> {
     let mut head = Vec::new();
     File::open(path).ok()?.take(HEAD_BYTES).read_to_end(&mut head).ok()?;
@@ -346,7 +355,7 @@ fn canonical_in(head: &[u8]) -> Option<String> {
     None
 }
 
-/// Returns the value of an attribute in the text of a tag.
+/// Returns the value of an attribute of an HTML tag, which is given as text.
 fn attribute<'t>(tag: &'t str, name: &str) -> Option<&'t str> {
     let lower = tag.to_ascii_lowercase();
     let wanted = format!("{name}=");

@@ -2,7 +2,7 @@
 //!
 //! Input: the ledger row and the cached record of the page, and the settings. Output: the entry and
 //! its version in the ledger. The entry depends on nothing else, so that the pass that compares
-//! entries and the pass that writes them agree.
+//! entries and the pass that writes them build the same entry.
 //!
 //! The entry of an excluded page contains only its URL and the reason (D56, D57).
 
@@ -23,18 +23,19 @@ use crate::ledger::{LedgerRow, Visibility};
 use crate::page_cache::{PageRecord, WithheldPage};
 use crate::plan::{BuildPlan, ChecksumScope};
 
-/// Maximum number of tags of an entry.
+/// Maximum number of tags of an ARC entry.
 const MAX_TAGS: usize = 50;
 
-/// Members of the ARC entry that come from the page; part of its cached record.
+/// Members of an ARC entry that come from the page; they are part of the page's cached record.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ArcFields {
-    /// Summary that the page or an annotation states. Without one, the entry has the description.
+    /// Summary that the page or an annotation states. If it is `None`, the entry uses the page's
+    /// description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) summary: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) tags: Vec<String>,
-    /// Robots directives.
+    /// Robots directives of the page, such as `noindex`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) robots: Vec<String>,
     #[serde(default, skip_serializing_if = "is_false")]
@@ -46,7 +47,7 @@ pub(crate) struct ArcFields {
     pub(crate) priority: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) snapshot: Option<String>,
-    /// Digest of the decoded text, if the bytes are not UTF-8.
+    /// Digest of the page's decoded text; `None` if the page is UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) html: Option<String>,
 }
@@ -57,7 +58,8 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl ArcFields {
-    /// Returns the members for an excluded page: nothing that is derived from its content.
+    /// Returns the members of the entry of an excluded page; none of them comes from the page's
+    /// content.
     pub(crate) fn of_excluded(wishes: &Wishes, exclusions: [Option<ExclusionReason>; 2]) -> Self {
         let has = |is_so: fn(ExclusionReason) -> bool| exclusions.into_iter().flatten().any(is_so);
         let is_refused = wishes.asks("noindex")
@@ -76,7 +78,7 @@ impl ArcFields {
         }
     }
 
-    /// Returns the members for a public page.
+    /// Returns the members of the entry of a public page.
     pub(crate) fn of_public(
         extraction: &Extraction,
         snapshot: Option<&ArcSnapshot>,
@@ -96,7 +98,7 @@ impl ArcFields {
         let empty = (has_withheld_text && is_generated).then(String::new);
         let mut tags: Vec<String> = Vec::new();
         let categories = snapshot.map(ArcSnapshot::tags).unwrap_or_default();
-        // Contexts that need care are also listed as tags.
+        // The kinds of sensitive data that annotations name become tags, too.
         let contexts = snapshot.map(ArcSnapshot::contexts).unwrap_or_default();
         for tag in facts.keywords.iter().map(String::as_str).chain(categories).chain(contexts) {
             push_tag(&mut tags, tag);
@@ -115,7 +117,8 @@ impl ArcFields {
         }
     }
 
-    /// Returns all text of the entry, to search it for secrets.
+    /// Returns the summary, tags and snapshot of the entry as one text, which is then searched for
+    /// secrets.
     pub(crate) fn text(&self) -> String {
         let mut text = self.summary.clone().unwrap_or_default();
         for part in self.tags.iter().chain(&self.snapshot) {
@@ -166,7 +169,7 @@ fn is_generated(extraction: &Extraction, rule: &Rule) -> bool {
     extraction.findings.iter().any(|finding| std::ptr::eq(finding.rule, rule))
 }
 
-/// Returns whether a page is below one of these path prefixes.
+/// Returns whether the path of a page is below one of these path prefixes.
 pub(crate) fn is_below<'w>(
     plan: &BuildPlan,
     mut prefixes: impl Iterator<Item = &'w String>,
@@ -183,7 +186,7 @@ fn is_unlisted(plan: &BuildPlan, url: &str) -> bool {
     prefixes.any(|prefix| inventory::is_below_or_beside(path, &prefix))
 }
 
-/// Returns the ARC entry of a page, or `None` if it has none.
+/// Returns the ARC entry of a page, or `None` if the ARC sitemap does not list the page.
 pub(crate) fn entry(
     plan: &BuildPlan,
     row: &LedgerRow,
@@ -195,14 +198,14 @@ pub(crate) fn entry(
     let url = PageUrl::parse(row.url.clone()).ok()?;
     let fields = &record.meta.arc;
     let exclusion = record.meta.exclusion.as_deref().and_then(ExclusionReason::parse);
-    // The site owner did not declare these pages; a public list would reveal what is restricted
+    // The site owner did not name these pages as restricted; a public list would reveal their URLs
     // (D85 as amended).
     if matches!(exclusion, Some(ExclusionReason::Login | ExclusionReason::Robots))
         && !plan.arc.lists_restricted
     {
         return None;
     }
-    // Without scripts the page has no text, so the entry would be empty.
+    // A page that needs scripts has no extracted text, so its entry would be empty.
     if exclusion == Some(ExclusionReason::Shell) {
         return None;
     }
@@ -215,7 +218,8 @@ pub(crate) fn entry(
     };
     let directives = directives(&fields.robots, exclusion);
     if !shows_content {
-        // The record of an unreadable file may be older than the settings.
+        // The settings are checked again, because the record of an unreadable file may be older
+        // than the settings.
         let needs_login = fields.needs_login || exclusion::is_restricted(plan, &row.url);
         let may_be_used = fields.needs_login && fields.is_for_ai;
         let entry = ArcEntry {
@@ -272,7 +276,7 @@ pub(crate) fn partner_entry(
     })
 }
 
-/// Returns the robots directives as one string, including the one that excludes the page.
+/// Returns the robots directives of a page as one string, including a `noindex` that excludes it.
 fn directives(robots: &[String], exclusion: Option<ExclusionReason>) -> Option<CowStr<'static>> {
     let mut all: Vec<&str> = robots.iter().map(String::as_str).collect();
     if exclusion == Some(ExclusionReason::NoIndex) && !all.contains(&"noindex") {
@@ -293,7 +297,7 @@ fn checksum(plan: &BuildPlan, record: &PageRecord) -> Option<String> {
     }
 }
 
-/// Returns the priority of the longest matching prefix.
+/// Returns the configured priority of the longest path prefix that matches the page.
 fn priority(plan: &BuildPlan, row: &LedgerRow) -> Option<f64> {
     let fits = |(written, _): &&(String, f64)| is_below(plan, std::iter::once(written), &row.url);
     let found = plan.arc.priorities.iter().filter(fits);
@@ -303,13 +307,13 @@ fn priority(plan: &BuildPlan, row: &LedgerRow) -> Option<f64> {
 /// Version of a page's ARC entry in the ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ArcEntryVersion {
-    /// Digest of the entry; `None` if the page no longer has an entry.
+    /// Digest of the ARC entry; `None` if the page no longer has an entry.
     pub(crate) digest: Option<LineDigest>,
-    /// Time of the last change.
+    /// Time when the ARC entry last changed.
     pub(crate) at: Timestamp,
 }
 
-/// Value of the ledger column for a page that never had an entry.
+/// Value of the ledger column `arc` for a page that never had an ARC entry.
 pub(crate) const NO_ENTRY: &str = "-";
 
 impl ArcEntryVersion {
@@ -322,7 +326,8 @@ impl ArcEntryVersion {
         Some(Self { digest, at: Timestamp::parse(at).ok()? })
     }
 
-    /// Returns the version after an entry was built; the time changes only if the entry changed.
+    /// Returns the version of a newly built entry; its time differs from the old version's time
+    /// only if the entry changed.
     pub(crate) fn next(
         old: Option<Self>,
         entry: Option<&ArcEntry<'_>>,
@@ -346,7 +351,7 @@ impl fmt::Display for ArcEntryVersion {
     }
 }
 
-/// Returns the value of the ledger column.
+/// Returns the value of the ledger column `arc` for a version.
 pub(crate) fn column(version: Option<ArcEntryVersion>) -> String {
     version.map_or_else(|| NO_ENTRY.to_owned(), |version| version.to_string())
 }

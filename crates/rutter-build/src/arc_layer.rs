@@ -4,8 +4,8 @@
 //! Input: pages in the order of URLs from pass 2. Output: staged files. Deltas of earlier days are
 //! stored in the state and published again unchanged (D60).
 //!
-//! Never replaces a file of the site owner, and writes a policy only if the site owner declared
-//! one.
+//! The layer never replaces a file of the site owner, and writes a policy only if the site owner
+//! configured one.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter};
@@ -30,37 +30,39 @@ use crate::read::{ArcEntryScope, ReadTotals};
 use crate::rules;
 use crate::state::StatePaths;
 
-/// Name of the sitemap, relative to the output folder.
+/// Path of the ARC sitemap, relative to the output folder.
 pub(crate) const SITEMAP: &str = "arc-sitemap.json";
 const YAML: &str = "arc-sitemap.yaml";
 const POINTER: &str = "arc-sitemap.jsonld";
 pub(crate) const POLICY: &str = ".well-known/arc-policy.json";
-/// Folder of the deltas.
+/// Folder of the ARC deltas, relative to the output folder.
 pub(crate) const DELTAS: &str = "arc-sitemap-deltas";
 
 const DAY_SECONDS: i64 = 86_400;
 
-/// What is published of the ARC layer; part of the publication record.
+/// Publication record of the ARC layer: digests and dates of the published ARC files.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ArcPublication {
-    /// Digest of the settings that decide about entries.
+    /// Digest of the settings that decide which pages have ARC entries and what the entries
+    /// contain.
     pub(crate) entries: String,
-    /// Digest of the sitemap's header without dates.
+    /// Digest of the ARC sitemap's header without its dates.
     pub(crate) head: String,
-    /// Time of the last change.
+    /// Time of the last change of the ARC sitemap.
     pub(crate) changed: Timestamp,
-    /// Digest of the policy without its date, and its date.
+    /// Digest of the ARC policy without its date; `policy_changed` is that date.
     pub(crate) policy: String,
     pub(crate) policy_changed: Timestamp,
-    /// Days that have a delta, in order and without gaps.
+    /// Days that have an ARC delta, in order and without gaps.
     pub(crate) days: Vec<String>,
-    /// Time of the first publication. Entries of that time are in the sitemap and in no delta: a
-    /// reader without them reads the sitemap.
+    /// Time of the first publication of the ARC layer. Entries of that time are in the sitemap and
+    /// in no delta, because a new reader reads the sitemap first.
     #[serde(rename = "begun", default, skip_serializing_if = "Option::is_none")]
     pub(crate) first_published: Option<Timestamp>,
 }
 
-/// Returns a digest of the settings that decide about entries.
+/// Returns a digest of the settings that decide which pages have ARC entries and what the entries
+/// contain.
 fn entries_digest(plan: &BuildPlan) -> String {
     let arc = &plan.arc;
     let text = format!(
@@ -70,7 +72,7 @@ fn entries_digest(plan: &BuildPlan) -> String {
     Digest::of(text.as_bytes()).to_string()
 }
 
-/// Returns a digest of the header without dates.
+/// Returns a digest of the ARC sitemap's header without its dates.
 pub(crate) fn head_digest(head: &SitemapHeader) -> String {
     let text = format!("{:?} {:?}", head.crawl_rate, head.contact);
     Digest::of(text.as_bytes()).to_string()
@@ -84,7 +86,7 @@ fn head(plan: &BuildPlan, changed: Timestamp) -> SitemapHeader {
     }
 }
 
-/// Returns the policy without its date.
+/// Returns the ARC policy of the plan without its date.
 pub(crate) fn undated_policy(plan: &BuildPlan) -> ArcPolicy {
     let policy = plan.arc.policy.clone();
     let scope = match plan.arc.checksum {
@@ -108,7 +110,7 @@ fn site(plan: &BuildPlan) -> String {
     plan.base.as_str().trim_end_matches('/').to_owned()
 }
 
-/// Returns which entries have to be built.
+/// Returns which ARC entries this build must make.
 pub(crate) fn entry_scope(plan: &BuildPlan, before: Option<&ArcPublication>) -> ArcEntryScope {
     match before {
         _ if !plan.layers.arc => ArcEntryScope::Off,
@@ -117,7 +119,7 @@ pub(crate) fn entry_scope(plan: &BuildPlan, before: Option<&ArcPublication>) -> 
     }
 }
 
-/// Returns the new publication record after all pages were read.
+/// Returns the new publication record of the ARC layer. All pages must have been read before.
 pub(crate) fn next_publication(
     plan: &BuildPlan,
     before: Option<&ArcPublication>,
@@ -144,7 +146,7 @@ pub(crate) fn next_publication(
         Some(before) => (before.changed, before.days.clone(), before.first_published),
         None => (stamp, Vec::new(), (!reading.had_arc_entries).then_some(stamp)),
     };
-    // Older deltas contain entries that must not be published any longer.
+    // The older deltas contain entries that must no longer be published.
     if reading.withdraws_arc_entries {
         days.clear();
     }
@@ -152,14 +154,15 @@ pub(crate) fn next_publication(
         changed = stamp;
         add_days(&mut days, stamp, plan.arc.days);
     }
-    // Old deltas expire even if nothing changes.
+    // Old deltas expire even if this build changes nothing.
     let first =
         format_day(plan.now.plus_seconds(-(i64::from(plan.arc.days.max(1)) - 1) * DAY_SECONDS));
     days.retain(|day| first <= *day);
     Some(ArcPublication { entries, head, changed, policy, policy_changed, days, first_published })
 }
 
-/// Adds today and the days since the last delta, and removes expired days.
+/// Adds today and all days since the last ARC delta to the days with deltas, and removes expired
+/// days.
 fn add_days(days: &mut Vec<String>, today: Timestamp, most: u32) {
     let end = parse_day(&format_day(today)).unwrap_or(today);
     let first = end.plus_seconds(-(i64::from(most.max(1)) - 1) * DAY_SECONDS);
@@ -174,7 +177,7 @@ fn add_days(days: &mut Vec<String>, today: Timestamp, most: u32) {
     days.retain(|day| first <= *day);
 }
 
-/// Removes the days before the last gap.
+/// Removes the days before the last gap in a list of days.
 pub(crate) fn remove_days_before_gap(days: &mut Vec<String>) {
     let is_next = |pair: &[String]| {
         let next =
@@ -186,8 +189,8 @@ pub(crate) fn remove_days_before_gap(days: &mut Vec<String>) {
 }
 
 impl ArcPublication {
-    /// Restores lost deltas from the output folder. A delta that is in neither folder ends the
-    /// sequence: the days before it are removed.
+    /// Restores lost ARC deltas from the output folder. If a delta is missing in the state and in
+    /// the output folder, its day and all earlier days are removed.
     pub(crate) fn restore(&mut self, paths: &StatePaths, target: &Path) -> Result<(), BuildError> {
         let folder = paths.deltas();
         fs::create_dir_all(&folder).at(&folder)?;
@@ -219,28 +222,28 @@ impl ArcPublication {
     }
 }
 
-/// Returns the file name of a day.
+/// Returns the file name of a day's ARC delta.
 pub(crate) fn file(day: &str) -> String {
     format!("{day}.json")
 }
 
 type JsonFile = JsonWriter<BufWriter<File>>;
 
-/// Writes the ARC layer.
+/// Writer of the files of the ARC layer.
 pub(crate) struct ArcLayer<'p> {
     plan: &'p BuildPlan,
     publication: &'p ArcPublication,
-    /// Files of the site that are not pages.
+    /// Paths of the site's files that are not pages, sorted.
     others: &'p [Box<str>],
     kept: PathBuf,
     next: PathBuf,
     json: (PathBuf, JsonFile),
     yaml: (PathBuf, YamlWriter<BufWriter<File>>),
-    /// The delta that this build writes.
+    /// Day, path and writer of the delta that this build writes, if any.
     today: Option<(String, PathBuf, JsonFile)>,
 }
 
-/// The published parts that other layers link to.
+/// The published ARC files that other layers link to.
 #[derive(Debug, Default)]
 pub(crate) struct ArcLayerResult {
     pub(crate) has_sitemap: bool,
@@ -248,8 +251,8 @@ pub(crate) struct ArcLayerResult {
 }
 
 impl<'p> ArcLayer<'p> {
-    /// Opens the layer. Deltas of this build are written to `next` and moved into the state later;
-    /// `kept` holds the deltas of earlier builds.
+    /// Opens the writers of the ARC files. The build writes new deltas to the folder `next` and
+    /// moves them into the state later; the folder `kept` holds the deltas of earlier builds.
     pub(crate) fn open(
         plan: &'p BuildPlan,
         publication: &'p ArcPublication,
@@ -262,7 +265,7 @@ impl<'p> ArcLayer<'p> {
         let json = stage.new_path();
         let yaml = stage.new_path();
         let today = publication.days.last().cloned();
-        // The delta of a day is written by the build that makes its last change.
+        // The build that makes the last change of a day writes the delta of that day.
         let is_due = |day: &String| {
             *day == format_day(publication.changed)
                 && (publication.is_new(plan) || !kept.join(file(day)).exists())
@@ -282,7 +285,7 @@ impl<'p> ArcLayer<'p> {
         Ok(Self { plan, publication, others, kept, next, json, yaml, today })
     }
 
-    /// Adds a page of the ledger. A page without a record was removed.
+    /// Adds a page of the ledger to the ARC files. A page without a record was removed.
     pub(crate) fn page(
         &mut self,
         row: &LedgerRow,
@@ -311,7 +314,7 @@ impl<'p> ArcLayer<'p> {
         }
     }
 
-    /// Stages all files; a file comes before the files that name it.
+    /// Stages all files of the ARC layer. Each file is staged before the files that refer to it.
     pub(crate) fn finish(
         mut self,
         stage: &mut StagingArea,
@@ -374,7 +377,8 @@ impl<'p> ArcLayer<'p> {
         Ok(ArcLayerResult { has_sitemap, pointer: Some(pointer) })
     }
 
-    /// Stages a delta for each day; those of today and of days without changes are written now.
+    /// Stages the ARC delta of each day: the delta of today, stored deltas, and new empty deltas
+    /// for days without a stored one.
     fn deltas(
         &self,
         today: Option<&str>,
@@ -404,7 +408,7 @@ impl<'p> ArcLayer<'p> {
         Ok(())
     }
 
-    /// Writes the delta of a day without changes.
+    /// Writes the ARC delta of a day without changes.
     fn empty(&self, name: &str) -> Result<PathBuf, BuildError> {
         let path = self.next.join(file(name));
         let since = parse_day(name).unwrap_or(self.publication.changed);
@@ -440,20 +444,20 @@ impl<'p> ArcLayer<'p> {
 }
 
 impl ArcPublication {
-    /// Returns the time from which on the delta of a day is complete: the start of the day or the
-    /// first publication.
+    /// Returns the start of the period that the delta of a day covers: the start of the day, or the
+    /// first publication if that is later.
     fn since(&self, name: &str) -> Timestamp {
         parse_day(name).max(self.first_published).unwrap_or(self.changed)
     }
 
-    /// Returns whether the current build made the last change.
+    /// Returns whether the current build made the last change of the ARC sitemap.
     fn is_new(&self, plan: &BuildPlan) -> bool {
         plan.now <= self.changed
     }
 }
 
-/// Returns the names that no file of the site owner has. In a separate output folder, an artifact
-/// would otherwise replace the copy of such a file.
+/// Returns those of the names that no file of the site owner has. In a separate output folder, an
+/// artifact with such a name would replace the copy of the owner's file.
 pub(crate) fn free_names<'n>(
     others: &[Box<str>],
     plan: &BuildPlan,
@@ -477,7 +481,8 @@ pub(crate) fn free_names<'n>(
     free
 }
 
-/// Stages a file under several names, each also as gzip. Returns the result for the first name.
+/// Stages a file under several names, each also compressed with gzip. Returns the result for the
+/// first name.
 pub(crate) fn put_all(
     names: &[&str],
     source: &Path,
@@ -490,7 +495,8 @@ pub(crate) fn put_all(
     for (file, ending) in [(source, ""), (&coded, ".gz")] {
         let digest = digest_of(file).at(file)?;
         for name in names {
-            // The gzip file belongs to the file; next to a foreign file it would be wrong.
+            // No gzip file is staged next to a foreign file, because its content would differ from
+            // that file.
             if taken.contains(name) {
                 continue;
             }
@@ -507,7 +513,7 @@ pub(crate) fn put_all(
     Ok(first.unwrap_or(StageResult::ForeignFile))
 }
 
-/// Compresses a file with gzip. Equal files have equal results.
+/// Compresses a file with gzip. The same bytes always produce the same compressed bytes.
 fn compress_gzip(source: &Path, stage: &mut StagingArea) -> Result<PathBuf, BuildError> {
     let path = stage.new_path();
     let mut out = GzBuilder::new().mtime(0).write(publish::create(&path)?, Compression::new(6));

@@ -57,7 +57,7 @@ pub fn build(plan: &BuildPlan, events: &mut dyn BuildEvents) -> Result<BuildSumm
     Build::open(resolved.as_ref().unwrap_or(plan), paths, events)?.run(events)
 }
 
-/// A build and its inputs.
+/// A running build: its plan, its inputs and the state of the last build.
 struct Build<'p> {
     plan: &'p BuildPlan,
     paths: StatePaths,
@@ -71,19 +71,19 @@ struct Build<'p> {
     unreadable: Vec<String>,
     /// Number of files of the site, except pages, that could not be copied.
     n_uncopied: u64,
-    /// Pages of a JSON Lines source; `None` after they were read.
+    /// Pages of a JSON Lines source; `None` for other sources, and after the pages were read.
     lines: Option<LoadedLines>,
     previous_sitemap: PreviousSitemap,
     /// The sitemap of the site's generator.
     site_sitemap: SiteSitemap,
     counts: BTreeMap<&'static str, u64>,
     learned: usize,
-    /// Artifacts in the site's own folder that are obsolete because the output goes to another
-    /// folder.
+    /// Artifacts of earlier builds in the site's own folder, which are obsolete because the output
+    /// now goes to another folder.
     obsolete: Vec<PathBuf>,
     /// Whether the state was rebuilt from the output folder.
     owns_output: bool,
-    /// Whether an interrupted publication lost state files.
+    /// Whether state files were lost in an interrupted publication.
     is_incomplete: bool,
 }
 
@@ -97,15 +97,15 @@ impl<'p> Build<'p> {
         let has_ledger = paths.ledger().exists();
         let previous = rebuild_state(plan, &paths, has_ledger, events)?;
         // All files of a separate output folder belong to Rutter; in the site's own folder, marks
-        // identify them.
+        // identify the files that Rutter wrote.
         let owns_output = plan.out.is_some()
             && previous
                 .is_some_and(|it| it.canonicalize().ok() == plan.target().canonicalize().ok());
         let is_incomplete = saved_state::report_lost_files(&paths, events)?;
         let published = saved_state::load_publication(plan, &paths)?;
         let (target, site) = (absolute_path(plan.target()), absolute_path(&plan.site));
-        // The manifest of another folder does not apply to the output folder, but it still
-        // identifies artifacts in the site's own folder.
+        // A manifest that was written for another output folder does not apply to this one, but it
+        // still identifies artifacts in the site's own folder.
         let list = Manifest::load(&paths.files());
         let list = list.map(|(folder, list)| (folder, Arc::new(list)));
         let manifest_of = |wanted: &Path| {
@@ -114,7 +114,7 @@ impl<'p> Build<'p> {
         };
         let (in_site, manifest) = (manifest_of(&site), manifest_of(&target));
         drop(list);
-        // If the manifest is lost, marks identify the Markdown twins.
+        // If the manifest is lost, the marks in the files identify the Markdown twins.
         let has_twins = in_site.is_empty() && plan.source == SourceKind::Html;
         let is_own_file = |name: &str| {
             in_site.is_own_file(&plan.site, name)
@@ -199,8 +199,8 @@ impl<'p> Build<'p> {
         Ok(build)
     }
 
-    /// Sets the sections: those of the plan, else those of the last build, else those that follow
-    /// from the pages.
+    /// Sets the sections of the site: the sections of the plan, else the sections of the last
+    /// build, else the sections that follow from the page URLs.
     fn choose_sections(&mut self) {
         let published = &mut self.published;
         if !self.plan.sections.is_empty() {
@@ -221,7 +221,7 @@ impl<'p> Build<'p> {
         let plan = self.plan;
         let stamp = self.stamp();
         let mut reading = match self.read(stamp, events) {
-            // A damaged cache counts as empty.
+            // A damaged page cache is deleted, and all pages are read again.
             Err(BuildError::DamagedState(path, _)) if path == self.paths.pack() => {
                 fs::remove_file(&path).at(&path)?;
                 events.message("the page cache is damaged; reading all pages again");
@@ -274,7 +274,7 @@ impl<'p> Build<'p> {
         self.write_changes()?;
         let (mut written, mut deleted) = (0, 0);
         if is_quiet && self.is_in_place() {
-            // Findings that still apply are reported again.
+            // The findings of the last publication still apply and are reported again.
             findings_log::for_each(&self.paths.findings_log(), &mut |rule, place, detail| {
                 *self.counts.entry(rule.code).or_default() += 1;
                 events.finding(place, &layers::finding(rule, detail));
@@ -286,7 +286,8 @@ impl<'p> Build<'p> {
         Ok(outcome)
     }
 
-    /// Returns the publication time of this build: now, but later than all earlier times.
+    /// Returns the publication time of this build: the current time, or one second after the newest
+    /// time in the publication record if that is later.
     fn stamp(&self) -> Timestamp {
         let after = self.published.newest().map(|newest| newest.plus_seconds(1));
         after.map_or(self.plan.now, |after| after.max(self.plan.now))
@@ -304,8 +305,8 @@ impl<'p> Build<'p> {
                 (PageSources::files(Arc::clone(&self.names)), self.names.len())
             }
             SourceKind::Lines => {
-                // Lines are read twice only after a damaged cache; their findings are already
-                // reported.
+                // The lines are read a second time only after the page cache was found damaged;
+                // their findings are already reported.
                 let lines = match self.lines.take() {
                     Some(lines) => lines,
                     None => PageSources::lines(plan, &mut |_, _| {})?,
@@ -344,7 +345,7 @@ impl<'p> Build<'p> {
         Ok(reading)
     }
 
-    /// Returns the sections with collections: only `all` if there is a single section.
+    /// Returns the sections that get collections. If the site has a single section, that is `all`.
     fn offered<'t>(&self, tallies: &'t [SectionTally]) -> Vec<&'t SectionTally> {
         let is_single =
             tallies.iter().filter(|tally| tally.name != ALL && tally.pages != 0).count() < 2
@@ -367,7 +368,7 @@ impl<'p> Build<'p> {
     ) -> Result<Vec<SectionSummary>, BuildError> {
         let plan = self.plan;
         if !plan.layers.collections {
-            // Collections are withdrawn when the layer is turned off.
+            // All collections are withdrawn if the site owner turns this layer off.
             self.published.collections.clear();
             return Ok(Vec::new());
         }
@@ -394,8 +395,8 @@ impl<'p> Build<'p> {
             )?;
             outcomes.push(outcome);
         }
-        // Withdraws collections that contain pages which are no longer public. Collections of
-        // former sections may contain any page.
+        // Collections that contain pages which are no longer public are withdrawn. A collection of
+        // a former section may contain any page.
         let offered: Vec<&str> = outcomes.iter().map(|outcome| outcome.name.as_str()).collect();
         let any_holds_excluded = reading.tallies.iter().any(|tally| tally.holds_excluded);
         let holds_excluded = |section: &str| {
@@ -414,8 +415,8 @@ impl<'p> Build<'p> {
         Ok(outcomes)
     }
 
-    /// Restores stored collections that were lost from the output folder. Collections in neither
-    /// place are no longer offered.
+    /// Restores collections that are missing in the state from the output folder. A collection that
+    /// is in neither folder is removed from the publication record.
     fn restore_collections(&mut self, folder: &Path) -> Result<(), BuildError> {
         let published = self.plan.target().join(SCP);
         let known: Vec<String> = self
@@ -436,7 +437,7 @@ impl<'p> Build<'p> {
         };
         let is_there = |one: &PublishedCollection| one.files.iter().all(is_whole);
         self.published.collections.retain(is_there);
-        // Deletes files of an interrupted build.
+        // Files that the publication record does not name are left over from an interrupted build.
         for entry in fs::read_dir(folder).at(folder)? {
             let entry = entry.at(folder)?;
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -447,10 +448,11 @@ impl<'p> Build<'p> {
         Ok(())
     }
 
-    /// Returns a digest of all settings that affect the artifacts.
+    /// Returns a digest of all settings, and of the site owner's files that artifacts are merged
+    /// with.
     fn settings(&self) -> String {
         let plan = self.plan;
-        // Files of the site owner that artifacts are merged with.
+        // Digests of the site owner's files that artifacts are merged with.
         let mut parts = String::new();
         if plan.out.is_some() {
             for name in ["robots.txt", "llms.txt", "_headers"] {
@@ -479,7 +481,7 @@ impl<'p> Build<'p> {
         Digest::of(text.as_bytes()).to_string()
     }
 
-    /// Returns whether all published files exist unchanged.
+    /// Returns whether all published files still exist and are unchanged.
     fn is_in_place(&self) -> bool {
         let plan = self.plan;
         let pages = self.names.iter().map(|name| name.path);
@@ -538,7 +540,7 @@ impl<'p> Build<'p> {
             *counts.entry(rule.code).or_default() += 1;
             log.push(rule, place, &detail);
             let is_in_the_way = is_manifest_lost && rule == &rules::FOREIGN_FILE;
-            // Files that Rutter never writes belong to the site owner.
+            // A file of a kind that Rutter never writes belongs to the site owner.
             if is_in_the_way && file_marks::may_be_unmarked(plan.target(), place) {
                 unrecognised.push(place.to_owned());
             }
@@ -578,7 +580,7 @@ impl<'p> Build<'p> {
         self.n_uncopied = stage.n_uncopied();
         self.published.sitemaps = parts;
         log.finish()?;
-        // A sitemap that is kept belongs to the site owner.
+        // A sitemap of the site's generator belongs to the site owner.
         unrecognised.retain(|name| self.site_sitemap.files.iter().all(|file| file.name != *name));
         if let Some(first) = unrecognised.first() {
             let (folder, n) = (plan.target().to_owned(), unrecognised.len() as u64);
@@ -602,8 +604,8 @@ impl<'p> Build<'p> {
         Ok(done)
     }
 
-    /// Returns the Markdown twins in the output folder if no manifest lists them. In a site of
-    /// Markdown files, such files belong to the site owner.
+    /// Returns the Markdown twins in the output folder, found by their marks because the manifest
+    /// is lost. In the folder of a Markdown site, all Markdown files belong to the site owner.
     fn unlisted_twins(&self) -> Vec<String> {
         let plan = self.plan;
         if plan.source == SourceKind::Markdown && plan.out.is_none() {
@@ -618,8 +620,8 @@ impl<'p> Build<'p> {
     }
 }
 
-/// Deletes the temporary files of the build, unless a journal names them: then the next command
-/// publishes them.
+/// Deletes the temporary files of the build. If a journal exists, the files are kept, because the
+/// next command publishes them.
 impl Drop for Build<'_> {
     fn drop(&mut self) {
         let journal = fs::symlink_metadata(self.paths.journal());

@@ -17,43 +17,44 @@ use crate::page_cache::{CacheEntry, Key, VisibilityKey};
 use crate::plan::BuildPlan;
 use crate::unmatched_selectors::path_of;
 
-/// What keys in caches of format 4 contain about visibility: the date of the table of secrets and
-/// the version of the exclusion rules, or `None`. Later changes need no entry, because format 5
-/// stores the visibility key separately.
+/// Visibility inputs in the keys of page caches of format 4: the date of the table of secrets and
+/// the version of the exclusion rules, or `None` if a key has neither. Later versions need no
+/// entry, because format 5 stores the visibility key separately.
 const FORMER: [Option<(&str, u8)>; 2] = [None, Some(("2026-11", 3))];
 
-/// Exclusions by URL that existed then.
+/// Exclusions by URL that existed in page caches of format 4.
 const FORMER_EXCLUSIONS: [Option<ExclusionReason>; 3] =
     [None, Some(ExclusionReason::Robots), Some(ExclusionReason::Restricted)];
 
 /// Whether the cached record of a page can be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CacheMatch {
-    /// The record can be used as it is.
+    /// The cached record can be used as it is.
     Same,
-    /// The content can be used, but other rules or settings decide its visibility.
+    /// The cached content can be used, but the visibility of the page must be decided again.
     OtherVisibility,
-    /// The record cannot be used: the source or the settings that decide how it is read changed.
+    /// The cached record cannot be used, because the source or a setting that decides how it is
+    /// read has changed.
     Changed,
 }
 
 /// Values that decide how a page is read, in addition to the settings.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReadInputs {
-    /// Digest of the source.
+    /// Digest of the page's source.
     pub(crate) source: [u8; 32],
     pub(crate) template: Option<VersionId>,
-    /// Digest of the line in the ledger; the record must hold the same line.
+    /// Digest of the page's line in the ledger; the cached record must contain the same line.
     pub(crate) line: LineDigest,
 }
 
-/// Computes and compares keys.
+/// Computes the cache keys of pages and compares them with the keys in the page cache.
 #[derive(Debug)]
 pub(crate) struct CacheMatcher<'p> {
     plan: &'p BuildPlan,
     /// Digest of the settings that decide how pages are read.
     reading: [u8; 32],
-    /// The same digests as earlier versions computed them.
+    /// Digests of the same settings as earlier versions of Rutter computed them.
     former: Vec<[u8; 32]>,
 }
 
@@ -81,7 +82,7 @@ impl<'p> CacheMatcher<'p> {
     }
 
     /// Returns the key of the rules and settings that decide the visibility of a page. `exclusion`
-    /// follows from its URL.
+    /// is the exclusion that follows from the page's URL.
     pub(crate) fn visibility_key(
         &self,
         url: &str,
@@ -101,12 +102,12 @@ impl<'p> CacheMatcher<'p> {
         VisibilityKey(first_bytes(hash))
     }
 
-    /// Returns the key of a record.
+    /// Returns the cache key of a page's record.
     pub(crate) fn key(&self, url: &str, inputs: &ReadInputs) -> Key {
         first_bytes(self.reading_hash(url, inputs, &self.reading))
     }
 
-    /// Returns whether a cached record can be used in this build.
+    /// Returns how far a cached record can be used in this build.
     pub(crate) fn match_record(
         &self,
         (url, marked): (&str, Option<&EntityMarkers>),
@@ -126,7 +127,8 @@ impl<'p> CacheMatcher<'p> {
         }
     }
 
-    /// Returns whether a key of format 4 has this source, with any visibility.
+    /// Returns whether a key of format 4 belongs to these inputs, with any combination of
+    /// visibility inputs.
     fn is_format_4_key(
         &self,
         url: &str,
@@ -149,8 +151,8 @@ impl<'p> CacheMatcher<'p> {
         keys.any(|former| former == key)
     }
 
-    /// Returns a fingerprint of the size and time of a file and of the settings that decide how it
-    /// is read.
+    /// Returns a fingerprint of a file's size and modification time and of the settings that decide
+    /// how the file is read.
     pub(crate) fn stat(&self, url: &str, metadata: &Metadata) -> u64 {
         let mut hash = Sha256::new();
         hash.update(metadata.len().to_le_bytes());
@@ -167,13 +169,13 @@ impl<'p> CacheMatcher<'p> {
             .chain_update(inputs.line.0)
             .chain_update(settings)
             .chain_update(template);
-        // Adds nothing if the site owner selects nothing.
+        // If the site owner configured no selectors, this adds nothing to the hash.
         self.plan.extract.name(path_of(self.plan, url), |bytes| hash.update(bytes));
         hash
     }
 }
 
-/// Returns the first bytes of a digest.
+/// Returns the first `N` bytes of a digest.
 fn first_bytes<const N: usize>(hash: Sha256) -> [u8; N] {
     let digest: [u8; 32] = hash.finalize().into();
     *digest.first_chunk().expect("a digest has 32 bytes")

@@ -16,7 +16,7 @@ use crate::manifest::Manifest;
 use crate::page_cache::PageCacheReader;
 use crate::state::{StatePaths, absolute_path};
 
-/// Maximum number of texts that wait to be hashed.
+/// Maximum number of pages that wait for their digests.
 const WAITING: usize = 64;
 
 /// A page as the last build read it.
@@ -24,25 +24,25 @@ const WAITING: usize = 64;
 pub struct CachedPage {
     /// URL of the page.
     pub url: String,
-    /// Digest of its source without inserted links.
+    /// Digest of the page's source without the links that Rutter inserted.
     pub source: Digest,
-    /// Digest of its line; `None` if the page is not public.
+    /// Digest of the page's line; `None` if the page is not public.
     pub line: Option<LineDigest>,
-    /// Digest of its Markdown twin; `None` if the page is not public.
+    /// Digest of the page's Markdown twin; `None` if the page is not public.
     pub twin: Option<LineDigest>,
     /// Title of the page.
     pub title: String,
-    /// Reason why the page is excluded.
+    /// Reason why the page is excluded; `None` if it is not excluded.
     pub exclusion: Option<String>,
-    /// Share of the main text that the extraction kept; `None` if it is unknown.
+    /// Share of the main text that the extraction kept; `None` if the share is unknown.
     pub coverage: Option<Coverage>,
-    /// Findings of the page: code and detail.
+    /// Findings of the page, each with rule code and detail.
     pub findings: Vec<(String, String)>,
 }
 
 impl CachedPage {
-    /// Returns whether the page or the site owner excludes the page. A page with too many blocks
-    /// for a collection is not closed.
+    /// Returns whether the page is excluded by its own statements or by the site owner. A page that
+    /// only has too many blocks for a collection does not count as closed.
     pub fn is_closed(&self) -> bool {
         self.exclusion
             .as_deref()
@@ -50,10 +50,10 @@ impl CachedPage {
     }
 }
 
-/// Returns whether the state belongs to this output folder.
+/// Returns whether the last build with this state folder wrote to this output folder.
 pub fn is_built_into(state: &Path, folder: &Path) -> bool {
     let list = Manifest::load(&StatePaths::new(state).files());
-    // Different paths may name the same folder.
+    // The canonical paths are compared too, because different paths may name the same folder.
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     list.is_some_and(|(known, _)| known == absolute_path(folder) || real(&known) == real(folder))
 }
@@ -62,7 +62,7 @@ pub fn is_built_into(state: &Path, folder: &Path) -> bool {
 pub fn load_cached_pages(state: &Path) -> Result<Vec<CachedPage>, BuildError> {
     let mut all = Vec::new();
     let mut records = PageCacheReader::open(&StatePaths::new(state).pack())?;
-    // One thread decompresses, another one computes digests.
+    // This thread decompresses the records, and another thread computes the digests.
     let digests = std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::sync_channel::<[Vec<u8>; 2]>(WAITING);
         let hashing = scope.spawn(move || {
@@ -71,7 +71,7 @@ pub fn load_cached_pages(state: &Path) -> Result<Vec<CachedPage>, BuildError> {
         });
         let unpacked = records.for_each(&mut |url, record| {
             let Some(source) = Digest::parse(&record.meta.source) else { return };
-            // The receiver lives until the last text is sent.
+            // The result of `send` is ignored: the receiver exists until the last text is sent.
             let twin = match record.markdown.as_slice() {
                 [] => Vec::new(),
                 markdown => file_marks::twin(markdown),
@@ -91,7 +91,7 @@ pub fn load_cached_pages(state: &Path) -> Result<Vec<CachedPage>, BuildError> {
         drop(sender);
         unpacked.map(|()| hashing.join().unwrap_or_default())
     })?;
-    // Pages without digests are dropped.
+    // If the digest thread failed, the pages without digests are dropped.
     all.truncate(digests.len());
     for (page, [line, twin]) in all.iter_mut().zip(digests) {
         (page.line, page.twin) = (line, twin);

@@ -1,7 +1,7 @@
 //! The publication record (`chain.json`): published collections with their expiry, and the
 //! sections.
 //!
-//! Reading rejects damaged files and files of a newer format.
+//! A damaged file and a file of a newer format are rejected.
 
 use std::fs;
 use std::io;
@@ -18,7 +18,7 @@ use crate::state::StatePaths;
 
 const FORMAT: u32 = 1;
 
-/// Everything that is published.
+/// The publication record: sections, collections, ARC layer and sitemap files that are published.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Publication {
     format: u32,
@@ -27,58 +27,58 @@ pub(crate) struct Publication {
     pub(crate) sections: Sections,
     /// Whether the site owner configured the sections.
     pub(crate) is_given: bool,
-    /// Digest of the settings. If it changes, the build writes all files again.
+    /// Digest of the build's settings. If the digest changes, the build writes all files again.
     #[serde(default)]
     pub(crate) settings: String,
-    /// In the order of their creation.
+    /// Published collections in the order of their creation.
     pub(crate) collections: Vec<PublishedCollection>,
-    /// The ARC layer, if it is published.
+    /// Publication record of the ARC layer; `None` if the layer is not published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) arc: Option<ArcPublication>,
-    /// The files of the sitemap with the times of their last change.
+    /// Files of the sitemap, each with the time of its last change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) sitemaps: Vec<SitemapPart>,
 }
 
-/// A file of the sitemap.
+/// One file of the published sitemap.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SitemapPart {
     pub(crate) name: String,
-    /// Digest of its bytes.
+    /// Digest of the bytes of the sitemap file.
     pub(crate) digest: String,
-    /// Time of its last change; `None` if it is unknown.
+    /// Time when the sitemap file last changed; `None` if the time is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) changed: Option<Timestamp>,
 }
 
-/// The format version, which files of every version contain.
+/// The member `format`, which a publication record of every version contains.
 #[derive(Deserialize)]
 struct FormatVersion {
     format: u32,
 }
 
-/// One collection in all its codings.
+/// One published collection in all its codings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PublishedCollection {
     pub(crate) id: String,
     pub(crate) section: String,
-    /// `None` for a snapshot.
+    /// Start of the period of a delta; `None` for a snapshot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) since: Option<Timestamp>,
     pub(crate) generated: Timestamp,
     pub(crate) expires: Timestamp,
-    /// When a later snapshot replaced it.
+    /// Time when a later snapshot replaced this collection; `None` if none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) superseded: Option<Timestamp>,
     pub(crate) pages: u64,
     /// State of the section after this collection.
     pub(crate) state: String,
     pub(crate) checksum: String,
-    /// The preferred coding is first.
+    /// Files of the collection, one for each coding; the preferred coding is first.
     pub(crate) files: Vec<EncodedFile>,
 }
 
-/// A collection in one coding.
+/// File of a collection in one coding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct EncodedFile {
     pub(crate) name: String,
@@ -113,7 +113,7 @@ impl Publication {
         }
     }
 
-    /// Loads the record; `None` if nothing was published yet.
+    /// Loads the publication record; `None` if nothing was published yet.
     pub(crate) fn load(paths: &StatePaths) -> Result<Option<Self>, BuildError> {
         let path = paths.chain();
         let text = match fs::read_to_string(&path) {
@@ -153,7 +153,7 @@ impl Publication {
         self.collections.iter().filter(move |one| one.section == section)
     }
 
-    /// Returns the deltas since the newest snapshot.
+    /// Returns the deltas of a section since its newest snapshot.
     pub(crate) fn deltas<'s>(&'s self, section: &'s str) -> Vec<&'s PublishedCollection> {
         let from = self.last_snapshot(section).map(|one| one.generated);
         let is_later = |one: &&PublishedCollection| {
@@ -162,13 +162,14 @@ impl Publication {
         self.of(section).filter(is_later).collect()
     }
 
-    /// Removes entries that were created later than `now`.
+    /// Removes the collections that were generated after `now`, and the ARC record if it changed
+    /// after `now`.
     pub(crate) fn forget_later(&mut self, now: Timestamp) {
         self.collections.retain(|one| one.generated <= now);
         self.arc = self.arc.take().filter(|arc| arc.changed <= now);
     }
 
-    /// Returns the newest creation time of any entry.
+    /// Returns the time of the newest collection or of the last ARC change, whichever is later.
     pub(crate) fn newest(&self) -> Option<Timestamp> {
         let collections = self.collections.iter().map(|one| one.generated);
         collections.chain(self.arc.as_ref().map(|arc| arc.changed)).max()

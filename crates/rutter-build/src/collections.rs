@@ -22,29 +22,29 @@ use crate::read::SectionTally;
 use crate::section::{ALL, Sections};
 use crate::summary::{CollectionSize, SectionSummary};
 
-/// Number of deltas after which a snapshot is due.
+/// Number of deltas of a section after which a snapshot is due.
 const MAX_DELTAS: usize = 30;
-/// Days that a collection is offered, and days after which an unchanged snapshot is written again
-/// (D28).
+/// Number of days after which a collection expires; `STALE_DAYS` is the number of days after which
+/// an unchanged snapshot is written again (D28).
 const OFFERED_DAYS: i64 = 400;
 const STALE_DAYS: i64 = 180;
 const DAY: i64 = 86_400;
-/// A snapshot up to this size is written for a removal alone.
+/// Maximum size in bytes of a snapshot that is written again after each removal of a page.
 const CHEAP_SNAPSHOT_BYTES: u64 = 1 << 20;
-/// Content up to this size is compressed with the highest zstd level; larger content would slow
-/// down the build.
+/// Maximum size in bytes of a collection that is compressed with the highest zstd level. For larger
+/// collections, that level would slow down the build.
 const SMALL_CONTENT_BYTES: u64 = 1 << 20;
-/// Maximum total size of the removed URLs in the first line of a delta (D95).
+/// Maximum total size in bytes of the removed URLs in the first line of a delta (D95).
 const MAX_REMOVED_BYTES: usize = 800_000;
 
-/// The collections that are due for a section.
+/// Which collections a build must write for a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DueCollections {
     pub(crate) snapshot: bool,
     pub(crate) delta: bool,
 }
 
-/// Decides which collections are due, from the changes and the published collections.
+/// Decides which collections of a section are due, by its changes and its published collections.
 pub(crate) fn due_collections(
     tally: &SectionTally,
     published: &Publication,
@@ -57,7 +57,7 @@ pub(crate) fn due_collections(
     let Some(snapshot) = published.last_snapshot(&tally.name) else {
         return DueCollections { snapshot: true, delta: false };
     };
-    // Readers cannot follow a delta from a state that was never published.
+    // Readers cannot apply a delta that starts from a state which was never published.
     let is_chained = last.state() == Some(tally.before);
     let n_bytes: usize = tally.removed.iter().map(|url| url.len() + 3).sum();
     let fits = tally.removed.len() <= StateChain::MAX_REMOVED
@@ -75,7 +75,7 @@ pub(crate) fn due_collections(
     let bytes = |one: &PublishedCollection| one.files.first().map_or(0, |file| file.bytes);
     let delta_bytes: u64 = deltas.iter().map(|delta| bytes(delta)).sum();
     // Readers without support for removals in deltas learn of a removal only from a snapshot
-    // (SCP-137), and a small one is cheap.
+    // (SCP-137), and a small snapshot costs little.
     let is_cheap = bytes(snapshot) <= CHEAP_SNAPSHOT_BYTES;
     let is_due = plan.update.seconds() <= age
         || (is_cheap && !tally.removed.is_empty())
@@ -87,13 +87,13 @@ pub(crate) fn due_collections(
     DueCollections { snapshot: is_due, delta: is_chained && fits }
 }
 
-/// Receives the row and the line of a page.
+/// A callback that receives the ledger row and the line of a page.
 type LineVisitor<'t> = dyn FnMut(&LedgerRow, &[u8]) -> Result<(), BuildError> + 't;
 
-/// Receives a finding about a collection: the rule and the detail.
+/// A callback that receives a finding about a collection: its rule and its detail.
 pub(crate) type ReportSectionFinding<'t> = dyn FnMut(&'static Rule, String) + 't;
 
-/// The sources of the lines of a section.
+/// The ledger, page cache and sections from which the lines of a section are read.
 #[derive(Debug)]
 pub(crate) struct SectionLines<'p> {
     pub(crate) ledger: &'p Path,
@@ -102,7 +102,7 @@ pub(crate) struct SectionLines<'p> {
 }
 
 impl SectionLines<'_> {
-    /// Passes the public pages of a section to `take` in order.
+    /// Passes the public pages of a section to `take`, in the order of their URLs.
     fn for_each(&self, section: &str, take: &mut LineVisitor<'_>) -> Result<(), BuildError> {
         let mask = if section == ALL { u64::MAX } else { self.sections.bit(section) };
         let mut rows = LedgerReader::open(self.ledger)?;
@@ -117,8 +117,8 @@ impl SectionLines<'_> {
                         && row.is_public()
                         && (section == ALL || row.section == section) =>
                 {
-                    // The published state is computed from the digests in the ledger, so they must
-                    // match.
+                    // The published state is computed from the digests in the ledger, so each line
+                    // must match its digest.
                     if LineDigest::of(&record.line) != row.digest {
                         return Err(BuildError::DamagedState(self.pack.to_owned(), 0));
                     }
@@ -130,7 +130,7 @@ impl SectionLines<'_> {
     }
 }
 
-/// Settings that all collections of a build share.
+/// Inputs that all collections of a build share.
 #[derive(Debug)]
 pub(crate) struct CollectionContext<'p> {
     pub(crate) plan: &'p BuildPlan,
@@ -140,7 +140,7 @@ pub(crate) struct CollectionContext<'p> {
     pub(crate) folder: &'p Path,
 }
 
-/// Writes the due collections of one section and adds them to the publication record.
+/// Writes the collections that are due for one section and adds them to the publication record.
 pub(crate) fn write_due(
     tally: &SectionTally,
     due: DueCollections,
@@ -203,7 +203,7 @@ fn size_of(one: &PublishedCollection) -> CollectionSize {
     CollectionSize { pages: one.pages, bytes: one.files.first().map_or(0, |file| file.bytes) }
 }
 
-/// A collection to write.
+/// One collection that must be written, with all its inputs.
 struct CollectionJob<'m> {
     tally: &'m SectionTally,
     kind: CollectionKind,
@@ -240,7 +240,8 @@ impl CollectionJob<'_> {
         }
         let written = self.write(lines, is_wanted, &header, &codings);
         let written = match written {
-            // Readers would take the compressed file for a decompression bomb (D34).
+            // The compression ratio is so high that readers would treat the file as a decompression
+            // bomb (D34).
             Err(BuildError::Collection(_, WriteError::Ratio(ratio, _))) => {
                 report(&crate::rules::RATIO, format!("`{id}`, {ratio}:1"));
                 self.write(lines, is_wanted, &header, &[Coding::Plain])?
@@ -306,8 +307,8 @@ impl CollectionJob<'_> {
     }
 }
 
-/// Returns the compression level. It depends only on the content, so that the same pages always
-/// produce the same bytes.
+/// Returns the compression level of a collection. The level depends only on the coding and on the
+/// size of the content, so that the same pages always produce the same bytes.
 fn level(coding: Coding, decoded: u64) -> u8 {
     match coding {
         Coding::Zstd if decoded <= SMALL_CONTENT_BYTES => coding.max_level(),
@@ -323,11 +324,11 @@ fn ending(coding: Coding) -> &'static str {
     }
 }
 
-/// Minimum number of days that a collection is offered after it was superseded.
+/// Minimum number of days that a superseded collection stays published.
 const GRACE_DAYS: i64 = 7;
 
-/// Marks collections as superseded: they stay published for two update intervals, and their
-/// `expires` is set accordingly.
+/// Marks collections as superseded. They stay published for two update intervals, at least seven
+/// days, and their `expires` is set accordingly.
 pub(crate) fn supersede(
     published: &mut Publication,
     plan: &BuildPlan,
@@ -343,7 +344,8 @@ pub(crate) fn supersede(
     }
 }
 
-/// Removes expired collections from the publication record and returns the names of their files.
+/// Removes superseded collections that have expired from the publication record, and returns the
+/// names of their files.
 pub(crate) fn expire(published: &mut Publication, plan: &BuildPlan) -> Vec<String> {
     let mut expired = Vec::new();
     published.collections.retain(|one| {

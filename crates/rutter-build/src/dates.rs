@@ -1,21 +1,21 @@
 //! Decides when a page changed (D21).
 //!
 //! Input: the date in the ledger, and the dates that the page, git and the sitemap state. Output:
-//! the modification date and its source. Ignores dates in the future and the modification times of
-//! files.
+//! the modification date and its source. The module ignores dates in the future and the
+//! modification times of files.
 
 use rutter_page::Timestamp;
 
 use crate::ledger::DateSource;
 
-/// Dates that other sources state for a page without a ledger row.
+/// Dates that the page, its sitemap entry and git state for a page without a ledger row.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct DateHints {
     /// Date that the page itself states.
     pub(crate) own: Option<Timestamp>,
-    /// Date in the sitemap of the site's generator.
+    /// Date of the page in the sitemap of the site's generator.
     pub(crate) sitemap: Option<Timestamp>,
-    /// Date of the last commit in git.
+    /// Date of the last git commit that changed the page.
     pub(crate) git: Option<Timestamp>,
 }
 
@@ -25,8 +25,8 @@ pub(crate) fn first(hints: DateHints, now: Timestamp) -> (Timestamp, DateSource)
     if let Some(own) = past(hints.own) {
         return (own, DateSource::Page);
     }
-    // git comes before the sitemap: it is only used on request, and generators often write the
-    // build time into sitemaps.
+    // A git date is preferred to a sitemap date: git is used only on request, and generators often
+    // write the build time into sitemaps.
     if let Some(git) = past(hints.git) {
         return (git, DateSource::Git);
     }
@@ -59,7 +59,7 @@ mod tests {
         assert_eq!(next(at(10), Some(at(5)), at(30)), at(30));
         assert_eq!(next(at(10), Some(at(40)), at(30)), at(30));
         assert_eq!(next(at(10), None, at(10)), at(11));
-        // The clock went back.
+        // The clock was set back.
         assert_eq!(next(at(10), None, at(0)), at(11));
     }
 

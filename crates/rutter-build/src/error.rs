@@ -34,7 +34,8 @@ pub enum BuildError {
     /// Pages contain secrets or personal data that are not acknowledged.
     #[error("cannot publish: {0} findings of secrets or personal data are not acknowledged")]
     PrivateData(u64),
-    /// Pages have more blocks than the format allows, and the settings forbid merging them.
+    /// Pages have more blocks than a collection may hold, and the settings demand that the build
+    /// then stops.
     #[error("cannot publish: {0} pages have more blocks than a collection may hold")]
     Oversize(u64),
     /// The build would remove most published pages.
@@ -54,9 +55,9 @@ pub enum BuildError {
         excluded: u64,
         /// Number of pages of the site, without redirects and restricted paths.
         pages: u64,
-        /// The most frequent reason.
+        /// The most frequent exclusion reason of these pages.
         reason: &'static str,
-        /// Number of pages with that reason.
+        /// Number of pages that would be excluded for the most frequent reason.
         of_reason: u64,
     },
     /// A page cannot be read or copied, and the state holds no earlier version of it.
@@ -73,10 +74,11 @@ pub enum BuildError {
     /// A collection cannot be written.
     #[error("cannot write the collection of section `{0}`")]
     Collection(String, #[source] WriteError),
-    /// A published file that the state is rebuilt from is damaged.
+    /// The state cannot be rebuilt, because a published file is missing or damaged.
     #[error("cannot rebuild the state from `{}`", .0.display())]
     UnusablePrevious(PathBuf, #[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The list of written files is lost, and files that may be Rutter's block the build.
+    /// The list of written files is lost, and an artifact would replace files that Rutter may have
+    /// written.
     #[error(
         "cannot tell which files in `{folder}` Rutter wrote: its list of files is lost, and {n} files have no mark, such as `{first}`",
         folder = .folder.display()
@@ -84,9 +86,9 @@ pub enum BuildError {
     Unrecognised {
         /// The output folder.
         folder: PathBuf,
-        /// Number of blocking files.
+        /// Number of files that an artifact would replace.
         n: u64,
-        /// The first of them.
+        /// Path of the first of these files.
         first: String,
     },
     /// The source file is not a valid list of pages.
@@ -94,7 +96,7 @@ pub enum BuildError {
     InvalidSource(PathBuf, String),
 }
 
-/// Adds the path to an I/O error.
+/// Converts an I/O error into a build error that names the path.
 pub(crate) trait IoErrorContext<T> {
     fn at(self, path: &Path) -> Result<T, BuildError>;
 }

@@ -1,7 +1,7 @@
-//! Decides why and how far a page is excluded (D85).
+//! Decides whether a page is excluded, why, and from which layers (D85).
 //!
-//! Input: the plan, robots.txt, the URL and the extracted page. Output: the [`ExclusionReason`]
-//! with the evidence for it; each reason has a [`Visibility`].
+//! Input: the plan, robots.txt, the URL and the extracted page. Output: the [`ExclusionReason`] of
+//! the page and the evidence for it. Each reason has a [`Visibility`].
 
 use std::path::Path;
 
@@ -13,13 +13,14 @@ use crate::inventory::{self, prefix};
 use crate::ledger::Visibility;
 use crate::plan::BuildPlan;
 
-/// Agent name that a page can use in a `meta` element to address Rutter.
+/// Agent name with which the `meta` elements of a page can address Rutter.
 pub(crate) const TOKEN: &str = "rutter";
 
-/// Incremented when the rules change, so that the visibility of cached pages is decided again.
+/// Version of the exclusion rules. A new version makes builds decide the visibility of cached pages
+/// again.
 pub(crate) const VERSION: u8 = 4;
 
-/// Reason why a page is not published in every layer.
+/// Reason why a page is left out of at least one layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ExclusionReason {
     /// The page asks not to be indexed.
@@ -30,11 +31,11 @@ pub(crate) enum ExclusionReason {
     Scheduled,
     /// The page is marked as a draft.
     Draft,
-    /// The page asks for a password.
+    /// The main content of the page is a form that asks for a password.
     Login,
     /// The page redirects readers to another page.
     Redirect,
-    /// The page has no text.
+    /// The page has no extractable content.
     Empty,
     /// The page shows its text only with scripts.
     Shell,
@@ -103,7 +104,8 @@ impl ExclusionReason {
     }
 }
 
-/// Returns the exclusion that follows from the URL alone.
+/// Returns the reason to exclude a page that follows from its URL alone; `None` if there is no such
+/// reason.
 pub(crate) fn by_url(plan: &BuildPlan, robots: &Robots, url: &str) -> Option<ExclusionReason> {
     if is_restricted(plan, url) {
         return Some(ExclusionReason::Restricted);
@@ -113,7 +115,7 @@ pub(crate) fn by_url(plan: &BuildPlan, robots: &Robots, url: &str) -> Option<Exc
 }
 
 /// Returns whether the site owner restricted the path of a page. Paths are compared percent-decoded
-/// and in lower case, as the web server compares file names.
+/// and in lower case, because web servers may find a file under any of these spellings.
 pub(crate) fn is_restricted(plan: &BuildPlan, url: &str) -> bool {
     if plan.restricted.is_empty() {
         return false;
@@ -124,7 +126,7 @@ pub(crate) fn is_restricted(plan: &BuildPlan, url: &str) -> bool {
     prefixes.any(|prefix| is_restricted_by(&path, &prefix))
 }
 
-/// Returns whether a prefix restricts a path. A prefix may also name the file of a page:
+/// Returns whether a configured prefix restricts a path. A prefix may also name the file of a page:
 /// `/a/index.html` restricts `/a/` and `/a`, and `/b.html` restricts `/b` and `/b/`.
 fn is_restricted_by(path: &str, prefix: &str) -> bool {
     if inventory::is_below_or_beside(path, prefix) {
@@ -141,11 +143,11 @@ fn is_restricted_by(path: &str, prefix: &str) -> bool {
     path.trim_end_matches('/') == page
 }
 
-/// Restricted prefixes that match none of the URLs seen so far.
+/// Restricted path prefixes that have matched no page URL so far.
 #[derive(Debug)]
 pub(crate) struct UnusedPrefixes<'p> {
     plan: &'p BuildPlan,
-    /// As configured, and as they are compared.
+    /// Each unmatched prefix as configured, and in the form in which it is compared.
     left: Vec<(&'p String, String)>,
 }
 
@@ -157,7 +159,7 @@ impl<'p> UnusedPrefixes<'p> {
         Self { plan, left }
     }
 
-    /// Removes the prefixes that match a URL.
+    /// Removes the restricted prefixes that match a URL.
     pub(crate) fn remove_matching(&mut self, url: &str) {
         if !self.left.is_empty() {
             let path = normalized(url.get(self.plan.base.origin().len()..).unwrap_or("/"));
@@ -165,13 +167,13 @@ impl<'p> UnusedPrefixes<'p> {
         }
     }
 
-    /// Returns the first prefix without a match.
+    /// Returns the first restricted prefix that has matched no URL.
     pub(crate) fn first(self) -> Option<&'p String> {
         self.left.into_iter().next().map(|(written, _)| written)
     }
 }
 
-/// Returns a path percent-decoded and in lower case.
+/// Returns a URL path percent-decoded and in lower case.
 fn normalized(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
@@ -187,9 +189,9 @@ fn normalized(path: &str) -> String {
     String::from_utf8_lossy(&bytes).to_lowercase()
 }
 
-/// Returns the first restricted prefix without a file below it. Such a prefix is probably misspelt,
-/// and pages would be published that should not be. For JSON Lines, [`UnusedPrefixes`] does this
-/// while the lines are read.
+/// Returns the first restricted prefix that matches no file of the site. Such a prefix is probably
+/// misspelt, and pages that it should restrict would be published. For JSON Lines,
+/// [`UnusedPrefixes`] finds such prefixes while the lines are read.
 pub(crate) fn find_unused_restriction(plan: &BuildPlan) -> Option<&String> {
     if plan.source == crate::plan::SourceKind::Lines {
         return None;
@@ -202,12 +204,12 @@ pub(crate) fn find_unused_restriction(plan: &BuildPlan) -> Option<&String> {
 }
 
 /// Returns whether a folder contains a file or folder whose path starts with `name`, ignoring case.
-/// A page may also be named without its file extension.
+/// `name` may also be the path of a page without its file extension.
 fn has_name(folder: &Path, name: &str) -> bool {
     let (first, rest) = name.split_once('/').map_or((name, None), |(it, rest)| (it, Some(rest)));
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
-        // Pages below an unreadable folder stay published.
+        // An unreadable folder counts as a match, because the pages below it stay published.
         Err(error) => return error.kind() == std::io::ErrorKind::PermissionDenied,
     };
     entries.filter_map(Result::ok).any(|entry| {
@@ -220,7 +222,8 @@ fn has_name(folder: &Path, name: &str) -> bool {
     })
 }
 
-/// Returns the exclusion that follows from the page itself; the most restrictive reason applies.
+/// Returns the reason to exclude a page that follows from its content and its statements. If
+/// several reasons apply, the most restrictive one is returned.
 pub(crate) fn by_page(
     extraction: &Extraction,
     wishes: &Wishes,
@@ -263,7 +266,7 @@ pub(crate) fn by_page(
     (most < extraction.page.content.len()).then_some(ExclusionReason::Oversize)
 }
 
-/// Returns the evidence for an exclusion: the statement or the part of the page.
+/// Returns the evidence for an exclusion: the statement or the part of the page that causes it.
 pub(crate) fn evidence(
     exclusion: ExclusionReason,
     extraction: &Extraction,

@@ -1,9 +1,10 @@
-//! Recognises files that Rutter wrote if the manifest is lost.
+//! Recognises the files that Rutter wrote, for builds that have lost the manifest.
 //!
-//! Input: a file of the output folder. Output: whether Rutter wrote it. Markdown twins, llms.txt
-//! and sitemaps have a mark at their end, robots.txt and header files have marker lines around
-//! Rutter's block. JSON files have no mark; they are recognised because a marked file names them,
-//! or because the state contains ARC deltas. All other files belong to the site owner.
+//! Input: a file of the output folder. Output: whether Rutter wrote the file. Markdown twins,
+//! llms.txt and sitemaps have a mark at their end, robots.txt and header files have marker lines
+//! around Rutter's block. JSON and YAML files have no mark; they are recognised because a marked
+//! file names them, or because the state contains ARC deltas. All other files belong to the site
+//! owner.
 
 use std::fs;
 use std::io::Read;
@@ -17,10 +18,10 @@ use crate::site_sitemap;
 /// Last line of a Markdown twin.
 const TWIN: &str = "<!-- rutter:twin -->";
 
-/// Maximum size of a file that is read.
+/// Maximum number of bytes that are read from a file.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Returns the bytes of a Markdown twin: the Markdown of the page and the mark.
+/// Returns the bytes of a Markdown twin: the Markdown of the page and the mark of Rutter.
 pub(crate) fn twin(markdown: &[u8]) -> Vec<u8> {
     let mut out = markdown.to_vec();
     out.extend_from_slice(b"\n");
@@ -29,10 +30,10 @@ pub(crate) fn twin(markdown: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Evidence in an output folder for files that Rutter wrote.
+/// Evidence in the output folder and the state that shows which files Rutter wrote.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FileMarks {
-    /// Texts of marked files that name other files.
+    /// Texts of marked files that contain URLs of other artifacts.
     named: Vec<String>,
     base: Option<BaseUrl>,
     /// Whether the state contains ARC deltas.
@@ -40,7 +41,8 @@ pub(crate) struct FileMarks {
 }
 
 impl FileMarks {
-    /// Reads the files that name other files, and looks for deltas in the state.
+    /// Reads the marked files that contain URLs of other artifacts, and looks for ARC deltas in the
+    /// state.
     pub(crate) fn read(base: &BaseUrl, folder: &Path, deltas: &Path) -> Self {
         let mut named = Vec::new();
         let robots = text_of(&folder.join("robots.txt")).unwrap_or_default();
@@ -51,7 +53,8 @@ impl FileMarks {
         } else {
             named.extend(marked_block::block_of(&llms, &marked_block::MARKDOWN).map(str::to_owned));
         }
-        // The index names the packets, and one of these texts names the index.
+        // The SPXI index names the packets. It counts as evidence only if one of the texts above
+        // names it.
         let index = folder.join(rutter_spxi::INDEX_FILE);
         let has_deltas = fs::read_dir(deltas).is_ok_and(|mut files| files.next().is_some());
         let mut marks = Self { named, base: Some(base.clone()), has_deltas };
@@ -66,13 +69,14 @@ impl FileMarks {
         self.named.is_empty()
     }
 
-    /// Returns whether Rutter wrote a file.
+    /// Returns whether Rutter wrote a file, according to its mark or to a marked file that names
+    /// it.
     pub(crate) fn is_own_file(&self, folder: &Path, name: &str) -> bool {
         let path = folder.join(name);
         if !fs::symlink_metadata(&path).is_ok_and(|it| it.is_file()) {
             return false;
         }
-        // ARC files have compressed files next to them.
+        // A compressed ARC file is recognised by the name of the uncompressed file next to it.
         let name = name.strip_suffix(".gz").unwrap_or(name);
         let ending = Path::new(name).extension().and_then(|ending| ending.to_str());
         match ending.unwrap_or_default() {
@@ -83,13 +87,13 @@ impl FileMarks {
                 text.trim_end().ends_with(llms_txt::WHOLE) || is_only_block(&text)
             }
             "json" | "yaml" | "jsonld" => self.is_named(name) || self.is_arc_file(name),
-            // `_headers` has no extension.
+            // The header file `_headers` has no extension.
             "" => text_of(&path).is_some_and(|text| is_only_block(&text)),
             _ => false,
         }
     }
 
-    /// Returns whether a marked file names this file by its URL.
+    /// Returns whether a marked file contains the URL of this file.
     fn is_named(&self, name: &str) -> bool {
         let Some(base) = &self.base else { return false };
         let address = base.join(name);
@@ -103,7 +107,7 @@ impl FileMarks {
         })
     }
 
-    /// Returns whether the file belongs to an ARC sitemap of Rutter.
+    /// Returns whether a file has the name of an ARC file and Rutter wrote an ARC sitemap.
     fn is_arc_file(&self, name: &str) -> bool {
         let file = name.strip_prefix(".well-known/").unwrap_or(name);
         let is_arc = matches!(
@@ -114,8 +118,9 @@ impl FileMarks {
     }
 }
 
-/// Returns whether an earlier version may have written a file without a mark. Its twins, llms.txt
-/// files and sitemaps have a recognisable structure; for other kinds of files the answer is yes.
+/// Returns whether an earlier version of Rutter, which wrote no marks, may have written a file.
+/// Markdown twins, llms.txt, sitemaps and header files are recognised by their structure; any other
+/// file may be one of Rutter's files.
 pub(crate) fn may_be_unmarked(folder: &Path, name: &str) -> bool {
     let path = folder.join(name);
     let ending = Path::new(name).extension().and_then(|ending| ending.to_str());
@@ -140,8 +145,9 @@ pub(crate) fn is_twin(folder: &Path, name: &str) -> bool {
         && ends_with(&path, TWIN)
 }
 
-/// Lists the Markdown twins below a folder. Does not enter symbolic links, hidden folders and
-/// folders for which `is_skipped` returns true; it receives the relative name and the path.
+/// Lists the Markdown twins below a folder. Symbolic links, hidden folders and folders for which
+/// `is_skipped` returns true are not searched. `is_skipped` receives the path relative to `folder`
+/// and the full path.
 pub(crate) fn find_twins(folder: &Path, is_skipped: &dyn Fn(&str, &Path) -> bool) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![String::new()];
@@ -165,7 +171,7 @@ pub(crate) fn find_twins(folder: &Path, is_skipped: &dyn Fn(&str, &Path) -> bool
     found
 }
 
-/// Returns whether a file contains nothing but Rutter's block.
+/// Returns whether the text of a file consists only of Rutter's block.
 fn is_only_block(text: &str) -> bool {
     marked_block::block_of(text, &marked_block::HASH).is_some()
         && marked_block::without_block(text, &marked_block::HASH).trim().is_empty()

@@ -1,7 +1,7 @@
-//! Stores the findings of a publication in `told.jsonl`.
+//! Stores the findings of the last publication in `told.jsonl`.
 //!
-//! A build that publishes nothing reads them and reports them again. The file is a cache: lines
-//! that cannot be parsed are skipped, and a missing file means no findings.
+//! A build that publishes nothing reads these findings and reports them again. The file is a cache:
+//! lines that cannot be parsed are skipped, and a missing file means no findings.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -12,12 +12,12 @@ use rutter_finding::Rule;
 use crate::error::{BuildError, IoErrorContext};
 use crate::rules;
 
-/// Writes findings, one per line.
+/// Writes the findings of a publication, one per line.
 #[derive(Debug)]
 pub(crate) struct FindingsLogWriter {
     path: PathBuf,
     out: BufWriter<File>,
-    /// The first write error. Returned by [`Self::finish`], because `push` is called from callbacks
+    /// The first write error. [`Self::finish`] returns it, because `push` is called from callbacks
     /// that cannot fail.
     error: Option<io::Error>,
 }
@@ -44,7 +44,7 @@ impl FindingsLogWriter {
     }
 }
 
-/// Passes each stored finding to `take`: rule, place and detail.
+/// Passes the rule, place and detail of each stored finding to `take`.
 pub(crate) fn for_each(path: &Path, take: &mut dyn FnMut(&'static Rule, &str, String)) {
     let Ok(file) = File::open(path) else { return };
     for line in BufReader::new(file).lines().map_while(Result::ok) {

@@ -1,8 +1,9 @@
-//! Reads from git when pages last changed.
+//! Reads the times of the last changes of pages from the git history.
 //!
 //! Input: the history of the output folder, and of the generator's sources if the output is not in
-//! git. Output: a time for each page whose file or source has a commit, or the reason why there is
-//! none. Sources are found by the patterns of the site owner, else by the rules of the generator.
+//! git. Output: a time for each page whose file or source file has a commit, or the reason why no
+//! page has one. Source files are found by the patterns of the site owner, else by the rules of the
+//! generator.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,18 +14,19 @@ use crate::inventory::PageFiles;
 use crate::name_table::{NameTable, hash_of};
 use crate::plan::BuildPlan;
 
-/// Extensions of source files, most likely first.
+/// Extensions of source files from which generators make pages, most likely first.
 const ENDINGS: [&str; 10] =
     ["md", "mdx", "markdown", "rst", "html", "njk", "liquid", "adoc", "astro", "ipynb"];
 
-/// Times by path relative to the site's folder, or the reason why there are none.
+/// Commit times of page files by path relative to the site's folder, or the reason why no page has
+/// one.
 #[derive(Debug)]
 pub(crate) enum GitDates {
     Found(NameTable<Timestamp>),
     Unavailable(String),
 }
 
-/// Looks up the pages in the history.
+/// Returns the times of the last commits of the pages or of their source files.
 pub(crate) fn dates(plan: &BuildPlan, names: &PageFiles) -> GitDates {
     let output = History::of(&plan.site);
     let root = plan.generator.as_ref().and_then(|generator| generator.root.clone());
@@ -69,12 +71,12 @@ fn display_path(folder: &Path) -> String {
     if text.is_empty() { ".".to_owned() } else { text }
 }
 
-/// Commit times of the files below a folder.
+/// Commit times of the files below a folder, from the git history.
 #[derive(Debug, Default)]
 struct History {
     has_commits: bool,
     by_path: NameTable<Timestamp>,
-    /// Commit times by names in the form that generators give them.
+    /// Commit times by path in the form that [`slug`] returns.
     by_source: NameTable<Timestamp>,
 }
 
@@ -95,7 +97,7 @@ impl History {
                 Some(seconds) => {
                     time = seconds.trim().parse().ok().and_then(Timestamp::from_unix_seconds);
                 }
-                // The newest commit comes first.
+                // A file may follow several commits; the newest commit comes first.
                 None => {
                     if let Some(time) = time {
                         by_path.push((hash_of(part), time));
@@ -109,8 +111,8 @@ impl History {
     }
 }
 
-/// Returns a path in the form that generators give it: in lower case, without spaces and without
-/// numeric prefixes.
+/// Returns the path of a source file in the form in which generators write it to the output: in
+/// lower case, with hyphens instead of spaces and without numeric prefixes.
 fn slug(path: &str) -> String {
     let parts = path.split('/').map(|part| {
         let bare = part.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -124,7 +126,7 @@ fn slug(path: &str) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// Returns possible paths of the source of a page, most likely first.
+/// Returns the possible paths of the source file of a page, most likely first.
 fn candidates(plan: &BuildPlan, path: &str) -> Vec<String> {
     let folder_of = path.strip_suffix("index.html").or_else(|| path.strip_suffix("index.htm"));
     let is_index = folder_of.is_some();
@@ -156,7 +158,8 @@ fn candidates(plan: &BuildPlan, path: &str) -> Vec<String> {
     found
 }
 
-/// Returns the paths of dated posts: `blog/2026/01/02/first` is built from `blog/2026-01-02-first`.
+/// Returns the possible source paths of a post with a date in its path: `blog/2026/01/02/first` is
+/// built from `blog/2026-01-02-first`.
 fn dated_names(stem: &str) -> Vec<String> {
     let parts: Vec<&str> = stem.split('/').collect();
     let [before @ .., year, month, day, name] = parts.as_slice() else { return Vec::new() };
@@ -166,7 +169,8 @@ fn dated_names(stem: &str) -> Vec<String> {
         return Vec::new();
     }
     let file = format!("{year}-{month}-{day}-{name}");
-    // Jekyll puts categories before the date, and all posts into one folder.
+    // Jekyll writes categories before the date in the output path, and reads all posts from one
+    // folder.
     let in_folder = [before, &[file.as_str()]].concat().join("/");
     if before.is_empty() { vec![file] } else { vec![in_folder, file] }
 }

@@ -1,8 +1,8 @@
 //! Inserts links to the artifacts into the heads of HTML pages.
 //!
-//! Input: the bytes of a page. Output: the bytes with the links between two marker comments, or
-//! without them; all other bytes stay as they are (D81, D83). Rejects pages without a `</head>`
-//! tag.
+//! Input: the bytes of a page. Output: the page with the links between two marker comments, or the
+//! page without these links. All other bytes of the page are unchanged (D81, D83). A page without a
+//! `</head>` tag gets no links.
 
 use std::borrow::Cow;
 
@@ -11,13 +11,13 @@ use memchr::memmem;
 const BEGIN: &[u8] = b"<!-- rutter:begin -->";
 const END: &[u8] = b"<!-- rutter:end -->";
 
-/// Returns the page without the inserted links.
+/// Returns a page without the links that Rutter inserted.
 pub(crate) fn remove_links(page: &[u8]) -> Cow<'_, [u8]> {
     let Some(start) = memmem::find(page, BEGIN) else { return Cow::Borrowed(page) };
     let rest = page.get(start..).unwrap_or_default();
     let Some(len) = memmem::find(rest, END) else { return Cow::Borrowed(page) };
     let mut end = start + len + END.len();
-    // The line break after the block belongs to the block.
+    // The line break after the end comment was inserted together with the links.
     if page.get(end) == Some(&b'\n') {
         end += 1;
     }
@@ -26,7 +26,8 @@ pub(crate) fn remove_links(page: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// Returns the page with these lines before its `</head>` tag, or `None` if it has none.
+/// Returns the page with these lines before its `</head>` tag, or `None` if the page has no such
+/// tag.
 pub(crate) fn insert_links(page: &[u8], lines: &[String]) -> Option<Vec<u8>> {
     let page = remove_links(page);
     let at = head_end(&page)?;
@@ -42,7 +43,8 @@ pub(crate) fn insert_links(page: &[u8], lines: &[String]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Returns the offset of `</head>`, skipping comments, scripts, styles and titles.
+/// Returns the offset of the `</head>` tag, ignoring the content of comments, scripts, styles and
+/// titles.
 fn head_end(page: &[u8]) -> Option<usize> {
     let mut at = 0;
     while let Some(found) = memchr::memchr(b'<', page.get(at..)?) {

@@ -1,19 +1,20 @@
-//! Writes header files for static web hosts: types, codings, cache lifetimes and restricted paths
-//! (D05, D08, D10).
+//! Writes header files for static web hosts: media types, codings, cache lifetimes and restricted
+//! paths (D05, D08, D10).
 //!
-//! Input: the plan, and the restricted prefixes and pages. Output: the text of the file. nginx is
-//! configured to deny restricted pages. Other hosts cannot deny them; their header file only keeps
-//! the pages out of caches and indexes.
+//! Input: the plan, and the restricted prefixes and pages. Output: the text of the header file. The
+//! file for nginx denies access to restricted pages. Netlify cannot deny access; its header file
+//! only keeps the pages out of caches and search indexes.
 
 use std::collections::BTreeSet;
 
 use crate::plan::{BuildPlan, HostKind};
 use crate::sitemap::SCP;
 
-/// Cache lifetime of entry files, which announce all other files.
+/// Cache lifetime in seconds of files such as the sitemap and Markdown twins, which have fixed
+/// names.
 const ENTRY_SECONDS: i64 = 3600;
 
-/// Headers of one kind of file.
+/// HTTP headers of the files that match one path pattern.
 struct FileHeaders {
     path: String,
     media_type: &'static str,
@@ -32,7 +33,7 @@ fn file_headers(plan: &BuildPlan) -> Vec<FileHeaders> {
         coding,
         cache: cache.to_owned(),
     };
-    // The first matching pattern applies.
+    // nginx applies the first pattern that matches a file, so deltas come before other collections.
     let delta = "public, max-age=3600, must-revalidate";
     vec![
         kind(format!("{base}{SCP}/*-delta-*.scp.zst"), "application/scp", Some("zstd"), delta),
@@ -53,11 +54,11 @@ fn file_headers(plan: &BuildPlan) -> Vec<FileHeaders> {
     ]
 }
 
-/// Pattern for the extensions of compressed files next to a page.
+/// Regular expression for the extensions of compressed files next to a page.
 const CODED: &str = "(\\.(gz|br|zst|zz))?";
 
-/// Returns nginx patterns for restricted files: for prefixes, and for pages with their Markdown
-/// twins and compressed files.
+/// Returns the nginx patterns of restricted files: one for each path prefix, and one for each page
+/// with its Markdown twin and compressed files.
 fn patterns(plan: &BuildPlan, (names, pages): (&[String], &[String])) -> BTreeSet<String> {
     let base = escaped(plan.base.path());
     let below = names.iter().map(|name| format!("^{base}{}", escaped(name)));
@@ -74,12 +75,12 @@ fn patterns(plan: &BuildPlan, (names, pages): (&[String], &[String])) -> BTreeSe
     below.chain(pages).collect()
 }
 
-/// Escapes a text for a quoted nginx pattern.
+/// Escapes a text for a regular expression in quotes, as nginx reads it.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            // Once for the pattern and once for the quotes.
+            // A backslash is escaped twice: for the regular expression and for the quotes.
             '\\' => out.push_str("\\\\\\\\"),
             '"' => out.push_str("\\\""),
             '/' | '-' | '_' | ' ' => out.push(c),
@@ -103,7 +104,7 @@ const INHERITANCE: &str = "\
 #   This file does not, because earlier versions reject unknown directives.
 # - earlier versions: set the headers of the server with `more_set_headers` (module headers-more).";
 
-/// Returns the lines for restricted files, which come first.
+/// Returns the lines of the header file for restricted files, which come before all other lines.
 fn restricted_lines(
     plan: &BuildPlan,
     host: HostKind,
@@ -138,7 +139,8 @@ fn restricted_lines(
     lines
 }
 
-/// Returns the header file for a host. `restricted` holds path prefixes and pages.
+/// Returns the text of the header file for a host. `restricted` holds the restricted path prefixes
+/// and the restricted pages.
 pub(crate) fn headers(
     plan: &BuildPlan,
     host: HostKind,
@@ -146,7 +148,8 @@ pub(crate) fn headers(
 ) -> String {
     let mut lines = restricted_lines(plan, host, restricted);
     for FileHeaders { path, media_type, coding, cache } in file_headers(plan) {
-        // Search engines must index the page, not its Markdown twin.
+        // A twin gets `noindex`, because search engines must index the page and not its Markdown
+        // twin.
         let is_twin = media_type.starts_with("text/markdown");
         match host {
             HostKind::Netlify => {
@@ -206,7 +209,7 @@ mod tests {
         ] {
             assert!(text.contains(wanted), "{wanted}\n{text}");
         }
-        // The first matching pattern applies.
+        // nginx applies the first pattern that matches, so restrictions come first.
         assert!(text.find("return 403").unwrap() < text.find("application/scp").unwrap());
         let text = headers(&plan(), HostKind::Netlify, (&names, &pages));
         assert!(text.contains("\n/docs/members/*\n  Cache-Control: private, no-store\n"), "{text}");
@@ -220,7 +223,7 @@ mod tests {
         assert!(comment.lines().all(|line| line.starts_with('#')), "{comment}");
         assert!(comment.contains("`add_header_inherit merge;`"), "{comment}");
         assert!(comment.contains("1.29.3"), "{comment}");
-        // Earlier versions do not start if a directive is unknown.
+        // Versions of nginx before 1.29.3 do not start if a directive is unknown.
         assert!(!rest.contains("add_header_inherit"), "{rest}");
         assert!(!headers(&plan(), HostKind::Netlify, (&[], &[])).contains("add_header"));
     }

@@ -1,8 +1,8 @@
 //! Lists the pages and other files of a site.
 //!
 //! Input: the site's folder, the address scheme and the ledger. Output: the pages in the order of
-//! their URLs, the other files, and findings. An unreadable folder is reported, and its published
-//! pages are listed as they were: an unreadable page keeps its published version, and only a
+//! their URLs, the other files, and findings. An unreadable folder is reported, and the pages that
+//! were published from it stay listed: an unreadable page keeps its published version, and only a
 //! missing page is removed.
 
 use std::collections::HashMap;
@@ -29,15 +29,15 @@ pub(crate) struct PageFile<'n> {
     pub(crate) path: &'n str,
 }
 
-/// URLs and files of all pages, sorted by URL. All texts share one string, because a build keeps
-/// this list in memory for the whole site.
+/// URLs and file paths of all pages, sorted by URL. All URLs and paths are in one string, because a
+/// build keeps this list in memory for the whole site.
 #[derive(Debug, Default)]
 pub(crate) struct PageFiles {
     text: String,
     spans: Vec<PageSpan>,
 }
 
-/// Position of a URL in the shared string; the path follows it.
+/// Position of a page's URL and path in the shared string; the path follows the URL.
 #[derive(Debug, Clone, Copy)]
 struct PageSpan {
     at: usize,
@@ -47,15 +47,15 @@ struct PageSpan {
 
 impl PageFiles {
     fn push(&mut self, url: &str, path: &str) {
-        // URLs and paths are never that long.
+        // No URL or path is longer than `u32::MAX` bytes.
         let len = |text: &str| u32::try_from(text.len()).unwrap_or(u32::MAX);
         self.spans.push(PageSpan { at: self.text.len(), url: len(url), path: len(path) });
         self.text.push_str(url);
         self.text.push_str(path);
     }
 
-    /// Sorts the pages. Of several pages with one URL the first is kept; each other one is passed
-    /// to `take` after it.
+    /// Sorts the pages by URL. Of several pages with the same URL, only the first is kept; `take`
+    /// receives that page and each removed one.
     fn sort(&mut self, take: &mut dyn FnMut(PageFile<'_>, PageFile<'_>)) {
         let Self { text, spans } = self;
         spans.sort_unstable_by(|one, other| name_of(text, *one).cmp(&name_of(text, *other)));
@@ -99,21 +99,21 @@ fn name_of(text: &str, span: PageSpan) -> PageFile<'_> {
     }
 }
 
-/// Contents of a site's folder.
+/// Pages and other files of a site's folder.
 #[derive(Debug, Default)]
 pub(crate) struct Inventory {
-    /// Sorted by URL.
+    /// Pages of the site, sorted by URL.
     pub(crate) pages: PageFiles,
-    /// All other files, sorted.
+    /// Paths of the site's files that are not pages, sorted.
     pub(crate) others: Vec<Box<str>>,
     pub(crate) findings: Vec<(String, Finding)>,
-    /// Folders that cannot be read, each with a final slash.
+    /// Folders of the site that cannot be read, each with a final slash.
     pub(crate) unreadable: Vec<String>,
 }
 
 impl Inventory {
-    /// Adds the published pages below unreadable folders, so that they are kept. Their paths come
-    /// from the manifest, else from their URLs.
+    /// Adds the published pages below unreadable folders, so that the build does not remove them.
+    /// Their paths come from the manifest, else from their URLs.
     pub(crate) fn keep_unreadable(
         &mut self,
         (plan, scheme): (&BuildPlan, &AddressScheme),
@@ -155,7 +155,7 @@ impl Inventory {
     }
 }
 
-/// Returns the default file of a URL.
+/// Returns the default path of the page file of a URL.
 fn default_path(plan: &BuildPlan, url: &str) -> Option<String> {
     let inside = decoded(plan.base.strip(url)?);
     Some(match (inside.strip_suffix('/'), plan.source) {
@@ -181,19 +181,20 @@ pub(crate) fn decoded(path: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| path.to_owned())
 }
 
-/// A page of a site that is not built yet.
+/// A page file in a site's folder, with its URL and the path of its Markdown twin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SitePage {
     /// URL of the page.
     pub url: String,
-    /// Path of its file, relative to the site's folder.
+    /// Path of the page's file, relative to the site's folder.
     pub path: String,
-    /// Path of its Markdown twin relative to the output folder, if it can have one.
+    /// Path of the page's Markdown twin, relative to the output folder; `None` if the page can have
+    /// none.
     pub twin: Option<String>,
 }
 
-/// Lists the pages of a site's folder in the order of their URLs, without artifacts of earlier
-/// builds.
+/// Lists the pages of a site's folder in the order of their URLs. Artifacts of earlier builds are
+/// not listed.
 pub fn list_pages(plan: &BuildPlan) -> Result<Vec<SitePage>, BuildError> {
     let manifest = Manifest::load(&StatePaths::new(&plan.state).files());
     let manifest = manifest.filter(|(folder, _)| *folder == absolute_path(&plan.site));
@@ -211,7 +212,8 @@ pub fn list_pages(plan: &BuildPlan) -> Result<Vec<SitePage>, BuildError> {
     Ok(inventory.pages.iter().map(page).collect())
 }
 
-/// Lists a folder. `is_own_file` tells which files are artifacts of a build.
+/// Lists the pages and other files of the site's folder, without files for which `is_own_file`
+/// returns true, which are artifacts of earlier builds.
 pub(crate) fn list(
     plan: &BuildPlan,
     scheme: &AddressScheme,
@@ -224,14 +226,15 @@ pub(crate) fn list(
         .chain(&plan.kept_out)
         .filter_map(|path| path.canonicalize().ok())
         .collect();
-    // Excluded files are not pages, but they are copied.
+    // Each folder has a flag: whether a pattern of the site owner excludes it. Excluded files are
+    // not listed as pages, but they are copied.
     let mut folders = vec![(String::new(), false)];
     while let Some((inside, is_excluded)) = folders.pop() {
         let folder = plan.site.join(&inside);
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(error) if inside.is_empty() => return Err(BuildError::Io(folder, error)),
-            // An unreadable folder does not stop the listing.
+            // An unreadable folder is reported and does not stop the listing.
             Err(error) => {
                 let finding = Finding::new(&rules::UNREADABLE, Place::WHOLE, error.to_string());
                 found.findings.push((inside.clone(), finding));
@@ -257,7 +260,7 @@ pub(crate) fn list(
                     folders.push((format!("{path}/"), is_excluded));
                 }
             } else if is_own_file(&path) {
-                // Written by an earlier build; it is written again.
+                // The file is an artifact of an earlier build, and this build writes it again.
             } else if kind.is_symlink() && is_outside_link(plan, &path) {
                 let detail = "a symbolic link out of the site is not published";
                 let finding = Finding::new(&rules::ODD_NAME, Place::WHOLE, detail);
@@ -267,11 +270,11 @@ pub(crate) fn list(
                 let finding = Finding::new(&rules::ODD_NAME, Place::WHOLE, detail);
                 found.findings.push((path, finding));
             } else if !kind.is_file() && !entry.path().is_file() && !is_denied(&entry.path()) {
-                // A broken link, or not a regular file.
+                // The entry is a broken link or not a regular file, and is skipped.
             } else if matches!(name.as_str(), "rutter.toml" | ".gitignore")
                 || (is_hidden && !matches!(name.as_str(), ".htaccess" | ".nojekyll"))
             {
-                // Of hidden files, only these two are published.
+                // Hidden files are skipped, except `.htaccess` and `.nojekyll`.
             } else if is_hidden || is_excluded {
                 found.others.push(path.into());
             } else {
@@ -290,17 +293,18 @@ pub(crate) fn list(
     Ok(found)
 }
 
-/// Returns whether a symbolic link leads out of the site; a broken link does not.
+/// Returns whether a symbolic link leads out of the site's folder. A broken link does not count.
 fn is_outside_link(plan: &BuildPlan, path: &str) -> bool {
     rutter_root::resolve(&plan.site, path).is_err_and(|error| rutter_root::is_outside_link(&error))
 }
 
-/// Returns whether a file must not be read: it counts as an unreadable page, not as a missing one.
+/// Returns whether the process has no permission to read a file. Such a file counts as an
+/// unreadable page, not as a missing one.
 fn is_denied(path: &Path) -> bool {
     fs::metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied)
 }
 
-/// Returns whether a file is a page, judging by its name.
+/// Returns whether a file is a page according to its name.
 fn is_page(source: SourceKind, path: &str) -> bool {
     let ending = Path::new(path).extension().and_then(|ending| ending.to_str());
     let ending = ending.unwrap_or_default().to_ascii_lowercase();
@@ -309,7 +313,7 @@ fn is_page(source: SourceKind, path: &str) -> bool {
         SourceKind::Markdown => matches!(ending.as_str(), "md" | "markdown"),
         SourceKind::Lines => false,
     };
-    // Error pages of the web server are not pages.
+    // Error pages of the web server, such as `404.html`, do not count as pages.
     let name = path.rsplit('/').next().unwrap_or(path);
     is_page && !matches!(name, "404.html" | "50x.html" | "500.html" | "404.md")
 }
@@ -333,7 +337,7 @@ pub(crate) fn address(base: &BaseUrl, path: &str) -> Option<String> {
     let shown = match name {
         "index.html" | "index.htm" | "index.xhtml" => String::new(),
         "index.md" | "_index.md" | "README.md" | "index.markdown" => String::new(),
-        // Generators turn a Markdown page into a folder.
+        // Generators write a Markdown page as the index file of a folder.
         _ => match name.strip_suffix(".md").or_else(|| name.strip_suffix(".markdown")) {
             Some(stem) => format!("{stem}/"),
             None => name.to_owned(),
@@ -353,7 +357,7 @@ pub(crate) fn address(base: &BaseUrl, path: &str) -> Option<String> {
     PageUrl::parse(url).ok().map(|url| url.key().to_owned())
 }
 
-/// Returns whether a page is the home page, in every form of its URL.
+/// Returns whether a page is the home page, by its URL or by the name of its file.
 pub(crate) fn is_home(base: &BaseUrl, url: &str, path: Option<&str>) -> bool {
     url == base.as_str()
         || path.is_some_and(|path| matches!(path, "index.html" | "index.htm" | "index.xhtml"))
@@ -393,8 +397,8 @@ fn encode(segment: &str, out: &mut String) {
     }
 }
 
-/// Returns the path of a file by its URL, relative to the site's folder; `None` for paths that
-/// could lead out of it.
+/// Returns the path that a URL names, relative to the site's folder; `None` for URLs outside the
+/// site and for paths that could lead out of the folder.
 pub(crate) fn path_inside<'u>(base: &BaseUrl, url: &'u str) -> Option<&'u str> {
     let path = base.strip(url)?;
     let is_safe = !path.starts_with('/')
@@ -409,8 +413,8 @@ pub(crate) fn is_below(path: &str, prefix: &str) -> bool {
     path.starts_with(prefix) || prefix.strip_suffix('/') == Some(path)
 }
 
-/// Like [`is_below`], but the page next to the folder counts too: `/a.html` for `/a/`. For settings
-/// that restrict pages.
+/// Returns whether a path is below a prefix or is the page next to that folder, such as `/a.html`
+/// for `/a/`. Settings that restrict pages use this test instead of [`is_below`].
 pub(crate) fn is_below_or_beside(path: &str, prefix: &str) -> bool {
     let stem = [".html", ".htm", ".xhtml"].iter().find_map(|ending| path.strip_suffix(ending));
     is_below(path, prefix) || stem.is_some_and(|stem| prefix.strip_suffix('/') == Some(stem))

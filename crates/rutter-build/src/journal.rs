@@ -1,12 +1,13 @@
 //! The publication journal (`journal.json`): one step per line.
 //!
 //! As soon as the journal is on disk, the publication is decided: this process or the next one
-//! completes it. Until it is completed, no staged file may be deleted. Applying a journal is
-//! idempotent: a step without its staged file was done before, or another program deleted the file.
-//! Such a step is skipped; a state file that was lost this way is returned, so that the next build
-//! writes everything again. Both reading and writing stream.
+//! completes the publication. Until then, no staged file may be deleted. A journal can be applied
+//! repeatedly with the same result: if the staged file of a step is missing, the step was done
+//! before, or another program deleted the file. Such a step is skipped; a state file that was lost
+//! this way is returned, so that the next build writes everything again. The journal is read and
+//! written line by line, so that memory does not grow with its length.
 //!
-//! Rejects journals of another format and damaged journals before any step is done.
+//! A journal of another format and a damaged journal are rejected before any step is done.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -20,50 +21,53 @@ use crate::manifest::time_of;
 use crate::state::StatePaths;
 
 const FORMAT: u32 = 4;
-/// Format of journals without an end line.
+/// Format of older journals, which have no end line.
 const UNSEALED: u32 = 3;
 
-/// Number of folders that may wait to be synced.
+/// Maximum number of changed folders that are not synced to disk yet.
 const MAX_UNSYNCED_FOLDERS: usize = 4096;
 
-/// One step of a publication. The order is: moves, state files, deletions, staging folders.
+/// One step of a publication. The steps of a journal are in this order: moves, state files,
+/// deletions, staging folders.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum JournalStep {
-    /// The first line.
+    /// The first line of the journal: its format version.
     Format(u32),
-    /// Moves a staged file into place. Files come before the files that name them.
+    /// Moves a staged file into place. The move of a file comes before the moves of files that
+    /// refer to it.
     Move {
         from: PathBuf,
         to: PathBuf,
-        /// Size and time of the file that it replaces.
+        /// Size and modification time of the file that the staged file replaces; `None` if there is
+        /// no such file.
         before: Option<(u64, u64)>,
     },
     /// Moves a state file into place, after all files that it describes.
     State {
         from: PathBuf,
         to: PathBuf,
-        /// Size and time of the staged file, which moving preserves. Earlier versions did not write
-        /// it.
+        /// Size and modification time of the staged file, which the move preserves; `None` in
+        /// journals of earlier versions.
         #[serde(default)]
         staged: Option<(u64, u64)>,
     },
-    /// Deletes a file. Only in journals of earlier versions.
+    /// Deletes a file. Only journals of earlier versions contain this step.
     Remove(PathBuf),
     /// Deletes a file that is no longer published.
     Delete {
         path: PathBuf,
-        /// Its size and time when the journal was written.
+        /// Size and modification time of the file when the journal was written.
         before: Option<(u64, u64)>,
     },
-    /// Deletes a staging folder.
+    /// Deletes a staging folder of the publication.
     Stage(PathBuf),
-    /// The last line: number of lines and digest of all lines before it.
+    /// The last line of the journal: the number of lines before it and their digest.
     End(String),
 }
 
-/// Returns size and time of a file; `None` if it does not exist. An I/O error does not count as a
-/// missing file.
+/// Returns the size and modification time of a file; `None` if the file does not exist. Any other
+/// I/O error is returned as an error.
 fn file_stat(path: &Path) -> Result<Option<(u64, u64)>, BuildError> {
     match fs::symlink_metadata(path) {
         Ok(metadata) => Ok(Some((metadata.len(), time_of(&metadata)))),
@@ -82,7 +86,7 @@ pub(crate) struct JournalDraft {
     path: PathBuf,
     out: BufWriter<File>,
     seal: RecordChecksum,
-    /// The folder that was created last.
+    /// The target folder that was created last.
     folder: PathBuf,
     pub(crate) moves: u64,
     pub(crate) removals: u64,
@@ -105,8 +109,8 @@ impl JournalDraft {
         self.out.write_all(line.as_bytes()).at(&self.path)
     }
 
-    /// Adds the move of a staged file. Errors that would prevent the move are found here, before
-    /// the publication is decided.
+    /// Adds the move of a staged file to the journal. Errors that would prevent the move are found
+    /// here, before the publication is decided.
     pub(crate) fn put(&mut self, from: PathBuf, to: PathBuf) -> Result<(), BuildError> {
         if let Some(folder) = to.parent()
             && folder != self.folder
@@ -138,7 +142,8 @@ impl JournalDraft {
         self.push(&JournalStep::Stage(folder.to_owned()))
     }
 
-    /// Writes the journal to disk. From here on, the publication will be completed.
+    /// Writes the journal to disk. After that, this process or the next one completes the
+    /// publication.
     pub(crate) fn commit(mut self, paths: &StatePaths) -> Result<Journal, BuildError> {
         let end = JournalStep::End(self.seal.to_text());
         self.push(&end)?;
@@ -153,7 +158,7 @@ impl JournalDraft {
     }
 }
 
-/// Flushes all files that the journal names, before the journal itself.
+/// Syncs all staged files that the journal names to disk, before the journal itself takes effect.
 fn flush(paths: &StatePaths, draft: &Path) -> Result<(), BuildError> {
     #[cfg(target_os = "linux")]
     {
@@ -189,13 +194,14 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Loads the journal; `None` if no publication is in progress.
+    /// Loads the journal of an unfinished publication; `None` if there is none.
     pub(crate) fn load(paths: &StatePaths) -> Result<Option<Self>, BuildError> {
         let path = paths.journal();
         // The journal is created by a rename, so it is complete or does not exist.
         match fs::symlink_metadata(&path) {
             Ok(_) => {
-                // Parse all steps before doing any of them.
+                // All steps are parsed before the first one is done, so that a damaged journal has
+                // no effect.
                 for_each_step(&path, &mut |_| Ok(()))?;
                 Ok(Some(Self { path }))
             }
@@ -204,7 +210,7 @@ impl Journal {
         }
     }
 
-    /// Does the remaining steps and returns the state files that were lost.
+    /// Does the remaining steps of the publication and returns the state files that were lost.
     pub(crate) fn apply(self) -> Result<Vec<PathBuf>, BuildError> {
         let mut changed_folders = ChangedFolders::default();
         let mut stages = Vec::new();
@@ -213,7 +219,8 @@ impl Journal {
             match step {
                 JournalStep::Format(_) | JournalStep::End(_) => {}
                 JournalStep::Move { from, to, before } => {
-                    // A file that was written there meanwhile is newer than the staged one.
+                    // If another program has written the target file since the journal was written,
+                    // that file is kept.
                     let now = file_stat(&to)?;
                     if file_stat(&from)?.is_some() && (now.is_none() || now == before) {
                         changed_folders.rename(&from, &to)?;
@@ -229,7 +236,8 @@ impl Journal {
                 }
                 JournalStep::Remove(path) => changed_folders.remove(&path)?,
                 JournalStep::Delete { path, before } => {
-                    // A file that was written there meanwhile is not the published one.
+                    // If another program has written the file since the journal was written, the
+                    // file is kept.
                     if before.is_some() && file_stat(&path)? == before {
                         changed_folders.remove(&path)?;
                     }
@@ -239,13 +247,14 @@ impl Journal {
             Ok(())
         })?;
         changed_folders.sync()?;
-        // Written before the journal is deleted, so that the next build knows what is missing.
+        // The list of lost files is written before the journal is deleted, so that the next build
+        // knows that state files are missing.
         if let (false, Some(folder)) = (lost.is_empty(), self.path.parent()) {
             mark_incomplete(folder, &lost)?;
         }
         fs::remove_file(&self.path).at(&self.path)?;
         for stage in &stages {
-            // All files were moved out of it.
+            // All files were moved out of the staging folder, so an error here loses nothing.
             drop(fs::remove_dir_all(stage));
         }
         Ok(lost)
@@ -263,14 +272,14 @@ fn mark_incomplete(folder: &Path, lost: &[PathBuf]) -> Result<(), BuildError> {
     fs::write(&path, text).at(&path)
 }
 
-/// Reads a journal step by step.
+/// Reads a journal line by line and passes each step to `take`.
 fn for_each_step(
     path: &Path,
     take: &mut dyn FnMut(JournalStep) -> Result<(), BuildError>,
 ) -> Result<(), BuildError> {
     let input = BufReader::with_capacity(64 << 10, File::open(path).at(path)?);
     let mut seal = RecordChecksum::default();
-    // Whether the end line is still expected. An empty file lacks even the first line.
+    // `is_sealed`: whether the end line is still expected, which is also true for an empty file.
     let (mut is_sealed, mut n_lines) = (true, 0);
     for (n, line) in (1..).zip(input.lines()) {
         n_lines = n;
@@ -296,14 +305,14 @@ fn for_each_step(
     if is_sealed { Err(BuildError::DamagedState(path.to_owned(), n_lines)) } else { Ok(()) }
 }
 
-/// Folders with renamed files that are not synced yet.
+/// Folders with renamed files that are not synced to disk yet.
 #[derive(Debug, Default)]
 struct ChangedFolders {
     folders: Vec<PathBuf>,
 }
 
 impl ChangedFolders {
-    /// Moves a file and records its new folder.
+    /// Moves a file and records its new folder as changed.
     fn rename(&mut self, from: &Path, to: &Path) -> Result<(), BuildError> {
         if let Some(folder) = to.parent()
             && self.folders.last().is_none_or(|last| last != folder)
@@ -317,7 +326,8 @@ impl ChangedFolders {
         fs::rename(from, to).at(to)
     }
 
-    /// Deletes a file, after syncing the folders of the files that replace it.
+    /// Deletes a file. All changed folders are synced before, so that the files that replace it are
+    /// safely on disk.
     fn remove(&mut self, path: &Path) -> Result<(), BuildError> {
         self.sync()?;
         match fs::remove_file(path) {
@@ -327,7 +337,7 @@ impl ChangedFolders {
         }
     }
 
-    /// Syncs all recorded folders.
+    /// Syncs all changed folders to disk.
     fn sync(&mut self) -> Result<(), BuildError> {
         self.folders.sort();
         self.folders.dedup();
@@ -338,7 +348,7 @@ impl ChangedFolders {
     }
 }
 
-/// Syncs a folder, so that the names in it survive a crash.
+/// Syncs a folder to disk, so that the names of its files survive a crash.
 pub(crate) fn sync_folder(folder: &Path) -> Result<(), BuildError> {
     #[cfg(unix)]
     File::open(folder).and_then(|file| file.sync_all()).at(folder)?;
@@ -369,7 +379,7 @@ mod tests {
         drop(draft.commit(&paths).unwrap());
         let journal = fs::read_to_string(paths.journal()).unwrap();
 
-        // Journals of another version and damaged journals are not applied.
+        // Journals of another format and damaged journals are not applied.
         let cut: String = journal.split_inclusive('\n').take(3).collect();
         for (text, is_newer) in [
             ("{\"format\":9}\n", true),

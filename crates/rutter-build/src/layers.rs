@@ -1,7 +1,7 @@
 //! Pass 2: writes all layers except the collections in one scan of the ledger and the page cache.
 //!
-//! Input: a [`LayerPass`]. Output: staged files and the parts of the sitemap. Never overwrites
-//! files of the site owner; such conflicts are reported.
+//! Input: a [`LayerPass`]. Output: staged files and the list of sitemap files. Files of the site
+//! owner are never overwritten; a conflict with such a file is reported.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -37,7 +37,7 @@ use crate::site_sitemap::{PreviousSitemap, SiteSitemap, is_gzip};
 use crate::sitemap::{SitemapFinish, SitemapLayout, SitemapWriter, adverts};
 use crate::spxi_layer;
 
-/// Input of pass 2.
+/// Inputs of pass 2, which writes all layers except the collections.
 pub(crate) struct LayerPass<'p> {
     pub(crate) plan: &'p BuildPlan,
     pub(crate) sections: &'p Sections,
@@ -53,16 +53,16 @@ pub(crate) struct LayerPass<'p> {
     pub(crate) published: &'p Publication,
     pub(crate) tallies: &'p [SectionTally],
     pub(crate) served: PathBuf,
-    /// Temporary file of the pages for partners.
+    /// Path of the temporary file with the pages for partners.
     pub(crate) private: PathBuf,
-    /// Folders of the ARC deltas: stored ones and those of this build.
+    /// Folders of the ARC deltas: the stored deltas, and the new deltas of this build.
     pub(crate) deltas: (PathBuf, PathBuf),
     pub(crate) n_public: usize,
-    /// Public pages of entities.
+    /// URLs of the public pages that describe entities.
     pub(crate) entity_pages: BTreeSet<String>,
 }
 
-/// Published files that belong to a page.
+/// Artifacts that were published for a page, and the digest of its source.
 struct PublishedPage {
     twin: Option<String>,
     packet: Option<String>,
@@ -71,10 +71,10 @@ struct PublishedPage {
     is_closed: bool,
 }
 
-/// Receives a finding: the file or page, the rule and the detail.
+/// A callback that receives a finding: the file or page, the rule and the detail.
 pub(crate) type ReportFinding<'t> = dyn FnMut(&str, &'static Rule, String) + 't;
 
-/// The layers while they are written.
+/// The open writers of all layers during pass 2.
 struct OpenLayers<'p> {
     sitemap: Option<SitemapWriter<'p>>,
     llms_writer: Option<LlmsWriter<'p>>,
@@ -121,7 +121,7 @@ impl<'p> OpenLayers<'p> {
         })
     }
 
-    /// Adds an existing page to all layers that may show it.
+    /// Adds a page that still exists to all layers that may show it.
     fn add_page(
         &mut self,
         pass: &LayerPass<'_>,
@@ -164,7 +164,8 @@ impl<'p> OpenLayers<'p> {
 }
 
 impl LayerPass<'_> {
-    /// Returns whether an SPXI index is written. An index without entities has no content.
+    /// Returns whether an SPXI index is written: only if an entity has a public page, because the
+    /// index would be empty otherwise.
     fn has_index(&self) -> bool {
         !self.entity_pages.is_empty()
     }
@@ -176,13 +177,14 @@ impl LayerPass<'_> {
         report: &mut ReportFinding<'_>,
     ) -> Result<Vec<SitemapPart>, BuildError> {
         let mut open = OpenLayers::new(self, stage)?;
-        // The head of the home page links to files that are complete only at the end.
+        // The home page is staged last, because its head links to files that are complete only
+        // then.
         let mut home = None;
         let mut rows = LedgerReader::open(self.ledger)?;
         let mut records = PageCacheReader::open(self.pack)?;
         let mut names = self.names.iter().peekable();
         while let Some(row) = rows.next()? {
-            // Pages that could not be read are still copied.
+            // Page files that could not be read as pages are still copied.
             while let Some(name) = names.next_if(|name| name.url < row.url.as_str()) {
                 self.copy_unreadable(name.path, stage, report)?;
             }
@@ -255,13 +257,13 @@ impl LayerPass<'_> {
         report: &mut ReportFinding<'_>,
     ) -> Result<Option<String>, BuildError> {
         let Some(twin) = inventory::twin(&self.plan.base, &row.url, path) else { return Ok(None) };
-        // A Markdown page is its own twin.
+        // The source of a Markdown page is its own twin.
         if path == Some(twin.as_str()) {
             return Ok(Some(twin));
         }
         let is_owners = self.others.binary_search_by(|name| (**name).cmp(twin.as_str())).is_ok();
-        // With a lost manifest, a twin in the site's own folder looks like a file of the site
-        // owner.
+        // If the manifest is lost, a twin in the site's own folder looks like a file of the site
+        // owner; its mark shows that Rutter wrote it.
         let is_recognised = self.plan.out.is_none() && stage.is_recognised(&twin);
         if is_owners && !stage.may_replace(&twin) && !is_recognised {
             report(&twin, &rules::FOREIGN_FILE, String::new());
@@ -276,8 +278,8 @@ impl LayerPass<'_> {
         }
     }
 
-    /// Stages the page: a copy in a separate output folder, with links in its head if the plan asks
-    /// for them. Returns the digest of the published bytes.
+    /// Stages the HTML file of a page: a copy in a separate output folder, with links in its head
+    /// if the plan asks for links. Returns the digest of the published bytes.
     fn stage_page(
         &self,
         row: &LedgerRow,
@@ -289,7 +291,7 @@ impl LayerPass<'_> {
         let source = self.plan.site.join(path);
         let is_html = self.plan.source == SourceKind::Html;
         let injected = if self.plan.layers.inject && is_html && row.is_public() {
-            // Unreadable files are already reported.
+            // An unreadable file was already reported when the page was read.
             let bytes = rutter_root::read(&self.plan.site, path).unwrap_or_default();
             let injected = head_links::insert_links(&bytes, &self.links(page, pointer));
             if injected.is_none() && !bytes.is_empty() {
@@ -306,7 +308,7 @@ impl LayerPass<'_> {
             }
             (true, None) => {
                 let missing = self.copy(path, page.digest, stage, report)?;
-                // The sitemap lists only files that exist.
+                // The sitemap must list only files that exist, so the build fails.
                 if let Some(why) = missing.filter(|_| row.visibility.is_listed()) {
                     return Err(BuildError::Unreadable(path.to_owned(), why));
                 }
@@ -372,8 +374,8 @@ impl LayerPass<'_> {
         Ok(())
     }
 
-    /// Stages a copy of a file of the site. If it cannot be read, the published copy is kept;
-    /// without one, the reason is returned.
+    /// Stages a copy of a file of the site. If the file cannot be read, the published copy is kept.
+    /// If there is no published copy either, the I/O error is returned as text.
     fn copy(
         &self,
         path: &str,
@@ -391,7 +393,7 @@ impl LayerPass<'_> {
         match copied {
             Ok(put) => report_blocked(path, put, report),
             Err(BuildError::Io(place, error)) if place == source => {
-                // Unreadable pages and folders are already reported.
+                // Unreadable pages and folders were already reported.
                 let is_below = |folder: &String| path.starts_with(folder.as_str());
                 if digest.is_none() && !self.unreadable.iter().any(is_below) {
                     report(path, &rules::UNREADABLE, error.to_string());
@@ -406,7 +408,7 @@ impl LayerPass<'_> {
         Ok(None)
     }
 
-    /// Stages the files of the site that are not pages.
+    /// Stages copies of the site's files that are not pages.
     fn copy_others(
         &self,
         stage: &mut StagingArea,
@@ -416,7 +418,7 @@ impl LayerPass<'_> {
             return Ok(());
         }
         for name in self.others {
-            // Files that Rutter may replace are not copied.
+            // Files that Rutter writes itself are not copied from the site.
             if !is_written_by_rutter(self.plan, self.site_sitemap, name) && !stage.has(name) {
                 self.copy(name, None, stage, report)?;
             }
@@ -424,7 +426,7 @@ impl LayerPass<'_> {
         Ok(())
     }
 
-    /// Stages the files that name other files, such as the sitemap and robots.txt.
+    /// Stages the files that refer to other artifacts, such as the sitemap and robots.txt.
     fn finish(
         &self,
         (sitemap, llms_writer): (Option<SitemapWriter<'_>>, Option<LlmsWriter<'_>>),
@@ -465,7 +467,7 @@ impl LayerPass<'_> {
         }
         let main = sitemaps.first().cloned();
         if arc.has_sitemap && plan.arc.robots_line {
-            // After the sitemaps that every crawler can read (D64).
+            // The ARC sitemap comes after the sitemaps that every crawler can read (D64).
             sitemaps.push(arc_layer::SITEMAP.to_owned());
         }
         if plan.layers.robots {
@@ -487,8 +489,8 @@ impl LayerPass<'_> {
         Ok(parts)
     }
 
-    /// Stages a separate sitemap for the collections, with the index pages of sections as its
-    /// entries (D16).
+    /// Stages a separate sitemap that announces the collections; its entries are the index pages of
+    /// the sections (D16).
     fn write_collection_sitemap(
         &self,
         stage: &mut StagingArea,
@@ -522,7 +524,7 @@ impl LayerPass<'_> {
                 first = Some(row);
             }
         }
-        // The schema requires at least one page.
+        // The sitemap schema requires at least one entry, so the first public page is listed.
         if let (0, Some(row)) = (n_entries, first) {
             sitemap.page(&row, &crate::page_cache::PageMetadata::default(), None, stage)?;
         }
@@ -536,8 +538,8 @@ impl LayerPass<'_> {
         Ok(finished.name)
     }
 
-    /// Returns the file of the site owner that a block is added to; `None` if Rutter wrote the
-    /// whole file.
+    /// Returns the text of the site owner's file to which Rutter adds its block; `None` if there is
+    /// no such file or Rutter wrote all of it.
     fn owner_file(
         &self,
         name: &str,
@@ -574,7 +576,7 @@ impl LayerPass<'_> {
         let merged = robots::merge(existing.as_deref(), &wishes);
         let is_owners = existing.as_ref().is_some_and(|text| {
             let text = String::from_utf8_lossy(text);
-            // An empty file also belongs to the site owner.
+            // A file without Rutter's block belongs to the site owner, even if the file is empty.
             marked_block::block_of(&text, &marked_block::HASH).is_none()
                 || !marked_block::without_block(&text, &marked_block::HASH).trim().is_empty()
         });
@@ -617,7 +619,7 @@ impl LayerPass<'_> {
                 };
                 report_blocked("_headers", put, report);
             }
-            // For the configuration of the server; not published.
+            // The nginx file is for the configuration of the server and is not published.
             HostKind::Nginx => {
                 let path = self.plan.state.join("nginx.conf");
                 fs::write(&path, text).at(&path)?;
@@ -627,7 +629,7 @@ impl LayerPass<'_> {
     }
 }
 
-/// Adds a page to `served.json`.
+/// Adds a page to `served.json`, the list of served files.
 fn serve(
     served: &mut ServedWriter,
     (row, path): (&LedgerRow, &str),
@@ -643,7 +645,7 @@ fn serve(
     }
 }
 
-/// Reports a file of the site owner that blocks an artifact.
+/// Reports a file of the site owner or a symbolic link that blocks an artifact.
 pub(crate) fn report_blocked(path: &str, put: StageResult, report: &mut ReportFinding<'_>) {
     match put {
         StageResult::ForeignFile => report(path, &rules::FOREIGN_FILE, String::new()),
@@ -652,7 +654,8 @@ pub(crate) fn report_blocked(path: &str, put: StageResult, report: &mut ReportFi
     }
 }
 
-/// Returns whether Rutter writes a file of this name, so that the site's file is not copied.
+/// Returns whether Rutter writes an artifact with this name, so that the site's file of that name
+/// is not copied.
 pub(crate) fn is_written_by_rutter(
     plan: &BuildPlan,
     site_sitemap: &SiteSitemap,
@@ -668,7 +671,7 @@ pub(crate) fn is_written_by_rutter(
     }
 }
 
-/// Returns a finding about a file as a whole.
+/// Returns a finding without a place inside the file.
 pub(crate) fn finding(rule: &'static Rule, detail: String) -> Finding {
     Finding::new(rule, Place::WHOLE, detail)
 }

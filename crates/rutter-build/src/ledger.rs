@@ -1,11 +1,11 @@
 //! The ledger (`ledger.tsv`): what was published for each URL, and when.
 //!
-//! Tab-separated, one line per page, sorted by the bytes of the URL, so that an edited page is one
-//! changed line. Both reading and writing stream. The last line holds the number of rows and the
-//! digest of all lines before it.
+//! The file has tab-separated columns and one line per page, sorted by the bytes of the URL, so
+//! that an edited page is one changed line. It is read and written line by line. The last line
+//! holds the number of rows and the digest of all lines before it.
 //!
-//! Rejects lines that cannot be parsed, rows out of order, and empty, truncated or changed files.
-//! Files of format 1 have no end line.
+//! The reader rejects lines that cannot be parsed, rows out of order, and empty, truncated or
+//! changed files. Files of format 1 have no end line.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -17,33 +17,33 @@ use rutter_page::{LineDigest, Timestamp};
 
 use crate::error::{BuildError, IoErrorContext};
 
-/// First line of the file: format, version and columns.
+/// First line of the ledger: format, version and columns.
 const HEADING: &str = "# rutter ledger 2: url state section digest modified recorded first-seen removed template dated arc";
 
-/// Heading of files without an end line.
+/// First line of older ledgers, which have no end line.
 const UNSEALED: &str = "# rutter ledger 1: url state section digest modified recorded first-seen removed template dated arc";
 
-/// Start of the end line.
+/// Start of the last line of the ledger.
 const END: &str = "# end ";
 
 /// Number of days that the row of a removed page is kept (D26).
 pub(crate) const REMEMBERED_DAYS: i64 = 400;
 
-/// Placeholder for the digest of a line that was never published.
+/// Placeholder for the digest of a page line that was never published.
 pub(crate) const UNKNOWN: LineDigest = LineDigest([0; 16]);
 
-/// Layers that may show a page (D85).
+/// Which layers may show a page (D85).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Visibility {
-    /// All layers.
+    /// All layers may show the page.
     Public,
-    /// The sitemap, but no layer for AI.
+    /// The sitemap lists the page, but no layer for AI shows its content.
     Listed,
-    /// Only layers that can list a URL without content.
+    /// Only layers that can list a URL without content may show the page.
     AddressOnly,
-    /// No layer.
+    /// No layer may show the page.
     Hidden,
-    /// The page was removed.
+    /// The page was removed from the site.
     Removed,
 }
 
@@ -51,7 +51,7 @@ impl Visibility {
     const ALL: [Self; 5] =
         [Self::Public, Self::Listed, Self::AddressOnly, Self::Hidden, Self::Removed];
 
-    /// Returns whether layers may show content of the page.
+    /// Returns whether layers may show the content of the page.
     pub(crate) fn shows_content(self) -> bool {
         matches!(self, Self::Public)
     }
@@ -75,15 +75,15 @@ impl Visibility {
 /// Source of the first date of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DateSource {
-    /// The page itself.
+    /// The page itself states the date.
     Page,
-    /// The sitemap of the site's generator.
+    /// The sitemap of the site's generator states the date.
     Sitemap,
-    /// The git history.
+    /// The date is that of a commit in the git history.
     Git,
-    /// The time when Rutter first read the page.
+    /// The date is the time when Rutter first read the page.
     Seen,
-    /// A published collection, after the state was lost.
+    /// The date comes from a published collection, because the state was lost.
     Collection,
 }
 
@@ -101,24 +101,24 @@ impl DateSource {
     }
 }
 
-/// One page in the ledger.
+/// One row of the ledger: the publication data of one page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LedgerRow {
     pub(crate) url: String,
     pub(crate) visibility: Visibility,
     pub(crate) section: String,
-    /// Digest of its line, even if the line was never published.
+    /// Digest of the page's line, even if the line was never published.
     pub(crate) digest: LineDigest,
-    /// Modification date in its line.
+    /// Modification date of the page.
     pub(crate) modified: Timestamp,
-    /// When this version was first published.
+    /// Time when this version of the page was first published.
     pub(crate) recorded: Timestamp,
     pub(crate) first_seen: Timestamp,
     pub(crate) removed: Option<Timestamp>,
-    /// Template version that the page was read with.
+    /// Template version with which the page was read; `None` if no template was used.
     pub(crate) template: Option<VersionId>,
     pub(crate) date_source: DateSource,
-    /// The `arc` column: digest and time of the last ARC entry.
+    /// Value of the column `arc`: digest and time of the page's last ARC entry.
     pub(crate) arc: String,
 }
 
@@ -174,7 +174,7 @@ impl LedgerRow {
     }
 }
 
-/// Reads rows in order.
+/// Reads the rows of a ledger in order.
 #[derive(Debug)]
 pub(crate) struct LedgerReader {
     path: PathBuf,
@@ -183,12 +183,12 @@ pub(crate) struct LedgerReader {
     n_line: u64,
     last: String,
     seal: RecordChecksum,
-    /// Whether the end line is still expected.
+    /// Whether the end line must still come.
     is_sealed: bool,
 }
 
 impl LedgerReader {
-    /// Opens a ledger; a missing file has no rows.
+    /// Opens a ledger. A missing file counts as a ledger without rows.
     pub(crate) fn open(path: &Path) -> Result<Self, BuildError> {
         let input = match File::open(path) {
             Ok(file) => Some(BufReader::with_capacity(256 << 10, file)),
@@ -231,10 +231,10 @@ impl LedgerReader {
         let is_over = !self.read_line()?;
         let broken = || BuildError::DamagedState(self.path.clone(), self.n_line);
         if is_over {
-            // The file was truncated at the end of a line.
+            // If the end line is missing, the file was truncated.
             return if self.is_sealed { Err(broken()) } else { Ok(None) };
         }
-        // An incomplete line is damage.
+        // A line without a line end shows that the file was truncated.
         let line = self.line.strip_suffix('\n').ok_or_else(broken)?;
         if let Some(end) = line.strip_prefix(END).filter(|_| self.is_sealed) {
             if end != self.seal.to_text() || self.read_line()? {
@@ -254,7 +254,7 @@ impl LedgerReader {
     }
 }
 
-/// Writes rows in order.
+/// Writes the rows of a ledger in order.
 #[derive(Debug)]
 pub(crate) struct LedgerWriter {
     path: PathBuf,
@@ -338,7 +338,7 @@ mod tests {
             (format!("{good}nonsense\n"), 4),
             (good.replace("# end", "nonsense\n# end"), 3),
             (good.lines().take(2).collect::<Vec<_>>().join("\n"), 2),
-            // Truncated at the end of a line.
+            // The file is truncated at the end of a line.
             (good.split_inclusive('\n').take(2).collect(), 3),
             (good.split_inclusive('\n').take(1).collect(), 2),
             (good.replace("/a\t", "/b\t"), 3),
@@ -368,7 +368,7 @@ mod tests {
                 "{error}"
             );
         }
-        // Earlier versions wrote no end line.
+        // Earlier versions of Rutter wrote no end line.
         let old: Vec<&str> = good.lines().take(2).collect();
         let old = format!("{}\n", old.join("\n").replace("ledger 2", "ledger 1"));
         std::fs::write(&path, old).unwrap();

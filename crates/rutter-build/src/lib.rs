@@ -5,9 +5,9 @@
 //! publishes all files in one transaction (pass 4). The ledger in the state folder decides which
 //! pages changed and when.
 //!
-//! Rejects: overwriting files that Rutter did not write, publishing restricted pages, and changing
-//! the date of an unchanged page. An interrupted build leaves the published files as they were or
-//! is completed by the next command.
+//! A build never overwrites files that Rutter did not write, never publishes restricted pages, and
+//! never changes the date of an unchanged page. An interrupted build leaves the published files
+//! unchanged, or the next command completes it.
 
 mod address_scheme;
 mod arc_entry;

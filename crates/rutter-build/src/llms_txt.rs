@@ -3,7 +3,8 @@
 //!
 //! Input: pages in the order of URLs. Output: staged files with the links in the order of the
 //! site's navigation, else by priority and URL. Links are sorted on disk, so that memory does not
-//! grow with the number of pages. Foreign files are kept and reported.
+//! grow with the number of pages. Files of the site owner that block an artifact are kept and
+//! reported.
 
 mod full_text;
 mod outline;
@@ -32,26 +33,27 @@ use crate::section::{ALL, Sections};
 use crate::site_sitemap::PreviousSitemap;
 use crate::sitemap::SCP;
 
-/// Size above which each section has a file of its own.
+/// Maximum size in bytes of the links in llms.txt; above it, each section gets its own file.
 const MAX_SINGLE_FILE_BYTES: usize = 50_000;
-/// Mark at the end of files that Rutter writes as a whole.
+/// Mark at the end of text files that consist only of Rutter's output.
 pub(crate) const WHOLE: &str = "<!-- rutter:whole -->";
-/// Maximum length of the note about a page in characters.
+/// Maximum length in characters of the note after the link to a page.
 const MAX_NOTE_CHARS: usize = 200;
-/// Number of bytes of the home page that are searched for its navigation.
+/// Maximum number of bytes of the home page that are searched for the site's navigation.
 const HOME_BYTES: usize = 4 << 20;
 /// Priority of pages without a priority in the sitemap.
 const DEFAULT_PRIORITY: f32 = 0.5;
-/// Version of the rules for order and sections. A new version makes builds write llms.txt again.
+/// Version of the rules that order links and sections. A new version makes builds write llms.txt
+/// again.
 pub(crate) const RULES: u32 = 1;
 
-/// Heading of the links to other artifacts.
+/// Heading of the section of llms.txt that links to other artifacts.
 pub(crate) const INDEXES: &str = "Machine-readable indexes";
 
-/// Name of the file with the content of pages.
+/// Name of the file with the content of all pages.
 const FULL: &str = "llms-full.txt";
 
-/// Inputs that decide the order of links.
+/// Inputs that decide the order of the links in llms.txt.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LinkOrder<'i> {
     pub(crate) sections: &'i Sections,
@@ -61,7 +63,7 @@ pub(crate) struct LinkOrder<'i> {
     pub(crate) previous_sitemap: &'i PreviousSitemap,
 }
 
-/// Collects the links of all pages and writes the files.
+/// Collects the links to all pages and writes llms.txt, its section files and llms-full.txt.
 #[derive(Debug)]
 pub(crate) struct LlmsWriter<'p> {
     plan: &'p BuildPlan,
@@ -74,16 +76,16 @@ pub(crate) struct LlmsWriter<'p> {
     home: Option<(String, String)>,
 }
 
-/// Indexes that llms.txt links to.
+/// The sitemap and the SPXI index that llms.txt links to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NamedIndexes<'i> {
-    /// Name of the sitemap.
+    /// File name of the sitemap; `None` if there is no sitemap.
     pub(crate) sitemap: Option<&'i str>,
     /// Whether there is an SPXI index.
     pub(crate) has_spxi: bool,
 }
 
-/// Foreign files that block artifacts.
+/// Names of artifacts that files of the site owner block, each with the result of staging it.
 pub(crate) type BlockedFiles = Vec<(String, StageResult)>;
 
 impl<'p> LlmsWriter<'p> {
@@ -101,7 +103,8 @@ impl<'p> LlmsWriter<'p> {
         Ok(Self { plan, previous_sitemap, outline, links, full, n_bytes: 0, home: None })
     }
 
-    /// Adds a public page. `shown` is the URL of its Markdown twin, or its own URL.
+    /// Adds the link to a public page. `shown` is the URL of the page's Markdown twin, or of the
+    /// page itself if it has no twin.
     pub(crate) fn page(
         &mut self,
         (row, path): (&LedgerRow, Option<&str>),
@@ -129,7 +132,8 @@ impl<'p> LlmsWriter<'p> {
         self.links.push(&key, row.modified, &link).at(&self.plan.state)
     }
 
-    /// Writes and stages the files.
+    /// Writes and stages llms.txt, its section files and llms-full.txt. Returns the artifacts that
+    /// are blocked.
     pub(crate) fn finish(
         self,
         named: NamedIndexes<'_>,
@@ -205,10 +209,10 @@ impl<'p> LlmsWriter<'p> {
     }
 }
 
-/// Receives a link with its section and the index of the section.
+/// A callback that receives the index of a section, the section and a link in it.
 type TakeLink<'t> = dyn FnMut(usize, &OutlineSection, &[u8]) -> Result<(), BuildError> + 't;
 
-/// All links, sorted in the order of output.
+/// The links to all pages, sorted in the order of output.
 struct SortedLinks<'s> {
     plan: &'s BuildPlan,
     links: LineSorter,
@@ -217,7 +221,7 @@ struct SortedLinks<'s> {
 }
 
 impl SortedLinks<'_> {
-    /// Passes every link to `take`.
+    /// Passes every link to `take`, with its section.
     fn for_each(self, take: &mut TakeLink<'_>) -> Result<(), BuildError> {
         let state = &self.plan.state;
         let mut sorted = self.links.finish().at(state)?;
@@ -231,7 +235,7 @@ impl SortedLinks<'_> {
         Ok(())
     }
 
-    /// Writes all sections into one file.
+    /// Writes the links of all sections into one text.
     fn write(self, out: &mut Vec<u8>) -> Result<(), BuildError> {
         let (home_title, at) = (self.home_title, PathBuf::from("llms.txt"));
         let mut last = None;
@@ -243,7 +247,7 @@ impl SortedLinks<'_> {
         })
     }
 
-    /// Writes a file for each section, and returns their kinds, titles and URLs.
+    /// Writes a file for each section, and returns the kind, title and URL of each.
     fn write_files(
         self,
         site: &str,
@@ -296,7 +300,8 @@ fn close_file(mut out: BufWriter<File>, path: &Path) -> Result<(), BuildError> {
     publish::close(out, path)
 }
 
-/// Returns the name of a section's file: in the folder of the section if it has one.
+/// Returns the path of a section's file, which is in the folder of the section if the section has
+/// one.
 fn section_file(section: &OutlineSection, title: &str, names: &[String]) -> String {
     let is_free = |name: &String| !names.contains(name);
     let folder = section.folder.as_deref().filter(|it| !it.is_empty() && !it.contains(['%', '?']));
@@ -324,7 +329,7 @@ fn section_file(section: &OutlineSection, title: &str, names: &[String]) -> Stri
     candidates.find(is_free).unwrap_or_else(|| format!("llms-{stem}.txt"))
 }
 
-/// Returns the navigation of the home page; empty if the page is not public.
+/// Returns the navigation links of the home page; empty if the home page is missing or not public.
 fn navigation(
     plan: &BuildPlan,
     names: &PageFiles,
@@ -347,7 +352,7 @@ fn navigation(
     let (true, Ok(url)) = (is_public, PageUrl::parse(home.url.to_owned())) else {
         return Ok(Vec::new());
     };
-    // Unreadable pages were reported when they were read.
+    // An unreadable home page was already reported when the pages were read.
     let mut bytes = rutter_root::read(&plan.site, home.path).unwrap_or_default();
     bytes.truncate(HOME_BYTES);
     Ok(rutter_extract::navigation(&bytes, &url))
@@ -363,7 +368,7 @@ fn for_each_public(ledger: &Path, take: &mut dyn FnMut(&str)) -> Result<(), Buil
     Ok(())
 }
 
-/// Writes the links to other machine-readable files (D82).
+/// Writes the links to the sitemap, the SPXI index and the collections (D82).
 fn write_indexes(
     plan: &BuildPlan,
     NamedIndexes { sitemap, has_spxi }: NamedIndexes<'_>,

@@ -1,8 +1,8 @@
-//! The list of files that Rutter wrote into the output folder (`files.tsv`), with sizes, digests
-//! and times.
+//! The manifest (`files.tsv`): the files that Rutter wrote into the output folder, with sizes,
+//! digests and modification times.
 //!
 //! A file counts as written by Rutter only if its bytes have the recorded digest. Other files are
-//! never changed or deleted. A missing or damaged list counts as empty.
+//! never changed or deleted. A missing or damaged manifest counts as empty.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -17,20 +17,22 @@ use crate::error::{BuildError, IoErrorContext};
 
 const HEADING: &str = "# rutter files 2: path kind bytes sha256 time";
 
-/// Heading of lists without an end line.
+/// First line of older manifests, which have no end line.
 const UNSEALED: &str = "# rutter files 1: path kind bytes sha256 time";
 
-/// Start of the end line. No other line lacks a tab.
+/// Start of the last line of a manifest, which is the only line without a tab after the two header
+/// lines.
 const END: &str = "# end ";
 
-/// Origin of a file in the output folder.
+/// Owner of a file in the output folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// A copy of a file of the site.
+    /// The file is a copy of a file of the site.
     Site,
-    /// Written by Rutter.
+    /// The file was written by Rutter.
     Rutter,
-    /// A file of the site owner with a block of Rutter; it is never deleted.
+    /// The file belongs to the site owner and contains a block or links of Rutter; it is never
+    /// deleted.
     Shared,
 }
 
@@ -46,26 +48,27 @@ impl Owner {
     }
 }
 
-/// The record of a written file.
+/// Record of a file in the output folder: owner, size, digest and modification time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileRecord {
     pub(crate) owner: Owner,
     pub(crate) bytes: u64,
     pub(crate) digest: Digest,
-    /// Modification time in nanoseconds. If it is unchanged, the file need not be read.
+    /// Modification time of the file in nanoseconds. If the time is unchanged, the file need not be
+    /// read.
     pub(crate) time: u64,
 }
 
-/// Records of all written files by path relative to the output folder. All names share one string,
-/// because there may be as many files as pages.
+/// Records of all files that Rutter wrote, by path relative to the output folder. All paths are in
+/// one string, because there may be as many files as pages.
 #[derive(Debug, Default)]
 pub(crate) struct Manifest {
     text: String,
-    /// Sorted by name.
+    /// Positions and records of the files, sorted by path.
     slots: Vec<ManifestEntry>,
 }
 
-/// Position of a name in [`Manifest::text`], and the record of its file.
+/// Position of a file's path in [`Manifest::text`], and the record of the file.
 #[derive(Debug)]
 struct ManifestEntry {
     at: usize,
@@ -84,7 +87,7 @@ impl ManifestEntry {
 }
 
 impl FileRecord {
-    /// Returns the columns after the name.
+    /// Returns the columns of a manifest line after the path.
     pub(crate) fn columns(&self) -> String {
         let Self { owner, bytes, digest, time } = self;
         format!("{}\t{bytes}\t{digest}\t{time}", owner.name())
@@ -101,7 +104,7 @@ impl FileRecord {
     }
 }
 
-/// Writes a manifest one name at a time.
+/// Writes a manifest file by file, in the order of the paths.
 #[derive(Debug)]
 pub(crate) struct ManifestWriter {
     path: PathBuf,
@@ -132,8 +135,8 @@ impl ManifestWriter {
 }
 
 impl Manifest {
-    /// Loads the list and the path of its output folder. Returns `None` if the list is missing or
-    /// damaged; a partial list is not used.
+    /// Loads the manifest and the path of its output folder. Returns `None` if the manifest is
+    /// missing, damaged or incomplete.
     pub(crate) fn load(path: &Path) -> Option<(PathBuf, Self)> {
         let file = File::open(path).ok()?;
         let mut lines = BufReader::new(file).lines().map_while(Result::ok);
@@ -168,7 +171,7 @@ impl Manifest {
             return None;
         }
         let Self { text, slots } = &mut list;
-        // The file is written in this order; sorting guards against edited files.
+        // The lines are already sorted, unless the manifest was edited.
         slots.sort_by(|one, other| name_of(text, one).cmp(name_of(text, other)));
         Some((target, list))
     }
@@ -182,12 +185,12 @@ impl Manifest {
         self.slots.get(found).map(ManifestEntry::record)
     }
 
-    /// Iterates over all names and records in order.
+    /// Iterates over the paths and records of all files in the order of their paths.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, FileRecord)> {
         self.slots.iter().map(|slot| (name_of(&self.text, slot), slot.record()))
     }
 
-    /// Returns whether the existing file is the one that Rutter wrote.
+    /// Returns whether the file that exists in the folder is unchanged since Rutter wrote it.
     pub(crate) fn is_own_file(&self, folder: &Path, name: &str) -> bool {
         let Some(record) = self.get(name) else { return false };
         if record.owner == Owner::Shared {
@@ -204,7 +207,7 @@ impl Manifest {
 }
 
 impl Manifest {
-    /// Returns whether every file exists with its recorded size and time.
+    /// Returns whether every file exists with its recorded size and modification time.
     pub(crate) fn is_in_place(&self, folder: &Path) -> bool {
         self.iter().all(|(name, record)| {
             fs::symlink_metadata(folder.join(name)).is_ok_and(|metadata| {
@@ -213,8 +216,8 @@ impl Manifest {
         })
     }
 
-    /// Returns whether the copies of these files of the site are up to date and there are no other
-    /// copies.
+    /// Returns whether the output folder has an up-to-date copy of each of these files of the site,
+    /// and no other copies.
     pub(crate) fn has_copies<'n>(
         &self,
         site: &Path,

@@ -1,21 +1,23 @@
 //! Reads and replaces Rutter's block in a file of the site owner.
 //!
-//! Input: the text of the file. Output: the text with the block, without it, or the block alone.
-//! Only the lines between the two marker lines change; all other bytes stay as they are (D81).
+//! Input: the text of the file. Output: the text with the block, the text without the block, or the
+//! block alone. Only the lines between the two marker lines change; all other bytes are unchanged
+//! (D81).
 
-/// Marker lines around a block.
+/// The two marker lines around Rutter's block.
 pub(crate) struct BlockMarkers {
     begin: &'static str,
     end: &'static str,
 }
 
-/// Markers for Markdown and HTML.
+/// Marker lines for Markdown and HTML.
 pub(crate) const MARKDOWN: BlockMarkers =
     BlockMarkers { begin: "<!-- rutter:begin -->", end: "<!-- rutter:end -->" };
-/// Markers for files with comments that start with `#`.
+/// Marker lines for files in which comments start with `#`.
 pub(crate) const HASH: BlockMarkers = BlockMarkers { begin: "# rutter:begin", end: "# rutter:end" };
 
-/// Returns the file with the block replaced, or appended if the file has none.
+/// Returns the text with Rutter's block replaced, or with the block at the end if the text has
+/// none.
 pub(crate) fn with_block(existing: &str, content: &str, marks: &BlockMarkers) -> String {
     let block = format!("{}\n{}\n{}\n", marks.begin, content.trim_end(), marks.end);
     match find_block(existing, marks) {
@@ -30,7 +32,7 @@ pub(crate) fn with_block(existing: &str, content: &str, marks: &BlockMarkers) ->
     }
 }
 
-/// Returns the file without the block.
+/// Returns the text without Rutter's block.
 pub(crate) fn without_block(text: &str, marks: &BlockMarkers) -> String {
     match find_block(text, marks) {
         Some((start, end)) => {
@@ -44,14 +46,14 @@ pub(crate) fn without_block(text: &str, marks: &BlockMarkers) -> String {
     }
 }
 
-/// Returns the text between the markers, or `None` if the file has no block.
+/// Returns the text between the two marker lines, or `None` if the file has no block.
 pub(crate) fn block_of<'t>(text: &'t str, marks: &BlockMarkers) -> Option<&'t str> {
     let (start, end) = find_block(text, marks)?;
     let block = text.get(start + marks.begin.len()..end)?;
     block.get(..block.rfind(marks.end)?)
 }
 
-/// Returns the range of the block, including the line break after it.
+/// Returns the byte range of Rutter's block, including the line break after it.
 fn find_block(text: &str, marks: &BlockMarkers) -> Option<(usize, usize)> {
     let start = text.find(marks.begin)?;
     let len = text.get(start..)?.find(marks.end)?;

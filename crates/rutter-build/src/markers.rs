@@ -1,7 +1,7 @@
 //! Checks the markers of entities on their pages (rule 4 of SPXI, D70).
 //!
-//! Input: a page while it is read. Output: a finding for each marker that is not in its visible
-//! text. One pass over the text finds all markers.
+//! Input: a page while it is read. Output: a finding for each marker of the page's entities that
+//! the visible text lacks. One pass over the text finds all markers.
 
 use std::collections::BTreeMap;
 
@@ -15,16 +15,16 @@ use crate::plan::BuildPlan;
 use crate::rules;
 use crate::spxi_layer;
 
-/// All markers of the site and the pages they belong to.
+/// The markers of all entities of the site, and the pages that must contain them.
 #[derive(Debug)]
 pub(crate) struct EntityMarkers {
     markers: MarkerSearch,
-    /// Markers by the URL of a page, each with the name of its entity.
+    /// Indexes of the markers that a page must contain, by URL, each with the name of its entity.
     pages: BTreeMap<String, Vec<(usize, String)>>,
 }
 
-/// Returns the places where markers are searched: the visible text (see
-/// [`Extraction::shown_text`]), the head and the JSON-LD of a page.
+/// Returns the texts of a page in which markers are searched: the visible text (see
+/// [`Extraction::shown_text`]), the title and `meta` elements, and the JSON-LD.
 pub fn marker_places<'e>(extraction: &'e Extraction, visible: &'e str) -> PageTexts<'e> {
     let metas = extraction.facts.metas.iter().map(|(_, content)| content.as_str());
     PageTexts {
@@ -50,7 +50,7 @@ impl EntityMarkers {
         Some(Self { markers: MarkerSearch::new(texts), pages })
     }
 
-    /// Adds the markers of a page to the hash of its visibility key.
+    /// Adds the markers that a page must contain to the hash of its visibility key.
     pub(crate) fn hash(&self, url: &str, hash: &mut Sha256) {
         for (id, name) in self.pages.get(url).into_iter().flatten() {
             hash.update(name);
@@ -60,7 +60,7 @@ impl EntityMarkers {
         }
     }
 
-    /// Reports the markers of a page that are not in its visible text.
+    /// Adds a finding to `found` for each marker that the visible text of the page lacks.
     pub(crate) fn check(
         &self,
         url: &str,
@@ -72,7 +72,7 @@ impl EntityMarkers {
         self.report(wanted, &marker_places(extraction, &visible), found);
     }
 
-    /// Does the same for a page without HTML.
+    /// Adds a finding to `found` for each marker that the text of a JSON Lines page lacks.
     pub(crate) fn check_line(&self, url: &str, page: &Page<'_>, found: &mut Vec<(String, String)>) {
         let Some(wanted) = self.pages.get(url) else { return };
         let text = page.to_text();

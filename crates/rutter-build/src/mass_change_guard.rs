@@ -1,8 +1,8 @@
 //! Stops a build that would remove or exclude most pages of a site.
 //!
 //! Input: the counts of pass 1. Output: an error with the numbers and, for excluded pages, the most
-//! frequent reason. The limits are those of a reader (D23): more than half of more than 20 pages.
-//! Pages that an earlier build excluded do not count again.
+//! frequent reason. The limit is the same that a reader applies (D23): more than half of more than
+//! 20 pages. Pages that an earlier build already excluded are not counted.
 
 use std::collections::BTreeMap;
 
@@ -10,28 +10,29 @@ use crate::error::BuildError;
 use crate::exclusion::ExclusionReason;
 use crate::ledger::LedgerRow;
 
-/// Sites with at most this many pages may lose any number of pages but not all.
+/// Maximum number of pages of a site to which the limit of one half does not apply.
 const FEW: u64 = 20;
 
-/// Counts of pages that the guard checks.
+/// Numbers of pages that were public before and that this build excludes; the guard checks them.
 #[derive(Debug, Default)]
 pub(crate) struct MassChangeGuard {
-    /// Number of pages that were public before.
+    /// Number of pages that were public before this build.
     pub(crate) before: u64,
-    /// Number of pages that are excluded now and were not excluded before, by reason.
+    /// Number of pages that this build excludes and that were not excluded before, by reason.
     excluded: BTreeMap<&'static str, u64>,
 }
 
 impl MassChangeGuard {
-    /// Counts an excluded page. Redirects do not count as pages.
+    /// Counts an excluded page if it is new or was public before. Redirects do not count as pages.
     pub(crate) fn exclude(&mut self, exclusion: ExclusionReason, old: Option<&LedgerRow>) {
         if exclusion != ExclusionReason::Redirect && old.is_none_or(LedgerRow::is_public) {
             *self.excluded.entry(exclusion.as_str()).or_default() += 1;
         }
     }
 
-    /// Checks a build that publishes `published` pages and removes `removed` pages that were public
-    /// before.
+    /// Returns an error if a build with these numbers would remove or exclude too many pages.
+    /// `published` is the number of pages that it publishes, `removed` the number of pages that
+    /// were public before and that it removes.
     pub(crate) fn check(&self, published: u64, removed: u64) -> Result<(), BuildError> {
         let excluded: u64 = self.excluded.values().sum();
         let pages = published + excluded;

@@ -1,13 +1,14 @@
-//! Map from names to values for as many names as a site has pages.
+//! Map from names to values that holds as many names as a site has pages in little memory.
 //!
-//! Stores a 128-bit hash instead of each name, in one sorted vector. Immutable after construction.
+//! The map stores a 128-bit hash instead of each name, in one sorted vector, and does not change
+//! after its construction.
 
 use sha2::{Digest as _, Sha256};
 
-/// Values by the hash of their name.
+/// Map from names to values that stores only hashes of the names.
 #[derive(Debug)]
 pub(crate) struct NameTable<T> {
-    /// Sorted by hash.
+    /// Hashes of the names with their values, sorted by hash.
     entries: Vec<(u128, T)>,
 }
 
@@ -18,7 +19,8 @@ impl<T> Default for NameTable<T> {
 }
 
 impl<T> NameTable<T> {
-    /// Builds a table. Of several values with one name, the first is kept.
+    /// Builds a table from hashes and values. Of several values with the same hash, the first is
+    /// kept.
     pub(crate) fn of(mut entries: Vec<(u128, T)>) -> Self {
         entries.sort_by_key(|(name, _)| *name);
         entries.dedup_by_key(|(name, _)| *name);
@@ -34,7 +36,7 @@ impl<T> NameTable<T> {
         self.entries.get(at).map(|(_, value)| value)
     }
 
-    /// Iterates over all values in the order of their hashes.
+    /// Iterates over all values in the order of the hashes of their names.
     pub(crate) fn values(&self) -> impl Iterator<Item = &T> {
         self.entries.iter().map(|(_, value)| value)
     }

@@ -1,9 +1,9 @@
 //! The page cache (`pages.pack`): extracted pages, so that unchanged pages are not read again.
 //!
-//! Records are sorted by URL and stored in chunks. A chunk is an index (keys and URLs) and a zstd
-//! frame with the records: keys are compared without decompression, and a chunk of unchanged pages
-//! is copied as it is. A missing or damaged file counts as empty; deleting it costs time but
-//! changes no date.
+//! Records are sorted by URL and stored in chunks. A chunk consists of an index (keys and URLs) and
+//! a zstd frame with the records, so that keys are compared without decompression, and a chunk of
+//! unchanged pages is copied as it is. A missing or damaged cache counts as empty; deleting the
+//! cache costs time but changes no date.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -16,48 +16,51 @@ use crate::arc_entry::ArcFields;
 use crate::error::{BuildError, IoErrorContext};
 
 const MAGIC: &[u8; 8] = b"RUTPACK5";
-/// Format without visibility keys in the index; it is read but not written.
+/// First bytes of a cache of format 4, which has no visibility keys in its index; Rutter reads this
+/// format but does not write it.
 const MAGIC_4: &[u8; 8] = b"RUTPACK4";
-/// A chunk is closed at this size or number of pages.
+/// Size in bytes at which a chunk is closed; a chunk with `CHUNK_PAGES` pages is closed, too.
 const CHUNK_BYTES: usize = 1 << 20;
 const CHUNK_PAGES: usize = 256;
-/// Maximum length of an index or frame; a longer one means that the file is damaged.
+/// Maximum length in bytes of the index or frame of a chunk; a greater length means that the file
+/// is damaged.
 const LONGEST: u32 = 1 << 30;
 const LEVEL: i32 = 1;
 
-/// Identifies the source of a record: its bytes and the settings that decide how they are read. The
-/// visibility of the page is not part of it.
+/// Cache key of a page record: a hash of the page's source and of the settings that decide how the
+/// source is read. The visibility of the page is not part of the key.
 pub(crate) type Key = [u8; 16];
 
-/// Identifies the rules and settings that decided the visibility of a page.
+/// Hash of the rules and settings that decided the visibility of a page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct VisibilityKey(pub(crate) [u8; 8]);
 
 impl VisibilityKey {
-    /// The visibility depends on the time; it is decided again in every build.
+    /// Key of a page whose visibility depends on the time, so that every build decides it again.
     pub(crate) const EVERY_BUILD: Self = Self([0; 8]);
 
-    /// Marks an entry of format 4, where the key also covers the visibility.
+    /// Key that marks an entry of format 4, in which the cache key also covers the visibility.
     pub(crate) const IN_KEY: Self = Self([0xff; 8]);
 }
 
-/// Index entry of a page.
+/// Index entry of a page in the page cache, without its URL.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct CacheEntry {
     pub(crate) key: Key,
     pub(crate) visibility_key: VisibilityKey,
-    /// Fingerprint of size, time and settings of the source file; 0 if there is none.
+    /// Fingerprint of the source file: its size, its modification time and the settings that decide
+    /// how it is read; 0 if there is no fingerprint.
     pub(crate) stat: u64,
 }
 
-/// A page as it was read.
+/// Record of a page in the page cache: index entry, metadata, line and Markdown.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct PageRecord {
     pub(crate) cached: CacheEntry,
     pub(crate) meta: PageMetadata,
-    /// The SCP line; empty if the page is not public.
+    /// JSON line of the page; empty if the page is not public.
     pub(crate) line: Vec<u8>,
-    /// The Markdown twin; empty if the page is not public.
+    /// Markdown of the page's twin; empty if the page is not public.
     pub(crate) markdown: Vec<u8>,
 }
 
@@ -66,38 +69,39 @@ pub(crate) struct PageRecord {
 pub(crate) struct PageMetadata {
     pub(crate) title: String,
     pub(crate) description: String,
-    /// Translations of the page: language tag and URL.
+    /// Translations of the page, each with language tag and URL.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) languages: Vec<(String, String)>,
-    /// Reason why the page is excluded. The member keeps its name in the file.
+    /// Reason why the page is excluded; `None` if it is not. The JSON member keeps its former name.
     #[serde(rename = "barred", default, skip_serializing_if = "Option::is_none")]
     pub(crate) exclusion: Option<String>,
     /// Evidence for the exclusion, such as `meta date 2030-01-01T00:00:00Z`.
     #[serde(rename = "barred_by", default, skip_serializing_if = "Option::is_none")]
     pub(crate) exclusion_source: Option<String>,
-    /// Findings: code and detail.
+    /// Findings about the page, each with rule code and detail.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) findings: Vec<(String, String)>,
-    /// Selectors of the site owner to keep or drop content that match on the page.
+    /// Those of the site owner's selectors to keep or drop content that match an element of the
+    /// page.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) matched: Vec<String>,
-    /// Size of the source in bytes.
+    /// Size of the page's source in bytes.
     pub(crate) bytes: u64,
-    /// Digest of the source.
+    /// Digest of the page's source.
     #[serde(default)]
     pub(crate) source: String,
-    /// Members of its ARC entry.
+    /// Members of the page's ARC entry.
     #[serde(default)]
     pub(crate) arc: ArcFields,
-    /// Share of the main text that the extraction kept; `None` if it was not measured.
+    /// Share of the main text that the extraction kept; `None` if the share was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) coverage: Option<Coverage>,
-    /// Content that only partners may read.
+    /// Content of the page that only partners may read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) withheld: Option<Box<WithheldPage>>,
 }
 
-/// Content of a page that needs a login.
+/// Content of a page that needs a login, for partners.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct WithheldPage {
     #[serde(rename = "words")]
@@ -105,35 +109,35 @@ pub(crate) struct WithheldPage {
     pub(crate) line: String,
 }
 
-/// Index entry of a page in a chunk.
+/// Index entry of a page in a chunk, with its URL.
 #[derive(Debug, Clone)]
 struct ChunkEntry {
     url: String,
     cached: CacheEntry,
 }
 
-/// Header of a chunk and the position of its frame.
+/// Index of a chunk, and the position of its frame in the file.
 #[derive(Debug, Clone)]
 struct ChunkHead {
-    /// Section mask: one bit for each section of its pages.
+    /// Bit mask of the sections to which the chunk's pages belong.
     sections: u64,
     entries: Vec<ChunkEntry>,
     frame_at: u64,
     frame_len: u32,
 }
 
-/// Reads chunk headers.
+/// Reads the indexes and frames of the chunks of a page cache.
 #[derive(Debug)]
 struct ChunkReader {
     path: PathBuf,
     input: BufReader<File>,
     at: u64,
-    /// Whether the index contains visibility keys.
+    /// Whether the indexes contain visibility keys, which format 4 lacks.
     has_visibility_keys: bool,
 }
 
 impl ChunkReader {
-    /// Opens a cache; `None` if it is missing or of another format.
+    /// Opens a page cache; `None` if the file is missing or has an unknown format.
     fn open(path: &Path) -> Result<Option<Self>, BuildError> {
         let file = match File::open(path) {
             Ok(file) => file,
@@ -149,7 +153,7 @@ impl ChunkReader {
         Ok(Some(Self { path: path.to_owned(), input, at: 8, has_visibility_keys }))
     }
 
-    /// Returns the next header; `None` at the end or if the file is truncated.
+    /// Returns the index of the next chunk; `None` at the end, and if the file is truncated.
     fn next(&mut self) -> Option<ChunkHead> {
         let mut fixed = [0; 20];
         self.input.seek(SeekFrom::Start(self.at)).ok()?;
@@ -195,7 +199,7 @@ impl ChunkReader {
     }
 }
 
-/// Looks up index entries in the order of URLs.
+/// Looks up the index entries of pages in the order of their URLs.
 #[derive(Debug)]
 pub(crate) struct CacheIndex {
     chunks: Option<ChunkReader>,
@@ -210,7 +214,8 @@ impl CacheIndex {
         Ok(Self { chunks, head, next: 0 })
     }
 
-    /// Returns the index entry of a URL. URLs must be requested in ascending order.
+    /// Returns the index entry of the page with this URL. URLs must be requested in ascending
+    /// order.
     pub(crate) fn get(&mut self, url: &str) -> Option<CacheEntry> {
         loop {
             let head = self.head.as_ref()?;
@@ -228,14 +233,14 @@ impl CacheIndex {
     }
 }
 
-/// A chunk with its records, if they were decompressed.
+/// The current chunk of a reader: its index, and its records if they were decompressed.
 #[derive(Debug)]
 struct OpenChunk {
     head: ChunkHead,
     records: Option<Vec<PageRecord>>,
 }
 
-/// Returns records in the order of URLs and decompresses only the chunks that are needed.
+/// Reads page records in the order of URLs and decompresses only the chunks that are needed.
 #[derive(Debug)]
 pub(crate) struct PageCacheReader {
     chunks: Option<ChunkReader>,
@@ -255,7 +260,8 @@ impl PageCacheReader {
         self.open.is_some()
     }
 
-    /// Moves to a URL. Returns its position in the chunk and the number of pages in the chunk.
+    /// Moves to the page with this URL. Returns the position of the page in its chunk and the
+    /// number of pages of the chunk.
     fn seek(&mut self, url: &str) -> Option<(usize, usize)> {
         loop {
             if self.open.is_none() && !self.advance() {
@@ -287,7 +293,7 @@ impl PageCacheReader {
         Ok(open.records.as_mut().expect("the records were set above"))
     }
 
-    /// Returns the record of a URL. URLs must be requested in ascending order.
+    /// Returns the record of the page with this URL. URLs must be requested in ascending order.
     pub(crate) fn get(&mut self, url: &str) -> Result<Option<&PageRecord>, BuildError> {
         match self.seek(url) {
             Some((at, _)) => Ok(self.records()?.get(at)),
@@ -295,7 +301,7 @@ impl PageCacheReader {
         }
     }
 
-    /// Passes all records to `take`.
+    /// Passes the URL and record of every page to `take`.
     pub(crate) fn for_each(
         &mut self,
         take: &mut dyn FnMut(&str, &PageRecord),
@@ -311,7 +317,7 @@ impl PageCacheReader {
         Ok(())
     }
 
-    /// Passes all records of the chunks that contain one of these sections to `take`.
+    /// Passes the pages of all chunks that contain a page of these sections to `take`.
     pub(crate) fn for_each_in_sections(
         &mut self,
         sections: u64,
@@ -352,7 +358,7 @@ fn unpack(text: &[u8], entries: &[ChunkEntry]) -> Option<Vec<PageRecord>> {
     Some(records)
 }
 
-/// Writes a page cache. Records are new or copied from the previous cache.
+/// Writes a page cache. Each record is new or is copied from the previous page cache.
 pub(crate) struct PageCacheWriter {
     path: PathBuf,
     out: BufWriter<File>,
@@ -360,7 +366,8 @@ pub(crate) struct PageCacheWriter {
     text: Vec<u8>,
     sections: u64,
     n_pages: usize,
-    /// Pages at the start of the current old chunk that are kept so far.
+    /// URL and sections of the pages at the start of the previous cache's current chunk that are
+    /// kept so far.
     kept: Vec<(String, u64)>,
     compressor: zstd::bulk::Compressor<'static>,
 }
@@ -370,7 +377,7 @@ impl PageCacheWriter {
         let mut out = BufWriter::with_capacity(256 << 10, File::create(path).at(path)?);
         out.write_all(MAGIC).at(path)?;
         let mut compressor = zstd::bulk::Compressor::new(LEVEL).at(path)?;
-        // The checksum detects flipped bits.
+        // The checksum of the frame detects damaged bytes.
         compressor.include_checksum(true).at(path)?;
         Ok(Self {
             path: path.to_owned(),
@@ -384,7 +391,7 @@ impl PageCacheWriter {
         })
     }
 
-    /// Adds a page that was read.
+    /// Adds the record of a page that was read in this build.
     pub(crate) fn push(
         &mut self,
         url: &str,
@@ -424,14 +431,15 @@ impl PageCacheWriter {
         self.n_pages += 1;
     }
 
-    /// Adds the unchanged record of a page from the old cache.
+    /// Adds the unchanged record of a page from the previous page cache.
     pub(crate) fn keep(
         &mut self,
         url: &str,
         section: u64,
         old: &mut PageCacheReader,
     ) -> Result<(), BuildError> {
-        // If the page is in another chunk, the kept pages are written first.
+        // If the page does not follow the kept pages in the same chunk, the kept pages are written
+        // first.
         let is_next = |old: &PageCacheReader, n_kept: usize| {
             old.open.as_ref().is_some_and(|open| {
                 open.head.entries.get(n_kept).is_some_and(|entry| entry.url == url)
@@ -453,7 +461,7 @@ impl PageCacheWriter {
         self.append(url, section, &record)
     }
 
-    /// Copies a chunk with all pages unchanged.
+    /// Copies a chunk of the previous page cache in which all pages are unchanged.
     fn copy(&mut self, old: &mut PageCacheReader) -> Result<(), BuildError> {
         let (Some(chunks), Some(open)) = (&mut old.chunks, &old.open) else { return Ok(()) };
         let frame = chunks.frame(&open.head)?;
@@ -464,7 +472,8 @@ impl PageCacheWriter {
         self.put(&frame)
     }
 
-    /// Writes the kept pages of a chunk that cannot be copied as a whole.
+    /// Writes the kept pages of a previous chunk one by one, because the chunk cannot be copied as
+    /// a whole.
     fn flush_kept(&mut self, old: &mut PageCacheReader) -> Result<(), BuildError> {
         if self.kept.is_empty() {
             return Ok(());
@@ -544,7 +553,7 @@ mod tests {
             let none = folder.path().join("none");
             let mut old = PageCacheReader::open(&none).unwrap();
             let mut writer = PageCacheWriter::create(&first).unwrap();
-            // All pages except those that are added later.
+            // All pages except the pages that are added later.
             for (n, change) in (0..).zip(&changes) {
                 if *change != 1 {
                     writer.push(&url(n), 1 << (n % 3), &record(n), &mut old).unwrap();
@@ -559,7 +568,7 @@ mod tests {
             for (n, change) in (0..).zip(&changes) {
                 prop_assert_eq!(keys.get(&url(n)), (*change != 1).then(|| record(n).cached));
                 match change {
-                    // Removed, new, changed and unchanged pages.
+                    // The pages are removed, new, changed or unchanged.
                     0 => continue,
                     1 => writer.push(&url(n), 1, &record(n), &mut old).unwrap(),
                     2 => writer.push(&url(n), 1, &record(n + 1), &mut old).unwrap(),

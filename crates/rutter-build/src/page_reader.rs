@@ -1,8 +1,8 @@
-//! Reads one page.
+//! Reads one page: extracts its content, decides its visibility and dates it.
 //!
-//! Input: the source bytes, the template version, the settings and the ledger row of the page;
+//! Input: the source bytes, the template version, the settings and the ledger row of the page, and
 //! nothing else of the site. Output: the content and metadata that the layers need, or the reason
-//! why the page cannot be read. Rejects files that are not text or are too large.
+//! why the page cannot be read. A file that is not text or is too large is rejected.
 
 use std::borrow::Cow;
 use std::fs;
@@ -28,25 +28,25 @@ use crate::schema_org;
 use crate::unmatched_selectors::path_of;
 use crate::visibility::{self, VisibilityDecision, find_private_data};
 
-/// Maximum size of a page in bytes.
+/// Maximum size of a page's file in bytes.
 const MAX_PAGE_BYTES: u64 = 100_000_000;
 
-/// A page to read.
+/// A page that must be read, with all inputs for reading it.
 #[derive(Debug)]
 pub(crate) struct ReadJob {
-    /// Its position in the order of pages.
+    /// Position of the page in the order of pages.
     pub(crate) at: usize,
     pub(crate) url: String,
     pub(crate) from: PageInput,
-    /// The published version in the ledger.
+    /// Published version of the page according to the ledger; `None` if the page is new.
     pub(crate) known: Option<KnownPage>,
-    /// The index entry in the page cache.
+    /// Index entry of the page in the page cache.
     pub(crate) cached: Option<CacheEntry>,
-    /// The cached record, if its visibility key differs from that of this build.
+    /// Cached record of the page; set only if its visibility key differs from that of this build.
     pub(crate) stored: Option<PageRecord>,
-    /// The visibility key of this build.
+    /// Visibility key of the page in this build.
     pub(crate) visibility_key: VisibilityKey,
-    /// The exclusion that follows from its URL.
+    /// Reason to exclude the page that follows from its URL.
     pub(crate) exclusion: Option<ExclusionReason>,
     pub(crate) hints: dates::DateHints,
 }
@@ -54,12 +54,12 @@ pub(crate) struct ReadJob {
 /// Source of a page.
 #[derive(Debug)]
 pub(crate) enum PageInput {
-    /// A file, by its path relative to the site's folder.
+    /// A file, given by its path relative to the site's folder.
     File(Box<str>),
     Line(Vec<u8>),
 }
 
-/// The published version of a page in the ledger.
+/// Published version of a page according to the ledger.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KnownPage {
     pub(crate) digest: LineDigest,
@@ -77,7 +77,7 @@ impl KnownPage {
 #[derive(Debug)]
 pub(crate) struct ReadAnswer {
     pub(crate) at: usize,
-    /// Size of the source in bytes.
+    /// Size of the page's source in bytes.
     pub(crate) bytes: u64,
     pub(crate) outcome: ReadOutcome,
 }
@@ -86,11 +86,11 @@ pub(crate) struct ReadAnswer {
 pub(crate) enum ReadOutcome {
     /// The cached record can be used as it is.
     Same,
-    /// The page was read.
+    /// The page was read again.
     Read(Box<ReadPage>),
-    /// The cached content is unchanged; the visibility was decided again.
+    /// The cached content is used; only the visibility of the page was decided again.
     Reevaluated(Box<ReadPage>),
-    /// The page could not be read, with the reason.
+    /// The page could not be read, for the given reason.
     Failed(String),
 }
 
@@ -103,7 +103,7 @@ pub(crate) struct ReadPage {
     pub(crate) date_source: DateSource,
     pub(crate) template: Option<VersionId>,
     pub(crate) exclusion: Option<ExclusionReason>,
-    /// Whether the source is the same as in the cached record.
+    /// Whether the page's source is the same as that of the cached record.
     pub(crate) is_same_source: bool,
 }
 
@@ -121,7 +121,8 @@ impl<'p> PageReader<'p> {
         Self { plan, templates, matcher: CacheMatcher::new(plan), marked: EntityMarkers::new(plan) }
     }
 
-    /// Returns the visibility key of a page; `exclusion` follows from its URL.
+    /// Returns the visibility key of a page; `exclusion` is the exclusion that follows from the
+    /// page's URL.
     pub(crate) fn visibility_key(
         &self,
         url: &str,
@@ -155,7 +156,7 @@ impl<'p> PageReader<'p> {
         self.matcher.match_record((url, self.marked.as_ref()), cached, &inputs, visibility_key)
     }
 
-    /// Returns the bytes of a file of the site without inserted links.
+    /// Returns the bytes of a page file without the links that Rutter inserted.
     pub(crate) fn source(site: &Path, name: &str) -> Result<Vec<u8>, String> {
         let to_text = |error: std::io::Error| error.to_string();
         let file = rutter_root::open(site, name).map_err(to_text)?;
@@ -170,7 +171,7 @@ impl<'p> PageReader<'p> {
         }
     }
 
-    /// Reads a page. A panic counts as a failure of this page and does not stop the build.
+    /// Reads a page. A panic counts as a failure to read this page and does not stop the build.
     pub(crate) fn read(&self, job: &ReadJob) -> ReadAnswer {
         let read = std::panic::AssertUnwindSafe(|| self.read_page(job));
         std::panic::catch_unwind(read).unwrap_or_else(|_| ReadAnswer {
@@ -185,7 +186,8 @@ impl<'p> PageReader<'p> {
     fn read_page(&self, job: &ReadJob) -> ReadAnswer {
         let at = job.at;
         let (n_bytes, stat) = self.stat(job);
-        // The setting `trust_mtime` allows skipping files with unchanged size and time.
+        // With the setting `trust_mtime`, a file with unchanged size and modification time is not
+        // read.
         if self.plan.trust_mtime
             && !self.plan.reread
             && stat != 0
@@ -220,12 +222,13 @@ impl<'p> PageReader<'p> {
             other => self.extract_or_renew(job, bytes, source, other),
         };
         if let ReadOutcome::Read(fresh) | ReadOutcome::Reevaluated(fresh) = &mut outcome {
-            // Time-dependent decisions are made in every build.
+            // A page whose visibility depends on the time gets no fingerprint, so that every build
+            // reads it.
             let cached = &mut fresh.record.cached;
             cached.stat =
                 if cached.visibility_key == VisibilityKey::EVERY_BUILD { 0 } else { stat };
         }
-        // The new decision is the same as the cached one.
+        // If the new visibility decision changes nothing, the cached record can be used as it is.
         if let ReadOutcome::Reevaluated(fresh) = &outcome
             && job.stored.as_ref() == Some(&fresh.record)
         {
@@ -234,15 +237,16 @@ impl<'p> PageReader<'p> {
         ReadAnswer { at, bytes: n_bytes, outcome }
     }
 
-    /// Returns the size of the source file and a fingerprint of its size, its time and the settings
-    /// that decide how it is read; 0 if there is none.
+    /// Returns the size of the page's source file and the fingerprint of the file; both are 0 if
+    /// there is no file.
     fn stat(&self, job: &ReadJob) -> (u64, u64) {
         let PageInput::File(name) = &job.from else { return (0, 0) };
         let Ok(metadata) = fs::metadata(self.plan.site.join(&**name)) else { return (0, 0) };
         (metadata.len(), self.matcher.stat(&job.url, &metadata))
     }
 
-    /// Reads a page, or only decides its visibility again where that is enough.
+    /// Reads a page. If only its visibility can have changed, the cached content is kept and only
+    /// the visibility is decided again.
     fn extract_or_renew(
         &self,
         job: &ReadJob,
@@ -259,13 +263,14 @@ impl<'p> PageReader<'p> {
         let Ok(url) = PageUrl::parse(job.url.clone()) else {
             return ReadOutcome::Failed("the URL is invalid".to_owned());
         };
-        // If the cache is lost, the page must be read as before.
+        // If the page is in the ledger but not in the page cache, it is first read with the
+        // template of the published version, so that an unchanged page gets the same line.
         if let (Some(known), None) = (&job.known, job.cached) {
             let template = match known.template {
                 Some(id) => Use::Pinned(Arc::clone(&self.templates), id),
                 None => Use::Nothing,
             };
-            // Lines of older versions have no blocks for links inside text.
+            // Lines that older versions of Rutter wrote have no blocks for links inside text.
             for links in [self.plan.extract.links, LinkBlocks::Lone] {
                 let extraction = self.extract(bytes, url.clone(), template.clone(), links);
                 let extracted = ExtractedPage::of(extraction);
@@ -289,7 +294,8 @@ impl<'p> PageReader<'p> {
         ReadOutcome::Read(Box::new(fresh))
     }
 
-    /// Returns the cached page with a new visibility decision; `None` if the page has to be read.
+    /// Returns the cached page with a new visibility decision; `None` if the page has to be read
+    /// again.
     fn renew_visibility(
         &self,
         job: &ReadJob,
@@ -338,7 +344,7 @@ impl<'p> PageReader<'p> {
         }
     }
 
-    /// Decides the visibility of a page.
+    /// Decides the visibility of an HTML or Markdown page.
     fn decide_visibility(
         &self,
         job: &ReadJob,
@@ -346,7 +352,7 @@ impl<'p> PageReader<'p> {
         extracted: &ExtractedPage,
     ) -> VisibilityDecision {
         let ExtractedPage { extraction, wishes, snapshot, .. } = extracted;
-        // Marks count even in hidden elements.
+        // An attribute that marks content as sensitive counts even in a hidden element.
         let is_marked = extraction.annotated.iter().any(|element| {
             let mut marks = element.attributes.iter().filter(|(name, _)| name == "data-ai-context");
             marks.any(|(_, value)| value.to_ascii_lowercase().contains("sensitive"))
@@ -375,7 +381,7 @@ impl<'p> PageReader<'p> {
         decision
     }
 
-    /// Dates the page and builds its record.
+    /// Dates an extracted page and builds its record.
     fn finish(
         &self,
         job: &ReadJob,
@@ -418,7 +424,7 @@ impl<'p> PageReader<'p> {
         if is_shown {
             check(&meta.arc);
         }
-        // Partners get this content, but it must not contain secrets.
+        // Partners get the withheld content, which must not contain secrets either.
         if let Some(fields) = withheld {
             check(&fields);
             let line = String::from_utf8_lossy(&dated_page.line).into_owned();
@@ -441,7 +447,7 @@ impl<'p> PageReader<'p> {
         }
     }
 
-    /// Returns a record without line and Markdown.
+    /// Returns the record of a page without line and Markdown.
     fn record(
         &self,
         job: &ReadJob,
@@ -458,7 +464,7 @@ impl<'p> PageReader<'p> {
         PageRecord { cached, meta, ..PageRecord::default() }
     }
 
-    /// Reads a page that comes as a JSON line.
+    /// Reads a page of a JSON Lines source.
     fn read_line(
         &self,
         job: &ReadJob,
@@ -466,7 +472,7 @@ impl<'p> PageReader<'p> {
         source: [u8; 32],
         matched: CacheMatch,
     ) -> ReadOutcome {
-        // The line was validated when it was loaded.
+        // The line was already validated when the source was loaded.
         let page = std::str::from_utf8(line).ok();
         let page = page.and_then(|text| serde_json::from_str::<Page<'_>>(text).ok());
         let Some(page) = page.map(IntoOwned::into_owned) else {
@@ -533,8 +539,8 @@ impl<'p> PageReader<'p> {
         decision
     }
 
-    /// Dates a page. A line depends only on content and date: if the date in the ledger gives the
-    /// same line as before, it is kept.
+    /// Dates a page. The line of a page depends only on its content and date: if the date in the
+    /// ledger gives the published line again, the content is unchanged and the date is kept.
     fn date(&self, job: &ReadJob, page: Page<'static>, own: Option<Timestamp>) -> DatedPage {
         let page = rutter_scp::canonical(page);
         let (now, no_authors) = (self.plan.now, self.plan.privacy.no_authors);
@@ -560,12 +566,12 @@ impl<'p> PageReader<'p> {
     }
 }
 
-/// An extracted page with its statements about itself.
+/// An extracted page, with its statements about its use and its ARC annotations.
 struct ExtractedPage {
     extraction: Extraction,
     wishes: Wishes,
     snapshot: Option<ArcSnapshot>,
-    /// Findings about its annotations.
+    /// Findings about the ARC annotations of the page.
     report: Report,
 }
 
@@ -582,17 +588,17 @@ fn code_and_detail(finding: &Finding) -> (String, String) {
     (finding.rule.code.to_owned(), finding.detail.clone())
 }
 
-/// A page with its date and its line.
+/// A page with its modification date, its line and the digest of the line.
 struct DatedPage {
     page: Page<'static>,
     line: Vec<u8>,
     digest: LineDigest,
     modified: Timestamp,
-    /// Used only for pages that are not in the ledger.
+    /// Source of the modification date; used only for pages that are not in the ledger.
     date_source: DateSource,
 }
 
-/// Returns a placeholder that replaces the page while it is dated.
+/// Returns an empty page that replaces the page in its extraction while the page is dated.
 fn placeholder() -> Page<'static> {
     Page {
         url: PageUrl::parse("https://localhost/").expect("the URL is valid"),

@@ -1,7 +1,8 @@
-//! Writes pages that need a login to a file of the state, for a server that checks tokens (D57).
+//! Writes the pages that need a login to a file in the state folder, for a server that checks
+//! tokens (D57).
 //!
-//! One JSON line per page in the order of URLs: the URL, the complete ARC entry and the page
-//! object. The file is never in the output folder.
+//! The file has one JSON line per page in the order of URLs, with the URL, the complete ARC entry
+//! and the page object. It is never written to the output folder.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -16,7 +17,7 @@ use crate::page_cache::PageRecord;
 use crate::plan::BuildPlan;
 use crate::publish;
 
-/// Writes the file of partner pages.
+/// Writer of the file with the pages for partners.
 #[derive(Debug)]
 pub(crate) struct PartnerPages<'p> {
     plan: &'p BuildPlan,
@@ -25,7 +26,7 @@ pub(crate) struct PartnerPages<'p> {
 }
 
 impl<'p> PartnerPages<'p> {
-    /// Creates the file; `None` if the setting is off.
+    /// Creates the file with the pages for partners; `None` if the plan does not ask for it.
     pub(crate) fn create(plan: &'p BuildPlan, path: &Path) -> Result<Option<Self>, BuildError> {
         if !plan.arc.private {
             return Ok(None);
@@ -53,7 +54,7 @@ impl<'p> PartnerPages<'p> {
     }
 }
 
-/// Creates the folder with a `.gitignore`, so that its files are not committed.
+/// Creates the folder of a file with a `.gitignore`, so that git does not commit the files in it.
 pub(crate) fn prepare(file: &Path) -> Result<(), BuildError> {
     let folder = file.parent().unwrap_or(file);
     fs::create_dir_all(folder).at(folder)?;
@@ -64,14 +65,14 @@ pub(crate) fn prepare(file: &Path) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// Makes a file readable for its owner only.
+/// Sets the permissions of a file so that only its owner can read it.
 #[cfg(unix)]
 pub(crate) fn restrict_permissions(path: &Path) -> Result<(), BuildError> {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).at(path)
 }
 
-/// Without Unix permissions, the permissions of the folder apply.
+/// On systems without Unix permissions, the permissions of the folder apply and nothing is changed.
 #[cfg(not(unix))]
 pub(crate) fn restrict_permissions(_: &Path) -> Result<(), BuildError> {
     Ok(())

@@ -1,4 +1,4 @@
-//! The complete input of a build.
+//! The plan of a build: all its settings and its time.
 //!
 //! A [`BuildPlan`] holds every setting. The build reads no configuration file, environment variable
 //! or command line, and takes the current time from the plan.
@@ -26,27 +26,28 @@ pub struct BuildPlan {
     pub out: Option<PathBuf>,
     /// State folder, usually `.rutter`.
     pub state: PathBuf,
-    /// Folder with published files to rebuild a lost state from.
+    /// Folder with published files from which a lost state is rebuilt.
     pub previous: Option<PathBuf>,
     /// Base URL of the site.
     pub base: BaseUrl,
-    /// The current time.
+    /// Time of the build.
     pub now: Timestamp,
     /// The generator that built the site, if it is known.
     pub generator: Option<Generator>,
-    /// Name of the site; defaults to the title of the home page.
+    /// Name of the site; `None` means the title of the home page.
     pub name: Option<String>,
-    /// Summary of the site; defaults to the description of the home page.
+    /// Summary of the site; `None` means the description of the home page.
     pub summary: Option<String>,
-    /// Language of pages that declare none.
+    /// Language of pages that declare no language.
     pub language: Option<LanguageTag<'static>>,
-    /// Folders that are not part of the site, wherever they are.
+    /// Folders that are not part of the site, even if they are below its folder.
     pub kept_out: Vec<PathBuf>,
-    /// Files that are not pages of the site.
+    /// Patterns of files that do not count as pages of the site.
     pub exclude: Vec<Glob>,
     /// Path prefixes of pages that need a login.
     pub restricted: Vec<String>,
-    /// Sections by path prefix; if empty, each first path segment with enough pages is a section.
+    /// Sections by path prefix. If the list is empty, each first path segment with enough pages
+    /// becomes a section.
     pub sections: Vec<SectionRule>,
     /// What happens to pages with more blocks than a collection may hold.
     pub oversize: OversizePolicy,
@@ -58,22 +59,23 @@ pub struct BuildPlan {
     pub arc: ArcSettings,
     /// Settings of the SPXI index; `None` if no entity is declared.
     pub spxi: Option<SpxiSettings>,
-    /// Treatment of personal data.
+    /// Settings for personal data.
     pub privacy: PrivacySettings,
     /// Settings that select which content of a page is extracted.
     pub extract: SiteControl,
-    /// Whether git provides the first dates of pages.
+    /// Whether the git history provides the dates of new pages.
     pub git_dates: bool,
-    /// A folder in git that holds sources of pages, in addition to those of the generator.
+    /// A folder in a git repository that holds sources of pages, in addition to the folders of the
+    /// generator.
     pub git_root: Option<PathBuf>,
-    /// Patterns for the source of a page below the git or generator folder, such as
-    /// `content/{path}.md`. `{path}` is the path of the page without its file extension.
+    /// Patterns for the path of a page's source below the folder of the generator or `git_root`,
+    /// such as `content/{path}.md`. `{path}` is the path of the page without its file extension.
     pub git_sources: Vec<String>,
     /// Whether unchanged pages are read again.
     pub reread: bool,
     /// Whether a file with unchanged size and modification time counts as unchanged.
     pub trust_mtime: bool,
-    /// Whether times in the state that are later than now are set to now.
+    /// Whether times in the state that are later than `now` are set to `now`.
     pub redate: bool,
     /// Whether collections that contain removed pages are withdrawn immediately.
     pub purge: bool,
@@ -130,7 +132,7 @@ impl BuildPlan {
         }
     }
 
-    /// Returns the folder that artifacts are written to.
+    /// Returns the folder to which artifacts are written.
     pub fn target(&self) -> &std::path::Path {
         self.out.as_deref().unwrap_or(&self.site)
     }
@@ -139,11 +141,11 @@ impl BuildPlan {
 /// A site generator and the location of its sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Generator {
-    /// Its name for messages.
+    /// Name of the generator for messages.
     pub name: String,
-    /// Folder of its configuration; `None` if only its output is known.
+    /// Folder with the generator's configuration; `None` if only its output is known.
     pub root: Option<PathBuf>,
-    /// Folders below it that may hold the sources of pages, most likely first.
+    /// Folders below `root` that may hold the sources of pages, most likely first.
     pub sources: Vec<String>,
 }
 
@@ -161,9 +163,9 @@ pub enum SourceKind {
 /// A section and its path prefix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SectionRule {
-    /// Its name: letters, digits, hyphens and underscores.
+    /// Name of the section, of letters, digits, hyphens and underscores.
     pub name: String,
-    /// Pages whose path starts with this prefix belong to the section, such as `/docs/`.
+    /// Path prefix, such as `/docs/`; pages whose path starts with it belong to the section.
     pub prefix: String,
 }
 
@@ -171,39 +173,42 @@ pub struct SectionRule {
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent settings of the site owner")]
 pub struct Layers {
-    /// `sitemap.xml`.
+    /// Whether `sitemap.xml` is written.
     pub sitemap: bool,
-    /// SCP collections.
+    /// Whether SCP collections are written.
     pub collections: bool,
-    /// Whether `scp:` elements are in a separate sitemap (D16).
+    /// Whether the `scp:` elements are written to a separate sitemap (D16).
     pub separate_sitemap: bool,
     /// Whether sitemaps declare the locations of their schemas (D15).
     pub schema_location: bool,
     /// Whether collections are also written as gzip.
     pub gzip: bool,
-    /// Whether the collection `all` is written in addition to those of the sections.
+    /// Whether collections of the section `all` are written in addition to those of the other
+    /// sections.
     pub all: bool,
     /// Whether deltas contain removals and states (D95).
     pub chain: bool,
-    /// The block in `robots.txt`.
+    /// Whether Rutter's block in `robots.txt` is written.
     pub robots: bool,
-    /// `Crawl-delay` for all crawlers; written only if it is set.
+    /// `Crawl-delay` for all crawlers in `robots.txt`; `None` writes no such line.
     pub crawl_delay: Option<f64>,
-    /// `llms.txt`.
+    /// Whether `llms.txt` is written.
     pub llms: bool,
-    /// `llms-full.txt`: the content of pages in the order of `llms.txt`.
+    /// Whether `llms-full.txt` is written, with the content of the pages in the order of
+    /// `llms.txt`.
     pub llms_full: bool,
-    /// Maximum size of the page content in `llms-full.txt` in bytes; further pages are left out.
+    /// Maximum size in bytes of the page content in `llms-full.txt`; further pages are left out.
     pub llms_full_bytes: u64,
-    /// The ARC layer: `arc-sitemap.json` and its related files.
+    /// Whether the ARC layer is written: `arc-sitemap.json` and its related files.
     pub arc: bool,
-    /// The SPXI layer: `spxi-index.jsonld` and packets, if entities are declared.
+    /// Whether the SPXI layer is written, if entities are declared: `spxi-index.jsonld` and
+    /// packets.
     pub spxi: bool,
-    /// Markdown twins of pages.
+    /// Whether Markdown twins of pages are written.
     pub twins: TwinPolicy,
-    /// Whether links to the artifacts are inserted into the HTML.
+    /// Whether links to the artifacts are inserted into the heads of HTML pages.
     pub inject: bool,
-    /// Kind of host to write a header file for.
+    /// Kind of web host for which a header file is written; `None` writes no header file.
     pub headers: Option<HostKind>,
 }
 
@@ -234,11 +239,11 @@ impl Default for Layers {
 /// Whether Markdown twins are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TwinPolicy {
-    /// For sites with up to [`TwinPolicy::MOST`] pages.
+    /// Twins are written for sites with up to [`TwinPolicy::MOST`] pages.
     Auto,
-    /// Always.
+    /// Twins are always written.
     On,
-    /// Never.
+    /// Twins are never written.
     Off,
 }
 
@@ -260,7 +265,7 @@ impl TwinPolicy {
     }
 }
 
-/// Treatment of a page with more blocks than the format allows (D36).
+/// What a build does with a page that has more blocks than a collection may hold (D36).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OversizePolicy {
     /// Merge neighbouring blocks until the page fits; no text is lost.
@@ -269,45 +274,45 @@ pub enum OversizePolicy {
     Stop,
 }
 
-/// A kind of web host that a header file is written for.
+/// Kind of web host for which a header file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostKind {
-    /// A file to include in an nginx server block.
+    /// nginx: the header file is included in a `server` block of its configuration.
     Nginx,
-    /// `_headers`, which several static hosts read.
+    /// Netlify and other static hosts that read the file `_headers`.
     Netlify,
 }
 
 /// Settings of the ARC sitemap.
 #[derive(Clone, PartialEq)]
 pub struct ArcSettings {
-    /// Whether `robots.txt` names it (D64).
+    /// Whether `robots.txt` names the ARC sitemap (D64).
     pub robots_line: bool,
-    /// Content that checksums cover (D51).
+    /// Content that the checksums of ARC entries cover (D51).
     pub checksum: ChecksumScope,
-    /// Maximum crawl rate, such as `1/s`.
+    /// Maximum crawl rate that the ARC sitemap states, such as `1/s`.
     pub crawl_rate: Option<String>,
     /// Contact for questions about crawling.
     pub contact: Option<String>,
     /// Path prefixes of pages that no ARC file lists (D56).
     pub unlisted: Vec<String>,
-    /// Whether the URLs of pages with a password form and of pages that robots.txt disallows for
-    /// all crawlers are listed (D85).
+    /// Whether the ARC sitemap lists the URLs of pages with a password form and of pages that
+    /// robots.txt disallows for all crawlers (D85).
     pub lists_restricted: bool,
-    /// Path prefixes of pages that are public although they mark content as sensitive (D59).
+    /// Path prefixes of pages that stay public although they mark content as sensitive (D59).
     pub approved: Vec<String>,
     /// Priorities of pages by path prefix, from 0 to 1; the longest matching prefix applies.
     pub priorities: Vec<(String, f64)>,
     /// Whether the state stores pages that need a login, for partners (D57).
     pub private: bool,
-    /// Number of days that daily deltas are kept.
+    /// Number of days for which daily ARC deltas are kept.
     pub days: u32,
     /// Retention, access and approved consumers, if the site owner declared them (D55). The build
     /// adds the site and the date.
     pub policy: ArcPolicy,
 }
 
-/// Keeps the type name `Arc`: the state holds a digest of this output.
+/// The output keeps the former type name `Arc`, because the state holds a digest of it.
 impl fmt::Debug for ArcSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -357,25 +362,26 @@ impl Default for ArcSettings {
     }
 }
 
-/// Settings of the SPXI index; the build adds nothing that the site owner did not declare.
+/// Settings of the SPXI index. The build states nothing about entities that the site owner did not
+/// declare.
 #[derive(Clone, PartialEq, Default)]
 pub struct SpxiSettings {
-    /// Kernel, publisher, author and similar members. The build adds the URL, the date, the
-    /// entities and the pages.
+    /// Kernel, publisher, author and similar members of the index. The build adds the URL, the
+    /// date, the entities and the surfaces.
     pub index: SemanticIndex,
     /// The entities in the order of their declaration.
     pub entities: Vec<EntityDeclaration>,
-    /// Rules that describe the pages of the index.
+    /// Rules that give pages their surface type and function in the index.
     pub surfaces: Vec<SurfaceRule>,
     /// Whether entities have packets next to their pages.
     pub packets: bool,
     /// Whether robots.txt has a group for AI agents (D79).
     pub robots_group: bool,
-    /// Agents of that group, in addition to those that the specification names.
+    /// AI agents in the robots.txt group, in addition to those that the specification names.
     pub agents: Vec<String>,
 }
 
-/// Keeps the type name `Spxi`: the state holds a digest of this output.
+/// The output keeps the former type name `Spxi`, because the state holds a digest of it.
 impl fmt::Debug for SpxiSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { index, entities, surfaces, packets, robots_group, agents } = self;
@@ -397,13 +403,13 @@ pub struct EntityDeclaration {
     pub entity: Entity,
     /// Whether the entity may have a packet.
     pub has_packet: bool,
-    /// The kernel of this entity in its packet.
+    /// The kernel of the entity, which only its packet contains.
     pub kernel: Option<Kernel>,
-    /// Questions and answers that the site owner declared.
+    /// Questions and answers about the entity that the site owner declared.
     pub questions: Vec<PacketQuestion>,
 }
 
-/// Keeps the type name `Declared`: the state holds a digest of this output.
+/// The output keeps the former type name `Declared`, because the state holds a digest of it.
 impl fmt::Debug for EntityDeclaration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { entity, has_packet, kernel, questions } = self;
@@ -416,7 +422,7 @@ impl fmt::Debug for EntityDeclaration {
     }
 }
 
-/// Describes pages in the SPXI index.
+/// Rule that describes pages as surfaces of the SPXI index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SurfaceRule {
     /// Path of a page, or a path prefix followed by `*`. An exact path takes precedence, then the
@@ -424,36 +430,37 @@ pub struct SurfaceRule {
     pub path: String,
     /// Surface type, such as `gateway` or `entity_page`.
     pub surface_type: Option<String>,
-    /// Function, such as `person_definition`.
+    /// Function of the surface, such as `person_definition`.
     pub function: Option<String>,
-    /// Names of entities that the page distinguishes from others.
+    /// Names of entities that the page distinguishes from their collisions.
     pub protects: Vec<String>,
 }
 
 /// Content that a checksum covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChecksumScope {
-    /// The line of the page, which changes exactly when its content changes.
+    /// The checksum covers the line of the page, which changes exactly when the page's content
+    /// changes.
     Content,
-    /// The HTML of the file without inserted links.
+    /// The checksum covers the HTML of the page without the links that Rutter inserted.
     Html,
 }
 
-/// Treatment of personal data (D94).
+/// Settings for personal data and secrets in pages (D94).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PrivacySettings {
-    /// Whether addresses and telephone numbers stop the build like secrets do.
+    /// Whether email addresses and telephone numbers in pages stop the build, as secrets do.
     pub strict: bool,
     /// Whether authors are removed from pages.
     pub no_authors: bool,
-    /// Acknowledged findings: the lines of the acknowledgement file.
+    /// Acknowledged findings of secrets and personal data: the lines of the acknowledgement file.
     pub acknowledged: Vec<String>,
 }
 
 /// Base URL of a site: scheme, host and path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl {
-    /// Ends with a slash.
+    /// The URL, which ends with a slash.
     text: String,
     /// Byte offset of the path in `text`.
     path_at: usize,
@@ -462,10 +469,10 @@ pub struct BaseUrl {
 /// Reason why a text is not a base URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BaseUrlError {
-    /// It is not an absolute http or https URL.
+    /// The text is not an absolute http or https URL.
     #[error("`{0}` is not an absolute http or https URL")]
     Url(String),
-    /// It has a query, a fragment or credentials.
+    /// The URL has a query, a fragment or credentials.
     #[error("`{0}` has a query, a fragment or credentials")]
     Parts(String),
 }
@@ -499,17 +506,17 @@ impl BaseUrl {
         Ok(Self { text, path_at })
     }
 
-    /// Returns the URL with its final slash.
+    /// Returns the base URL with its final slash.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Returns the origin, such as `https://host`.
+    /// Returns the origin of the base URL, such as `https://host`.
     pub fn origin(&self) -> &str {
         self.text.get(..self.path_at).unwrap_or_default()
     }
 
-    /// Returns the path; `/` for a site at the root of its host.
+    /// Returns the path of the base URL; `/` for a site at the root of its host.
     pub fn path(&self) -> &str {
         self.text.get(self.path_at..).unwrap_or("/")
     }
@@ -524,7 +531,8 @@ impl BaseUrl {
         format!("{}{path}", self.text)
     }
 
-    /// Returns the path of a URL relative to the base URL, without a leading slash.
+    /// Returns the path of a URL relative to the base URL, without a leading slash; `None` if the
+    /// URL is outside the site.
     pub fn strip<'u>(&self, url: &'u str) -> Option<&'u str> {
         url.strip_prefix(&self.text)
     }

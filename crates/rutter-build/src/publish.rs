@@ -1,9 +1,9 @@
 //! Pass 4: publishes the staged files in one transaction (D90).
 //!
-//! Files are written to a staging folder on the file system of the output folder, flushed, listed
-//! in the journal, and then moved. A file is moved before the files that name it. Files with
-//! unchanged bytes are not touched. Never overwrites a file that Rutter did not write, unless the
-//! [`ReplacePolicy`] allows it.
+//! Files are written to a staging folder on the file system of the output folder, synced to disk,
+//! listed in the journal, and then moved to the output folder. A file is moved before the files
+//! that refer to it. Files with unchanged bytes are not touched. A file that Rutter did not write
+//! is overwritten only if the [`ReplacePolicy`] allows it.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -24,13 +24,15 @@ use crate::manifest::{
 use crate::name_table::hash_of;
 use crate::state::{StateLock, StatePaths, absolute_path, remove_folder};
 
-/// Name of the staging folder in an output folder on another file system than the state.
+/// Name of the staging folder in the output folder, used if the output folder and the state are on
+/// different file systems.
 const STAGING_FOLDER: &str = ".rutter-stage";
 
-/// Order of publication: a file comes before the files that name it.
+/// Group of a file in the order of publication: a file is published before the files that refer to
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum PublishOrder {
-    /// Files of the site.
+    /// Copies of the site's own files.
     Site,
     Collections,
     Twins,
@@ -40,7 +42,7 @@ pub(crate) enum PublishOrder {
     Sitemap,
     Robots,
     Llms,
-    /// Pages with links to all other files in their heads.
+    /// Pages with links to artifacts in their heads.
     Heads,
 }
 
@@ -48,21 +50,21 @@ impl PublishOrder {
     const COUNT: usize = 10;
 }
 
-/// Result of staging a file.
+/// Result of staging a file for publication.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StageResult {
     /// The file is staged.
     Staged,
-    /// The published file has the same bytes.
+    /// The published file already has the same bytes.
     Unchanged,
-    /// A file that Rutter did not write has this name.
+    /// A file that Rutter did not write has this name and blocks the artifact.
     ForeignFile,
     /// The existing file is a symbolic link of the site owner.
     Symlink,
 }
 
-/// Files that are staged for publication. For each file, only a hash of its name is kept in memory,
-/// because there may be as many files as pages.
+/// The files that a build stages for publication. Only a hash of each file's name is kept in
+/// memory, because there may be as many files as pages.
 #[derive(Debug)]
 pub(crate) struct StagingArea {
     target: PathBuf,
@@ -72,28 +74,28 @@ pub(crate) struct StagingArea {
     state: PathBuf,
     n_files: usize,
     n_staged: u64,
-    /// Number of files of the site, except pages, that could not be copied.
+    /// Number of the site's files, except pages, that could not be copied.
     n_uncopied: u64,
     /// Lists of staged files by order of publication; each line has a staged file and its name.
     moves: [Option<BufWriter<File>>; PublishOrder::COUNT],
     old: Arc<Manifest>,
-    /// Hashes of the names that are already used.
+    /// Hashes of the names of all files that are already part of this publication.
     used_names: HashSet<u128>,
-    /// Records of the files of this publication; `None` after they were listed.
+    /// Records of the files of this publication; `None` after they were written to the manifest.
     new: Option<LineSorter>,
     may_replace: ReplacePolicy,
     /// Marks that identify files of Rutter if the manifest is lost.
     marks: FileMarks,
-    /// Markdown twins of Rutter in the output folder that no manifest lists.
+    /// Markdown twins in the output folder that Rutter wrote and no manifest lists.
     strays: Vec<String>,
 }
 
-/// Existing files that may be overwritten.
+/// Which existing files a build may overwrite.
 #[derive(Debug, Clone)]
 pub(crate) enum ReplacePolicy {
-    /// All files.
+    /// A build may overwrite all files.
     All,
-    /// Files that Rutter wrote, and the files with these names.
+    /// A build may overwrite the files that Rutter wrote and the files with these names.
     Own(Vec<String>),
 }
 
@@ -119,7 +121,8 @@ impl StagingArea {
     ) -> Result<Self, BuildError> {
         remove_remote_stage(paths);
         if folder != paths.stage() {
-            // A later process that finds the state must find the staging folder.
+            // The note tells a later process, which knows only the state folder, where the staging
+            // folder is.
             let note = paths.stage_note();
             let text = serde_json::to_string(&folder).expect("a path serializes to JSON");
             fs::write(&note, text).at(&note)?;
@@ -143,13 +146,13 @@ impl StagingArea {
         })
     }
 
-    /// Sets the marks that identify files of Rutter if the manifest is lost.
+    /// Sets the marks that identify the files of Rutter, for a build that has lost the manifest.
     pub(crate) fn recognise(&mut self, marks: FileMarks) {
         self.marks = marks;
     }
 
-    /// Deletes these Markdown twins on publication unless they are written again. For builds with a
-    /// lost manifest.
+    /// Sets the Markdown twins that the publication deletes unless it writes them again. Builds
+    /// that have lost the manifest use this.
     pub(crate) fn remove_strays(&mut self, twins: Vec<String>) {
         self.strays = twins;
         self.strays.retain(|name| !self.used_names.contains(&hash_of(name)));
@@ -169,12 +172,12 @@ impl StagingArea {
         }
     }
 
-    /// Returns whether the existing file was written by an earlier build.
+    /// Returns whether an earlier build wrote the existing file and it is unchanged since then.
     pub(crate) fn was_own_file(&self, name: &str) -> bool {
         self.old.is_own_file(&self.target, name)
     }
 
-    /// Returns whether a file may be written under this name.
+    /// Returns whether an artifact may be written under this name.
     fn is_free(&self, name: &str) -> bool {
         let is_there = fs::symlink_metadata(self.target.join(name)).is_ok();
         !is_there
@@ -216,8 +219,8 @@ impl StagingArea {
         Ok(StageResult::Staged)
     }
 
-    /// Stages a file of the site owner with a block of Rutter. It remains a file of the site owner:
-    /// it is never deleted, and a symbolic link is not replaced.
+    /// Stages a file of the site owner with a block of Rutter. The file still belongs to the site
+    /// owner: it is never deleted, and a symbolic link is not replaced.
     pub(crate) fn put_shared(
         &mut self,
         order: PublishOrder,
@@ -232,8 +235,8 @@ impl StagingArea {
         self.put_as(Owner::Shared, order, name, bytes)
     }
 
-    /// Stages a file of the site owner without the block of an earlier build. It is no longer
-    /// listed in the manifest.
+    /// Stages a file of the site owner without the block of an earlier build. The manifest no
+    /// longer lists the file.
     pub(crate) fn restore_original(
         &mut self,
         order: PublishOrder,
@@ -250,7 +253,7 @@ impl StagingArea {
         self.old.get(name).is_some_and(|record| record.owner == Owner::Shared)
     }
 
-    /// Stages a file that was written to the staging folder.
+    /// Stages a file that was already written to the staging folder.
     pub(crate) fn take(
         &mut self,
         order: PublishOrder,
@@ -279,8 +282,9 @@ impl StagingArea {
         self.copy_file(kind, name, (source, File::open(source).at(source)?), known)
     }
 
-    /// Stages a copy of an open file. A known digest avoids reading the file; without one, a file
-    /// with the size and time of the last copy counts as unchanged.
+    /// Stages a copy of an open file. If `known` is the digest of the file, the file is not read to
+    /// compute it; without `known`, a file with the size and time of the last copy counts as
+    /// unchanged.
     pub(crate) fn copy_file(
         &mut self,
         (owner, order): (Owner, PublishOrder),
@@ -323,8 +327,8 @@ impl StagingArea {
         Ok(StageResult::Staged)
     }
 
-    /// Keeps the published version of a file with an unreadable source. Returns whether there is
-    /// one, with the wanted digest if one is given.
+    /// Keeps the published version of a file whose source cannot be read. Returns whether there is
+    /// a published version and, if `wanted` is given, whether it has that digest.
     pub(crate) fn keep(&mut self, name: &str, wanted: Option<Digest>) -> Result<bool, BuildError> {
         let Some(record) = self.old.get(name) else { return Ok(false) };
         let is_wanted = wanted.is_none_or(|wanted| wanted == record.digest);
@@ -353,29 +357,30 @@ impl StagingArea {
         Ok(())
     }
 
-    /// Counts a file of the site, not a page, that could not be copied.
+    /// Counts a file of the site that could not be copied. Pages are not counted.
     pub(crate) fn count_uncopied(&mut self) {
         self.n_uncopied += 1;
     }
 
-    /// Returns the number of files counted by [`Self::count_uncopied`].
+    /// Returns the number of the site's files, except pages, that could not be copied.
     pub(crate) fn n_uncopied(&self) -> u64 {
         self.n_uncopied
     }
 
-    /// Returns the result if the file need not or must not be written.
+    /// Returns the result of staging a file if the file need not or must not be written; `None` if
+    /// it must be written.
     fn check_existing(
         &mut self,
         name: &str,
         wanted: &FileRecord,
     ) -> Result<Option<StageResult>, BuildError> {
-        // Each name is used once; the first file with it wins.
+        // Each name is used once: a second file with the same name is blocked.
         if self.has(name) {
             return Ok(Some(StageResult::ForeignFile));
         }
         let path = self.target.join(name);
         let there = fs::symlink_metadata(&path);
-        // In an unreadable folder, files count as unchanged.
+        // A published file in an unreadable folder counts as unchanged.
         if there.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
             && let Some(record) = self.old.get(name).filter(|record| record.digest == wanted.digest)
         {
@@ -401,7 +406,7 @@ impl StagingArea {
         Ok((!is_free).then_some(StageResult::ForeignFile))
     }
 
-    /// Returns whether a name is already used.
+    /// Returns whether a file with this name is already part of this publication.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.used_names.contains(&hash_of(name))
     }
@@ -429,7 +434,7 @@ impl StagingArea {
         self.queue(order, name, path)
     }
 
-    /// Adds a staged file to the list of moves.
+    /// Adds a staged file to the list of files to move.
     fn queue(&mut self, order: PublishOrder, name: &str, path: &Path) -> Result<(), BuildError> {
         let file = path.file_name().unwrap_or_default().to_string_lossy();
         let list = self.folder.join(format!("moves-{}", order as usize));
@@ -442,8 +447,8 @@ impl StagingArea {
         writeln!(out, "{file}\t{name}").at(&list)
     }
 
-    /// Writes the new manifest and passes each file to `take` in the order of names. No file can be
-    /// staged afterwards.
+    /// Writes the new manifest and passes each file to `take` in the order of their names. No file
+    /// can be staged after that.
     pub(crate) fn list(
         &mut self,
         take: &mut dyn FnMut(&str, &FileRecord) -> Result<(), BuildError>,
@@ -466,20 +471,20 @@ impl StagingArea {
         self.state.join("files.new")
     }
 
-    /// Returns the names of files that Rutter wrote and that are no longer published.
+    /// Returns the names of the files that Rutter wrote and no longer publishes.
     fn unwanted(&self) -> Vec<&str> {
         let listed = self.old.iter().map(|(name, _)| name).filter(|name| !self.has(name));
         let listed = listed.filter(|name| self.old.is_own_file(&self.target, name));
         listed.chain(self.strays.iter().map(String::as_str)).collect()
     }
 
-    /// Returns whether publishing would change no file.
+    /// Returns whether this publication would change no file.
     pub(crate) fn has_no_changes(&self) -> bool {
         self.n_staged == 0 && self.unwanted().is_empty()
     }
 
-    /// Publishes the staged files and the state files. `state` holds pairs of staged and final
-    /// path.
+    /// Publishes the staged files and the state files. `state` holds the staged and the final path
+    /// of each state file.
     ///
     /// Returns how many files were written and deleted.
     pub(crate) fn publish(
@@ -533,13 +538,13 @@ pub(crate) fn create(path: &Path) -> Result<BufWriter<File>, BuildError> {
     Ok(BufWriter::with_capacity(256 << 10, File::create(path).at(path)?))
 }
 
-/// Flushes a buffered file.
+/// Writes the buffered bytes of a file to it and closes it.
 pub(crate) fn close(mut out: BufWriter<File>, path: &Path) -> Result<(), BuildError> {
     out.flush().at(path)
 }
 
-/// Completes an interrupted publication, or deletes the files of an interrupted build. Returns
-/// whether a publication was completed.
+/// Completes an interrupted publication, or deletes the temporary files of an interrupted build.
+/// Returns whether a publication was completed.
 pub fn recover(state: &Path) -> Result<bool, BuildError> {
     if !state.is_dir() {
         return Ok(false);
@@ -549,7 +554,8 @@ pub fn recover(state: &Path) -> Result<bool, BuildError> {
     roll_forward(&paths)
 }
 
-/// Does the same for a caller that holds the lock.
+/// Completes an interrupted publication, like [`recover`], for a caller that already holds the lock
+/// of the state.
 pub(crate) fn roll_forward(paths: &StatePaths) -> Result<bool, BuildError> {
     let Some(journal) = Journal::load(paths)? else {
         drop(fs::remove_dir_all(paths.stage()));
@@ -561,23 +567,24 @@ pub(crate) fn roll_forward(paths: &StatePaths) -> Result<bool, BuildError> {
     Ok(true)
 }
 
-/// Deletes a staging folder on another file system and the note that names it.
+/// Deletes a staging folder in the output folder, and the note that names this folder.
 fn remove_remote_stage(paths: &StatePaths) {
     let note = paths.stage_note();
     let Ok(text) = fs::read(&note) else { return };
     let folder: Option<PathBuf> = serde_json::from_slice(&text).ok();
-    // Delete only staging folders, even if the note names another path.
+    // Only a folder with the name of a staging folder is deleted, even if the note names another
+    // path.
     if let Some(folder) = folder.filter(|folder| folder.ends_with(STAGING_FOLDER)) {
         drop(fs::remove_dir_all(folder));
     }
     drop(fs::remove_file(note));
 }
 
-/// Deletes folders that contained only deleted files.
+/// Deletes the folders of deleted files that are now empty.
 fn remove_empty_folders<'n>(target: &Path, names: impl Iterator<Item = &'n str>) {
     for name in names {
         let mut folder = target.join(name);
-        // Stop at the output folder and at folders that are not empty.
+        // The loop ends at the output folder and at the first folder that is not empty.
         while folder.pop() && folder != target && fs::remove_dir(&folder).is_ok() {}
     }
 }
@@ -619,7 +626,7 @@ mod tests {
             )
         };
         let stage = target.join(STAGING_FOLDER);
-        // As if the build was killed here.
+        // The build is treated as killed after staging this file.
         open(&stage).unwrap().put(PublishOrder::Site, "a.txt", b"a").unwrap();
         assert!(stage.join("1").exists());
         assert!(!recover(&paths.folder).unwrap());

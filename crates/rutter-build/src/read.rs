@@ -1,8 +1,8 @@
 //! Pass 1: reads all pages and compares them with the ledger.
 //!
 //! Input: the pages, the old ledger and the old page cache, all in the order of URLs. Output: a new
-//! ledger, a new page cache and the totals. Threads read pages out of order within a window; their
-//! results are used in order, so that the output does not depend on timing.
+//! ledger, a new page cache and the totals. Threads read the pages of a window in any order; the
+//! results are used in the order of URLs, so that the output does not depend on timing.
 
 mod redate;
 mod tally;
@@ -39,10 +39,10 @@ use crate::sources::{PageSources, SourcePage};
 use crate::summary::{BuildEvents, BuildSummary, ExcludedPage};
 use crate::unmatched_selectors::UnmatchedSelectors;
 
-/// Maximum number of pages in progress.
+/// Maximum number of pages that are read at the same time or wait for earlier pages.
 const WINDOW: usize = 128;
 
-/// Input of pass 1.
+/// Inputs of pass 1, which reads all pages.
 #[derive(Debug)]
 pub(crate) struct PassInput<'p> {
     pub(crate) plan: &'p BuildPlan,
@@ -56,34 +56,34 @@ pub(crate) struct PassInput<'p> {
     pub(crate) new_ledger: PathBuf,
     pub(crate) new_pack: PathBuf,
     pub(crate) changes: PathBuf,
-    /// Dates in the sitemap of the site's generator.
+    /// Dates of pages in the sitemap of the site's generator.
     pub(crate) sitemap_dates: &'p NameTable<Timestamp>,
     pub(crate) git_dates: NameTable<Timestamp>,
     pub(crate) n_pages: usize,
-    /// Which ARC entries are built.
+    /// Which ARC entries this build must make.
     pub(crate) arc: ArcEntryScope,
 }
 
-/// Which ARC entries are built and compared with the previous ones.
+/// Which ARC entries a build makes and compares with the previous entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ArcEntryScope {
-    /// None; the layer is off.
+    /// No entries, because the ARC layer is off.
     Off,
-    /// Those of changed pages.
+    /// The entries of changed pages.
     Changed,
-    /// All, because the settings that decide about entries changed.
+    /// All entries, because the settings that decide about entries changed.
     All,
 }
 
-/// A URL in the window.
+/// A page of the window, with its old ledger row and the result of reading it.
 struct PendingPage {
     url: String,
     path: Option<Box<str>>,
     old: Option<LedgerRow>,
     answer: Option<ReadAnswer>,
-    /// The exclusion that follows from its URL.
+    /// Reason to exclude the page that follows from its URL.
     exclusion: Option<ExclusionReason>,
-    /// Whether the page is only in the ledger because it was removed from the site.
+    /// Whether the page is in the ledger but no longer in the site.
     is_removed: bool,
 }
 
@@ -128,11 +128,11 @@ struct ReadPass<'s, 'l> {
     rows: LedgerReader,
     next_row: Option<LedgerRow>,
     keys: CacheIndex,
-    /// Source for records that are copied to the new cache.
+    /// Reader of the old page cache for records that are copied to the new one.
     old: PageCacheReader,
-    /// Source for the findings of unchanged pages.
+    /// Reader of the old page cache for the findings of unchanged pages.
     finding_cache: PageCacheReader,
-    /// Source for pages that need a new visibility decision.
+    /// Reader of the old page cache for pages that need a new visibility decision.
     visibility_cache: PageCacheReader,
     pack: PageCacheWriter,
     ledger: LedgerWriter,
@@ -214,7 +214,7 @@ impl<'s, 'l> ReadPass<'s, 'l> {
         results: &mpsc::Receiver<ReadAnswer>,
     ) -> Result<(), BuildError> {
         let mut pending: VecDeque<PendingPage> = VecDeque::new();
-        // Position of the first page in the window.
+        // Position of the window's first page in the order of pages.
         let mut first = 0;
         loop {
             while pending.len() < WINDOW {
@@ -247,7 +247,7 @@ impl<'s, 'l> ReadPass<'s, 'l> {
         Ok(row.map(|row| redated(self.input, &mut self.reading.newest, row)))
     }
 
-    /// Records when pages of a section were last removed.
+    /// Records the time of a page's removal in the tallies of its section and of `all`.
     fn record_removal(&mut self, row: &LedgerRow) {
         let all = self.reading.tallies.len() - 1;
         let of = self.bits.get(&row.section).map(|(at, _)| *at);
@@ -258,7 +258,8 @@ impl<'s, 'l> ReadPass<'s, 'l> {
         }
     }
 
-    /// Returns the next URL of the site or of the ledger, with the job to read it.
+    /// Returns the next page of the site or of the ledger, and the job to read it if it is in the
+    /// site.
     fn entry(&mut self, at: usize) -> Result<Option<(PendingPage, Option<ReadJob>)>, BuildError> {
         let is_row_first = match (&self.next, &self.next_row) {
             (None, None) => return Ok(None),
@@ -329,8 +330,8 @@ impl<'s, 'l> ReadPass<'s, 'l> {
         match answer.outcome {
             ReadOutcome::Same => {
                 let Some(old) = old else { return Ok(()) };
-                // The record is current. The row may date from a build that could not read the
-                // page.
+                // The visibility comes from the cached record, which is current. The ledger row may
+                // come from a build that could not read the page.
                 let exclusion =
                     self.finding_cache.get(&url)?.map(|record| record.meta.exclusion.as_deref());
                 let visibility = exclusion.map_or(old.visibility, |exclusion| {
@@ -352,7 +353,7 @@ impl<'s, 'l> ReadPass<'s, 'l> {
             ReadOutcome::Failed(why) => {
                 self.reading.failed += 1;
                 self.report(&place, &rules::UNREADABLE, &why);
-                // The published version stays if the cache still has it.
+                // The published version is kept if the page cache still has its record.
                 let has_record = old.is_some() && self.finding_cache.get(&url)?.is_some();
                 match old {
                     Some(old) if has_record => {
@@ -363,7 +364,8 @@ impl<'s, 'l> ReadPass<'s, 'l> {
                             LedgerRow { section: self.section(&url), visibility, ..old.clone() };
                         self.keep_page(&place, &old, new)
                     }
-                    // The content is not in the cache, so the page can neither be kept nor removed.
+                    // The page cache does not have the content, so the page can neither be kept nor
+                    // removed.
                     Some(old) if old.is_public() => Err(BuildError::Unreadable(place, why)),
                     Some(old) => self.remove_page(&old),
                     None => Ok(()),
@@ -380,7 +382,7 @@ impl<'s, 'l> ReadPass<'s, 'l> {
         self.bits.get(section).map_or(1, |(_, bit)| *bit)
     }
 
-    /// Adds a page with a current record.
+    /// Adds a page whose cached record is kept.
     fn keep_page(
         &mut self,
         place: &str,
@@ -420,7 +422,7 @@ impl<'s, 'l> ReadPass<'s, 'l> {
         old: &LedgerRow,
         row: &LedgerRow,
     ) -> Result<(), BuildError> {
-        // Only the record shows whether there are findings.
+        // The findings of a page are stored only in its record.
         let Some(record) = self.finding_cache.get(&row.url)? else { return Ok(()) };
         let (findings, exclusion) = (record.meta.findings.clone(), record.meta.exclusion.clone());
         let by = record.meta.exclusion_source.clone();
@@ -436,8 +438,8 @@ impl<'s, 'l> ReadPass<'s, 'l> {
         Ok(())
     }
 
-    /// Counts an excluded page for the guard against mass exclusion, unless the site owner
-    /// restricted its path.
+    /// Counts an excluded page for the guard against mass changes, unless the site owner restricted
+    /// its path.
     fn guard(&mut self, exclusion: ExclusionReason, url: &str, old: Option<&LedgerRow>) {
         let is_setting = exclusion == ExclusionReason::Restricted
             && exclusion::is_restricted(self.input.plan, url);
@@ -507,7 +509,7 @@ impl<'s, 'l> ReadPass<'s, 'l> {
         self.write_row(old, new, page.is_same_source)
     }
 
-    /// Adds a page that is no longer part of the site.
+    /// Writes the ledger row of a page that is no longer part of the site.
     fn remove_page(&mut self, old: &LedgerRow) -> Result<(), BuildError> {
         if old.visibility == Visibility::Removed {
             let age = old.removed.map_or(0, |at| self.input.plan.now.seconds_since(at));
@@ -515,7 +517,8 @@ impl<'s, 'l> ReadPass<'s, 'l> {
                 self.reading.is_ledger_changed = true;
                 return Ok(());
             }
-            // The ARC layer may have been off when the page was removed.
+            // The ARC version is updated here, because the ARC layer may have been off when the
+            // page was removed.
             let mut kept = old.clone();
             if self.input.arc != ArcEntryScope::Off {
                 kept.arc = arc_entry::column(ArcEntryVersion::next(
@@ -569,7 +572,7 @@ impl<'s, 'l> ReadPass<'s, 'l> {
         }
         self.record_removal(&new);
         let all = self.reading.tallies.len() - 1;
-        // A former section has no tally.
+        // A section that no longer exists has no tally.
         let place = |section: &str| self.bits.get(section).map(|(at, _)| *at);
         let (from, to) = (was.and_then(|was| place(&was.section)), place(&new.section));
         if let Some(was) = was {
@@ -588,7 +591,7 @@ impl<'s, 'l> ReadPass<'s, 'l> {
                 let tally = &mut self.reading.tallies[at];
                 tally.state.add(&new.url, new.digest);
                 tally.pages += 1;
-                // In the section of all pages, a move between sections is not a change.
+                // For the section `all`, a page that only moved to another section is unchanged.
                 let is_new = new.recorded == stamp && (at != all || is_edited || !is_moved);
                 tally.changed += u64::from(is_new);
             }
@@ -596,7 +599,7 @@ impl<'s, 'l> ReadPass<'s, 'l> {
         self.count(was.is_some(), is_edited && is_public, is_same_source, &new)?;
         self.reading.is_ledger_changed |= old != Some(&new);
         self.reading.used.extend(new.template);
-        // Published ARC entries must not contain more than the page allows now.
+        // Published ARC entries that contain more than the page now allows must be withdrawn.
         let withdraws_arc_entries = new.visibility != Visibility::Removed
             && old.is_some_and(|old| {
                 let had = |row: &LedgerRow| {

@@ -1,7 +1,7 @@
 //! Reads the small state files at the start of a build.
 //!
-//! A missing file counts as empty. A file that cannot be read is an error: without it the build
-//! would decide differently.
+//! A missing file counts as empty. A file that exists but cannot be read is an error, because the
+//! build would decide differently without its content.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -19,7 +19,7 @@ use crate::plan::BuildPlan;
 use crate::state::StatePaths;
 use crate::summary::BuildEvents;
 
-/// Loads the stored templates.
+/// Loads the templates that are stored in the state.
 pub(crate) fn load_templates(paths: &StatePaths) -> Result<Templates, BuildError> {
     let path = paths.templates();
     match fs::read(&path) {
@@ -38,9 +38,9 @@ pub(crate) fn load_templates(paths: &StatePaths) -> Result<Templates, BuildError
 /// Templates that the last build learned.
 #[derive(Debug, Default)]
 pub struct LearnedTemplates {
-    /// The templates.
+    /// Templates of the site.
     pub templates: Templates,
-    /// Template version that each page was read with, by URL.
+    /// Template version with which each page was read, by URL.
     pub versions: HashMap<String, Option<VersionId>>,
 }
 
@@ -56,7 +56,8 @@ pub fn load_learned_templates(state: &Path) -> Result<LearnedTemplates, BuildErr
     Ok(LearnedTemplates { templates, versions })
 }
 
-/// Loads the publication record; with `redate`, without entries that are later than now.
+/// Loads the publication record. If the plan sets `redate`, entries that are later than the time of
+/// the build are removed.
 pub(crate) fn load_publication(
     plan: &BuildPlan,
     paths: &StatePaths,
@@ -74,7 +75,8 @@ pub(crate) fn load_publication(
     Ok(published)
 }
 
-/// Reports state files that an interrupted publication lost, and returns whether there are any.
+/// Reports the state files that were lost in an interrupted publication, and returns whether there
+/// are any.
 pub(crate) fn report_lost_files(
     paths: &StatePaths,
     events: &mut dyn BuildEvents,
@@ -93,13 +95,13 @@ pub(crate) fn report_lost_files(
     }
 }
 
-/// Writes the templates.
+/// Writes the templates to a file with a checksum.
 pub(crate) fn save_templates(path: &Path, templates: &Templates) -> Result<(), BuildError> {
     let text = serde_json::to_string(templates).expect("templates serialize to JSON");
     fs::write(path, append_checksum(&text, 1)).at(path)
 }
 
-/// Returns whether `served.json` exists and is undamaged. Otherwise the build writes it again.
+/// Returns whether `served.json` exists and is undamaged. If not, the build writes it again.
 pub(crate) fn is_served_list_intact(paths: &StatePaths) -> bool {
     let file = File::open(paths.served());
     file.is_ok_and(|file| matches!(verify_checksum(file), Ok(ChecksumStatus::Valid(_))))
@@ -108,8 +110,9 @@ pub(crate) fn is_served_list_intact(paths: &StatePaths) -> bool {
 /// Tolerated difference between the clocks of two machines, in seconds.
 const CLOCK_TOLERANCE: i64 = 600;
 
-/// Rejects a state with times later than `now`: dates never decrease, so the wrong dates would
-/// stay. Either the clock was wrong when the state was written, or it is wrong now.
+/// Returns an error if `newest`, the newest time in the state, is later than `now`. Dates of pages
+/// never decrease, so wrong dates in the state would stay. Either the clock was wrong when the
+/// state was written, or it is wrong now.
 pub(crate) fn check_not_in_future(
     newest: Option<Timestamp>,
     now: Timestamp,

@@ -1,8 +1,8 @@
-//! Prepares Schema.org data for publication.
+//! Prepares the Schema.org data of a page for publication.
 //!
-//! Sets `dateModified` to the date in the ledger, and removes members of persons that do not
-//! identify their work (D94). Other values keep their bytes. A build time never becomes
-//! part of a line.
+//! `dateModified` is set to the page's date in the ledger, so that a build time never becomes part
+//! of a line. Members of persons that have nothing to do with their work, such as birth dates, are
+//! removed (D94). The bytes of all other values are unchanged.
 
 use rutter_page::{RawJson, RawObject, Timestamp, split_members};
 use serde_json::value::RawValue;
@@ -27,20 +27,20 @@ const PERSON_MEMBERS: [&str; 16] = [
     "identifier",
 ];
 
-/// Members that name an author.
+/// Members of a Schema.org object that name authors.
 const AUTHOR_MEMBERS: [&str; 4] = ["author", "creator", "contributor", "editor"];
 
-/// Maximum nesting depth that is processed.
+/// Maximum nesting depth in which values are changed.
 const MAX_DEPTH: usize = 60;
 
-/// Settings for the preparation.
+/// Date and setting that decide how Schema.org data is changed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SchemaRules {
     pub(crate) modified: Timestamp,
     pub(crate) no_authors: bool,
 }
 
-/// Returns the data as it is published; `None` if it is not a JSON object.
+/// Returns the Schema.org data in its published form; `None` if the result is not a JSON object.
 pub(crate) fn prepare(schema: &RawObject<'_>, rules: SchemaRules) -> Option<RawObject<'static>> {
     let mut out = String::with_capacity(schema.get().len());
     value(schema.get(), rules, 0, &mut out);

@@ -1,8 +1,8 @@
-//! Assigns pages to sections. The pages of a section share collections.
+//! Assigns pages to sections, which are groups of pages that share collections.
 //!
 //! Input: path prefixes of the site owner, else the first path segments with enough pages. Output:
-//! the section of a URL. The state stores the sections: a page that changes its section is a
-//! removal in one collection and an addition in another.
+//! the section of a URL. The state stores the sections, because a page that changes its section is
+//! removed from one collection and added to another.
 
 use std::collections::BTreeMap;
 
@@ -11,19 +11,20 @@ use serde::{Deserialize, Serialize};
 use crate::inventory::{is_below, prefix};
 use crate::plan::{BaseUrl, SectionRule};
 
-/// Number of pages that a first path segment needs to become a section.
+/// Minimum number of pages with the same first path segment for which the segment becomes a
+/// section.
 const FEWEST: usize = 20;
-/// Maximum number of sections.
+/// Maximum number of sections of a site.
 const MOST: usize = 32;
-/// Name of the section for all other pages.
+/// Name of the section for pages that belong to no other section.
 pub(crate) const MAIN: &str = "main";
-/// Name of the section for all pages.
+/// Name of the section that contains all pages.
 pub(crate) const ALL: &str = "all";
 
 /// The sections of a site. Pages that match no rule belong to [`MAIN`].
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Sections {
-    /// Name and path prefix; longest prefix first.
+    /// Name and path prefix of each section; the longest prefix is first.
     rules: Vec<(String, String)>,
 }
 
@@ -36,7 +37,8 @@ impl Sections {
         Self { rules }
     }
 
-    /// Returns a section for each first path segment with enough pages, largest first.
+    /// Returns sections for the first path segments with enough pages. If there are too many, the
+    /// largest sections are chosen.
     pub(crate) fn from_segments(base: &BaseUrl, segments: &SegmentCounts) -> Self {
         let counts = segments.counts.iter().map(|(segment, n_pages)| (segment.as_str(), *n_pages));
         let mut large: Vec<(&str, usize)> =
@@ -46,7 +48,8 @@ impl Sections {
         let mut rules: Vec<(String, String)> = Vec::new();
         for (segment, _) in large {
             let mut name = section_name(segment);
-            // Two segments may map to one name, and two names are reserved.
+            // Two segments may result in the same name, and the names `main` and `all` are
+            // reserved.
             while matches!(name.as_str(), MAIN | ALL) || rules.iter().any(|rule| rule.0 == name) {
                 name.push('_');
             }
@@ -56,7 +59,7 @@ impl Sections {
         Self { rules }
     }
 
-    /// Returns the names; `main` is last.
+    /// Returns the names of the sections; `main` is last, unless a rule defines it.
     pub(crate) fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for (name, _) in &self.rules {
@@ -72,7 +75,7 @@ impl Sections {
     }
 
     /// Returns the section of a URL. The index page of a folder belongs to the section of the
-    /// folder, with or without a final slash: `/docs` to that of `/docs/`.
+    /// folder even if its URL has no final slash, such as `/docs` for the prefix `/docs/`.
     pub(crate) fn of(&self, base: &BaseUrl, url: &str) -> &str {
         let path = url.get(base.origin().len()..).unwrap_or_default();
         let rule = self.rules.iter().find(|(_, prefix)| is_below(path, prefix));
@@ -91,7 +94,7 @@ impl Sections {
     }
 }
 
-/// Number of pages by first path segment.
+/// Numbers of pages by first path segment.
 #[derive(Debug, Default)]
 pub(crate) struct SegmentCounts {
     counts: BTreeMap<String, usize>,

@@ -1,13 +1,13 @@
-//! Writes `served.json`: type, coding, digest, date, twin, lifetime and access of each file, for a
-//! web server.
+//! Writes `served.json`, the list of files for a web server: media type, coding, digest, date,
+//! twin, cache lifetime and access of each file.
 //!
 //! The header names the output folder, the update frequency and the restricted path prefixes, which
 //! also cover files that the build did not read.
 //!
-//! A page has the date of the ledger, unless its bytes changed without a change of that date (as
-//! with a new menu). Each date belongs to one version of the bytes; otherwise a client that
-//! revalidates by date alone would miss a change. The previous `served.json` tells which bytes had
-//! which date.
+//! The date of a page is its date in the ledger, unless its bytes changed and that date did not,
+//! such as after a change of the menu. Each date belongs to one version of the bytes; otherwise a
+//! client that revalidates by date alone would miss a change. The previous `served.json` contains
+//! the dates of the previous bytes.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -26,28 +26,29 @@ use crate::manifest::{FileRecord, Owner};
 use crate::plan::BuildPlan;
 use crate::publish;
 
-/// Format version. Version 1 did not contain restricted prefixes, so servers must not read versions
-/// they do not know.
+/// Format version of `served.json`. A server must not read a version that it does not know, because
+/// it could miss restrictions: version 1 contained no restricted prefixes.
 pub(crate) const VERSION: u32 = 3;
 
-/// Incremented when members are added within a version, so that the file is written again.
+/// Number that is incremented when members are added without a new version, so that `served.json`
+/// is written again.
 pub(crate) const REVISION: u32 = 2;
 
-/// Members before the list of files.
+/// Header of `served.json`: the members before the list of files.
 #[derive(Debug, Serialize)]
 struct ServedHeader<'h> {
     version: u32,
     base: &'h str,
-    /// Output folder relative to the state folder.
+    /// Path of the output folder relative to the state folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<String>,
-    /// Seconds between two snapshots.
+    /// Update interval of the site in seconds.
     update: u64,
     /// Restricted path prefixes, percent-decoded: files below them need a token.
     closed: &'h [String],
 }
 
-/// Entry of one file.
+/// Entry of one file in `served.json`.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct ServedEntry<'s> {
@@ -58,8 +59,8 @@ struct ServedEntry<'s> {
     coding: Option<&'s str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     digest: Option<String>,
-    /// Digest of the compressed bytes of a collection, because the same content may be compressed
-    /// again.
+    /// Digest of the compressed bytes of a collection. Unlike `digest`, it changes if the same
+    /// content is compressed differently.
     #[serde(skip_serializing_if = "Option::is_none")]
     stored: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,18 +71,19 @@ struct ServedEntry<'s> {
     #[serde(skip_serializing_if = "Option::is_none")]
     twin: Option<&'s str>,
     cache: &'s str,
-    /// `token` for files that need a token, `open` for artifacts below a restricted prefix.
+    /// Access to the file: `token` if it needs a token, `open` for an artifact below a restricted
+    /// prefix, which needs no token.
     #[serde(skip_serializing_if = "Option::is_none")]
     access: Option<&'s str>,
 }
 
-/// Writes the entries one at a time.
+/// Writer of `served.json`, entry by entry.
 #[derive(Debug)]
 pub(crate) struct ServedWriter {
     path: PathBuf,
     out: BufWriter<File>,
     closed: Vec<String>,
-    /// Restricted pages that are not below a restricted prefix.
+    /// Paths of restricted pages that are not below a restricted prefix.
     closed_pages: Vec<String>,
     before: PreviousDates,
     now: Timestamp,
@@ -89,7 +91,8 @@ pub(crate) struct ServedWriter {
     seal: RecordChecksum,
 }
 
-/// Dates in the previous file, sorted: hash prefix of the path, hash prefix of the bytes, date.
+/// Dates of pages in the previous `served.json`, sorted. Each has a hash prefix of the path, a hash
+/// prefix of the bytes, and the date.
 #[derive(Debug, Default)]
 struct PreviousDates(Vec<([u8; 8], [u8; 8], i64)>);
 
@@ -109,7 +112,8 @@ fn hash_prefix(digest: Digest) -> [u8; 8] {
 }
 
 impl PreviousDates {
-    /// Reads the file line by line. A missing or damaged file has no dates.
+    /// Reads the previous `served.json` line by line. Lines that cannot be parsed are skipped; a
+    /// missing file has no dates.
     fn read(path: &Path) -> Self {
         let Ok(file) = File::open(path) else { return Self::default() };
         let mut rows = Vec::new();
@@ -127,7 +131,8 @@ impl PreviousDates {
         Self(rows)
     }
 
-    /// Returns the date of a page with these bytes; `modified` is the date in the ledger.
+    /// Returns the date of a page whose bytes have this digest; `modified` is the page's date in
+    /// the ledger.
     fn date(
         &self,
         path: &str,
@@ -142,7 +147,8 @@ impl PreviousDates {
         if *then < modified.unix_seconds() {
             return modified;
         }
-        // HTTP dates have a resolution of one second.
+        // Different bytes get a date that is at least one second later, because HTTP dates have a
+        // resolution of one second.
         let seconds = if *bytes == hash_prefix(digest) {
             *then
         } else {
@@ -190,7 +196,7 @@ impl ServedWriter {
         self.out.write_all(text.as_bytes()).at(&self.path)
     }
 
-    /// Adds a public page with the digest of its published bytes.
+    /// Adds a public page; `digest` is the digest of its published bytes.
     pub(crate) fn page(
         &mut self,
         (row, path): (&LedgerRow, &str),
@@ -230,7 +236,7 @@ impl ServedWriter {
         })
     }
 
-    /// Adds a file other than a page.
+    /// Adds a file that is not a page.
     pub(crate) fn file(
         &mut self,
         path: &str,
@@ -242,7 +248,7 @@ impl ServedWriter {
             published.collections.iter().find(|one| one.files.iter().any(|file| file.name == name));
         let (media_type, coding, cache) = delivery_of(path);
         let digest = match collection {
-            // Digest of the content, not of the compressed bytes (D08).
+            // The digest of a collection covers its content and not the compressed bytes (D08).
             Some(one) => one.checksum().map(|sum| sum.to_string()),
             None => Some(file.digest.to_string()),
         };
@@ -252,7 +258,7 @@ impl ServedWriter {
             Some(_) => "snapshot",
             None => cache,
         };
-        // Artifacts contain nothing from restricted pages.
+        // Artifacts need no token, because they contain nothing from restricted pages.
         let is_made = file.owner != Owner::Site;
         let is_below = self.is_below(path);
         self.entry(&ServedEntry {
@@ -275,7 +281,8 @@ impl ServedWriter {
         self.closed.iter().any(|name| lower.starts_with(&name.to_lowercase()))
     }
 
-    /// Returns the restricted prefixes and the restricted pages that are not below them.
+    /// Returns the restricted path prefixes, and the restricted pages that are not below one of
+    /// them.
     pub(crate) fn restricted_files(&self) -> (&[String], &[String]) {
         (&self.closed, &self.closed_pages)
     }
@@ -287,15 +294,15 @@ impl ServedWriter {
     }
 }
 
-/// Converts a URL path prefix into a file path prefix.
+/// Converts a configured URL path prefix into a file path prefix.
 fn name_prefix(plan: &BuildPlan, written: &str) -> String {
     let address = inventory::prefix(&plan.base, written);
     let inside = address.strip_prefix(plan.base.path()).unwrap_or(&address);
     inventory::decoded(inside)
 }
 
-/// Returns the relative path from one folder to another, so that both can be moved together; `None`
-/// if it is not valid UTF-8.
+/// Returns the relative path from one folder to another; `None` if it is not valid UTF-8. With a
+/// relative path, both folders can be moved together.
 fn relative_path(from: &Path, to: &Path) -> Option<String> {
     let whole = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
     let (from, to) = (whole(from)?, whole(to)?);
@@ -377,7 +384,7 @@ mod tests {
             ("a", "new", day, now, now),
             ("a", "new", later, now, later),
             ("a", "old", later, now, later),
-            // Built twice within a second, or after the clock was set back.
+            // The site is built twice within a second, or after the clock was set back.
             ("a", "new", day, day, next),
             ("a", "new", day, earlier, next),
             ("a", "new", earlier, now, now),

@@ -1,11 +1,13 @@
 //! Reads the sitemap that the site's generator or the site owner wrote.
 //!
-//! Input: sitemaps with common names and those that robots.txt names, with their children. Output:
-//! their entries, their files, and whether Rutter's sitemap replaces them.
+//! Input: sitemaps with common names and sitemaps that robots.txt names, with the files that they
+//! list. Output: the entries and files of these sitemaps, and whether Rutter's sitemap replaces
+//! them.
 //!
-//! A sitemap is replaced if it lists only pages of this folder and contains nothing that Rutter's
-//! sitemap cannot contain; in the site's own folder, only if the generator is known. Any other
-//! sitemap is kept. A damaged sitemap is kept too, and the rest of it is not read.
+//! A sitemap is replaced if it lists only pages of the site's folder and contains nothing that
+//! Rutter's sitemap cannot contain. If the output goes to the site's own folder, the generator must
+//! also be known. Any other sitemap is kept. A damaged sitemap is kept, too, and is read only up to
+//! the damage.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -26,7 +28,7 @@ use crate::name_table::{NameTable, hash_of};
 use crate::plan::{BuildPlan, SourceKind};
 use crate::state::StatePaths;
 
-/// Common names of sitemaps, in addition to those in robots.txt.
+/// Common names of sitemaps, which are read in addition to the sitemaps that robots.txt names.
 const ENTRIES: [&str; 6] = [
     "sitemap.xml",
     "sitemap-index.xml",
@@ -36,84 +38,84 @@ const ENTRIES: [&str; 6] = [
     "sitemap_index.xml.gz",
 ];
 
-/// Last line of every sitemap of Rutter, which identifies it without the state.
+/// Last line of every sitemap that Rutter writes. It identifies the sitemap if the state is lost.
 pub(crate) const MARK: &str = "<!-- rutter:whole -->";
 
-/// Number of bytes that are searched for announcements of collections.
+/// Number of bytes at the start of a sitemap that are searched for announcements of collections.
 const START: usize = 4096;
 
-/// Maximum number of sitemaps of an index that are read.
+/// Maximum number of sitemap files that are read.
 const MOST_CHILDREN: usize = 1000;
 
-/// Name of the list of copies in the state.
+/// Name of the file in the state that lists the copies of sitemap files.
 const LIST: &str = "list.json";
 
-/// The sitemap of a site that Rutter did not write.
+/// The sitemap of a site that the generator or the site owner wrote.
 #[derive(Debug, Default)]
 pub(crate) struct SiteSitemap {
-    /// Entry files first.
+    /// Files of the sitemap; entry files are first.
     pub(crate) files: Vec<SitemapFile>,
     pub(crate) decision: SitemapDecision,
     pub(crate) previous_sitemap: PreviousSitemap,
-    /// The forms of its URLs.
+    /// Counts of the forms of the URLs in the sitemap.
     pub(crate) votes: AddressVotes,
-    /// Digest of all its bytes.
+    /// Digest of all files of the sitemap.
     pub(crate) digest: String,
-    /// Whether the copies in the state are up to date.
+    /// Whether the sitemap was read from its copies in the state, which are then up to date.
     has_copies: bool,
 }
 
-/// One file of a sitemap.
+/// One file of the generator's sitemap.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SitemapFile {
-    /// Name relative to the site's folder.
+    /// Path of the sitemap file, relative to the site's folder.
     pub(crate) name: String,
-    /// Whether it is an entry file, with which readers start.
+    /// Whether the file is an entry file, with which readers of the sitemap start.
     pub(crate) is_entry: bool,
-    /// Number of pages it lists itself.
+    /// Number of pages that the file itself lists.
     pub(crate) n_pages: u64,
 }
 
-/// Whether a foreign sitemap is replaced.
+/// Whether Rutter's sitemap replaces the sitemap of the generator or site owner.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum SitemapDecision {
-    /// There is no foreign sitemap.
+    /// The site has no sitemap of its own.
     #[default]
     Absent,
-    /// Rutter's sitemap replaces it and takes over its entries.
+    /// Rutter's sitemap replaces the site's sitemap and takes over its entries.
     Replaced,
-    /// It is kept, for this reason.
+    /// The site's sitemap is kept, for this reason.
     Kept(String),
 }
 
-/// Entries of a sitemap by URL.
+/// Dates and other members of the entries of a sitemap, by URL.
 #[derive(Debug, Default)]
 pub(crate) struct PreviousSitemap {
     pub(crate) dates: NameTable<Timestamp>,
-    /// Entries with more members than URL and date.
+    /// Other members of the entries that have more than URL and date.
     pub(crate) more: NameTable<EntryExtras>,
 }
 
-/// Members of an entry other than URL and date.
+/// Members of a sitemap entry other than URL and date.
 #[derive(Debug)]
 pub(crate) struct EntryExtras {
     pub(crate) changefreq: Option<ChangeFreq>,
     pub(crate) priority: Option<f32>,
-    /// Boxed because few sites have them.
+    /// Alternate links and extension elements; boxed, because few sites have any.
     pub(crate) rest: Option<Box<(Vec<AlternateLink>, Vec<String>)>>,
 }
 
 /// Whether the dates of a sitemap are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DateTrust {
-    /// Rutter wrote the sitemap.
+    /// The dates are always used, because Rutter wrote the sitemap.
     Always,
-    /// One date for nearly all pages is a build time and not used.
+    /// The dates are not used if most pages have the same date, which is probably a build time.
     UnlessUniform,
 }
 
 impl PreviousSitemap {
-    /// Reads the sitemap that Rutter published in a folder.
+    /// Reads the entries of the sitemap that Rutter published in a folder.
     pub(crate) fn of_folder(plan: &BuildPlan, folder: &Path) -> Self {
         let mut scan = SitemapScan::default();
         scan.add("sitemap.xml", true);
@@ -122,7 +124,7 @@ impl PreviousSitemap {
     }
 }
 
-/// Returns the forms of the URLs in a published sitemap; for builds with a lost state.
+/// Counts the forms of the URLs in a published sitemap, for builds that have lost the state.
 pub(crate) fn published_votes(plan: &BuildPlan, folder: &Path, name: &str) -> AddressVotes {
     let mut scan = SitemapScan::default();
     scan.add(name, true);
@@ -131,8 +133,8 @@ pub(crate) fn published_votes(plan: &BuildPlan, folder: &Path, name: &str) -> Ad
 }
 
 impl SiteSitemap {
-    /// Reads the sitemap of the site's folder. `is_own_file` tells which files an earlier build
-    /// wrote. If Rutter's sitemap replaced it, its copy in the state is read.
+    /// Reads the site's own sitemap. `is_own_file` returns whether an earlier build wrote a file.
+    /// If Rutter's sitemap has replaced the site's sitemap, its copy in the state is read.
     pub(crate) fn read(
         plan: &BuildPlan,
         paths: &StatePaths,
@@ -162,15 +164,16 @@ impl SiteSitemap {
             scan.read_all(plan, &plan.site, &is_own_file);
         }
         let mut site_sitemap = Self { has_copies, ..scan.finish(plan) };
-        // An earlier build replaced it; a page that was removed since does not change this
-        // decision.
+        // An earlier build replaced the site's sitemap. The decision stays the same, even if a page
+        // in it was removed in the meantime.
         if has_copies && site_sitemap.decision != SitemapDecision::Absent {
             site_sitemap.decision = SitemapDecision::Replaced;
         }
         Ok(site_sitemap)
     }
 
-    /// Stores its files in the state, for builds after it was replaced.
+    /// Stores copies of the sitemap's files in the state, for later builds, in which Rutter's
+    /// sitemap has replaced them.
     pub(crate) fn save(&self, plan: &BuildPlan, paths: &StatePaths) -> Result<(), BuildError> {
         let copies = copies(paths);
         if self.has_copies {
@@ -190,19 +193,19 @@ impl SiteSitemap {
         fs::write(&list, append_checksum(&text, self.files.len() as u64)).at(&list)
     }
 
-    /// Returns whether a file is not copied because Rutter's sitemap replaces it.
+    /// Returns whether a file is part of the site's sitemap and Rutter's sitemap replaces it.
     pub(crate) fn is_replaced(&self, name: &str) -> bool {
         self.decision == SitemapDecision::Replaced
             && self.files.iter().any(|file| file.name == name)
     }
 
-    /// Returns whether the sitemap is kept.
+    /// Returns whether the site's sitemap is kept.
     pub(crate) fn is_kept(&self) -> bool {
         matches!(self.decision, SitemapDecision::Kept(_))
     }
 }
 
-/// Returns the files with a copy in the state; empty if there is no list.
+/// Returns the sitemap files that have a copy in the state; empty if the list of copies is missing.
 fn list_copies(path: &Path) -> Result<Vec<SitemapFile>, BuildError> {
     #[derive(serde::Deserialize)]
     struct List {
@@ -214,7 +217,7 @@ fn list_copies(path: &Path) -> Result<Vec<SitemapFile>, BuildError> {
         Err(error) => return Err(BuildError::Io(path.to_owned(), error)),
     };
     let damaged = || BuildError::DamagedState(path.to_owned(), 1);
-    // Earlier versions wrote a list without a seal.
+    // Earlier versions of Rutter wrote this list without a checksum.
     if text.starts_with(b"[") {
         return serde_json::from_slice(&text).map_err(|_| damaged());
     }
@@ -225,12 +228,12 @@ fn list_copies(path: &Path) -> Result<Vec<SitemapFile>, BuildError> {
     serde_json::from_slice::<List>(&text).map(|list| list.files).map_err(|_| damaged())
 }
 
-/// Returns the folder of the copies in the state.
+/// Returns the folder of the state that holds the copies of sitemap files.
 fn copies(paths: &StatePaths) -> PathBuf {
     paths.folder.join("sitemaps")
 }
 
-/// Returns the name of a copy; its extension shows whether it is compressed.
+/// Returns the name of the copy of a sitemap file; its extension shows whether it is compressed.
 fn copy_name(n: usize, name: &str) -> String {
     if is_gzip(Path::new(name)) { format!("{n}.gz") } else { n.to_string() }
 }
@@ -239,7 +242,7 @@ pub(crate) fn is_gzip(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "gz")
 }
 
-/// Returns the names of the site's entry sitemaps.
+/// Returns the paths of the site's entry sitemaps, with which readers start.
 fn entries(plan: &BuildPlan) -> Vec<String> {
     let robots = rutter_root::read(&plan.site, "robots.txt").unwrap_or_default();
     let robots = Robots::parse(&robots);
@@ -268,21 +271,21 @@ pub(crate) fn regular_file(folder: &Path, name: &str) -> Option<PathBuf> {
     kind?.is_file().then_some(path)
 }
 
-/// Returns whether Rutter wrote a sitemap, by the mark at its end. Announced collections are no
-/// proof, because other programs announce them too.
+/// Returns whether Rutter wrote a sitemap, which the mark at its end shows. Announcements of
+/// collections do not show it, because other programs write them, too.
 pub(crate) fn is_marked(path: &Path) -> bool {
     first_and_last_bytes(path)
         .is_some_and(|(_, end)| end.trim_ascii_end().ends_with(MARK.as_bytes()))
 }
 
-/// Returns whether Rutter may have written a sitemap: it has the mark, or it announces collections
-/// as those of earlier versions do.
+/// Returns whether Rutter may have written a sitemap: it has the mark, or it announces collections,
+/// as sitemaps of earlier versions without a mark do.
 pub(crate) fn may_be_own_sitemap(path: &Path) -> bool {
     let announces = |start: &[u8]| memchr::memmem::find(start, b"<scp:version>").is_some();
     is_marked(path) || first_and_last_bytes(path).is_some_and(|(start, _)| announces(&start))
 }
 
-/// Returns the first and the last bytes of a sitemap, decompressed.
+/// Returns the first and the last bytes of a sitemap after decompression.
 fn first_and_last_bytes(path: &Path) -> Option<(Vec<u8>, Vec<u8>)> {
     let (mut start, mut end) = (Vec::new(), Vec::new());
     if is_gzip(path) {
@@ -314,16 +317,17 @@ fn open(path: &Path) -> Option<Box<dyn Read>> {
     })
 }
 
-/// A file to read.
+/// A sitemap file that must be read.
 #[derive(Debug)]
 struct QueuedFile {
     name: String,
     is_entry: bool,
-    /// Path of its bytes, if it is read from a copy.
+    /// Path of the copy in the state from which the file is read; `None` if the file itself is
+    /// read.
     copy: Option<PathBuf>,
 }
 
-/// State while sitemaps are read.
+/// Queue and results of a scan that reads all files of a sitemap.
 #[derive(Debug, Default)]
 struct SitemapScan {
     queue: Vec<QueuedFile>,
@@ -333,10 +337,11 @@ struct SitemapScan {
     files: Vec<SitemapFile>,
     digests: Vec<String>,
     n_pages: u64,
-    /// Number of URLs without a page in this folder, and the first of them.
+    /// Number of listed URLs without a page in the site's folder; `foreign_url` is the first of
+    /// them.
     n_foreign_urls: u64,
     foreign_url: Option<String>,
-    /// Reason why the sitemap cannot be replaced, whichever pages it lists.
+    /// Reason why the sitemap cannot be replaced, apart from the pages that it lists.
     problem: Option<&'static str>,
 }
 
@@ -378,7 +383,7 @@ impl SitemapScan {
         let digest = crate::manifest::digest_of(path).map(|digest| digest.to_string());
         self.digests.push(digest.unwrap_or_default());
         let before = self.n_pages;
-        // A compressed file with the same content as the file next to it.
+        // A compressed file next to an uncompressed one has the same content and is not read.
         let plain = name.strip_suffix(".gz");
         let is_coded = plain.is_some_and(|plain| self.queue.iter().any(|it| it.name == plain));
         if !is_coded {
@@ -475,7 +480,7 @@ impl SitemapScan {
 
     fn into_entries(self, trust: DateTrust) -> PreviousSitemap {
         let Self { mut dates, mut more, .. } = self;
-        // The last entry of a URL applies.
+        // If a URL has several entries, the last one applies.
         dates.reverse();
         more.reverse();
         let mut dates = NameTable::of(dates);
@@ -486,7 +491,7 @@ impl SitemapScan {
     }
 }
 
-/// Returns whether most pages have the same date.
+/// Returns whether more than half of the pages have the same date.
 fn have_one_date(dates: &NameTable<Timestamp>) -> bool {
     let mut sorted: Vec<Timestamp> = dates.values().copied().collect();
     sorted.sort_unstable();

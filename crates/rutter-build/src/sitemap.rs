@@ -2,7 +2,7 @@
 //!
 //! Input: pages in the order of their URLs, and the entries of the generator's sitemap. Output:
 //! staged files: one sitemap, or an index with its parts. If Rutter's sitemap replaces the
-//! generator's, the names of that one lead to Rutter's sitemap.
+//! generator's sitemap, files under the former names lead to Rutter's sitemap.
 
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Write};
@@ -29,12 +29,12 @@ use crate::read::SectionTally;
 use crate::site_sitemap::{MARK, PreviousSitemap, SiteSitemap, SitemapDecision, is_gzip};
 use crate::spxi_layer;
 
-/// Folder of the collections, relative to the output folder.
+/// Folder of the SCP collections, relative to the output folder.
 pub(crate) const SCP: &str = "scp";
 
-/// Maximum number of pages for a sitemap of one file. Larger sites announce collections in a small
-/// separate file, so that readers of collections need not fetch the list of all pages after every
-/// change.
+/// Maximum number of pages of a site for which one file lists the pages and announces the
+/// collections. Larger sites announce the collections in a small separate file, so that readers of
+/// collections need not fetch the list of all pages after every change.
 const MAX_SINGLE_FILE_PAGES: usize = 1000;
 
 /// Returns the `scp:` elements of the sitemap: one element per coding (D06).
@@ -67,8 +67,8 @@ pub(crate) fn adverts(
             }));
         }
     }
-    // Files of a former section stay for readers with an older sitemap, but new readers must not
-    // find them.
+    // Collections of a section that no longer exists stay published for readers with an older
+    // sitemap, but the new sitemap does not announce them.
     let is_there = |name: &str| tallies.iter().any(|tally| tally.name == name);
     let mut collections: Vec<_> =
         published.collections.iter().filter(|one| is_there(&one.section)).collect();
@@ -108,7 +108,7 @@ pub(crate) fn adverts(
     adverts.into_iter().map(foreign).collect()
 }
 
-/// Returns the label of the period in which a delta ends (D29).
+/// Returns the label of the hour, day, week or month in which a delta ends (D29).
 fn period(plan: &BuildPlan, generated: Timestamp) -> String {
     use rutter_scp::advert::UpdateFrequency;
     let text = generated.to_string();
@@ -120,10 +120,10 @@ fn period(plan: &BuildPlan, generated: Timestamp) -> String {
     }
 }
 
-/// Returns the ISO week, such as `2026-W07`.
+/// Returns the ISO week of a time, such as `2026-W07`.
 fn week(time: Timestamp) -> String {
     let days = time.unix_seconds().div_euclid(86_400);
-    // 1970-01-01 was a Thursday; the year of a week is that of its Thursday.
+    // 1970-01-01 was a Thursday, and an ISO week belongs to the year of its Thursday.
     let weekday = (days + 3).rem_euclid(7);
     let thursday = days - weekday + 3;
     let year_of = |day: i64| {
@@ -138,17 +138,18 @@ fn week(time: Timestamp) -> String {
     format!("{year:04}-W{:02}", (thursday - first) / 7 + 1)
 }
 
-/// Which file announces the collections.
+/// Which file of the sitemap announces the collections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SitemapLayout {
-    /// The file that lists the first pages.
+    /// The file that lists the first pages announces the collections.
     Together,
-    /// A first file that lists a single page, because the schema requires one (D14).
+    /// A separate first file announces the collections. It lists a single page, because the schema
+    /// requires one (D14).
     Apart,
 }
 
 impl SitemapLayout {
-    /// Returns the layout for a number of pages.
+    /// Returns the layout for a site with this number of pages.
     pub(crate) fn of(n_pages: usize, foreign: &[ForeignElement]) -> Self {
         if foreign.is_empty() || n_pages <= MAX_SINGLE_FILE_PAGES {
             Self::Together
@@ -158,7 +159,7 @@ impl SitemapLayout {
     }
 }
 
-/// Writes the sitemap and starts a new file when one is full.
+/// Writer of the sitemap, which starts a new file when one is full.
 #[derive(Debug)]
 pub(crate) struct SitemapWriter<'p> {
     plan: &'p BuildPlan,
@@ -169,27 +170,27 @@ pub(crate) struct SitemapWriter<'p> {
     done: Vec<PathBuf>,
 }
 
-/// Input for finishing a sitemap.
+/// Inputs for staging the files of a finished sitemap.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SitemapFinish<'f> {
     /// Wanted name of the sitemap.
     pub(crate) name: &'f str,
     /// The sitemap of the site's generator.
     pub(crate) site_sitemap: &'f SiteSitemap,
-    /// Parts of the published index.
+    /// Sitemap files of the last publication.
     pub(crate) parts: &'f [SitemapPart],
 }
 
-/// A finished sitemap.
+/// Result of staging a sitemap.
 #[derive(Debug, Default)]
 pub(crate) struct FinishedSitemap {
-    /// Its name; `None` if it is not published.
+    /// Name of the sitemap's entry file; `None` if the sitemap is not published.
     pub(crate) name: Option<String>,
-    /// Foreign file with the wanted name, and the reason why it is kept.
+    /// Name of a foreign file that has the wanted name, and the reason why that file is kept.
     pub(crate) blocked: Option<(String, String)>,
-    /// The parts that its index names.
+    /// Files of the sitemap, except the index.
     pub(crate) parts: Vec<SitemapPart>,
-    /// A staged copy of the entry file.
+    /// Path of a copy of the entry file in the staging folder.
     copy: Option<PathBuf>,
 }
 
@@ -226,7 +227,8 @@ impl<'p> SitemapWriter<'p> {
             href: index.to_owned(),
             media_type: Some("application/ld+json".to_owned()),
         }));
-        // A link of an earlier build is not a link of the site owner.
+        // A link to the SPXI index comes from an earlier build and not from the site owner, so it
+        // is dropped.
         let index_url = self.plan.base.join(rutter_spxi::INDEX_FILE);
         for link in rest.map_or(&[][..], |(alternates, _)| alternates) {
             if link.href != index_url
@@ -283,7 +285,7 @@ impl<'p> SitemapWriter<'p> {
         Ok(())
     }
 
-    /// Closes the sitemap and stages its files.
+    /// Finishes the last file of the sitemap and stages all its files.
     pub(crate) fn finish(
         mut self,
         finish: SitemapFinish<'_>,
@@ -330,8 +332,8 @@ impl<'p> SitemapWriter<'p> {
         Ok(finished)
     }
 
-    /// Stages the sitemap under a name; as an index if it has several parts or kept files belong to
-    /// it.
+    /// Stages the sitemap under a name. An index is staged if the sitemap has several files or
+    /// includes kept files of the site's sitemap.
     fn publish_as(
         &mut self,
         name: &str,
@@ -360,7 +362,8 @@ impl<'p> SitemapWriter<'p> {
             let path = self.plan.site.join(name);
             let digest = digest_of(&path).at(&path)?.to_string();
             let known = finish.parts.iter().find(|part| part.name == *name);
-            // The time of earlier changes is unknown.
+            // A kept file that was not known before has no time, because its earlier changes are
+            // unknown.
             let changed = match known {
                 Some(part) if part.digest == digest => part.changed,
                 Some(_) => Some(self.plan.now),
@@ -387,8 +390,8 @@ impl<'p> SitemapWriter<'p> {
         publish::close(out, path)
     }
 
-    /// Returns a part with the time of its last change: now, unless the published part has the same
-    /// bytes.
+    /// Returns a sitemap file with the time of its last change, which is the time of this build
+    /// unless the published file has the same bytes.
     fn part(
         &self,
         name: &str,
@@ -405,8 +408,8 @@ impl<'p> SitemapWriter<'p> {
         Ok(SitemapPart { name: name.to_owned(), digest, changed })
     }
 
-    /// Returns the date of a part with these bytes in the published index; for builds with a lost
-    /// state.
+    /// Returns the date of a sitemap file in the published index if the published file has this
+    /// digest. Builds that have lost the state need this.
     fn published_date(&self, name: &str, digest: &str, index: &str) -> Option<Timestamp> {
         let target = self.plan.target();
         let published = digest_of(&target.join(name)).ok()?;
@@ -425,7 +428,8 @@ impl<'p> SitemapWriter<'p> {
         None
     }
 
-    /// Stages files under the entry names of the generator's sitemap that lead to Rutter's sitemap.
+    /// Stages a file under each entry name of the generator's sitemap; these files lead to Rutter's
+    /// sitemap.
     fn replace_entries(
         &self,
         own: &str,
@@ -460,7 +464,8 @@ impl<'p> SitemapWriter<'p> {
         Ok(())
     }
 
-    /// Stages the entry file under its name, or under another one if a foreign file has it.
+    /// Stages the entry file of the sitemap under its name, or under another name if a foreign file
+    /// has that name.
     fn put(
         name: &str,
         stem: &str,

@@ -1,8 +1,8 @@
 //! Provides the pages of a site in the order of their URLs.
 //!
 //! Input: the listed files, or a JSON Lines file that is validated and sorted. Output: one
-//! [`SourcePage`] at a time. Reports lines that are not pages or are outside the site, and skips
-//! them.
+//! [`SourcePage`] at a time. Lines that are not pages or are outside the site are reported and
+//! skipped.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use crate::plan::{BuildPlan, OversizePolicy};
 use crate::rules;
 use crate::section::SegmentCounts;
 
-/// Returns pages one at a time.
+/// The pages of a site, which [`PageSources::next`] returns one at a time.
 #[derive(Debug)]
 pub(crate) enum PageSources {
     Files { names: Arc<PageFiles>, at: usize },
     Lines { sorted: SortedLines, next: KeyedLine, has_next: bool },
 }
 
-/// A loaded JSON Lines source; duplicate pages are counted each time.
+/// A loaded JSON Lines source. A page with several lines counts several times.
 #[derive(Debug)]
 pub(crate) struct LoadedLines {
     pub(crate) sources: PageSources,
@@ -33,11 +33,12 @@ pub(crate) struct LoadedLines {
     pub(crate) segments: SegmentCounts,
 }
 
-/// A page and its source.
+/// URL and source of a page.
 #[derive(Debug)]
 pub(crate) struct SourcePage {
     pub(crate) url: String,
-    /// Path relative to the site's folder; `None` for a line.
+    /// Path of the page's file relative to the site's folder; `None` for a page of a JSON Lines
+    /// source.
     pub(crate) path: Option<Box<str>>,
     pub(crate) from: PageInput,
 }
@@ -47,7 +48,8 @@ impl PageSources {
         Self::Files { names, at: 0 }
     }
 
-    /// Reads and sorts JSON Lines. Lines that are not pages are reported and skipped.
+    /// Reads the lines of a JSON Lines source and sorts them by URL. Lines that are not pages are
+    /// reported and skipped.
     pub(crate) fn lines(
         plan: &BuildPlan,
         report: &mut dyn FnMut(&str, Finding),
@@ -57,7 +59,8 @@ impl PageSources {
         let size = file.metadata().ok().map(|metadata| metadata.len());
         let invalid_source =
             |error: ReadError| BuildError::InvalidSource(plan.site.clone(), error.to_string());
-        // With this setting, pages with too many blocks are merged, not skipped (D36).
+        // With `OversizePolicy::Merge`, the blocks of a page with too many blocks are merged, so
+        // that the page need not be skipped (D36).
         let mut limits = Limits::DEFAULT;
         if plan.oversize == OversizePolicy::Merge {
             limits.parts.blocks = usize::MAX;
@@ -70,7 +73,8 @@ impl PageSources {
         let mut unused = UnusedPrefixes::new(plan);
         loop {
             let result = lines.next(&mut findings, |record| {
-                // The ledger and all layers use the URL that is written into the collection.
+                // The page gets its canonical form here, because the ledger and all layers must use
+                // the same URL as the collection.
                 let mut page = rutter_scp::canonical(record.page);
                 let key = page.url.key().to_owned();
                 if plan.base.strip(&key).is_none() {
@@ -128,7 +132,7 @@ impl PageSources {
                     return Ok(None);
                 }
                 let mut best = std::mem::replace(next, KeyedLine::empty());
-                // Of several lines with one URL, the one with the latest date is used (D30).
+                // If several lines have the same URL, the line with the latest date is used (D30).
                 loop {
                     let at = std::path::Path::new("sorted pages");
                     *has_next = sorted.next(next).at(at)?;

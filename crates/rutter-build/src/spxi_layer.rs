@@ -1,10 +1,11 @@
 //! Writes the SPXI layer: the index and its packets.
 //!
 //! Input: the declared entities and, from pass 2, the pages in the order of URLs. Output: staged
-//! files with the dates of the ledger. The index contains an entity only if its page is public.
+//! files with the dates from the ledger. The index contains an entity only if the page of the
+//! entity is public.
 //!
-//! Adds no statement about an entity that the site owner did not declare, and names no page that
-//! does not exist.
+//! The layer contains no statement about an entity that the site owner did not declare, and names
+//! no page that does not exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -27,14 +28,15 @@ use crate::plan::{BuildPlan, EntityDeclaration, SourceKind, SpxiSettings, Surfac
 use crate::publish::{PublishOrder, StageResult, StagingArea};
 use crate::rules;
 
-/// `hreflang` of links to the index in a sitemap.
+/// `hreflang` value of the links in the sitemap that lead to the SPXI index.
 pub(crate) const HREFLANG: &str = "x-spxi";
 
 pub(crate) fn declared(plan: &BuildPlan) -> Option<&SpxiSettings> {
     plan.spxi.as_ref().filter(|_| plan.layers.spxi)
 }
 
-/// Returns the robots.txt group that names the index for AI agents (D79, D80).
+/// Returns the robots.txt group that allows AI agents to fetch the SPXI index and packets (D79,
+/// D80).
 pub(crate) fn agent_group(plan: &BuildPlan) -> Option<AgentGroup> {
     let spxi = declared(plan).filter(|spxi| spxi.robots_group)?;
     let own = spxi.agents.iter().map(String::as_str);
@@ -46,32 +48,33 @@ pub(crate) fn agent_group(plan: &BuildPlan) -> Option<AgentGroup> {
     Some(AgentGroup { agents, allow })
 }
 
-/// Links from other layers to the SPXI files of a page.
+/// SPXI files to which other layers link from a page.
 #[derive(Debug, Default)]
 pub(crate) struct SpxiLinks<'i> {
-    /// URL of the index, if the page belongs to an entity.
+    /// URL of the SPXI index, if the page belongs to an entity.
     pub(crate) index: Option<&'i str>,
-    /// File of its packet.
+    /// Path of the page's packet, relative to the output folder.
     pub(crate) packet: Option<String>,
 }
 
-/// Writes the SPXI layer.
+/// Writer of the SPXI index and its packets.
 #[derive(Debug)]
 pub(crate) struct SpxiLayer<'p> {
     plan: &'p BuildPlan,
     spxi: &'p SpxiSettings,
-    /// Files of the site that are not pages.
+    /// Paths of the site's files that are not pages, sorted.
     others: &'p [Box<str>],
-    /// URL of the index.
+    /// URL of the SPXI index.
     address: String,
     writer: IndexWriter,
-    /// Indexes of entities by the URL of their page.
+    /// Positions of the declared entities by the URL of their page, for pages that were not added
+    /// yet.
     pages: BTreeMap<String, Vec<usize>>,
-    /// Entities with a public page.
+    /// Entities whose public page was added, by position in the declaration.
     found: BTreeMap<usize, Entity>,
-    /// URLs of the public pages of entities.
+    /// URLs of all public pages that describe entities.
     public: BTreeSet<String>,
-    /// Reasons why entities have no page, by the URL of the declared page.
+    /// Reasons why entities have no public page, by the URL of the declared page.
     why: BTreeMap<String, String>,
     /// Title of the home page.
     home: Option<String>,
@@ -79,7 +82,8 @@ pub(crate) struct SpxiLayer<'p> {
 }
 
 impl<'p> SpxiLayer<'p> {
-    /// `public` holds the public pages of entities.
+    /// Creates the layer; `None` if no entity is declared or the layer is off. `public` holds the
+    /// URLs of the public pages that describe entities.
     pub(crate) fn new(
         plan: &'p BuildPlan,
         others: &'p [Box<str>],
@@ -109,7 +113,7 @@ impl<'p> SpxiLayer<'p> {
         })
     }
 
-    /// Adds a page of the ledger that exists.
+    /// Adds a page that still exists, with its ledger row and metadata.
     pub(crate) fn page(
         &mut self,
         (row, path): (&LedgerRow, Option<&str>),
@@ -119,7 +123,7 @@ impl<'p> SpxiLayer<'p> {
     ) -> Result<SpxiLinks<'_>, BuildError> {
         match row.visibility {
             Visibility::Public => {}
-            // Only its URL and its name are public (D85).
+            // Only the URL and the name of such a page are public (D85).
             Visibility::Listed => {
                 self.record_exclusion(row, meta);
                 let name = own_title(meta);
@@ -156,7 +160,7 @@ impl<'p> SpxiLayer<'p> {
         self.public.contains(&page_of(entity))
     }
 
-    /// Records why an entity has no page.
+    /// Records why the entities of an excluded page have no public page.
     fn record_exclusion(&mut self, row: &LedgerRow, meta: &PageMetadata) {
         if self.pages.contains_key(&row.url) {
             let exclusion = meta.exclusion.as_deref().unwrap_or("not public");
@@ -164,7 +168,7 @@ impl<'p> SpxiLayer<'p> {
         }
     }
 
-    /// Records a page that the site owner probably meant.
+    /// Records the page as a suggestion if an entity names another form of its URL.
     fn record_similar(&mut self, row: &LedgerRow) {
         let url = row.url.as_str();
         let folder = url.strip_suffix('/');
@@ -184,7 +188,7 @@ impl<'p> SpxiLayer<'p> {
     fn surface(&self, row: &LedgerRow, meta: &PageMetadata) -> Surface {
         let path = row.url.get(self.plan.base.origin().len()..).unwrap_or("/");
         let rule = rule_of(&self.spxi.surfaces, path);
-        // Entities without a public page are not named.
+        // Entities without a public page must not be named.
         let ids = rule.map_or(&[][..], |rule| &rule.protects).iter().filter_map(|name| {
             let is_named = |one: &&EntityDeclaration| {
                 one.entity.name.as_ref() == Some(name) && self.is_public(&one.entity)
@@ -201,7 +205,7 @@ impl<'p> SpxiLayer<'p> {
         }
     }
 
-    /// Writes the packet of a page and returns the name of the file.
+    /// Writes the packet of a page and returns the path of the packet.
     fn packet(
         &self,
         (row, path): (&LedgerRow, Option<&str>),
@@ -219,14 +223,15 @@ impl<'p> SpxiLayer<'p> {
         let Some(address) = derived.map(|path| format!("{}{path}", base.origin())) else {
             return Ok(None);
         };
-        // If the URL has percent-encoded characters, the name follows from the file of the page.
+        // If the URL has percent-encoded characters, the path of the packet follows from the file
+        // of the page.
         let of_file = || {
             packet_path(&format!("/{}", path?)).map(|file| file.trim_start_matches('/').to_owned())
         };
         let file = inventory::path_inside(base, &address).map(str::to_owned).or_else(of_file);
         let is_there = |file: &String| inventory::file_address(base, file) == address;
         let Some(file) = file.filter(is_there) else { return Ok(None) };
-        // The same name cannot be a folder and a file.
+        // The folder of the packet cannot be created if a file has its name.
         let in_the_way = Path::new(&file)
             .ancestors()
             .skip(1)
@@ -259,7 +264,7 @@ impl<'p> SpxiLayer<'p> {
         Ok(matches!(put, StageResult::Staged | StageResult::Unchanged).then_some(file))
     }
 
-    /// Stages the index.
+    /// Stages the SPXI index and reports the entities without a public page.
     pub(crate) fn finish(
         mut self,
         stage: &mut StagingArea,
@@ -273,7 +278,7 @@ impl<'p> SpxiLayer<'p> {
                 report(page, &rules::ENTITY_PAGE, format!("{name}: {why}"));
             }
         }
-        // An index without entities has no content.
+        // An index without entities would be empty and is not written.
         if self.found.is_empty() {
             return Ok(());
         }
@@ -306,8 +311,8 @@ impl<'p> SpxiLayer<'p> {
     }
 }
 
-/// Searches the declared statements for secrets, because they are published like pages (D94).
-/// Returns the place and the kind of each secret.
+/// Searches the declared SPXI statements for secrets, because these statements are published like
+/// pages (D94). Returns the place and the kind of each secret.
 pub(crate) fn find_secrets(plan: &BuildPlan) -> Vec<(String, String)> {
     let Some(spxi) = declared(plan) else { return Vec::new() };
     let acknowledged = &plan.privacy.acknowledged;
@@ -328,7 +333,7 @@ pub(crate) fn find_secrets(plan: &BuildPlan) -> Vec<(String, String)> {
     found
 }
 
-/// Returns the public pages of entities.
+/// Returns the URLs of the public pages that describe entities.
 pub(crate) fn public_pages(
     plan: &BuildPlan,
     ledger: &Path,
@@ -346,15 +351,15 @@ pub(crate) fn public_pages(
     Ok(public)
 }
 
-/// Returns the title that the page states; `None` if it was generated from the text.
+/// Returns the title that a page states; `None` if the title was generated from the text.
 fn own_title(meta: &PageMetadata) -> Option<String> {
     let made = rutter_extract::rules::NO_TITLE.code;
     let is_made = meta.findings.iter().any(|(code, _)| code == made);
     Some(meta.title.clone()).filter(|title| !title.is_empty() && !is_made)
 }
 
-/// Returns the plan with the published URL of each entity's page: `/a/index.html`, `/a/`, `/a` and
-/// `/a.html` may name one file. `None` if no URL changes.
+/// Returns the plan with the published URL of each entity's page, because `/a/index.html`, `/a/`,
+/// `/a` and `/a.html` may name the same file. Returns `None` if no URL changes.
 pub(crate) fn with_published_pages(plan: &BuildPlan) -> Result<Option<BuildPlan>, BuildError> {
     let entities = declared(plan).map_or(&[][..], |spxi| &spxi.entities);
     if entities.is_empty() || plan.source == SourceKind::Lines {
@@ -388,14 +393,15 @@ pub(crate) fn with_published_pages(plan: &BuildPlan) -> Result<Option<BuildPlan>
     Ok(is_changed.then_some(resolved))
 }
 
-/// Returns the URL of an entity's page as the ledger writes it.
+/// Returns the URL of an entity's page in the form in which the ledger stores it.
 pub(crate) fn page_of(entity: &Entity) -> String {
     let page = without_fragment(entity.id.as_deref().unwrap_or_default());
     let parsed = rutter_page::PageUrl::parse(page);
     parsed.map_or_else(|_| page.to_owned(), |url| url.key().to_owned())
 }
 
-/// Returns the rule for a path: the exact path, else the longest matching prefix.
+/// Returns the rule for the path of a page: the rule with exactly this path, else the rule with the
+/// longest matching prefix.
 fn rule_of<'r>(rules: &'r [SurfaceRule], path: &str) -> Option<&'r SurfaceRule> {
     let fits = |rule: &&SurfaceRule| match rule.path.strip_suffix('*') {
         Some(start) => path.starts_with(start),

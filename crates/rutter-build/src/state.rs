@@ -50,12 +50,12 @@ impl StatePaths {
         self.folder.join("collections")
     }
 
-    /// Daily ARC deltas as they were published.
+    /// Folder of the daily ARC deltas as they were published.
     pub(crate) fn deltas(&self) -> PathBuf {
         self.folder.join("arc")
     }
 
-    /// Pages that only partners may read.
+    /// File of the pages that only partners may read.
     pub(crate) fn private(&self) -> PathBuf {
         self.folder.join("private").join("pages.jsonl")
     }
@@ -64,12 +64,12 @@ impl StatePaths {
         self.folder.join("journal.json")
     }
 
-    /// Lists state files that an interrupted publication lost.
+    /// File that lists the state files that were lost in an interrupted publication.
     pub(crate) fn incomplete(&self) -> PathBuf {
         self.folder.join("incomplete")
     }
 
-    /// Contains the path of the staging folder if it is on another file system.
+    /// File that contains the path of the staging folder if that folder is not in the state folder.
     pub(crate) fn stage_note(&self) -> PathBuf {
         self.folder.join("stage.path")
     }
@@ -79,7 +79,7 @@ impl StatePaths {
     }
 }
 
-/// Returns the absolute path.
+/// Returns the absolute form of a path, or the path itself if it has none.
 pub(crate) fn absolute_path(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
@@ -103,7 +103,8 @@ pub(crate) fn copy_atomically(from: &Path, to: &Path) -> Result<(), BuildError> 
     fs::rename(&beside, to).at(to)
 }
 
-/// Exclusive lock of the state folder; released when the process ends.
+/// Exclusive lock of the state folder, which is released when this value is dropped or the process
+/// ends.
 #[derive(Debug)]
 pub(crate) struct StateLock {
     _file: File,
@@ -112,7 +113,8 @@ pub(crate) struct StateLock {
 impl StateLock {
     pub(crate) fn acquire(paths: &StatePaths) -> Result<Self, BuildError> {
         fs::create_dir_all(&paths.folder).at(&paths.folder)?;
-        // Caches, staged files and the lock do not belong in version control.
+        // The folder gets a `.gitignore`, because caches, staged files and the lock do not belong
+        // in version control.
         let ignore = paths.folder.join(".gitignore");
         if !ignore.exists() {
             fs::write(&ignore, "pages.pack\nfiles.tsv\nserved.json\ntold.jsonl\njournal.json\nlock\nstage.path\nincomplete\nstage/\nnext/\nprivate/\nnginx.conf\n*.new\n")

@@ -2,7 +2,7 @@
 //!
 //! Input: a folder with the published files. Output: the ledger, from the lines of the collections
 //! and the ARC files; the publication record, from the headers of the collections and the sitemap.
-//! Rejects folders without announced collections, and damaged collections.
+//! A folder without announced collections and a damaged collection are rejected.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -28,7 +28,8 @@ use crate::section::{ALL, MAIN, Sections};
 use crate::site_sitemap;
 use crate::state::StatePaths;
 
-/// A version of a page: digest of its line, its date, and the time of its first publication.
+/// A published version of a page: digest of its line, modification date, and time of the first
+/// publication.
 #[derive(Debug, Clone, Copy)]
 struct PageVersion {
     digest: LineDigest,
@@ -36,7 +37,8 @@ struct PageVersion {
     recorded: Timestamp,
 }
 
-/// Writes the ledger and the publication record, and returns the number of public pages.
+/// Rebuilds the ledger and the publication record from the published files in a folder, and returns
+/// the number of public pages.
 pub(crate) fn rebuild(
     plan: &BuildPlan,
     folder: &Path,
@@ -114,8 +116,8 @@ pub(crate) fn rebuild(
     Ok(rows.values().filter(|row| row.is_public()).count())
 }
 
-/// Reads the ARC files of a folder: when entries changed, which pages are listed without content,
-/// and which were removed.
+/// Reads the ARC files of a folder and adds to the ledger rows when ARC entries changed, which
+/// pages are listed without content, and which pages were removed.
 fn read_arc_layer(
     plan: &BuildPlan,
     folder: &Path,
@@ -125,9 +127,9 @@ fn read_arc_layer(
     let store = paths.deltas();
     fs::create_dir_all(&store).at(&store)?;
     let mut days: Vec<String> = Vec::new();
-    // Day of the last entry for each URL, and whether it is a removal.
+    // Time of the last delta entry for each URL, and whether that entry is a removal.
     let mut changes: BTreeMap<String, (Timestamp, bool)> = BTreeMap::new();
-    // A delta that starts later than its day is that of the first publication.
+    // A delta that starts later than its day was written by the first publication.
     let mut first_published = None;
     let deltas = folder.join(arc_layer::DELTAS);
     let mut names: Vec<PathBuf> = fs::read_dir(&deltas)
@@ -141,7 +143,7 @@ fn read_arc_layer(
             continue;
         };
         let mut entries: Vec<(String, bool)> = Vec::new();
-        // Damaged deltas are ignored.
+        // Damaged ARC deltas are ignored.
         let receipt = read_arc(&path, &mut |entry| {
             entries.push((entry.url.key().to_owned(), entry.removed));
         });
@@ -159,7 +161,7 @@ fn read_arc_layer(
     if !path.exists() {
         return Ok(None);
     }
-    // One second before the first stored day.
+    // Entries in no delta count as changed one second before the day of the first stored delta.
     let first = days.first().and_then(|day| delta::parse_day(day));
     let before = first.unwrap_or(plan.now).plus_seconds(-1);
     let receipt = read_arc(&path, &mut |entry| {
@@ -200,7 +202,7 @@ fn read_arc_layer(
     }))
 }
 
-/// Reads an ARC file to its end.
+/// Reads an ARC file to its end and passes each entry to `take`.
 fn read_arc(path: &Path, take: &mut dyn FnMut(&ArcEntry<'_>)) -> Result<ArcReceipt, BuildError> {
     let read_error =
         |error: ArcError| BuildError::UnusablePrevious(path.to_owned(), Box::new(error));
@@ -226,17 +228,17 @@ fn row(url: &str, section: &str, version: PageVersion, removed: Option<Timestamp
     }
 }
 
-/// Returns the names of a folder's sitemaps: the usual ones and those of robots.txt.
+/// Returns the names of a folder's sitemaps: the usual names and the names in robots.txt.
 fn sitemap_names(plan: &BuildPlan, folder: &Path) -> Vec<String> {
     let robots = Robots::parse(&rutter_root::read(folder, "robots.txt").unwrap_or_default());
     let named = robots.sitemaps().filter_map(|(_, url)| inventory::path_inside(&plan.base, url));
-    // robots.txt also names the ARC sitemap.
+    // Only XML files are sitemaps; robots.txt also names the ARC sitemap.
     let named = named.filter(|name| name.contains(".xml"));
     let usual = ["sitemap.xml", "sitemap-scp.xml", "sitemap-rutter.xml"];
     usual.into_iter().chain(named).map(str::to_owned).collect()
 }
 
-/// Returns the name of a sitemap in a folder that Rutter wrote.
+/// Returns the name of a sitemap in the folder that Rutter may have written.
 pub(crate) fn built_sitemap(plan: &BuildPlan, folder: &Path) -> Option<String> {
     let mut names = sitemap_names(plan, folder).into_iter();
     names.find(|name| {
@@ -245,7 +247,7 @@ pub(crate) fn built_sitemap(plan: &BuildPlan, folder: &Path) -> Option<String> {
     })
 }
 
-/// Returns the collections that the sitemaps of a folder announce, with their paths.
+/// Returns the collections that the sitemaps of a folder announce, each with the path of its file.
 fn announced_collections(
     plan: &BuildPlan,
     folder: &Path,
@@ -288,7 +290,7 @@ fn announced_collections(
     Ok(offers)
 }
 
-/// Reads a collection to its end and verifies it.
+/// Reads a collection to its end, verifies it, and adds its pages to `versions` and `members`.
 fn read(
     path: &Path,
     generated: Timestamp,
@@ -335,7 +337,7 @@ fn published_collection(
         .iter()
         .map(|(offer, path)| EncodedFile { name: name(path), bytes: offer.size })
         .collect();
-    // zstd comes first, as in the original order.
+    // The zstd file comes first, as in the publication record of a build.
     coded.sort_by(|one, other| other.name.cmp(&one.name));
     PublishedCollection {
         id: header.id.clone(),
@@ -351,7 +353,7 @@ fn published_collection(
     }
 }
 
-/// Marks the collections that a later snapshot of their section superseded.
+/// Sets `superseded` of each collection that is older than a snapshot of its section.
 fn supersede(chain: &mut Publication) {
     let snapshots: Vec<(String, Timestamp)> = chain
         .collections
@@ -368,7 +370,8 @@ fn supersede(chain: &mut Publication) {
     }
 }
 
-/// Returns the sections by the first path segment that their pages share.
+/// Returns the sections of the collections, each with the first path segment of its pages as
+/// prefix.
 fn sections_of_pages(
     plan: &BuildPlan,
     sections: &BTreeMap<String, BTreeMap<String, PageVersion>>,
@@ -378,7 +381,8 @@ fn sections_of_pages(
         if name == ALL || name == MAIN {
             continue;
         }
-        // The index page of the folder may have no final slash.
+        // The index page of the section's folder may have a URL without a final slash, so pages
+        // without a segment are skipped.
         let mut inside = members.keys().filter_map(|url| plan.base.strip(url)?.split_once('/'));
         if let Some((segment, _)) = inside.next() {
             let prefix = format!("{}{segment}/", plan.base.path());

@@ -6,7 +6,7 @@
 use rutter_extract::CoverageTally;
 use rutter_finding::Finding;
 
-/// Receives the events of a build.
+/// A receiver of the events of a build.
 pub trait BuildEvents {
     /// Reports a finding about a file or a page.
     fn finding(&mut self, place: &str, finding: &Finding);
@@ -14,7 +14,7 @@ pub trait BuildEvents {
     /// Reports a message for the site owner.
     fn message(&mut self, message: &str);
 
-    /// Reports how many pages have been read.
+    /// Reports that `done` of `of` pages have been read.
     fn progress(&mut self, done: usize, of: usize);
 
     /// Reports an excluded page.
@@ -23,33 +23,33 @@ pub trait BuildEvents {
     }
 }
 
-/// A page that is not published in every layer.
+/// A page that is left out of at least one layer, with the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExcludedPage<'a> {
-    /// File of the page, or its URL where it has no file.
+    /// File of the page, or its URL if it has no file.
     pub page: &'a str,
-    /// The reason, as in [`ExclusionCount::reason`].
+    /// Reason why the page is excluded, as in [`ExclusionCount::reason`].
     pub reason: &'static str,
-    /// The evidence, such as `meta article:published_time 2030-01-01T00:00:00Z`. Empty for a page
-    /// that an older version read.
+    /// Evidence for the reason, such as `meta article:published_time 2030-01-01T00:00:00Z`; empty
+    /// for a page that an older version of Rutter read.
     pub source: &'a str,
 }
 
 /// Number of pages that are excluded for one reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExclusionCount {
-    /// The reason in a few words, such as `noindex` or `needs a login`.
+    /// Reason for the exclusion in a few words, such as `noindex` or `needs scripts`.
     pub reason: &'static str,
-    /// Number of pages.
+    /// Number of pages that are excluded for this reason.
     pub pages: u64,
 }
 
 /// Size of a collection that was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CollectionSize {
-    /// Number of pages in it.
+    /// Number of pages in the collection.
     pub pages: u64,
-    /// Size in bytes in its preferred coding.
+    /// Size of the collection in bytes, in its preferred coding.
     pub bytes: u64,
 }
 
@@ -60,57 +60,57 @@ pub struct SectionSummary {
     pub name: String,
     /// Number of pages in the section.
     pub pages: u64,
-    /// The snapshot, if one was due.
+    /// Size of the new snapshot; `None` if no snapshot was due.
     pub snapshot: Option<CollectionSize>,
-    /// The delta, if one was due.
+    /// Size of the new delta; `None` if no delta was due.
     pub delta: Option<CollectionSize>,
-    /// Number of removals in the delta.
+    /// Number of removals in the new delta.
     pub removed: u64,
 }
 
 /// Result of a build.
 #[derive(Debug, Clone, Default)]
 pub struct BuildSummary {
-    /// Number of pages in the collections.
+    /// Number of public pages, which are in the collections.
     pub pages: u64,
-    /// Of those, pages that are new.
+    /// Number of public pages that are new.
     pub new: u64,
-    /// Of those, pages with changed content.
+    /// Number of public pages with changed content.
     pub changed: u64,
-    /// Pages that were removed or are no longer public.
+    /// Number of pages that were removed or are no longer public.
     pub removed: u64,
-    /// Of the changed pages, those with an unchanged source: a newer version of Rutter or a new
-    /// template version extracts them differently.
+    /// Number of changed pages with an unchanged source, which a newer version of Rutter or a new
+    /// template version extracts differently.
     pub read_differently: u64,
-    /// Pages that were read, not taken from the page cache.
+    /// Number of pages that were read and not taken from the page cache.
     pub read: u64,
-    /// Cached pages whose visibility was decided again because the rules or settings changed. Their
-    /// content and date are unchanged.
+    /// Number of cached pages whose visibility was decided again, because rules or settings
+    /// changed. The content and date of these pages are unchanged.
     pub judged: u64,
-    /// Number of excluded pages by reason.
+    /// Numbers of excluded pages by reason.
     pub excluded: Vec<ExclusionCount>,
-    /// Of the excluded pages, those that need a login.
+    /// Number of excluded pages that need a login.
     pub closed: u64,
-    /// The first of them, at most [`BuildSummary::CLOSED_NAMED`].
+    /// The first pages that need a login, at most [`BuildSummary::CLOSED_NAMED`].
     pub closed_pages: Vec<String>,
-    /// The first pages that ask for a password, at most [`BuildSummary::CLOSED_NAMED`]. The setting
-    /// `approved` publishes them.
+    /// The first pages that ask for a password, at most [`BuildSummary::CLOSED_NAMED`]. The site
+    /// owner can publish such pages with the setting `approved`.
     pub password_pages: Vec<String>,
-    /// Files that could not be read.
+    /// Number of pages that could not be read.
     pub failed: u64,
-    /// Unreadable folders and files of the site whose published files are kept.
+    /// Number of unreadable folders and files of the site; their published files are kept.
     pub unreadable: u64,
-    /// Total size of the sources in bytes.
+    /// Total size of the pages' sources in bytes.
     pub source_bytes: u64,
-    /// One entry per section; `all` is last.
+    /// Summaries of the sections with collections; `all` is last.
     pub sections: Vec<SectionSummary>,
-    /// Number of template versions learned in this build.
+    /// Number of template versions that this build learned.
     pub learned: usize,
-    /// Files written or replaced.
+    /// Number of files that were written or replaced.
     pub written: u64,
-    /// Files deleted.
+    /// Number of files that were deleted.
     pub deleted: u64,
-    /// Whether Markdown twins are off because the site has too many pages.
+    /// Whether no Markdown twins are written because the site has too many pages.
     pub is_without_twins: bool,
     /// Share of the main text that the extraction kept, by file or URL of each public page.
     pub coverage: CoverageTally,
@@ -119,7 +119,7 @@ pub struct BuildSummary {
 }
 
 impl BuildSummary {
-    /// How many pages that need a login are listed by name.
+    /// Maximum number of pages in `closed_pages` and in `password_pages`.
     pub const CLOSED_NAMED: usize = 3;
 
     /// Returns whether the build wrote and deleted nothing.

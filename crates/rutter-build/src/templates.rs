@@ -1,7 +1,8 @@
-//! Learns the templates of a site: what its pages have in common.
+//! Learns the templates of a site, such as menus: the parts that its pages have in common.
 //!
 //! Input: a sample of the pages and the stored templates. Output: updated templates. Stored
-//! templates are extended only when several pages of the sample changed and no longer match them.
+//! templates are extended only if several pages of the sample changed and no longer match the
+//! templates.
 
 use std::collections::{BTreeMap, BinaryHeap};
 use std::path::Path;
@@ -33,7 +34,7 @@ pub(crate) fn update_templates(
         return Ok(templates.adapt(&sketches, &[]));
     }
     let changed = changed(plan, &sample, ledger, pack, templates)?;
-    // A single changed page is not a redesign; the rest of the sample need not be read.
+    // A single changed page does not show a new design, so the rest of the sample need not be read.
     if changed.len() < 2 {
         return Ok(0);
     }
@@ -42,7 +43,8 @@ pub(crate) fn update_templates(
     Ok(templates.adapt(&sketches, &changed))
 }
 
-/// Returns the pages with the smallest hashes of their URLs, in order.
+/// Returns the sample of the site's pages: the pages with the smallest hashes of their URLs, in the
+/// order of URLs.
 fn sample(names: &PageFiles) -> Vec<PageFile<'_>> {
     let mut heap = BinaryHeap::new();
     for (at, name) in names.iter().enumerate() {
@@ -56,7 +58,7 @@ fn sample(names: &PageFiles) -> Vec<PageFile<'_>> {
     places.into_iter().filter_map(|at| names.get(at)).collect()
 }
 
-/// Returns the pages of the sample with a changed source.
+/// Returns the pages of the sample whose source changed since the last build.
 fn changed<'n>(
     plan: &BuildPlan,
     sample: &[PageFile<'n>],

@@ -1,8 +1,8 @@
 //! Finds selectors of the site owner that match no element of any page.
 //!
-//! Input: for each page that was read or found in the cache, the selectors that match on it.
-//! Output: one finding for each selector of `keep` and `drop` that matched nowhere, and one for
-//! each path pattern without a page.
+//! Input: for each page that was read or found in the page cache, the selectors that match an
+//! element of it. Output: the detail of a finding for each selector of `keep` and `drop` that
+//! matched nowhere, and for each path pattern that no page has.
 
 use rutter_extract::{PathControl, SiteControl};
 
@@ -12,9 +12,9 @@ use crate::plan::{BuildPlan, SourceKind};
 #[derive(Debug)]
 pub(crate) struct UnmatchedSelectors<'p> {
     plan: &'p BuildPlan,
-    /// Whether each expected selector matched.
+    /// For each expected selector, whether it matched an element of a page.
     is_matched: Vec<bool>,
-    /// Whether each path pattern matched a page.
+    /// For each path pattern, whether it matched a page.
     is_used: Vec<bool>,
 }
 
@@ -25,7 +25,7 @@ impl<'p> UnmatchedSelectors<'p> {
         Self { plan, is_matched, is_used: vec![false; paths.len()] }
     }
 
-    /// Records a page and the selectors that match on it.
+    /// Records a page and the selectors that match an element of it.
     pub(crate) fn note(&mut self, url: &str, matched: &[String]) {
         let control = &self.plan.extract;
         if self.is_matched.is_empty() && self.is_used.is_empty() {
@@ -42,9 +42,9 @@ impl<'p> UnmatchedSelectors<'p> {
         }
     }
 
-    /// Returns a detail text for each selector and path pattern without a match.
+    /// Returns the detail of a finding for each selector and each path pattern without a match.
     pub(crate) fn details(&self) -> Vec<String> {
-        // JSON Lines contain blocks, not HTML; selectors do not apply.
+        // Selectors do not apply to JSON Lines, which contain blocks and no HTML.
         if self.plan.source == SourceKind::Lines {
             return Vec::new();
         }

@@ -1,8 +1,8 @@
 //! Decides the visibility of a page and searches it for secrets and personal data.
 //!
-//! Input: the page as it is extracted now. Output: a [`VisibilityDecision`]. [`renew`] applies the
-//! decision to the cached record of a page with an unchanged source: its line, Markdown and ARC
-//! members stay byte for byte the same, and so does its date.
+//! Input: the newly extracted page. Output: a [`VisibilityDecision`]. [`renew`] applies the
+//! decision to the cached record of a page with an unchanged source. If the page stays public, the
+//! bytes of its line, Markdown and ARC members are unchanged, and so is its date.
 
 use rutter_page::{Page, SensitiveData};
 
@@ -12,37 +12,38 @@ use crate::page_cache::{CacheEntry, Key, PageRecord, VisibilityKey, WithheldPage
 use crate::plan::BuildPlan;
 use crate::rules;
 
-/// Findings of a page: code and detail.
+/// Findings of a page, each with rule code and detail.
 pub(crate) type Findings = Vec<(String, String)>;
 
-/// Visibility of a page with its reasons.
+/// Decision whether a page is excluded, with the reasons and findings.
 #[derive(Debug, Default)]
 pub(crate) struct VisibilityDecision {
-    /// Exclusion that follows from the URL.
+    /// Reason to exclude the page that follows from its URL.
     pub(crate) by_url: Option<ExclusionReason>,
-    /// Exclusion that follows from the page, with its evidence.
+    /// Reason to exclude the page that follows from its content and statements, with the evidence.
     pub(crate) own: Option<(ExclusionReason, String)>,
-    /// Members of the ARC entry if the page is excluded.
+    /// Members of the page's ARC entry that are used if the page is excluded.
     pub(crate) excluded_fields: ArcFields,
-    /// Findings other than secrets and personal data.
+    /// Findings of the page other than secrets and personal data.
     pub(crate) findings: Findings,
-    /// Number of links to an e-mail address or a telephone number.
+    /// Number of links on the page to an e-mail address or a telephone number.
     pub(crate) n_links: usize,
     /// Whether the decision may change with time.
     pub(crate) is_time_dependent: bool,
 }
 
 impl VisibilityDecision {
-    /// Returns the most restrictive reason. Among equally restrictive ones the later variant
-    /// applies: robots.txt before statements of the page, and declarations of the site owner before
-    /// a detected password form.
+    /// Returns the most restrictive reason to exclude the page. If two reasons are equally
+    /// restrictive, the later variant of [`ExclusionReason`] is returned: robots.txt takes
+    /// precedence over statements of the page, and declarations of the site owner over a detected
+    /// password form.
     pub(crate) fn exclusion(&self) -> Option<ExclusionReason> {
         let own = self.own.as_ref().map(|(exclusion, _)| *exclusion);
         let both = [self.by_url, own].into_iter().flatten();
         both.max_by_key(|exclusion| (exclusion.visibility() as u8, *exclusion))
     }
 
-    /// Returns the evidence for the reason.
+    /// Returns the evidence for the reason to exclude the page.
     pub(crate) fn source(&self) -> Option<String> {
         let exclusion = self.exclusion()?;
         match (&self.by_url, &self.own) {
@@ -54,8 +55,8 @@ impl VisibilityDecision {
         }
     }
 
-    /// Returns the key to store: it forces a new decision in every build if the decision depends on
-    /// the time.
+    /// Returns the visibility key to store. If the decision depends on the time, the key makes
+    /// every build decide again.
     pub(crate) fn visibility_key(&self, visibility_key: VisibilityKey) -> VisibilityKey {
         match self.exclusion() {
             Some(ExclusionReason::Scheduled) => VisibilityKey::EVERY_BUILD,
@@ -65,8 +66,8 @@ impl VisibilityDecision {
     }
 }
 
-/// Returns the record of an unchanged source with a new decision. `None` if the record lacks
-/// content that is public now, so that the page has to be read.
+/// Returns the cached record of a page with an unchanged source after a new decision. Returns
+/// `None` if the record lacks content that must now be published, so that the page has to be read.
 pub(crate) fn renew(
     plan: &BuildPlan,
     stored: &PageRecord,
@@ -74,7 +75,8 @@ pub(crate) fn renew(
     (key, visibility_key): (Key, VisibilityKey),
 ) -> Option<(PageRecord, Option<ExclusionReason>)> {
     let has_line = !stored.line.is_empty();
-    // The stored content is published, not the content that would be extracted now.
+    // The stored content is published and not the newly extracted one, so reasons that depend on
+    // new content do not apply.
     let depends_on_content = |(exclusion, _): &(ExclusionReason, String)| {
         matches!(
             exclusion,
@@ -96,7 +98,7 @@ pub(crate) fn renew(
     let findings = &mut record.meta.findings;
     match exclusion {
         None if !has_line => return None,
-        // The content has to be searched, and the record has none.
+        // The content must be searched for secrets, and the record has no content.
         Some(ExclusionReason::Oversize) => return None,
         None => check_line(&stored.line, &stored.meta.arc, decision.n_links, findings),
         Some(_) => {
@@ -118,7 +120,8 @@ pub(crate) fn renew(
     Some((record, exclusion))
 }
 
-/// Returns whether a finding comes from the decision and not from the extraction.
+/// Returns whether a finding with this code comes from the visibility decision and not from the
+/// extraction.
 fn is_from_decision(code: &str) -> bool {
     let own_rules = [&rules::SECRET, &rules::PERSONAL, &rules::MARKER];
     own_rules
@@ -127,8 +130,8 @@ fn is_from_decision(code: &str) -> bool {
         .any(|rule| rule.code == code)
 }
 
-/// Searches a stored line. If the current reader rejects the line, all of its bytes are searched,
-/// because it is published nevertheless.
+/// Searches a stored page line for secrets and personal data. If this version of Rutter cannot
+/// parse the line, all bytes of the line are searched, because the line is published nevertheless.
 fn check_line(line: &[u8], fields: &ArcFields, n_links: usize, findings: &mut Findings) {
     let text = String::from_utf8_lossy(line);
     let private = match serde_json::from_str::<Page<'_>>(&text) {
@@ -138,9 +141,9 @@ fn check_line(line: &[u8], fields: &ArcFields, n_links: usize, findings: &mut Fi
     find_private_data(private, (line, fields), n_links, findings);
 }
 
-/// Searches everything that is published for secrets and personal data. `private` holds the
-/// findings in the visible text, `n_links` the number of links to an e-mail address or a telephone
-/// number.
+/// Searches everything that is published of a page for secrets and personal data. `private` holds
+/// what was found in the visible text; `n_links` is the number of links to an e-mail address or a
+/// telephone number.
 pub(crate) fn find_private_data(
     mut private: SensitiveData,
     (line, fields): (&[u8], &ArcFields),
@@ -182,7 +185,7 @@ mod tests {
         BuildPlan::new("site".into(), "state".into(), base, now)
     }
 
-    /// A public page with a line that the current reader rejects.
+    /// Record of a public page whose line the current reader rejects.
     fn stored() -> PageRecord {
         let findings = ["HT013", "BD005", "SE001"].map(|code| (code.to_owned(), String::new()));
         PageRecord {
@@ -225,7 +228,7 @@ mod tests {
         {
             let (record, found) = renew(&plan(), &stored(), own(exclusion), KEY).unwrap();
             assert_eq!((found, record.line), (None, stored().line));
-            // The URL still counts.
+            // The exclusion by URL still applies.
             let decision =
                 VisibilityDecision { by_url: Some(ExclusionReason::Robots), ..own(exclusion) };
             let (record, found) = renew(&plan(), &stored(), decision, KEY).unwrap();

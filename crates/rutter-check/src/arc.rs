@@ -1,8 +1,8 @@
 //! Checks ARC files: sitemaps in JSON and YAML, dated deltas, JSON-LD pointers and
 //! policies.
 //!
-//! `rutter-arc` checks format and consent. This module adds the search for secrets
-//! and personal data.
+//! The crate `rutter-arc` checks format and consent. This module also searches for secrets and
+//! personal data.
 
 use std::io;
 
@@ -17,7 +17,7 @@ use rutter_page::SensitiveData;
 use crate::signpost::{SNIFFED, read};
 use crate::{CheckOptions, FileKind, Subject};
 
-/// Detects an ARC file by its name, then by its first bytes.
+/// Detects an ARC file by its name or, for an unknown name, by its first bytes.
 pub(crate) fn kind(name: &str, start: &[u8]) -> Option<FileKind> {
     let is_day = name.contains("arc-sitemap-deltas") && parse_delta_file_name(name).is_some();
     match file_name(name) {
@@ -44,8 +44,8 @@ fn file_name(name: &str) -> &str {
     name.strip_suffix(".gz").unwrap_or(name)
 }
 
-/// Checks a sitemap, delta or pointer and passes each entry on; returns the number
-/// of entries and the head of the document.
+/// Checks a sitemap, delta or pointer and passes each entry to a callback. Returns the number of
+/// entries and the header of the document.
 pub(crate) fn sitemap(
     subject: &Subject<'_>,
     check_options: &CheckOptions,
@@ -80,7 +80,7 @@ pub(crate) fn sitemap(
     Ok((receipt.pages, receipt.head))
 }
 
-/// Checks a policy.
+/// Checks an ARC policy.
 pub(crate) fn policy(subject: &Subject<'_>, sink: &mut dyn FindingSink) -> io::Result<()> {
     ArcPolicy::read((subject.open)()?.0, sink)?;
     Ok(())

@@ -1,11 +1,11 @@
 //! A baseline: known findings that do not fail a run.
 //!
-//! The baseline is a sorted JSON document that is suitable for version control.
-//! Findings are matched by the parts of their [`fingerprint`] and counted, so a
-//! finding that moves to another line is still known, and an additional one is new.
+//! The baseline is a sorted JSON document that is suitable for version control. Findings are
+//! matched by the parts of their [`fingerprint`] and counted. A known finding that moves to another
+//! line is still known; an additional finding is new.
 //!
-//! File paths are relative to the baseline file, so a baseline applies to the
-//! same folder no matter where the check is started.
+//! File paths are relative to the baseline file, so a baseline applies to the same folder, no
+//! matter from which folder the check is started.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{FileReport, fingerprint};
 
-/// The version of the file format.
+/// The version of the baseline file format.
 const FORMAT: u64 = 1;
 
 /// A set of known findings.
@@ -22,8 +22,8 @@ pub struct Baseline {
     known: BTreeMap<FindingKey, u64>,
 }
 
-/// File, rule code, place and detail. If a file has more findings of a rule than
-/// are stored, the others share one key with the place `*`.
+/// File, rule code, place and detail of a finding. If a file has more findings of a rule than are
+/// stored, the findings that are not stored share one key with the place `*`.
 type FindingKey = (String, String, String, String);
 
 /// The effect of a baseline on a run.
@@ -31,7 +31,7 @@ type FindingKey = (String, String, String, String);
 pub struct BaselineCounts {
     /// Findings of the run that the baseline contains.
     pub known: u64,
-    /// Findings of the baseline that no longer occur.
+    /// Findings of the baseline that the run did not find any more.
     pub gone: u64,
 }
 
@@ -39,21 +39,21 @@ pub struct BaselineCounts {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BaselineError {
-    /// The file is not JSON.
-    #[error("is not JSON")]
+    /// The file is not a JSON document.
+    #[error("the baseline is not a JSON document")]
     Json(#[source] serde_json::Error),
     /// The file is JSON but not a baseline of the supported version.
-    #[error("is not a baseline of format {FORMAT}")]
+    #[error("the file is not a baseline of format {FORMAT}")]
     Form,
 }
 
-/// The naming of files in a baseline.
+/// How files are named in a baseline.
 #[expect(missing_debug_implementations, reason = "it holds a function")]
 pub struct FileNaming<'n> {
-    /// Converts a path to the name relative to the baseline.
+    /// Converts the path of a file to its name relative to the baseline.
     pub name: &'n dyn Fn(&str) -> String,
-    /// Paths of folders that were checked completely: known findings in these
-    /// folders that do not occur are counted as gone.
+    /// Paths of folders that were checked completely. A known finding in these folders that the run
+    /// did not find is counted as gone.
     pub whole: Vec<String>,
 }
 
@@ -90,7 +90,7 @@ fn uncounted_keys(file: &str, file_report: &FileReport) -> BTreeMap<FindingKey, 
 }
 
 impl Baseline {
-    /// Creates a baseline with all findings of the given reports.
+    /// Creates a baseline that contains all findings of the given reports.
     pub fn of(file_reports: &[FileReport], naming: &FileNaming<'_>) -> Self {
         let mut known = BTreeMap::new();
         for file_report in file_reports {
@@ -113,7 +113,7 @@ impl Baseline {
         self.known.is_empty()
     }
 
-    /// Returns the JSON document with a final line feed.
+    /// Returns the baseline as a JSON document with a final line feed.
     pub fn to_json(&self) -> String {
         let finding = |((file, code, at, what), count): (&FindingKey, &u64)| {
             let mut finding = Map::new();
@@ -161,13 +161,13 @@ impl Baseline {
 
     /// Removes known findings from the reports.
     ///
-    /// Known findings of files that were not checked are ignored.
+    /// Known findings of files that the run did not check are ignored.
     pub fn remove_known(
         &self,
         file_reports: &mut [FileReport],
         naming: &FileNaming<'_>,
     ) -> BaselineCounts {
-        // Findings in files that were not checked are not gone.
+        // A known finding in a file that was not checked does not count as gone.
         let judged: BTreeSet<String> = file_reports.iter().map(|it| naming.of(it)).collect();
         let whole: Vec<String> = naming.whole.iter().map(|path| (naming.name)(path)).collect();
         let looked_at =
@@ -177,8 +177,8 @@ impl Baseline {
             known.map(|(key, n)| (key.clone(), *n)).collect();
         let mut counts = BaselineCounts::default();
         for file_report in file_reports {
-            // Keep the findings of rules that are broken more often than the
-            // baseline says, so that the increase is visible.
+            // Keep all findings of a rule that is broken more often than the baseline says, so that
+            // the increase is visible.
             let mut exceeded_rules = BTreeSet::new();
             let name = naming.of(file_report);
             for (key, n) in uncounted_keys(&name, file_report) {
@@ -217,7 +217,7 @@ mod tests {
         FileReport { report, ..FileReport::clean("", "a.scp", FileKind::Collection) }
     }
 
-    /// A naming that keeps paths unchanged.
+    /// Returns a naming that keeps paths unchanged.
     fn here() -> FileNaming<'static> {
         FileNaming { name: &str::to_owned, whole: Vec::new() }
     }

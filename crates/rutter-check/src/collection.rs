@@ -1,5 +1,5 @@
-//! Checks one SCP collection: the findings of the reader, and comparisons of pages
-//! with each other, with line 1 and with the current time.
+//! Checks one SCP collection: reports the findings of the reader, and compares the pages with each
+//! other, with line 1 and with the current time.
 
 use rutter_finding::{Finding, FindingSink, Place, Refusal, quoted};
 use rutter_page::{Page, Timestamp};
@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::CheckOptions;
 
-/// Reads and checks a whole collection, and passes each page on.
+/// Reads and checks a whole collection, and passes each page to `take`.
 pub(crate) fn check(
     open: &CollectionOpener<'_>,
     check_options: &CheckOptions,
@@ -56,7 +56,7 @@ fn check_age(generated: Timestamp, now: Timestamp, sink: &mut dyn FindingSink) {
     sink.report(Finding::new(rule, place, generated.to_string()));
 }
 
-/// The state over all pages: their order and the sum of their digests.
+/// Data over all pages of a collection: their order and the sum of their digests.
 struct PageTally {
     last_key: String,
     is_sorted: bool,
@@ -82,8 +82,8 @@ impl PageTally {
         compare_dates(&record.page, record.line, sink);
     }
 
-    /// Reports duplicate pages. A sorted collection has none; otherwise the keys are
-    /// read again and sorted on disk.
+    /// Reports duplicate pages. A collection sorted by key has none. The keys of an unsorted
+    /// collection are read again and sorted on disk.
     fn report_duplicates(
         &self,
         open: &CollectionOpener<'_>,
@@ -128,7 +128,7 @@ impl PageTally {
             return Ok(());
         }
         let detail = format!(
-            "{pages} pages give state {found}, line 1 says {} pages and {}",
+            "{pages} pages have the state {found}, line 1 states {} pages and the state {}",
             chain.pages, chain.state
         );
         let place = Place::pointer(1, "/collection/rutter");
@@ -149,7 +149,7 @@ fn compare_dates(page: &Page<'_>, line: u64, sink: &mut dyn FindingSink) {
     let mut differs = |name: &str, ours: Option<Timestamp>, theirs: Option<String>| {
         let (Some(ours), Some(theirs)) = (ours, theirs) else { return };
         let Ok((time, _)) = Timestamp::parse_lenient(&theirs) else { return };
-        // Dates without a time are compared by day.
+        // If the date has no time of day, compare only the days.
         let is_same = if theirs.len() == 10 { is_same_day(time, ours) } else { time == ours };
         if !is_same {
             let place = Place::pointer(line, format!("/schema/{name}"));

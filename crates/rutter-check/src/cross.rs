@@ -1,7 +1,7 @@
 //! Rules that compare layers with each other, one module per family.
 //!
-//! Input: the rows of all pages and the data of machine-readable files. Findings
-//! are added to the file in which the problem must be corrected.
+//! Input: the rows of all pages and the data of machine-readable files. Each finding is added to
+//! the file in which the problem must be corrected.
 
 mod adverts;
 mod arc;
@@ -65,7 +65,7 @@ fn at_pointer(rule: &'static Rule, pointer: String, detail: impl Into<String>) -
     Finding::new(rule, Place { line: None, pointer }, detail)
 }
 
-/// Returns a URL with the reason for its restriction.
+/// Returns a URL followed by the reason for the restriction of its page.
 fn closed_detail(url: &str, closed: crate::Restriction) -> String {
     format!("{}: {}", quoted(url), closed.reason())
 }

@@ -1,8 +1,8 @@
-//! Excerpts: the line of a file that a finding refers to, truncated for display.
+//! Excerpts: the lines of files that findings refer to, truncated for display.
 //!
-//! The file is read and decompressed again up to the last needed line, or as one
-//! document for JSON pointers. At most [`MOST_BYTES`] are read, and terminal control
-//! characters are escaped.
+//! The file is read and decompressed again, up to the last line that is needed, or as a whole
+//! document for JSON pointers. At most [`MOST_BYTES`] are read, and terminal control characters are
+//! escaped.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
@@ -13,17 +13,17 @@ use rutter_scp::{CollectionOpener, Limits};
 
 use crate::locate::locate;
 
-/// The maximum number of bytes in which lines are searched.
+/// The maximum number of bytes of a file that are read to find lines.
 pub const MOST_BYTES: u64 = 64 << 20;
-/// The maximum size of a document in which pointers are resolved.
+/// The maximum size in bytes of a document in which JSON pointers are resolved.
 const LARGEST_DOCUMENT: u64 = 16 << 20;
-/// The maximum number of bytes that are read of a line.
+/// The maximum number of bytes of one line that are stored.
 const LONGEST_LINE: usize = 1 << 20;
-/// The maximum number of displayed characters.
+/// The maximum number of characters of a line that are displayed.
 const SHOWN: usize = 96;
-/// The number of displayed characters before the place.
+/// The number of characters that are displayed before the marked place.
 const BEFORE: usize = 36;
-/// The maximum number of marked characters.
+/// The maximum number of characters that are marked.
 const MARKED: usize = 48;
 
 /// A part of a line with an optional marked range.
@@ -33,7 +33,7 @@ pub struct Excerpt {
     pub line: u64,
     /// The column of the marked part in characters, counted from 1.
     pub column: Option<u64>,
-    /// The text with invisible and control characters escaped.
+    /// The text of the excerpt, with invisible and control characters escaped.
     pub text: String,
     /// The marked range of characters in the text.
     pub mark: Option<Range<usize>>,
@@ -41,8 +41,8 @@ pub struct Excerpt {
 
 /// Reads the excerpts for the findings of one file, in the same order.
 ///
-/// A finding without a place has no excerpt, and neither has a place that cannot
-/// be displayed. A file that cannot be read again has no excerpts.
+/// A finding has no excerpt if it has no place or if its place cannot be displayed. The findings of
+/// a file that cannot be read again have no excerpts.
 pub fn excerpts(open: &CollectionOpener<'_>, findings: &[&Finding]) -> Vec<Option<Excerpt>> {
     let mut shown: Vec<Option<Excerpt>> = vec![None; findings.len()];
     let is_document = |finding: &&&Finding| {
@@ -129,7 +129,8 @@ fn of_line(line: &[u8], number: u64, finding: &Finding) -> Excerpt {
     cut(line, number, span)
 }
 
-/// Returns the range of the text that the detail quotes, if it occurs exactly once.
+/// Returns the range of the text that the detail quotes, if the line contains this text exactly
+/// once.
 fn named(line: &[u8], detail: &str) -> Option<Range<usize>> {
     let quoted = detail.split('`').nth(1).filter(|quoted| !quoted.is_empty())?;
     let line = std::str::from_utf8(line).ok()?;
@@ -158,7 +159,7 @@ fn cut(line: &[u8], number: u64, span: Option<Range<usize>>) -> Excerpt {
         _ => 0,
     };
     let mut text = String::new();
-    // The display offset of each character.
+    // The offset of each character in the displayed text.
     let mut starts = Vec::with_capacity(SHOWN);
     let mut n_shown = 0;
     let push = |text: &mut String, c: char, n_shown: &mut usize| {
@@ -190,7 +191,7 @@ fn cut(line: &[u8], number: u64, span: Option<Range<usize>>) -> Excerpt {
     Excerpt {
         line: number,
         column: mark.as_ref().map(|mark| mark.start as u64 + 1),
-        // At least one character is marked, possibly the one after the end.
+        // Mark at least one character, which may be the position after the end.
         mark: mark.map(|mark| {
             let start = place(mark.start).min(width);
             start..place(mark.end).min(width).max(start + 1)
@@ -267,7 +268,7 @@ mod tests {
             let pick =
                 |at: u64| ALPHABET.get(usize::try_from(at).unwrap()).copied().unwrap_or_default();
             let mut bytes: Vec<u8> = (0..n).flat_map(|_| pick(next(16)).bytes()).collect();
-            // Some of it is not UTF-8.
+            // Make a part of the bytes invalid as UTF-8.
             bytes.truncate(bytes.len() - usize::try_from(next(2)).unwrap().min(bytes.len()));
             let pointers = ["", "/a", "/0", "/a/0", "/0/0/a", "a"];
             let pointer =

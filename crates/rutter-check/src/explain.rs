@@ -1,15 +1,15 @@
 //! A wrong and a right example for every rule.
 //!
-//! The examples of each layer are in `explain/XX.txt`. `## CODE` begins a rule,
-//! `wrong` and `right` begin its examples, and lines indented by four spaces are
-//! the example. A file name or a part of a file may follow `wrong`, for example
-//! `page in all.scp`; without it the example is prose. The tests check examples
-//! of a single file: the wrong one must break the rule, the right one must not.
+//! The examples of each layer are in `explain/XX.txt`. `## CODE` begins the examples of a rule,
+//! `wrong` and `right` begin the two examples, and lines indented by four spaces are their text. A
+//! file name or a part of a file may follow `wrong`, for example `page in all.scp`; without a file
+//! name, both examples are prose. The tests check examples of a single file: the wrong example must
+//! break the rule, and the right example must not.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// The example files by layer.
+/// The example files by layer code.
 const FAMILIES: [(&str, &str); 14] = [
     ("AR", include_str!("explain/AR.txt")),
     ("BD", include_str!("explain/BD.txt")),
@@ -30,7 +30,7 @@ const FAMILIES: [(&str, &str); 14] = [
 /// A wrong and a right example of a rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Example {
-    /// The file that both examples are from; empty for prose.
+    /// The file, or the part of a file, that both examples show; empty for prose.
     pub place: &'static str,
     /// The example that breaks the rule.
     pub wrong: String,
@@ -57,7 +57,7 @@ impl Example {
     }
 }
 
-/// Returns the example of a rule by code.
+/// Returns the examples of a rule by the code of the rule.
 pub fn example(code: &str) -> Option<&'static Example> {
     all().get(code)
 }
@@ -67,9 +67,9 @@ const JUDGED: [&str; 7] = ["RB", "LL", "SM", "SC", "AR", "SX", "HT"];
 
 /// Returns whether the tests check the example of a rule.
 ///
-/// This is the case if the example is a file, or a part of a file, that breaks
-/// the rule by itself. Rules about a whole site are tested by the small sites
-/// in `conformance/vectors/spxi`, annotations by the tests of `rutter-arc`.
+/// The tests check an example that is a file, or a part of a file, and breaks the rule by itself.
+/// Rules about a whole site are tested by the small sites in `conformance/vectors/spxi`, rules
+/// about annotations by the tests of `rutter-arc`.
 pub fn is_judged(code: &str) -> bool {
     let Some((layer, number)) = code.split_at_checked(2) else { return false };
     let needs_more = match (layer, number.parse()) {
@@ -80,7 +80,7 @@ pub fn is_judged(code: &str) -> bool {
     is_file && JUDGED.contains(&layer) && !needs_more
 }
 
-/// Returns all examples by code.
+/// Returns the examples of all rules by code.
 pub fn all() -> &'static BTreeMap<&'static str, Example> {
     static ALL: OnceLock<BTreeMap<&'static str, Example>> = OnceLock::new();
     ALL.get_or_init(|| FAMILIES.iter().flat_map(|(_, text)| read(text)).collect())
@@ -113,7 +113,7 @@ fn read(text: &'static str) -> BTreeMap<&'static str, Example> {
     examples
 }
 
-/// Returns lines of the example files that are not part of an example.
+/// Returns the lines of the example files that do not belong to an example.
 #[cfg(test)]
 fn stray() -> Vec<String> {
     let is_known = |line: &str| {

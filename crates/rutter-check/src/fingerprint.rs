@@ -1,4 +1,4 @@
-//! Fingerprints of findings that do not change when lines or entries move.
+//! Fingerprints of findings, which stay the same when lines or entries move.
 //!
 //! A fingerprint is a hash of the rule code, the file, the JSON pointer without
 //! array indices, and the detail without line numbers. Several findings may have
@@ -6,7 +6,7 @@
 
 use rutter_finding::Finding;
 
-/// Returns the pointer with `#` for each array index.
+/// Returns the JSON pointer with `#` in place of each array index.
 pub fn pointer(pointer: &str) -> String {
     let is_number = |token: &str| !token.is_empty() && token.bytes().all(|b| b.is_ascii_digit());
     let tokens: Vec<&str> =
@@ -14,7 +14,7 @@ pub fn pointer(pointer: &str) -> String {
     tokens.join("/")
 }
 
-/// Returns the detail with `#` for each line number.
+/// Returns the detail of a finding with `#` in place of each line number.
 pub fn detail(detail: &str) -> String {
     let mut text = String::with_capacity(detail.len());
     let mut rest = detail;
@@ -31,7 +31,7 @@ pub fn detail(detail: &str) -> String {
     text
 }
 
-/// Returns the fingerprint as sixteen hexadecimal digits (FNV-1a).
+/// Returns the fingerprint of a finding as sixteen hexadecimal digits (FNV-1a).
 pub fn of(file: &str, finding: &Finding) -> String {
     let parts =
         [finding.rule.code, file, &pointer(&finding.place.pointer), &detail(&finding.detail)];

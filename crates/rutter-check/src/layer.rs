@@ -1,4 +1,4 @@
-//! Layers: the families of rules with their names, and a score for each layer.
+//! The layers of a site: their rules, their names, and a score for each layer.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use rutter_finding::Severity;
 
 use crate::{FileKind, FileReport, Outcome};
 
-/// Code and name of every layer, in the order in which a reader meets them.
+/// Code and name of every layer, in the order in which a reader of a site uses them.
 pub const LAYERS: [(&str, &str); 14] = [
     ("HP", "HTTP"),
     ("RB", "robots.txt"),
@@ -44,19 +44,19 @@ pub fn cost(severity: Severity) -> u32 {
 pub struct LayerScore {
     /// The two-letter code of the layer.
     pub layer: &'static str,
-    /// The points, from 0 to 100.
+    /// The points of the layer, from 0 to 100.
     pub points: u32,
-    /// The number of broken rules with severity error, warning and note.
+    /// The numbers of broken rules with severity error, warning and note.
     pub broken: [u32; 3],
-    /// The number of findings.
+    /// The number of findings in the layer.
     pub findings: u64,
 }
 
 /// Returns the scores of the checked layers in the order of [`LAYERS`].
 ///
-/// A layer starts with 100 points, and each broken rule subtracts its [`cost`]
-/// once. A layer counts as checked if one of its files was checked, if it has a
-/// finding, or if `checked_layers` contains it.
+/// A layer starts with 100 points, and each broken rule subtracts its [`cost`] once. A layer counts
+/// as checked if one of its files was checked, if it has a finding, or if `checked_layers` contains
+/// it.
 pub fn scores<'j>(
     checked_layers: &[&'static str],
     file_reports: impl Iterator<Item = &'j FileReport>,
@@ -103,7 +103,7 @@ pub fn scores_of(outcome: &Outcome) -> Vec<LayerScore> {
     scores(&outcome.overview.layers, outcome.files.iter().map(|file| &file.file_report))
 }
 
-/// Returns the layer of a file format.
+/// Returns the layer to which a file format belongs.
 fn of_kind(kind: FileKind) -> Option<&'static str> {
     Some(match kind.name() {
         "collection" => "SC",

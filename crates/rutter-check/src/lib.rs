@@ -1,14 +1,14 @@
 //! Checks published files and whole sites, and reports the findings.
 //!
-//! [`check`] detects the format of one [`Subject`] and returns a [`FileReport`].
-//! [`check_folder`] checks a site: every file, and whether all layers agree about
-//! each page. [`check_live`] does the same for a site on the network.
-//! [`survive_folder`] follows the SPXI markers of a site. An [`Outcome`] collects
-//! the results of a run, [`quota`] limits the listed pages, and [`mod@format`]
-//! writes the outcome with the lines from [`excerpt`]. [`baseline`] holds known
-//! findings, [`registry`] all rules, [`explain`] their examples.
+//! [`check`] detects the format of one [`Subject`] and returns a [`FileReport`]. [`check_folder`]
+//! checks a site: every file, and whether all layers agree about each page. [`check_live`] does the
+//! same for a site on the network. [`survive_folder`] follows the SPXI markers of a site through
+//! its layers. An [`Outcome`] collects the results of a run, [`quota`] limits the listed pages, and
+//! [`mod@format`] writes the outcome together with the affected lines from [`excerpt`].
+//! [`baseline`] holds known findings, [`registry`] all rules, and [`explain`] an example of each
+//! rule.
 //!
-//! An invalid file gets findings. Only a file that cannot be read is an error.
+//! An invalid file gets findings. Only a file that cannot be read causes an error.
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 
@@ -52,20 +52,21 @@ pub use survive_folder::{FolderSurvival, SurviveError, survive_folder};
 /// A file to check.
 #[expect(missing_debug_implementations, reason = "it holds a function")]
 pub struct Subject<'s> {
-    /// The name in reports.
+    /// The name of the file in reports.
     pub name: String,
-    /// Opens the file; may be called more than once.
+    /// Opens the file. It may be called more than once.
     pub open: &'s CollectionOpener<'s>,
 }
 
 /// Options for checking a file.
 #[derive(Debug, Clone, Default)]
 pub struct CheckOptions {
-    /// Whether findings have the severity for readers or for publishers.
+    /// Whether findings have the severity that concerns readers or the one that concerns
+    /// publishers.
     pub mode: Strictness,
-    /// Limits for collections.
+    /// Size limits for collections.
     pub limits: Limits,
-    /// The current time; without it, ages are not checked.
+    /// The current time. If it is `None`, the ages of files are not checked.
     pub now: Option<Timestamp>,
     /// The sitemap entry of a collection, which must match the file.
     pub advert: Option<AdvertisedCollection>,
@@ -95,7 +96,7 @@ pub enum FileKind {
     Page,
     /// The Markdown twin of a page.
     Twin,
-    /// The site as a whole, or another file.
+    /// The site as a whole, or a file of another format.
     Site,
 }
 
@@ -118,17 +119,17 @@ impl FileKind {
     }
 }
 
-/// The result of checking one file, or of the site as a whole.
+/// The report about one file, or about the site as a whole.
 #[derive(Debug)]
 pub struct FileReport {
     /// The folder or site that contains the file, as given by the caller; empty
     /// for a single file.
     pub root: String,
-    /// The path below the folder, or the URL; `.` for the folder or site itself.
+    /// The path of the file below the folder, or its URL; `.` for the folder or site itself.
     pub name: String,
     /// The format of the file.
     pub kind: FileKind,
-    /// The findings.
+    /// The findings about the file.
     pub report: Report,
     /// The rule by which the whole file was rejected.
     pub refused: Option<&'static Rule>,
@@ -174,8 +175,8 @@ impl FileReport {
         }
     }
 
-    /// Returns whether the file is accepted; a file that was rejected as a whole
-    /// stays rejected when its findings are ignored.
+    /// Returns whether the file is accepted. A file that was rejected as a whole stays rejected
+    /// even if its findings are ignored.
     pub fn verdict(&self) -> Verdict {
         if self.refused.is_some() { Verdict::Rejected } else { self.report.verdict() }
     }
@@ -295,7 +296,7 @@ fn check_as(
                 }
                 Err(ReadError::Io(error)) => return Err(error),
                 Err(ReadError::Refused(refusal)) => Some(refusal),
-                // An unknown kind of error does not make the file invalid.
+                // An error of an unknown kind does not mean that the file is invalid.
                 Err(other) => return Err(io::Error::other(other)),
             }
         }

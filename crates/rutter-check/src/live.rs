@@ -1,10 +1,9 @@
-//! Checks a live site: downloads the files that it announces and some of its pages,
-//! then checks them like a folder.
+//! Checks a live site: downloads the files that the site announces and some of its pages, then
+//! checks them like a folder.
 //!
-//! Each response is stored as a file with its URL. URLs of the site can be fetched
-//! from a preview host instead. The number of requests and bytes is limited, other
-//! hosts are not contacted, and hosts that answer unknown paths with 200 are
-//! detected.
+//! Each response is stored as a file, together with its URL. A preview host may deliver the URLs of
+//! the site instead. The numbers of requests and bytes are limited, and other hosts are not
+//! contacted. The check detects hosts that answer unknown paths with status 200.
 
 mod answer;
 mod plan;
@@ -27,18 +26,19 @@ use crate::site::{
 /// Limits for downloading a live site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LiveBounds {
-    /// The maximum number of pages.
+    /// The maximum number of pages that are fetched.
     pub pages: usize,
-    /// The maximum number of sitemaps, including those in a sitemap index.
+    /// The maximum number of sitemaps that are fetched, including those in a sitemap index.
     pub sitemaps: usize,
-    /// The maximum number of collections; a section is fetched completely or not at all.
+    /// The maximum number of collections that are fetched. A section is fetched completely or not
+    /// at all.
     pub collections: usize,
-    /// The maximum number of entity packets.
+    /// The maximum number of entity packets that are fetched.
     pub packets: usize,
     /// The maximum size of one file in bytes, compressed and decompressed.
     /// Collections are stored compressed and may be larger.
     pub file: u64,
-    /// The maximum total size in bytes.
+    /// The maximum total size of all downloads in bytes.
     pub bytes: u64,
 }
 
@@ -54,7 +54,7 @@ impl LiveBounds {
     };
 }
 
-/// The URL at which the site is fetched, and its own base URL.
+/// The URL at which the site is fetched, and the base URL that the site states.
 #[derive(Debug, Clone)]
 struct SiteUrls {
     live: SiteBase,
@@ -62,7 +62,7 @@ struct SiteUrls {
 }
 
 impl SiteUrls {
-    /// Returns the URL at which a URL of the site is fetched.
+    /// Returns the URL at which a URL of the site is actually fetched.
     fn to_live(&self, url: &str) -> Option<Url> {
         let path = if url == self.home.as_str() { "" } else { self.home.path_of(url)? };
         Url::parse(&self.live.join(path)).ok()
@@ -71,9 +71,9 @@ impl SiteUrls {
 
 /// Checks a live site.
 ///
-/// `home` is its base URL, if it differs from the URL at which it is fetched.
-/// Downloads are stored in `folder`, which should be empty. Returns an error only
-/// if the site cannot be reached at all.
+/// `home` is the base URL of the site, if it differs from the URL at which the site is fetched.
+/// Downloads are stored in `folder`, which should be empty. Returns an error only if the site
+/// cannot be reached at all.
 pub async fn check_live(
     client: &Client,
     site: &Url,
@@ -124,7 +124,7 @@ struct SiteVisit<'c> {
     folder: std::path::PathBuf,
     probe: MissingPageProbe,
     files: Vec<SiteFile>,
-    /// The URLs that were requested.
+    /// The URLs that were requested already.
     asked: HashSet<String>,
     /// Files that may exist but were not fetched, and so must not be reported as missing.
     unseen: BTreeSet<(ResourceKind, String)>,
@@ -146,8 +146,7 @@ impl SiteVisit<'_> {
         self.found.push((url.to_owned(), Finding::new(rule, Place::WHOLE, detail)));
     }
 
-    /// Fetches a file of the site and returns its decoded bytes. A collection is
-    /// stored compressed.
+    /// Fetches a file of the site and returns its decoded bytes. A collection is stored compressed.
     async fn fetch(
         &mut self,
         url: &str,
@@ -271,7 +270,7 @@ impl SiteVisit<'_> {
         self.report(&home, &rules::STOPPED, detail);
     }
 
-    /// Returns whether a response is the requested file and not an error page.
+    /// Returns whether a response is the requested file, not an error page.
     fn is_believed(
         &mut self,
         url: &str,
@@ -294,7 +293,7 @@ impl SiteVisit<'_> {
         false
     }
 
-    /// Repeats a request with the validators of the first response.
+    /// Repeats a request with the validators of the first response to it.
     async fn ask_again(
         &mut self,
         url: &str,

@@ -1,7 +1,7 @@
 //! Finds the value of a JSON pointer (RFC 6901) in the text of a document.
 //!
-//! The result is only used for display: in an invalid document the nearest enclosing
-//! value is returned. The text is read once, without recursion.
+//! The result is only used for display: if the value does not exist, the nearest enclosing value is
+//! returned. The text is read once, without recursion.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -19,7 +19,7 @@ pub(crate) fn locate(text: &[u8], pointer: &str) -> Option<Range<usize>> {
             _ => None,
         };
         let Some(found) = found else {
-            // The value is missing: return the opening bracket of its container.
+            // The value is missing, so return the opening bracket of its container.
             return Some(at..text.len().min(at + 1));
         };
         at = found;
@@ -27,7 +27,7 @@ pub(crate) fn locate(text: &[u8], pointer: &str) -> Option<Range<usize>> {
     Some(at..skip_value(text, at))
 }
 
-/// Returns the start of the value of a member; the last one if there are duplicates.
+/// Returns the start of the value of a member. If the member occurs twice, the last value counts.
 fn member(text: &[u8], object: usize, name: &str) -> Option<usize> {
     let mut at = skip_space(text, object + 1);
     let mut found = None;
@@ -69,7 +69,7 @@ fn skip_space(text: &[u8], from: usize) -> usize {
     from + rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count()
 }
 
-/// Returns the end of a value, which is after its start or at the end of the text.
+/// Returns the position after a value, or the end of the text. It is always after `from`.
 fn skip_value(text: &[u8], from: usize) -> usize {
     let mut at = from;
     let mut depth = 0_usize;

@@ -1,4 +1,4 @@
-//! The result of one run, which is the only input of every output format.
+//! The outcome of one run, which is the only input of every output format.
 
 use rutter_finding::{Finding, Severity, Strictness, Verdict};
 
@@ -6,30 +6,31 @@ use crate::excerpt::Excerpt;
 use crate::overview::Overview;
 use crate::{FileReport, fingerprint};
 
-/// The result of one run.
+/// The outcome of one run of the checks.
 #[derive(Debug)]
 pub struct Outcome {
     /// The checked files and pages.
     pub files: Vec<CheckedFile>,
-    /// Statistics for the report.
+    /// Statistics about the checked files.
     pub overview: Overview,
-    /// Whether findings have the severity for readers or for publishers.
+    /// Whether findings have the severity that concerns readers or the one that concerns
+    /// publishers.
     pub mode: Strictness,
     /// The minimum severity that fails the run.
     pub fail_on: Severity,
-    /// The number of findings that settings ignore.
+    /// The number of findings that were removed because settings ignore them.
     pub ignored: u64,
-    /// The number of findings in the baseline.
+    /// The number of findings that were removed because the baseline contains them.
     pub known: u64,
-    /// The number of findings of the baseline that no longer occur.
+    /// The number of findings of the baseline that the run did not find any more.
     pub gone: u64,
-    /// How much the human-readable formats write.
+    /// Which parts the human-readable formats write.
     pub detail: DetailLevel,
     /// The version of the program.
     pub version: &'static str,
 }
 
-/// How much the human-readable formats write.
+/// Which parts the human-readable formats write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DetailLevel {
     /// Findings, a verdict for each file, and a summary.
@@ -44,16 +45,16 @@ pub enum DetailLevel {
 pub struct CheckedFile {
     /// The report of the file.
     pub file_report: FileReport,
-    /// One excerpt per finding in the same order; may be shorter.
+    /// One excerpt per finding, in the same order. The list may be shorter than the findings.
     pub excerpts: Vec<Option<Excerpt>>,
 }
 
 /// A finding together with its file, severity and excerpt.
 #[derive(Debug, Clone, Copy)]
 pub struct FindingView<'o> {
-    /// The file.
+    /// The report of the file with the finding.
     pub file_report: &'o FileReport,
-    /// The severity.
+    /// The severity of the finding.
     pub severity: Severity,
     /// The finding.
     pub finding: &'o Finding,
@@ -62,17 +63,17 @@ pub struct FindingView<'o> {
 }
 
 impl FindingView<'_> {
-    /// Returns the line number from the finding or its excerpt.
+    /// Returns the line number of the finding, or else the line number of its excerpt.
     pub fn line(&self) -> Option<u64> {
         self.finding.place.line.or(self.excerpt.map(|excerpt| excerpt.line))
     }
 
-    /// Returns the column in characters, counted from 1, if it is known.
+    /// Returns the column of the finding in characters, counted from 1, if it is known.
     pub fn column(&self) -> Option<u64> {
         self.excerpt.and_then(|excerpt| excerpt.column)
     }
 
-    /// Returns the title of the rule followed by the detail.
+    /// Returns the title of the rule, followed by the detail of the finding.
     pub fn message(&self) -> String {
         let detail = &self.finding.detail;
         let gap = if detail.is_empty() { "" } else { ": " };
@@ -95,14 +96,14 @@ impl FindingView<'_> {
         text
     }
 
-    /// Returns a hash that does not depend on line numbers; see [`fingerprint`].
+    /// Returns a hash of the finding that does not depend on line numbers; see [`fingerprint`].
     pub fn fingerprint(&self) -> String {
         fingerprint::of(&self.file_report.path(), self.finding)
     }
 }
 
 impl CheckedFile {
-    /// Returns the stored findings.
+    /// Returns the stored findings of the file.
     pub fn findings(&self) -> impl Iterator<Item = FindingView<'_>> {
         let file_report = &self.file_report;
         file_report.report.findings().enumerate().map(move |(idx, (severity, finding))| {
@@ -124,37 +125,38 @@ impl Outcome {
         (is_one && !first.is_empty()).then_some(first)
     }
 
-    /// Every finding that was kept, file by file.
+    /// Returns every stored finding, file by file.
     pub fn findings(&self) -> impl Iterator<Item = FindingView<'_>> {
         self.files.iter().flat_map(CheckedFile::findings)
     }
 
-    /// Number of findings of a severity in all files, kept or not.
+    /// Returns the number of findings of a severity in all files, stored or not.
     pub fn count(&self, severity: Severity) -> u64 {
         self.files.iter().map(|file| file.file_report.report.count(severity)).sum()
     }
 
-    /// Number of findings that were counted but not kept.
+    /// Returns the number of findings that were counted but not stored.
     pub fn not_kept(&self) -> u64 {
         self.files.iter().map(|file| file.file_report.report.not_kept()).sum()
     }
 
-    /// The gravest finding.
+    /// Returns the highest severity of all findings.
     pub fn worst(&self) -> Option<Severity> {
         self.files.iter().filter_map(|file| file.file_report.report.worst()).max()
     }
 
-    /// Whether the run fails.
+    /// Returns whether the run fails.
     pub fn fails(&self) -> bool {
         self.worst().is_some_and(|worst| self.fail_on <= worst)
     }
 
-    /// Number of files with this verdict.
+    /// Returns the number of files with this verdict.
     pub fn with_verdict(&self, verdict: Verdict) -> usize {
         self.files.iter().filter(|file| file.file_report.verdict() == verdict).count()
     }
 
-    /// `2 errors, 1 warning`, or `nothing to complain about`.
+    /// Returns the numbers of findings, such as `2 errors, 1 warning`, or `nothing to complain
+    /// about`.
     pub fn tally(&self) -> String {
         let counts: Vec<String> = SEVERITIES
             .into_iter()
@@ -166,5 +168,5 @@ impl Outcome {
     }
 }
 
-/// Severities, the gravest first.
+/// All severities, the highest first.
 pub const SEVERITIES: [Severity; 3] = [Severity::Error, Severity::Warning, Severity::Note];

@@ -1,7 +1,7 @@
-//! Statistics for the report besides findings: sizes, ages, survival of markers.
+//! Statistics for the report, apart from findings: sizes, ages, survival of markers.
 //!
-//! The caller adds the results of each checked file and site. Empty parts are omitted
-//! from the report.
+//! The caller adds the results of each checked file and site. The report omits statistics without
+//! data.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::{FileReport, SiteOutcome};
 /// Statistics about the checked files.
 #[derive(Debug, Clone, Default)]
 pub struct Overview {
-    /// What was judged, in a few words: a folder, an address, files.
+    /// What was checked, in a few words: a folder, a URL, or a number of files.
     pub subject: String,
     /// The time of the check.
     pub now: Option<Timestamp>,
@@ -25,11 +25,11 @@ pub struct Overview {
     pub pages: u64,
     /// The share of the main text of public pages that is extracted.
     pub coverage: CoverageTally,
-    /// Checked layers that have no files of their own.
+    /// Layers that were checked although they have no files of their own.
     pub layers: Vec<&'static str>,
     /// The sizes of artifacts.
     pub sizes: Vec<ArtifactSize>,
-    /// The ages of artifacts by their own dates.
+    /// The ages of artifacts, by the dates that they contain.
     pub ages: Vec<ArtifactAge>,
     /// The survival of the markers of each entity, step by step.
     pub survival: Vec<EntitySurvival>,
@@ -38,18 +38,18 @@ pub struct Overview {
 /// The size of an artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArtifactSize {
-    /// Its name.
+    /// The name of the artifact.
     pub name: String,
-    /// The size in bytes as transferred.
+    /// The size of the artifact in bytes as transferred.
     pub bytes: u64,
 }
 
-/// The age of an artifact by its own date.
+/// The age of an artifact, by the date that it contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArtifactAge {
-    /// Its name.
+    /// The name of the artifact.
     pub name: String,
-    /// The time of creation or modification.
+    /// The time of creation or modification that the artifact states.
     pub made: Timestamp,
 }
 
@@ -58,7 +58,8 @@ pub struct ArtifactAge {
 pub struct EntitySurvival {
     /// The name of the entity.
     pub entity: String,
-    /// Name, surviving markers and total markers of each existing step.
+    /// For each existing step: its name, the number of surviving markers and the number of all
+    /// markers.
     pub steps: Vec<(String, u64, u64)>,
 }
 

@@ -1,8 +1,8 @@
 //! Limits the number of pages that are listed for each rule.
 //!
-//! Input and output: the reports of a run. The number of further pages is reported
-//! for the site. Call it after ignored and known findings were removed, so that
-//! these do not count.
+//! Input and output: the reports of a run. The number of pages that are not listed is reported for
+//! the site. Limit the pages after ignored and known findings were removed, so that removed
+//! findings do not count.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,8 +20,8 @@ fn most_pages(severity: Severity) -> u32 {
     }
 }
 
-/// Limits the page findings of each rule per folder or site, and removes the
-/// reports of pages without findings.
+/// Limits the page findings of each rule in each folder or site, and removes the reports of pages
+/// without findings.
 pub fn shorten(file_reports: &mut Vec<FileReport>) {
     let mut n_listed: HashMap<(String, &'static str), u32> = HashMap::new();
     let mut unlisted: BTreeMap<(String, &'static str), (&'static Rule, u64)> = BTreeMap::new();
@@ -45,7 +45,7 @@ pub fn shorten(file_reports: &mut Vec<FileReport>) {
     for ((root, _), (rule, n)) in unlisted {
         let of_site = file_reports.iter().position(|it| it.name == SITE && it.root == root);
         let at = of_site.unwrap_or_else(|| {
-            // The report of the site comes before those of its files.
+            // The report of the site precedes the reports of its files.
             let first = file_reports.iter().position(|it| it.root == root);
             let at = first.unwrap_or(file_reports.len());
             let mode = file_reports.get(at).map(|it| it.report.mode()).unwrap_or_default();

@@ -22,7 +22,7 @@ pub fn all() -> Vec<&'static Rule> {
     rules
 }
 
-/// Finds a rule by its code (in any case) or its name.
+/// Finds a rule by its code (in upper or lower case) or its name.
 pub fn find(wanted: &str) -> Option<&'static Rule> {
     all().into_iter().find(|rule| rule.code.eq_ignore_ascii_case(wanted) || rule.name == wanted)
 }

@@ -22,9 +22,9 @@ rutter_finding::rules! {
         "page is larger than readers accept",
         "Crawlers truncate or skip such pages.",
         "Split the page.";
-    /// URL of the site is not known, so links were not checked.
+    /// URL of the site is unknown, so links were not checked.
     ADDRESS_UNKNOWN = "XL005" "address-unknown" (hint, "D92")
-        "URL of the site is not known, so links were not checked",
+        "URL of the site is unknown, so links were not checked",
         "Without the URL of the site, layers cannot be compared with each other.",
         "Set `base-url` in rutter.toml, for example to `https://example.com`.";
     /// Site does not publish this layer.
@@ -62,7 +62,7 @@ rutter_finding::rules! {
     ALTERNATE_ONE_WAY = "XL014" "alternate-one-way" (advice, "SPX-042")
         "page in another language does not link back",
         "Search engines ignore such links unless both pages link to each other.",
-        "Link both pages to each other.";
+        "Link each of the two pages to the other page.";
 
     /// Collection contains a page that does not exist.
     DELIVERED_ABSENT = "XL020" "delivered-page-absent" (warning, "D84")
@@ -97,7 +97,7 @@ rutter_finding::rules! {
     /// Two sections contain the same page with different content.
     SECTIONS_DIFFER = "XL026" "sections-differ" (warning, "D24")
         "two sections contain the same page with different content",
-        "Which version a reader keeps depends on the order in which it reads the sections.",
+        "The order in which a reader reads the sections decides which version it keeps.",
         "Build the site again, so that all sections have the same version.";
     /// Files with the same name in two codings have different content.
     CODINGS_DIFFER = "XL027" "codings-differ" (warning, "D08")
@@ -158,8 +158,8 @@ rutter_finding::rules! {
     /// Page or robots.txt restricts the page, but the ARC sitemap allows indexing.
     CONSENT_DIFFERS = "XL043" "consent-differs" (warning, "D85")
         "page or robots.txt restricts the page, but the ARC sitemap allows indexing",
-        "Agents that read only one of the two sources act against the other.",
-        "Make both agree. The most restrictive statement counts.";
+        "An agent that reads only one of the two statements acts against the other statement.",
+        "Make both statements agree. The most restrictive statement counts.";
     /// Only the ARC sitemap restricts this page.
     CLOSED_IN_ARC = "XL044" "closed-in-arc-only" (advice, "D85")
         "only the ARC sitemap restricts this page",
@@ -168,7 +168,7 @@ rutter_finding::rules! {
     /// Copy of the ARC sitemap differs from arc-sitemap.json.
     ARC_COPIES = "XL045" "arc-copies-differ" (warning, "D54")
         "copy of the ARC sitemap differs from arc-sitemap.json",
-        "Which version an agent obeys depends on the file that it reads.",
+        "The file that an agent reads decides which version it obeys.",
         "Build the site again, so that all formats have the same content.";
     /// Dated delta contradicts the ARC sitemap.
     ARC_DELTA = "XL046" "arc-delta-contradicts" (warning, "D60")
@@ -209,7 +209,7 @@ rutter_finding::rules! {
     /// Packet and index give the entity different names or types.
     PACKET_DIFFERS = "XL054" "packet-differs" (advice, "D68")
         "packet and index give the entity different names or types",
-        "Which value counts depends on the file that a reader uses.",
+        "The file that a reader uses decides which value it sees.",
         "Build the site again.";
     /// Index references a packet that does not exist.
     PACKET_ABSENT = "XL055" "packet-absent" (warning, "SPX-030")
@@ -302,7 +302,7 @@ rutter_finding::rules! {
     /// Robots.txt does not list the sitemap.
     ROBOTS_SILENT = "XL083" "robots-without-sitemap" (advice, "SPX-048")
         "robots.txt does not list the sitemap",
-        "Crawlers that look for it in robots.txt do not find the sitemap.",
+        "Crawlers that look for the sitemap in robots.txt do not find it.",
         "Add a `Sitemap:` line.";
     /// Robots.txt disallows an announced file for all crawlers.
     ROBOTS_FORBIDS = "XL084" "machine-file-disallowed" (warning, "D93")
@@ -333,7 +333,7 @@ rutter_finding::rules! {
     LOW_COVERAGE = "XL089" "low-coverage" (warning, "D45")
         "share of extracted main text is below the minimum of this run",
         "Machine-readable layers lack text that people can read in the `<main>` element.",
-        "Let `rutter extract` explain which text is dropped, and mark or configure it as described in docs/extraction.md.";
+        "Let `rutter extract` explain which text is dropped, and mark or configure this text as described in docs/extraction.md.";
 
     /// Collection contains a page that must not be indexed.
     CLOSED_DELIVERED = "SE010" "closed-page-delivered" (warning, "D85")
@@ -349,7 +349,7 @@ rutter_finding::rules! {
     CLOSED_TEXT = "SE012" "closed-text-elsewhere" (warning, "D85")
         "file contains text of a page that must not be indexed",
         "The restriction of the page has no effect on this file.",
-        "Delete the text, and find out how it got there.";
+        "Delete the text, and find out how it got into the file.";
     /// Collection contains text that the page does not show.
     MACHINE_ONLY = "SE013" "machine-only-text" (warning, "SCP-051")
         "collection contains text that the page does not show",

@@ -25,7 +25,7 @@ pub(crate) fn kind(subject: &Subject<'_>) -> io::Result<FileKind> {
     match name {
         "robots.txt" => return Ok(FileKind::Robots),
         "llms.txt" | "llms-full.txt" => return Ok(FileKind::Llms),
-        // Files with these names are always checked as sitemaps.
+        // Files with these names are always checked as sitemaps, even if their content is invalid.
         "sitemap.xml" | "sitemap_index.xml" | "sitemap.txt" => return Ok(FileKind::Sitemap),
         _ => {}
     }
@@ -34,7 +34,8 @@ pub(crate) fn kind(subject: &Subject<'_>) -> io::Result<FileKind> {
     }
     let start = read(subject, SNIFFED)?;
     let spxi = crate::spxi::kind_by_content(&start);
-    // An ARC pointer is JSON-LD too, and either file may mention the other format.
+    // An ARC pointer is JSON-LD, as an SPXI file is, and each of the two may mention the other
+    // format.
     let arc = crate::arc::kind(&subject.name, &start);
     if let Some(kind) = arc.filter(|_| spxi.is_none() || !crate::arc::is_pointer(&start)).or(spxi) {
         return Ok(kind);
@@ -91,7 +92,7 @@ pub(crate) fn sitemap(
     let mut reader = SitemapReader::new(input, SitemapLimits::USUAL);
     let mut checker = EntryChecker::default();
     let mut urls = BTreeSet::new();
-    // All elements have the same prefix, so one finding is enough.
+    // All elements of the sitemap have the same prefix, so one finding is enough.
     let mut has_misnamed = false;
     while let Some(item) = reader.next(sink)? {
         let line = reader.line();

@@ -1,12 +1,10 @@
 //! Checks a whole site: every file, and whether all layers agree about each page.
 //!
-//! Files come from a folder, or from a live site that was downloaded. Machine-readable
-//! files are read first, then pages in parallel. Everything that layers say about a
-//! page is joined in one row, and the rules in `cross` compare the rows. Findings
-//! are collected by file.
+//! Files come from a folder, or from a live site that was downloaded. The machine-readable files
+//! are read first, then the pages in parallel. All statements of the layers about a page are joined
+//! in one row, and the rules in `cross` compare the rows. Findings are collected by file.
 //!
-//! Files outside the folder are never read, pages are not held in memory, and all
-//! limits are fixed.
+//! Files outside the folder are never read, pages are not kept in memory, and all limits are fixed.
 
 mod built_page;
 mod files;
@@ -42,7 +40,7 @@ use crate::{CheckOptions, FileReport, rules};
 /// Options for checking a site.
 #[derive(Debug, Clone, Default)]
 pub struct SiteCheckOptions {
-    /// Options for each file.
+    /// Options for checking each file.
     pub check_options: CheckOptions,
     /// The number of threads that read pages; at least one.
     pub threads: usize,
@@ -57,13 +55,14 @@ pub struct SiteCheckOptions {
 /// The result of checking a site.
 #[derive(Debug)]
 pub struct SiteOutcome {
-    /// The reports of all checked files, sorted by name; `.` is the site itself.
+    /// The reports of all checked files, sorted by name. The report with the name `.` is about the
+    /// site.
     pub file_reports: Vec<FileReport>,
-    /// The base URL that was assumed.
+    /// The base URL of the site, as given or as found in its files.
     pub home: Option<SiteBase>,
     /// The number of checked pages.
     pub pages: u64,
-    /// The number of pages in the sitemaps.
+    /// The number of pages that the sitemaps list.
     pub listed: u64,
     /// The number of pages that are unchanged since the build.
     pub known: u64,
@@ -108,7 +107,7 @@ pub(crate) fn check_files(
     check_options: &SiteCheckOptions,
     found: Vec<(String, Finding)>,
 ) -> SiteOutcome {
-    // Pages can be checked without a base URL; no layer contains the placeholder.
+    // Without a base URL, pages can still be checked. No layer contains the placeholder URL.
     let nowhere = SiteBase::placeholder();
     let place = home.as_ref().or(nowhere.as_ref());
     let rows = place.map_or_else(PageRows::default, |place| PageRows::of(files, place));
@@ -157,7 +156,7 @@ fn home_of(files: &SiteFiles) -> Option<SiteBase> {
 }
 
 impl SiteView<'_> {
-    /// Checks machine-readable files that no layer references, and compressed copies.
+    /// Checks machine-readable files that no layer references, and compares compressed copies.
     fn check_rest(&mut self) {
         let all: Vec<(u32, String)> =
             self.files.iter().map(|(at, file)| (at, file.path.to_string())).collect();

@@ -47,7 +47,7 @@ pub(crate) fn kind_by_content(start: &[u8]) -> Option<FileKind> {
     }
 }
 
-/// Returns the decompressed bytes of a file up to a limit.
+/// Returns the decompressed bytes of a file of up to `most` bytes.
 fn plain(subject: &Subject<'_>, most: u64) -> io::Result<Vec<u8>> {
     let bytes = read(subject, most)?;
     if !bytes.starts_with(b"\x1f\x8b") {
@@ -58,7 +58,7 @@ fn plain(subject: &Subject<'_>, most: u64) -> io::Result<Vec<u8>> {
     Ok(plain)
 }
 
-/// Checks an index; returns the number of its entities.
+/// Checks an SPXI index; returns the number of its entities.
 pub(crate) fn index(
     subject: &Subject<'_>,
     check_options: &CheckOptions,
@@ -69,7 +69,7 @@ pub(crate) fn index(
     Ok(check_index(&bytes, &given, sink).map(|judged| judged.index.entities.len() as u64))
 }
 
-/// Checks a packet; returns the number of its entities.
+/// Checks an SPXI packet; returns the number of its entities.
 pub(crate) fn packet(
     subject: &Subject<'_>,
     check_options: &CheckOptions,

@@ -1,9 +1,8 @@
 //! Follows the SPXI markers of a site through all published layers.
 //!
-//! Input: a published folder with the semantic index, pages, Markdown twins,
-//! collections and ARC sitemap. Output: the markers that survive in each layer.
-//! A missing or invalid layer counts as absent. Files outside the folder are never
-//! read.
+//! Input: a published folder with the semantic index, pages, Markdown twins, collections and ARC
+//! sitemap. Output: the markers that survive in each layer. A missing or invalid layer counts as
+//! absent. Files outside the folder are never read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufReader};
@@ -43,7 +42,7 @@ pub enum SurviveError {
     Index(#[source] Refusal),
 }
 
-/// Reads the index, which must be a regular file within the size limit (D89).
+/// Reads the semantic index, which must be a regular file within the size limit (D89).
 fn read_bounded(files: &SiteFiles) -> io::Result<Vec<u8>> {
     let absent = || io::Error::new(io::ErrorKind::NotFound, "no such file");
     let at = files.find(INDEX_FILE).ok_or_else(absent)?;
@@ -135,14 +134,14 @@ impl PublishedPage {
     }
 }
 
-/// Reads the pages of the collections in the sitemap, the newest collection last.
+/// Reads the pages of the collections that the sitemap lists, the newest collection last.
 fn blocks(files: &SiteFiles, home: &SiteBase, pages: &mut BTreeMap<String, PublishedPage>) {
     let mut offered = offers(files);
     offered.sort_by_key(|offer| offer.generated);
     let mut read: BTreeSet<&str> = BTreeSet::new();
     for offer in offered {
         let Some(at) = files.resolve(home, &offer.url) else { continue };
-        // Two codings of one collection have the same pages.
+        // Two codings of one collection contain the same pages.
         let stem = stem(files.path(at));
         if read.contains(stem) {
             continue;
@@ -179,7 +178,7 @@ fn offers(files: &SiteFiles) -> Vec<AdvertisedCollection> {
     offered
 }
 
-/// Returns the wanted pages of a valid collection.
+/// Returns the pages of a valid collection that are wanted.
 fn pages_of(
     files: &SiteFiles,
     at: u32,
@@ -199,7 +198,7 @@ fn pages_of(
     Some(found)
 }
 
-/// Reads the summaries of the ARC sitemap.
+/// Reads the summaries of pages from the ARC sitemap.
 fn summaries(files: &SiteFiles, pages: &mut BTreeMap<String, PublishedPage>) {
     let arc = files.find("arc-sitemap.json").and_then(|at| files.open(at).ok());
     let Some((arc, _)) = arc else { return };
@@ -214,7 +213,7 @@ fn summaries(files: &SiteFiles, pages: &mut BTreeMap<String, PublishedPage>) {
         match next {
             Ok(Some(entry)) => found.extend(entry),
             Ok(None) => break,
-            // An incomplete sitemap is ignored.
+            // A sitemap that is incomplete or invalid is ignored.
             Err(_) => return,
         }
     }

@@ -1,7 +1,8 @@
-//! Bounds the memory of a discovery run: findings, adverts and URLs that are kept.
+//! Bounds the memory of a discovery run: limits the findings, adverts and URLs that it
+//! keeps.
 //!
-//! Files are read to their end, so a publisher decides how much they contain. What is kept
-//! does not grow beyond these limits.
+//! Discovery reads every file to its end, and the publisher decides how long a file is. The
+//! memory for the parsed content stays within these limits.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -10,24 +11,25 @@ use rutter_finding::{Finding, FindingSink, Rule};
 
 use crate::parsed_file::{ParsedAdvert, ParsedFile, ParsedSitemap};
 
-/// Adverts, child sitemaps and links that are kept per file.
+/// Maximum number of child sitemaps or of links that are kept per file.
 const MAX_URLS_PER_FILE: usize = 10_000;
-/// Findings of one rule that are kept per file and per run.
+/// Maximum number of findings of one rule that are kept per file, and per run.
 const MAX_FINDINGS_PER_FILE: usize = 20;
 const MAX_FINDINGS_PER_RUN: usize = 1_000;
 
-/// Remaining budget for the content of sitemaps in one run.
+/// Number of adverts and bytes that a run may still keep from the content of sitemaps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Budget {
-    /// Number of `scp:` elements.
+    /// Number of `scp:` elements that may still be kept.
     adverts: usize,
-    /// Bytes of `scp:` elements and URLs.
+    /// Number of bytes of `scp:` elements and URLs that may still be kept.
     bytes: usize,
 }
 
 impl Budget {
-    /// The budget of a run. A thousand sections with ten collections each, or all children
-    /// of a large index, need far less.
+    /// The budget at the start of a run. All adverts of a thousand sections with ten
+    /// collections each fit into this budget, and so do all child sitemaps of a large
+    /// index.
     pub(crate) const DEFAULT: Self = Self { adverts: 10_000, bytes: 16 << 20 };
 
     fn take_bytes(&mut self, n_bytes: usize) -> bool {
@@ -38,7 +40,8 @@ impl Budget {
         has_budget
     }
 
-    /// Charges an advert to the budget. Returns false if the budget is exhausted.
+    /// Charges an advert to the budget. Returns false, and charges nothing, if the advert
+    /// does not fit.
     pub(crate) fn take_advert(&mut self, (name, attributes, text): &ParsedAdvert) -> bool {
         let fields = attributes.iter().map(|(key, value)| key.len() + value.len());
         let n_bytes = name.len() + text.len() + fields.sum::<usize>();
@@ -49,8 +52,8 @@ impl Budget {
         true
     }
 
-    /// Charges a cached file to the budget and drops what exceeds it. Returns whether the
-    /// file is still complete.
+    /// Charges the content of a cached file to the budget, and drops adverts and URLs that
+    /// do not fit. Returns whether the content is still complete.
     pub(crate) fn trim(&mut self, parsed: &mut ParsedFile) -> bool {
         let ParsedFile::Sitemap(parsed) = parsed else { return true };
         let ParsedSitemap { children, adverts, spxi, .. } = parsed;
@@ -64,7 +67,7 @@ impl Budget {
     }
 }
 
-/// List of absolute URLs without duplicates, within the budget.
+/// List of absolute URLs without duplicates, limited by the budget.
 #[derive(Debug, Default)]
 pub(crate) struct UrlList {
     list: Vec<String>,
@@ -72,7 +75,8 @@ pub(crate) struct UrlList {
 }
 
 impl UrlList {
-    /// Adds a URL. Returns false if the budget is exhausted.
+    /// Resolves `href` against `base` and adds the URL. Returns false if the list or the
+    /// budget has no space for a new URL.
     pub(crate) fn add(&mut self, base: &Url, href: &str, budget: &mut Budget) -> bool {
         let Ok(url) = base.join(href.trim()) else { return true };
         if !matches!(url.scheme(), "http" | "https") || self.seen.contains(url.as_str()) {
@@ -91,7 +95,7 @@ impl UrlList {
     }
 }
 
-/// A sink that keeps a limited number of findings per rule.
+/// A sink that keeps a limited number of findings of each rule, per file and per run.
 #[derive(Debug, Default)]
 pub(crate) struct CappedFindings {
     in_file: BTreeMap<&'static str, usize>,
@@ -106,7 +110,8 @@ impl CappedFindings {
         std::mem::take(&mut self.kept)
     }
 
-    /// Counts a finding that the caller keeps. Returns false if the limit is reached.
+    /// Counts a finding of `rule` that the caller keeps. Returns false if the run has
+    /// reached the limit for this rule.
     pub(crate) fn admit(&mut self, rule: &Rule) -> bool {
         let in_run = self.in_run.entry(rule.code).or_default();
         *in_run += 1;
@@ -139,7 +144,8 @@ mod tests {
         assert_eq!((0..20_000).filter(|_| budget.take_advert(&advert(40))).count(), 10_000);
         let mut budget = Budget::DEFAULT;
         assert_eq!((0..40).filter(|_| budget.take_advert(&advert(1 << 20))).count(), 16);
-        // Cached content is charged too, and marked as truncated.
+        // The content of a cached file is charged too; what does not fit is dropped, and
+        // the file is marked as truncated.
         let adverts = vec![advert(1 << 20); 20];
         let mut parsed = ParsedFile::Sitemap(ParsedSitemap { adverts, ..ParsedSitemap::default() });
         let mut budget = Budget::DEFAULT;
@@ -152,7 +158,7 @@ mod tests {
     fn keeps_each_url_once_up_to_the_limit() {
         let base = Url::parse("https://harbour.example/").unwrap();
         let (mut kept, mut budget) = (UrlList::default(), Budget::DEFAULT);
-        // A quadratic duplicate check would need 10^10 comparisons.
+        // A duplicate check in quadratic time would need 10^10 comparisons.
         for round in 0..20 {
             for n in 0..20_000 {
                 let is_kept = kept.add(&base, &format!("/{n}"), &mut budget);

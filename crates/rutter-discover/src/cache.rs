@@ -1,7 +1,7 @@
-//! Cache of a discovery run, kept for the next run.
+//! Cache of a discovery run, which the caller stores for the next run.
 //!
-//! Input: the files that a run requested. Output: their validators and parsed content,
-//! which the caller stores. Entries with a time in the future are not trusted.
+//! Input: the files that a run requested. Output: the validators and the parsed content of
+//! these files. An entry with a request time in the future counts as outdated.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,22 +14,23 @@ use crate::parsed_file::ParsedFile;
 /// Age in seconds after which files at default paths are requested again.
 const RECHECK_AFTER: i64 = 7 * 86_400;
 
-/// What earlier runs found out about a site.
+/// Files of a site as earlier discovery runs parsed them, with their validators.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct DiscoveryCache {
-    /// Files by URL.
+    /// Cached files by URL.
     pub files: BTreeMap<String, CachedFile>,
-    /// How the host answers a URL that does not exist, and when that was probed.
+    /// Time of the last probe, and how the host answered that request for a URL that does
+    /// not exist.
     pub probe: Option<(Timestamp, MissingPageProbe)>,
-    /// The robots.txt file.
+    /// The robots.txt file of the site.
     pub robots: Option<RobotsFile>,
-    /// URLs that the caller requests itself. Discovery takes their content from `files` and
-    /// sends no request for them.
+    /// URLs that the caller requests itself. Discovery sends no request for these URLs and
+    /// takes their content from `files`.
     #[serde(skip)]
     pub fetched_by_caller: BTreeSet<String>,
 }
 
-/// One cached file.
+/// One file of a site in the cache.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CachedFile {
     /// When the file was last requested.
@@ -37,7 +38,7 @@ pub struct CachedFile {
     pub requested: Timestamp,
     /// Validators for a conditional request.
     pub validators: Validators,
-    /// The parsed content; `None` if there was no usable file.
+    /// The parsed content; `None` if the URL had no usable file.
     #[serde(rename = "said")]
     pub parsed: Option<ParsedFile>,
 }
@@ -49,7 +50,8 @@ impl CachedFile {
     }
 }
 
-/// Returns whether `requested` is within the last week. A time in the future is not.
+/// Returns whether the time `requested` is within the week before `now`. A time in the
+/// future is not recent.
 pub(crate) fn is_recent(requested: Timestamp, now: Timestamp) -> bool {
     (0..RECHECK_AFTER).contains(&now.seconds_since(requested))
 }

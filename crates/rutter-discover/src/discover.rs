@@ -1,9 +1,9 @@
-//! Runs discovery: decides which URLs of a site are requested, and in which order.
+//! Runs discovery: decides which URLs of a site to request, and in which order.
 //!
 //! Input: a client, a site and the cache of an earlier run. Output: a [`Discovery`].
 //! Announced files are requested first. Default paths are requested last, after a probe of
-//! a URL that does not exist. With a cache, announced files are requested conditionally and
-//! default paths once a week.
+//! a URL that does not exist. If the cache has a file, an announced file is requested
+//! conditionally, and a default path at most once a week.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::Read;
@@ -27,33 +27,34 @@ use crate::parsed_file::{DiscoverySource, ParsedFile, kind_name};
 use crate::rules;
 use crate::sink::{PageSink, RenamedSink};
 
-/// Outcome for the page that a host sends for every unknown URL.
+/// Text of [`LookupOutcome::Other`] for the page that a host sends for every unknown URL.
 const CATCH_ALL_PAGE: &str = "the page for unknown URLs";
-/// Maximum size of a file that is kept in memory if no temporary file can be created.
+/// Maximum size in bytes of a file that is kept in memory because no temporary directory
+/// can be created.
 const MAX_BYTES_IN_MEMORY: u64 = 16 << 20;
 
-/// Result of a discovery run.
+/// Result of a discovery run for one site.
 #[derive(Debug, Clone)]
 pub struct Discovery {
-    /// The site: scheme, host and port.
+    /// URL of the home page: scheme, host and port of the site.
     pub site: Url,
-    /// The requested URLs, in order.
+    /// All URLs that the run looked up, in order.
     pub lookups: Vec<Lookup>,
-    /// The offer of the site.
+    /// What the site offers to machines.
     pub offer: SiteOffer,
-    /// Findings, with the URL of the file.
+    /// Findings, each with the URL of the file that it concerns.
     pub findings: Vec<(String, Finding)>,
-    /// Cache for the next run.
+    /// Cache for the next discovery run.
     pub cache: DiscoveryCache,
-    /// Bytes of response bodies, as transferred.
+    /// Number of bytes of all response bodies, as transferred.
     pub wire_bytes: u64,
     /// Number of child sitemaps that were not read because an earlier one has collections.
     pub n_unread: u64,
 }
 
 impl Discovery {
-    /// Returns why a policy refused a request: the reason for the home page, otherwise the
-    /// reason for the first refused URL.
+    /// Returns why a policy refused a request; `None` if no request was refused. The reason
+    /// for the home page takes precedence over the reasons for other URLs.
     pub fn refusal(&self) -> Option<&str> {
         let refused = self.lookups.iter().filter_map(|lookup| match &lookup.outcome {
             LookupOutcome::Refused(why) => Some((lookup.url != self.site.as_str(), why.as_str())),
@@ -63,15 +64,15 @@ impl Discovery {
     }
 }
 
-/// One URL that discovery looked up.
+/// One URL that discovery looked up, by a request or in the cache.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Lookup {
-    /// The URL, without secrets.
+    /// The URL; secrets in it are redacted.
     pub url: String,
     /// How the URL was discovered.
     #[serde(rename = "by")]
     pub source: DiscoverySource,
-    /// The outcome.
+    /// What discovery found at the URL.
     #[serde(flatten)]
     pub outcome: LookupOutcome,
     /// Status code of the response, if there was one.
@@ -79,25 +80,25 @@ pub struct Lookup {
     pub status: Option<u16>,
 }
 
-/// Outcome of one lookup.
+/// What discovery found at one URL.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", content = "detail", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum LookupOutcome {
-    /// The file exists and has this type.
+    /// The URL has a file of the type that this name describes.
     Found(&'static str),
-    /// The file has not changed since the last run.
+    /// The file, with this type, has not changed since the last run.
     Unchanged(&'static str),
-    /// The file was requested recently and is taken from the cache.
+    /// The file, with this type, is taken from the cache without a request.
     #[serde(rename = "remembered")]
     Cached(&'static str),
-    /// The file does not exist (this status code).
+    /// The file does not exist: the server answered with this status code.
     Absent(u16),
-    /// The response is not a file of the expected type.
+    /// The response is not a file of the expected type; the text describes its content.
     Other(String),
-    /// A policy refused the request.
+    /// A policy refused the request, for the reason in the text.
     Refused(String),
-    /// The request failed.
+    /// The request failed, for the reason in the text.
     Failed(String),
 }
 
@@ -105,8 +106,8 @@ pub enum LookupOutcome {
 ///
 /// # Errors
 ///
-/// Fails if the site cannot be read at all: its host cannot be reached, its robots.txt
-/// cannot be requested, or a response cannot be written to disk.
+/// Fails if the host of the site cannot be reached, if its robots.txt cannot be requested,
+/// or if a response cannot be written to disk.
 pub async fn discover(
     client: &Client,
     site: &Url,
@@ -170,24 +171,25 @@ struct DiscoveryRun<'w> {
     parsed: BTreeMap<String, Option<ParsedFile>>,
     /// URLs in the order of their discovery.
     order: Vec<(String, DiscoverySource)>,
-    /// Number of sitemaps that were read or cached, and whether one of them has adverts.
+    /// Number of sitemaps with known content, and whether one of these sitemaps has
+    /// adverts.
     n_sitemaps: usize,
     has_adverts: bool,
     budget: Budget,
     findings: CappedFindings,
-    /// The error that keeps responses from being written to disk.
+    /// First error of writing a response to disk, with which the run fails.
     spool_error: Option<FetchError>,
-    /// The crawl delay of robots.txt if it exceeds the maximum. Then only announced files
-    /// and sitemap.xml are requested (D52).
+    /// The crawl delay of robots.txt, if it exceeds the maximum. With such a delay,
+    /// discovery requests only announced files and sitemap.xml (D52).
     long_delay: Option<Duration>,
 }
 
-/// How often a URL is requested.
+/// How often discovery requests a URL.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CheckInterval {
-    /// In every run: the file is announced or exists.
+    /// The URL is requested in every run: an announced file, or the default sitemap.
     Always,
-    /// Once a week: the URL is a guess.
+    /// The URL is requested at most once a week: the home page, or a default path.
     Weekly,
 }
 
@@ -214,7 +216,8 @@ impl DiscoveryRun<'_> {
         });
     }
 
-    /// Reads the sitemaps of robots.txt, or the sitemap at the default path.
+    /// Reads the sitemaps that robots.txt announces; if it announces none, reads the
+    /// sitemap at the default path.
     async fn read_announced_sitemaps(
         &mut self,
         rules: &RobotsRules,
@@ -245,7 +248,8 @@ impl DiscoveryRun<'_> {
             }
         }
         self.read_sitemaps(queue, pages).await;
-        // If every announced sitemap is refused, none counts as announced (D64).
+        // If a policy refuses all announced sitemaps, the site counts as one that announces
+        // no sitemap (D64).
         let mut lines = self
             .discovery
             .lookups
@@ -257,7 +261,8 @@ impl DiscoveryRun<'_> {
         }
     }
 
-    /// Returns the https URL of a sitemap that an https site announces with plain http.
+    /// Returns the https URL of a sitemap that an https site announces with plain http;
+    /// `None` for any other sitemap.
     fn https_url(&self, url: &Url) -> Option<Url> {
         let site = &self.discovery.site;
         let is_upgrade = site.scheme() == "https" && url.scheme() == "http";
@@ -303,7 +308,7 @@ impl DiscoveryRun<'_> {
             if source == DiscoverySource::SitemapIndex && self.has_adverts && !self.limits.reads_all
             {
                 self.discovery.n_unread += 1;
-                // Keep the cache entry for a run that reads this sitemap.
+                // Keep the cache entry of this sitemap for a later run that reads it.
                 let known = self.previous.files.get_key_value(url.as_str());
                 self.discovery
                     .cache
@@ -329,7 +334,7 @@ impl DiscoveryRun<'_> {
                     self.report(url.as_str(), &rules::SITEMAP_CYCLE, quoted(&child));
                     continue;
                 }
-                // Further children would exceed the limit of sitemaps.
+                // Further child sitemaps would exceed the maximum number of sitemaps.
                 if self.limits.sitemaps < queue.len() {
                     let detail = format!("reading stopped after {}", queue.len());
                     self.report(url.as_str(), &rules::TOO_MANY_SITEMAPS, detail);
@@ -439,8 +444,8 @@ impl DiscoveryRun<'_> {
         places
     }
 
-    /// Looks up URLs until one has the expected content. Further sources of the same URL
-    /// are recorded.
+    /// Looks up URLs until one has the expected content. If further sources announce the
+    /// same URL, records these sources.
     async fn find_first(
         &mut self,
         places: Vec<(Url, DiscoverySource)>,
@@ -461,8 +466,8 @@ impl DiscoveryRun<'_> {
             if !self.parsed.contains_key(url.as_str()) {
                 let need = if is_guess { CheckInterval::Weekly } else { CheckInterval::Always };
                 self.check(&url, source, what, need, pages).await;
-                // An unreadable ARC file at a default path is reported, too: its
-                // restrictions would be missed.
+                // An unreadable ARC file at a default path is reported too, because its
+                // restrictions on use cannot be obeyed.
                 let is_odd = |lookup: &Lookup| matches!(&lookup.outcome, LookupOutcome::Other(why) if why != CATCH_ALL_PAGE);
                 let is_odd =
                     what == ResourceKind::Arc && self.discovery.lookups.last().is_some_and(is_odd);
@@ -502,14 +507,15 @@ impl DiscoveryRun<'_> {
     ) {
         let key = url.as_str().to_owned();
         let previous = self.previous.files.get(&key).cloned();
-        // Files with changing content are requested in every run once they are known.
+        // Sitemaps, ARC sitemaps and SPXI indexes are requested in every run once they are
+        // known, because their content changes.
         let is_entry = need == CheckInterval::Always
             || previous.as_ref().and_then(|previous| previous.parsed.as_ref()).is_some_and(
                 |parsed| {
                     matches!(parsed, ParsedFile::Sitemap(_) | ParsedFile::Arc(_) | ParsedFile::Spxi)
                 },
             );
-        // The caller requests this file itself.
+        // The caller of discovery requests this file itself.
         let is_theirs = self.previous.fetched_by_caller.contains(&key);
         let is_known = |previous: &&CachedFile| {
             if is_theirs {
@@ -545,7 +551,8 @@ impl DiscoveryRun<'_> {
             validators: known.map(|previous| previous.validators.clone()).unwrap_or_default(),
             ..Request::new(url.clone(), what)
         };
-        // Large files go to a temporary directory, which is removed afterwards.
+        // Large files are written to a temporary directory, which is deleted at the end of
+        // this function.
         let is_large = matches!(what, ResourceKind::Arc | ResourceKind::Sitemap);
         let folder = if is_large { tempfile::tempdir().ok() } else { None };
         let request = Request {
@@ -560,15 +567,15 @@ impl DiscoveryRun<'_> {
         let answer = match self.client.fetch(&request).await {
             Ok(answer) => answer,
             Err(error) if matches!(error.cause, FailureCause::Spool(_)) => {
-                // The local disk failed; this says nothing about the site.
+                // The local disk failed, so nothing is known about the file of the site.
                 self.parsed.insert(key, None);
                 self.spool_error.get_or_insert(error);
                 return;
             }
             Err(error) => {
                 let outcome = self.failed(url, &error.cause);
-                // A failed request does not mean that the file is gone: keep the cache
-                // entry.
+                // A failed request does not prove that the file no longer exists, so its
+                // cache entry is kept.
                 self.record(url, source, outcome, None, previous);
                 return;
             }
@@ -599,8 +606,8 @@ impl DiscoveryRun<'_> {
         };
         let status = Some(answer.status);
         let is_failed = matches!(outcome, LookupOutcome::Failed(_));
-        // The file is not known to be gone. A 4xx response for a file that never existed is
-        // cached as absent.
+        // After a failure, the file may still exist, so the previous cache entry is kept.
+        // Only a 4xx response for a file that was never known is cached as a missing file.
         let is_trouble = is_failed && (known.is_some() || !matches!(answer.status, 400..=499));
         let kept = if is_trouble {
             previous
@@ -619,7 +626,8 @@ impl DiscoveryRun<'_> {
         let text = cause.to_string();
         let is_other_host = url.origin() != self.discovery.site.origin();
         match cause {
-            // The robots.txt of another host may be available in the next run.
+            // The robots.txt of the other host may be available in the next run, so this is
+            // a failure and not a refusal.
             FailureCause::Refused(RequestRefusal::Robots(RobotsReason::Unreachable(_)))
                 if is_other_host =>
             {
@@ -630,7 +638,8 @@ impl DiscoveryRun<'_> {
         }
     }
 
-    /// Records a cached file, within the budget.
+    /// Records a lookup that the cache answered; drops cached content that exceeds the
+    /// budget.
     fn record_cached(
         &mut self,
         url: &Url,
@@ -672,7 +681,8 @@ impl DiscoveryRun<'_> {
         }
     }
 
-    /// Returns how the host answers a URL that does not exist; probed once a week.
+    /// Returns how the host answers a request for a URL that does not exist. Sends such a
+    /// request at most once a week.
     async fn probe(&mut self) -> Option<MissingPageProbe> {
         if let Some((requested, probe)) = &self.discovery.cache.probe
             && is_recent(*requested, self.now)
@@ -688,7 +698,7 @@ impl DiscoveryRun<'_> {
         Some(probe)
     }
 
-    /// Detects and parses the content of a response.
+    /// Detects the format of a response and parses its content.
     fn read(
         &mut self,
         answer: &FetchedResponse,
@@ -759,7 +769,8 @@ impl DiscoveryRun<'_> {
         }
     }
 
-    /// Computes the offer.
+    /// Computes the offer of the site from the parsed files, and returns the result of the
+    /// run.
     fn finish(mut self) -> Discovery {
         let client = self.client;
         let site = self.discovery.site.clone();
@@ -772,7 +783,8 @@ impl DiscoveryRun<'_> {
         let mut done = BTreeSet::new();
         for (url, source) in &self.order {
             let Some(Some(parsed)) = self.parsed.get(url) else { continue };
-            // Only the SPXI offer lists all sources.
+            // Only the offer of an SPXI index lists all sources of a URL; any other file is
+            // added once.
             if !done.insert(url.clone()) && *parsed != ParsedFile::Spxi {
                 continue;
             }

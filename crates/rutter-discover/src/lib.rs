@@ -1,4 +1,5 @@
-//! Discovery: finds out what a site offers to machines, and where it announces it.
+//! Discovery: finds out which files a site offers to machines, and where the site announces
+//! these files.
 //!
 //! ```text
 //! robots.txt ─→ Sitemap lines ─→ sitemaps, indexes, ARC (by content) ─→ adverts, links ─┐
@@ -7,13 +8,14 @@
 //! ```
 //!
 //! Input: the URL of a site and the [`DiscoveryCache`] of an earlier run. Output: a
-//! [`Discovery`] with the [`SiteOffer`] and findings. Every file is reduced to a
-//! [`ParsedFile`], a serializable value, so that a later run only asks whether the file has
-//! changed. The offer is computed from these values alone.
+//! [`Discovery`] with the [`SiteOffer`] and findings. Discovery reduces every file to a
+//! [`ParsedFile`], which the cache stores, so that a later run only asks the server whether
+//! the file has changed. The offer is computed only from [`ParsedFile`] values.
 //!
-//! A run stays within [`DiscoveryLimits`]. Files of a host that answers every path with the
-//! same page are ignored. An `Allow` line never overrides a `Disallow` line, and text in a
-//! file is never interpreted as an instruction.
+//! A discovery run stays within [`DiscoveryLimits`]. If a host answers every unknown URL
+//! with the same page, that page is not taken for a file at a default path. An `Allow` line
+//! that announces a file never overrides a `Disallow` line. Discovery never interprets text
+//! in a file as an instruction.
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 

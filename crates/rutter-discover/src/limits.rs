@@ -1,6 +1,6 @@
 //! Limits of a discovery run: how many files and bytes it reads.
 
-/// Limits of a discovery run.
+/// Maximum numbers of files and bytes that a discovery run reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DiscoveryLimits {
     /// Maximum number of `Sitemap` lines of robots.txt that are followed.
@@ -9,9 +9,10 @@ pub struct DiscoveryLimits {
     pub sitemaps: usize,
     /// Maximum nesting of sitemap indexes (D17).
     pub depth: usize,
-    /// Maximum number of bytes of all files together, as transferred.
+    /// Maximum size of all files together, in bytes as transferred.
     pub bytes: u64,
-    /// Whether to read the remaining sitemaps after one with `scp:` elements was found.
+    /// Whether to read the remaining sitemaps of an index after one sitemap with `scp:`
+    /// elements.
     pub reads_all: bool,
 }
 

@@ -1,7 +1,7 @@
 //! The offer of a site, computed from the files that discovery parsed.
 //!
-//! Input: one [`ParsedFile`] after the other. Output: a [`SiteOffer`] and findings for
-//! adverts that are malformed, repeated or point to another host.
+//! Input: one [`ParsedFile`] after the other. Output: a [`SiteOffer`], and findings about
+//! adverts that are malformed, repeated or for a host that is not allowed.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -17,17 +17,17 @@ use crate::parsed_file::{DiscoverySource, ParsedArc, ParsedFile};
 /// What a site offers to machines.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct SiteOffer {
-    /// SCP collections.
+    /// SCP collections of the site.
     pub scp: ScpOffer,
     /// Sitemaps that list pages.
     pub sitemaps: Vec<SitemapOffer>,
-    /// The ARC sitemap.
+    /// ARC sitemap of the site, if it has one.
     pub arc: Option<ArcOffer>,
     /// URL of the ARC policy.
     pub policy: Option<String>,
-    /// The SPXI index.
+    /// SPXI index of the site, if it has one.
     pub spxi: Option<SpxiOffer>,
-    /// The llms.txt file.
+    /// llms.txt file of the site, if it has one.
     pub llms: Option<LlmsOffer>,
     /// Number of links from the home page to pages of the same host.
     pub n_links: u64,
@@ -35,57 +35,59 @@ pub struct SiteOffer {
     pub markdown: Option<String>,
 }
 
-/// SCP collections of all sitemaps.
+/// SCP sections and collections that the sitemaps of a site announce.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ScpOffer {
-    /// Protocol version, as written.
+    /// Protocol version, as the sitemap states it.
     pub version: Option<String>,
-    /// The sections.
+    /// The announced sections.
     pub sections: Vec<SectionOffer>,
-    /// The collections by section: snapshots before deltas, newest first.
+    /// The announced collections, sorted by section; in each section snapshots before
+    /// deltas, newest first.
     pub collections: Vec<CollectionOffer>,
 }
 
-/// An SCP section.
+/// An SCP section, as a sitemap announces it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SectionOffer {
     /// Name of the section.
     pub name: String,
-    /// Update frequency, as written.
+    /// Update frequency, as the sitemap states it.
     pub update: String,
-    /// Number of pages.
+    /// Number of pages of the section, as the sitemap states it.
     pub pages: u64,
 }
 
 /// A collection, published in one or more content codings (D06).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CollectionOffer {
-    /// Name of its section.
+    /// Name of the section of the collection.
     pub section: String,
-    /// Start of the changes of a delta; `None` for a snapshot.
+    /// Time from which a delta contains changes; `None` for a snapshot.
     pub since: Option<Timestamp>,
-    /// Label of the time span that a delta covers.
+    /// Name of the time span that a delta covers, as the sitemap states it.
     pub period: Option<String>,
     /// When the collection was generated.
     pub generated: Timestamp,
     /// When the collection expires.
     pub expires: Timestamp,
-    /// Number of pages.
+    /// Number of pages in the collection, as the sitemap states it.
     pub pages: u64,
-    /// Checksum, if the sitemap has one (D04).
+    /// Checksum of the collection, if the sitemap states one (D04).
     pub checksum: Option<String>,
-    /// The files, in the order of the sitemap.
+    /// Files of the collection, one per content coding, in the order of the sitemap.
     pub files: Vec<FileOffer>,
 }
 
-/// One file of a collection.
+/// One file of a collection, in one content coding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileOffer {
     /// The URL.
     pub url: String,
-    /// Size in bytes, as transferred.
+    /// Size of the file in bytes, as transferred.
     pub size: u64,
-    /// Whether the URL may be fetched: on a host of the site, with an allowed scheme (D13).
+    /// Whether the file may be fetched: its URL has an allowed scheme and a host of the
+    /// site (D13).
     pub is_allowed: bool,
 }
 
@@ -94,69 +96,69 @@ pub struct FileOffer {
 pub struct SitemapOffer {
     /// The URL.
     pub url: String,
-    /// How it was discovered.
+    /// How the sitemap was discovered.
     #[serde(rename = "by")]
     pub source: DiscoverySource,
-    /// Number of entries.
+    /// Number of URLs that the sitemap lists.
     pub n_urls: u64,
-    /// Whether the sitemap was truncated.
+    /// Whether only a part of the sitemap was read.
     pub is_truncated: bool,
 }
 
-/// The ARC sitemap.
+/// ARC sitemap of a site.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ArcOffer {
     /// The URL.
     pub url: String,
-    /// How it was discovered.
+    /// How the sitemap was discovered.
     #[serde(rename = "by")]
     pub source: DiscoverySource,
-    /// Its metadata and counts.
+    /// Metadata and counts of the ARC sitemap.
     #[serde(flatten)]
     pub parsed: ParsedArc,
 }
 
-/// The SPXI index.
+/// SPXI index of a site.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SpxiOffer {
     /// The URL.
     pub url: String,
-    /// All ways in which it was discovered.
+    /// All ways in which the SPXI index was discovered.
     #[serde(rename = "by")]
     pub source: Vec<DiscoverySource>,
 }
 
-/// The llms.txt file.
+/// llms.txt file of a site.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LlmsOffer {
     /// The URL.
     pub url: String,
     /// Title of the file.
     pub title: Option<String>,
-    /// Number of links.
+    /// Number of links in the file.
     pub n_links: u64,
 }
 
-/// How a site is read, best method first.
+/// How a sync reads a site, best method first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AccessMethod {
-    /// SCP collections.
+    /// The sync fetches SCP collections.
     Scp,
-    /// Pages, by the ARC sitemap with its change dates.
+    /// The sync fetches pages one by one; the ARC sitemap lists them with change dates.
     Arc,
-    /// Pages, by sitemaps.
+    /// The sync fetches pages one by one; sitemaps list them.
     Sitemap,
-    /// Pages, by links from the home page.
+    /// The sync fetches pages one by one; it follows links from the home page.
     Links,
-    /// Pages, by the links of llms.txt.
+    /// The sync fetches pages one by one; llms.txt links to them.
     Llms,
-    /// The site offers no starting point.
+    /// The site offers nothing from which a sync could start.
     Nothing,
 }
 
 impl AccessMethod {
-    /// Returns the name of the method, as used in JSON output.
+    /// Returns the name that JSON output uses for the access method.
     pub fn name(self) -> &'static str {
         match self {
             Self::Scp => "scp",
@@ -170,7 +172,8 @@ impl AccessMethod {
 }
 
 impl SiteOffer {
-    /// Returns the access method that a sync at `now` would use, and the reason.
+    /// Returns the access method that a sync at the time `now` would use, and the reason
+    /// for it.
     pub fn choose_method(&self, now: Timestamp) -> (AccessMethod, String) {
         let is_fit = |collection: &CollectionOffer| {
             collection.since.is_none()
@@ -217,21 +220,21 @@ impl SiteOffer {
     }
 }
 
-/// Builds a [`SiteOffer`] from parsed files.
+/// Builds a [`SiteOffer`] from one parsed file after the other.
 #[derive(Debug, Default)]
 pub(crate) struct OfferBuilder {
     offer: SiteOffer,
-    /// Names of known sections.
+    /// Names of the sections that were added already.
     sections: BTreeSet<String>,
-    /// URLs of known collection files.
+    /// URLs of the collection files that were added already.
     files: HashSet<String>,
-    /// Index of each collection. Files with the same section, start and time are codings of
-    /// one collection (D06).
+    /// Index of each collection by section, start and time of generation. Files for which
+    /// all three are equal are content codings of one collection (D06).
     places: BTreeMap<(String, Option<Timestamp>, Timestamp), usize>,
 }
 
 impl OfferBuilder {
-    /// Adds the content of one file.
+    /// Adds the content of one parsed file to the offer.
     pub(crate) fn add_file(
         &mut self,
         url: &str,
@@ -357,7 +360,7 @@ impl OfferBuilder {
         true
     }
 
-    /// Sorts the collections and returns the offer.
+    /// Sorts the collections and returns the finished offer.
     pub(crate) fn finish(self) -> SiteOffer {
         let mut offer = self.offer;
         offer.scp.collections.sort_by(|a, b| {

@@ -1,8 +1,8 @@
 //! Parses the files that discovery fetched.
 //!
-//! Input: bytes of a response. Output: a [`ParsedFile`], entries for the [`PageSink`],
-//! findings for the sink. Files of another type give `None`. There is no network access
-//! here.
+//! Input: the bytes of a response. Output: a [`ParsedFile`], entries for the [`PageSink`],
+//! and findings. A function returns `None` for a file of another type than expected. This
+//! module has no access to the network.
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
@@ -24,12 +24,13 @@ use crate::sink::PageSink;
 /// File name of the SPXI index (D18, D82, D83).
 pub(crate) const SPXI: &str = "spxi-index.jsonld";
 
-/// Format of a file on a `Sitemap` line, detected by its content (D64).
+/// Format of a file that a `Sitemap` line announces, detected by the content of the file
+/// (D64).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileFormat {
     Sitemap,
     Arc(ArcFormat),
-    /// An HTML page or an unknown format.
+    /// The file is an HTML page or has an unknown format.
     Other,
 }
 
@@ -49,15 +50,15 @@ pub(crate) fn detect_format(start: &[u8]) -> FileFormat {
     if is_feed { FileFormat::Sitemap } else { FileFormat::Other }
 }
 
-/// Whether the end of a response body can be verified. If not, a truncated list cannot be
-/// told from a complete one.
+/// Whether the end of a response body can be verified. If not, a reader cannot distinguish
+/// a truncated list from a complete one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BodyLength {
     Known,
     Unknown,
 }
 
-/// Reads a sitemap and hands its entries to `pages`. Returns `None` if the file is not a
+/// Reads a sitemap and passes its entries to `pages`. Returns `None` if the file is not a
 /// sitemap.
 pub(crate) fn sitemap(
     input: impl Read,
@@ -78,15 +79,15 @@ pub(crate) fn sitemap(
     let is_cut = loop {
         let item = match reader.next(sink) {
             Ok(Some(item)) => item,
-            // A plain URL list has no end marker.
+            // A sitemap in plain text has no end marker, so a truncated one looks complete.
             Ok(None) => {
                 let is_list = reader.kind() == Some(sitemap::SitemapKind::Text);
                 break reader.is_truncated() || (is_list && ending == BodyLength::Unknown);
             }
-            // The entries up to here are valid, but the list is incomplete.
+            // The entries before the error are valid, but the list of pages is incomplete.
             Err(sitemap::SitemapError::Refused(refusal)) => {
                 sink.report(refusal.into());
-                // A file with adverts alone is a sitemap, too.
+                // A file that contains only adverts is a sitemap, too.
                 if parsed.n_urls + parsed.n_children == 0 && parsed.adverts.is_empty() {
                     return None;
                 }
@@ -137,7 +138,8 @@ fn is_spxi(link: &sitemap::AlternateLink) -> bool {
     link.media_type.as_deref() == Some("application/ld+json") && link.href.ends_with(SPXI)
 }
 
-/// Reads an ARC sitemap or a pointer to one, and hands its entries to `pages`.
+/// Reads an ARC sitemap and passes its entries to `pages`, or reads a pointer to an ARC
+/// sitemap.
 pub(crate) fn arc(
     input: impl Read,
     form: ArcFormat,
@@ -186,12 +188,14 @@ pub(crate) fn llms(text: &[u8], url: &Url) -> Option<ParsedLlms> {
     }
     let read = llms::parse(&text);
     let (mut links, mut spxi) = (UrlList::default(), UrlList::default());
-    // The file size limit bounds this file.
+    // The maximum size of llms.txt bounds its links, so they are not charged to the budget
+    // of the run.
     let mut budget = Budget::DEFAULT;
     for link in read.links() {
         links.add(url, &link.url, &mut budget);
     }
-    // A mention anywhere in the text counts (D82).
+    // Any mention of the file name of the SPXI index in the text counts as an announcement
+    // (D82).
     let is_end = |c: char| {
         c.is_whitespace() || matches!(c, '(' | ')' | '<' | '>' | '[' | ']' | '`' | '"' | ',')
     };
@@ -203,7 +207,7 @@ pub(crate) fn llms(text: &[u8], url: &Url) -> Option<ParsedLlms> {
     Some(ParsedLlms { title: read.title.clone(), links: links.finish(), spxi: spxi.finish() })
 }
 
-/// Reads the announcements of the home page.
+/// Reads the announcements of machine-readable files on the home page.
 pub(crate) fn home(
     bytes: &[u8],
     url: &Url,
@@ -220,7 +224,8 @@ pub(crate) fn home(
         let media = link.media_type.as_deref().unwrap_or_default();
         let is_alternate = link.has("alternate");
         let is_index = media == "application/ld+json" || link.hreflang.as_deref() == Some("x-spxi");
-        // There may be several such links; the file name identifies the index (D83).
+        // A page may have several links of this type; the file name identifies the SPXI
+        // index (D83).
         if is_alternate && is_index && link.href.ends_with(SPXI) {
             spxi.add(url, &link.href, &mut budget);
         }
@@ -284,14 +289,14 @@ pub(crate) fn is_policy(bytes: &[u8]) -> bool {
     serde_json::from_slice::<Value>(bytes).is_ok_and(|value| value.is_object())
 }
 
-/// Guesses the type of a file by its path, to choose the size limit.
+/// Guesses the type of a file by the path of its URL, to choose the maximum size.
 pub(crate) fn file_kind_of_path(url: &Url) -> ResourceKind {
     let path = url.path().trim_end_matches(".gz");
     let is_arc = [".json", ".jsonld", ".yaml", ".yml"].iter().any(|end| path.ends_with(end));
     if is_arc { ResourceKind::Arc } else { ResourceKind::Sitemap }
 }
 
-/// Opens the decoded body of a response.
+/// Opens the body of a response and decodes its content coding.
 pub(crate) fn open(
     answer: &FetchedResponse,
     what: ResourceKind,
@@ -305,8 +310,8 @@ pub(crate) fn open(
     decode::open(raw, coding, what.size_limits().decoded).map_err(io::Error::other)
 }
 
-/// Returns whether a robots.txt group allows the SPXI index by name (SPX-057). This only
-/// shows that the file exists; a Disallow line is still obeyed (D80).
+/// Returns whether an `Allow` line of robots.txt names the SPXI index (SPX-057). Such a
+/// line only announces the file; a `Disallow` line is still obeyed (D80).
 pub(crate) fn is_index_allowed(rules: &RobotsRules) -> bool {
     let RobotsRules::Rules(robots) = rules else { return false };
     let path = format!("/{SPXI}");

@@ -1,7 +1,7 @@
 //! Parsed content of the files that discovery reads, as values that can be cached.
 //!
-//! Each [`ParsedFile`] holds what later steps need: links, adverts, counts. The entries of
-//! sitemaps go to the [`PageSink`](crate::PageSink) instead.
+//! A [`ParsedFile`] holds what later steps need: links, adverts, counts. It does not hold
+//! the entries of sitemaps, which are passed to the [`PageSink`](crate::PageSink).
 
 use rutter_page::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -13,29 +13,29 @@ use serde::{Deserialize, Serialize};
 pub enum DiscoverySource {
     /// The URL was given by the caller.
     Given,
-    /// A `Sitemap` line of robots.txt.
+    /// A `Sitemap` line of robots.txt announces the file.
     SitemapLine,
-    /// An `Allow` line of robots.txt (SPX-057).
+    /// An `Allow` line of robots.txt names the file (SPX-057).
     AllowLine,
-    /// A sitemap index.
+    /// A sitemap index lists the file.
     SitemapIndex,
-    /// An `xhtml:link` of a sitemap (SPX-058).
+    /// An `xhtml:link` in a sitemap points to the file (SPX-058).
     SitemapLink,
-    /// A `link` in the head of the home page (SPX-060).
+    /// A `link` element in the head of the home page points to the file (SPX-060).
     HeadLink,
-    /// JSON-LD on the home page (D53).
+    /// JSON-LD on the home page points to the file (D53).
     JsonLd,
-    /// A mention in llms.txt (SPX-062).
+    /// The text of llms.txt mentions the file (SPX-062).
     LlmsTxt,
-    /// The default path of such a file.
+    /// The file is at the default path for its type.
     #[serde(rename = "usual-place")]
     DefaultPath,
-    /// The default path below `/.well-known/`.
+    /// The file is at the default path below `/.well-known/`.
     WellKnown,
 }
 
 impl DiscoverySource {
-    /// Returns a description for people.
+    /// Returns a description of the source for people.
     pub fn name(self) -> &'static str {
         match self {
             Self::Given => "given URL",
@@ -52,7 +52,7 @@ impl DiscoverySource {
     }
 }
 
-/// Content of one file.
+/// Parsed content of one file of a site.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -79,17 +79,17 @@ pub enum ParsedFile {
 /// Content of a sitemap.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ParsedSitemap {
-    /// Number of entries.
+    /// Number of URLs that the sitemap lists.
     pub n_urls: u64,
-    /// URLs of child sitemaps, up to the limit.
+    /// URLs of child sitemaps, up to the limits of a run.
     pub children: Vec<String>,
-    /// Number of all child sitemaps.
+    /// Number of all child sitemaps, including those above the limits.
     pub n_children: u64,
-    /// Whether the file is truncated or exceeds a limit.
+    /// Whether a part of the sitemap is missing: the file is truncated or exceeds a limit.
     pub is_truncated: bool,
     /// The `scp:` elements: name, attributes, text.
     pub adverts: Vec<ParsedAdvert>,
-    /// URLs of the SPXI index in links of its entries.
+    /// URLs of the SPXI index in `xhtml:link` elements of the entries.
     pub spxi: Vec<String>,
 }
 
@@ -103,30 +103,31 @@ pub struct ParsedArc {
     pub version: Option<String>,
     /// When the file was generated.
     pub generated: Option<Timestamp>,
-    /// Crawl rate, as written.
+    /// Crawl rate, as the sitemap states it.
     pub crawl_rate: Option<String>,
     /// Contact of the publisher.
     pub contact: Option<String>,
     /// URL template of the daily deltas, with `YYYY-MM-DD` as placeholder.
     pub deltas: Option<String>,
-    /// First and last day with a delta.
+    /// First and last day for which a daily delta exists.
     pub days: Option<(String, String)>,
     /// Number of entries.
     pub pages: u64,
-    /// Entries that may be indexed without a login.
+    /// Number of entries that allow AI systems to use their page, without a login.
     pub open: u64,
-    /// Entries with a snapshot.
+    /// Number of entries with an ARC snapshot.
     pub snapshots: u64,
 }
 
 impl ParsedArc {
-    /// Counts an entry.
+    /// Adds an entry to the counts.
     pub fn count(&mut self, entry: &rutter_arc::ArcEntry<'_>) {
         self.open += u64::from(entry.consent() == rutter_arc::Consent::Given);
         self.snapshots += u64::from(entry.ai_snapshot.is_some());
     }
 
-    /// Adds the metadata of the document after it was read to its end.
+    /// Adds the metadata and the number of entries of an ARC sitemap that was read to its
+    /// end.
     #[must_use]
     pub fn finish(self, receipt: rutter_arc::ArcReceipt) -> Self {
         let head = receipt.head;
@@ -149,13 +150,13 @@ impl ParsedArc {
 pub struct ParsedLlms {
     /// Title of the file.
     pub title: Option<String>,
-    /// Absolute URLs of its links, up to the limit.
+    /// Absolute URLs of the links in the file, up to the limit.
     pub links: Vec<String>,
-    /// URLs of the SPXI index.
+    /// URLs of the SPXI index that the text mentions.
     pub spxi: Vec<String>,
 }
 
-/// Announcements of the home page.
+/// Announcements of machine-readable files on the home page.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ParsedHomePage {
     /// Number of links to pages of the same host.
@@ -168,11 +169,11 @@ pub struct ParsedHomePage {
     pub sitemaps: Vec<String>,
     /// URLs of the ARC sitemap in JSON-LD.
     pub arc: Vec<String>,
-    /// URL of its Markdown version.
+    /// URL of the Markdown version of the home page.
     pub markdown: Option<String>,
 }
 
-/// Returns the name of the file type, for people.
+/// Returns the name of the type of a parsed file, for people.
 pub(crate) fn kind_name(parsed: &ParsedFile) -> &'static str {
     match parsed {
         ParsedFile::Sitemap(parsed) if 0 < parsed.n_children => "sitemap index",

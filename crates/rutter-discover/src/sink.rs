@@ -1,12 +1,14 @@
 //! Receives the entries of sitemaps and ARC sitemaps, and the SPXI index, while discovery
-//! reads them.
+//! reads these files.
 
 use rutter_signpost::sitemap::SitemapEntry;
 
-/// Receives file content that is not part of the offer, in reading order.
+/// Receives the content of files that is not part of the offer, in the order in which
+/// discovery reads it.
 ///
-/// A document may be rejected after some of its entries were handed over. Check whether its
-/// URL is in the offer of the [`Discovery`](crate::Discovery) before using them.
+/// Discovery may reject a file after it passed some entries of the file to the sink. Before
+/// using entries, check whether the URL of their file is in the offer of the
+/// [`Discovery`](crate::Discovery).
 pub trait PageSink {
     /// Receives one entry of a sitemap.
     fn page(&mut self, sitemap: &str, entry: &SitemapEntry);
@@ -18,12 +20,13 @@ pub trait PageSink {
     fn spxi(&mut self, _url: &str, _bytes: &[u8]) {}
 }
 
-/// Ignores all entries.
+/// Sink that ignores all entries.
 impl PageSink for () {
     fn page(&mut self, _sitemap: &str, _entry: &SitemapEntry) {}
 }
 
-/// Passes entries on under the requested URL of a file, even if it redirected.
+/// Sink that passes entries on with the URL at which the file was requested, even if the
+/// request was redirected.
 pub(crate) struct RenamedSink<'n> {
     pub(crate) url: &'n str,
     pub(crate) pages: &'n mut dyn PageSink,

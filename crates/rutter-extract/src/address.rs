@@ -9,25 +9,25 @@ use std::cell::OnceCell;
 use rutter_page::PageUrl;
 use url::Url;
 
-/// Maximum bytes of a URL.
+/// Maximum length of a URL, in bytes.
 const LONGEST: usize = 4096;
 
 /// The base URL against which relative URLs are resolved.
 #[derive(Debug)]
 pub(crate) struct Base {
-    /// The whole address for the parser, once it is needed.
+    /// The parsed base URL, set when the URL parser is first needed.
     url: OnceCell<Url>,
-    /// `https://host:port`
+    /// The scheme, host and port of the base URL: `https://host:port`.
     origin: String,
-    /// The path up to its last slash.
+    /// The path of the base URL up to its last slash.
     folder: String,
-    /// The whole address without its fragment.
+    /// The complete base URL without its fragment.
     whole: String,
 }
 
 impl Base {
     pub(crate) fn new(page: &PageUrl<'_>) -> Self {
-        // The way the parser would write it, without fragment.
+        // `to_uri` writes the page key as a URI of RFC 3986; the key has no fragment.
         Self::of(rutter_page::to_uri(page.key()).into_owned())
     }
 
@@ -40,13 +40,13 @@ impl Base {
     }
 
     fn join(&self, href: &str) -> Option<Url> {
-        // A page address is a URL by its type.
+        // A base URL is made from a `PageUrl` or from a parsed URL, so parsing it cannot fail.
         let url = self.url.get_or_init(|| Url::parse(&self.whole).expect("an address is a URL"));
         let url = url.join(href).ok()?;
         matches!(url.scheme(), "http" | "https").then_some(url)
     }
 
-    /// The same page with another starting point.
+    /// Returns the base URL that a `<base href>` sets; `self` if `href` is too long or not http(s).
     pub(crate) fn rebase(self, href: &str) -> Self {
         if LONGEST < href.len() {
             return self;
@@ -60,18 +60,19 @@ impl Base {
         }
     }
 
-    /// The address itself, without fragment.
+    /// Returns the base URL without its fragment.
     pub(crate) fn here(&self) -> &str {
         &self.whole
     }
 
-    /// The absolute http(s) address; `None` for anything else.
+    /// Resolves `href` to an absolute URL; returns `None` if the URL is not http or https.
     pub(crate) fn resolve(&self, href: &str) -> Option<String> {
         let mut out = String::new();
         self.resolve_into(href, &mut out).then_some(out)
     }
 
-    /// The same, in the place of what `out` held; tells whether there is one.
+    /// Writes the absolute URL of `href` to `out`, replacing its content. Returns `false` and
+    /// leaves `out` empty if the URL is not http or https.
     pub(crate) fn resolve_into(&self, href: &str, out: &mut String) -> bool {
         let href = href.trim_matches(|c: char| c <= ' ');
         out.clear();
@@ -93,14 +94,15 @@ impl Base {
             return None;
         }
         let url = String::from(self.join(href)?);
-        // The parser keeps some characters that URIs do not have, such as `|`.
+        // The URL parser keeps some characters that RFC 3986 forbids, such as `
+        // `.
         let uri = rutter_page::to_uri(&url);
         Some(uri.into_owned())
     }
 
-    /// Joins what needs no parser.
+    /// Joins a URL that needs no URL parser; returns `false` if `href` needs the parser.
     fn quick(&self, href: &str, out: &mut String) -> bool {
-        // One look at every byte: what kinds there are, and where the path ends.
+        // One pass over the bytes of `href` finds the kinds of bytes and the end of the path.
         let mut bytes = href.bytes();
         let mut kinds = 0;
         let mut end = href.len();
@@ -111,7 +113,7 @@ impl Base {
                 break;
             }
         }
-        // Behind the path only the odd ones matter.
+        // After the end of the path, only bytes of the kind `ODD` matter.
         kinds |= bytes.fold(0, |kinds, byte| kinds | KINDS[byte as usize]) & ODD;
         let has_two_fragments = || href.bytes().filter(|byte| *byte == b'#').nth(1).is_some();
         if kinds & ODD != 0 || (kinds & END != 0 && has_two_fragments()) {
@@ -139,7 +141,7 @@ impl Base {
             return join([&self.origin, &self.folder, href]);
         }
         let (mut folder, mut href, mut path) = (self.folder.as_str(), href, path);
-        // Some folders up, as generators write it.
+        // Generators write relative paths that start with several `../`.
         while let (Some(rest), Some(rest_of_path)) =
             (href.strip_prefix("../"), path.strip_prefix("../"))
         {
@@ -156,12 +158,12 @@ impl Base {
         join([&self.origin, folder, href])
     }
 
-    /// Whether an address is already the way the parser would write it.
+    /// Returns whether `path` is an absolute URL in the form that the URL parser writes.
     fn is_absolute(path: &str) -> bool {
         let rest = path.strip_prefix("https://").or_else(|| path.strip_prefix("http://"));
         let Some((host, path)) = rest.and_then(|rest| rest.split_once('/')) else { return false };
         let is_host = |byte: u8| byte.is_ascii_lowercase() || byte == b'-' || byte == b'.';
-        // A label of digits may be a number, one with `xn--` must be checked.
+        // The URL parser may read a label of digits as a number, and it checks a label with `xn--`.
         host.bytes().all(is_host)
             && host.split('.').all(|label| !label.is_empty() && !label.starts_with("xn--"))
             && !path.contains(':')
@@ -169,7 +171,7 @@ impl Base {
     }
 }
 
-/// Whether an address says itself that it is not http(s): `mailto:`,
+/// Returns whether a URL has a scheme other than http and https, such as `mailto:` or
 /// `javascript:`.
 fn has_other_scheme(href: &str) -> bool {
     let Some((scheme, _)) = href.split_once(':') else { return false };
@@ -179,8 +181,8 @@ fn has_other_scheme(href: &str) -> bool {
         && !["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
-/// Kinds of bytes: what must be written another way, what ends a path, what
-/// may end a scheme, what may be a folder's way up.
+/// Kinds of bytes: bytes that need escaping, bytes that end a path, bytes that may end a scheme,
+/// and bytes of which `..` consists.
 const ODD: u8 = 1;
 const END: u8 = 2;
 const COLON: u8 = 4;
@@ -203,7 +205,7 @@ const KINDS: [u8; 256] = {
     table
 };
 
-/// Characters that need no percent-encoding in path, query and fragment.
+/// Returns whether a character needs no percent-encoding in path, query and fragment.
 const fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(

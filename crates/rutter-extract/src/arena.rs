@@ -21,10 +21,10 @@ use crate::guard::Guard;
 use crate::tag::Tag;
 use crate::tag_limit::TagScanner;
 
-/// Bytes handed to the tokenizer at once.
+/// Maximum number of bytes that the tokenizer gets at once.
 const CHUNK: usize = 8 << 10;
 
-/// Builds the tree and nothing else; the number of its nodes.
+/// Parses a page and returns the number of nodes of its tree.
 pub(crate) fn bare(html: &str, limits: &Limits) -> usize {
     Arena::parse(html, limits).nodes.borrow().len()
 }
@@ -33,15 +33,15 @@ pub(crate) fn bare(html: &str, limits: &Limits) -> usize {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cut {
     Nothing,
-    /// Tags deeper than allowed; the text is there.
+    /// Start tags were nested deeper than [`Limits::depth`]; they are missing, their text is kept.
     Depth,
-    /// Everything behind the last allowed node.
+    /// The page has more than [`Limits::nodes`] nodes; the rest of the page is missing.
     Nodes,
-    /// Everything behind the last allowed step.
+    /// The page needs more than [`Limits::steps`] steps; the rest of the page is missing.
     Steps,
 }
 
-/// Attributes by which authors say what is content and what is not.
+/// Returns whether an attribute is one by which authors mark content, or mark what is not content.
 fn is_author_mark(name: &str) -> bool {
     matches!(
         name,
@@ -49,7 +49,7 @@ fn is_author_mark(name: &str) -> bool {
     )
 }
 
-/// The tree while it is being built.
+/// The tree of a page while html5ever builds it.
 #[derive(Debug)]
 pub(crate) struct Arena {
     pub(crate) nodes: RefCell<Vec<Node>>,
@@ -58,25 +58,26 @@ pub(crate) struct Arena {
     pub(crate) cut: Cell<Cut>,
     /// Depth of the innermost open element.
     pub(crate) depth: Cell<u32>,
-    /// Work done so far; see [`Limits::steps`].
+    /// Steps of building the tree so far; see [`Limits::steps`].
     pub(crate) steps: Cell<u64>,
     pub(crate) n_cut_tags: Cell<usize>,
     most_nodes: usize,
-    /// Most bytes of text and values together.
+    /// Maximum number of bytes of all texts and attribute values together.
     most_text: usize,
     pub(crate) is_annotated: Cell<bool>,
     pub(crate) is_marked: Cell<bool>,
-    /// Comments around parts that the server sends late; only of pages that have such parts.
+    /// Comments around the parts of a page that React streams in later; empty on pages without such
+    /// parts.
     pub(crate) boundaries: RefCell<Vec<(u32, Boundary)>>,
     is_streamed: bool,
 }
 
-/// A comment at an end of a part that React fills in late.
+/// A comment at the start or end of a part that React streams in later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Boundary {
-    /// `<!--$?-->` and its like.
+    /// A start comment: `<!--$-->`, `<!--$?-->`, `<!--$!-->` or `<!--$~-->`.
     Start,
-    /// `<!--/$-->`.
+    /// The end comment: `<!--/$-->`.
     End,
 }
 
@@ -93,7 +94,7 @@ impl Boundary {
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) tag: Tag,
-    /// The root and contents of templates are no elements.
+    /// Nesting depth of the node: 0 for the document, 1 for its children.
     depth: u32,
     pub(crate) parent: u32,
     pub(crate) previous: u32,
@@ -119,7 +120,7 @@ impl Node {
         }
     }
 
-    /// Takes a node out of its place, with all that is in it.
+    /// Removes a node, with its subtree, from its parent and its siblings.
     pub(crate) fn detach(nodes: &mut [Self], at: u32) {
         let (parent, previous, next) = {
             let node = &mut nodes[at as usize];
@@ -140,7 +141,7 @@ impl Node {
     }
 }
 
-/// A node and its name, which the tree builder asks for all the time.
+/// A node and its element name, which the tree builder of html5ever asks for often.
 #[derive(Debug, Clone)]
 pub(crate) struct Handle {
     at: u32,
@@ -160,7 +161,7 @@ impl html5ever::interface::ElemName for Name<'_> {
     }
 }
 
-/// Feeds a piece of a page; tells whether the page is within its limits.
+/// Feeds a piece of a page to the tokenizer; returns whether the page is still within its limits.
 fn feed(tokenizer: &Tokenizer<Guard>, piece: &str, limits: &Limits) -> bool {
     let queue = BufferQueue::default();
     let mut rest = piece;
@@ -213,8 +214,8 @@ impl Arena {
         };
         let builder = TreeBuilder::new(arena, options);
         let guard = Guard { builder, deepest: limits.depth, mode: Cell::default() };
-        // A byte order mark was taken off with the charset; html5ever would
-        // drop one at the start of every piece.
+        // Decoding has removed the byte order mark of the page; html5ever would remove one at the
+        // start of every piece.
         let options = TokenizerOpts { discard_bom: false, ..TokenizerOpts::default() };
         let tokenizer = Tokenizer::new(guard, options);
         let mut scanner = TagScanner::new(html, limits.attributes);
@@ -233,7 +234,8 @@ impl Arena {
         arena
     }
 
-    /// Counts work, so that a page costs the same wherever it is read.
+    /// Counts steps of building the tree. The limit is a number of steps and not a time, so that a
+    /// page has the same result on every machine.
     pub(crate) fn step(&self, n: u64) {
         self.steps.set(self.steps.get().saturating_add(n));
     }
@@ -252,8 +254,8 @@ impl Arena {
         (from, u32::try_from(all.len()).unwrap_or(NONE))
     }
 
-    /// The value of an attribute. Elements that are opened again bring theirs
-    /// again; beyond all proportion they come without.
+    /// Stores the value of an attribute. The parser repeats the attributes of elements that it
+    /// reopens; above `most_text` bytes an empty value is stored instead.
     fn put_value(&self, value: &str) -> (u32, u32) {
         let is_full = self.most_text < self.text.borrow().len() + value.len();
         self.put_text(if is_full { "" } else { value })
@@ -274,7 +276,7 @@ impl Arena {
 
     fn append_to(&self, parent: u32, child: NodeOrText<Handle>) {
         if let NodeOrText::AppendText(text) = &child {
-            // Goes on where the text before it ends.
+            // If the previous node is a text, the new text is appended to it.
             let mut nodes = self.nodes.borrow_mut();
             let last = nodes[parent as usize].last_child;
             let mut all = self.text.borrow_mut();
@@ -371,7 +373,7 @@ impl TreeSink for Arena {
         if let NodeOrText::AppendNode(node) = &child
             && node.name == local_name!("")
         {
-            // A comment, which is appended as soon as it is made.
+            // The node is a comment. The builder appends a comment immediately after creating it.
             let last = self.boundaries.borrow().last().map(|(at, _)| *at);
             if last == Some(node.at) {
                 let depth = self.depth.get();
@@ -404,8 +406,8 @@ impl TreeSink for Arena {
     }
 
     fn get_template_contents(&self, target: &Handle) -> Handle {
-        // A shadow root is part of what people see; other templates are not,
-        // and `Tag::Template` is silent.
+        // A shadow root is visible to readers. The content of other templates is not;
+        // `Tag::Template` is a silent element.
         let mut nodes = self.nodes.borrow_mut();
         let attributes = self.attributes.borrow();
         let node = &mut nodes[target.at as usize];
@@ -452,12 +454,12 @@ impl TreeSink for Arena {
         }
         let is_known =
             |attr: &Attribute| attributes[from..to].iter().any(|own| own.name == attr.name.local);
-        // A page may repeat `<html>` any number of times.
+        // Counts steps, because a page may repeat the `<html>` tag any number of times.
         self.step(1 + attrs.len() as u64 * (to - from) as u64);
         if attrs.iter().all(is_known) {
             return;
         }
-        // The whole list anew, at the end.
+        // Copies the attribute list of the element to the end of `attributes`, where it can grow.
         let start = attributes.len();
         for at in from..to {
             let Attr { name, from, to } = &attributes[at];
@@ -485,7 +487,7 @@ impl TreeSink for Arena {
             if child == NONE {
                 return;
             }
-            // Name and namespace are not looked at on the way.
+            // Moving a node does not use its name and namespace, so any values will do.
             let child = Handle { at: child, ns: ns!(html), name: local_name!("div") };
             self.step(1);
             self.append_to(new_parent.at, NodeOrText::AppendNode(child));

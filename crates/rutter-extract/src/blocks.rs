@@ -24,10 +24,10 @@ use crate::whole::Targets;
 use crate::{code, media, merge, note, visibility};
 use rutter_page::{Mark, Note, Rich, Span};
 
-/// A block and its decoration.
+/// A block and its decoration ([`Rich`]).
 pub(crate) type Both = (Block<'static>, Rich);
 
-/// Makes blocks of a region.
+/// Walks the elements of a region and converts them to blocks.
 pub(crate) struct Walk<'w> {
     pub(crate) dom: &'w Dom,
     pub(crate) survey: &'w Survey,
@@ -36,20 +36,21 @@ pub(crate) struct Walk<'w> {
     targets: &'w Targets,
     pub(crate) out: Vec<Both>,
     pub(crate) paragraph: Inline,
-    /// Pictures and recordings met inside a line; they follow it.
+    /// Images and recordings inside the current line; they become blocks after the line.
     pub(crate) waiting: Vec<Block<'static>>,
-    /// Admonitions so far.
+    /// Number of admonitions so far.
     pub(crate) n_groups: u32,
     pub(crate) note: Option<Note>,
-    /// The last link that has relations, with them.
+    /// The URL and the `rel` value of the last link, if it has a `rel` attribute.
     rel: Option<(Arc<str>, &'w str)>,
-    /// Elements that were read with another one.
+    /// Elements whose text was already read together with another element.
     pub(crate) read: Vec<u32>,
-    /// Labels, captions and buttons that are not read where they are, sorted.
+    /// Labels, captions and buttons that are not read at their own position, sorted.
     pub(crate) skipped: Vec<u32>,
     pub(crate) tabs: Tabs,
     pub(crate) frames: CodeFrames,
-    /// Whether we are inside a line: an item, a cell, a heading.
+    /// Whether the walk is inside a list item, a table cell or a heading, whose text stays in one
+    /// line.
     pub(crate) is_inside: bool,
     /// The first text item that was read; the headline is searched before it.
     pub(crate) first_text: u32,
@@ -59,8 +60,8 @@ pub(crate) struct Walk<'w> {
     n_held: usize,
 }
 
-/// Blocks that are held before neighbours are merged, on pages that must be
-/// merged anyway: a block takes some hundred bytes.
+/// Maximum number of blocks before neighbours are merged early, on pages that exceed the block
+/// limit anyway. A block needs some hundred bytes.
 const MOST_HELD: usize = 100_000;
 
 impl<'w> Walk<'w> {
@@ -71,7 +72,7 @@ impl<'w> Walk<'w> {
         base: &'w Base,
         targets: &'w Targets,
     ) -> Self {
-        // Hardly any segment makes more than one block.
+        // Few segments become more than one block.
         let n_segments = region.roots.iter().map(|root| survey.within(dom, *root).len()).sum();
         let mut skipped = Vec::new();
         let tabs = Tabs::of(dom, &region.roots, &mut skipped);
@@ -100,7 +101,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// Walks a whole element.
+    /// Walks an element with its subtree and ends the paragraph.
     pub(crate) fn element(&mut self, at: u32) {
         self.node(at);
         self.flush();
@@ -130,7 +131,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// Walks what is inside an element and gives the place of its first block.
+    /// Calls `walk`, and returns the index of the first block that it adds.
     pub(crate) fn hold(&mut self, walk: impl FnOnce(&mut Self)) -> usize {
         let first = self.out.len();
         self.n_held += 1;
@@ -230,7 +231,7 @@ impl<'w> Walk<'w> {
             Tag::Dt => self.labelled(at),
             Tag::Figcaption => self.caption(at),
             Tag::Caption | Tag::Legend => self.block(at),
-            // A button that folds a section can be its heading.
+            // A button that opens and closes a section can be the heading of the section.
             Tag::Button if is_heading_button(self.dom, at) => self.flow(at),
             Tag::Button => {}
             Tag::Span => self.span(at),
@@ -239,7 +240,8 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// An element that begins a line of its own, by its names.
+    /// Converts a block element by its class or role: caption, heading, footnote, admonition or
+    /// plain block.
     fn line(&mut self, at: u32) {
         if self.survey.hints(at).has(Hints::CAPTION) {
             self.caption(at);
@@ -269,11 +271,13 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// Inline text, unless it belongs to the page's furniture.
+    /// Reads a `span` element. Skips button labels and hidden text, and puts brackets around the
+    /// number of a footnote.
     fn span(&mut self, at: u32) {
         let Some(class) = self.dom.attr(at, &local_name!("class")) else { return self.flow(at) };
         match class {
-            // The number of a note, and the ways back from it (docutils).
+            // In the HTML of docutils, `brackets` holds the number of a footnote, and `fn-backref`
+            // a link back.
             "brackets" if self.is_in_note_number(at) => {
                 self.paragraph.push("[");
                 self.flow(at);
@@ -290,7 +294,8 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// Whether a span is inside the label of a footnote or a reference to one.
+    /// Returns whether a span is inside the label of a footnote or inside a reference to a
+    /// footnote.
     fn is_in_note_number(&self, at: u32) -> bool {
         self.dom.ancestors(at).skip(1).take(3).any(|up| {
             let class = self.dom.attr(up, &local_name!("class")).unwrap_or("");
@@ -304,7 +309,7 @@ impl<'w> Walk<'w> {
         })
     }
 
-    /// A footnote whose number stands apart from its text.
+    /// Returns whether an element is a footnote that keeps its number in a separate element.
     fn is_footnote(&self, at: u32) -> bool {
         let role = self.dom.attr(at, &local_name!("role"));
         let class = self.dom.attr(at, &local_name!("class")).unwrap_or("");
@@ -313,7 +318,8 @@ impl<'w> Walk<'w> {
             && !self.holds_blocks(at)
     }
 
-    /// The words below a picture. A box of picture and words is no caption.
+    /// Reads the text below an image. A box that also holds an image is a caption only if it is a
+    /// `figcaption` element.
     fn caption(&mut self, at: u32) {
         self.flush();
         let first = self.hold(|walk| walk.flow(at));
@@ -331,8 +337,8 @@ impl<'w> Walk<'w> {
         self.flush();
     }
 
-    /// A raised number behind a number or a letter is an exponent, and must not
-    /// run into it: two to the tenth is not 210.
+    /// Reads a `sup` element. A raised number after a letter or digit is an exponent and is written
+    /// with superscript digits, so that two to the tenth does not become 210.
     fn raised(&mut self, at: u32) {
         let words = self.dom.words(at);
         let raised: Option<String> = words.chars().map(superscript).collect();
@@ -346,7 +352,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// A line of its own that names what follows.
+    /// Reads a `summary` or `dt` element as a line of strong text.
     fn labelled(&mut self, at: u32) {
         self.flush();
         self.paragraph.open(Mark::Strong);
@@ -374,7 +380,8 @@ impl<'w> Walk<'w> {
         match handle(self.dom, at) {
             LinkTarget::Nothing => return,
             LinkTarget::Words => {
-                // The number of a note must not run into the word before it.
+                // The number of a footnote gets brackets, so that it does not run into the word
+                // before it.
                 let words = self.dom.words(at);
                 let is_bare =
                     !words.starts_with(['[', '(']) && !self.paragraph.text.ends_with(['[', '(']);
@@ -393,14 +400,15 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// Walks a node inside a line, which no block may break.
+    /// Reads a node inside a list item, a table cell or a heading, without starting a new block.
     pub(crate) fn inside(&mut self, at: u32) {
         let outer = std::mem::replace(&mut self.is_inside, true);
         self.node(at);
         self.is_inside = outer;
     }
 
-    /// Ends the paragraph and puts it out; inside a line, ends only the line.
+    /// Ends the paragraph and adds it as a block. Inside a list item, a table cell or a heading,
+    /// adds only a space.
     pub(crate) fn flush(&mut self) {
         if self.is_inside {
             self.paragraph.push(" ");
@@ -431,7 +439,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// The level of an element that is a heading by its role.
+    /// Returns the heading level of an element with the role `heading`.
     fn level_of(&self, at: u32) -> Option<u8> {
         let role = self.dom.attr(at, &local_name!("role"))?;
         let level =
@@ -446,7 +454,7 @@ impl<'w> Walk<'w> {
         self.is_inside = outer;
         let (text, spans) = self.paragraph.take();
         let text = one_line(text);
-        // A heading that links to itself is no link.
+        // A link from a heading to a place on the same page is removed.
         let here = self.base.here();
         let is_link = |span: &Span| match &span.mark {
             Mark::Link(url) => url.split_once('#').is_none_or(|(url, _)| url != here),
@@ -464,7 +472,8 @@ impl<'w> Walk<'w> {
     fn media(&mut self, at: u32, tag: Tag) {
         if matches!(tag, Tag::Img | Tag::Picture) {
             let Some(image) = media::image(self.dom, at, self.base) else {
-                // A picture of a character.
+                // A small image can replace a character; then its alternative text is the
+                // character.
                 if let Some(alt) = media::glyph(self.dom, at) {
                     self.paragraph.push(alt);
                 }
@@ -493,7 +502,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// Whether the last picture is the same: a copy for readers without scripts.
+    /// Returns whether the previous image has the same URL: pages repeat lazy images in `noscript`.
     fn is_shown(&self, url: &HttpUrl<'_>) -> bool {
         let last = self.waiting.last().or_else(|| self.out.last().map(|(block, _)| block));
         matches!(last, Some(Block::Image(image)) if image.url == *url)
@@ -502,7 +511,7 @@ impl<'w> Walk<'w> {
     fn table(&mut self, at: u32) {
         self.flush();
         let Some(rows) = crate::table::rows(self, at) else {
-            // Made for the layout: its cells are read one after another.
+            // The table is a layout table, so its cells are read one after another.
             self.flow(at);
             self.flush();
             return;
@@ -514,7 +523,7 @@ impl<'w> Walk<'w> {
         if !rows.is_empty() {
             self.push(Block::Table(Table { rows, extra: Vec::new() }), spans);
         }
-        // The pictures of its cells.
+        // Adds the images of the cells, which waited for the end of the table.
         self.flush();
     }
 
@@ -537,7 +546,7 @@ impl<'w> Walk<'w> {
     }
 }
 
-/// Moves spans behind text that was put before theirs.
+/// Shifts spans by the length of a text that is inserted before their text.
 pub(crate) fn shift(from: Vec<Span>, by: usize, to: &mut Vec<Span>) {
     let by = u32::try_from(by).unwrap_or(u32::MAX);
     to.extend(from.into_iter().map(|span| Span {
@@ -547,12 +556,12 @@ pub(crate) fn shift(from: Vec<Span>, by: usize, to: &mut Vec<Span>) {
     }));
 }
 
-/// Line breaks as spaces: the same number of bytes, so spans stay right.
+/// Replaces line breaks by spaces. The number of bytes does not change, so spans stay valid.
 pub(crate) fn one_line(text: String) -> String {
     if text.contains('\n') { text.replace('\n', " ") } else { text }
 }
 
-/// The address of a paragraph that is one link and nothing else.
+/// Returns the URL of a paragraph whose text is one link.
 fn lone_link(text: &str, spans: &[Span]) -> Option<HttpUrl<'static>> {
     let whole = spans.iter().find(|span| matches!(span.mark, Mark::Link(_)))?;
     if whole.start != 0 || (whole.end as usize) < text.len() {
@@ -562,7 +571,7 @@ fn lone_link(text: &str, spans: &[Span]) -> Option<HttpUrl<'static>> {
     HttpUrl::parse(url.to_string()).ok()
 }
 
-/// The strings of a block that spans count in.
+/// Returns the strings of a block that the spans of the block refer to.
 pub(crate) fn parts<'b>(block: &'b Block<'_>) -> Vec<&'b str> {
     match block {
         Block::Text(block) => vec![&block.text],

@@ -10,8 +10,8 @@ use crate::tag::Tag;
 use crate::{media, note};
 
 impl Walk<'_> {
-    /// A figure: a quotation with its source, a recording with its chapters,
-    /// or a picture and its caption.
+    /// Converts a figure: a quotation with its source, a recording with its chapters, or an image
+    /// with its caption.
     pub(crate) fn figure(&mut self, at: u32) {
         let n_read = self.read.len();
         self.figure_parts(at);
@@ -43,7 +43,8 @@ impl Walk<'_> {
         self.flush();
     }
 
-    /// Quotation marks around more than words are only an indentation.
+    /// Returns whether a `blockquote` holds more than text. Such an element is used for indentation
+    /// and is not a quotation.
     fn is_complex(&self, at: u32) -> bool {
         self.dom.subtree(at).skip(1).any(|at| {
             let tag = self.dom.item(at).tag;
@@ -109,7 +110,7 @@ impl Walk<'_> {
             shift(part_spans, text.len(), &mut spans);
             text.push_str(&part);
         }
-        // A citation at the end of the only paragraph.
+        // The citation can be the end of the only paragraph.
         if citation.is_none()
             && let Some(cited) = cited
             && let Some(rest) = text.strip_suffix(cited.as_str())
@@ -171,7 +172,7 @@ impl Walk<'_> {
         self.note = outer;
     }
 
-    /// Walks a node, but leaves one element out.
+    /// Reads a node without one of the elements in it.
     fn without(&mut self, at: u32, left_out: Option<u32>) {
         let Some(other) = left_out else { return self.node(at) };
         if at == other {

@@ -12,11 +12,11 @@ use rutter_finding::{Finding, Place};
 
 use crate::rules;
 
-/// Bytes in which a declaration must stand.
+/// Number of bytes at the start of a page in which a charset declaration must be.
 const PRESCAN: usize = 1024;
 
 impl Decoded<'_> {
-    /// Findings about invalid bytes.
+    /// Returns a finding if the text contains invalid bytes.
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let name = self.encoding.name().to_owned();
         let finding = || Finding::new(&rules::UNDECODABLE, Place::WHOLE, name);
@@ -24,10 +24,10 @@ impl Decoded<'_> {
     }
 }
 
-/// Characters beyond ASCII that make UTF-8 certain.
+/// Minimum number of non-ASCII characters that prove that a text is UTF-8.
 const PLAINLY: usize = 8;
 
-/// A page as text.
+/// The text of a page and the encoding from which it was decoded.
 #[derive(Debug)]
 pub(crate) struct Decoded<'b> {
     pub(crate) text: Cow<'b, str>,
@@ -36,20 +36,20 @@ pub(crate) struct Decoded<'b> {
     pub(crate) is_broken: bool,
 }
 
-/// Whether a charset is one we know by this name.
+/// Returns whether `label` is the name of a known charset.
 pub fn is_charset(label: &str) -> bool {
     Encoding::for_label(label.trim().as_bytes()).is_some()
 }
 
-/// Whether bytes look like a page at all, and not like a program, a picture
-/// or an archive: no zero bytes early on, unless the text is UTF-16.
+/// Returns whether bytes are text and not a program, an image or an archive: the first kilobyte of
+/// text has no zero bytes, unless the text is UTF-16.
 pub fn is_text(bytes: &[u8]) -> bool {
     let head = bytes.get(..PRESCAN).unwrap_or(bytes);
     let is_wide = Encoding::for_bom(bytes).is_some_and(|(encoding, _)| encoding != UTF_8);
     is_wide || (!head.contains(&0) && !head.starts_with(b"\x1f\x8b") && !head.starts_with(b"%PDF-"))
 }
 
-/// The text of a page, in whichever charset it is written.
+/// Decodes the text of a page, whose charset is detected.
 pub fn decoded(bytes: &[u8]) -> Cow<'_, str> {
     decode(bytes, None).text
 }
@@ -87,7 +87,7 @@ fn choose(bytes: &[u8], declared: Option<&str>) -> &'static Encoding {
     detector.guess(None, chardetng::Utf8Detection::Allow)
 }
 
-/// Finds the encoding a page declares about itself.
+/// Returns the encoding that the `meta` elements of a page declare.
 fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = bytes.get(..PRESCAN).unwrap_or(bytes).to_ascii_lowercase();
     let mut at = 0;
@@ -95,7 +95,7 @@ fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {
         at += found;
         let rest = head.get(at..)?;
         if rest.starts_with(b"<!--") {
-            // `<!-->` is a whole comment.
+            // `<!-->` is a complete comment.
             at += 2 + memchr::memmem::find(rest.get(2..)?, b"-->")? + 3;
             continue;
         }
@@ -111,7 +111,7 @@ fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {
     None
 }
 
-/// The charset of one `meta` tag, in lower case.
+/// Returns the encoding that a `meta` tag declares; `tag` is in lower case.
 fn label_of(tag: &str) -> Option<&'static Encoding> {
     let (_, rest) = tag.split_once("charset")?;
     let value = rest.trim_start().strip_prefix('=')?.trim_start();
@@ -119,7 +119,7 @@ fn label_of(tag: &str) -> Option<&'static Encoding> {
     let label: &str =
         value.split(|c: char| c.is_whitespace() || "\"';>/".contains(c)).next().unwrap_or("");
     let encoding = Encoding::for_label(label.as_bytes())?;
-    // We could not have read the declaration in these.
+    // A declaration inside the page that names UTF-16 is wrong: it was read as ASCII.
     if encoding == UTF_16LE || encoding == UTF_16BE {
         return Some(UTF_8);
     }

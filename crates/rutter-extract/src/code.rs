@@ -13,7 +13,7 @@ use crate::tag::Tag;
 use crate::verdict::Reason;
 
 impl Walk<'_> {
-    /// The caption of a code block, into the open paragraph.
+    /// Reads the caption of a code block into the open paragraph.
     fn code_caption(&mut self, at: u32) {
         let Some(caption) = self.frames.caption(at) else { return };
         let n_before = self.paragraph.text.len();
@@ -29,7 +29,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Code inside a cell behind its caption: lines of it, white space kept.
+    /// Reads code inside a table cell as lines of the cell: first the caption, then the code with
+    /// its white space.
     pub(crate) fn code_line(&mut self, at: u32) {
         self.paragraph.line_break();
         let outer = std::mem::replace(&mut self.is_inside, true);
@@ -59,12 +60,12 @@ impl Walk<'_> {
     }
 }
 
-/// The text of a code block, white space kept, furniture left out.
+/// Returns the text of a code block with its white space, but without line numbers and buttons.
 pub(crate) fn text(dom: &Dom, at: u32, dropped: &[Option<Reason>]) -> String {
     let mut out = String::new();
     let end = dom.item(at).end;
     let mut here = at + 1;
-    // Elements that end a line, innermost last.
+    // End positions of the elements that end a line, the innermost last.
     let mut lines: Vec<u32> = Vec::new();
     while here < end {
         while lines.last().is_some_and(|end| *end <= here) {
@@ -88,10 +89,10 @@ pub(crate) fn text(dom: &Dom, at: u32, dropped: &[Option<Reason>]) -> String {
         here += 1;
     }
     let text = out.trim_end();
-    // The first line break after <pre> is not text; the parser takes one away,
-    // wrappers keep theirs.
+    // A line break directly after `<pre>` is not text. The parser removes it, but keeps a line
+    // break after the start tag of an element inside `pre`.
     let text = text.strip_prefix('\n').unwrap_or(text);
-    // The first byte of U+00A0, and what begins a line break.
+    // Searches for the first byte of U+00A0 and for a carriage return.
     if memchr::memchr2(0xc2, b'\r', text.as_bytes()).is_some() {
         return text.replace('\u{a0}', " ").replace("\r\n", "\n");
     }
@@ -134,7 +135,7 @@ fn is_furniture(dom: &Dom, at: u32, dropped: &[Option<Reason>]) -> bool {
     is_unselectable
 }
 
-/// Whether a block holds line numbers only, beside one that holds the lines.
+/// Returns whether a code block holds only line numbers, in a column beside the code.
 pub(crate) fn is_gutter(dom: &Dom, at: u32) -> bool {
     let cell =
         dom.ancestors(at).skip(1).take(4).find(|up| matches!(dom.item(*up).tag, Tag::Td | Tag::Th));
@@ -152,7 +153,7 @@ pub(crate) fn is_gutter(dom: &Dom, at: u32) -> bool {
             == 2
 }
 
-/// The programming language a block is written in.
+/// Returns the programming language of a code block.
 pub(crate) fn language(dom: &Dom, at: u32) -> Option<String> {
     let inner = dom.subtree(at).skip(1).find(|at| dom.item(*at).tag == Tag::Code);
     let outer = dom.ancestors(at).skip(1).take(8).take_while(|up| {
@@ -255,7 +256,7 @@ fn of_class(class: &str, is_close: bool) -> Class {
     Class::Silent
 }
 
-/// Languages that stand in a class without a prefix.
+/// Returns whether a class without a prefix is the name of a programming language.
 fn is_language(token: &str) -> bool {
     matches!(
         token,
@@ -313,7 +314,7 @@ fn is_language(token: &str) -> bool {
     )
 }
 
-/// A language as people write it; `None` for "no language".
+/// Returns the language that a class or attribute names; `None` if the value means "no language".
 fn known(value: &str) -> Option<String> {
     let value = value.trim().to_ascii_lowercase();
     let is_word = !value.is_empty()
@@ -335,7 +336,7 @@ fn known(value: &str) -> Option<String> {
     (is_word && !is_none).then_some(value)
 }
 
-/// A formula as its source: `TeX` where it is given, else its text.
+/// Returns the source of a formula: its `TeX` source if the page has it, otherwise its text.
 pub(crate) fn math(dom: &Dom, at: u32) -> String {
     let tex = dom
         .subtree(at)
@@ -349,7 +350,7 @@ pub(crate) fn math(dom: &Dom, at: u32) -> String {
     dom.words(at)
 }
 
-/// The formula in a script that a typesetter would read.
+/// Returns the `TeX` source in a script element that a script such as `MathJax` would render.
 pub(crate) fn math_script(dom: &Dom, at: u32) -> Option<String> {
     let kind = dom.attr(at, &local_name!("type"))?;
     kind.starts_with("math/tex").then(|| dom.words(at))

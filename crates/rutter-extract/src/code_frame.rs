@@ -13,14 +13,14 @@ use crate::dom::Dom;
 use crate::survey::{Marks, Survey};
 use crate::tag::Tag;
 
-/// Elements around a block that may belong to it.
+/// Maximum number of ancestors of a code block that can belong to its frame.
 const FARTHEST: usize = 8;
-/// Most children of such an element, and most items in one of them.
+/// Maximum number of children of a frame element, and of items in one child.
 const MOST_CHILDREN: usize = 24;
 const MOST_ITEMS: u32 = 200;
-/// Most items of line numbers.
+/// Maximum number of items in a column of line numbers.
 const MOST_GUTTER: u32 = 2000;
-/// Most characters around a block.
+/// Maximum number of characters around a code block inside its frame.
 const MOST_CHARS: u32 = 200;
 
 /// Texts of buttons beside code blocks.
@@ -47,8 +47,8 @@ const BUTTONS: &[&str] = &[
     "wrap",
 ];
 
-/// Names that say the same as the language of a block, one line for each language.
-/// A product or a shell that also names one way of several is none of them.
+/// Names of the same language, one line for each language. Names of products and shells that tell
+/// one variant of an example from another are not in the list.
 const SAME: &[&[&str]] = &[
     &["bash", "sh", "shell", "console", "terminal", "command line", "shell-session"],
     &["batch", "bat", "cmd"],
@@ -75,19 +75,19 @@ const SAME: &[&[&str]] = &[
     &["visual basic", "vb", "vbnet", "vb.net"],
     &["yaml", "yml"],
 ];
-/// Names that a block without a language goes by.
+/// Labels of code blocks without a language.
 const NO_LANGUAGE: &[&str] = &["code", "plain", "plain text", "plaintext", "text", "txt"];
 
-/// Code blocks of a page with their captions.
+/// The captions of the code blocks of a page.
 #[derive(Debug, Default)]
 pub(crate) struct CodeFrames {
-    /// Blocks and captions, by block.
+    /// Pairs of a code block and its caption, sorted by block.
     captions: Vec<(u32, u32)>,
 }
 
 impl CodeFrames {
-    /// Finds the frames below `roots`. Adds elements without content, and the captions, which are
-    /// read with their blocks, to `skipped`.
+    /// Finds the frames of the code blocks below `roots`. Adds to `skipped` the elements without
+    /// content, and the captions, because captions are read together with their blocks.
     pub(crate) fn of(dom: &Dom, survey: &Survey, roots: &[u32], skipped: &mut Vec<u32>) -> Self {
         let mut frames = Self::default();
         for root in roots {
@@ -106,7 +106,7 @@ impl CodeFrames {
         frames
     }
 
-    /// The caption of a block: an element or a text.
+    /// Returns the caption of a code block, which is an element or a text.
     pub(crate) fn caption(&self, pre: u32) -> Option<u32> {
         let idx = self.captions.binary_search_by_key(&pre, |(pre, _)| *pre).ok()?;
         self.captions.get(idx).map(|(_, caption)| *caption)
@@ -118,7 +118,7 @@ struct CodeFrame<'f> {
     dom: &'f Dom,
     survey: &'f Survey,
     pre: u32,
-    /// The language of the block, computed on first use.
+    /// Programming language of the code block, computed on first use.
     language: OnceCell<Option<String>>,
     caption: Option<u32>,
     skipped: Vec<u32>,
@@ -142,7 +142,7 @@ impl<'f> CodeFrame<'f> {
         frame
     }
 
-    /// Whether an element holds only the block and what belongs to it.
+    /// Returns whether an element holds only the code block and the parts of its frame.
     fn takes(&mut self, up: u32, inner: u32) -> bool {
         let Self { dom, survey, pre, .. } = *self;
         let tag = dom.item(up).tag;
@@ -151,7 +151,7 @@ impl<'f> CodeFrame<'f> {
             return false;
         }
         let around = survey.sum(dom, up).chars - survey.sum(dom, pre).chars;
-        // Line numbers beside the block may be many.
+        // A column of line numbers may have more characters than `MOST_CHARS`.
         if !is_cell && tag != Tag::Figure && MOST_CHARS < around {
             return false;
         }
@@ -168,7 +168,8 @@ impl<'f> CodeFrame<'f> {
         children.next().is_none()
     }
 
-    /// Takes an element beside the block; tells whether it belongs to it.
+    /// Adds an element beside the code block to the frame; returns `false` if it does not belong to
+    /// the frame.
     fn take(&mut self, at: u32) -> bool {
         let Self { dom, survey, .. } = *self;
         let item = dom.item(at);
@@ -182,7 +183,8 @@ impl<'f> CodeFrame<'f> {
         if words.is_empty() {
             return !dom.subtree(at).any(|at| matches!(dom.item(at).tag, Tag::Img | Tag::Video));
         }
-        // A heading is the heading of a section, also where the section is one block of code.
+        // A heading is never a caption: it belongs to a section, even if the section is only a code
+        // block.
         let has_heading = || dom.subtree(at).any(|at| dom.item(at).tag.heading().is_some());
         if !is_line(item.tag) || MOST_CHARS < survey.sum(dom, at).chars || has_heading() {
             return self.is_gutter(at);
@@ -209,7 +211,7 @@ impl<'f> CodeFrame<'f> {
         false
     }
 
-    /// The children of an element that say something.
+    /// Returns the visible children of an element that have text.
     fn parts(&self, at: u32) -> Vec<u32> {
         let Self { dom, survey, .. } = *self;
         let is_seen = |child: &u32| {
@@ -221,7 +223,7 @@ impl<'f> CodeFrame<'f> {
         dom.children(at).filter(is_seen).collect()
     }
 
-    /// Whether an element holds the line numbers of the block.
+    /// Returns whether an element holds the line numbers of the code block.
     fn is_gutter(&self, at: u32) -> bool {
         let dom = self.dom;
         if MOST_GUTTER < dom.item(at).end - at {
@@ -243,7 +245,7 @@ impl<'f> CodeFrame<'f> {
         is_pre || dom.item(at).tag == Tag::Text
     }
 
-    /// Takes away the name of the language right before the frame.
+    /// Skips an element directly before the frame that holds the name of the language.
     fn take_label_before(&mut self, top: u32) {
         let dom = self.dom;
         let is_space = |at: &u32| dom.item(*at).tag == Tag::Text && dom.text(*at).trim().is_empty();
@@ -258,7 +260,7 @@ impl<'f> CodeFrame<'f> {
         }
     }
 
-    /// Whether an inline element is the first on its line.
+    /// Returns whether an inline element is the first on its line.
     fn begins_line(&self, at: u32) -> bool {
         let dom = self.dom;
         let is_space = |at: &u32| dom.item(*at).tag == Tag::Text && dom.text(*at).trim().is_empty();
@@ -268,8 +270,8 @@ impl<'f> CodeFrame<'f> {
         }
     }
 
-    /// Whether some words are the language of the block, buttons, or both. The name of
-    /// another language is text: it may tell one block from the next.
+    /// Returns whether a text consists of the language of the code block, button labels, or both.
+    /// The name of another language is content, because it may tell one code block from the next.
     fn is_furniture(&self, words: &str) -> bool {
         if 40 < words.len() {
             return false;
@@ -293,7 +295,7 @@ impl<'f> CodeFrame<'f> {
     }
 }
 
-/// Whether an element can be a line of a frame.
+/// Returns whether an element can be a line of a frame.
 fn is_line(tag: Tag) -> bool {
     matches!(
         tag,
@@ -314,7 +316,7 @@ fn is_line(tag: Tag) -> bool {
     )
 }
 
-/// Whether the element or its class says that it is a caption.
+/// Returns whether an element is a caption by its tag or its class.
 fn is_caption(dom: &Dom, at: u32) -> bool {
     if dom.item(at).tag == Tag::Figcaption {
         return true;
@@ -326,7 +328,7 @@ fn is_caption(dom: &Dom, at: u32) -> bool {
     })
 }
 
-/// Whether some words look like the name or path of a file.
+/// Returns whether a text looks like the name or path of a file.
 fn is_file_name(words: &str) -> bool {
     let is_path = |c: char| c.is_alphanumeric() || "._-/\\@~+[]()".contains(c);
     if 100 < words.len() || !words.chars().all(is_path) {

@@ -9,19 +9,19 @@ use serde::{Deserialize, Serialize};
 
 /// Share of the text in the main landmark of a page that is kept.
 ///
-/// The landmark is what [`html`](crate::html) takes for it: the elements that
-/// the author or the owner declares, else the only `<main>`, else the only
-/// `itemprop="articleBody"`, else the only `<article>`. Characters that are not
-/// white space count. These do not: text that is hidden, segments of which more
-/// than half is links, elements that never hold content (`<nav>`, forms,
-/// buttons), and what the owner drops.
+/// The landmark is the main content that [`html`](crate::html) assumes: the elements that the
+/// author or the site owner declares, else the only `<main>`, else the only
+/// `itemprop="articleBody"`, else the only `<article>`. Only characters that are not white space
+/// count. The following text does not count: hidden text, segments of which more than half is
+/// links, elements that never hold content (`<nav>`, forms, buttons), and elements that the site
+/// owner drops.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coverage {
-    /// Characters that are kept.
+    /// Number of characters that are kept.
     pub kept: u32,
-    /// Characters of the landmark; at least [`Coverage::FEWEST`].
+    /// Number of characters in the landmark; at least [`Coverage::FEWEST`].
     pub total: u32,
-    /// The largest part that is dropped.
+    /// The largest part of the landmark that is dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub largest: Option<DroppedPart>,
 }
@@ -29,9 +29,9 @@ pub struct Coverage {
 /// Text of the main landmark that is dropped in one piece.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DroppedPart {
-    /// The element it begins in: `div.comments`.
+    /// The element in which the dropped text begins, such as `div.comments`.
     pub place: String,
-    /// The start of its text.
+    /// The start of the dropped text.
     pub start: String,
 }
 
@@ -42,11 +42,11 @@ impl fmt::Display for DroppedPart {
 }
 
 impl Coverage {
-    /// Characters of a landmark below which its share says little: one line
-    /// about the page would decide it.
+    /// Minimum number of characters of a landmark that has a coverage. In a shorter landmark, a
+    /// single line would decide the share.
     pub const FEWEST: u32 = 200;
 
-    /// The kept share, from 0 to 1.
+    /// Returns the kept share of the landmark, from 0 to 1.
     pub fn share(&self) -> f32 {
         self.kept as f32 / self.total.max(1) as f32
     }
@@ -55,7 +55,7 @@ impl Coverage {
 /// A page with its coverage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageCoverage {
-    /// Its file or its address.
+    /// File or URL of the page.
     pub page: String,
     /// The coverage of the page.
     pub coverage: Coverage,
@@ -70,13 +70,13 @@ pub struct CoverageTally {
 }
 
 impl CoverageTally {
-    /// Pages that are named at most.
+    /// Maximum number of pages that [`CoverageTally::worst`] names.
     pub const NAMED: usize = 5;
 
-    /// The share below which a page is named.
+    /// Coverage below which a page is named.
     pub const LOW: f32 = 0.95;
 
-    /// Adds a page.
+    /// Adds the coverage of a page.
     pub fn add(&mut self, page: &str, coverage: &Coverage) {
         self.sum += f64::from(coverage.share());
         self.pages += 1;
@@ -106,17 +106,17 @@ impl CoverageTally {
         }
     }
 
-    /// Pages whose coverage is known.
+    /// Returns the number of pages whose coverage is known.
     pub fn pages(&self) -> u64 {
         self.pages
     }
 
-    /// The mean of their shares; `None` where there is none.
+    /// Returns the mean coverage of the pages; `None` without pages.
     pub fn mean(&self) -> Option<f64> {
         (self.pages != 0).then(|| self.sum / self.pages as f64)
     }
 
-    /// The pages with the lowest shares below [`CoverageTally::LOW`], lowest first.
+    /// Returns the pages with the lowest coverage below [`CoverageTally::LOW`], the lowest first.
     pub fn worst(&self) -> &[PageCoverage] {
         &self.worst
     }

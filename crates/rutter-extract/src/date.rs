@@ -6,8 +6,7 @@
 
 use rutter_page::Timestamp;
 
-/// Month names by their first letters, in the languages that need no other
-/// spelling to be told apart.
+/// Prefixes of month names in several languages, with the number of the month.
 const MONTHS: &[(&str, u8)] = &[
     ("jan", 1),
     ("ene", 1),
@@ -71,7 +70,7 @@ const MONTHS: &[(&str, u8)] = &[
     ("des", 12),
 ];
 
-/// Reads a date.
+/// Parses a date, with or without a time.
 pub(crate) fn parse(text: &str) -> Option<Timestamp> {
     let text = text.trim().trim_matches(['"', '\'']);
     if text.len() < 6 || 80 < text.len() {
@@ -90,7 +89,7 @@ pub(crate) fn parse(text: &str) -> Option<Timestamp> {
     sane(Timestamp::from_unix_seconds(moment)?)
 }
 
-/// Pages were not written before there was a web, nor a century from now.
+/// Rejects times before 1990 and after 2099, because no web page is from then.
 fn sane(time: Timestamp) -> Option<Timestamp> {
     let seconds = time.unix_seconds();
     (631_152_000..4_102_444_800).contains(&seconds).then_some(time)
@@ -115,7 +114,7 @@ fn of_digits(text: &str) -> Option<Timestamp> {
     }
 }
 
-/// Year, month, day, and what follows them.
+/// Parses year, month and day; also returns the text after them.
 fn date(text: &str) -> Option<(i64, u8, u8, &str)> {
     let mut numbers: Vec<(i64, usize, char)> = Vec::new();
     let mut month = None;
@@ -129,7 +128,7 @@ fn date(text: &str) -> Option<(i64, u8, u8, &str)> {
             if 4 < n_digits {
                 return None;
             }
-            // A time before the date ends nothing but is not a date either.
+            // A number before a colon is a time, which may be before the date; it is skipped.
             let after = bytes.get(at + n_digits).copied().map_or(' ', char::from);
             if after == ':' {
                 at += rest.find([' ', ',']).unwrap_or(rest.len());
@@ -157,12 +156,12 @@ fn date(text: &str) -> Option<(i64, u8, u8, &str)> {
         if n_digits <= 2 { u8::try_from(number).ok() } else { None }
     };
     match (numbers.as_slice(), month) {
-        // 2 January 2006, January 2, 2006, 2006 January 2
+        // Forms: 2 January 2006, January 2, 2006, 2006 January 2
         (&[a, b], Some(month)) if a.1 == 4 => Some((year_of(a)?, month, small(b)?, rest)),
         (&[a, b], Some(month)) => Some((year_of(b)?, month, small(a)?, rest)),
-        // 2006-01-02, 2006/01/02
+        // Forms: 2006-01-02, 2006/01/02
         (&[a, b, c], None) if a.1 == 4 => Some((year_of(a)?, small(b)?, small(c)?, rest)),
-        // 02.01.2006
+        // Form: 02.01.2006
         (&[a, b, c], None) if c.1 == 4 || a.2 == '.' => {
             let (first, second) = (small(a)?, small(b)?);
             let is_american = a.2 == '/' && 12 < second;
@@ -177,9 +176,9 @@ fn date(text: &str) -> Option<(i64, u8, u8, &str)> {
     }
 }
 
-/// The month a word names, in full or by its first letters.
+/// Returns the month that a word names, in full or by its first letters.
 pub(crate) fn month_of(word: &str) -> Option<u8> {
-    // Stems that begin other words, too: what the month goes on with.
+    // Stems with which other words begin, too, and the continuations that make them months.
     const LONGER: &[(&str, &[&str])] = &[
         ("pro", &["prosin"]),
         ("des", &["desem"]),
@@ -211,7 +210,7 @@ pub(crate) fn month_of(word: &str) -> Option<u8> {
     found.max_by_key(|(start, _)| start.len()).map(|(_, month)| *month)
 }
 
-/// Seconds of the day, and of the zone's offset.
+/// Parses a time of day; returns its seconds and the offset of its time zone in seconds.
 fn time(text: &str) -> (i64, i64) {
     let Some(colon) = text.find(':') else { return (0, 0) };
     let before = text.get(..colon).unwrap_or("");
@@ -253,7 +252,7 @@ fn time(text: &str) -> (i64, i64) {
     (seconds, offset)
 }
 
-/// Days since 1970-01-01.
+/// Returns the number of days since 1970-01-01.
 fn days_of(year: i64, month: u8, day: u8) -> Option<i64> {
     let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let length = match month {
@@ -266,7 +265,7 @@ fn days_of(year: i64, month: u8, day: u8) -> Option<i64> {
     if day < 1 || length < day || !(1..=9999).contains(&year) {
         return None;
     }
-    // Years begin in March, so that the leap day is the last.
+    // Counts years from March on, so that the leap day is the last day of a year.
     let shifted = if month <= 2 { year - 1 } else { year };
     let era = shifted.div_euclid(400);
     let of_era = shifted.rem_euclid(400);

@@ -5,12 +5,12 @@
 
 use rutter_page::Block;
 
-/// Longest description made from the text, in characters.
+/// Maximum length of a description that is made from the text of a page, in characters.
 const LONGEST_DESCRIPTION: usize = 200;
 /// Maximum bytes of a stamp; longer lines have other content.
 const LONGEST_STAMP: usize = 240;
 
-/// Prefixes of stamps and legal lines, in lower case, with the further evidence required.
+/// Prefixes of build stamps and legal lines, in lower case, with the evidence that they also need.
 const STAMPS: [(&str, Sign); 24] = [
     ("\u{a9}", Sign::None),
     ("(c) ", Sign::None),
@@ -41,15 +41,15 @@ const STAMPS: [(&str, Sign); 24] = [
 /// Evidence that a stamp must contain in addition to its prefix.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sign {
-    /// Nothing.
+    /// No further evidence.
     None,
-    /// A year, a date, a time or a sign of copyright.
+    /// A year, a date, a time or a copyright sign.
     Date,
     /// The name of a tool, or a date.
     Tool,
 }
 
-/// Whether a line is the stamp of a generator or the end of a footer.
+/// Returns whether a line is a build stamp or a legal line.
 fn is_stamp(text: &str) -> bool {
     let text = text.trim_start();
     let start: String = text.chars().take(40).flat_map(char::to_lowercase).collect();
@@ -62,7 +62,7 @@ fn is_stamp(text: &str) -> bool {
         })
 }
 
-/// Whether a text has a year, a date in numbers, a time, or a sign of copyright.
+/// Returns whether a text contains a year, a date in digits, a time, or a copyright sign.
 fn has_date(text: &str) -> bool {
     let is_year =
         |digits: &str| digits.len() == 4 && (digits.starts_with("19") || digits.starts_with("20"));
@@ -78,7 +78,7 @@ fn has_date(text: &str) -> bool {
         || text.to_lowercase().contains("all rights reserved")
 }
 
-/// Whether a short text begins with a name, such as `mdBook` or `Hugo`.
+/// Returns whether a short text begins with a name, such as `mdBook` or `Hugo`.
 fn names_tool(text: &str) -> bool {
     const MOST_WORDS: usize = 6;
     let mut words = text.split_whitespace();
@@ -86,7 +86,7 @@ fn names_tool(text: &str) -> bool {
     is_name && words.count() < MOST_WORDS
 }
 
-/// The running text of a block.
+/// Returns the running text of a block; `None` for blocks without running text.
 pub(crate) fn prose<'b>(block: &'b Block<'_>) -> Option<&'b str> {
     match block {
         Block::Text(block) => Some(&block.text),
@@ -97,15 +97,15 @@ pub(crate) fn prose<'b>(block: &'b Block<'_>) -> Option<&'b str> {
     }
 }
 
-/// The first sentences of the text, up to 200 characters. Stamps and legal
-/// lines, which footers are made of, are passed over.
+/// Returns the first sentences of the content, up to 200 characters. Skips build stamps and legal
+/// lines.
 pub(crate) fn first_sentences(content: &[Block<'_>]) -> Option<String> {
     let texts = content.iter().filter_map(|block| match block {
         Block::Text(block) => Some(&*block.text),
         Block::Quote(block) => Some(&*block.text),
         _ => None,
     });
-    // A line is no sentence; take one only where there is nothing else.
+    // A short line is not a sentence; it is used only if the page has no longer text.
     let mut first = None;
     for text in texts.filter(|text| !is_stamp(text)) {
         let is_prose = text.chars().nth(39).is_some();
@@ -118,11 +118,12 @@ pub(crate) fn first_sentences(content: &[Block<'_>]) -> Option<String> {
     first.or_else(|| rest.next().map(|text| shorten(text, LONGEST_DESCRIPTION)))
 }
 
-/// At most `most` characters: whole sentences, else whole words and an ellipsis.
+/// Shortens a text to at most `most` characters: whole sentences if possible, otherwise whole words
+/// and an ellipsis.
 pub(crate) fn shorten(text: &str, most: usize) -> String {
     let mut head = String::new();
     let mut words = text.split_whitespace();
-    // A character takes at most four bytes; behind that nothing matters.
+    // A character has at most four bytes, so text after `4 * most` bytes is not needed.
     while head.len() <= 4 * most
         && let Some(word) = words.next()
     {

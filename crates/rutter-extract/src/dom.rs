@@ -16,26 +16,27 @@ use crate::tag::Tag;
 
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// A page's tree in document order: an element's subtree is the range from
-/// its own place to its `end`.
+/// The tree of a page in document order. The subtree of an element is the range from its own index
+/// to its `end`.
 #[derive(Debug)]
 pub(crate) struct Dom {
     pub(crate) items: Vec<Item>,
     attributes: Vec<Attr>,
     text: String,
-    /// The body, where there is one.
+    /// The `body` element, if the page has one.
     pub(crate) body: Option<u32>,
-    /// Whether the page was read to its end and in its full depth.
+    /// The limit at which the parser stopped or left out parts of the page.
     pub(crate) cut: Cut,
-    /// Number of tags with more attributes than allowed.
+    /// Number of tags with more attributes than [`Limits::attributes`].
     pub(crate) n_cut_tags: usize,
-    /// Whether any attribute begins with `data-ai-`.
+    /// Whether the page has an attribute that begins with `data-ai-`.
     pub(crate) is_annotated: bool,
-    /// Whether any element is marked by its author as content or not.
+    /// Whether the page has an attribute by which its author marks content, or marks what is not
+    /// content.
     pub(crate) is_marked: bool,
     /// Number of `a` elements.
     pub(crate) n_links: usize,
-    /// Ids of elements that a control of the page opens; found when asked for.
+    /// Ids of the elements that a button or link opens; collected on first use.
     controlled: OnceCell<HashSet<Box<str>>>,
 }
 
@@ -44,11 +45,11 @@ pub(crate) struct Dom {
 pub(crate) struct Item {
     pub(crate) tag: Tag,
     pub(crate) parent: u32,
-    /// Behind the last item of the subtree.
+    /// Index after the last item of the subtree.
     pub(crate) end: u32,
-    /// Whether its white space is single spaces.
+    /// Whether each run of white space in the text is already a single space.
     pub(crate) is_tidy: bool,
-    /// Attributes of an element, bytes of a text.
+    /// Range of the attributes of an element, or of the bytes of a text.
     from: u32,
     to: u32,
 }
@@ -61,7 +62,7 @@ pub(crate) struct Attr {
 }
 
 impl Dom {
-    /// Reads a page.
+    /// Parses a page.
     pub(crate) fn parse(html: &str, limits: &Limits) -> Self {
         let mut arena = Arena::parse(html, limits);
         streamed::place(html, &mut arena, limits.depth);
@@ -76,24 +77,25 @@ impl Dom {
         u32::try_from(self.items.len()).unwrap_or(NONE)
     }
 
-    /// The bytes of a text item; nothing for an element.
+    /// Returns the text of a text item; an empty text for an element.
     pub(crate) fn text(&self, at: u32) -> &str {
         let item = self.item(at);
         if item.tag == Tag::Text { &self.text[item.from as usize..item.to as usize] } else { "" }
     }
 
-    /// Whether a text item is one space, as every third is.
+    /// Returns whether a text item is a single space, as about every third text item is.
     pub(crate) fn is_space(&self, at: u32) -> bool {
         let item = self.item(at);
         item.to - item.from == 1 && self.text.as_bytes()[item.from as usize] == b' '
     }
 
-    /// The bytes of a text item and all bytes behind it, including those of other items.
+    /// Returns the bytes from the start of a text item to the end of all texts, including the text
+    /// of later items.
     pub(crate) fn behind(&self, at: u32) -> &[u8] {
         &self.text.as_bytes()[self.item(at).from as usize..]
     }
 
-    /// Appends a text item, every run of white space as one space.
+    /// Appends a text item, with each run of white space collapsed to one space.
     pub(crate) fn append(&self, at: u32, out: &mut String) {
         if self.is_space(at) {
             gap(out);
@@ -104,19 +106,19 @@ impl Dom {
         }
     }
 
-    /// The same for any item: an element adds nothing.
+    /// Appends a text item like `append`; an element adds nothing.
     pub(crate) fn append_text(&self, at: u32, out: &mut String) {
         if self.item(at).tag == Tag::Text {
             self.append(at, out);
         }
     }
 
-    /// The value of an attribute.
+    /// Returns the value of the attribute with this name.
     pub(crate) fn attribute(&self, at: u32, name: &str) -> Option<&str> {
         self.attributes(at).find(|(found, _)| *found == name).map(|(_, value)| value)
     }
 
-    /// Whether a button or link of the page opens the element with this id.
+    /// Returns whether a button or link of the page opens the element with this id.
     pub(crate) fn is_controlled(&self, id: &str) -> bool {
         let controlled = self.controlled.get_or_init(|| {
             let controls = self.attributes.iter().filter(|attribute| {
@@ -128,7 +130,8 @@ impl Dom {
         controlled.contains(id)
     }
 
-    /// The value of an attribute known to the parser: a comparison of numbers.
+    /// Returns the value of an attribute whose name html5ever knows, which is a comparison of
+    /// numbers.
     pub(crate) fn attr(&self, at: u32, name: &LocalName) -> Option<&str> {
         let attribute = self.attrs_of(at).iter().find(|attribute| attribute.name == *name)?;
         Some(self.value(attribute))
@@ -138,7 +141,7 @@ impl Dom {
         self.attrs_of(at).iter().map(|attribute| (&*attribute.name, self.value(attribute)))
     }
 
-    /// The same with the parser's own names, which compare as numbers.
+    /// Returns the attributes of an element with their interned names, which compare as numbers.
     pub(crate) fn atoms(&self, at: u32) -> impl Iterator<Item = (&LocalName, &str)> {
         self.attrs_of(at).iter().map(|attribute| {
             let value = self.value(attribute);
@@ -146,8 +149,8 @@ impl Dom {
         })
     }
 
-    /// The value of an attribute. Empty if the range is invalid: the text around the position of an
-    /// empty value may have been moved.
+    /// Returns the value of an attribute. The value is empty if its byte range is invalid: the
+    /// range of an empty value can be inside a text whose bytes were moved.
     fn value(&self, attribute: &Attr) -> &str {
         self.text.get(attribute.from as usize..attribute.to as usize).unwrap_or_default()
     }
@@ -160,7 +163,7 @@ impl Dom {
         &self.attributes[item.from as usize..item.to as usize]
     }
 
-    /// Direct children, in order.
+    /// Returns the children of an item, in order.
     pub(crate) fn children(&self, at: u32) -> impl Iterator<Item = u32> + '_ {
         let end = self.item(at).end;
         let mut next = at + 1;
@@ -173,7 +176,7 @@ impl Dom {
         })
     }
 
-    /// The siblings behind an item, in order.
+    /// Returns the siblings after an item, in order.
     pub(crate) fn following(&self, at: u32) -> impl Iterator<Item = u32> + '_ {
         let parent = self.item(at).parent;
         let end = self.items.get(parent as usize).map_or(self.len(), |parent| parent.end);
@@ -187,7 +190,7 @@ impl Dom {
         })
     }
 
-    /// The siblings before an item, the nearest first.
+    /// Returns the siblings before an item, the nearest first.
     pub(crate) fn preceding(&self, at: u32) -> impl Iterator<Item = u32> + '_ {
         let parent = self.item(at).parent;
         let mut here = at;
@@ -199,7 +202,7 @@ impl Dom {
         })
     }
 
-    /// The items from `at` to the root, itself first.
+    /// Returns an item and its ancestors, from the item to the root.
     pub(crate) fn ancestors(&self, at: u32) -> impl Iterator<Item = u32> + '_ {
         let mut next = Some(at);
         std::iter::from_fn(move || {
@@ -210,7 +213,7 @@ impl Dom {
         })
     }
 
-    /// All items of a subtree, itself first.
+    /// Returns the range of an item and its descendants.
     pub(crate) fn subtree(&self, at: u32) -> std::ops::Range<u32> {
         at..self.item(at).end
     }
@@ -218,8 +221,8 @@ impl Dom {
     fn flatten(arena: Arena) -> Self {
         let nodes = arena.nodes.into_inner();
         let mut items: Vec<Item> = Vec::with_capacity(nodes.len());
-        // Down to the first child, on to the next sibling, up where there is
-        // none; `open` holds the way up.
+        // The loop goes to the first child, else to the next sibling, else up to the parent; `open`
+        // holds the open elements.
         let mut open: Vec<(u32, u32)> = Vec::new();
         let mut text = arena.text.into_inner().into_bytes();
         // End of the element in which white space is kept.
@@ -244,7 +247,7 @@ impl Dom {
                 let n_left = tidy(&mut text, from as usize, to as usize);
                 let end = from + u32::try_from(n_left).unwrap_or(0);
                 if end < to {
-                    // The unused bytes belong to no item but must be valid UTF-8.
+                    // The remaining bytes belong to no item, but must be valid UTF-8.
                     text[end as usize..to as usize].fill(b' ');
                     to = end;
                 }
@@ -262,7 +265,7 @@ impl Dom {
             }
         }
         let attributes = arena.attributes.into_inner();
-        // Whole characters were moved and spaces put in the place of spaces.
+        // The loop moved whole characters and replaced bytes of white space by spaces.
         let text = String::from_utf8(text).expect("tidying keeps characters whole");
         let body = items.iter().position(|item| item.tag == Tag::Body);
         let body = body.and_then(|at| u32::try_from(at).ok());
@@ -283,7 +286,8 @@ impl Dom {
     }
 }
 
-/// Whether the text of an element keeps its white space: it is significant or never read.
+/// Returns whether the text of an element keeps its white space, because it is significant or never
+/// read.
 fn is_raw(tag: Tag) -> bool {
     matches!(tag, Tag::Pre | Tag::Script | Tag::Style | Tag::Textarea | Tag::Template)
 }

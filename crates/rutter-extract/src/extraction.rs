@@ -37,39 +37,39 @@ use rutter_page::Rich;
 /// Options for the extraction of one page.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The URL of the page, against which relative links are resolved.
+    /// URL of the page, against which relative links are resolved.
     pub url: PageUrl<'static>,
     /// The last known change of the bytes; used as `modified` if the page declares no date.
     pub seen: Timestamp,
-    /// The charset of its HTTP header.
+    /// The charset in the HTTP header of the page.
     pub charset: Option<String>,
-    /// The language of the site, for pages that declare none.
+    /// The language of the site, used for pages that declare none.
     pub language: Option<LanguageTag<'static>>,
     /// Selects the links that become separate blocks.
     pub links: LinkBlocks,
-    /// The site template.
+    /// Selects the template version.
     pub template: Use,
     /// Limits on the size of a page.
     pub limits: Limits,
     /// Whether to explain why each part was kept or dropped.
     pub explain: bool,
-    /// Selectors of the site owner for main content, kept parts and dropped parts.
+    /// Selectors of the site owner: main content, kept parts and dropped parts.
     pub control: Control,
 }
 
-/// Parts of a page that its owner names.
+/// Selectors by which the site owner controls the extraction of a page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Control {
-    /// Elements that are the main content; nothing outside is kept.
+    /// Selectors of the main content; nothing outside it is kept.
     pub main: Vec<Selector>,
-    /// Elements that are kept wherever they are.
+    /// Selectors of elements that are always kept.
     pub keep: Vec<Selector>,
-    /// Elements that are dropped wherever they are; stronger than `keep`.
+    /// Selectors of elements that are always dropped; they take precedence over `keep`.
     pub drop: Vec<Selector>,
 }
 
 impl Options {
-    /// The usual way to read a page.
+    /// Creates options with default values for a page.
     pub fn new(url: PageUrl<'static>, seen: Timestamp) -> Self {
         Self {
             url,
@@ -112,11 +112,11 @@ pub enum LinkBlocks {
 pub struct Extraction {
     /// The page, ready for a collection unless its content is empty.
     pub page: Page<'static>,
-    /// Decoration of each block of the page, in the same order.
+    /// Decoration of each block of the page, in the order of the blocks.
     pub rich: Vec<Rich>,
     /// The metadata of the page.
     pub facts: Facts,
-    /// All its links, in document order.
+    /// All links of the page, in document order.
     pub links: Vec<PageLink>,
     /// Elements with `data-ai-*` attributes, and the hidden elements and form fields inside them,
     /// in document order.
@@ -126,57 +126,57 @@ pub struct Extraction {
     pub visible_text: String,
     /// Ranges of `visible_text` that the page hides by attributes, ascending and not overlapping.
     pub hidden: Vec<Range<usize>>,
-    /// The encoding it was read in.
+    /// Name of the encoding from which the page was decoded.
     pub charset: &'static str,
-    /// Whether the first block is a headline that stands apart from the text.
+    /// Whether the first block is a headline that is not part of the main content.
     pub(crate) headline: Headline,
     /// Confidence in the choice of the main content, from 0 to 1.
     pub confidence: f32,
     /// The page type; `None` for Markdown and for pages that are too long to be classified.
     pub page_type: Option<PageType>,
-    /// Share of the text in the main landmark that is kept; `None` for Markdown, for
-    /// pages without a landmark or with one of fewer than [`Coverage::FEWEST`]
-    /// characters, and for pages that are too long to be classified.
+    /// Share of the text in the main landmark that is kept. `None` for Markdown, for pages without
+    /// a landmark or with a landmark of fewer than [`Coverage::FEWEST`] characters, and for pages
+    /// that are too long to be classified.
     pub coverage: Option<Coverage>,
-    /// The template version it was read with.
+    /// The template version with which the page was read.
     pub template: Option<VersionId>,
     /// Whether the text of the page appears only after scripts run and the data of the page does
     /// not contain it. If so, `page` does not hold the content.
     pub needs_scripts: bool,
     /// The source of the text.
     pub text_from: TextSource,
-    /// Problems of the page.
+    /// Findings about the page.
     pub findings: Vec<Finding>,
-    /// Selectors of the owner for what to keep and to drop that match an
-    /// element of the page.
+    /// The `keep` and `drop` selectors of the site owner that match an element of the page.
     pub matched: Vec<String>,
-    /// Why each part was kept or dropped, where asked for.
+    /// Why each part was kept or dropped; empty unless [`Options::explain`] is set.
     pub why: Vec<Why>,
 }
 
-/// Bytes of content below which [`Extraction::is_short`] returns true.
+/// Number of bytes of text below which [`Extraction::is_short`] returns true.
 const SHORT: usize = 600;
 
 impl Extraction {
-    /// Whether the page has so little content that it may have another purpose than to be read.
+    /// Returns whether the page has so little text that it may exist for another purpose than
+    /// reading.
     pub fn is_short(&self) -> bool {
         self.page.to_text().len() < SHORT
     }
 
-    /// Whether it is there to send readers elsewhere.
+    /// Returns whether the page only redirects to another page: it has a refresh target and little
+    /// text.
     pub fn only_leads_on(&self) -> bool {
         let is_own = |to: &String| *to == self.page.url.as_str();
         self.facts.leads_to.as_ref().is_some_and(|to| !is_own(to)) && self.is_short()
     }
 
-    /// The page as Markdown, with its links, emphasis and code.
+    /// Returns the page as Markdown with its links, emphasis and code.
     pub fn to_markdown(&self) -> String {
         self.page.to_rich_markdown(&self.rich)
     }
 
-    /// The text of the page: without pictures, their alternatives and captions,
-    /// without link blocks that repeat a link, and without a headline that
-    /// stands apart from the text.
+    /// Returns the text of the page without images, their alternative texts and captions, without
+    /// link blocks that repeat a link, and without a headline that is not part of the main content.
     pub fn to_text(&self) -> String {
         let mut out = String::new();
         let is_apart = self.headline == Headline::Restored
@@ -201,8 +201,8 @@ impl Extraction {
         out
     }
 
-    /// The visible text without what the page hides: what SPXI markers are
-    /// looked for in (D70).
+    /// Returns the visible text without the parts that the page hides. SPXI markers are searched in
+    /// this text (D70).
     pub fn shown_text(&self) -> Cow<'_, str> {
         if self.hidden.iter().all(Range::is_empty) {
             return Cow::Borrowed(&self.visible_text);
@@ -217,8 +217,7 @@ impl Extraction {
         Cow::Owned(out)
     }
 
-    /// The links inside the blocks: what they say and where they lead. Blocks
-    /// that are links themselves are not among them.
+    /// Returns the text and the URL of each link inside a block. Link blocks are not included.
     pub fn inline_links(&self) -> impl Iterator<Item = (&str, &str)> {
         self.page.content.iter().zip(&self.rich).flat_map(|(block, rich)| {
             let parts =
@@ -235,7 +234,7 @@ impl Extraction {
     }
 }
 
-/// Appends a piece; of two spaces that meet, or two line ends, one remains.
+/// Appends a piece of text. Where two spaces or two line ends meet, only one is kept.
 fn put(piece: &str, out: &mut String) {
     let rest = piece.trim_start_matches([' ', '\n']);
     let lead = piece.get(..piece.len() - rest.len()).unwrap_or("");
@@ -252,17 +251,17 @@ fn put(piece: &str, out: &mut String) {
 pub struct Why {
     /// The element and its ancestors, the innermost last.
     pub path: String,
-    /// The reason, in words; for what was kept, `main content`.
+    /// Why the part was kept or dropped; `main content` for parts that the classifier keeps.
     pub reason: String,
-    /// Whether it is part of the page's content.
+    /// Whether the part is content of the page.
     pub is_kept: bool,
-    /// Characters in it.
+    /// Number of characters in the part.
     pub chars: u32,
-    /// The start of its text.
+    /// The start of the text of the part.
     pub start: String,
 }
 
-/// Reads a page of HTML.
+/// Extracts an HTML page.
 pub fn html(bytes: &[u8], options: &Options) -> Extraction {
     let decoded = charset::decode(bytes, options.charset.as_deref());
     let mut extraction = read_html(&decoded.text, options, decoded.findings(), Pass::First);
@@ -270,24 +269,25 @@ pub fn html(bytes: &[u8], options: &Options) -> Extraction {
     extraction
 }
 
-/// Marks the element that holds the embedded text of a shell.
+/// Attribute of the element that holds the embedded text of a shell.
 const EMBEDDED_MARK: &str = "data-rutter-embedded";
 
-/// The pass of an extraction; only shells need more than the first.
+/// The pass of an extraction. Only script shells need more than the first pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pass {
     First,
-    /// As any other page, though it is a shell.
+    /// The page is read like any other page, although it is a shell.
     Plain,
-    /// With a text that was appended, in an element with the mark.
+    /// The embedded text was appended to the page, in an element with the attribute
+    /// [`EMBEDDED_MARK`].
     Appended,
-    /// With the text of this `noscript` element.
+    /// The text of the `noscript` element with this index is the content.
     Noscript(u32),
-    /// As a shell whose embedded text cannot be read.
+    /// The page is a shell whose embedded text cannot be read.
     Shell,
 }
 
-/// Reads a shell whose text is in data of the page.
+/// Extracts a shell whose text is in data of the page.
 fn read_embedded(
     text: &str,
     options: &Options,
@@ -304,7 +304,7 @@ fn read_embedded(
             appended
         }
         EmbeddedPlace::Element(at) => {
-            // A long `noscript` copy is content without further ado.
+            // If the text of the `noscript` element is long, the normal extraction finds it.
             let plain = read_html(text, options, findings.clone(), Pass::Plain);
             if plain.is_short() {
                 read_html(text, options, findings, Pass::Noscript(at))
@@ -319,7 +319,7 @@ fn read_embedded(
     extraction
 }
 
-/// Reads the decoded text of a page.
+/// Extracts a page from its decoded text.
 fn read_html(text: &str, options: &Options, mut findings: Vec<Finding>, pass: Pass) -> Extraction {
     let mut dom = Dom::parse(text, &options.limits);
     let found = Found::of(&dom, options.limits.json);
@@ -400,7 +400,8 @@ fn read_html(text: &str, options: &Options, mut findings: Vec<Finding>, pass: Pa
     extraction.why = why;
     extraction.matched = wanted.matched;
     extraction.template = template;
-    // A comment or script that the page does not close swallows what is appended.
+    // If the page ends in an open comment or script, the appended text becomes part of it and is
+    // not found.
     let is_swallowed = pass == Pass::Appended && embedded.is_none();
     extraction.needs_scripts = shell.is_some() || is_swallowed;
     extraction
@@ -424,7 +425,7 @@ pub(crate) struct ParsedPage {
     pub(crate) survey: Survey,
     pub(crate) region: Region,
     pub(crate) found: Found,
-    /// Whether the author or the owner named the content: nothing outside is kept.
+    /// Whether the author or the site owner declares the content, so that nothing outside is kept.
     pub(crate) is_bounded: bool,
 }
 
@@ -452,7 +453,7 @@ pub(crate) fn walk(read: ParsedPage, options: &Options, mut findings: Vec<Findin
     let confidence = region.confidence;
     let asks_for_password = login::is_login(&dom, &survey);
     let has_main = dom.items.iter().any(|item| item.tag == Tag::Main);
-    // The tree of a long page is large, and so is what is made of it.
+    // Frees the tree of a long page early, because the following steps also need much memory.
     drop((region, survey, dom));
     let n_before = blocks.len();
     merge::merge(&mut blocks, options.limits.blocks);
@@ -472,7 +473,7 @@ pub(crate) fn walk(read: ParsedPage, options: &Options, mut findings: Vec<Findin
     extraction
 }
 
-/// Says what was left out of a hostile page.
+/// Reports the parts of a page that were left out because of a limit.
 fn report_cut(dom: &Dom, options: &Options, report: &mut dyn FnMut(&'static Rule, String)) {
     match dom.cut {
         Cut::Nothing => {}
@@ -487,12 +488,12 @@ fn report_cut(dom: &Dom, options: &Options, report: &mut dyn FnMut(&'static Rule
     }
 }
 
-/// The elements that the selectors of the owner match.
+/// The elements that the selectors of the site owner match.
 struct OwnerSelection<'c> {
     main: Option<Vec<u32>>,
-    /// Elements to keep, then elements to drop.
+    /// Elements to keep, followed by elements to drop.
     forced: Vec<Forced<'c>>,
-    /// Selectors of `keep` and `drop` that match.
+    /// The `keep` and `drop` selectors that match an element.
     matched: Vec<String>,
 }
 
@@ -535,7 +536,7 @@ struct Material {
     content: Vec<Block<'static>>,
     rich: Vec<Rich>,
     confidence: f32,
-    /// Whether the author marked the main content.
+    /// Whether the author marks the main content.
     has_main: bool,
 }
 
@@ -549,7 +550,7 @@ fn assemble(
     let Material { found, mut content, mut rich, confidence, has_main } = material;
     let mut report = |rule, detail: String| findings.push(Finding::new(rule, Place::WHOLE, detail));
     let mut facts = found.facts(base);
-    // A time beside the title that is still to come is that of an event.
+    // A time beside the title that is in the future is the time of an event.
     if facts.published_by.as_deref() == Some("time element") && facts.published > Some(options.seen)
     {
         (facts.published, facts.published_by) = (None, None);

@@ -7,47 +7,47 @@ use std::sync::Arc;
 
 use rutter_page::{LanguageTag, Timestamp};
 
-/// Statements of a page about itself, addresses made absolute.
+/// Statements of a page about itself. URLs are absolute.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
     /// The canonical URL.
     pub canonical: Option<String>,
     /// The declared publication date.
     pub published: Option<Timestamp>,
-    /// The source of the publication date: `JSON-LD datePublished`, `meta date`.
+    /// The source of the publication date, such as `JSON-LD datePublished` or `meta date`.
     pub published_by: Option<String>,
-    /// Whether the page is a login page: a password field is its main content.
-    /// A login box in the header does not count.
+    /// Whether the page is a login page: a password field is its main content. A login form in the
+    /// header does not count.
     pub asks_for_password: bool,
     /// The declared date of the last update.
     pub modified: Option<Timestamp>,
     /// The declared language.
     pub language: Option<LanguageTag<'static>>,
-    /// The name of its site.
+    /// The name of the site.
     pub site_name: Option<String>,
-    /// The preview image.
+    /// URL of the preview image.
     pub image: Option<String>,
-    /// Keywords, tags and section.
+    /// Keywords, tags and section names.
     pub keywords: Vec<String>,
-    /// Robots directives, by agent.
+    /// Robots directives of each `meta` element for robots.
     pub robots: Vec<Robots>,
-    /// Other versions: languages, formats.
+    /// Versions of the page in other languages or formats.
     pub alternates: Vec<Alternate>,
-    /// Every `link` element.
+    /// Every `link` element of the page.
     pub head_links: Vec<HeadLink>,
-    /// Every `meta` with a name and a value; names in lower case.
+    /// Every `meta` element with a name and a value; the names are in lower case.
     pub metas: Vec<(String, String)>,
     /// Every valid block of JSON-LD, as written, except that line breaks inside strings are
     /// replaced by spaces if the block is invalid with them.
     pub json_ld: Vec<String>,
-    /// The value of `meta http-equiv=refresh`, as written.
+    /// The value of `meta http-equiv=refresh`, as written in the page.
     pub refresh: Option<String>,
-    /// The target URL of the refresh.
+    /// Target URL of the refresh.
     pub leads_to: Option<String>,
 }
 
 impl Facts {
-    /// Whether any robots `meta` for all agents has this directive.
+    /// Returns whether a robots `meta` for all agents has this directive.
     pub fn asks(&self, directive: &str) -> bool {
         let all = self.robots.iter().filter(|robots| robots.agent == "robots");
         all.flat_map(|robots| &robots.directives).any(|found| {
@@ -56,43 +56,43 @@ impl Facts {
     }
 }
 
-/// One `meta` for robots.
+/// The directives of one `meta` element for robots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Robots {
-    /// `robots`, or the agent it names.
+    /// `robots` for all robots, or the name of an agent.
     pub agent: String,
-    /// `noindex`, `noai`, `max-snippet:50`, in lower case.
+    /// Directives in lower case, such as `noindex`, `noai` or `max-snippet:50`.
     pub directives: Vec<String>,
 }
 
-/// Another version of the page.
+/// A version of the page in another language or format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alternate {
-    /// Its address.
+    /// URL of the other version.
     pub href: String,
-    /// Its language, as written.
+    /// Language of the other version, as written in the page.
     pub hreflang: Option<String>,
-    /// Its media type.
+    /// Media type of the other version.
     pub media_type: Option<String>,
 }
 
-/// A `link` element.
+/// A `link` element of the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeadLink {
-    /// Its relations, in lower case, apart by spaces.
+    /// Relations in lower case, separated by spaces.
     pub rel: String,
-    /// The target, as an absolute URL.
+    /// Target as an absolute URL.
     pub href: String,
-    /// The language of what is there.
+    /// Language of the target.
     pub hreflang: Option<String>,
-    /// The media type of what is there.
+    /// Media type of the target.
     pub media_type: Option<String>,
-    /// Its title.
+    /// Title of the link.
     pub title: Option<String>,
 }
 
 impl HeadLink {
-    /// Whether it has this relation.
+    /// Returns whether the link has this relation.
     pub fn has(&self, rel: &str) -> bool {
         self.rel.split_ascii_whitespace().any(|found| found == rel)
     }
@@ -101,32 +101,32 @@ impl HeadLink {
 /// A link somewhere in the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageLink {
-    /// The target URL.
+    /// Target URL of the link.
     pub href: Arc<str>,
-    /// Its text, as a range of the visible text.
+    /// Text of the link, as a range of the visible text.
     pub text: std::ops::Range<usize>,
-    /// Its relations, as written.
+    /// Relations of the link, as written in the page.
     pub rel: Option<String>,
     /// Whether the link is in the main content.
     pub is_main: bool,
 }
 
-/// An element with `data-ai-*` attributes, or a hidden element or form field inside one, whose
-/// text is excluded from the text of the outer element.
+/// An element with `data-ai-*` attributes, or a hidden element or form field inside such an
+/// element. The text of the inner element is excluded from the text of the outer element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Annotated {
-    /// Its element name.
+    /// Name of the element.
     pub element: String,
     /// Number of annotated ancestors.
     pub depth: usize,
-    /// All its attributes, in order.
+    /// All attributes of the element, in order.
     pub attributes: Vec<(String, String)>,
-    /// Its text, as a range of the visible text.
+    /// Text of the element, as a range of the visible text.
     pub text: std::ops::Range<usize>,
     /// Whether the element or one of its ancestors is hidden.
     pub is_hidden: bool,
-    /// The text of its `label` element.
+    /// Text of the `label` element of a form field.
     pub label: Option<String>,
-    /// The URL of its `href` or `src`.
+    /// URL in the `href` or `src` attribute of the element.
     pub target: Option<String>,
 }

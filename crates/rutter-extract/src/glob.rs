@@ -3,14 +3,13 @@
 //! Input: a pattern and a path. `*` matches within a segment, `**` across segments, `?` one
 //! character. Output: whether the whole path matches. Every text is a valid pattern.
 
-/// A pattern that paths are held against.
+/// A glob pattern for paths.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glob(String);
 
 impl Glob {
-    /// A pattern; one without a slash, but for its last character, is held
-    /// against every segment, one that ends with a slash means everything
-    /// below.
+    /// Parses a pattern. A pattern without a slash, or with a slash only at its end, matches at any
+    /// depth. A pattern that ends with a slash matches everything below that folder.
     pub fn new(pattern: &str) -> Self {
         let pattern = pattern.trim_start_matches('/');
         Self(match pattern {
@@ -23,8 +22,8 @@ impl Glob {
         })
     }
 
-    /// Whether a path, with `/` between segments and none before the first,
-    /// fits.
+    /// Returns whether a path matches the pattern. The path has `/` between its segments and no `/`
+    /// at its start.
     ///
     /// ```
     /// # use rutter_extract::Glob;
@@ -40,7 +39,8 @@ impl Glob {
     }
 }
 
-/// One row of a table per segment, so that no pattern takes exponential time.
+/// Compares with one row of a dynamic programming table per pattern segment, so that no pattern
+/// takes exponential time.
 fn segments(pattern: &[&str], path: &[&str]) -> bool {
     let mut row = vec![false; path.len() + 1];
     if let Some(first) = row.first_mut() {

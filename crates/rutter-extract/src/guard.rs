@@ -13,8 +13,8 @@ use html5ever::tree_builder::TreeBuilder;
 use crate::arena::{Arena, Cut, Handle};
 use crate::tag_limit::Mode;
 
-/// Stands between tokenizer and tree builder and leaves out start tags that
-/// would nest too deep, because the builder walks the open elements.
+/// Token filter between the tokenizer and the tree builder. Leaves out start tags that would nest
+/// too deep, because the tree builder searches all open elements.
 pub(crate) struct Guard {
     pub(crate) builder: TreeBuilder<Handle, Arena>,
     pub(crate) deepest: u32,
@@ -36,7 +36,7 @@ impl TokenSink for Guard {
 
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Handle> {
         let depth = self.builder.sink.depth.get();
-        // The builder may look at every open element.
+        // The tree builder may visit every open element for this token.
         self.builder.sink.step(1 + u64::from(depth));
         let Token::TagToken(Tag { kind, name, .. }) = &token else {
             return self.builder.process_token(token, line);
@@ -69,7 +69,8 @@ impl TokenSink for Guard {
     }
 }
 
-/// Whether what follows is read by other rules, so that the tag must stay.
+/// Returns whether a start tag changes how the tokenizer reads the text after it, so that the tag
+/// must not be left out.
 fn changes_the_tokenizer(name: &LocalName) -> bool {
     matches!(
         &**name,

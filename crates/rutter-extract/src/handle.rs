@@ -8,7 +8,7 @@ use html5ever::local_name;
 use crate::dom::Dom;
 use crate::tag::Tag;
 
-/// Classes of links that belong to the page's furniture.
+/// Classes of links that are not content.
 const HANDLES: [&str; 15] = [
     "headerlink",
     "anchor",
@@ -27,14 +27,15 @@ const HANDLES: [&str; 15] = [
     "anchorjs-link",
 ];
 
-/// How a link is converted.
+/// How a link is converted to text.
 #[derive(PartialEq, Eq)]
 pub(crate) enum LinkTarget {
-    /// Keep text and target.
+    /// The text and the URL of the link are kept.
     Link,
-    /// Keep the text, drop the target: the number of a footnote.
+    /// The text is kept and the URL is dropped: the number of a footnote.
     Words,
-    /// Drop both: a heading anchor, a link to the source, a link back from a footnote.
+    /// Text and URL are dropped: a heading anchor, a link to the source code, a link back from a
+    /// footnote.
     Nothing,
 }
 
@@ -46,7 +47,7 @@ pub(crate) fn handle(dom: &Dom, at: u32) -> LinkTarget {
     if dom.subtree(at).any(|at| matches!(dom.item(at).tag, Tag::Img | Tag::Picture)) {
         return LinkTarget::Link;
     }
-    // Some name the words inside.
+    // Some generators put the class on an element inside the link.
     let inner = dom.children(at).find_map(|child| dom.attr(child, &local_name!("class")));
     if inner.is_some_and(|class| class.contains("viewcode-link")) {
         return LinkTarget::Nothing;
@@ -77,7 +78,8 @@ pub(crate) fn handle(dom: &Dom, at: u32) -> LinkTarget {
         && n_chars <= 3
         && (words.chars().all(|c| c.is_ascii_digit()) || n_chars == 1);
     if is_footnote {
-        // The letters of the ways back to where a note is called.
+        // Links back from a footnote have a letter as text if the footnote is referenced several
+        // times.
         let is_back = href.contains("ref") && !words.chars().all(|c| c.is_ascii_digit());
         return if is_back { LinkTarget::Nothing } else { LinkTarget::Words };
     }

@@ -14,29 +14,29 @@ use crate::survey::{Marks, Survey};
 use crate::tag::Tag;
 use crate::verdict::Reason;
 
-/// Characters from which a part of a title counts as the title.
+/// Minimum number of characters of a part of a title that counts as the title.
 const SHORTEST_PART: usize = 15;
 
-/// Whether the headline was put before the text.
+/// Whether the headline was added before the content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Headline {
-    /// It is part of the text, or there is none.
+    /// The headline is part of the main content, or the page has none.
     InText,
-    /// It is the first block.
+    /// The headline was added as the first block.
     Restored,
 }
 
-/// Context for the search of a headline.
+/// The page in which a headline is searched.
 pub(crate) struct Place<'p> {
     pub(crate) dom: &'p Dom,
     pub(crate) survey: &'p Survey,
     pub(crate) region: &'p Region,
-    /// The first text of the blocks.
+    /// Index of the first text item that became content; the headline is before it.
     pub(crate) first_text: u32,
 }
 
 impl Place<'_> {
-    /// Puts the headline before the blocks of a page where they lack it.
+    /// Adds the headline before the blocks of a page that do not contain it.
     pub(crate) fn restore(&self, title: Option<&str>, blocks: &mut Vec<Both>) -> Headline {
         let Self { dom, survey, region, first_text } = *self;
         let (Some(title), Some(body)) = (title.map(key), dom.body) else {
@@ -75,8 +75,8 @@ impl Place<'_> {
     }
 }
 
-/// Whether a heading says the title, or one of both is the beginning or a long
-/// part of the other.
+/// Returns whether a heading is the title: both are equal, or one contains the other, which must
+/// have at least [`SHORTEST_PART`] characters.
 fn is_title(heading: &str, title: &str) -> bool {
     if heading == title {
         return !heading.is_empty();
@@ -86,7 +86,7 @@ fn is_title(heading: &str, title: &str) -> bool {
     SHORTEST_PART <= short.chars().count() && long.contains(short)
 }
 
-/// Letters and digits, lower case.
+/// Returns the letters and digits of a text in lower case.
 fn key(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

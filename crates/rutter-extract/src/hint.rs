@@ -10,7 +10,7 @@ use aho_corasick::automaton::Automaton;
 use aho_corasick::dfa::DFA;
 use aho_corasick::{Input, MatchKind};
 
-/// A set of hints.
+/// A set of hints about the kind of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Hints(u32);
 
@@ -38,13 +38,13 @@ impl Hints {
         self.0 & any.0 != 0
     }
 
-    /// The set as bits, in the order of the constants.
+    /// Returns the set as bits, in the order of the constants.
     pub(crate) const fn bits(self) -> u32 {
         self.0
     }
 }
 
-/// Words and what they hint at; longer words are found before shorter ones.
+/// Words and their hints. A longer word takes precedence over a shorter one at the same position.
 const WORDS: &[(&str, Hints)] = &[
     // Main content.
     ("articlebody", Hints::CONTENT.with(Hints::STRONG)),
@@ -81,7 +81,7 @@ const WORDS: &[(&str, Hints)] = &[
     ("main", Hints::CONTENT),
     ("body", Hints::CONTENT),
     ("text", Hints::CONTENT),
-    // Ways elsewhere.
+    // Navigation.
     ("breadcrumb", Hints::NAV.with(Hints::STRONG)),
     ("crumbs", Hints::NAV.with(Hints::STRONG)),
     ("navigation", Hints::NAV),
@@ -105,7 +105,7 @@ const WORDS: &[(&str, Hints)] = &[
     ("table-of-contents", Hints::TOC.with(Hints::STRONG)),
     ("tableofcontents", Hints::TOC.with(Hints::STRONG)),
     ("toc", Hints::TOC),
-    // Beside the text.
+    // Side bars.
     ("sidebar", Hints::SIDE.with(Hints::STRONG)),
     ("side-bar", Hints::SIDE.with(Hints::STRONG)),
     ("sidebarblock", Hints::NONE),
@@ -124,7 +124,7 @@ const WORDS: &[(&str, Hints)] = &[
     ("respond", Hints::COMMENT),
     ("discussion", Hints::COMMENT),
     ("responsive", Hints::NONE),
-    // Passing it on.
+    // Links for sharing the page.
     ("social", Hints::SHARE),
     ("share", Hints::SHARE),
     ("sharing", Hints::SHARE),
@@ -132,7 +132,7 @@ const WORDS: &[(&str, Hints)] = &[
     ("shariff", Hints::SHARE.with(Hints::STRONG)),
     ("addtoany", Hints::SHARE.with(Hints::STRONG)),
     ("jp-relatedposts", Hints::RELATED.with(Hints::STRONG)),
-    // Other pages.
+    // Links to other pages.
     ("related", Hints::RELATED.with(Hints::STRONG)),
     ("unrelated", Hints::NONE),
     ("nextread", Hints::RELATED.with(Hints::STRONG)),
@@ -159,7 +159,7 @@ const WORDS: &[(&str, Hints)] = &[
     ("teaser", Hints::TEASER),
     ("latest", Hints::RELATED),
     ("trending", Hints::RELATED.with(Hints::STRONG)),
-    // Trade.
+    // Advertisements.
     ("advert", Hints::AD),
     ("adsense", Hints::AD.with(Hints::STRONG)),
     ("adslot", Hints::AD.with(Hints::STRONG)),
@@ -191,7 +191,7 @@ const WORDS: &[(&str, Hints)] = &[
     ("swiper", Hints::SLIDES),
     ("slider", Hints::SLIDES),
     ("slick", Hints::SLIDES),
-    // In the way.
+    // Notices and dialogs over the content.
     ("cookie", Hints::NOTICE.with(Hints::STRONG)),
     ("consent", Hints::NOTICE.with(Hints::STRONG)),
     ("gdpr", Hints::NOTICE.with(Hints::STRONG)),
@@ -211,7 +211,7 @@ const WORDS: &[(&str, Hints)] = &[
     ("off-canvas", Hints::NOTICE),
     ("search", Hints::SEARCH),
     ("suche", Hints::SEARCH),
-    // Above and below.
+    // Headers and footers.
     ("footer", Hints::FOOT),
     ("copyright", Hints::FOOT),
     ("imprint", Hints::FOOT),
@@ -229,7 +229,7 @@ const WORDS: &[(&str, Hints)] = &[
     ("lead", Hints::LEAD),
     ("lede", Hints::LEAD),
     ("dek", Hints::LEAD),
-    // About the text.
+    // Information about the text.
     ("byline", Hints::META),
     ("meta", Hints::META),
     ("dateline", Hints::META),
@@ -254,7 +254,7 @@ const WORDS: &[(&str, Hints)] = &[
     ("photographer", Hints::CREDIT),
     ("image-source", Hints::CREDIT),
     ("caption--source", Hints::CREDIT),
-    // Not for the eye.
+    // Text that is hidden from view.
     ("visually-hidden", Hints::HIDDEN),
     ("visuallyhidden", Hints::HIDDEN),
     ("screen-reader", Hints::HIDDEN),
@@ -272,7 +272,7 @@ const WORDS: &[(&str, Hints)] = &[
     ("no-search", Hints::WIDGET),
     ("noindex", Hints::WIDGET),
     ("no-print", Hints::WIDGET),
-    // Furniture of documentation.
+    // Parts of documentation pages.
     ("admonition", Hints::ADMONITION),
     ("callout", Hints::ADMONITION),
     ("editsection", Hints::BUTTONS.with(Hints::STRONG)),
@@ -294,7 +294,7 @@ const WORDS: &[(&str, Hints)] = &[
     ("line-number", Hints::NUMBERS),
     ("linenumber", Hints::NUMBERS),
     ("gutter", Hints::NUMBERS),
-    // Evidence for the type of a page; no rule drops by these.
+    // Words that indicate the type of the page; no rule drops an element because of them.
     ("list", Hints::LIST),
     ("listing", Hints::LIST),
     ("results", Hints::LIST),
@@ -330,7 +330,7 @@ const WORDS: &[(&str, Hints)] = &[
     ("heading", Hints::TITLE),
 ];
 
-/// Bytes of the shortest word.
+/// Length of the shortest word, in bytes.
 const SHORTEST: usize = 3;
 
 static MACHINE: LazyLock<DFA> = LazyLock::new(|| {
@@ -341,14 +341,14 @@ static MACHINE: LazyLock<DFA> = LazyLock::new(|| {
         .expect("a fixed list of words is a valid automaton")
 });
 
-/// Hints of names seen before: a page has few names for many elements.
+/// A cache of the hints of recent names, because many elements of a page have the same names.
 #[derive(Debug, Default)]
 pub(crate) struct Memo<'d>([(&'d str, Hints); 32]);
 
 impl<'d> Memo<'d> {
-    /// The hints in a class or id.
+    /// Returns the hints in a class or id, from the cache if possible.
     pub(crate) fn of_names(&mut self, names: &'d str) -> Hints {
-        // Names differ in length, at their ends and in the middle.
+        // The cache key uses the length, the first, the middle and the last byte of the names.
         let byte = |at: usize| names.as_bytes().get(at).map_or(0, |byte| usize::from(*byte));
         let n = names.len();
         let key = n + byte(0) + 3 * byte(n / 2) + 5 * byte(n.wrapping_sub(1));
@@ -360,19 +360,19 @@ impl<'d> Memo<'d> {
     }
 }
 
-/// The hints in a class or id.
+/// Returns the hints in a class or id.
 pub(crate) fn of_names(names: &str) -> Hints {
     let mut found = Hints::NONE;
-    // No word is shorter; the names inside code are.
+    // No word is shorter than `SHORTEST`; many classes inside code blocks are.
     if names.len() < SHORTEST {
         return found;
     }
     let hits = MACHINE.try_find_iter(Input::new(names));
     for hit in hits.expect("the machine searches from anywhere") {
         let (word, hints) = WORDS[hit.pattern().as_usize()];
-        // A word begins where no other goes on: `search` is not in `research`,
-        // but `RelatedPosts` are related. A short one also ends: `toc` is not
-        // in `tocqueville`.
+        // A word must not begin inside another word: `search` does not match `research`, but
+        // `related` matches `RelatedPosts`. A short word must also end there: `toc` does not match
+        // `tocqueville`.
         let bytes = names.as_bytes();
         let before = hit.start().checked_sub(1).and_then(|at| bytes.get(at));
         let (first, after) = (bytes.get(hit.start()), bytes.get(hit.end()));

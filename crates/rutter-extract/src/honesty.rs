@@ -11,12 +11,12 @@ use rutter_page::{Unseen, order_to_models};
 use crate::extraction::Extraction;
 use crate::safety;
 
-/// Minimum words of hidden text that are reported.
+/// Minimum number of words of a hidden text that is reported.
 const MANY_WORDS: usize = 60;
 /// Maximum bytes of comments that are searched per page.
 const MOST_COMMENTS: usize = 1 << 20;
-/// Maximum number of `meta` instructions that are searched in the visible text; all further ones
-/// count as hidden.
+/// Maximum number of `meta` instructions that are searched in the visible text. All further
+/// instructions count as hidden.
 const MOST_METAS: usize = 100;
 
 /// Reports content of a page that programs read and people do not see.

@@ -6,18 +6,18 @@
 use crate::space::{append, collapse, gap, trim_end, trim_start};
 use rutter_page::{Mark, Span};
 
-/// Marks inside marks that are kept.
+/// Maximum nesting depth of marks that are kept.
 const DEEPEST: usize = 16;
 
-/// Text and marks under construction.
+/// The text and the marks of a paragraph under construction.
 #[derive(Debug, Default)]
 pub(crate) struct Inline {
     pub(crate) text: String,
     pub(crate) spans: Vec<Span>,
-    /// Marks that are open, with where they began.
+    /// Open marks with the position at which they begin.
     open: Vec<(Mark, usize)>,
     n_breaks: u32,
-    /// Marks that were opened deeper than we follow.
+    /// Number of open marks that are nested deeper than [`DEEPEST`].
     n_ignored: u32,
 }
 
@@ -46,20 +46,20 @@ impl Inline {
         }
     }
 
-    /// The same for a text that is tidy already.
+    /// Appends a text whose runs of white space are already single spaces.
     pub(crate) fn push_tidy(&mut self, text: &str) {
         self.n_breaks = 0;
         let text = if self.text.is_empty() { text.trim_start_matches(' ') } else { text };
         append(text, &mut self.text);
     }
 
-    /// The same for a text whose white space is kept.
+    /// Appends a text and keeps its white space.
     pub(crate) fn push_raw(&mut self, text: &str) {
         self.n_breaks = 0;
         self.text.push_str(text);
     }
 
-    /// A line break; tells whether it is the second in a row.
+    /// Appends a line break; returns whether it is at least the second in a row.
     pub(crate) fn line_break(&mut self) -> bool {
         self.n_breaks += 1;
         let n_trimmed = self.text.trim_end_matches(' ').len();
@@ -101,7 +101,7 @@ impl Inline {
         trim_end(&self.text).is_empty()
     }
 
-    /// Forgets white space and spans around it; open marks go on.
+    /// Removes text that is only white space, and the spans in it; open marks stay open.
     pub(crate) fn clear(&mut self) {
         for (_, start) in &mut self.open {
             *start = 0;
@@ -111,7 +111,8 @@ impl Inline {
         self.spans.clear();
     }
 
-    /// Ends the paragraph; open marks go on in the next one.
+    /// Ends the paragraph and returns its text and spans; open marks continue in the next
+    /// paragraph.
     pub(crate) fn take(&mut self) -> (String, Vec<Span>) {
         for at in (0..self.open.len()).rev() {
             let (mark, start) = self.open[at].clone();
@@ -119,7 +120,7 @@ impl Inline {
             self.open[at].1 = 0;
         }
         self.n_breaks = 0;
-        // The room stays here for the next one.
+        // `self.text` keeps its allocation for the next paragraph.
         let text = trim_end(&self.text).to_owned();
         self.text.clear();
         let mut spans = std::mem::take(&mut self.spans);
@@ -131,14 +132,15 @@ impl Inline {
             span.end = span.end.min(end);
             span.start < span.end
         });
-        // Marks close from the inside out; of equal ranges the outer comes first.
+        // Marks close from the inside out. Of two spans with the same range, the outer one comes
+        // first.
         spans.reverse();
         spans.sort_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
         (text, spans)
     }
 }
 
-/// A digit or sign as it is written above the line.
+/// Returns the superscript form of a digit or sign; `None` if it has none.
 pub(crate) fn superscript(c: char) -> Option<char> {
     Some(match c {
         '1' => '\u{b9}',

@@ -10,22 +10,23 @@ use serde_json::{Map, Value};
 
 use crate::date;
 
-/// One block of JSON-LD.
+/// A block of JSON-LD.
 #[derive(Debug, Clone)]
 pub(crate) struct JsonLd {
-    /// The source text.
+    /// The block as JSON text.
     pub(crate) source: String,
     pub(crate) value: Value,
 }
 
 impl JsonLd {
-    /// Reads a block; `None` where it is broken, too long or nested too deep.
+    /// Parses a block; returns `None` if it is invalid, longer than `most` bytes or nested too
+    /// deep.
     pub(crate) fn parse(source: &str, most: usize) -> Option<Self> {
         let mut source = source.trim();
         if most < source.len() {
             return None;
         }
-        // Some pages wrap the script in a comment for old browsers.
+        // Some pages wrap the JSON-LD in a comment for old browsers.
         for (open, close) in [
             ("<!--", "-->"),
             ("//<![CDATA[", "//]]>"),
@@ -38,20 +39,20 @@ impl JsonLd {
         }
         let source = source.trim_end_matches(';');
         let read = |source: String| Some((serde_json::from_str::<Value>(&source).ok()?, source));
-        // Line breaks inside strings are the commonest mistake.
+        // Line breaks inside strings are the most common error in JSON-LD.
         let (value, source) =
             read(source.to_owned()).or_else(|| read(source.replace(['\n', '\r', '\t'], " ")))?;
         (value.is_object() || value.is_array()).then_some(Self { source, value })
     }
 }
 
-/// All objects at the top of all blocks, graphs opened.
+/// Returns the top-level objects of all blocks, including the objects of each `@graph`.
 fn objects(blocks: &[JsonLd]) -> impl Iterator<Item = &Map<String, Value>> {
     let all = blocks.iter().flat_map(|block| top(&block.value)).flat_map(|object| {
         let graph = object.get("@graph").map(top).unwrap_or_default();
         std::iter::once(object).chain(graph)
     });
-    // Limit for hostile pages.
+    // Limits the work on hostile pages.
     all.take(1000)
 }
 
@@ -63,7 +64,7 @@ fn top(value: &Value) -> Vec<&Map<String, Value>> {
     }
 }
 
-/// Types of a page's own thing, as opposed to its site or its path.
+/// Returns whether an object describes the page, and not its site or its breadcrumbs.
 fn is_about_page(object: &Map<String, Value>) -> bool {
     types(object).any(|kind| {
         kind.ends_with("Article")
@@ -99,19 +100,19 @@ fn types(object: &Map<String, Value>) -> impl Iterator<Item = &str> {
     kinds.into_iter().map(|kind| kind.rsplit(['/', ':']).next().unwrap_or(kind))
 }
 
-/// Whether an object at the top of a block has a type that `is_wanted` accepts.
+/// Returns whether a top-level object has a type that `is_wanted` accepts.
 pub(crate) fn has_type(blocks: &[JsonLd], is_wanted: impl Fn(&str) -> bool) -> bool {
     objects(blocks).any(|object| types(object).any(&is_wanted))
 }
 
-/// The page's own objects, articles before web pages.
+/// Returns the objects that describe the page, articles before web pages.
 fn own(blocks: &[JsonLd]) -> impl Iterator<Item = &Map<String, Value>> {
     objects(blocks)
         .filter(|object| is_about_page(object))
         .chain(objects(blocks).filter(|object| is_web_page(object)))
 }
 
-/// A text property of the page's own objects.
+/// Returns a text property of the objects that describe the page.
 pub(crate) fn text(blocks: &[JsonLd], names: &[&str]) -> Option<String> {
     own(blocks).find_map(|object| {
         let value = names.iter().find_map(|name| object.get(*name)?.as_str())?;
@@ -120,7 +121,7 @@ pub(crate) fn text(blocks: &[JsonLd], names: &[&str]) -> Option<String> {
     })
 }
 
-/// The whole text of the page's own object, where exactly one has it.
+/// Returns the full text of the page if exactly one object that describes the page has it.
 pub(crate) fn body(blocks: &[JsonLd]) -> Option<&str> {
     let mut bodies = objects(blocks)
         .filter(|object| is_about_page(object))
@@ -133,7 +134,7 @@ pub(crate) fn date(blocks: &[JsonLd], name: &str) -> Option<Timestamp> {
     own(blocks).find_map(|object| date::parse(object.get(name)?.as_str()?))
 }
 
-/// Names of people, several joined by commas.
+/// Returns the names of people in a property, separated by commas.
 pub(crate) fn people(blocks: &[JsonLd], name: &str) -> Option<String> {
     own(blocks).find_map(|object| {
         let names = names_of(object.get(name)?, blocks);
@@ -148,7 +149,7 @@ fn names_of(value: &Value, blocks: &[JsonLd]) -> Vec<String> {
             if let Some(name) = object.get("name") {
                 return names_of(name, &[]);
             }
-            // A reference to another object of the page.
+            // The value is a reference to another object of the page.
             let Some(id) = object.get("@id") else { return Vec::new() };
             let found = objects(blocks)
                 .find(|other| other.get("@id") == Some(id) && other.contains_key("name"));
@@ -167,13 +168,13 @@ fn names_of(value: &Value, blocks: &[JsonLd]) -> Vec<String> {
     .collect()
 }
 
-/// The name of the first object of a type.
+/// Returns the name of the first object of a type.
 pub(crate) fn name_of(blocks: &[JsonLd], kind: &str) -> Option<String> {
     let mut found = objects(blocks).filter(|object| types(object).any(|found| found == kind));
     found.find_map(|object| object.get("name")?.as_str().map(str::to_owned))
 }
 
-/// The name of an object inside the page's own.
+/// Returns the name of an object that is a property of the page's object.
 pub(crate) fn inner_name(blocks: &[JsonLd], name: &str) -> Option<String> {
     own(blocks).find_map(|object| names_of(object.get(name)?, blocks).into_iter().next())
 }
@@ -205,9 +206,9 @@ pub(crate) fn keywords(blocks: &[JsonLd]) -> Vec<String> {
     }
 }
 
-/// The page's `schema` (D47): one block as it is, several as a graph; path and
-/// site are left out where anything else is there. Values keep their bytes,
-/// only white space between them goes.
+/// Returns the `schema` field of the page (D47): one object unchanged, several objects as a graph.
+/// Breadcrumbs and the site are left out if there are other objects. Values are kept byte for byte,
+/// and white space between them is removed.
 pub(crate) fn schema(blocks: &[JsonLd]) -> Option<String> {
     #[derive(Deserialize)]
     struct Graph<'a> {
@@ -260,7 +261,7 @@ pub(crate) fn schema(blocks: &[JsonLd]) -> Option<String> {
     }
 }
 
-/// JSON without the white space between its values.
+/// Removes the white space between the values of a JSON text.
 fn compact(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
     let (mut is_string, mut is_escaped) = (false, false);

@@ -7,25 +7,26 @@ use std::sync::LazyLock;
 
 use rutter_page::LanguageTag;
 
-/// Bytes that are looked at first; more where they do not suffice.
+/// Number of bytes from which the language is detected first; more are used if the result is
+/// uncertain.
 const FIRST: usize = 300;
 
-/// Bytes of a text beyond which nothing is looked at.
+/// Maximum number of bytes of a text from which the language is detected.
 pub(crate) const MOST: usize = 2000;
 
-/// The language of a text; `None` where that is not certain.
+/// Returns the language of a text; `None` if the result is uncertain.
 pub(crate) fn detect(text: &str) -> Option<LanguageTag<'static>> {
     if let Some(tag) = by_small_words(text) {
         return LanguageTag::parse(tag);
     }
-    // A second look sees more, or is none.
+    // A longer sample helps only if the text is longer than the first sample.
     detect_in(text, FIRST).or_else(|| if FIRST < text.len() { detect_in(text, MOST) } else { None })
 }
 
-/// The commonest languages.
+/// The most common languages, for which small words are counted first.
 const COMMON: [&str; 6] = ["en", "de", "fr", "es", "it", "pl"];
 
-/// Small words of each of them that the others do not have.
+/// For each common language, small words that the other common languages do not have.
 const SMALL: [&[&str]; COMMON.len()] = [
     &[
         "the", "and", "of", "is", "that", "to", "with", "are", "this", "for", "be", "it", "by",
@@ -51,7 +52,7 @@ const SMALL: [&[&str]; COMMON.len()] = [
     ],
 ];
 
-/// The same words as numbers, by their first letter, each with its language.
+/// The small words as numbers with the index of their language, grouped by first letter.
 static BY_LETTER: LazyLock<Vec<Vec<(u64, usize)>>> = LazyLock::new(|| {
     let mut index = vec![Vec::new(); 256];
     for (idx, words) in SMALL.iter().enumerate() {
@@ -63,18 +64,18 @@ static BY_LETTER: LazyLock<Vec<Vec<(u64, usize)>>> = LazyLock::new(|| {
     index
 });
 
-/// A word of at most [`LONGEST`] bytes as a number, in lower case: the first
-/// letter of a sentence is a capital one.
+/// Returns a word of at most [`LONGEST`] bytes as a number. Upper-case letters become lower case,
+/// because a sentence starts with one.
 fn number(word: &[u8]) -> u64 {
     word.iter().fold(0, |number, byte| number << 8 | u64::from(byte.to_ascii_lowercase()))
 }
 
-/// Bytes of the longest of them.
+/// Length of the longest small word, in bytes.
 const LONGEST: usize = 6;
 
-/// A text in which every eighth of the first words is a small word of one
-/// language, and hardly any of another, needs no further look; a short one
-/// must have none of another.
+/// Returns the language that the small words of a text prove: at least every eighth of the first
+/// 100 words is a small word of one language, and at most a fifth as many are small words of other
+/// languages. A text of fewer than 25 words needs three such words and none of another language.
 fn by_small_words(text: &str) -> Option<&'static str> {
     let mut counts = [0_usize; COMMON.len()];
     let index = &**BY_LETTER;
@@ -125,7 +126,7 @@ fn detect_in(text: &str, most: usize) -> Option<LanguageTag<'static>> {
     LanguageTag::parse(two_letters(info.lang().code())).map(|tag| tag.canonical())
 }
 
-/// The short code, where there is one.
+/// Returns the code with two letters if the language has one.
 fn two_letters(code: &'static str) -> &'static str {
     match code {
         "eng" => "en",

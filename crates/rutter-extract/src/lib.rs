@@ -103,19 +103,19 @@ pub use wishes::{Refusal, Wishes};
 /// Limits on the size of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Deepest nesting of elements; deeper tags are ignored, their text is not.
+    /// Maximum nesting depth of elements. Deeper start tags are ignored, their text is kept.
     pub depth: u32,
-    /// Most elements and runs of text.
+    /// Maximum number of elements and runs of text.
     pub nodes: usize,
-    /// Most blocks of a page.
+    /// Maximum number of blocks of a page.
     pub blocks: usize,
-    /// Longest block of JSON-LD in bytes.
+    /// Maximum length of a block of JSON-LD, in bytes.
     pub json: usize,
-    /// Most attributes of a tag; those behind are ignored.
+    /// Maximum number of attributes of a tag. Further attributes are ignored.
     pub attributes: usize,
-    /// Most steps of building the tree: a token, an open element it may be
-    /// compared with, an element, an attribute and a moved element are one each.
-    /// The count depends on the page alone, not on the machine.
+    /// Maximum number of steps of building the tree. Each token, each open element that a token may
+    /// be compared with, each element, each attribute and each moved element is one step. The
+    /// number depends on the page alone, not on the machine.
     pub steps: u64,
 }
 
@@ -131,8 +131,8 @@ impl Limits {
     };
 }
 
-/// Builds the bare tree and tells how many nodes it has: what extraction is
-/// measured against.
+/// Parses a page and returns the number of nodes of its tree. Benchmarks compare the time of an
+/// extraction with the time of this function.
 #[doc(hidden)]
 pub fn bare_tree(bytes: &[u8]) -> usize {
     arena::bare(&charset::decode(bytes, None).text, &Limits::USUAL)

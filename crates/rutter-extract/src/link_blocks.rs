@@ -11,16 +11,16 @@ use rutter_page::{Block, HttpUrl, Link, Mark, Rich, Str};
 use crate::blocks::{Both, parts};
 use crate::facts::PageLink;
 
-/// The links of a page and its URL.
+/// The links and the URL of a page.
 pub(crate) struct PageLinks<'l> {
     /// All links of the page, in document order.
     pub(crate) all: &'l [PageLink],
-    /// The address of the page itself, without fragment.
+    /// URL of the page, without fragment.
     pub(crate) here: &'l str,
 }
 
-/// Puts the links of each block behind it, as long as the page has at most
-/// `most` blocks; the links at its end are left out first (D36).
+/// Adds the links of each block after the block, as long as the page has at most `most` blocks. The
+/// links at the end of the page are left out first (D36).
 pub(crate) fn add(blocks: Vec<Both>, page: &PageLinks<'_>, most: usize) -> Vec<Both> {
     let n_free = most.saturating_sub(blocks.len());
     let added = find(&blocks, page, n_free);
@@ -40,9 +40,9 @@ pub(crate) fn add(blocks: Vec<Both>, page: &PageLinks<'_>, most: usize) -> Vec<B
     out
 }
 
-/// The links to be added, each with the index of the block it stands in.
+/// Returns the links to add, each with the index of the block that contains it.
 fn find(blocks: &[Both], page: &PageLinks<'_>, most: usize) -> Vec<(usize, Link<'static>)> {
-    // A paragraph that is one link is a link block already.
+    // A link block already exists for a paragraph that is one link.
     let mut seen: HashSet<&str> = HashSet::new();
     for (block, _) in blocks {
         if let Block::Link(link) = block {
@@ -79,13 +79,13 @@ fn find(blocks: &[Both], page: &PageLinks<'_>, most: usize) -> Vec<(usize, Link<
     found
 }
 
-/// Relations of links by their address; those of the first link count.
+/// The relations of each link URL; if several links have the same URL, those of the first link.
 struct Relations<'l>(HashMap<&'l str, Option<&'l str>>);
 
 impl<'l> Relations<'l> {
     fn of(links: &'l [PageLink]) -> Self {
         let mut relations = HashMap::new();
-        // Most pages have none.
+        // Most pages have no link with relations.
         if links.iter().any(|link| link.rel.is_some()) {
             for link in links.iter().filter(|link| link.is_main) {
                 relations.entry(&*link.href).or_insert(link.rel.as_deref());

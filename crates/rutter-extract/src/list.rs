@@ -11,15 +11,15 @@ use crate::survey::Marks;
 use crate::tag::Tag;
 use rutter_page::{Mark, Span};
 
-/// Deepest level that is shown; deeper items lie on it.
+/// Maximum nesting level of list items. Deeper items are written at this level.
 const DEEPEST: usize = 12;
 
-/// A list while it is being read.
+/// A list while its items are read.
 struct Items {
     ordered: bool,
-    /// Number of the first item that is not out yet.
+    /// Number of the first item that is not yet in a block.
     start: u32,
-    /// Items of the outermost level so far.
+    /// Number of items of the outermost level that were read since the last block.
     n_done: u32,
     ready: Vec<(String, Vec<Span>)>,
 }
@@ -38,7 +38,7 @@ impl Walk<'_> {
 
     fn put(&mut self, items: &mut Items) {
         let ready = std::mem::take(&mut items.ready);
-        // Nested items alone have no number.
+        // A block without items of the outermost level is not numbered.
         let ordered = items.ordered && 0 < items.n_done;
         let start = (ordered && items.start != 1).then_some(items.start);
         self.push_list(ordered, start, ready);
@@ -82,7 +82,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether an item is a piece of a page rather than a line of a list.
+    /// Returns whether an item is a part of a page, such as an article, rather than a line of a
+    /// list.
     fn is_card(&self, at: u32) -> bool {
         let mut n_long = 0;
         for here in self.dom.subtree(at).skip(1) {
@@ -97,7 +98,7 @@ impl Walk<'_> {
         2 < n_long
     }
 
-    /// Gathers an item; tells whether its own text is still to come out.
+    /// Reads the content of an item; returns `false` if the item's own text is already in the list.
     fn item(&mut self, at: u32, level: usize, items: &mut Items, mut is_first: bool) -> bool {
         let mut child = at + 1;
         let end = self.dom.item(at).end;
@@ -131,7 +132,7 @@ impl Walk<'_> {
                     self.node(here);
                     self.flush();
                 }
-                // Elements of a site's own may hold tabs of code.
+                // A custom element may contain tabs with code.
                 _ if (tag.is_block() || tag == Tag::Custom) && self.holds_blocks(here) => {
                     if self.is_panel(here)
                         || crate::note::kind(self.dom, self.survey, here).is_some()
@@ -146,7 +147,7 @@ impl Walk<'_> {
                 }
                 _ if self.is_panel(here) => self.panel_line(here),
                 _ if tag.is_block() => {
-                    // Paragraphs of one item stay in it, line by line.
+                    // Each paragraph of an item becomes a line of the item.
                     if !self.paragraph.is_empty() {
                         self.paragraph.line_break();
                     }
@@ -158,7 +159,7 @@ impl Walk<'_> {
         is_first
     }
 
-    /// The words of an element that holds words only.
+    /// Reads an element that holds only inline content.
     pub(crate) fn flow_inline(&mut self, at: u32) {
         let mut child = at + 1;
         let end = self.dom.item(at).end;
@@ -179,14 +180,14 @@ impl Walk<'_> {
         }
     }
 
-    /// A panel behind its label, on a line of its own inside an item.
+    /// Reads a panel after its label, as a separate line of the item.
     fn panel_line(&mut self, at: u32) {
         self.paragraph.line_break();
         self.inside(at);
         self.paragraph.line_break();
     }
 
-    /// Whether something inside cannot be a line of text.
+    /// Returns whether an element holds blocks that cannot be lines of an item.
     pub(crate) fn holds_blocks(&self, at: u32) -> bool {
         self.dom.subtree(at).skip(1).any(|at| {
             matches!(
@@ -205,8 +206,8 @@ impl Walk<'_> {
         }) || crate::note::kind(self.dom, self.survey, at).is_some()
     }
 
-    /// Puts what was gathered among the items, or, behind a block that
-    /// belonged to the item, out as a paragraph. Tells whether there was any.
+    /// Adds the text that was read to the items of the list. If a block of the item came before the
+    /// text, adds the text as a paragraph instead. Returns whether there was any text.
     fn end_item(&mut self, level: usize, items: &mut Items, is_first: bool) -> bool {
         if self.paragraph.is_empty() {
             self.flush();
@@ -220,28 +221,29 @@ impl Walk<'_> {
         let (text, spans) = self.paragraph.take();
         if level == 0 {
             if items.n_done == 0 {
-                // The rest of a nested list behind a block of its own.
+                // The rest of a nested list, which follows a separate block, becomes a list of its
+                // own.
                 self.put(items);
             }
             items.n_done += 1;
             items.ready.push((text, spans));
         } else {
-            // A leaf of plain text that looks like a nested item would read as one.
+            // Nested items have a prefix, as plain text has no levels.
             let lead = format!("{}- ", "  ".repeat(level.min(DEEPEST)));
             let mut shifted = Vec::with_capacity(spans.len());
             shift(spans, lead.len(), &mut shifted);
             items.ready.push((lead + &one_line(text), shifted));
         }
         if !self.waiting.is_empty() {
-            // The pictures of an item follow it, and the list goes on.
+            // The images of an item follow it, and the list continues after them.
             self.put(items);
         }
         self.flush();
         true
     }
 
-    /// A definition list: lines of a list where the definitions are short,
-    /// else each term as a line before its definition.
+    /// Reads a definition list. If the definitions are short, it becomes a list with one line per
+    /// term; otherwise each term becomes a line before its definition.
     pub(crate) fn terms(&mut self, at: u32) {
         self.flush();
         if !self.is_glossary(at) {
@@ -256,7 +258,7 @@ impl Walk<'_> {
         self.flush();
     }
 
-    /// Reads terms, definitions, groups of them and loose text.
+    /// Reads terms, definitions, groups of them, and text outside of them.
     fn definitions(&mut self, at: u32, terms: &mut Terms) {
         let mut child = at + 1;
         let end = self.dom.item(at).end;
@@ -299,7 +301,7 @@ impl Walk<'_> {
         self.dom.subtree(at).any(|at| matches!(self.dom.item(at).tag, Tag::Dt | Tag::Dd))
     }
 
-    /// Text between terms and definitions is a line of its own.
+    /// Ends text between terms and definitions as a separate line.
     fn end_loose(&mut self, terms: &mut Terms) {
         let (text, spans) = self.paragraph.take();
         if !text.is_empty() {
@@ -333,11 +335,11 @@ impl Walk<'_> {
     }
 }
 
-/// Lines of a definition list while it is being read.
+/// The lines of a definition list while it is read.
 #[derive(Default)]
 struct Terms {
     items: Vec<MarkedText>,
-    /// A term whose definition is still to come.
+    /// A term whose definition was not read yet.
     term: Option<MarkedText>,
 }
 
@@ -350,7 +352,7 @@ impl Terms {
             return;
         }
         self.term = match self.term.take() {
-            // Several terms of one definition.
+            // Several terms share one definition.
             Some((mut first, mut first_spans)) => {
                 first.push_str(", ");
                 shift(spans, first.len(), &mut first_spans);
@@ -364,7 +366,7 @@ impl Terms {
     fn define(&mut self, (text, spans): MarkedText) {
         let (mut line, mut line_spans) = self.term.take().unwrap_or_default();
         if !line.is_empty() && !text.is_empty() {
-            // The number of a note needs no colon.
+            // The number of a footnote needs no colon after it.
             let is_apart = line.ends_with([':', '?']) || is_number_of_note(&line);
             line.push_str(if is_apart { " " } else { ": " });
         }
@@ -375,7 +377,7 @@ impl Terms {
         }
     }
 
-    /// Puts out a term without a definition.
+    /// Adds a last term that has no definition.
     fn end(&mut self) {
         self.items.extend(self.term.take());
     }

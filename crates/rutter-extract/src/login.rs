@@ -11,12 +11,12 @@ use crate::dom::Dom;
 use crate::survey::Survey;
 use crate::tag::Tag;
 
-/// Most characters beside the form of a page that is there for the form, where
-/// its title or a heading names a login, and where none does.
+/// Maximum number of characters beside the form of a login page: [`MOST_BESIDE`] if the title or a
+/// heading names a login, [`FEW_BESIDE`] if not.
 const MOST_BESIDE: u32 = 400;
 const FEW_BESIDE: u32 = 150;
 
-/// Parts of words by which titles and headings name a login.
+/// Parts of words with which titles and headings name a login.
 const LOGIN_WORDS: [&str; 20] = [
     "sign in",
     "sign-in",
@@ -40,10 +40,10 @@ const LOGIN_WORDS: [&str; 20] = [
     "member",
 ];
 
-/// Most password fields that are looked at.
+/// Maximum number of password fields that are checked.
 const MOST_FIELDS: usize = 16;
 
-/// Parts of classes, ids and roles of what surrounds the content of a page.
+/// Parts of the classes, ids and roles of elements around the content of a page.
 const AROUND: [&str; 19] = [
     "header",
     "masthead",
@@ -66,7 +66,7 @@ const AROUND: [&str; 19] = [
     "dropdown",
 ];
 
-/// Whether the page is there to ask for a password.
+/// Returns whether the page exists to ask for a password.
 pub(crate) fn is_login(dom: &Dom, survey: &Survey) -> bool {
     let Some(body) = dom.body else { return false };
     let mut fields =
@@ -75,7 +75,8 @@ pub(crate) fn is_login(dom: &Dom, survey: &Survey) -> bool {
         return false;
     }
     let main = dom.subtree(body).find(|at| is_main(dom, *at));
-    // Without a main element: all text but that of header and so on.
+    // Without a main element, all text counts except the text of headers, menus and similar
+    // elements.
     let around = if main.is_some() { 0 } else { n_around(dom, survey, body) };
     let all = survey.sum(dom, main.unwrap_or(body)).chars;
     let most = if names_login(dom) { MOST_BESIDE } else { FEW_BESIDE };
@@ -91,7 +92,7 @@ pub(crate) fn is_login(dom: &Dom, survey: &Survey) -> bool {
     })
 }
 
-/// Whether the title or a heading of the page names a login.
+/// Returns whether the title or a heading of the page names a login.
 fn names_login(dom: &Dom) -> bool {
     let is_name = |at: &u32| {
         let tag = dom.item(*at).tag;
@@ -115,7 +116,7 @@ fn is_main(dom: &Dom, at: u32) -> bool {
         || dom.attribute(at, "role").is_some_and(|role| role.eq_ignore_ascii_case("main"))
 }
 
-/// Whether an element surrounds the content of a page, by what it is or says.
+/// Returns whether an element surrounds the content of a page, by its tag, class, id or role.
 fn is_around(dom: &Dom, at: u32) -> bool {
     match dom.item(at).tag {
         Tag::Header | Tag::Nav | Tag::Footer | Tag::Aside | Tag::Dialog | Tag::Template => true,
@@ -127,9 +128,10 @@ fn is_around(dom: &Dom, at: u32) -> bool {
     }
 }
 
-/// Whether one name says that its element surrounds the content. A part counts
-/// where a word of the name begins or ends with it: `site-header`, `navbar` and
-/// `mainmenu` do, `unavailable` does not. `has-sidebar` tells what is inside.
+/// Returns whether a class, id or role says that its element surrounds the content. A part counts
+/// if a word of the name begins or ends with it: `site-header`, `navbar` and `mainmenu` match,
+/// `unavailable` does not. Names such as `has-sidebar` describe the content of an element and do
+/// not match.
 fn names_around(name: &str) -> bool {
     let first = name.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     if matches!(first, "has" | "no" | "with" | "without" | "is") && first.len() < name.len() {
@@ -145,7 +147,7 @@ fn names_around(name: &str) -> bool {
     })
 }
 
-/// Characters of the outermost elements that surround the content.
+/// Returns the number of characters in the outermost elements that surround the content.
 fn n_around(dom: &Dom, survey: &Survey, body: u32) -> u32 {
     let mut n: u32 = 0;
     let mut at = body + 1;

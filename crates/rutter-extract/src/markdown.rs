@@ -16,10 +16,10 @@ use crate::region::Region;
 use crate::survey::Survey;
 use crate::{charset, rules};
 
-/// Longest front matter in bytes.
+/// Maximum length of front matter, in bytes.
 const LONGEST: usize = 64 << 10;
 
-/// Reads a page of Markdown.
+/// Extracts a Markdown page.
 pub fn markdown(bytes: &[u8], options: &Options) -> Extraction {
     let decoded = charset::decode(bytes, options.charset.as_deref().or(Some("utf-8")));
     let mut findings = decoded.findings();
@@ -37,7 +37,7 @@ pub fn markdown(bytes: &[u8], options: &Options) -> Extraction {
     let mut found = Found::of(&dom, options.limits.json);
     found.front_matter(&front);
     let survey = Survey::of(&dom);
-    // All of it is main content.
+    // The whole body is main content.
     let roots = dom.body.into_iter().collect();
     let region = Region { roots, dropped: vec![None; dom.items.len()], confidence: 1.0 };
     let mut extraction = extraction::walk(
@@ -64,7 +64,7 @@ pub(crate) fn to_html(text: &str) -> String {
     html
 }
 
-/// Front matter and how it is written.
+/// The front matter of a page, by format.
 enum Front<'t> {
     Yaml(&'t str),
     Toml(&'t str),
@@ -94,7 +94,7 @@ fn first_line(error: &dyn std::fmt::Display) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
 }
 
-/// TOML dates are dates; here they are text again.
+/// Converts a TOML value to a JSON value. TOML has a date type, which becomes text.
 fn of_toml(value: toml::Value) -> Value {
     match value {
         toml::Value::String(text) => Value::String(text),
@@ -109,7 +109,7 @@ fn of_toml(value: toml::Value) -> Value {
     }
 }
 
-/// Separates the front matter from the text.
+/// Splits a page into front matter and text.
 fn split(text: &str) -> (Option<Front<'_>>, &str) {
     let text = text.trim_start_matches('\u{feff}');
     for (fence, kind) in [("---", 0), ("+++", 1)] {
@@ -133,7 +133,7 @@ fn split(text: &str) -> (Option<Front<'_>>, &str) {
             }
         }
     }
-    // An object on the first lines, as some generators write it.
+    // Some generators write the front matter as a JSON object at the start of the page.
     if text.starts_with('{') {
         let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
         if let Some(Ok(Value::Object(_))) = values.next() {
@@ -147,7 +147,7 @@ fn split(text: &str) -> (Option<Front<'_>>, &str) {
 }
 
 impl Found {
-    /// Takes the front matter for `meta` elements.
+    /// Uses the front matter as metadata, in place of `meta` elements.
     fn front_matter(&mut self, front: &Value) {
         let text = |names: &[&str]| names.iter().find_map(|name| plain(front.get(*name)?));
         self.title = text(&["title"]).or_else(|| self.headings.first().cloned());
@@ -169,7 +169,7 @@ impl Found {
         let is_true = |name: &str| front.get(name).and_then(Value::as_bool) == Some(true);
         put("robots", (is_true("draft") || is_true("noindex")).then(|| "noindex".to_owned()));
         put("draft", is_true("draft").then(|| "true".to_owned()));
-        // ARC fields, stored like `meta` elements.
+        // Fields of ARC in the front matter are stored like `meta` elements.
         let arc =
             ["ai_indexable", "auth_required", "robots_directive", "crawl_priority", "ai_summary"];
         for name in arc {
@@ -193,7 +193,7 @@ impl Found {
     }
 }
 
-/// A value as people would write it: lists with commas, people by their names.
+/// Returns a value as plain text: the items of a list separated by commas, people by their names.
 fn plain(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.split_whitespace().collect::<Vec<_>>().join(" "),

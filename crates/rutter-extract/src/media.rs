@@ -14,7 +14,7 @@ use crate::address::Base;
 use crate::dom::Dom;
 use crate::tag::Tag;
 
-/// The picture an element shows; `None` where it shows none worth keeping.
+/// Returns the image that an element shows; `None` if it shows none, or only a decoration.
 pub(crate) fn image(dom: &Dom, at: u32, base: &Base) -> Option<Image<'static>> {
     let img = if dom.item(at).tag == Tag::Picture {
         dom.subtree(at).find(|at| dom.item(*at).tag == Tag::Img)?
@@ -36,7 +36,7 @@ pub(crate) fn image(dom: &Dom, at: u32, base: &Base) -> Option<Image<'static>> {
     Some(Image { url, alt: alt.into(), extra: Vec::new() })
 }
 
-/// The alternative text of a picture that replaces a character (at most three characters).
+/// Returns the alternative text of an image that replaces text of at most three characters.
 pub(crate) fn glyph(dom: &Dom, at: u32) -> Option<&str> {
     let alt = dom.attr(at, &local_name!("alt"))?;
     (0 < alt.chars().count() && alt.chars().count() <= 3).then_some(alt)
@@ -44,7 +44,7 @@ pub(crate) fn glyph(dom: &Dom, at: u32) -> Option<&str> {
 
 fn source(dom: &Dom, img: u32, base: &Base) -> Option<String> {
     let plain = dom.attr(img, &local_name!("src")).filter(|src| !is_placeholder(src));
-    // The URL that a lazy-loading script would use is the picture that readers see.
+    // Lazy-loading scripts take the image that readers see from one of these attributes.
     let lazy = [
         "data-src",
         "data-lazy-src",
@@ -61,7 +61,7 @@ fn source(dom: &Dom, img: u32, base: &Base) -> Option<String> {
     address.or_else(|| source_set(dom, img, base))
 }
 
-/// The address of the copy for readers without scripts, beside a picture.
+/// Returns the URL of the image in a `noscript` element beside an image.
 fn scriptless_source(dom: &Dom, at: u32, base: &Base) -> Option<String> {
     let parent = dom.item(at).parent;
     let is_wrapper = matches!(dom.items.get(parent as usize)?.tag, Tag::Span | Tag::Div);
@@ -75,7 +75,7 @@ fn scriptless_source(dom: &Dom, at: u32, base: &Base) -> Option<String> {
     source(dom, img, base)
 }
 
-/// The largest picture of a set (HTML, section 4.8.4.2.1).
+/// Returns the URL of the largest image in a `srcset` (HTML, section 4.8.4.2.1).
 fn source_set(dom: &Dom, at: u32, base: &Base) -> Option<String> {
     let set = ["srcset", "data-srcset", "data-lazy-srcset"]
         .iter()
@@ -89,7 +89,7 @@ fn source_set(dom: &Dom, at: u32, base: &Base) -> Option<String> {
         if src.is_empty() {
             break;
         }
-        // A comma right behind the address ends the candidate.
+        // A comma directly after the URL ends the candidate.
         let (size, next) = if src.ends_with(',') {
             ("", behind)
         } else {
@@ -113,7 +113,7 @@ fn is_placeholder(src: &str) -> bool {
     if src.is_empty() || src.starts_with("data:") || src.starts_with("about:") {
         return true;
     }
-    // Image services have such words in the paths of real pictures.
+    // Only the file name is compared, because paths of image services contain such words.
     let path = src.split(['?', '#']).next().unwrap_or(src);
     let lower = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     [
@@ -131,13 +131,13 @@ fn is_placeholder(src: &str) -> bool {
         || lower.starts_with("empty.")
 }
 
-/// Counters, spacers and icons.
+/// Returns whether an image is a counter, a spacer or an icon.
 fn is_decoration(dom: &Dom, at: u32) -> bool {
     let size = |name: &str| {
         let value = dom.attribute(at, name)?;
         value.trim_end_matches("px").trim().parse::<u32>().ok()
     };
-    // A size of 0 is none.
+    // A size of 0 is not a real size.
     let is_tiny = |pixels: Option<u32>| pixels.is_some_and(|pixels| (1..=24).contains(&pixels));
     if is_tiny(size("width")) || is_tiny(size("height")) {
         return true;
@@ -154,7 +154,7 @@ fn is_decoration(dom: &Dom, at: u32) -> bool {
         })
 }
 
-/// The film or recording an element plays.
+/// Returns the video or audio recording that an element plays.
 pub(crate) fn recording(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
     match dom.item(at).tag {
         Tag::Video => film(dom, at, base),
@@ -209,7 +209,8 @@ fn sound(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
     })))
 }
 
-/// A player in a frame: it may fill the screen, or its address says so.
+/// Returns the video of an embedded player. An `iframe` is a player if it may fill the screen or
+/// play automatically, or if its URL is that of a player.
 fn embedded(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
     let src = ["src", "data-src", "data-lazy-src", "data"]
         .iter()
@@ -302,7 +303,7 @@ fn name(dom: &Dom, at: u32, url: &str) -> String {
         .unwrap_or_else(file)
 }
 
-/// Elements of a figure that describe the recording in it.
+/// The elements of a figure that describe its recording.
 pub(crate) struct RecordingParts {
     caption: Option<u32>,
     chapters: Option<u32>,
@@ -310,13 +311,13 @@ pub(crate) struct RecordingParts {
 }
 
 impl RecordingParts {
-    /// The elements that were read.
+    /// Returns the elements that were found.
     pub(crate) fn all(&self) -> impl Iterator<Item = u32> {
         [self.caption, self.chapters, self.transcript].into_iter().flatten()
     }
 }
 
-/// Finds caption, chapters and transcript of a recording in its figure.
+/// Finds the caption, chapters and transcript of a recording in its figure.
 pub(crate) fn parts(dom: &Dom, figure: u32) -> RecordingParts {
     let has_class = |at: u32, wanted: &str| {
         let class = dom.attr(at, &local_name!("class")).unwrap_or("");
@@ -333,7 +334,7 @@ pub(crate) fn parts(dom: &Dom, figure: u32) -> RecordingParts {
     }
 }
 
-/// The chapters of a list whose items name their seconds.
+/// Returns the chapters in a list whose items have a start time in seconds.
 fn marks(dom: &Dom, list: u32) -> Vec<Chapter<'static>> {
     let items = dom.children(list).filter(|at| dom.item(*at).tag == Tag::Li);
     let chapter = |at: u32| {
@@ -349,7 +350,7 @@ fn marks(dom: &Dom, list: u32) -> Vec<Chapter<'static>> {
     items.map(chapter).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
-/// Adds caption, chapters and transcript of its figure to a recording.
+/// Adds the caption, chapters and transcript of a figure to its recording.
 pub(crate) fn with_parts(
     dom: &Dom,
     block: Block<'static>,
@@ -382,7 +383,7 @@ pub(crate) fn with_parts(
     }
 }
 
-/// A length of time an element names, in the form the format wants.
+/// Returns the duration that an element states, in the form of SCP.
 fn duration(dom: &Dom, at: u32) -> Option<Duration<'static>> {
     Duration::parse(dom.attribute(at, "data-duration")?.trim().to_owned())
 }

@@ -8,7 +8,7 @@ use rutter_page::{Block, IntoOwned, Mark, Rich, Span, Str, Text};
 
 use crate::blocks::{Both, shift};
 
-/// Merges neighbouring blocks until at most `most` are left (1 at least).
+/// Merges neighbouring blocks until at most `most` are left, but at least one.
 pub(crate) fn merge(blocks: &mut Vec<Both>, most: usize) {
     let most = most.max(1);
     let steps: [Join; 5] = [texts, lists, links, plain, anything];
@@ -16,11 +16,11 @@ pub(crate) fn merge(blocks: &mut Vec<Both>, most: usize) {
         pairwise(blocks, step, Bounds::Kept, most);
     }
     pairwise(blocks, anything, Bounds::Crossed, most);
-    // Only headings are left to give: the deepest become lines of the text, no
-    // more than needed, the first ones first.
+    // Now only headings can be merged. The deepest headings become text, not more than needed, and
+    // the first ones first.
     for level in (1..=6).rev() {
         while most < blocks.len() {
-            // With its heading as text, a section joins the one before it.
+            // A section whose heading becomes text is merged with the section before it.
             let n_due = (blocks.len() - most).div_ceil(2);
             let of_level = blocks.iter_mut().filter(
                 |(block, _)| matches!(block, Block::Heading(it) if it.level.get() == level),
@@ -34,7 +34,7 @@ pub(crate) fn merge(blocks: &mut Vec<Both>, most: usize) {
     }
 }
 
-/// Makes a heading a line of text.
+/// Converts a heading to a line of strong text.
 fn turn((block, rich): &mut Both) {
     if let Block::Heading(heading) = block {
         let text = heading.text.clone();
@@ -44,9 +44,9 @@ fn turn((block, rich): &mut Both) {
     }
 }
 
-/// The same for blocks without decoration, such as those of a collection's line. Links that repeat
-/// the text before them are left out first, the last ones first. The URL of a link that becomes
-/// text follows its words.
+/// Merges blocks without decoration, such as the blocks of a collection's line, until at most
+/// `most` are left. Link blocks that repeat a link of the text before them are removed first,
+/// starting at the end. The URL of a link that becomes text is added after the text of the link.
 pub fn merged(mut blocks: Vec<Block<'_>>, most: usize) -> Vec<Block<'static>> {
     rutter_page::remove_repeats(&mut blocks, most);
     let mut both = blocks.into_iter().map(|block| (block.into_owned(), Rich::default())).collect();
@@ -54,7 +54,7 @@ pub fn merged(mut blocks: Vec<Block<'_>>, most: usize) -> Vec<Block<'static>> {
     both.into_iter().map(with_urls).collect()
 }
 
-/// The block with the URLs of its links in its text.
+/// Returns a text block with the URL of each link after the text of the link.
 fn with_urls((mut block, mut rich): Both) -> Block<'static> {
     let Block::Text(it) = &mut block else { return block };
     rich.spans.sort_by_key(|span| span.end);
@@ -77,25 +77,25 @@ fn with_urls((mut block, mut rich): Both) -> Block<'static> {
     block
 }
 
-/// Whether blocks of different admonitions, and captions and other text, are
-/// kept apart.
+/// Whether blocks of different admonitions, and captions and other text, may be merged with each
+/// other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Bounds {
     Kept,
     Crossed,
 }
 
-/// A block takes what the next one holds, or tells that it cannot.
+/// A function that merges the second block into the first; returns `false` if it cannot.
 type Join = fn(&mut Both, &mut Both) -> bool;
 
-/// Merges pairs of neighbours, round by round, so that blocks grow evenly,
-/// until at most `most` are left or none fit together.
+/// Merges pairs of neighbours in rounds, so that blocks grow evenly, until at most `most` are left
+/// or no pair can be merged.
 fn pairwise(blocks: &mut Vec<Both>, join: Join, bounds: Bounds, most: usize) {
     while most < blocks.len() {
         let before = blocks.len();
-        // Number of blocks at the front that are already compacted.
+        // Number of blocks at the front of the list that this round has completed.
         let mut n_closed = 0;
-        // Whether the last of them has not taken another in this round.
+        // Whether the last completed block is not yet the result of a merge in this round.
         let mut is_fresh = false;
         for at in 0..before {
             let n_left = n_closed + (before - at);
@@ -165,7 +165,7 @@ fn links(last: &mut Both, next: &mut Both) -> bool {
     true
 }
 
-/// Text, lists, links and quotations as one text.
+/// Merges texts, lists, links and quotations to one text.
 fn plain(last: &mut Both, next: &mut Both) -> bool {
     let is_plain = |block: &Block<'_>| {
         matches!(block, Block::Text(_) | Block::List(_) | Block::Link(_) | Block::Quote(_))
@@ -173,7 +173,7 @@ fn plain(last: &mut Both, next: &mut Both) -> bool {
     is_plain(&last.0) && is_plain(&next.0) && anything(last, next)
 }
 
-/// All blocks but headings as one text.
+/// Merges all blocks except headings to one text.
 fn anything(last: &mut Both, next: &mut Both) -> bool {
     if matches!(last.0, Block::Heading(_)) || matches!(next.0, Block::Heading(_)) {
         return false;
@@ -183,7 +183,7 @@ fn anything(last: &mut Both, next: &mut Both) -> bool {
     texts(last, next)
 }
 
-/// Makes a block a text with the same words; addresses of media are kept.
+/// Converts a block to a text block with the same text; the URLs of media are kept as text.
 fn flatten((block, rich): &mut Both) {
     let at = |text: &str| u32::try_from(text.len()).unwrap_or(u32::MAX);
     let mut joined = String::new();

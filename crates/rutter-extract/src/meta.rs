@@ -16,28 +16,28 @@ use crate::tag::Tag;
 use crate::time_role::{TimeRole, is_bare_date, is_date_class, is_in_comment, role_of_time};
 use crate::title::{unescape, without_site};
 
-/// Everything found in `meta`, `link` and `script` elements.
+/// The metadata in the `meta`, `link` and `script` elements and in the body of a page.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// Names in lower case, with their values, in document order.
+    /// Names (in lower case) and values of the `meta` elements, in document order.
     pub(crate) metas: Vec<(String, String)>,
     pub(crate) links: Vec<HeadLink>,
     pub(crate) json_ld: Vec<JsonLd>,
     pub(crate) title: Option<String>,
     pub(crate) base: Option<String>,
     pub(crate) lang: Option<String>,
-    /// The first headings of the page, of level 1 and 2.
+    /// The first headings of level 1 and 2.
     pub(crate) headings: Vec<String>,
-    /// `itemprop` and `rel` values in the body: name, value.
+    /// Kinds and values of `itemprop` and `rel` attributes in the body.
     props: Vec<(&'static str, String)>,
-    /// Number of `props` before the first `h1`.
+    /// Number of entries of `props` before the first `h1`.
     n_before: usize,
     /// Number of elements that were examined as authors or dates.
     n_tried: usize,
     times: Vec<String>,
     /// Number of `time` elements that were examined.
     n_times: usize,
-    /// JSON-LD blocks that could not be read.
+    /// Number of JSON-LD blocks that could not be parsed.
     pub(crate) n_broken: usize,
 }
 
@@ -54,7 +54,7 @@ impl Found {
                 continue;
             }
             match item.tag {
-                // First of all, what most elements are.
+                // Most elements have no metadata, so this case comes first.
                 tag if !says_something(tag) => {}
                 Tag::Html => {
                     found.lang = dom
@@ -112,7 +112,7 @@ impl Found {
         let content = dom.attr(at, &local_name!("content"));
         if let (Some(name), Some(content)) = (name, content) {
             let content = content.split_whitespace().collect::<Vec<_>>().join(" ");
-            // Several names may share a value; `dc:title` is `dc.title`.
+            // One `meta` element may have several names; `dc:title` is stored as `dc.title`.
             for name in name.split_ascii_whitespace() {
                 if !content.is_empty() && self.metas.len() < 1000 {
                     let name = name.to_ascii_lowercase();
@@ -204,12 +204,12 @@ impl Found {
         }
     }
 
-    /// A date that an element without a `time` is called.
+    /// Reads the date of an element whose class names a date, but which is not a `time` element.
     fn dated(&mut self, dom: &Dom, at: u32) {
-        // Neither a list of dates nor a part of the page is one.
+        // A larger element is a list of dates or a part of the page.
         const MOST_ITEMS: u32 = 12;
         let is_small = dom.item(at).end - at <= MOST_ITEMS;
-        // One inside it says more.
+        // An element inside this one is more specific.
         let is_other = |inside: u32| {
             dom.item(inside).tag == Tag::Time
                 || dom.attr(inside, &local_name!("class")).is_some_and(is_date_class)
@@ -228,7 +228,7 @@ impl Found {
         }
     }
 
-    /// The first value of the first of these names that has one.
+    /// Returns the first value of the first of these names that has a value.
     pub(crate) fn first(&self, names: &[&str]) -> Option<&str> {
         names.iter().find_map(|name| {
             self.metas.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
@@ -236,7 +236,7 @@ impl Found {
     }
 
     fn prop_of(&self, kind: &str) -> Option<&str> {
-        // Values behind the title belong to the page more often than values before it.
+        // Values after the first `h1` belong to the page more often than values before it.
         let after = self.props.get(self.n_before..).unwrap_or_default().iter();
         after.chain(&self.props).find(|(found, _)| *found == kind).map(|(_, value)| value.as_str())
     }
@@ -261,8 +261,8 @@ impl Found {
             .or_else(|| self.headings.first().cloned())
     }
 
-    /// The title in JSON-LD. Some put a description into `headline`; then the
-    /// name that the page's own title begins with is it.
+    /// Returns the title in JSON-LD. Some sites put a description into `headline`; then `name` is
+    /// the title if the `title` element begins with it.
     fn json_ld_title(&self) -> Option<String> {
         let headline = json_ld::text(&self.json_ld, &["headline"])?;
         let name = json_ld::text(&self.json_ld, &["name"]);
@@ -313,8 +313,8 @@ impl Found {
             .filter(|name| !name.is_empty())
     }
 
-    /// The declared publication date and its source. A `time` element in running text does not
-    /// count.
+    /// Returns the declared publication date and its source. A `time` element in running text does
+    /// not count.
     pub(crate) fn published(&self) -> Option<(Timestamp, String)> {
         const METAS: [&str; 18] = [
             "article:published_time",
@@ -374,7 +374,7 @@ impl Found {
         names.iter().find_map(|name| self.first(&[name]).and_then(date::parse))
     }
 
-    /// The language the page declares.
+    /// Returns the language that the page declares.
     pub(crate) fn language(&self) -> Option<LanguageTag<'static>> {
         let declared = [
             self.lang.as_deref(),
@@ -456,7 +456,7 @@ impl Found {
             .collect()
     }
 
-    /// Builds the metadata that the page object does not hold.
+    /// Returns the metadata that is not part of the page object.
     pub(crate) fn facts(&self, base: &Base) -> Facts {
         let canonical = self
             .links
@@ -485,7 +485,7 @@ impl Found {
             keywords: self.keywords(),
             robots: self.robots(),
             alternates: alternates.collect(),
-            // Moved here by `give` after the last use of `Found`.
+            // `give` moves these values here after the last use of `Found`.
             head_links: Vec::new(),
             metas: Vec::new(),
             json_ld: self.json_ld.iter().map(|block| block.source.clone()).collect(),
@@ -494,7 +494,7 @@ impl Found {
         }
     }
 
-    /// Moves links and `meta` values into `facts`; consumes `self`, so that nothing is copied.
+    /// Moves links and `meta` values into `facts`. Consumes `self`, so that nothing is copied.
     pub(crate) fn give(self, base: &Base, facts: &mut Facts) {
         let links = self.links.into_iter();
         let links =
@@ -508,7 +508,7 @@ impl Found {
     }
 }
 
-/// Returns the first date if all values are on the same day.
+/// Returns the first date if all dates are on the same day.
 fn only_day<'v>(values: impl Iterator<Item = &'v String>) -> Option<Timestamp> {
     let mut times = values.filter_map(|time| date::parse(time));
     let first = times.next()?;
@@ -516,14 +516,14 @@ fn only_day<'v>(values: impl Iterator<Item = &'v String>) -> Option<Timestamp> {
     times.all(|time| day(time) == day(first)).then_some(first)
 }
 
-/// Returns the first date if no other is earlier, as in a thread of posts.
+/// Returns the first date if no other date is earlier, as in a forum thread.
 fn first_day<'v>(values: impl Iterator<Item = &'v String>) -> Option<Timestamp> {
     let mut times = values.filter_map(|time| date::parse(time));
     let first = times.next()?;
     times.all(|time| first <= time).then_some(first)
 }
 
-/// The date of a `time` element; nothing where it shows another day than it names.
+/// Returns the date of a `time` element; an empty text if its visible text shows another day.
 fn time_value(dom: &Dom, at: u32) -> String {
     let shown = dom.words(at);
     let Some(stated) = dom.attribute(at, "datetime") else { return shown };
@@ -536,7 +536,7 @@ fn time_value(dom: &Dom, at: u32) -> String {
     }
 }
 
-/// The kind of content that the class of an element indicates.
+/// The kind of metadata that the class of an element indicates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ClassKind {
     Other,
@@ -556,7 +556,7 @@ impl ClassKind {
     }
 }
 
-/// Whether the tag of an element can hold metadata of the page.
+/// Returns whether an element with this tag can hold metadata of the page.
 fn says_something(tag: Tag) -> bool {
     matches!(
         tag,
@@ -594,7 +594,7 @@ fn is_byline(class: &str) -> bool {
         })
 }
 
-/// The name in an element about an author.
+/// Returns the author's name in an element about the author.
 fn author_in(dom: &Dom, at: u32) -> String {
     let name = dom.subtree(at).find(|at| dom.attribute(*at, "itemprop") == Some("name"));
     if let Some(name) = name {
@@ -606,7 +606,7 @@ fn author_in(dom: &Dom, at: u32) -> String {
     }
 }
 
-/// The name in a line that may hold a date and a role beside it.
+/// Returns the name in a byline, which may also contain a date or a role.
 fn only_name(byline: &str) -> String {
     let is_end = |c: char| c.is_ascii_digit() || "\u{2022}|\u{b7}/\n".contains(c);
     let name = byline.split(is_end).next().unwrap_or("").trim();
@@ -614,7 +614,7 @@ fn only_name(byline: &str) -> String {
     if n_words <= 8 { name.to_owned() } else { String::new() }
 }
 
-/// A byline without its first word.
+/// Returns a byline without a first word such as "By".
 fn without_by(name: &str) -> String {
     let name = name.trim();
     for by in ["By ", "by ", "BY ", "Von ", "von ", "Por ", "por ", "Par ", "par "] {
@@ -625,7 +625,7 @@ fn without_by(name: &str) -> String {
     name.trim_end_matches([',', '|', '\u{b7}']).trim().to_owned()
 }
 
-/// The address in `5; url=/there`, or in `5; /there`.
+/// Returns the URL in a refresh value such as `5; url=/there` or `5; /there`.
 fn target_of(refresh: &str) -> Option<&str> {
     let (_, rest) = refresh.split_once([';', ','])?;
     let named = rest.split_once('=').filter(|(name, _)| name.trim().eq_ignore_ascii_case("url"));

@@ -13,9 +13,9 @@ use crate::dom::Dom;
 use crate::tag::Tag;
 use crate::{Limits, charset};
 
-/// Links that are read at most.
+/// Maximum number of links that are read.
 const MOST_LINKS: usize = 5000;
-/// Characters of a label at most; longer text is no label.
+/// Maximum number of characters of a label; longer text is not a label.
 const LONGEST_LABEL: usize = 80;
 
 /// A link of the navigation.
@@ -23,9 +23,9 @@ const LONGEST_LABEL: usize = 80;
 pub struct NavLink {
     /// The target: an absolute URL without a fragment.
     pub href: String,
-    /// Its text; empty where it has none, or more than a label has.
+    /// Text of the link; empty if it has none, or if it is longer than a label.
     pub text: String,
-    /// The title of the outermost group that it is in.
+    /// Title of the outermost group that contains the link.
     pub group: Option<String>,
 }
 
@@ -69,7 +69,7 @@ pub fn navigation(bytes: &[u8], url: &PageUrl<'_>) -> Vec<NavLink> {
     links
 }
 
-/// The outermost elements of a kind, without those that name no pages of the site's structure.
+/// Returns the outermost elements of a kind, without breadcrumbs and pagination.
 fn roots(dom: &Dom, is_root: &dyn Fn(u32) -> bool) -> Vec<u32> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -92,7 +92,7 @@ fn roots(dom: &Dom, is_root: &dyn Fn(u32) -> bool) -> Vec<u32> {
     found
 }
 
-/// A range of the document with its title.
+/// A range of items under one title.
 struct TitledRange {
     from: u32,
     end: u32,
@@ -108,7 +108,7 @@ fn read(dom: &Dom, (base, here): (&Base, &str), root: u32, out: &mut Vec<NavLink
     for at in dom.subtree(root) {
         while groups.peek().is_some_and(|next| next.from <= at) {
             let next = groups.next();
-            // The outermost group counts.
+            // Groups inside another group are ignored.
             if group.as_ref().is_none_or(|open| open.end <= at) {
                 group = next;
             }
@@ -129,7 +129,7 @@ fn read(dom: &Dom, (base, here): (&Base, &str), root: u32, out: &mut Vec<NavLink
         let text = label(dom, at).unwrap_or_default();
         out.push(NavLink { href: page.to_owned(), text, group: title });
     }
-    // A title above everything names the navigation, not a part of it.
+    // If all links have the same title, it is the title of the whole navigation and not of a group.
     let read = out.get_mut(first..).unwrap_or_default();
     let title = read.first().and_then(|link| link.group.clone());
     if title.is_some() && read.iter().all(|link| link.group == title) {
@@ -141,7 +141,7 @@ fn read(dom: &Dom, (base, here): (&Base, &str), root: u32, out: &mut Vec<NavLink
 
 fn groups(dom: &Dom, root: u32) -> Vec<TitledRange> {
     let mut groups = Vec::new();
-    // The link behind each item, found once from the end.
+    // The next link after each item, found in one pass from the end.
     let mut next_link = dom.item(root).end;
     let mut headings = Vec::new();
     for at in dom.subtree(root).rev() {
@@ -159,7 +159,8 @@ fn groups(dom: &Dom, root: u32) -> Vec<TitledRange> {
             }
         }
     }
-    // A heading reaches to the next one, and no further than the element that has its links.
+    // The group of a heading ends at the next heading, and at the end of the element that holds its
+    // first link.
     let mut until = dom.item(root).end;
     for (at, link) in headings {
         let up = |at: &u32| root <= *at;
@@ -173,8 +174,8 @@ fn groups(dom: &Dom, root: u32) -> Vec<TitledRange> {
     groups
 }
 
-/// The group of a list: a nested one with what stands before it in its item, any other with the
-/// label right before it.
+/// Returns the group of a list. The title of a nested list is the text before it in the item around
+/// it; the title of any other list is the label directly before it.
 fn of_list(dom: &Dom, root: u32, list: u32) -> Option<TitledRange> {
     let end = dom.item(list).end;
     let item = dom
@@ -199,7 +200,7 @@ fn of_list(dom: &Dom, root: u32, list: u32) -> Option<TitledRange> {
     Some(TitledRange { from: before, end, title })
 }
 
-/// The text of an element, where it is short enough for a label.
+/// Returns the text of an element if it is short enough for a label.
 fn label(dom: &Dom, at: u32) -> Option<String> {
     let mut out = String::new();
     for at in dom.subtree(at) {
@@ -220,7 +221,7 @@ fn own_text(dom: &Dom, at: u32) -> Option<String> {
 }
 
 fn shortened(text: &str) -> Option<String> {
-    // Marks for links to headings and for what can be opened.
+    // Removes signs that mark heading anchors and menus that open.
     let text = text.trim_matches(|c: char| {
         c.is_whitespace() || matches!(c, '¶' | '▾' | '▸' | '›' | '»' | '+')
     });

@@ -9,7 +9,7 @@ use crate::dom::Dom;
 use crate::survey::Survey;
 use crate::tag::Tag;
 
-/// Kinds, and the words they go by.
+/// Kinds of admonitions, which are also their class names.
 const KINDS: &[&str] = &[
     "warning",
     "caution",
@@ -33,7 +33,7 @@ const KINDS: &[&str] = &[
     "quote",
 ];
 
-/// The kind of an admonition; `None` for an element that is none.
+/// Returns the kind of an admonition; `None` if the element is not an admonition.
 pub(crate) fn kind(dom: &Dom, survey: &Survey, at: u32) -> Option<String> {
     let class = dom.attr(at, &local_name!("class"))?;
     if !matches!(
@@ -63,7 +63,7 @@ pub(crate) fn kind(dom: &Dom, survey: &Survey, at: u32) -> Option<String> {
                 | "starlight-aside"
         ) || token.starts_with("markdown-alert-")
     });
-    // A bare word is enough for a box that holds little else.
+    // These classes are also used for other elements, so they count only on a short element.
     let is_bare = |token: &str| {
         matches!(
             token,
@@ -93,7 +93,7 @@ pub(crate) fn kind(dom: &Dom, survey: &Survey, at: u32) -> Option<String> {
             }
         }
     }
-    // An alert without a kind is a box of a site's own.
+    // An alert without a known kind is a box of the site's own design.
     let is_alert =
         class.split_ascii_whitespace().any(|token| token == "alert" || token == "notice");
     match found {
@@ -103,8 +103,8 @@ pub(crate) fn kind(dom: &Dom, survey: &Survey, at: u32) -> Option<String> {
     }
 }
 
-/// The element that holds the title; `is_skipped` names what is read with
-/// something else, such as the captions of code.
+/// Returns the element that holds the title of an admonition. Elements for which `is_skipped` is
+/// true, such as captions of code, are not titles.
 pub(crate) fn title(dom: &Dom, note: u32, is_skipped: impl Fn(u32) -> bool) -> Option<u32> {
     let is_own = |at: u32| {
         let mut inside = dom.ancestors(at).take_while(|up| *up != note);
@@ -129,7 +129,7 @@ fn is_title(dom: &Dom, at: u32) -> bool {
         })
 }
 
-/// The cell of a table-shaped admonition that holds its text.
+/// Returns the cell with the text of an admonition that is written as a table.
 pub(crate) fn body(dom: &Dom, at: u32) -> Option<u32> {
     let table = dom.children(at).find(|child| dom.item(*child).tag == Tag::Table)?;
     dom.subtree(table).find(|at| {
@@ -150,7 +150,7 @@ pub(crate) fn name(kind: &str) -> String {
     name
 }
 
-/// The title as it stands, after its kind where it does not say it itself.
+/// Returns the title of an admonition, preceded by the kind if the title does not contain it.
 pub(crate) fn label(kind: &str, title: &str) -> String {
     let title = title.trim().trim_end_matches(':');
     let lower = title.to_lowercase();

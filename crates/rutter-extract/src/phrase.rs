@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-/// Prefixes of headings above lists of other pages.
+/// Prefixes of headings above links to other pages.
 const ELSEWHERE: &[&str] = &[
     "on this page",
     "in this article",
@@ -297,7 +297,7 @@ const BYLINES: &[&str] = &[
     "text:",
 ];
 
-/// Phrases by their first letter; few letters share a place.
+/// Phrases grouped by their first letter; few letters share a group.
 type PhraseIndex = Vec<Vec<&'static str>>;
 
 const PLACES: usize = 128;
@@ -314,31 +314,31 @@ fn index(table: &[&'static str]) -> PhraseIndex {
     index
 }
 
-/// Whether a heading or label announces other pages.
+/// Returns whether a heading or label introduces links to other pages.
 pub(crate) fn is_elsewhere(text: &str) -> bool {
     static INDEX: LazyLock<PhraseIndex> = LazyLock::new(|| index(ELSEWHERE));
     starts_with(text, &INDEX)
 }
 
-/// Whether a paragraph asks readers for something.
+/// Returns whether a paragraph is an appeal to readers, such as a request to subscribe.
 pub(crate) fn is_appeal(text: &str) -> bool {
     static INDEX: LazyLock<PhraseIndex> = LazyLock::new(|| index(APPEALS));
     starts_with(text, &INDEX)
 }
 
-/// Whether a line names the owner of a picture.
+/// Returns whether a line is the credit of a picture.
 pub(crate) fn is_credit(text: &str) -> bool {
     static INDEX: LazyLock<PhraseIndex> = LazyLock::new(|| index(CREDITS));
     starts_with(text, &INDEX)
 }
 
-/// Whether a line names who wrote something.
+/// Returns whether a line names an author.
 pub(crate) fn is_byline(text: &str) -> bool {
     static INDEX: LazyLock<PhraseIndex> = LazyLock::new(|| index(BYLINES));
     starts_with(text, &INDEX)
 }
 
-/// Whether a line is about the date of the page.
+/// Returns whether a line states the date of the page.
 pub(crate) fn is_date_line(text: &str) -> bool {
     static INDEX: LazyLock<PhraseIndex> = LazyLock::new(|| index(DATES));
     let has_digits = text.bytes().any(|byte| byte.is_ascii_digit());
@@ -349,7 +349,7 @@ fn starts_with(text: &str, index: &PhraseIndex) -> bool {
     let text = text.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '(' && c != '\u{a9}');
     let Some(first) = text.chars().flat_map(char::to_lowercase).next() else { return false };
     let phrases = &index[place(first)];
-    // Mostly the second letter decides.
+    // Compares the second letter first, because it excludes most phrases.
     let bytes = text.as_bytes();
     let is_near = |phrase: &&&str| match (bytes.get(1), phrase.as_bytes().get(1)) {
         (Some(one), Some(other)) => !one.is_ascii() || one.eq_ignore_ascii_case(other),
@@ -361,9 +361,9 @@ fn starts_with(text: &str, index: &PhraseIndex) -> bool {
     })
 }
 
-/// A date and little more: `03.04.2020`, `6. Mai 2014, 12:30`.
+/// Returns whether a text is a date with little other text: `03.04.2020`, `6. Mai 2014, 12:30`.
 fn is_date(text: &str) -> bool {
-    // A line that ends in a colon is about what follows.
+    // A line that ends with a colon introduces the text after it.
     if text.ends_with(':') || 40 < text.chars().count() {
         return false;
     }

@@ -11,10 +11,10 @@ use crate::survey::{Marks, Segment, Survey};
 use crate::tag::Tag;
 use crate::verdict::{Named, Reason, gone, has};
 
-/// Drops what is links and little more inside the region, and the labels above
-/// what was dropped.
+/// Drops groups of links, short lines and boxes inside the region that are not content, and the
+/// labels above dropped parts.
 pub(crate) fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) {
-    // In a technical text, short lines and lists of links are part of it.
+    // In a technical text, short lines and lists of links are content.
     let is_code = |at: u32| matches!(dom.item(at).tag, Tag::Pre | Tag::Code | Tag::Tt | Tag::Samp);
     let is_technical = dom.subtree(root).filter(|at| is_code(*at)).nth(2).is_some();
     let mut linky: Vec<u32> = Vec::new();
@@ -77,8 +77,8 @@ pub(crate) fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option
     drop_labels(dom, survey, root, dropped);
 }
 
-/// Drops labels of buttons and players, and appeals, in a text whose prose is
-/// set in paragraphs.
+/// Drops short labels of buttons and players in a text whose prose is in paragraphs, and drops
+/// appeals.
 fn drop_strays(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) {
     let inside = survey.segments.get(survey.within(dom, root)).unwrap_or_default();
     let (mut all, mut in_paragraphs, mut last_prose) = (0, 0, 0);
@@ -128,8 +128,8 @@ fn drop_strays(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reas
     }
 }
 
-/// Drops rows of boxes that each begin with a headline that is a link: other
-/// pages, shown off. Where they are most of the page, they are the page.
+/// Drops rows of teaser boxes, each of which begins with a linked headline. If such boxes are most
+/// of the page, they are its content and are kept.
 fn drop_cards(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) {
     let all = survey.sum(dom, root).prose;
     let mut at = root;
@@ -177,7 +177,8 @@ fn is_card(dom: &Dom, survey: &Survey, at: u32) -> bool {
         return false;
     }
     let segments = survey.segments.get(survey.within(dom, at)).unwrap_or_default();
-    // The headline: the first line, or the first after a kicker and a date.
+    // A card has a linked headline among its first three lines; a kicker and a date may be above
+    // it.
     segments.iter().take(3).any(|segment| {
         3 <= segment.link_words
             && segment.chars * 9 <= segment.link_chars * 10
@@ -187,8 +188,7 @@ fn is_card(dom: &Dom, survey: &Survey, at: u32) -> bool {
     })
 }
 
-/// Drops what stands below a heading that announces other pages, as far as it
-/// leads there.
+/// Drops a heading that introduces other pages and the text below it, if this text is mostly links.
 fn drop_announced(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) {
     let mut at = root + 1;
     while at < dom.item(root).end {
@@ -203,7 +203,7 @@ fn drop_announced(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<R
         if !phrase::is_elsewhere(&dom.words(here)) {
             continue;
         }
-        // The heading may stand in a box of its own.
+        // The heading may have an element of its own around it.
         let mut start = here;
         while start != root
             && survey.sum(dom, dom.item(start).parent).chars == survey.sum(dom, here).chars
@@ -232,7 +232,7 @@ fn drop_announced(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<R
     }
 }
 
-/// Whether an element is the contents of this very page.
+/// Returns whether an element is the table of contents of the page.
 pub(crate) fn is_contents(dom: &Dom, survey: &Survey, at: u32) -> bool {
     if !matches!(
         dom.item(at).tag,
@@ -244,7 +244,7 @@ pub(crate) fn is_contents(dom: &Dom, survey: &Survey, at: u32) -> bool {
     if sum.links < 3 || sum.link_share() < 0.8 || sum.prose != 0 {
         return false;
     }
-    // A card has its text inside a link that begins outside: it holds no link.
+    // A card inside a link has text that counts as link text, but it holds no `a` element.
     let mut n_targets = 0;
     for link in dom.subtree(at).filter(|at| dom.item(*at).tag == Tag::A) {
         match dom.attribute(link, "href") {
@@ -256,7 +256,7 @@ pub(crate) fn is_contents(dom: &Dom, survey: &Survey, at: u32) -> bool {
     n_targets != 0
 }
 
-/// Whether an element is a group of links.
+/// Returns whether an element is a group of links.
 fn is_linky(dom: &Dom, survey: &Survey, at: u32, is_edge: bool) -> bool {
     let tag = dom.item(at).tag;
     let is_group = matches!(
@@ -277,16 +277,17 @@ fn is_linky(dom: &Dom, survey: &Survey, at: u32, is_edge: bool) -> bool {
     if sum.prose != 0 || sum.links == 0 {
         return false;
     }
-    // The children of an element with a heading are judged separately.
+    // An element with a heading is not decided as a whole; its children are decided one by one.
     if matches!(tag, Tag::Div | Tag::Section) && has_own_heading(dom, survey, at) {
         return false;
     }
-    // Names in the midst of a text are references, phrases are ways out.
+    // Inside running text, links with one or two words are references; longer links lead to other
+    // pages.
     if !is_edge && sum.link_words < 3 * sum.links {
         return false;
     }
     let share = sum.link_share();
-    // A short way from the top of the site to here.
+    // A short list of links before or after the text is a breadcrumb.
     let is_path = matches!(tag, Tag::Ul | Tag::Ol) && is_edge && sum.chars < 120 && 0.4 < share;
     if is_path {
         return true;
@@ -298,7 +299,7 @@ fn is_linky(dom: &Dom, survey: &Survey, at: u32, is_edge: bool) -> bool {
     }
 }
 
-/// Whether an element stands right below a heading that names it.
+/// Returns whether an element is directly below a heading that names it.
 fn is_headed(dom: &Dom, at: u32) -> bool {
     let mut here = at;
     let mut found = None;
@@ -322,7 +323,7 @@ fn is_headed(dom: &Dom, at: u32) -> bool {
     })
 }
 
-/// Whether an element is a list that the line above it leads to: `Either of:`.
+/// Returns whether an element is a list that the line above it introduces, such as `Either of:`.
 fn is_introduced(dom: &Dom, survey: &Survey, at: u32) -> bool {
     if !matches!(dom.item(at).tag, Tag::Ul | Tag::Ol | Tag::Dl | Tag::Blockquote) {
         return false;
@@ -338,8 +339,8 @@ fn is_introduced(dom: &Dom, survey: &Survey, at: u32) -> bool {
     words.ends_with(':') && !phrase::is_elsewhere(&words)
 }
 
-/// Whether an element is one short line that is not part of the text: the way
-/// to another page, the owner of a picture, a date.
+/// Returns whether an element is a short line that is not part of the text: a link to another page,
+/// a picture credit, or a date.
 fn is_line(dom: &Dom, survey: &Survey, at: u32, is_technical: bool, words: &mut String) -> bool {
     let item = dom.item(at);
     if !item.tag.is_block() && item.tag != Tag::Time {
@@ -357,7 +358,7 @@ fn is_line(dom: &Dom, survey: &Survey, at: u32, is_technical: bool, words: &mut 
     {
         return false;
     }
-    // Nothing below is about longer lines, but of links.
+    // A longer line is dropped only if it is a link to other pages.
     let most = if is_technical { 60 } else { 80 };
     let may_lead = !is_technical && 0 < segment.links && !segment.is_prose();
     if most <= segment.chars && !may_lead {
@@ -374,10 +375,10 @@ fn is_line(dom: &Dom, survey: &Survey, at: u32, is_technical: bool, words: &mut 
         || (segment.chars < 60 && !marks.has(Marks::HEADING) && phrase::is_date_line(words))
 }
 
-/// Drops headings and labels that stand before something dropped, or that
-/// announce other pages and have nothing below.
+/// Drops headings directly before a dropped part, and labels that introduce other pages and have no
+/// text below them.
 fn drop_labels(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) {
-    // From the end: what comes next is known.
+    // Visits the segments from the end, so that the next kept segment is known.
     let range = survey.within(dom, root);
     let mut gone_at = u32::MAX;
     let mut next_kept: Option<&Segment> = None;
@@ -417,8 +418,7 @@ fn drop_labels(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reas
     }
 }
 
-/// Whether an element holds a heading that is neither a link nor announces
-/// other pages.
+/// Returns whether an element holds a heading that is neither a link nor introduces other pages.
 fn has_own_heading(dom: &Dom, survey: &Survey, at: u32) -> bool {
     dom.subtree(at).any(|at| {
         dom.item(at).tag.heading().is_some()
@@ -432,7 +432,7 @@ mod tests {
     use crate::dom::Dom;
     use crate::survey::Survey;
 
-    /// Whether the element with the id `it` is taken for the contents of its page.
+    /// Returns whether the element with the id `it` is a table of contents.
     fn is_contents(body: &str) -> bool {
         let dom = Dom::parse(&format!("<body>{body}"), &crate::Limits::USUAL);
         let survey = Survey::of(&dom);

@@ -15,14 +15,15 @@ use crate::verdict::{self, Reason, gone, has_heading, has_title};
 /// The main content of a page.
 #[derive(Debug)]
 pub(crate) struct Region {
-    /// The elements that make it up, in order, none inside another.
+    /// The elements that form the main content, in document order; no element is inside another.
     pub(crate) roots: Vec<u32>,
-    /// For each item, why it and everything in it was left out.
+    /// For each item, the reason why it and its descendants are left out.
     pub(crate) dropped: Vec<Option<Reason>>,
     pub(crate) confidence: f32,
 }
 
-/// Finds the main content; `marked` holds the elements that are known not to be content.
+/// Finds the main content. `marked` holds the reasons of the elements that are known not to be
+/// content.
 pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> Region {
     let Some(body) = dom.body else {
         return Region { roots: Vec::new(), dropped: Vec::new(), confidence: 0.0 };
@@ -31,7 +32,7 @@ pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> R
     let mut dropped = marked;
     verdict::ban(dom, survey, body, total, &mut dropped);
     if dom.is_marked {
-        // The author marked the main content.
+        // The author marks the main content.
         let mut roots: Vec<u32> = Vec::new();
         for at in dom.subtree(body) {
             let is_inside = roots.last().is_some_and(|last| at < dom.item(*last).end);
@@ -52,19 +53,19 @@ pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> R
     let root = lift(dom, survey, root, &dropped);
     let mut roots = leads(dom, survey, body, root, &dropped);
     roots.push(root);
-    // Notes to the text, below it.
+    // Also adds footnotes that are below the main content.
     let notes = dom.following(root).take(MOST_LEADS).filter(|at| {
         let names = ["class", "id"].iter().filter_map(|name| dom.attribute(*at, name));
         names.into_iter().any(|name| name.contains("footnotes"))
     });
     roots.extend(notes);
     prune::prune(dom, survey, root, &mut dropped);
-    // A page that has text does not come out empty.
+    // A page with text never has empty content.
     let mut is_gone = gone(dom, survey, &dropped);
     let is_left = |root: &u32| is_gone[survey.within(dom, *root)].contains(&false);
     if total.chars != 0 && !roots.iter().any(is_left) {
         for (item, reason) in dom.items.iter().zip(&mut dropped) {
-            // Requests for scripts are not content of the page.
+            // A `noscript` element with a request to turn on scripts is not content of the page.
             if !matches!(item.tag, Tag::Noscript | Tag::Button) {
                 *reason = None;
             }
@@ -76,8 +77,8 @@ pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> R
     Region { roots, dropped, confidence }
 }
 
-/// Confidence from 0 to 1: the share of the prose of the page that is inside the region, without
-/// prose that bans remove. Lower if the region has less than 400 characters of prose.
+/// Returns the confidence from 0 to 1: the share of the page's prose that is inside the region, not
+/// counting dropped prose. It is lower if the region has fewer than 400 characters of prose.
 fn confidence(dom: &Dom, survey: &Survey, roots: &[u32], is_gone: &[bool]) -> f32 {
     let (mut inside, mut outside) = (0, 0);
     for (segment, is_gone) in survey.segments.iter().zip(is_gone) {
@@ -94,10 +95,10 @@ fn confidence(dom: &Dom, survey: &Survey, roots: &[u32], is_gone: &[bool]) -> f3
     share * (0.5 + 0.5 * (inside as f32 / 400.0).min(1.0))
 }
 
-/// Prefix sums over the segments that no ban removes.
+/// Prefix sums over the segments that are not dropped.
 struct Left(Vec<Kept>);
 
-/// Totals of the remaining segments of an element.
+/// Totals of the segments of an element that are not dropped.
 #[derive(Clone, Copy, Default)]
 struct Kept {
     chars: u32,
@@ -139,7 +140,7 @@ impl Left {
 fn widen(dom: &Dom, survey: &Survey, body: u32, root: u32, weight: f32, left: &Left) -> u32 {
     let kept = |at: u32| left.within(dom, survey, at).chars;
     let (all, inside) = (kept(body), kept(root));
-    // Little prose, or one of many parts that have as much.
+    // The region has little prose, or it is one of several parts with a similar amount of prose.
     let is_little = weight <= LITTLE && inside * 2 < all;
     let is_one_of_many = weight <= MANY && inside * 4 < all;
     if !is_little && !is_one_of_many {
@@ -149,8 +150,8 @@ fn widen(dom: &Dom, survey: &Survey, body: u32, root: u32, weight: f32, left: &L
     parts.find(|at| all <= kept(*at) * 2).unwrap_or(body)
 }
 
-/// The text a list belongs to: where paragraphs stand beside a list or a
-/// definition, it is a part of what they are a part of.
+/// Returns a larger element if `root` is a list or definition with paragraphs beside it: the
+/// content is then the element that holds both.
 fn lift(dom: &Dom, survey: &Survey, root: u32, dropped: &[Option<Reason>]) -> u32 {
     let mut root = root;
     while matches!(
@@ -175,7 +176,7 @@ fn lift(dom: &Dom, survey: &Survey, root: u32, dropped: &[Option<Reason>]) -> u3
 
 /// Weight below which a region is replaced by a larger element.
 const LITTLE: f32 = 500.0;
-/// The same limit for a region with less than a quarter of the page.
+/// Weight below which a region with less than a quarter of the page's text is replaced.
 const MANY: f32 = 1500.0;
 
 /// Returns the descendant whose name marks it as content and that holds nearly all of the text.
@@ -211,8 +212,8 @@ fn tighten(dom: &Dom, survey: &Survey, root: u32, dropped: &[Option<Reason>], le
     best
 }
 
-/// Minimum share of the text, in per cent, that an element must hold to replace the region.
-/// The share is lower for a name that certainly marks content.
+/// Minimum share of the text, in per cent, that an element must hold to replace the region. A name
+/// that certainly marks content needs a lower share.
 const SINGLE: u64 = 55;
 const LOOSE: u64 = 75;
 const TIGHT: u64 = 85;
@@ -236,19 +237,19 @@ fn called_content(dom: &Dom, survey: &Survey, at: u32) -> Called {
     }
 }
 
-/// The column of a layout table that holds most of its text.
+/// Returns the column of a layout table that holds most of its text; `root` if there is none.
 fn column(dom: &Dom, survey: &Survey, root: u32) -> u32 {
     if !matches!(dom.item(root).tag, Tag::Table | Tag::Tbody | Tag::Tr) {
         return root;
     }
     let all = survey.sum(dom, root).prose;
     let mut cells = dom.subtree(root).filter(|at| dom.item(*at).tag == Tag::Td);
-    // The innermost of those that do.
+    // The innermost cell with more than 70 % of the prose.
     let most = cells.rfind(|at| all * 7 < survey.sum(dom, *at).prose * 10);
     most.unwrap_or(root)
 }
 
-/// Title and lead, where they lie before the region.
+/// Returns the elements before the region that hold the title or the lead of the text.
 fn leads(dom: &Dom, survey: &Survey, body: u32, root: u32, dropped: &[Option<Reason>]) -> Vec<u32> {
     let mut found = Vec::new();
     let inner = survey.sum(dom, root);
@@ -288,7 +289,7 @@ fn leads(dom: &Dom, survey: &Survey, body: u32, root: u32, dropped: &[Option<Rea
             } else if let Some(title) =
                 dom.subtree(sibling).find(|at| dom.item(*at).tag == Tag::H1).filter(|_| is_near)
             {
-                // Adds only the title, not the box around it.
+                // Only the title is added, not the element around it.
                 here.push(title);
             }
         }
@@ -299,10 +300,10 @@ fn leads(dom: &Dom, survey: &Survey, body: u32, root: u32, dropped: &[Option<Rea
     found
 }
 
-/// Siblings before the region that are looked at, on each level.
+/// Maximum number of siblings of the region that are checked, on each level.
 const MOST_LEADS: usize = 20;
 
-/// Weight that a segment adds to the elements around it; negative for links and labels.
+/// Returns the weight that a segment adds to the elements around it; negative for links and labels.
 fn weight(dom: &Dom, survey: &Survey, segment: &Segment) -> f32 {
     let (plain, links) = (segment.plain() as f32, segment.link_chars as f32);
     let share = links / (segment.chars.max(1)) as f32;
@@ -332,7 +333,7 @@ fn weight(dom: &Dom, survey: &Survey, segment: &Segment) -> f32 {
     -8.0 + plain * 0.1
 }
 
-/// Whether an element may hold a page.
+/// Returns whether an element with this tag can hold the main content.
 fn is_container(tag: Tag) -> bool {
     matches!(
         tag,
@@ -362,7 +363,7 @@ fn is_container(tag: Tag) -> bool {
     )
 }
 
-/// The element whose segments weigh most, and how much.
+/// Returns the element whose segments have the largest weight, and this weight.
 fn heaviest(
     dom: &Dom,
     survey: &Survey,
@@ -382,7 +383,7 @@ fn heaviest(
             at += 1;
             continue;
         }
-        // One item of a list is not a page, unless it is as long as one.
+        // An item of a list is not the main content, unless it is as long as a page.
         let is_item =
             matches!(item.tag, Tag::Li | Tag::Dd | Tag::Tr) && survey.sum(dom, at).prose < 1000;
         if !is_item {
@@ -394,7 +395,7 @@ fn heaviest(
             } else if hints.has(Hints::CONTENT) {
                 weight = weight * 1.03 + 10.0;
             }
-            // The inner of two that weigh the same.
+            // If two elements have the same weight, the inner one is used.
             if best.1 <= weight {
                 best = (at, weight);
             }

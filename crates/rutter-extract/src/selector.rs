@@ -16,7 +16,7 @@ use crate::tag::Tag;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Selector {
     source: String,
-    /// Alternatives; each a chain of compounds, the outermost first.
+    /// Alternatives; each is a chain of compound selectors, the outermost first.
     chains: Vec<Vec<Compound>>,
 }
 
@@ -34,7 +34,7 @@ enum Condition {
     Is(String, String),
 }
 
-/// Why a text is not a selector.
+/// An error of parsing a selector.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SelectorError {
     selector: String,
@@ -55,11 +55,11 @@ impl fmt::Display for SelectorError {
 impl std::error::Error for SelectorError {}
 
 impl Selector {
-    /// The supported syntax, for messages.
+    /// Description of the supported syntax, for messages.
     pub const SUPPORTED: &'static str = "HTML elements, `.class`, `#id`, `[attribute]` and \
         `[attribute=value]`; a space for descendants, a comma for alternatives";
 
-    /// The selector as it was written.
+    /// Returns the selector in its original form.
     pub fn as_str(&self) -> &str {
         &self.source
     }
@@ -107,7 +107,7 @@ impl FromStr for Selector {
     }
 }
 
-/// Reads one compound; an error is the place of what was not expected.
+/// Parses one compound selector; an error is the position of the first unexpected character.
 fn parse(text: &str) -> Result<Compound, usize> {
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_') || !c.is_ascii();
     let name_at = |at: usize| {
@@ -156,7 +156,7 @@ fn parse(text: &str) -> Result<Compound, usize> {
     Ok(compound)
 }
 
-/// The element of a name; none for names that the tree does not keep.
+/// Returns the tag of an element name; `None` for names that the tree does not store.
 fn tag(name: &str) -> Option<Tag> {
     let name = name.to_ascii_lowercase();
     match name.as_str() {
@@ -195,7 +195,7 @@ impl Selector {
         })
     }
 
-    /// The outermost elements that match, in document order.
+    /// Returns the outermost elements that match, in document order.
     pub(crate) fn find(&self, dom: &Dom) -> Vec<u32> {
         let mut found = Vec::new();
         let mut at = dom.body.unwrap_or(0);

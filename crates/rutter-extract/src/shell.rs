@@ -15,35 +15,35 @@ use crate::dom::Dom;
 use crate::tag::Tag;
 use crate::visibility::{is_streamed, is_unrendered};
 
-/// Minimum characters of own text with which a page is never a shell, for any other signals.
+/// Minimum number of characters of own text with which a page is never a shell.
 const ENOUGH: usize = 600;
-/// Minimum characters of own text with which an empty mount element is not sufficient evidence:
-/// the element may be a widget on a short page.
+/// Minimum number of characters of own text with which an empty mount element alone does not make a
+/// page a shell: the element may be a widget on a short page.
 const SOME: usize = 50;
 /// Minimum score of a shell.
 const THRESHOLD: i32 = 5;
-/// Maximum bytes of a line that can be a request for scripts or a loading message.
+/// Maximum number of bytes of a line that can be a request for scripts or a loading message.
 const LONGEST_REQUEST: usize = 300;
 
-/// Source of the text of a page.
+/// The source of the text of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum TextSource {
-    /// In the elements of the page.
+    /// The elements of the page.
     #[default]
     Elements,
-    /// In JSON-LD: `articleBody` or `text`.
+    /// JSON-LD: `articleBody` or `text`.
     JsonLd,
-    /// In the state of a Next.js page, `__NEXT_DATA__`.
+    /// The state of a Next.js page, `__NEXT_DATA__`.
     NextData,
-    /// In the state of a Nuxt page, `__NUXT__` or `__NUXT_DATA__`.
+    /// The state of a Nuxt page, `__NUXT__` or `__NUXT_DATA__`.
     NuxtData,
-    /// In a `noscript` element.
+    /// A `noscript` element.
     Noscript,
 }
 
 impl TextSource {
-    /// Display name of the source.
+    /// Returns the display name of the source.
     pub fn name(self) -> &'static str {
         match self {
             Self::Elements => "elements",
@@ -55,7 +55,7 @@ impl TextSource {
     }
 }
 
-/// Requests to turn scripts on. A text about JavaScript is none.
+/// Requests to turn scripts on. Each is a phrase that a text about JavaScript does not contain.
 const REQUESTS: [&str; 16] = [
     "activate javascript",
     "activer javascript",
@@ -91,7 +91,7 @@ const LOADING: [&str; 12] = [
     "\u{8aad}\u{307f}\u{8fbc}\u{307f}\u{4e2d}",
 ];
 
-/// Elements into which frameworks put the page, by id.
+/// Ids of mount elements: elements into which a framework writes the content.
 const MOUNTS: [&str; 12] = [
     "root",
     "app",
@@ -107,40 +107,40 @@ const MOUNTS: [&str; 12] = [
     "q-app",
 ];
 
-/// Attributes of elements into which frameworks put the page.
+/// Attributes of mount elements.
 const MOUNT_ATTRIBUTES: [&str; 4] = ["data-reactroot", "data-v-app", "ng-view", "ui-view"];
 
-/// Signals that the text of a page needs scripts.
+/// Signals that the text of a page appears only after scripts run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a signal of its own")]
 pub(crate) struct Signals {
-    /// Characters of text outside menus, footers and `noscript`, without requests for scripts and
-    /// signs of loading; counted up to a little over 600.
+    /// Number of characters of own text: text outside menus, footers and `noscript`, without
+    /// requests for scripts and loading messages. Counted up to a little over 600.
     pub(crate) own_chars: usize,
-    /// Characters in menus and footers.
+    /// Number of characters in menus and footers.
     pub(crate) frame_chars: usize,
-    /// Whether paragraphs, headings, lists or tables hold some of the own text.
+    /// Whether some of the own text is in paragraphs, headings, lists or tables.
     pub(crate) has_prose: bool,
-    /// Whether an element into which a framework puts the page is empty.
+    /// Whether a mount element is empty.
     pub(crate) has_empty_mount: bool,
-    /// Whether the page asks for scripts, in its text or in `noscript`.
+    /// Whether the page asks its readers to turn scripts on, in its text or in `noscript`.
     pub(crate) asks_for_scripts: bool,
-    /// Whether it shows that it is loading.
+    /// Whether the page shows a loading message or a loading indicator.
     pub(crate) is_loading: bool,
-    /// Whether it carries the state of a framework.
+    /// Whether the page contains the state of a framework.
     pub(crate) has_payload: bool,
-    /// Whether a script runs at all.
+    /// Whether the page has a script that runs.
     pub(crate) has_script: bool,
-    /// Whether a script is a module or the bundle of an application.
+    /// Whether a script of the page is a module or an application bundle.
     pub(crate) has_bundle: bool,
-    /// Bytes of scripts inside the page, in per cent of the page.
+    /// Size of the inline scripts, in per cent of the page.
     pub(crate) script_share: usize,
-    /// Whether it shows pictures, films or other pages.
+    /// Whether the page shows images, videos or embedded pages.
     pub(crate) has_media: bool,
 }
 
 impl Signals {
-    /// The points of the page; from [`THRESHOLD`] on it is a shell.
+    /// Returns the score of the page. A page with a score of at least [`THRESHOLD`] is a shell.
     pub(crate) fn score(&self) -> i32 {
         let is_announced = self.asks_for_scripts || self.is_loading || self.has_payload;
         if ENOUGH <= self.own_chars || !self.has_script || (SOME <= self.own_chars && !is_announced)
@@ -170,7 +170,7 @@ impl Signals {
         THRESHOLD <= self.score()
     }
 
-    /// The signals that add points, as text for reports.
+    /// Returns the signals that add points, as text for findings.
     pub(crate) fn shown(&self) -> String {
         let mut parts = vec![format!("{} characters of text", self.own_chars)];
         for (is_there, name) in [
@@ -187,8 +187,8 @@ impl Signals {
         parts.join(", ")
     }
 
-    /// Collects the signals of a page of `n_bytes` bytes. A heading that repeats the title is no
-    /// text of its own.
+    /// Collects the signals of a page of `n_bytes` bytes. A heading that repeats the title is not
+    /// own text.
     pub(crate) fn of(dom: &Dom, n_bytes: usize, title: Option<&str>) -> Self {
         let mut scan = Scan { title: title.map(str::to_lowercase), ..Scan::default() };
         if let Some(body) = dom.body {
@@ -201,25 +201,25 @@ impl Signals {
     }
 }
 
-/// The pass over a page.
+/// State of the pass over a page that collects its signals.
 #[derive(Default)]
 struct Scan {
     signals: Signals,
     /// The title of the page in lower case, until a heading repeats it.
     title: Option<String>,
-    /// The line that is being read, and whether it is prose.
+    /// Text of the current line, and whether the line is prose.
     line: String,
     is_prose: bool,
     /// End of the menu or footer that contains the current item.
     frame_end: u32,
-    /// Ends of mounts, with the own text before them.
+    /// End positions of the open mount elements, with the number of own characters before each.
     mounts: Vec<(u32, usize)>,
-    /// Whether the server sent the text of mounts behind them.
+    /// Whether the server streamed the content of the mount elements after them.
     is_streamed: bool,
 }
 
 impl Scan {
-    /// Reads the text of the body; ends where there is enough.
+    /// Reads the text of the body, until the page has enough own text.
     fn text(&mut self, dom: &Dom, body: u32) {
         let mut at = body + 1;
         let end = dom.item(body).end;
@@ -286,7 +286,7 @@ impl Scan {
         }
     }
 
-    /// Counts the line that was read.
+    /// Counts the characters of the line that was read, or records the signal that the line is.
     fn end_line(&mut self, at: u32) {
         let line = self.line.trim();
         let (signals, is_short) = (&mut self.signals, line.len() < LONGEST_REQUEST);
@@ -333,7 +333,7 @@ impl Scan {
         };
     }
 
-    /// Looks at the scripts of the whole page, and at those it wants loaded early.
+    /// Collects signals from the scripts of the page and from `link` elements that preload scripts.
     fn scripts(&mut self, dom: &Dom, n_bytes: usize) {
         let mut n_inside = 0;
         for at in (0..dom.len()).filter(|at| dom.item(*at).tag == Tag::Link) {
@@ -364,7 +364,7 @@ impl Scan {
     }
 }
 
-/// Whether a line is the title of the page, with or without the name of the site.
+/// Returns whether a line is the title of the page, with or without the name of the site.
 fn is_title(title: &str, line: &str) -> bool {
     let is_line = |part: &str| part.trim() == line;
     is_line(title) || title.split(['|', '-', '\u{2013}', '\u{2014}', '\u{b7}']).any(is_line)
@@ -391,7 +391,7 @@ fn is_mount(dom: &Dom, at: u32) -> bool {
         })
 }
 
-/// Whether a class is that of a sign of loading: `spinner`, `loader-inner`.
+/// Returns whether a class names a loading indicator, such as `spinner` or `loader-inner`.
 fn is_loading_name(class: &str) -> bool {
     ["spinner", "loader", "loading", "preloader", "skeleton", "splash"].iter().any(|name| {
         let start = class.get(..name.len()).is_some_and(|it| it.eq_ignore_ascii_case(name));
@@ -400,7 +400,7 @@ fn is_loading_name(class: &str) -> bool {
     })
 }
 
-/// Whether a script is the bundle of an application, by its name.
+/// Returns whether a script is an application bundle, by its URL.
 fn is_bundle(src: &str) -> bool {
     let path = src.split(['?', '#']).next().unwrap_or("").to_ascii_lowercase();
     let name = path.rsplit('/').next().unwrap_or("");

@@ -10,9 +10,9 @@ use crate::selector::Selector;
 /// Extraction settings of a site.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SiteControl {
-    /// For all pages.
+    /// Settings for all pages.
     pub all: Control,
-    /// For some of them, in the order of the settings.
+    /// Settings for pages whose path matches a pattern, in the order of the configuration.
     pub paths: Vec<PathControl>,
     /// Selects the links that become blocks.
     pub links: LinkBlocks,
@@ -32,27 +32,27 @@ impl PathControl {
         Self { pattern: pattern.to_owned(), glob: Glob::new(pattern), control }
     }
 
-    /// The pattern as it was written.
+    /// Returns the pattern in its original form.
     pub fn pattern(&self) -> &str {
         &self.pattern
     }
 
-    /// Whether a page belongs to it, by its path below the site.
+    /// Returns whether a page has these settings, by its path below the site.
     pub fn matches(&self, path: &str) -> bool {
         let path = path.split(['?', '#']).next().unwrap_or(path);
         self.glob.matches(path.trim_start_matches('/'))
     }
 
-    /// The settings for matching pages, in addition to those for all pages.
+    /// Returns the settings for matching pages, which apply in addition to those for all pages.
     pub fn control(&self) -> &Control {
         &self.control
     }
 }
 
 impl SiteControl {
-    /// Returns the settings for a page, by its path below the site. Of several entries
-    /// that match, the last one with a `main` counts; `keep` and `drop` of all
-    /// of them add to those of all pages.
+    /// Returns the settings for a page, by its path below the site. If several entries match, the
+    /// last one with a `main` selector is used; the `keep` and `drop` selectors of all of them are
+    /// added to those for all pages.
     ///
     /// ```
     /// # use rutter_extract::{Control, PathControl, SiteControl};
@@ -78,14 +78,14 @@ impl SiteControl {
         control
     }
 
-    /// Sets what holds for a page, by its path below the site.
+    /// Sets the options of a page that depend on the settings, by its path below the site.
     pub fn apply(&self, path: &str, options: &mut Options) {
         options.control = self.of_path(path);
         options.links = self.links;
     }
 
-    /// Hands over bytes that change exactly when the page is to be read
-    /// otherwise; none where nothing is said.
+    /// Passes bytes to `take` that change exactly when the settings for the page change. Passes no
+    /// bytes if all settings have their default values.
     pub fn name(&self, path: &str, mut take: impl FnMut(&[u8])) {
         if *self == Self::default() {
             return;
@@ -103,8 +103,8 @@ impl SiteControl {
         }
     }
 
-    /// Selectors that should match an element of at least one page: those of
-    /// `keep` and `drop`, each with its entry; `None` for all pages.
+    /// Returns the `keep` and `drop` selectors, which should match an element of at least one page,
+    /// each with its entry; the entry is `None` for settings of all pages.
     pub fn expected(&self) -> impl Iterator<Item = (Option<&PathControl>, &Selector)> {
         let all = [(None, &self.all)].into_iter();
         let all = all.chain(self.paths.iter().map(|entry| (Some(entry), &entry.control)));

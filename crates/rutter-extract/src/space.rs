@@ -3,7 +3,7 @@
 //! Input: text, or a range of bytes that is changed in place. Output: the collapsed text.
 //! Only HTML white space and U+00A0 count; other Unicode spaces are unchanged.
 
-/// White space, and the byte that begins U+00A0.
+/// Table of the bytes that need a check: white space, and the first byte of U+00A0.
 const SPECIAL: [bool; 256] = {
     let mut table = [false; 256];
     let special = [b' ', b'\n', b'\t', b'\r', 0x0c, 0xc2];
@@ -15,13 +15,13 @@ const SPECIAL: [bool; 256] = {
     table
 };
 
-/// Appends `text`, every run of white space as one space.
+/// Appends `text`, with each run of white space collapsed to one space.
 pub(crate) fn collapse(text: &str, out: &mut String) {
     let bytes = text.as_bytes();
     let mut start = 0;
     let mut at = 0;
     loop {
-        // Letters, most of the time.
+        // Skips bytes that need no check, which are most of the text.
         while at < bytes.len() && !SPECIAL[bytes[at] as usize] {
             at += 1;
         }
@@ -29,7 +29,8 @@ pub(crate) fn collapse(text: &str, out: &mut String) {
             break;
         }
         let is_space = matches!(bytes[at], b' ' | b'\n' | b'\t' | b'\r' | 0x0c);
-        // U+00A0, the only other one that matters.
+        // The first byte of U+00A0 also begins other characters, so the second byte is checked,
+        // too.
         let is_wide = bytes[at] == 0xc2 && bytes.get(at + 1) == Some(&0xa0);
         if !is_space && !is_wide {
             at += 1;
@@ -53,14 +54,15 @@ pub(crate) fn collapse(text: &str, out: &mut String) {
     out.push_str(&text[start..]);
 }
 
-/// Appends a space where words would run together without.
+/// Appends a space, unless the text is empty or ends with white space.
 pub(crate) fn gap(out: &mut String) {
     if !matches!(out.as_bytes().last(), None | Some(b' ' | b'\n')) {
         out.push(' ');
     }
 }
 
-/// Ends a line: what comes belongs to another block. As long as a gap.
+/// Ends a line, because the following text belongs to another block. Appends at most one byte, like
+/// `gap`.
 pub(crate) fn end_line(out: &mut String) {
     match out.as_bytes().last() {
         None | Some(b'\n') => return,
@@ -72,30 +74,30 @@ pub(crate) fn end_line(out: &mut String) {
     out.push('\n');
 }
 
-/// `str::trim_end` for texts that mostly need none.
+/// `str::trim_end`, with a fast path for texts that do not end with white space.
 pub(crate) fn trim_end(text: &str) -> &str {
     if text.as_bytes().last().is_some_and(u8::is_ascii_graphic) { text } else { text.trim_end() }
 }
 
-/// `str::trim_start`, the same way.
+/// `str::trim_start`, with a fast path for texts that do not start with white space.
 pub(crate) fn trim_start(text: &str) -> &str {
     if text.as_bytes().first().is_some_and(u8::is_ascii_graphic) { text } else { text.trim_start() }
 }
 
-/// Appends a text that is tidy already.
+/// Appends a text in which each run of white space is already a single space.
 pub(crate) fn append(text: &str, out: &mut String) {
     let rest = text.strip_prefix(' ');
     if rest.is_some() {
         gap(out);
     }
     let rest = rest.unwrap_or(text);
-    // Every third text is one space.
+    // About every third text is a single space, so nothing is left to append.
     if !rest.is_empty() {
         out.push_str(rest);
     }
 }
 
-/// Bytes looked at together, as one number.
+/// Number of bytes that are processed together, as one integer.
 const LANE: usize = 8;
 
 /// Collapses each run of white space in a range of `all` to one space, in place. Returns the
@@ -111,7 +113,7 @@ pub(crate) fn tidy(all: &mut [u8], from: usize, until: usize) -> usize {
     }
     let (mut at, mut to) = (from, from);
     let mut was_space = false;
-    // The last lane may reach beyond the part, as long as there is something.
+    // The last lane may include bytes after the range, if there are any.
     while at < until
         && let Some(lane) = all.get(at..).and_then(<[u8]>::first_chunk::<LANE>)
     {
@@ -122,7 +124,7 @@ pub(crate) fn tidy(all: &mut [u8], from: usize, until: usize) -> usize {
             (at, to) = squeeze(all, at, to, until.min(at + LANE), &mut was_space);
             continue;
         }
-        // To ask whether anything changes takes longer than to write it.
+        // Writing the lane is faster than testing whether it changes.
         all[to..to + LANE].copy_from_slice(&(lane ^ look.changes).to_le_bytes());
         was_space = look.ends_in_space;
         (at, to) = (at + LANE, to + LANE);
@@ -133,19 +135,19 @@ pub(crate) fn tidy(all: &mut [u8], from: usize, until: usize) -> usize {
     squeeze(all, at, to, until, &mut was_space).1 - from
 }
 
-/// Classification of the first bytes of a lane, computed without a branch per byte: additions over
-/// the whole lane, whose highest bit per byte is the result.
+/// Classification of the bytes of a lane, computed without a branch per byte: an addition over the
+/// whole lane sets the highest bit of each byte that matches.
 struct LaneBytes {
-    /// Something must go, or be looked at byte by byte.
+    /// Whether a byte of the lane must be removed or needs a check of its own.
     is_odd: bool,
-    /// The bits that make spaces of line breaks.
+    /// The bits that change line breaks to spaces.
     changes: u64,
     ends_in_space: bool,
 }
 
 impl LaneBytes {
     fn at(lane: u64, n_bytes: usize, was_space: bool) -> Self {
-        // The bytes behind are made such that nothing is the matter with them.
+        // Bytes after the range are set to a value that needs no change.
         let lane = if n_bytes < LANE { lane | u64::MAX << (8 * n_bytes) } else { lane };
         let space = at_most(lane, b' ');
         let newline = equal(lane, b'\n');
@@ -159,17 +161,17 @@ impl LaneBytes {
     }
 }
 
-/// The same byte at every place.
+/// Returns a lane in which every byte is `byte`.
 const fn each(byte: u8) -> u64 {
     u64::from_le_bytes([byte; LANE])
 }
 
-/// The highest bit of every byte that is at most `most`, which is ASCII.
+/// Returns a lane with the highest bit of every byte that is at most `most`, which must be ASCII.
 fn at_most(lane: u64, most: u8) -> u64 {
     !(((lane & each(0x7f)) + each(0x7f - most)) | lane) & each(0x80)
 }
 
-/// The highest bit of every byte that is `byte`.
+/// Returns a lane with the highest bit of every byte that is equal to `byte`.
 fn equal(lane: u64, byte: u8) -> u64 {
     at_most(lane ^ each(byte), 0)
 }
@@ -178,10 +180,10 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\t' | b'\r' | 0x0c)
 }
 
-/// The byte that begins U+00A0, the only other white space that matters.
+/// The first byte of U+00A0, the only white space outside ASCII that is collapsed.
 const WIDE: u8 = 0xc2;
 
-/// Moves the bytes from `at` down to `to`, byte by byte.
+/// Collapses the white space of the bytes from `at` on, writing from `to` on, byte by byte.
 fn squeeze(
     bytes: &mut [u8],
     mut at: usize,
@@ -218,7 +220,7 @@ mod tests {
                 collapse(&text, &mut expected);
                 let mut bytes = text.into_bytes();
                 let n = bytes.len();
-                // Bytes behind the range must not change the result.
+                // Bytes after the range must not change the result.
                 bytes.extend_from_slice(behind.as_bytes());
                 let n = tidy(&mut bytes, 0, n);
                 bytes.truncate(n);

@@ -15,39 +15,40 @@ use crate::arena::{Arena, Boundary, Node};
 use crate::dom::NONE;
 use crate::tag::Tag;
 
-/// A part and its placeholder.
+/// A part that React streamed in, with its placeholder.
 struct Part {
     at: u32,
     placeholder: u32,
     kind: Kind,
     height: u32,
-    /// The part that holds the placeholder, by its place in the list.
+    /// Index of the part that contains the placeholder.
     outer: Option<usize>,
 }
 
-/// The kind of a placeholder.
+/// The kind of a placeholder, by its id.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// `B:0`, with a fallback.
+    /// An id such as `B:0`: a placeholder with a fallback.
     Boundary,
-    /// `P:0`, without one.
+    /// An id such as `P:0`: a placeholder without a fallback.
     Segment,
 }
 
 impl Kind {
-    /// The kind and the number of a placeholder, by its id.
+    /// Returns the kind and the number of a placeholder.
     fn of(id: &str) -> Option<(Self, &str)> {
         let boundary = id.strip_prefix("B:").map(|number| (Self::Boundary, number));
         boundary.or_else(|| Some((Self::Segment, id.strip_prefix("P:")?)))
     }
 }
 
-/// Whether a page may have parts that were sent late.
+/// Returns whether a page may have parts that React streamed in.
 pub(crate) fn has_parts(html: &str) -> bool {
     memchr::memmem::find(html.as_bytes(), b"id=\"S:").is_some()
 }
 
-/// Moves the parts of a page; `deepest` is the limit of nesting.
+/// Moves the streamed parts of a page to their placeholders; `deepest` is the maximum nesting
+/// depth.
 pub(crate) fn place(html: &str, arena: &mut Arena, deepest: u32) {
     if !has_parts(html) {
         return;
@@ -65,10 +66,10 @@ pub(crate) fn place(html: &str, arena: &mut Arena, deepest: u32) {
             None => ready.push(idx),
         }
     }
-    // Outer parts first; parts that lie in each other never become ready.
+    // Moves outer parts first. Parts whose placeholders are inside each other are never moved.
     while let Some(idx) = ready.pop() {
         let (Some(part), Some(list)) = (parts.get(idx), inner.get_mut(idx)) else { continue };
-        // A placeholder in a fallback is removed with it.
+        // If a fallback was removed together with the placeholder, the part is not moved.
         let Some(depth) = depth_in_body(nodes, part.placeholder) else { continue };
         ready.append(list);
         if part.kind == Kind::Boundary {
@@ -86,7 +87,7 @@ pub(crate) fn place(html: &str, arena: &mut Arena, deepest: u32) {
     }
 }
 
-/// All parts that have a placeholder, in document order.
+/// Returns all parts that have a placeholder, in document order.
 fn parts(arena: &mut Arena) -> Vec<Part> {
     let (attributes, text) = (arena.attributes.get_mut(), arena.text.get_mut());
     let nodes = arena.nodes.get_mut();
@@ -108,7 +109,7 @@ fn parts(arena: &mut Arena) -> Vec<Part> {
     let mut parts = Vec::new();
     for (at, node) in of_tag(Tag::Div).filter(|(_, node)| is_in_body(node)) {
         let number = id_of(node).and_then(|id| id.strip_prefix("S:"));
-        // A placeholder takes one part.
+        // Each placeholder gets only one part.
         let place = number.and_then(|number| places.remove(number));
         let Some((placeholder, kind)) = place else { continue };
         if depth_in_body(nodes, placeholder).is_some() {
@@ -123,7 +124,7 @@ fn parts(arena: &mut Arena) -> Vec<Part> {
     parts
 }
 
-/// A node and all above it.
+/// Returns a node and its ancestors.
 fn above(nodes: &[Node], at: u32) -> impl Iterator<Item = u32> {
     let is_there = |at: &u32| (*at as usize) < nodes.len();
     let next = move |at: &u32| nodes.get(*at as usize).map(|node| node.parent).filter(is_there);
@@ -144,19 +145,19 @@ fn depth_in_body(nodes: &[Node], at: u32) -> Option<u32> {
     is_in_body.then_some(depth)
 }
 
-/// The fallbacks that a browser shows until the parts arrive.
+/// The fallbacks that a browser shows until the streamed parts arrive.
 struct Fallbacks<'b> {
-    /// In the order of their nodes.
+    /// Boundary comments, in the order of their nodes.
     boundaries: &'b [(u32, Boundary)],
-    /// The parts, which are no fallbacks.
+    /// Root nodes of the parts; a part is never removed as a fallback.
     roots: BTreeMap<u32, usize>,
-    /// Nodes that may still be looked at, so that ends that are not there cost little.
+    /// Number of nodes that may still be visited, so that missing end comments cost little time.
     n_left: usize,
 }
 
 impl Fallbacks<'_> {
-    /// Removes what stands between a placeholder and the end of its boundary; nothing where it
-    /// has no end.
+    /// Removes the nodes between a placeholder and the end of its boundary; removes nothing if the
+    /// boundary has no end comment.
     fn remove(&mut self, nodes: &mut [Node], placeholder: u32) {
         let Some(end) = self.end_of(nodes, placeholder) else { return };
         while let Some(next) = nodes.get(placeholder as usize).map(|node| node.next)
@@ -167,7 +168,7 @@ impl Fallbacks<'_> {
         }
     }
 
-    /// The comment that ends the boundary of a placeholder.
+    /// Returns the comment that ends the boundary of a placeholder.
     fn end_of(&mut self, nodes: &[Node], placeholder: u32) -> Option<u32> {
         let mut n_open = 0_u32;
         let mut here = nodes.get(placeholder as usize)?.next;
@@ -191,7 +192,7 @@ impl Fallbacks<'_> {
     }
 }
 
-/// Levels of a subtree.
+/// Returns the number of levels of a subtree.
 fn height_of(nodes: &[Node], root: u32) -> u32 {
     let (mut here, mut depth, mut deepest) = (root, 1, 1);
     loop {
@@ -216,7 +217,7 @@ fn height_of(nodes: &[Node], root: u32) -> u32 {
     }
 }
 
-/// Moves a node behind another one.
+/// Moves a node directly after another node.
 fn put_behind(nodes: &mut [Node], at: u32, place: u32) {
     Node::detach(nodes, at);
     let (parent, next) = {
@@ -255,7 +256,8 @@ mod tests {
                 "a<template id=\"B:0\"></template>b<div id=\"S:1\">d</div>\
                  <div id=\"S:0\">c<template id=\"B:1\"></template></div>",
             ),
-            // Without a placeholder, or inside itself.
+            // A part without a placeholder, and a part with a placeholder inside itself, are not
+            // moved.
             ("abc", "a<p>b</p><div hidden id=\"S:0\">c</div>"),
             ("abc", "a<p>b</p><div id=\"S:0\"><template id=\"B:0\"></template>c</div>"),
             (
@@ -274,17 +276,17 @@ mod tests {
         let part = "<div hidden id=\"S:0\">c</div>";
         for (wanted, page) in [
             ("acb", "<!--$?--><template id=\"B:0\"></template>L<p>M</p>N<!--/$-->b"),
-            // The boundary inside it has an end of its own.
+            // The inner boundary has its own end comment.
             ("acb", "<!--$?--><template id=\"B:0\"></template>L<!--$-->M<!--/$-->N<!--/$-->b"),
-            // Without an end nothing is removed.
+            // Without an end comment, no fallback is removed.
             ("acLb", "<!--$?--><template id=\"B:0\"></template><p>L</p>b"),
-            // This kind of placeholder has no fallback.
+            // Placeholders with the prefix `P:` have no fallback.
             ("acLb", "<!--$--><template id=\"P:0\"></template>L<!--/$-->b"),
         ] {
             let page = format!("<main>a{page}</main>{part}");
             assert_eq!(text(&page, &Limits::USUAL), wanted, "{page}");
         }
-        // A part is no fallback, nor is what follows it.
+        // A part is not a fallback, and neither is the text after it.
         let page = "a<template id=\"B:0\"></template>b<div id=\"S:0\">c</div>d<!--/$-->e";
         assert_eq!(text(page, &Limits::USUAL), "acbde");
     }
@@ -336,7 +338,7 @@ mod tests {
         assert!(deepest <= Some(54), "{deepest:?}");
         let wanted: String = joined(20, |n| format!("{n},"));
         assert_eq!(text(&page, &limits), wanted);
-        // Those that stay are read where they are.
+        // Parts that are not moved are read at their original position.
         let is_part = |at: &u32| dom.attribute(*at, "id").is_some_and(|id| id.starts_with("S:"));
         for at in (0..dom.len()).filter(is_part) {
             assert!(crate::visibility::is_streamed(&dom, at), "{:?}", dom.attribute(at, "id"));

@@ -17,7 +17,7 @@ pub(crate) struct Survey {
     pub(crate) segments: Vec<Segment>,
     /// Prefix sums: the totals of all segments before each segment.
     sums: Vec<Sum>,
-    /// For each item, and for the end of the page.
+    /// Facts about each item, and about the end of the page.
     spots: Vec<Spot>,
 }
 
@@ -28,9 +28,9 @@ struct Spot {
     first: u32,
     /// The nearest block element: the item itself or an ancestor.
     block: u32,
-    /// Hints of a block element.
+    /// Hints of the item, if it is a block element.
     hints: Hints,
-    /// Facts about it and its ancestors.
+    /// Marks of the item and its ancestors.
     marks: Marks,
 }
 
@@ -41,22 +41,22 @@ pub(crate) struct Segment {
     pub(crate) at: u32,
     /// The nearest block element around the segment.
     pub(crate) block: u32,
-    /// Characters that are not white space.
+    /// Number of characters that are not white space.
     pub(crate) chars: u32,
-    /// Those of them inside links.
+    /// Number of characters inside links.
     pub(crate) link_chars: u32,
-    /// Links.
+    /// Number of links.
     pub(crate) links: u32,
-    /// Ends of sentences and commas.
+    /// Number of punctuation marks outside links.
     pub(crate) stops: u32,
-    /// Words, roughly: gaps between them, plus one.
+    /// Number of words.
     pub(crate) words: u32,
-    /// Those of them inside links.
+    /// Number of words inside links.
     pub(crate) link_words: u32,
     pub(crate) marks: Marks,
 }
 
-/// Facts that children share with their parents.
+/// Facts about an element that also hold for its descendants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Marks(u16);
 
@@ -76,7 +76,7 @@ impl Marks {
         self.0 & any.0 != 0
     }
 
-    /// 1 where the mark is set, for features.
+    /// Returns 1 if the mark is set, otherwise 0; used for features.
     pub(crate) fn value(self, mark: Self) -> f32 {
         if self.has(mark) { 1.0 } else { 0.0 }
     }
@@ -98,7 +98,7 @@ pub(crate) struct Sum {
     pub(crate) links: u32,
     pub(crate) link_words: u32,
     pub(crate) segments: u32,
-    /// Characters in segments that read like prose.
+    /// Number of characters in segments of prose.
     pub(crate) prose: u32,
 }
 
@@ -113,7 +113,7 @@ impl Segment {
         self.chars - self.link_chars
     }
 
-    /// Whether it reads like a sentence or more, rather than a label.
+    /// Returns whether the segment reads like a sentence or more, and not like a label.
     pub(crate) fn is_prose(&self) -> bool {
         let plain = self.plain();
         if plain < self.link_chars {
@@ -132,7 +132,7 @@ impl Survey {
             spots: Vec::with_capacity(n_items + 1),
         };
         let outside = Spot { first: 0, block: 0, hints: Hints::NONE, marks: Marks::default() };
-        // Whether the next text goes on with the last segment.
+        // Whether the next text belongs to the last segment.
         let mut goes_on = false;
         let mut n_breaks = 0;
         let mut memo = hint::Memo::default();
@@ -176,7 +176,8 @@ impl Survey {
         survey
     }
 
-    /// `TextCounts` segments as if they were not there, unless none would be left.
+    /// Sets the counts of some segments to zero, so that they have no effect; does nothing if no
+    /// other segment would be left.
     pub(crate) fn forget(&mut self, is_gone: &[bool]) {
         if !is_gone.contains(&true) || !is_gone.contains(&false) {
             return;
@@ -195,17 +196,17 @@ impl Survey {
         u32::try_from(self.segments.len()).unwrap_or(u32::MAX)
     }
 
-    /// Facts about an item and its ancestors.
+    /// Returns the marks of an item and its ancestors.
     pub(crate) fn marks(&self, at: u32) -> Marks {
         self.spots[at as usize].marks
     }
 
-    /// Hints of a block element.
+    /// Returns the hints of a block element.
     pub(crate) fn hints(&self, at: u32) -> Hints {
         self.spots[at as usize].hints
     }
 
-    /// `TextCounts` a text; tells whether there is a segment to go on with.
+    /// Counts a text in its segment; returns whether the next text may belong to the same segment.
     fn read(&mut self, dom: &Dom, at: u32, block: u32, marks: Marks, goes_on: bool) -> bool {
         if dom.is_space(at) {
             return goes_on;
@@ -243,7 +244,7 @@ impl Survey {
         true
     }
 
-    /// The segments that begin inside a subtree.
+    /// Returns the segments that begin inside a subtree.
     pub(crate) fn within(&self, dom: &Dom, at: u32) -> std::ops::Range<usize> {
         let end = dom.item(at).end;
         self.spots[at as usize].first as usize..self.spots[end as usize].first as usize
@@ -287,7 +288,7 @@ impl Survey {
     }
 }
 
-/// Counts of characters, words and stops in a text.
+/// Numbers of characters, words and punctuation marks in a text.
 #[derive(Debug, Default)]
 struct TextCounts {
     chars: u32,
@@ -295,13 +296,15 @@ struct TextCounts {
     stops: u32,
 }
 
-/// Bytes looked at together, and those one counter is good for.
+/// `LANE` is the number of bytes that are counted together; `CHUNK` is the number of bytes after
+/// which the 8-bit counters could overflow.
 const LANE: usize = 16;
 const CHUNK: usize = LANE * 15;
 
 impl TextCounts {
-    /// Counts without branches: reads the text in lanes with 8-bit counters per byte position. The
-    /// last lane also reads the bytes `behind` the text, if there are enough.
+    /// Counts a text without branches: the text is read in lanes, with an 8-bit counter per byte
+    /// position of a lane. The last lane also reads the bytes `behind` the text, if there are
+    /// enough.
     fn of(text: &str, behind: &[u8], is_tidy: bool) -> Self {
         let bytes = text.as_bytes();
         let mut counts = Self::default();
@@ -327,7 +330,7 @@ impl TextCounts {
             n_words(bytes)
         };
         if is_wide {
-            // Scripts that write without spaces say more with each character.
+            // In scripts without spaces between words, each character carries more text.
             let stops = text.matches(['\u{3002}', '\u{ff0c}', '\u{3001}', '\u{ff01}', '\u{ff1f}']);
             counts.stops += u32::try_from(stops.count()).unwrap_or(0);
             counts.chars = counts.chars.saturating_mul(2);
@@ -349,7 +352,7 @@ struct Lanes {
 impl Lanes {
     fn add(&mut self, lane: &[u8; LANE]) {
         for (at, &byte) in lane.iter().enumerate() {
-            // Bytes that continue a character count for nothing.
+            // Bytes that continue a UTF-8 character are not counted.
             self.chars[at] += u8::from(b' ' < byte) & u8::from(byte & 0xc0 != 0x80);
             self.spaces[at] += u8::from(byte == b' ');
             self.stops[at] += u8::from(matches!(byte, b'.' | b',' | b'!' | b'?' | b';' | b':'));
@@ -358,7 +361,7 @@ impl Lanes {
     }
 }
 
-/// The last bytes of a text as a lane; zeros count for nothing.
+/// Returns the last bytes of a text as a lane, filled up with zeros, which are not counted.
 fn first_of(rest: &[u8], behind: &[u8]) -> [u8; LANE] {
     const PLACES: [u8; LANE] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
     let mut lane = [0; LANE];
@@ -373,12 +376,12 @@ fn first_of(rest: &[u8], behind: &[u8]) -> [u8; LANE] {
     lane
 }
 
-/// The sum of the counters of a chunk, which eight bits can hold, too.
+/// Returns the sum of the counters of a chunk, which also fits into eight bits.
 fn sum(counters: [u8; LANE]) -> u32 {
     counters.into_iter().sum::<u8>().into()
 }
 
-/// Places where something follows white space, or nothing.
+/// Counts the words of a text: the positions where text follows white space or the start.
 fn n_words(bytes: &[u8]) -> u32 {
     let behind = bytes.get(1..).unwrap_or_default();
     let mut n_words = bytes.first().map_or(0, |first| u32::from(b' ' < *first));
@@ -394,7 +397,7 @@ fn n_words(bytes: &[u8]) -> u32 {
 
 fn own_marks(dom: &Dom, at: u32, tag: Tag, above: Marks) -> Marks {
     let mut marks = above;
-    // Pages hide their body until a script has run.
+    // The body counts as visible, because pages hide it until a script has run.
     if tag == Tag::Html || tag == Tag::Body {
         return Marks::default();
     }
@@ -403,7 +406,7 @@ fn own_marks(dom: &Dom, at: u32, tag: Tag, above: Marks) -> Marks {
     }
     match tag {
         Tag::A if dom.attr(at, &local_name!("href")).is_some() => marks = marks.with(Marks::LINK),
-        // Button text counts like link text.
+        // The text of a button counts as link text.
         Tag::Button => marks = marks.with(Marks::LINK),
         Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => {
             marks = marks.with(Marks::HEADING);
@@ -440,8 +443,8 @@ fn names<'d>(dom: &'d Dom, at: u32, memo: &mut hint::Memo<'d>) -> Hints {
     hints
 }
 
-/// Whether an id is the address of a section rather than the name of a role:
-/// it has many words, or those of the heading below it.
+/// Returns whether an id is the anchor of a section rather than the name of a role: it has many
+/// words, or the same words as the heading below it.
 fn is_anchor(dom: &Dom, at: u32, id: &str) -> bool {
     let n_words = if id.is_ascii() {
         let words = id.as_bytes().split(|byte| !byte.is_ascii_alphanumeric());

@@ -12,24 +12,24 @@ use crate::survey::Marks;
 use crate::tag::Tag;
 use rutter_page::Span;
 
-/// Most cells that spans may add to a table.
+/// Maximum number of cells that spans may add to a table.
 const MOST_REPEATED: usize = 20_000;
-/// Most bytes that spans may repeat.
+/// Maximum number of bytes that spans may repeat.
 const MOST_BYTES: usize = 1 << 20;
 
-/// Most characters of code in a cell of data.
+/// Maximum number of characters of code in a cell of a data table.
 const LONGEST_CODE: u32 = 600;
 
 type Rows = (Vec<Vec<Str<'static>>>, Vec<Span>, Option<u32>);
 type Cell = (String, Vec<Span>);
 
-/// The rows of a table and its caption; `None` where it is not a table of
-/// data.
+/// Returns the rows of a table, their spans and the caption; `None` if the table is not a data
+/// table.
 pub(crate) fn rows(walk: &mut Walk<'_>, at: u32) -> Option<Rows> {
     let shape = TableShape::of(walk, at)?;
     let mut rows: Vec<Vec<Str<'static>>> = Vec::with_capacity(shape.rows.len());
     let (mut spans, mut part) = (Vec::new(), 0);
-    // Cells of earlier rows that span into this row, by column.
+    // Cells of earlier rows that span into the current row, by column.
     let mut above: Vec<Option<(usize, Cell)>> = Vec::new();
     let (mut n_repeated, mut n_bytes) = (0, 0);
     for row in &shape.rows {
@@ -78,10 +78,10 @@ pub(crate) fn rows(walk: &mut Walk<'_>, at: u32) -> Option<Rows> {
     Some((rows, spans, shape.caption))
 }
 
-/// Copies down the cells that reach into this row at the next columns.
+/// Copies the cells of earlier rows that span into this row at the next columns.
 fn fill(above: &mut [Option<(usize, Cell)>], cells: &mut Vec<Cell>) {
     while let Some(Some((deep, content))) = above.get(cells.len()) {
-        // A fresh reach of this very row is not above it.
+        // A cell with a depth of 0 does not reach into this row.
         if *deep == 0 {
             return;
         }
@@ -89,8 +89,8 @@ fn fill(above: &mut [Option<(usize, Cell)>], cells: &mut Vec<Cell>) {
     }
 }
 
-/// The text of a cell; paragraphs, items and code in it are lines of their own,
-/// breaks become spaces.
+/// Returns the text of a cell. Paragraphs, items and code become separate lines, and line breaks
+/// become spaces.
 fn words(walk: &mut Walk<'_>, cell: u32) -> Cell {
     inline(walk, cell);
     walk.paragraph.take()
@@ -123,7 +123,7 @@ fn inline(walk: &mut Walk<'_>, at: u32) {
 
 /// The cells of a table by row.
 struct TableShape {
-    /// Cells with how many columns and rows they take.
+    /// The cells of each row, with the number of columns and rows that each cell spans.
     rows: Vec<Vec<(u32, usize, usize)>>,
     caption: Option<u32>,
 }
@@ -140,8 +140,7 @@ impl TableShape {
         while here < end {
             let item = dom.item(here);
             match item.tag {
-                // A table in a table, a list or code in a cell: layout, unless
-                // the cells are headed.
+                // A table with another table inside it is a layout table.
                 Tag::Table => return None,
                 Tag::Caption => {
                     shape.caption = shape.caption.or(Some(here));
@@ -186,9 +185,9 @@ impl TableShape {
         let n_columns = shape.rows.iter().map(Vec::len).max().unwrap_or(0);
         let is_column = n_columns < 2 && n_headers == 0;
         let is_long = n_cells < 2 * n_long && n_headers == 0;
-        // Some say "presentation" and mean "no borders".
+        // Some pages use the role "presentation" on data tables to remove borders.
         let is_headed = 0 < n_headers && 1 < n_columns;
-        // Code beside its line numbers, or code in columns.
+        // The table holds code beside its line numbers, or code in columns.
         let is_code = has_code && n_headers == 0;
         let is_data = !is_column && !is_long && !is_code;
         (is_data && (!is_layout || is_headed)).then_some(shape)
@@ -199,7 +198,7 @@ impl TableShape {
 enum Content {
     Lines,
     Code,
-    /// Content that data cells do not have: the table is a layout table.
+    /// Content that cells of a data table do not have, so the table is a layout table.
     Page,
 }
 

@@ -16,29 +16,29 @@ use crate::survey::Marks;
 use crate::tag::Tag;
 use crate::verdict::is_heading_button;
 
-/// Ancestors of a label that may hold its panels.
+/// Maximum number of levels between a label and the element that also holds its panels.
 const FARTHEST: usize = 6;
-/// Most items in a label.
+/// Maximum number of items in a label.
 const MOST_ITEMS: u32 = 64;
-/// Longest label in characters: of a tab, and of a button, which may be a question.
+/// Maximum length of a tab label, and of a button label, which may be a question; in characters.
 const LONGEST: usize = 80;
 const LONGEST_QUESTION: usize = 200;
-/// Prefixes of buttons that unfold a panel without naming it.
+/// First words of buttons that unfold a panel without naming it.
 const UNNAMING: &[&str] = &[
     "close", "collapse", "expand", "hide", "less", "menu", "more", "open", "read", "see", "show",
     "toggle", "view",
 ];
 
-/// Panels of a page with their labels.
+/// The panels of a page with their labels.
 #[derive(Debug, Default)]
 pub(crate) struct Tabs {
-    /// Panels and labels, by panel; a panel has at least one.
+    /// Pairs of a panel and a label, sorted by panel; a panel may have several labels.
     pairs: Vec<(u32, u32)>,
 }
 
 impl Tabs {
-    /// Finds the panels in some elements; adds the labels to `skipped`, as they are
-    /// read with their panels.
+    /// Finds the panels below `roots`. Adds the labels to `skipped`, because they are read together
+    /// with their panels.
     pub(crate) fn of(dom: &Dom, roots: &[u32], skipped: &mut Vec<u32>) -> Self {
         let mut parts = TabParts::default();
         let all = || roots.iter().flat_map(|root| dom.subtree(*root));
@@ -47,7 +47,7 @@ impl Tabs {
                 parts.take_panels(dom, at);
             }
         }
-        // Most pages have none, and need no second look.
+        // Most pages have no panels, so the search for labels is skipped.
         if parts.panels.is_empty() && parts.folded.is_empty() {
             return Self::default();
         }
@@ -67,12 +67,12 @@ impl Tabs {
         Self { pairs }
     }
 
-    /// Panels and labels, by panel.
+    /// Returns the pairs of a panel and a label, sorted by panel.
     pub(crate) fn pairs(&self) -> &[(u32, u32)] {
         &self.pairs
     }
 
-    /// A panel with each of its labels; empty for an element that is no panel.
+    /// Returns a panel with each of its labels; an empty slice for an element that is not a panel.
     pub(crate) fn labels(&self, panel: u32) -> &[(u32, u32)] {
         let first = self.pairs.partition_point(|(other, _)| *other < panel);
         let rest = self.pairs.get(first..).unwrap_or_default();
@@ -81,18 +81,18 @@ impl Tabs {
     }
 }
 
-/// Labels and panels in document order.
+/// The labels, panels and buttons of a page, in document order.
 #[derive(Debug, Default)]
 struct TabParts {
     labels: Vec<u32>,
     panels: Vec<u32>,
     buttons: Vec<u32>,
-    /// Elements whose ids some control names.
+    /// Elements that a control of the page refers to by id.
     folded: Vec<u32>,
 }
 
 impl TabParts {
-    /// Takes an element that is a panel, or the children of one that holds panels.
+    /// Adds an element that is a panel, or the children of an element that holds panels.
     fn take_panels(&mut self, dom: &Dom, at: u32) {
         for (name, value) in dom.atoms(at) {
             match *name {
@@ -115,7 +115,8 @@ impl TabParts {
         }
     }
 
-    /// Gives the buttons that unfold an element to it, where they name it.
+    /// Pairs buttons with the elements that they unfold, if the text of the button describes the
+    /// element.
     fn pair_buttons(&self, dom: &Dom, pairs: &mut Vec<(u32, u32)>) {
         if self.buttons.is_empty() {
             return;
@@ -132,7 +133,7 @@ impl TabParts {
         }
     }
 
-    /// Panels with their labels; a panel may have several.
+    /// Returns the pairs of a panel and a label; a panel may have several labels.
     fn pairs(&self, dom: &Dom) -> Vec<(u32, u32)> {
         let ids: HashMap<&str, u32> = self
             .panels
@@ -149,7 +150,7 @@ impl TabParts {
             })
             .collect();
         let mut pairs = Vec::new();
-        // Labels without a panel, by the element that holds label and panels.
+        // Labels without a panel so far, with the element that holds both label and panels.
         let mut open: Vec<(u32, u32)> = Vec::new();
         for &label in &self.labels {
             if MOST_ITEMS < dom.item(label).end - label {
@@ -175,7 +176,7 @@ impl TabParts {
         pairs
     }
 
-    /// The nearest element around a label that holds a panel.
+    /// Returns the nearest element around a label that holds a panel.
     fn set_of(&self, dom: &Dom, label: u32) -> Option<u32> {
         dom.ancestors(label).skip(1).take(FARTHEST).find(|up| {
             let first = self.panels.partition_point(|panel| panel <= up);
@@ -183,14 +184,13 @@ impl TabParts {
         })
     }
 
-    /// Gives the labels of one set to its panels in order, where there are as
-    /// many of both.
+    /// Pairs the labels and panels of one set in order, if there are as many labels as panels.
     fn pair_by_place(&self, dom: &Dom, group: &[(u32, u32)], pairs: &mut Vec<(u32, u32)>) {
         let Some(&(set, _)) = group.first() else { return };
         let end = dom.item(set).end;
         let mut panels: Vec<u32> = Vec::new();
         let mut next = set + 1;
-        // Not the panels inside panels.
+        // Panels inside other panels do not belong to the set.
         while panels.len() <= group.len() {
             let first = self.panels.partition_point(|panel| *panel < next);
             let Some(&panel) = self.panels.get(first).filter(|panel| **panel < end) else { break };
@@ -217,7 +217,7 @@ fn is_box(tag: Tag) -> bool {
     matches!(tag, Tag::Div | Tag::Section | Tag::Custom | Tag::Article)
 }
 
-/// Whether an element names a tab: by its role, or as generators write it.
+/// Returns whether an element is a tab label, by its role or by the markup of known generators.
 fn is_label(dom: &Dom, at: u32) -> bool {
     let tag = dom.item(at).tag;
     if tag != Tag::Label {
@@ -235,14 +235,14 @@ fn is_label(dom: &Dom, at: u32) -> bool {
     is_tabs && has_class(dom, dom.item(parent).parent, |token| token.ends_with("code-group"))
 }
 
-/// Whether a button unfolds an element behind it and says what it holds.
+/// Returns whether a button unfolds an element after it and describes the content of the element.
 fn names_folded(dom: &Dom, button: u32, panel: u32) -> bool {
     let item = dom.item(button);
     let is_near = || {
         let mut around = dom.ancestors(button).skip(1).take(FARTHEST);
         around.any(|up| panel < dom.item(up).end)
     };
-    // Buttons of slides control what is never folded.
+    // Carousel buttons also refer to an element, but do not fold it.
     let folds = || {
         dom.attribute(button, "aria-expanded").is_some()
             || dom.attr(panel, &local_name!("hidden")).is_some()
@@ -253,17 +253,17 @@ fn names_folded(dom: &Dom, button: u32, panel: u32) -> bool {
     }
     let words = dom.words(button).to_lowercase();
     let first = words.split(|c: char| !c.is_alphanumeric()).next().unwrap_or("");
-    // "Open" begins a question too.
+    // A question may begin with a word such as "open".
     let is_named = !UNNAMING.contains(&first) || words.ends_with('?');
     let n_chars = words.chars().count();
     (3..=LONGEST_QUESTION).contains(&n_chars) && is_named && !is_heading_button(dom, button)
 }
 
-/// Whether a class of an element says that it is a panel, with or without a label.
+/// Returns whether a class says that the element is a panel.
 fn is_class_of_panel(dom: &Dom, at: u32, class: &str) -> bool {
     class.split_ascii_whitespace().any(|token| match token {
         "tabbed-block" | "sd-tab-content" => true,
-        // Either one panel, or around all of them.
+        // This class is on a single panel, or on the element around all panels.
         "tabbed-content" => {
             let is_block = |child| has_class(dom, child, |token| token == "tabbed-block");
             !dom.children(at).take(4).any(is_block)
@@ -278,7 +278,7 @@ fn has_class(dom: &Dom, at: u32, is: impl Fn(&str) -> bool) -> bool {
 }
 
 impl Walk<'_> {
-    /// A panel behind its labels.
+    /// Reads a panel: first its labels, then its content.
     pub(crate) fn panel(&mut self, at: u32) {
         self.flush();
         let words = self.labels(at);
@@ -299,7 +299,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The labels of a panel in one line; a copy of a label is said once.
+    /// Returns the labels of a panel as one line, each distinct label once.
     fn labels(&self, panel: u32) -> String {
         let mut said = HashSet::new();
         let mut line = String::new();
@@ -315,7 +315,7 @@ impl Walk<'_> {
         line
     }
 
-    /// The text of a label without its signs that only the eye needs.
+    /// Returns the text of a label without text that is hidden from view.
     fn label_words(&self, label: u32) -> String {
         let is_unseen = |at: &u32| self.survey.marks(*at).has(Marks::UNSEEN);
         let mut words = self.dom.words(label);
@@ -328,7 +328,7 @@ impl Walk<'_> {
         words
     }
 
-    /// Whether an element is a panel that has a label: one of [`Tabs`].
+    /// Returns whether an element is a panel with at least one label.
     pub(crate) fn is_panel(&self, at: u32) -> bool {
         !self.tabs.labels(at).is_empty()
     }

@@ -5,30 +5,31 @@
 
 use html5ever::{LocalName, local_name};
 
-/// Names each element once: its variant and its name.
+/// Defines the variants: each line has a variant and its element name.
 macro_rules! tags {
     ($( $variant:ident $name:tt ),* $(,)?) => {
-        /// An element, by name; those we treat alike share none.
+        /// The name of an element. Elements with the same meaning to the extraction still have
+        /// separate variants.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[repr(u8)]
         pub(crate) enum Tag {
             $( $variant, )*
-            /// An element with a hyphen, or one we do not know.
+            /// A custom element, or an unknown element.
             Custom,
-            /// `<llm-only>`: for machines, and not for people.
+            /// `<llm-only>`: content for language models that people do not see.
             LlmOnly,
-            /// `<llm-exclude>`: for people, and not for machines.
+            /// `<llm-exclude>`: content for people that language models should not read.
             LlmExclude,
-            /// Inside a drawing.
+            /// An element inside a drawing (SVG).
             Svg,
-            /// Inside a formula.
+            /// An element inside a formula (`MathML`).
             Math,
             /// A run of text.
             Text,
         }
 
         impl Tag {
-            /// The tag of an HTML element.
+            /// Returns the tag of an HTML element name.
             pub(crate) fn of(name: &LocalName) -> Self {
                 match *name {
                     $( local_name!($name) => Self::$variant, )*
@@ -40,7 +41,7 @@ macro_rules! tags {
                 }
             }
 
-            /// The element name.
+            /// Returns the element name.
             pub(crate) fn name(self) -> &'static str {
                 match self {
                     $( Self::$variant => $name, )*
@@ -78,7 +79,7 @@ tags! {
 }
 
 impl Tag {
-    /// Whether it begins and ends a line of its own.
+    /// Returns whether the element is a block element, which starts and ends a line.
     pub(crate) fn is_block(self) -> bool {
         matches!(
             self,
@@ -139,7 +140,7 @@ impl Tag {
         )
     }
 
-    /// Level of a heading.
+    /// Returns the level of a heading; `None` for other elements.
     pub(crate) fn heading(self) -> Option<u8> {
         Some(match self {
             Self::H1 => 1,
@@ -152,7 +153,7 @@ impl Tag {
         })
     }
 
-    /// Whether nothing inside it is ever read as text.
+    /// Returns whether the content of the element is never read as text.
     pub(crate) fn is_silent(self) -> bool {
         matches!(
             self,

@@ -16,41 +16,41 @@ pub(crate) enum Mode {
     /// Text and tags.
     #[default]
     Data,
-    /// Text up to the end tag of the last start tag.
+    /// Text up to the end tag that belongs to the last start tag.
     Raw,
-    /// The same for scripts, which may hide their end tag in a comment.
+    /// Text of a script, which may contain its own end tag inside a comment.
     Script,
     /// Text up to the end of the page.
     Plain,
 }
 
-/// Bytes of the page to feed, and what to feed after them.
+/// A range of bytes of the page to feed to the tokenizer, and text to feed after it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) from: usize,
     pub(crate) to: usize,
-    /// Closes a tag whose other attributes were left out.
+    /// Text that closes a tag whose further attributes are left out.
     pub(crate) closing: &'static str,
 }
 
-/// Cuts a page into pieces.
+/// Splits a page into pieces.
 #[derive(Debug)]
 pub(crate) struct TagScanner<'h> {
     html: &'h [u8],
     at: usize,
-    /// Most attributes of a tag.
+    /// Maximum number of attributes of a tag.
     most: usize,
     /// Name of the last start tag.
     name: &'h [u8],
-    /// Number of tags with more attributes.
+    /// Number of tags with more attributes than the maximum.
     pub(crate) n_cut: usize,
 }
 
 /// The end of a tag.
 struct TagEnd {
-    /// Behind the tag.
+    /// Position after the tag.
     end: usize,
-    /// Start of the first attribute beyond the limit.
+    /// Position of the first attribute beyond the maximum.
     beyond: Option<usize>,
     closing: &'static str,
 }
@@ -60,10 +60,10 @@ impl<'h> TagScanner<'h> {
         Self { html: html.as_bytes(), at: 0, most: most.max(1), name: b"", n_cut: 0 }
     }
 
-    /// The next piece, of `size` bytes or a little more; `None` at the end.
+    /// Returns the next piece, of about `size` bytes; `None` at the end of the page.
     ///
-    /// `mode` and `is_foreign` (whether the current element is SVG or `MathML`)
-    /// describe the tokenizer behind the piece before.
+    /// `mode` and `is_foreign` (whether the current element is SVG or `MathML`) describe the
+    /// tokenizer at the end of the previous piece.
     pub(crate) fn next(&mut self, mode: Mode, is_foreign: bool, size: usize) -> Option<Piece> {
         let from = self.at;
         if self.html.len() <= from {
@@ -82,7 +82,8 @@ impl<'h> TagScanner<'h> {
                     let rest = &self.html[self.at..];
                     self.at += memchr(b'<', rest).unwrap_or(rest.len());
                     let is_cdata = self.html[self.at..].starts_with(b"<![CDATA[");
-                    // Whether it is one depends on what the tree has become.
+                    // Whether this is a CDATA section depends on the tree, so the piece ends before
+                    // it.
                     if is_cdata && from < self.at {
                         break;
                     }
@@ -103,8 +104,8 @@ impl<'h> TagScanner<'h> {
         Some(Piece { from, to: self.at, closing: "" })
     }
 
-    /// Passes what a `<` in text begins; a tag is returned with whether the
-    /// tokenizer may read on in another way behind it.
+    /// Skips the construct that `<` begins. For a tag, returns its end, and whether the tokenizer
+    /// may change its mode after the tag.
     fn construct(&mut self, is_cdata: bool) -> Option<(TagEnd, bool)> {
         let rest = &self.html[self.at..];
         let (second, third) = (rest.get(1).copied(), rest.get(2).copied());
@@ -132,7 +133,7 @@ impl<'h> TagScanner<'h> {
         self.html[from..].iter().position(is_end).map_or(self.html.len(), |n| from + n)
     }
 
-    /// Reads attributes from behind the name of a tag, or of one of them.
+    /// Finds the end of a tag, starting after its name or after one of its attributes.
     fn tag_end(&self, from: usize) -> TagEnd {
         let (html, mut at) = (self.html, from);
         let (mut n, mut beyond) = (0, None);
@@ -156,12 +157,12 @@ impl<'h> TagScanner<'h> {
         }
     }
 
-    /// Behind an attribute and its value.
+    /// Returns the position after an attribute and its value.
     fn attribute_end(&self, from: usize) -> usize {
         let html = self.html;
         let skip_spaces =
             |at: usize| at + html[at..].iter().take_while(|byte| is_space(**byte)).count();
-        // The first character is part of the name, also where it is `=`.
+        // The first character always belongs to the name, even if it is `=`.
         let is_end = |byte: &u8| is_space(*byte) || matches!(byte, b'/' | b'>' | b'=');
         let rest = &html[from + 1..];
         let name_end = from + 1 + rest.iter().position(is_end).unwrap_or(rest.len());
@@ -193,7 +194,7 @@ impl<'h> TagScanner<'h> {
         self.at += memchr::memmem::find(rest, end).map_or(rest.len(), |n| n + end.len());
     }
 
-    /// Passes a comment: up to `-->` or `--!>`; `<!-->` and `<!--->` are whole.
+    /// Skips a comment up to `-->` or `--!>`. `<!-->` and `<!--->` are complete comments.
     fn skip_comment(&mut self) {
         let start = self.at;
         self.at += 4;
@@ -206,8 +207,7 @@ impl<'h> TagScanner<'h> {
         }
     }
 
-    /// The end tag of raw text, behind the name; where there is none, the end
-    /// of the page.
+    /// Finds the end tag of raw text; returns the end of the page if there is none.
     fn raw_end(&self) -> (TagEnd, bool) {
         let mut at = self.at;
         while let Some(n) = self.html.get(at..).and_then(|rest| memchr(b'<', rest)) {
@@ -224,7 +224,7 @@ impl<'h> TagScanner<'h> {
         TagEnd { end: self.html.len(), beyond: None, closing: "" }
     }
 
-    /// Behind the name, where an end tag of the last start tag is here.
+    /// Returns the position after the name if an end tag for the last start tag begins at `at`.
     fn closes(&self, at: usize) -> Option<usize> {
         let rest = self.html[at..].strip_prefix(b"</")?;
         let name = rest.get(..self.name.len())?;
@@ -234,8 +234,8 @@ impl<'h> TagScanner<'h> {
         (is_whole && name.eq_ignore_ascii_case(self.name)).then_some(at + 2 + name.len())
     }
 
-    /// The end tag of a script. In `<!-- … -->` a second `<script` hides the
-    /// next end tag.
+    /// Finds the end tag of a script. Inside `<!-- … -->`, a second `<script` hides the next end
+    /// tag.
     fn script_end(&self) -> (TagEnd, bool) {
         let html = self.html;
         let mut at = self.at;
@@ -269,7 +269,7 @@ impl<'h> TagScanner<'h> {
                 }
                 _ => {
                     n_dashes = 0;
-                    // Nothing of interest up to the next of these.
+                    // No other byte changes the state.
                     at += memchr2(b'-', b'<', &html[at..]).unwrap_or(html.len() - at);
                     continue;
                 }
@@ -279,8 +279,8 @@ impl<'h> TagScanner<'h> {
         (self.page_end(), false)
     }
 
-    /// Passes a `<` inside a script's comment: `<script` escapes twice,
-    /// `</script` once again.
+    /// Reads a `<` inside a comment of a script: `<script` raises the escape level to twice, and
+    /// `</script` lowers it to once.
     fn inner_tag(&self, at: usize, escape: Escape) -> (Escape, usize) {
         let (lead, other): (&[u8], _) = match escape {
             Escape::Twice => (b"</", Escape::Once),
@@ -311,7 +311,7 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b'\t' | b'\n' | b'\x0c' | b'\r' | b' ')
 }
 
-/// Whether the tokenizer may read on in another mode behind a start tag.
+/// Returns whether the tokenizer may change its mode after a start tag with this name.
 fn may_switch(name: &[u8]) -> bool {
     const NAMES: [&[u8]; 10] = [
         b"title",
@@ -352,14 +352,14 @@ mod tests {
         assert_eq!(pieces("<a b='>' c=\"'\"d/>x", 2), ["<a b='>' c=\"'\" />", "x"]);
         assert_eq!(pieces("<a b/c/d e>", 2), ["<a b/c/ >"]);
         assert_eq!(pieces("</a b c=1 d e/>x", 2), ["</a b c=1  />", "x"]);
-        // Not a tag: nothing is cut.
+        // These constructs are not tags, so no attributes are cut off.
         for text in ["<!-- <a b c d> -->", "1 <2 b c d e>", "<?a b c d>", "</ b c d>", "<!a b c d>"]
         {
             assert_eq!(pieces(text, 2), [text]);
         }
     }
 
-    /// Every element and text of a page, and the attributes of each.
+    /// Returns every element and text of a page, and the attributes of each element.
     fn tree(html: &str, attributes: usize) -> (Vec<String>, Vec<String>) {
         let limits = Limits { attributes, ..Limits::USUAL };
         let dom = Dom::parse(html, &limits);
@@ -374,7 +374,7 @@ mod tests {
         shown.unzip()
     }
 
-    /// Pieces of odd pages.
+    /// Pieces from which test pages are made.
     #[rustfmt::skip]
     const PIECES: &[&str] = &[
         "<p ", "<div ", "<svg ", "<math ", "<title>", "<title ", "</title>", "<style>",
@@ -387,8 +387,8 @@ mod tests {
         "</noframes>", "<b ", "</b>", "<br ", "<frameset ", "s", "script", "</scripty ",
     ];
 
-    /// The scanner and html5ever agree about every tag, comment and script:
-    /// attributes left out before the tokenizer are those left out behind it.
+    /// The scanner and html5ever agree about every tag, comment and script: the attributes that the
+    /// scanner cuts off are the last attributes of the tags that html5ever reads.
     #[test]
     fn agrees_with_the_tokenizer_about_every_construct() {
         let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
@@ -403,7 +403,7 @@ mod tests {
             let mut html = String::new();
             for n in 0..draw(24) {
                 if draw(3) == 0 {
-                    // Names of their own, so that no attribute comes twice.
+                    // Each attribute has its own name, so that none occurs twice.
                     write!(html, " a{n}").unwrap();
                 } else {
                     html.push_str(PIECES[draw(PIECES.len())]);
@@ -413,7 +413,8 @@ mod tests {
             let (capped, first) = tree(&html, 3);
             assert_eq!(capped, whole, "{html:?}");
             for (first, all) in first.iter().zip(&all) {
-                // An attribute that comes twice counts twice, and is kept once.
+                // The scanner counts an attribute that occurs twice as two, but html5ever keeps
+                // only one.
                 assert!(all.starts_with(first), "{html:?}: {first} of {all}");
                 assert_eq!(first.is_empty(), all.is_empty(), "{html:?}");
                 n_cut += usize::from(first != all);

@@ -23,45 +23,45 @@ use crate::tag::Tag;
 use crate::verdict::Reason;
 use crate::{Limits, charset};
 
-/// Pages a layout must have in the sample to be learned.
+/// Minimum number of sample pages of a layout from which a template is learned.
 const FEWEST_PAGES: usize = 5;
-/// Most hashes of one version.
+/// Maximum number of hashes in one version.
 const MOST_HASHES: usize = 20_000;
-/// Changed pages that can show a redesign.
+/// Minimum number of changed pages from which a redesign is detected.
 const FEWEST_CHANGED: usize = 10;
-/// Characters that are a page's own where it is about something.
+/// Minimum number of characters of own text of a page that has content of its own.
 const OWN_CHARS: u32 = 20;
-/// Bytes of the longest line that is known by its shape.
+/// Maximum length of a line that has a shape, in bytes.
 const MOST_STAMP: usize = 400;
-/// Words by which a line is known wherever it stands.
+/// Minimum number of words that identify a line regardless of its place.
 const FEWEST_WORDS: usize = 4;
-/// Pages of a site that are looked at.
+/// Maximum number of sample pages of a site.
 pub const SAMPLE: usize = 200;
 
-/// All versions learned for a site, the oldest first.
+/// All template versions that were learned for a site, the oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Templates {
     versions: Vec<Version>,
 }
 
-/// Lines that the pages of one layout shared at one time.
+/// The lines that the pages of one layout shared when the version was learned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Version {
     id: u64,
     layout: u64,
-    /// Sorted.
+    /// Hashes of the shared lines; sorted.
     lines: Vec<u64>,
-    /// Shapes of lines that stand on nearly all pages; sorted.
+    /// Shapes of lines that are on nearly all pages; sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     shapes: Vec<u64>,
-    /// Places that hold `lines` and nothing else on nearly all pages; sorted.
+    /// Places that contain only `lines` on nearly all pages; sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     places: Vec<u64>,
-    /// The share of `lines` that a page of the layout has, in the median.
+    /// Median share of `lines` that a page of the layout contains.
     coverage: f32,
 }
 
-/// Identifies a version; an input of the extraction of a page.
+/// Id of a template version; an input of the extraction of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct VersionId(pub u64);
 
@@ -69,26 +69,26 @@ pub struct VersionId(pub u64);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sketch {
     layout: u64,
-    /// Sorted, each once.
+    /// Hashes of the lines; sorted, without duplicates.
     lines: Vec<Line>,
 }
 
 /// A line of a page, as hashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Line {
-    /// Hash of its text and its place.
+    /// Hash of the text and the place of the line.
     whole: u64,
-    /// Hash of its text without numbers and dates. The place is part of the hash only if the line
-    /// has too few words to identify it.
+    /// Hash of the text without numbers and dates. It includes the place only if the line has too
+    /// few words to identify it.
     shape: Option<u64>,
-    /// Whether it has numbers or dates.
+    /// Whether the line contains numbers or dates.
     is_open: bool,
-    /// Hash of its place: the block and three ancestors.
+    /// Hash of the place of the line: its block element and three ancestors.
     place: u64,
 }
 
 impl Sketch {
-    /// Sketches a page.
+    /// Computes the sketch of an HTML page.
     pub fn of_html(bytes: &[u8], charset: Option<&str>, limits: &Limits) -> Self {
         let decoded = charset::decode(bytes, charset);
         let dom = Dom::parse(&decoded.text, limits);
@@ -108,8 +108,8 @@ impl Sketch {
     }
 }
 
-/// The part of a URL's hash that decides whether it is in the sample: the
-/// [`SAMPLE`] smallest are.
+/// Returns the sample key of a URL, which is a part of its hash. The sample consists of the
+/// [`SAMPLE`] pages with the smallest keys.
 pub fn sample_key(url: &str) -> [u8; 8] {
     let digest: [u8; 32] = Sha256::digest(url.as_bytes()).into();
     let mut key = [0; 8];
@@ -118,17 +118,18 @@ pub fn sample_key(url: &str) -> [u8; 8] {
 }
 
 impl Templates {
-    /// Number of versions.
+    /// Returns the number of versions.
     pub fn len(&self) -> usize {
         self.versions.len()
     }
 
-    /// Whether nothing has been learned.
+    /// Returns whether no version was learned.
     pub fn is_empty(&self) -> bool {
         self.versions.is_empty()
     }
 
-    /// The version that fits a page: the newest of those whose lines it has.
+    /// Returns the newest version that matches a page: the page has enough of the version's lines.
+    /// Versions for the layout of the page are preferred.
     pub fn fit(&self, sketch: &Sketch) -> Option<VersionId> {
         let fits = |version: &&Version| version.coverage / 2.0 <= version.coverage_on(sketch);
         let newest = || self.versions.iter().rev();
@@ -143,10 +144,9 @@ impl Templates {
         self.versions.iter().find(|version| version.id == id.0)
     }
 
-    /// Learns from a sample for the first time, or again after a redesign, or
-    /// where the same new line came to all pages that changed: `changed` are
-    /// the sketches of those sample pages whose bytes changed. Returns how many
-    /// versions were added.
+    /// Learns versions from a sample: all layouts the first time and after a redesign, otherwise
+    /// the layouts in which nearly all changed pages have the same new line. `changed` holds the
+    /// sketches of the sample pages whose bytes changed. Returns the number of versions added.
     pub fn adapt(&mut self, sample: &[Sketch], changed: &[Sketch]) -> usize {
         let mut wanted = Wanted::All;
         if !self.is_empty() {
@@ -175,8 +175,8 @@ impl Templates {
         self.len() - before
     }
 
-    /// The layouts whose changed pages all got a line that their version does
-    /// not know.
+    /// Returns the layouts in which nearly all changed pages have the same line that their version
+    /// does not contain.
     fn grown(&self, changed: &[Sketch]) -> BTreeSet<u64> {
         let mut layouts: BTreeMap<u64, Vec<&Sketch>> = BTreeMap::new();
         for sketch in changed {
@@ -196,7 +196,7 @@ impl Templates {
         layouts.into_iter().filter(|(_, pages)| is_grown(pages)).map(|(layout, _)| layout).collect()
     }
 
-    /// Drops versions that no page was read with.
+    /// Removes the versions that are not in `used`.
     pub fn retain(&mut self, used: &BTreeSet<VersionId>) {
         self.versions.retain(|version| used.contains(&VersionId(version.id)));
     }
@@ -217,7 +217,7 @@ impl Wanted {
     }
 }
 
-/// Whether `n` is at least 90 % of `all`.
+/// Returns whether `n` is at least 90 % of `all`.
 fn is_nearly(n: usize, all: usize) -> bool {
     all * 9 <= n * 10
 }
@@ -228,7 +228,8 @@ impl Version {
         for line in pages.iter().flat_map(|page| &page.lines) {
             *counts.entry(line.whole).or_default() += 1;
         }
-        // On most pages: what some share may be a section of their texts.
+        // The lines must be on most pages; a line that only some pages share may be part of their
+        // content.
         let fewest = FEWEST_PAGES.max(pages.len() / 2 + 1);
         let lines = counts.iter().filter(|(_, n)| fewest <= **n).map(|(line, _)| *line);
         let lines: Vec<u64> = lines.take(MOST_HASHES).collect();
@@ -266,12 +267,12 @@ impl Version {
             || self.has_shape(line)
     }
 
-    /// Whether a line is one that stands on nearly all pages, but for numbers.
+    /// Returns whether the shape of a line is on nearly all pages.
     fn has_shape(&self, line: &Line) -> bool {
         line.shape.is_some_and(|shape| self.shapes.binary_search(&shape).is_ok())
     }
 
-    /// Marks what consists of the template's lines.
+    /// Marks the elements that consist almost only of template lines.
     pub(crate) fn mark(
         &self,
         dom: &Dom,
@@ -318,8 +319,8 @@ impl Version {
                         | Tag::Li
                         | Tag::Summary
                 );
-            // A label alone is no region: `Examples` stands on every page.
-            // One with a number in it is a stamp.
+            // A short label, such as `Examples`, may be part of every page's content and is not
+            // marked. A short line with a number is a build stamp.
             let is_stamp =
                 || lines.get(range.start).is_some_and(|line| line.is_open && self.has_shape(line));
             let is_region = 1 < range.len() || 40 <= chars || is_stamp();
@@ -338,9 +339,10 @@ impl Version {
     }
 }
 
-/// The places that hold template lines and nothing else on nearly all pages.
+/// Returns the places that contain only template lines on nearly all pages.
 fn places(lines: &[u64], pages: &[&Sketch]) -> Vec<u64> {
-    // Per place: number of pages with only template lines there, and number of other pages.
+    // For each place, the number of pages with only template lines there, and the number of other
+    // pages.
     let mut counts: BTreeMap<u64, (usize, usize)> = BTreeMap::new();
     for page in pages {
         let mut here: BTreeMap<u64, bool> = BTreeMap::new();
@@ -360,15 +362,15 @@ fn places(lines: &[u64], pages: &[&Sketch]) -> Vec<u64> {
     found.take(MOST_HASHES).collect()
 }
 
-/// Properties of the shape of a line.
+/// Properties of a line, from which its shape was computed.
 struct Shape {
-    /// Words that are neither numbers nor parts of dates.
+    /// Number of words that are neither numbers nor parts of dates.
     n_words: usize,
     is_open: bool,
 }
 
-/// Writes the words of a line with its numbers and dates left open: `Built on #
-/// by the office` for `Built on 1 May 2026 by the office`.
+/// Writes the shape of a line, in which each number or date is replaced: `Built on # by the office`
+/// for `Built on 1 May 2026 by the office`.
 fn shape(words: &str, out: &mut String) -> Shape {
     out.clear();
     if !words.bytes().any(|byte| byte.is_ascii_digit()) {
@@ -379,7 +381,7 @@ fn shape(words: &str, out: &mut String) -> Shape {
     let words: Vec<&str> = words.split_ascii_whitespace().collect();
     let mut is_open: Vec<bool> =
         words.iter().map(|word| word.bytes().any(|byte| byte.is_ascii_digit())).collect();
-    // Names of months, days and zones, beside numbers or one another.
+    // Names of months, days and time zones beside a number or another such name are part of a date.
     let is_named = |word: &str| {
         let name = word.trim_matches(|c: char| !c.is_alphanumeric());
         let is_short = name.len() <= 4 && name.starts_with(|c: char| c.is_ascii_uppercase());
@@ -404,7 +406,7 @@ fn shape(words: &str, out: &mut String) -> Shape {
     Shape { n_words, is_open: true }
 }
 
-/// Every segment as hashes.
+/// Returns the hashes of every segment.
 pub(crate) fn lines(dom: &Dom, survey: &Survey) -> Vec<Line> {
     let (mut words, mut shaped) = (String::new(), String::new());
     let mut out = Vec::with_capacity(survey.segments.len());
@@ -415,7 +417,7 @@ pub(crate) fn lines(dom: &Dom, survey: &Survey) -> Vec<Line> {
         for at in segment.at..end {
             dom.append(at, &mut words);
         }
-        // The place: the block and the three elements above it.
+        // Hash of the place: the block element and the three elements above it.
         let mut hash = Fnv::new();
         for up in dom.ancestors(segment.block).take(4) {
             place(dom, up, &mut hash);
@@ -424,7 +426,7 @@ pub(crate) fn lines(dom: &Dom, survey: &Survey) -> Vec<Line> {
         hash.write(words.trim().as_bytes());
         let whole = hash.0;
         let mut line = Line { whole, shape: None, is_open: false, place: place.0 };
-        // A long paragraph is no stamp.
+        // A long paragraph is not a stamp.
         if words.len() <= MOST_STAMP {
             let found = shape(&words, &mut shaped);
             line.is_open = found.is_open;
@@ -469,7 +471,7 @@ fn layout(dom: &Dom, survey: &Survey) -> u64 {
     hash.0
 }
 
-/// Elements that make up a layout rather than a text.
+/// Returns whether an element with this tag is part of the layout rather than of a text.
 fn is_frame(tag: Tag) -> bool {
     matches!(
         tag,
@@ -486,7 +488,7 @@ fn is_frame(tag: Tag) -> bool {
     )
 }
 
-/// An element's name, role, and id or first class, without digits.
+/// Adds the name, the role, and the id or first class of an element to a hash, without digits.
 fn place(dom: &Dom, at: u32, hash: &mut Fnv) {
     hash.write(dom.item(at).tag.name().as_bytes());
     if let Some(role) = dom.attr(at, &local_name!("role")) {
@@ -505,12 +507,12 @@ fn place(dom: &Dom, at: u32, hash: &mut Fnv) {
 fn first_8(bytes: &[u8]) -> u64 {
     let mut first = [0; 8];
     first.copy_from_slice(bytes.get(..8).unwrap_or(&[0; 8]));
-    // JSON readers elsewhere know 53 bits.
+    // Other readers of the JSON may support only integers of 53 bits.
     u64::from_le_bytes(first) >> 11
 }
 
-/// FNV-1a hash of a line. The hash need not resist attacks: in the worst case a collision drops one
-/// line of an element that consists to 90 % of template lines.
+/// FNV-1a hash of a line. The hash need not resist attacks: at worst, a collision drops one line of
+/// an element that consists to 90 % of template lines.
 #[derive(Clone, Copy)]
 struct Fnv(u64);
 

@@ -10,9 +10,9 @@ use crate::survey::Survey;
 use crate::template::{self, Sketch, VersionId};
 use crate::verdict::{Reason, gone};
 
-/// Takes back the template's marks inside the landmark, or, on a page without
-/// one, between the first and the last text of its own: repeated text is content
-/// there unless the classifier doubts it. Returns the elements.
+/// Removes the marks of the template inside the landmark; on a page without a landmark, between the
+/// first and the last prose of the page itself. Repeated text there is content, unless the
+/// classifier gives it a low margin. Returns the elements that were marked.
 pub(crate) fn take_back(
     dom: &Dom,
     survey: &Survey,
@@ -39,7 +39,7 @@ pub(crate) fn take_back(
     repeated
 }
 
-/// Marks the elements that the template repeats; returns the template version.
+/// Marks the elements that the template repeats; returns the template version that was used.
 pub(crate) fn mark(
     dom: &Dom,
     survey: &Survey,

@@ -19,7 +19,7 @@ pub(crate) enum TimeRole {
     Update,
 }
 
-/// Words before the time of the last change.
+/// Words before the time of the last update.
 const UPDATED: [&str; 26] = [
     "updated",
     "update:",
@@ -70,11 +70,11 @@ const PUBLISHED: [&str; 17] = [
     "date published",
 ];
 
-/// Words for the page itself, as a footer of the site says `Page last changed`.
+/// Words for the page itself, as in `Page last changed` in the footer of a site.
 const PAGE: [&str; 7] =
     ["article", "document", "page", "pagina", "p\u{e1}gina", "seite", "artikel"];
 
-/// Text before a time that is neither.
+/// Text before a time that is neither the publication nor an update of the page.
 const OTHERS: [&str; 17] = [
     "\u{a9}",
     "(c)",
@@ -99,7 +99,7 @@ const OTHERS: [&str; 17] = [
 const COMMENTS: [&str; 7] =
     ["comment", "reply", "replies", "answer", "review", "response", "disqus"];
 
-/// Whether an element is part of what readers wrote below the page.
+/// Returns whether an element is part of the comments of readers.
 pub(crate) fn is_in_comment(dom: &Dom, at: u32) -> bool {
     dom.ancestors(at).any(|up| {
         !matches!(dom.item(up).tag, Tag::Body | Tag::Html)
@@ -116,7 +116,8 @@ pub(crate) fn is_in_comment(dom: &Dom, at: u32) -> bool {
     })
 }
 
-/// `comment`, `comments-area`, `review_body`; not `reviewed-by`.
+/// Returns whether a class or id names comments: `comment`, `comments-area`, `review_body`, but not
+/// `reviewed-by`.
 fn is_comment_name(token: &str) -> bool {
     let token = token.to_ascii_lowercase();
     COMMENTS.iter().any(|name| {
@@ -127,26 +128,26 @@ fn is_comment_name(token: &str) -> bool {
     })
 }
 
-/// Whether an element is inside a `nav` or `aside` element.
+/// Returns whether an element is inside a `nav` or `aside` element.
 fn is_aside(dom: &Dom, at: u32) -> bool {
     dom.ancestors(at).any(|up| matches!(dom.item(up).tag, Tag::Nav | Tag::Aside))
 }
 
-/// Whether an element is inside a footer of the article or of the site.
+/// Returns whether an element is inside a footer of the article or of the site.
 fn is_in_footer(dom: &Dom, at: u32) -> bool {
     let mut above = dom.ancestors(at).map(|up| dom.item(up).tag);
     above.by_ref().take_while(|tag| *tag != Tag::Article).any(|tag| tag == Tag::Footer)
 }
 
-/// Whether an element is inside a footer of the site: one outside `article` and `main`.
+/// Returns whether an element is inside a footer of the site: one outside `article` and `main`.
 fn is_in_site_footer(dom: &Dom, at: u32) -> bool {
     let mut above = dom.ancestors(at).map(|up| dom.item(up).tag);
     above.by_ref().any(|tag| tag == Tag::Footer)
         && !above.any(|tag| matches!(tag, Tag::Article | Tag::Main))
 }
 
-/// Whether an element belongs to a box about another page: one with a linked heading, or one
-/// whose class says so.
+/// Returns whether an element belongs to a box about another page: one with a linked heading, or
+/// one with a class such as `teaser`.
 fn is_teaser(dom: &Dom, at: u32) -> bool {
     let leads_away = |at: u32| {
         let href = dom.attr(at, &local_name!("href"));
@@ -164,7 +165,7 @@ fn is_teaser(dom: &Dom, at: u32) -> bool {
     dom.ancestors(at).take(4).any(near) || dom.ancestors(at).take(8).any(is_box)
 }
 
-/// `related`, `related-posts`, `teaser__date`.
+/// Returns whether a class names a teaser: `related`, `related-posts`, `teaser__date`.
 fn is_teaser_class(class: &str) -> bool {
     class.len() < 300
         && class.split_ascii_whitespace().any(|token| {
@@ -177,11 +178,11 @@ fn is_teaser_class(class: &str) -> bool {
         })
 }
 
-/// Whether a class says that its element holds the date of a page.
+/// Returns whether a class says that its element holds the date of a page.
 pub(crate) fn is_date_class(class: &str) -> bool {
     const ENDS: [&str; 6] = ["date", "published", "posted-on", "timestamp", "updated", "modified"];
     const WHOLE: [&str; 4] = ["dateline", "pubdate", "lastmod", "postdate"];
-    // Every class of a page comes here.
+    // This function is called for every class of a page, so it allocates nothing.
     let is_end = |token: &str, end: &str| {
         let Some(from) = token.len().checked_sub(end.len()) else { return false };
         token.get(from..).is_some_and(|it| it.eq_ignore_ascii_case(end))
@@ -194,7 +195,7 @@ pub(crate) fn is_date_class(class: &str) -> bool {
         })
 }
 
-/// Whether a text is a date with little beside it, such as `Updated on 3 May 2024`.
+/// Returns whether a text is a date with little other text, such as `Updated on 3 May 2024`.
 pub(crate) fn is_bare_date(text: &str) -> bool {
     let words = || text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
     text.len() <= 60
@@ -204,8 +205,8 @@ pub(crate) fn is_bare_date(text: &str) -> bool {
             .any(|word| matches!(word.to_ascii_lowercase().as_str(), "by" | "von" | "par" | "por"))
 }
 
-/// Whether a whole word stands at most 24 bytes before the end of a text. One with a colon needs
-/// it, unless it is the whole text.
+/// Returns whether a text has `word` as a whole word, at most 24 bytes before its end. A word that
+/// ends with a colon also matches without the colon, if it is the whole text.
 fn ends_with_word(text: &str, word: &str) -> bool {
     const MOST_BEHIND: usize = 24;
     let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
@@ -224,10 +225,10 @@ fn ends_with_word(text: &str, word: &str) -> bool {
         || text.rmatch_indices(word).take_while(is_near).any(|it| is_whole(&it))
 }
 
-/// Tells a time that is about the page from one in its text: by the classes
-/// around it, and by the line it stands in.
+/// Returns the role of a time, by the classes of the elements around it and by the text of its
+/// line; `None` if the time does not belong to the page itself.
 pub(crate) fn role_of_time(dom: &Dom, at: u32) -> Option<TimeRole> {
-    // A line about a page is short.
+    // A line about the page is short.
     const MOST_ITEMS: u32 = 24;
     let classes = dom.ancestors(at).take(3).filter_map(|up| dom.attr(up, &local_name!("class")));
     let classes = classes.map(str::to_ascii_lowercase).collect::<Vec<_>>().join(" ");
@@ -271,7 +272,7 @@ pub(crate) fn role_of_time(dom: &Dom, at: u32) -> Option<TimeRole> {
     let is_said = says(&PUBLISHED)
         || has(&["publish", "pubdate", "entry-date", "post-date", "post__date", "article-date"])
         || dom.attribute(at, "pubdate").is_some();
-    // A dateline: nothing but a few words beside the time, right at the title.
+    // A dateline has only a few words beside the time and is directly beside the title.
     let is_dateline = || {
         let words: usize = dom.words(line).split_whitespace().count();
         let is_listed =
@@ -281,8 +282,7 @@ pub(crate) fn role_of_time(dom: &Dom, at: u32) -> Option<TimeRole> {
     (is_said || is_dateline()).then_some(TimeRole::Publication)
 }
 
-/// Whether a line follows the title of the page at once, or shares a header
-/// with it.
+/// Returns whether a line is directly after the title of the page, or in the same header.
 fn is_at_title(dom: &Dom, line: u32) -> bool {
     let is_title = |at: u32| dom.item(at).tag == Tag::H1;
     let near = |at: u32| dom.preceding(at).take(3).any(is_title);

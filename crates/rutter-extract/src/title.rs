@@ -3,7 +3,7 @@
 //! Input: a title, the site name and the headings of the page. Output: the title without the site
 //! name. Also decodes character references that were escaped twice.
 
-/// A title without the name of its site.
+/// Returns a title without the name of the site.
 pub(crate) fn without_site(title: &str, site: Option<&str>, headings: &[String]) -> String {
     const SEPARATORS: [&str; 10] = [
         " | ",
@@ -33,8 +33,8 @@ pub(crate) fn without_site(title: &str, site: Option<&str>, headings: &[String])
     let halves = |&(at, behind): &(usize, usize)| {
         (title.get(..at).unwrap_or("").trim(), title.get(behind..).unwrap_or("").trim())
     };
-    // The part that is also a heading, best the first, never the site; a last
-    // part that is shorter than the rest is more likely the site.
+    // Prefers the part of the title that is also a heading, but never the site name. The first part
+    // takes precedence; a last part that is shorter than the rest is probably the site name.
     let firsts = cuts.iter().map(|cut| halves(cut).0);
     let lasts = cuts.iter().map(halves).filter(|(before, after)| before.len() <= after.len());
     let lasts = lasts.map(|(_, after)| after);
@@ -49,7 +49,7 @@ pub(crate) fn without_site(title: &str, site: Option<&str>, headings: &[String])
             return after.to_owned();
         }
     }
-    // The last part, where it is short and what is before it is a title.
+    // A short last part is the site name if the part before it is long enough for a title.
     if let Some((before, after)) = cuts.last().map(halves) {
         let n_words = |text: &str| text.split_whitespace().count();
         if 3 <= n_words(before) && n_words(after) <= 4 && n_words(after) < n_words(before) {
@@ -59,7 +59,7 @@ pub(crate) fn without_site(title: &str, site: Option<&str>, headings: &[String])
     title.to_owned()
 }
 
-/// Character references that were escaped twice.
+/// Decodes character references that were escaped twice.
 pub(crate) fn unescape(text: &str) -> String {
     if !text.contains('&') {
         return text.trim().to_owned();

@@ -13,21 +13,21 @@ use crate::tag::Tag;
 /// Why a part of a page is not main content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reason {
-    /// Its element says so.
+    /// The element is not made for content, such as `nav`.
     Element,
-    /// Its name says so.
+    /// The name of the element says that it is not content.
     Name(Named),
-    /// It is links, and little more.
+    /// The part consists almost only of links.
     Links,
-    /// It is one line that belongs to the page rather than to its text.
+    /// The part is one line about the page, or about another page.
     Line,
-    /// It shows off other pages.
+    /// The part is a teaser for another page.
     Cards,
-    /// It is the same on other pages of the site.
+    /// The part is the same on other pages of the site.
     Template,
-    /// The classifier says so.
+    /// The classifier decided.
     Classifier,
-    /// The owner of the site says so.
+    /// A selector of the site owner decided.
     Owner,
 }
 
@@ -88,8 +88,8 @@ impl Named {
 }
 
 impl Reason {
-    /// Whether what is dropped for this reason is hardly ever content: fewer than
-    /// 2 of 100 labelled segments of the training sets are.
+    /// Returns whether parts dropped for this reason are hardly ever content: fewer than 2 of 100
+    /// labelled segments of the training sets are.
     pub(crate) fn is_sure(self) -> bool {
         use Named::{Buttons, Contents, Footer, Header, Pager, Search, Share};
         match self {
@@ -101,18 +101,20 @@ impl Reason {
         }
     }
 
-    /// The same inside the main landmark, where elements say less.
+    /// Returns the same as `is_sure`, but for parts inside the main landmark, where a tag is weaker
+    /// evidence.
     pub(crate) fn is_sure_in_landmark(self) -> bool {
         use Named::{Buttons, Contents, Pager, Share};
         matches!(self, Self::Name(Buttons | Contents | Pager | Share))
     }
 
-    /// Whether the reason is what something is, rather than what it looks like.
+    /// Returns whether the reason is the element, the name or the text of the part, and not its
+    /// share of links or its form.
     pub(crate) fn is_named(self) -> bool {
         matches!(self, Self::Element | Self::Line | Self::Name(_))
     }
 
-    /// A number for the classifier, from 1; below 128.
+    /// Returns a number below 128 for the reason, which is a feature of the classifier.
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::Template => 1,
@@ -142,7 +144,7 @@ impl std::fmt::Display for Reason {
     }
 }
 
-/// Marks the elements that cannot be main content at any position.
+/// Drops the elements that cannot be main content at any position.
 pub(crate) fn ban(
     dom: &Dom,
     survey: &Survey,
@@ -153,7 +155,7 @@ pub(crate) fn ban(
     let mut at = body + 1;
     while at < dom.item(body).end {
         let item = dom.item(at);
-        // Most items: nothing speaks against them.
+        // Most elements have no hint and no tag that could exclude them.
         let is_plain = !survey.hints(at).has(ALL_BAD)
             & !is_suspect(item.tag)
             & !survey.marks(at).has(Marks::UNSEEN)
@@ -175,12 +177,12 @@ pub(crate) fn ban(
     }
 }
 
-/// Measurements of an element, for the decision about it.
+/// Measurements of an element, from which its verdict is computed.
 struct JudgedElement {
     tag: Tag,
     hints: Hints,
     sum: Sum,
-    /// Its share of the page's prose.
+    /// Share of the page's prose that is inside the element.
     share: f32,
     linky: f32,
     in_article: bool,
@@ -214,7 +216,7 @@ fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
         Verdict::Keep => return None,
         Verdict::Open => {}
     }
-    // The body of an article may be called many things.
+    // The body of an article can have names that otherwise exclude an element.
     let is_own = item.tag == Tag::Article || is_body(hints);
     if item.tag == Tag::Main || (is_own && !hints.has(OTHERS)) {
         return None;
@@ -222,7 +224,7 @@ fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
     by_name(dom, survey, at, &look, total).map(Reason::Name)
 }
 
-/// Whether an element is for other things than the text, by what it is.
+/// Returns whether an element with this tag usually has another purpose than content.
 fn is_suspect(tag: Tag) -> bool {
     matches!(
         tag,
@@ -239,7 +241,7 @@ fn is_suspect(tag: Tag) -> bool {
     )
 }
 
-/// The decision from the tag alone; `Open` if the tag does not decide.
+/// Decision from the tag alone; `Open` if the tag does not decide.
 enum Verdict {
     Drop,
     Keep,
@@ -253,13 +255,13 @@ fn by_element(dom: &Dom, at: u32, look: &JudgedElement) -> Verdict {
         dom.ancestors(parent).take(3).any(|up| dom.item(up).tag == Tag::Blockquote)
     };
     let is_dropped = match tag {
-        // A button that folds a section can be its heading.
+        // A button that opens and closes a section can be the heading of the section.
         Tag::Button if is_heading_button(dom, at) => return Verdict::Keep,
         Tag::Button => true,
         Tag::Nav | Tag::Dialog => *share < 0.5,
-        // It mostly asks for scripts.
+        // Most `noscript` elements ask for scripts.
         Tag::Noscript => sum.prose < 500 || *share < 0.5,
-        // The source of a quotation.
+        // A footer inside a quotation holds its source.
         Tag::Footer if is_source() => return Verdict::Keep,
         Tag::Footer => *share < 0.3,
         Tag::Aside => {
@@ -274,7 +276,7 @@ fn by_element(dom: &Dom, at: u32, look: &JudgedElement) -> Verdict {
     if is_dropped { Verdict::Drop } else { Verdict::Open }
 }
 
-/// Whether a button holds all the text of a heading or of a term, as in accordions.
+/// Returns whether a button holds all the text of a heading or of a term, as in accordions.
 pub(crate) fn is_heading_button(dom: &Dom, button: u32) -> bool {
     let is_heading = |up: &u32| {
         let tag = dom.item(*up).tag;
@@ -389,7 +391,7 @@ pub(crate) fn gone(dom: &Dom, survey: &Survey, dropped: &[Option<Reason>]) -> Ve
     is_gone
 }
 
-/// The place of the first element that is dropped.
+/// Returns the index of the first dropped element.
 pub(crate) fn first_some(dropped: &[Option<Reason>]) -> Option<u32> {
     let found = dropped.iter().position(Option::is_some)?;
     u32::try_from(found).ok()

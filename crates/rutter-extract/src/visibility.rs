@@ -10,9 +10,9 @@ use crate::dom::Dom;
 use crate::hint::{self, Hints};
 use crate::tag::Tag;
 
-/// Items of an `aria-hidden` element that are searched for text blocks.
+/// Maximum number of items of an `aria-hidden` element that are searched for text blocks.
 const MOST_ITEMS: u32 = 128;
-/// Names of boxes that open over the page, and of menus.
+/// Hints of menus and of boxes that open over the page.
 const OVERLAYS: Hints = Hints::NOTICE
     .with(Hints::NAV)
     .with(Hints::SEARCH)
@@ -21,8 +21,8 @@ const OVERLAYS: Hints = Hints::NOTICE
     .with(Hints::SLIDES)
     .with(Hints::FOOT);
 
-/// Whether an element is out of sight, or its author asks readers of the page
-/// to pass it by.
+/// Returns whether an element is hidden from readers, or marked by its author as not to be read by
+/// programs.
 pub(crate) fn is_hidden(dom: &Dom, at: u32) -> bool {
     let (mut is_out, mut is_marked_decoration) = (false, false);
     for (name, value) in dom.atoms(at) {
@@ -46,12 +46,12 @@ pub(crate) fn is_hidden(dom: &Dom, at: u32) -> bool {
     if is_out {
         return !is_shown_later(dom, at);
     }
-    // The attribute hides an element from screen readers, not from sight.
+    // `aria-hidden` hides an element from screen readers only, so text blocks in it are visible.
     is_marked_decoration && (is_overlay(dom, at) || !has_text_blocks(dom, at) || is_copy(dom, at))
 }
 
-/// Whether no browser shows an element before a click: by its own attributes,
-/// without style sheets. Text that only machines are asked to pass by is shown.
+/// Returns whether browsers do not show an element before a click, judged by its own attributes and
+/// without style sheets. Text that its author only hides from programs is shown.
 pub(crate) fn is_unrendered(dom: &Dom, at: u32) -> bool {
     let is_out = dom.atoms(at).any(|(name, value)| match *name {
         local_name!("hidden") => is_hidden_value(value),
@@ -61,17 +61,17 @@ pub(crate) fn is_unrendered(dom: &Dom, at: u32) -> bool {
     is_out && !is_shown_later(dom, at)
 }
 
-/// Text of `hidden="until-found"` is found by a search in the page, then shown.
+/// Browsers show text with `hidden="until-found"` when a search in the page finds it.
 fn is_hidden_value(value: &str) -> bool {
     !value.eq_ignore_ascii_case("until-found")
 }
 
-/// Whether a click or the page's own script shows a hidden element.
+/// Returns whether a click or the page's own script shows a hidden element.
 fn is_shown_later(dom: &Dom, at: u32) -> bool {
     if is_panel(dom, at) {
         return true;
     }
-    // An element that is folded around the panel of an accordion.
+    // A folded element can be around the panel of an accordion.
     let mut inside = dom.children(at).filter(|child| dom.item(*child).tag != Tag::Text);
     if inside.next().is_some_and(|child| is_panel(dom, child)) && inside.next().is_none() {
         return true;
@@ -81,7 +81,7 @@ fn is_shown_later(dom: &Dom, at: u32) -> bool {
         || (dom.is_controlled(id) && !is_overlay(dom, at) && has_text_blocks(dom, at))
 }
 
-/// Whether an element is the panel of a tab, or a region with a label.
+/// Returns whether an element is the panel of a tab, or a region with a label.
 fn is_panel(dom: &Dom, at: u32) -> bool {
     match dom.attr(at, &local_name!("role")).map(str::trim) {
         Some("tabpanel") => true,
@@ -90,7 +90,7 @@ fn is_panel(dom: &Dom, at: u32) -> bool {
     }
 }
 
-/// Whether an element is a menu or a box that opens over the page.
+/// Returns whether an element is a menu or a box that opens over the page.
 fn is_overlay(dom: &Dom, at: u32) -> bool {
     if matches!(dom.item(at).tag, Tag::Nav | Tag::Header | Tag::Footer | Tag::Form) {
         return true;
@@ -104,8 +104,8 @@ fn is_overlay(dom: &Dom, at: u32) -> bool {
     })
 }
 
-/// Whether an element is a part of the page that the server sent late and that stands
-/// behind its placeholder (see [`streamed`](crate::streamed)): `<div hidden id="S:0">`.
+/// Returns whether an element is a part that React streamed in, at its place after its placeholder
+/// (see [`streamed`](crate::streamed)): `<div hidden id="S:0">`.
 pub(crate) fn is_streamed(dom: &Dom, at: u32) -> bool {
     let number = dom.attr(at, &local_name!("id")).and_then(|id| id.strip_prefix("S:"));
     dom.item(at).tag == Tag::Div
@@ -113,8 +113,8 @@ pub(crate) fn is_streamed(dom: &Dom, at: u32) -> bool {
         && dom.preceding(at).next().is_some_and(|before| dom.item(before).tag == Tag::Template)
 }
 
-/// Whether an element begins like a sibling before it: carousels show copies of their first
-/// slides behind the last one.
+/// Returns whether an element begins with the same text as a sibling before it. Carousels repeat
+/// their first slides after the last one.
 fn is_copy(dom: &Dom, at: u32) -> bool {
     const MOST_SIBLINGS: usize = 16;
     let own = start(dom, at);
@@ -126,7 +126,7 @@ fn is_copy(dom: &Dom, at: u32) -> bool {
             .any(|before| start(dom, before) == own)
 }
 
-/// The first characters of an element.
+/// Returns the first characters of an element.
 fn start(dom: &Dom, at: u32) -> String {
     const LONGEST: usize = 200;
     let end = dom.item(at).end.min(at + MOST_ITEMS);
@@ -140,7 +140,7 @@ fn start(dom: &Dom, at: u32) -> String {
     text
 }
 
-/// Whether paragraphs, headings, definitions or a table are inside an element.
+/// Returns whether an element contains paragraphs, headings, definitions or a table.
 fn has_text_blocks(dom: &Dom, at: u32) -> bool {
     let end = dom.item(at).end.min(at + MOST_ITEMS);
     (at + 1..end).any(|here| {

@@ -21,7 +21,7 @@ use crate::survey::{Marks, Survey};
 use crate::tag::Tag;
 use crate::visibility::{is_hidden, is_unrendered};
 
-/// The result of the pass.
+/// The visible text, links, annotations and hidden ranges of a page.
 #[derive(Debug, Default)]
 pub(crate) struct Whole {
     pub(crate) text: String,
@@ -34,7 +34,7 @@ pub(crate) struct Whole {
 #[derive(Debug)]
 pub(crate) struct Targets {
     all: Vec<(u32, Arc<str>)>,
-    /// Index behind the entry of the previous lookup.
+    /// Index of the entry after the previous lookup.
     next: Cell<usize>,
 }
 
@@ -67,7 +67,7 @@ impl Targets {
     }
 }
 
-/// An open element of the walk.
+/// A link, annotated element or hidden element that is still open in the pass over the body.
 enum Open {
     Link { end: u32, idx: usize },
     Annotated { end: u32, idx: usize },
@@ -81,11 +81,11 @@ impl Open {
     }
 }
 
-/// Answers whether items are in the main content; queried in document order.
+/// Tests whether items are in the main content; must be called in document order.
 struct Main<'w> {
     dom: &'w Dom,
     region: &'w Region,
-    /// The first item that was not visited.
+    /// Index of the first item that was not visited.
     seen: u32,
     /// End of the current dropped element.
     dropped_until: u32,
@@ -162,7 +162,7 @@ impl Whole {
                     continue;
                 }
                 Tag::A => {
-                    // Those in templates and pictures were passed by.
+                    // Skips the links in templates and drawings, which the pass does not visit.
                     while targets.next_if(|(before, _)| *before < at).is_some() {}
                     if let Some((_, href)) = targets.next_if(|(here, _)| *here == at) {
                         let start = whole.text.len();
@@ -200,7 +200,8 @@ impl Whole {
         if !is_annotated && (depth == 0 || !(is_filled || is_hidden(dom, at))) {
             return;
         }
-        // An input says nothing itself, which does not put it out of sight.
+        // An input element has no text of its own and counts as hidden in the survey, so its own
+        // attributes and its parent decide.
         let is_unseen = |at: u32| survey.marks(at).has(Marks::UNSEEN);
         let is_hidden = is_unseen(at)
             && (!item.tag.is_silent()
@@ -227,7 +228,7 @@ impl Whole {
     fn close(&mut self, open: &Open) {
         let range = match open {
             Open::Hidden { .. } => {
-                // They do not lie in each other.
+                // Hidden ranges are not nested, so the last one is the one that ends.
                 if let Some(range) = self.hidden.last_mut() {
                     range.end = self.text.len();
                 }
@@ -247,7 +248,7 @@ impl Whole {
     }
 }
 
-/// Context for reading annotations.
+/// Data of the page from which annotations are read.
 struct Notes<'n> {
     dom: &'n Dom,
     survey: &'n Survey,

@@ -12,46 +12,45 @@ use crate::date;
 use crate::extraction::Extraction;
 use crate::facts::Annotated;
 
-/// Why the content of a page may not be used, the most restrictive first.
+/// Why the content of a page may not be used; the most restrictive reason comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// It needs a login.
+    /// The page needs a login.
     Login,
-    /// It asks not to be indexed.
+    /// The page asks not to be indexed.
     NoIndex,
-    /// `unavailable_after` is in the past.
+    /// The `unavailable_after` time of the page is in the past.
     Expired,
-    /// It asks not to be used by AI.
+    /// The page asks not to be used by AI.
     NoAi,
-    /// It asks that no copy is kept for others.
+    /// The page asks that no copy is kept for others.
     NoArchive,
-    /// It asks that nothing of its text is shown.
+    /// The page asks that none of its text is shown.
     NoSnippet,
 }
 
 /// The usage signals of a page.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Wishes {
-    /// Directives for every robot or for the named one, in lower case, each
-    /// once.
+    /// Robots directives for all robots or for the named robot, in lower case, without duplicates.
     pub robots: Vec<String>,
-    /// When the page wants to be forgotten (`unavailable_after`).
+    /// Time after which the page must no longer be used (`unavailable_after`).
     pub unavailable_after: Option<Timestamp>,
-    /// Whether it says that it needs a login.
+    /// Whether the page says that it needs a login.
     pub needs_login: bool,
-    /// Whether it says that it needs no login.
+    /// Whether the page says that it needs no login.
     pub is_open: bool,
-    /// Whether AI may use it; `None` where it does not say.
+    /// Whether AI may use the page; `None` if the page does not say.
     pub is_for_ai: Option<bool>,
-    /// From 0 to 1.
+    /// Crawl priority of the page, from 0 to 1.
     pub priority: Option<f64>,
-    /// The directives again: a page may have many, and each is looked up.
+    /// The directives in `robots` as a set, so that duplicates are found quickly.
     known: BTreeSet<String>,
 }
 
 impl Wishes {
-    /// Reads what a page says to every robot, and to the one called `token`.
+    /// Reads the usage signals of a page for all robots and for the robot with the name `token`.
     pub fn of(extraction: &Extraction, token: &str) -> Self {
         let mut wishes = Self::default();
         let metas = extraction.facts.metas.iter();
@@ -72,7 +71,7 @@ impl Wishes {
             let value = value.trim().to_ascii_lowercase();
             match name {
                 "ai_indexable" | "ai-indexable" | "indexable" => {
-                    // Only the word itself is consent, and one refusal counts.
+                    // Only the value `true` is consent, and a single refusal takes precedence.
                     let is_given = value == "true" && wishes.is_for_ai != Some(false);
                     wishes.is_for_ai = Some(is_given);
                 }
@@ -92,7 +91,7 @@ impl Wishes {
         wishes
     }
 
-    /// Reads the value of a robots `meta` or of an `X-Robots-Tag` field.
+    /// Reads the value of a robots `meta` or of an `X-Robots-Tag` header field.
     ///
     /// ```
     /// let now = rutter_page::Timestamp::parse("2027-01-01T00:00:00Z").unwrap();
@@ -129,14 +128,14 @@ impl Wishes {
         }
     }
 
-    /// Whether a directive is among the wishes.
+    /// Returns whether the page gives this directive.
     pub fn asks(&self, directive: &str) -> bool {
         self.robots.iter().any(|word| {
             word == directive || (word == "none" && matches!(directive, "noindex" | "nofollow"))
         })
     }
 
-    /// Why the content may not be used at a time; the most restrictive wins.
+    /// Returns why the content may not be used at a given time; the most restrictive reason.
     pub fn refusal(&self, now: Timestamp) -> Option<Refusal> {
         let is_expired = self.unavailable_after.is_some_and(|after| after <= now);
         let found = [
@@ -155,8 +154,8 @@ fn is_for(name: &str, token: &str) -> bool {
     name == "robots" || name.eq_ignore_ascii_case(token)
 }
 
-/// The date of `unavailable_after`, and what follows it. A date may have commas
-/// (`Friday, 25 Jun 2010`); one that cannot be read has no effect.
+/// Splits a text into the date of `unavailable_after` and the text after it. A date may contain
+/// commas (`Friday, 25 Jun 2010`). A date that cannot be parsed has no effect.
 fn end_of_date(text: &str) -> (Option<Timestamp>, &str) {
     let text = text.trim_start().trim_start_matches([':', '=']);
     let mut ends: Vec<usize> = text.match_indices(',').map(|(at, _)| at).take(2).collect();

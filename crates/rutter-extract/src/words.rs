@@ -8,11 +8,12 @@ use crate::space::{append, collapse, gap, trim_end};
 use crate::tag::Tag;
 
 impl Dom {
-    /// All text below, white space collapsed, elements skipped that say nothing.
+    /// Returns the text of an element, with collapsed white space and without scripts, styles and
+    /// other silent elements.
     pub(crate) fn words(&self, at: u32) -> String {
         let mut out = String::with_capacity(64);
         let mut here = at;
-        // Ends of the open block elements, the innermost last.
+        // End positions of the open block elements, the innermost last.
         let mut ends: Vec<u32> = Vec::new();
         while here < self.item(at).end {
             while ends.last().is_some_and(|end| *end <= here) {
@@ -37,7 +38,7 @@ impl Dom {
         out
     }
 
-    /// The first words below, at most `most` bytes and a word more.
+    /// Writes the first words of an element to `out`: at least `most` bytes, if it has as many.
     pub(crate) fn head(&self, at: u32, most: usize, out: &mut String) {
         out.clear();
         let mut here = at;
@@ -65,7 +66,7 @@ impl Dom {
         out.truncate(trim_end(out).len());
     }
 
-    /// An element as a selector: name, id, first class.
+    /// Returns a short selector for an element: its name with its id or its first class.
     pub(crate) fn label(&self, at: u32) -> String {
         let mut label = self.item(at).tag.name().to_owned();
         if let Some(id) = self.attribute(at, "id").filter(|id| !id.is_empty()) {

@@ -1,11 +1,11 @@
 //! Decides which IP addresses a client may connect to.
 //!
-//! The check runs on the resolved address, directly before the connection. IPv4 addresses inside
-//! IPv6 addresses are unwrapped first.
+//! The client checks the resolved address directly before it connects. An IPv4 address inside an
+//! IPv6 address is checked like any other IPv4 address.
 //!
-//! Rejects: everything except globally reachable unicast addresses, and the public addresses of
-//! cloud metadata services. [`AddressPolicy::allow_loopback`] admits 127.0.0.0/8 and `::1`, nothing
-//! else.
+//! Rejects: all addresses that are not globally reachable unicast addresses, and the public
+//! addresses of cloud metadata services. [`AddressPolicy::allow_loopback`] additionally allows
+//! 127.0.0.0/8 and `::1`.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -20,12 +20,12 @@ pub struct AddressPolicy {
     pub allow_nat64: bool,
 }
 
-/// A blocked address and the reason.
+/// A blocked address, with the address range that it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockedAddress {
-    /// The address.
+    /// The blocked address.
     pub address: IpAddr,
-    /// Description of the address range.
+    /// Description of the address range, such as "a private address".
     pub range: &'static str,
 }
 
@@ -126,7 +126,7 @@ impl AddressPolicy {
         if let Some((_, _, range)) = found {
             return Some(range);
         }
-        // ISATAP embeds an IPv4 address in the last half.
+        // An ISATAP address contains an IPv4 address in its last 32 bits.
         if let [.., 0 | 0x200, 0x5efe, high, low] = segments {
             return range_of_v4(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)));
         }

@@ -1,8 +1,8 @@
-//! Sends one request until there is a response: delays, retries, pauses, resumed downloads.
+//! Repeats a request until there is a response, with delays, retries, pauses and resumed downloads.
 //!
-//! Input: a checked [`Target`]. Output: the response, or the URL it redirects to. A partial body is
-//! appended only if a strong validator and the byte range prove that it continues the file;
-//! otherwise the file is fetched from its beginning.
+//! Input: a checked [`Target`]. Output: the response, with its `Location` if it is a redirect. A
+//! partial body is appended only if a strong validator and the byte range prove that it continues
+//! the file; otherwise the file is fetched from its beginning.
 
 use std::time::Duration;
 
@@ -21,21 +21,21 @@ use crate::resource_kind::ResourceKind;
 use crate::spool::SpoolFile;
 use crate::target::Target;
 
-/// Attempts for a single page whose connection breaks.
+/// Maximum number of attempts for a page whose connection breaks.
 const MAX_PAGE_ATTEMPTS: u32 = 2;
-/// Most partial responses accepted for one file.
+/// Maximum number of partial responses for one file.
 const MAX_PARTS: u32 = 200;
 
-/// A response, with the `Location` of a redirect.
+/// A response, with its `Location` if it is a redirect.
 pub(crate) struct AttemptResponse {
     pub(crate) fetched: FetchedResponse,
     pub(crate) redirect: Option<String>,
 }
 
-/// The time limit of a body.
+/// When the body of a response must be complete.
 #[derive(Clone, Copy)]
 struct BodyDeadline {
-    /// How long all its parts may take together.
+    /// Total time for all parts of the body.
     whole: Duration,
     /// The monotonic time at which the body must be complete.
     end: Duration,
@@ -44,16 +44,16 @@ struct BodyDeadline {
 /// The outcome of one attempt.
 enum AttemptOutcome {
     Done(Box<AttemptResponse>),
-    /// The host asked for a pause: status and `Retry-After`.
+    /// The host asked for a pause, with this status code and `Retry-After`.
     Busy(u16, Option<Duration>),
     /// The file must be fetched again from its start.
     Restart,
-    /// The server had closed the idle connection that was reused.
+    /// The server had closed the idle connection that the client reused.
     StaleConnection,
 }
 
 impl Client {
-    /// Sends the request until there is a response, with the pauses that the host asks for.
+    /// Repeats the request until there is a response; respects the pauses that the host asks for.
     pub(crate) async fn fetch_with_retries(
         &self,
         target: &Target,
@@ -62,7 +62,7 @@ impl Client {
     ) -> Result<AttemptResponse, FailureCause> {
         let host = self.host(&target.origin.host);
         let clock = &self.environment().clock;
-        // Few attempts for robots.txt: its failure blocks the whole host.
+        // robots.txt gets few attempts, because all other requests to the host wait for it.
         let max_attempts = match request.kind {
             ResourceKind::Robots => self.settings().attempts.min(2),
             _ => self.settings().attempts,
@@ -95,16 +95,20 @@ impl Client {
                     parts += 1;
                     attempts += 1;
                     if max_attempts <= attempts {
-                        return Err(BadResponse::Range("repeated several times".to_owned()).into());
+                        return Err(BadResponse::Range(
+                            "the server sent several that cannot be used".to_owned(),
+                        )
+                        .into());
                     }
                     continue;
                 }
-                // An unreachable host is tried once, unless it has just sent part of the body.
+                // The client does not retry an unreachable host, unless the host has just sent part
+                // of the body.
                 Err(cause) if cause.is_connect_failure() && before == 0 && wire_bytes == 0 => {
                     return Err(cause);
                 }
-                // A single page is not retried for long; the caller decides whether the host is
-                // down.
+                // The client retries a single page without a pause and only [`MAX_PAGE_ATTEMPTS`]
+                // times; the caller decides whether the host is down.
                 Err(cause) if cause.is_transient() && request.kind == ResourceKind::Page => {
                     attempts += 1;
                     if max_attempts.min(MAX_PAGE_ATTEMPTS) <= attempts {
@@ -118,7 +122,8 @@ impl Client {
                     let can_continue = can_resume && is_fast_enough(got, took);
                     parts += 1;
                     if can_continue && parts < MAX_PARTS {
-                        // The host works and only the connection broke: continue at once.
+                        // The host sent bytes fast enough and only the connection broke, so the
+                        // download continues at once.
                         left = left.saturating_sub(took);
                         continue;
                     }
@@ -168,7 +173,7 @@ impl Client {
         self.record(&target.origin.host, event);
     }
 
-    /// Waits until a request may be sent to the host. The permit is for one request.
+    /// Waits until a request may be sent to the host. The returned permit is for one request.
     async fn wait_for_turn<'h>(
         &self,
         host: &'h HostState,
@@ -314,7 +319,7 @@ impl Client {
         Ok(AttemptOutcome::Done(Box::new(answer)))
     }
 
-    /// Builds a response without a body.
+    /// Converts a response head to a response without a body.
     fn response_without_body(&self, head: ResponseHead, target: &Target) -> AttemptResponse {
         let has_version = matches!(head.status, 200..=299 | 304);
         let is_redirect = matches!(head.status, 301 | 302 | 303 | 307 | 308);
@@ -342,19 +347,19 @@ enum BodyKind {
     Complete,
 }
 
-/// What was requested.
+/// The request as it was sent: with a range, with conditions or with neither.
 struct SentRequest<'r> {
     request: &'r Request,
-    /// The offset and the entity tag of the download to resume.
+    /// Offset and entity tag of the partial download that the request resumes.
     resume: Option<(u64, String)>,
     has_conditions: bool,
 }
 
-/// What a response head means for the request.
+/// What a response head says about the requested body.
 enum ResponseClass {
     Busy,
     Restart,
-    /// The body is absent or not needed.
+    /// The response has no body, or a body that is not needed.
     WithoutBody,
     /// The spool file already holds the whole body.
     Complete,
@@ -372,7 +377,7 @@ impl SentRequest<'_> {
         let bad = |text: &str| Err(BadResponse::Range(text.to_owned()).into());
         match (head.status, &self.resume) {
             (429, _) => Ok(ResponseClass::Busy),
-            // A 503 for robots.txt is final unless the server says when to retry.
+            // Status 503 for robots.txt is final, unless the server says when to retry.
             (503, _) if self.request.kind != ResourceKind::Robots || head.retry_after.is_some() => {
                 Ok(ResponseClass::Busy)
             }
@@ -396,7 +401,7 @@ impl SentRequest<'_> {
                 })
             }
             (200..=299, _) if self.request.method == Method::Head => Ok(ResponseClass::WithoutBody),
-            // A complete body with `Content-Range` contradicts itself.
+            // A success status with a `Content-Range` is valid only if the range is the whole body.
             (200..=299, resume) => match (&head.range, resume) {
                 (RangeField::Absent, _) => Ok(ResponseClass::Whole),
                 (RangeField::Valid(ContentRange::Part { first: 0, last, total }), _)
@@ -443,7 +448,7 @@ fn restart(spool: &mut Option<SpoolFile>) -> Result<(), FailureCause> {
     spool.as_mut().map_or(Ok(()), SpoolFile::restart).map_err(FailureCause::Spool)
 }
 
-/// Returns the time of day after a wait.
+/// Returns the time of day at the end of a wait.
 fn time_after(now: Timestamp, wait: Duration) -> Timestamp {
     now.plus_seconds(i64::try_from(wait.as_secs()).unwrap_or(i64::MAX))
 }

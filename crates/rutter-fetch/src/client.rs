@@ -1,11 +1,12 @@
-//! HTTP client that applies every rule of politeness and safety to a request.
+//! HTTP client that checks every request and limits the request rate of each host.
 //!
-//! For each URL, the client checks scheme, port and host, then robots.txt, waits for the host's
-//! delay, and sends the request. A redirect starts again at the first step, a pause at the wait.
-//! State is kept per host, so clones of one client can fetch from many hosts at once.
+//! For each URL, the client checks scheme, port and host, checks robots.txt, waits for the host's
+//! delay, and sends the request. After a redirect, it repeats all steps with the new URL; after a
+//! pause, it waits and sends the request again. Each host has its own state, so clones of one
+//! client can fetch from many hosts at once.
 //!
-//! Rejects: redirects to unchecked URLs, parts of different versions of a file, endless retries. It
-//! never sends a request before the host's delay is over.
+//! Rejects: redirects to URLs that fail the checks, and partial responses of different versions of
+//! a file. The number of retries is limited.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -31,20 +32,20 @@ use crate::robots::{CachedRobots, RobotsFile, RobotsRules};
 use crate::spool::SpoolFile;
 use crate::target::{HostPolicy, Origin, PortPolicy, Target, UrlRules};
 
-/// Most redirects followed for one request.
+/// Maximum number of redirects that the client follows for one request.
 pub const MAX_REDIRECTS: usize = 5;
 
 /// Settings of a [`Client`].
 #[derive(Debug, Clone)]
 pub struct ClientSettings {
-    /// Product token and version, the first part of `User-Agent`. The token is also matched against
-    /// the groups of robots.txt.
+    /// Product token and version, the first part of `User-Agent`. The client obeys the robots.txt
+    /// groups that match the token.
     pub agent: String,
     /// A URL or mail address for contact, added to `User-Agent`.
     pub contact: Option<String>,
     /// Minimum time between a response and the next request to the same host.
     pub pace: Duration,
-    /// Parallel connections to one host.
+    /// Maximum number of parallel connections to one host.
     pub connections: usize,
     /// Which IP addresses the client may connect to.
     pub address_policy: AddressPolicy,
@@ -55,15 +56,15 @@ pub struct ClientSettings {
     pub ports: PortPolicy,
     /// Which hosts may serve files of a site.
     pub hosts: HostPolicy,
-    /// Proxies to use.
+    /// Proxies that the client connects through.
     pub proxies: Proxies,
-    /// Whether a proxy may resolve names that the local resolver cannot.
+    /// Whether a proxy may resolve names that the local resolver cannot resolve.
     pub trust_proxy: bool,
     /// Timeouts of the phases of a request.
     pub timeouts: Timeouts,
-    /// Attempts per request (D11).
+    /// Maximum number of attempts per request (D11).
     pub attempts: u32,
-    /// Longest time that a call waits for a host. Beyond it, the call fails with
+    /// Maximum time that a call waits for a host. If the wait would be longer, the call fails with
     /// [`FailureCause::RetryLater`].
     pub max_wait: Duration,
     /// Root certificates that are trusted in addition to those of the operating system.
@@ -136,7 +137,7 @@ pub(crate) struct ClientState {
     pub(crate) connector: Connector,
     hosts: Mutex<BTreeMap<String, Arc<HostState>>>,
     robots: Mutex<BTreeMap<Origin, Arc<tokio::sync::Mutex<CachedRobots>>>>,
-    /// Pairs of site and host that were contacted, to log a new host once.
+    /// Pairs of site and host that were contacted, so that each new host is logged once.
     seen: Mutex<BTreeSet<(String, String)>>,
     random_fraction: Mutex<u64>,
 }
@@ -147,7 +148,7 @@ pub(crate) struct HostState {
     pub(crate) turns: Semaphore,
     pub(crate) pace: Mutex<HostPace>,
     pub(crate) idle: Mutex<Option<Connection>>,
-    /// Redirect chains of the host that did not end.
+    /// Redirect chains of the host that were too long.
     pub(crate) redirect_history: Mutex<RedirectHistory>,
 }
 
@@ -156,7 +157,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Client {
-    /// Creates a client without state.
+    /// Creates a client that knows no hosts yet.
     pub fn new(settings: ClientSettings, environment: Environment) -> Self {
         let connector = Connector {
             environment,
@@ -194,18 +195,18 @@ impl Client {
         &self.inner.connector.environment
     }
 
-    /// Fetches one file, waiting as long as the rules of the host require.
+    /// Fetches one file. Waits before the request as long as the host requires.
     ///
-    /// Dropping the future stops the request. A partial spool file is kept if it has a strong
-    /// validator, and a later request resumes it.
+    /// Dropping the future stops the request. If the response had a strong validator, the partial
+    /// spool file is kept, and a later request resumes the download.
     pub async fn fetch(&self, request: &Request) -> Result<FetchedResponse, FetchError> {
         let mut spool = None;
         let result = self.follow(request, &mut spool).await;
         if let Some(spool) = &spool {
             let is_kept = match &result {
                 Ok(answer) => answer.body != ResponseBody::Absent,
-                // A later run resumes a body that was cut off; a body that could not be written or
-                // used is deleted.
+                // A later run can resume a body that was cut off. Any other partial body is
+                // deleted.
                 Err(error) => error.cause.is_resumable() && spool.resume().is_some(),
             };
             if !is_kept {
@@ -221,7 +222,8 @@ impl Client {
         self.rules_of_origin(&target.origin).await
     }
 
-    /// Returns the cached robots.txt for a URL, so that the caller can store it for the next run.
+    /// Returns the cached robots.txt of a URL's origin, so that the caller can store it for the
+    /// next run.
     pub async fn robots_file(&self, url: &Url) -> Option<RobotsFile> {
         let target = Target::check(url, &self.inner.rules).ok()?;
         let cached = self.cached_robots(&target.origin);
@@ -229,7 +231,7 @@ impl Client {
         cached.file.clone()
     }
 
-    /// Restores a robots.txt of an earlier run, if it is still fresh.
+    /// Adds a robots.txt file of an earlier run to the cache. The client uses it while it is fresh.
     pub async fn restore_robots(&self, url: &Url, file: RobotsFile) {
         let Ok(target) = Target::check(url, &self.inner.rules) else { return };
         let clock = &self.environment().clock;
@@ -244,14 +246,15 @@ impl Client {
     }
 
     /// Sets the minimum delay between requests to a host, such as `crawl_rate` of ARC. A longer
-    /// delay from an earlier call stays.
+    /// delay from an earlier call remains in effect.
     pub fn set_min_delay(&self, host: &str, delay: Duration) {
         let host = self.host(host);
         let mut pace = lock(&host.pace);
         pace.caller = Some(pace.caller.unwrap_or_default().max(delay));
     }
 
-    /// Returns the delay between two requests to the host of a URL: the longest delay known so far.
+    /// Returns the delay between two requests to the host of a URL: the longest of the known
+    /// delays.
     pub fn request_delay(&self, url: &Url) -> Duration {
         let own = self.settings().pace;
         let Ok(target) = Target::check(url, &self.inner.rules) else { return own };
@@ -337,7 +340,7 @@ impl Client {
         }
     }
 
-    /// Checks robots.txt and the delay that the host asks for.
+    /// Checks whether robots.txt allows the URL, and whether the host asks for too long a delay.
     async fn check_robots(&self, target: &Target, kind: ResourceKind) -> Result<(), FetchError> {
         let rules = self.rules_of_origin(&target.origin).await?;
         let token = self.inner.settings.robots_token();
@@ -358,8 +361,8 @@ impl Client {
 
     /// Returns the robots.txt rules of an origin; at most one request for them is in flight.
     ///
-    /// If the origin cannot be reached or is refused, the first call returns the error. Later calls
-    /// return [`RobotsRules::DisallowAll`] until the failure expires.
+    /// If robots.txt cannot be fetched, the first call returns the error. Later calls return
+    /// [`RobotsRules::DisallowAll`] until the failure expires.
     async fn rules_of_origin(&self, origin: &Origin) -> Result<RobotsRules, FetchError> {
         let clock = &self.environment().clock;
         let cached = self.cached_robots(origin);
@@ -429,7 +432,7 @@ impl Client {
     }
 }
 
-/// Resolves the `Location` of a redirect.
+/// Returns the absolute URL of a redirect's `Location`.
 fn next_url(from: &Url, location: &str) -> Result<Url, BadResponse> {
     let bad = || BadResponse::Location(rutter_finding::quoted(location));
     if location.is_empty() || location.chars().any(char::is_control) {

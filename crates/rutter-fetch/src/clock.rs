@@ -1,7 +1,7 @@
 //! Clocks: monotonic time for delays and timeouts, time of day for dates.
 //!
-//! A [`Clock`] is passed to the client, so that tests control time. Monotonic time never goes
-//! backward. The time of day may jump and is used only for dates in files and messages.
+//! The caller passes a [`Clock`] to the client, so that tests control time. Monotonic time never
+//! decreases. The time of day may jump and is used only for dates in files and messages.
 
 use std::fmt;
 use std::future::Future;
@@ -24,8 +24,8 @@ pub trait Clock: fmt::Debug + Send + Sync {
     /// Completes at the monotonic time `moment`; used as the timeout of another future.
     fn deadline(&self, moment: Duration) -> BoxFuture<'static, ()>;
 
-    /// Completes at the monotonic time `moment`; used where the caller has nothing else to do.
-    /// A test clock advances to `moment` at once.
+    /// Completes at the monotonic time `moment`; used as a delay of the caller. A test clock
+    /// advances to `moment` at once.
     fn sleep_until(&self, moment: Duration) -> BoxFuture<'static, ()>;
 }
 
@@ -68,12 +68,12 @@ impl Clock for SystemClock {
     }
 }
 
-/// Fallback for a system clock that is outside the supported range of dates.
+/// Returns 1970, which replaces a system time outside of the supported range of dates.
 fn epoch() -> Timestamp {
     Timestamp::from_unix_seconds(0).expect("1970 is a supported date")
 }
 
-/// Converts a system time; `None` if it is outside the supported range of dates.
+/// Converts a system time to a timestamp; `None` if it is outside of the supported range of dates.
 pub(crate) fn timestamp_of(time: SystemTime) -> Option<Timestamp> {
     match time.duration_since(SystemTime::UNIX_EPOCH) {
         Ok(since) => Timestamp::from_nanos(i128::try_from(since.as_nanos()).ok()?),

@@ -1,10 +1,11 @@
-//! Opens a connection to an origin: resolve, check the addresses, dial, TLS handshake.
+//! Opens a connection to an origin: resolves the name, checks the addresses, connects, and does the
+//! TLS handshake.
 //!
-//! The address that is checked is the address that is dialed. A name is resolved once per
-//! connection, and one blocked address refuses the name.
+//! A name is resolved once per connection, and the client connects only to an address that it has
+//! checked. If one address of a name is blocked, the name is refused.
 //!
-//! Rejects: invalid certificates, and proxies that would resolve names that cannot be checked
-//! locally, unless they are trusted.
+//! Rejects: invalid certificates, and names that only a proxy can resolve, unless the settings
+//! trust the proxy.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
@@ -29,7 +30,7 @@ use crate::proxy::{Proxies, Proxy};
 use crate::resource_kind::Timeouts;
 use crate::target::Origin;
 
-/// Largest size of a response head in bytes, and most header fields.
+/// Maximum size of a response head in bytes, and maximum number of its header fields.
 const MAX_HEAD_BYTES: usize = 64 << 10;
 const MAX_HEADER_FIELDS: usize = 256;
 
@@ -43,7 +44,7 @@ pub(crate) struct Connection {
     pub(crate) sender: SendRequest<Empty<Bytes>>,
     /// Whether requests go to a proxy and must contain the absolute URL.
     pub(crate) uses_absolute_form: bool,
-    /// The value of `Proxy-Authorization`, if the proxy reads the requests.
+    /// The value of `Proxy-Authorization`, if requests go to a proxy.
     pub(crate) authorization: Option<String>,
     /// Monotonic time of the last use.
     pub(crate) used: Duration,
@@ -56,7 +57,7 @@ impl Drop for Connection {
     }
 }
 
-/// Opens connections.
+/// Opens connections with the settings of a client.
 #[derive(Debug)]
 pub(crate) struct Connector {
     pub(crate) environment: Environment,
@@ -106,7 +107,7 @@ impl Connector {
             .handshake(TokioIo::new(stream))
             .await
             .map_err(|error| protocol_failure(&error))?;
-        // Errors of the connection are returned to the sender of a request.
+        // `send_request` returns errors of the connection, so they are ignored here.
         let driver = tokio::spawn(async move { drop(connection.await) });
         Ok(Connection {
             origin: origin.clone(),
@@ -118,7 +119,7 @@ impl Connector {
         })
     }
 
-    /// Returns all addresses of the origin after checking them.
+    /// Returns all addresses of the origin; an error if one of them is blocked.
     async fn addresses(
         &self,
         origin: &Origin,
@@ -144,8 +145,8 @@ impl Connector {
         Ok(addresses)
     }
 
-    /// Resolves a proxy. Its address is not checked: the operator chose it, and it is often
-    /// private.
+    /// Resolves the name of a proxy. The address of a proxy is not checked, because the operator
+    /// chose the proxy, and proxies often have private addresses.
     async fn proxy_addresses(&self, proxy: &Proxy) -> Result<Vec<IpAddr>, FailureCause> {
         match proxy.host.parse() {
             Ok(address) => Ok(vec![address]),
@@ -166,7 +167,7 @@ impl Connector {
         Ok(addresses)
     }
 
-    /// Dials the addresses in order until one connects.
+    /// Connects to the first address that accepts a connection.
     async fn dial(
         &self,
         addresses: &[IpAddr],
@@ -185,7 +186,7 @@ impl Connector {
         Err(fault.unwrap_or_else(none))
     }
 
-    /// Runs a future with a timeout.
+    /// Runs a future; returns an error if it is not complete within the time limit of its phase.
     pub(crate) async fn with_timeout<T>(
         &self,
         phase: RequestPhase,
@@ -209,7 +210,7 @@ impl Connector {
     }
 }
 
-/// Classifies a failed handshake: a port without TLS, or an invalid certificate.
+/// Classifies a failed TLS handshake: the port does not use TLS, or the handshake itself failed.
 fn handshake_fault(error: &std::io::Error, port: u16) -> NetworkFault {
     use rustls::{Error, InvalidMessage};
     use std::io::ErrorKind;
@@ -227,7 +228,8 @@ fn handshake_fault(error: &std::io::Error, port: u16) -> NetworkFault {
     }
 }
 
-/// Builds the TLS configuration: system and extra root certificates, TLS 1.2 and 1.3.
+/// Builds the TLS configuration: root certificates of the system and of the settings, TLS 1.2 and
+/// 1.3.
 fn make_tls(
     extra: &[CertificateDer<'static>],
     clock: Arc<dyn Clock>,
@@ -252,7 +254,7 @@ fn make_tls(
     Ok(config)
 }
 
-/// Checks certificates against the client's clock.
+/// Passes the client's clock to rustls, which compares it with the validity of certificates.
 #[derive(Debug)]
 struct ClockTimeProvider(Arc<dyn Clock>);
 
@@ -280,7 +282,7 @@ async fn tunnel(
     let fault = |error: &std::io::Error| NetworkFault::Proxy(error.to_string());
     stream.write_all(request.as_bytes()).await.map_err(|error| fault(&error))?;
     let mut head = Vec::new();
-    // Read byte by byte, because the bytes after the head belong to the tunnel.
+    // Read the head byte by byte, because the bytes after it belong to the tunnel.
     while !head.ends_with(b"\r\n\r\n") {
         if MAX_HEAD_BYTES <= head.len() {
             return Err(NetworkFault::Proxy("the response head is too long".to_owned()));
@@ -294,10 +296,10 @@ async fn tunnel(
     if is_http && words.next() == Some("200") {
         return Ok(());
     }
-    Err(NetworkFault::Proxy(format!("the response is {}", rutter_finding::quoted(&line))))
+    Err(NetworkFault::Proxy(format!("the response starts with {}", rutter_finding::quoted(&line))))
 }
 
-/// Converts an error of hyper.
+/// Converts an error of hyper to a failure cause.
 pub(crate) fn protocol_failure(error: &hyper::Error) -> FailureCause {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);

@@ -1,16 +1,16 @@
-//! Decompresses bodies by their magic bytes (D05).
+//! Decompresses bodies; the magic bytes of a body decide its coding (D05).
 //!
-//! The declared coding limits the number of layers, but the bytes decide: file names prove nothing,
-//! and an intermediary may have removed a declared coding.
+//! File names prove nothing, and an intermediary may have removed a declared coding, so the bytes
+//! decide. The declared codings limit how many layers are decompressed.
 //!
-//! Rejects: more than two layers, unknown codings, more output than allowed, garbage after the last
-//! member or frame.
+//! Rejects: more than two layers of compression, unknown codings, output beyond the size limit,
+//! garbage after the last gzip member or zstd frame.
 
 use std::io::{self, BufRead, BufReader, Read};
 
 use crate::header::{Coding, UnknownCoding};
 
-/// Largest window of zstd: 8 MiB (RFC 9659).
+/// Maximum window size of zstd, as a power of two: 8 MiB (RFC 9659).
 const WINDOW_LOG: u32 = 23;
 
 /// Why a body could not be decompressed.
@@ -21,19 +21,20 @@ pub enum DecodeError {
     #[error("{0}")]
     Unknown(UnknownCoding),
     /// The body is compressed more than twice.
-    #[error("compressed more than twice")]
+    #[error("the body is compressed more than twice")]
     Layers,
     /// The decompressed body is too large.
-    #[error("decompressed size exceeds {0} bytes")]
+    #[error("the decompressed body is larger than {0} bytes")]
     TooLarge(u64),
     /// The compressed data are damaged.
     #[error("cannot decompress the body")]
     Damaged(#[source] io::Error),
 }
 
-/// Returns a reader of the decompressed bytes.
+/// Returns a reader of the decompressed body.
 ///
-/// `declared` is `Content-Encoding`. Reading fails after `max_bytes` bytes.
+/// `declared` is the value of `Content-Encoding`. Reading more than `max_bytes` decompressed bytes
+/// fails.
 ///
 /// ```
 /// # use std::io::Read;
@@ -60,7 +61,7 @@ pub fn open<'r>(
         let Some(coding) = magic else {
             return Ok(Box::new(LimitedReader { inner: buffered, left: max_bytes, max_bytes }));
         };
-        // At most two layers, declared or not.
+        // A body has at most two layers of compression, declared or not.
         if 2 <= n_layers {
             return Err(DecodeError::Layers);
         }
@@ -77,7 +78,7 @@ pub fn open<'r>(
     }
 }
 
-/// Decompresses bytes in memory.
+/// Decompresses a body in memory.
 pub fn decode_all(
     bytes: &[u8],
     declared: Option<&str>,
@@ -94,7 +95,7 @@ pub fn decode_all(
     }
 }
 
-/// Returns whether the bytes start like a compressed file.
+/// Returns whether the bytes start with the magic bytes of gzip or zstd.
 pub fn is_compressed(bytes: &[u8]) -> bool {
     magic_of(bytes).is_some()
 }
@@ -107,7 +108,7 @@ fn magic_of(start: &[u8]) -> Option<Coding> {
     }
 }
 
-/// A reader that fails after a number of bytes.
+/// A reader that fails if its input has more than a number of bytes.
 struct LimitedReader<R> {
     inner: R,
     left: u64,
@@ -124,7 +125,7 @@ impl<R: Read> Read for LimitedReader<R> {
             }
             None => Err(io::Error::new(
                 io::ErrorKind::FileTooLarge,
-                format!("decompressed size exceeds {} bytes", self.max_bytes),
+                format!("the decompressed body is larger than {} bytes", self.max_bytes),
             )),
         }
     }
@@ -176,7 +177,7 @@ mod tests {
         }
         let garbage = [gzip(b"hello"), b"garbage".to_vec()].concat();
         assert!(matches!(read(&garbage, None), Err(DecodeError::Damaged(_))));
-        // A frame that requires a window of 2 GiB.
+        // This zstd frame requires a window of 2 GiB.
         let greedy = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, 0x01, 0x00, 0x00];
         assert!(matches!(read(&greedy, None), Err(DecodeError::Damaged(_))));
     }

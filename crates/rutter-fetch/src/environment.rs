@@ -1,7 +1,7 @@
-//! The interfaces between a client and its process: clock, name resolution, sockets, log.
+//! Interfaces of a client to the operating system and the log: clock, name resolution, sockets.
 //!
-//! The caller passes them in, so that tests see every name that is resolved and every address
-//! that is dialed.
+//! The caller passes these interfaces to the client, so that tests can replace them and see every
+//! name that is resolved and every address that the client connects to.
 
 use std::fmt;
 use std::io;
@@ -13,15 +13,15 @@ use tokio::net::TcpStream;
 use crate::clock::{BoxFuture, Clock, SystemClock};
 use crate::log::FetchLog;
 
-/// Resolves host names.
+/// Resolves host names to IP addresses.
 pub trait Resolve: fmt::Debug + Send + Sync {
-    /// Returns all addresses of the name, in the order in which they are tried.
+    /// Returns all addresses of the name, in the order in which the client tries them.
     fn resolve(&self, name: &str) -> BoxFuture<'static, io::Result<Vec<IpAddr>>>;
 }
 
-/// Opens connections.
+/// Opens TCP connections.
 pub trait Dial: fmt::Debug + Send + Sync {
-    /// Connects to exactly this address.
+    /// Opens a TCP connection to exactly this address.
     fn dial(&self, address: SocketAddr) -> BoxFuture<'static, io::Result<TcpStream>>;
 }
 
@@ -53,21 +53,22 @@ impl Dial for SystemDialer {
     }
 }
 
-/// Everything outside the client that it uses.
+/// The interfaces that a client uses: clock, resolver, dialer and log.
 #[derive(Debug, Clone)]
 pub struct Environment {
     /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Name resolution.
+    /// Resolver of host names.
     pub resolver: Arc<dyn Resolve>,
-    /// Connections.
+    /// Opener of TCP connections.
     pub dialer: Arc<dyn Dial>,
-    /// The log.
+    /// Receiver of the log records.
     pub log: Arc<dyn FetchLog>,
 }
 
 impl Environment {
-    /// Returns the environment of the operating system, with records written to `log`.
+    /// Returns an environment with clock, resolver and sockets of the operating system, and with
+    /// `log`.
     pub fn system(log: Arc<dyn FetchLog>) -> Self {
         Self {
             clock: Arc::new(SystemClock::new()),

@@ -1,7 +1,7 @@
-//! Errors of a fetch, as values that a caller can match on.
+//! Error types of a fetch, which a caller can match on.
 //!
-//! [`FetchError`] names the URL, and [`FailureCause`] says whether a policy, the network, the
-//! response or the disk is the reason. Messages contain no secrets of URLs.
+//! [`FetchError`] contains the URL. [`FailureCause`] says whether a policy, the network, the
+//! response or the disk caused the failure. Error messages contain no secrets of URLs.
 
 use std::io;
 use std::net::IpAddr;
@@ -15,9 +15,9 @@ use crate::address_policy::BlockedAddress;
 #[derive(Debug, thiserror::Error)]
 #[error("{url}")]
 pub struct FetchError {
-    /// The URL that failed, without secrets: the last one of a chain of redirects.
+    /// The URL that failed, without secrets; after redirects, the last URL of the chain.
     pub url: String,
-    /// The reason.
+    /// Why the request failed.
     #[source]
     pub cause: FailureCause,
 }
@@ -26,7 +26,7 @@ pub struct FetchError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FailureCause {
-    /// A policy forbids the request; nothing was sent to this URL.
+    /// A policy forbids the request, so no request was sent to this URL.
     #[error(transparent)]
     Refused(#[from] RequestRefusal),
     /// The network or the server failed.
@@ -38,9 +38,10 @@ pub enum FailureCause {
     /// The host must not be contacted before a later time.
     #[error("the host allows no requests before {until}")]
     RetryLater {
-        /// When the next request may be sent.
+        /// When the next request to the host may be sent.
         until: Timestamp,
-        /// The status that asked for the pause; `None` if the client decided it.
+        /// The status code with which the host asked for the pause; `None` if the client decided
+        /// the pause.
         status: Option<u16>,
     },
     /// The file for the body could not be opened or written.
@@ -79,18 +80,18 @@ pub enum RequestRefusal {
     #[error("host {0} does not belong to the site")]
     Host(String),
     /// The host has an address that [`AddressPolicy`](crate::AddressPolicy) blocks.
-    #[error("private address: {host}: {forbidden}")]
+    #[error("host {host} is blocked: {forbidden}")]
     Address {
         /// The host name or address as written in the URL.
         host: String,
         /// The blocked address and the reason.
         forbidden: BlockedAddress,
     },
-    /// Only the proxy could resolve the name, so its addresses cannot be checked.
+    /// Only the proxy can resolve the name, so its addresses cannot be checked.
     #[error("cannot resolve {0} locally, and the proxy is not trusted to resolve names")]
     Unseen(String),
     /// robots.txt disallows the URL.
-    #[error("robots.txt forbids it: {0}")]
+    #[error("robots.txt forbids the URL: {0}")]
     Robots(RobotsReason),
     /// The host asks for a longer delay than [`MAX_CRAWL_DELAY`](crate::MAX_CRAWL_DELAY).
     #[error(
@@ -100,20 +101,20 @@ pub enum RequestRefusal {
     TooSlow(Duration),
 }
 
-/// Why robots.txt forbids a URL.
+/// Why robots.txt disallows a URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RobotsReason {
-    /// A rule of the file disallows it.
-    #[error("line {line}: Disallow: {}", rutter_finding::visible(pattern))]
+    /// A rule of robots.txt disallows the URL.
+    #[error("line {line} has the rule `Disallow: {}`", rutter_finding::visible(pattern))]
     Rule {
-        /// The line of the rule.
+        /// Line number of the rule, counted from 1.
         line: u64,
-        /// The pattern of the rule.
+        /// Pattern of the rule.
         pattern: String,
     },
-    /// The file cannot be fetched, so everything is disallowed (RFC 9309, section 2.3.1.4).
-    #[error("the file cannot be fetched: {0}")]
+    /// robots.txt cannot be fetched, so all URLs are disallowed (RFC 9309, section 2.3.1.4).
+    #[error("robots.txt cannot be fetched: {0}")]
     Unreachable(String),
 }
 
@@ -121,7 +122,7 @@ pub enum RobotsReason {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetworkFault {
-    /// The name has no address.
+    /// The host name cannot be resolved.
     #[error("cannot resolve {0}")]
     Resolve(String, #[source] io::Error),
     /// The connection was not established.
@@ -139,12 +140,12 @@ pub enum NetworkFault {
     /// The connection was lost before the response was complete.
     #[error("connection lost: {0}")]
     Broken(String),
-    /// The body is shorter than announced.
+    /// The body ended before its announced length.
     #[error("response ended after {got} of {} bytes", .wanted.map_or("unknown".to_owned(), |n| n.to_string()))]
     Cut {
-        /// Bytes received.
+        /// Number of bytes that were received.
         got: u64,
-        /// Bytes announced; `None` if the length was not announced.
+        /// Number of bytes that were announced; `None` if the length was not announced.
         wanted: Option<u64>,
     },
     /// The proxy failed or rejected the connection.
@@ -167,22 +168,22 @@ fn timeout_message(phase: RequestPhase, limit: Duration) -> String {
 pub enum RequestPhase {
     /// Resolving the host name.
     Resolve,
-    /// Connecting.
+    /// Opening a TCP connection.
     Connect,
     /// The TLS handshake.
     Tls,
     /// Waiting for the response head.
     Headers,
-    /// Waiting for the next piece of the body.
+    /// Waiting for the next bytes of the body.
     Idle,
-    /// Receiving a body below the minimum speed.
+    /// Receiving a body that arrives below the minimum speed.
     Crawl,
-    /// The request as a whole.
+    /// The whole request.
     Whole,
 }
 
 impl RequestPhase {
-    /// Returns the name used in error messages.
+    /// Returns the name of the phase in error messages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Resolve => "resolving the host name",
@@ -196,7 +197,7 @@ impl RequestPhase {
     }
 }
 
-/// What is wrong with a response.
+/// Why a response cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadResponse {
@@ -204,24 +205,24 @@ pub enum BadResponse {
     #[error("cannot read the response head: {0}")]
     Head(String),
     /// The body is larger than allowed for this kind of file.
-    #[error("body is larger than {limit} bytes")]
+    #[error("the body is larger than {limit} bytes")]
     TooLarge {
-        /// The limit.
+        /// Maximum size of the body, in bytes.
         limit: u64,
     },
     /// The chain of redirects is longer than allowed.
-    #[error("more than {0} redirects")]
+    #[error("the server sent more than {0} redirects")]
     TooManyRedirects(usize),
     /// A redirect leads back to a URL of its own chain.
-    #[error("redirect loop")]
+    #[error("the redirects form a loop")]
     RedirectLoop,
     /// A redirect has no valid `Location`.
-    #[error("redirect without a usable Location: {0}")]
+    #[error("the redirect has no usable Location: {0}")]
     Location(String),
     /// Status 304 in response to a request without conditions.
     #[error("status 304 in response to a request without conditions")]
     NotModified,
-    /// Status 206 or 416 that does not fit the range that was requested.
+    /// The status or the `Content-Range` does not fit the range that was requested.
     #[error("unexpected partial response: {0}")]
     Range(String),
 }
@@ -249,7 +250,7 @@ impl FailureCause {
             Self::Network(
                 NetworkFault::Tls(_) | NetworkFault::NotTls(_) | NetworkFault::Resolve(..),
             ) => false,
-            // The next run tries a server again that is too slow now.
+            // A server that is too slow is not tried again in this run.
             Self::Network(NetworkFault::Timeout(RequestPhase::Whole | RequestPhase::Crawl, _)) => {
                 false
             }

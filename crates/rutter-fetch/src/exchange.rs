@@ -1,7 +1,7 @@
 //! Sends one request on one connection and reads the response.
 //!
-//! The body goes to memory or to a [`SpoolFile`], counted and hashed as received. It is not
-//! decompressed here.
+//! The body is written to memory or to a [`SpoolFile`]. Its bytes are counted and hashed as
+//! received, before decompression.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ const MAX_IDLE: Duration = Duration::from_secs(30);
 /// Minimum speed of a body, in bytes per second.
 const MIN_BYTES_PER_SECOND: u64 = 1024;
 
-/// Returns whether part of a body arrived at the minimum speed.
+/// Returns whether bytes of a body arrived at the minimum speed or faster.
 pub(crate) fn is_fast_enough(n_bytes: u64, took: Duration) -> bool {
     0 < n_bytes && MIN_BYTES_PER_SECOND.saturating_mul(took.as_secs()) <= n_bytes
 }
@@ -69,13 +69,13 @@ impl ResponseFields {
 pub(crate) enum RangeField {
     /// The field is absent.
     Absent,
-    /// The field is not valid.
+    /// The field is present, and its value is not valid.
     Invalid,
-    /// The parsed field.
+    /// The field is present and valid.
     Valid(ContentRange),
 }
 
-/// The head of a response.
+/// The status and the header fields of a response.
 #[derive(Debug)]
 pub(crate) struct ResponseHead {
     pub(crate) status: u16,
@@ -86,7 +86,7 @@ pub(crate) struct ResponseHead {
     pub(crate) range: RangeField,
     /// Whether the connection can be reused without reading a body.
     pub(crate) is_bare: bool,
-    /// Whether the body uses chunked framing.
+    /// Whether the body uses chunked transfer coding.
     pub(crate) is_chunked: bool,
     pub(crate) is_multipart: bool,
 }
@@ -117,7 +117,7 @@ impl ResponseHead {
                 }
             },
             is_bare: match response.status().as_u16() {
-                // A length may belong to the page, or to a body that follows.
+                // A length in status 304 may be that of the page, or of a body that follows.
                 304 => {
                     let framing = ["content-length", "transfer-encoding"];
                     !framing.into_iter().any(|name| headers.contains_key(name))
@@ -157,7 +157,7 @@ fn joined(headers: &HeaderMap, name: &str) -> Option<String> {
     (!all.is_empty()).then(|| all.join(", "))
 }
 
-/// Destination of a body.
+/// Where the body of a response is written.
 #[derive(Debug)]
 pub(crate) enum BodySink<'s> {
     /// Memory.
@@ -166,12 +166,12 @@ pub(crate) enum BodySink<'s> {
     Spool(&'s mut SpoolFile),
 }
 
-/// Most bytes allocated in advance for an announced length.
+/// Maximum number of bytes that are allocated in advance for an announced length.
 const MAX_PREALLOCATION: u64 = 16 << 20;
 
 impl BodySink<'_> {
-    /// Allocates memory for the announced length at once: a buffer that grows step by step needs up
-    /// to three times as much for a while.
+    /// Creates a sink in memory, with a capacity for the announced length. A buffer that grows
+    /// while the body arrives would temporarily need up to three times the memory.
     pub(crate) fn memory(expected: u64) -> Self {
         let capacity = usize::try_from(expected.min(MAX_PREALLOCATION)).unwrap_or(0);
         Self::Memory(Vec::with_capacity(capacity))
@@ -181,9 +181,9 @@ impl BodySink<'_> {
 /// The result of reading a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BodyReceipt {
-    /// Bytes of this response.
+    /// Number of bytes in the body of this response.
     pub(crate) n_bytes: u64,
-    /// Digest of the bytes, if they went to memory.
+    /// Digest of the bytes, if they were written to memory.
     pub(crate) digest: [u8; 32],
     /// Whether the body was cut at the limit, which is allowed only for robots.txt.
     pub(crate) is_cut: bool,
@@ -193,16 +193,16 @@ pub(crate) struct BodyReceipt {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BodyLimits {
     pub(crate) kind: ResourceKind,
-    /// Bytes that may still arrive.
+    /// Maximum number of bytes that the body may still have.
     pub(crate) max_bytes: u64,
-    /// The monotonic time at which the request must be complete.
+    /// Monotonic time at which the request must be complete.
     pub(crate) end: Duration,
     pub(crate) whole: Duration,
 }
 
 impl Connector {
-    /// Sends a request and returns the response head; the body is unread. Returns `None` if a
-    /// reused connection turned out to be closed: the request can be repeated.
+    /// Sends a request and reads the response head, but not the body. Returns `None` if the reused
+    /// connection was already closed; then the caller repeats the request.
     pub(crate) async fn send_request(
         &self,
         target: &Target,
@@ -216,8 +216,8 @@ impl Connector {
                 && !link.sender.is_closed()
                 && clock.monotonic().saturating_sub(link.used) < MAX_IDLE
         });
-        // Lets the connection task see unexpected bytes, which would be taken for the response to
-        // this request.
+        // Let the connection task read unexpected bytes of an idle connection. Otherwise they would
+        // be mistaken for the response to this request.
         tokio::task::yield_now().await;
         if let Some(mut link) = old.filter(|link| !link.sender.is_closed()) {
             match self.send(&mut link, target, method, fields).await {
@@ -271,7 +271,7 @@ impl Connector {
         answer.map_err(|error| protocol_failure(&error))
     }
 
-    /// Reads a body to its end.
+    /// Reads a body to its end and writes it to `sink`.
     pub(crate) async fn read_body(
         &self,
         mut body: Incoming,

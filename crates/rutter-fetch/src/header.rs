@@ -1,6 +1,6 @@
 //! Parsers of response header fields: validators, ranges, `Retry-After`, cache lifetimes.
 //!
-//! The input is untrusted text. A value that is not valid gives `None`, never a guess.
+//! The input is untrusted text. The result for an invalid value is `None`, never a guess.
 
 use std::fmt;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub struct Validators {
 }
 
 impl Validators {
-    /// Returns whether there is no validator.
+    /// Returns whether the response has neither `ETag` nor `Last-Modified`.
     pub fn is_empty(&self) -> bool {
         self.etag.is_none() && self.last_modified.is_none()
     }
@@ -37,8 +37,8 @@ impl Validators {
         parse_http_date(self.last_modified.as_deref()?)
     }
 
-    /// Returns the SHA-256 digest in the entity tag, if it contains one (D08). This is a hint, not
-    /// a proof.
+    /// Returns the SHA-256 digest in the entity tag, if the tag contains one (D08). The digest is a
+    /// hint about the content, not a proof.
     pub fn digest(&self) -> Option<Digest> {
         let tag = self.etag.as_deref()?;
         let tag = tag.strip_prefix("W/").unwrap_or(tag);
@@ -64,15 +64,15 @@ pub fn parse_etag(text: &str) -> Option<String> {
     (is_fine && text.len() <= 1024).then(|| text.to_owned())
 }
 
-/// Parses a date in one of the three formats of HTTP.
+/// Parses a date in any of the three date formats of HTTP.
 pub fn parse_http_date(text: &str) -> Option<Timestamp> {
     timestamp_of(httpdate::parse_http_date(text.trim()).ok()?)
 }
 
-/// Longest `Retry-After` that is obeyed (D11).
+/// Maximum `Retry-After` that the client obeys (D11).
 pub const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
 
-/// Parses `Retry-After`, in seconds or as a date, limited to one day.
+/// Parses `Retry-After`, which is a number of seconds or a date. Limits the result to one day.
 ///
 /// ```
 /// # use rutter_fetch::header::parse_retry_after;
@@ -87,7 +87,7 @@ pub const MAX_RETRY_AFTER: Duration = Duration::from_hours(24);
 pub fn parse_retry_after(text: &str, now: Timestamp) -> Option<Duration> {
     let text = text.trim();
     let wait = if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        // A number that overflows is a very long time.
+        // A number that overflows becomes the maximum, which is limited below.
         Duration::from_secs(text.parse().unwrap_or(u64::MAX))
     } else {
         let seconds = parse_http_date(text)?.seconds_since(now).max(0);
@@ -96,7 +96,7 @@ pub fn parse_retry_after(text: &str, now: Timestamp) -> Option<Duration> {
     Some(wait.min(MAX_RETRY_AFTER))
 }
 
-/// A parsed `Content-Range`.
+/// A parsed `Content-Range` field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContentRange {
     /// A range of bytes, both ends included.
@@ -108,7 +108,7 @@ pub enum ContentRange {
         /// Size of the whole body; `None` for `*`.
         total: Option<u64>,
     },
-    /// The requested range is outside the body.
+    /// The requested range is outside of the body.
     Unsatisfied {
         /// Size of the whole body.
         total: u64,
@@ -131,7 +131,7 @@ impl ContentRange {
     }
 }
 
-/// Parses a decimal number without sign or spaces; `None` on overflow.
+/// Parses a decimal number without sign or spaces; `None` if it overflows.
 pub(crate) fn number(text: &str) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().ok()).flatten()
@@ -140,9 +140,10 @@ pub(crate) fn number(text: &str) -> Option<u64> {
 /// How long a response may be used without revalidation (SCP-167).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Freshness {
-    /// Seconds from `max-age`, or from `Expires` minus the time of the response.
+    /// Seconds for which the response is fresh: `max-age`, or `Expires` minus the time of the
+    /// response.
     pub max_age: Option<u64>,
-    /// Whether each use requires revalidation.
+    /// Whether the response must be revalidated before each use.
     pub is_no_cache: bool,
 }
 
@@ -183,7 +184,7 @@ pub fn charset(text: &str) -> Option<String> {
     })
 }
 
-/// A content coding.
+/// A content coding that the client can decompress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Coding {
     /// gzip.
@@ -193,7 +194,7 @@ pub enum Coding {
 }
 
 impl Coding {
-    /// Parses `Content-Encoding`; an unknown coding is an error.
+    /// Parses `Content-Encoding`; returns an error for an unknown coding.
     pub fn parse_list(text: &str) -> Result<Vec<Self>, UnknownCoding> {
         let mut codings = Vec::new();
         for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
@@ -214,7 +215,7 @@ pub struct UnknownCoding(pub String);
 
 impl fmt::Display for UnknownCoding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unsupported content coding {}", self.0)
+        write!(f, "content coding {} is not supported", self.0)
     }
 }
 

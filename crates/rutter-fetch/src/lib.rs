@@ -1,4 +1,4 @@
-//! HTTP client that fetches one URL at a time, politely and safely.
+//! HTTP client that fetches one URL at a time; obeys robots.txt, delays and address rules.
 //!
 //! [`Client::fetch`] checks the URL, obeys robots.txt, waits for the host's delay, checks every
 //! address before it connects, follows redirects, and writes the body to memory or to a file.
@@ -10,12 +10,12 @@
 //!                              └─→ body ─→ memory or spool file ─→ FetchedResponse
 //! ```
 //!
-//! The clock, name resolution, connections and the log are passed in as an [`Environment`]. The
-//! client uses HTTP/1.1 only, because one connection to a host at a time gains nothing from HTTP/2.
+//! The caller passes clock, resolver, dialer and log as an [`Environment`]. The client uses only
+//! HTTP/1.1, because one connection to a host at a time gains nothing from HTTP/2.
 //!
-//! Rejects: addresses that are not public, plain http unless allowed, redirects to unchecked
-//! URLs. The client does not decompress bodies (see [`decode`]) and does not read environment
-//! variables.
+//! Rejects: addresses that are not public, plain http unless the settings allow it, redirects to
+//! URLs that fail the checks. The client does not decompress bodies (see [`decode`]) and does not
+//! read environment variables.
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 

@@ -14,17 +14,17 @@ use crate::error::{RequestRefusal, RobotsReason};
 /// One record of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FetchRecord {
-    /// The time of day.
+    /// Time of day of the event.
     pub at: Timestamp,
-    /// The monotonic time, see [`Clock::monotonic`](crate::Clock::monotonic).
+    /// Monotonic time of the event, see [`Clock::monotonic`](crate::Clock::monotonic).
     pub monotonic: Duration,
     /// The host that the event concerns.
     pub host: String,
-    /// What happened.
+    /// The event.
     pub event: FetchEvent,
 }
 
-/// An event of a client.
+/// An event of a client, such as a sent request or a pause.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FetchEvent {
@@ -32,7 +32,7 @@ pub enum FetchEvent {
     Sent {
         /// The URL, without secrets.
         url: String,
-        /// How long the client delayed the request to respect the limits of the host.
+        /// How long the client delayed the request, because of the delay or a pause of the host.
         waited: Duration,
     },
     /// A response was received, with its body.
@@ -55,9 +55,9 @@ pub enum FetchEvent {
     },
     /// All requests to the host are paused.
     Paused {
-        /// How long.
+        /// Length of the pause.
         wait: Duration,
-        /// The status that asked for the pause; `None` after a broken connection.
+        /// Status code with which the host asked for the pause; `None` after a broken connection.
         status: Option<u16>,
     },
     /// A redirect was followed.
@@ -74,11 +74,12 @@ pub enum FetchEvent {
         /// The reason.
         why: RequestRefusal,
     },
-    /// The robots.txt of a host was evaluated.
+    /// The robots.txt of an origin was fetched and evaluated, or could not be fetched.
     Robots {
         /// The URL of robots.txt, without secrets.
         url: String,
-        /// Why everything is disallowed; `None` if the file or its absence allows something.
+        /// Why all URLs are disallowed; `None` if robots.txt exists, or if its absence allows all
+        /// URLs.
         closed: Option<RobotsReason>,
     },
     /// A host other than the site's own was contacted for the site for the first time (D13).
@@ -93,18 +94,18 @@ pub enum FetchEvent {
     },
 }
 
-/// Receives the records of a client. Writing a record cannot fail.
+/// Receives the log records of a client.
 pub trait FetchLog: fmt::Debug + Send + Sync {
-    /// Writes one record.
+    /// Receives one record. An implementation must handle its own errors.
     fn record(&self, record: FetchRecord);
 }
 
-/// Discards all records.
+/// This log discards all records.
 impl FetchLog for () {
     fn record(&self, _record: FetchRecord) {}
 }
 
-/// Stores all records, for tests and short runs.
+/// This log stores all records in memory, for tests and short runs.
 impl FetchLog for Mutex<Vec<FetchRecord>> {
     fn record(&self, record: FetchRecord) {
         self.lock().unwrap_or_else(PoisonError::into_inner).push(record);

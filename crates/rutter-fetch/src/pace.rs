@@ -1,16 +1,17 @@
 //! Decides when the next request may be sent to a host.
 //!
-//! The longest of three delays applies: robots.txt, `crawl_rate` of ARC, the client's own setting.
-//! A pause applies to the whole host, independent of the URL that caused it.
+//! The client obeys the longest of three delays: `Crawl-delay` of robots.txt, `crawl_rate` of ARC,
+//! and its own setting. A pause applies to all URLs of the host, not only to the URL that caused
+//! it.
 
 use std::time::Duration;
 
-/// The longest delay that the client obeys. Single pages are not fetched from a host that asks for
-/// more (D52).
+/// Maximum delay that the client obeys. Single pages are not fetched from a host that asks for a
+/// longer delay (D52).
 pub const MAX_CRAWL_DELAY: Duration = Duration::from_secs(30);
-/// The first pause after a failure without `Retry-After` (D11).
+/// Length of the first pause after a failure without `Retry-After` (D11).
 pub const FIRST_BACKOFF: Duration = Duration::from_secs(30);
-/// The longest pause without `Retry-After`.
+/// Maximum pause without `Retry-After`, before jitter.
 const MAX_BACKOFF: Duration = Duration::from_hours(1);
 
 /// Delay and pauses of one host.
@@ -20,45 +21,47 @@ pub(crate) struct HostPace {
     pub(crate) robots: Option<Duration>,
     /// `crawl_rate` of ARC, or another delay set by the caller.
     pub(crate) caller: Option<Duration>,
-    /// Time of the last request or response.
+    /// Monotonic time of the last request or response.
     last: Option<Duration>,
-    /// No request is sent before this time.
+    /// Monotonic time before which no request is sent.
     paused: Duration,
-    /// Consecutive failures.
+    /// Number of consecutive failures.
     failures: u32,
 }
 
 impl HostPace {
-    /// Returns the longest delay, not limited to [`MAX_CRAWL_DELAY`].
+    /// Returns the longest of the three delays, without the limit of [`MAX_CRAWL_DELAY`]. `own` is
+    /// the client's setting.
     pub(crate) fn requested_delay(&self, own: Duration) -> Duration {
         own.max(self.robots.unwrap_or_default()).max(self.caller.unwrap_or_default())
     }
 
-    /// Returns the delay to obey, limited to [`MAX_CRAWL_DELAY`] or `own`, whichever is longer.
+    /// Returns the delay that the client obeys, which is at most the longer of [`MAX_CRAWL_DELAY`]
+    /// and `own`.
     pub(crate) fn delay(&self, own: Duration) -> Duration {
         self.requested_delay(own).min(MAX_CRAWL_DELAY.max(own))
     }
 
-    /// Returns the earliest time of the next request.
+    /// Returns the earliest monotonic time at which the next request may be sent.
     ///
-    /// A delay that became known after the last request applies to it, too.
+    /// A delay that became known after the last request is counted from that request, too.
     pub(crate) fn ready_at(&self, own: Duration) -> Duration {
         self.last.map_or(Duration::ZERO, |last| last + self.delay(own)).max(self.paused)
     }
 
-    /// Records that a request was sent, answered or abandoned. The delay counts from the last of
-    /// these, so that a slow host is not contacted again at once.
+    /// Records that a request was sent, answered or abandoned. The delay is counted from the latest
+    /// of these events, so that a slow host is not contacted again at once.
     pub(crate) fn record_activity(&mut self, moment: Duration) {
         self.last = Some(self.last.unwrap_or_default().max(moment));
     }
 
-    /// Records a success: the next pause starts from the shortest again.
+    /// Records a success: the next pause has its initial length again.
     pub(crate) fn reset_failures(&mut self) {
         self.failures = 0;
     }
 
-    /// Starts a pause after a failure and returns its length. `retry_after` is the time that the
-    /// server caller for; `jitter` is a random number from 0 to 1.
+    /// Starts a pause after a failure and returns its length. `retry_after` is the pause that the
+    /// server asked for; `jitter` is a random number from 0 to 1.
     pub(crate) fn pause(
         &mut self,
         moment: Duration,
@@ -72,8 +75,8 @@ impl HostPace {
     }
 }
 
-/// Returns 30 s doubled with each failure, plus up to 25 % of jitter, so that clients do not return
-/// all at once.
+/// Returns the length of a pause: 30 s, doubled with each failure, plus up to 25 % of jitter, so
+/// that clients do not return at the same time.
 fn backoff(failures: u32, jitter: f64) -> Duration {
     let doubled = FIRST_BACKOFF.saturating_mul(1 << failures.min(16)).min(MAX_BACKOFF);
     doubled + doubled.mul_f64(0.25 * jitter.clamp(0.0, 1.0))

@@ -1,13 +1,14 @@
 //! Reads the title and the canonical link of an HTML page.
 //!
-//! This is a scanner of tags, not an HTML parser: it only has to read two pages of one host in the
-//! same way. It rejects feeds and other documents that are not HTML.
+//! The code scans for tags and is not an HTML parser, because two pages of one host are compared
+//! that were read in the same way. Rejects feeds and other documents that are not HTML.
 
-/// Elements that an HTML page can start with. A feed also has a title, but is not a page.
+/// Elements that an HTML page can start with. (A feed also has a `title` element, but is not a
+/// page.)
 const FIRST: [&str; 9] =
     ["html", "head", "title", "meta", "link", "base", "script", "style", "body"];
 
-/// Title and canonical link of a page.
+/// Title and canonical link of an HTML page.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct PageTitle {
     pub(crate) title: Option<String>,
@@ -48,7 +49,7 @@ impl PageTitle {
                     page_title.title = Some(title).filter(|title| !title.is_empty());
                     rest = after;
                 }
-                // The content of these elements is not markup.
+                // Skip the content of these elements, which is not markup or not displayed.
                 "script" | "style" | "noscript" | "template" => rest = until_end(rest, &name).1,
                 "link" if page_title.canonical.is_none() => page_title.canonical = canonical(tag),
                 "body" => break,
@@ -59,14 +60,14 @@ impl PageTitle {
     }
 
     /// Returns whether another page has the same title and canonical link. `path` is the path of
-    /// this page, which either of them may repeat.
+    /// this page; the title and the link of this page may contain it.
     pub(crate) fn is_same_page_as(&self, other: &Self, path: &str) -> bool {
         is_same(self.title.as_deref(), other.title.as_deref(), path)
             && is_same(self.canonical.as_deref(), other.canonical.as_deref(), path)
     }
 }
 
-/// Returns whether two texts are equal, apart from the path that the first one repeats.
+/// Returns whether two texts are equal, or differ only where the first text contains its path.
 fn is_same(missing: Option<&str>, other: Option<&str>, path: &str) -> bool {
     let (Some(missing), Some(other)) = (missing, other) else { return missing == other };
     if missing == other {
@@ -77,7 +78,7 @@ fn is_same(missing: Option<&str>, other: Option<&str>, path: &str) -> bool {
         return false;
     }
     let Some((before, after)) = missing.split_once(name) else { return false };
-    // The path alone would match any title.
+    // A text that is only the path would match any title.
     if before.is_empty() && after.is_empty() {
         return false;
     }
@@ -139,7 +140,7 @@ fn attributes(tag: &str) -> Vec<(String, String)> {
             return found;
         }
         let end = rest.find(|c: char| c.is_ascii_whitespace() || c == '=').unwrap_or(rest.len());
-        // An equals sign at the start of a name is part of the name.
+        // An equals sign at the start of an attribute name is part of the name.
         let (name, after) = rest.split_at(end.max(rest.chars().next().map_or(1, char::len_utf8)));
         let after = after.trim_start();
         let Some(value) = after.strip_prefix('=').map(str::trim_start) else {

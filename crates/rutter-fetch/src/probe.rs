@@ -1,10 +1,12 @@
-//! Detects hosts that answer every URL with a page: the soft 404 (D74).
+//! Detects hosts that send a page with a success status for every URL: the soft 404 (D74).
 //!
-//! The client requests one random path. If the host returns a page for it, its status codes do not
-//! prove that other files exist. The result is a plain value that the caller stores.
+//! The client requests one random path. If the host sends a page for that path, the status codes of
+//! the host do not prove that other files exist. The caller stores the result, a
+//! [`MissingPageProbe`].
 //!
-//! Such pages are rarely identical: they contain a nonce, the date, or the requested URL. A page is
-//! therefore compared by canonical link and title, and by its bytes only if it has neither.
+//! Two such pages are rarely identical, because they contain a nonce, the date, or the requested
+//! URL. Two pages are therefore compared by canonical link and title; if a page has neither, by
+//! their bytes.
 
 use rutter_page::Digest;
 use serde::{Deserialize, Serialize};
@@ -16,15 +18,15 @@ use crate::page_title::PageTitle;
 use crate::request::{FetchedResponse, Request};
 use crate::resource_kind::ResourceKind;
 
-/// Bytes of the page that are stored.
+/// Maximum number of bytes that are stored of the page for missing paths.
 const STORED_BYTES: usize = 64 << 10;
 
 /// The response of a host to a path that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MissingPageProbe {
-    /// Status of the response.
+    /// Status code of the response.
     pub status: u16,
-    /// Start of the decompressed page; empty without a body.
+    /// Start of the decompressed page; empty if the response has no body.
     pub page: Vec<u8>,
     /// The requested path, which the page may repeat.
     #[serde(default)]
@@ -52,7 +54,8 @@ impl MissingPageProbe {
         missing.is_same_page_as(&found, &self.path)
     }
 
-    /// Returns whether a body is identical to the page for missing paths, as far as it is stored.
+    /// Returns whether a body is identical to the page for missing paths. Only the stored start of
+    /// the page is compared.
     pub fn is_same_page(&self, body: &[u8]) -> bool {
         self.is_soft() && body.get(..STORED_BYTES).unwrap_or(body) == self.page
     }
@@ -62,8 +65,8 @@ impl MissingPageProbe {
         PageTitle::of(&self.page)?.title
     }
 
-    /// Returns whether a response can be the requested file. On a host with soft 404, HTML is not
-    /// accepted for other kinds of files, and the page for missing paths never is.
+    /// Returns whether a response can be a requested file that is not an HTML page. On a host with
+    /// soft 404, HTML and the page for missing paths are rejected.
     pub fn accepts(&self, answer: &FetchedResponse, text: &[u8]) -> bool {
         if !self.is_soft() {
             return true;
@@ -75,7 +78,7 @@ impl MissingPageProbe {
 }
 
 impl Client {
-    /// Requests a path that does not exist.
+    /// Requests a random path, which almost certainly does not exist.
     pub async fn probe_missing_page(&self, site: &Url) -> Result<MissingPageProbe, FetchError> {
         let path = format!("/rutter-{:016x}", self.random());
         let mut url = site.clone();
@@ -86,7 +89,7 @@ impl Client {
         let answer = self.fetch(&request).await?;
         let mut page = answer.decoded_body(ResourceKind::Page).unwrap_or_default();
         page.truncate(STORED_BYTES);
-        // A redirect to the home page leaves that page here.
+        // If the host redirects missing paths to the home page, `page` is the home page.
         Ok(MissingPageProbe { status: answer.status, page, path })
     }
 }

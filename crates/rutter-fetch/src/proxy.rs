@@ -1,8 +1,8 @@
 //! Proxy settings from environment variables.
 //!
-//! The caller passes a lookup function, because the library does not read the environment. Host
-//! names are resolved and checked locally even with a proxy, because the proxy is inside the
-//! network that the address check protects.
+//! The caller passes a lookup function, because the library does not read environment variables.
+//! The client resolves and checks host names locally even if it uses a proxy, because the proxy can
+//! reach the private network that the address check protects.
 
 use std::fmt;
 
@@ -15,11 +15,11 @@ use crate::target::Origin;
 pub struct Proxies {
     http: Option<Proxy>,
     https: Option<Proxy>,
-    /// Hosts that are contacted directly.
+    /// Hosts that the client contacts without a proxy.
     direct: Vec<ProxyExemption>,
 }
 
-/// An HTTP proxy.
+/// Address and credentials of an HTTP proxy.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Proxy {
     pub(crate) host: String,
@@ -46,24 +46,24 @@ impl fmt::Debug for Proxies {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ProxyExemption {
     All,
-    /// A name with its subdomains, or an address; with an optional port.
+    /// A host name with its subdomains, or an IP address; both with an optional port.
     Host(String, Option<u16>),
 }
 
-/// A proxy setting that is not valid.
+/// An environment variable with an invalid proxy setting.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{variable}: {fault}")]
 pub struct ProxyError {
-    /// The environment variable.
+    /// Name of the environment variable.
     pub variable: &'static str,
-    /// What is wrong with its value.
+    /// What is wrong with the value of the variable.
     pub fault: &'static str,
 }
 
 impl Proxies {
     /// Reads `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`; lower-case names take
-    /// precedence. `HTTP_PROXY` in capitals is ignored if `REQUEST_METHOD` is set, because a CGI
-    /// client could have set it.
+    /// precedence. `HTTP_PROXY` in capitals is ignored if `REQUEST_METHOD` is set, because the
+    /// process is then a CGI script, and its client could have set the variable.
     ///
     /// ```
     /// # use rutter_fetch::Proxies;
@@ -102,7 +102,7 @@ impl Proxy {
         let error = |fault| ProxyError { variable, fault };
         let text = text.trim();
         let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
-        let url = Url::parse(&whole).map_err(|_| error("not a URL"))?;
+        let url = Url::parse(&whole).map_err(|_| error("the value is not a URL"))?;
         if url.scheme() != "http" {
             return Err(error("only http:// proxies are supported"));
         }
@@ -156,7 +156,7 @@ impl ProxyExemption {
     }
 }
 
-/// Decodes percent-encoding.
+/// Decodes the percent-encoding of a text.
 fn percent_decode(text: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -1,12 +1,12 @@
 //! Removes secrets from URLs before they are displayed or logged.
 //!
 //! Input: a URL, or text that contains URLs. Output: the same text without user names and
-//! passwords, and with `…` in place of the values of parameters that delimiter or authorize a request.
-//! One pass, linear in the size of the text.
+//! passwords, and with `…` in place of the values of parameters that sign or authorize a request.
+//! The cost is O(n) in bytes of the text.
 
 use url::Url;
 
-/// Substrings that mark a parameter as secret.
+/// A parameter is secret if its name contains one of these texts.
 const PARTS: [&str; 14] = [
     "token",
     "secret",
@@ -24,15 +24,15 @@ const PARTS: [&str; 14] = [
     "x-goog-",
 ];
 
-/// Words that mark a parameter as secret if they are a whole word of its name: `key`, `api_key`,
-/// `key-pair-id`, but not `keyword`.
+/// A parameter is secret if one of these is a whole word of its name. The word `key` matches `key`,
+/// `api_key` and `key-pair-id`, but not `keyword`.
 const WORDS: [&str; 10] =
     ["key", "sig", "sign", "auth", "oauth", "pwd", "pass", "sid", "policy", "code"];
 
-/// Longest parameter name that is recognized, in bytes.
+/// Maximum length of a parameter name, in bytes; a longer name is not recognized as secret.
 const LONGEST_NAME: usize = 128;
 
-/// Formats a URL for display, without user name, password and the values of secret parameters.
+/// Formats a URL for display, without user name, password and values of secret parameters.
 ///
 /// ```
 /// # use url::Url;
@@ -78,14 +78,15 @@ pub fn redact(text: &str) -> String {
     redacted
 }
 
-/// Skips the user name and password at the start of an authority.
+/// Returns the text after the user name and password of an authority.
 fn without_user(authority: &str) -> &str {
     let end = authority.find(|c: char| is_end(c) || matches!(c, '/' | '?' | '#' | '\\'));
     let host = authority.get(..end.unwrap_or(authority.len())).unwrap_or_default();
     host.rfind('@').and_then(|at| authority.get(at + 1..)).unwrap_or(authority)
 }
 
-/// Splits a secret parameter into its name and the text after `=`; `None` for other parameters.
+/// Splits a text that starts with a secret parameter into the parameter's name and the text after
+/// `=`; `None` for other parameters.
 fn secret_parameter(text: &str) -> Option<(&str, &str)> {
     let bytes = text.as_bytes();
     let end = bytes.iter().take(LONGEST_NAME).position(|byte| {
@@ -102,7 +103,8 @@ fn is_secret(name: &str) -> bool {
     PARTS.iter().any(|part| name.contains(part)) || words.any(|word| WORDS.contains(&word))
 }
 
-/// Returns the length of a value whose parameter follows this delimiter.
+/// Returns the length of a parameter's value at the start of a text. `delimiter` is the character
+/// before the parameter.
 fn length_of(value: &str, delimiter: char) -> usize {
     let is_over = |c: char| {
         is_end(c) || matches!(c, '&' | '#') || (delimiter == ';' && matches!(c, ';' | '/' | '?'))
@@ -110,7 +112,7 @@ fn length_of(value: &str, delimiter: char) -> usize {
     value.find(is_over).unwrap_or(value.len())
 }
 
-/// Returns whether a character ends a URL in a text.
+/// Returns whether a character in a text ends the URL before it.
 fn is_end(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, '"' | '<' | '>' | '`')
 }

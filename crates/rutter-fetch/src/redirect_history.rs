@@ -1,9 +1,10 @@
-//! Remembers redirect chains of one host that do not end.
+//! Remembers the redirect chains of one host that were too long.
 //!
-//! A chain is abandoned after [`MAX_REDIRECTS`] redirects or when it returns to one of its URLs.
-//! The URLs of abandoned chains are remembered. After [`SUSPECT_AFTER`] such chains, the host gets
-//! [`SUSPECT_MAX_REDIRECTS`] redirects per request until a chain ends: a host whose redirects never
-//! end costs few requests.
+//! The client abandons a chain after [`MAX_REDIRECTS`] redirects, or when the chain returns to one
+//! of its URLs. The URLs of chains that were too long are remembered: a chain that reaches one of
+//! them is abandoned at once. After [`SUSPECT_AFTER`] such chains, the client follows only
+//! [`SUSPECT_MAX_REDIRECTS`] redirects per request to the host, until a chain ends with a response.
+//! A host whose redirects never end thus causes few requests.
 
 use std::collections::HashSet;
 
@@ -13,11 +14,11 @@ use crate::client::MAX_REDIRECTS;
 use crate::error::BadResponse;
 use crate::request::RedirectHop;
 
-/// Abandoned chains after which a host is suspect.
+/// Number of abandoned chains after which a host is suspect.
 const SUSPECT_AFTER: u32 = 2;
-/// Redirects followed on a suspect host.
+/// Maximum number of redirects that the client follows on a suspect host.
 const SUSPECT_MAX_REDIRECTS: usize = 2;
-/// Most URLs remembered.
+/// Maximum number of URLs that are remembered per host.
 const MAX_URLS: usize = 1_000;
 
 /// The abandoned redirect chains of a host.
@@ -28,7 +29,8 @@ pub(crate) struct RedirectHistory {
 }
 
 impl RedirectHistory {
-    /// Returns why a chain is not followed to `next`; `None` if it is.
+    /// Returns why the client abandons a chain whose next URL is `next`; `None` if the client
+    /// follows it.
     pub(crate) fn reason_to_stop(
         &mut self,
         hops: &[RedirectHop],
@@ -44,7 +46,8 @@ impl RedirectHistory {
             return Some(BadResponse::RedirectLoop);
         }
         self.n_chains = self.n_chains.saturating_add(1);
-        // The first URL is not remembered: its redirect may be repaired by the next request.
+        // The first URL of the chain is not remembered, because the site may repair its redirect
+        // before the next request.
         let chain_urls = hops.iter().skip(1).map(|hop| &hop.url).chain([next]);
         for url in chain_urls {
             if self.urls.len() < MAX_URLS {

@@ -1,4 +1,4 @@
-//! Requests and responses of the client.
+//! Types of the client's requests and responses.
 
 use std::path::PathBuf;
 
@@ -10,38 +10,39 @@ use crate::exchange::ResponseFields;
 use crate::header::Validators;
 use crate::resource_kind::ResourceKind;
 
-/// The HTTP method.
+/// The HTTP method of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Method {
-    /// Requests the body.
+    /// GET: the response has a body.
     #[default]
     Get,
-    /// Requests only status, header fields and validators.
+    /// HEAD: the response has only a status and header fields.
     Head,
 }
 
 /// A request for one file.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The URL.
+    /// URL of the file.
     pub url: Url,
-    /// The kind of file, which decides the limits.
+    /// Kind of the file, which decides the size limits and the timeouts.
     pub kind: ResourceKind,
-    /// Whether the body is requested.
+    /// HTTP method: GET, or HEAD for a request without the body.
     pub method: Method,
-    /// Validators of a known version: the body is sent only if the file has changed.
+    /// Validators of a known version of the file: the server sends the body only if the file has
+    /// changed.
     pub validators: Validators,
-    /// The site that the file belongs to: hosts that do not belong to the site are refused, also in
-    /// redirects (D13). `None` allows any host.
+    /// The site that the file belongs to. Requests to hosts that do not belong to the site are
+    /// refused, also after redirects (D13). `None` allows any host.
     pub site: Option<Url>,
-    /// The file that the body is written to; `None` for memory.
+    /// Path of the spool file that the body is written to; `None` keeps the body in memory.
     pub spool: Option<PathBuf>,
-    /// Largest body on the wire, if less than the limit of the kind.
+    /// Maximum size of the body on the wire, in bytes. It can only lower the limit of `kind`.
     pub max_bytes: Option<u64>,
 }
 
 impl Request {
-    /// Creates an unconditional request for a whole file, into memory.
+    /// Creates a request for a whole file, without conditions; the body is kept in memory.
     pub fn new(url: Url, kind: ResourceKind) -> Self {
         let validators = Validators::default();
         let method = Method::Get;
@@ -54,29 +55,29 @@ impl Request {
     }
 }
 
-/// A response.
+/// The final response to a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FetchedResponse {
-    /// The final status, after redirects and pauses.
+    /// Status code after redirects and pauses.
     pub status: u16,
     /// The URL that sent the response.
     pub url: Url,
-    /// The redirects before it, in order.
+    /// The redirects that led to the URL, in order.
     pub hops: Vec<RedirectHop>,
-    /// The header fields.
+    /// Header fields of the response.
     pub fields: ResponseFields,
     /// Validators for the next request; empty unless the status is 2xx or 304.
     pub validators: Validators,
-    /// The body.
+    /// Body of the response.
     pub body: ResponseBody,
-    /// Bytes of bodies received, including those of failed attempts.
+    /// Number of body bytes that were received, including those of failed attempts.
     pub wire_bytes: u64,
     /// Digest of the body as received.
     pub digest: Option<Digest>,
-    /// Whether the end of the body was marked by a length or a last chunk. A body that ends with
-    /// its connection may have been cut off unnoticed.
+    /// Whether a length or a last chunk marked the end of the body. A body that ends when the
+    /// server closes the connection may be incomplete.
     pub is_length_known: bool,
-    /// The time of the response.
+    /// When the response was received.
     pub at: Timestamp,
 }
 
@@ -85,22 +86,22 @@ pub struct FetchedResponse {
 pub struct RedirectHop {
     /// The URL that redirected.
     pub url: Url,
-    /// The status: 301, 302, 303, 307 or 308.
+    /// Status code of the redirect: 301, 302, 303, 307 or 308.
     pub status: u16,
 }
 
 /// The body of a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResponseBody {
-    /// No body, or the body of a status other than 2xx.
+    /// The response has no body, or its status is not 2xx.
     Absent,
-    /// The bytes as received.
+    /// The bytes as received, in memory.
     Memory(Vec<u8>),
-    /// The bytes as received, in a file that is flushed.
+    /// The bytes as received, in a file that was flushed to disk.
     Spooled {
-        /// Path of the file.
+        /// Path of the spool file.
         path: PathBuf,
-        /// Length in bytes.
+        /// Length of the file, in bytes.
         length: u64,
     },
 }
@@ -111,7 +112,7 @@ impl FetchedResponse {
         matches!(self.status, 200..=299)
     }
 
-    /// Returns whether the known version is still current (status 304).
+    /// Returns whether the file has not changed since the known version (status 304).
     pub fn is_not_modified(&self) -> bool {
         self.status == 304
     }
@@ -123,12 +124,13 @@ impl FetchedResponse {
         !self.hops.is_empty() && self.hops.iter().all(|hop| matches!(hop.status, 301 | 308))
     }
 
-    /// Returns the decompressed body; empty if there is none.
+    /// Returns the decompressed body; empty if the response has no body.
     pub fn decoded_body(&self, kind: ResourceKind) -> Result<Vec<u8>, DecodeError> {
         self.decoded_body_within(kind, u64::MAX)
     }
 
-    /// Returns the decompressed body, with a smaller size limit than usual.
+    /// Returns the decompressed body, which may have at most `max_bytes` bytes and not more than
+    /// the limit of its kind.
     pub fn decoded_body_within(
         &self,
         kind: ResourceKind,

@@ -8,7 +8,7 @@ use rutter_signpost::robots::Robots;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ResourceKind {
-    /// robots.txt; only its beginning is read if it is too large.
+    /// robots.txt; of a file that is too large, only the beginning is read.
     Robots,
     /// A sitemap in XML or text.
     Sitemap,
@@ -31,9 +31,9 @@ pub enum ResourceKind {
 /// The size limits of one kind of file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SizeLimits {
-    /// Largest size on the wire, in bytes.
+    /// Maximum size on the wire, in bytes.
     pub wire: u64,
-    /// Largest size after decompression, in bytes.
+    /// Maximum size after decompression, in bytes.
     pub decoded: u64,
 }
 
@@ -53,7 +53,7 @@ impl ResourceKind {
         }
     }
 
-    /// Returns the value of `Accept`.
+    /// Returns the value of the `Accept` header for this kind.
     pub(crate) fn accept(self) -> &'static str {
         match self {
             Self::Robots | Self::Llms => "text/plain, text/markdown, */*;q=0.1",
@@ -67,8 +67,8 @@ impl ResourceKind {
         }
     }
 
-    /// Returns whether the file is a single page. Single pages are not fetched from hosts that
-    /// ask for a long delay (D52).
+    /// Returns whether the file is a single page. The client fetches no single pages from hosts
+    /// that ask for a long delay (D52).
     pub(crate) fn is_page(self) -> bool {
         self == Self::Page
     }
@@ -79,17 +79,17 @@ impl ResourceKind {
 pub struct Timeouts {
     /// Resolving a host name.
     pub resolve: Duration,
-    /// Connecting, for each address.
+    /// Opening a TCP connection to one address.
     pub connect: Duration,
     /// The TLS handshake.
     pub tls: Duration,
     /// Waiting for the response head.
     pub headers: Duration,
-    /// Waiting for the next piece of the body.
+    /// Waiting for the next bytes of the body.
     pub idle: Duration,
-    /// How long a body may arrive at less than 1 KiB per second.
+    /// Receiving a body that arrives at less than 1 KiB per second.
     pub crawl: Duration,
-    /// The whole request, for all files except large ones.
+    /// The whole request, for all kinds of files except those of `whole_large`.
     pub whole: Duration,
     /// The whole request for a collection or an ARC sitemap.
     pub whole_large: Duration,

@@ -1,7 +1,7 @@
-//! robots.txt of each origin: cached, revalidated and evaluated (RFC 9309).
+//! Caches, revalidates and evaluates the robots.txt of each origin (RFC 9309).
 //!
-//! A file that does not exist allows everything. A file that cannot be fetched disallows
-//! everything, unless a copy from the last day exists.
+//! If robots.txt does not exist, all URLs are allowed. If robots.txt cannot be fetched, all URLs
+//! are disallowed, unless the cache has a copy from the last 24 hours.
 
 use std::time::Duration;
 
@@ -15,17 +15,18 @@ use crate::header::Validators;
 use crate::request::{FetchedResponse, ResponseBody};
 use crate::resource_kind::ResourceKind;
 
-/// Longest time a copy is used (RFC 9309, section 2.4).
+/// Maximum time for which a cached robots.txt is used (RFC 9309, section 2.4).
 pub(crate) const MAX_CACHE_AGE: Duration = Duration::from_hours(24);
-/// Shortest time a copy is used, even if the server declares a shorter lifetime.
+/// Minimum time for which a cached robots.txt is used, even if the server declares a shorter
+/// lifetime.
 const MIN_CACHE_AGE: Duration = Duration::from_hours(1);
-/// Time until a file that could not be fetched is requested again.
+/// Time until a robots.txt that could not be fetched is requested again.
 const RETRY_AFTER_FAILURE: Duration = Duration::from_mins(5);
 
-/// A fetched robots.txt, which can be stored from one run to the next.
+/// A fetched robots.txt, which the caller can store for the next run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RobotsFile {
-    /// Time of the last request.
+    /// Time of the last request for the file.
     pub fetched: Timestamp,
     /// Status code of the response.
     pub status: u16,
@@ -33,18 +34,19 @@ pub struct RobotsFile {
     pub body: Vec<u8>,
     /// Validators for a conditional request.
     pub validators: Validators,
-    /// How long the copy may be used, in seconds.
+    /// How long the file may be used, in seconds.
     pub max_age: u64,
 }
 
 /// The robots.txt rules of an origin.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RobotsRules {
-    /// The file exists.
+    /// robots.txt exists and has these rules.
     Rules(Robots),
-    /// The file does not exist, so everything is allowed (RFC 9309, section 2.3.1.3).
+    /// robots.txt does not exist (the server sent this status code), so all URLs are allowed (RFC
+    /// 9309, section 2.3.1.3).
     AllowAll(u16),
-    /// The file cannot be fetched, so everything is disallowed (RFC 9309, section 2.3.1.4).
+    /// robots.txt cannot be fetched, so all URLs are disallowed (RFC 9309, section 2.3.1.4).
     DisallowAll(RobotsReason),
 }
 
@@ -79,10 +81,10 @@ pub(crate) struct CachedRobots {
 }
 
 impl CachedRobots {
-    /// Creates a cache entry from a copy of an earlier run.
+    /// Creates a cache entry from the robots.txt of an earlier run.
     pub(crate) fn from_file(file: RobotsFile, now: Timestamp, moment: Duration) -> Self {
         let age = now.seconds_since(file.fetched);
-        // A copy with a future date counts as stale.
+        // A file with a future date counts as stale.
         let left = u64::try_from(age)
             .ok()
             .and_then(|age| file.max_age.min(MAX_CACHE_AGE.as_secs()).checked_sub(age));
@@ -100,8 +102,8 @@ impl CachedRobots {
         self.file.as_ref().map(|file| file.validators.clone()).unwrap_or_default()
     }
 
-    /// Stores the result of a request for robots.txt. Returns the rules, and the error if they
-    /// disallow everything because of it.
+    /// Stores the result of a request for robots.txt. Returns the rules, and the error of the
+    /// request if all URLs are disallowed because of it.
     pub(crate) fn update(
         &mut self,
         answer: Result<FetchedResponse, FetchError>,
@@ -118,7 +120,8 @@ impl CachedRobots {
             Err((why, error)) => {
                 let (rules, life) = self.fall_back(why, now);
                 let is_closed = matches!(rules, RobotsRules::DisallowAll(_));
-                // A request refused by policy costs nothing to repeat.
+                // A failure because of a policy is not cached, because the repeated request is not
+                // sent either.
                 let is_refused = error
                     .as_ref()
                     .is_some_and(|error| matches!(error.cause, FailureCause::Refused(_)));
@@ -129,7 +132,7 @@ impl CachedRobots {
         (&self.in_force.insert((rules, moment + life)).0, error)
     }
 
-    /// Converts a response to a file, or returns why it cannot be used.
+    /// Converts a response to a robots.txt file; returns an error if the response cannot be used.
     fn parse_response(
         &self,
         answer: Result<FetchedResponse, FetchError>,
@@ -188,7 +191,8 @@ impl CachedRobots {
         }
     }
 
-    /// Returns the rules to use while the file cannot be fetched.
+    /// Returns the rules that are valid while robots.txt cannot be fetched, and for how long they
+    /// are valid.
     fn fall_back(&self, why: String, now: Timestamp) -> (RobotsRules, Duration) {
         let closed =
             || (RobotsRules::DisallowAll(RobotsReason::Unreachable(why)), RETRY_AFTER_FAILURE);
@@ -210,7 +214,7 @@ fn rules_of(file: &RobotsFile) -> RobotsRules {
     }
 }
 
-/// Decompresses a file and converts UTF-16 to UTF-8.
+/// Decompresses a robots.txt and converts UTF-16 to UTF-8.
 fn text_of(bytes: &[u8], coding: Option<&str>) -> Result<Vec<u8>, String> {
     let max_bytes = ResourceKind::Robots.size_limits().decoded;
     let mut text = Vec::new();

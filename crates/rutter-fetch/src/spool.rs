@@ -1,11 +1,12 @@
-//! Spool file: a body that is written to a file, and the note needed to resume it later.
+//! Spool file: a file to which a body is written, with a note from which a later run resumes the
+//! download.
 //!
-//! While the file is not complete, a note next to it holds the validator and the flushed length. A
-//! later run resumes from the bytes that are certainly on disk: all of them if the machine has not
-//! been restarted, otherwise those that were flushed.
+//! While the spool file is not complete, a note file next to it contains the validator and the
+//! flushed length. A later run resumes after the bytes that are certainly on disk: all bytes of the
+//! file if the machine has not been restarted, otherwise the bytes that were flushed.
 //!
-//! Rejects: notes of other URLs, weak validators, files longer than announced. A file that cannot
-//! be written is deleted.
+//! Ignores notes of other URLs, notes with weak validators, and files that are longer than
+//! announced; the download then starts at the first byte.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -17,27 +18,27 @@ use sha2::{Digest as _, Sha256};
 
 use crate::header::Validators;
 
-/// Bytes between two flushes.
+/// Number of bytes that are written between two flushes.
 const FLUSH_INTERVAL: u64 = 32 << 20;
 
-/// The note about a file that is not complete.
+/// The note about an incomplete spool file, from which the download is resumed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct ResumeNote {
     /// The URL of the file.
     url: String,
     /// The validators of the version that is being downloaded.
     validators: Validators,
-    /// Size on the wire, if known.
+    /// Size of the body on the wire, if known.
     total: Option<u64>,
     /// `Content-Encoding` as sent.
     coding: Option<String>,
-    /// Bytes that are flushed to disk.
+    /// Number of bytes that are flushed to disk.
     flushed: u64,
     /// Boot id of the system that wrote the note.
     boot: Option<String>,
 }
 
-/// A file that a body is written to.
+/// An open spool file, to which a body is written.
 #[derive(Debug)]
 pub(crate) struct SpoolFile {
     path: PathBuf,
@@ -47,7 +48,7 @@ pub(crate) struct SpoolFile {
     note: Option<ResumeNote>,
 }
 
-/// Length and digest of a complete file.
+/// Length and digest of a complete spool file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SpoolDigest {
     pub(crate) length: u64,
@@ -55,7 +56,8 @@ pub(crate) struct SpoolDigest {
 }
 
 impl SpoolFile {
-    /// Opens the file. Keeps the bytes of an earlier download that can be trusted.
+    /// Opens a spool file. Keeps the bytes of an earlier download that are certainly correct, and
+    /// truncates the others.
     pub(crate) fn open(path: &Path, url: &str) -> io::Result<Self> {
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
@@ -71,7 +73,7 @@ impl SpoolFile {
         let is_too_long = note.as_ref().and_then(|note| note.total).is_some_and(|n| n < kept);
         let kept = if is_too_long { 0 } else { kept };
         if kept != on_disk {
-            // A device has no length, so the error is ignored.
+            // A device has no length and cannot be truncated, so the error is ignored.
             drop(file.set_len(kept));
         }
         let mut hash = Sha256::new();
@@ -89,18 +91,19 @@ impl SpoolFile {
         Ok(Self { path: path.to_owned(), file, hash, length, note })
     }
 
-    /// Returns the length and the entity tag with which the download can be resumed.
+    /// Returns the length and the strong entity tag of a partial download; `None` if it cannot be
+    /// resumed.
     pub(crate) fn resume(&self) -> Option<(u64, &str)> {
         let tag = self.note.as_ref()?.validators.strong_etag()?;
         (0 < self.length).then_some((self.length, tag))
     }
 
-    /// Returns the announced size, if known.
+    /// Returns the announced size of the body, if known.
     pub(crate) fn total(&self) -> Option<u64> {
         self.note.as_ref()?.total
     }
 
-    /// Returns the bytes written so far.
+    /// Returns the number of bytes in the file.
     pub(crate) fn length(&self) -> u64 {
         self.length
     }
@@ -150,7 +153,7 @@ impl SpoolFile {
         Ok(())
     }
 
-    /// Appends bytes.
+    /// Appends bytes to the file.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)?;
         self.hash.update(bytes);
@@ -167,7 +170,7 @@ impl SpoolFile {
         Ok(())
     }
 
-    /// Flushes the file and deletes its note. Only now the file is complete.
+    /// Flushes the file and deletes its note, which marks the file as complete.
     pub(crate) fn finish(&mut self) -> io::Result<SpoolDigest> {
         self.file.flush()?;
         self.file.sync_all()?;
@@ -185,7 +188,7 @@ impl SpoolFile {
     }
 }
 
-/// Returns the path of the note of a file.
+/// Returns the path of the note about a spool file.
 fn note_path(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".part");
@@ -198,7 +201,7 @@ fn read_note(path: &Path) -> Option<ResumeNote> {
     serde_json::from_slice(&text).ok()
 }
 
-/// Writes to a temporary file and renames it, so that a note is never partial.
+/// Writes a note to a temporary file and renames that file, so that a note is never partial.
 fn write_note(path: &Path, note: &ResumeNote) -> io::Result<()> {
     let place = note_path(path);
     let mut fresh = place.clone().into_os_string();
@@ -208,7 +211,7 @@ fn write_note(path: &Path, note: &ResumeNote) -> io::Result<()> {
     fs::rename(&fresh, &place)
 }
 
-/// Returns the boot id of the running system; `None` if it has none.
+/// Returns the boot id of the running system; `None` on systems without boot ids.
 fn boot_id() -> Option<String> {
     let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(text.trim().to_owned())

@@ -1,6 +1,6 @@
-//! Checks a URL before anything is sent: scheme, credentials, port, host.
+//! Checks a URL before a request is sent: scheme, credentials, port, host.
 //!
-//! Every URL of a chain of redirects is checked here again.
+//! Every URL of a redirect chain is checked.
 
 use std::net::IpAddr;
 
@@ -11,7 +11,7 @@ use crate::error::RequestRefusal;
 /// Which ports a client may connect to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum PortPolicy {
-    /// 80, 443, and ports from 1024 on that no other protocol uses.
+    /// The ports 80 and 443, and ports from 1024 on that no other protocol uses.
     #[default]
     Usual,
     /// Only these ports.
@@ -38,10 +38,10 @@ impl PortPolicy {
 /// Which hosts may serve files of a site (D13).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum HostPolicy {
-    /// Hosts of the same registrable domain.
+    /// Hosts with the registrable domain of the site.
     #[default]
     SameSite,
-    /// The site's own host and the listed ones.
+    /// The site's own host and these hosts.
     Listed(Vec<String>),
     /// Any host, with https only.
     AnyHttps,
@@ -99,8 +99,8 @@ impl UrlRules {
     }
 }
 
-/// Returns whether the host is a loopback address or `localhost`. Other names may resolve to a
-/// loopback address today and to another one tomorrow.
+/// Returns whether the host is a loopback address or `localhost`. Other names do not count, because
+/// they may resolve to other addresses at any time.
 fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
@@ -110,25 +110,25 @@ fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// A URL that passed all checks.
+/// A URL that passed the checks of this module, with its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) url: Url,
-    /// The origin, which robots.txt and connections belong to.
+    /// The origin of the URL; robots.txt and connections are cached per origin.
     pub(crate) origin: Origin,
 }
 
-/// Scheme, host and port.
+/// Scheme, host and port of a URL.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Origin {
     pub(crate) is_https: bool,
-    /// The name in lower case without a trailing dot, or the address.
+    /// Host name in lower case without a trailing dot, or IP address.
     pub(crate) host: String,
     pub(crate) port: u16,
 }
 
 impl Origin {
-    /// Returns the IP address if the host is not a name.
+    /// Returns the IP address of the host; `None` if the host is a name.
     pub(crate) fn literal(&self) -> Option<IpAddr> {
         self.host.trim_start_matches('[').trim_end_matches(']').parse().ok()
     }
@@ -139,7 +139,7 @@ impl Origin {
         if self.port == usual { self.host.clone() } else { format!("{}:{}", self.host, self.port) }
     }
 
-    /// Returns the URL of the root, with a trailing slash.
+    /// Returns the URL of the origin, with a trailing slash.
     pub(crate) fn root(&self) -> String {
         let scheme = if self.is_https { "https" } else { "http" };
         format!("{scheme}://{}/", self.authority())
@@ -147,7 +147,7 @@ impl Origin {
 }
 
 impl Target {
-    /// Checks everything that is visible in the URL.
+    /// Checks scheme, credentials, host name and port of a URL. Does not resolve the host.
     pub(crate) fn check(url: &Url, rules: &UrlRules) -> Result<Self, RequestRefusal> {
         let is_https = match url.scheme() {
             "https" => true,

@@ -1,5 +1,6 @@
-//! Test doubles for an [`Environment`](crate::Environment): a manual clock, a fake resolver, and a
-//! fake network that maps public addresses to loopback servers and records every connection.
+//! Test doubles for the parts of an [`Environment`](crate::Environment): a manual clock, a fake
+//! resolver, and a fake network. The network maps public addresses to loopback servers and records
+//! every connection.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -25,12 +26,12 @@ pub struct ManualClock {
     moment: watch::Sender<Duration>,
     /// Time of day at monotonic time 0.
     day: Arc<Mutex<Timestamp>>,
-    /// Number of deadlines that were started.
+    /// Number of futures that [`Clock::deadline`] has returned.
     armed: Arc<AtomicU64>,
 }
 
 impl ManualClock {
-    /// Creates a clock with this time of day.
+    /// Creates a clock with this time of day at monotonic time 0.
     pub fn new(day: Timestamp) -> Self {
         Self {
             moment: watch::Sender::new(Duration::ZERO),
@@ -39,13 +40,13 @@ impl ManualClock {
         }
     }
 
-    /// Advances the clock.
+    /// Advances the monotonic time and the time of day.
     pub fn advance(&self, by: Duration) {
         self.moment.send_modify(|moment| *moment += by);
     }
 
-    /// Returns the number of deadlines that were started. A test server reads it to advance the
-    /// clock only after the client has started to wait.
+    /// Returns how many deadlines clients have started. A test server waits for this number to
+    /// increase before it advances the clock, so that the client is already waiting.
     pub fn armed(&self) -> u64 {
         self.armed.load(Ordering::SeqCst)
     }
@@ -73,7 +74,7 @@ impl Clock for ManualClock {
         let armed = Arc::clone(&self.armed);
         Box::pin(async move {
             armed.fetch_add(1, Ordering::SeqCst);
-            // A dropped clock never reaches the deadline.
+            // After the clock is dropped, the deadline is never reached.
             if receiver.wait_for(|now| moment <= *now).await.is_err() {
                 std::future::pending::<()>().await;
             }
@@ -84,16 +85,17 @@ impl Clock for ManualClock {
         let sender = self.moment.clone();
         Box::pin(async move {
             sender.send_modify(|now| *now = moment.max(*now));
-            // Lets other tasks see the new time.
+            // Let other tasks run with the new time.
             tokio::task::yield_now().await;
         })
     }
 }
 
-/// The queued results of a name; `None` is a failure.
+/// The results that a fake resolver returns for a name, in order; `None` is a failure.
 type ResolverAnswers = VecDeque<Option<Vec<IpAddr>>>;
 
-/// A resolver with a table of names. Each result is returned once, the last one repeatedly.
+/// A resolver with a table of names. It returns each result of a name once, and the last result
+/// repeatedly.
 #[derive(Debug, Clone, Default)]
 pub struct FakeResolver {
     table: Arc<Mutex<BTreeMap<String, ResolverAnswers>>>,
@@ -101,7 +103,7 @@ pub struct FakeResolver {
 }
 
 impl FakeResolver {
-    /// Adds a result for a name; an empty list is a failure.
+    /// Adds a result for a name; an empty list makes the resolution fail.
     pub fn add(&self, name: &str, addresses: &[&str]) -> &Self {
         let addresses: Vec<IpAddr> =
             addresses.iter().filter_map(|address| address.parse().ok()).collect();
@@ -110,7 +112,7 @@ impl FakeResolver {
         self
     }
 
-    /// Returns all names that were resolved, in order.
+    /// Returns all names that clients asked the resolver for, in order.
     pub fn asked(&self) -> Vec<String> {
         lock(&self.asked).clone()
     }
@@ -128,7 +130,7 @@ impl Resolve for FakeResolver {
     }
 }
 
-/// A network that maps addresses to loopback servers and records connections.
+/// A dialer for tests: maps addresses to loopback servers and records connections.
 #[derive(Debug, Clone, Default)]
 pub struct FakeNetwork {
     lines: Arc<Mutex<BTreeMap<SocketAddr, SocketAddr>>>,
@@ -136,7 +138,8 @@ pub struct FakeNetwork {
 }
 
 impl FakeNetwork {
-    /// Maps `from` to the server `to`. Addresses without a server refuse connections.
+    /// Maps the address `from` to the loopback server `to`. A connection to an address without a
+    /// server is refused.
     pub fn route(&self, from: &str, to: SocketAddr) -> &Self {
         if let Ok(from) = from.parse() {
             lock(&self.lines).insert(from, to);
@@ -144,14 +147,14 @@ impl FakeNetwork {
         self
     }
 
-    /// Removes the server of `from`.
+    /// Removes the server of the address `from`, so that connections to it are refused.
     pub fn cut(&self, from: &str) {
         if let Ok(from) = from.parse() {
             lock(&self.lines).remove(&from);
         }
     }
 
-    /// Returns all addresses that were dialed, in order, with and without a server.
+    /// Returns all addresses that clients tried to connect to, in order.
     pub fn dialed(&self) -> Vec<SocketAddr> {
         lock(&self.dialed).clone()
     }

@@ -1,4 +1,4 @@
-//! Findings, their places in the input, and the functions that show foreign text safely.
+//! Findings, their places in the input, and functions that show text of unknown origin safely.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -8,17 +8,17 @@ use crate::rule::Rule;
 
 /// A place in an input.
 ///
-/// Displayed as `line 7 /content/3/level`; the line or the pointer may be missing.
+/// A place is displayed as `line 7 /content/3/level`; the line or the pointer may be missing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place {
     /// Line of the decoded text, counted from 1.
     pub line: Option<u64>,
-    /// JSON pointer (RFC 6901) into that line; empty for the whole line.
+    /// JSON pointer (RFC 6901) to a value in that line; empty for the whole line.
     pub pointer: String,
 }
 
 impl Place {
-    /// The whole input.
+    /// The place that means the whole input.
     pub const WHOLE: Self = Self { line: None, pointer: String::new() };
 
     /// Creates the place of a whole line.
@@ -47,20 +47,20 @@ impl fmt::Display for Place {
 pub struct Finding {
     /// The rule that the input breaks.
     pub rule: &'static Rule,
-    /// The place in the input.
+    /// Place of the violation in the input.
     pub place: Place,
-    /// The offending value; empty if the title of the rule is sufficient.
+    /// The value that violates the rule; empty if the title of the rule says enough.
     pub detail: String,
 }
 
 impl Finding {
-    /// Creates a finding.
+    /// Creates a finding from a rule, a place and a detail.
     pub fn new(rule: &'static Rule, place: Place, detail: impl Into<String>) -> Self {
         Self { rule, place, detail: detail.into() }
     }
 }
 
-/// Receives findings. Never fails.
+/// A receiver of findings, which cannot fail.
 pub trait FindingSink {
     /// Receives one finding.
     fn report(&mut self, finding: Finding);
@@ -72,27 +72,27 @@ impl FindingSink for Vec<Finding> {
     }
 }
 
-/// Discards findings, for callers that need only the readable part of the input.
+/// Discards all findings, for callers that need only the readable part of the input.
 impl FindingSink for () {
     fn report(&mut self, _finding: Finding) {}
 }
 
 /// The violation of a rule that makes the whole input unusable.
 ///
-/// It is an error and not a finding, because the reader that returns it has stopped. Convert it
-/// into a [`Finding`] to report it together with other findings.
+/// A refusal is an error and not a finding, because the reader that returns it has stopped. Convert
+/// a refusal into a [`Finding`] to report it together with other findings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// The fatal rule that the input breaks.
     pub rule: &'static Rule,
-    /// The place in the input.
+    /// Place of the violation in the input.
     pub place: Place,
-    /// The offending value; may be empty.
+    /// The value that violates the rule; may be empty.
     pub detail: String,
 }
 
 impl Refusal {
-    /// Creates a refusal.
+    /// Creates a refusal from a rule, a place and a detail.
     pub fn new(rule: &'static Rule, place: Place, detail: impl Into<String>) -> Self {
         Self { rule, place, detail: detail.into() }
     }
@@ -128,8 +128,8 @@ pub fn counted(n: u64, what: &str) -> String {
     }
 }
 
-/// Quotes foreign text for a message: in backticks, with hidden characters escaped, cut after 60
-/// characters.
+/// Quotes text of unknown origin for a message: in backticks, with hidden characters escaped, cut
+/// after 60 characters.
 pub fn quoted(text: &str) -> String {
     const MAX_CHARS: usize = 60;
     let mut shown = String::from("`");
@@ -147,12 +147,13 @@ pub fn quoted(text: &str) -> String {
     shown
 }
 
-/// Removes hidden characters from foreign text; see [`is_hidden`].
+/// Removes hidden characters from text of unknown origin; see [`is_hidden`].
 pub fn visible(text: &str) -> String {
     text.chars().filter(|c| !is_hidden(*c)).collect()
 }
 
-/// Escapes hidden characters in foreign text, which also makes it a single line.
+/// Escapes hidden characters in text of unknown origin. Line ends are escaped too, so that the
+/// result is a single line.
 pub fn shown(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);

@@ -1,10 +1,10 @@
 //! Rules, and the findings about input that breaks them.
 //!
-//! A [`Rule`] is data: a stable code, the clause it comes from, and its severity for each
-//! [`Strictness`]. A [`Finding`] is one violation at a [`Place`] of the input. Readers pass
-//! findings to a [`FindingSink`] and continue; where they cannot continue, they return a
-//! [`Refusal`], which is an error. A [`Report`] collects findings in bounded memory and derives
-//! the [`Verdict`].
+//! A [`Rule`] is data: a stable code, the clause that it comes from, and its severity for each
+//! [`Strictness`]. A [`Finding`] is one violation at a [`Place`] of the input. A reader of a format
+//! passes its findings to a [`FindingSink`] and continues; a reader that cannot continue returns a
+//! [`Refusal`], which is an error. A [`Report`] collects findings in bounded memory and derives the
+//! [`Verdict`].
 //!
 //! This crate never prints. Only the `rutter` binary writes to the terminal.
 

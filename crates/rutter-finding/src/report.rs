@@ -1,7 +1,7 @@
 //! Collects the findings about one input in bounded memory and derives a verdict.
 //!
-//! Input: findings through [`FindingSink`]. Output: the first findings of each rule, the counts
-//! of all, and accepted or rejected.
+//! Input: findings through [`FindingSink`]. Output: the first findings of each rule, the number of
+//! all findings, and the verdict, which is accepted or rejected.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ pub enum Verdict {
     Rejected,
 }
 
-/// Collects the findings that a [`Strictness`] reports.
+/// Collects the findings whose rules are reported at a given [`Strictness`].
 ///
-/// Keeps the first [`Report::KEPT_PER_RULE`] findings of each rule and only counts the others, so
-/// that hostile input cannot exhaust memory.
+/// The report keeps the first [`Report::KEPT_PER_RULE`] findings of each rule and only counts the
+/// others, so that hostile input cannot exhaust memory.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
     mode: Strictness,
@@ -33,17 +33,17 @@ impl Report {
     /// Maximum number of findings that are kept for one rule.
     pub const KEPT_PER_RULE: u64 = 100;
 
-    /// Creates an empty report for this mode.
+    /// Creates an empty report for this strictness.
     pub fn new(mode: Strictness) -> Self {
         Self { mode, ..Self::default() }
     }
 
-    /// Returns the mode of this report.
+    /// Returns the strictness of this report.
     pub fn mode(&self) -> Strictness {
         self.mode
     }
 
-    /// Returns the kept findings in the order they were reported.
+    /// Returns the kept findings in the order in which they were reported.
     pub fn findings(&self) -> impl Iterator<Item = (Severity, &Finding)> {
         self.kept.iter().map(|(severity, finding)| (*severity, finding))
     }
@@ -70,8 +70,8 @@ impl Report {
 
     /// Removes the findings for which `is_wanted` returns `false`; returns how many were removed.
     ///
-    /// Findings that were counted but not kept are removed with their rule: only if no kept
-    /// finding of the rule remains.
+    /// Findings of a rule that were counted but not kept are removed if no kept finding of that
+    /// rule remains.
     pub fn retain(&mut self, mut is_wanted: impl FnMut(Severity, &Finding) -> bool) -> u64 {
         let before: u64 = self.by_severity.iter().sum();
         let mut removed: BTreeMap<&'static str, (Severity, u64)> = BTreeMap::new();
@@ -95,8 +95,8 @@ impl Report {
         before - self.by_severity.iter().sum::<u64>()
     }
 
-    /// Adds a finding that represents `times` violations: it is kept once and counted `times`
-    /// times.
+    /// Adds a finding that represents `times` violations: the report keeps the finding once and
+    /// counts it `times` times.
     pub fn report_many(&mut self, finding: Finding, times: u64) {
         let rule = finding.rule;
         self.report(finding);

@@ -1,6 +1,7 @@
 //! Rules as data: code, clause, severities and explanation.
 //!
-//! Each crate defines its rules with [`rules!`](crate::rules), which also lists them in `ALL`.
+//! Each crate defines its rules with the macro [`rules!`](crate::rules), which also lists the rules
+//! in `ALL`.
 
 /// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,7 +25,7 @@ impl Severity {
     }
 }
 
-/// How strictly input is checked.
+/// How strictly a reader checks its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strictness {
     /// For readers: use every page that can be used safely.
@@ -36,20 +37,21 @@ pub enum Strictness {
 
 /// A rule of a specification, or a rule that Rutter adds.
 ///
-/// A rule has one severity for readers (`lenient`; `None` if readers do not report it) and one
-/// for validation (`strict`). A rule with the lenient severity [`Severity::Error`] is fatal: input
-/// that breaks it is rejected as a whole.
+/// A rule has one severity for readers (`lenient`; `None` if readers do not report the rule) and
+/// one for validation (`strict`). A rule with the lenient severity [`Severity::Error`] is fatal:
+/// input that breaks it is rejected as a whole.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Code of two letters for the layer and three digits; a code is never reused.
+    /// Code of the rule: two letters for the layer and three digits. A code is never reused.
     pub code: &'static str,
-    /// Readable name in lower case, with hyphens between the words.
+    /// Readable name of the rule in lower case, with hyphens between the words.
     pub name: &'static str,
-    /// Requirement id in `conformance/requirements.tsv`, or a decision id.
+    /// Clause or decision behind the rule: an id in `conformance/requirements.tsv`, or a decision
+    /// id.
     pub clause: &'static str,
-    /// Severity for readers; `None` if only validation reports the rule.
+    /// Severity of the rule for readers; `None` if only validation reports the rule.
     pub lenient: Option<Severity>,
-    /// Severity for validation.
+    /// Severity of the rule for validation.
     pub strict: Severity,
     /// Short description of the problem.
     pub title: &'static str,
@@ -60,7 +62,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Returns the severity of the rule in this mode, or `None` if the mode does not report it.
+    /// Returns the severity of the rule at this strictness, or `None` if the rule is not reported.
     pub fn severity(&self, mode: Strictness) -> Option<Severity> {
         match mode {
             Strictness::Lenient => self.lenient,
@@ -73,13 +75,13 @@ impl Rule {
         self.code.get(..2).unwrap_or(self.code)
     }
 
-    /// Returns whether input that breaks this rule is rejected as a whole, in every mode.
+    /// Returns whether input that breaks this rule is rejected as a whole, at every strictness.
     pub fn is_fatal(&self) -> bool {
         self.lenient == Some(Severity::Error)
     }
 }
 
-/// Defines rules as statics and lists them in `ALL`, in the order given.
+/// Defines rules as statics and lists the rules in `ALL`, in the order of their definition.
 ///
 /// Each rule has one of these severity classes:
 ///
@@ -106,7 +108,7 @@ macro_rules! rules {
             why: $why,
             fix: $fix,
         }; )*
-        /// All rules of this table.
+        /// All rules that this macro call defines.
         pub static ALL: &[&$crate::Rule] = &[$(&$id),*];
     };
     (@lenient fatal) => { Some($crate::Severity::Error) };

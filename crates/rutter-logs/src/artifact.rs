@@ -1,9 +1,10 @@
 //! Classifies a request path: page, Markdown, collection, sitemap and so on.
 //!
-//! The path alone decides, because a log contains nothing else. A page that was served as Markdown
-//! because of `Accept` counts as a page, and so does a path without extension.
+//! Only the path decides, because a log does not contain the media type of the response. A page
+//! that was served as Markdown because of the `Accept` header counts as a page. A path without
+//! extension counts as a page, too.
 
-/// The kind of artifact that was requested.
+/// Kind of the artifact that a client requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Artifact {
     /// An HTML page.
@@ -16,7 +17,7 @@ pub enum Artifact {
     ScpSnapshot,
     /// An SCP delta.
     ScpDelta,
-    /// An ARC sitemap, or the pointer to it.
+    /// An ARC sitemap, or the pointer to an ARC sitemap.
     ArcSitemap,
     /// An ARC delta.
     ArcDelta,
@@ -34,14 +35,14 @@ pub enum Artifact {
     Robots,
     /// RSS, Atom or a JSON feed.
     Feed,
-    /// A resource of pages: images, style sheets, scripts, fonts.
+    /// A file that pages load: image, style sheet, script, font, audio or video.
     Asset,
-    /// Any other file.
+    /// A file of none of these kinds.
     Other,
 }
 
 impl Artifact {
-    /// All kinds, in the order in which they are listed.
+    /// All kinds of artifacts, in the order in which outputs list them.
     pub const ALL: [Self; 16] = [
         Self::Page,
         Self::Markdown,
@@ -61,7 +62,7 @@ impl Artifact {
         Self::Other,
     ];
 
-    /// Returns the name used in all outputs.
+    /// Returns the name that all outputs use for this kind of artifact.
     pub fn name(self) -> &'static str {
         match self {
             Self::Page => "page",
@@ -83,17 +84,17 @@ impl Artifact {
         }
     }
 
-    /// Returns whether it contains many pages.
+    /// Returns whether this kind of artifact is an SCP collection.
     pub fn is_collection(self) -> bool {
         matches!(self, Self::ScpSnapshot | Self::ScpDelta)
     }
 
-    /// Returns whether it replaces requests for single pages.
+    /// Returns whether a client that reads this artifact need not request its pages one by one.
     pub fn replaces_pages(self) -> bool {
         self.is_collection() || matches!(self, Self::ArcSitemap | Self::ArcDelta | Self::ArcApi)
     }
 
-    /// Classifies the target of a request.
+    /// Returns the kind of artifact that the target of a request has.
     ///
     /// ```
     /// # use rutter_logs::Artifact;
@@ -111,14 +112,14 @@ impl Artifact {
         if let Some(stem) = bare.strip_suffix(".scp") {
             return if stem.contains("-delta-") { Self::ScpDelta } else { Self::ScpSnapshot };
         }
-        // A site below a path has the API below that path.
+        // If the base URL of a site has a path, the partner API is below that path.
         if path.starts_with("/arc-api/") || path.ends_with("/arc-api/v1/pages") {
             return Self::ArcApi;
         }
         let Some((stem, ending)) = name.rsplit_once('.') else {
             return if matches!(name, "feed" | "rss" | "atom") { Self::Feed } else { Self::Page };
         };
-        // `/v1.2` is a page, and so is `/.`.
+        // `/v1.2` and `/.` are pages: the text after the last dot is not an extension.
         if stem.is_empty() || ending.bytes().all(|byte| byte.is_ascii_digit()) {
             return Self::Page;
         }
@@ -129,7 +130,7 @@ impl Artifact {
     }
 }
 
-/// Returns the path of a target, without the query; also of an absolute URL.
+/// Returns the path of a request target, which may be an absolute URL, without query and fragment.
 pub(crate) fn path(target: &str) -> &str {
     let target = if target.starts_with('/') {
         target
@@ -141,7 +142,8 @@ pub(crate) fn path(target: &str) -> &str {
     target.get(..end).unwrap_or(target)
 }
 
-/// Recognizes files by their whole name, compressed or not.
+/// Returns the kind of artifact that has this well-known file name (`name` has no `.gz` or `.zst`
+/// at its end).
 fn by_name(path: &str, name: &str) -> Option<Artifact> {
     Some(match name {
         "robots.txt" if path == "/robots.txt" => Artifact::Robots,

@@ -1,23 +1,24 @@
-//! Tables whose size does not grow with the log.
+//! Tables whose memory does not grow with the length of a log.
 //!
-//! [`RecentTable`] keeps recently used values and counts dropped ones. [`DistinctCounter`] counts
-//! distinct values, exactly up to a limit and approximately beyond it. Both use fingerprints of 64
-//! bits. Tables use a random seed, so a log cannot be crafted to cause collisions; counters use a
-//! fixed seed, so the same log gives the same figures.
+//! [`RecentTable`] keeps recently used values and counts the values that it dropped.
+//! [`DistinctCounter`] counts distinct values: exactly up to a limit, approximately above the
+//! limit. Both types identify a value by its fingerprint of 64 bits. A [`RecentTable`] uses a
+//! random seed, so a log cannot be crafted to cause collisions; a [`DistinctCounter`] uses a fixed
+//! seed, so the same log gives the same figures.
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
 
-/// Creates fingerprints of texts; collisions are accidental.
+/// Seed that turns texts into fingerprints of 64 bits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HashSeed(u64);
 
 impl HashSeed {
-    /// A fixed seed.
+    /// A fixed seed, for fingerprints that are the same in every run.
     pub(crate) const FIXED: Self = Self(0x243f_6a88_85a3_08d3);
 
-    /// Returns a random seed.
+    /// Returns a random seed, for fingerprints that a log cannot predict.
     pub(crate) fn random() -> Self {
         Self(RandomState::new().hash_one(0))
     }
@@ -42,7 +43,7 @@ impl HashSeed {
     }
 }
 
-/// Multiplies to 128 bits and combines the halves.
+/// Mixes the bits of a hash state: multiplies it to 128 bits and combines both halves.
 fn mix(state: u64) -> u64 {
     let wide = u128::from(state ^ 0x9e37_79b9_7f4a_7c15) * 0xd1b5_4a32_d192_ed03_u128;
     let [low, high] = [wide, wide >> 64]
@@ -50,7 +51,7 @@ fn mix(state: u64) -> u64 {
     low ^ high
 }
 
-/// Uses a fingerprint as its own hash.
+/// Hasher that returns a fingerprint unchanged, because the fingerprint is already a hash.
 #[derive(Debug, Default)]
 pub(crate) struct IdentityHasher(u64);
 
@@ -68,28 +69,28 @@ impl Hasher for IdentityHasher {
     }
 }
 
-/// A map from fingerprints to values.
+/// A hash map from fingerprints to values.
 pub(crate) type FingerprintMap<V> = HashMap<u64, V, BuildHasherDefault<IdentityHasher>>;
 
 #[derive(Debug)]
 struct Slot<V> {
     key: u64,
     value: V,
-    /// Whether the value was used since the hand last passed.
+    /// Whether the value was used since the clock hand last passed this slot.
     is_used: bool,
 }
 
 /// A table of bounded size that drops values with the clock algorithm.
 ///
-/// When the table is full, a hand moves over the slots: it skips a value that was used since it
-/// last passed, and replaces the first one that was not.
+/// When the table is full, a clock hand moves over the slots. The hand skips a value that was used
+/// since its last pass, and replaces the first value that was not used.
 #[derive(Debug)]
 pub(crate) struct RecentTable<V> {
     most: usize,
     places: FingerprintMap<u32>,
     slots: Vec<Slot<V>>,
     hand: usize,
-    /// Number of dropped values.
+    /// Number of values that were dropped because the table was full.
     pub(crate) dropped: u64,
 }
 
@@ -99,7 +100,7 @@ impl<V> RecentTable<V> {
         Self { most, places: FingerprintMap::default(), slots: Vec::new(), hand: 0, dropped: 0 }
     }
 
-    /// Returns the value of a key, created if it does not exist.
+    /// Returns the value of a key; calls `make` to create a missing value.
     pub(crate) fn get(&mut self, key: u64, make: impl FnOnce() -> V) -> &mut V {
         let (at, is_used) = match self.places.get(&key) {
             Some(at) => (*at as usize, true),
@@ -110,7 +111,7 @@ impl<V> RecentTable<V> {
         &mut slot.value
     }
 
-    /// Returns all values, in an unspecified but stable order.
+    /// Returns all values of the table, in an unspecified but stable order.
     pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
         self.slots.iter().map(|slot| &slot.value)
     }
@@ -133,7 +134,7 @@ impl<V> RecentTable<V> {
         at
     }
 
-    /// Moves the hand to a slot that can be replaced.
+    /// Moves the clock hand to a slot whose value can be replaced, and returns its index.
     fn unused(&mut self) -> usize {
         loop {
             let at = self.hand;
@@ -146,21 +147,22 @@ impl<V> RecentTable<V> {
     }
 }
 
-/// Counts distinct fingerprints.
+/// Counts distinct fingerprints, approximately if there are many.
 ///
-/// Up to the limit, fingerprints are stored and the count is exact. Beyond it, the counter
-/// repeatedly drops the upper half of the range of fingerprints; each stored one then represents 2,
-/// 4, 8… values, with a standard error of about one divided by the square root of the limit.
+/// Up to the limit, the counter stores every fingerprint and its count is exact. Above the limit,
+/// the counter repeatedly drops the fingerprints in the upper half of their range; each remaining
+/// fingerprint then represents 2, 4, 8… values. The relative standard error is about one divided by
+/// the square root of the limit.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DistinctCounter {
-    /// A hash table with open addressing; 0 is an empty slot.
+    /// The stored fingerprints, in a hash table with open addressing; 0 marks an empty slot.
     places: Vec<u64>,
     n: usize,
     n_halvings: u32,
 }
 
 impl DistinctCounter {
-    /// Adds a fingerprint; stores at most `most`.
+    /// Adds a fingerprint; the counter stores at most `most` fingerprints.
     pub(crate) fn add(&mut self, fingerprint: u64, most: usize) {
         let fingerprint = fingerprint.max(1);
         if !self.is_sampled(fingerprint) {
@@ -204,7 +206,7 @@ impl DistinctCounter {
         }
     }
 
-    /// Rehashes the remaining fingerprints into a table with this many slots.
+    /// Rehashes the fingerprints that remain in the sample into a table with `n_places` slots.
     fn rebuild(&mut self, n_places: usize) {
         let old = std::mem::replace(&mut self.places, vec![0; n_places]);
         self.n = 0;
@@ -228,7 +230,7 @@ mod tests {
         for key in [1, 2, 3, 1, 4, 5] {
             *table.get(key, || 0) += 1;
         }
-        // 2 was replaced by 4, 3 by 5; 1 had been used again.
+        // Key 4 replaced key 2, and key 5 replaced key 3; key 1 had been used again.
         assert_eq!(table.dropped, 2);
         assert_eq!(*table.get(1, || 0), 2);
         assert_eq!((*table.get(4, || 0), *table.get(5, || 0)), (1, 1));
@@ -245,7 +247,7 @@ mod tests {
             *table.get(0, || 0) = n;
             *table.get(n, || n) += 1;
             assert!(table.places.len() <= 7 && table.slots.len() <= 7);
-            // A key refers to its own value.
+            // Each key refers to the slot with its own value.
             assert!(table.places.iter().all(|(key, at)| {
                 table.slots.get(*at as usize).is_some_and(|slot| slot.key == *key)
             }));
@@ -275,7 +277,7 @@ mod tests {
             distinct.add(HashSeed::FIXED.of(&[&n.to_string()]), 1024);
         }
         assert!(!distinct.is_exact());
-        // Three standard errors.
+        // The tolerance is about three standard errors.
         assert!((88_000..112_000).contains(&distinct.count()), "{}", distinct.count());
     }
 
@@ -289,7 +291,7 @@ mod tests {
         let texts = (0..200_000).map(|n| format!("/guide/section-{}/page-{n}.html", n % 97));
         let prints: BTreeSet<u64> = texts.map(|text| of(&[&text])).collect();
         assert_eq!(prints.len(), 200_000);
-        // All bits vary: hash tables use both ends.
+        // All bits must vary, because hash tables use the low and the high bits.
         for shift in [0, 20, 57] {
             let values: BTreeSet<u64> = prints.iter().map(|print| (print >> shift) & 127).collect();
             assert_eq!(values.len(), 128);

@@ -7,12 +7,12 @@
 //!
 //! An [`AccessRecord`] is one request. [`parse`] reads it from a log line of nginx, Apache, Caddy
 //! or Rutter's own server, which writes with [`AccessRecord::to_json`] or
-//! [`AccessRecord::to_combined`]. [`agents`] recognizes programs by their user agent, [`artifact`]
-//! classifies paths. A [`Tally`] counts requests, a [`ClientMonitor`] applies the rules of the
-//! specifications; both take one record at a time, so a running server can use them too.
+//! [`AccessRecord::to_combined`]. [`agents`] recognizes programs by their `User-Agent`,
+//! [`artifact`] classifies request paths. A [`Tally`] counts requests, and a [`ClientMonitor`]
+//! applies the [`rules`]; both take one record at a time, so a running server can use them too.
 //!
-//! Memory is bounded by the settings, independent of the length of the log. Addresses are not
-//! looked up, and the identity of an agent is not verified.
+//! The settings bound the memory of all these types, however long a log is. IP addresses are not
+//! looked up in DNS, and the identity of an agent is not verified.
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 

@@ -1,11 +1,12 @@
-//! Merges several logs in the order of time.
+//! Merges several access logs into one sequence in the order of time.
 //!
-//! Logs of several servers or virtual hosts cover the same days. Read one after another, time would
-//! jump back and counts within a time window would be wrong. Each log is assumed to be in order. A
-//! log is opened when time reaches its first line and closed at its end, so rotated logs are open
-//! one at a time.
+//! Logs of several servers or virtual hosts cover the same days. If one log were read after
+//! another, time would jump back, and counts within a time window would be wrong. The lines of each
+//! log are assumed to be in order of time. A log is opened when the merge reaches the time of its
+//! first line, and closed at its end, so rotated logs are open one at a time.
 //!
-//! A log that cannot be read is abandoned; the others continue.
+//! After a read error in one log, the merge skips the rest of that log and continues with the other
+//! logs.
 
 use std::io;
 
@@ -13,14 +14,15 @@ use rutter_page::Timestamp;
 
 use crate::read::{LogItem, LogReader};
 
-/// Logs open at once; further overlapping logs wait until one ends, and their lines come late.
+/// Maximum number of logs that are open at once; further overlapping logs wait until an open log
+/// ends, and their lines come late.
 const MAX_OPEN: usize = 256;
 
 /// A log to merge.
 pub struct LogInput {
-    /// Time of its first request; logs without one come last.
+    /// Time of the first request in the log; `None` sorts the log last.
     pub begins: Option<Timestamp>,
-    /// Opens the log.
+    /// Function that opens the log.
     pub open: Box<dyn FnOnce() -> io::Result<LogReader>>,
 }
 
@@ -30,16 +32,16 @@ impl std::fmt::Debug for LogInput {
     }
 }
 
-/// An open log, and the time of its next line.
+/// An open log with the time of its next line.
 #[derive(Debug)]
 struct OpenLog {
     idx: usize,
     reader: LogReader,
-    /// `None` for a line that is not a request; such lines come first.
+    /// Time of the next line; `None` if that line is not a request. Such lines come first.
     time: Option<Timestamp>,
 }
 
-/// Reads logs in the order of time.
+/// Reads the lines of several logs in the order of time.
 #[derive(Debug)]
 pub struct MergedLogs {
     /// Logs that are not open yet, in reverse order of opening.
@@ -48,7 +50,8 @@ pub struct MergedLogs {
 }
 
 impl MergedLogs {
-    /// Merges logs given in any order; they are identified by their index in `inputs`.
+    /// Creates a merge of logs in any order; [`MergedLogs::next`] identifies a log by its index in
+    /// `inputs`.
     pub fn new(inputs: Vec<LogInput>) -> Self {
         let mut waiting: Vec<(usize, LogInput)> = inputs.into_iter().enumerate().collect();
         waiting.sort_by_key(|(_, input)| (input.begins.is_none(), input.begins));
@@ -56,8 +59,9 @@ impl MergedLogs {
         Self { waiting, open: Vec::new() }
     }
 
-    /// Passes the next line of all logs to `take`, with the index of its log; returns `false` at
-    /// the end. An error concerns the log with that index; the others continue.
+    /// Passes the earliest line that is left in all logs to `take`, with the index of its log;
+    /// returns `false` after the last line. An error contains the index of the log that failed; the
+    /// next call continues with the other logs.
     pub fn next(
         &mut self,
         take: &mut dyn FnMut(usize, LogItem<'_>),
@@ -94,7 +98,8 @@ impl MergedLogs {
     }
 }
 
-/// Passes on one line and reads the time of the next; returns `false` at the end.
+/// Passes one line of a log to `take` and reads the time of the next line; returns `false` at the
+/// end of the log.
 fn step(
     open: &mut OpenLog,
     is_alone: bool,

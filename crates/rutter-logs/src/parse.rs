@@ -1,8 +1,8 @@
-//! Parses one line of a log into an [`AccessRecord`].
+//! Parses one line of an access log into an [`AccessRecord`].
 //!
-//! The format is detected for each line: a line that starts with `{` is JSON (Caddy or Rutter), any
-//! other line the common or combined format. Text after the user agent is ignored, so nginx's
-//! `main` format and formats with extra fields work too; a leading host name (Apache's
+//! The parser detects the format of each line: a line that starts with `{` is JSON (of Caddy or
+//! Rutter), any other line has the common or combined format. Text after the user agent is ignored,
+//! so nginx's `main` format and formats with extra fields work too; a leading host name (Apache's
 //! `vhost_combined`) is skipped.
 //!
 //! Rejects: a line without a time, a request or a status, with a [`LineError`] that names the
@@ -17,27 +17,27 @@ use rutter_page::Timestamp;
 
 use crate::record::AccessRecord;
 
-/// Why a line is not a record.
+/// Reason why a line of a log is not a valid record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum LineError {
-    /// The format is unknown.
+    /// The line has no known format.
     Form,
-    /// A JSON object that is not a request.
+    /// The line starts like a JSON object, but does not describe a request.
     Json,
-    /// The time is missing or not valid.
+    /// The time of the request is missing or not valid.
     Time,
-    /// The status is missing.
+    /// The status code of the response is missing or not valid.
     Status,
     /// The line is longer than [`ReadLimits::line`](crate::ReadLimits::line).
     TooLong,
 }
 
 impl LineError {
-    /// All reasons, in the order in which they are listed.
+    /// All reasons, in the order in which outputs list them.
     pub const ALL: [Self; 5] = [Self::Form, Self::Json, Self::Time, Self::Status, Self::TooLong];
 
-    /// Returns the code used in machine-readable output.
+    /// Returns the code that machine-readable output uses for this reason.
     pub fn code(self) -> &'static str {
         match self {
             Self::Form => "unknown-form",
@@ -63,9 +63,9 @@ impl fmt::Display for LineError {
 
 impl std::error::Error for LineError {}
 
-/// Parses one line, without its line end.
+/// Parses one line of a log, given without its line end.
 ///
-/// Bytes that are not UTF-8 become U+FFFD.
+/// Replaces bytes that are not UTF-8 with U+FFFD.
 ///
 /// ```
 /// # use rutter_logs::parse;
@@ -79,11 +79,12 @@ pub fn parse(line: &[u8]) -> Result<AccessRecord<'_>, LineError> {
     parse_after(line, &mut TimeCache::default())
 }
 
-/// The time of the previous line, because consecutive lines often have the same one.
+/// Time of the previous line, as text and parsed, because consecutive lines often have the same
+/// time.
 #[derive(Debug, Default)]
 pub(crate) struct TimeCache(Option<([u8; combined::TIME], Timestamp)>);
 
-/// Parses one line of a sequence.
+/// Parses one line of a log; `last` caches the time of the previous line.
 pub(crate) fn parse_after<'l>(
     line: &'l [u8],
     last: &mut TimeCache,

@@ -1,11 +1,11 @@
-//! Reads a log as a stream of records, in constant memory.
+//! Reads an access log as a stream of records, in constant memory.
 //!
-//! Input: bytes, plain or compressed with gzip or zstd (recognized by the first bytes; several
-//! members are read as one log). One line is held at a time. Every line that cannot be parsed is
-//! reported as [`LogItem::Broken`].
+//! Input: bytes, plain or compressed with gzip or zstd. The reader recognizes the compression by
+//! the first bytes, and reads several gzip members or zstd frames as one log. It holds one line at
+//! a time, and reports every line that cannot be parsed as [`LogItem::Broken`].
 //!
-//! Rejects: bzip2 and xz input, with an error, and lines longer than [`ReadLimits::line`], which
-//! are skipped and counted.
+//! Rejects: bzip2 and xz input, with an error. Lines longer than [`ReadLimits::line`] are reported
+//! as [`LogItem::Broken`] and skipped.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -15,45 +15,46 @@ use rutter_page::Timestamp;
 use crate::parse::{LineError, TimeCache, parse_after};
 use crate::record::AccessRecord;
 
-/// Memory limits of a reader.
+/// Memory limits of a [`LogReader`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadLimits {
-    /// Longest line, in bytes.
+    /// Maximum length of a line, in bytes.
     pub line: usize,
 }
 
 impl ReadLimits {
-    /// Four times the header size that servers accept, because each byte may be escaped.
+    /// Default limits: four times the header size that servers accept, because a server may write
+    /// each byte as an escape of four characters.
     pub const DEFAULT: Self = Self { line: 256 << 10 };
 }
 
-/// A line of a log.
+/// One line of an access log: a request, or a line that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "nearly all are records, and none is kept")]
 pub enum LogItem<'i> {
-    /// A request, with its line number.
+    /// A line with a request: the line number and the record.
     Record(u64, AccessRecord<'i>),
-    /// A line that cannot be parsed: its number, the reason, and its start.
+    /// A line that cannot be parsed: the line number, the reason, and the bytes (only the first
+    /// bytes of a line that is too long).
     Broken(u64, LineError, &'i [u8]),
 }
 
-/// Reads a log line by line.
+/// Reads an access log line by line.
 pub struct LogReader {
     input: Box<dyn Read + Send>,
     buffer: Vec<u8>,
-    /// Bounds of the unread bytes in `buffer`.
+    /// Start and end of the unread bytes in `buffer`.
     start: usize,
     end: usize,
     line: u64,
     limits: ReadLimits,
     is_done: bool,
     last: TimeCache,
-    /// A line that was found and not returned yet.
+    /// Line that was found and not returned yet: start, end, and whether the line is complete.
     held: Option<(usize, usize, bool)>,
 }
 
-/// Largest window of a zstd frame, as a power of two; logs are compressed with default settings or
-/// with `--long`.
+/// Maximum window of a zstd frame, as a power of two: the window that `zstd --long` uses.
 const WINDOW: u32 = 27;
 
 /// Compression of the input.
@@ -82,7 +83,7 @@ impl std::fmt::Debug for LogReader {
 }
 
 impl LogReader {
-    /// Opens an input: plain, gzip or zstd.
+    /// Opens a log that is plain or compressed with gzip or zstd.
     pub fn open(input: impl Read + Send + 'static, limits: ReadLimits) -> io::Result<Self> {
         let mut input = BufReader::with_capacity(64 << 10, input);
         let input: Box<dyn Read + Send> = match Compression::of(input.fill_buf()?) {
@@ -112,8 +113,8 @@ impl LogReader {
         })
     }
 
-    /// Returns the time of the next item without consuming it; `None` at the end, and if the item
-    /// is not a request.
+    /// Returns the time of the next line without consuming the line; `None` at the end of the log,
+    /// and if the line is not a request.
     pub fn next_time(&mut self) -> io::Result<Option<Timestamp>> {
         loop {
             let found = match self.held {
@@ -132,7 +133,7 @@ impl LogReader {
         }
     }
 
-    /// Returns the next line that is not empty; `None` at the end.
+    /// Returns the next line that is not empty; `None` at the end of the log.
     pub fn next_item(&mut self) -> io::Result<Option<LogItem<'_>>> {
         loop {
             let found = match self.held.take() {
@@ -145,7 +146,8 @@ impl LogReader {
             if is_whole && line.trim_ascii().is_empty() {
                 continue;
             }
-            // Borrowed again, because the borrow in the loop cannot be returned.
+            // The line is borrowed again, because the borrow checker does not let the first borrow
+            // leave the loop.
             let line = self.buffer.get(from..to).unwrap_or_default();
             if !is_whole {
                 return Ok(Some(LogItem::Broken(self.line, LineError::TooLong, line)));
@@ -157,9 +159,9 @@ impl LogReader {
         }
     }
 
-    /// Finds the next line: its bounds, and whether it is complete.
+    /// Finds the next line; returns its start, its end, and whether the line is complete.
     fn advance(&mut self) -> io::Result<Option<(usize, usize, bool)>> {
-        // Bytes of the line that were searched before.
+        // Number of bytes of the line that are already searched for a line end.
         let mut seen = 0;
         loop {
             let held = self.buffer.get(self.start..self.end).unwrap_or_default();
@@ -182,7 +184,7 @@ impl LogReader {
         }
     }
 
-    /// Skips to the end of a line that is too long; its start is kept.
+    /// Skips to the end of a line that is too long, and keeps the first `KEPT` bytes of the line.
     fn pass_over(&mut self) -> io::Result<Option<(usize, usize, bool)>> {
         const KEPT: usize = 256;
         self.buffer.copy_within(self.start..self.end.min(self.start + KEPT), 0);
@@ -202,7 +204,7 @@ impl LogReader {
         }
     }
 
-    /// Reads more bytes, into a larger buffer if it is full.
+    /// Reads more bytes into the buffer; enlarges a full buffer.
     fn fill(&mut self) -> io::Result<()> {
         if 0 < self.start {
             self.buffer.copy_within(self.start..self.end, 0);
@@ -220,7 +222,7 @@ impl LogReader {
     }
 }
 
-/// Reads once; retries if interrupted.
+/// Reads once from `input`; repeats a read that a signal interrupted.
 fn read(input: &mut dyn Read, space: &mut [u8]) -> io::Result<usize> {
     loop {
         match input.read(space) {

@@ -1,47 +1,47 @@
-//! A record of one request, and the two log formats it can be written in.
+//! The record of one request, and the two log formats in which Rutter writes records.
 //!
 //! Written lines are printable ASCII without line breaks, so a client can neither start a second
-//! line nor control a terminal (E11). [`parse`](crate::parse) reads the same record back, as far as
-//! the format contains it.
+//! line nor control a terminal (E11). [`parse`](crate::parse) reads a written line back into the
+//! same record, except for fields that the log format does not contain.
 //!
-//! Records contain the name of a token, never the token.
+//! A record contains the name of a token, never the secret token itself.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use rutter_page::{CowStr, IntoOwned, Timestamp};
 
-/// A request and its response.
+/// A request and its response, as one line of an access log describes them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessRecord<'r> {
-    /// Time of the response.
+    /// Time at which the response ended.
     pub time: Timestamp,
-    /// Address of the client, or its name if the server resolves names.
+    /// IP address of the client, or its host name if the server resolves names.
     pub client: CowStr<'r>,
     /// Name of the token or user that authenticated the request.
     pub token: Option<CowStr<'r>>,
-    /// Method; empty if the line was not a request.
+    /// Method of the request; empty if the client did not send a valid request line.
     pub method: CowStr<'r>,
-    /// Path and query; the whole line if it was not a request.
+    /// Path and query of the request; the whole request line if it is not valid.
     pub target: CowStr<'r>,
-    /// Protocol such as `HTTP/1.1`; empty if unknown.
+    /// Protocol of the request, such as `HTTP/1.1`; empty if unknown.
     pub protocol: CowStr<'r>,
     /// Status of the response.
     pub status: u16,
-    /// Bytes of the body.
+    /// Number of bytes of the response body.
     pub bytes: u64,
     /// `Referer` of the request.
     pub referer: Option<CowStr<'r>>,
     /// `User-Agent` of the request.
     pub user_agent: Option<CowStr<'r>>,
-    /// Duration; written with microseconds.
+    /// Time from request to response; [`AccessRecord::to_json`] writes microseconds.
     pub duration: Option<Duration>,
     /// Seconds in `Retry-After` of the response.
     pub retry_after: Option<u64>,
 }
 
 impl<'r> AccessRecord<'r> {
-    /// Creates a record with the fields that every log has; all others are unknown.
+    /// Creates a record with the three fields that every log has; all other fields are empty.
     pub fn new(time: Timestamp, client: impl Into<CowStr<'r>>, status: u16) -> Self {
         Self {
             time,
@@ -59,7 +59,7 @@ impl<'r> AccessRecord<'r> {
         }
     }
 
-    /// Converts to a record that borrows nothing.
+    /// Converts the record into one that borrows nothing.
     pub fn into_owned(self) -> AccessRecord<'static> {
         AccessRecord {
             time: self.time,
@@ -80,9 +80,9 @@ impl<'r> AccessRecord<'r> {
     /// Formats the record as one JSON object, without a line end.
     ///
     /// Members, in this order: `time` (RFC 3339), `client`, `token`, `method`, `target`,
-    /// `protocol`, `status`, `bytes`, `referer`, `user_agent`, `seconds`, `retry_after`. Unknown
-    /// members are omitted; `time`, `client`, `method`, `target`, `status` and `bytes` are always
-    /// present.
+    /// `protocol`, `status`, `bytes`, `referer`, `user_agent`, `seconds`, `retry_after`. Members
+    /// with unknown values are omitted; `time`, `client`, `method`, `target`, `status` and `bytes`
+    /// are always present.
     ///
     /// ```
     /// # use rutter_logs::{AccessRecord, parse};
@@ -139,8 +139,8 @@ impl<'r> AccessRecord<'r> {
 
     /// Formats the record in the combined format of Apache and nginx, without a line end.
     ///
-    /// The format has no fractions of a second, no duration and no `Retry-After`; the token is
-    /// written as the user.
+    /// The combined format has no fractions of a second, no duration and no `Retry-After`; the name
+    /// of the token is written in the field of the user.
     ///
     /// ```
     /// # use rutter_logs::AccessRecord;
@@ -186,11 +186,11 @@ impl<'r> AccessRecord<'r> {
     }
 }
 
-/// Names of months in logs.
+/// Names of the months in the common log format.
 pub(crate) const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// Appends a time such as `01/May/2026:12:00:00 +0000`.
+/// Appends a time such as `01/May/2026:12:00:00 +0000` to `out`.
 fn push_time(out: &mut String, time: Timestamp) {
     let text = time.to_string();
     let part = |start: usize, end: usize| text.get(start..end).unwrap_or_default();
@@ -199,12 +199,12 @@ fn push_time(out: &mut String, time: Timestamp) {
     put(out, format_args!("{}/{month}/{}:{} +0000", part(8, 10), part(0, 4), part(11, 19)));
 }
 
-/// Appends formatted text.
+/// Appends formatted text to `out`.
 fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
     out.write_fmt(text).expect("writing to a string cannot fail");
 }
 
-/// Appends a JSON string in printable ASCII.
+/// Appends a text as a JSON string in printable ASCII.
 fn push_string(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {
@@ -221,7 +221,7 @@ fn push_string(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Appends a quoted part of a combined line.
+/// Appends a text, escaped for a field in quotes of the combined format.
 fn push_escaped(out: &mut String, text: &str) {
     for byte in text.bytes() {
         match byte {
@@ -232,8 +232,8 @@ fn push_escaped(out: &mut String, text: &str) {
     }
 }
 
-/// Appends a part of a combined line between spaces; a leading brace is escaped, because it would
-/// look like JSON.
+/// Appends a text, escaped for a field between spaces of the combined format. Braces are escaped,
+/// because a line that starts with a brace would be parsed as JSON.
 fn push_word(out: &mut String, text: &str) {
     if text.is_empty() {
         out.push('-');

@@ -1,7 +1,7 @@
-//! The summary of logs: the data of the text, JSON and SVG output.
+//! The summary of access logs: the data behind the text, JSON and SVG output.
 //!
-//! A [`Tally`](crate::Tally) creates it. Rows and cells have a fixed order, so the same log gives
-//! the same output.
+//! A [`Tally`](crate::Tally) creates the summary. Its rows and cells have a fixed order, so the
+//! same log gives the same output.
 
 pub mod json;
 pub mod svg;
@@ -15,70 +15,71 @@ use crate::agents::{ClientClass, Purpose};
 use crate::artifact::Artifact;
 use crate::parse::LineError;
 
-/// All figures of one or several logs.
+/// Figures of one or several access logs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
-    /// Requests that were counted.
+    /// Number of requests that the filter accepted.
     pub requests: u64,
-    /// Bytes of their responses.
+    /// Bytes of the responses to these requests.
     pub bytes: u64,
-    /// Times of the first and the last request.
+    /// Times of the first and the last counted request.
     pub span: Option<(Timestamp, Timestamp)>,
-    /// Requests that the filter excluded.
+    /// Number of requests that the filter excluded.
     pub filtered_out: u64,
-    /// Lines that are not requests, by reason.
+    /// Number of lines that are not requests, by reason.
     pub broken: BTreeMap<LineError, u64>,
-    /// AI agents, by number of requests, then by name.
+    /// Rows of the AI agents, sorted by number of requests, then by name.
     pub agents: Vec<ClientRow>,
-    /// All other clients, by class.
+    /// Rows of all other clients, one per client class.
     pub others: Vec<ClientRow>,
     /// Seconds for which a client is assumed to keep a response.
     pub window: i64,
-    /// What AI agents could have saved.
+    /// Requests and bytes that AI agents could have saved.
     pub savings: Savings,
-    /// Entries dropped from the bounded tables.
+    /// Number of entries dropped from the bounded tables.
     pub dropped: ForgottenCounts,
 }
 
-/// Requests of one agent, or of one class of clients.
+/// Figures of one AI agent, or of one class of clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientRow {
     /// Name of the agent or of the class.
     pub name: &'static str,
     /// Class of the client.
     pub class: ClientClass,
-    /// Purpose of an AI agent.
+    /// Purpose of the AI agent; `None` for a class of clients.
     pub purpose: Option<Purpose>,
-    /// Operator.
+    /// Operator of the AI agent, if known.
     pub operator: Option<&'static str>,
-    /// Responses with status 400 and above, by status.
+    /// Number of responses with status 400 and above, by status.
     pub errors: BTreeMap<u16, u64>,
-    /// Requests by artifact, in the order of [`Artifact::ALL`]; only artifacts that were requested.
+    /// Figures of each kind of artifact that was requested, in the order of [`Artifact::ALL`].
     pub cells: Vec<ArtifactCounts>,
 }
 
-/// Requests for one kind of artifact.
+/// Figures of the requests for one kind of artifact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArtifactCounts {
     /// The kind of artifact.
     pub artifact: Artifact,
-    /// Requests with any method and any status.
+    /// Number of requests with any method and any status.
     pub requests: u64,
     /// Bytes of all responses.
     pub bytes: u64,
-    /// Distinct targets answered with 200, 206 or 304.
+    /// Number of distinct targets that were answered with status 200, 206 or 304.
     pub distinct: u64,
     /// Whether `distinct` is exact rather than estimated.
     pub is_exact: bool,
-    /// Responses with status 200.
+    /// Number of responses with status 200.
     pub full: u64,
-    /// Responses with status 304.
+    /// Number of responses with status 304.
     pub not_modified: u64,
-    /// Responses with status 400 and above, by status.
+    /// Number of responses with status 400 and above.
     pub errors: u64,
-    /// Full responses that the client most likely had already.
+    /// Number of repeated downloads: responses with status 200 that the client most likely had
+    /// already.
     pub repeated: u64,
-    /// Bytes of these responses.
+    /// Bytes of the repeated downloads.
     pub repeated_bytes: u64,
     /// Time of the first request.
     pub first: Timestamp,
@@ -86,55 +87,58 @@ pub struct ArtifactCounts {
     pub last: Timestamp,
 }
 
-/// What AI agents could have saved.
+/// Requests and bytes that AI agents could have saved.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Savings {
-    /// Responses that a conditional request would have made empty.
+    /// Number of repeated downloads: responses that would have been empty after a conditional
+    /// request.
     pub repeated: u64,
-    /// Bytes of these responses.
+    /// Bytes of the repeated downloads.
     pub repeated_bytes: u64,
-    /// Savings by collections, if their size is known.
+    /// Savings by collections; `None` if the size of the collections is unknown.
     pub collections: Option<CollectionSavings>,
 }
 
-/// Savings by collections.
+/// What AI agents would have saved if they had fetched collections instead of pages.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CollectionSavings {
-    /// Number of collections.
+    /// Number of collections of the site.
     pub files: u64,
-    /// Their total size.
+    /// Size of all collections together, in bytes.
     pub size: u64,
-    /// Readers (a client with one agent name) that would have saved something.
+    /// Number of readers that would have saved something; a reader is a client with one agent name.
     pub readers: u64,
-    /// Requests that they would have saved.
+    /// Number of requests that these readers would have saved.
     pub requests: u64,
-    /// Bytes that they would have saved.
+    /// Number of bytes that these readers would have saved.
     pub bytes: u64,
 }
 
-/// Entries dropped from the bounded tables; the figures that depend on them are lower bounds.
+/// Number of entries that the tally dropped from its bounded tables; figures that depend on dropped
+/// entries are lower bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ForgottenCounts {
-    /// Dropped pairs of client and target.
+    /// Number of dropped pairs of client and target.
     pub fetches: u64,
-    /// Dropped readers.
+    /// Number of dropped readers.
     pub readers: u64,
 }
 
 impl ClientRow {
-    /// Returns the requests for all artifacts.
+    /// Returns the number of requests for all artifacts.
     pub fn requests(&self) -> u64 {
         self.cells.iter().map(|cell| cell.requests).sum()
     }
 
-    /// Bytes of all responses.
+    /// Returns the number of bytes of all responses.
     pub fn bytes(&self) -> u64 {
         self.cells.iter().map(|cell| cell.bytes).sum()
     }
 }
 
 impl ArtifactCounts {
-    /// Returns the share of 304 among all responses with 200 and 304, in percent, rounded.
+    /// Returns which share of the responses with status 200 or 304 had status 304, in rounded
+    /// percent.
     pub fn unchanged_percent(&self) -> Option<u64> {
         let all = self.full + self.not_modified;
         (0 < all).then(|| (self.not_modified * 100 + all / 2) / all)

@@ -1,26 +1,28 @@
 //! Counts records into a [`Summary`], in bounded memory.
 //!
 //! Each record is counted in the row of its agent and the cell of its artifact. Two tables compare
-//! requests: one by client, agent and target, for repeated downloads; one by client and agent, for
-//! what collections would save. Both drop entries that were not used for a while.
+//! requests: one table by client, agent and target, to find repeated downloads; one table by client
+//! and agent, to estimate the savings by collections. A full table drops entries that were not used
+//! recently.
 //!
-//! **Repeated download**: a GET answered with 200 and a non-empty body, where the last response to
-//! the same client, agent and target was a 200 with the same number of bytes, at most
-//! [`TallySettings::window`] earlier, and the client never got a 304 for it. This is evidence, not
-//! proof: a page may change and keep its size, and a compressed response may change its size
-//! without a change of content. A crawler with many addresses counts as many clients, so the figure
-//! is a lower bound.
+//! **Repeated download**: a GET request answered with status 200 and a non-empty body, where the
+//! last response to the same client, agent and target had status 200 and the same number of bytes,
+//! at most [`TallySettings::window`] earlier, and the client never got status 304 for this target.
+//! An equal size is evidence, not proof: a page may change and keep its size, and a compressed
+//! response may change its size without a change of content. A crawler with many IP addresses
+//! counts as many clients, so the number of repeated downloads is a lower bound.
 //!
-//! **Conditional requests** would have saved the bytes of these responses; the number of requests
-//! stays the same.
+//! **Conditional requests** would have saved the bytes of the repeated downloads; the number of
+//! requests would stay the same.
 //!
 //! **Collections**: a reader that fetched `n` pages with `b` bytes on `d` days (UTC) could have
-//! fetched all `f` collections with `s` bytes on each of these days. It counts if `f·d < n` and
-//! `s·d < b`, with `n − f·d` requests and `b − s·d` bytes. Deltas and status 304 would save more.
-//! The collections are configured or taken from the log: for each snapshot, ignoring dates in its
-//! name, the largest response of its smallest coding.
+//! fetched all `f` collections with `s` bytes on each of these days. If `f·d < n` and `s·d < b`,
+//! the reader would have saved `n − f·d` requests and `b − s·d` bytes. Deltas and status 304 would
+//! save more. Number and size of the collections are configured or taken from the log. In the log,
+//! files whose names differ only in dates are one snapshot, and its size is the largest response in
+//! its smallest content coding.
 //!
-//! Nothing is estimated if the collections are unknown.
+//! If the collections are unknown, the tally estimates no savings by collections.
 
 use std::collections::BTreeMap;
 
@@ -35,19 +37,19 @@ use crate::summary::{
     ArtifactCounts, ClientRow, CollectionSavings, ForgottenCounts, Savings, Summary,
 };
 
-/// Which requests are counted.
+/// Conditions on the requests that a [`Tally`] counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequestFilter {
-    /// Only requests at or after this time.
+    /// Counts only requests at or after this time.
     pub since: Option<Timestamp>,
-    /// Only requests before this time.
+    /// Counts only requests before this time.
     pub until: Option<Timestamp>,
-    /// Only this agent or class of clients, ignoring case.
+    /// Counts only requests of the agent or client class with this name, ignoring case.
     pub agent: Option<String>,
 }
 
 impl RequestFilter {
-    /// Returns whether a request is counted.
+    /// Returns whether the filter accepts a request of this client.
     pub fn matches(&self, record: &AccessRecord<'_>, known: RecognizedClient) -> bool {
         self.since.is_none_or(|since| since <= record.time)
             && self.until.is_none_or(|until| record.time < until)
@@ -58,12 +60,12 @@ impl RequestFilter {
     }
 }
 
-/// The snapshots of a site.
+/// Number and size of the snapshots of a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CollectionTotals {
-    /// Number of files.
+    /// Number of snapshot files.
     pub files: u64,
-    /// Size of all files together.
+    /// Size of all snapshot files together, in bytes.
     pub bytes: u64,
 }
 
@@ -72,18 +74,18 @@ pub struct CollectionTotals {
 pub struct TallySettings {
     /// Seconds for which a client is assumed to keep a response.
     pub window: i64,
-    /// Largest number of pairs of client and target.
+    /// Maximum number of pairs of client and target in the table of downloads.
     pub fetches: usize,
-    /// Largest number of readers.
+    /// Maximum number of readers in the table of readers.
     pub readers: usize,
-    /// Number of distinct targets per cell that are counted exactly.
+    /// Maximum number of distinct targets per cell that are counted exactly.
     pub distinct: usize,
-    /// Snapshots of the site; `None` takes them from the log.
+    /// Number and size of the snapshots of the site; if `None`, the tally takes both from the log.
     pub collections: Option<CollectionTotals>,
 }
 
 impl TallySettings {
-    /// One week; the tables take about 25 MB when full.
+    /// Default settings: a window of one week, and tables that need about 25 MB when full.
     pub const DEFAULT: Self = Self {
         window: 7 * 86_400,
         fetches: 1 << 18,
@@ -93,7 +95,7 @@ impl TallySettings {
     };
 }
 
-/// The last full response to a client.
+/// The last response with status 200 to one client, agent and target.
 #[derive(Debug)]
 struct LastFetch {
     seconds: i64,
@@ -101,7 +103,7 @@ struct LastFetch {
     has_asked: bool,
 }
 
-/// The pages that a client fetched as an AI agent.
+/// Number of pages, bytes and days that a client used as an AI agent.
 #[derive(Debug, Default)]
 struct ReaderUsage {
     pages: u64,
@@ -122,16 +124,16 @@ struct RowCounter {
     cells: [Option<Box<CellCounter>>; Artifact::ALL.len()],
 }
 
-/// Counts records.
+/// Counts access records and creates a [`Summary`] of them.
 #[derive(Debug)]
 pub struct Tally {
     settings: TallySettings,
     filter: RequestFilter,
-    /// One for each agent, then one for each class.
+    /// One row for each known program, then one row for each client class.
     rows: Vec<RowCounter>,
     fetches: RecentTable<LastFetch>,
     readers: RecentTable<ReaderUsage>,
-    /// Sizes of snapshots: plain, gzip, zstd.
+    /// Size of each snapshot by name: plain, with gzip, with zstd.
     snapshots: BTreeMap<String, [Option<u64>; 3]>,
     seen: FingerprintMap<RecognizedClient>,
     seed: HashSeed,
@@ -143,9 +145,9 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Cached results of recognizing a user agent.
+    /// Maximum number of `User-Agent` texts whose recognized client is cached.
     const SEEN: usize = 16_384;
-    /// Most snapshots whose sizes are stored.
+    /// Maximum number of snapshots whose sizes are stored.
     const SNAPSHOTS: usize = 256;
 
     /// Creates an empty tally.
@@ -168,7 +170,7 @@ impl Tally {
         }
     }
 
-    /// Counts a line that is not a request.
+    /// Counts a line that is not a request, by reason.
     pub fn broken(&mut self, why: LineError) {
         *self.broken.entry(why).or_default() += 1;
     }
@@ -180,7 +182,8 @@ impl Tally {
         let artifact = if is_request { Artifact::of(&record.target) } else { Artifact::Other };
         let is_full = &*record.method == "GET" && record.status == 200;
         if is_full && artifact == Artifact::ScpSnapshot {
-            // Measured for every client, because the size is the same for all.
+            // Requests that the filter excludes are measured too, because a snapshot has the same
+            // size for every client.
             self.record_snapshot_size(record);
         }
         if !self.filter.matches(record, known) {
@@ -195,7 +198,7 @@ impl Tally {
         true
     }
 
-    /// Returns the summary.
+    /// Returns the summary of all counted records.
     pub fn finish(self) -> Summary {
         let n_agents = all().len();
         let mut agents = Vec::new();
@@ -261,7 +264,7 @@ impl Tally {
         known
     }
 
-    /// Returns whether the client most likely had the response already.
+    /// Returns whether a response is a repeated download, which the client most likely had already.
     fn is_repeated(&mut self, record: &AccessRecord<'_>, known: RecognizedClient) -> bool {
         if !matches!(record.status, 200 | 304) {
             return false;
@@ -297,7 +300,7 @@ impl Tally {
         let (first, last) = self.span.unwrap_or((time, time));
         self.span = Some((first.min(time), last.max(time)));
         let class = ClientClass::ALL.iter().position(|class| *class == known.class).unwrap_or(0);
-        // Only AI agents have rows of their own.
+        // Only AI agents have their own rows; other programs are counted in the row of their class.
         let agent = known.agent.filter(|agent| agent.class == ClientClass::Ai);
         let idx = agent.map_or(all().len() + class, |agent| agent.idx);
         let Some(counts) = self.rows.get_mut(idx) else { return };
@@ -327,7 +330,7 @@ impl Tally {
         }
     }
 
-    /// Stores the size of a snapshot.
+    /// Stores the size of the snapshot that a response contained.
     fn record_snapshot_size(&mut self, record: &AccessRecord<'_>) {
         let (name, coding) = snapshot_name(&record.target);
         if self.snapshots.len() < Self::SNAPSHOTS || self.snapshots.contains_key(&name) {
@@ -338,7 +341,7 @@ impl Tally {
         }
     }
 
-    /// Stores which pages an AI agent fetched.
+    /// Adds a page to the figures of the reader that fetched it.
     fn record_page_read(&mut self, record: &AccessRecord<'_>, known: RecognizedClient) {
         let key = self.seed.of(&[&record.client, known.name()]);
         let day = record.time.unix_seconds().div_euclid(86_400);
@@ -391,7 +394,8 @@ fn empty(artifact: Artifact, time: Timestamp) -> ArtifactCounts {
     }
 }
 
-/// Returns the name of a snapshot without dates and coding, and the index of its coding.
+/// Returns the path of a snapshot without digits and content coding, and the index of its content
+/// coding.
 fn snapshot_name(target: &str) -> (String, usize) {
     let path = path(target);
     let (bare, coding) = match (path.strip_suffix(".gz"), path.strip_suffix(".zst")) {

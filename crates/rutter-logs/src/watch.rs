@@ -1,15 +1,15 @@
 //! Detects clients that behave unusually, one record at a time.
 //!
-//! A client is an address (for IPv6, its /64) together with its token. For each client, a
-//! [`ClientMonitor`] keeps counts within a time window that starts with the first request and
-//! restarts when it is over; each rule gives at most one finding per window. Records may be out of
-//! order, because servers write them when a response ends: all counts belong to one window
-//! regardless of order. A record that is older than the window is not evaluated, but counted
-//! ([`ClientMonitor::late`]).
+//! A client is an IP address (for IPv6, a /64 network) together with a token name. For each client,
+//! a [`ClientMonitor`] keeps counts within a time window; the window starts with the first request
+//! of the client, and a new window starts when it is over. Each rule gives at most one finding per
+//! client and window. Records may be out of order, because servers write a record when a response
+//! ends; the order within a window does not matter. A record that is older than the window only
+//! increases the count of [`ClientMonitor::late`].
 //!
-//! Memory is bounded by [`Thresholds::clients`]; inactive clients are dropped. A client that
-//! fetches images and style sheets with its pages, as a browser does, is not reported for reading
-//! pages.
+//! [`Thresholds::clients`] bounds the memory; the monitor drops inactive clients. A client that
+//! fetches images and style sheets with its pages, as a browser does, is not reported for fetching
+//! page by page (LG001).
 
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv6Addr};
@@ -22,42 +22,44 @@ use crate::bounded::{DistinctCounter, HashSeed, RecentTable};
 use crate::record::AccessRecord;
 use crate::rules;
 
-/// Longest `Retry-After` that is enforced.
+/// Maximum number of seconds of a `Retry-After` header that rule LG002 takes into account.
 const MAX_WAIT: i64 = 86_400;
 
-/// Collections counted per client.
+/// Maximum number of collections whose downloads are counted per client.
 const COLLECTIONS: usize = 16;
 
-/// Thresholds of the rules.
+/// Thresholds of the rules for clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Thresholds {
     /// Length of the time window in seconds.
     pub window: i64,
-    /// Most clients monitored at a time.
+    /// Maximum number of clients that are monitored at a time.
     pub clients: usize,
-    /// Distinct pages fetched by one client (LG001).
+    /// Minimum number of distinct pages that one client fetched (LG001).
     pub pages: u64,
-    /// Whether the site has collections; otherwise a collection in the log shows it (LG001).
+    /// Whether the site is known to have collections; if false, a request for a collection in the
+    /// log proves that the site has some (LG001).
     pub has_collections: bool,
-    /// Requests of one client while it should wait (LG002).
+    /// Minimum number of requests that one client sent while it should wait (LG002).
     pub early: u64,
-    /// Seconds to wait if the response did not say (LG002).
+    /// Seconds that a client should wait after a 429 response without `Retry-After` (LG002).
     pub wait: i64,
-    /// Seconds after a 429 in which requests may still be in flight (LG002).
+    /// Seconds after a 429 response in which requests are not counted, because the client may have
+    /// sent them before (LG002).
     pub grace: i64,
-    /// Distinct restricted paths requested by one client (LG003).
+    /// Minimum number of distinct restricted paths that one client requested (LG003).
     pub closed: u64,
-    /// Path prefixes below which a 404 also means restricted (LG003).
+    /// Path prefixes below which a path with status 404 counts as restricted, too (LG003).
     pub closed_paths: Vec<String>,
-    /// Responses with 401 to one client (LG004).
+    /// Minimum number of responses with status 401 to one client (LG004).
     pub refused: u64,
-    /// Responses with 200 and the same collection to one client (LG005); a log does not say which
-    /// of them were read to the end.
+    /// Minimum number of responses with status 200 and the same collection to one client (LG005). A
+    /// log does not show which responses the client read to the end.
     pub downloads: u64,
 }
 
 impl Thresholds {
-    /// Values that neither a person nor a polite program reaches in a day.
+    /// Default thresholds, which neither a person nor a polite program reaches in a day.
     pub const DEFAULT: Self = Self {
         window: 86_400,
         clients: 4096,
@@ -79,29 +81,29 @@ impl Default for Thresholds {
     }
 }
 
-/// Counts of one client within its window.
+/// Counts of the requests of one client within its current window.
 #[derive(Debug, Default)]
 struct MonitoredClient {
-    /// The first and the last time within the window.
+    /// Times of the earliest and the latest record within the window, in Unix seconds.
     since: i64,
     last: i64,
     requests: u64,
     pages: DistinctCounter,
     assets: u64,
-    /// Requests for files that replace pages.
+    /// Number of requests for artifacts that replace requests for pages.
     spared: u64,
     closed: DistinctCounter,
     refused: u64,
-    /// Collections and how often each was fetched; at most [`COLLECTIONS`].
+    /// Fingerprint and number of downloads of each collection; at most [`COLLECTIONS`] entries.
     collections: Vec<(u64, u64)>,
-    /// When it was first asked to wait, and until when.
+    /// Time of the first 429 response of the current wait, and the time when the wait ends.
     wait: Option<(i64, i64)>,
     early: u64,
-    /// Rules that were reported already, one bit each.
+    /// Rules that were already reported in this window, one bit for each rule.
     reported: u8,
 }
 
-/// Detects unusual clients.
+/// Detects clients that behave unusually, from one access record after the other.
 #[derive(Debug)]
 pub struct ClientMonitor {
     thresholds: Thresholds,
@@ -112,24 +114,25 @@ pub struct ClientMonitor {
 }
 
 impl ClientMonitor {
-    /// Creates a monitor without clients.
+    /// Creates a monitor that has not seen any client.
     pub fn new(thresholds: Thresholds) -> Self {
         let has_collections = thresholds.has_collections;
         let clients = RecentTable::new(thresholds.clients);
         Self { clients, thresholds, has_collections, late: 0, seed: HashSeed::random() }
     }
 
-    /// Returns the number of records that were too old to be evaluated.
+    /// Returns the number of records that were older than the window of their client, and therefore
+    /// ignored.
     pub fn late(&self) -> u64 {
         self.late
     }
 
-    /// Records that the site has collections, before one is fetched.
+    /// Tells the monitor that the site has collections, before a client fetches one.
     pub fn expect_collections(&mut self) {
         self.has_collections = true;
     }
 
-    /// Records a request and returns new findings about its client.
+    /// Counts a request and returns new findings about the client that sent it.
     pub fn observe(&mut self, record: &AccessRecord<'_>) -> Vec<Finding> {
         let limits = &self.thresholds;
         let now = record.time.unix_seconds();
@@ -140,7 +143,7 @@ impl ClientMonitor {
         let address = address(&record.client);
         let client = self.clients.get(self.seed.of(&[&address, token]), MonitoredClient::default);
         if client.requests == 0 || limits.window < now.saturating_sub(client.since) {
-            // A wait continues in the next window.
+            // A wait that was not over continues in the new window.
             *client = MonitoredClient {
                 since: now,
                 last: now,
@@ -160,7 +163,7 @@ impl ClientMonitor {
                 client.pages.add(target(), bound(limits.pages));
             }
             200 | 206 | 304 if artifact == Artifact::Asset => client.assets += 1,
-            // A HEAD request for the size replaces no page.
+            // A HEAD request transfers no content, so it does not replace requests for pages.
             200 | 206 | 304 if artifact.replaces_pages() && &*record.method == "GET" => {
                 client.spared += 1;
             }
@@ -182,7 +185,8 @@ impl ClientMonitor {
 }
 
 impl MonitoredClient {
-    /// Counts a collection; if there are too many, the least frequent one is dropped.
+    /// Counts a download of a collection; if too many collections are known, drops the one with the
+    /// fewest downloads.
     fn count_download(&mut self, target: u64) {
         if let Some((_, n)) = self.collections.iter_mut().find(|(known, _)| *known == target) {
             *n += 1;
@@ -193,8 +197,8 @@ impl MonitoredClient {
         }
     }
 
-    /// Counts requests during a wait. A record has the time of the response, so its duration is
-    /// subtracted.
+    /// Counts requests that the client sent while it should wait. A record contains the time at
+    /// which the response ended, so the duration is subtracted to get the time of the request.
     fn count_early_requests(&mut self, record: &AccessRecord<'_>, now: i64, limits: &Thresholds) {
         if let Some((first, until)) = self.wait {
             let seconds = record.duration.map_or(0, |duration| duration.as_secs());
@@ -212,7 +216,7 @@ impl MonitoredClient {
         }
     }
 
-    /// Returns the findings that this request causes.
+    /// Returns the findings of all rules that this request was the first to break in the window.
     fn check_rules(
         &mut self,
         record: &AccessRecord<'_>,
@@ -250,8 +254,9 @@ impl MonitoredClient {
     }
 }
 
-/// Returns the network that an address counts as: for IPv6 its /64, which one customer has; for an
-/// IPv4-mapped address the IPv4 address.
+/// Returns the network that identifies a client: the IPv4 address itself, the /64 network of an
+/// IPv6 address (which usually belongs to one customer), or the IPv4 address inside an IPv4-mapped
+/// address.
 pub fn client_network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
@@ -262,7 +267,7 @@ pub fn client_network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Returns the client network of a logged address; a host name stays as it is.
+/// Returns the client network of an address in a log; returns a host name unchanged.
 fn address(written: &str) -> Cow<'_, str> {
     match written.parse::<IpAddr>() {
         Ok(six @ IpAddr::V6(_)) => Cow::Owned(client_network(six).to_string()),
@@ -270,7 +275,7 @@ fn address(written: &str) -> Cow<'_, str> {
     }
 }
 
-/// Describes a client for a finding.
+/// Describes the client of a record for the text of a finding.
 fn who(record: &AccessRecord<'_>) -> String {
     let name = recognize(record.user_agent.as_deref().unwrap_or_default()).name();
     let token = record.token.as_deref().map_or(String::new(), |token| {
@@ -280,12 +285,12 @@ fn who(record: &AccessRecord<'_>) -> String {
     format!("{} as {name}{token}", quoted(&record.client))
 }
 
-/// Returns how many fingerprints must be stored to detect that a threshold is reached.
+/// Returns how many fingerprints a counter must store to detect that a threshold is reached.
 fn bound(threshold: u64) -> usize {
     usize::try_from(threshold).unwrap_or(usize::MAX).clamp(1, 1024)
 }
 
-/// Returns whether a path starts with one of these prefixes.
+/// Returns whether a path starts with one of the prefixes `beginnings`.
 fn is_below(path: &str, beginnings: &[String]) -> bool {
     beginnings.iter().any(|beginning| path.starts_with(beginning.as_str()))
 }

@@ -236,7 +236,8 @@ macro_rules! block_types {
                 match kind {
                     $( $name => $ty::from_map(map)
                         .map(|it| Self::$variant(block_types!(@wrap it $($wrap)?))), )*
-                    // `PageReader` keeps such a block unchanged; here its first member is consumed.
+                    // `PageReader` keeps a block of unknown type unchanged. This reader cannot,
+                    // because it has already consumed the first member.
                     _ => Err(de::Error::custom("unknown block type")),
                 }
             }
@@ -295,8 +296,8 @@ block_types! {
     "audio" Audio AudioBlock [Box],
 }
 
-/// The strict reader. It does not buffer if `type` is the first member; otherwise it collects the
-/// members first and then reads their values.
+/// The strict reader. If `type` is the first member, the reader does not buffer the members;
+/// otherwise it collects all members before it reads their values.
 impl<'de: 'a, 'a> Deserialize<'de> for Block<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct BlockVisitor;

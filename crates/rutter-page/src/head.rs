@@ -16,7 +16,7 @@ pub struct PageHead<'a> {
 }
 
 impl<'a> PageHead<'a> {
-    /// Reads the URL and time of a line that was validated before, and skips the rest.
+    /// Reads the URL and time of a line that was validated before, and skips the rest of the line.
     ///
     /// Returns `None` if either is missing or invalid, which cannot happen for a line that
     /// [`PageReader::read`](crate::PageReader::read) accepted.

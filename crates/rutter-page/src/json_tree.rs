@@ -139,7 +139,7 @@ impl<'de> Deserialize<'de> for JsonTree {
                 Ok(JsonTree::Number(value.to_string()))
             }
             fn visit_f64<E>(self, value: f64) -> Result<JsonTree, E> {
-                // `Number` keeps the fraction, as in `1.0`.
+                // `serde_json::Number` keeps the fraction of `1.0`.
                 let number = serde_json::Number::from_f64(value);
                 Ok(number.map_or(JsonTree::Null, |number| JsonTree::Number(number.to_string())))
             }

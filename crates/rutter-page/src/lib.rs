@@ -1,4 +1,4 @@
-//! The page model.
+//! The page model: one URL with its metadata and content blocks.
 //!
 //! [`Page`] is the page object of SCP 0.1. Its strings borrow from the line they were read from,
 //! and unknown members and block types are kept byte for byte, so that a page that is read and

@@ -232,13 +232,14 @@ pub(crate) fn level_of(item: &str) -> (usize, &str) {
     }
 }
 
-/// Maximum number of empty cells per cell of a table that are added to make all rows equally long.
+/// Maximum number of empty cells that are added per existing cell of a table, to make all rows
+/// equally long.
 const MOST_EMPTY: usize = 16;
 
 /// Writes a table with as many columns as its longest row.
 ///
-/// Short rows are filled with empty cells, except where one long row among many short ones would
-/// make the output quadratic; then the renderer fills them (GFM, section 4.10).
+/// Short rows are filled with empty cells. If one long row among many short rows would make the
+/// output too large, they are not filled; the renderer fills them (GFM, section 4.10).
 fn table(block: &TableBlock<'_>, spans: &[InlineSpan]) -> String {
     let n_columns = block.rows.iter().map(Vec::len).max().unwrap_or(0);
     let n_cells: usize = block.rows.iter().map(Vec::len).sum();

@@ -52,9 +52,9 @@ wire! {
         optional icon: Icon<'a> = "icon",
         /// A summary of the content.
         optional summary: CowStr<'a> = "summary",
-        /// The author; of an object, its `name` (D43).
+        /// The author; if it is an object, the object's `name` (D43).
         optional attributed_to: NameField<'a> = "attributedTo",
-        /// The album or series; of an object, its `name` (D43).
+        /// The album or series; if it is an object, the object's `name` (D43).
         optional part_of: NameField<'a> = "partOf",
         /// The chapter marks.
         optional chapters: Vec<Chapter<'a>> = "chapters",
@@ -153,7 +153,8 @@ impl Field<'_> for Seconds {}
 impl Field<'_> for Pixels {}
 impl<'a> Field<'a> for MediaDuration<'a> {}
 
-/// Reads an object inside a block. The only fault it accepts is a URL that is not a URI.
+/// Reads an object inside a block. A URL that is not a URI is repaired; any other fault makes the
+/// object invalid.
 fn read_object<'a, T: Deserialize<'a>>(
     raw: &'a str,
     make: impl FnOnce(ObjectMembers<'a>, &mut dyn FnMut(FieldFault)) -> Result<T, ObjectError>,

@@ -10,8 +10,9 @@ use crate::block::Block;
 use crate::markup::{BlockMarkup, InlineMark, InlineSpan};
 use crate::page::Page;
 
-/// Number of links after one block that may be missing from it. After that, the other links count
-/// as content, because each search scans the whole block.
+/// Maximum number of links after a block whose text does not occur in the block. After that many,
+/// the remaining links count as content without a search, because each search scans the whole
+/// block.
 const MOST_MISSES: usize = 8;
 
 /// A link block that repeats a text range of an earlier block.

@@ -16,7 +16,8 @@ use crate::hidden_text::is_invisible;
 /// The secrets and personal data of a text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct SensitiveData {
-    /// The kind and a mark of each secret. The mark identifies a secret without revealing it.
+    /// The kind and a mark of each secret. The mark, the first 12 hexadecimal digits of the
+    /// secret's SHA-256, identifies the secret without revealing it.
     pub secrets: Vec<(&'static str, String)>,
     /// Number of e-mail addresses.
     pub addresses: usize,
@@ -31,7 +32,7 @@ pub struct SensitiveData {
 }
 
 impl SensitiveData {
-    /// Date of the table of secret forms. A newer table may find more.
+    /// Date of the table of secret forms. A newer table may detect more secrets.
     pub const PATTERNS_DATE: &str = secret_forms::DATE;
 
     /// Scans a text.
@@ -79,7 +80,7 @@ impl SensitiveData {
     }
 }
 
-/// Removes invisible characters, which could hide a key from the scan.
+/// Removes invisible characters, which could prevent the scan from finding a secret.
 fn without_invisible(text: &str) -> Cow<'_, str> {
     let is_unseen = |c: char| {
         is_invisible(c)
@@ -91,7 +92,8 @@ fn without_invisible(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().filter(|c| !is_unseen(*c)).collect())
 }
 
-/// Decodes the escapes of a JSON text. An escape that is not a character becomes a space.
+/// Decodes the escapes of a JSON text. An escape without a printable character becomes a space or a
+/// line break.
 fn without_escapes(json: &str) -> Cow<'_, str> {
     if memchr::memchr(b'\\', json.as_bytes()).is_none() {
         return Cow::Borrowed(json);

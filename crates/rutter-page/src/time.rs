@@ -9,8 +9,8 @@ use crate::wire::impl_into_owned_copy;
 
 /// An instant with nanosecond precision.
 ///
-/// Displayed as `YYYY-MM-DDTHH:MM:SSZ`, with a fraction if it is not zero: without it, two versions
-/// of a page could look equally old. Years range from 0 to 9999, the range of four digits.
+/// Displayed as `YYYY-MM-DDTHH:MM:SSZ`, with a fraction if it is not zero, because two versions of
+/// a page may differ only in the fraction. Years range from 0 to 9999, the range of four digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp {
     /// Whole seconds since 1970, rounded down.
@@ -215,7 +215,7 @@ fn days_before(year: i64, month: i64) -> i64 {
 
 /// Returns the year, month and day of a number of days since 1970-01-01.
 fn date_of(days: i64) -> (i64, i64, i64) {
-    // The first estimate is never too late; at most a few steps follow.
+    // The first estimate is never too late, so the loop only increases the year.
     let mut year = 1970 + days.div_euclid(if days < 0 { 365 } else { 366 });
     while days_before(year + 1, 1) <= days {
         year += 1;

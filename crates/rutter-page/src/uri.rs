@@ -71,7 +71,7 @@ fn after_scheme(text: &str) -> Option<&[u8]> {
     })
 }
 
-/// Returns the position of the first byte that is not allowed where it is.
+/// Returns the position of the first byte that is not allowed at its position.
 fn find_fault(rest: &[u8]) -> Option<usize> {
     let authority = rest.iter().position(|byte| class_of(*byte) & (END | HASH) != 0);
     let authority = authority.unwrap_or(rest.len());

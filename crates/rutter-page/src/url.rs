@@ -1,8 +1,9 @@
 //! URLs of pages, and URLs that blocks refer to.
 //!
 //! Input: text. Output: [`PageUrl`] and [`HttpUrl`]. Nearly all URLs of real collections are
-//! already in the form that a URL parser writes; one scan detects that, and only the others are
-//! parsed.
+//! already in the form that a URL parser writes; one scan detects this form, and only other URLs
+//! are parsed.
+//!
 //! Rejects URLs that are not absolute or not http or https.
 
 use serde::de::MapAccess;
@@ -102,7 +103,7 @@ impl<'a> PageUrl<'a> {
         }
         match parse_http(&self.text).map(|url| Self::parse(to_uri(url.as_str()).into_owned())) {
             Ok(Ok(url)) => url,
-            // It was parsed before; only its length can exceed the limit now.
+            // The URL was parsed before, so only the length of the escaped URL can be a fault.
             _ => self,
         }
     }
@@ -278,7 +279,8 @@ fn parse_http(text: &str) -> Result<Url, UrlError> {
 
 /// Returns whether a URL parser would return this text unchanged.
 ///
-/// The answer may be a false `false`, but never a false `true`.
+/// May return `false` for such a text, but never returns `true` for a text that the parser would
+/// change.
 fn is_plain(text: &str) -> bool {
     let Some(rest) = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")) else {
         return false;

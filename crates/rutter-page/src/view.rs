@@ -1,8 +1,9 @@
-//! The view of a stored page that every output uses.
+//! Prepares stored pages for output: every output reads a stored page through [`ReaderView`].
 //!
-//! Input: a stored line, which may have faults that a lenient reader accepts. Output: the page with
+//! Input: a stored line, which may have faults that [`PageReader`] accepts. Output: the page with
 //! heading levels clamped (SCP-103) and without URLs that are not http or https (SCP-188), also in
 //! unknown members and blocks. The stored line itself is never changed.
+//!
 //! Rejects lines that are not pages.
 
 use std::borrow::Cow;
@@ -19,7 +20,7 @@ use crate::page::Page;
 use crate::page_reader::{PageLimits, PageReader};
 use crate::text::{CowStr, RawJson, RawObject, UnknownMembers};
 
-/// Limits for stored lines: the number of blocks is limited only in transfer.
+/// Limits for stored lines. The number of blocks is limited only in collections.
 const STORED: PageLimits = PageLimits { blocks: usize::MAX, ..PageLimits::SPEC };
 
 /// URL schemes that run code or embed data.

@@ -201,7 +201,7 @@ macro_rules! wire {
                                 return Err(serde::de::Error::duplicate_field($key));
                             }
                         } )*
-                        // The type was read before; here it is a duplicate.
+                        // `type` was read before, so this member is a duplicate.
                         $( "type" if !$tag.is_empty() => {
                             return Err(serde::de::Error::duplicate_field("type"));
                         } )?

@@ -1,4 +1,5 @@
-//! Opens a name inside an open folder with `openat2`, or component by component.
+//! Opens a name inside an open folder: with `openat2`, or component by component on kernels that do
+//! not support the call.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -26,7 +27,8 @@ pub(crate) fn is_link(error: &io::Error) -> bool {
 
 /// Opens a file or folder inside a folder.
 ///
-/// `is_modern` caches whether the kernel supports `openat2`; without it, no link is followed.
+/// `is_modern` caches whether the kernel supports `openat2`. If it does not, no link is followed,
+/// regardless of `links`.
 pub fn open_beneath(
     folder: &OwnedFd,
     name: &str,
@@ -44,7 +46,8 @@ pub fn open_beneath(
             match rustix::fs::openat2(folder, name, OPEN_FLAGS, Mode::empty(), how) {
                 Err(Errno::AGAIN) => {}
                 Err(Errno::NOSYS | Errno::PERM) => {
-                    // Opening the folder itself shows whether the call is supported.
+                    // Opening the folder itself shows whether the call is unsupported, or only
+                    // failed for this name.
                     let here = rustix::fs::openat2(folder, ".", OPEN_FLAGS, Mode::empty(), how);
                     if here.is_ok() {
                         return Err(Errno::NOENT.into());

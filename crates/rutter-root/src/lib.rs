@@ -1,12 +1,13 @@
 //! Opens files inside a root folder and nowhere else.
 //!
 //! Input: a folder and a relative name with `/` between its components. Output: an open file. The
-//! kernel resolves the name in one step (`openat2`), so that a symbolic link that is created
-//! meanwhile has no effect. On kernels without that call, components are opened one by one and
-//! symbolic links are not followed.
+//! kernel checks and opens the name in one system call (`openat2`), so that a symbolic link that
+//! another process creates meanwhile cannot lead out of the folder. On kernels without that call,
+//! symbolic links are resolved first, and the resulting path is opened component by component
+//! without following links.
 //!
-//! Rejects links that lead out of the folder, names with `..`, and, in [`open`], everything that is
-//! not a regular file.
+//! Rejects links that lead out of the folder and names with `..`. [`open`] also rejects everything
+//! that is not a regular file.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -30,8 +31,8 @@ pub enum LinkPolicy {
 /// The message of an error about a link that leads out of the folder.
 const OUTSIDE: &str = "a link leads out of the folder";
 
-/// Returns whether an error means that a link leads out of the folder, and not that the target is
-/// unreadable.
+/// Returns whether an error of this crate means that a link leads out of the folder, and not that
+/// the file is missing or unreadable.
 pub fn is_outside_link(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.to_string() == OUTSIDE)
 }
@@ -60,7 +61,7 @@ pub fn read(root: &Path, name: &str) -> io::Result<Vec<u8>> {
 pub fn read_file(file: File) -> io::Result<Vec<u8>> {
     let size = file.metadata()?.len();
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
-    // Limit the size, so that reading a growing file ends.
+    // The limit ends the read of a file that grows meanwhile.
     file.take(size.max(1) + (64 << 10)).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

@@ -12,12 +12,13 @@ use crate::header::{CollectionHeader, CollectionKind, FormatVersion, is_name};
 use crate::reader::ReadReceipt;
 use crate::rules;
 
-/// XML namespace of the elements.
+/// XML namespace of the `scp:` elements.
 pub const NAMESPACE: &str = "https://scp-protocol.org/schemas/sitemap/1.0";
 
 /// Returns whether an element is an advert in a wrong namespace.
 ///
-/// Such a namespace mentions SCP but is another version, or begins with `http:`.
+/// A wrong namespace contains `scp` but is not [`NAMESPACE`]: for example, it belongs to another
+/// version or begins with `http:`.
 pub fn is_in_wrong_namespace(namespace: &str, name: &str) -> bool {
     let is_known = matches!(name, "version" | "compression" | "section" | "collection" | "delta");
     is_known && namespace != NAMESPACE && namespace.to_ascii_lowercase().contains("scp")
@@ -95,15 +96,15 @@ impl UpdateFrequency {
 /// A collection file announced in a sitemap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdvertisedCollection {
-    /// Section the file belongs to.
+    /// Name of the section that the file belongs to.
     pub section: String,
-    /// Snapshot, or delta with its `since`.
+    /// Type of the collection: snapshot, or delta with its `since`.
     pub kind: CollectionKind,
     /// Label of the period a delta covers. Free text, never used for ordering.
     pub period: Option<String>,
-    /// Address of the file.
+    /// URL of the file.
     pub url: String,
-    /// Time of creation.
+    /// Time at which the file was generated.
     pub generated: Timestamp,
     /// Time after which the file may be removed.
     pub expires: Timestamp,
@@ -111,17 +112,18 @@ pub struct AdvertisedCollection {
     pub pages: u64,
     /// Size of the file in bytes.
     pub size: u64,
-    /// Checksum of the file. Not part of the schema, but read where it is present (D04).
+    /// Checksum of the file, if stated. The schema has no such attribute, but Rutter reads it
+    /// (D04).
     pub checksum: Option<Digest>,
 }
 
 /// Name and value of an attribute.
 pub type AdvertAttribute = (String, String);
 
-/// Reason why an element is ignored.
+/// Reason why an `scp:` element is ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdvertError {
-    /// The missing or malformed attribute; empty for the text of the element.
+    /// Name of the missing or malformed attribute; empty if the text of the element is malformed.
     pub attribute: &'static str,
     /// The malformed value; empty if the attribute is missing.
     pub value: String,
@@ -141,9 +143,9 @@ impl fmt::Display for AdvertError {
 impl std::error::Error for AdvertError {}
 
 impl Advert {
-    /// Parses an element by its local name. Returns `None` for an unknown name.
+    /// Parses an `scp:` element by its local name. Returns `None` for an unknown name.
     ///
-    /// Attributes may come in any order; unknown ones are ignored.
+    /// Attributes may come in any order; unknown attributes are ignored.
     pub fn read(
         name: &str,
         attributes: &[(&str, &str)],
@@ -160,7 +162,7 @@ impl Advert {
         })
     }
 
-    /// Returns the local name, the attributes in schema order, and the text.
+    /// Returns the local name of the element, its attributes in schema order, and its text.
     pub fn write(&self) -> (&'static str, Vec<AdvertAttribute>, String) {
         match self {
             Self::Version(version) => {
@@ -208,8 +210,8 @@ impl AdvertisedCollection {
 
 /// Compares an advert with the file it announces (D20).
 ///
-/// Pass `receipt` once the file was read; without it, only line 1 is compared. A contradiction
-/// returns a refusal; a smaller difference is reported as a finding.
+/// Pass `receipt` once the file was read; without a receipt, only line 1 is compared. A
+/// contradiction returns a refusal; a smaller difference is reported as a finding.
 pub fn compare(
     advert: &AdvertisedCollection,
     header: &CollectionHeader,
@@ -263,7 +265,7 @@ pub fn compare(
 
 /// Returns the times of an advert that are not an xs:dateTime with a time zone.
 ///
-/// Readers accept them and assume UTC: a date alone, a space instead of `T`, or a missing zone
+/// Readers accept a date alone, a space instead of `T`, or a missing time zone, and assume UTC
 /// (D22).
 pub fn nonstandard_times<'a>(
     attributes: &[(&'a str, &'a str)],

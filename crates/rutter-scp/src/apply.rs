@@ -4,8 +4,8 @@
 //! order of `generated`. Where the deltas are chained to the snapshot (D95), removals are applied
 //! and every state is verified.
 //!
-//! Rejects gaps, other sections, wrong states, and mass deletions that are not allowed. Nothing is
-//! written then.
+//! Rejects gaps, inputs of other sections, wrong states, and mass deletions that are not allowed.
+//! After a rejection, no file is written.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -43,7 +43,7 @@ pub enum MassDeletionPolicy {
     Allowed,
 }
 
-/// Outcome of one delta.
+/// Outcome of applying one delta.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeltaOutcome {
     /// Pages and removals were applied, and the state was verified.
@@ -53,7 +53,7 @@ pub enum DeltaOutcome {
     /// Pages were applied; removals were not, because the delta does not start from the current
     /// state.
     Unlinked,
-    /// The snapshot had all its changes already.
+    /// The delta was not applied, because the snapshot contains all its changes already.
     Covered,
 }
 
@@ -62,7 +62,7 @@ pub enum DeltaOutcome {
 pub struct ApplySummary {
     /// The written snapshot.
     pub written: WrittenCollection,
-    /// Outcome of each delta by input number, in the order of application.
+    /// Number of each delta among the inputs and its outcome, in the order of application.
     pub deltas: Vec<(usize, DeltaOutcome)>,
     /// Number of inserted pages.
     pub inserted: u64,
@@ -121,7 +121,7 @@ pub fn apply(
         chain: chain.filter(|_| how.track == StateTracking::State),
         extra: Vec::new(),
     };
-    // A linked chain states the result, so line 1 can be hashed first.
+    // The chain of a linked delta contains the state of the result, so line 1 can be hashed first.
     let claimed = steps.last().filter(|step| step.is_linked).and_then(|step| step.chain.as_ref());
     let claimed =
         claimed.map(|chain| StateChain { from: None, removed: Vec::new(), ..chain.clone() });
@@ -158,7 +158,8 @@ pub fn apply(
     let SectionStage { state, pages, .. } = stages.last().copied().unwrap_or_default();
     let chain = StateChain { from: None, state, pages, removed: Vec::new() };
     let spooled = writer.close()?;
-    // The stages followed the changes; verify them against the state of the written pages.
+    // The states were computed from the changes; compare the last one with the state of the written
+    // pages.
     if let Some(found) = spooled.snapshot_chain().filter(|found| found.state != state) {
         return Err(MergeError::State { input: 0, claimed: state, found: found.state });
     }
@@ -261,7 +262,7 @@ fn plan(
 
 /// Computes the state of a snapshot that does not include it.
 fn state_of(input: &CollectionInput<'_>, options: ReadOptions) -> Result<SectionState, MergeError> {
-    // Its findings are reported in the main pass.
+    // The findings of this input are reported in the main pass, so drop them here.
     let mut quiet = CollectionInput { open: input.open, sink: &mut () };
     let mut reader = cursor::open(&mut quiet, options).map_err(MergeError::read(0))?;
     let mut state = SectionState::EMPTY;
@@ -276,7 +277,7 @@ fn state_of(input: &CollectionInput<'_>, options: ReadOptions) -> Result<Section
 /// State of the section after the snapshot or after one of the deltas.
 #[derive(Debug, Clone, Copy, Default)]
 struct SectionStage {
-    /// During the main pass, only the changes of this stage.
+    /// State of the section. During the main pass, the sum of the changes of this stage only.
     state: SectionState,
     pages: u64,
     removed: u64,
@@ -383,7 +384,7 @@ fn add_up(stages: &mut [SectionStage], base: SectionState) {
     }
 }
 
-/// Compares every state that a line 1 states with the computed one.
+/// Compares the states in line 1 of all collections with the computed states.
 fn prove(
     headers: &[CollectionHeader],
     steps: &[DeltaStep],

@@ -1,8 +1,8 @@
 //! Splits decoded text into batches of whole lines, in constant memory.
 //!
-//! Input: bytes from the [`Decoder`]. Output: batches for [`feed`](crate::batch_source). A line longer
-//! than the limit is passed on in pieces, which are hashed but never stored as a whole and never
-//! parsed.
+//! Input: bytes from the [`Decoder`]. Output: batches for a [`BatchSource`](crate::batch_source). A
+//! line longer than the limit is passed on in pieces, which are hashed but never stored as a whole
+//! and never parsed.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::error::ReadError;
 /// Size of a batch in bytes. A longer line makes one larger batch.
 pub(crate) const BATCH: usize = 256 << 10;
 
-/// Content of a batch.
+/// What a batch contains: whole lines, or a piece of one long line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BatchContent {
     /// Whole lines. Only the last line of the text may lack its line end.
@@ -65,7 +65,7 @@ impl BatchReader {
         }
     }
 
-    /// Sets the limit for all further lines.
+    /// Sets the maximum length of the lines that are read from now on.
     pub(crate) fn set_longest_line(&mut self, longest_line: usize) {
         self.longest_line = longest_line;
     }
@@ -123,8 +123,8 @@ impl BatchReader {
         }
     }
 
-    /// Ends the batch at its last newline, or at the first one inside a line that exceeds the
-    /// limit.
+    /// Ends the batch at its last newline. Inside a line that exceeds the limit, ends it at the
+    /// first newline instead.
     fn cut(&mut self, buffer: Vec<u8>, end: usize, last_newline: usize) -> LineBatch {
         let (at, holds) = if self.is_inside_long_line {
             self.is_inside_long_line = false;
@@ -149,7 +149,7 @@ impl BatchReader {
         (0 < end).then_some(LineBatch { buffer, end, holds: BatchContent::Lines })
     }
 
-    /// Reads once. The end of the text triggers the exact check of the compression ratio.
+    /// Reads from the decoder once. At the end of the text, checks the compression ratio exactly.
     fn read(&mut self, into: &mut [u8]) -> Result<usize, ReadError> {
         if self.is_at_end || into.is_empty() {
             return Ok(0);

@@ -1,9 +1,9 @@
 //! Passes batches to the reader and hashes them on the way.
 //!
-//! Inline, the calling thread does everything. Threaded, a second thread decodes ahead, and
-//! whichever thread is idle hashes the next batch of the [`HashQueue`]. The queue keeps the order,
-//! so the digest is exact. Buffers are reused; at most [`MAX_BUFFERS`] exist, and a larger batch
-//! is the only one in flight.
+//! In inline mode, the calling thread decodes, hashes and parses. In threaded mode, a second thread
+//! decodes ahead, and the thread that is idle hashes the next batch of the [`HashQueue`]. The queue
+//! keeps the order of the batches, so the digest is exact. Buffers are reused; at most
+//! [`MAX_BUFFERS`] exist, and a larger batch is the only one in memory.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -18,18 +18,18 @@ use crate::hash::TextHasher;
 const MAX_BUFFERS: usize = 16;
 const QUEUE: usize = 8;
 
-/// Sizes that are known once the input was read to its end.
+/// Sizes of an input, known once the input was read to its end.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InputSize {
     pub(crate) coded: u64,
     pub(crate) decoded: u64,
 }
 
-/// Source of batches.
+/// Source of batches of page lines.
 pub(crate) enum BatchSource {
-    /// Decoded and hashed by the calling thread.
+    /// The calling thread decodes and hashes.
     Inline(Box<InlineSource>),
-    /// Decoded by a second thread, hashed by either.
+    /// A second thread decodes; both threads hash.
     Threaded(ThreadedSource),
 }
 
@@ -43,7 +43,7 @@ impl fmt::Debug for BatchSource {
 }
 
 impl BatchSource {
-    /// Advances to the next batch. Returns false at the end of the text.
+    /// Advances to the next batch. Returns false after the last batch.
     pub(crate) fn advance(&mut self) -> Result<bool, ReadError> {
         match self {
             Self::Inline(feed) => feed.advance(),
@@ -59,7 +59,7 @@ impl BatchSource {
         }
     }
 
-    /// Returns the hash and the sizes. Call this only at the end.
+    /// Returns the hash of the text and the sizes. Call this only at the end of the text.
     pub(crate) fn finish(self) -> (TextHasher, InputSize) {
         match self {
             Self::Inline(feed) => {
@@ -80,7 +80,7 @@ fn totals(batch_reader: &BatchReader) -> InputSize {
     InputSize { coded: batch_reader.meter().taken(), decoded: batch_reader.decoded() }
 }
 
-/// Source without a second thread.
+/// Source of batches that uses only the calling thread.
 pub(crate) struct InlineSource {
     batch_reader: BatchReader,
     hash: TextHasher,
@@ -88,7 +88,7 @@ pub(crate) struct InlineSource {
 }
 
 impl InlineSource {
-    /// `first` is a batch that the caller has hashed already.
+    /// Creates a source. `first` is a batch that the caller has hashed already.
     pub(crate) fn new(
         batch_reader: BatchReader,
         hash: TextHasher,
@@ -107,7 +107,7 @@ impl InlineSource {
     }
 }
 
-/// Returns a buffer for reuse; one that grew for a long line is freed.
+/// Empties a buffer for reuse. Frees a buffer that grew for a long line.
 fn kept(buffer: Vec<u8>) -> Vec<u8> {
     if BATCH < buffer.len() { Vec::new() } else { buffer }
 }
@@ -117,7 +117,7 @@ enum BatchMessage {
     End(Result<InputSize, ReadError>),
 }
 
-/// Source with a second thread.
+/// Source of batches that a second thread decodes.
 pub(crate) struct ThreadedSource {
     messages: Receiver<BatchMessage>,
     returned_buffers: Sender<Vec<u8>>,
@@ -142,7 +142,7 @@ impl ThreadedSource {
             returned_buffers: empties_out,
             hash_queue: Arc::clone(&hash_queue),
             pool: Vec::new(),
-            // The first batch is returned like every other.
+            // The parser returns the buffer of the first batch like every other buffer.
             n_in_use: usize::from(first.is_some()),
         };
         // The thread is not joined: it ends with its input, or when this source is dropped.
@@ -191,7 +191,7 @@ impl ThreadedSource {
     }
 }
 
-/// The second thread: decodes ahead, and hashes when the queue is full.
+/// The second thread: it decodes ahead, and hashes batches when the queue is full.
 struct DecodeThread {
     batch_reader: BatchReader,
     messages: SyncSender<BatchMessage>,
@@ -202,7 +202,7 @@ struct DecodeThread {
     n_in_use: usize,
 }
 
-/// The receiving side was dropped.
+/// Error: the receiver of a channel was dropped.
 struct ReceiverClosed;
 
 impl DecodeThread {
@@ -235,14 +235,14 @@ impl DecodeThread {
         }
     }
 
-    /// Returns an empty buffer: a returned one, or a new one below the maximum.
+    /// Returns an empty buffer: a reused one, or a new one while fewer than the maximum exist.
     fn buffer(&mut self) -> Result<Vec<u8>, ReceiverClosed> {
         self.collect();
         self.wait_until(MAX_BUFFERS - 1)?;
         Ok(self.pool.pop().unwrap_or_default())
     }
 
-    /// Hashes or waits until at most `n_in_use` buffers are out.
+    /// Hashes batches, or waits, until at most `n_in_use` buffers are in use.
     fn wait_until(&mut self, n_in_use: usize) -> Result<(), ReceiverClosed> {
         while n_in_use < self.n_in_use {
             if self.hash_one() {
@@ -268,7 +268,7 @@ impl DecodeThread {
         }
     }
 
-    /// Hashes a waiting batch. Returns false if none waits.
+    /// Hashes one waiting batch. Returns false if no batch is waiting.
     fn hash_one(&mut self) -> bool {
         match self.hash_queue.hash_one() {
             HashAttempt::Nothing => return false,
@@ -278,7 +278,7 @@ impl DecodeThread {
         true
     }
 
-    /// Sends a message; while the channel is full, hashes batches.
+    /// Sends a message. While the channel is full, this thread hashes batches.
     fn send(&mut self, message: BatchMessage) -> Result<(), ReceiverClosed> {
         let mut message = message;
         loop {
@@ -296,11 +296,11 @@ impl DecodeThread {
 
 /// Result of an attempt to hash the next batch.
 enum HashAttempt {
-    /// No batch waits, or another thread is hashing.
+    /// No batch is waiting, or another thread is hashing.
     Nothing,
-    /// Hashed; the parser still uses the batch.
+    /// The batch was hashed; the parser still uses it.
     Shared,
-    /// Hashed, and this was the last reference to the batch.
+    /// The batch was hashed, and this is the last reference to it.
     Freed(LineBatch),
 }
 
@@ -321,7 +321,7 @@ impl HashQueue {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 
-    /// Hashes the next batch.
+    /// Hashes the next batch of the queue.
     fn hash_one(&self) -> HashAttempt {
         // Lock the hash before the queue, so that batches are hashed in the order they are popped.
         let mut hash = self.hash.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,20 +1,20 @@
 //! Finds the checksum member in line 1, so that hashing can skip it (D02).
 //!
-//! Input: line 1, which was parsed as JSON before. Output: byte ranges. It scans the JSON
-//! structure, so the same characters inside a string value are not mistaken for the member.
+//! Input: line 1, which was parsed as JSON before. Output: byte ranges. The scanner follows the
+//! JSON structure, so the same characters inside a string value are not mistaken for the member.
 
 use std::ops::Range;
 
 /// Position of the checksum member in line 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ChecksumSpan {
-    /// The member with one comma and the blanks around it.
+    /// Range of the member, one comma and the blanks around them.
     pub(crate) member: Range<usize>,
-    /// The 64 digits only.
+    /// Range of the 64 hexadecimal digits only.
     pub(crate) digits: Range<usize>,
 }
 
-/// Finds `collection.checksum`. Returns `None` if it is absent.
+/// Finds the member `collection.checksum`. Returns `None` if line 1 has no such member.
 pub(crate) fn find(line: &[u8]) -> Option<ChecksumSpan> {
     let mut scan = ChecksumScanner { line, at: 0 };
     scan.enter_member("collection")?;
@@ -42,7 +42,7 @@ impl ChecksumScanner<'_> {
         (self.peek() == Some(byte)).then(|| self.at += 1)
     }
 
-    /// Reads a string and returns the range between its quotes.
+    /// Reads a JSON string and returns the range between its quotes.
     fn string(&mut self) -> Option<Range<usize>> {
         self.expect(b'"')?;
         let start = self.at;
@@ -57,7 +57,7 @@ impl ChecksumScanner<'_> {
         Some(start..self.at - 1)
     }
 
-    /// Skips a value of any type.
+    /// Skips a JSON value of any type.
     fn value(&mut self) -> Option<()> {
         self.blanks();
         match self.peek()? {
@@ -96,7 +96,7 @@ impl ChecksumScanner<'_> {
         key.as_deref() == Some(name)
     }
 
-    /// Moves behind the colon of a member of the current object.
+    /// Moves to the value of the member `name` of the current object, behind its colon.
     fn enter_member(&mut self, name: &str) -> Option<()> {
         // A byte order mark is not JSON, but it is accepted before line 1.
         if self.line.starts_with(b"\xef\xbb\xbf") {

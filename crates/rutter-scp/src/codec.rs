@@ -1,8 +1,8 @@
 //! Compression: detected by content when reading, deterministic when writing.
 //!
 //! Decoding detects gzip and zstd by magic numbers, reads all gzip members and zstd frames, and
-//! removes at most two layers. The output of every layer is compared with the bytes read, so a
-//! bomb inside an outer layer is detected too.
+//! removes at most two layers. The output size of every layer is compared with the number of bytes
+//! read from the file, so a decompression bomb inside an outer layer is detected too.
 //!
 //! Rejects dictionaries, windows and ratios over [`Limits`](crate::Limits), and bytes after the
 //! last member or frame. File names are not used for detection.
@@ -91,7 +91,7 @@ impl InputMeter {
         self.taken.load(Ordering::Relaxed)
     }
 
-    /// Stores the reason and returns an I/O error that makes all layers stop.
+    /// Stores `why` as the first error and returns an I/O error that makes all layers stop.
     fn stop(&self, why: ReadError) -> io::Error {
         let mut stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
         stopped.get_or_insert(why);
@@ -104,7 +104,7 @@ impl InputMeter {
         stopped.unwrap_or_else(|| refuse(&rules::DECODE_FAILED, error.to_string()).into())
     }
 
-    /// Compares decoded bytes with the ratio limit. `is_end` makes the check exact.
+    /// Rejects `decoded` bytes that exceed the ratio limit. With `is_end`, the check is exact.
     pub(crate) fn check_ratio(&self, decoded: u64, is_end: bool) -> Result<(), Refusal> {
         let taken = self.taken();
         let coded = if is_end { taken } else { self.total.unwrap_or(taken).max(taken) };
@@ -168,7 +168,7 @@ impl<R: Read> Read for MeteredLayer<R> {
     }
 }
 
-/// Removes the codings of an input.
+/// Decompresses an input with up to two layers of compression.
 pub(crate) struct Decoder {
     text: Box<dyn Read + Send>,
     meter: Arc<InputMeter>,
@@ -176,10 +176,10 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
-    /// Detects and removes up to two layers.
+    /// Creates a decoder that detects and removes up to two layers of compression.
     ///
-    /// `total` is the size of the input, if known; with it, the ratio check is exact from the
-    /// start.
+    /// `total` is the size of the input, if known. If it is known, the check of the compression
+    /// ratio is exact from the first byte.
     pub(crate) fn open(
         input: impl Read + Send + 'static,
         total: Option<u64>,

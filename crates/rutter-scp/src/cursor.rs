@@ -1,7 +1,7 @@
 //! Reads a collection in key order, whether it is sorted or not.
 //!
-//! A collection sorted by key is read once, directly. Any other is sorted on disk first. Two pages
-//! with the same key count as one (D30).
+//! A collection sorted by key is read once, directly. Any other collection is sorted on disk first.
+//! Two pages with the same key count as one page (D30).
 
 use std::io::Read;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::merge::{self, MergeDecision};
 use crate::reader::{CollectionReader, ReadOptions, ReadReceipt};
 use crate::sort::{KeyedLine, LineSorter, SortedLines};
 
-/// Opens an input from its beginning; may be called several times.
+/// Function that opens an input from its beginning; may be called several times.
 pub type CollectionOpener<'i> =
     dyn Fn() -> std::io::Result<(Box<dyn Read + Send>, Option<u64>)> + 'i;
 
@@ -23,17 +23,17 @@ pub type CollectionOpener<'i> =
 pub struct CollectionInput<'i> {
     /// Opens the collection.
     pub open: &'i CollectionOpener<'i>,
-    /// Receives its findings.
+    /// Receives the findings about the collection.
     pub sink: &'i mut dyn FindingSink,
 }
 
 /// Whether a collection is assumed to be sorted by key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InputOrder {
-    /// Assume that it is sorted. If it is not, the operation fails and may be retried with
-    /// sorting.
+    /// The collection is assumed to be sorted. If it is not sorted, the operation fails and may be
+    /// retried with [`Sort`](Self::Sort).
     Given,
-    /// Sort it on disk first.
+    /// The collection is sorted on disk first.
     Sort,
 }
 
@@ -67,8 +67,8 @@ pub(crate) struct PageCursor<'i> {
     source: CursorSource,
     entry: KeyedLine,
     next: KeyedLine,
-    /// Whether the line of `entry`, and of `next`, equals the line of the other cursor for this
-    /// key. Such a line is not copied.
+    /// Whether the line of `entry`, and the line of `next`, equal the line that the other cursor
+    /// has for the same key. An equal line is not copied.
     is_known: [bool; 2],
     has_next: bool,
 }
@@ -101,8 +101,8 @@ impl<'i> PageCursor<'i> {
         self.advance_beside(None)
     }
 
-    /// Advances beside another cursor whose lines are mostly the same. A line that equals the next
-    /// line of the other cursor was checked there already.
+    /// Advances like [`advance`](Self::advance). `other` reads a collection whose lines are mostly
+    /// the same; a line that equals the next line of `other` is not checked again.
     pub(crate) fn advance_beside(
         &mut self,
         other: Option<&PageCursor<'_>>,
@@ -116,11 +116,13 @@ impl<'i> PageCursor<'i> {
             if !self.has_next || self.entry.key < self.next.key {
                 return Ok(true);
             }
-            // Duplicate pages need sorting too: the other cursor may have used the first of them.
+            // Duplicate pages need sorting too: the other cursor may have used the first one of
+            // them.
             if self.next.key < self.entry.key || matches!(self.source, CursorSource::Direct(_)) {
                 return Err(WalkError::Unsorted);
             }
-            // The same page again: the later one wins, on a tie the first one.
+            // The collection contains this page twice: the later version is used; on a tie, the
+            // first one.
             if merge::decide_delta_page(Some(self.entry.modified), self.next.modified)
                 == MergeDecision::Replace
             {
@@ -134,8 +136,8 @@ impl<'i> PageCursor<'i> {
         &self.entry
     }
 
-    /// Returns whether the current line equals the line of the other cursor. The line of the entry
-    /// is empty then.
+    /// Returns whether the current line equals the line of the other cursor. If so, the line in
+    /// `entry` is empty.
     pub(crate) fn is_known(&self) -> bool {
         let [entry, _] = self.is_known;
         entry
@@ -176,7 +178,7 @@ impl<'i> PageCursor<'i> {
     }
 }
 
-/// Finishes reading; opens the input again for the less common checksum forms.
+/// Finishes reading. Opens the input again if it must try the less common forms of the checksum.
 pub(crate) fn verify(
     reader: CollectionReader,
     open: &CollectionOpener<'_>,

@@ -22,7 +22,7 @@ use crate::writer::StateTracking;
 pub enum PageChange<'e> {
     /// Only the new snapshot has the page.
     Added(&'e KeyedLine),
-    /// Both snapshots have the page with different lines: the old one, the new one.
+    /// Both snapshots have the page, but its lines differ: the old line, then the new line.
     Changed(&'e KeyedLine, &'e KeyedLine),
     /// Only the old snapshot has the page.
     Removed(&'e KeyedLine),
@@ -32,10 +32,10 @@ pub enum PageChange<'e> {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MergeError {
-    /// This input is not sorted by key. Retry with sorting.
+    /// The input with this number is not sorted by key. The caller may sort it and retry.
     #[error("input {0} is not sorted by page URL")]
     Unsorted(usize),
-    /// This input could not be read.
+    /// The input with this number could not be read.
     #[error("cannot use input {0}")]
     Read(usize, #[source] ReadError),
     /// The result could not be written.
@@ -50,17 +50,17 @@ pub enum MergeError {
     /// Changes are missing between the covered time and the start of a delta (D25).
     #[error("changes between {mark} and {since} are missing; use a newer snapshot")]
     Gap {
-        /// Number of the input.
+        /// Number of the input, counted from 0.
         input: usize,
         /// Time up to which all changes are known.
         mark: rutter_page::Timestamp,
         /// Start of the delta.
         since: rutter_page::Timestamp,
     },
-    /// The pages do not add up to the state that line 1 states (D95).
+    /// The state computed from the pages differs from the state in line 1 (D95).
     #[error("the pages have state {found}, line 1 states {claimed}; use a snapshot")]
     State {
-        /// Number of the input.
+        /// Number of the input, counted from 0.
         input: usize,
         /// State in line 1.
         claimed: SectionState,
@@ -70,7 +70,7 @@ pub enum MergeError {
     /// Pages of a chained collection were skipped, so its state cannot be computed (D95).
     #[error("{skipped} pages of input {input} are not usable, so its state cannot be verified")]
     Skipped {
-        /// Number of the input.
+        /// Number of the input, counted from 0.
         input: usize,
         /// Number of skipped pages.
         skipped: u64,
@@ -88,11 +88,11 @@ pub enum MergeError {
     /// Too many pages would be deleted at once (D23).
     #[error("input {input} would delete {deleted} of {pages} pages at once")]
     MassDeletion {
-        /// Number of the input.
+        /// Number of the input, counted from 0.
         input: usize,
         /// Number of pages to delete.
         deleted: u64,
-        /// Number of pages before.
+        /// Number of pages of the section before the deletion.
         pages: u64,
     },
 }
@@ -129,7 +129,7 @@ pub struct SnapshotDiff {
     pub removed: Vec<String>,
     /// Number of pages that only the old snapshot has.
     pub n_removed: u64,
-    /// Number of pages that are the same in both.
+    /// Number of pages that have the same line in both snapshots.
     pub unchanged: u64,
     /// States of both snapshots; `None` if they were not tracked.
     pub states: Option<(SectionState, SectionState)>,
@@ -207,7 +207,8 @@ pub fn diff(
         let (old, new) = (old_header.section.clone(), new_header.section.clone());
         return Err(MergeError::Section(1, new, old));
     }
-    // If both snapshots state their state, the changes alone prove that one leads to the other.
+    // If line 1 of both snapshots contains their states, the changes alone prove that the old
+    // snapshot leads to the new one.
     let named = old_header.chain.as_ref().zip(new_header.chain.as_ref());
     let named = named.map(|(old, new)| (old.state, new.state));
     let hashing = HashingScope::needed(track == StateTracking::State, named.is_some());

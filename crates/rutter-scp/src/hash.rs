@@ -30,8 +30,8 @@ impl ChecksumForm {
     }
 }
 
-/// SHA-256 that keeps a final line end pending, so that the digests with and without it are both
-/// available.
+/// SHA-256 hasher that keeps a final line end pending, so that the digests with and without the
+/// line end are both available.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TextHasher {
     hash: Sha256,

@@ -18,15 +18,15 @@ use crate::state::SectionState;
 /// Metadata of a collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CollectionHeader {
-    /// Identifier of this collection.
+    /// Id of the collection.
     pub id: String,
-    /// Section the collection belongs to.
+    /// Name of the section that the collection belongs to.
     pub section: String,
-    /// Snapshot or delta.
+    /// Type of the collection: snapshot or delta.
     pub kind: CollectionKind,
-    /// Time of creation.
+    /// Time at which the collection was generated.
     pub generated: Timestamp,
-    /// Version of the format.
+    /// Version of the SCP format.
     pub version: FormatVersion,
     /// Digest of the text without this member; `None` if the member is absent.
     pub checksum: Option<Digest>,
@@ -43,7 +43,7 @@ pub enum CollectionKind {
     Snapshot,
     /// Pages created or changed since a time.
     Delta {
-        /// Inclusive lower bound of the changes.
+        /// Start of the covered period: the delta contains the changes at or after this time.
         since: Timestamp,
     },
 }
@@ -127,7 +127,7 @@ pub fn is_name(text: &str) -> bool {
 }
 
 impl CollectionHeader {
-    /// Parses line 1.
+    /// Parses line 1 of a collection.
     pub fn parse(line: &str, sink: &mut dyn FindingSink) -> Result<Self, Refusal> {
         let outer = split_members(line).map_err(|_| {
             let is_json = serde_json::from_str::<IgnoredAny>(line).is_ok();
@@ -146,9 +146,9 @@ impl CollectionHeader {
         MetadataMembers { members: &inner }.header(sink)
     }
 
-    /// Returns line 1 without its line end; the checksum comes last if present.
+    /// Returns line 1 without its line end. The checksum is the last member, if present.
     ///
-    /// Without the checksum, this is the first line of the text that is hashed.
+    /// Without the checksum, the result is the first line of the text that is hashed.
     pub fn to_line(&self) -> String {
         let mut out = String::from("{\"collection\":{");
         put(&mut out, "id", &self.id);
@@ -193,7 +193,7 @@ fn refuse(rule: &'static Rule, pointer: &str, detail: impl Into<String>) -> Refu
     Refusal::new(rule, Place::pointer(1, pointer), detail)
 }
 
-/// Returns the value of a member that may occur at most once.
+/// Returns the value of a member, and rejects a member that occurs twice.
 fn one<'a>(
     members: &[(CowStr<'a>, &'a RawValue)],
     name: &str,
@@ -217,7 +217,7 @@ impl<'a> MetadataMembers<'_, 'a> {
         ["id", "section", "type", "generated", "version", "since", "checksum", "rutter"];
 
     fn header(&self, sink: &mut dyn FindingSink) -> Result<CollectionHeader, Refusal> {
-        // The version comes first: it decides whether the other members have their known meaning.
+        // Check the version first: it decides whether the other members have their known meaning.
         let version = self.version(sink)?;
         let id = self.name("id")?;
         let section = self.name("section")?;

@@ -1,8 +1,8 @@
 //! Decides whether a checksum identifies a plain collection byte for byte.
 //!
 //! Input: the uncompressed text. Output: the checksum of line 1, if the text has this checksum and
-//! no other accepted text can have it. Returns `None` for everything else; errors are those of the
-//! input.
+//! no other accepted text can have it. For every other text, the result is `None`. Errors occur
+//! only while the input is read.
 
 use std::io::{self, BufRead, Read};
 
@@ -14,8 +14,9 @@ use crate::limits::Limits;
 
 /// Returns the checksum of a plain collection if it identifies its bytes.
 ///
-/// The checksum is the hash of the text without the checksum member (D01), so it does not cover
-/// how the member itself is written. Only the form without blanks or escapes is accepted.
+/// The checksum is the hash of the text without the checksum member (D01), so texts that spell this
+/// member differently have the same checksum. Only the spelling without blanks or escapes is
+/// accepted.
 pub fn identifying_checksum(mut input: impl BufRead) -> io::Result<Option<Digest>> {
     let mut line = Vec::new();
     let longest = u64::try_from(Limits::default().page).unwrap_or(u64::MAX);

@@ -5,7 +5,8 @@
 //! same bytes. [`merge`] holds the merge rules as pure functions; [`diff`] and [`apply`] run them
 //! on files. [`advert`] reads and writes the `scp:` elements of a sitemap.
 //!
-//! Rejects files that were not read to their end, and writes nothing that readers must reject.
+//! Rejects files that cannot be read to their end, and never writes a file that readers must
+//! reject.
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 

@@ -5,27 +5,28 @@ use rutter_page::PageLimits;
 /// Upper bounds for reading and writing one collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Decoded bytes per coded byte, checked once the text exceeds [`Limits::RATIO_FLOOR`] bytes.
+    /// Maximum number of decoded bytes per coded byte, checked once the text exceeds
+    /// [`Limits::RATIO_FLOOR`] bytes.
     pub ratio: u64,
-    /// Bytes of the file as stored or transferred.
+    /// Maximum size in bytes of the file as stored or transferred.
     pub coded: u64,
-    /// Bytes after decompression.
+    /// Maximum size in bytes of the file after decompression.
     pub decoded: u64,
-    /// Bytes of one page line, without its line end.
+    /// Maximum length in bytes of one page line, without its line end.
     pub page: usize,
-    /// Bytes of line 1.
+    /// Maximum length in bytes of line 1.
     pub metadata: usize,
-    /// Blocks and other parts of one page.
+    /// Maximum numbers of blocks and other parts of one page.
     pub parts: PageLimits,
-    /// Largest zstd window, as a power of two.
+    /// Maximum zstd window size, as an exponent of two.
     pub window_log: u32,
-    /// Milliseconds that parsing one page may take; half of this is added for every megabyte of
-    /// the page.
+    /// Maximum time in milliseconds for parsing one page. Half of this time is added for every
+    /// megabyte of the page.
     pub page_millis: u64,
 }
 
 impl Limits {
-    /// Files with fewer decoded bytes are not checked against the ratio (D34).
+    /// Size in decoded bytes below which a file is not checked against the ratio (D34).
     pub const RATIO_FLOOR: u64 = 1 << 20;
 
     /// The limits of the SCP 0.1 specification, in decimal units (D35).

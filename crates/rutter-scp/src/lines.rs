@@ -43,19 +43,19 @@ impl<'r> PageRecord<'r> {
 /// Counts of lines and pages read so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReadCounts {
-    /// Lines of any type, including line 1.
+    /// Number of lines of any type, including line 1.
     pub lines: u64,
-    /// Usable pages.
+    /// Number of usable pages.
     pub pages: u64,
-    /// Skipped pages; each has a finding.
+    /// Number of skipped pages; each skipped page has a finding.
     pub skipped: u64,
 }
 
 /// Result of [`LineReader::next_unless`].
 pub(crate) enum NextPage<T> {
-    /// The line equals the known line.
+    /// The next line equals the known line.
     Known,
-    /// Another page, with the value that the caller made from it.
+    /// The next line is another page; holds the value that the caller made from the page.
     Taken(T),
 }
 
@@ -72,9 +72,9 @@ pub struct LineReader {
 /// Position of the first page line.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ReadPosition {
-    /// Offset in the first batch.
+    /// Offset of the first page line in the first batch.
     pub(crate) at: usize,
-    /// Number of lines before it.
+    /// Number of lines before the first page line.
     pub(crate) lines: u64,
     /// Whether a carriage return was reported already.
     pub(crate) has_met_crlf: bool,
@@ -90,7 +90,7 @@ struct LineChecker {
     at: usize,
     first_blank: Option<u64>,
     has_met_crlf: bool,
-    /// The refusal of this input, if there was one; returned again by further calls.
+    /// The refusal of this input, if there was one. Further calls return it again.
     refused: Option<Refusal>,
 }
 
@@ -104,7 +104,7 @@ pub struct PageBatch<'r> {
 impl LineReader {
     /// Opens JSON Lines of pages without line 1 of a collection.
     ///
-    /// A coding is detected by content. `size` is the size of the input, if known.
+    /// The coding is detected by content. `size` is the size of the input in bytes, if known.
     pub fn open(
         input: impl Read + Send + 'static,
         size: Option<u64>,
@@ -120,7 +120,7 @@ impl LineReader {
         Ok(Self::new(feed, codings, limits, ReadPosition::default()))
     }
 
-    /// Continues with a source whose first lines were processed already.
+    /// Creates a reader for a source whose first lines were processed already.
     pub(crate) fn new(
         feed: BatchSource,
         codings: Vec<Coding>,
@@ -142,7 +142,7 @@ impl LineReader {
         Self { feed, state, codings, has_failed: false }
     }
 
-    /// Returns the counts so far.
+    /// Returns the numbers of lines and pages read so far.
     pub fn tally(&self) -> ReadCounts {
         self.state.tally
     }
@@ -152,7 +152,8 @@ impl LineReader {
         &self.codings
     }
 
-    /// Returns the current batch if it has lines left, else the next one; `None` at the end.
+    /// Returns the current batch if it has lines left, else the next batch; `None` after the last
+    /// one.
     ///
     /// After an error, every further call returns an error too.
     pub fn batch(
@@ -192,7 +193,7 @@ impl LineReader {
         Ok(Some(PageBatch { bytes, state: &mut self.state }))
     }
 
-    /// Passes the next page to `take`. Returns `None` at the end.
+    /// Passes the next page to `take`. Returns `None` after the last page.
     pub fn next<T>(
         &mut self,
         sink: &mut dyn FindingSink,
@@ -206,8 +207,7 @@ impl LineReader {
         }
     }
 
-    /// Passes the next page to `take`, unless its line equals `known` and was therefore checked
-    /// already.
+    /// Passes the next page to `take`, unless its line equals `known`, which was checked already.
     pub(crate) fn next_unless<T>(
         &mut self,
         known: &[u8],
@@ -286,7 +286,7 @@ impl<'r> PageBatch<'r> {
 }
 
 impl LineChecker {
-    /// Removes the line end. Returns `None` for a blank line.
+    /// Removes the line end of a line. Returns `None` for a blank line.
     fn trim<'r>(
         &mut self,
         text: &'r [u8],
@@ -308,7 +308,8 @@ impl LineChecker {
             self.first_blank.get_or_insert(number);
             return None;
         }
-        // Blank lines are allowed only at the end, so report this one.
+        // Blank lines are allowed only at the end of the file. Another line follows, so report the
+        // first blank line.
         if let Some(blank) = self.first_blank.take() {
             sink.report(Finding::new(&rules::BLANK_LINE, Place::line(blank), ""));
         }
@@ -321,7 +322,8 @@ impl LineChecker {
         number: u64,
         sink: &mut dyn FindingSink,
     ) -> Result<Option<Page<'r>>, Refusal> {
-        /// Shorter pages are not timed: reading the clock would cost more than parsing.
+        /// Minimum length in bytes of a page whose parsing is timed. For a shorter page, reading
+        /// the clock would cost more than parsing.
         const TIMED_FROM: usize = 64 << 10;
         let started = (TIMED_FROM < text.len()).then(Instant::now);
         let page = self.judge.read(text, number, sink)?;

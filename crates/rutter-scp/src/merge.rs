@@ -17,7 +17,8 @@ pub enum MergeDecision {
     Keep,
 }
 
-/// Decides about a page of a delta by modification time alone. An equal time keeps the local copy.
+/// Decides about a page of a delta by its modification time alone. If the times are equal, the
+/// local copy is kept.
 ///
 /// ```
 /// # use rutter_page::Timestamp;
@@ -95,8 +96,8 @@ pub fn is_mass_deletion(pages_before: u64, deleted: u64) -> bool {
     20 < pages_before && pages_before / 2 < deleted
 }
 
-/// Returns whether a snapshot is held back until another one confirms it: it is empty, or it would
-/// delete too many pages (D23).
+/// Returns whether a snapshot is held back until a second snapshot confirms it, because it is empty
+/// or would delete too many pages (D23).
 pub fn is_held_back(pages_before: u64, deleted: u64, pages_after: u64) -> bool {
     (0 < pages_before && pages_after == 0) || is_mass_deletion(pages_before, deleted)
 }
@@ -104,11 +105,11 @@ pub fn is_held_back(pages_before: u64, deleted: u64, pages_after: u64) -> bool {
 /// Age of a collection compared with the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CollectionAge {
-    /// Within the accepted range.
+    /// The age is within the accepted range.
     Fine,
-    /// Generated later than clock skew can explain.
+    /// The collection was generated later than clock skew can explain.
     Future,
-    /// So old that it may be a replay.
+    /// The collection is so old that it may be a replay.
     Past,
 }
 

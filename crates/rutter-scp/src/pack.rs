@@ -4,7 +4,7 @@
 //! Pages are checked, written in canonical form and sorted by key: the same pages give the same
 //! file in whichever order they arrive.
 //!
-//! Rejects pages with errors. In lenient mode, errors that readers would repair are repaired.
+//! Rejects pages with errors. In lenient mode, repairs the errors that readers would repair.
 
 use std::path::Path;
 
@@ -25,11 +25,11 @@ use crate::writer::{CollectionWriter, OutputTarget, StateTracking, WrittenCollec
 /// Options of [`pack`].
 #[derive(Debug, Clone, Copy)]
 pub struct PackOptions {
-    /// Limits for the inputs.
+    /// Size limits for the inputs.
     pub limits: Limits,
     /// Whether the inputs are already sorted by key.
     pub order: InputOrder,
-    /// Strict rejects a page with errors; lenient repairs what readers would repair.
+    /// Whether pages with errors are rejected (strict) or repaired as readers would do (lenient).
     pub mode: Strictness,
     /// Whether a snapshot includes its state.
     pub track: StateTracking,
@@ -80,9 +80,10 @@ pub fn pack(
     Ok(spooled.finish(CollectionHeader { chain, ..header }, targets)?)
 }
 
-/// Destination of the pages that are read.
+/// Destination of the page lines that [`pack`] reads.
 enum LineCollector<'w> {
-    /// Written at once. Holds the key of the last page, to check the order.
+    /// Each line is written at once. The second value is the key of the last page, to check the
+    /// order.
     Direct(&'w mut CollectionWriter, Option<String>),
     Sorted(LineSorter),
 }
@@ -109,7 +110,7 @@ fn read_all(
     }
 }
 
-/// Forwards findings. In strict mode the first error becomes a refusal.
+/// Forwards findings to the caller. In strict mode, the first error becomes a refusal.
 struct StrictSink<'s> {
     mode: Strictness,
     inner: &'s mut dyn FindingSink,

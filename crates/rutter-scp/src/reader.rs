@@ -3,8 +3,7 @@
 //! Line 1 is parsed and checked at once; pages are lent to the caller batch by batch; findings go
 //! to the [`FindingSink`]. Only [`CollectionReader::finish`] confirms that the pages may be used.
 //!
-//! Rejects files over [`Limits`] and files with a wrong checksum. A page that is skipped is always
-//! reported.
+//! Rejects files over [`Limits`] and files with a wrong checksum. Every skipped page is reported.
 
 use std::io::{self, Read};
 
@@ -25,10 +24,10 @@ use crate::rules;
 /// Options for reading a collection.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ReadOptions {
-    /// Size limits.
+    /// Size limits for the file and its parts.
     pub limits: Limits,
-    /// Size of the input in bytes, if known. With it, the ratio check is exact from the first
-    /// byte.
+    /// Size of the input in bytes, if known. If it is known, the check of the compression ratio is
+    /// exact from the first byte.
     pub size: Option<u64>,
     /// Whether a second thread decodes ahead.
     pub threads: ReaderThreads,
@@ -37,14 +36,14 @@ pub struct ReadOptions {
 /// Number of threads that read a collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ReaderThreads {
-    /// Only the calling thread.
+    /// Only the calling thread reads the collection.
     #[default]
     One,
-    /// A second thread decodes ahead and shares the hashing.
+    /// A second thread decodes ahead of the calling thread and shares the hashing with it.
     Two,
 }
 
-/// Reads a collection.
+/// Reads a collection page by page.
 #[derive(Debug)]
 pub struct CollectionReader {
     header: CollectionHeader,
@@ -61,7 +60,7 @@ pub struct CollectionReader {
 pub struct ReadReceipt {
     /// Metadata of the collection, from line 1.
     pub header: CollectionHeader,
-    /// How the checksum matched; `None` if the collection has no checksum.
+    /// Form of the text whose hash matched the checksum; `None` if the collection has no checksum.
     pub form: Option<ChecksumForm>,
     /// Digest of the text without the checksum member.
     pub digest: Digest,
@@ -111,7 +110,7 @@ impl CollectionReader {
         &self.header
     }
 
-    /// Returns the counts so far.
+    /// Returns the numbers of lines and pages read so far.
     pub fn tally(&self) -> ReadCounts {
         self.lines.tally()
     }
@@ -142,7 +141,7 @@ impl CollectionReader {
         self.lines.batch(sink)
     }
 
-    /// Passes the next page to `take`. Returns `None` at the end.
+    /// Passes the next page to `take`. Returns `None` after the last page.
     pub fn next<T>(
         &mut self,
         sink: &mut dyn FindingSink,
@@ -160,7 +159,7 @@ impl CollectionReader {
         self.lines.next_unless(known, sink, take)
     }
 
-    /// Returns an iterator over owned pages.
+    /// Returns an iterator over owned copies of the pages.
     pub fn pages<'r>(
         &'r mut self,
         sink: &'r mut dyn FindingSink,
@@ -181,8 +180,8 @@ impl CollectionReader {
         self.finish_with(None::<fn() -> io::Result<io::Empty>>, sink)
     }
 
-    /// Like [`finish`](Self::finish), but on a checksum mismatch opens the input again to try the
-    /// less common forms of the checksum (D02).
+    /// Like [`finish`](Self::finish), but if the checksum does not match, opens the input again to
+    /// try the less common forms of the checksum (D02).
     pub fn finish_again<R: Read + Send + 'static>(
         self,
         again: impl FnOnce() -> io::Result<R>,
@@ -302,7 +301,7 @@ fn start(
     Ok(FirstBatch { header, line_1: line_1.to_vec(), position, cut })
 }
 
-/// Reads the input a second time and tries the forms that need another hash.
+/// Reads the input a second time and tries the forms of the checksum that need another hash.
 fn rarer_form(
     input: impl Read + Send + 'static,
     line_1: &[u8],
@@ -329,7 +328,7 @@ fn rarer_form(
         excised.update(rest);
         buffer = batch.into_buffer();
     }
-    // The pages came from the first reading, so the second must have read the same text.
+    // The pages came from the first reading, so the second reading must have seen the same text.
     if excised.finish().0 != seen {
         return Ok(None);
     }

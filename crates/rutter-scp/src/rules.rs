@@ -1,15 +1,15 @@
 //! Rules of layer SC about collection files, their metadata and their `scp:` elements in sitemaps.
 
 rutter_finding::rules! {
-    /// No collection line.
+    /// Collection has no line 1.
     NO_COLLECTION_LINE = "SC001" "no-collection-line" (fatal, "SCP-007")
-        "no collection line",
+        "collection has no line 1",
         "Line 1 of a collection contains its metadata. This input has no line 1.",
         "Check that the file was written and downloaded completely.";
     /// Decompression failed.
     DECODE_FAILED = "SC002" "decode-failed" (fatal, "SCP-095")
         "decompression failed",
-        "The file is truncated, damaged or followed by other bytes. Readers use nothing of it.",
+        "The file is truncated, damaged or followed by other bytes. Readers use no part of the file.",
         "Download or write the file again. Use one gzip member, or one zstd frame with a window of at most 8 MiB and no dictionary.";
     /// Input is not JSON Lines.
     NOT_TEXT = "SC003" "not-json-lines" (fatal, "SCP-007")
@@ -44,7 +44,7 @@ rutter_finding::rules! {
     /// Collection metadata has a malformed member.
     METADATA_MALFORMED = "SC012" "metadata-malformed" (fatal, "SCP-085")
         "collection metadata has a malformed member",
-        "Readers use these values to decide which pages the file replaces.",
+        "Readers use the members of the metadata to decide which pages the file replaces.",
         "Use letters, digits, hyphens and underscores in id and section, snapshot or delta as type, and RFC 3339 date-times.";
     /// Version does not have the form MAJOR.MINOR.
     VERSION_MALFORMED = "SC013" "version-malformed" (fatal, "SCP-089")
@@ -101,21 +101,21 @@ rutter_finding::rules! {
         "lines end with CRLF",
         "The checksum covers the line ends, and other parsers may not accept CRLF.",
         "End each line with a line feed only.";
-    /// Blank line before line 1 or between pages.
+    /// Collection has a blank line before line 1 or between pages.
     BLANK_LINE = "SC052" "blank-line" (warning, "SCP-004")
-        "blank line before line 1 or between pages",
+        "collection has a blank line before line 1 or between pages",
         "Line 1 is the metadata and every other line is one page. Readers ignore blank lines.",
         "Delete the line.";
     /// Checksum matches only without the final line feed.
     FINAL_NEWLINE = "SC053" "final-newline" (note, "D02")
         "checksum matches only without the final line feed",
         "An editor or an upload added a line feed after the checksum was computed.",
-        "Nothing. Readers accept the file.";
-    /// Checksum matches with a less common way to compute it.
+        "No action is needed, because readers accept the file.";
+    /// Checksum matches only if it is computed in a less common way.
     CHECKSUM_FORM = "SC054" "checksum-form" (note, "D02")
-        "checksum matches with a less common way to compute it",
-        "The usual way is to hash the text with the checksum member absent.",
-        "Nothing. Readers that try all known ways accept the file.";
+        "checksum matches only if it is computed in a less common way",
+        "Usually the checksum is the hash of the text without the checksum member.",
+        "No action is needed for readers that try all known ways. For all other readers, compute the checksum in the usual way.";
     /// Collection has no checksum.
     NO_CHECKSUM = "SC055" "no-checksum" (hint, "SCP-031")
         "collection has no checksum",
@@ -125,7 +125,7 @@ rutter_finding::rules! {
     NEWER_MINOR = "SC056" "newer-minor-version" (advice, "SCP-020")
         "minor version is newer than this program",
         "Readers ignore and keep unknown members.",
-        "Nothing, or read the file with a newer program.";
+        "No action is needed. A newer program may understand more members of the file.";
     /// Snapshot has the member `since`.
     SINCE_ON_SNAPSHOT = "SC057" "since-on-snapshot" (warning, "SCP-014")
         "snapshot has the member `since`",
@@ -164,7 +164,7 @@ rutter_finding::rules! {
     /// Sitemap and collection differ in a detail.
     ADVERT_DIFFERS = "SC064" "advert-differs" (warning, "D20")
         "sitemap and collection differ in a detail",
-        "The values in line 1 count. The times and sizes in the sitemap are inaccurate.",
+        "Readers use the values in line 1 of the collection. The times and sizes in the sitemap are inaccurate.",
         "Publish the sitemap together with the collections.";
     /// `scp:` element of the sitemap is invalid.
     ADVERT_MALFORMED = "SC067" "advert-malformed" (warning, "D19")
@@ -184,7 +184,7 @@ rutter_finding::rules! {
     /// Element resembles an `scp:` element but is in another namespace.
     ADVERT_NAMESPACE = "SC070" "advert-namespace" (judge, "SCP-106")
         "element resembles an `scp:` element but is in another namespace",
-        "Readers recognise `scp:` elements by their namespace and ignore this one.",
+        "Readers recognise `scp:` elements by their namespace, so they ignore this element.",
         "Write xmlns:scp=\"https://scp-protocol.org/schemas/sitemap/1.0\" exactly.";
     /// `since` of the delta is later than its `generated`.
     SINCE_AFTER_GENERATED = "SC066" "since-after-generated" (warning, "SCP-013")
@@ -195,5 +195,5 @@ rutter_finding::rules! {
     SCHEMA_DIFFERS = "SC065" "schema-date-differs" (hint, "SCP-048")
         "page and its schema.org data give different dates",
         "Both may be correct, but usually one of them was not updated.",
-        "Write the same date in both.";
+        "Write the same date in the page and in its schema.org data.";
 }

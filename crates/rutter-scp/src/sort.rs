@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use rutter_page::Timestamp;
 
-/// Bytes that are held in memory before a run is written.
+/// Size in bytes of the lines that are held in memory before they are written as a run.
 const RUN: usize = 24 << 20;
 /// Maximum number of runs that are merged at once. More runs are first merged into one.
 const MAX_RUNS: usize = 48;
@@ -23,7 +23,7 @@ pub struct KeyedLine {
     pub key: String,
     /// Modification time of the page.
     pub modified: Timestamp,
-    /// The line as it was read.
+    /// The page line as it was read.
     pub line: Vec<u8>,
 }
 
@@ -44,15 +44,15 @@ impl KeyedLine {
     }
 }
 
-/// Accepts lines in any order.
+/// Sorts page lines by key. Accepts the lines in any order.
 #[derive(Debug)]
 pub struct LineSorter {
     folder: PathBuf,
     run_size: usize,
     bytes: Vec<u8>,
     slots: Vec<RunEntry>,
-    /// Runs by how often they have been merged, oldest first in each level, so that a line is
-    /// written at most once per level.
+    /// Runs grouped into levels by how often they have been merged; within a level, the oldest run
+    /// comes first. A line is written at most once per level.
     levels: Vec<Vec<File>>,
 }
 
@@ -76,7 +76,7 @@ impl LineSorter {
         Self { folder, run_size, bytes: Vec::new(), slots: Vec::new(), levels: Vec::new() }
     }
 
-    /// Adds a line.
+    /// Adds a page line.
     pub fn push(&mut self, key: &str, modified: Timestamp, line: &[u8]) -> io::Result<()> {
         // Sorting needs additional memory of half the size of the slots.
         let slots = self.slots.len() * size_of::<RunEntry>() * 3 / 2;
@@ -92,7 +92,7 @@ impl LineSorter {
         Ok(())
     }
 
-    /// Returns all lines in order.
+    /// Returns all lines in the order of their keys.
     pub fn finish(mut self) -> io::Result<SortedLines> {
         if !self.slots.is_empty() {
             self.write_run()?;
@@ -140,7 +140,7 @@ impl LineSorter {
     }
 }
 
-/// Returns lines sorted by key.
+/// Returns the lines of all runs one by one, sorted by key.
 #[derive(Debug)]
 pub struct SortedLines {
     heap: BinaryHeap<Reverse<RunHead>>,
@@ -171,7 +171,7 @@ impl SortedLines {
         Ok(Self { heap })
     }
 
-    /// Fills `entry` with the next line. Returns false at the end.
+    /// Fills `entry` with the next line. Returns false after the last line.
     pub fn next(&mut self, entry: &mut KeyedLine) -> io::Result<bool> {
         let Some(mut front) = self.heap.pop() else { return Ok(false) };
         std::mem::swap(&mut entry.key, &mut front.0.key);
@@ -216,10 +216,10 @@ fn write_entry(
 }
 
 impl RunHead {
-    /// Reads everything of the next entry except its line. Returns false at the end.
+    /// Reads the next entry of the run except its line. Returns false at the end of the run.
     fn read_head(&mut self) -> io::Result<bool> {
         let mut number = [0; 8];
-        // An end before the first byte is the end of the run.
+        // If the file ends before the first byte of an entry, the run is complete.
         match self.rest.read(&mut number)? {
             0 => return Ok(false),
             n => self.rest.read_exact(number.get_mut(n..).unwrap_or_default())?,

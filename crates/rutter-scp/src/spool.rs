@@ -16,18 +16,19 @@ use crate::error::WriteError;
 use crate::state::SectionState;
 use crate::writer::StateTracking;
 
-/// Bytes that are handed over to the thread at once.
+/// Size in bytes of the chunks of lines that are handed over to the writing thread.
 const CHUNK: usize = 256 << 10;
 
-/// Chunks that may be queued, so that neither thread waits for the other.
+/// Maximum number of chunks in a queue between the two threads. With this many chunks, neither
+/// thread waits for the other.
 const QUEUED: usize = 6;
 
-/// Lines that are not written yet, each after a line feed.
+/// Page lines that are not written to the spool file yet, each with a line feed before it.
 #[derive(Debug, Default)]
 struct SpoolChunk {
     text: Vec<u8>,
     keys: String,
-    /// End offset of each key and of each line.
+    /// End offset of each key in `keys` and of each line in `text`.
     ends: Vec<(usize, usize)>,
 }
 
@@ -38,15 +39,15 @@ pub(crate) struct SpoolWriter {
     chunk: SpoolChunk,
     bytes: u64,
     track: StateTracking,
-    /// Dropped to signal the end of the lines to the thread.
+    /// Channel to the writing thread. Dropping it tells the thread that no more lines follow.
     chunks: SyncSender<SpoolChunk>,
-    /// Written chunks, returned so that their memory is reused.
+    /// Channel that returns written chunks, so that their memory is reused.
     returned_chunks: Receiver<SpoolChunk>,
-    /// `None` once the thread was joined to obtain its error.
+    /// Handle of the writing thread; `None` once the thread was joined to obtain its error.
     thread: Option<JoinHandle<io::Result<SpoolOutcome>>>,
 }
 
-/// Result of the thread.
+/// Result of the thread that writes the spool file.
 #[derive(Debug)]
 struct SpoolOutcome {
     file: File,
@@ -59,15 +60,15 @@ struct SpoolOutcome {
 pub(crate) struct SpoolFile {
     file: File,
     pub(crate) folder: PathBuf,
-    /// State of the pages, where tracking was requested.
+    /// State of the pages; `None` if tracking was not requested.
     pub(crate) state: Option<SectionState>,
-    /// Digest of line 1 and all page lines, where line 1 was known in advance.
+    /// Digest of line 1 and all page lines; `None` if line 1 was not known in advance.
     pub(crate) digest: Option<Digest>,
     pub(crate) bytes: u64,
 }
 
 impl SpoolWriter {
-    /// Starts the thread. `line_1` is hashed before the page lines if it is known already.
+    /// Starts the writing thread. If line 1 is known already, it is hashed before the page lines.
     pub(crate) fn start(
         folder: &Path,
         track: StateTracking,
@@ -109,7 +110,7 @@ impl SpoolWriter {
         Ok(())
     }
 
-    /// Joins the thread and returns the error that stopped it.
+    /// Joins the writing thread and returns the error that stopped it.
     fn why_stopped(&mut self) -> io::Error {
         let ended = self.thread.take().map(JoinHandle::join);
         match ended {
@@ -123,7 +124,7 @@ impl SpoolWriter {
         self.chunks.send(std::mem::replace(&mut self.chunk, empty))
     }
 
-    /// Waits until all lines are written.
+    /// Waits until all lines are written to the spool file.
     pub(crate) fn finish(mut self) -> Result<SpoolFile, WriteError> {
         // If sending fails, the thread has stopped; joining it below returns the reason.
         drop(self.send());
@@ -141,7 +142,7 @@ impl SpoolWriter {
 }
 
 impl SpoolFile {
-    /// Reads the lines from the beginning. Several readers may run at once.
+    /// Returns a reader of the lines, from the first one. Several readers may exist at once.
     pub(crate) fn reader(&self) -> SpoolReader<'_> {
         SpoolReader { file: &self.file, at: 0 }
     }
@@ -177,7 +178,7 @@ fn write_all(
             let (mut key_start, mut line_start) = (0, 0);
             for &(key_end, line_end) in &chunk.ends {
                 let key = chunk.keys.get(key_start..key_end).unwrap_or_default();
-                // The line feed in front is not part of the line.
+                // Every line is stored with a line feed before it, which is not part of the line.
                 let line = chunk.text.get(line_start + 1..line_end).unwrap_or_default();
                 state.add(key, LineDigest::of(line));
                 (key_start, line_start) = (key_end, line_end);
@@ -190,8 +191,8 @@ fn write_all(
         chunk.text.clear();
         chunk.keys.clear();
         chunk.ends.clear();
-        // Drop the memory of a very long line. The writer may already have stopped, so the send
-        // may fail.
+        // Free the memory of a chunk with a very long line. The writer may already have stopped, so
+        // sending the chunk back may fail.
         if chunk.text.capacity() <= 4 * CHUNK {
             drop(returned_chunks.send(chunk));
         }

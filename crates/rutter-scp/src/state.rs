@@ -17,12 +17,12 @@ impl SectionState {
     /// The state of a section without pages.
     pub const EMPTY: Self = Self(0);
 
-    /// Adds a page.
+    /// Adds a page to the state.
     pub fn add(&mut self, key: &str, digest: LineDigest) {
         self.0 = self.0.wrapping_add(weight(key, digest));
     }
 
-    /// Removes a page.
+    /// Removes a page from the state.
     pub fn remove(&mut self, key: &str, digest: LineDigest) {
         self.0 = self.0.wrapping_sub(weight(key, digest));
     }
@@ -33,7 +33,7 @@ impl SectionState {
         Self(self.0.wrapping_add(other.0))
     }
 
-    /// Parses 32 lower-case hexadecimal digits.
+    /// Parses a state, written as 32 lower-case hexadecimal digits.
     pub fn parse(text: &str) -> Option<Self> {
         let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
         if text.len() != 32 || !text.bytes().all(is_hex) {
@@ -46,11 +46,11 @@ impl SectionState {
 /// Which lines must be hashed to compute the states of a merge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HashingScope {
-    /// None: no state is requested.
+    /// No lines, because no state is requested.
     Nothing,
-    /// Lines of changed pages: the state before the change is known.
+    /// Only the lines of changed pages, because the state before the changes is known.
     Changes,
-    /// All lines.
+    /// The lines of all pages.
     Everything,
 }
 
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(SectionState::parse("00"), None);
     }
 
-    #[test] // D95: a fixed vector another implementation can compare with
+    #[test] // D95: a fixed vector for comparison with other implementations
     fn state_of_one_page_matches_the_fixed_vector() {
         let mut state = SectionState::EMPTY;
         state.add("https://h.example/", LineDigest::of(b"{}"));

@@ -1,8 +1,8 @@
 //! Writes an SCP collection; the same pages give the same bytes.
 //!
-//! Page lines go to a spool file while they arrive ([`CollectionWriter`]). When all pages are
-//! there ([`SpooledPages`]), line 1 is created, the text is hashed, and each target is compressed
-//! in one pass with its size known in advance. A target file appears complete or not at all.
+//! Page lines go to a spool file while they arrive ([`CollectionWriter`]). After the last page
+//! ([`SpooledPages`]), line 1 is created, the text is hashed, and each target is compressed in one
+//! pass with its size known in advance. A target file appears complete or not at all.
 //!
 //! Rejects pages over the limits of the format, and files that readers would take for a
 //! decompression bomb.
@@ -24,10 +24,10 @@ use crate::limits::Limits;
 use crate::rules;
 use crate::spool::{SpoolFile, SpoolWriter};
 
-/// Maximum length of line 1 (D95).
+/// Maximum length of line 1 in bytes (D95).
 const MAX_LINE_1_BYTES: usize = 1_000_000;
 
-/// A file to write.
+/// A collection file to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputTarget {
     /// Path of the file.
@@ -46,14 +46,14 @@ impl OutputTarget {
     }
 }
 
-/// A file that was written.
+/// A collection file that was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenCollection {
     /// Path of the file.
     pub path: PathBuf,
     /// Size of the file in bytes.
     pub coded: u64,
-    /// Size of the text in bytes.
+    /// Size of the decoded text in bytes.
     pub decoded: u64,
     /// Number of pages.
     pub pages: u64,
@@ -64,14 +64,15 @@ pub struct WrittenCollection {
 /// Whether the state of the section is computed while pages arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StateTracking {
-    /// Compute it: one more hash per line. Needed for the chain of a snapshot (D95).
+    /// The state is computed, which costs one more hash per line. A snapshot with a chain needs its
+    /// state (D95).
     #[default]
     State,
-    /// Do not compute it; lines are only copied.
+    /// The state is not computed; lines are only copied.
     Nothing,
 }
 
-/// Accepts pages one by one.
+/// Writes the pages of a collection one by one.
 #[derive(Debug)]
 pub struct CollectionWriter {
     spooler: SpoolWriter,
@@ -106,7 +107,7 @@ impl CollectionWriter {
         Ok(Self { spooler, header: Some(header), limits, pages: 0 })
     }
 
-    /// Adds a page in canonical form.
+    /// Writes a page as its canonical line.
     pub fn page(&mut self, page: &Page<'_>) -> Result<(), WriteError> {
         let refuse = |rule: &'static Rule, detail: String| {
             Refusal::new(rule, Place::WHOLE, format!("{} {detail}", quoted(page.url.as_str())))
@@ -122,7 +123,7 @@ impl CollectionWriter {
         self.line(page.url.key(), page.to_line().as_bytes())
     }
 
-    /// Adds the line of a checked page unchanged.
+    /// Writes the line of a checked page unchanged.
     pub fn line(&mut self, key: &str, line: &[u8]) -> Result<(), WriteError> {
         if self.limits.page < line.len() {
             let detail = format!("{} has {} bytes", quoted(key), line.len());
@@ -132,7 +133,7 @@ impl CollectionWriter {
         self.spooler.push(key, line)
     }
 
-    /// Finishes adding pages; their number and state are known now.
+    /// Ends the list of pages. Afterwards the number and the state of the pages are known.
     pub fn close(self) -> Result<SpooledPages, WriteError> {
         let Self { spooler, header, limits, pages } = self;
         Ok(SpooledPages { spool: spooler.finish()?, known: header, pages, limits })
@@ -154,19 +155,19 @@ impl SpooledPages {
         self.pages
     }
 
-    /// Returns the chain of a snapshot of these pages; `None` if the state was not tracked.
+    /// Returns the chain of a snapshot with these pages; `None` if the state was not tracked.
     pub fn snapshot_chain(&self) -> Option<StateChain> {
         let pages = self.pages;
         self.spool.state.map(|state| StateChain { from: None, state, pages, removed: Vec::new() })
     }
 
-    /// Returns the size of the text with this line 1, including the checksum.
+    /// Returns the size in bytes of the text with `header` as line 1, including the checksum.
     pub fn decoded(&self, header: &CollectionHeader) -> u64 {
         let header = CollectionHeader { checksum: Some(Digest([0; 32])), ..header.clone() };
         header.to_line().len() as u64 + self.spool.bytes
     }
 
-    /// Creates line 1, hashes, compresses, and moves every target to its path.
+    /// Creates line 1, hashes and compresses the text, and moves every target file to its path.
     ///
     /// The checksum in `header` is ignored and computed here.
     pub fn finish(
@@ -251,7 +252,7 @@ fn in_parallel<T: Send>(
     })
 }
 
-/// Compresses into a temporary file in the folder of the target.
+/// Compresses the text into a temporary file in the folder of the target.
 fn encode(
     target: &OutputTarget,
     decoded: u64,

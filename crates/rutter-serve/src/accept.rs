@@ -5,10 +5,10 @@
 use http::HeaderMap;
 use http::header::{ACCEPT, ACCEPT_ENCODING, HeaderName};
 
-/// Most elements read from a list.
+/// Maximum number of elements that are read from a list header.
 const MAX_ENTRIES: usize = 64;
 
-/// Returns whether gzip is accepted with at least the weight of the identity coding.
+/// Returns whether `Accept-Encoding` accepts gzip with at least the weight of the identity coding.
 pub(crate) fn wants_gzip(headers: &HeaderMap) -> bool {
     let (mut gzip, mut identity, mut any) = (None, None, None);
     each(headers, &ACCEPT_ENCODING, |name, weight| {
@@ -21,12 +21,13 @@ pub(crate) fn wants_gzip(headers: &HeaderMap) -> bool {
         }
     });
     let gzip = gzip.or(any).unwrap_or(0);
-    // If not listed, identity is acceptable, with less preference than listed codings.
+    // An identity coding that is not listed is acceptable, but a listed coding is preferred.
     0 < gzip && identity.or(any).is_none_or(|identity| identity <= gzip)
 }
 
-/// Returns whether Markdown is listed with at least the weight of HTML. Browsers do not list it, so
-/// a client that does wants it; `*/*` means HTML.
+/// Returns whether `Accept` lists Markdown with at least the weight of HTML.
+///
+/// Browsers do not list Markdown, so a client that lists it prefers it. `*/*` means HTML.
 pub(crate) fn wants_markdown(headers: &HeaderMap) -> bool {
     let (mut markdown, mut html, mut text, mut any) = (None, None, None, None);
     each(headers, &ACCEPT, |name, weight| {
@@ -67,7 +68,7 @@ fn each(headers: &HeaderMap, name: &HeaderName, mut take: impl FnMut(&str, u16))
     }
 }
 
-/// Parses `0`, `1`, `0.5`, `0.125`.
+/// Parses a q-value such as `0`, `1`, `0.5` or `0.125`; returns it in thousandths.
 fn thousandths(text: &str) -> Option<u16> {
     let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
     let is_short = rest.len() <= 3 && rest.bytes().all(|byte| byte.is_ascii_digit());

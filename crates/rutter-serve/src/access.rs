@@ -1,11 +1,10 @@
 //! Access records: the interface for log writers, and the removal of secrets.
 //!
 //! An [`AccessRecord`] goes to every [`AccessSink`] when its response has ended, complete or not.
-//! `rutter-logs` formats the log lines (`log.rs`), so `rutter logs` can parse them; a client cannot
-//! add a line of its own.
+//! The crate `rutter-logs` formats the lines of the access log (`log.rs`), so `rutter logs` can
+//! parse them. Control characters are escaped, so a client cannot add lines to the log.
 //!
-//! Rejects: secret values in URLs, which are replaced by `***`, and overlong parts, which are
-//! truncated.
+//! Secret values in URLs are replaced by `***`, and fields that are too long are truncated.
 
 use std::borrow::Cow;
 
@@ -14,13 +13,14 @@ use rutter_logs::AccessRecord;
 
 use crate::token::PREFIX;
 
-/// Layers of percent-encoding that are decoded to find secrets.
+/// Maximum number of layers of percent-encoding that are decoded to find secrets.
 const MAX_LAYERS: usize = 4;
 
-/// Longest part of a record, in bytes.
+/// Maximum length of a field of a record, in bytes.
 const MAX_LENGTH: usize = 2048;
 
-/// Receives access records. Called by many threads between responses, so it must not block.
+/// Receives access records. The threads that handle requests call the methods, so a method must not
+/// block.
 pub trait AccessSink: Send + Sync {
     /// Receives one record.
     fn access(&self, record: &AccessRecord<'_>);
@@ -34,7 +34,7 @@ pub trait AccessSink: Send + Sync {
     }
 }
 
-/// Truncates a part of a request for the log.
+/// Truncates a field of a request for the log.
 pub(crate) fn cut(text: &str) -> &str {
     text.get(..text.floor_char_boundary(MAX_LENGTH)).unwrap_or_default()
 }
@@ -119,7 +119,7 @@ fn is_secret(key: &str) -> bool {
     words.iter().any(|word| key.contains(word)) || matches!(key.as_str(), "key" | "sig" | "code")
 }
 
-/// Decodes a parameter name, including multiple layers of encoding.
+/// Decodes percent-encoding, up to [`MAX_LAYERS`] layers.
 fn decoded(key: &str) -> String {
     let mut bytes = key.as_bytes().to_vec();
     for _ in 0..MAX_LAYERS {

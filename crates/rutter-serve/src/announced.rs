@@ -1,10 +1,11 @@
 //! Restrictions from the ARC sitemap, for a directory without `served.json`.
 //!
-//! The sitemap marks pages that require a login, so a directory that was copied without its state
-//! does not publish them. It lists only pages; other restricted files are known only to
-//! `served.json`.
+//! The sitemap marks the pages that require a login (`auth_required`). The server restricts them,
+//! so that a directory that was copied without its state directory does not publish them. The
+//! sitemap lists only pages; other restricted files are listed only in `served.json`.
 //!
-//! Rejects: a sitemap that cannot be read, which must not count as one without restrictions.
+//! Rejects: a sitemap that cannot be read. It must not be treated like a sitemap without
+//! restrictions.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -22,16 +23,16 @@ use crate::root_dir::Identity;
 /// Paths of an ARC sitemap, the canonical one first (D54).
 const PLACES: [&str; 2] = ["arc-sitemap.json", ".well-known/arc-sitemap.json"];
 
-/// Largest sitemap, in bytes.
+/// Maximum size of a sitemap, in bytes.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// Most restricted pages; each takes at most 64 bytes.
+/// Maximum number of restricted pages. Each page needs at most 64 bytes of memory.
 const MAX_CLOSED_PAGES: usize = 4_000_000;
 
 /// Identities of the sitemaps of a directory.
 pub(crate) type SitemapIdentities = [Option<Identity>; 2];
 
-/// Returns the current identities.
+/// Returns the current identities of the sitemaps.
 pub(crate) fn states(root: &Path) -> SitemapIdentities {
     PLACES.map(|name| crate::site::identity_of(&root.join(name)))
 }
@@ -39,7 +40,7 @@ pub(crate) fn states(root: &Path) -> SitemapIdentities {
 /// Loads the ARC sitemaps of a directory; `None` if there is none.
 pub(crate) fn load(root: &Path) -> Result<Option<Catalog>, CatalogError> {
     let mut found: Option<Catalog> = None;
-    // Both paths may hold the same sitemap; a page counts once.
+    // Both paths may hold the same sitemap, so each page is counted once.
     let mut closed = BTreeSet::new();
     for name in PLACES {
         let path = root.join(name);
@@ -76,7 +77,7 @@ fn close(catalog: &mut Catalog, address: &str) {
     let whole = rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/");
     let whole = whole.split(['?', '#']).next().unwrap_or(whole);
     let below = whole.strip_prefix(catalog.mount()).filter(|below| below.starts_with('/'));
-    // A URL that cannot be requested needs no restriction.
+    // A path that the server rejects needs no restriction.
     let Ok(asked) = path::read(below.unwrap_or(whole)) else { return };
     let name = asked.name;
     let index =
@@ -88,7 +89,7 @@ fn close(catalog: &mut Catalog, address: &str) {
     }
 }
 
-/// The relevant members of a sitemap.
+/// The members of a sitemap that define its restrictions.
 #[derive(Deserialize)]
 struct ArcSitemap {
     site: Option<String>,

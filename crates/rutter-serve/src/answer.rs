@@ -1,4 +1,7 @@
-//! Handles a request: from its head to the response.
+//! Handles a request: makes the response from the head of the request.
+//!
+//! If the response cache holds the path, the response is made at once. Otherwise, a blocking thread
+//! resolves the path.
 
 use std::fs::File;
 use std::future::Future;
@@ -30,10 +33,10 @@ use crate::token::Scope;
 /// Path prefix of the partner API.
 const API: &str = "/arc-api/";
 
-/// Attempts with a file that is replaced between two reads.
+/// Maximum number of attempts for a request whose files are replaced while they are read.
 const MAX_ATTEMPTS: usize = 8;
 
-/// A future of a response; it never fails.
+/// A future that completes with a response and never fails.
 pub struct ResponseFuture(ResponseState);
 
 enum ResponseState {
@@ -106,16 +109,18 @@ impl Site {
         })
     }
 
-    /// Returns the part of a path that belongs to the partner API; `None` for other paths.
+    /// Returns the path of a request for the partner API, without the path of the site's base URL;
+    /// `None` for other paths.
     pub(crate) fn api_path<'p>(&self, path: &'p str) -> Option<&'p str> {
-        // Nearly all requests return here.
+        // Nearly all paths do not contain the prefix, so the function returns here.
         memchr::memmem::find(path.as_bytes(), API.as_bytes())?;
         let below =
             if path.starts_with(API) { path } else { path.strip_prefix(self.catalog().mount())? };
         below.starts_with(API).then_some(below)
     }
 
-    /// Returns whether the request is for something that the site has.
+    /// Returns whether the site serves the path of a request. [`Site::layer`] passes other requests
+    /// to the inner service.
     pub(crate) async fn has(&self, parts: &Parts) -> bool {
         if is_answerable(parts, &self.0.settings.limits).is_err() {
             return false;
@@ -128,15 +133,15 @@ impl Site {
         is_known || !matches!(self.find_out(path).await, Err(Refusal::Missing | Refusal::Bad))
     }
 
-    /// Resolves a path on a thread that may block.
+    /// Resolves a path on a blocking thread.
     async fn find_out(&self, path: &str) -> Result<PathTarget, Refusal> {
         let number = match self.in_thread(path, WorkLimit::Look, ()).await? {
             PathTarget::Unread(number) => number,
             found => return Ok(found),
         };
-        // Of several requests for the same large file one reads it, and few files are read at once;
-        // the other requests wait here without a thread. A client that disconnects does not cancel
-        // the read, so it is not started again.
+        // Of several requests for the same large file, one hashes the file, and only a few files
+        // are hashed at once. The other requests wait here without a thread. If the client
+        // disconnects, hashing continues, so that the next request need not start again.
         let turn = usize::try_from(number).unwrap_or(0) % self.0.turns.len();
         let turn = self.0.turns.get(turn).ok_or(Refusal::Internal)?;
         let turn = Arc::clone(turn).lock_owned().await;
@@ -186,8 +191,10 @@ impl Site {
         Refusal::Busy.answer()
     }
 
-    /// Returns whether every file at this path requires a token. Decided before a file is opened,
-    /// so that neither the status nor the time of the response reveals which names exist.
+    /// Returns whether every file at this path requires a token, existing or not.
+    ///
+    /// The check runs before a file is opened, so that neither the status nor the time of the
+    /// response reveals which files exist.
     fn is_below_closed(&self, path: &str) -> bool {
         let catalog = self.catalog();
         let asked = catalog.below_mount(path).and_then(|below| path::read(below).ok());
@@ -197,7 +204,8 @@ impl Site {
         })
     }
 
-    /// Returns the site's own 404 page.
+    /// Returns the 404 response, with the site's `404.html` as its body if that page is public and
+    /// small.
     async fn missing(&self) -> Response<Body> {
         let found = match self.cached("/404.html") {
             Some(resolved) => Some(resolved),
@@ -220,7 +228,8 @@ impl Site {
         response
     }
 
-    /// Responds with the representations of a path; `None` if a file has changed since.
+    /// Makes the response from the representations of a path; `None` if a file has been replaced
+    /// since they were made.
     fn with_files(
         &self,
         resolved: &ResolvedPath,
@@ -318,8 +327,8 @@ impl Site {
         if let Some((_, file)) = open_files.iter().find(|(known, _)| *known == ready.identity) {
             return part(Arc::clone(file));
         }
-        // The name was checked by the same rules before; symbolic links are followed only to the
-        // same file.
+        // `resolve.rs` has checked the name, and the comparison of identities makes sure that a
+        // symbolic link still leads to the same file.
         match self.0.root.open(&ready.name, LinkPolicy::Inside) {
             Ok(OpenedEntry::File(file, identity)) if identity == ready.identity => {
                 part(Arc::new(file))
@@ -339,8 +348,8 @@ fn content_refusal(client: &RequestClient) -> Option<Refusal> {
     }
 }
 
-/// Returns the header fields of a failed condition. It must not carry the file's cache lifetime, or
-/// shared caches could store it (RFC 9111, section 3).
+/// Returns the header fields of a response with status 412 or 416. They must not contain the cache
+/// lifetime of the file, because shared caches could store the response (RFC 9111, section 3).
 fn unkept(ready: &Representation) -> http::HeaderMap {
     let mut headers = ready.current.clone();
     headers.insert(CONTENT_LENGTH, HeaderValue::from(0));
@@ -349,7 +358,7 @@ fn unkept(ready: &Representation) -> http::HeaderMap {
     headers
 }
 
-/// Limits the cache lifetime to the expiry of a collection.
+/// Limits the cache lifetime of a collection to the time until it expires.
 fn shortened(mut response: Response<Body>, ready: &Representation) -> Response<Body> {
     if let Some(ending) = &ready.ending
         && let Ok(cache) = HeaderValue::from_str(&ending.cache_control(now()))
@@ -366,7 +375,8 @@ fn with(status: StatusCode, headers: http::HeaderMap, body: Body) -> Response<Bo
     response
 }
 
-/// Completes every response: reports it, and removes the body for HEAD.
+/// Completes a response: attaches the report, which is sent when the body ends, and removes the
+/// body for HEAD.
 fn finish(
     response: Response<Body>,
     mut report: RequestReport,
@@ -385,7 +395,7 @@ mod tests {
     use super::*;
     use crate::settings::SiteSettings;
 
-    /// More than the blocking threads.
+    /// Number of requests: more than the runtime has blocking threads.
     const MANY: usize = 18;
 
     fn parts(path: &str) -> Parts {

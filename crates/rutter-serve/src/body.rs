@@ -1,10 +1,10 @@
 //! Response bodies: bytes from memory, a range of an open file, or chunks produced on demand.
 //!
-//! A file is read in large pieces into reused buffers. Pages that the kernel has cached are read at
-//! once; others are read by a thread that may block. No thread waits for a client: a chunk is
-//! produced when the previous one was sent. The responses of one HTTP/2 connection share a limit
-//! for buffered bytes. If a file shrinks or is written to, the response fails and is never
-//! completed with mixed content.
+//! A file is read in large chunks into reused buffers. Bytes that the kernel has cached are read at
+//! once; other bytes are read on a blocking thread. No thread waits for a client: the next chunk is
+//! produced when the previous chunk was sent. The responses of one HTTP/2 connection share a limit
+//! for buffered bytes. If a file is truncated or modified while it is sent, the response fails, so
+//! that a complete response never mixes two versions of a file.
 
 use std::fmt;
 use std::fs::File;
@@ -26,17 +26,18 @@ use tokio::time::Sleep;
 use crate::report::{ConnectionActivity, RequestReport, WaitingFor};
 use crate::root_dir::Identity;
 
-/// Chunk size of a file while few files are sent, and while many are.
+/// Chunk sizes of a file in bytes: `LARGE` while few files are sent, `SMALL` while many files are
+/// sent.
 const LARGE: usize = 256 << 10;
 const SMALL: usize = 32 << 10;
-/// Large buffers in use at once.
+/// Maximum number of large buffers in use at once.
 const MAX_LARGE: usize = 32;
-/// Small buffers that are kept for reuse.
+/// Maximum number of small buffers that are kept for reuse.
 const KEPT_SMALL: usize = 64;
-/// Bytes that may be buffered for one connection with parallel responses, and the buffer sizes;
-/// beyond the limit, buffers are tiny. Each response has one buffer at most, so 32 responses hold
-/// 64 KiB. Waiting instead would let a client block its third response by not reading the first
-/// two.
+/// `SHARE` limits the bytes that are buffered for one connection with parallel responses; `SHARED`
+/// lists the buffer sizes. Beyond the limit, a response gets a buffer of `TINY` bytes. Each
+/// response has at most one buffer, so 32 responses hold at most 64 KiB. A response does not wait
+/// for a free buffer, because a client that does not read two responses would then block the third.
 const SHARE: usize = 32 << 10;
 const SHARED: [usize; 3] = [SMALL, 8 << 10, 2 << 10];
 const TINY: usize = 1 << 10;
@@ -61,7 +62,7 @@ enum BodyContent {
     Made(ChunkStream),
 }
 
-/// Produces a response in chunks. It may block on a disk, on nothing else.
+/// Produces a response in chunks. A producer may wait for the disk and for nothing else.
 pub(crate) trait ChunkProducer: Send {
     /// Returns the next chunk; `None` at the end.
     fn next(&mut self) -> io::Result<Option<Bytes>>;
@@ -71,9 +72,9 @@ type ProducerOutput = (Box<dyn ChunkProducer>, io::Result<Option<Bytes>>);
 
 /// A response that is produced on demand.
 struct ChunkStream {
-    /// `None` while it works, and at the end.
+    /// `None` while a thread runs the producer, and at the end.
     maker: Option<Box<dyn ChunkProducer>>,
-    /// Limits the producers that work at once.
+    /// Limits the number of producers that run at once.
     turns: Arc<Semaphore>,
     work: Option<Pin<Box<dyn Future<Output = io::Result<ProducerOutput>> + Send>>>,
 }
@@ -124,7 +125,7 @@ impl Body {
         Self::new(BodyContent::File(Box::new(part)))
     }
 
-    /// Creates a body from a producer; `turns` limits the producers that work at once.
+    /// Creates a body from a producer; `turns` limits the number of producers that run at once.
     pub(crate) fn made(maker: Box<dyn ChunkProducer>, turns: &Arc<Semaphore>) -> Self {
         let turns = Arc::clone(turns);
         Self::new(BodyContent::Made(ChunkStream { maker: Some(maker), turns, work: None }))
@@ -169,7 +170,8 @@ impl http_body::Body for Body {
             shared.took();
         }
         if let Some(report) = &mut this.report {
-            // A client that polls again has taken the previous chunk.
+            // While a chunk is produced, the response waits for the server, otherwise for the
+            // client.
             report.set_waiting_for(if polled.is_pending() {
                 WaitingFor::Server
             } else {
@@ -220,7 +222,7 @@ pub(crate) struct FilePart {
     pace: Option<Throttle>,
 }
 
-/// Limits the bytes per second.
+/// Limits the bytes per second of one response.
 struct Throttle {
     bandwidth: u64,
     start: Instant,
@@ -291,7 +293,7 @@ impl FilePart {
         }
     }
 
-    /// Reads without blocking what the kernel has cached.
+    /// Reads bytes that the kernel has cached; returns `WouldBlock` if the bytes are not cached.
     fn read_now(&self, shared: Option<&Arc<ConnectionActivity>>) -> io::Result<PooledBuffer> {
         #[cfg(target_os = "linux")]
         {
@@ -299,7 +301,8 @@ impl FilePart {
             self.lend(shared).fill(self.wanted(), |buffer| {
                 let mut slices = [IoSliceMut::new(buffer)];
                 match preadv2(&self.file, &mut slices, self.at, ReadWriteFlags::NOWAIT) {
-                    // If the file system does not support this, the blocking thread reads.
+                    // If the file system does not support this call, a blocking thread reads the
+                    // bytes.
                     Err(Errno::OPNOTSUPP | Errno::NOSYS) => Err(io::ErrorKind::WouldBlock.into()),
                     result => Ok(result?),
                 }
@@ -318,7 +321,7 @@ impl FilePart {
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file was truncated"));
         }
         self.at += n;
-        // The file must be unchanged before the last chunk is sent; a deleted name does not matter.
+        // Before the last chunk is sent, the file must be unchanged. It may have been deleted.
         if self.at == self.end && !self.identity.is_unwritten(&self.file)? {
             return Err(io::Error::other("the file was modified while it was sent"));
         }
@@ -363,8 +366,8 @@ impl BufferPool {
         PooledBuffer { buffer, length: 0, is_large, pool: Arc::clone(self), shared: None }
     }
 
-    /// Returns a buffer for one of several responses of a connection: the more is buffered already,
-    /// the smaller it is, and not much larger than needed.
+    /// Returns a buffer for one of several responses of a connection. The more bytes are already
+    /// buffered, the smaller the buffer. It is never much larger than `wanted`.
     fn lend_shared(
         self: &Arc<Self>,
         shared: &Arc<ConnectionActivity>,
@@ -403,7 +406,7 @@ struct PooledBuffer {
     length: usize,
     is_large: bool,
     pool: Arc<BufferPool>,
-    /// The connection whose limit it counts against.
+    /// The connection whose limit includes the buffer.
     shared: Option<Arc<ConnectionActivity>>,
 }
 

@@ -1,10 +1,10 @@
 //! The catalog: metadata of all files from `served.json`, as a sorted table of 40 bytes per file.
 //!
-//! Names are stored as hashes; names of twins only if they are unusual. Digests are not trusted,
-//! because a file may be replaced before `served.json` is; facts about bytes come from the bytes. A
-//! date applies only to the bytes it was recorded for. Restrictions apply to all names regardless
-//! of case, because a file system may ignore it; other spellings of a name are rejected in
-//! `resolve.rs`.
+//! The table stores names as hashes. It stores the name of a Markdown twin only if that name is not
+//! the name of the page with the extension `.md`. A publication may replace a file before it
+//! replaces `served.json`, so `ETag` and `Repr-Digest` are always computed from the bytes of the
+//! file. A date applies only to the bytes that it was recorded for. Restrictions ignore the case of
+//! names, because a file system may ignore it; `resolve.rs` rejects other spellings of a name.
 //!
 //! Rejects: files of another version, files about another directory, damaged files, missing files.
 
@@ -25,13 +25,13 @@ use crate::root_dir::Identity;
 /// The supported version. Version 1 did not record restricted files other than pages, so it is
 /// rejected.
 const VERSION: u32 = 3;
-/// The version of files without a seal.
+/// The previous version, whose files may lack a checksum.
 const UNSEALED: u32 = 2;
 
-/// Most distinct media types with their codings; a site has about ten.
+/// Maximum number of different pairs of media type and coding; a site has about ten.
 const MAX_TYPES: usize = 4096;
 
-/// Why `served.json` could not be loaded.
+/// Why `served.json` or the ARC sitemap could not be loaded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CatalogError {
@@ -68,7 +68,7 @@ pub(crate) struct CatalogFact {
     pub(crate) coding: Option<ContentCoding>,
     pub(crate) kind: FileKind,
     pub(crate) dated: Option<DigestDate>,
-    /// The bytes that the metadata was recorded for.
+    /// Identifies the bytes that the metadata was recorded for.
     pub(crate) bytes: DigestPrefix,
     /// Expiry of a collection, in seconds since 1970.
     pub(crate) expires: Option<i64>,
@@ -80,13 +80,14 @@ pub(crate) struct CatalogFact {
 pub(crate) struct DigestPrefix([u8; 8]);
 
 impl DigestPrefix {
-    /// Returns whether bytes with this digest are certainly the recorded ones.
+    /// Returns whether bytes with this digest are the recorded bytes; `false` if no digest was
+    /// recorded.
     pub(crate) fn are(self, stored: Option<Digest>) -> bool {
         stored.is_some_and(|stored| self.0 != NO_DIGEST && self.0 == start(&stored))
     }
 }
 
-/// A modification date, and the bytes it was recorded for.
+/// A modification date, and the digest of the bytes that it was recorded for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DigestDate {
     /// Seconds since 1970.
@@ -96,8 +97,8 @@ pub(crate) struct DigestDate {
 }
 
 impl DigestDate {
-    /// Returns whether the date applies to bytes with this digest; `was_there` decides if no digest
-    /// was recorded.
+    /// Returns whether the date applies to bytes with this digest. If no digest was recorded,
+    /// `was_there` decides: whether the file was in place before `served.json`.
     pub(crate) fn is_of(&self, stored: Option<Digest>, was_there: bool) -> bool {
         match stored {
             Some(stored) if self.digest != NO_DIGEST => self.digest == start(&stored),
@@ -119,7 +120,7 @@ struct CatalogRow {
     digest: [u8; 8],
     kind: FileKind,
     twin: TwinName,
-    /// Public, although a prefix of its name is restricted.
+    /// Whether the file is public although a prefix of its name is restricted.
     is_open: bool,
     media_type: u16,
 }
@@ -127,7 +128,7 @@ struct CatalogRow {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TwinName {
     None,
-    /// The name with the extension `.md`.
+    /// The name of the page with the extension `.md`.
     Usual,
     Other,
 }
@@ -150,9 +151,10 @@ pub(crate) struct Catalog {
     restricted: Vec<[u8; 16]>,
     /// Lower-case name prefixes below which everything is restricted.
     closed: Vec<String>,
-    /// Number of restricted paths, as the owner counts them.
+    /// Number of restricted paths: a page counts once, even if it is restricted under several
+    /// names.
     n_closed: usize,
-    /// The directory it describes, relative to its own.
+    /// The directory that `served.json` describes, relative to the directory of `served.json`.
     output: Option<String>,
     /// Seconds between two snapshots.
     pub(crate) update: Option<u64>,
@@ -196,7 +198,7 @@ impl Catalog {
         let mut reader = serde_json::Deserializer::from_reader(BufReader::new(file));
         CatalogSeed(&mut catalog).deserialize(&mut reader)?;
         reader.end()?;
-        // Without the seal, a lost restriction would go unnoticed.
+        // Without the checksum, a restriction that was lost would not be detected.
         if catalog.version == VERSION && sealed == ChecksumStatus::Missing {
             return Err(CatalogError::Damaged);
         }
@@ -210,8 +212,8 @@ impl Catalog {
         Ok(catalog)
     }
 
-    /// Checks that the catalog in `state` describes `root`. A missing root passes, because it
-    /// serves nothing.
+    /// Checks that the catalog in `state` describes `root`. A missing root passes, because it has
+    /// no files to serve.
     pub(crate) fn check_output_dir(&self, root: &Path, state: &Path) -> Result<(), CatalogError> {
         let Some(output) = &self.output else { return Ok(()) };
         let Ok(root) = root.canonicalize() else { return Ok(()) };
@@ -286,7 +288,8 @@ impl Catalog {
         self.n_closed
     }
 
-    /// Restricts a page under each of its possible names. Takes effect after [`Self::sort_closed`].
+    /// Restricts a page under each of its possible names. Call [`Self::sort_closed`] after the last
+    /// page.
     pub(crate) fn close(&mut self, names: &[&str]) {
         self.restricted.extend(names.iter().map(|name| hash(&name.to_lowercase())));
         self.n_closed += 1;
@@ -318,7 +321,7 @@ impl Catalog {
 
     /// Returns whether every file with this name requires a token, existing or not.
     ///
-    /// Below a restricted prefix, a missing file must look like a restricted one.
+    /// Below a restricted prefix, a missing file must get the same response as a restricted file.
     pub(crate) fn is_below_closed(&self, name: &str) -> bool {
         !self.closed.is_empty()
             && self.has_closed_prefix(&name.to_lowercase())
@@ -373,14 +376,14 @@ impl Catalog {
             }
         };
         let is_open = entry.access.as_deref() == Some("open");
-        // Any unknown restriction requires at least a token.
+        // An unknown value of `access` is treated as a restriction.
         if entry.access.is_some() && !is_open {
             self.restricted.push(self::hash(&entry.path.to_lowercase()));
         }
         if let Some(expires) = entry.expires {
             self.expires.insert(hash, expires.unix_seconds());
         }
-        // The digest of a collection is that of its content (D08).
+        // `digest` of a collection is the digest of its content (D08), so `stored` is used.
         let digest = if entry.media_type == kind::SCP { &entry.stored } else { &entry.digest };
         let digest = digest.as_deref().and_then(Digest::parse);
         self.rows.push(CatalogRow {
@@ -396,7 +399,7 @@ impl Catalog {
     }
 }
 
-/// One file of `served.json`.
+/// The entry of one file in `served.json`.
 #[derive(Debug, Deserialize)]
 struct ServedEntry<'e> {
     #[serde(borrow)]
@@ -566,7 +569,7 @@ mod tests {
     #[test]
     fn a_catalog_that_lost_its_closed_entries_is_refused() {
         let sealed = TEXT.replacen("\"version\":2", "\"version\":3", 1);
-        // A file of this version without a seal was written by another program.
+        // A file of this version without a checksum was written by another program.
         assert!(matches!(load(&sealed), Err(CatalogError::Damaged)));
         let sealed = rutter_page::checksum::append_checksum(&sealed, 5);
         assert!(load(&sealed).unwrap().is_restricted("Log.html"));

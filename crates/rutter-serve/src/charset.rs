@@ -1,12 +1,12 @@
 //! Detects whether a page is UTF-8 while its bytes are read.
 //!
-//! Browsers trust the charset that a page declares in its first kilobyte, so the header must not
-//! contradict it. The header declares UTF-8 only if the page declares UTF-8 or nothing, and its
-//! bytes are valid UTF-8.
+//! `Content-Type` takes precedence over the charset that a page declares in its first kilobyte, so
+//! it must not contradict the page. The server declares UTF-8 only if the page declares UTF-8 or no
+//! charset, and all bytes of the page are valid UTF-8.
 
 use std::io::{self, Read};
 
-/// Bytes in which browsers look for a declared charset (HTML, section 13.2.3.2).
+/// Number of bytes in which browsers look for a declared charset (HTML, section 13.2.3.2).
 const START: usize = 1024;
 
 /// A reader that checks whether its bytes are UTF-8.
@@ -14,7 +14,7 @@ const START: usize = 1024;
 pub(crate) struct Utf8Checker<R> {
     input: R,
     start: Vec<u8>,
-    /// Bytes of an incomplete character.
+    /// Bytes of a character that is not complete yet.
     rest: Vec<u8>,
     is_fine: bool,
 }
@@ -77,7 +77,7 @@ fn declares_other(start: &[u8]) -> bool {
             return true;
         }
     }
-    // XHTML declares it in its first line.
+    // XHTML declares the charset in its first line.
     let declared = memchr::memmem::find(&lower, b"<?xml").is_some()
         && memchr::memmem::find(&lower, b"encoding=").is_some();
     declared && memchr::memmem::find(&lower, b"utf-8").is_none()
@@ -125,7 +125,7 @@ mod tests {
         ] {
             assert!(!is_utf8(other), "{other:?}");
         }
-        // Browsers inspect no more bytes.
+        // Browsers ignore a declaration after the first kilobyte.
         let late = format!("{}<meta charset=koi8-r>", " ".repeat(START));
         let mut text = Utf8Checker::new(late.as_bytes());
         io::copy(&mut text, &mut io::sink()).unwrap();

@@ -1,9 +1,9 @@
 //! Compresses text files that have no `.gz` file.
 //!
 //! Input: an open file, its identity and media type. Output: gzip bytes, which the response cache
-//! keeps with the file's other representations. Rejects: media types that are not text, pages and
-//! Markdown (they are negotiated by `Accept`), files below 1 KiB or above 16 MiB, and files that
-//! gzip does not shrink.
+//! keeps with the file's other representations. Not compressed are: media types that are not text,
+//! pages and Markdown (their representation is chosen by `Accept`), files below 1 KiB or above 16
+//! MiB, and files that gzip does not shrink.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -16,10 +16,11 @@ use rutter_page::Digest;
 use crate::facts::FileFacts;
 use crate::root_dir::Identity;
 
-/// Smaller files fit into one packet; larger ones are not kept in memory.
+/// Minimum and maximum size of a file that is compressed, in bytes. Smaller files fit into one
+/// packet; the result for larger files would take too much memory.
 const SMALLEST: u64 = 1 << 10;
 const LARGEST: u64 = 16 << 20;
-/// Bytes of a file that are read at once.
+/// Number of bytes that are read at once.
 const PIECE: usize = 64 << 10;
 
 /// Returns whether a file is compressed on request.
@@ -44,7 +45,8 @@ pub(crate) fn is_compressible(media_type: &str, identity: &Identity) -> bool {
     is_text && (SMALLEST..=LARGEST).contains(&identity.size)
 }
 
-/// Compresses a file: the same bytes for the same text. `None` if the result is not smaller.
+/// Compresses a file; the same text always gives the same bytes. `None` if the result is not
+/// smaller.
 pub(crate) fn gzip(file: &File, bytes: Option<&Bytes>) -> io::Result<Option<Bytes>> {
     let mut out = GzBuilder::new().mtime(0).write(Vec::new(), Compression::new(6));
     let mut length = 0;

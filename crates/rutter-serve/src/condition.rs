@@ -24,13 +24,13 @@ pub(crate) enum ConditionOutcome {
     Part(Range<u64>),
     /// 304 without body.
     Current,
-    /// 412: the client refers to another version.
+    /// 412: the condition names another version of the file.
     Failed,
     /// 416: the range is outside the body.
     NoRange,
 }
 
-/// The validators and the length of the current version.
+/// The validators and the length of the current version of a file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CurrentVersion<'k> {
     /// The `ETag` with its quotes.

@@ -1,4 +1,5 @@
-//! Serves one connection, from its first byte to its last.
+//! Serves one connection: TLS handshake, requests over HTTP/1.1 or HTTP/2, and the end of the
+//! connection.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -28,17 +29,19 @@ use crate::screen::HeadScreener;
 use crate::settings::Limits;
 use crate::site::{Site, is_answerable};
 
-/// Parallel streams of one HTTP/2 connection, and the buffered bytes below which each gets more.
+/// Maximum number of parallel streams of one HTTP/2 connection, and maximum number of bytes that
+/// are buffered for each stream.
 const STREAMS: u32 = 32;
 const WAITING: usize = 8 << 10;
 
-/// Unsent bytes that the kernel may buffer. A low value makes slow reads by the client visible.
+/// Maximum number of unsent bytes that the kernel buffers. With a low value, the server notices
+/// soon that a client does not read.
 const UNSENT: u32 = 128 << 10;
 
 /// How long the server waits for the client after a rejected request.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Everything that a connection needs.
+/// What each connection uses: the site, the TLS configuration and the stop signal.
 #[derive(Clone)]
 pub(crate) struct ConnectionContext {
     pub(crate) site: Site,
@@ -48,7 +51,7 @@ pub(crate) struct ConnectionContext {
 
 /// Waits until the server is stopped.
 pub(crate) async fn stopped(stop: &mut watch::Receiver<bool>) {
-    // A dropped server has stopped.
+    // An error means that the server was dropped, which also counts as stopped.
     drop(stop.wait_for(|stop| *stop).await);
 }
 
@@ -119,7 +122,7 @@ where
         () = stopped(&mut context.stop) => {
             Pin::new(&mut connection).graceful_shutdown();
             poll_fn(|cx| {
-                // A connection without requests need not be awaited.
+                // A connection that has sent no request is closed at once.
                 if activity.is_new() { Poll::Ready(Ok(())) } else { connection.poll_without_shutdown(cx) }
             })
             .await
@@ -143,7 +146,7 @@ where
         // The parser has sent a response itself.
         let status = if result.is_err_and(|error| error.is_parse_too_large()) { 431 } else { 400 };
         site.0.metrics.answered(status);
-        // The rejected bytes are still in its buffer.
+        // The rejected bytes are still in the buffer of the parser.
         let line =
             parts.read_buf.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty());
         site.0.listeners.notify(&report::refused(peer, status, line.unwrap_or_default()));
@@ -166,8 +169,8 @@ async fn say<S: AsyncWrite + Unpin>(stream: &mut GuardedStream<S>, text: &[u8]) 
     drop(tokio::time::timeout(CLOSE_TIMEOUT, work).await);
 }
 
-/// Closes a connection so that sent data arrive: shuts down the sending side, then reads for a
-/// moment what the client still sends.
+/// Closes a connection so that the last response arrives: shuts down the sending side, then reads
+/// and discards the bytes that the client still sends, for at most [`CLOSE_TIMEOUT`].
 async fn close_gracefully<S: AsyncRead + AsyncWrite + Unpin>(stream: &mut GuardedStream<S>) {
     let work = async {
         let end = poll_fn(|cx| Pin::new(&mut *stream).poll_shutdown(cx)).await;
@@ -192,7 +195,7 @@ where
     builder.max_header_list_size(u32::try_from(limits.head).unwrap_or(u32::MAX));
     builder.max_send_buf_size(WAITING);
     let mut connection = builder.serve_connection(TokioIo::new(guarded), answers);
-    // Errors of the client are ignored.
+    // Connection errors are ignored, because clients cause them.
     tokio::select! {
         result = &mut connection => drop(result),
         () = stopped(&mut context.stop) => {

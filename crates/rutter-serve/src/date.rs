@@ -85,7 +85,7 @@ fn time_of(text: &str) -> Option<i64> {
     is_time.then_some(hours * 3600 + minutes * 60 + seconds)
 }
 
-/// Expands a year of two digits to at most 50 years in the future (RFC 9110).
+/// Expands a year of two digits; the result is at most 50 years in the future (RFC 9110).
 fn near(year: i64, now: i64) -> i64 {
     let (this, ..) = civil(now.clamp(0, LATEST) / DAY);
     let year = this / 100 * 100 + year;
@@ -147,7 +147,7 @@ mod tests {
         ] {
             assert_eq!(read(bad, now), None, "{bad}");
         }
-        // The past century, because 50 years ahead would be too far.
+        // 1990, because 2090 would be more than 50 years in the future.
         assert_eq!(read("Monday, 01-Jan-90 00:00:00 GMT", now), Some(631_152_000));
     }
 }

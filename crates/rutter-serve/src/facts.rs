@@ -1,4 +1,4 @@
-//! Finds the facts about the bytes of a file: digest, `ETag`, dates.
+//! Reads the facts about the bytes of a file: digest, `ETag`, dates.
 //!
 //! The first line of a collection contains its checksum and date. Every file is hashed, because the
 //! same content may be compressed to different bytes, and one `ETag` must not identify both (D08).
@@ -19,14 +19,14 @@ use crate::generations::Generations;
 use crate::kind::{ContentCoding, HTML, SCP};
 use crate::root_dir::Identity;
 
-/// Longest first line of a collection: the limit of the writer for a delta with many removals
-/// (D95), plus the header around them.
+/// Maximum length of the first line of a collection, in bytes: the limit of the writer for a delta
+/// with many removals (D95), plus the rest of the header.
 const MAX_FIRST_LINE: u64 = 1_000_000 + (64 << 10);
 
-/// Largest window of a zstd frame, as a power of two (RFC 9659).
+/// Base-2 logarithm of the maximum window of a zstd frame (RFC 9659).
 const WINDOW: u32 = 23;
 
-/// Files in the cache.
+/// Maximum number of files in the cache.
 pub(crate) const MAX_ENTRIES: usize = 65_536;
 
 /// Facts about the bytes of a file.
@@ -40,9 +40,9 @@ pub(crate) struct FileFacts {
     pub(crate) stored: Option<Digest>,
     /// Digest of the decompressed content of a compressed file (D08).
     pub(crate) text: Option<Digest>,
-    /// When a collection was generated, in seconds.
+    /// When a collection was generated, in seconds since 1970.
     pub(crate) generated: Option<i64>,
-    /// When a collection expires, in seconds.
+    /// When a collection expires, in seconds since 1970.
     pub(crate) expires: Option<i64>,
     /// Whether the collection is a delta.
     pub(crate) is_delta: bool,
@@ -71,7 +71,7 @@ impl FactsScope {
     }
 }
 
-/// Facts that were found before.
+/// Cache of the facts about files.
 #[derive(Debug)]
 pub(crate) struct FactsCache {
     table: Mutex<Generations<(Identity, FactsScope), FileFacts>>,
@@ -87,7 +87,8 @@ impl FactsCache {
         table.get(&(identity, need)).copied()
     }
 
-    /// Reads the file; `None` if it changed while it was read.
+    /// Returns the facts from the cache, or reads the file; `None` if the file changed while it was
+    /// read.
     pub(crate) fn find(
         &self,
         file: &File,
@@ -117,13 +118,13 @@ impl FactsCache {
     }
 }
 
-/// Finds the facts; `open` starts at the first byte each time.
+/// Reads the facts; each call of `open` returns a reader that starts at the first byte.
 pub(crate) fn find<R: Read>(open: impl Fn() -> R, need: FactsScope) -> io::Result<FileFacts> {
     match need {
         FactsScope::Collection(coding) => {
             let facts = first_line(open(), coding).unwrap_or_default();
             let stored = Some(digest(open())?);
-            // A compressed collection may have other bytes with the same checksum.
+            // The checksum of a compressed collection does not identify its stored bytes.
             let is_identified = coding.is_none()
                 && facts.tag.is_some()
                 && identifying_checksum(BufReader::new(open()))? == facts.tag;

@@ -1,4 +1,5 @@
-//! A bounded map with two generations: when the young one is full, the old one is dropped.
+//! A bounded map with two generations: when the young generation is full, the old one is dropped
+//! and the young one becomes the old one.
 //!
 //! A lookup moves an old entry to the young generation, so entries that are not used for a whole
 //! generation are dropped. Reading a young entry changes nothing, so a shared lock is enough.
@@ -7,13 +8,13 @@ use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Entries and their weights.
+/// The entries of both generations, with their weights.
 #[derive(Debug)]
 pub(crate) struct Generations<K, V> {
     young: HashMap<K, (V, usize)>,
     old: HashMap<K, (V, usize)>,
     weight: usize,
-    /// Largest weight of one generation.
+    /// Maximum weight of one generation.
     most: usize,
 }
 
@@ -23,7 +24,7 @@ impl<K: Eq + Hash, V> Generations<K, V> {
         Self { young: HashMap::new(), old: HashMap::new(), weight: 0, most: (most / 2).max(1) }
     }
 
-    /// Returns a young entry; needs only a shared lock.
+    /// Returns an entry of the young generation; needs only a shared lock.
     pub(crate) fn peek<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<&V>
     where
         K: Borrow<Q>,
@@ -31,7 +32,7 @@ impl<K: Eq + Hash, V> Generations<K, V> {
         self.young.get(key).map(|(value, _)| value)
     }
 
-    /// Returns whether the entry is old.
+    /// Returns whether an entry is in the old generation.
     pub(crate) fn is_old<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,
@@ -39,7 +40,7 @@ impl<K: Eq + Hash, V> Generations<K, V> {
         self.old.contains_key(key)
     }
 
-    /// Returns an entry and makes it young.
+    /// Returns an entry and moves it to the young generation.
     pub(crate) fn get<Q: Eq + Hash + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
     where
         K: Borrow<Q>,

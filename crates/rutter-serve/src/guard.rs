@@ -28,9 +28,9 @@ pub(crate) struct GuardedStream<S> {
     screen: Option<HeadScreener>,
     fault: Option<HeadFault>,
     timer: Pin<Box<Sleep>>,
-    /// When the timer fires; it may be before any timeout.
+    /// When the timer fires; this may be before the current deadline.
     armed: Option<Instant>,
-    /// Since when the client has not read.
+    /// Since when a write has waited for the client.
     stuck: Option<Instant>,
     last_write: Instant,
 }
@@ -56,7 +56,7 @@ impl<S> GuardedStream<S> {
         }
     }
 
-    /// Returns what was wrong with the received bytes.
+    /// Returns the fault of the received bytes.
     pub(crate) fn fault(&self) -> Option<HeadFault> {
         // An incomplete head gets a response, an idle connection does not.
         let has_begun = self.screen.as_ref().is_some_and(|screen| screen.since().is_some());
@@ -75,17 +75,18 @@ impl<S> GuardedStream<S> {
         self.activity.cut()
     }
 
-    /// Returns the current deadline and its meaning.
+    /// Returns the current deadline, and the reason that is recorded when it passes.
     fn deadline(&self) -> (Instant, CutReason) {
         if let Some(stuck) = self.stuck {
             return (stuck + self.limits.stall, CutReason::Stall);
         }
         if self.activity.is_busy() {
-            // A slow server closes no connection.
+            // While all responses wait for the server, the deadline moves on with the time.
             if !self.activity.is_waiting_for_client() {
                 return (Instant::now() + self.limits.stall, CutReason::Stall);
             }
-            // With parallel responses, written bytes may belong to something else than a response.
+            // On a connection with parallel responses, written bytes may be control frames, so only
+            // the bytes of bodies count.
             let progress =
                 if self.activity.is_shared() { self.activity.taken() } else { self.last_write };
             return (progress.max(self.activity.last()) + self.limits.stall, CutReason::Stall);
@@ -138,7 +139,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for GuardedStream<S> {
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         if this.fault.is_some() {
-            // Earlier requests are answered before the stream ends.
+            // The responses to earlier requests are sent before the stream ends.
             if this.activity.is_busy() || this.stuck.is_some() {
                 this.poll_time(cx)?;
                 return Poll::Pending;
@@ -209,7 +210,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for GuardedStream<S> {
 }
 
 impl<S: AsyncRead + Unpin> GuardedStream<S> {
-    /// Reads and discards the rest, so that closing the socket does not discard the last response.
+    /// Reads and discards all remaining bytes. If the socket were closed with unread bytes, the
+    /// client could lose the last response.
     pub(crate) async fn read_to_end(&mut self) {
         let mut place = [0; 4096];
         std::future::poll_fn(|cx| {
@@ -238,7 +240,7 @@ mod tests {
         for activity in [ConnectionActivity::new(), ConnectionActivity::shared()] {
             let activity = Arc::new(activity);
             let guarded = GuardedStream::new((), &Limits::DEFAULT, &activity, None);
-            // Whether the deadline moves with time.
+            // Whether the deadline stays the same while time passes.
             let is_still = || {
                 let (first, _) = guarded.deadline();
                 let start = Instant::now();

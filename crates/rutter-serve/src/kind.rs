@@ -1,4 +1,4 @@
-//! Media type, coding and cache lifetime class by file name (D05, D10).
+//! Determines media type, coding and class of a file by its name (D05, D10).
 //!
 //! Used for files that `served.json` does not describe, such as images and style sheets.
 
@@ -121,7 +121,7 @@ pub(crate) fn of(name: &str) -> (&'static str, Option<ContentCoding>, FileKind) 
     let file = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
     let found = ROWS.into_iter().find(|(ending, ..)| file.ends_with(ending));
     match found {
-        // Deltas are recognized by name; their first line confirms it.
+        // A delta is recognized by its name here, and by its first line later.
         Some((_, SCP, coding, _)) if file.contains("-delta-") => (SCP, coding, FileKind::Delta),
         Some((_, media_type, coding, kind)) => (media_type, coding, kind),
         None => ("application/octet-stream", None, FileKind::Other),

@@ -1,6 +1,7 @@
 //! Limits the request rate of each client with a token bucket.
 //!
-//! The table is bounded; a forgotten client starts with a full bucket.
+//! The number of clients in the table is limited. A client that was dropped from the table starts
+//! with a full bucket.
 
 use std::hash::Hash;
 use std::net::IpAddr;
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::generations::Generations;
 use crate::settings::RateLimit;
 
-/// The client client requests are counted.
+/// The client for which requests are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum ClientKey {
     Address(IpAddr),
@@ -21,7 +22,7 @@ pub(crate) enum ClientKey {
 /// The buckets of all clients.
 #[derive(Debug)]
 pub(crate) struct RateLimiter {
-    /// When the bucket of a client will be full.
+    /// For each client, the time at which its bucket will be full.
     full: Mutex<Generations<ClientKey, Instant>>,
 }
 

@@ -17,16 +17,16 @@ use rutter_logs::AccessRecord;
 
 use crate::access::AccessSink;
 
-/// Most bytes in the buffer.
+/// Maximum number of bytes in the buffer.
 const MAX_BUFFERED: usize = 4 << 20;
 
-/// Number of bytes that are written at once, and buffer capacity that is kept.
+/// Number of buffered bytes that are written without a delay, and capacity that the buffer keeps.
 const WRITE_SIZE: usize = 64 << 10;
 
-/// How long fewer bytes may wait.
+/// How long a smaller number of bytes waits in the buffer.
 const WRITE_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How long [`LogWriter::flush`] waits.
+/// How long [`LogWriter::flush`] waits at most.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Format of the log lines.
@@ -59,7 +59,7 @@ struct LogState {
 #[derive(Default)]
 struct LogQueue {
     lines: Vec<u8>,
-    /// New destination of the lines from this byte on.
+    /// New destination, and the byte of `lines` from which on it applies.
     next: Option<(usize, LogOutput)>,
     /// Number of requested flushes, and of completed ones.
     asked: u64,
@@ -86,7 +86,7 @@ impl LogState {
             return;
         }
         if let Some(tell) = self.on_loss.get().cloned() {
-            // The callback may block like the log.
+            // The callback may block like the log, so it runs in its own thread.
             drop(thread::Builder::new().name("log-loss".to_owned()).spawn(move || tell()));
         }
     }

@@ -87,7 +87,8 @@ impl Metrics {
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a catalog of a running publication that was loaded.
+    /// Counts the loading of a catalog that is not in force yet, such as the one of a running
+    /// publication.
     pub(crate) fn loaded_ahead(&self) {
         self.loaded_ahead.fetch_add(1, Ordering::Relaxed);
     }

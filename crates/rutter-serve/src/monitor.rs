@@ -34,7 +34,7 @@ impl Monitor {
         }))
     }
 
-    /// Records that the site has collections, so clients need not read page by page.
+    /// Records that the site has collections, so that clients need not fetch it page by page.
     pub(crate) fn expect_collections(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).watch.expect_collections();
     }

@@ -1,7 +1,7 @@
-//! Client addresses: networks, and the address behind trusted proxies.
+//! Determines the address of a client, also behind trusted proxies, and parses networks.
 //!
-//! A forwarding header is read only from a trusted proxy, and from its end: the last address that
-//! is not a trusted proxy is the client, so a client cannot choose its address.
+//! The server reads a forwarding header only if a trusted proxy sent it. The last address in the
+//! header that is not a trusted proxy is the client, so a client cannot choose its address.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
@@ -15,7 +15,7 @@ pub(crate) use rutter_logs::client_network;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// Most addresses read from a forwarding header.
+/// Maximum number of addresses that are read from a forwarding header.
 const MAX_HOPS: usize = 32;
 
 /// A network such as `10.0.0.0/8` or `fd00::/8`, or a single address.
@@ -85,7 +85,8 @@ pub(crate) fn client(peer: IpAddr, headers: &HeaderMap, proxies: &TrustedProxies
         ForwardingHeader::XForwardedFor => X_FORWARDED_FOR,
         ForwardingHeader::Forwarded => FORWARDED,
     };
-    // Bytes that are not UTF-8 must not hide the addresses after them.
+    // Addresses are parsed one by one, so that an address that is not UTF-8 does not hide the
+    // addresses after it.
     let values: Vec<&[u8]> =
         headers.get_all(name).iter().map(http::HeaderValue::as_bytes).collect();
     let hops = values.iter().rev().flat_map(|value| value.rsplit(|byte| *byte == b','));

@@ -2,16 +2,17 @@
 //! with a token.
 //!
 //! The private store is a file of lines sorted by URL, written by the build outside of the public
-//! directory. The start of a response is found by binary search, and lines are read as the client
-//! takes them: memory is bounded by one line, and no thread waits for the client.
+//! directory. A binary search finds the first line of a response, and further lines are read when
+//! the client has received the lines before them: a response needs memory for one chunk and one
+//! line, and no thread waits for the client.
 //!
 //! - The API is below the path of the site's base URL.
 //! - `?url=` returns one entry, `?after=` the entries after a URL, `?limit=` at most this many.
 //!   `next` and a `Link` field point to the rest.
 //! - Scope `entries` returns entries, scope `content` adds their `scp_page`.
 //! - A line longer than [`Limits::line`](crate::Limits) is skipped.
-//! - `Cache-Control: private, no-cache` with an `ETag`: a client may store a response and revalidate
-//!   it; shared caches may not store it.
+//! - Responses have `Cache-Control: private, no-cache` and an `ETag`: a client may store a response
+//!   and revalidate it; shared caches may not store it.
 //!
 //! Rejects: requests without a token, unknown parameters, and responses that would mix two versions
 //! of the file.
@@ -49,7 +50,7 @@ pub(crate) const PATH: &str = "/arc-api/v1/pages";
 /// Default number of entries in a response.
 const DEFAULT_ENTRIES: usize = 100;
 
-/// Bytes produced at a time, or one line.
+/// Number of bytes after which a chunk is sent. A chunk contains at least one line.
 const PIECE: usize = 32 << 10;
 
 /// The parsed query.
@@ -102,7 +103,7 @@ async fn try_answer(
     let wanted = read_query(parts.uri.query().unwrap_or_default(), most)?;
     let with_content = grant.allows(Scope::Content);
     let (site, parts) = (site.clone(), parts.clone());
-    // Limits the threads of the API, so that pages are served.
+    // Limit the threads of the API, so that other threads remain for pages.
     let turn = Arc::clone(&site.0.api).acquire_owned().await;
     let work = move || {
         let response = prepare(&site, &parts, &wanted, with_content);
@@ -166,7 +167,7 @@ fn escaped(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~/:".contains(&byte) {
             out.push(char::from(byte));
         } else {
-            write!(out, "%{byte:02X}").expect("memory takes everything");
+            write!(out, "%{byte:02X}").expect("writing to a string cannot fail");
         }
     }
     out
@@ -246,7 +247,7 @@ fn prepare(
     Ok(response)
 }
 
-/// Bytes that were written and not sent yet.
+/// Bytes of the response that were written and not sent yet.
 #[derive(Clone, Default)]
 struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
@@ -271,7 +272,7 @@ impl io::Write for SharedBuffer {
     }
 }
 
-/// A response that is being sent.
+/// Produces the entries of a response.
 struct EntryStream {
     store: PrivateStore,
     /// Lines left to send.
@@ -447,7 +448,7 @@ impl PrivateStore {
         }
     }
 
-    /// Scans the lines of a response without keeping them.
+    /// Counts the lines of a response, without keeping them in memory.
     fn span(&mut self, from: u64, limit: usize) -> io::Result<EntryRange> {
         self.input.seek(SeekFrom::Start(from))?;
         let mut span = EntryRange { from, n_lines: 0, last: None, has_more: false };
@@ -467,7 +468,7 @@ impl PrivateStore {
     }
 }
 
-/// Inserts the page into its entry.
+/// Adds the page to its entry as the member `scp_page`.
 fn with_page(entry: &str, page: &str) -> String {
     let body = entry.trim_end().strip_suffix('}').unwrap_or(entry);
     let comma = if body.trim_end().ends_with('{') { "" } else { "," };

@@ -1,14 +1,14 @@
 //! Converts request paths to file names.
 //!
-//! A path is decoded once and never repaired. Rejects everything that could name a file outside the
-//! root or a hidden one: `..`, encoded slashes, backslashes, NUL and control characters, bytes that
-//! are not UTF-8 (including overlong forms), names with a leading dot except `.well-known`. Names
-//! are not normalized: two spellings of one file would be two keys for one restriction.
+//! A path is decoded once and never repaired. Rejects every path that could name a hidden file or a
+//! file outside the root: `..`, encoded slashes, backslashes, NUL and control characters, bytes
+//! that are not UTF-8 (including overlong forms), names with a leading dot except `.well-known`.
+//! Names are not normalized: restrictions are stored by name, so each file must have one spelling.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Longest path that is accepted, and longest component.
+/// Maximum length of a path and of one component, in bytes.
 const MAX_LENGTH: usize = 4096;
 const MAX_NAME: usize = 255;
 
@@ -26,7 +26,7 @@ pub(crate) struct RequestPath {
 pub(crate) enum PathFault {
     /// The path is malformed (400).
     Bad,
-    /// The name is hidden or impossible (404).
+    /// The name is hidden, or no file can have it (404).
     Hidden,
 }
 
@@ -63,8 +63,8 @@ pub(crate) fn read(path: &str) -> Result<RequestPath, PathFault> {
 
 /// Returns the canonical spelling of a path, which is its key in the response cache.
 ///
-/// Without it, each percent-encoded spelling of a path would be a separate entry. A path that names
-/// no file stays as it is.
+/// All percent-encoded spellings of a path have the same key. A path that cannot be decoded is
+/// returned unchanged.
 pub(crate) fn cache_key(path: &str) -> Cow<'_, str> {
     if !path.contains('%') {
         return Cow::Borrowed(path);

@@ -12,10 +12,10 @@ use http::{HeaderValue, Response, StatusCode};
 use crate::body::Body;
 use crate::token::Scope;
 
-/// Why a request is not answered with content.
+/// Why a request gets an error response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// Not a valid HTTP request, or an ambiguous one.
+    /// The request is not valid HTTP, or is ambiguous.
     Bad,
     /// The request has a body.
     Body,
@@ -106,7 +106,7 @@ impl Refusal {
         match self {
             Self::Method => {
                 put(ALLOW, "GET, HEAD");
-                // The bytes after the head are not read.
+                // The connection is closed, because the bytes after the head are not read.
                 put(CONNECTION, "close");
             }
             Self::Missing => put(VARY, "accept"),
@@ -131,7 +131,7 @@ impl Refusal {
 const ENTRIES: &str = "Bearer realm=\"rutter\", error=\"insufficient_scope\", scope=\"entries\"";
 const CONTENT: &str = "Bearer realm=\"rutter\", error=\"insufficient_scope\", scope=\"content\"";
 
-/// Redirects a directory without trailing slash.
+/// Returns the redirect from a directory without trailing slash to its path with one.
 pub(crate) fn moved(to: &str) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::PERMANENT_REDIRECT;

@@ -1,4 +1,5 @@
-//! Tracks requests to their end: counters, the access log, and the activity of the connection.
+//! Tracks each request until its response ends: updates the counters, writes the access log, and
+//! records the activity of the connection.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -17,7 +18,7 @@ use crate::metrics::{CutReason, Metrics};
 use crate::monitor::Monitor;
 use crate::site::now;
 
-/// The activity of a connection, read by its timeouts.
+/// The activity of a connection, on which its timeouts depend.
 #[derive(Debug)]
 pub(crate) struct ConnectionActivity {
     opened: Instant,
@@ -38,7 +39,7 @@ pub(crate) struct ConnectionActivity {
 struct SharedStreams {
     /// When bytes of a body were last sent.
     taken: AtomicU64,
-    /// Bytes of files that are buffered.
+    /// Number of buffered bytes of files.
     lent: AtomicUsize,
 }
 
@@ -77,7 +78,7 @@ impl ConnectionActivity {
         self.opened + Duration::from_millis(taken)
     }
 
-    /// Reserves buffered bytes, up to the limit.
+    /// Reserves bytes for a buffer; returns `false` if the limit would be exceeded.
     pub(crate) fn try_lend(&self, bytes: usize, most: usize) -> bool {
         let Some(share) = &self.shared else { return false };
         if share.lent.fetch_add(bytes, Ordering::Relaxed) + bytes <= most {
@@ -87,7 +88,7 @@ impl ConnectionActivity {
         false
     }
 
-    /// Releases buffered bytes.
+    /// Releases the bytes of a buffer.
     pub(crate) fn give_back(&self, bytes: usize) {
         if let Some(share) = &self.shared {
             share.lent.fetch_sub(bytes, Ordering::Relaxed);
@@ -142,14 +143,14 @@ impl ConnectionActivity {
     }
 }
 
-/// Whom a response waits for.
+/// Which side a response waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WaitingFor {
     Server,
     Client,
 }
 
-/// A running request.
+/// A request whose response has not ended.
 #[derive(Debug)]
 pub(crate) struct ActiveRequest {
     activity: Arc<ConnectionActivity>,
@@ -229,7 +230,7 @@ impl RequestReport {
         client: Option<IpAddr>,
         flight: Option<ActiveRequest>,
     ) -> Self {
-        // Without receivers, nothing is copied.
+        // Without receivers, no record is made.
         let note = (!listeners.is_empty()).then(|| {
             Box::new(PendingRecord {
                 record: record(parts, client),
@@ -252,7 +253,7 @@ impl RequestReport {
         }
     }
 
-    /// Sets whom the response waits for.
+    /// Sets which side the response waits for.
     pub(crate) fn set_waiting_for(&mut self, turn: WaitingFor) {
         if let Some(flight) = &mut self.flight {
             flight.set_waiting_for(turn);
@@ -284,7 +285,7 @@ impl Drop for RequestReport {
                 record.status = CLIENT_CLOSED_REQUEST;
             }
             record.duration = Some(start.elapsed());
-            // The time of the end of the response, so that log lines are in order.
+            // The record gets the time at which the response ended, so that log lines are in order.
             record.time = time();
             listeners.notify(&record);
         }
@@ -301,8 +302,9 @@ fn time() -> Timestamp {
         .expect("the time is clamped to a supported date")
 }
 
-/// Returns a record of a rejected request, with as much of its first line as is safe: `GET /path
-/// HTTP/1.1`, else the line as received.
+/// Returns a record of a rejected request. If its first line has the form `GET /path HTTP/1.1`, the
+/// record contains method, target and protocol, otherwise the line as the target. Secrets are
+/// removed.
 pub(crate) fn refused(client: IpAddr, status: u16, line: &[u8]) -> AccessRecord<'static> {
     let line = String::from_utf8_lossy(line.trim_ascii());
     let mut parts = line.splitn(3, ' ');

@@ -1,7 +1,7 @@
 //! A representation of a file: prepared header fields, and the bytes of small files.
 //!
-//! A [`Representation`] describes one state of one file. Its `ETag` comes from the bytes it holds, or
-//! from the file whose identity it holds, so its fields never describe another file.
+//! A [`Representation`] describes one state of one file. Its `ETag` is computed from the bytes that
+//! it holds, or from the file with its identity, so its header fields never describe another file.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -77,7 +77,7 @@ pub(crate) struct Representation {
     pub(crate) modified: i64,
     pub(crate) length: u64,
     pub(crate) bytes: Option<Bytes>,
-    /// When a collection expires: its cache lifetime shrinks (D10).
+    /// The expiry of a collection, which limits its cache lifetime (D10).
     pub(crate) ending: Option<CollectionExpiry>,
 }
 
@@ -167,7 +167,7 @@ impl Representation {
         }
         if about.media_type == MARKDOWN {
             put(MARKDOWN_TOKENS, &tokens(length).to_string());
-            // Search engines index the page's own URL, not that of its twin.
+            // Search engines should index the URL of the page, not the URL of its Markdown twin.
             if about.role != RepresentationRole::Twin {
                 put(ROBOTS_TAG, "noindex");
             }
@@ -200,9 +200,9 @@ impl Representation {
 
 /// Returns the suffix of an `ETag`, which distinguishes different bytes of the same content (D08).
 ///
-/// The `ETag` of a collection or a compressed file identifies its content. It needs no suffix while
-/// the bytes are those that the build recorded. Other bytes, or bytes that the build did not
-/// record, are another representation.
+/// The `ETag` of a collection or a compressed file identifies its content. The `ETag` needs no
+/// suffix if the bytes are those that the build recorded. Other bytes, or bytes that the build did
+/// not record, are another representation.
 fn suffix(about: &RepresentationInput<'_>, facts: &FileFacts) -> String {
     let is_coded = about.role == RepresentationRole::Coded;
     let mut suffix = if is_coded { "-gzip" } else { "" }.to_owned();
@@ -245,7 +245,8 @@ pub(crate) fn cache_control(
     }
 }
 
-/// Estimates the number of tokens of a text: a quarter of its bytes. Models differ.
+/// Estimates the number of tokens of a text as a quarter of its bytes. The true number depends on
+/// the language model.
 fn tokens(bytes: u64) -> u64 {
     bytes.div_ceil(4)
 }

@@ -1,11 +1,12 @@
 //! Resolves a request path to files and their representations.
 //!
 //! Names come from `path.rs`, files from the root directory, metadata from the catalog and from the
-//! bytes. All functions here read files, so they run on threads that may block. Hashing large files
-//! requires [`WorkLimit::Hash`], so that few requests do it at once.
+//! bytes. All functions here read files, so they run on blocking threads. Hashing a large file
+//! requires [`WorkLimit::Hash`], so that only a few requests do it at once.
 //!
-//! Rejects: restricted files under names that the catalog does not know, compressed files whose
-//! content differs from the plain file. A failure of the system is not reported as a missing file.
+//! Rejects: names that differ from the name in the directory listing, if the site has restrictions,
+//! and compressed files whose content differs from the plain file. A system error, such as too many
+//! open files, is never reported as a missing file.
 
 use std::fs::File;
 use std::path::Path;
@@ -26,7 +27,7 @@ use crate::root_dir::{Identity, LinkPolicy, OpenedEntry, is_absent};
 use crate::settings::CacheLifetimes;
 use crate::site::{Site, identity_of, now};
 
-/// Attempts to read a file that changes while it is read.
+/// Maximum number of attempts to read a file that changes while it is read.
 const MAX_ATTEMPTS: usize = 8;
 
 /// The result of resolving a path.
@@ -34,7 +35,7 @@ const MAX_ATTEMPTS: usize = 8;
 pub(crate) enum PathTarget {
     /// The representations, with the files that were opened.
     Files(Arc<ResolvedPath>, OpenFiles),
-    /// The path of a directory, with its trailing slash.
+    /// The path is a directory without trailing slash; this is the path with it.
     Moved(String),
     /// A large file must be hashed first. Requests for the same file have the same number.
     Unread(u64),
@@ -51,7 +52,7 @@ pub(crate) enum WorkLimit {
     Hash,
 }
 
-/// What a name refers to.
+/// What a path refers to.
 enum LocatedFile {
     File(String, File, Identity),
     /// A directory with an index, requested without its trailing slash.
@@ -76,7 +77,7 @@ impl From<Refusal> for ResolveStop {
 type InspectedFile = (FileFacts, Option<Bytes>);
 
 impl Site {
-    /// Resolves a path. Reads files, so it must run on a thread that may block.
+    /// Resolves a path. Reads files, so it must run on a blocking thread.
     pub(crate) fn resolve(&self, path: &str, leave: WorkLimit) -> Result<PathTarget, Refusal> {
         self.check_for_changes(self.clock());
         for _ in 0..MAX_ATTEMPTS {
@@ -119,7 +120,7 @@ impl Site {
         let mut seen = vec![(name.clone(), Some(identity))];
         // Opens another representation of the file, unless it is restricted and the file is not.
         let mut form = |name: &str| -> Result<Option<(File, Identity)>, ResolveStop> {
-            // A file that exists and cannot be opened is compared, too.
+            // The identity of a file that exists and cannot be opened is recorded as well.
             let before = self.0.root.stat_identity(name);
             let opened = self.open_file(name, links)?;
             let identity = opened.as_ref().map(|(_, identity)| *identity);
@@ -214,9 +215,10 @@ impl Site {
             generation,
             checked,
         });
-        // The restrictions of one publication must not be applied to files opened before it: a page
-        // may be restricted in one and public in the next. Without a state directory and without
-        // restrictions, nothing is compared.
+        // The restrictions of one publication must not be applied to the files of another: a page
+        // may be restricted in one and public in the next. So the files must be unchanged after the
+        // restrictions were read. Without a state directory and without restrictions, this is not
+        // checked.
         let is_judged = self.0.settings.state.is_some() || catalog.has_restricted();
         if is_judged && !is_restricted && !resolved.is_current(&self.0.root) {
             return Err(ResolveStop::Changed);
@@ -225,7 +227,8 @@ impl Site {
         Ok(PathTarget::Files(resolved, open_files))
     }
 
-    /// Returns the cache lifetimes: for snapshots the configured interval, else that of the build.
+    /// Returns the cache lifetimes. The lifetime of snapshots is the configured update interval,
+    /// otherwise the interval in `served.json`.
     fn lifetimes(&self, catalog: &Catalog) -> CacheLifetimes {
         let settings = &self.0.settings;
         let usual = settings.lifetimes.snapshot;
@@ -278,7 +281,7 @@ impl Site {
         file(format!("{}.html", asked.name))
     }
 
-    /// Inspects an open file.
+    /// Reads the facts about an open file, and its bytes if it is small.
     fn look(
         &self,
         file: &File,
@@ -288,7 +291,7 @@ impl Site {
     ) -> Result<InspectedFile, ResolveStop> {
         let failed = |_| ResolveStop::Refused(Refusal::Internal);
         if identity.size <= self.0.settings.limits.small {
-            // The ETag comes from the bytes that are kept.
+            // The `ETag` is computed from the bytes that are kept in memory.
             let bytes = read_small(file, &identity).map_err(failed)?.ok_or(ResolveStop::Changed)?;
             let facts = facts::find(|| Bytes::as_ref(&bytes), need).map_err(failed)?;
             return Ok((facts, Some(bytes)));
@@ -303,7 +306,7 @@ impl Site {
         facts.map(|facts| (facts, None)).ok_or(ResolveStop::Changed)
     }
 
-    /// Compresses text that has no `.gz` file; large files take a while.
+    /// Compresses a text file that has no `.gz` file. A large file requires [`WorkLimit::Hash`].
     fn compress(
         (file, identity): (&File, Identity),
         media_type: &str,
@@ -326,9 +329,10 @@ impl Site {
         Ok(Some((file, identity, (compress::facts(facts, &coded), Some(coded)))))
     }
 
-    /// Returns whether a name may be checked against the restrictions. Restrictions are stored by
-    /// name, so a file opened by another spelling of its name must not pass for a public one. Names
-    /// in the catalog are spelled correctly.
+    /// Returns whether a name is spelled as its directory lists it.
+    ///
+    /// Restrictions are stored by name, so a restricted file that is opened by another spelling of
+    /// its name would be treated as public. Names in the catalog are spelled correctly.
     fn is_spelled(&self, name: &str, catalog: &Catalog) -> Result<bool, Refusal> {
         if !catalog.has_restricted() || catalog.knows(name) {
             return Ok(true);
@@ -340,9 +344,9 @@ impl Site {
         }
     }
 
-    /// Returns whether a file requires a token. A file newer than the loaded `served.json` may be
-    /// described by a later one: by the one in place that is not loaded yet, or by that of a
-    /// running publication. Both are checked.
+    /// Returns whether a file requires a token. A file that is newer than the loaded `served.json`
+    /// may be described by a later version: by the `served.json` in place, if it is not loaded yet,
+    /// or by the next one of a running publication. Both are checked.
     fn is_restricted(
         &self,
         name: &str,
@@ -362,7 +366,7 @@ impl Site {
             return Ok(true);
         }
         if state.join("journal.json").exists() {
-            // The next catalog is here until it is moved into place.
+            // The next catalog has this name until the publication moves it into place.
             let next = self.coming(&state.join("next/served")).map_err(|_| ResolveStop::Changed)?;
             if next.is_restricted(name) {
                 return Ok(true);
@@ -373,18 +377,19 @@ impl Site {
         if identity_of(&served) == in_place { Ok(false) } else { Err(ResolveStop::Changed) }
     }
 
-    /// Loads a catalog that is not active yet; one of several waiting requests reads it.
+    /// Loads a catalog that is not in force yet. If several requests need it, one reads the file
+    /// and the others wait.
     fn coming(&self, path: &Path) -> Result<Arc<Catalog>, Refusal> {
         let identity = identity_of(path).ok_or(Refusal::Busy)?;
         let mut next = self.0.next.lock().unwrap_or_else(PoisonError::into_inner);
-        // Moving the file does not change its bytes.
+        // The file keeps its bytes when it is moved into place.
         if let Some((_, catalog)) = next.iter().find(|(known, _)| known.is_same_bytes(&identity)) {
             return Ok(Arc::clone(catalog));
         }
         let catalog = Arc::new(Catalog::load(path).map_err(|_| Refusal::Busy)?);
         self.0.metrics.loaded_ahead();
         if let Some(identity) = catalog.identity {
-            // The catalog in place and the next one.
+            // Keep at most two: the catalog in place and the next one.
             next.truncate(1);
             next.insert(0, (identity, Arc::clone(&catalog)));
         }
@@ -395,7 +400,7 @@ impl Site {
 /// Returns the metadata of a file from the catalog, else from its name.
 fn fact_of(catalog: &Catalog, name: &str) -> CatalogFact {
     match catalog.get(name) {
-        // Files that the build only copied.
+        // The build only copied such a file, so its name determines the media type.
         Some(fact) if &*fact.media_type == "application/octet-stream" => {
             let CatalogFact { media_type, coding, kind, twin, .. } = fact_of_name(name);
             CatalogFact { media_type, coding, kind, twin, ..fact }

@@ -1,8 +1,9 @@
 //! Response cache: the representations of recently requested paths.
 //!
-//! An entry is valid for [`Limits::recheck`](crate::Limits). Then the identity of its files is
-//! compared, and a changed file makes the entry invalid. A response may thus be that old, but it
-//! never combines the header fields of one file with the bytes of another.
+//! An entry is used for [`Limits::recheck`](crate::Limits) without a check. After that, the
+//! identities of its files are compared, and a changed file makes the entry invalid. A response may
+//! thus be outdated for that time, but it never combines the header fields of one file with the
+//! bytes of another.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -11,7 +12,7 @@ use crate::generations::Generations;
 use crate::representation::Representation;
 use crate::root_dir::{Identity, RootDir};
 
-/// Number of tables with their own lock, so that threads seldom wait.
+/// Number of tables. Each has its own lock, so that threads seldom wait.
 const N_TABLES: usize = 8;
 
 /// The representations of a path.
@@ -25,7 +26,7 @@ pub(crate) struct ResolvedPath {
     pub(crate) is_restricted: bool,
     /// Names that the result depends on, with the identity of each file.
     pub(crate) seen: Vec<(String, Option<Identity>)>,
-    /// The generation of the catalog it was made from.
+    /// The generation of the catalog that the result was made with.
     pub(crate) generation: u64,
     /// When the files were last compared, in milliseconds of the site's clock.
     pub(crate) checked: AtomicU64,

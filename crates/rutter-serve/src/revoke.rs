@@ -1,9 +1,9 @@
-//! Removes a token from its file and leaves everything else unchanged.
+//! Removes a token from the token file and leaves the rest of the file unchanged.
 //!
 //! The new file replaces the old one atomically, with its owner and permissions, so a server never
 //! reads a partial file.
 //!
-//! Rejects: an edit whose result differs from the old file in more than that token.
+//! Rejects: an edit that would change or remove any other token.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};

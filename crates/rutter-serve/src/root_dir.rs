@@ -1,10 +1,10 @@
-//! The root directory: opens files beneath it and nowhere else.
+//! Opens files inside the root directory and nowhere else.
 //!
-//! On Linux, the kernel resolves a name in one step (`openat2`), so a symbolic link created in
-//! between cannot escape the root. Without `openat2`, each component is opened separately and
-//! symbolic links are not followed.
+//! On Linux, the kernel checks and opens a name in one system call (`openat2`), so a symbolic link
+//! that another process creates meanwhile cannot lead out of the root. Without `openat2`, each
+//! component is opened separately and symbolic links are not followed.
 //!
-//! Rejects: symbolic links that leave the root, and everything except regular files.
+//! Rejects: symbolic links that lead out of the root, and everything except regular files.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -23,7 +23,7 @@ pub(crate) use rutter_root::LinkPolicy;
 /// Identifies one state of a file.
 ///
 /// A replaced file has another inode, a modified file another time. The change time cannot be set
-/// by programs.
+/// by a program, unlike the modification time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Identity {
     pub(crate) device: u64,
@@ -81,7 +81,7 @@ pub(crate) enum OpenedEntry {
     Folder,
 }
 
-/// Returns whether an error means that the name does not exist. Others, such as too many open
+/// Returns whether an error means that the name does not exist. Other errors, such as too many open
 /// files, say nothing about the name.
 pub(crate) fn is_absent(error: &io::Error) -> bool {
     let absent = [
@@ -118,14 +118,14 @@ impl RootDir {
         root
     }
 
-    /// Opens the directory again, if another one has taken its name; a missing directory contains
-    /// nothing.
+    /// Opens the directory at the path of the root again. If the directory is missing, the root
+    /// contains no files.
     pub(crate) fn reopen(&self) {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let opened = match rustix::fs::openat(CWD, &self.path, flags, Mode::empty()) {
             Ok(opened) => Some(Arc::new(opened)),
             Err(error) if is_absent(&error.into()) => None,
-            // The directory may exist: keep the old one.
+            // The directory may still exist, so the open directory is kept.
             Err(_) => return,
         };
         *self.folder.write().unwrap_or_else(PoisonError::into_inner) = opened;
@@ -158,8 +158,8 @@ impl RootDir {
         }
     }
 
-    /// Returns the current identity of a name, for comparison. It may follow a symbolic link out of
-    /// the root, but no bytes are read.
+    /// Returns the current identity of the file with this name, for comparison. The call may follow
+    /// a symbolic link out of the root, but reads no bytes.
     pub(crate) fn stat_identity(&self, name: &str) -> Option<Identity> {
         let stat = rustix::fs::statat(&*self.folder()?, name, AtFlags::empty()).ok()?;
         #[expect(
@@ -176,11 +176,11 @@ impl RootDir {
         })
     }
 
-    /// Returns whether each part of a name is spelled as its folder lists it.
+    /// Returns whether each component of a name is spelled as its directory lists it.
     ///
     /// A file system may open a file by other spellings than the restricted one: another case,
     /// another Unicode form, ignored characters. A directory is listed only if its file system may
-    /// do so: in a directory of 60,000 files a listing takes 15 ms.
+    /// accept other spellings, because listing a directory of 60,000 files takes 15 ms.
     pub(crate) fn is_spelled(&self, name: &str) -> io::Result<bool> {
         let Some(root) = self.folder() else { return Ok(false) };
         let mut here: Option<OwnedFd> = None;
@@ -201,9 +201,9 @@ impl RootDir {
 
 /// Returns whether the file that `name` opens may have another name.
 ///
-/// A file system that ignores case also opens the name with its case swapped; one that does not
-/// takes an ASCII name as it is. Names in other scripts, names without letters and short names of
-/// FAT (`PROGRA~1`) are not decided here.
+/// A file system that ignores case also opens the name with its case swapped. Otherwise, an ASCII
+/// name has only one spelling. For names in other scripts, names without letters and short names of
+/// FAT (`PROGRA~1`), the result is always `true`.
 fn may_be_misspelled(folder: &OwnedFd, name: &str) -> io::Result<bool> {
     let is_plain = name.is_ascii() && !name.contains('~') && !name.ends_with(['.', ' ']);
     if !is_plain || !name.bytes().any(|byte| byte.is_ascii_alphabetic()) {
@@ -217,7 +217,7 @@ fn may_be_misspelled(folder: &OwnedFd, name: &str) -> io::Result<bool> {
             .collect();
     match rustix::fs::statat(folder, swapped.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
         Err(Errno::NOENT) => {
-            // The name itself must exist.
+            // Returns an error if the name itself does not exist.
             rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
             Ok(false)
         }

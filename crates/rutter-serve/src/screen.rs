@@ -2,20 +2,20 @@
 //!
 //! Requests have no bodies, so the bytes after a head belong to the next head and can all be
 //! checked here: line ends, lengths, and fields by which two parsers could disagree about the end
-//! of a request. The parser that follows accepts some requests that are rejected here (a bare LF,
-//! `Transfer-Encoding` together with `Content-Length`).
+//! of a request. The parser of hyper, which runs after this check, accepts some requests that are
+//! rejected here (a bare LF, `Transfer-Encoding` together with `Content-Length`).
 
 use std::time::Instant;
 
 use crate::settings::Limits;
 
-/// Bytes of a line that are inspected.
+/// Number of bytes at the start of a line that are inspected.
 const START: usize = 48;
 
-/// Bytes of a request line that are kept for the log.
+/// Maximum number of bytes of a request line that are kept for the log.
 const KEPT: usize = 256;
 
-/// Empty lines allowed before a request (RFC 9112, section 2.2).
+/// Maximum number of empty lines before a request (RFC 9112, section 2.2).
 const MAX_EMPTY_LINES: usize = 4;
 
 /// What is wrong with a request head.
@@ -70,7 +70,8 @@ pub(crate) struct HeadScreener {
     is_chunked: bool,
     n_lengths: usize,
     has_body: bool,
-    /// A body follows, so the connection will be closed.
+    /// Whether a body follows. Then the request is rejected and the connection closed, so no more
+    /// bytes are checked.
     is_over: bool,
 }
 
@@ -182,7 +183,7 @@ impl HeadScreener {
             return Err(HeadFault::Head);
         }
         let Some(colon) = memchr::memchr(b':', line) else {
-            // The parser checks names longer than this.
+            // The name may be longer than the inspected bytes; the parser checks such names.
             return if length <= START { Err(HeadFault::Bad) } else { Ok(()) };
         };
         let (name, value) = line.split_at(colon);

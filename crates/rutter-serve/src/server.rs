@@ -1,7 +1,7 @@
 //! Sockets, threads and shutdown of the server.
 //!
-//! One task accepts connections; the workers of one runtime handle requests of any connection.
-//! Connection limits are checked on accept, before any other work.
+//! One task accepts connections. Each worker thread handles requests of any connection. Connection
+//! limits are checked on accept, before any other work.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -94,7 +94,7 @@ pub enum ReloadError {
     Both(Box<SiteError>, Box<TlsError>),
 }
 
-/// A server that listens and does not answer yet.
+/// A server with bound sockets that does not accept connections yet.
 pub struct Server {
     site: Site,
     listening: ListenConfig,
@@ -131,8 +131,8 @@ impl ServerHandle {
         self.stop.send_replace(true);
     }
 
-    /// Reloads `served.json`, tokens and certificates. A file that cannot be read keeps its
-    /// previous version.
+    /// Reloads `served.json`, tokens and certificates. If a file cannot be read, its previous
+    /// version stays in force.
     pub fn reload(&self) -> Result<(), ReloadError> {
         let site = self.site.reload();
         match (site, self.reload_tls()) {
@@ -160,7 +160,7 @@ fn listen(address: SocketAddr) -> Result<TcpListener, ServeError> {
     };
     let make = || {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-        // The address of a server that has just stopped can be reused.
+        // The address of a server that has just stopped can be bound again.
         socket.set_reuse_address(true)?;
         socket.bind(&address.into())?;
         socket.listen(BACKLOG)?;
@@ -224,18 +224,19 @@ impl Server {
             drain(connections, context.site.0.settings.limits.drain).await;
             Ok::<(), io::Error>(())
         });
-        // Running file reads are abandoned.
+        // `shutdown_background` does not wait for file reads that are still running.
         runtime.shutdown_background();
         Ok(result?)
     }
 }
 
-/// Checks for a new build and new tokens, also without requests.
+/// Checks at intervals for a new build and new tokens, so that changes take effect without
+/// requests.
 async fn check_for_changes(site: Site) {
     loop {
         tokio::time::sleep(CHECK_INTERVAL).await;
         let site = site.clone();
-        // It may read a large file, so it runs on a blocking thread.
+        // The check may read a large file, so it runs on a blocking thread.
         drop(tokio::task::spawn_blocking(move || site.check_for_changes(site.clock())).await);
     }
 }
@@ -247,7 +248,7 @@ struct ConnectionCounts {
     by_address: Mutex<HashMap<IpAddr, usize>>,
 }
 
-/// The permission for one connection, returned on drop.
+/// The permission for one connection. Dropping the permit releases it.
 struct ConnectionPermit {
     site: Site,
     shared: Arc<ConnectionCounts>,
@@ -325,7 +326,7 @@ async fn accept(
 }
 
 /// Rejects a connection, with a response if it can be sent without waiting. On a TLS port no
-/// response is sent, because the client would not understand plain text.
+/// response is sent, because the client expects a TLS handshake.
 fn refuse(stream: &TcpStream, peer: IpAddr, context: &ConnectionContext, cut: CutReason) {
     let site = &context.site;
     site.0.metrics.cut(cut);
@@ -351,6 +352,6 @@ fn refuse(stream: &TcpStream, peer: IpAddr, context: &ConnectionContext, cut: Cu
 /// Waits for running responses, at most for `time`.
 async fn drain(mut connections: JoinSet<()>, time: Duration) {
     let rest = async { while connections.join_next().await.is_some() {} };
-    // The remaining connections are dropped with their set.
+    // The remaining connections are closed when their set is dropped.
     drop(tokio::time::timeout(time, rest).await);
 }

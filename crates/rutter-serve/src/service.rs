@@ -94,7 +94,8 @@ where
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let site = self.site.clone();
-        // The ready service is used; its clone waits for the next request.
+        // The service that `poll_ready` found ready handles this request; its clone is kept for the
+        // next request.
         let clone = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, clone);
         let (parts, body) = request.into_parts();

@@ -13,9 +13,10 @@ use crate::network::Network;
 pub struct SiteSettings {
     /// The public directory.
     pub root: PathBuf,
-    /// The state directory, with `served.json` and the private store. It is rejected without
-    /// `served.json`, or if it describes another directory. With `None`, files are served by their
-    /// names, and pages are restricted by the ARC sitemap of the directory.
+    /// The state directory, with `served.json` and the private store. A state directory without
+    /// `served.json`, or with one that describes another directory, is rejected. With `None`, media
+    /// types come from the file names, and restrictions from the ARC sitemap of the public
+    /// directory.
     pub state: Option<PathBuf>,
     /// What to do if neither `served.json` nor a readable ARC sitemap defines the restrictions.
     pub unknown: UnknownAccess,
@@ -26,9 +27,9 @@ pub struct SiteSettings {
     /// Seconds between two snapshots; `None` for the value in `served.json`, or
     /// [`CacheLifetimes::snapshot`] without one.
     pub update: Option<u64>,
-    /// Request rate of a client; `None` for no limit.
+    /// Maximum request rate of a client without a token; `None` for no limit.
     pub rate: Option<RateLimit>,
-    /// Largest speed of one download in bytes per second; `None` for no limit.
+    /// Maximum speed of one download in bytes per second; `None` for no limit.
     pub bandwidth: Option<u64>,
     /// Which proxies may set the client's address.
     pub proxies: TrustedProxies,
@@ -60,10 +61,10 @@ impl SiteSettings {
 /// What to do with a directory whose restrictions are unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnknownAccess {
-    /// Refuse to serve it if its ARC sitemap cannot be read, or if tokens are configured and no
-    /// restrictions are defined.
+    /// Refuse to serve the directory if its ARC sitemap cannot be read, or if tokens are configured
+    /// and no restrictions are defined.
     Refused,
-    /// Serve everything in it publicly.
+    /// Serve all files of the directory publicly.
     Open,
 }
 
@@ -76,7 +77,7 @@ pub struct CacheLifetimes {
     pub stale: u64,
     /// Deltas.
     pub delta: u64,
-    /// Files that announce others: sitemaps, indexes, policies, robots.txt.
+    /// Files that describe the site or list other files: sitemaps, indexes, policies, robots.txt.
     pub entry: u64,
     /// Markdown twins.
     pub twin: u64,
@@ -102,9 +103,9 @@ impl CacheLifetimes {
 /// A request rate with a burst size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RateLimit {
-    /// Time after which another request is allowed.
+    /// Interval after which one more request is allowed.
     pub every: Duration,
-    /// Requests allowed at once.
+    /// Number of requests that are allowed at once.
     pub burst: u32,
 }
 
@@ -116,35 +117,35 @@ impl RateLimit {
 /// Resource limits, with defaults in [`Limits::DEFAULT`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Open connections.
+    /// Maximum number of open connections.
     pub connections: usize,
-    /// Open connections of one address (IPv6: of one /64).
+    /// Maximum number of open connections of one address (IPv6: of one /64).
     pub per_address: usize,
-    /// Longest request line in bytes; longer ones get 414.
+    /// Maximum length of a request line in bytes; longer lines get status 414.
     pub request_line: usize,
-    /// Largest request head in bytes; larger ones get 431.
+    /// Maximum size of a request head in bytes; larger heads get status 431.
     pub head: usize,
-    /// Most header fields of a request; more get 431.
+    /// Maximum number of header fields of a request; requests with more get status 431.
     pub fields: usize,
-    /// Time for a request head, from its first byte to its last, and for the TLS handshake.
+    /// Maximum time for a request head, from its first byte to its last, and for the TLS handshake.
     pub head_time: Duration,
     /// How long a connection may be idle between requests.
     pub idle: Duration,
-    /// How long a client may read nothing of a response.
+    /// How long a client may leave a response unread.
     pub stall: Duration,
     /// How long shutdown waits for running responses.
     pub drain: Duration,
-    /// How long cached facts about a file are used before it is checked again.
+    /// How long a cached response is used before its files are checked for changes.
     pub recheck: Duration,
-    /// Largest file that is kept in memory.
+    /// Maximum size of a file that is kept in memory, in bytes.
     pub small: u64,
     /// Size of the response cache in bytes.
     pub cache: usize,
-    /// Clients in the rate limiter.
+    /// Maximum number of clients in the rate limiter.
     pub clients: usize,
-    /// Most entries in one response of the partner API.
+    /// Maximum number of entries in one response of the partner API.
     pub entries: usize,
-    /// Longest line of the private store.
+    /// Maximum length of a line of the private store, in bytes.
     pub line: usize,
 }
 
@@ -172,10 +173,10 @@ impl Limits {
 /// Which proxies may set the client's address.
 #[derive(Debug, Clone, Default)]
 pub struct TrustedProxies {
-    /// Networks of trusted proxies; the header is ignored from other clients.
+    /// Networks of trusted proxies; the header of other clients is ignored.
     pub trusted: Vec<Network>,
-    /// The header that they set. Only one is read, because a proxy that sets one passes the other
-    /// through from the client.
+    /// The header that the proxies set. Other forwarding headers are ignored, because a proxy that
+    /// sets one header passes on the others as the client sent them.
     pub header: ForwardingHeader,
 }
 

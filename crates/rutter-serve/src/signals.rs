@@ -17,7 +17,7 @@ pub enum SignalEvent {
 }
 
 impl ServerHandle {
-    /// Handles signals in a thread of its own and calls `on_event` for each.
+    /// Starts a thread that handles signals and calls `on_event` for each signal.
     pub fn handle_signals(
         &self,
         on_event: impl Fn(SignalEvent) + Send + 'static,
@@ -41,7 +41,8 @@ impl ServerHandle {
                     }
                 }
             });
-            // The callback runs first: an idle server stops at once, and the process with it.
+            // The callback runs before the server stops, because the process of an idle server ends
+            // at once.
             on_event(SignalEvent::Stop);
             handle.stop();
         };

@@ -44,11 +44,11 @@ use crate::token::{Grant, TokenError, Tokens};
 /// How often the root, `served.json` and the token file are checked for changes, in milliseconds.
 const CHECK_INTERVAL: u64 = 250;
 
-/// Large files hashed at once, and responses of the partner API produced at once: fewer than the
-/// blocking threads of a worker.
+/// Maximum number of large files that are hashed at once, and of responses of the partner API that
+/// are produced at once: fewer than the blocking threads of a worker.
 const MAX_CONCURRENT: usize = 4;
 
-/// Locks for requests that wait for the same file.
+/// Number of locks for requests that hash the same large file.
 const N_TURNS: usize = 16;
 
 /// Why a site could not be opened or reloaded.
@@ -76,7 +76,7 @@ pub(crate) struct SiteState {
     pub(crate) cache: ResponseCache,
     pub(crate) known: FactsCache,
     catalog: RwLock<Arc<Catalog>>,
-    /// The catalog of a running publication.
+    /// Catalogs that are not in force yet, such as the one of a running publication.
     pub(crate) next: Mutex<Vec<(Identity, Arc<Catalog>)>>,
     pub(crate) generation: AtomicU64,
     tokens: RwLock<Option<Arc<Tokens>>>,
@@ -92,8 +92,8 @@ pub(crate) struct SiteState {
     pub(crate) pool: Arc<BufferPool>,
     start: Instant,
     looked: AtomicU64,
-    /// When the tokens were last checked. Locked while they are read, so that an older file never
-    /// replaces a newer one.
+    /// When the tokens were last checked. Locked while the token file is read, so that old tokens
+    /// never replace newer ones.
     tokens_looked: Mutex<u64>,
     is_loading: AtomicBool,
 }
@@ -119,12 +119,12 @@ struct ChangedFiles {
     tokens: bool,
 }
 
-/// Which part of a site is restricted, and how many tokens exist.
+/// Where the restrictions of a site come from, and the numbers of restricted paths and tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccessSummary {
     /// The source of the restrictions.
     pub by: RestrictionSource,
-    /// Restricted paths: files and name prefixes.
+    /// Number of restricted paths: files and name prefixes.
     pub paths: usize,
     /// Number of tokens.
     pub tokens: usize,
@@ -187,14 +187,14 @@ impl Site {
             is_loading: AtomicBool::new(false),
             settings,
         }));
-        // Nothing has been loaded that could stay in force.
+        // At the first load, no previous version can stay in force, so a failure is an error.
         let result = site.load(true);
         site.0.metrics.reloaded(result.is_ok());
         result.map(|()| site)
     }
 
-    /// Reloads `served.json` and the tokens. A file that cannot be read keeps its previous version;
-    /// a deleted token file leaves no tokens.
+    /// Reloads `served.json` and the tokens. If a file cannot be read, its previous version stays
+    /// in force. If the token file was deleted, no token is valid.
     pub fn reload(&self) -> Result<(), SiteError> {
         let result = self.load(false);
         self.0.metrics.reloaded(result.is_ok());
@@ -281,8 +281,9 @@ impl Site {
         self.read_tokens(path, is_first)
     }
 
-    /// Reloads the tokens before one is accepted, unless they were checked a moment ago. A revoked
-    /// token is thus rejected at once, also on an idle server.
+    /// Reloads the token file before a token is accepted, unless the file was checked within
+    /// [`CHECK_INTERVAL`]. A revoked token is thus rejected after that interval, even if the server
+    /// was idle.
     fn look_at_tokens(&self) {
         let Some(path) = &self.0.settings.tokens else { return };
         let mut looked = self.0.tokens_looked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -323,9 +324,11 @@ impl Site {
         self.0.reload_state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads every file once, so that the first request need not wait, and returns their number. At
-    /// most as many as the cache holds are read. If `served.json` describes the files, only
-    /// collections are read, because the others are small.
+    /// Reads and hashes files before the first request, so that requests need not wait for it;
+    /// returns the number of files.
+    ///
+    /// Reads at most half as many files as the facts cache holds. With a state directory, only
+    /// collections are read, because other files are small.
     pub fn warm(&self) -> usize {
         let mut folders = vec![(self.0.settings.root.clone(), String::new())];
         let mut n = 0;
@@ -408,8 +411,8 @@ impl Site {
             ..RequestClient::default()
         };
         self.identify(parts, &mut client);
-        // Every request is counted. A refusal that closes the connection takes precedence, because
-        // the bytes after a head with a body are not checked.
+        // Every request counts against the rate limit. A refusal that closes the connection takes
+        // precedence, because the bytes after a head with a body are not checked.
         let counted = self.count(&client);
         let fine = is_answerable(parts, &self.0.settings.limits).and(counted);
         (client, fine)
@@ -434,7 +437,7 @@ impl Site {
         client.has_bad_token = client.grant.is_none();
     }
 
-    /// Counts the request for its token, or for its address.
+    /// Counts the request against the rate limit of its token, or of its client network.
     fn count(&self, client: &RequestClient) -> Result<(), Refusal> {
         let (whose, rate) = match (&client.grant, client.address, self.0.settings.rate) {
             (Some(grant), ..) => (ClientKey::Token(grant.key()), grant.rate),
@@ -486,7 +489,7 @@ impl Site {
         let new = ChangedFiles { catalog: catalog || is_moved, tokens };
         let is_new = new.catalog || new.tokens;
         if is_new && !self.0.is_loading.swap(true, Ordering::AcqRel) {
-            // Reading a large file takes a while, so it runs on a thread of its own.
+            // Reading a large file takes long, so the reload runs on its own thread.
             let site = self.clone();
             let work = move || {
                 site.try_reload(new);
@@ -540,7 +543,7 @@ impl Site {
     }
 }
 
-/// Returns whether an error is temporary and says nothing about the file.
+/// Returns whether an error is temporary and not caused by the file.
 fn is_passing(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let passing = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::INTR, Errno::AGAIN, Errno::IO];
@@ -583,7 +586,8 @@ pub(crate) fn is_answerable(parts: &Parts, limits: &Limits) -> Result<(), Refusa
             .as_bytes()
             .iter()
             .all(|byte| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:[]%".contains(byte));
-        // A URL whose host differs from `Host` could be routed differently by a proxy in front.
+        // If the host of the URL differs from `Host`, a proxy in front of the server could route
+        // the request differently.
         let is_same = parts.uri.authority().is_none_or(|authority| {
             parts.method == Method::CONNECT
                 || authority.as_str().as_bytes().eq_ignore_ascii_case(host.as_bytes())

@@ -11,7 +11,7 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{self, ServerConfig};
 
-/// Largest PEM file.
+/// Maximum size of a PEM file, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Paths of the certificate and its key.

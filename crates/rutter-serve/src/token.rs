@@ -9,8 +9,8 @@
 //! expires = "2027-01-01T00:00:00Z"   # optional
 //! ```
 //!
-//! A token has 32 random bytes, so its plain SHA-256 cannot be reversed by search. Lookup compares
-//! all hashes in constant time.
+//! A token has 32 random bytes, so it cannot be found from its SHA-256 by trying values. Lookup
+//! compares all hashes in constant time.
 //!
 //! Rejects: unknown keys and scopes, duplicate names. `Debug` output contains no hash.
 
@@ -29,13 +29,13 @@ use serde::Deserialize;
 
 use crate::settings::RateLimit;
 
-/// Prefix of all tokens, so that leaked ones can be found.
+/// Prefix of all tokens, so that leaked tokens can be found.
 pub(crate) const PREFIX: &str = "rutter_";
 
-/// Longest token that is checked.
+/// Maximum length of a token that is checked, in bytes.
 const MAX_LENGTH: usize = 512;
 
-/// Largest token file.
+/// Maximum size of a token file, in bytes.
 const MAX_BYTES: u64 = 4 << 20;
 
 /// A permission of a token.
@@ -191,7 +191,7 @@ impl Tokens {
         self.grants.iter().map(|grant| &**grant)
     }
 
-    /// Returns whether `others` are these tokens without the one of this name.
+    /// Returns whether `others` contains all of these tokens except the one with this name.
     pub(crate) fn is_but(&self, others: &Self, name: &str) -> bool {
         fn facts(grant: &Grant) -> (&str, &[Scope], Duration, u32, Option<i64>, [u8; 32]) {
             let Grant { name, scopes, rate, expires, hash } = grant;
@@ -233,8 +233,8 @@ fn is_equal(one: &[u8; 32], other: &[u8; 32]) -> bool {
     black_box(different) == 0
 }
 
-/// Parses a rate such as `10/m`: the number of requests in the period, all of them at once if
-/// needed.
+/// Parses a rate such as `10/m`: the number of requests in the period, which may all be sent at
+/// once.
 ///
 /// ```
 /// # use rutter_serve::parse_rate;
@@ -264,8 +264,8 @@ pub struct NewToken<'n> {
     pub expires: Option<Timestamp>,
 }
 
-/// Creates a token, appends its hash to the file, and returns the token. It cannot be recovered
-/// later.
+/// Creates a token, appends its hash to the file, and returns the token. The token cannot be
+/// recovered from the file.
 pub fn create_token(path: &Path, new: &NewToken<'_>) -> Result<String, TokenError> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,

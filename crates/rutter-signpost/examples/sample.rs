@@ -1,6 +1,6 @@
 //! Prints a small sitemap, or an index of sitemaps: `sample urlset|index`.
 //!
-//! `cargo xtask test` validates both with a schema processor.
+//! `cargo xtask test` validates both outputs with a schema processor.
 
 use std::io::{self, Write};
 

@@ -13,7 +13,7 @@ use rutter_finding::{Finding, FindingSink, Place, quoted};
 
 use crate::rules;
 
-/// Files with more bytes are reported as too large for an index (D89).
+/// Maximum size in bytes; a larger file is reported as too large for an index (D89).
 const MAX_BYTES: usize = 1_000_000;
 
 /// The part of an llms.txt above its sections.
@@ -23,7 +23,7 @@ pub struct LlmsHead<'a> {
     pub title: &'a str,
     /// One sentence about the site; may be empty.
     pub summary: &'a str,
-    /// Further paragraphs.
+    /// Further paragraphs about the site.
     pub notes: &'a [&'a str],
 }
 
@@ -66,7 +66,7 @@ pub fn write_link(out: &mut impl Write, title: &str, url: &str, note: &str) -> i
     out.write_all(b"](")?;
     for c in url.trim().chars() {
         match c {
-            // These characters would end the URL.
+            // An unescaped bracket or space would end the URL.
             '(' => out.write_all(b"%28")?,
             ')' => out.write_all(b"%29")?,
             '<' => out.write_all(b"%3C")?,
@@ -87,9 +87,9 @@ pub fn write_link(out: &mut impl Write, title: &str, url: &str, note: &str) -> i
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Escape {
     Nothing,
-    /// Brackets and backslashes.
+    /// Escape brackets and backslashes.
     Brackets,
-    /// A first character that would start another Markdown block.
+    /// Escape a first character that would start another Markdown block.
     Start,
 }
 
@@ -109,7 +109,7 @@ fn write_line(out: &mut impl Write, text: &str, escape: Escape) -> io::Result<()
             let next = rest.peek().copied().unwrap_or(' ');
             let is_link = c == ']' && matches!(next, '(' | '[' | ':');
             match c {
-                // Raw HTML would take effect where the file is rendered.
+                // Raw HTML would take effect wherever the file is rendered.
                 '<' => out.write_all(b"&lt;")?,
                 '&' if next.is_ascii_alphanumeric() || next == '#' => out.write_all(b"&amp;")?,
                 _ => {
@@ -139,22 +139,22 @@ pub struct Llms {
 /// A section of links.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LlmsSection {
-    /// The heading.
+    /// The heading of the section.
     pub title: String,
-    /// The links in file order.
+    /// The links of the section in file order.
     pub links: Vec<LlmsLink>,
 }
 
-/// A link with its note.
+/// A link with its note, from a list in llms.txt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LlmsLink {
-    /// The link text.
+    /// The text of the link.
     pub title: String,
-    /// The link target.
+    /// The URL of the link, as written.
     pub url: String,
     /// The text after the link; may be empty.
     pub note: String,
-    /// The line number, counted from 1.
+    /// The line number of the link, counted from 1.
     pub line: u64,
 }
 
@@ -175,7 +175,7 @@ enum LineContent<'t> {
     Nothing,
 }
 
-/// Parses an llms.txt; lines that are not headings, quotes or links are ignored.
+/// Parses an llms.txt; a line that is not a heading, a quote or a link is ignored.
 pub fn parse(text: &str) -> Llms {
     let mut llms = Llms::default();
     for_each_line(text, &mut |_, parse_line| match parse_line {
@@ -252,7 +252,7 @@ fn is_usable_target(url: &str) -> bool {
     url.starts_with('/') || rutter_page::HttpUrl::parse(url).is_ok()
 }
 
-/// Calls `visit` with every line and its content; fenced code counts as text.
+/// Calls `visit` with every line and its content. Fenced code counts as plain text.
 fn for_each_line(text: &str, visit: &mut dyn FnMut(u64, LineContent<'_>)) {
     let mut fence: Option<&str> = None;
     for (number, line) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
@@ -311,7 +311,7 @@ fn parse_link(item: &str, line: u64) -> Option<LlmsLink> {
     let (title, rest) = rest.split_at(end?);
     let rest = rest.strip_prefix("](")?;
     let (url, note) = rest.split_once(')')?;
-    // A quoted link title is not part of the URL.
+    // A quoted link title after the URL is not part of the URL.
     let url = url.split_whitespace().next()?.trim_matches(['<', '>']);
     let note = note.trim_start().trim_start_matches([':', '-', '–', '—']).trim();
     let (title, note) = (unescape(title), decode_entities(&note.replace("\\]", "]")));

@@ -4,10 +4,9 @@
 //! lines are ignored, and bytes after [`Robots::MAX_BYTES`] are not read.
 //! [`merge()`] adds lines to an existing file, [`check()`] reports problems.
 //!
-//! Beyond the RFC, the parser accepts a missing colon and some misspellings,
-//! and reads an agent name up to the first space or slash. Both make the result
-//! stricter. One vendor treats `Allow: /a/index.html` as permission for `/a/`;
-//! the RFC does not, so this parser does not either.
+//! The parser also accepts a missing colon and some misspellings, and reads an agent name up to the
+//! first space or slash. Both extensions of the RFC make the result stricter. One vendor treats
+//! `Allow: /a/index.html` as permission for `/a/`; the RFC does not, and neither does this parser.
 
 mod ai_agents;
 mod check;
@@ -42,22 +41,22 @@ struct ContentSignal {
 pub struct Verdict<'r> {
     /// Whether the agent may fetch the URL.
     pub is_allowed: bool,
-    /// The deciding rule; `None` if no rule matches.
+    /// The rule that decides; `None` if no rule matches the URL.
     pub rule: Option<&'r RobotsRule>,
 }
 
 /// One Allow or Disallow line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RobotsRule {
-    /// The line number, counted from 1.
+    /// The line number of the rule, counted from 1.
     pub line: u64,
     /// Whether this is an Allow line; otherwise it is a Disallow line.
     pub is_allow: bool,
-    /// The pattern as written; an empty pattern matches nothing.
+    /// The pattern as written. An empty pattern matches no URL.
     pub pattern: String,
     /// The pattern with non-ASCII bytes percent-encoded.
     written: Vec<u8>,
-    /// Like `written`, with percent-encoded letters, digits and `-._~` decoded.
+    /// The pattern like in `written`, but with percent-encoded letters, digits and `-._~` decoded.
     normalised: Vec<u8>,
 }
 
@@ -125,7 +124,8 @@ impl Robots {
                     robots.sitemaps.push((line.number, value));
                 }
                 Directive::ContentSignal(value) => {
-                    // The line is not a rule about fetching, so it does not end the agent list.
+                    // `Content-Signal` is not a rule about fetching, so it does not end the list of
+                    // agents.
                     let signal = ContentSignal::new(line.number, value);
                     match robots.groups.last_mut() {
                         Some(group) => group.signals.push(signal),
@@ -140,15 +140,14 @@ impl Robots {
 
     /// Decides whether `agent` may fetch `target`, and by which rule.
     ///
-    /// `agent` is a product token such as `GPTBot` in any case; the part after
-    /// a slash is ignored. `target` is an absolute URL or a path with query.
-    /// All groups that name the agent count together; if there is none, the
-    /// groups for `*` count. The longest matching rule wins, and Allow wins a
-    /// tie (RFC 9309, 2.2.2).
+    /// `agent` is a product token such as `GPTBot` in upper or lower case; the part after a slash
+    /// is ignored. `target` is an absolute URL or a path with query. All groups that name the agent
+    /// count together. If no group names the agent, the groups for `*` count. The longest matching
+    /// rule wins, and Allow wins a tie (RFC 9309, 2.2.2).
     ///
-    /// Percent-encoding is normalised before patterns are compared. An Allow
-    /// pattern must also match as written, so that the result is the stricter
-    /// one where RFC 9309 and older parsers differ.
+    /// Percent-encoding is normalised before patterns are compared. An Allow pattern must also
+    /// match as written. Therefore, where RFC 9309 and older parsers differ, the result is the
+    /// stricter one.
     pub fn verdict(&self, agent: &str, target: &str) -> Verdict<'_> {
         let target = TargetPath::new(target);
         if target.is_robots_txt() {
@@ -189,8 +188,8 @@ impl Robots {
 
     /// Returns the `Content-Signal` texts that apply to `agent` and `target`.
     ///
-    /// The lines in groups that name the agent count; if there are none, the
-    /// lines for all agents count. Paths match as in a Disallow line.
+    /// If groups that name the agent have such lines, only these count; otherwise the lines for all
+    /// agents count. Paths match as in a Disallow line.
     pub fn signals(&self, agent: &str, target: &str) -> Vec<&str> {
         let target = TargetPath::new(target);
         let own = || self.groups_for(agent).flat_map(|group| &group.signals);
@@ -213,7 +212,7 @@ impl Robots {
         agents.filter(|agent| !agent.is_wildcard()).map(|agent| agent.name.as_str())
     }
 
-    /// Returns the groups that name an agent, or the groups for `*` if none does.
+    /// Returns the groups that name an agent; if no group names it, the groups for `*`.
     fn groups_for(&self, agent: &str) -> impl Iterator<Item = &RuleGroup> {
         let agent = agent.split('/').next().unwrap_or_default().trim().to_owned();
         let is_named = self.groups.iter().any(|group| group.names_agent(&agent));
@@ -255,7 +254,7 @@ impl AgentName {
 }
 
 impl ContentSignal {
-    /// Parses `/path signals`, or signals that apply to every path.
+    /// Parses `/path signals`, or signals without a path, which apply to every path.
     fn new(line: u64, value: &[u8]) -> Self {
         let end = value.iter().position(u8::is_ascii_whitespace).unwrap_or(value.len());
         let (first, rest) = value.split_at(end);
@@ -294,8 +293,8 @@ fn parse_seconds(value: &[u8]) -> Option<f64> {
     (parse_seconds.is_finite() && 0.0 <= parse_seconds).then_some(parse_seconds)
 }
 
-/// Returns the part of the file that is parsed: without byte order mark, and
-/// cut after the last complete line, because a truncated rule may allow more.
+/// Returns the part of the file that is parsed: without byte order mark, and cut after the last
+/// complete line within the limit, because a truncated rule may allow more.
 fn readable_part(bytes: &[u8]) -> &[u8] {
     let part = match bytes.get(..Robots::MAX_BYTES) {
         Some(part) if !matches!(bytes.get(part.len()), None | Some(b'\n' | b'\r')) => {

@@ -6,9 +6,9 @@ rutter_finding::rules! {
         "rule is not below a `User-agent` line",
         "A rule belongs to the group above it. Crawlers ignore a rule outside any group.",
         "Write a `User-agent` line above the rule.";
-    /// Unknown directive.
+    /// Directive of the line is unknown.
     UNKNOWN_DIRECTIVE = "RB002" "unknown-directive" (note, "RFC 9309, 2.2.4")
-        "unknown directive",
+        "directive of the line is unknown",
         "Crawlers ignore the line. A misspelt Disallow line protects nothing.",
         "Check the spelling, or turn the line into a comment.";
     /// Group for an AI crawler lacks a Disallow rule that `*` has.
@@ -29,7 +29,7 @@ rutter_finding::rules! {
     /// Robots.txt is larger than 512000 bytes.
     ROBOTS_TOO_LARGE = "RB006" "robots-too-large" (warning, "D81")
         "robots.txt is larger than 512000 bytes",
-        "Crawlers may stop reading after 500 KiB and ignore the rules after that.",
+        "Crawlers may stop reading after 500 KiB and ignore all further rules.",
         "Combine rules with wildcards, and delete the groups of discontinued crawlers.";
     /// Crawl-delay is not a number of seconds.
     BAD_CRAWL_DELAY = "RB007" "bad-crawl-delay" (advice, "D81")
@@ -100,7 +100,7 @@ rutter_finding::rules! {
     /// A tag or the root element is larger than the limit.
     TOO_LONG = "SM005" "xml-part-too-long" (fatal, "D89")
         "a tag or the root element is larger than the limit",
-        "Readers limit the size of tags to protect their memory. They cannot read an element without its start tag.",
+        "Readers limit the size of tags to protect their memory. An element cannot be read without its start tag.",
         "Shorten the tag.";
     /// Sitemap ends before the root element is closed.
     TRUNCATED = "SM006" "sitemap-cut-off" (warning, "SPX-039")
@@ -127,9 +127,9 @@ rutter_finding::rules! {
         "sitemap is not UTF-8",
         "Sitemaps must be UTF-8. Some readers guess another encoding, others misread the file.",
         "Save the file as UTF-8.";
-    /// White space before `<?xml`.
+    /// White space precedes `<?xml`.
     SPACE_BEFORE_XML = "SM011" "space-before-declaration" (warning, "SPX-039")
-        "white space before `<?xml`",
+        "white space precedes `<?xml`",
         "The XML declaration must be at the very beginning. Strict readers reject the file.",
         "Delete the empty lines at the beginning of the file.";
     /// Entry has no `loc`.
@@ -155,7 +155,7 @@ rutter_finding::rules! {
     /// `lastmod` has a time without a time zone.
     LASTMOD_NO_ZONE = "SM016" "lastmod-without-zone" (advice, "D19")
         "`lastmod` has a time without a time zone",
-        "Readers take the time as UTC, which may be hours off.",
+        "Readers assume UTC, which may differ from the intended time by hours.",
         "Append Z or an offset such as +02:00.";
     /// `changefreq` is not one of the seven allowed values.
     CHANGEFREQ_BAD = "SM017" "bad-changefreq" (warning, "D91")
@@ -167,11 +167,11 @@ rutter_finding::rules! {
         "`priority` is not a number from 0.0 to 1.0",
         "Readers ignore the value.",
         "Write a number such as 0.8.";
-    /// Element of another namespace after the first entry.
+    /// Element of another namespace follows the first entry.
     FOREIGN_LATE = "SM019" "foreign-after-entries" (advice, "D14")
-        "element of another namespace after the first entry",
+        "element of another namespace follows the first entry",
         "The schema requires such elements before all entries. Strict readers reject the file.",
-        "Write them directly after the start tag of the root element.";
+        "Write such elements directly after the start tag of the root element.";
     /// Sitemap has no entries.
     NO_URL = "SM020" "no-entries" (advice, "D14")
         "sitemap has no entries",
@@ -195,8 +195,8 @@ rutter_finding::rules! {
     /// Entry has the same element twice.
     ELEMENT_TWICE = "SM024" "element-twice" (warning, "SPX-039")
         "entry has the same element twice",
-        "Readers use the first one.",
-        "Delete the others.";
+        "Readers use the first of the two elements.",
+        "Delete the second element.";
     /// `loc` has a fragment.
     LOC_FRAGMENT = "SM025" "loc-with-fragment" (warning, "SPX-047")
         "`loc` has a fragment",
@@ -242,7 +242,7 @@ rutter_finding::rules! {
     /// File has no level-1 heading.
     LLMS_NO_TITLE = "LL001" "llms-without-title" (warning, "D82")
         "file has no level-1 heading",
-        "The heading is the only part that the format requires. It names the site.",
+        "The heading names the site. It is the only part that the format requires.",
         "Begin the file with `# Name of the site`.";
     /// File has no summary.
     LLMS_NO_SUMMARY = "LL002" "llms-without-summary" (note, "D82")
@@ -264,9 +264,9 @@ rutter_finding::rules! {
         "file is larger than 1000000 bytes",
         "llms.txt is an index. Readers stop early or skip a file of this size.",
         "Link to pages or section files instead of including their text.";
-    /// Text before the title.
+    /// Text precedes the title.
     LLMS_LATE_TITLE = "LL006" "llms-text-before-title" (advice, "D82")
-        "text before the title",
+        "text precedes the title",
         "Readers expect the title at the beginning of the file.",
         "Move the text below the title.";
     /// Link is neither an http or https URL nor a path of the site.

@@ -1,4 +1,4 @@
-//! Addresses of an index and its packets, and the syntax of DOIs.
+//! URLs of an index and its packets, and the syntax of DOIs.
 
 use rutter_page::PageUrl;
 use url::Url;
@@ -48,7 +48,7 @@ pub fn without_fragment(url: &str) -> &str {
     url.split_once('#').map_or(url, |(page, _)| page)
 }
 
-/// Extracts a DOI from a text: a DOI with or without `doi:`, or its URL.
+/// Extracts a DOI from a text that is a DOI, a DOI after `doi:`, or the URL of a DOI.
 ///
 /// ```
 /// # use rutter_spxi::find_doi;
@@ -73,11 +73,11 @@ pub fn find_doi(text: &str) -> Option<&str> {
     (is_registrant && is_whole).then_some(bare)
 }
 
-/// Returns the addresses where the packet of an entity may be found, in order (D68).
+/// Returns the URLs at which the packet of an entity may be found, the most likely one first (D68).
 ///
-/// These are the address in the index, the link on the page, and the address derived from the URL
-/// of the page. Only addresses on the site of the page are used (D88). A DOI identifies a deposit,
-/// not a packet (D67).
+/// The URLs are the one in the index, the target of the link on the page, and the one derived from
+/// the URL of the page. Only URLs on the site of the page are returned (D88). A DOI identifies a
+/// deposit, not a packet (D67).
 ///
 /// ```
 /// # use rutter_spxi::{Entity, packet_addresses};
@@ -111,7 +111,7 @@ pub fn packet_addresses(entity: &Entity, head_link: Option<&str>) -> Vec<String>
     found
 }
 
-/// Returns the key that identifies a page: its URL without fragment.
+/// Returns the key that identifies a page: its URL without the fragment.
 pub(crate) fn page_key(url: &str) -> Option<String> {
     PageUrl::parse(url).ok().map(|url| url.key().to_owned())
 }
@@ -121,7 +121,7 @@ pub(crate) fn origin(url: &str) -> Option<String> {
     page_key(url).map(|key| origin_of_key(&key).to_owned())
 }
 
-/// Returns scheme, host and port of a URL in key form.
+/// Returns scheme, host and port of a URL that is a page key already.
 pub(crate) fn origin_of_key(key: &str) -> &str {
     let start = key.find("://").map_or(0, |at| at + 3);
     let end = key.get(start..).and_then(|rest| rest.find(['/', '?'])).map(|at| start + at);

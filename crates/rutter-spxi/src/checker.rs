@@ -1,7 +1,7 @@
 //! Checks an index or a packet strictly: first the document, then the rest of the site.
 //!
 //! Input: bytes, and [`SiteEvidence`] from the caller. Output: findings. Never accesses the
-//! network. Checks that were not possible are listed and reported.
+//! network. Checks that lack their evidence are listed and reported.
 
 use std::collections::HashSet;
 
@@ -22,21 +22,21 @@ use crate::words::{count_characters, count_words};
 use crate::write::DEFAULT_MAX_BYTES;
 use crate::{processor, rules};
 
-/// An entity with fewer negative tags is reported (D78).
+/// Minimum number of negative tags; an entity with fewer tags is reported (D78).
 const FEW_TAGS: usize = 3;
-/// Maximum of the definitions in inner contexts times all definitions. A processor copies the
-/// definitions for each object.
+/// Maximum of a product: the number of definitions in inner contexts, multiplied by the number of
+/// all definitions. A processor copies the definitions for each object.
 const MAX_DEFINITIONS: usize = 1_000_000;
 
-/// Input of a check besides the document.
+/// Input of a check, apart from the document.
 #[derive(Clone, Default)]
 #[expect(missing_debug_implementations, reason = "it holds a trait object")]
 pub struct CheckInput<'s> {
     /// Address of the document; if `None`, its `@id` is used.
     pub address: Option<&'s str>,
-    /// Documented custom entity types (D66).
+    /// Custom entity types that the site documents (D66).
     pub types: &'s [String],
-    /// The current time; without it, no date is reported as being in the future.
+    /// The current time. If it is `None`, no date is reported as being in the future.
     pub now: Option<Timestamp>,
     /// Evidence about the rest of the site.
     pub site: SiteEvidence<'s>,
@@ -98,7 +98,7 @@ pub fn check_index(
     Ok(CheckedIndex { index, n_statements, unchecked })
 }
 
-/// Checks a packet; `asked` may restrict its address or its page.
+/// Checks a packet; `asked` may require a certain URL of the packet or of its page.
 pub fn check_packet(
     bytes: &[u8],
     asked: &PacketSelector<'_>,
@@ -119,7 +119,7 @@ pub fn check_packet(
     Ok(packet)
 }
 
-/// Rule 1. Problems that stop every processor were reported before.
+/// Checks rule 1 with a JSON-LD processor. Problems that stop every processor were reported before.
 fn ask_processor(
     bytes: &[u8],
     graph: &JsonLdGraph<'_>,
@@ -132,8 +132,8 @@ fn ask_processor(
         return None;
     }
     let copied = contexts.n_inner.saturating_mul(contexts.n_terms);
-    // A scoped context is applied wherever its term occurs, together with all definitions in force
-    // there.
+    // A scoped context is applied wherever its term occurs, together with all definitions that are
+    // in force there.
     let in_force = if contexts.n_scoped == 0 { 0 } else { contexts.n_scoped + contexts.n_terms };
     let scoped = in_force.saturating_mul(graph.nodes.len());
     if MAX_DEFINITIONS < copied.saturating_add(scoped) {
@@ -246,7 +246,7 @@ impl DocumentChecker<'_, '_, '_> {
             self.kind(kind, places, at);
         }
         for (tag, at) in entity.negative_tags.iter().zip(&places.tags) {
-            // The prefix alone excludes nothing.
+            // The prefix `NOT ` alone excludes nothing.
             if tag.strip_prefix("NOT ").is_none_or(|rest| rest.trim().is_empty()) {
                 self.report(&rules::TAG_FORM, *at, &quoted(tag));
             }
@@ -293,7 +293,7 @@ impl DocumentChecker<'_, '_, '_> {
     }
 
     fn length(&mut self, rule: &'static Rule, text: &str, at: PlaceId) {
-        // A text has at most as many characters as bytes.
+        // A text has at most as many characters as bytes, so a short text need not be counted.
         if Entity::MAX_CHARS < text.len() {
             let n = count_characters(text);
             if Entity::MAX_CHARS < n {

@@ -14,10 +14,10 @@ use crate::read::{EntityPlaces, IndexPlaces};
 use crate::rules;
 use crate::site::{Lookup, PageFacts, PageLookup, RobotsSignals, SitemapEntry};
 
-/// Host of all SPXI namespaces.
+/// Host of the URLs of all SPXI namespaces.
 const SPXI_HOST: &str = "https://spxi.dev/";
 
-/// Compares the index with all available evidence.
+/// Compares the index with all evidence about the site.
 pub(crate) fn with_site(
     graph: &JsonLdGraph<'_>,
     index: &SemanticIndex,
@@ -59,8 +59,8 @@ pub(crate) fn with_site(
     }
 }
 
-/// Returns whether a text names the index: an absolute URL or a path from the root that ends in
-/// its file name (D82).
+/// Returns whether a text contains the address of the index: an absolute URL or a path from the
+/// root that ends in the file name of the index (D82).
 fn names_index(text: &str) -> bool {
     let is_end = |c: Option<char>| {
         c.is_none_or(|c| !(c.is_alphanumeric() || matches!(c, '/' | '-' | '_' | '%')))
@@ -68,7 +68,7 @@ fn names_index(text: &str) -> bool {
     text.match_indices(INDEX_FILE).any(|(at, _)| {
         let before = text.get(..at).unwrap_or_default();
         let after = text.get(at + INDEX_FILE.len()..).unwrap_or_default();
-        // The address may end a sentence.
+        // A sentence may end after the address.
         before.ends_with('/') && is_end(after.trim_start_matches('.').chars().next())
     })
 }
@@ -86,7 +86,7 @@ impl<'g> IndexComparison<'g, '_, '_> {
         self.sink.report(Finding::new(rule, self.graph.place(at), detail));
     }
 
-    /// Returns the entities that have a URL, with its position.
+    /// Returns the entities that have a URL, with the positions of the URLs in the document.
     fn entities(
         &self,
     ) -> impl Iterator<Item = (&'g Entity, &'g EntityPlaces, &'g str, PlaceId)> + use<'g> {
@@ -203,7 +203,7 @@ impl<'g> IndexComparison<'g, '_, '_> {
         }
     }
 
-    /// Rule 8; compares days if one of the two dates is a day (D76).
+    /// Checks rule 8. Compares days if one of the two dates is a day (D76).
     fn freshness(&mut self, listed: &[&SitemapEntry], now: Option<Timestamp>) {
         let Some(of_index) = self.index.modified else { return };
         let is_past = |it: &ModifiedDate| now.is_none_or(|now| it.time <= now);
@@ -250,19 +250,19 @@ impl<'g> IndexComparison<'g, '_, '_> {
     }
 }
 
-/// Returns whether a link of a sitemap is meant for an index.
+/// Returns whether a link of a sitemap is meant to lead to an index.
 fn is_meant(link: &crate::site::SitemapLink) -> bool {
     link.hreflang.eq_ignore_ascii_case("x-spxi")
         || without_fragment(&link.href).ends_with(&format!("/{INDEX_FILE}"))
 }
 
-/// Returns the address of the index: its own `@id`, else the default at the root.
+/// Returns the URL of the index: its own `@id`, or the default URL at the root of the site.
 fn place_of(index: &SemanticIndex, home: Option<&str>) -> Option<String> {
     let own = index.id.as_deref().and_then(page_key).filter(|key| key.ends_with(INDEX_FILE));
     own.or_else(|| home.map(|home| format!("{home}/{INDEX_FILE}")))
 }
 
-/// Returns what is wrong with such a link.
+/// Returns a description of what is wrong with a link from a sitemap to the index.
 fn fault(link: &crate::site::SitemapLink, place: Option<&str>) -> Option<String> {
     let is_address = page_key(&link.href)
         .is_some_and(|key| place.is_none_or(|place| key == place) && key.ends_with(INDEX_FILE));

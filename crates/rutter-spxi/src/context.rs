@@ -1,8 +1,8 @@
 //! JSON-LD contexts: expands names without network access (D75).
 //!
-//! Every name is returned as it would be written in the usual context, where names of schema.org
-//! are bare and `spxi:` and `mp:` are prefixes. A name of another vocabulary is returned as its
-//! full IRI.
+//! Every name is returned as it would be written in the usual context, in which names of schema.org
+//! have no prefix, and `spxi:` and `mp:` are prefixes. A name of another vocabulary is returned as
+//! its full IRI.
 //!
 //! Does not fetch remote contexts, does not follow cyclic definitions, and does not apply scoped
 //! contexts.
@@ -18,7 +18,7 @@ use crate::json::JsonValue;
 use crate::term_height::{MAX_HEIGHT, TermTooDeep, height};
 use crate::{MP, SCHEMA, SPXI, rules};
 
-/// Addresses of the context of schema.org.
+/// URLs of the JSON-LD context of schema.org.
 const KNOWN: [&str; 4] = [
     "https://schema.org",
     "http://schema.org",
@@ -35,15 +35,15 @@ pub(crate) struct ContextId(usize);
 pub(crate) struct ContextTable<'v> {
     all: Vec<JsonLdContext<'v>>,
     remote: &'static Rule,
-    /// Whether a JSON-LD processor would stop here: at a remote context or a cycle.
+    /// Whether the context has a remote context or a cycle, at which a JSON-LD processor stops.
     pub(crate) is_stopped: bool,
-    /// Number of terms in contexts other than the first.
+    /// Number of terms in all contexts except the first one.
     pub(crate) n_inner: usize,
     /// Number of terms in all contexts.
     pub(crate) n_terms: usize,
     /// Number of terms in scoped contexts.
     pub(crate) n_scoped: usize,
-    /// Problems of the context that were reported; each is reported once.
+    /// Problems of the context that were reported already; each problem is reported once.
     reported: HashSet<String>,
 }
 
@@ -56,7 +56,7 @@ struct JsonLdContext<'v> {
 }
 
 /// Terms by name. Most contexts have two or three terms, and every name in the document is looked
-/// up, so a few are compared one by one.
+/// up, so a small number of terms is compared one by one.
 #[derive(Debug, Default)]
 struct TermMap<'v> {
     all: Vec<(&'v str, Option<TermDefinition>)>,
@@ -86,12 +86,12 @@ impl<'v> TermMap<'v> {
     }
 }
 
-/// Setting of a context for `@vocab` or `@base`.
+/// Value of `@vocab` or `@base` in a context.
 #[derive(Debug, Clone, Default)]
 enum ContextIri {
     #[default]
     Nothing,
-    /// Set to null, which hides the values of outer contexts.
+    /// The value is null, which hides the values of outer contexts.
     Cleared,
     Is(String),
 }
@@ -106,40 +106,40 @@ impl ContextIri {
     }
 }
 
-/// Definition of a term.
+/// Definition of a term in a context.
 #[derive(Debug, Clone)]
 pub(crate) struct TermDefinition {
     iri: String,
-    /// Whether its values are IRIs.
+    /// Whether the values of the term are IRIs.
     pub(crate) is_address: bool,
-    /// Whether its values are the members of a map.
+    /// Whether the values of the term are the members of a map.
     pub(crate) is_map: bool,
-    /// Whether its values are JSON literals.
+    /// Whether the values of the term are JSON literals.
     pub(crate) is_json: bool,
 }
 
 /// A name as written in the usual context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ExpandedName<'v> {
-    /// A keyword of JSON-LD.
+    /// A keyword of JSON-LD, such as `@id`.
     Keyword(Cow<'v, str>),
-    /// A name of a vocabulary.
+    /// A name of a vocabulary, in its usual form.
     Usual(Cow<'v, str>),
-    /// No name: the context maps it to null.
+    /// The context maps the name to null, so the name has no meaning.
     Nothing,
 }
 
-/// Definitions in progress in one context object.
+/// Definitions of one context object while they are processed.
 struct LocalDefinitions<'v> {
     pending: HashMap<&'v str, &'v JsonValue<'v>>,
-    /// Terms whose definition was started.
+    /// Terms whose definition has been started.
     begun: HashSet<&'v str>,
 }
 
 struct CyclicTerm;
 
 impl<'v> ContextTable<'v> {
-    /// `remote` is the rule for remote contexts.
+    /// Creates an empty table; `remote` is the rule that remote contexts break.
     pub(crate) fn new(remote: &'static Rule) -> Self {
         Self {
             all: vec![JsonLdContext::default()],
@@ -152,12 +152,12 @@ impl<'v> ContextTable<'v> {
         }
     }
 
-    /// Returns the context without definitions.
+    /// Returns the id of the context without definitions.
     pub(crate) fn empty() -> ContextId {
         ContextId(0)
     }
 
-    /// Returns the usual context, for a document without a context.
+    /// Returns the id of the usual context, for a document without a context.
     pub(crate) fn usual(&mut self) -> ContextId {
         let term = |iri: &str| {
             let iri = iri.to_owned();
@@ -174,7 +174,7 @@ impl<'v> ContextTable<'v> {
         ContextId(self.all.len() - 1)
     }
 
-    /// Reads the context of an object.
+    /// Reads the `@context` of an object.
     pub(crate) fn define(
         &mut self,
         value: &'v JsonValue<'v>,
@@ -302,7 +302,7 @@ impl<'v> ContextTable<'v> {
         for (key, value) in members.iter().filter(|(key, _)| is_term(key)) {
             self.n_terms += 1;
             let is_form = matches!(value, JsonValue::Null | JsonValue::Text(_) | JsonValue::Map(_));
-            // A cycle was reported already; its terms stay undefined.
+            // A cycle was reported already. The terms of the cycle stay undefined.
             drop(self.define_term(key, context, &mut local, 0));
             if !is_form {
                 self.is_stopped = true;
@@ -322,7 +322,7 @@ impl<'v> ContextTable<'v> {
         depth: usize,
     ) -> Result<(), CyclicTerm> {
         if !local.begun.insert(key) {
-            // The term is defined, or cyclic and still undefined.
+            // Here the term is either defined, or part of a cycle and still undefined.
             return if context.terms.get(key).is_some() { Ok(()) } else { Err(CyclicTerm) };
         }
         let value = local.pending.get(key).copied();
@@ -361,7 +361,7 @@ impl<'v> ContextTable<'v> {
         expanded.map(|_| ())
     }
 
-    /// Expands a text in a definition to an IRI.
+    /// Expands a text in the definition of a term to an IRI.
     fn expand(
         &mut self,
         text: &str,
@@ -437,7 +437,7 @@ impl<'v> ContextTable<'v> {
         self.lookup(name, ctx)?.as_ref()
     }
 
-    /// Returns the JSON-LD keyword that a name is an alias of.
+    /// Returns the JSON-LD keyword for which a name is an alias.
     pub(crate) fn alias(&self, name: &str, ctx: ContextId) -> Option<&str> {
         self.term(name, ctx).map(|term| term.iri.as_str()).filter(|iri| iri.starts_with('@'))
     }
@@ -447,8 +447,8 @@ impl<'v> ContextTable<'v> {
         self.term(prefix, ctx).is_some()
     }
 
-    /// Returns a name in the usual context. If the context does not define it, its usual meaning
-    /// is assumed and reported once.
+    /// Returns a name as written in the usual context. If the context of the document does not
+    /// define the name, its usual meaning is assumed, and this is reported once.
     pub(crate) fn name(
         &mut self,
         text: &'v str,
@@ -490,14 +490,14 @@ impl<'v> ContextTable<'v> {
             Some(Some(term)) if known == term.iri && prefix != "schema" => {
                 ExpandedName::Usual(Cow::Borrowed(text))
             }
-            // A known name is mapped to another vocabulary.
+            // The context of the document maps a known name to another vocabulary.
             Some(Some(term)) if known.is_empty() || is_schema(known, &term.iri) => {
                 usual(Cow::Owned(join(&term.iri, rest)))
             }
             None if known.is_empty() => ExpandedName::Usual(Cow::Borrowed(text)),
             Some(None) if known.is_empty() => ExpandedName::Nothing,
             _ => {
-                // What stopped the processor is the cause and was reported.
+                // The problem that stopped the processor is the cause and was reported already.
                 if !self.is_stopped && self.reported.insert(format!("{prefix}:")) {
                     sink.report(Finding::new(&rules::PREFIX, place(), quoted(prefix)));
                 }
@@ -506,7 +506,7 @@ impl<'v> ContextTable<'v> {
         }
     }
 
-    /// Expands a text to the IRI it denotes.
+    /// Expands a text to an IRI.
     pub(crate) fn address(&self, text: &'v str, ctx: ContextId) -> Cow<'v, str> {
         if let Some((prefix, rest)) = text.split_once(':') {
             if !rest.starts_with("//")
@@ -514,7 +514,7 @@ impl<'v> ContextTable<'v> {
             {
                 return Cow::Owned(join(&term.iri, rest));
             }
-            // Undefined prefixes are read as in names.
+            // Undefined prefixes are treated as they are in names.
             return match prefix {
                 "spxi" => Cow::Owned(join(SPXI, rest)),
                 "mp" => Cow::Owned(join(MP, rest)),
@@ -528,7 +528,7 @@ impl<'v> ContextTable<'v> {
     }
 }
 
-/// Returns whether this is the address of the context of schema.org.
+/// Returns whether a URL is that of the context of schema.org.
 pub(crate) fn is_known(address: &str) -> bool {
     KNOWN.contains(&address.strip_suffix('/').unwrap_or(address))
 }
@@ -538,7 +538,7 @@ fn is_schema(known: &str, iri: &str) -> bool {
 }
 
 fn join(iri: &str, rest: &str) -> String {
-    // Definitions that double in length would exhaust the memory.
+    // Limit the length: definitions that double it at each step would exhaust the memory.
     const MAX_LENGTH: usize = 4096;
     let mut whole = String::with_capacity(iri.len() + rest.len());
     whole.push_str(iri);

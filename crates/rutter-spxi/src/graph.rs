@@ -1,8 +1,8 @@
 //! A JSON-LD document as a graph of objects with members, independent of its form.
 //!
-//! A single value is a list of one; `@value` objects are replaced by their value; lists and sets
-//! are flattened; names are those of the usual context. Every part knows its position in the
-//! document.
+//! In the graph, a single value is a list of one value, `@value` objects are replaced by their
+//! values, lists and sets are flattened, and names are those of the usual context. Every part of
+//! the graph knows its position in the document.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,10 +16,10 @@ use crate::context::{ContextId, ContextTable, ExpandedName};
 use crate::json::{JsonValue, push_step};
 use crate::rules;
 
-/// Up to this number, members are compared one by one.
+/// Maximum number of members that are compared one by one.
 const FEW: usize = 24;
 
-/// A position in the document.
+/// Index of a position in the [`PlaceTable`] of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PlaceId(usize);
 
@@ -27,7 +27,7 @@ impl PlaceId {
     pub(crate) const ROOT: Self = Self(0);
 }
 
-/// A step of a JSON pointer.
+/// One step of a JSON pointer: a member name or an index.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum PointerStep<'v> {
     Member(&'v str),
@@ -66,7 +66,7 @@ impl<'v> PlaceTable<'v> {
     }
 }
 
-/// An object.
+/// A JSON-LD object in the graph.
 #[derive(Debug)]
 pub(crate) struct GraphNode<'v> {
     pub(crate) at: PlaceId,
@@ -93,7 +93,7 @@ pub(crate) struct GraphItem<'v> {
     pub(crate) value: GraphValue<'v>,
 }
 
-/// A value.
+/// A value in the graph.
 #[derive(Debug)]
 pub(crate) enum GraphValue<'v> {
     Bool(bool),
@@ -118,21 +118,21 @@ impl<'v> GraphNode<'v> {
     }
 }
 
-/// A parsed document.
+/// A parsed document as a graph.
 #[derive(Debug)]
 pub(crate) struct JsonLdGraph<'v> {
     pub(crate) nodes: Vec<GraphNode<'v>>,
-    /// Top-level objects: the root, or the items of a list or a graph.
+    /// Indices of the top-level objects: the root, or the items of a list or of a `@graph`.
     pub(crate) tops: Vec<usize>,
     pub(crate) places: PlaceTable<'v>,
     pub(crate) contexts: ContextTable<'v>,
     pub(crate) is_list: bool,
-    /// Position of the first `@graph`.
+    /// Position of the first `@graph` in the document.
     pub(crate) wrapped_at: Option<PlaceId>,
 }
 
 impl<'v> JsonLdGraph<'v> {
-    /// Builds the graph of a document; `remote` is the rule for remote contexts.
+    /// Builds the graph of a document; `remote` is the rule that remote contexts break.
     pub(crate) fn build(
         document: &'v JsonValue<'v>,
         remote: &'static Rule,
@@ -179,7 +179,7 @@ impl<'v> JsonLdGraph<'v> {
         Place { line: None, pointer: self.places.show(at) }
     }
 
-    /// Returns the nodes with content by their address.
+    /// Returns the objects that have content, by their `@id`.
     pub(crate) fn by_id(&self) -> HashMap<&str, Vec<usize>> {
         let mut found: HashMap<&str, Vec<usize>> = HashMap::new();
         for (idx, node) in self.nodes.iter().enumerate() {
@@ -192,12 +192,12 @@ impl<'v> JsonLdGraph<'v> {
         found
     }
 
-    /// Returns whether an object is only a reference.
+    /// Returns whether an object is only a reference to another object.
     pub(crate) fn is_reference(&self, idx: usize) -> bool {
         self.node(idx).is_some_and(GraphNode::is_reference)
     }
 
-    /// Returns a member as written in the usual context.
+    /// Returns the value of a member as JSON, as written in the usual context.
     pub(crate) fn tree(&self, member: &GraphMember<'v>) -> JsonTree {
         let mut items: Vec<JsonTree> =
             member.items.iter().map(|item| self.item_tree(item)).collect();
@@ -259,7 +259,7 @@ impl<'v> GraphBuilder<'v, '_> {
         contexts.name(text, ctx, || Place { line: None, pointer: places.show(at) }, self.sink)
     }
 
-    /// Adds a top-level object and those in its graph.
+    /// Adds a top-level object and the objects in its `@graph`.
     fn top(&mut self, value: &'v JsonValue<'v>, ctx: ContextId, at: PlaceId) {
         if !matches!(value, JsonValue::Map(_)) {
             return;
@@ -281,7 +281,7 @@ impl<'v> GraphBuilder<'v, '_> {
         }
     }
 
-    /// Adds an object. Also returns the content of its graph, which is not processed here.
+    /// Adds an object. Also returns the content of its `@graph`, which the caller processes.
     fn node(
         &mut self,
         value: &'v JsonValue<'v>,
@@ -325,7 +325,7 @@ impl<'v> GraphBuilder<'v, '_> {
                     if items.is_empty() && !is_list {
                         continue;
                     }
-                    // One member under two names is merged.
+                    // The values of one member that is written under two names are merged.
                     let known = match &mut by_name {
                         Some(by_name) => match by_name.entry(name.to_string()) {
                             Entry::Occupied(known) => Some(*known.get()),
@@ -431,8 +431,8 @@ impl<'v> GraphBuilder<'v, '_> {
 
     /// Reads an object with `@value`. Returns false for any other object.
     ///
-    /// A type and a direction exclude each other, which the processor does not report. A JSON
-    /// literal is not interpreted: its `@context` is data.
+    /// A type and a direction exclude each other, which the JSON-LD processor does not report. A
+    /// JSON literal is not interpreted: a `@context` inside it is data.
     fn value_object(
         &mut self,
         members: &'v [(Cow<'v, str>, JsonValue<'v>)],
@@ -469,7 +469,7 @@ impl<'v> GraphBuilder<'v, '_> {
         true
     }
 
-    /// Returns the JSON-LD keyword that a name is or is an alias of.
+    /// Returns the JSON-LD keyword for a name that is a keyword or an alias of one.
     fn keyword<'n>(&'n self, name: &'n str, ctx: ContextId) -> Option<&'n str> {
         if name.starts_with('@') { Some(name) } else { self.graph.contexts.alias(name, ctx) }
     }

@@ -1,7 +1,7 @@
 //! Data model of an index, independent of its JSON-LD form.
 //!
-//! Created by a reader or from the configuration of the site owner; written by an
-//! [`IndexWriter`](crate::IndexWriter). A missing or unusable member is `None` or empty.
+//! A reader, or the configuration of the site owner, creates the data. An
+//! [`IndexWriter`](crate::IndexWriter) writes it. A missing or unusable member is `None` or empty.
 
 use std::collections::HashSet;
 
@@ -12,71 +12,71 @@ use crate::values::{BasinState, CollisionRisk, VerificationLevel};
 /// A semantic index: the root document of a site.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SemanticIndex {
-    /// `@id`: address of the index.
+    /// `@id`: URL of the index.
     pub id: Option<String>,
-    /// `name`
+    /// `name`: name of the index.
     pub name: Option<String>,
     /// `dateModified` (D76).
     pub modified: Option<ModifiedDate>,
-    /// `spxi:protocolVersion`
+    /// `spxi:protocolVersion`: version of SPXI that the index follows.
     pub protocol_version: Option<String>,
-    /// `spxi:protocolDoi`
+    /// `spxi:protocolDoi`: DOI of the specification that the index follows.
     pub protocol_doi: Option<String>,
-    /// `publisher`
+    /// `publisher`: publisher of the site.
     pub publisher: Option<Party>,
-    /// `author`
+    /// `author`: author of the site.
     pub author: Option<Party>,
-    /// `license`
+    /// `license`: license of the index.
     pub license: Option<String>,
-    /// `sameAs`
+    /// `sameAs`: other URLs of the same site.
     pub same_as: Vec<String>,
-    /// `spxi:siteKernel`
+    /// `spxi:siteKernel`: kernel of the site.
     pub kernel: Option<Kernel>,
-    /// `spxi:hasEntity`
+    /// `spxi:hasEntity`: entities of the site.
     pub entities: Vec<Entity>,
-    /// `spxi:hasSurface`
+    /// `spxi:hasSurface`: surfaces of the site.
     pub surfaces: Vec<Surface>,
-    /// Unknown members, by their names in the usual context.
+    /// Unknown members, by their names in the usual JSON-LD context.
     pub extra: Vec<(String, JsonTree)>,
 }
 
 /// An entity of the site.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Entity {
-    /// `@id`: canonical URL of its page; may have a fragment (D65).
+    /// `@id`: canonical URL of the page of the entity; may have a fragment (D65).
     pub id: Option<String>,
     /// `spxi:entityType`: a type of schema.org or a documented custom type (D66).
     pub entity_type: Option<String>,
-    /// `spxi:canonicalName`; readers fall back to `name`.
+    /// `spxi:canonicalName`: primary name of the entity. If it is missing, readers use `name`.
     pub name: Option<String>,
-    /// `alternateName`
+    /// `alternateName`: other names of the entity.
     pub alternate_names: Vec<String>,
-    /// `description`
+    /// `description`: description of the entity.
     pub description: Option<String>,
     /// `spxi:negativeTag`: what the entity is not. Each begins with `NOT `.
     pub negative_tags: Vec<String>,
     /// `spxi:semanticIntegrityMarker`: phrases that must survive summarization.
     pub markers: Vec<String>,
-    /// `spxi:basinState`
+    /// `spxi:basinState`: how well AI systems resolve the entity.
     pub basin_state: Option<BasinState>,
     /// `spxi:bdrEstimate`: a share from 0 to 1 (D71).
     pub bdr: Option<f64>,
-    /// `spxi:verificationLevel`
+    /// `spxi:verificationLevel`: who confirms the claims about the entity.
     pub verification: Option<VerificationLevel>,
-    /// `spxi:packetRef`
+    /// `spxi:packetRef`: URL or DOI of the packet of the entity.
     pub packet_ref: Option<String>,
-    /// `spxi:disambiguationMatrix`
+    /// `spxi:disambiguationMatrix`: the collisions of the entity.
     pub collisions: Vec<Collision>,
-    /// `sameAs`; readers add `spxi:doi`.
+    /// `sameAs`: other URLs of the entity. Readers add the value of `spxi:doi`.
     pub same_as: Vec<String>,
-    /// `identifier`
+    /// `identifier`: identifiers of the entity.
     pub identifiers: Vec<String>,
-    /// Unknown members, by their names in the usual context.
+    /// Unknown members, by their names in the usual JSON-LD context.
     pub extra: Vec<(String, JsonTree)>,
 }
 
 impl Entity {
-    /// Returns whether a required member is missing.
+    /// Returns whether the entity lacks a required member.
     pub fn is_incomplete(&self) -> bool {
         self.id.is_none()
             || self.entity_type.is_none()
@@ -97,23 +97,23 @@ pub(crate) fn distinct<'t>(texts: impl Iterator<Item = &'t str>) -> usize {
     plain.collect::<HashSet<String>>().len()
 }
 
-/// Another entity that this one is confused with.
+/// Another entity that an entity is mistaken for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Collision {
-    /// `spxi:collidesWith`: a URL or a name.
+    /// `spxi:collidesWith`: URL or name of the other entity.
     pub with: Option<String>,
-    /// `spxi:distinguishingAttribute`
+    /// `spxi:distinguishingAttribute`: property that distinguishes the two entities.
     pub attribute: Option<String>,
-    /// `spxi:collisionRisk`
+    /// `spxi:collisionRisk`: how often the two entities are confused.
     pub risk: Option<CollisionRisk>,
 }
 
-/// Summary of the site that must survive compression.
+/// Summary of the site that must survive when AI systems summarize the site.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Kernel {
-    /// `spxi:compressionSurvivalSummary`
+    /// `spxi:compressionSurvivalSummary`: text of the summary.
     pub summary: Option<String>,
-    /// `spxi:kernelSpecification`: preferably a DOI (D78).
+    /// `spxi:kernelSpecification`: identifier of the deposited text, preferably a DOI (D78).
     pub specification: Option<String>,
 }
 
@@ -127,15 +127,15 @@ impl Kernel {
 pub struct Surface {
     /// `@id`: URL of the page.
     pub id: Option<String>,
-    /// `name`
+    /// `name`: name of the page.
     pub name: Option<String>,
-    /// `spxi:surfaceType`
+    /// `spxi:surfaceType`: type of the page.
     pub surface_type: Option<String>,
-    /// `spxi:semanticFunction`
+    /// `spxi:semanticFunction`: purpose of the page.
     pub function: Option<String>,
-    /// `spxi:protectsEntity`
+    /// `spxi:protectsEntity`: URLs of the entities that the page describes.
     pub protects: Vec<String>,
-    /// `dateModified`
+    /// `dateModified`: time of the last change of the page.
     pub modified: Option<ModifiedDate>,
 }
 
@@ -144,11 +144,11 @@ pub struct Surface {
 pub struct Party {
     /// `@type`: `Organization` or `Person`.
     pub kind: Option<String>,
-    /// `@id`
+    /// `@id`: URL that identifies the party.
     pub id: Option<String>,
-    /// `name`
+    /// `name`: name of the party.
     pub name: Option<String>,
-    /// `url`
+    /// `url`: home page of the party.
     pub url: Option<String>,
     /// `identifier`, such as an ORCID.
     pub identifier: Option<String>,
@@ -157,7 +157,7 @@ pub struct Party {
 /// Time of a change: a day or an instant (D91).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModifiedDate {
-    /// The instant; the first one of the day if only the day is known.
+    /// The instant; if only the day is known, the first instant of the day.
     pub time: Timestamp,
     /// Whether only the day is known.
     pub is_day: bool,

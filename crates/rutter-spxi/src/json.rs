@@ -1,10 +1,10 @@
 //! Parses JSON and keeps the original text.
 //!
-//! Strings borrow from the input, numbers keep their spelling, and duplicate members are kept for
-//! the caller to decide.
+//! Strings borrow from the input, numbers keep their spelling, and duplicate members are kept, so
+//! that the caller can decide which one counts.
 //!
-//! Rejects what RFC 8259 does not allow (NaN, comments, lone surrogates), more than [`MAX_DEPTH`]
-//! levels, bytes that are not UTF-8, and truncated documents.
+//! Rejects text that RFC 8259 does not allow (NaN, comments, lone surrogates), more than
+//! [`MAX_DEPTH`] levels of nesting, bytes that are not UTF-8, and truncated documents.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -13,7 +13,7 @@ use crate::rules;
 use rutter_finding::{Finding, FindingSink, Place, Refusal, Rule};
 use rutter_page::JsonTree;
 
-/// Maximum nesting depth.
+/// Maximum nesting depth of a document.
 pub(crate) const MAX_DEPTH: usize = 128;
 
 /// A JSON value.
@@ -21,7 +21,7 @@ pub(crate) const MAX_DEPTH: usize = 128;
 pub(crate) enum JsonValue<'t> {
     Null,
     Bool(bool),
-    /// As written; may exceed the range of a float.
+    /// The number as written; it may exceed the range of a float.
     Number(&'t str),
     Text(Cow<'t, str>),
     List(Vec<Self>),
@@ -58,7 +58,8 @@ impl<'t> JsonValue<'t> {
 
 /// Parses a document of at most `most` bytes.
 ///
-/// A byte order mark and duplicate members are reported; every other problem is a refusal.
+/// A byte order mark and duplicate members are reported as findings; every other problem is a
+/// refusal.
 pub(crate) fn parse<'t>(
     bytes: &'t [u8],
     most: usize,
@@ -113,7 +114,7 @@ pub(crate) fn push_step(pointer: &mut String, step: &str) {
     }
 }
 
-/// Finds duplicate members and keeps the last of each.
+/// Finds duplicate members of all objects and keeps the last member of each name.
 struct DuplicateMembers<'s> {
     path: String,
     n_told: usize,
@@ -121,7 +122,7 @@ struct DuplicateMembers<'s> {
 }
 
 impl DuplicateMembers<'_> {
-    /// More than this many duplicates are not reported.
+    /// Maximum number of duplicate members that are reported.
     const MOST: usize = 1000;
 
     fn mend(&mut self, value: &mut JsonValue<'_>) {
@@ -180,7 +181,7 @@ impl DuplicateMembers<'_> {
     }
 }
 
-/// Returns the names that occur more than once.
+/// Returns the names that occur more than once among the members of an object.
 fn twice<'m>(members: &'m [(Cow<'_, str>, JsonValue<'_>)]) -> Vec<&'m str> {
     const FEW: usize = 16;
     let is_clean = members.len() <= FEW
@@ -225,7 +226,8 @@ impl<'t> JsonParser<'t> {
         Refusal::new(rule, Place::line(line_of(before)), detail)
     }
 
-    /// Returns a refusal for this position; at the end of the text, that it is truncated.
+    /// Returns a refusal for this position. At the end of the text, the refusal says that the
+    /// document is truncated.
     fn fault(&self, detail: &str) -> Refusal {
         let rule = if self.peek().is_none() { &rules::TRUNCATED } else { &rules::NOT_JSON };
         self.stop(rule, if self.peek().is_none() { "" } else { detail })
@@ -303,7 +305,7 @@ impl<'t> JsonParser<'t> {
         Ok(())
     }
 
-    /// Moves behind an item. Returns whether another one follows.
+    /// Moves behind an item. Returns whether another item follows.
     fn more(&mut self, end: u8) -> Result<bool, Refusal> {
         self.space();
         match self.peek() {
@@ -371,7 +373,8 @@ impl<'t> JsonParser<'t> {
             let is_plain = |byte: &u8| b' ' <= *byte && *byte != b'"' && *byte != b'\\';
             let length = self.rest().iter().take_while(|byte| is_plain(byte)).count();
             self.at += length;
-            // Both ends are next to an ASCII character, so they are character boundaries.
+            // Both ends of the piece are next to an ASCII character, so they are character
+            // boundaries.
             let piece = self.text.get(start..self.at).unwrap_or_default();
             match self.peek() {
                 Some(b'"') => {
@@ -534,7 +537,7 @@ mod tests {
     }
 
     proptest! {
-        /// Another reader accepts the same texts and sees the same values.
+        /// serde_json accepts the same texts as this parser and returns the same values.
         #[test]
         fn agrees_with_serde_json(text in "[\\[\\]{}\",:\\\\ u0-9a-f.eE+\\-truefalsn\u{e9}\n]{0,24}") {
             let own = parse(text.as_bytes(), 1000, &mut ());

@@ -6,8 +6,8 @@
 //! every violation, using [`SiteEvidence`] about the rest of the site. [`IndexWriter`] and
 //! [`MetadataPacket::to_json`] write. [`schema_types`] lists the types of schema.org.
 //!
-//! Never accesses the network, never publishes a claim that the owner did not make, and lists
-//! every check that was not possible.
+//! Never accesses the network, and never publishes a claim that the owner did not make. Lists every
+//! check that was not possible.
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 

@@ -3,15 +3,16 @@
 /// Status of a marker on a page (D70).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MarkerStatus {
-    /// Verbatim in the visible text, ignoring white space.
+    /// The visible text contains the marker exactly, apart from white space.
     Visible,
-    /// In the visible text with other case, quotes or dashes; holds the text found.
+    /// The visible text contains the marker with other case, quotes or dashes; holds the text
+    /// found.
     Near(String),
-    /// Only in `meta` elements or the title.
+    /// Only `meta` elements or the title contain the marker.
     MetaOnly,
-    /// Only in JSON-LD.
+    /// Only JSON-LD contains the marker.
     JsonLdOnly,
-    /// Not on the page.
+    /// The page does not contain the marker.
     Absent,
 }
 

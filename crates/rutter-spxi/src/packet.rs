@@ -1,5 +1,5 @@
-//! Page packets (D68): the claims of the index about an entity and more, at an address derived
-//! from the URL of its page.
+//! Page packets (D68). A packet repeats the claims of the index about an entity and adds details,
+//! at a URL derived from the URL of its page.
 
 use rutter_finding::{FindingSink, Place, Refusal, quoted};
 
@@ -13,28 +13,28 @@ use crate::rules;
 /// A metadata packet.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MetadataPacket {
-    /// `@id`: address of the packet.
+    /// `@id`: URL of the packet.
     pub id: Option<String>,
-    /// `url`: the page that the packet describes.
+    /// `url`: URL of the page that the packet describes.
     pub page: Option<String>,
-    /// `isPartOf`: the index.
+    /// `isPartOf`: URL of the index.
     pub index: Option<String>,
-    /// `dateModified`
+    /// `dateModified`: time of the last change of the packet.
     pub modified: Option<ModifiedDate>,
-    /// `spxi:about`: the entities, with the same claims as in the index.
+    /// `spxi:about`: the entities of the page, with the same claims as in the index.
     pub about: Vec<Entity>,
-    /// `spxi:holographicKernel`
+    /// `spxi:holographicKernel`: kernel of the page.
     pub kernel: Option<Kernel>,
-    /// `spxi:faq`
+    /// `spxi:faq`: questions with their answers.
     pub questions: Vec<PacketQuestion>,
 }
 
-/// A question and the answer of the site owner.
+/// A question about the page, and the answer of the site owner.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PacketQuestion {
-    /// The question.
+    /// Text of the question.
     pub question: String,
-    /// The answer.
+    /// Text of the answer.
     pub answer: String,
 }
 
@@ -43,15 +43,15 @@ pub struct PacketQuestion {
 pub struct PacketSelector<'a> {
     /// URL of the page that the packet must describe.
     pub page: Option<&'a str>,
-    /// Address that the packet was fetched from.
+    /// URL that the packet was fetched from.
     pub packet: Option<&'a str>,
 }
 
 /// Reads a packet.
 ///
-/// The class of the specification is accepted, and the other published form, an entity alone.
-/// Anything else is rejected, including a packet of another page: many hosts answer every address
-/// with some document.
+/// Accepts the class of the specification and the other published form, an entity alone. Rejects
+/// any other document, including a packet of another page: many hosts answer every URL with some
+/// document.
 ///
 /// ```
 /// # use rutter_spxi::{PacketSelector, read_packet};
@@ -76,7 +76,7 @@ pub fn read_packet(
     Ok(packet_of(&graph, asked, sink)?.0)
 }
 
-/// Positions of the parts of a packet in the document.
+/// Positions of the parts of a packet in its document.
 #[derive(Debug, Default)]
 pub(crate) struct PacketPlaces {
     pub(crate) entities: Vec<EntityPlaces>,

@@ -1,4 +1,4 @@
-//! Rule 1: runs an independent JSON-LD 1.1 processor on the document.
+//! Checks rule 1: runs an independent JSON-LD 1.1 processor on the document.
 //!
 //! Never accesses the network: the context of schema.org is replaced by its vocabulary, and every
 //! other remote context is an error.
@@ -11,7 +11,7 @@ use crate::context::is_known;
 
 /// Replacement for the context of schema.org.
 const VOCABULARY: &[u8] = br#"{"@context": {"@vocab": "https://schema.org/"}}"#;
-/// Base address of a document without an address.
+/// Base URL for a document whose URL is unknown.
 const NOWHERE: &str = "https://index.invalid/spxi-index.jsonld";
 
 /// Reads a document and returns the number of statements in it, or the error message of the
@@ -23,15 +23,15 @@ pub(crate) fn statements(bytes: &[u8], address: Option<&str>) -> Result<usize, S
         panic::catch_unwind(|| count(bytes, address, order))
             .unwrap_or_else(|_| Err("the JSON-LD processor panicked".to_owned()))
     };
-    // Most documents have an order of members that saves a third of the time. Others are read
-    // again without that assumption.
+    // Assume the usual order of members first, which saves a third of the time. Documents with
+    // another order are read again without that assumption.
     guarded(MemberOrder::Streaming).or_else(|_| guarded(MemberOrder::Any))
 }
 
-/// Assumed order of members.
+/// Assumed order of the members of JSON-LD objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum MemberOrder {
-    /// Contexts and types come first.
+    /// `@context` and `@type` come before the other members.
     Streaming,
     Any,
 }

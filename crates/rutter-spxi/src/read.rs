@@ -1,9 +1,9 @@
-//! Reads an index leniently.
+//! Reads an index and repairs what can be understood.
 //!
 //! Input: bytes, parsed into a [`JsonLdGraph`]. Output: the index, and findings for malformed or
 //! missing members with their positions. Never accesses the network.
 //!
-//! Rejects documents that do not declare themselves as an index.
+//! Rejects documents that do not declare that they are an index.
 
 use std::collections::HashMap;
 
@@ -42,10 +42,10 @@ pub fn read_index(bytes: &[u8], sink: &mut dyn FindingSink) -> Result<SemanticIn
     Ok(index_of(&graph, &document, sink)?.0)
 }
 
-/// How often one object may be read from the places that refer to it.
+/// Maximum number of references through which one object is read.
 const MAX_FOLLOWED: usize = 16;
 
-/// Positions of the parts of an index in the document.
+/// Positions of the parts of an index in its document.
 #[derive(Debug, Default)]
 pub(crate) struct IndexPlaces {
     pub(crate) root: Option<PlaceId>,
@@ -58,7 +58,7 @@ pub(crate) struct IndexPlaces {
     pub(crate) surfaces: Vec<PlaceId>,
 }
 
-/// Positions of the parts of a kernel.
+/// Positions of the parts of a kernel in its document.
 #[derive(Debug, Default)]
 pub(crate) struct KernelPlaces {
     pub(crate) at: Option<PlaceId>,
@@ -66,7 +66,7 @@ pub(crate) struct KernelPlaces {
     pub(crate) specification: Option<PlaceId>,
 }
 
-/// Positions of the parts of an entity.
+/// Positions of the parts of an entity in its document.
 #[derive(Debug)]
 pub(crate) struct EntityPlaces {
     pub(crate) node: usize,
@@ -155,12 +155,12 @@ pub(crate) fn index_of(
     Ok(walk.index(root))
 }
 
-/// Reads the parts of an index.
+/// Reads the parts of an index from its graph.
 pub(crate) struct IndexWalk<'g, 'v, 's> {
     graph: &'g JsonLdGraph<'v>,
     sink: &'s mut dyn FindingSink,
     by_id: Option<HashMap<&'g str, Vec<usize>>>,
-    /// How often each object was read by reference.
+    /// Number of references through which each object was read.
     followed: HashMap<usize, usize>,
 }
 
@@ -211,7 +211,7 @@ impl<'g, 'v, 's> IndexWalk<'g, 'v, 's> {
                 places.entities.push(entity_seen);
             }
         }
-        // An empty list counts as missing.
+        // An empty list of entities counts as missing.
         let entities = root.member("spxi:hasEntity");
         if entities.is_none_or(|it| it.items.is_empty()) {
             let at = entities.map_or(root.at, |it| it.at);
@@ -247,7 +247,7 @@ impl<'g, 'v, 's> IndexWalk<'g, 'v, 's> {
                 if root.member("spxi:siteKernel").is_none_or(|it| it.items.is_empty()) {
                     self.report(&rules::KERNEL_MISSING, root.at, "");
                 }
-                // Some published documents are a kernel alone.
+                // Some published documents consist of a kernel without an index.
                 root.is_a("spxi:HolographicKernel").then_some(root)
             }
         };
@@ -296,7 +296,7 @@ impl<'g, 'v, 's> IndexWalk<'g, 'v, 's> {
         let kind = self.address(node, "spxi:entityType");
         let mut kind_text = kind.as_ref().map(|(text, _)| text.clone());
         if kind.is_none() {
-            // A packet in the other form states the entity type as its class.
+            // A packet in the other published form states the entity type as its class.
             let by_type = node.types.iter().find(|it| is_packet && schema_types::is_type(it));
             kind_text = by_type.map(ToString::to_string);
             if kind_text.is_none() {
@@ -358,7 +358,7 @@ impl<'g, 'v, 's> IndexWalk<'g, 'v, 's> {
         Some((entity, places))
     }
 
-    /// Returns the name, and whether the member `name` has no further meaning.
+    /// Returns the name of an entity, and whether the member `name` has no further meaning.
     fn entity_name(&mut self, node: &'g GraphNode<'v>, is_packet: bool) -> (Option<String>, bool) {
         let canonical = self.text(node, "spxi:canonicalName");
         let plain = node.member("name").filter(|member| member.items.len() == 1);
@@ -383,7 +383,7 @@ impl<'g, 'v, 's> IndexWalk<'g, 'v, 's> {
         let found = BasinState::of_word(&word);
         if found.is_none() {
             let hint = match word.as_str() {
-                // Keywords from other documents of the authors (D72).
+                // Keywords from other documents of the authors of SPXI (D72).
                 "competitive" | "immanent" => {
                     ", a keyword of another scale; contested or sovereign may be meant"
                 }
@@ -409,7 +409,7 @@ impl<'g, 'v, 's> IndexWalk<'g, 'v, 's> {
             GraphValue::Text(text) => (format!("{} is a string", quoted(text)), None),
             _ => (String::new(), None),
         };
-        // Normalize negative zero.
+        // Convert negative zero to zero.
         let found = found.map(|share| if share == 0.0 { 0.0 } else { share });
         if found.is_none() || 1 < member.items.len() {
             self.report(&rules::BDR_FORM, item.at, &shown);
@@ -462,7 +462,7 @@ impl<'g, 'v, 's> IndexWalk<'g, 'v, 's> {
             found.push(Collision { with, attribute, risk });
         }
         if node.member("spxi:disambiguationMatrix").is_none() {
-            // Packets in the other form only name the other entities.
+            // Packets in the other published form only name the other entities.
             for item in node.member("differentFrom").map_or(&[][..], |it| &it.items) {
                 let name = match &item.value {
                     GraphValue::Text(text) => Some(text.to_string()),
@@ -519,7 +519,7 @@ impl<'g, 'v, 's> IndexWalk<'g, 'v, 's> {
         }
     }
 
-    /// Returns the date of the last change and its position.
+    /// Returns the date of the last change and its position in the document.
     pub(crate) fn modified(
         &mut self,
         node: &'g GraphNode<'v>,
@@ -546,7 +546,7 @@ impl<'g, 'v, 's> IndexWalk<'g, 'v, 's> {
         self.report(&rules::NODE_TYPE, node.at, &detail);
     }
 
-    /// Returns the objects of a member; references are resolved.
+    /// Returns the objects that are the values of a member. References are resolved.
     pub(crate) fn objects(
         &mut self,
         node: &'g GraphNode<'v>,
@@ -567,7 +567,7 @@ impl<'g, 'v, 's> IndexWalk<'g, 'v, 's> {
         found
     }
 
-    /// Returns the object that a reference points to, if the document has it.
+    /// Returns the object that a reference points to; without such an object, the reference itself.
     fn followed(&mut self, idx: usize, class: &str) -> usize {
         if !self.graph.is_reference(idx) {
             return idx;
@@ -578,7 +578,7 @@ impl<'g, 'v, 's> IndexWalk<'g, 'v, 's> {
         let others = by_id.get(id.as_ref()).map_or(&[][..], Vec::as_slice);
         let is_of = |idx: &&usize| graph.node(**idx).is_some_and(|node| node.is_a(class));
         let Some(other) = others.iter().find(is_of).or(others.first()) else { return idx };
-        // Many references to a large object would exhaust the memory.
+        // Many references to one large object would exhaust the memory.
         let n_times = self.followed.entry(*other).or_default();
         *n_times += 1;
         if *n_times <= MAX_FOLLOWED { *other } else { idx }
@@ -591,7 +591,7 @@ impl<'g, 'v, 's> IndexWalk<'g, 'v, 's> {
         }
     }
 
-    /// Returns the only text of a member; an empty one counts as missing.
+    /// Returns the text of a member that has a single value. An empty text counts as missing.
     pub(crate) fn text(
         &mut self,
         node: &'g GraphNode<'v>,
@@ -600,7 +600,7 @@ impl<'g, 'v, 's> IndexWalk<'g, 'v, 's> {
         self.one(node, name, literal)
     }
 
-    /// Returns a text or the address of an object.
+    /// Returns the text of a member, or the address of the object that is its value.
     pub(crate) fn address(
         &mut self,
         node: &'g GraphNode<'v>,
@@ -610,7 +610,7 @@ impl<'g, 'v, 's> IndexWalk<'g, 'v, 's> {
         self.one(node, name, |item| address(graph, item))
     }
 
-    /// Returns an enumeration keyword. An empty one is invalid, not missing.
+    /// Returns the enumeration keyword of a member. An empty keyword is invalid, not missing.
     fn word(&mut self, node: &'g GraphNode<'v>, name: &str) -> Option<(String, PlaceId)> {
         let graph = self.graph;
         let found = self.address(node, name);
@@ -649,7 +649,7 @@ impl<'g, 'v, 's> IndexWalk<'g, 'v, 's> {
         self.many(node, name, literal)
     }
 
-    /// Returns all texts of a member, or addresses of objects.
+    /// Returns all texts of a member, and the addresses of its objects.
     pub(crate) fn addresses(
         &mut self,
         node: &'g GraphNode<'v>,

@@ -1,4 +1,4 @@
-//! Property tests: written data reads back unchanged.
+//! Property tests: data that was written and read again is unchanged.
 
 use proptest::prelude::*;
 use rutter_finding::Finding;
@@ -175,7 +175,7 @@ proptest! {
         prop_assert_eq!(written.kept, SurfaceDetail::Everything);
         let read = read_index(&written.bytes, &mut ()).expect("written data is readable");
         prop_assert_eq!(&read, &index);
-        // Reader and checker agree, and the processor accepts what this crate writes.
+        // Reader and checker agree, and the JSON-LD processor accepts the documents of this crate.
         let mut findings: Vec<Finding> = Vec::new();
         let judged = check_index(&written.bytes, &CheckInput::default(), &mut findings).expect("read");
         prop_assert_eq!(judged.index, index);

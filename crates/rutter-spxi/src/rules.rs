@@ -44,7 +44,7 @@ rutter_finding::rules! {
     /// A JSON-LD 1.1 processor rejects the document.
     NOT_JSON_LD = "SX009" "spxi-not-json-ld" (judge, "SPX-063")
         "a JSON-LD 1.1 processor rejects the document",
-        "Rule 1 of the specification requires that every such processor can read the index.",
+        "Rule 1 of the specification requires that every JSON-LD 1.1 processor can read the index.",
         "Look at the error of the processor. A common cause is a keyword with a value of the wrong type.";
 
     /// `@context` is missing; the usual meanings are assumed.
@@ -60,7 +60,7 @@ rutter_finding::rules! {
     /// Context of the packet is a URL, which is not fetched.
     PACKET_CONTEXT_REMOTE = "SX012" "spxi-packet-context-remote" (advice, "D75")
         "context of the packet is a URL, which is not fetched",
-        "Names that only this context defines are ignored.",
+        "Names that only the context at this URL defines are ignored.",
         "Write the context into the packet.";
     /// Terms of the context are defined in a cycle or too deeply.
     CONTEXT_LOOP = "SX013" "spxi-context-loop" (warning, "D75")
@@ -136,12 +136,12 @@ rutter_finding::rules! {
     /// Member `spxi:protocolDoi` is missing.
     PROTOCOL_DOI_MISSING = "SX029" "spxi-protocol-doi-missing" (hint, "SPX-020")
         "member `spxi:protocolDoi` is missing",
-        "It identifies the specification permanently. The deployed indexes do not agree on one DOI.",
+        "The DOI identifies the specification permanently. The deployed indexes do not agree on one DOI.",
         "Write the DOI of the specification that you followed, if it resolves.";
     /// `spxi:protocolDoi` is not a DOI.
     PROTOCOL_DOI_FORM = "SX030" "spxi-protocol-doi-form" (advice, "D78")
         "`spxi:protocolDoi` is not a DOI",
-        "Readers cannot resolve it.",
+        "Readers cannot resolve the value.",
         "Write the DOI as `10.…/…`.";
     /// Member `dateModified` is missing.
     MODIFIED_MISSING = "SX031" "spxi-modified-missing" (advice, "D76")
@@ -151,7 +151,7 @@ rutter_finding::rules! {
     /// `dateModified` is not a valid date.
     MODIFIED_FORM = "SX032" "spxi-modified-form" (advice, "D76")
         "`dateModified` is not a valid date",
-        "Readers cannot compare it with the dates of the pages.",
+        "Readers cannot compare the date of the index with the dates of the pages.",
         "Write a date such as `2026-05-01`, or a date-time with a time zone.";
     /// Index is larger than 100,000 bytes.
     INDEX_LARGE = "SX033" "spxi-index-large" (advice, "SPX-054")
@@ -166,7 +166,7 @@ rutter_finding::rules! {
     /// Member is a single value instead of a list.
     NOT_A_LIST = "SX035" "spxi-not-a-list" (advice, "SPX-024")
         "member is a single value instead of a list",
-        "JSON-LD treats both the same, but programs that read plain JSON expect a list.",
+        "JSON-LD treats a single value like a list with one element, but programs that read plain JSON expect a list.",
         "Write the value as a list with one element.";
     /// `@id` of the index is not `/spxi-index.jsonld` at the root of the site.
     INDEX_ID_FORM = "SX036" "spxi-index-id" (advice, "SPX-011")
@@ -188,7 +188,7 @@ rutter_finding::rules! {
     SUMMARY_LONG = "SX041" "spxi-summary-long" (warning, "SPX-069")
         "`spxi:compressionSurvivalSummary` has more than 100 words",
         "Other programs cut a longer summary at an arbitrary point.",
-        "Shorten it to 100 words. In scripts without spaces, words are counted by the boundaries of UAX #29.";
+        "Shorten the summary to 100 words. In scripts without spaces, words are counted by the boundaries of UAX #29.";
     /// Kernel has no `spxi:kernelSpecification`.
     SPECIFICATION_MISSING = "SX042" "spxi-specification-missing" (hint, "SPX-033")
         "kernel has no `spxi:kernelSpecification`",
@@ -243,7 +243,7 @@ rutter_finding::rules! {
     /// Negative tag is not `NOT`, a space and the name of something else.
     TAG_FORM = "SX058" "spxi-tag-form" (warning, "SPX-065")
         "negative tag is not `NOT`, a space and the name of something else",
-        "Programs recognise exclusions by the four characters `NOT `. Nothing after them means nothing is excluded.",
+        "Programs recognise exclusions by the four characters `NOT `. A tag without a name after these characters excludes nothing.",
         "Write N, O, T in capital letters and one plain space, then the name of the other entity.";
     /// Negative tag is longer than 200 characters.
     TAG_LONG = "SX059" "spxi-tag-long" (warning, "SPX-052")
@@ -253,7 +253,7 @@ rutter_finding::rules! {
     /// Entity has fewer than three negative tags.
     TAGS_FEW = "SX060" "spxi-tags-few" (advice, "D78")
         "entity has fewer than three negative tags",
-        "The authors of SPXI ask for three similar entities in their protocol for web sites.",
+        "In their protocol for web sites, the authors of SPXI ask for negative tags for three similar entities.",
         "Add other things that the entity is mistaken for, if there are any.";
     /// Entity has fewer than two semantic integrity markers.
     MARKERS_FEW = "SX061" "spxi-markers-few" (warning, "SPX-026")
@@ -294,7 +294,7 @@ rutter_finding::rules! {
     PACKET_REF_MISSING = "SX068" "spxi-packet-ref-missing" (hint, "SPX-030")
         "entity has no `spxi:packetRef`",
         "Readers look for the packet next to the page, or not at all.",
-        "Publish a packet and reference it here.";
+        "Publish a packet and write its URL as `spxi:packetRef`.";
     /// Entity has no `spxi:verificationLevel`.
     VERIFICATION_MISSING = "SX069" "spxi-verification-missing" (hint, "SPX-029")
         "entity has no `spxi:verificationLevel`",
@@ -303,7 +303,7 @@ rutter_finding::rules! {
     /// Entity has no `spxi:disambiguationMatrix`.
     MATRIX_MISSING = "SX070" "spxi-matrix-missing" (hint, "SPX-031")
         "entity has no `spxi:disambiguationMatrix`",
-        "Negative tags state what the entity is not. The matrix states how to distinguish them.",
+        "Negative tags state what the entity is not. The matrix states how to distinguish the entity from other entities.",
         "Write one entry for each entity that this entity is mistaken for.";
 
     /// Entity has no `spxi:basinState`.
@@ -315,7 +315,7 @@ rutter_finding::rules! {
     BDR_MISSING = "SX072" "spxi-bdr-missing" (hint, "SPX-028")
         "entity has no `spxi:bdrEstimate`",
         "Readers cannot determine which share of the entity's claims survives in answers.",
-        "Estimate the ratio from recorded answers. Omit the member until there are some.";
+        "Estimate the ratio from recorded answers. Omit the member until there are recorded answers.";
 
     /// Entry of the matrix has no `spxi:collidesWith`.
     COLLIDES_MISSING = "SX075" "spxi-collides-missing" (warning, "SPX-034")
@@ -346,13 +346,13 @@ rutter_finding::rules! {
     /// `@id` of the surface is not an absolute http or https URL.
     SURFACE_ID_FORM = "SX081" "spxi-surface-id-form" (warning, "SPX-018")
         "`@id` of the surface is not an absolute http or https URL",
-        "Readers cannot compare it with the sitemap.",
+        "Readers cannot compare the surface with the sitemap.",
         "Write the full URL, beginning with https://.";
     /// Page is listed twice as a surface.
     SURFACE_TWICE = "SX082" "spxi-surface-twice" (advice, "SPX-018")
         "page is listed twice as a surface",
-        "Readers disagree on which of the two counts.",
-        "Delete one of the two.";
+        "Readers disagree on which of the two surfaces counts.",
+        "Delete one of the two surfaces.";
     /// Surface belongs to another site.
     SURFACE_HOST = "SX083" "spxi-surface-host" (advice, "D88")
         "surface belongs to another site",
@@ -382,12 +382,12 @@ rutter_finding::rules! {
     /// Marker does not occur on the page of its entity.
     MARKER_ABSENT = "SX094" "spxi-marker-absent" (advice, "SPX-066")
         "marker does not occur on the page of its entity",
-        "Rule 4 of the specification requires it. A phrase that is not on the page cannot survive in a summary.",
+        "Rule 4 of the specification requires every marker on the page. A phrase that is not on the page cannot survive in a summary.",
         "Add the exact phrase to the page, or choose a phrase that occurs there.";
     /// Marker occurs only in metadata of the page.
     MARKER_HIDDEN = "SX095" "spxi-marker-hidden" (advice, "D70")
         "marker occurs only in metadata of the page",
-        "The specification requires rendered text, because summaries are made from it.",
+        "The specification requires the marker in rendered text, because summaries are made from rendered text.",
         "Add the phrase to the visible text of the page.";
     /// Marker occurs on the page with different letters or spacing.
     MARKER_NEAR = "SX096" "spxi-marker-near" (advice, "D70")
@@ -418,7 +418,7 @@ rutter_finding::rules! {
     SITEMAP_MISSING = "SX101" "spxi-sitemap-missing" (warning, "SPX-048")
         "site has an index but no sitemap.xml",
         "The index complements the sitemap and does not replace it.",
-        "Publish both files.";
+        "Publish both the index and the sitemap.";
     /// Page of the entity is not in the sitemap.
     ENTITY_UNLISTED = "SX102" "spxi-entity-unlisted" (advice, "SPX-073")
         "page of the entity is not in the sitemap",
@@ -458,7 +458,7 @@ rutter_finding::rules! {
     /// Sitemap contains an element of the SPXI vocabulary.
     SITEMAP_ELEMENT = "SX109" "spxi-sitemap-element" (warning, "SPX-046")
         "sitemap contains an element of the SPXI vocabulary",
-        "The sitemap schema has no such element. Crawlers reject or ignore it.",
+        "The sitemap schema has no such element. Crawlers reject the sitemap or ignore the element.",
         "Write everything except the link into the index.";
 
     /// Document is neither a page packet nor an indexed entity.

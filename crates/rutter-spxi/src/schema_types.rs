@@ -1,7 +1,7 @@
 //! The types of schema.org, release [`RELEASE`], and the classification of entity types (D66).
 //!
-//! `cargo xtask schemaorg` generates the table: one line per type with its parents, and `!` in
-//! front of data types.
+//! `cargo xtask schemaorg` generates the table: one line per type, with its parents, and with `!`
+//! in front of data types.
 
 use std::sync::LazyLock;
 
@@ -34,10 +34,10 @@ fn find(name: &str) -> Option<&'static SchemaType> {
     KINDS.get(at)
 }
 
-/// Returns whether schema.org has a type with this name.
+/// Returns whether `name` is a type of schema.org that an entity can have.
 ///
-/// Data types such as `Text`, and members of enumerations, do not count: an entity cannot have
-/// them as its type.
+/// Data types such as `Text`, and members of enumerations, do not count, because an entity cannot
+/// have them as its type.
 ///
 /// ```
 /// # use rutter_spxi::schema_types::is_type;
@@ -58,7 +58,7 @@ pub fn parents(name: &str) -> impl Iterator<Item = &'static str> {
     find(name).into_iter().flat_map(|kind| kind.parents.split_ascii_whitespace())
 }
 
-/// Returns whether `name` is `of` or one of its subtypes.
+/// Returns whether the type `name` equals the type `of` or is one of its subtypes.
 ///
 /// ```
 /// # use rutter_spxi::schema_types::is_subtype;
@@ -69,7 +69,7 @@ pub fn is_subtype(name: &str, of: &str) -> bool {
     name == of && find(name).is_some() || parents(name).any(|parent| is_subtype(parent, of))
 }
 
-/// Returns the type with the most similar name, if one is close.
+/// Returns the schema.org type with the most similar name, if there is a similar one.
 ///
 /// ```
 /// # use rutter_spxi::schema_types::nearest;
@@ -111,20 +111,20 @@ fn distance(one: &str, other: &str) -> usize {
     row.last().copied().unwrap_or_default()
 }
 
-/// Classification of an `entityType`.
+/// Classification of the value of `spxi:entityType`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntityType<'t> {
     /// A type of schema.org, by its bare name.
     Schema(&'t str),
-    /// A documented custom type.
+    /// A custom type that is documented.
     Custom,
-    /// A data type of schema.org: text, a number, a date.
+    /// A data type of schema.org, such as text, number or date.
     Data,
     /// A type that is not documented anywhere.
     Unknown,
 }
 
-/// Classifies an `entityType`.
+/// Classifies the value of `spxi:entityType`.
 ///
 /// Accepted forms are a bare name, `schema:Name` or the URL of a type; an absolute IRI of another
 /// vocabulary; a name with a prefix that `is_prefix` knows; and a name that `is_listed` (D66).

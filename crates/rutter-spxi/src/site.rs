@@ -1,7 +1,7 @@
 //! Evidence about a site, for checking its index.
 //!
-//! The caller collects it from files or from the network. Evidence that was not collected is
-//! distinguished from resources that do not exist.
+//! The caller collects the evidence from files or from the network. Evidence that was not collected
+//! is distinguished from resources that do not exist.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,9 +26,9 @@ pub enum Lookup<T> {
     /// No lookup was made.
     #[default]
     NotChecked,
-    /// The resource is not available, for this reason.
+    /// The resource is not available; holds the reason.
     Unreachable(String),
-    /// The resource.
+    /// The resource was found.
     Found(T),
 }
 
@@ -38,13 +38,13 @@ pub enum Lookup<T> {
 pub struct SiteEvidence<'s> {
     /// All entries of sitemap.xml and its child sitemaps.
     pub sitemap: Lookup<Vec<SitemapEntry>>,
-    /// Namespaces of unknown elements in the sitemap, with their lines.
+    /// Namespaces of unknown elements in the sitemap, with their line numbers.
     pub foreign: Vec<(u64, String)>,
     /// Statements of robots.txt about the index.
     pub robots: Lookup<RobotsSignals>,
-    /// Text of llms.txt.
+    /// Content of llms.txt.
     pub llms: Lookup<String>,
-    /// Lookup of pages.
+    /// Source of facts about pages; `None` if pages are not available.
     pub pages: Option<&'s dyn PageLookup>,
 }
 
@@ -55,27 +55,27 @@ pub struct SitemapEntry {
     pub url: String,
     /// Time of the last change of the page.
     pub modified: Option<ModifiedDate>,
-    /// Its `xhtml:link` elements.
+    /// The `xhtml:link` elements of the entry.
     pub links: Vec<SitemapLink>,
-    /// Line number.
+    /// Line number of the entry in the sitemap.
     pub line: u64,
 }
 
 /// A link of a sitemap to an alternate form of a page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SitemapLink {
-    /// `hreflang`
+    /// `hreflang`: language of the alternate form; `x-spxi` for an index.
     pub hreflang: String,
-    /// `type`
+    /// `type`: media type of the alternate form.
     pub media_type: Option<String>,
-    /// `href`
+    /// `href`: URL of the alternate form.
     pub href: String,
 }
 
 /// Statements of robots.txt about the index.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RobotsSignals {
-    /// Sitemaps listed there.
+    /// URLs of the sitemaps that robots.txt lists.
     pub sitemaps: Vec<String>,
     /// Statements for each of [`AGENTS`].
     pub agents: Vec<AgentSignals>,
@@ -87,7 +87,7 @@ pub struct RobotsSignals {
 pub struct AgentSignals {
     /// Name of the user agent.
     pub name: String,
-    /// Whether it may fetch the index.
+    /// Whether the user agent may fetch the index.
     pub may_fetch: bool,
     /// Whether an Allow line names the index.
     pub names_index: bool,
@@ -99,10 +99,10 @@ pub struct AgentSignals {
 
 /// Looks up pages by URL without fragment.
 pub trait PageLookup {
-    /// Looks up a page.
+    /// Looks up facts about a page.
     fn look(&self, url: &str) -> Lookup<PageFacts>;
 
-    /// Returns the status of each marker on a page; `None` if it was not checked.
+    /// Returns the status of each marker on a page; `None` if the page was not checked.
     fn markers(&self, url: &str, markers: &[String]) -> Option<Vec<MarkerStatus>>;
 
     /// Returns every known page and whether its head links to the index; `None` if pages were not
@@ -113,8 +113,9 @@ pub trait PageLookup {
 /// Facts about an existing page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PageFacts {
-    /// Target of a redirect, if any.
+    /// Target URL if the page redirects.
     pub moved_to: Option<String>,
-    /// Fragment names on the page, at least those that its entities use; `None` if not collected.
+    /// Ids of elements on the page, at least those that URLs of entities use; `None` if not
+    /// collected.
     pub fragments: Option<Arc<BTreeSet<String>>>,
 }

@@ -1,7 +1,7 @@
 //! Depth of the references between term definitions in a JSON-LD context.
 //!
-//! JSON-LD processors and this crate resolve them by recursion, in an unspecified order. Both may
-//! start only if no chain of definitions is too long.
+//! JSON-LD processors and this crate resolve the references by recursion, in an unspecified order.
+//! Neither may start unless every chain of definitions is short enough.
 
 use std::collections::HashMap;
 
@@ -14,8 +14,8 @@ pub(crate) const MAX_HEIGHT: usize = 64;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TermTooDeep<'v>(pub(crate) &'v str);
 
-/// Returns the longest chain of definitions in a context, including scoped contexts. `n_scoped`
-/// counts the terms of the latter.
+/// Returns the length of the longest chain of definitions in a context, including its scoped
+/// contexts. Adds the number of terms in the scoped contexts to `n_scoped`.
 pub(crate) fn height<'v>(
     object: &'v JsonValue<'v>,
     depth: usize,
@@ -43,13 +43,13 @@ pub(crate) fn height<'v>(
 
 struct TermHeights<'v, 'n> {
     pending: HashMap<&'v str, &'v JsonValue<'v>>,
-    /// `None` while a term is being resolved.
+    /// Depth of each term that was visited; `None` while the term is being resolved.
     known: HashMap<&'v str, Option<usize>>,
     n_scoped: &'n mut usize,
 }
 
 impl<'v> TermHeights<'v, '_> {
-    /// Returns the terms that a text in the definition of `of` may refer to.
+    /// Returns the terms that `text`, a part of the definition of the term `of`, may refer to.
     fn named(&self, text: &str, of: &str) -> [Option<&'v str>; 2] {
         let find = |name: &str| {
             let found = self.pending.get_key_value(name).map(|(key, _)| *key);
@@ -58,7 +58,7 @@ impl<'v> TermHeights<'v, '_> {
         [find(text), text.split_once(':').and_then(|(prefix, _)| find(prefix))]
     }
 
-    /// Returns the depth of a term; `None` if it exceeds the maximum.
+    /// Returns the depth of a term; `None` if the depth exceeds the maximum.
     fn of(&mut self, key: &'v str, depth: usize) -> Option<usize> {
         if MAX_HEIGHT < depth {
             return None;

@@ -25,34 +25,34 @@ macro_rules! words {
 }
 
 words! {
-    /// How well AI systems resolve an entity (2.4).
+    /// How well AI systems resolve the name of an entity (2.4).
     ///
-    /// Other documents of the same authors use some of these keywords with opposite meanings
+    /// Other documents of the authors of SPXI use some of these keywords with opposite meanings
     /// (D72).
     BasinState {
-        /// Resolved correctly by every major system.
+        /// Every major AI system resolves the name correctly.
         Sovereign = "sovereign",
-        /// Sometimes confused with another entity.
+        /// AI systems sometimes confuse the entity with another one.
         Contested = "contested",
-        /// Resolved as another entity.
+        /// AI systems resolve the name as another entity.
         Captured = "captured",
-        /// Resolved as several wrong entities.
+        /// AI systems resolve the name as several wrong entities.
         Fragmented = "fragmented",
-        /// Unknown to all systems.
+        /// No AI system knows the entity.
         Ghost = "ghost",
     }
 }
 
 words! {
-    /// Who confirms a claim (2.4).
+    /// Who confirms the claims about an entity (2.4).
     VerificationLevel {
-        /// The site itself.
+        /// The site itself confirms the claims.
         SelfAttested = "self_attested",
-        /// Several AI systems.
+        /// Several AI systems confirm the claims.
         AssemblyAttested = "assembly_attested",
-        /// A deposit with a DOI.
+        /// A deposit with a DOI confirms the claims.
         DoiAnchored = "doi_anchored",
-        /// A university, a publisher, another institution.
+        /// An institution, such as a university or a publisher, confirms the claims.
         InstitutionallyCertified = "institutionally_certified",
     }
 }
@@ -60,20 +60,20 @@ words! {
 words! {
     /// How often two entities are confused.
     CollisionRisk {
-        /// Often.
+        /// The two entities are often confused.
         High = "high",
-        /// Sometimes.
+        /// The two entities are sometimes confused.
         Medium = "medium",
-        /// Rarely.
+        /// The two entities are rarely confused.
         Low = "low",
     }
 }
 
 impl VerificationLevel {
-    /// Maps a keyword of the packet draft to a value (D77).
+    /// Maps a keyword from the draft of the packet format to a value (D77).
     ///
-    /// A claim without external confirmation is self-attested. Readers accept these keywords;
-    /// writers never use them.
+    /// A claim without external confirmation is self-attested. Readers accept the keywords of the
+    /// draft; writers never use them.
     pub fn of_packet_word(word: &str) -> Option<Self> {
         Some(match word {
             "self_asserted" | "orcid_linked" | "cryptographically_signed" => Self::SelfAttested,

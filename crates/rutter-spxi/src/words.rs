@@ -7,10 +7,10 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// Counts the words of a text.
 ///
-/// A word is a sequence between white space that has a letter or a digit, so a dash alone does not
-/// count. A zero-width space separates words, as its purpose is to mark word ends; joiners and
-/// other invisible characters do not. Text in a script that is written without spaces is split at
-/// the word boundaries of UAX #29.
+/// A word is a sequence of characters between white space that contains a letter or a digit, so a
+/// dash alone is not a word. A zero-width space separates words, because it marks word ends;
+/// joiners and other invisible characters do not. Text in a script that is written without spaces
+/// is split at the word boundaries of UAX #29.
 ///
 /// ```
 /// # use rutter_spxi::count_words;

@@ -1,8 +1,8 @@
-//! Writes an index and packets. The same data gives the same bytes.
+//! Writes an index and packets. The same data always gives the same bytes.
 //!
 //! Surfaces arrive one by one, and the memory for them is bounded. An index over
-//! [`DEFAULT_MAX_BYTES`] drops the optional members of its surfaces first (D69); if it still
-//! exceeds the limit of readers, it keeps only the surfaces that the owner described.
+//! [`DEFAULT_MAX_BYTES`] drops the optional members of its surfaces first (D69). If the index still
+//! exceeds the size limit of readers, it keeps only the surfaces that the owner described.
 
 use std::collections::BTreeSet;
 
@@ -24,9 +24,9 @@ pub struct IndexWriter {
     index: SemanticIndex,
     largest: usize,
     full: BoundedList,
-    /// Surfaces with their addresses only.
+    /// JSON of the surfaces with their addresses only.
     short: BoundedList,
-    /// Surfaces that the owner described.
+    /// JSON of the surfaces that the owner described.
     declared: BoundedList,
 }
 
@@ -54,23 +54,23 @@ impl BoundedList {
     }
 }
 
-/// How much of the surfaces was written.
+/// Which data of the surfaces was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SurfaceDetail {
-    /// All members of all surfaces.
+    /// All members of all surfaces were written.
     Everything,
-    /// Only the addresses of all surfaces.
+    /// Only the addresses of all surfaces were written.
     Addresses,
-    /// Only the surfaces that the owner described.
+    /// Only the surfaces that the owner described were written.
     Declared,
 }
 
 /// Result of [`IndexWriter::finish`].
 #[derive(Debug)]
 pub struct WrittenIndex {
-    /// The document.
+    /// The document in JSON-LD.
     pub bytes: Vec<u8>,
-    /// How much of the surfaces was written.
+    /// Which data of the surfaces was written.
     pub kept: SurfaceDetail,
 }
 
@@ -90,12 +90,12 @@ impl IndexWriter {
         }
     }
 
-    /// Returns the index without its surfaces, to complete it later.
+    /// Returns the index without its surfaces, so that the caller can complete it.
     pub fn index(&mut self) -> &mut SemanticIndex {
         &mut self.index
     }
 
-    /// Adds a surface.
+    /// Adds a surface to the index.
     pub fn surface(&mut self, surface: &Surface) {
         let line = surface_of(surface).to_json();
         self.full.push(&line);
@@ -109,7 +109,7 @@ impl IndexWriter {
         self.short.push(&surface_of(&bare).to_json());
     }
 
-    /// Finishes the index; `modified` is its date.
+    /// Finishes the index; `modified` is written as the date of its last change.
     pub fn finish(mut self, modified: Option<ModifiedDate>) -> WrittenIndex {
         self.index.modified = modified;
         for surface in std::mem::take(&mut self.index.surfaces) {
@@ -117,7 +117,7 @@ impl IndexWriter {
         }
         let mut head = String::new();
         index_of(&self.index).into_tree().to_pretty(0, &mut head);
-        // The surfaces are the last member.
+        // The list of surfaces is the last member of the document.
         let head = head.strip_suffix("\n}").unwrap_or(&head);
         let head = format!("{head},\n  \"spxi:hasSurface\": ");
         let fits = |lines: &BoundedList, most: usize| {
@@ -152,7 +152,7 @@ impl JsonMembers {
         self.put(name, text.map(JsonTree::text));
     }
 
-    /// Adds a list unless it is empty.
+    /// Adds a list as a member, unless the list is empty.
     fn list(&mut self, name: &str, items: impl Iterator<Item = JsonTree>) {
         let items: Vec<JsonTree> = items.collect();
         self.put(name, (!items.is_empty()).then_some(JsonTree::List(items)));
@@ -162,7 +162,7 @@ impl JsonMembers {
         self.list(name, texts.iter().map(JsonTree::text));
     }
 
-    /// Adds unknown members, except where they would contradict known ones.
+    /// Adds unknown members, except those that would contradict known members.
     fn extra(&mut self, extra: &[(String, JsonTree)]) {
         let mut known: BTreeSet<String> = self.0.iter().map(|(name, _)| name.clone()).collect();
         for (name, value) in extra {
@@ -246,7 +246,7 @@ fn index_of(index: &SemanticIndex) -> JsonMembers {
     members
 }
 
-/// Adds the members that index and packet have in common.
+/// Adds the members that an entity has both in the index and in a packet.
 fn claims_of(entity: &Entity, members: &mut JsonMembers) {
     members.text("spxi:entityType", entity.entity_type.as_deref());
     members.text("spxi:canonicalName", entity.name.as_deref());
@@ -255,7 +255,7 @@ fn claims_of(entity: &Entity, members: &mut JsonMembers) {
     members.texts("spxi:negativeTag", &entity.negative_tags);
     members.texts("spxi:semanticIntegrityMarker", &entity.markers);
     members.text("spxi:basinState", entity.basin_state.map(BasinState::word));
-    // Always with a decimal point (D71).
+    // Write the number always with a decimal point (D71).
     let bdr = entity.bdr.map(|share| JsonTree::Number(format!("{share:?}")));
     members.put("spxi:bdrEstimate", bdr);
     members.text("spxi:verificationLevel", entity.verification.map(VerificationLevel::word));
@@ -266,7 +266,7 @@ fn claims_of(entity: &Entity, members: &mut JsonMembers) {
     members.extra(&entity.extra);
 }
 
-/// Returns an entity in the form of a packet.
+/// Returns an entity in the form that packets use.
 fn about_of(entity: &Entity) -> JsonTree {
     let mut members = JsonMembers::default();
     members.text("@id", entity.id.as_deref());

@@ -1,8 +1,8 @@
-//! Decides how a staged page changes the replica, and whether a staging may be committed.
+//! Decides what a staged page changes in the replica, and whether a staging may be committed.
 //!
-//! Pure functions that both stores use, so that they cannot disagree. The content of a page and its
-//! membership in a section are decided separately: a page with unchanged content may still be new
-//! in its section.
+//! `MemoryStore` and `SqliteStore` both use these pure functions, so they make the same decisions.
+//! The content of a page and its membership in a section are decided separately: a page with
+//! unchanged content may still be new in its section.
 
 use rutter_page::{LineDigest, Timestamp};
 use rutter_scp::merge::{self, MergeDecision};
@@ -11,19 +11,20 @@ use rutter_scp::{MassDeletionPolicy, StateChain};
 use crate::error::CommitError;
 use crate::model::{CommitOptions, CommitSummary, Quota, Section, StagingMode, WithheldReason};
 
-/// The stored version of a page, with the fields that decisions need.
+/// The fields of a stored page version that [`decide`] reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StoredVersion {
     pub(crate) modified: Timestamp,
     pub(crate) digest: LineDigest,
     pub(crate) withheld: Option<WithheldReason>,
-    /// Whether the version is from a verified collection.
+    /// Whether the version comes from a verified collection.
     pub(crate) is_verified: bool,
-    /// The digest that the section delivered last; `None` if the page is not in the section.
+    /// Digest of the page's last line in the collections of the section; `None` if the page is not
+    /// in the section.
     pub(crate) delivered: Option<LineDigest>,
 }
 
-/// The staged version of a page, with the fields that decisions need.
+/// The fields of a staged page version that [`decide`] reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct IncomingVersion {
     pub(crate) modified: Timestamp,
@@ -32,12 +33,12 @@ pub(crate) struct IncomingVersion {
     pub(crate) is_verified: bool,
 }
 
-/// Which parts of a page are written.
+/// Which parts of a staged page the commit writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PageUpdate {
-    /// Whether to write the content.
+    /// Whether the commit writes the content.
     pub(crate) content: bool,
-    /// Whether to write the membership in the section, with the delivered digest.
+    /// Whether the commit writes the membership of the page in the section, with the staged digest.
     pub(crate) member: bool,
 }
 
@@ -47,7 +48,7 @@ impl PageUpdate {
     }
 }
 
-/// Decides which parts of a page are written.
+/// Decides which parts of a staged page the commit writes.
 pub(crate) fn decide(
     mode: StagingMode,
     known: Option<&StoredVersion>,
@@ -65,7 +66,8 @@ pub(crate) fn decide(
             StagingMode::Delta => merge::decide_delta_page(Some(known.modified), coming.modified),
             StagingMode::Visit => MergeDecision::Replace,
         };
-        // Content that must not be shown is deleted, even if the stored version is newer.
+        // A staged version that is withheld deletes the stored content, even if the stored version
+        // is newer.
         let must_withhold = known.withheld.is_none() && coming.withheld.is_some();
         // A verified version takes precedence over one that was extracted from HTML (D87).
         let is_better = !known.is_verified && coming.is_verified;
@@ -79,10 +81,11 @@ pub fn continues_section(section: &Section, chain: &StateChain) -> bool {
     chain.from == Some(section.state)
 }
 
-/// Returns whether a page of the section that is missing from a snapshot is deleted.
+/// Returns whether the commit of a snapshot deletes a page that the snapshot does not contain.
 ///
-/// A page that a later delta wrote is kept (D23), unless the snapshot claims a state: then the
-/// delta is applied again after the snapshot, and the state proves the result.
+/// A page that a delta newer than the snapshot wrote is kept (D23). If the snapshot claims a state,
+/// the page is deleted: that delta is applied again after the snapshot, and the state proves the
+/// result.
 pub(crate) fn is_deleted_by_snapshot(
     generated: Timestamp,
     by_delta: Option<Timestamp>,
@@ -91,18 +94,20 @@ pub(crate) fn is_deleted_by_snapshot(
     is_state_named || merge::is_deleted_by(generated, by_delta)
 }
 
-/// The result of checking the number of deletions of a staging (D23).
+/// Whether a staging deletes too many pages to be committed (D23).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeletionCheck {
     /// The staging may be committed.
     Fine,
-    /// The staging is held back until a later snapshot or the user confirms it.
+    /// The staging deletes too many pages: it is held back until a later snapshot or the user
+    /// confirms the deletions.
     HeldBack,
 }
 
-/// Returns the time of the collection that is held back for a section.
+/// Returns `generated` of the collection that is held back for a section; `None` if none is.
 ///
-/// A section that replaces others may not exist yet; then all of the others record it.
+/// A section that replaces other sections may not exist yet; then each of the replaced sections
+/// records the time.
 pub(crate) fn held_back_since<'s>(
     own: Option<&Section>,
     unfollowed: impl IntoIterator<Item = &'s Section>,
@@ -112,9 +117,9 @@ pub(crate) fn held_back_since<'s>(
     own.and_then(|section| section.held).or_else(all)
 }
 
-/// Checks whether the number of deletions needs a confirmation.
+/// Checks whether a staging deletes so many pages that a confirmation is needed.
 ///
-/// A snapshot that is later than the one held back confirms the deletions.
+/// A snapshot that is newer than the collection that was held back confirms the deletions.
 pub fn check_deletions(
     outlook: &CommitSummary,
     mode: StagingMode,
@@ -131,8 +136,8 @@ pub fn check_deletions(
     }
 }
 
-/// Returns an error if a publisher would exceed its quota of pages. A publisher over its quota may
-/// still change and remove pages.
+/// Returns an error if a commit adds pages beyond the publisher's quota of pages. A publisher that
+/// has reached its quota may still change and remove pages.
 pub(crate) fn check_quota(
     outlook: &CommitSummary,
     pages: u64,
@@ -145,7 +150,8 @@ pub(crate) fn check_quota(
     Ok(())
 }
 
-/// Compares the result with the receipt and with the state that the collection claims.
+/// Compares the expected result of a commit with the number of lines in the receipt and with the
+/// state that the collection claims.
 pub(crate) fn verify_claim(
     outlook: &CommitSummary,
     finish: &CommitOptions,
@@ -214,7 +220,7 @@ mod tests {
         let elsewhere = StoredVersion { delivered: None, ..known(5, b"a") };
         let fate = decide(StagingMode::Delta, Some(&elsewhere), coming(5, b"a"));
         assert_eq!(fate, PageUpdate { content: false, member: true });
-        // The section delivered an older version than another section did.
+        // The section delivered an older version of the page than another section did.
         let fate = decide(StagingMode::Delta, Some(&elsewhere), coming(4, b"b"));
         assert_eq!(fate, PageUpdate { content: false, member: true });
         assert!(decide(StagingMode::Delta, Some(&known(5, b"a")), coming(5, b"a")).is_nothing());
@@ -227,7 +233,7 @@ mod tests {
         assert!(decide(StagingMode::Delta, Some(&known(5, b"a")), withheld).content);
         let same = IncomingVersion { withheld: Some(WithheldReason::Consent), ..coming(5, b"a") };
         assert!(decide(StagingMode::Snapshot, Some(&known(5, b"a")), same).content);
-        // The content returns when it may be shown again.
+        // The content is stored again when the page is no longer withheld.
         let hidden = StoredVersion { withheld: Some(WithheldReason::Consent), ..known(5, b"a") };
         assert!(decide(StagingMode::Snapshot, Some(&hidden), coming(5, b"a")).content);
     }

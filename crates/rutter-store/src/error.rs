@@ -1,7 +1,7 @@
 //! Error types of the replica, one per kind of operation.
 //!
-//! All of them can contain a [`StorageError`]: a problem of the disk, of the file or with another
-//! process. An error never affects data that was committed before.
+//! Each error type can contain a [`StorageError`]: a problem of the disk, of the file or with
+//! another process. An operation that fails never changes data that was committed before it.
 
 use rutter_page::Timestamp;
 use rutter_scp::SectionState;
@@ -18,7 +18,7 @@ pub enum StorageError {
     /// The replica is read-only.
     #[error("the replica is read-only")]
     ReadOnly,
-    /// Another process holds the write lock for too long.
+    /// Another process did not release the write lock of the file in time.
     #[error("the replica is busy: another process writes to it")]
     Busy,
     /// The content of the file is invalid.
@@ -44,7 +44,7 @@ impl From<rusqlite::Error> for StorageError {
             Some(Code::DatabaseBusy | Code::DatabaseLocked) => Self::Busy,
             Some(Code::DatabaseCorrupt | Code::NotADatabase) => Self::Damaged(error.to_string()),
             Some(_) => Self::Other(Box::new(error)),
-            // A value has another type than was written.
+            // A column contains a value of another type than the schema states.
             None => Self::Damaged(error.to_string()),
         }
     }
@@ -54,22 +54,22 @@ impl From<rusqlite::Error> for StorageError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{url}: {what}")]
 pub struct DamagedPage {
-    /// The publisher of the page; 0 if its record is unreadable.
+    /// Publisher of the page; 0 if the page record is unreadable.
     pub publisher: PublisherId,
-    /// The key of the page.
+    /// Key of the page (D30).
     pub url: String,
-    /// A description of the damage.
+    /// What is damaged, as text.
     pub what: String,
 }
 
 impl DamagedPage {
-    /// Returns the position from which a listing continues after this page.
+    /// Returns the position of this page, from which a listing continues with the next page.
     pub fn after(&self) -> PagePosition<'_> {
         PagePosition { publisher: self.publisher, url: &self.url }
     }
 }
 
-/// A page with its line, or its damage.
+/// The record and the line of a page, or a description of the damage.
 pub type PageLine = Result<(PageRow, String), DamagedPage>;
 
 impl From<DamagedPage> for StorageError {
@@ -78,12 +78,12 @@ impl From<DamagedPage> for StorageError {
     }
 }
 
-/// An error that prevents opening a replica.
+/// Why a replica could not be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
     /// The file is not a replica.
-    #[error("not a replica")]
+    #[error("the file is not a replica")]
     NotAReplica,
     /// A newer version of this program wrote the file.
     #[error("the replica has format {found}, but this program supports formats up to {known}")]
@@ -101,7 +101,7 @@ pub enum OpenError {
         /// Newest supported format.
         known: u32,
     },
-    /// The file does not exist, and the access mode does not allow creating it.
+    /// The file does not exist, and the access mode does not allow Rutter to create it.
     #[error("there is no replica")]
     Missing,
     /// An error of the file or database.
@@ -109,22 +109,23 @@ pub enum OpenError {
     Storage(#[from] StorageError),
 }
 
-/// An error of a query.
+/// Why a query failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueryError {
     /// The cursor belongs to another replica.
     #[error("the cursor belongs to another replica")]
     ForeignCursor,
-    /// The cursor is newer than the replica, which was probably restored from an older copy.
+    /// The cursor is after the last event of the replica; the file was probably restored from a
+    /// backup.
     #[error("the cursor is ahead of the replica: event {seq}, but the history ends at {end}")]
     CursorAhead {
-        /// The event of the cursor.
+        /// Number of the event that the cursor points to.
         seq: u64,
-        /// The last event of the history.
+        /// Number of the last event of the history.
         end: u64,
     },
-    /// Events after the cursor were already deleted from the history.
+    /// The history no longer contains all events after the cursor.
     #[error("the history does not reach back to the cursor")]
     ExpiredCursor,
     /// The query has no words to search for.
@@ -135,30 +136,30 @@ pub enum QueryError {
     Storage(#[from] StorageError),
 }
 
-/// An error of a lease operation.
+/// Why a lease could not be acquired, renewed or released.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeaseError {
     /// Another process holds the lease of this publisher.
     #[error("busy: {holder} syncs this publisher until {until}")]
     Held {
-        /// The holder of the lease.
+        /// Name of the process that holds the lease.
         holder: String,
-        /// End of the lease, unless it is renewed.
+        /// When the lease expires, unless its holder renews it.
         until: Timestamp,
     },
     /// Another process took over the lease.
     #[error("lost the lease: another process took over this site")]
     Lost,
     /// The publisher does not exist.
-    #[error("no such publisher")]
+    #[error("the publisher does not exist")]
     Unknown,
     /// An error of the file or database.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
 
-/// An error of a write outside of a staging.
+/// Why a write outside of a staging failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
@@ -173,7 +174,7 @@ pub enum WriteError {
     Storage(#[from] StorageError),
 }
 
-/// An error of staging pages.
+/// Why pages could not be staged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StageError {
@@ -183,12 +184,12 @@ pub enum StageError {
     /// A staging of this publisher is already open.
     #[error("busy: pages of this publisher are being staged")]
     Staging,
-    /// The snapshot is older than the newest one that was accepted (D23, D26).
+    /// The snapshot is older than one that was already committed (D23, D26).
     #[error("snapshot of {generated} is a replay: a newer one of {newest} was already accepted")]
     Replay {
         /// Creation time of the snapshot.
         generated: Timestamp,
-        /// Creation time of the newest accepted snapshot.
+        /// Creation time of the newest snapshot that was committed.
         newest: Timestamp,
     },
     /// The collection has more pages than the quota of the publisher allows (SCP-184).
@@ -202,7 +203,7 @@ pub enum StageError {
     Storage(#[from] StorageError),
 }
 
-/// An error of committing a staging.
+/// Why a staging could not be committed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommitError {
@@ -223,16 +224,16 @@ pub enum CommitError {
          {claimed} with {claimed_pages}"
     )]
     State {
-        /// State that line 1 of the collection claims.
+        /// State of the section that line 1 of the collection claims.
         claimed: SectionState,
-        /// Number of pages that line 1 claims.
+        /// Number of pages that line 1 of the collection claims.
         claimed_pages: u64,
-        /// Resulting state.
+        /// State that the section would have after the commit.
         found: SectionState,
         /// Resulting number of pages.
         pages: u64,
     },
-    /// The publisher would have more pages than its quota allows (SCP-184).
+    /// After the commit, the publisher would have more pages than its quota allows (SCP-184).
     #[error("{pages} pages exceed the quota of {most} pages for one publisher")]
     Quota {
         /// Resulting number of pages.
@@ -241,11 +242,11 @@ pub enum CommitError {
         most: u64,
     },
     /// The commit would delete too many pages at once and needs a confirmation (D23).
-    #[error("would delete {deleted} of {pages} pages; held back")]
+    #[error("the commit is held back: it would delete {deleted} of {pages} pages")]
     MassDeletion {
         /// Number of pages that would be deleted.
         deleted: u64,
-        /// Number of pages before.
+        /// Number of pages in the section before the commit.
         pages: u64,
     },
     /// An error of the file or database.
@@ -253,7 +254,7 @@ pub enum CommitError {
     Storage(#[from] StorageError),
 }
 
-/// Converts database errors through [`StorageError`] into the other error types.
+/// Implements the conversion of database errors into error types that contain a [`StorageError`].
 macro_rules! from_database {
     ($($name:ident),*) => { $(
         impl From<rusqlite::Error> for $name {

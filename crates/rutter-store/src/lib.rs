@@ -1,9 +1,10 @@
 //! The replica: a local copy of websites with their history.
 //!
 //! [`Store`] is the interface, [`SqliteStore`] stores the replica in a file, and [`MemoryStore`]
-//! keeps it in memory. Pages are written through a [`Staging`] of one section of one publisher: it
-//! is opened, filled, and committed with a receipt. Readers see all of its changes or none. A
-//! staging that is dropped, or whose process dies, has no effect.
+//! keeps it in memory. Pages are written through a [`Staging`], which contains the changes of one
+//! section of one publisher. A writer opens the staging, adds pages to it, and commits it with a
+//! receipt. Readers see all of its changes or none. A staging that is dropped, or whose process
+//! dies, has no effect.
 //!
 //! ```
 //! use rutter_page::{LineDigest, Timestamp};

@@ -1,7 +1,7 @@
 //! A replica in memory, for tests and for syncs without a file.
 //!
-//! It is also the reference implementation of [`Store`]: a commit computes everything from maps,
-//! under one lock.
+//! [`MemoryStore`] is also the reference implementation of [`Store`]: a commit computes its result
+//! from maps, under one lock.
 
 mod records;
 mod stage;
@@ -28,14 +28,14 @@ use crate::store::{Staging, Store};
 use crate::words::SearchQuery;
 use stage::MemoryStaging;
 
-/// A page and its line; `None` if the page is withheld.
+/// The record of a page, and its line; the line is `None` if the page is withheld.
 #[derive(Debug, Clone)]
 struct PageData {
     row: PageRow,
     line: Option<String>,
 }
 
-/// The record of a page in a section.
+/// The membership of a page in a section.
 #[derive(Debug, Clone, Copy)]
 struct Membership {
     by_delta: Option<Timestamp>,
@@ -72,7 +72,7 @@ struct MemoryState {
     seq: u64,
     pruned: u64,
     validators: BTreeMap<String, (PublisherId, Validator)>,
-    /// Pages in the search index, and the last event that was indexed.
+    /// Pages in the search index, and (`index_cursor`) the number of the last indexed event.
     indexed: BTreeSet<(PublisherId, String)>,
     index_cursor: u64,
     forgotten: BTreeMap<String, ErasedSite>,
@@ -110,7 +110,7 @@ impl MemoryStore {
         Ok(search_in(&mut { found }, query, most)?)
     }
 
-    /// All replicas in memory have the same identifier.
+    /// Identifier of every replica in memory; cursors contain it.
     const ID: u64 = 0x6d65_6d6f_7279;
 }
 
@@ -120,7 +120,7 @@ impl MemoryState {
         (data.is_leased && data.epoch == lease.epoch).then_some(data)
     }
 
-    /// Returns the data of a publisher; an error if a staging is open.
+    /// Returns the data of the lease's publisher; an error if a staging of the publisher is open.
     fn idle_data(&mut self, lease: &Lease) -> Result<&mut PublisherData, WriteError> {
         let data = self.data(lease).ok_or(WriteError::Lost)?;
         if data.is_staging { Err(WriteError::Staging) } else { Ok(data) }
@@ -132,7 +132,8 @@ impl MemoryState {
             self.indexed.remove(&(row.publisher, row.url.clone()));
         }
         if !kind.is_upsert() {
-            // The ARC snapshot of the page is content too.
+            // The ARC snapshot of the page is content, so it is deleted together with the page's
+            // content.
             self.validators.remove(&format!("snapshot:{}", row.url));
         }
         self.changes.push(Change {
@@ -697,7 +698,7 @@ impl Store for MemoryStore {
         }
         let MemoryState { publishers, validators, .. } = &mut *inner;
         validators.retain(|url, (publisher, validator)| {
-            // A mark has a word and a colon before its address.
+            // The name of a URL note is a prefix, a colon and a URL.
             let mark = url.split_once(':').map_or("", |(_, key)| key);
             let key = if url.starts_with("http") { url } else { mark };
             let is_here =

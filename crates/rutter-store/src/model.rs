@@ -12,7 +12,7 @@ use rutter_scp::{MassDeletionPolicy, PageRecord, ReadReceipt, SectionState, Stat
 use crate::decide::continues_section;
 use crate::error::DamagedPage;
 
-/// Defines an enumeration whose values are stored by name in the database.
+/// Defines an enumeration; the database stores its values by name.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $( $(#[$about:meta])* $value:ident = $word:literal, )* }) => {
         $(#[$doc])*
@@ -20,15 +20,15 @@ macro_rules! words {
         pub enum $name { $( $(#[$about])* $value, )* }
 
         impl $name {
-            /// All values.
+            /// All values of the enumeration.
             pub const ALL: &[Self] = &[ $( Self::$value, )* ];
 
-            /// Returns the name of the value.
+            /// Returns the name under which the database stores the value.
             pub fn word(self) -> &'static str {
                 match self { $( Self::$value => $word, )* }
             }
 
-            /// Returns the value with this name.
+            /// Returns the value with this name; `None` if the name is unknown.
             pub fn of_word(word: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|value| value.word() == word)
             }
@@ -37,7 +37,7 @@ macro_rules! words {
 }
 
 words! {
-    /// The source of a page.
+    /// Where the stored version of a page comes from.
     PageSource {
         /// A verified SCP collection.
         Scp = "scp",
@@ -51,8 +51,8 @@ words! {
 }
 
 words! {
-    /// Why a page is stored without its content (D95). Its digest is kept, so that section states
-    /// can be compared.
+    /// Why a page is stored without its content (D95). The digest of a withheld page is stored, so
+    /// that section states can be compared.
     WithheldReason {
         /// robots.txt disallows the URL (D93).
         Robots = "robots",
@@ -74,21 +74,21 @@ words! {
 words! {
     /// Why a page was removed.
     RemovalCause {
-        /// A newer snapshot does not have it (SCP-135).
+        /// A newer snapshot does not contain the page (SCP-135).
         Absent = "absent",
-        /// A delta names it as removed (D95).
+        /// A delta lists the page as removed (D95).
         Removed = "removed",
-        /// The site responds that the page is gone.
+        /// The site responded that the page is gone.
         Gone = "gone",
-        /// Its section is no longer followed.
+        /// The section of the page is no longer synced.
         Unfollowed = "unfollowed",
     }
 }
 
 words! {
-    /// The kind of a change, from the point of view of readers of the replica.
+    /// The kind of a change, as readers of the replica see it.
     ChangeKind {
-        /// The page is now readable and was not before.
+        /// The page became readable.
         Added = "added",
         /// The content of the page changed.
         Changed = "changed",
@@ -98,14 +98,14 @@ words! {
         Withheld = "withheld",
         /// The whole site was deleted; the URL is its origin.
         Forgotten = "forgotten",
-        /// An event of a deleted site, of which only the number is kept; never part of a query
-        /// result.
+        /// An event of an erased site: only its number is kept. No query returns such an event.
         Erased = "erased",
     }
 }
 
 impl ChangeKind {
-    /// Returns whether a copy of the replica must store the page; otherwise it must delete it.
+    /// Returns whether a reader that copies the replica must store the page; otherwise the reader
+    /// must delete it.
     pub fn is_upsert(self) -> bool {
         matches!(self, Self::Added | Self::Changed)
     }
@@ -114,12 +114,13 @@ impl ChangeKind {
 words! {
     /// How staged pages are combined with the stored ones.
     StagingMode {
-        /// The staged pages are the whole section; all others are deleted (D23).
+        /// The staged pages are the whole section; other pages of the section are deleted (D23).
         Snapshot = "snapshot",
-        /// The staged pages are changes: newer pages replace older ones, and only named pages are
-        /// removed (D21, D95).
+        /// The staged pages are changes: newer versions replace older ones, and only pages that the
+        /// delta lists as removed are deleted (D21, D95).
         Delta = "delta",
-        /// The staged pages were fetched one by one; each page that differs is replaced.
+        /// The staged pages were fetched one by one; each staged page that differs from the stored
+        /// one replaces it.
         Visit = "visit",
     }
 }
@@ -131,17 +132,17 @@ pub struct PublisherId(pub i64);
 /// One synced site: the unit of leases, quotas and deletion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Publisher {
-    /// The identifier in this replica.
+    /// Identifier of the publisher in this replica.
     pub id: PublisherId,
-    /// Scheme, host and port.
+    /// Scheme, host and port of the site.
     pub origin: String,
     /// Other origins of the same site (D88).
     pub aliases: Vec<String>,
-    /// State that the sync stores for itself; opaque to the replica.
+    /// Text in which a sync stores its own state of the site; the replica does not interpret it.
     pub policy: String,
-    /// Time until which no requests are sent.
+    /// Time until which a sync sends no requests to the site.
     pub paused_until: Option<Timestamp>,
-    /// Number of pages, including withheld ones.
+    /// Number of pages of the publisher, including withheld pages.
     pub pages: u64,
     /// Stored size of the content of all pages, in bytes.
     pub bytes: u64,
@@ -152,43 +153,43 @@ pub struct Publisher {
 /// The stored state of a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
-    /// The name.
+    /// Name of the section.
     pub name: String,
-    /// The state: the sum over the pages that the section delivered (D95).
+    /// State of the section: the sum over the pages in its collections (D95).
     pub state: SectionState,
-    /// Whether the last collection claimed a state and the section has it.
+    /// Whether the last collection claimed a state, and the section has that state.
     pub is_proved: bool,
-    /// Time up to which all changes are stored.
+    /// Time up to which the replica has all changes of the section.
     pub mark: Timestamp,
-    /// `generated` of the newest snapshot.
+    /// `generated` of the newest snapshot that was committed.
     pub snapshot_at: Option<Timestamp>,
-    /// Number of deltas applied after the snapshot.
+    /// Number of deltas that were committed after the snapshot.
     pub deltas_since: u64,
-    /// Number of pages, including withheld ones.
+    /// Number of pages in the section, including withheld pages.
     pub pages: u64,
-    /// `generated` of a collection that is held back: it would delete too many pages and waits for
-    /// a later one to confirm it (D23).
+    /// `generated` of a collection that is held back: it would delete too many pages, so it is not
+    /// committed until a later snapshot confirms the deletions (D23).
     pub held: Option<Timestamp>,
 }
 
 /// The metadata of a stored page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageRow {
-    /// The publisher.
+    /// Publisher of the page.
     pub publisher: PublisherId,
-    /// The key (D30).
+    /// Key of the page (D30).
     pub url: String,
-    /// The time of the last change of the content, according to the page.
+    /// Time of the last change of the content, as the page states it.
     pub modified: Timestamp,
-    /// The digest of the line.
+    /// Digest of the page's line.
     pub digest: LineDigest,
-    /// The title.
+    /// Title of the page.
     pub title: String,
-    /// The language.
+    /// Language of the page.
     pub language: String,
-    /// The source of this version.
+    /// Source of the stored version.
     pub source: PageSource,
-    /// Why the content is not stored; `None` if it is.
+    /// Why the content is not stored; `None` if it is stored.
     pub withheld: Option<WithheldReason>,
     /// When the replica first stored the page.
     pub first_seen: Timestamp,
@@ -196,7 +197,7 @@ pub struct PageRow {
     pub changed: Timestamp,
 }
 
-/// Selects the pages of a query.
+/// Which pages a query returns.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Selection<'a> {
     /// Only pages of this publisher.
@@ -207,12 +208,12 @@ pub struct Selection<'a> {
     pub with_withheld: bool,
 }
 
-/// A position in a listing of pages: after this page.
+/// The page after which a listing of pages continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PagePosition<'a> {
-    /// The publisher of the page.
+    /// Publisher of the page.
     pub publisher: PublisherId,
-    /// The key of the page.
+    /// Key of the page (D30).
     pub url: &'a str,
 }
 
@@ -226,48 +227,48 @@ impl PageRow {
 /// The record of a removed page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tombstone {
-    /// The publisher.
+    /// Publisher of the page.
     pub publisher: PublisherId,
-    /// The key of the page.
+    /// Key of the removed page (D30).
     pub url: String,
     /// When the page was removed.
     pub at: Timestamp,
     /// Why the page was removed.
     pub cause: RemovalCause,
-    /// The modification time of the last stored version.
+    /// `modified` of the last stored version.
     pub modified: Timestamp,
 }
 
 /// An event in the history of the replica.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// The number of the event.
+    /// Number of the event; events of a replica are numbered without gaps.
     pub seq: u64,
     /// When the change was committed.
     pub at: Timestamp,
-    /// The publisher.
+    /// Publisher of the page.
     pub publisher: PublisherId,
-    /// The kind of change.
+    /// Kind of the change.
     pub kind: ChangeKind,
-    /// The key of the page.
+    /// Key of the page (D30), or the origin of an erased site.
     pub url: String,
-    /// The modification time of the page at that time.
+    /// `modified` of the page when the change was committed.
     pub modified: Timestamp,
-    /// The digest of the page at that time.
+    /// Digest of the page's line when the change was committed.
     pub digest: LineDigest,
 }
 
 /// A position in the history of one replica.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ChangeCursor {
-    /// The identifier of the replica.
+    /// Identifier of the replica.
     pub store: u64,
-    /// The last event before the position.
+    /// Number of the last event before the position.
     pub seq: u64,
 }
 
 impl ChangeCursor {
-    /// Parses the form that [`fmt::Display`] writes.
+    /// Parses the text form of a cursor, as [`fmt::Display`] writes it.
     pub fn parse(text: &str) -> Option<Self> {
         let (store, seq) = text.split_once('-')?;
         let is_number = !seq.is_empty() && seq.bytes().all(|byte| byte.is_ascii_digit());
@@ -284,38 +285,38 @@ impl fmt::Display for ChangeCursor {
     }
 }
 
-/// The number of pages of a publisher.
+/// The number of all pages and of withheld pages of a publisher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageTotals {
-    /// Number of all pages, according to the record of the publisher.
+    /// Number of all pages, read from the record of the publisher.
     pub pages: u64,
-    /// Number of withheld pages, counted.
+    /// Number of withheld pages, counted from the page records.
     pub withheld: u64,
 }
 
 /// Consecutive changes of the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeBatch {
-    /// The changes, in order.
+    /// The changes, in the order in which they were committed.
     pub events: Vec<Change>,
-    /// The cursor from which to continue.
+    /// Cursor at which the next batch starts.
     pub next: ChangeCursor,
-    /// Whether more changes follow.
+    /// Whether the history has more changes after this batch.
     pub has_more: bool,
-    /// Numbers of damaged or missing events, in order.
+    /// Ranges of the numbers of damaged or missing events, in order.
     pub damaged: Vec<RangeInclusive<u64>>,
 }
 
-/// The number of changes by kind.
+/// The number of changes of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ChangeCounts {
-    /// Pages that became readable.
+    /// Number of pages that became readable.
     pub added: u64,
-    /// Pages with changed content.
+    /// Number of changes of page content.
     pub changed: u64,
-    /// Pages that were removed.
+    /// Number of pages that were removed.
     pub removed: u64,
-    /// Pages whose content was deleted.
+    /// Number of pages whose content was deleted, because it must no longer be shown.
     pub withheld: u64,
 }
 
@@ -336,47 +337,47 @@ impl ChangeCounts {
 pub struct HistorySummary {
     /// Time of the oldest event that is still stored.
     pub oldest: Option<Timestamp>,
-    /// Number of stored events.
+    /// Number of events that are still stored.
     pub events: u64,
-    /// The end of the history.
+    /// Cursor at the end of the history.
     pub cursor: ChangeCursor,
 }
 
-/// The number of pages with the same source and withheld reason.
+/// The number of pages with one source and one withheld reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageCount {
-    /// The source.
+    /// Source of the pages.
     pub source: PageSource,
-    /// The withheld reason; `None` for pages with content.
+    /// Withheld reason of the pages; `None` for pages with content.
     pub withheld: Option<WithheldReason>,
-    /// Number of pages.
+    /// Number of pages with this source and withheld reason.
     pub pages: u64,
 }
 
-/// The record of one download: a collection, or a crawl of single pages.
+/// The record of one download: of a collection, or of single pages in a crawl.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DownloadRecord {
-    /// The section.
+    /// Name of the section.
     pub section: String,
-    /// The URL of the file.
+    /// URL of the downloaded file.
     pub url: String,
-    /// Snapshot, delta or visit.
+    /// Whether the download was a snapshot, a delta or a visit.
     pub mode: StagingMode,
-    /// When the collection was generated.
+    /// When the collection was generated, or when the visit started.
     pub generated: Timestamp,
-    /// The lower time bound of a delta.
+    /// `since` of a delta: the time from which it contains the changes.
     pub since: Option<Timestamp>,
-    /// The checksum in its original form.
+    /// Checksum of the collection, as its header states it.
     pub checksum: Option<String>,
-    /// The state from which a delta starts.
+    /// State of the section before the delta.
     pub from: Option<SectionState>,
-    /// The state to which the collection leads.
+    /// State of the section after the collection.
     pub state: Option<SectionState>,
-    /// The size of the file in bytes.
+    /// Size of the file in bytes.
     pub bytes: u64,
     /// When the file was downloaded.
     pub at: Timestamp,
-    /// The result: `applied`, or the reason why not.
+    /// Result of the download: `applied`, or why the file was not applied.
     pub outcome: String,
 }
 
@@ -404,13 +405,13 @@ impl DownloadRecord {
 /// The cache validators of a file, for conditional requests (SCP-154).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Validator {
-    /// The URL of the file.
+    /// URL of the file.
     pub url: String,
-    /// The `ETag` header.
+    /// Value of the `ETag` header.
     pub etag: Option<String>,
-    /// The `Last-Modified` header.
+    /// Value of the `Last-Modified` header.
     pub last_modified: Option<String>,
-    /// When the server last sent or confirmed them.
+    /// When the server last sent or confirmed the validator.
     pub checked: Timestamp,
 }
 
@@ -420,24 +421,24 @@ pub struct Validator {
 /// commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
-    /// The publisher.
+    /// Publisher whose pages the holder may write.
     pub publisher: PublisherId,
-    /// The fencing number of the lease.
+    /// Fencing number of the lease.
     pub epoch: u64,
 }
 
 /// The parameters of a staging.
 #[derive(Debug, Clone, Copy)]
 pub struct StagingOptions<'a> {
-    /// The section.
+    /// Name of the section.
     pub section: &'a str,
-    /// How the pages are combined with the stored ones.
+    /// How the staged pages are combined with the stored pages.
     pub mode: StagingMode,
     /// When the collection was generated, or when the visit started.
     pub generated: Timestamp,
-    /// The source of the pages.
+    /// Source of the staged pages.
     pub source: PageSource,
-    /// The quota of the publisher.
+    /// Quota of the publisher.
     pub quota: Quota,
     /// The current time.
     pub now: Timestamp,
@@ -445,8 +446,8 @@ pub struct StagingOptions<'a> {
 
 /// The storage quota of one publisher (SCP-184).
 ///
-/// A collection with too many pages is rejected, because even a withheld page needs a record. Pages
-/// whose content exceeds the quota of bytes are withheld.
+/// A collection that exceeds the quota of pages is rejected, because even a withheld page needs a
+/// record. Pages that exceed the quota of bytes are withheld.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quota {
     /// Maximum number of pages.
@@ -462,27 +463,27 @@ impl Quota {
     pub const NONE: Self = Self { pages: u64::MAX, bytes: u64::MAX };
 }
 
-/// A page to be staged, with its verified line.
+/// A page for [`Staging::add`](crate::Staging::add), with its verified line.
 #[derive(Debug, Clone, Copy)]
 pub struct StagedPage<'a> {
-    /// The key (D30).
+    /// Key of the page (D30).
     pub key: &'a str,
-    /// The time of the last change of the content.
+    /// Time of the last change of the content.
     pub modified: Timestamp,
-    /// The digest of the line.
+    /// Digest of the line.
     pub digest: LineDigest,
-    /// The title.
+    /// Title of the page.
     pub title: &'a str,
-    /// The language.
+    /// Language of the page.
     pub language: &'a str,
-    /// The line.
+    /// Line of the page.
     pub line: &'a str,
-    /// Why the line must not be stored; `None` if it may.
+    /// Why the line must not be stored; `None` if it may be stored.
     pub withheld: Option<WithheldReason>,
 }
 
 impl<'a> StagedPage<'a> {
-    /// Creates a staged page from a page and its line; hashes the line.
+    /// Creates a staged page from a page and its line. Computes the digest of the line.
     pub fn of_page(page: &'a Page<'_>, line: &'a str) -> Self {
         Self {
             key: page.url.key(),
@@ -501,36 +502,37 @@ impl<'a> StagedPage<'a> {
     }
 }
 
-/// The result of a commit, or the expected result before it.
+/// The numbers of pages that a commit changes, and the resulting state of the section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CommitSummary {
-    /// Lines that were staged, including duplicate pages.
+    /// Number of lines that were staged, including several lines for one page.
     pub lines: u64,
-    /// Pages before the commit, in the section and in sections no longer followed.
+    /// Number of pages before the commit, in the section and in the sections that the commit stops
+    /// to follow.
     pub before: u64,
-    /// Pages in the section after the commit.
+    /// Number of pages in the section after the commit.
     pub after: u64,
-    /// New pages.
+    /// Number of pages that the publisher did not have.
     pub added: u64,
-    /// Pages with replaced content, and pages that become or cease to be withheld.
+    /// Number of pages whose content is replaced, and of pages that become or cease to be withheld.
     pub changed: u64,
-    /// Pages with unchanged content.
+    /// Number of pages with unchanged content.
     pub kept: u64,
-    /// Pages removed from the section, and pages that are in no section any more because a section
-    /// is no longer followed.
+    /// Number of pages removed from the section, and of pages that are in no section any more
+    /// because their section is no longer followed.
     pub removed: u64,
-    /// Withheld pages among the added and changed ones.
+    /// Number of withheld pages among the added and the changed pages.
     pub withheld: u64,
-    /// Pages among the withheld ones that exceed the quota.
+    /// Number of pages among the withheld pages that exceed the quota.
     pub over_quota: u64,
-    /// The state of the section after the commit (D95).
+    /// State of the section after the commit (D95).
     pub state: SectionState,
 }
 
-/// The state that a collection claims the section has after it was applied (D95).
+/// The state that a section has after a collection was applied, as the collection claims it (D95).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClaimedState {
-    /// The state.
+    /// State of the section.
     pub state: SectionState,
     /// Number of pages in the section.
     pub pages: u64,
@@ -541,22 +543,22 @@ pub struct ClaimedState {
 pub struct CommitOptions {
     /// Number of page lines in the collection; `None` if it is unknown.
     pub lines: Option<u64>,
-    /// The state that the section must have after the commit; `None` if the publisher does not
-    /// claim states, or for a delta that does not start from the stored state.
+    /// The state that the section must have after the commit. `None` if the publisher does not
+    /// claim states, or if a delta does not start from the stored state.
     pub claim: Option<ClaimedState>,
-    /// Whether more than half of a section may be deleted at once (D23).
+    /// Whether a mass deletion may be committed (D23).
     pub mass_deletion: MassDeletionPolicy,
-    /// The download to record.
+    /// The download record that is written with the commit.
     pub taken: Option<DownloadRecord>,
-    /// The validator of the file, valid only if its pages are committed.
+    /// Validator of the file, which is stored only if its pages are committed.
     pub validator: Option<Validator>,
 }
 
 impl CommitOptions {
     /// Creates the parameters for a staging that was filled from a collection.
     ///
-    /// `before` is the section when the staging was opened. A snapshot always proves its state; a
-    /// delta proves it only if it starts from the stored state
+    /// `before` is the section when the staging was opened. A snapshot always proves the state that
+    /// it claims. A delta proves it only if it starts from the stored state
     /// ([`continues_section`](crate::continues_section)).
     pub fn of_receipt(
         url: &str,
@@ -593,33 +595,33 @@ impl CommitOptions {
 /// A stored ARC entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArcRow {
-    /// The publisher.
+    /// Publisher of the page.
     pub publisher: PublisherId,
-    /// The key of the page.
+    /// Key of the page (D30).
     pub url: String,
-    /// Whether the entry gives consent.
+    /// Whether the entry allows the use of the page.
     pub is_allowed: bool,
-    /// The entry as JSON, written by [`rutter_arc::ArcEntry::to_json`].
+    /// The entry as JSON, in the form of [`rutter_arc::ArcEntry::to_json`].
     pub json: String,
 }
 
 /// How thoroughly a replica is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckDepth {
-    /// Checks all records.
+    /// The check reads all records.
     Records,
-    /// Also decompresses the content of every page and verifies its digest.
+    /// The check also decompresses the content of every page and verifies its digest.
     Content,
 }
 
 /// One page of a search result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchHit {
-    /// The page.
+    /// Record of the page.
     pub page: PageRow,
-    /// Text around the matches, which are enclosed in `[` and `]`.
+    /// Excerpt of the page's text; the matches are enclosed in `[` and `]`.
     pub snippet: String,
-    /// The rank; lower is better.
+    /// Rank of the page; a lower number is a better match.
     pub rank: f64,
     /// Words of the query that the page does not contain.
     pub missing: Vec<String>,
@@ -630,9 +632,9 @@ words! {
     MatchKind {
         /// All words of the query.
         All = "all",
-        /// All words, some of them corrected.
+        /// All words of the query, some of them corrected.
         Corrected = "corrected",
-        /// Some of the words; no page contains all of them.
+        /// Some of the words of the query; no page contains all of them.
         Some = "some",
     }
 }
@@ -640,13 +642,13 @@ words! {
 /// The result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchResults {
-    /// The found pages, best first.
+    /// The found pages, best match first.
     pub hits: Vec<SearchHit>,
-    /// Which words of the query they contain.
+    /// Which words of the query the found pages contain.
     pub matched: MatchKind,
     /// Words that no page contains, each with the word that was searched instead.
     pub corrections: Vec<(String, String)>,
-    /// Matching pages that cannot be read.
+    /// Pages that match and cannot be read.
     pub damaged: Vec<DamagedPage>,
 }
 
@@ -660,11 +662,11 @@ impl Default for SearchResults {
 /// The progress of full-text indexing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexProgress {
-    /// Number of pages processed by this call.
+    /// Number of pages that the call indexed.
     pub pages: u64,
-    /// Whether the index is up to date now.
+    /// Whether the index contains all events of the history.
     pub is_current: bool,
-    /// Unreadable pages, which are not in the index.
+    /// Damaged pages, which are not in the index.
     pub damaged: Vec<DamagedPage>,
 }
 

@@ -1,7 +1,7 @@
-//! Records about sites beside their pages: the last visit, forgotten sites.
+//! Records about sites, apart from their pages: the last visit, and the sites that were erased.
 //!
-//! A sync and an erasure write them, `status` reads them.
-//! [`SiteRecords`] is part of every [`Store`](crate::Store).
+//! A sync and an erasure write these records; the command `status` reads them. Every
+//! [`Store`](crate::Store) implements [`SiteRecords`].
 
 use std::collections::BTreeMap;
 
@@ -15,17 +15,19 @@ use crate::model::{Lease, PublisherId};
 pub struct VisitRecord {
     /// End of the sync.
     pub at: Timestamp,
-    /// Result as a code: `synced`, `partial`, `failed` or `refused`.
+    /// Result of the sync: `synced`, `partial`, `failed` or `refused`.
     pub result: String,
-    /// Access method: `scp`, `arc`, `markdown`, `sitemap` or `links`; empty where none was found.
+    /// Access method of the sync: `scp`, `arc`, `markdown`, `sitemap` or `links`; empty if none was
+    /// found.
     pub method: String,
-    /// First error or warning, in one line.
+    /// First error or warning of the sync, in one line.
     pub error: Option<String>,
-    /// Requests sent.
+    /// Number of requests that the sync sent.
     pub requests: u64,
-    /// Bytes received.
+    /// Number of bytes that the sync received.
     pub bytes: u64,
-    /// URLs left out by reason, those included that are not recorded one by one.
+    /// Number of URLs that the sync did not store, by the code of the reason. Includes URLs that
+    /// have no record of their own.
     pub left_out: BTreeMap<String, u64>,
 }
 
@@ -34,40 +36,41 @@ pub struct VisitRecord {
 pub struct ErasedSite {
     /// Scheme, host and port.
     pub origin: String,
-    /// Time of the request.
+    /// When the site was erased.
     pub at: Timestamp,
-    /// Pages it had.
+    /// Number of pages that the site had.
     pub pages: u64,
 }
 
 /// Result of [`SiteRecords::erase`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErasureResult {
-    /// Pages that were deleted.
+    /// Number of pages that were deleted.
     pub pages: u64,
-    /// Whether the freed space was overwritten and the log emptied. Where another process has the
-    /// file open or the disk is full, remains may be left until the next
+    /// Whether the freed space was overwritten and the write-ahead log emptied. If another process
+    /// has the file open, or if the disk is full, deleted data may stay in the file until the next
     /// [`maintain`](crate::Store::maintain).
     pub is_scrubbed: bool,
 }
 
-/// Records about sites.
+/// Reads and writes the records about sites.
 pub trait SiteRecords {
-    /// Records the result of a sync. Needs no lease, because a sync may fail before it has one.
+    /// Records the result of a sync. Needs no lease, because a sync may fail before it acquires
+    /// one.
     fn note_visit(&self, publisher: PublisherId, visit: &VisitRecord) -> Result<(), WriteError>;
 
-    /// Result of the last sync.
+    /// Returns the result of the publisher's last sync.
     fn last_visit(&self, publisher: PublisherId) -> Result<Option<VisitRecord>, QueryError>;
 
-    /// Sites that were erased and did not return, by origin.
+    /// Returns the sites that were erased and not synced again since, sorted by origin.
     fn forgotten(&self) -> Result<Vec<ErasedSite>, QueryError>;
 
-    /// Deletes a site with its content, history and index, and overwrites the space they had.
+    /// Deletes a site with its content, history and index, and overwrites their space in the file.
     ///
-    /// One event of kind [`ErasedSite`](crate::ChangeKind::Forgotten) and one record stay behind.
+    /// One event of kind [`Forgotten`](crate::ChangeKind::Forgotten) and one [`ErasedSite`] remain.
     fn erase(&self, lease: Lease, now: Timestamp) -> Result<ErasureResult, WriteError>;
 
-    /// Overwrites the space of erased sites, where an erasure was interrupted. Returns whether
-    /// nothing is left to do.
+    /// Overwrites the space of erased sites if an erasure was interrupted. Returns whether no
+    /// deleted data remains.
     fn scrub(&self) -> Result<bool, WriteError>;
 }

@@ -1,10 +1,11 @@
 //! A replica in one `SQLite` file.
 //!
-//! One connection writes, behind a lock. Readers use a pool of connections, each for one short
-//! statement, so that no reader blocks a checkpoint of the write-ahead log. Pages are staged by
-//! [`stage`](stage::SqliteStaging) and become visible in [`flip`](flip::flip), in one transaction.
+//! One connection writes, protected by a lock. Readers take connections from a pool, each for one
+//! short statement, so that no reader blocks a checkpoint of the write-ahead log.
+//! [`SqliteStaging`](stage::SqliteStaging) stages pages, and [`flip`](flip::flip) makes them
+//! visible in one transaction.
 //!
-//! Rejects files that are not replicas, unknown formats and invalid values, without panicking.
+//! Rejects files that are not replicas, unknown formats and invalid values.
 
 mod body;
 mod check;
@@ -53,13 +54,13 @@ use crate::words::SearchQuery;
 /// Options for opening a replica.
 #[derive(Debug, Clone)]
 pub struct StoreOptions {
-    /// Whether to open it for writing.
+    /// Whether the replica is opened for writing.
     pub access: AccessMode,
-    /// How many pages a staging keeps in memory.
+    /// How much a staging keeps in memory.
     pub tuning: StagingBuffer,
-    /// Maximum size of the file, in bytes.
+    /// Maximum size of the file in bytes; `None` for no limit.
     pub ceiling: Option<u64>,
-    /// How long to wait for another process.
+    /// How long a write waits for the lock of another process.
     pub wait: Duration,
 }
 
@@ -77,7 +78,7 @@ impl Default for StoreOptions {
 /// The access mode of a replica.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessMode {
-    /// Reading and writing; creates the replica if it does not exist.
+    /// Reading and writing; the replica is created if it does not exist.
     Write,
     /// Reading only.
     Read,
@@ -86,16 +87,18 @@ pub enum AccessMode {
 /// How much a staging keeps in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StagingBuffer {
-    /// Maximum number of pages that are written in one transaction.
+    /// Maximum number of changed pages that a staging keeps in memory until the commit. A staging
+    /// with more pages writes them to the file in batches.
     pub held: usize,
-    /// Maximum size of their content, in bytes.
+    /// Maximum size of the pages in memory, in bytes.
     pub held_bytes: usize,
-    /// Number of pages per batch for larger stagings.
+    /// Number of pages in one batch.
     pub batch: usize,
 }
 
 impl StagingBuffer {
-    /// Up to 20,000 pages and 16 MiB at once, otherwise batches of 2,000 pages.
+    /// Up to 20,000 pages and 16 MiB are kept in memory; larger stagings write batches of 2,000
+    /// pages.
     pub const DEFAULT: Self = Self { held: 20_000, held_bytes: 16 << 20, batch: 2_000 };
 }
 
@@ -106,12 +109,13 @@ const PAGE_SIZE: u32 = 8192;
 pub struct SqliteStore {
     path: PathBuf,
     options: StoreOptions,
-    /// Idle connections.
+    /// Idle connections for reading.
     readers: Mutex<Vec<Connection>>,
-    /// `None` if the replica is read-only. Closed last, because closing it checkpoints the log.
+    /// Connection for writing; `None` if the replica is read-only. It is closed after the readers,
+    /// because closing it checkpoints the write-ahead log.
     writer: Mutex<Option<Connection>>,
     dictionaries: body::Dictionaries,
-    /// Identifier of the replica.
+    /// Identifier of the replica, which cursors contain.
     id: u64,
     /// Whether the file is opened as immutable, without a write-ahead log.
     is_immutable: bool,
@@ -141,7 +145,7 @@ impl SqliteStore {
                     return Err(OpenError::Newer { found, known });
                 }
                 if found < known {
-                    // An older file must be opened for writing once to convert it.
+                    // A file of an older format must be opened for writing once, which converts it.
                     return Err(if found == 0 {
                         OpenError::NotAReplica
                     } else {
@@ -206,7 +210,7 @@ impl DerefMut for WriteConnection<'_> {
     }
 }
 
-/// A connection for reading; returns to the pool when it is dropped.
+/// A connection for reading, which returns to the pool when this value is dropped.
 struct ReadConnection<'s> {
     store: &'s SqliteStore,
     connection: Option<Connection>,
@@ -241,8 +245,8 @@ fn is_unwritable(path: &Path) -> bool {
     fs::OpenOptions::new().append(true).open(path).is_err()
 }
 
-/// Opens the file for writing and retries while another process creates it, because the database
-/// itself does not wait while the write-ahead log is enabled.
+/// Opens the file for writing. Retries while another process creates the file, because SQLite does
+/// not wait while that process switches to the write-ahead log.
 fn open_writer_in_time(path: &Path, options: &StoreOptions) -> Result<Connection, OpenError> {
     let started = Instant::now();
     loop {
@@ -261,7 +265,7 @@ fn open_writer(path: &Path, options: &StoreOptions) -> Result<Connection, OpenEr
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     prepare(&connection, options)?;
-    // Check what the file is before changing it.
+    // Check that the file is a replica before changing it.
     if schema::format(&connection)? == 0 {
         connection.pragma_update(None, "page_size", PAGE_SIZE)?;
         connection.pragma_update(None, "auto_vacuum", "incremental")?;
@@ -273,7 +277,8 @@ fn open_writer(path: &Path, options: &StoreOptions) -> Result<Connection, OpenEr
     }
     connection.pragma_update(None, "synchronous", "normal")?;
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
-    // Checkpoint seldom: pages that are written twice within 32 MB are copied once.
+    // Checkpoint seldom: a database page that is written twice within 32 MB of the log is copied
+    // once.
     connection.pragma_update(None, "wal_autocheckpoint", 4_000)?;
     connection.pragma_update(None, "cache_size", -8_000)?;
     if let Some(ceiling) = options.ceiling {
@@ -316,13 +321,13 @@ fn open_reader(
     Ok(connection)
 }
 
-/// Configures a connection. The file may be from an untrusted source.
+/// Configures a connection; the settings assume that the file comes from an untrusted source.
 fn prepare(connection: &Connection, options: &StoreOptions) -> Result<(), StorageError> {
     connection.busy_timeout(options.wait)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.pragma_update(None, "cell_size_check", true)?;
-    // Foreign keys only document the schema; `check` verifies them.
+    // SQLite does not enforce the foreign keys of the schema; `check` verifies them.
     connection.pragma_update(None, "foreign_keys", false)?;
     connection.pragma_update(None, "temp_store", "memory")?;
     connection.set_prepared_statement_cache_capacity(64);
@@ -374,7 +379,7 @@ impl Store for SqliteStore {
 
     fn line(&self, key: &str) -> Result<Option<String>, QueryError> {
         let mut reader = self.reader()?;
-        // One transaction: a page replaced between two queries would look damaged.
+        // Both queries run in one transaction: a page replaced between them would look damaged.
         let reader = reader.transaction().map_err(StorageError::from)?;
         let Some((id, page)) = read::page(&reader, key)? else { return Ok(None) };
         match read::line(&reader, &self.dictionaries, id, page.digest) {
@@ -637,7 +642,7 @@ impl Store for SqliteStore {
 }
 
 impl SqliteStore {
-    /// Runs `work` in a transaction, under a lease.
+    /// Runs `work` in a transaction, after checking that the lease is valid.
     fn write<T>(
         &self,
         lease: &Lease,

@@ -1,9 +1,9 @@
 //! Search queries: words, phrases and prefixes of words.
 //!
 //! Input: text that a user typed. Output: an FTS5 expression in which every word is quoted, so that
-//! no query is a syntax error. Terms after the first [`SearchQuery::MOST_PARTS`] are ignored.
+//! no query causes a syntax error. Terms after the first [`SearchQuery::MOST_PARTS`] are ignored.
 
-/// A search query: a page must contain all of its terms.
+/// A search query: words, phrases and prefixes that a page must contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchQuery {
     parts: Vec<QueryTerm>,
@@ -19,7 +19,7 @@ pub(crate) struct QueryTerm {
 impl QueryTerm {
     /// Returns the term as an FTS5 expression.
     pub(crate) fn to_match(&self) -> String {
-        // SQLite would end the text at a NUL.
+        // SQLite would end the text at a NUL, and a quotation mark would end the phrase.
         let words = self.words.replace(['"', '\0'], " ");
         format!("\"{words}\"{}", if self.is_beginning { "*" } else { "" })
     }
@@ -30,11 +30,11 @@ impl SearchQuery {
     pub const MOST_PARTS: usize = 32;
     /// Maximum number of characters of a term; longer terms are truncated.
     pub const LONGEST_PART: usize = 200;
-    /// Maximum number of bytes of the text that are read.
+    /// Maximum number of bytes of a query that are read.
     const LONGEST_TEXT: usize = 64 << 10;
 
-    /// Parses words, `"quoted phrases"` and prefixes (`begin*`). Repeated terms count once. Returns
-    /// `None` if there is nothing to search for.
+    /// Parses words, `"quoted phrases"` and prefixes (`begin*`). A repeated term is used once.
+    /// Returns `None` if the text contains no term.
     ///
     /// ```
     /// # use rutter_store::SearchQuery;
@@ -47,7 +47,7 @@ impl SearchQuery {
         let is_long = end < text.len();
         let text = text.get(..end).unwrap_or_default();
         let mut parts = QueryTerms::default();
-        // Every second piece is quoted.
+        // Between quotation marks, every second piece is a phrase.
         for (at, piece) in text.split('"').enumerate() {
             if at % 2 == 1 {
                 parts.push(piece, false);
@@ -62,7 +62,7 @@ impl SearchQuery {
         (!kept.is_empty()).then_some(Self { parts: kept, is_cut: is_cut || is_long })
     }
 
-    /// Returns whether terms were ignored because there were too many.
+    /// Returns whether terms were ignored because the query had too many.
     pub fn is_cut(&self) -> bool {
         self.is_cut
     }
@@ -83,7 +83,7 @@ impl SearchQuery {
         &self.parts
     }
 
-    /// Splits phrases into words and keeps only the terms for which `is_wanted` returns `true`.
+    /// Splits phrases into words, and keeps only the words for which `is_wanted` returns `true`.
     pub(crate) fn split_phrases(&self, is_wanted: impl Fn(&QueryTerm) -> bool) -> Option<Self> {
         let mut parts = QueryTerms::default();
         for part in &self.parts {
@@ -97,7 +97,7 @@ impl SearchQuery {
         (!kept.is_empty()).then_some(Self { parts: kept, is_cut: self.is_cut })
     }
 
-    /// Returns the query with some terms replaced.
+    /// Returns the query, with each term replaced for which `by` returns another text.
     pub(crate) fn replace_terms(&self, by: impl Fn(&QueryTerm) -> Option<String>) -> Self {
         let parts = self.parts.iter().map(|part| match by(part) {
             Some(words) => QueryTerm { words, is_beginning: part.is_beginning },
@@ -116,7 +116,7 @@ struct QueryTerms {
 
 impl QueryTerms {
     fn push(&mut self, words: &str, is_beginning: bool) {
-        // What has no letter or digit is no token to the database either.
+        // Text without a letter or digit has no token in the index.
         if !words.chars().any(char::is_alphanumeric) {
             return;
         }

@@ -1,4 +1,4 @@
-//! The Drowning Test (D73): what AI systems answer about an entity.
+//! The Drowning Test (D73): measures what AI systems answer about an entity.
 //!
 //! Five standard [`queries`] go to each [`AiSystem`]; [`judge`] counts the surviving claims in
 //! each answer. Scoring uses fixed rules and no model, so that a score can be recomputed from its
@@ -7,23 +7,23 @@
 //! # Rules, version 1
 //!
 //! * **Claims** of an entity are its markers and the sentences of the kernel.
-//! * A **marker survives** if it is in the answer, ignoring case, quotes, dashes and white space
+//! * A **marker survives** if the answer contains it, ignoring case, quotes, dashes and white space
 //!   (D70) and Markdown syntax.
-//! * A **sentence survives** if one sentence of the answer has at least 60 % of its content
-//!   words: numbers, and words of two or more letters that are not stop words, after folding. A
-//!   sentence with a negation survives only in a sentence with a negation. Questions do not
+//! * A **sentence survives** if one sentence of the answer has at least 60 % of its content words:
+//!   numbers, and words of two or more letters that are not stop words, after folding. A sentence
+//!   with a negation survives only in a sentence with a negation. Questions in an answer do not
 //!   count.
-//! * **γ** of an answer is the share of surviving claims. The panel γ of a system is the mean
-//!   over its answers, the cross-platform γ the mean over the systems. **SIMSR** is the same for
-//!   markers only.
+//! * **γ** of an answer is the share of surviving claims. The panel γ of a system is the mean of γ
+//!   over its answers; the cross-platform γ is the mean over the systems. **SIMSR** is calculated in
+//!   the same way, but for markers only.
 //! * An answer **asserts another entity** if the name of a collision target is in a sentence that
-//!   does not negate it (`not`, `unlike`, `rather than`, `distinct from` and similar). If the
-//!   target has the same name as the entity, the qualifier decides (`band`). If its name is a
-//!   part of the name of the entity, it counts only outside that name. For the question about the
-//!   difference, an answer that contrasts both once asserts nothing.
-//! * An answer is **correct** if it has a name of the entity, keeps a claim and asserts no other
-//!   entity.
-//! * An answer that keeps no marker is a **loss** (SPX-007).
+//!   does not negate it (`not`, `unlike`, `rather than`, `distinct from` and similar words). If the
+//!   target has the same name as the entity, the qualifier of the name decides, such as `band`. If
+//!   the name of the target is a part of the name of the entity, it counts only outside the longer
+//!   name. In an answer to the question about the difference, one sentence that contrasts both
+//!   entities asserts nothing.
+//! * An answer is **correct** if it contains a name of the entity, keeps a claim and asserts no
+//!   other entity.
 //!
 //! A change of these rules, or of the claims of an entity, starts a new series. γ values of
 //! different series are not compared.

@@ -7,14 +7,14 @@ use std::ops::Range;
 /// Meaning of a line break in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineBreaks {
-    /// The end of a block; phrases do not match across it.
+    /// A line break ends a block. Phrases do not match across it.
     End,
-    /// White space.
+    /// A line break is white space.
     Space,
 }
 
-/// Collapses white space to single spaces and trims lines. If line breaks end blocks, a sequence
-/// with a line break becomes one line break.
+/// Collapses white space to single spaces and trims lines. If line breaks end blocks, white space
+/// that contains a line break becomes one line break.
 pub(crate) fn collapse(text: &str, breaks: LineBreaks) -> Cow<'_, str> {
     if is_tidy(text, breaks) {
         return Cow::Borrowed(text);
@@ -37,7 +37,7 @@ pub(crate) fn collapse(text: &str, breaks: LineBreaks) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Returns whether collapsing would change at most the ends of the text.
+/// Returns whether collapsing the white space would change at most the ends of the text.
 #[expect(clippy::needless_bitwise_bool, reason = "avoids a branch per byte")]
 fn is_tidy(text: &str, breaks: LineBreaks) -> bool {
     let bytes = text.as_bytes();
@@ -47,7 +47,7 @@ fn is_tidy(text: &str, breaks: LineBreaks) -> bool {
     for (chunk, next) in bytes.chunks(CHUNK).zip(behind.chunks(CHUNK)) {
         let mut is_odd = false;
         for (byte, next) in chunk.iter().zip(next) {
-            // Control characters, double spaces, and lead bytes of wide white space.
+            // Odd are control characters, double spaces, and lead bytes of wide white space.
             is_odd |= ((*byte < b' ') & (*byte != b'\n'))
                 | (is_space(*byte) & is_space(*next))
                 | ((*byte == b'\n') & (breaks == LineBreaks::Space))
@@ -63,7 +63,7 @@ fn is_tidy(text: &str, breaks: LineBreaks) -> bool {
     is_tidy_here(text, bytes.len().saturating_sub(4)..bytes.len(), breaks)
 }
 
-/// Number of bytes that are examined together.
+/// Number of bytes that are examined in one step.
 const CHUNK: usize = 64;
 
 fn is_tidy_here(text: &str, place: Range<usize>, breaks: LineBreaks) -> bool {
@@ -112,13 +112,13 @@ pub(crate) fn fold_char(c: char, out: &mut String) {
             out.push('-');
         }
         '\u{ad}' => {}
-        // The only letter whose upper-case form belongs to another letter.
+        // The dotless i is the only letter whose upper-case form belongs to another letter.
         '\u{131}' => out.push(c),
         c => out.extend(c.to_uppercase().flat_map(char::to_lowercase)),
     }
 }
 
-/// Folds a text whose white space is collapsed already.
+/// Folds a text whose white space was collapsed already.
 pub(crate) fn fold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -127,12 +127,12 @@ pub(crate) fn fold(text: &str) -> String {
     out
 }
 
-/// A folded text with the positions of the original.
+/// A folded text that can map its positions to the original text.
 #[derive(Debug)]
 pub(crate) struct FoldedText<'t> {
     pub(crate) text: String,
     source: &'t str,
-    /// Characters whose length in bytes is not one before and after folding.
+    /// Characters that have more than one byte before or after folding.
     odd: Vec<UnevenSpan>,
 }
 
@@ -157,10 +157,10 @@ impl<'t> FoldedText<'t> {
     }
 
     /// Returns the original text of the folded bytes from `start` to `end`. Returns `None` if one
-    /// end is inside the folded form of one character.
+    /// of the two positions is inside the folded form of one character.
     pub(crate) fn source_of(&self, start: usize, end: usize) -> Option<&'t str> {
         let found = self.source.get(self.back(start)?..self.back(end)?)?;
-        // Soft hyphens at the ends do not count.
+        // Soft hyphens at the ends of the match are not part of it.
         Some(found.trim_matches('\u{ad}'))
     }
 

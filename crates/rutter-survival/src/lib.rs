@@ -5,8 +5,8 @@
 //! of one entity from the served document to the summaries; [`drown`] asks AI systems about an
 //! entity and scores the answers.
 //!
-//! Does not use a model for scoring and opens no network connection. Only [`drown::AiSystem`]
-//! starts programs, and only those in the configuration.
+//! Uses no model for scoring and opens no network connection. Only [`drown::AiSystem`] starts
+//! programs, and it starts only those in the configuration.
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 

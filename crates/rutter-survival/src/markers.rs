@@ -1,7 +1,7 @@
-//! Finds the markers in the texts of a page (D70).
+//! Finds the markers of entities in the texts of a page (D70).
 //!
 //! [`MarkerSearch`] holds all markers of a site; [`MarkerSearch::classify`] returns the status of
-//! some of them on one page. Each text is read once, independent of the number of markers. A
+//! some of the markers on one page. Each text is read once, independent of the number of markers. A
 //! marker never matches across the end of a block.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,8 +17,8 @@ const MAX_DEPTH: usize = 64;
 
 /// The markers of a site, prepared for searching.
 ///
-/// The id of a marker is its index among the given ones. A marker of only white space is never
-/// found.
+/// The id of a marker is its index in the list of markers. A marker that contains only white space
+/// is never found.
 ///
 /// ```
 /// # use rutter_spxi::MarkerStatus;
@@ -38,16 +38,16 @@ pub struct MarkerSearch {
 /// Texts of a page that are searched for markers.
 #[derive(Debug, Clone, Default)]
 pub struct PageTexts<'p> {
-    /// Visible text, one line per block.
+    /// Visible text of the page, one line per block.
     pub visible: &'p str,
-    /// The title and the values of `meta` elements.
+    /// The title of the page and the values of its `meta` elements.
     pub metas: Vec<&'p str>,
-    /// The JSON-LD blocks as written.
+    /// The JSON-LD blocks of the page as written.
     pub json_ld: Vec<&'p str>,
 }
 
 impl MarkerSearch {
-    /// Prepares the given markers.
+    /// Prepares markers for searching.
     pub fn new<'m>(markers: impl IntoIterator<Item = &'m str>) -> Self {
         let texts: Vec<String> = markers
             .into_iter()
@@ -72,20 +72,20 @@ impl MarkerSearch {
         self.texts.get(id).map_or("", String::as_str)
     }
 
-    /// Returns the markers that are verbatim in a text, ignoring white space. Line breaks end
-    /// blocks.
+    /// Returns the markers that a text contains exactly, apart from white space. Line breaks in the
+    /// text end blocks.
     pub fn find_in_blocks(&self, text: &str) -> BTreeSet<usize> {
         self.exact.all(&collapse(text, LineBreaks::End))
     }
 
-    /// Like [`find_in_blocks`](Self::find_in_blocks), but line breaks are white space.
+    /// Like [`find_in_blocks`](Self::find_in_blocks), but line breaks in the text are white space.
     pub fn find_in_line(&self, text: &str) -> BTreeSet<usize> {
         self.exact.all(&collapse(text, LineBreaks::Space))
     }
 
-    /// Returns the markers among `wanted` that match apart from case, quotes, dashes and white
-    /// space, each with the first matching text. Verbatim matches are included. Line breaks end
-    /// blocks.
+    /// Returns the markers among `wanted` that a text contains apart from case, quotes, dashes and
+    /// white space, each with the first matching text. Exact matches are included. Line breaks in
+    /// the text end blocks.
     pub fn find_near(&self, wanted: &[usize], text: &str) -> BTreeMap<usize, String> {
         let text = collapse(text, LineBreaks::End);
         let folded = FoldedText::new(&text);
@@ -105,7 +105,7 @@ impl MarkerSearch {
     pub fn classify(&self, wanted: &[usize], places: &PageTexts<'_>) -> Vec<MarkerStatus> {
         let mut all = vec![MarkerStatus::Absent; wanted.len()];
         let mut missing: Vec<usize> = (0..wanted.len()).collect();
-        // Each search covers only the markers that the previous ones did not find.
+        // Each search covers only the markers that the previous searches did not find.
         let settle = |missing: &mut Vec<usize>,
                       all: &mut [MarkerStatus],
                       find: &dyn Fn(usize) -> Option<MarkerStatus>| {
@@ -142,7 +142,7 @@ impl MarkerSearch {
         all
     }
 
-    /// Returns the markers in any of several lines.
+    /// Returns the markers that any of several lines contains.
     pub(crate) fn find_in_any_line<'t>(
         &self,
         lines: impl IntoIterator<Item = &'t str>,
@@ -156,7 +156,7 @@ impl MarkerSearch {
     }
 }
 
-/// Returns the strings in JSON blocks.
+/// Returns all strings in JSON documents.
 pub(crate) fn strings_of(blocks: &[&str]) -> Vec<String> {
     let mut out = Vec::new();
     for tree in blocks.iter().filter_map(|block| JsonTree::parse(block)) {

@@ -16,10 +16,10 @@ rutter_finding::rules! {
         "fewer than three systems are asked",
         "The habits of one system have a large effect on the result.",
         "Configure three systems or more.";
-    /// System gave no answer, so nothing is counted.
+    /// System gave no answer, so no score is recorded.
     NO_ANSWER = "SV004" "no-answer" (advice, "D73")
-        "system gave no answer, so nothing is counted",
-        "A failed program run says nothing about the entity.",
+        "system gave no answer, so no score is recorded",
+        "A run in which the program fails says nothing about the entity.",
         "Check that the program runs on its own, then resume the run.";
     /// System failed several times in a row and is not asked again in this run.
     GIVEN_UP = "SV005" "system-given-up" (advice, "D73")
@@ -31,10 +31,10 @@ rutter_finding::rules! {
         "answer is not UTF-8; invalid bytes were replaced",
         "Claims that contain such bytes cannot be found in the answer.",
         "Change the program to write UTF-8.";
-    /// Answer was counted with other claims or rules, and its text was not stored.
+    /// Answer was scored with other claims or rules, and its text was not stored.
     OTHER_CLAIMS = "SV007" "answer-of-other-claims" (note, "D73")
-        "answer was counted with other claims or rules, and its text was not stored",
-        "The answer cannot be counted again, and a run does not ask the same question twice.",
+        "answer was scored with other claims or rules, and its text was not stored",
+        "The answer cannot be scored again, and a run does not ask the same question twice.",
         "Start a new run.";
     /// Entity has no name, no URL, or neither a marker nor a kernel.
     NO_CLAIMS = "SV008" "nothing-claimed" (advice, "D73")

@@ -1,23 +1,23 @@
-//! Finds all of many phrases in a text in one pass.
+//! Finds all phrases of a large set in a text in one pass.
 //!
-//! Each phrase is identified by eight of its bytes that few other phrases have; a filter finds
-//! candidate positions in the text. Shorter phrases, and those without a rare window, use an
-//! Aho-Corasick automaton. This is three times as fast as one automaton for all phrases, whose
-//! states do not fit into the processor cache.
+//! Each phrase is identified by eight of its bytes, a window that few other phrases contain. A
+//! filter finds candidate positions of the windows in the text. An Aho-Corasick automaton finds
+//! shorter phrases and phrases without a rare window. This is three times as fast as one automaton
+//! for all phrases, whose states do not fit into the processor cache.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-/// Number of bytes that identify a phrase.
+/// Number of bytes of the window that identifies a phrase.
 const WINDOW: usize = 8;
-/// Number of windows of a phrase that are examined for a rare one.
+/// Maximum number of windows of a phrase that are examined to find a rare one.
 const TRIED: usize = 64;
-/// Maximum number of phrases with the same window.
+/// Maximum number of phrases with the same window. A window of more phrases is not rare.
 const MAX_SHARED: usize = 16;
 
-/// A prepared set of phrases. Phrases may overlap, contain each other, and repeat.
+/// A set of phrases, prepared for searching. Phrases may overlap, contain each other, and repeat.
 #[derive(Debug)]
 pub(crate) struct PhraseSearch {
     phrases: Vec<Phrase>,
@@ -25,7 +25,7 @@ pub(crate) struct PhraseSearch {
     by_id: Vec<Option<usize>>,
     windows: HashMap<u64, Vec<usize>>,
     filter: WindowFilter,
-    /// Finds the phrases in `rest`, in their order.
+    /// Automaton that finds the phrases in `rest`, in the order of `rest`.
     automaton: Option<AhoCorasick>,
     rest: Vec<usize>,
 }
@@ -33,9 +33,9 @@ pub(crate) struct PhraseSearch {
 #[derive(Debug)]
 struct Phrase {
     text: String,
-    /// Ids under which the phrase was given.
+    /// Ids with which the caller gave this phrase.
     ids: Vec<usize>,
-    /// Offset of its window; `None` if the automaton finds the phrase.
+    /// Offset of the window in the phrase; `None` if the automaton finds the phrase.
     window: Option<usize>,
 }
 
@@ -81,24 +81,24 @@ impl PhraseSearch {
             }
         }
         let patterns = rest.iter().filter_map(|at| Some(&phrases.get(*at)?.text));
-        // Building fails only with more phrases than fit into memory here.
+        // Building the automaton fails only for more phrases than fit into memory here.
         let automaton = AhoCorasick::builder().match_kind(MatchKind::Standard).build(patterns).ok();
         Self { phrases, by_id, windows: places, filter, automaton, rest }
     }
 
-    /// Returns the ids of all phrases in a text.
+    /// Returns the ids of all phrases that a text contains.
     pub(crate) fn all(&self, text: &str) -> BTreeSet<usize> {
         let mut open = vec![true; self.phrases.len()];
         self.run(text, &mut open, &mut |_, _| true)
     }
 
-    /// Returns the ids among `wanted` whose phrases are in a text.
+    /// Returns the ids among `wanted` whose phrases a text contains.
     pub(crate) fn some(&self, text: &str, wanted: &[usize]) -> BTreeSet<usize> {
         self.each(text, wanted, |_, _| true)
     }
 
-    /// Passes every position of a wanted phrase to `take` until it returns true, and returns the
-    /// ids for which it did.
+    /// Passes the positions of each wanted phrase to `take` until `take` returns true. Returns the
+    /// ids for which `take` returned true.
     pub(crate) fn each(
         &self,
         text: &str,
@@ -115,7 +115,7 @@ impl PhraseSearch {
         }
         let mut found = self.run(text, &mut open, &mut |ids, place| {
             let own = ids.iter().filter(|id| wanted.contains(id));
-            // Call `take` for each of the ids.
+            // A phrase may have several ids; call `take` for each of them.
             own.filter(|id| take(**id, place.clone())).count() != 0
         });
         found.retain(|id| wanted.contains(id));
@@ -174,7 +174,7 @@ impl PhraseSearch {
         out
     }
 
-    /// Returns the position of a phrase whose window is at `at`.
+    /// Returns the range of a phrase whose window is at position `at`.
     fn place_of(&self, text: &str, phrase: usize, at: usize) -> Option<Range<usize>> {
         let phrase = self.phrases.get(phrase)?;
         let start = at.checked_sub(phrase.window?)?;
@@ -183,7 +183,7 @@ impl PhraseSearch {
     }
 }
 
-/// Returns every sequence of eight bytes of a text as a number.
+/// Returns every sequence of eight bytes of a text as a number, in order.
 fn windows(text: &str) -> impl Iterator<Item = u64> {
     let number = |bytes: &[u8]| bytes.first_chunk().map_or(0, |chunk| u64::from_le_bytes(*chunk));
     text.as_bytes().windows(WINDOW).map(number)
@@ -197,7 +197,8 @@ struct WindowFilter {
 }
 
 impl WindowFilter {
-    /// Uses about a hundred bits per window, within the size of the processor cache.
+    /// Creates a filter with about a hundred bits per window, but not larger than the processor
+    /// cache.
     fn new(n: usize) -> Self {
         let n_bits = (n.saturating_mul(64)).next_power_of_two().clamp(1 << 12, 1 << 24);
         Self { bits: vec![0; n_bits / 64], shift: 64 - n_bits.trailing_zeros() }

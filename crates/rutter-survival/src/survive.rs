@@ -1,8 +1,8 @@
 //! Traces which markers each step between a page and its reader loses (SPX-066).
 //!
-//! Input: the texts of all steps, from the caller. Output: the markers in each text. A step that
-//! does not exist for a page, such as a missing Markdown twin, is distinguished from a step that
-//! loses all markers.
+//! Input: the texts of all steps, which the caller provides. Output: the markers in each text. A
+//! step that does not exist for a page, such as a missing Markdown twin, is distinguished from a
+//! step that loses all markers.
 
 mod chart;
 mod plain;
@@ -22,11 +22,12 @@ pub(crate) use table::push_rows;
 /// A step between a page and its reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PathStage {
-    /// The whole served document: text without tags, attribute values, scripts and comments.
+    /// The whole served document: text without tags, then attribute values, scripts and comments.
     Html,
-    /// The visible text (D70). Only verbatim matches count.
+    /// The visible text (D70). Only exact matches count.
     Visible,
-    /// The first characters of the visible text, for an agent that truncates the page there.
+    /// The first characters of the visible text, as an agent reads them that truncates the page
+    /// there.
     Cut(usize),
     /// The blocks of the SCP page, one by one.
     Blocks,
@@ -68,16 +69,16 @@ impl PathStage {
     }
 }
 
-/// Texts of one page. A text that does not exist is `None`.
+/// Texts of one page at each step. A text that does not exist is `None`.
 #[derive(Debug, Clone, Default)]
 pub struct PathTexts<'t> {
-    /// The served document.
+    /// The HTML document as served.
     pub document: Option<&'t str>,
-    /// Visible text, metadata of the head, and JSON-LD.
+    /// Visible text, metadata of the head, and JSON-LD of the page.
     pub places: Option<PageTexts<'t>>,
     /// The SCP page.
     pub page: Option<&'t Page<'t>>,
-    /// The Markdown twin.
+    /// The text of the Markdown twin.
     pub twin: Option<&'t str>,
     /// The member `ai_summary` of the ARC sitemap.
     pub summary: Option<&'t str>,
@@ -90,9 +91,9 @@ pub struct PathTexts<'t> {
 pub struct EntitySurvival {
     /// The name of the entity.
     pub name: String,
-    /// URL of its page.
+    /// URL of the page of the entity.
     pub url: String,
-    /// Its markers, in the order of the index.
+    /// The markers of the entity, in the order of the index.
     pub markers: Vec<MarkerTrace>,
 }
 
@@ -101,7 +102,7 @@ pub struct EntitySurvival {
 pub struct MarkerTrace {
     /// The marker with collapsed white space.
     pub text: String,
-    /// Its status on the page (D70).
+    /// Status of the marker on the page (D70).
     pub status: MarkerStatus,
     /// Whether each step of [`PathStage::ALL`] keeps the marker; `None` for a step that does not
     /// exist.
@@ -177,7 +178,7 @@ pub fn trace(
     EntitySurvival { name: name.to_owned(), url: url.to_owned(), markers: traced.collect() }
 }
 
-/// Returns the markers that a step keeps.
+/// Returns the ids of the markers that a step keeps.
 fn find_kept(
     markers: &MarkerSearch,
     stage: PathStage,
@@ -190,7 +191,7 @@ fn find_kept(
             for reading in plain::of_document(texts.document?) {
                 all.extend(markers.find_in_blocks(&reading));
             }
-            // The parsed document knows more character references.
+            // The parsed document resolves more character references.
             if let Some(places) = &texts.places {
                 all.extend(markers.find_in_blocks(places.visible));
                 let strings = strings_of(&places.json_ld);
@@ -215,7 +216,7 @@ fn find_kept(
     }
 }
 
-/// Returns the parts of a block that are read as units.
+/// Returns the texts of a block in which markers are searched separately.
 fn pieces(block: &Block<'_>) -> Vec<String> {
     let paragraphs = |text: &str| text.split("\n\n").map(str::to_owned).collect::<Vec<_>>();
     match block {
@@ -235,7 +236,7 @@ fn pieces(block: &Block<'_>) -> Vec<String> {
 }
 
 impl EntitySurvival {
-    /// Returns what a step keeps; `None` for a step that does not exist.
+    /// Returns how many markers a step keeps; `None` for a step that does not exist.
     pub fn share(&self, stage: PathStage) -> Option<KeptShare> {
         let mut share = None;
         for kept in self.markers.iter().filter_map(|marker| marker.kept_by(stage)) {
@@ -291,12 +292,13 @@ fn stages_tree(share: impl Fn(PathStage) -> Option<KeptShare>) -> JsonTree {
 /// Survival of the markers of a site.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SiteSurvival {
-    /// Results per entity.
+    /// Survival of the markers of each entity.
     pub entities: Vec<EntitySurvival>,
 }
 
 impl SiteSurvival {
-    /// Returns what a step keeps of all markers of entities that have the step.
+    /// Returns how many markers a step keeps, out of the markers of all entities that have the
+    /// step.
     pub fn share(&self, stage: PathStage) -> Option<KeptShare> {
         let shares = self.entities.iter().filter_map(|entity| entity.share(stage));
         shares.reduce(|sum, next| KeptShare { kept: sum.kept + next.kept, of: sum.of + next.of })
@@ -317,7 +319,7 @@ impl SiteSurvival {
         table::of(self)
     }
 
-    /// Returns an SVG chart of what each step keeps.
+    /// Returns an SVG chart of the share of markers that each step keeps.
     pub fn to_svg(&self) -> String {
         chart::of(self)
     }

@@ -1,10 +1,10 @@
 //! Verifies a downloaded collection and commits it, completely or not at all.
 //!
-//! Input: a spool file and its advert. Output: an [`ApplyResult`]. Line 1 is compared with
-//! the advert, pages are staged while they are read, and only the receipt of the reader
-//! lets the staging be committed. Blocking: call it on a thread of its own. Rejects
-//! collections that contradict their advert, come from the future, are a replay, do not
-//! continue from the state of the section, or delete too much at once.
+//! Input: a spool file and its advert. Output: an [`ApplyResult`]. [`apply`] compares line
+//! 1 with the advert, stages pages while it reads them, and commits only with the receipt
+//! of the reader. The function blocks: call it on a separate thread. Rejects collections
+//! that contradict their advert, are dated in the future, are a replay, do not continue
+//! from the state of the section, or delete too many pages at once.
 
 use std::fs::File;
 use std::path::Path;
@@ -26,42 +26,43 @@ use rutter_store::{
 use crate::page_policy::PagePolicy;
 use crate::url_set::UrlSet;
 
-/// A collection to apply, with all conditions.
+/// A collection to apply, and the conditions under which it is applied.
 pub(crate) struct ApplyJob<'a> {
     pub(crate) store: &'a dyn Store,
     pub(crate) lease: &'a Lease,
     pub(crate) page_policy: &'a PagePolicy,
-    /// The advert of the sitemap.
+    /// The advert of the collection in the sitemap.
     pub(crate) advert: &'a AdvertisedCollection,
     pub(crate) path: &'a Path,
     pub(crate) length: u64,
     pub(crate) validators: &'a rutter_fetch::Validators,
     pub(crate) quota: Quota,
     pub(crate) mass_deletion: MassDeletionPolicy,
-    /// Sections that are no longer followed after this commit.
+    /// Sections that the replica no longer follows after this commit.
     pub(crate) unfollow: &'a [String],
-    /// Whether the chain is known to be broken. Then deltas are applied as those of a plain
-    /// publisher.
+    /// Whether the chain of deltas is known to be broken. Deltas of a broken chain are
+    /// applied like deltas without a stated state.
     pub(crate) is_plain: bool,
     pub(crate) now: Timestamp,
 }
 
-/// Result of applying a collection.
+/// Result of applying one collection to the replica.
 #[derive(Debug)]
 pub(crate) struct ApplyResult {
-    /// `None` if the collection has nothing new.
+    /// Summary of the commit; `None` if the replica already had all changes of the
+    /// collection.
     pub(crate) outlook: Option<CommitSummary>,
     pub(crate) findings: Report,
-    /// Keys of the pages in the collection, and of those it removes.
+    /// Keys of the pages that the collection contains, and of the pages that it removes.
     pub(crate) delivered: UrlSet,
     pub(crate) removed: UrlSet,
     pub(crate) is_snapshot: bool,
-    /// Number of removals that were ignored because nothing proves them.
+    /// Number of removals that were ignored because no state proves them.
     pub(crate) n_ignored: u64,
 }
 
 impl ApplyResult {
-    /// Result for a collection without anything new.
+    /// Returns the result for a collection without new changes.
     fn nothing(findings: Report) -> Self {
         Self {
             outlook: None,
@@ -74,28 +75,28 @@ impl ApplyResult {
     }
 }
 
-/// What happens to pages that a delta names as removed.
+/// How pages that a delta names as removed are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RemovalMode {
-    /// They are removed. If the delta does not start from the state of the section, its own
-    /// state must be proved.
+    /// The pages are removed. If the delta does not start from the state of the section,
+    /// the section must have the state that the delta states afterwards.
     Apply,
-    /// They are kept: nothing proves the removal.
+    /// The pages are kept, because no state proves that they were removed.
     Ignore,
 }
 
-/// Why a collection was not applied.
+/// Reason why a collection was not applied.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ApplyError {
     #[error(transparent)]
     Read(#[from] ReadError),
     #[error(transparent)]
     Refused(#[from] Refusal),
-    #[error("generated {0}, which is in the future")]
+    #[error("the collection was generated at {0}, which is in the future")]
     Future(Timestamp),
-    #[error("generated {0}, which is so old that it may be a replay")]
+    #[error("the collection was generated at {0}, so long ago that it may be a replay")]
     Past(Timestamp),
-    #[error("changes before {0} are missing: a snapshot is needed")]
+    #[error("the replica lacks changes before {0}, the start of the delta: a snapshot is needed")]
     Gap(Timestamp),
     #[error("the delta does not start from the state of the section: a snapshot is needed")]
     Broken,
@@ -109,8 +110,9 @@ pub(crate) enum ApplyError {
 
 /// Verifies a spool file and commits it.
 ///
-/// A delta whose `from` is not the state of the replica is applied like a plain one, which
-/// removes nothing, unless its `state` is reached with its removals (D95).
+/// If `from` of a delta is not the state of the section in the replica, the delta is
+/// applied like one without a state, which removes no pages. Exception: if the section
+/// reaches `state` of the delta with the removals, the pages are removed (D95).
 pub(crate) fn apply(job: &ApplyJob<'_>) -> Result<ApplyResult, ApplyError> {
     match apply_with(job, RemovalMode::Apply)? {
         Some(applied) => Ok(applied),
@@ -118,8 +120,8 @@ pub(crate) fn apply(job: &ApplyJob<'_>) -> Result<ApplyResult, ApplyError> {
     }
 }
 
-/// Applies with one handling of removals. Returns `None` if the removals are not proved and
-/// have to be ignored.
+/// Applies the collection and handles removals as `removals` says. Returns `None` if no
+/// state proves the removals, so that they have to be ignored.
 fn apply_with(
     job: &ApplyJob<'_>,
     removals: RemovalMode,
@@ -192,7 +194,7 @@ fn apply_with(
         last_modified: job.validators.last_modified.clone(),
         checked: job.now,
     });
-    // No state can be proved if lines were skipped.
+    // If lines were skipped, the pages in the replica cannot have the stated state.
     if 0 < receipt.tally.skipped {
         finish.claim = None;
     }
@@ -219,7 +221,7 @@ fn apply_with(
     }))
 }
 
-/// Opens the spool file.
+/// Opens the spool file of a collection for reading.
 pub(crate) fn open(
     job: &ApplyJob<'_>,
     sink: &mut dyn FindingSink,
@@ -238,7 +240,8 @@ fn find_section(job: &ApplyJob<'_>, name: &str) -> Result<Option<Section>, Apply
     Ok(sections.into_iter().find(|section| section.name == name))
 }
 
-/// Stages every page, without content if the page policy says so. Returns their keys.
+/// Stages every page of a collection, without content if the page policy withholds it.
+/// Returns the keys of the pages.
 pub(crate) fn stage_pages(
     job: &ApplyJob<'_>,
     reader: &mut CollectionReader,
@@ -260,8 +263,8 @@ pub(crate) fn stage_pages(
     Ok(keys)
 }
 
-/// Compares a checksum in the `ETag` (SCP-165). Other servers use other tags, so a difference
-/// is only reported.
+/// Compares a checksum in the `ETag` with the checksum in line 1 (SCP-165). A difference is
+/// only reported, because a server may use other entity tags.
 fn check_etag(job: &ApplyJob<'_>, receipt: &ReadReceipt, sink: &mut dyn FindingSink) {
     let claimed = job.validators.digest();
     if claimed.is_some_and(|claimed| Some(claimed) != receipt.header.checksum) {

@@ -1,20 +1,21 @@
 //! Syncs the ARC sitemap and the SPXI index of a site into the replica.
 //!
-//! Input: what discovery read, or the files requested here with their validators. Output:
-//! ARC entries with their consent, and entities. Files that cannot be read, and files that
-//! list only other sites, change nothing.
+//! Input: the entries that discovery read, or files that this module requests with their
+//! validators. Output: ARC entries with their consent, and entities. A file that cannot be
+//! read, or that lists only pages of other sites, does not change the replica.
 //!
-//! A site with dated deltas is synced by these. The pointer file (D53) says when the
-//! sitemap last changed, so the deltas up to that day are read. Before that, a HEAD request
-//! gets the validators of the whole sitemap. A later sync sends a HEAD request with these
-//! validators first: a 304 means that nothing changed. If the pointer has no new date, the
-//! whole sitemap is requested with its newest validators, so consent that is withdrawn
-//! without a new date is noticed by the next sync. Without a usable pointer, the deltas up
-//! to today are read. If a delta is missing or starts after the time up to which the
-//! replica is complete, the whole sitemap is read (D60).
+//! If an ARC sitemap has daily deltas, a sync reads the deltas instead of the whole
+//! sitemap. The pointer file (D53) says when the sitemap last changed, so the sync reads
+//! the deltas up to that day. Before it reads them, it gets the validators of the whole
+//! sitemap by a HEAD request. A later sync first sends a HEAD request with these
+//! validators: status 304 means that the sitemap has not changed. If the pointer has no new
+//! date, the whole sitemap is requested with its newest validators, so that the next sync
+//! notices consent that was withdrawn without a new date. Without a usable pointer, the
+//! sync reads the deltas up to today. If a delta is missing, or starts after the time up to
+//! which the replica is complete, the sync reads the whole sitemap (D60).
 //!
-//! A file is read twice: once to its end for validation, then into the replica. Memory use
-//! does not grow with the file, and an invalid file changes nothing.
+//! Each file is read twice: first to its end for validation, then into the replica. The
+//! memory use does not grow with the file, and an invalid file does not change the replica.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -38,17 +39,19 @@ use crate::site_state::{ArcState, PointerState};
 use crate::spool_dir::SpoolDir;
 use crate::syncer::SyncRun;
 
-/// Sitemaps with fewer pages are always read whole.
+/// Minimum number of pages from which deltas of a sitemap are used; a sitemap with fewer
+/// pages is always read whole.
 const WORTH_DELTAS: u64 = 200;
-/// Maximum number of daily deltas that are read.
+/// Maximum number of days between the first and the last delta that a sync reads.
 const MOST_DAYS: i64 = 14;
 const DAY: i64 = 86_400;
-/// Maximum number of listed entries of other sites, per file.
+/// Maximum number of entries of other sites, per file, whose URLs the report lists.
 const MOST_FOREIGN: usize = 10_000;
-/// Seconds after which the whole sitemap is requested, regardless of pointer and deltas.
+/// Seconds after which the whole sitemap is requested again, even if pointer and deltas
+/// show no change.
 const WHOLE_EVERY: i64 = 30 * DAY;
 
-/// Updates entries and entities. Returns whether entries changed.
+/// Updates the ARC entries and the entities of a site. Returns whether ARC entries changed.
 pub(crate) async fn sync_arc_and_spxi(
     run: &mut SyncRun<'_>,
     discovery: &mut Discovery,
@@ -100,15 +103,16 @@ async fn sync_arc(
         return Ok(false);
     };
     if response.is_not_modified() {
-        // The validators come from a HEAD request: a 304 shows that nothing changed since
-        // the deltas, and not that the whole sitemap was read.
+        // If the validators come from a HEAD request, status 304 only shows that the
+        // sitemap has not changed since the deltas were read. It does not show that the
+        // whole sitemap was read.
         if let Some(state) = run.state.arc.as_mut().filter(|_| version.is_none()) {
             state.whole_checked = Some(run.now);
         }
         return Ok(false);
     }
     if !response.is_success() {
-        // Pages stay withheld until an ARC sitemap says otherwise.
+        // Pages that ARC withholds stay withheld until an ARC sitemap allows their use.
         discovery.cache.files.remove(&offer.url);
         return Ok(false);
     }
@@ -143,7 +147,7 @@ async fn sync_arc(
     Ok(true)
 }
 
-/// Returns the state after the whole sitemap was read.
+/// Returns the ARC state of a site after a sync read the whole ARC sitemap.
 fn state_of_whole_sitemap(run: &SyncRun<'_>, said: &ParsedArc) -> ArcState {
     ArcState {
         day: delta::format_day(said.generated.unwrap_or(run.now)),
@@ -155,9 +159,8 @@ fn state_of_whole_sitemap(run: &SyncRun<'_>, said: &ParsedArc) -> ArcState {
     }
 }
 
-/// Replaces the stored entries. A file without any entry of this site is ignored: it says
-/// nothing about the site, and withheld pages stay withheld. Returns whether the entries
-/// were replaced.
+/// Replaces the stored ARC entries by those of a sitemap, and returns whether it did. A
+/// sitemap without any entry of this site is ignored, so withheld pages stay withheld.
 fn replace(
     run: &mut SyncRun<'_>,
     discovery: &mut Discovery,
@@ -167,8 +170,8 @@ fn replace(
 ) -> Result<bool, SyncError> {
     sorted.report(run, url);
     if sorted.n_own == 0 && 0 < sorted.n_foreign {
-        // The problem is reported in every sync until it is corrected, and other access
-        // methods are used.
+        // Without its cache entry, the sitemap is read and reported again in every sync.
+        // Without its offer, this sync uses another access method.
         discovery.cache.files.remove(url);
         discovery.offer.arc = None;
         run.foreign_arc = Some(url.to_owned());
@@ -180,16 +183,18 @@ fn replace(
     Ok(true)
 }
 
-/// Entries of a file, counted by site. A site has no say over the pages of others (D88).
+/// Numbers of the entries of an ARC file that belong to this site and to other sites.
+/// Entries of other sites are ignored, because a site cannot state the use of their pages
+/// (D88).
 #[derive(Debug, Default)]
 struct EntryCounts {
     n_own: u64,
-    /// Entries of this site that only report a removal.
+    /// Number of entries of this site that only report a removal.
     n_gone: u64,
     n_foreign: u64,
-    /// Origin of the first entry of another site.
+    /// Origin of the first entry that belongs to another site.
     foreign: Option<String>,
-    /// URLs of other sites, up to a limit.
+    /// URLs of entries that belong to other sites, up to a limit.
     foreign_urls: Vec<String>,
 }
 
@@ -226,8 +231,8 @@ impl EntryCounts {
         }
         if self.n_own == 0 {
             let text = format!(
-                "ignored: it lists only pages of other sites, such as {first}; if that is the \
-                 same site, add it as an alias"
+                "ignored: this ARC sitemap lists only pages of other sites, such as {first}; if \
+                 {first} is the same site, add it as an alias"
             );
             report.add_problem(url, ProblemKind::Integrity, text);
         }
@@ -237,14 +242,15 @@ impl EntryCounts {
 enum DeltaOutcome {
     Unchanged,
     Changed,
-    /// The deltas do not lead from the stored state to the newest sitemap.
+    /// The deltas do not lead from the stored state to the newest sitemap, so the whole
+    /// sitemap must be read.
     Gap,
-    /// The deltas have no changes. Whether the whole sitemap changed must be checked with
-    /// these validators.
+    /// The deltas show no changes. A conditional request with these validators must check
+    /// whether the whole sitemap changed.
     Unknown(Validators),
 }
 
-/// Applies the deltas since the last known day.
+/// Applies the daily deltas of an ARC sitemap since the last known day.
 async fn follow(
     run: &mut SyncRun<'_>,
     offer: &ArcOffer,
@@ -257,7 +263,7 @@ async fn follow(
         return Ok(DeltaOutcome::Gap);
     }
     if let Some(version) = state.version.as_ref().filter(|_| !has_site_changed) {
-        // One request without a body is enough if the sitemap is unchanged.
+        // If the sitemap is unchanged, this HEAD request is the only request.
         let response = fetch_head(run, &offer.url, version).await;
         if response.is_some_and(|response| response.is_not_modified()) {
             return Ok(DeltaOutcome::Unchanged);
@@ -271,8 +277,9 @@ async fn follow(
         let is_later = state.until.is_none_or(|until| until < changed);
         is_later || (Some(changed) != before && Some(changed) != state.until)
     });
-    // Consent may be withdrawn without a new date. Request the whole sitemap with its
-    // newest validators, or the last delta if the server sends none.
+    // A site may withdraw consent without a new date. So the whole sitemap is requested
+    // with its newest validators; if the server sends no validators, the last delta is
+    // requested.
     let is_reported_change = has_new_date || (changed.is_none() && has_site_changed);
     if !is_reported_change {
         if changed.is_some() && state.delta.is_none() {
@@ -282,12 +289,13 @@ async fn follow(
             return Ok(DeltaOutcome::Unknown(version.clone()));
         }
     }
-    // Get the validators before the deltas: a later change gives other validators.
+    // The validators are requested before the deltas, because a change during the sync
+    // gives the sitemap other validators.
     let version = if is_reported_change { fetch_version(run, &offer.url).await } else { None };
     let today = delta::format_day(run.now);
-    // Consent may be withdrawn without a change to the XML sitemap. The delta of the last
-    // known day has only the changes of that day: on a later day the whole sitemap is
-    // requested.
+    // A site may withdraw consent without a change to the XML sitemap. The delta of the
+    // last known day contains only the changes of that day, so on a later day the whole
+    // sitemap is requested.
     let is_telling = has_site_changed || (state.delta.is_some() && state.day == today);
     let last = match changed {
         Some(changed) => delta::format_day(changed),
@@ -295,8 +303,8 @@ async fn follow(
         None => return Ok(DeltaOutcome::Gap),
     };
     let Some(days) = days(&state.day, &last) else { return Ok(DeltaOutcome::Gap) };
-    // Read every file to its end before anything is written, so that a gap leaves no
-    // partial update.
+    // Every delta is read to its end before the first one is written, so that a gap leaves
+    // no partial update.
     let mut changes: Vec<(String, FetchedResponse, EntryCounts)> = Vec::new();
     for (n, day) in days.iter().enumerate() {
         let url = template.replace("YYYY-MM-DD", day);
@@ -345,7 +353,8 @@ async fn follow(
     Ok(if has_changed { DeltaOutcome::Changed } else { DeltaOutcome::Unchanged })
 }
 
-/// Returns the days from one to another; `None` if there are too many or none.
+/// Returns all days from `first` to `last`; `None` if there are more than `MOST_DAYS`
+/// between them, or if `last` is earlier.
 fn days(first: &str, last: &str) -> Option<Vec<String>> {
     let (first, last) = (delta::parse_day(first)?, delta::parse_day(last)?);
     let n_days = last.seconds_since(first) / DAY;
@@ -353,8 +362,8 @@ fn days(first: &str, last: &str) -> Option<Vec<String>> {
     (0..=MOST_DAYS).contains(&n_days).then(|| (0..=n_days).map(day).collect())
 }
 
-/// Sends a HEAD request for the whole sitemap. Failures are not reported: the next request
-/// to the host fails as well, or the failure has no consequence.
+/// Sends a HEAD request for the whole ARC sitemap. A failure is not reported: either the
+/// next request to the host fails too, or the failure has no consequence.
 async fn fetch_head(run: &SyncRun<'_>, url: &str, known: &Validators) -> Option<FetchedResponse> {
     let (site, known) = (Some(run.site.clone()), known.clone());
     let address = Url::parse(url).ok()?;
@@ -367,16 +376,16 @@ async fn fetch_head(run: &SyncRun<'_>, url: &str, known: &Validators) -> Option<
     run.syncer.client.fetch(&request).await.ok()
 }
 
-/// Returns the current validators of the whole sitemap.
+/// Returns the current validators of the whole ARC sitemap, by a HEAD request.
 async fn fetch_version(run: &SyncRun<'_>, url: &str) -> Option<Validators> {
     let response = fetch_head(run, url, &Validators::default()).await?;
     Some(response.validators).filter(|validators| response.status == 200 && !validators.is_empty())
 }
 
-/// Requests the pointer, which says when the sitemap last changed.
+/// Requests the pointer file, which says when the ARC sitemap last changed.
 ///
-/// A pointer whose first date is older than the known entries is useless: it is not updated
-/// together with the sitemap.
+/// If the first known date of the pointer is older than the stored entries, the pointer is
+/// useless: the site does not update it together with the sitemap.
 async fn fetch_pointer(
     run: &mut SyncRun<'_>,
     sitemap: &str,
@@ -390,7 +399,7 @@ async fn fetch_pointer(
     let Some(url) = sitemap.strip_suffix(".json").map(|stem| format!("{stem}.jsonld")) else {
         return Ok(PointerState::Useless);
     };
-    // The pointer has the same size limit as a policy.
+    // The request uses the size limit of an ARC policy for the pointer.
     let Some(response) = fetch_file(run, &url, ResourceKind::Policy, &known).await? else {
         return Ok(PointerState::Unknown);
     };
@@ -457,7 +466,8 @@ async fn sync_spxi(
         }
     };
     run.add_findings(url, &findings);
-    // A site has no say over the entities of others (D88).
+    // Entities of other sites are ignored, because a site can describe only its own
+    // entities (D88).
     let is_site_url = |entity: &rutter_spxi::Entity| {
         entity.id.as_deref().is_none_or(|id| run.page_policy.is_site_url(id))
     };
@@ -467,7 +477,8 @@ async fn sync_spxi(
     Ok(())
 }
 
-/// Requests a file; `None` if it cannot be fetched now.
+/// Requests a file with its known validators; returns `None` if the file cannot be fetched
+/// now.
 async fn fetch_file(
     run: &mut SyncRun<'_>,
     url: &str,
@@ -475,7 +486,7 @@ async fn fetch_file(
     known: &Validators,
 ) -> Result<Option<FetchedResponse>, SyncError> {
     let Ok(address) = Url::parse(url) else { return Ok(None) };
-    // One spool file per URL, as several deltas are kept at the same time.
+    // Each URL has its own spool file, because several deltas are kept at the same time.
     let spool = (what == ResourceKind::Arc).then(|| run.spool_dir.beside(url));
     let site = Some(run.site.clone());
     let request = Request { validators: known.clone(), site, spool, ..Request::new(address, what) };
@@ -496,7 +507,7 @@ async fn fetch_file(
 
 type EntryReader = rutter_arc::ArcReader<Box<dyn Read>>;
 
-/// Opens a sitemap or delta that was fetched.
+/// Opens a fetched ARC sitemap or delta for reading.
 fn open(response: &FetchedResponse) -> Result<EntryReader, ArcError> {
     let coding = response.fields.content_encoding.as_deref();
     let most = ResourceKind::Arc.size_limits().decoded;
@@ -514,24 +525,25 @@ fn open(response: &FetchedResponse) -> Result<EntryReader, ArcError> {
     rutter_arc::open_sitemap(bytes()?, form, Limits::DEFAULT)
 }
 
-/// Summary of a document that was read to its end.
+/// Summary of an ARC sitemap or delta that was read to its end.
 struct ArcSummary {
     said: ParsedArc,
     sorted: EntryCounts,
-    /// Time span that a delta covers.
+    /// Start and end of the time span that a delta covers.
     since: Option<Timestamp>,
     until: Option<Timestamp>,
 }
 
 impl ArcSummary {
-    /// Returns whether the delta of a day has every change after `known`: it starts with
-    /// its day, or not after `known`.
+    /// Returns whether the delta of `day` contains every change after `known`. That is true
+    /// if the delta starts at the beginning of the day or earlier, or not after `known`.
     fn continues(&self, day: &str, known: Option<Timestamp>) -> bool {
         self.since.is_none_or(|since| Some(since) <= delta::parse_day(day).max(known))
     }
 }
 
-/// Reads a document to its end: its metadata, and its entries by site.
+/// Reads an ARC sitemap or delta to its end, and returns its metadata and numbers of
+/// entries.
 fn summarize(page_policy: &PagePolicy, response: &FetchedResponse) -> Result<ArcSummary, ArcError> {
     let mut findings = Findings::new(Strictness::Lenient);
     let (mut said, mut sorted) = (ParsedArc::default(), EntryCounts::default());
@@ -547,7 +559,7 @@ fn summarize(page_policy: &PagePolicy, response: &FetchedResponse) -> Result<Arc
     Ok(ArcSummary { said: said.finish(receipt), sorted, since, until })
 }
 
-/// Iterator over the entries of a document that was read to its end before.
+/// Iterator over the entries of an ARC sitemap or delta that is already validated.
 struct ArcEntryReader {
     reader: EntryReader,
     findings: Findings,
@@ -579,14 +591,14 @@ impl Iterator for ArcEntryReader {
     }
 }
 
-/// Deletes a spool file that is no longer needed.
+/// Deletes the spool file of a response.
 fn discard(response: &FetchedResponse) {
     if let ResponseBody::Spooled { path, .. } = &response.body {
         SpoolDir::discard(path);
     }
 }
 
-/// Error for a spool file that cannot be read again.
+/// Returns the error for a spool file that cannot be read again.
 fn spool_error(run: &SyncRun<'_>, url: &str, error: io::Error) -> SyncError {
     SyncError::Spool(run.spool_dir.beside(url), error)
 }

@@ -1,9 +1,10 @@
 //! Audits the replica of a site against the publisher's collections.
 //!
-//! The store and every stored line are checked. Then the newest collection of each section
-//! is downloaded: if it names a state, that must equal the state of the replica (D95); if
-//! it is a snapshot, every line must be equal. No page is changed. Damaged pages are
-//! listed, so that the next sync fetches them again.
+//! An audit first checks the store and every stored line. Then it downloads the newest
+//! collection of each section. If the collection states a state, the section in the replica
+//! must have the same state (D95); if it is a snapshot without a state, every line must be
+//! equal. The audit changes no page. It stores a list of damaged pages, so that the next
+//! sync fetches them again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,28 +33,28 @@ use crate::traffic::{TrafficCounter, counted};
 pub struct AuditReport {
     /// The site: scheme, host and port.
     pub origin: String,
-    /// Results by section.
+    /// Result for each section, by section name.
     pub sections: BTreeMap<String, SectionProof>,
-    /// Faults of the replica itself.
+    /// Faults of the replica that the check of the store found.
     pub faults: Vec<String>,
     /// Number of damaged pages that the next sync fetches again.
     pub marked: u64,
-    /// Requests sent.
+    /// Number of requests that the audit sent.
     pub requests: u64,
-    /// Bytes downloaded.
+    /// Number of bytes that the audit downloaded.
     pub bytes: u64,
 }
 
-/// Whether a section is equal to the publisher's.
+/// Whether a section in the replica is equal to the section at the publisher.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SectionProof {
-    /// Equal, by the state that the newest collection names.
+    /// The section is equal: it has the state that the newest collection states.
     ByState,
-    /// Equal, by every line of the newest snapshot.
+    /// The section is equal: it has exactly the lines of the newest snapshot.
     ByLines,
-    /// Different, with a description.
+    /// The section is different; the text describes the difference.
     Differs(String),
-    /// Not verifiable, with the reason.
+    /// The section cannot be verified, for the reason in the text.
     Unproven(String),
 }
 
@@ -66,7 +67,7 @@ impl AuditReport {
 }
 
 impl Syncer {
-    /// Audits the replica of a site.
+    /// Audits the replica of a site against the collections of its publisher.
     ///
     /// # Errors
     ///
@@ -94,7 +95,7 @@ impl Syncer {
         let mut run = self.begin(site, &(), traffic)?;
         if let Some(rules) = run.state.scope.clone().filter(|_| self.options.scope.is_everything())
         {
-            // Use the scope of the last sync.
+            // Without a scope in the options, the audit uses the scope of the last sync.
             let scope = Scope::new(rules).unwrap_or_default();
             Arc::make_mut(&mut run.page_policy).set_scope(scope);
         }
@@ -102,11 +103,12 @@ impl Syncer {
         let cache = run.state.discovery_cache.clone();
         let mut discovered = DiscoveredEntries::new(&self.options.limits);
         let discovery = run.discover(&cache, DISCOVERY_LIMITS, &mut discovered).await?;
-        // Pages that ARC withholds have no content, and count as in a sync.
+        // The audit withholds the same pages as a sync: those for which ARC does not give
+        // consent.
         let mut faults = faults;
         Arc::make_mut(&mut run.page_policy).load_arc(self.store.as_ref(), run.publisher)?;
         for key in run.page_policy.closed() {
-            // A damaged page is among the faults already.
+            // The check of the store has already reported a damaged page as a fault.
             let line = match self.store.line(key) {
                 Err(QueryError::Storage(StorageError::Damaged(_))) => None,
                 line => line?,
@@ -129,13 +131,15 @@ impl Syncer {
         Ok(AuditReport { origin, sections, faults, marked, requests: 0, bytes: 0 })
     }
 
-    /// Stores the list of damaged pages for the next sync. Returns their number.
+    /// Stores the list of damaged pages for the next sync. Returns the number of damaged
+    /// pages.
     fn mark_damaged(&self, run: &SyncRun<'_>) -> Result<u64, SyncError> {
         let damaged = list_damaged(self.store.as_ref(), run.publisher)?;
         if damaged.is_empty() {
             return Ok(0);
         }
-        // Change the stored state, not the one of this audit.
+        // The list is added to the stored state of the site, because the state of this
+        // audit is not stored.
         let known = self.store.publisher(&run.origin)?;
         let policy = known.as_ref().map_or("", |publisher| publisher.policy.as_str());
         let mut state = SiteState::read(&run.origin, policy)?;
@@ -152,7 +156,8 @@ async fn prove(
     adverts: &BTreeMap<String, AdvertisedCollection>,
 ) -> Result<SectionProof, SyncError> {
     let ours = adverts.values().filter(|it| it.section == section.name);
-    // The newest collection; of several, the smallest, which is a delta if there is one.
+    // Several collections may be equally new: the smallest is chosen, which is usually a
+    // delta.
     let newest = ours.max_by_key(|it| (it.generated, std::cmp::Reverse(it.size)));
     let Some(advert) = newest else {
         return Ok(SectionProof::Unproven("no collection is offered".to_owned()));

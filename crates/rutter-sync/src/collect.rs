@@ -1,9 +1,9 @@
-//! Brings sections up to date by collections: plan, download, apply, and plan again with
-//! the failures, at most three times.
+//! Brings sections up to date by collections: makes a plan, downloads and applies its
+//! files, and plans again without the files that failed, at most three times.
 //!
-//! Input: the offer of a site. Output: the sections that collections cannot update.
-//! Failures of files become problems in the report; errors of the replica or the disk end
-//! the sync.
+//! Input: the collections that a site offers. Output: the sections that collections cannot
+//! update. A failure of a file becomes a problem in the report; an error of the replica or
+//! the disk ends the sync.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ use crate::syncer::SyncRun;
 const ROUNDS: usize = 3;
 
 /// Seconds for which a file that failed verification is only requested conditionally. After
-/// that it is downloaded again, as the transfer may have damaged it.
+/// this time, the file is downloaded again, because the transfer may have damaged it.
 const REFUSED_FOR: i64 = 86_400;
 
 /// Sections that collections did not bring up to date.
@@ -40,17 +40,17 @@ const REFUSED_FOR: i64 = 86_400;
 pub(crate) struct CollectionResult {
     /// Sections that no collection can bring up to date, with the reason.
     pub(crate) failed: BTreeMap<String, PlanReason>,
-    /// Those of them that should not be crawled either: the server does not respond, or a
-    /// deletion waits for confirmation.
+    /// Sections of `failed` whose pages should not be crawled either, because the server
+    /// does not respond, or because a mass deletion waits for confirmation.
     pub(crate) unrecoverable: BTreeSet<String>,
 }
 
-/// Outcome of one file.
+/// Outcome of downloading and applying one collection file.
 enum FileOutcome {
     Applied(Box<ApplyResult>),
-    /// The file cannot be used.
+    /// The file cannot be used: kind of the problem and its description.
     Rejected(ProblemKind, String),
-    /// The host asked for a pause.
+    /// The host asked for a pause, with `Retry-After` for example.
     RetryLater(String),
     /// The section needs a snapshot.
     NeedsSnapshot(String),
@@ -60,7 +60,7 @@ enum FileOutcome {
     OverQuota(String),
 }
 
-/// Returns the adverts that may be used, by URL.
+/// Returns the adverts of collections that may be fetched, by the URL of the file.
 pub(crate) fn adverts(found: &Discovery) -> BTreeMap<String, AdvertisedCollection> {
     let mut adverts = BTreeMap::new();
     for offer in &found.offer.scp.collections {
@@ -84,7 +84,7 @@ pub(crate) fn adverts(found: &Discovery) -> BTreeMap<String, AdvertisedCollectio
     adverts
 }
 
-/// Returns the input of the planner.
+/// Returns the offered collections as input of the planner.
 pub(crate) fn offer_of(
     found: &Discovery,
     adverts: &BTreeMap<String, AdvertisedCollection>,
@@ -96,17 +96,17 @@ pub(crate) fn offer_of(
     offer
 }
 
-/// Returns the sections of the replica for the planner.
+/// Returns the sections of the replica as input of the planner.
 pub(crate) fn replica(run: &SyncRun<'_>) -> Result<ReplicaSections, SyncError> {
     crate::syncer::replica(run.syncer.store.as_ref(), run.publisher, &run.state)
 }
 
-/// Returns the plan policy at the pace of this client.
+/// Returns the plan policy, with the delay between requests to the host of the site.
 pub(crate) fn policy(run: &SyncRun<'_>) -> PlanPolicy {
     run.syncer.policy(&run.site)
 }
 
-/// Brings sections up to date by collections.
+/// Brings the sections of a site up to date by collections.
 pub(crate) async fn collect(
     run: &mut SyncRun<'_>,
     offer: &PlanOffer,
@@ -122,8 +122,8 @@ pub(crate) async fn collect(
     };
     let mut reasons: BTreeMap<String, PlanReason> = BTreeMap::new();
     if !run.state.stale_sections.is_empty() {
-        // Crawled pages replaced verified lines; this is not a wrong state for the second
-        // time.
+        // In a stale section, crawled pages replaced verified lines. So the difference of
+        // its state does not mean that an earlier repair failed.
         let stale = run.state.stale_sections.clone();
         run.state.repairs.retain(|section, _| !stale.contains(section));
         let known = replica(run)?.sections.into_keys();
@@ -142,7 +142,8 @@ pub(crate) async fn collect(
                 reasons.insert(section.clone(), step.reason);
             }
         }
-        // The last plan is not executed: it shows what is still missing.
+        // The last plan is not executed: it only shows which sections are still not up to
+        // date.
         if is_over || number == ROUNDS {
             return report_sections(run, round, &plan, &reasons);
         }
@@ -154,14 +155,15 @@ pub(crate) async fn collect(
 struct CollectRound {
     failures: KnownFailures,
     collected: CollectionResult,
-    /// Problems: section, index in the report, and whether another file may resolve them.
+    /// Problems of this sync: section, index in the report, and whether another file may
+    /// resolve the problem.
     problems: Vec<(String, usize, bool)>,
     /// Sections with a change that waits for confirmation or quota.
     waiting: BTreeSet<String>,
 }
 
-/// Reports collections that are dated in the future. They are not fetched, so the section
-/// is not up to date (D26).
+/// Reports collections that are dated in the future. These collections are not fetched, so
+/// their sections are not up to date (D26).
 fn report_future_collections(
     run: &mut SyncRun<'_>,
     adverts: &BTreeMap<String, AdvertisedCollection>,
@@ -176,12 +178,14 @@ fn report_future_collections(
     }
     for advert in newest.into_values() {
         let generated = advert.generated;
-        let text = format!("not fetched: generated {generated}, which is in the future");
+        let text = format!(
+            "not fetched: the collection was generated at {generated}, which is in the future"
+        );
         run.report.add_problem(&advert.url, ProblemKind::Integrity, text);
     }
 }
 
-/// Downloads and applies the files of a plan. Returns whether there were failures, so that
+/// Downloads and applies the files of a plan. Returns whether a file failed, so that
 /// planning again is useful.
 async fn execute(
     run: &mut SyncRun<'_>,
@@ -206,8 +210,9 @@ async fn execute(
                 fetch_and_apply(run, advert, planned_file, is_plain, is_known, leave).await?;
             let FileOutcome::Applied(mut applied) = outcome else {
                 has_failed = true;
-                // Another coding has the same content. If the quota is exhausted, other
-                // files of this kind exceed it too.
+                // Files that would fail for the same reason are not tried: other codings of
+                // a collection with a mass deletion, or other files of this kind if the
+                // quota is exhausted.
                 let is_same = |it: &&AdvertisedCollection| match &outcome {
                     FileOutcome::NeedsConfirmation(_) => {
                         it.generated == advert.generated && it.kind == advert.kind
@@ -280,12 +285,14 @@ fn record_failure(
         }
         FileOutcome::NeedsSnapshot(text) => {
             if !round.failures.broken_sections.insert(section.to_owned()) {
-                // The section was known to be broken, and this file does not repair it.
+                // The section was already known to be broken, and this file does not repair
+                // it.
                 round.failures.files.insert(url.clone());
             }
             (ProblemKind::Integrity, text)
         }
-        // A snapshot may have fewer pages.
+        // A delta may exceed the quota although a newer snapshot, with fewer pages, does
+        // not.
         FileOutcome::OverQuota(text) if planned_file.since.is_some() => {
             round.failures.files.insert(url.clone());
             may_resolve = true;
@@ -293,7 +300,7 @@ fn record_failure(
         }
         FileOutcome::NeedsConfirmation(text) | FileOutcome::OverQuota(text) => {
             round.failures.files.insert(url.clone());
-            // Crawling would reach the same number of pages at a higher cost.
+            // A crawl would reach the same number of pages at a higher cost.
             round.collected.unrecoverable.insert(section.to_owned());
             round.waiting.insert(section.to_owned());
             (ProblemKind::Policy, text)
@@ -319,7 +326,7 @@ fn record_failure(
     Ok(())
 }
 
-/// Adds the result of each section to the report.
+/// Adds the result for each section to the report.
 fn report_sections(
     run: &mut SyncRun<'_>,
     mut round: CollectRound,
@@ -340,16 +347,18 @@ fn report_sections(
                 reason: if is_waiting { PlanReason::Waiting } else { reason },
                 files: known,
                 pages: held.map_or(0, |section| section.pages),
-                // The stored state was proved earlier; it is not the one on offer.
+                // A section that waits keeps its old state, which differs from the offered
+                // one even if it was proved earlier.
                 is_proved: !is_waiting && held.is_some_and(|section| section.is_proved),
             },
         );
-        // A section that is no longer offered and has no pages needs no crawl.
+        // A section that is no longer offered and has no pages in the replica needs no
+        // crawl.
         let is_over = step.reason == PlanReason::NotOffered && held.is_none_or(|it| it.pages == 0);
         if !is_here && step.way != SectionAction::Nothing && !is_over {
             round.collected.failed.insert(name.clone(), step.reason);
         }
-        // No file was requested, so nothing was reported yet.
+        // For these reasons no file was requested, so no problem was reported yet.
         let unasked = match step.reason {
             PlanReason::TooOld => Some(ProblemKind::Integrity),
             PlanReason::TooLarge => Some(ProblemKind::Policy),
@@ -363,7 +372,7 @@ fn report_sections(
         if is_here && 0 < known {
             run.state.stale_sections.remove(name);
         }
-        // Another file led to the same result.
+        // If the section is up to date, another file replaced the failed one.
         let is_current = is_here && (is_resolved || 0 < known);
         for (section, at, may_resolve) in &round.problems {
             if section == name
@@ -378,7 +387,7 @@ fn report_sections(
     Ok(round.collected)
 }
 
-/// Downloads one collection, unless it is in the spool directory, and applies it.
+/// Applies one collection. Downloads the file first, unless the spool directory has it.
 async fn fetch_and_apply(
     run: &mut SyncRun<'_>,
     advert: &AdvertisedCollection,
@@ -419,11 +428,13 @@ async fn fetch_and_apply(
     })
     .await
     .map_err(|_| SyncError::Worker)?;
-    // A file that contradicts its advert or the clock may be valid later.
+    // Only a damaged file is recorded as rejected: a file that contradicts its advert or
+    // the clock may be valid later.
     let is_damaged = matches!(applied, Err(ApplyError::Read(_)));
     let outcome = outcome_of(applied)?;
     match &outcome {
-        // The file is valid and waits for confirmation or quota.
+        // The file is valid, and stays in the spool directory until the deletion is
+        // confirmed or the quota is larger.
         FileOutcome::NeedsConfirmation(_) | FileOutcome::OverQuota(_) => return Ok(outcome),
         FileOutcome::Rejected(_, why) if is_damaged && validators != Validators::default() => {
             let (generated, why, at) = (planned_file.generated, why.clone(), run.now);
@@ -436,8 +447,8 @@ async fn fetch_and_apply(
     Ok(outcome)
 }
 
-/// Converts the result of applying a file. Local errors are returned as errors, and the
-/// spool file is kept for the next sync.
+/// Converts the result of applying a file. Errors of the replica or the disk are returned
+/// as errors; after such an error, the spool file is kept for the next sync.
 fn outcome_of(applied: Result<ApplyResult, ApplyError>) -> Result<FileOutcome, SyncError> {
     let error = match applied {
         Ok(applied) => return Ok(FileOutcome::Applied(Box::new(applied))),
@@ -469,7 +480,7 @@ fn outcome_of(applied: Result<ApplyResult, ApplyError>) -> Result<FileOutcome, S
     })
 }
 
-/// Returns an error with its causes in one line.
+/// Returns the text of an error and all its causes in one line.
 pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -491,15 +502,18 @@ async fn fetch(
     is_known: bool,
 ) -> Result<Result<SpooledFile, FileOutcome>, SyncError> {
     let Ok(url) = Url::parse(&planned_file.url) else {
-        return Ok(Err(FileOutcome::Rejected(ProblemKind::Integrity, "not a URL".to_owned())));
+        return Ok(Err(FileOutcome::Rejected(
+            ProblemKind::Integrity,
+            "the advertised address is not a URL".to_owned(),
+        )));
     };
     run.observer.event(
         &run.origin,
         SyncEvent::Fetching { url: &planned_file.url, size: planned_file.size },
     );
     let place = run.spool_dir.place(&planned_file.url, planned_file.generated);
-    // A file that was applied before is requested conditionally (SCP-153), and so is one
-    // that failed verification.
+    // Files that were applied before, and files that failed verification, are requested
+    // conditionally (SCP-153).
     let refused = run.state.rejected_files.get(&planned_file.url);
     let is_same = |refused: &&RejectedFile| {
         let age = run.now.seconds_since(refused.at);

@@ -1,9 +1,9 @@
 //! Combines the usage signals of a site: the most restrictive statement wins (D58, D87).
 //!
-//! Input: ARC entries, robots.txt, `meta` elements and header fields. Output: statements,
-//! and the [`UsageVerdict`] that [`join`] computes from them: content is stored, content is
-//! withheld, or the page is not requested. A missing or unreadable statement is never taken
-//! for consent where the format has a place to give it.
+//! Input: ARC entries, robots.txt, `meta` elements and header fields. Output: usage
+//! statements, and the [`UsageVerdict`] that [`join`] computes from them: content is
+//! stored, content is withheld, or the page is not requested. If a format requires an
+//! explicit consent, a missing or unreadable statement never counts as consent.
 
 use rutter_arc::{ArcEntry, Consent, RobotsDirective, RobotsDirectives};
 use rutter_extract::{Extraction, Refusal, Wishes};
@@ -22,22 +22,22 @@ pub enum StatementSource {
     ArcLogin,
     /// `robots_directive` of an ARC entry.
     ArcDirective,
-    /// A rule of robots.txt.
+    /// A rule of robots.txt about fetching.
     RobotsTxt,
     /// `Content-Signal` in robots.txt.
     SignalInRobots,
-    /// A robots `meta` of the page.
+    /// A robots `meta` element of the page.
     Meta,
     /// `data-ai-*` attributes and ARC `meta` elements of the page.
     Page,
-    /// The `X-Robots-Tag` field.
+    /// The `X-Robots-Tag` field of the response.
     Tag,
-    /// The `Content-Signal` field.
+    /// The `Content-Signal` field of the response.
     Signal,
 }
 
 impl StatementSource {
-    /// Returns the name of the source for people.
+    /// Returns the name of the source, for output to people.
     pub fn name(self) -> &'static str {
         match self {
             Self::ArcIndexable => "ARC ai_indexable",
@@ -58,12 +58,12 @@ impl StatementSource {
 pub enum UsageEffect {
     /// The page may be used.
     Allows,
-    /// The page may be used, but not to train models. Stored for consumers that train
-    /// models.
+    /// The page may be used, but not to train models. A replica stores this statement for
+    /// consumers that train models.
     NoTraining,
-    /// Its links are not followed.
+    /// The links of the page are not followed.
     NoFollow,
-    /// Its content is not stored.
+    /// The content of the page is not stored.
     Withholds,
     /// The page requires a login, and Rutter has none.
     NeedsLogin,
@@ -72,7 +72,7 @@ pub enum UsageEffect {
 }
 
 impl UsageEffect {
-    /// Returns the name of the effect for people.
+    /// Returns the name of the effect, for output to people.
     pub fn name(self) -> &'static str {
         match self {
             Self::Allows => "allows",
@@ -85,21 +85,21 @@ impl UsageEffect {
     }
 }
 
-/// One usage statement.
+/// One statement about the use of a page or a site.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsageStatement {
-    /// The source.
+    /// Where the statement was made.
     pub source: StatementSource,
-    /// The text, as written.
+    /// The statement, as its source states it.
     pub text: String,
-    /// The effect.
+    /// Effect of the statement on the replica.
     pub effect: UsageEffect,
 }
 
 /// The combined effect of all statements about a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UsageVerdict {
-    /// Why content is withheld; `None` if it is stored.
+    /// Reason why the content of the page is withheld; `None` if the content is stored.
     pub withheld: Option<WithheldReason>,
     /// Whether links of the page may be followed.
     pub follows_links: bool,
@@ -107,7 +107,7 @@ pub struct UsageVerdict {
     pub may_fetch: bool,
 }
 
-/// Combines statements; the most restrictive wins.
+/// Combines usage statements about a page; the most restrictive statement wins.
 ///
 /// ```
 /// use rutter_sync::consent::{UsageEffect, StatementSource, UsageStatement, join};
@@ -148,7 +148,7 @@ pub fn of_arc(entry: &ArcEntry<'_>) -> Vec<UsageStatement> {
             say(StatementSource::ArcDirective, text.to_owned(), effect);
         }
     }
-    // The entry's own verdict is never weaker than its parts.
+    // If the entry as a whole gives no consent, its statements must withhold the content.
     debug_assert!(entry.consent() == Consent::Given || join(&said).withheld.is_some());
     said
 }
@@ -163,15 +163,15 @@ pub fn of_robots(forbidden: Option<&RobotsReason>) -> UsageStatement {
         },
         None => UsageStatement {
             source: StatementSource::RobotsTxt,
-            text: "no rule disallows it".to_owned(),
+            text: "no rule disallows the page".to_owned(),
             effect: UsageEffect::Allows,
         },
     }
 }
 
 /// Returns the statements of a page about its own use: robots `meta` elements, `data-ai-*`
-/// attributes and ARC `meta` elements, addressed to every agent or to `token`. `rutter
-/// build` uses the same [`Wishes`].
+/// attributes and ARC `meta` elements that address every agent or the agent `token`.
+/// `rutter build` reads the same statements ([`Wishes`]).
 pub fn of_page(extraction: &Extraction, token: &str, now: Timestamp) -> Vec<UsageStatement> {
     let metas = extraction.facts.metas.iter();
     let ours = metas.filter(|(name, _)| name == "robots" || is_us(name, token));
@@ -206,7 +206,8 @@ pub(crate) fn expiry_of_tags(values: &[String], token: &str) -> Option<Timestamp
     values.iter().filter_map(|value| tag_wishes(value, token).unavailable_after).min()
 }
 
-/// Returns the statements of `X-Robots-Tag` fields, addressed to every agent or to `token`.
+/// Returns the statements of the `X-Robots-Tag` fields that address every agent or the
+/// agent `token`.
 pub fn of_tags(values: &[String], token: &str, now: Timestamp) -> Vec<UsageStatement> {
     let said = values
         .iter()
@@ -214,7 +215,8 @@ pub fn of_tags(values: &[String], token: &str, now: Timestamp) -> Vec<UsageState
     said.collect()
 }
 
-/// Parses one `X-Robots-Tag` field; a field for another agent gives no wishes.
+/// Parses one `X-Robots-Tag` field; a field that addresses another agent gives empty
+/// [`Wishes`].
 fn tag_wishes(value: &str, token: &str) -> Wishes {
     // `agent: directives` addresses one agent; `max-snippet: 5` is a directive for all.
     let (agent, words) = match value.split_once(':') {
@@ -227,8 +229,8 @@ fn tag_wishes(value: &str, token: &str) -> Wishes {
     Wishes::of_directives(if is_addressed { words } else { "" })
 }
 
-/// Returns the statement of a `Content-Signal`. `search` and `ai-input` concern a replica;
-/// `ai-train` concerns consumers that train models.
+/// Returns the statement of a `Content-Signal`. The signals `search` and `ai-input` concern
+/// the replica itself; `ai-train` concerns consumers that train models.
 pub fn of_signal(source: StatementSource, value: &str) -> Option<UsageStatement> {
     let mut effect = None;
     for (name, is_yes) in signals(value) {
@@ -243,8 +245,9 @@ pub fn of_signal(source: StatementSource, value: &str) -> Option<UsageStatement>
     effect.map(|effect| UsageStatement { source, text: value.trim().to_owned(), effect })
 }
 
-/// Parses a `Content-Signal` into lower-case names and answers, separated by commas,
-/// semicolons or spaces. Answers other than `yes` and `no` are ignored.
+/// Parses a `Content-Signal` into pairs of a lower-case name and whether its value is
+/// `yes`. Pairs are separated by commas, semicolons or spaces; pairs with values other than
+/// `yes` and `no` are ignored.
 fn signals(value: &str) -> Vec<(String, bool)> {
     let spaced = value.replace('=', " = ").replace([',', ';'], " ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
@@ -263,25 +266,27 @@ fn signals(value: &str) -> Vec<(String, bool)> {
 /// The `Content-Signal` lines of a robots.txt, for one agent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RobotsSignals {
-    /// The parsed file and the product token; `None` if there are no such lines.
+    /// The parsed robots.txt and the product token; `None` if the file has no
+    /// `Content-Signal` lines.
     robots: Option<(Robots, String)>,
 }
 
 impl RobotsSignals {
-    /// Reads robots.txt for an agent.
+    /// Reads the `Content-Signal` lines of robots.txt for the agent `token`.
     pub fn of_robots(robots: &[u8], token: &str) -> Self {
         let robots = Robots::parse(robots);
         Self { robots: robots.has_signals().then(|| (robots, token.to_owned())) }
     }
 
-    /// Returns the statements about a path with its query.
+    /// Returns the statements about `target`, the path and query of a URL.
     pub fn about(&self, target: &str) -> Vec<UsageStatement> {
         let Some((robots, token)) = &self.robots else { return Vec::new() };
         let said = robots.signals(token, target).into_iter();
         said.filter_map(|text| of_signal(StatementSource::SignalInRobots, text)).collect()
     }
 
-    /// Returns whether the content of a page must not be stored.
+    /// Returns whether a `Content-Signal` forbids to store the content of the page at
+    /// `target`.
     pub fn withholds(&self, target: &str) -> bool {
         self.about(target).iter().any(|said| said.effect == UsageEffect::Withholds)
     }
@@ -314,8 +319,8 @@ fn statements(
     said.map(|effect| UsageStatement { source, text: text.to_owned(), effect }).collect()
 }
 
-/// Returns whether statements allow or forbid training; `None` if none is clear. One `no`
-/// outweighs every `yes`.
+/// Returns whether `Content-Signal` statements allow to train models; `None` if no
+/// statement says `yes` or `no`. One `no` outweighs every `yes`.
 pub(crate) fn training(said: &[UsageStatement]) -> Option<bool> {
     let is_signal = |it: &&UsageStatement| {
         matches!(it.source, StatementSource::Signal | StatementSource::SignalInRobots)
@@ -339,7 +344,7 @@ fn is_us(agent: &str, token: &str) -> bool {
     agent.trim().eq_ignore_ascii_case(token)
 }
 
-/// Returns whether the text is a directive with a value after a colon.
+/// Returns whether the text is the name of a directive that takes a value after a colon.
 fn is_word(text: &str) -> bool {
     const VALUED_DIRECTIVES: [&str; 4] =
         ["max-snippet", "max-image-preview", "max-video-preview", "unavailable_after"];
@@ -376,7 +381,7 @@ mod tests {
             let entry = ArcEntry::from_json(json).unwrap();
             let verdict = join(&of_arc(&entry));
             assert_eq!(verdict.withheld.is_some(), wanted.is_some(), "{json}");
-            // A page that requires a login is not even requested.
+            // A page that requires a login is not requested at all.
             assert_eq!(verdict.may_fetch, wanted != Some(false), "{json}");
         }
     }

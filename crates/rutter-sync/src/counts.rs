@@ -1,8 +1,8 @@
 //! Counts the changes of a sync and the pages without content.
 //!
-//! Input: the history of the replica since the sync began. Output: the counts of the
-//! report. Pages are counted one by one only if the history does not explain the
-//! difference.
+//! Input: the history of the replica since the sync began. Output: the counts in the
+//! report. Pages without content are counted one by one only if the history does not
+//! explain how their number changed.
 
 use rutter_store::{ChangeCounts, ChangeCursor, QueryError, Selection, StorageError};
 
@@ -11,8 +11,9 @@ use crate::site_state::WithheldCount;
 use crate::syncer::SyncRun;
 
 impl SyncRun<'_> {
-    /// Counts the changes of this sync as `changes` lists them: a page that was added and
-    /// removed again counts, a page that only moved between sections does not.
+    /// Counts the changes of this sync as `rutter changes` lists them: a page that was
+    /// added and removed again counts, a page that only moved between sections does not
+    /// count.
     pub(crate) fn count(&mut self) -> Result<(), SyncError> {
         let store = &self.syncer.store;
         let happened = store.change_counts_since(self.publisher, self.since)?;
@@ -20,8 +21,9 @@ impl SyncRun<'_> {
         self.report.removed = happened.removed;
         let publisher = store.publisher(&self.origin)?;
         self.report.pages = publisher.map_or(0, |publisher| publisher.pages);
-        // Counting reads every page. Skip it if nothing happened since the last count, or
-        // if all pages had content and the history explains the difference.
+        // Counting pages without content reads every page. The count is skipped if the site
+        // has not changed since the last count, or if all pages had content and the history
+        // explains the difference.
         let (pages, cursor) = (self.report.pages, store.cursor()?);
         let holds = |known: &WithheldCount| -> Result<bool, SyncError> {
             let then = ChangeCursor::parse(&known.cursor).filter(|then| then.store == cursor.store);
@@ -48,7 +50,8 @@ impl SyncRun<'_> {
                 let withheld = census.iter().filter(|it| it.withheld.is_some());
                 Ok(withheld.map(|it| it.pages).sum())
             }
-            // Damaged rows make the grouped count fail.
+            // The grouped count fails if a row is damaged, so the rows are counted one by
+            // one.
             Err(QueryError::Storage(StorageError::Damaged(_))) => {
                 let publisher = Some(self.publisher);
                 let selection = Selection { publisher, section: None, with_withheld: true };
@@ -63,7 +66,7 @@ impl SyncRun<'_> {
         }
     }
 
-    /// Removes pages from the refetch list that are no longer withheld.
+    /// Removes pages that are no longer withheld from the list of pages to fetch again.
     pub(crate) fn forget_gone(&mut self) -> Result<(), SyncError> {
         for key in std::mem::take(&mut self.state.refetch) {
             let row = self.row(&key)?;

@@ -1,5 +1,5 @@
-//! Crawls pages one by one: if no collection can be used, none is offered, or a list has
-//! more pages than the collections deliver.
+//! Crawls pages one by one, if the site offers no usable collection, or if a list contains
+//! pages that the collections do not deliver.
 //!
 //! ```text
 //! Frontier ─→ fetch (one connection, or several if the pace is 0) ─→ FetchedPage ─→ WorkerPool ─→ replica
@@ -7,9 +7,9 @@
 //!     └──────────────────────────────────── links ─────────────────────────────────────┘
 //! ```
 //!
-//! A page is removed only if the site says that it is gone, or if every list was read to
-//! its end. Every URL that is left out is counted. Crawled pages never replace pages that a
-//! collection keeps up to date.
+//! A page is removed only if the site reports that the page does not exist, or if every
+//! list was read to its end and none contains the page. Every URL that is left out is
+//! counted. Crawled pages never replace pages that a collection keeps up to date.
 
 mod arc_snapshot;
 mod canonical;
@@ -51,25 +51,27 @@ use crate::{left_out, removal, urls};
 const MOST_FAULTS: u32 = 5;
 /// Maximum time between two commits.
 const COMMITTED_EVERY: Duration = Duration::from_secs(10);
-/// Maximum time that pages wait for templates. An interrupted sync loses no more than that.
+/// Maximum time that fetched pages wait for the templates. An interrupted sync loses at
+/// most the pages of this time.
 const SAMPLE_FOR: Duration = Duration::from_mins(1);
-/// Maximum size of the pages that wait for templates.
+/// Maximum size in bytes of the fetched pages that wait for the templates.
 const SAMPLE_BYTES: usize = 16 << 20;
-/// Number of pages, in addition to collections, from which learning templates is useful.
+/// Minimum number of pages to crawl from which learning templates is useful on a site with
+/// collections.
 const WORTH_LEARNING: u64 = 20;
 /// Name of the file with the templates of a site.
 const TEMPLATES: &str = "templates.json";
 
-/// A page with its response.
+/// The response to the request for a page.
 struct PageResponse {
     target: CrawlTarget,
     row: Option<PageRow>,
-    /// The page that this response may replace, if it is a Markdown twin.
+    /// The page that this response may replace, if the response is its Markdown twin.
     instead_of: Option<Box<page::ExtractedPage>>,
     response: Result<FetchedResponse, FetchError>,
 }
 
-/// Crawls pages.
+/// Crawls the pages of a site by one access method.
 pub(crate) async fn crawl(
     run: &mut SyncRun<'_>,
     discovery: &mut Discovery,
@@ -86,7 +88,8 @@ pub(crate) async fn crawl(
         urls::fill(run, discovery, discovered, method, &collection_urls, &mut frontier).await?;
     let urls::ListCoverage { is_whole, has_failed } = filled;
     for (section, reason) in &collected.failed {
-        // Lists define what is left of a section that is no longer offered.
+        // If a section is no longer offered, complete lists decide which of its pages
+        // remain.
         if !is_whole || *reason != PlanReason::NotOffered {
             urls::for_each_key(run, section, |key| frontier.add(&key, None, None))?;
         }
@@ -94,11 +97,11 @@ pub(crate) async fn crawl(
     if !is_whole {
         urls::unlisted(run, &collection_urls, &mut frontier)?;
     }
-    // If not all pages can be fetched, start with those that were not requested for the
-    // longest time, so that syncs take turns.
+    // If not all pages can be fetched, the pages with the oldest request come first, so
+    // that every page is fetched within a few syncs.
     let most_sure = if limits.time.is_some() { 0 } else { most };
     frontier.sort_by_age(most_sure, |key| urls::checked(run, key))?;
-    // Pages that ended the last crawl come last.
+    // Pages that ended the previous crawl are fetched last.
     frontier.put_last(&run.state.stop_urls);
     let probe = discovery.cache.probe.as_ref().map(|(_, probe)| probe.clone());
     let mut crawl = Crawl::start(run, method, frontier, collection_urls, probe)?;
@@ -114,7 +117,8 @@ pub(crate) async fn crawl(
         result.frontier.close(LeftOutReason::STOPPED);
     }
     if follows(run, method) {
-        // No other crawl finds links that this one found and did not follow.
+        // Links that this crawl found and did not follow are stored, because no other crawl
+        // may find them.
         let over = urls::keep_left(run, &result.frontier, [&result.pending, &result.open])?;
         for key in over {
             run.report.leave_out(&key, LeftOutReason::REMEMBERED_LIMIT);
@@ -129,8 +133,8 @@ pub(crate) async fn crawl(
         if result.n_without_page == 0 {
             run.state.uncovered_lists.clear();
         } else if result.n_failed == 0 {
-            // Pages that are no pages are known. Lists that are not read in every sync are
-            // due again soon.
+            // All missing pages are explained, so lists that are not read in every sync
+            // need not be read again soon.
             run.state.uncovered_lists.remove("");
         }
     }
@@ -148,20 +152,21 @@ pub(crate) async fn crawl(
     let publisher = run.syncer.store.publisher(&run.origin)?;
     let (pages, bytes) = publisher.map_or((0, 0), |it| (it.pages, it.bytes));
     if 0 < pages && run.report.method != AccessMethod::Scp {
-        // Three requests: robots.txt, the sitemap, one collection.
+        // A sync by collections sends three requests: for robots.txt, the sitemap and one
+        // collection.
         run.report.better_method =
             Some(BetterMethod { method: AccessMethod::Scp, requests: 3, bytes });
     }
     Ok(())
 }
 
-/// Returns whether links of pages are followed.
+/// Returns whether a crawl by this access method follows the links of pages.
 fn follows(run: &SyncRun<'_>, method: AccessMethod) -> bool {
     matches!(method, AccessMethod::Links | AccessMethod::Nothing)
         || run.syncer.options.follows_links
 }
 
-/// Returns the pages that collections keep up to date.
+/// Returns the URLs of the pages that collections keep up to date.
 pub(crate) fn collection_urls(
     run: &SyncRun<'_>,
     collected: &CollectionResult,
@@ -177,57 +182,59 @@ pub(crate) fn collection_urls(
     Ok(collection_urls)
 }
 
-/// Pages for learning templates: URLs that are still missing, fetched pages, and their
-/// size.
+/// Pages for learning templates: URLs that are not fetched yet, fetched pages with their
+/// depth, and the size of the fetched pages in bytes.
 type TemplateSample = (BTreeSet<String>, Vec<(FetchedPage, u32)>, usize);
 
 struct Crawl<'w, 'v, 'g> {
     run: &'w mut SyncRun<'v>,
-    /// Whether links are followed.
+    /// Whether the crawl follows links of pages.
     follows: bool,
     frontier: Frontier<'g>,
     collection_urls: UrlSet,
     probe: Option<MissingPageProbe>,
     template: Use,
-    /// Pages that wait for the templates, and URLs that are still missing.
+    /// Fetched pages that wait for the templates, and URLs of the sample that are not
+    /// fetched yet.
     sample: Option<TemplateSample>,
     workers: WorkerPool,
     n_done: u64,
     n_faults: u32,
     gone: BTreeSet<String>,
-    /// Pages that are no longer public.
+    /// Keys of stored pages that are no longer public.
     closed: BTreeSet<String>,
-    /// Number of requests, of requests that failed because of the site, and of URLs without
-    /// a page for now.
+    /// Number of requests for pages, number of requests that failed because of the network
+    /// or the server, and number of URLs without a usable page.
     n_asked: u64,
     n_failed: u64,
     n_without_page: u64,
-    /// End of the pause that the host asked for. It is stored at the end, because nothing
-    /// else can be written while pages are staged.
+    /// End of the pause that the host asked for. The crawl stores it when it ends, because
+    /// nothing else can be written while pages are staged.
     pause: Option<Timestamp>,
     is_stopped: bool,
-    /// Distance of the current URL from the home page.
+    /// Number of links from the home page to the current URL.
     depth: u32,
-    /// URLs without a page, in a crawl by links.
+    /// URLs without a page and their depth, which a crawl by links keeps for later crawls.
     open: BTreeMap<String, u32>,
-    /// URLs that are being fetched.
+    /// URLs that are being fetched, and their depth.
     pending: BTreeMap<String, u32>,
-    /// Number of new pages that the quota admits, that were fetched, and that were not
-    /// requested.
+    /// Number of new pages that the quota admits, number of new pages that were fetched,
+    /// and number of new pages that were not requested because of the quota.
     n_admitted: u64,
     n_new: u64,
     n_beyond: u64,
-    /// Content hashes of extracted pages, by the hash of their keys.
+    /// Content hashes of extracted pages, by the hash of the page key.
     contents: HashMap<u64, u64>,
-    /// Pages that wait for their canonical page, and their size.
+    /// Pages that wait for their canonical page, and the size of these pages in bytes.
     variants: (BTreeMap<String, Box<PossibleAlias>>, usize),
-    /// Pages and bytes that are extracted and not committed, in a crawl by links.
+    /// Number and size in bytes of the extracted pages that a crawl by links has not
+    /// committed yet.
     unsaved: (usize, usize),
     began: Duration,
     committed: Duration,
 }
 
-/// Result of a crawl.
+/// Result of a crawl that ended.
 struct CrawlResult<'g> {
     frontier: Frontier<'g>,
     collection_urls: UrlSet,
@@ -252,7 +259,8 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         let templates: Templates = run.spool_dir.read(TEMPLATES).unwrap_or_default();
         let is_listed =
             matches!(method, AccessMethod::Sitemap | AccessMethod::Arc | AccessMethod::Scp);
-        // The few pages that collections lack have no common template.
+        // If collections deliver nearly all pages, the few pages to crawl are not enough to
+        // learn templates.
         let is_little =
             run.report.method == AccessMethod::Scp && frontier.n_known() < WORTH_LEARNING;
         let (template, sample) = if !templates.is_empty() {
@@ -272,7 +280,8 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         };
         let known = run.syncer.store.publisher(&run.origin)?.map_or(0, |it| it.pages);
         let n_admitted = run.syncer.options.quota.pages.saturating_sub(known);
-        // With a pace above 0, pages arrive one by one.
+        // If the client waits between requests, pages arrive one by one, so one worker is
+        // enough.
         let is_paced = !run.syncer.client.settings().pace.is_zero();
         let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
         let workers = WorkerPool::start(page_writer, if is_paced { 1 } else { n_cores })?;
@@ -356,7 +365,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         time.is_some_and(|time| self.began + time <= moment)
     }
 
-    /// Stops requesting pages.
+    /// Closes the frontier, so that the crawl requests no further pages.
     fn close(&mut self, why: LeftOutReason) {
         self.frontier.close(why);
         if let Some((wanted, ..)) = &mut self.sample {
@@ -364,7 +373,8 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         }
     }
 
-    /// Ends the threads, adds their counts to the report, and stores the pause.
+    /// Ends the worker and writer threads, adds their counts to the report, and stores the
+    /// pause.
     async fn end(self) -> Result<CrawlResult<'g>, SyncError> {
         let Self {
             run,
@@ -400,7 +410,8 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
             let origin = run.origin.clone();
             run.report.add_problem(&origin, ProblemKind::Policy, text);
         }
-        // Some pages always fail. If most of them do, it is the site.
+        // A few failing pages are normal. If most requests fail, the site has a problem,
+        // which is reported.
         if !is_stopped && self.n_asked < 2 * self.n_failed {
             let text = format!("{} of {} pages could not be fetched", self.n_failed, self.n_asked);
             let origin = run.origin.clone();
@@ -428,8 +439,8 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         }
     }
 
-    /// Requests a page, unless the stored page is known to be current. Returns whether it
-    /// sent a request.
+    /// Starts a request for a page, unless the stored page is known to be current. Returns
+    /// whether a request was started.
     fn request_page(
         &mut self,
         target: &CrawlTarget,
@@ -452,8 +463,8 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         if run.damaged_rows.has(key) {
             return Ok(false);
         }
-        // URLs without a page, and withheld pages, have notes of their own: the validators
-        // of an earlier page say nothing about the current response.
+        // URLs without a page and withheld pages have separate notes with validators,
+        // because the validators of an earlier page do not fit the current response.
         let is_withheld =
             row.as_ref().is_some_and(|row| row.withheld == Some(WithheldReason::Consent));
         let marked = |mark: UrlNote| remembered(store.as_ref(), &mark.of(key));
@@ -465,11 +476,12 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
             None if canonical::has_lost_canonical(run, key)? => None,
             None => marked(UrlNote::Left)?.filter(|it| is_recent(run.now, it)),
         };
-        // Pages that were withheld by rules which no longer apply.
+        // Whether the page was withheld by a rule that no longer applies, so that it is
+        // fetched again.
         let is_again = run.state.refetch.contains(key)
             || row.as_ref().is_some_and(|row| match row.withheld {
                 Some(WithheldReason::Robots | WithheldReason::Foreign) => true,
-                // The stored content was damaged.
+                // The stored content of a crawled page was damaged.
                 Some(WithheldReason::Fault) => row.source != PageSource::Scp,
                 Some(WithheldReason::Quota) => run.changes.has_larger_quota,
                 Some(WithheldReason::Scope) => run.changes.has_other_scope,
@@ -489,7 +501,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
             return Ok(false);
         }
         if row.is_none() && self.n_admitted <= self.n_new {
-            // The page would exceed the quota.
+            // A new page would exceed the page quota.
             self.n_beyond += 1;
             self.n_without_page += 1;
             run.report.list_left_out(key, LeftOutReason::QUOTA);
@@ -587,7 +599,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         let most_links = self.run.syncer.options.limits.links_per_page;
         let has_mark = |mark: UrlNote| {
             let has_value = |it: Validator| it.etag.is_some() || it.last_modified.is_some();
-            // A damaged note is written again.
+            // A damaged note counts as present, so that it is written again.
             let known = self.run.syncer.store.validator(&mark.of(url.key()));
             known.map_or(true, |known| known.is_some_and(has_value))
         };
@@ -613,7 +625,8 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         }
     }
 
-    /// Passes a page to the workers, or keeps it until the templates are known.
+    /// Passes a fetched page to the workers, or keeps it until the templates of the site
+    /// are known.
     async fn hand_over(&mut self, raw: FetchedPage, depth: u32) -> Result<(), SyncError> {
         if let Some((_, waiting, size)) = &mut self.sample {
             if let ResponseBody::Memory(bytes) = &raw.response.body {
@@ -671,7 +684,8 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         Ok(())
     }
 
-    /// Writes a page whose links are stored.
+    /// Passes a page of a crawl by links to the writer, and commits if many pages are not
+    /// committed yet.
     async fn keep_page(&mut self, page: Box<page::ExtractedPage>) -> Result<(), SyncError> {
         self.pending.remove(&page.key);
         self.unsaved.0 += 1;
@@ -684,7 +698,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
     }
 
     /// In a crawl by links, stores the links first and then commits the pages that contain
-    /// them: an unchanged page does not show its links again.
+    /// them, because a later 304 response for such a page does not contain its links.
     async fn save(&mut self) -> Result<(), SyncError> {
         if self.follows {
             urls::keep_left(self.run, &self.frontier, [&self.pending, &self.open])?;
@@ -694,7 +708,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         Ok(())
     }
 
-    /// Commits pages if the last commit was long ago.
+    /// Commits the extracted pages if the last commit is older than `COMMITTED_EVERY`.
     async fn commit_if_due(&mut self) -> Result<(), SyncError> {
         let moment = self.run.syncer.client.environment().clock.monotonic();
         if moment < self.committed + COMMITTED_EVERY {
@@ -710,7 +724,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
     }
 }
 
-/// Returns why a URL was not a page at its last request.
+/// Returns why a URL was not a page when it was last requested.
 pub(crate) fn reason_left_out(run: &SyncRun<'_>, key: &str) -> Result<LeftOutReason, SyncError> {
     let why =
         remembered(run.syncer.store.as_ref(), &UrlNote::Why.of(key))?.and_then(|mark| mark.etag);

@@ -1,11 +1,11 @@
 //! Repairs damaged content in a replica by fetching the pages again, and skips damaged
 //! rows.
 //!
-//! An audit lists damaged pages in the state of the site. The next sync drops their content
-//! and fetches it again: crawled pages without validators, pages of collections by a
-//! snapshot of their sections. A crawl also verifies the content of every page that it
-//! requests. Rows whose own record is damaged are not repaired, as their URL and time
-//! cannot be trusted. They are skipped, reported and counted.
+//! An audit lists damaged pages in the state of the site. The next sync deletes their
+//! content and fetches it again: crawled pages by requests without validators, pages of
+//! collections by a snapshot of their section. A crawl also verifies the content of every
+//! page that it requests. A page whose row is damaged is not repaired, because its URL and
+//! time cannot be trusted. Damaged rows are skipped, reported and counted.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -21,13 +21,13 @@ use crate::report::ProblemKind;
 use crate::syncer::{BATCH_ROWS, SyncRun, WEB_SECTION};
 
 /// Maximum number of damaged pages that are listed for the next sync. A later audit finds
-/// the others.
+/// the pages that do not fit.
 const MOST_DAMAGED: usize = 10_000;
 
-/// Maximum number of damaged rows that a report names; all are counted.
+/// Maximum number of damaged rows that a report names; the report counts all damaged rows.
 const MOST_NAMED: usize = 20;
 
-/// Keys of the damaged rows that a sync encountered.
+/// Page keys of the damaged rows that a sync encountered.
 #[derive(Debug, Default)]
 pub(crate) struct DamagedRows(Mutex<BTreeSet<String>>);
 
@@ -42,8 +42,8 @@ impl DamagedRows {
     }
 }
 
-/// Returns the note of a URL. A damaged note counts as missing: that costs a request, and
-/// the next note replaces it.
+/// Returns a stored URL note or validator. A damaged note counts as missing, which costs
+/// one request; the next note then replaces the damaged one.
 pub(crate) fn remembered(store: &dyn Store, url: &str) -> Result<Option<Validator>, QueryError> {
     match store.validator(url) {
         Err(QueryError::Storage(StorageError::Damaged(_))) => Ok(None),
@@ -60,7 +60,7 @@ pub(crate) fn is_damaged(store: &dyn Store, key: &str) -> Result<bool, QueryErro
     }
 }
 
-/// Lists pages of a publisher with a valid row and damaged content.
+/// Lists the pages of a publisher that have a valid row and damaged content.
 pub(crate) fn list_damaged(
     store: &dyn Store,
     publisher: PublisherId,
@@ -88,8 +88,8 @@ pub(crate) fn list_damaged(
 }
 
 impl SyncRun<'_> {
-    /// Returns the row of a page of this site. A damaged row is recorded and counts as
-    /// missing; see [`DamagedRows::has`].
+    /// Returns the row of a page, if the page belongs to this site. A damaged row is
+    /// recorded in [`DamagedRows`] and counts as missing.
     pub(crate) fn row(&self, key: &str) -> Result<Option<PageRow>, SyncError> {
         match self.syncer.store.page(key) {
             Ok(row) => Ok(row.filter(|row| row.publisher == self.publisher)),
@@ -102,7 +102,7 @@ impl SyncRun<'_> {
     }
 
     /// Passes the rows of a selection to `take` in batches, in order. Damaged rows are
-    /// recorded and skipped.
+    /// recorded in [`DamagedRows`] and skipped.
     pub(crate) fn for_each_batch(
         &self,
         selection: &Selection<'_>,
@@ -140,7 +140,7 @@ impl SyncRun<'_> {
             return;
         }
         for key in keys.iter().take(MOST_NAMED) {
-            let text = "its record in the replica is damaged; the page was skipped";
+            let text = "the record of this page in the replica is damaged; the page was skipped";
             self.report.add_problem(key, ProblemKind::Integrity, text);
         }
         let records = counted(keys.len() as u64, "damaged record");
@@ -150,11 +150,11 @@ impl SyncRun<'_> {
         self.report.add_problem(&origin, ProblemKind::Integrity, text);
     }
 
-    /// Drops the content of pages that an audit found damaged, so that this sync fetches
-    /// them.
+    /// Deletes the content of pages that an audit found damaged, so that this sync fetches
+    /// these pages again.
     ///
-    /// The list of pages to fetch is stored first: after an interruption, the next sync
-    /// continues.
+    /// The list of pages to fetch is stored before their content is deleted, so that the
+    /// next sync continues after an interruption.
     pub(crate) fn repair_damaged(&mut self) -> Result<(), SyncError> {
         if self.state.damaged_pages.is_empty() {
             return Ok(());
@@ -174,7 +174,7 @@ impl SyncRun<'_> {
                 self.state.stale_sections.extend(sections.filter(|name| name != WEB_SECTION));
             } else {
                 self.state.refetch.insert(key.clone());
-                // The page is not delivered by a collection.
+                // No collection delivers this page, so a crawl is needed.
                 self.state.uncovered_lists.insert(String::new());
             }
             dropped.push((key.clone(), WithheldReason::Fault));

@@ -1,8 +1,8 @@
-//! Entries that discovery reads beside the offer: sitemap URLs, ARC entries, the SPXI
-//! index.
+//! Entries that discovery reads in addition to the offer: sitemap URLs, ARC entries, the
+//! SPXI index.
 //!
-//! They are kept until it is known whether their file is valid. ARC entries go to a
-//! temporary file.
+//! The entries are kept until it is known whether their file is valid. ARC entries are
+//! written to a temporary file.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -17,33 +17,35 @@ use serde::{Deserialize, Serialize};
 use crate::left_out::MOST_URLS;
 use crate::limits::CrawlLimits;
 
-/// One URL of a sitemap.
+/// One URL that a sitemap lists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ListedUrl {
     #[serde(rename = "u")]
     pub(crate) url: String,
-    /// Date of the last change; for a date without time, the end of that day.
+    /// Time of the last change of the page, according to the sitemap; for a date without
+    /// time, the end of that day.
     #[serde(rename = "m", default, skip_serializing_if = "Option::is_none")]
     pub(crate) lastmod: Option<Timestamp>,
 }
 
-/// Entries that discovery read.
+/// Sitemap URLs, ARC entries and SPXI indexes that one discovery run read.
 #[derive(Debug)]
 pub(crate) struct DiscoveredEntries {
-    /// Maximum number of URLs of all sitemaps together.
+    /// Maximum number of URLs that are kept of all sitemaps together.
     most_listed: usize,
-    /// URLs by sitemap.
+    /// Listed URLs, by the URL of the sitemap.
     pub(crate) listed: BTreeMap<String, Vec<ListedUrl>>,
     n_listed: usize,
-    /// Number of URLs beyond the limit, and some of them.
+    /// Number of sitemap URLs above the limit, and the first of these URLs.
     pub(crate) n_over: u64,
     pub(crate) over: Vec<String>,
     arc: BTreeMap<String, ArcSpool>,
     pub(crate) spxi: BTreeMap<String, Vec<u8>>,
 }
 
-/// Lines in an unnamed temporary file, or the error that prevented it. A full disk must not
-/// make restrictions of the site disappear.
+/// ARC entries as lines in an unnamed temporary file, or the error that prevented writing
+/// them. The error is kept, because otherwise a full disk would make restrictions of the
+/// site disappear.
 #[derive(Debug)]
 struct ArcSpool {
     file: io::Result<BufWriter<File>>,
@@ -90,7 +92,7 @@ impl PageSink for DiscoveredEntries {
 }
 
 impl DiscoveredEntries {
-    /// Creates an empty value.
+    /// Creates a value without entries.
     pub(crate) fn new(limits: &CrawlLimits) -> Self {
         Self {
             most_listed: limits.sitemap_urls,
@@ -103,9 +105,11 @@ impl DiscoveredEntries {
         }
     }
 
-    /// Returns the entries of an ARC sitemap; `None` if it was not read in this run.
+    /// Returns the entries of an ARC sitemap; `None` if discovery did not read the sitemap
+    /// in this run.
     ///
-    /// A redirected sitemap is stored under its final URL.
+    /// If the only sitemap that was read has another URL, its entries are returned: its
+    /// request was redirected.
     pub(crate) fn take_arc(&mut self, url: &str) -> io::Result<Option<ArcEntries>> {
         let lines = match self.arc.remove(url) {
             Some(lines) => lines,
@@ -121,7 +125,7 @@ impl DiscoveredEntries {
         Ok(Some(ArcEntries { input, n_lines: lines.n_lines, n_read: 0, error: None }))
     }
 
-    /// Returns the SPXI index, if it was read in this run.
+    /// Returns the SPXI index, if discovery read it in this run.
     pub(crate) fn take_spxi(&mut self, url: &str) -> Option<Vec<u8>> {
         let found = self.spxi.remove(url);
         found.or_else(|| {
@@ -130,7 +134,7 @@ impl DiscoveredEntries {
     }
 }
 
-/// Iterator over ARC entries in a file.
+/// Iterator over the ARC entries in a temporary file.
 #[derive(Debug)]
 pub(crate) struct ArcEntries {
     input: BufReader<File>,
@@ -140,7 +144,7 @@ pub(crate) struct ArcEntries {
 }
 
 impl ArcEntries {
-    /// Returns to the first entry.
+    /// Moves the iterator back to the first entry.
     pub(crate) fn rewind(&mut self) -> io::Result<()> {
         if let Some(error) = self.error.take() {
             return Err(error);
@@ -149,7 +153,7 @@ impl ArcEntries {
         self.input.rewind()
     }
 
-    /// Checks that all entries were read.
+    /// Returns an error unless all entries were read.
     pub(crate) fn finish(self) -> io::Result<()> {
         let is_short = || io::Error::from(io::ErrorKind::UnexpectedEof);
         match self.error {

@@ -1,7 +1,7 @@
 //! Applies the current rules to all stored pages: robots.txt, consent, hosts, quota, scope.
 //!
-//! Pages that are no longer allowed or wanted lose their content and keep their row (D87,
-//! D93). Rejects a scope that would remove the content of most pages.
+//! If a page is no longer allowed or wanted, its content is deleted and its row is kept
+//! (D87, D93). Rejects a scope that would remove the content of most pages.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use crate::error::SyncError;
 use crate::syncer::{BATCH_ROWS, SyncRun, WEB_SECTION};
 use crate::url_note::{Expiry, UrlNote};
 
-/// Maximum number of pages that are listed to be fetched again.
+/// Maximum number of pages in the list of pages to fetch again.
 const MOST_AGAIN: usize = 10_000;
 
 impl SyncRun<'_> {
-    /// Withholds the content of pages that the site no longer allows to use, and finds
-    /// withheld pages that may be stored again (D87, D93).
+    /// Withholds the content of pages whose use the site no longer allows, and finds
+    /// withheld pages that may be stored with content again (D87, D93).
     pub(crate) async fn enforce(&mut self, has_arc_changed: bool) -> Result<(), SyncError> {
         let file = self.syncer.client.robots_file(&self.site).await;
         let robots = file.map(|file| Digest::of(&file.body).to_string());
@@ -42,7 +42,7 @@ impl SyncRun<'_> {
         }
         let has_other_rules = has_robots_changed && self.state.robots.is_some();
         if has_other_rules || self.changes.has_other_hosts || self.changes.has_other_scope {
-            // Lists may contain URLs that were not allowed before.
+            // Sitemaps may list URLs that were not allowed before, so they are read again.
             self.state.uncovered_lists.insert(String::new());
         }
         self.state.robots = robots;
@@ -50,7 +50,7 @@ impl SyncRun<'_> {
     }
 
     /// Withholds the content of crawled pages whose `unavailable_after` date has passed.
-    /// Sends no request, as the page stated the date earlier.
+    /// This needs no request, because the date was stored when the page was fetched.
     pub(crate) fn expire(&mut self) -> Result<(), SyncError> {
         let store = Arc::clone(&self.syncer.store);
         let mut after: Option<String> = None;
@@ -71,7 +71,8 @@ impl SyncRun<'_> {
                 match is_past {
                     Some(true) => past.push(key),
                     Some(false) => {}
-                    // The page is fetched again and its date is stored anew.
+                    // The note with the date is damaged, so the page is fetched again to
+                    // get the date.
                     None => {
                         self.state.refetch.insert(key);
                         damaged.push(url);
@@ -97,8 +98,8 @@ impl SyncRun<'_> {
                 continue;
             }
             pages.push((key.as_str(), WithheldReason::Consent));
-            // Keep the validators for the withheld page: it is not fetched while it is
-            // unchanged.
+            // The validators of the withheld page are kept, so that the page is not
+            // transferred again while it is unchanged.
             if let Some(mark) = remembered(store, key)? {
                 known.push(Validator { url: UrlNote::Withheld.of(key), checked: self.now, ..mark });
             }
@@ -108,8 +109,8 @@ impl SyncRun<'_> {
         Ok(())
     }
 
-    /// Rejects a scope that would remove the content of more than half of more than 20
-    /// pages, unless that is allowed.
+    /// Rejects a new scope that would delete the content of more than half of more than 20
+    /// pages, unless the options allow mass deletions.
     fn check_scope(&self) -> Result<(), SyncError> {
         let is_allowed = self.syncer.options.mass_deletion == MassDeletionPolicy::Allowed;
         if !self.changes.has_other_scope || is_allowed {
@@ -133,7 +134,7 @@ impl SyncRun<'_> {
         Ok(())
     }
 
-    /// Applies the current rules to every page.
+    /// Applies the current rules to every stored page of the site.
     fn judge_again(&mut self, store: &dyn Store) -> Result<(), SyncError> {
         let selection =
             Selection { publisher: Some(self.publisher), section: None, with_withheld: true };

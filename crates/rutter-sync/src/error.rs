@@ -1,5 +1,5 @@
-//! Errors that stop a sync. Problems with single files are in the
-//! [`SyncReport`](crate::SyncReport) instead.
+//! Errors that stop a sync. A problem with a single file does not stop a sync; the
+//! [`SyncReport`](crate::SyncReport) lists it.
 
 use std::io;
 use std::path::PathBuf;
@@ -22,9 +22,9 @@ pub enum SyncError {
     Scope {
         /// The site.
         origin: String,
-        /// Pages with content that are outside of the new scope.
+        /// Number of pages with content that are outside of the new scope.
         outside: u64,
-        /// Pages of the site in the replica.
+        /// Number of pages of the site in the replica.
         pages: u64,
     },
     /// The replica has no pages of the site.
@@ -33,12 +33,12 @@ pub enum SyncError {
     /// The site cannot be reached or refuses requests.
     #[error("cannot sync the site")]
     Fetch(#[from] FetchError),
-    /// The site asked not to be requested before a certain time.
+    /// The site asked for a pause, so no request is allowed before a certain time.
     #[error("{origin} asked for no requests until {until}")]
     Paused {
         /// The site.
         origin: String,
-        /// The earliest time of the next request.
+        /// Earliest time of the next request to the site.
         until: Timestamp,
     },
     /// Another process is syncing the site.

@@ -1,7 +1,8 @@
-//! Explains why a page is used or not, with every source that has a statement about it.
+//! Explains why a sync stores a page or not, with every statement about the use of the
+//! page.
 //!
-//! Input: a page URL. Output: a [`UsageExplanation`]. Requests robots.txt and, if allowed,
-//! the page; changes nothing.
+//! Input: a page URL. Output: a [`UsageExplanation`]. The function requests robots.txt and,
+//! if that is allowed, the page; it does not change the replica.
 
 use std::sync::Arc;
 
@@ -18,29 +19,31 @@ use crate::page_policy::origin_of;
 use crate::syncer::Syncer;
 use crate::traffic::{TrafficCounter, counted};
 
-/// Statements about the use of a page, and the verdict.
+/// Statements about the use of a page, and the verdict that follows from them.
 #[derive(Debug, Clone)]
 pub struct UsageExplanation {
     /// The page URL.
     pub url: String,
-    /// All statements.
+    /// All statements that were found, in the order of their sources.
     pub statements: Vec<UsageStatement>,
-    /// Sources without a statement, and the reason.
+    /// Sources without a statement, each with the reason.
     pub unavailable: Vec<(StatementSource, String)>,
-    /// The verdict.
+    /// Combined effect of all statements.
     pub verdict: UsageVerdict,
-    /// What the server sends instead of a page, if it does.
+    /// What the server sends instead of a page; `None` if it sends a page or was not asked.
     pub no_page: Option<String>,
-    /// Why the request for the page failed, if it did.
+    /// Why the request for the page failed; `None` if it did not fail.
     pub fetch_failure: Option<String>,
-    /// The row of the page in the replica.
+    /// Row of the page in the replica, if the replica has the page.
     pub row: Option<PageRow>,
 }
 
 impl Syncer {
-    /// Returns what each source says about the use of a page, and the verdict.
+    /// Returns what each source states about the use of a page, and the verdict that
+    /// follows.
     ///
-    /// The page itself is requested if that is allowed. Nothing is changed.
+    /// The page itself is requested if the statements allow it. The replica does not
+    /// change.
     pub async fn explain(&self, url: &Url) -> Result<UsageExplanation, SyncError> {
         let traffic = Arc::new(TrafficCounter::default());
         Box::pin(counted(&traffic, self.explain_counted(url))).await
@@ -49,7 +52,7 @@ impl Syncer {
     async fn explain_counted(&self, url: &Url) -> Result<UsageExplanation, SyncError> {
         let page = PageUrl::parse(url.as_str().to_owned())
             .map_err(|_| SyncError::Site(redact_url(url)))?;
-        // A paused site is not requested, not even for an explanation.
+        // While a site is paused, no request is sent to it, not even for an explanation.
         let origin = origin_of(url).ok_or_else(|| SyncError::Site(redact_url(url)))?;
         let now = self.client.environment().clock.now();
         let paused = self.store.publisher(&origin)?.and_then(|known| known.paused_until);
@@ -72,11 +75,14 @@ impl Syncer {
         match self.store.arc_entry(page.key())? {
             Some(row) => match ArcEntry::from_json(&row.json) {
                 Some(entry) => statements.extend(consent::of_arc(&entry)),
-                None => unavailable
-                    .push((StatementSource::ArcIndexable, "its entry cannot be read".to_owned())),
+                None => unavailable.push((
+                    StatementSource::ArcIndexable,
+                    "the ARC entry cannot be read".to_owned(),
+                )),
             },
             None => {
-                let why = "no entry in the replica: neither allowed nor forbidden";
+                let why =
+                    "the replica has no ARC entry of the page: ARC neither allows nor forbids it";
                 unavailable.push((StatementSource::ArcIndexable, why.to_owned()));
             }
         }
@@ -95,7 +101,7 @@ impl Syncer {
         Ok(UsageExplanation { url, statements, unavailable, verdict, no_page, fetch_failure, row })
     }
 
-    /// Requests the page and adds its own statements.
+    /// Requests the page and adds the statements of its response to `statements`.
     async fn ask_page(
         &self,
         url: &Url,
@@ -147,7 +153,7 @@ impl Syncer {
     }
 }
 
-/// Result of requesting a page.
+/// Result of requesting a page for an explanation.
 #[derive(Debug, Default)]
 struct LivePageResult {
     no_page: Option<String>,

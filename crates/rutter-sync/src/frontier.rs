@@ -1,7 +1,8 @@
-//! Frontier of a crawl: the queue of URLs, and their order.
+//! Frontier of a crawl: the queue of URLs to fetch, and their order.
 //!
-//! Input: URLs from sitemaps, an ARC sitemap, llms.txt, links and the replica. Output:
-//! every URL once. Rejected URLs are counted and listed with the reason.
+//! Input: URLs from sitemaps, an ARC sitemap, llms.txt, links and the replica. Output: each
+//! accepted URL once, as a [`CrawlTarget`]. Rejected URLs are counted, and listed with the
+//! reason.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 
@@ -17,27 +18,29 @@ use crate::traps::TrapDetector;
 use crate::url_set::UrlSet;
 use crate::variants;
 
-/// Maximum number of rejected URLs that are remembered, so that each is counted once.
-/// Beyond that, a URL counts as often as it is found.
+/// Maximum number of rejected URLs that are remembered, so that each is counted once. A URL
+/// that is rejected after this number is counted each time it is found.
 const MOST_OVER: usize = 1_000_000;
 
 /// A URL to fetch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CrawlTarget {
     pub(crate) url: Url,
-    /// Date of the last change, according to a list.
+    /// Date of the last change of the page, according to the sitemap or ARC sitemap that
+    /// lists it.
     pub(crate) lastmod: Option<Timestamp>,
-    /// Checksum of the ARC entry, which shows whether the page changed (ARC-059).
+    /// Checksum in the ARC entry of the page, which shows whether the page changed
+    /// (ARC-059).
     pub(crate) checksum: Option<String>,
-    /// Number of links from the home page.
+    /// Number of links from the home page to this URL; 0 if a list contains the URL.
     pub(crate) depth: u32,
-    /// Whether it is requested without validators.
+    /// Whether the URL is requested without validators.
     pub(crate) is_fresh: bool,
-    /// A known URL with the same spelling.
+    /// A known URL with the same [`spelling`](variants::spelling), if there is one.
     pub(crate) spelling_of: Option<String>,
 }
 
-/// The queue of URLs to fetch.
+/// The queue of URLs that a crawl has to fetch.
 #[derive(Debug)]
 pub(crate) struct Frontier<'g> {
     page_policy: &'g PagePolicy,
@@ -45,27 +48,27 @@ pub(crate) struct Frontier<'g> {
     most: u64,
     most_found: u64,
     n_found: u64,
-    /// Why no more URLs are fetched, if so.
+    /// Reason why the frontier accepts no more URLs; `None` while it accepts them.
     closed: Option<LeftOutReason>,
-    /// URLs that are listed or stored.
+    /// URLs that a list or the replica contains.
     waiting: VecDeque<CrawlTarget>,
-    /// URLs from links. Both queues take turns, so that each makes progress if not all URLs
-    /// can be fetched.
+    /// URLs from links. [`Frontier::next`] alternates between `waiting` and `found`, so
+    /// that URLs of both queues are fetched even if a limit ends the crawl early.
     found: VecDeque<CrawlTarget>,
     is_turn_of_found: bool,
-    /// Other spellings of known URLs. They come last, so that their content can be
-    /// compared.
+    /// Other spellings of known URLs. They are fetched last, when the content of the known
+    /// pages is available for comparison.
     spellings: VecDeque<CrawlTarget>,
     spelled: HashSet<u64>,
     seen: HashSet<String>,
-    /// URLs that a limit rejected: only counted, up to a limit.
+    /// Rejected URLs, at most [`MOST_OVER`].
     over: UrlSet,
     traps: TrapDetector,
-    /// Links that a limit rejected, for the next crawl.
+    /// Links that this crawl does not fetch and the next crawl may fetch, with their depth.
     left: Vec<(String, u32)>,
     /// Number of rejected URLs by reason.
     left_out: BTreeMap<LeftOutReason, u64>,
-    /// Some of them, with their distance from the home page.
+    /// The first rejected URLs, with the reason and their depth.
     turned_away: BTreeMap<String, (LeftOutReason, u32)>,
     n_known: u64,
 }
@@ -99,7 +102,7 @@ impl<'g> Frontier<'g> {
         }
     }
 
-    /// Adds a URL that the site lists, with all its parameters.
+    /// Adds a URL that a list or the replica contains. Its parameters are kept.
     pub(crate) fn add(
         &mut self,
         address: &str,
@@ -118,16 +121,16 @@ impl<'g> Frontier<'g> {
         self.push(&key, lastmod, checksum, 0);
     }
 
-    /// Adds a URL that a crawl by links starts from. It may be outside of the scope, as its
-    /// links may lead inside.
+    /// Adds a URL that a crawl by links starts from. The URL may be outside of the scope,
+    /// because its links may lead to pages inside.
     pub(crate) fn start_from(&mut self, address: &str) {
         if let Some(key) = key_of(address).filter(|key| self.page_policy.is_site_url(key)) {
             self.push(&key, None, None, 0);
         }
     }
 
-    /// Adds a URL that a page links to. Crawler traps and URLs beyond the depth limit are
-    /// rejected.
+    /// Adds a URL that a page links to. Crawler traps, URLs outside of the scope and URLs
+    /// beyond the depth limit are rejected.
     pub(crate) fn follow(&mut self, address: &str, depth: u32) {
         let Some((key, _)) = self.new_link(address) else { return };
         let key = self.without_parameters(key, depth);
@@ -150,8 +153,8 @@ impl<'g> Frontier<'g> {
         }
     }
 
-    /// Removes session and tracking parameters from a URL. The original URL is listed as an
-    /// alias.
+    /// Returns a URL without session and tracking parameters. If parameters were removed,
+    /// the original URL is left out as an alias.
     fn without_parameters(&mut self, key: String, depth: u32) -> String {
         let stripped = Some(()).filter(|()| self.limits.merges_variants);
         let Some(page) = stripped.and_then(|()| variants::strip_parameters(&key)) else {
@@ -161,14 +164,15 @@ impl<'g> Frontier<'g> {
         page
     }
 
-    /// Rejects a link beyond the limit per page.
+    /// Rejects a link that is beyond the number of links followed from one page.
     pub(crate) fn leave_link(&mut self, address: &str, depth: u32) {
         if let Some((key, _)) = self.new_link(address) {
             self.turn_away(&key, depth, LeftOutReason::LINK_LIMIT);
         }
     }
 
-    /// Returns key and URL of a link, if it is a new page of this site.
+    /// Returns the key and the URL of a link, if the link leads to a page of this site that
+    /// is not queued yet.
     fn new_link(&self, address: &str) -> Option<(String, Url)> {
         let key = key_of(address)?;
         if self.seen.contains(&key) || !self.page_policy.is_site_url(&key) {
@@ -197,11 +201,12 @@ impl<'g> Frontier<'g> {
         self.seen.insert(key.to_owned());
         self.n_known += 1;
         if let Some((why, _)) = self.turned_away.remove(key) {
-            // The URL was found again, within the limits.
+            // The URL was rejected before and is now accepted, so it is no longer counted
+            // as rejected.
             let reason = if why.alias_of().is_some() { LeftOutReason::ALIAS } else { why };
             self.left_out.entry(reason).and_modify(|n| *n = n.saturating_sub(1));
         }
-        // If a limit rejects it later, it counts again.
+        // If a limit rejects the URL later, the URL is counted again.
         self.over.remove(key);
         let spelling_of = None;
         let target = CrawlTarget { url, lastmod, checksum, depth, is_fresh: false, spelling_of };
@@ -215,7 +220,8 @@ impl<'g> Frontier<'g> {
         queue.push_back(target);
     }
 
-    /// Counts a rejected URL once, as long as it can be remembered.
+    /// Counts a rejected URL. A URL that is rejected again is not counted again, as long as
+    /// [`MOST_OVER`] is not reached.
     fn turn_away(&mut self, key: &str, depth: u32, why: LeftOutReason) {
         if self.over.len() < MOST_OVER && !self.over.insert(key) {
             return;
@@ -227,15 +233,15 @@ impl<'g> Frontier<'g> {
         }
     }
 
-    /// Returns why no more URLs are accepted.
+    /// Returns the reason why the frontier accepts no more URLs.
     fn limit(&self) -> LeftOutReason {
         let is_full = self.limits.queue <= self.n_known;
         let limit = if is_full { LeftOutReason::QUEUE_LIMIT } else { LeftOutReason::PAGE_LIMIT };
         self.closed.clone().unwrap_or(limit)
     }
 
-    /// Adds rejected URLs to the report. A page that an earlier sync stored is not left
-    /// out, although this one did not request it.
+    /// Adds the rejected URLs to the report, except those of pages that an earlier sync
+    /// stored.
     pub(crate) fn report(&self, report: &mut SyncReport, is_stored: &dyn Fn(&str) -> bool) {
         let mut n_stored: BTreeMap<&LeftOutReason, u64> = BTreeMap::new();
         for (key, (why, _)) in &self.turned_away {
@@ -253,17 +259,19 @@ impl<'g> Frontier<'g> {
         }
     }
 
-    /// Treats a URL as listed because a listed URL leads to it.
+    /// Records a URL as listed without queuing it: a listed URL redirects to it, or its ARC
+    /// entry contains a snapshot.
     pub(crate) fn note(&mut self, key: &str) {
         self.seen.insert(key.to_owned());
     }
 
-    /// Returns whether a URL was listed, accepted or not.
+    /// Returns whether a URL was accepted, recorded or rejected; `true` for every URL once
+    /// [`MOST_OVER`] URLs were rejected.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.seen.contains(key) || self.over.has(key) || MOST_OVER <= self.over.len()
     }
 
-    /// Queues a URL again, without validators.
+    /// Queues a URL as the next one, to be requested again without validators.
     pub(crate) fn again(&mut self, target: CrawlTarget) {
         self.waiting.push_front(CrawlTarget { is_fresh: true, ..target });
     }
@@ -285,7 +293,7 @@ impl<'g> Frontier<'g> {
         queues.into_iter().find_map(VecDeque::pop_front)
     }
 
-    /// Stops the crawl: waiting and future URLs are rejected.
+    /// Ends the queue: waiting URLs, and URLs that are added later, are rejected.
     pub(crate) fn close(&mut self, why: LeftOutReason) {
         self.most = 0;
         let why = self.closed.get_or_insert(why).clone();
@@ -304,8 +312,8 @@ impl<'g> Frontier<'g> {
         }
     }
 
-    /// Queues other spellings of known URLs when nothing else is left. Returns whether
-    /// there are any.
+    /// Queues the other spellings of known URLs. Call this when all other URLs are fetched.
+    /// Returns whether URLs were queued.
     pub(crate) fn release_spellings(&mut self) -> bool {
         let spellings = std::mem::take(&mut self.spellings);
         if spellings.is_empty() {
@@ -327,7 +335,7 @@ impl<'g> Frontier<'g> {
         true
     }
 
-    /// Rejects a link that the next crawl may fetch.
+    /// Rejects a link, and stores it for the next crawl as far as the limit allows.
     fn leave(&mut self, key: &str, depth: u32) {
         if self.over.has(key) {
             return;
@@ -340,15 +348,15 @@ impl<'g> Frontier<'g> {
         self.turn_away(key, depth, why);
     }
 
-    /// Keeps a link for a later crawl without fetching it in this one.
+    /// Stores a link for the next crawl without fetching it in this one.
     pub(crate) fn keep(&mut self, key: &str, depth: u32) {
         if self.left.len() < self.limits.remembered_links {
             self.left.push((key.to_owned(), depth));
         }
     }
 
-    /// Returns links that are not followed yet, or that the page limit rejected, with their
-    /// distance from the home page.
+    /// Returns the links that this crawl has not fetched yet, and the links that are stored
+    /// for the next crawl, with their depth.
     pub(crate) fn links(&self) -> impl Iterator<Item = (String, u32)> {
         let found = self.found.iter().map(|target| (target.url.as_str().to_owned(), target.depth));
         let spellings = self.spellings.iter().filter(|target| 0 < target.depth);
@@ -356,15 +364,16 @@ impl<'g> Frontier<'g> {
         self.left.iter().cloned().chain(found).chain(spellings)
     }
 
-    /// Returns links that any limit rejected. The limits may be wider next time, and
-    /// unchanged pages do not show their links again.
+    /// Returns the links that were rejected, with their depth. They are stored because the
+    /// limits of a later sync may be wider, and the response for an unchanged page does not
+    /// contain its links.
     pub(crate) fn cut_links(&self) -> impl Iterator<Item = (String, u32)> {
         let cut = self.turned_away.iter().filter(|(_, (_, depth))| 0 < *depth);
         cut.map(|(key, (_, depth))| (key.clone(), *depth))
     }
 
-    /// Sorts the waiting URLs by `age` if they are more than `most`, so that the first ones
-    /// are fetched for certain.
+    /// Sorts the waiting URLs by `age` if there are more than `most`, so that the URLs with
+    /// the lowest `age` are fetched before a limit ends the crawl.
     pub(crate) fn sort_by_age<A: Ord, E>(
         &mut self,
         most: u64,
@@ -382,7 +391,7 @@ impl<'g> Frontier<'g> {
         Ok(())
     }
 
-    /// Moves URLs to the end of the queue.
+    /// Moves the URLs in `keys` to the end of the queue.
     pub(crate) fn put_last(&mut self, keys: &BTreeSet<String>) {
         if keys.is_empty() {
             return;
@@ -398,8 +407,9 @@ impl<'g> Frontier<'g> {
         self.n_known
     }
 
-    /// Moves the pages for learning templates to the front, except those that ended a
-    /// crawl. Returns their keys.
+    /// Moves the sample of pages for learning templates to the front of the queue, and
+    /// returns their keys. Pages in `stops`, which ended an earlier crawl, are not part of
+    /// the sample.
     pub(crate) fn sample_first(&mut self, stops: &BTreeSet<String>) -> BTreeSet<String> {
         let mut keys: Vec<([u8; 8], usize)> = self
             .waiting
@@ -429,7 +439,8 @@ impl<'g> Frontier<'g> {
     }
 }
 
-/// Returns whether a link leads to a file and not to a page.
+/// Returns whether the path of a URL has the extension of a file that is not a page, such
+/// as `.pdf`.
 pub(crate) fn is_file(url: &Url) -> bool {
     const FILES: [&str; 28] = [
         "png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "ico", "css", "js", "mjs", "json",
@@ -474,7 +485,7 @@ mod tests {
             frontier.follow(&format!("https://h.example/{path}"), 4);
         }
         frontier.leave_link("https://h.example/c", 2);
-        // Kept for a sync with wider limits.
+        // The rejected links are kept for a sync with wider limits.
         assert_eq!(frontier.cut_links().count(), 3);
         frontier.follow("https://h.example/b", 3);
         frontier.report(&mut report, &|_| false);

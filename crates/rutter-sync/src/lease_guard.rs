@@ -1,7 +1,8 @@
-//! The lease of a publisher during a sync.
+//! Holds the lease of a publisher during a sync.
 //!
-//! Takes the lease, renews it in the background and releases it when dropped. A lost lease
-//! is reported by the next write.
+//! A [`LeaseGuard`] acquires the lease, renews it in a background task, and releases it
+//! when dropped. If another process takes over the lease, the next write to the replica
+//! fails.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,9 +11,9 @@ use rutter_fetch::Clock;
 use rutter_store::{Lease, LeaseError, PublisherId, Store};
 use tokio::task::AbortHandle;
 
-/// Duration of a lease, in seconds.
+/// Duration of a lease in seconds, unless it is renewed.
 const TAKEN_FOR: i64 = 600;
-/// Interval between renewals.
+/// Time between two renewals of the lease.
 const RENEWED_EVERY: Duration = Duration::from_mins(2);
 
 /// A lease that is renewed until this value is dropped.
@@ -36,7 +37,8 @@ impl LeaseGuard {
             loop {
                 their_clock.deadline(their_clock.monotonic() + RENEWED_EVERY).await;
                 let until = their_clock.now().plus_seconds(TAKEN_FOR);
-                // A lost lease is reported by the next write.
+                // If the lease is lost, the task ends; the next write to the replica
+                // reports the error.
                 if matches!(their_store.renew(&theirs, until), Err(LeaseError::Lost)) {
                     return;
                 }
@@ -53,7 +55,7 @@ impl LeaseGuard {
 impl Drop for LeaseGuard {
     fn drop(&mut self) {
         self.renewing.abort();
-        // If this fails, the lease expires by itself.
+        // If the release fails, the lease expires without it.
         drop(self.store.release(self.lease.clone()));
     }
 }

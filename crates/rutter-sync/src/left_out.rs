@@ -1,9 +1,9 @@
 //! Reasons why a URL is not in the replica, and the list of such URLs.
 //!
 //! Every reason has a code for programs and a text for people; some have a detail, such as
-//! a status code. The URLs of a publisher are stored as notes (`out:URL`) and read with
-//! [`list_left_out`]. At most 100,000 are listed per site; the counts of a report are not
-//! limited.
+//! a status code. The replica stores the left-out URLs of a publisher as URL notes
+//! (`out:URL`); [`list_left_out`] reads them. At most 100,000 URLs are listed per site; the
+//! counts of a report are not limited.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,16 +15,17 @@ use rutter_store::{DamagedPage, PublisherId, QueryError, StorageError, Store, Va
 use crate::error::SyncError;
 use crate::syncer::{BATCH_ROWS, SyncRun};
 
-/// Maximum number of listed URLs per site.
+/// Maximum number of left-out URLs that are listed per site.
 pub(crate) const MOST_URLS: usize = 100_000;
 
-/// Maximum length of a detail in bytes; it may contain text from a server.
+/// Maximum length of a detail in bytes. Longer details, which may contain text from a
+/// server, are dropped.
 const LONGEST_DETAIL: usize = 200;
 
-/// Prefix of the stored notes.
+/// Prefix of the URL notes that store left-out URLs.
 const NOTE_PREFIX: &str = "out";
 
-/// Codes and texts of all reasons.
+/// Codes and texts of all reasons, sorted by code.
 const REASONS: &[(&str, &str)] = &[
     ("alias", "another URL of a page that is stored"),
     ("arc-other-site", "the ARC entry belongs to another site"),
@@ -34,27 +35,27 @@ const REASONS: &[(&str, &str)] = &[
     ("fetch-refused", "the request was refused by a local policy"),
     ("file", "a file, not a page"),
     ("http-status", "the server answered with an error status"),
-    ("invalid-url", "not the URL of a page"),
-    ("link-limit", "beyond the number of links followed from one page"),
+    ("invalid-url", "not a valid URL of a page"),
+    ("link-limit", "beyond the limit of links followed from one page"),
     ("media-type", "unsupported media type"),
     ("network", "network failure"),
     ("no-text", "a page without text"),
     ("other", "other reasons"),
     ("other-site", "a URL of another site"),
-    ("page-limit", "beyond the number of pages fetched in one sync"),
+    ("page-limit", "beyond the limit of pages fetched in one sync"),
     ("path-depth", "the path has too many segments"),
     ("path-repeats", "the path repeats a segment too often"),
     ("queries-limit", "too many different queries of one path"),
-    ("queue-limit", "beyond the number of URLs one crawl can hold"),
-    ("quota", "beyond the quota of pages"),
+    ("queue-limit", "beyond the limit of URLs in one crawl"),
+    ("quota", "beyond the page quota"),
     ("redirect-elsewhere", "redirects to another site"),
     ("redirect-page", "a page that only redirects"),
-    ("remembered-limit", "beyond the number of links remembered for the next sync"),
+    ("remembered-limit", "beyond the limit of links stored for the next sync"),
     ("robots", "disallowed by robots.txt"),
     ("scope", "outside the scope of the sync"),
     ("session", "the URL contains a session parameter"),
-    ("sitemap-limit", "beyond the number of sitemap URLs that are read"),
-    ("soft-404", "the site's page for unknown URLs"),
+    ("sitemap-limit", "beyond the limit of sitemap URLs that are read"),
+    ("soft-404", "the page that the site sends for unknown URLs"),
     ("stopped", "not reached: the crawl stopped early"),
     ("temporary-redirect", "temporary redirect to another URL"),
     ("time-limit", "not reached within the time limit"),
@@ -137,17 +138,17 @@ impl LeftOutReason {
         Self::detailed("fetch-refused", redact(detail))
     }
 
-    /// Returns the code, which programs can rely on.
+    /// Returns the code of the reason, which is stable and meant for programs.
     pub fn code(&self) -> &'static str {
         self.code
     }
 
-    /// Returns the detail: a status code, a media type.
+    /// Returns the detail of the reason, such as a status code or a media type.
     pub fn detail(&self) -> Option<&str> {
         self.detail.as_deref()
     }
 
-    /// Returns code and detail as one text, to be read with [`LeftOutReason::parse`].
+    /// Returns code and detail as one text, which [`LeftOutReason::parse`] reads.
     pub(crate) fn key(&self) -> String {
         match &self.detail {
             Some(detail) => format!("{}:{detail}", self.code),
@@ -155,7 +156,7 @@ impl LeftOutReason {
         }
     }
 
-    /// Reads the text of [`LeftOutReason::key`]; `None` for an unknown code.
+    /// Reads a text that [`LeftOutReason::key`] returned; `None` for an unknown code.
     pub(crate) fn parse(key: &str) -> Option<Self> {
         let (code, detail) = key.split_once(':').unwrap_or((key, ""));
         let (code, _) = REASONS.iter().find(|(known, _)| *known == code)?;
@@ -165,7 +166,7 @@ impl LeftOutReason {
         Some(Self::detailed(code, detail.to_owned()))
     }
 
-    /// Returns the note to be stored for a URL.
+    /// Returns the URL note that stores this reason for a URL.
     pub(crate) fn mark(&self, key: &str, checked: Timestamp) -> Validator {
         Validator {
             url: format!("{NOTE_PREFIX}:{key}"),
@@ -176,7 +177,7 @@ impl LeftOutReason {
     }
 }
 
-/// Writes the text for people.
+/// Writes the text of the reason, for people, with its detail.
 impl fmt::Display for LeftOutReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = REASONS.iter().find(|(code, _)| *code == self.code).map_or(self.code, |it| it.1);
@@ -190,17 +191,18 @@ impl fmt::Display for LeftOutReason {
 /// A URL that is not in the replica.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOutUrl {
-    /// The URL.
+    /// The URL that is left out.
     pub url: String,
-    /// The reason.
+    /// The reason why the URL is not in the replica.
     pub why: LeftOutReason,
-    /// When the reason was found.
+    /// When a sync found the reason.
     pub at: Timestamp,
 }
 
 /// Lists URLs of a publisher that are not in its replica, sorted by URL.
 ///
-/// Continues after `after`, the last URL of the previous batch. An empty result is the end.
+/// To read the next batch, pass the last URL of the previous batch as `after`. An empty
+/// result means that there are no more URLs.
 pub fn list_left_out(
     store: &dyn Store,
     publisher: PublisherId,
@@ -221,15 +223,15 @@ impl LeftOutUrl {
     }
 }
 
-/// Returns the URL of a note of this list.
+/// Returns the URL in the name of an `out:URL` note.
 fn url_of(mark: &str) -> &str {
     let url = mark.strip_prefix(NOTE_PREFIX).and_then(|url| url.strip_prefix(':'));
     url.unwrap_or_default()
 }
 
-/// Stores the list of a publisher. Earlier entries are deleted if the crawl covered every
-/// URL (`is_all`), if the page is stored by now, or if they come from an ARC sitemap that
-/// was read again.
+/// Stores the left-out URLs of this sync. An entry of an earlier sync is deleted if this
+/// sync covered every URL (`is_all`), if the replica has the page by now, or if the entry
+/// comes from an ARC sitemap that this sync read again.
 pub(crate) fn keep(run: &SyncRun<'_>, is_all: bool) -> Result<(), SyncError> {
     let (store, lease) = (&run.syncer.store, run.lease_guard.lease());
     let urls = &run.report.left_out_urls;

@@ -7,13 +7,15 @@
 //!   └──── crawl of pages that no collection delivers (sitemap, links, llms.txt) ←────────────────────┘
 //! ```
 //!
-//! [`Syncer::sync`] is the entry point. [`plan`](fn@plan::plan) decides what is downloaded;
-//! it is a pure function that reads no clock and opens no connection. [`consent`] combines
-//! the usage signals of a site.
+//! [`Syncer::sync`] is the entry point. [`plan`](fn@plan::plan) decides which files a sync
+//! downloads; it is a pure function that reads no clock and opens no connection.
+//! [`consent`] combines the usage signals of a site.
 //!
-//! Files that failed are not requested again in the same sync. Pages of a section are
-//! deleted only if the section was read completely, content becomes visible only after it
-//! was verified, and content that the site does not allow to be used is not stored.
+//! A file that failed is not requested again in the same sync. A page is deleted only if a
+//! verified collection removes it, if every list was read to its end and none contains the
+//! page, or if the site reports that the page does not exist. Content of a collection
+//! becomes visible only after the whole file is verified. Content that the site does not
+//! allow to be used is not stored.
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 

@@ -1,18 +1,19 @@
-//! Limits of a crawl. Every URL that a limit excludes is counted and listed with the code
+//! Limits of a crawl. Every URL that a limit rejects is counted, and listed with the code
 //! of the limit (see [`LeftOutReason`](crate::LeftOutReason)).
 
 use std::time::Duration;
 
-/// Limits of a crawl.
+/// Limits of a crawl, each with the [`LeftOutReason`](crate::LeftOutReason) code for the
+/// URLs that it rejects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CrawlLimits {
-    /// Maximum number of links from the home page (`depth-limit`).
+    /// Maximum number of links from the home page to a page (`depth-limit`).
     pub depth: u32,
     /// Maximum length of a URL in bytes (`url-length`).
     pub url_length: usize,
     /// Maximum number of path segments (`path-depth`).
     pub path_segments: usize,
-    /// Maximum number of times that a segment occurs in a path (`path-repeats`).
+    /// Maximum number of times that one segment occurs in a path (`path-repeats`).
     pub path_repeats: usize,
     /// Maximum number of different queries per path (`queries-limit`).
     pub queries_per_path: u32,
@@ -22,11 +23,12 @@ pub struct CrawlLimits {
     pub queue: u64,
     /// Maximum number of links that are stored for the next crawl (`remembered-limit`).
     pub remembered_links: usize,
-    /// Maximum number of URLs of all sitemaps together (`sitemap-limit`).
+    /// Maximum number of URLs that are read from all sitemaps together (`sitemap-limit`).
     pub sitemap_urls: usize,
-    /// Whether variants of a URL are merged into one page (`alias`).
+    /// Whether URLs that differ only in form, such as by tracking parameters, are merged
+    /// into one page (`alias`).
     pub merges_variants: bool,
-    /// Maximum duration of a crawl (`time-limit`); `None` for no limit.
+    /// Time after which a crawl requests no more pages (`time-limit`); `None` for no limit.
     pub time: Option<Duration>,
 }
 

@@ -1,4 +1,4 @@
-//! Options of a sync, and the events it sends to an observer.
+//! Options of a sync, and the events that a sync sends to an observer.
 
 use std::time::Duration;
 
@@ -12,26 +12,26 @@ use crate::scope::Scope;
 /// Options of a sync.
 #[derive(Debug, Clone)]
 pub struct SyncOptions {
-    /// Policy of the planner.
+    /// Limits and costs for the planner.
     pub policy: PlanPolicy,
     /// Quota of pages and bytes per publisher (SCP-184).
     pub quota: Quota,
     /// Whether a sync may delete more than half of a section at once (D23).
     pub mass_deletion: MassDeletionPolicy,
-    /// Other origins of the same site (D88).
+    /// Other origins of the same site (D88); if empty, the stored ones remain.
     pub aliases: Vec<String>,
-    /// Pages that are synced.
+    /// The part of the site that is synced.
     pub scope: Scope,
-    /// Whether links are followed in addition to sitemaps.
+    /// Whether a crawl by sitemaps also follows the links of pages.
     pub follows_links: bool,
-    /// Whether to use pages of a collection that robots.txt disallows (D93). Off by
-    /// default.
+    /// Whether pages of a collection are stored with content even if robots.txt disallows
+    /// them (D93). Off by default.
     pub ignores_robots_on_delivered: bool,
     /// Maximum number of pages that one sync crawls.
     pub most_pages: u64,
-    /// Limits of a crawl, in addition to the number of pages.
+    /// Limits of a crawl, in addition to `most_pages`.
     pub limits: CrawlLimits,
-    /// Seconds after which unused downloads are deleted.
+    /// Seconds after which a spooled file that was not applied is deleted.
     pub spools_kept: i64,
 }
 
@@ -52,44 +52,44 @@ impl Default for SyncOptions {
     }
 }
 
-/// Progress of a sync.
+/// An event that a sync sends to its observer, such as progress.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum SyncEvent<'e> {
-    /// Discovery started.
+    /// Discovery starts.
     Discovering,
-    /// The crawl delay of the host exceeds the maximum: pages are not crawled, only
-    /// collections are synced (D52).
+    /// The crawl delay in robots.txt exceeds the maximum. The sync only uses collections
+    /// and crawls no pages (D52).
     Slow {
-        /// The requested delay.
+        /// The crawl delay that the host requests.
         delay: Duration,
     },
-    /// The plan was made.
+    /// The planner returned a plan.
     Planned(&'e SyncPlan),
-    /// A file is being downloaded.
+    /// The download of a file starts.
     Fetching {
-        /// Its URL.
+        /// URL of the file.
         url: &'e str,
-        /// Its advertised size in bytes.
+        /// Advertised size of the file in bytes.
         size: u64,
     },
-    /// A collection is being verified and applied.
+    /// The verification of a downloaded collection starts.
     Applying {
-        /// Its section.
+        /// Section of the collection.
         section: &'e str,
     },
-    /// Pages are being crawled.
+    /// The number of crawled pages changed.
     Pages {
-        /// Pages that are finished.
+        /// Number of pages that are finished.
         done: u64,
-        /// Pages that are known so far.
+        /// Number of pages to crawl that are known so far.
         known: u64,
     },
 }
 
 /// Receives the events of syncs.
 pub trait SyncObserver: Send + Sync {
-    /// Receives one event of a site.
+    /// Receives one event of the sync of `site`.
     fn event(&self, site: &str, event: SyncEvent<'_>);
 }
 

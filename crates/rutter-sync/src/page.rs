@@ -1,7 +1,7 @@
-//! Extracts one page: from a response to a line for the replica.
+//! Extracts one page: converts a response into a line for the replica.
 //!
 //! Input: a [`FetchedPage`]. Output: an [`ExtractedPage`], or a [`RejectedPage`] with the
-//! reason. A pure function, called by the worker threads.
+//! reason. [`read`] is a pure function; the worker threads call it.
 
 use std::borrow::Cow;
 
@@ -19,62 +19,63 @@ use crate::url_set::stable_hash;
 use crate::variants::KnownSpelling;
 use crate::{shell, snapshot, variants};
 
-/// A `Last-Modified` within this many seconds before the response was generated for it.
+/// Age in seconds, at the time of the response, up to which a `Last-Modified` is ignored,
+/// because the server probably generated the date for this response.
 const UNSTABLE: i64 = 300;
-/// Extraction confidence below which a Markdown twin is requested.
+/// Extraction confidence below which the Markdown twin of a page is requested.
 const UNSURE: f32 = 0.5;
 
-/// A response with everything that extraction needs.
+/// A response, with all values that the extraction of its page needs.
 #[derive(Debug)]
 pub(crate) struct FetchedPage {
-    /// Final URL.
+    /// URL of the page, after redirects.
     pub(crate) url: PageUrl<'static>,
     pub(crate) response: FetchedResponse,
-    /// The stored row.
+    /// Row of the page in the replica, if there is one.
     pub(crate) row: Option<PageRow>,
-    /// Usage statements that were known before the request.
+    /// Usage statements about the page that were known before the request.
     pub(crate) said: Vec<UsageStatement>,
     pub(crate) template: Use,
-    /// The product token, by which robots.txt and `meta` elements address Rutter.
+    /// Product token of the client, by which robots.txt and `meta` elements address it.
     pub(crate) token: String,
     pub(crate) now: Timestamp,
-    /// Notes to store with the page.
+    /// URL notes to store with the page.
     pub(crate) marks: Vec<rutter_store::Validator>,
-    /// Maximum number of links that are followed.
+    /// Maximum number of links of the page that are followed.
     pub(crate) most_links: usize,
     pub(crate) has: StoredNotes,
-    /// Whether variants of a URL are merged into one page.
+    /// Whether URLs that differ only in form are merged into one page.
     pub(crate) merges_variants: bool,
-    /// The page that this URL is another spelling of.
+    /// A page that this URL is another spelling of, with its content hash.
     pub(crate) known_spelling: Option<KnownSpelling>,
-    /// The page that this response may replace, if it is a Markdown twin.
+    /// The HTML page that this response may replace, if the response is its Markdown twin.
     pub(crate) instead_of: Option<Box<ExtractedPage>>,
 }
 
-/// Which notes of a page are stored. They are written again even if the page no longer has
-/// a value.
+/// Which optional notes the replica has for a page. A note that exists is written again
+/// even if the page no longer has a value for it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct StoredNotes {
-    /// Statement about training.
+    /// Note with the statement about training models.
     pub(crate) training: bool,
-    /// Snapshot of the page's own attributes.
+    /// Note with the ARC snapshot from the `data-ai-*` attributes of the page.
     pub(crate) snapshot: bool,
-    /// Dates of `unavailable_after`.
+    /// Note with the dates of `unavailable_after`.
     pub(crate) expiry: bool,
 }
 
-/// Why a response is not a page.
+/// Reason why a response is not a page.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoPageReason {
-    #[error("it has the type {0}")]
+    #[error("the response has the media type {0}")]
     Type(String),
-    #[error("it has no text")]
+    #[error("the page has no text")]
     Empty,
-    #[error("it only redirects")]
+    #[error("the page only redirects")]
     Onward,
-    #[error("it cannot be decoded")]
+    #[error("the response cannot be decoded")]
     Broken,
-    #[error("it is an alias of {0}")]
+    #[error("the URL is an alias of {0}")]
     Alias(String),
 }
 
@@ -91,23 +92,24 @@ impl From<NoPageReason> for LeftOutReason {
 }
 
 impl NoPageReason {
-    /// Returns whether the same response will not be a page next time either.
+    /// Returns whether the same response would not be a page in a later sync either.
     pub(crate) fn is_lasting(&self) -> bool {
         !matches!(self, Self::Broken)
     }
 
-    /// Returns whether an earlier page at this URL no longer exists. A response that cannot
-    /// be decoded may still be a page.
+    /// Returns whether the page that the replica has for this URL no longer exists. If the
+    /// response cannot be decoded, the page may still exist.
     pub(crate) fn is_other(&self) -> bool {
         matches!(self, Self::Type(_) | Self::Empty | Self::Onward | Self::Alias(_))
     }
 }
 
-/// A response that is not a page.
+/// A response that is not a page, with the reason.
 #[derive(Debug)]
 pub(crate) struct RejectedPage {
     pub(crate) why: NoPageReason,
-    /// The withheld reason, if the response withdraws consent.
+    /// Reason to withhold the stored content of the page, if the response withdraws
+    /// consent.
     pub(crate) withheld: Option<WithheldReason>,
     /// Links that may be followed, and those beyond the limit per page.
     pub(crate) links: Vec<String>,
@@ -120,16 +122,16 @@ impl RejectedPage {
     }
 }
 
-/// A page that was extracted.
+/// A page that was extracted from a response.
 #[derive(Debug)]
 pub(crate) struct ExtractedPage {
     pub(crate) key: String,
     pub(crate) modified: Timestamp,
     pub(crate) title: String,
     pub(crate) language: String,
-    /// Content hash.
+    /// Hash of title and text ([`variants::content_of`]).
     pub(crate) content: u64,
-    /// The URL that it names as canonical, if that may be the same page.
+    /// The URL that the page names as canonical, if that URL may be the same page.
     pub(crate) variant_of: Option<String>,
     pub(crate) line: String,
     pub(crate) withheld: Option<WithheldReason>,
@@ -137,14 +139,14 @@ pub(crate) struct ExtractedPage {
     /// Links that may be followed, and those beyond the limit per page.
     pub(crate) links: Vec<String>,
     pub(crate) more_links: Vec<String>,
-    /// URL of a Markdown twin, if it may have more content.
+    /// URL of the Markdown twin, if the twin may have more content.
     pub(crate) twin: Option<String>,
     pub(crate) marks: Vec<rutter_store::Validator>,
 }
 
 impl ExtractedPage {
-    /// Returns the hashes of key and content if the content is stored: only then can
-    /// another URL be left out as an alias.
+    /// Returns the hashes of key and content, if the content of the page is stored. Another
+    /// URL is left out only as an alias of a page whose content is stored.
     pub(crate) fn comparable(&self) -> Option<(u64, u64)> {
         let is_kept = matches!(self.withheld, None | Some(WithheldReason::Shell));
         is_kept.then(|| (stable_hash(&self.key), self.content))
@@ -188,7 +190,7 @@ pub(crate) fn kind(response: &FetchedResponse) -> Option<TextFormat> {
 /// Returns the decoded body of a response.
 fn text(response: &FetchedResponse) -> Result<Cow<'_, [u8]>, NoPageReason> {
     match (&response.body, &response.fields.content_encoding) {
-        // Avoid a copy of a long page.
+        // An uncompressed body is borrowed, because a page may be long.
         (ResponseBody::Memory(bytes), None) if !decode::is_compressed(bytes) => {
             Ok(Cow::Borrowed(bytes))
         }
@@ -223,7 +225,7 @@ pub(crate) fn read(raw: FetchedPage) -> Result<ExtractedPage, RejectedPage> {
         known_spelling,
         ..
     } = raw;
-    // Header fields count for every response.
+    // The header fields are evaluated even if the response is not a page.
     let of_fields = consent::of_fields(&response.fields, &token, now);
     let allows_training = consent::training(&of_fields);
     said.extend(of_fields);
@@ -238,7 +240,7 @@ pub(crate) fn read(raw: FetchedPage) -> Result<ExtractedPage, RejectedPage> {
     let options = Options {
         charset: response.fields.charset(),
         template,
-        // The number of blocks is limited in collections, not here (D36).
+        // The limit of blocks applies to collections and not to crawled pages (D36).
         limits: Limits { blocks: usize::MAX, ..Limits::USUAL },
         ..Options::new(url.clone(), seen)
     };
@@ -253,7 +255,7 @@ pub(crate) fn read(raw: FetchedPage) -> Result<ExtractedPage, RejectedPage> {
     let canonical = merges.then(|| canonical(&extraction, url.key())).flatten();
     let content = variants::content_of(&extraction.page);
     let same = known_spelling.filter(|twin| twin.content == content && twin.of != url.key());
-    // A withheld page may have no content, or too much.
+    // A page that is withheld is kept as a page, even if it has no content.
     let why = match extraction.page.content.len() {
         _ if verdict.withheld.is_some() => None,
         0 if !shell::is_shell(&extraction) => Some(NoPageReason::Empty),
@@ -263,7 +265,7 @@ pub(crate) fn read(raw: FetchedPage) -> Result<ExtractedPage, RejectedPage> {
     if let Some(why) = why {
         return Err(RejectedPage { why, withheld: None, links, more_links });
     }
-    // A page cannot be modified in the future.
+    // A date in the future is replaced by the current time.
     extraction.page.modified = extraction.page.modified.min(now);
     let has_date = extraction.facts.modified.is_some() || dated.is_some();
     let line = match row.filter(|_| !has_date) {
@@ -292,8 +294,8 @@ pub(crate) fn read(raw: FetchedPage) -> Result<ExtractedPage, RejectedPage> {
     let is_open = verdict.withheld.is_none();
     let withheld = verdict.withheld.or(is_shell.then_some(WithheldReason::Shell));
     if withheld.is_none() {
-        // ARC-060: the page's own attributes. For a withheld page, the store deletes the
-        // snapshot together with the content.
+        // The snapshot from the attributes of the page (ARC-060). For a withheld page, the
+        // store deletes the snapshot together with the content.
         let snapshot = snapshot::of_page(&extraction);
         if snapshot.is_some() || has.snapshot {
             marks.push(snapshot::mark(url.key(), snapshot, now));
@@ -321,7 +323,8 @@ pub(crate) fn read(raw: FetchedPage) -> Result<ExtractedPage, RejectedPage> {
     })
 }
 
-/// Returns the text of an ARC entry's snapshot, if it has any.
+/// Returns the text of the snapshot in an ARC entry; `None` if there is no snapshot or it
+/// has no text.
 pub(crate) fn snapshot_text(entry: &ArcEntry<'_>) -> Option<String> {
     let snapshot = entry.ai_snapshot.as_ref()?;
     let mut signs = snapshot.get().bytes().filter(|byte| !byte.is_ascii_whitespace());
@@ -399,7 +402,9 @@ pub(crate) fn of_snapshot(
     })
 }
 
-/// Returns the line of a page without a date: with the stored date if the content is equal.
+/// Returns the line of a page without a date: with the date of the stored page if the lines
+/// are equal, otherwise with the time of the response, but never with an earlier date than
+/// the stored one.
 fn keep_date(extraction: &mut Extraction, row: &PageRow) -> String {
     let fresh = extraction.page.modified;
     extraction.page.modified = row.modified;
@@ -411,9 +416,9 @@ fn keep_date(extraction: &mut Extraction, row: &PageRow) -> String {
     extraction.page.to_line()
 }
 
-/// Returns the canonical URL of a page, if it is another URL of the site. The link alone is
-/// no evidence, as some sites name their home page everywhere: both pages must have the
-/// same content.
+/// Returns the canonical URL of a page, if it is another URL on the same host. The caller
+/// has to compare the content of both pages, because some sites name their home page as
+/// canonical on every page.
 fn canonical(extraction: &Extraction, key: &str) -> Option<String> {
     let canonical = PageUrl::parse(extraction.facts.canonical.as_deref()?).ok()?;
     let own = PageUrl::parse(key).ok()?;
@@ -433,7 +438,8 @@ fn links(extraction: &Extraction) -> Vec<String> {
 
 pub(crate) fn not_a_page(response: &FetchedResponse) -> NoPageReason {
     let media = response.fields.media_type();
-    // The media type becomes part of a report, so it must be short and plain.
+    // The media type is part of reports, so a long one, or one with unusual characters, is
+    // replaced by `unknown`.
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/.+-_".contains(c);
     let is_name = !media.is_empty() && media.len() <= 64 && media.chars().all(is_plain);
     NoPageReason::Type(if is_name { media } else { "unknown".to_owned() })

@@ -1,8 +1,8 @@
-//! Decides which pages may be stored with content, before they are read: by host,
-//! robots.txt with its signals, ARC and scope.
+//! Decides which pages may be stored with content, before the pages are read: by host,
+//! robots.txt and its `Content-Signal` lines, ARC entries and scope.
 //!
-//! A page that may not keeps its row and digest, so that the state of the section can equal
-//! the publisher's (D95).
+//! A page that is withheld keeps its row and digest, so that the state of its section can
+//! equal the state that the publisher claims (D95).
 
 use std::collections::BTreeSet;
 
@@ -15,14 +15,15 @@ use crate::consent::{RobotsSignals, UsageStatement};
 use crate::scope::Scope;
 use crate::syncer::BATCH_ROWS;
 
-/// The rules for pages, crawled or delivered.
+/// The rules that decide which pages are stored with content. They apply to crawled pages
+/// and to pages of collections.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PagePolicy {
-    /// Hosts with ports, as in URLs.
+    /// Hosts of the site, with ports as in URLs.
     hosts: BTreeSet<String>,
     robots: Option<(Robots, String)>,
     signals: RobotsSignals,
-    /// URLs of pages that ARC withholds.
+    /// Keys of the pages whose ARC entry does not give consent.
     closed: BTreeSet<String>,
     scope: Scope,
 }
@@ -43,13 +44,13 @@ impl PagePolicy {
         &self.scope
     }
 
-    /// Returns the hosts of the site, with ports.
+    /// Returns the hosts of the site, with ports as in URLs.
     pub(crate) fn hosts(&self) -> &BTreeSet<String> {
         &self.hosts
     }
 
-    /// Sets the rules of robots.txt. A robots.txt that could not be fetched forbids
-    /// requests, and does not affect stored pages.
+    /// Sets the rules of robots.txt. If robots.txt could not be fetched, no rule applies to
+    /// stored pages; in that case the client already refuses every request.
     pub(crate) fn set_robots(&mut self, rules: &RobotsRules, token: &str) {
         self.robots = match rules {
             RobotsRules::Rules(robots) => Some((robots.clone(), token.to_owned())),
@@ -57,18 +58,19 @@ impl PagePolicy {
         };
     }
 
-    /// Sets the usage signals of robots.txt. They concern use and not requests, so they
-    /// also apply to delivered pages if the rules are ignored.
+    /// Sets the `Content-Signal` lines of robots.txt. They concern the use of pages and not
+    /// requests, so they apply to pages of collections even if the rules of robots.txt are
+    /// ignored for these pages.
     pub(crate) fn set_signals(&mut self, signals: RobotsSignals) {
         self.signals = signals;
     }
 
-    /// Returns the statements of robots.txt signals about a page.
+    /// Returns the statements of `Content-Signal` lines in robots.txt about a page.
     pub(crate) fn signals(&self, key: &str) -> Vec<UsageStatement> {
         self.signals.about(target_of(key))
     }
 
-    /// Loads the pages that ARC withholds from the replica.
+    /// Loads from the replica the keys of the pages whose ARC entry does not give consent.
     pub(crate) fn load_arc(
         &mut self,
         store: &dyn Store,
@@ -84,7 +86,7 @@ impl PagePolicy {
         }
     }
 
-    /// URLs of pages that ARC withholds.
+    /// Returns the keys of the pages whose ARC entry does not give consent.
     pub(crate) fn closed(&self) -> impl Iterator<Item = &str> {
         self.closed.iter().map(String::as_str)
     }
@@ -94,7 +96,7 @@ impl PagePolicy {
         self.hosts.contains(host_of(key))
     }
 
-    /// Returns why a page may not be stored with content.
+    /// Returns the reason why a page may not be stored with content; `None` if it may.
     pub(crate) fn judge(&self, key: &str) -> Option<WithheldReason> {
         if !self.is_site_url(key) {
             return Some(WithheldReason::Foreign);
@@ -110,7 +112,8 @@ impl PagePolicy {
         (!self.scope.has_url(key)).then_some(WithheldReason::Scope)
     }
 
-    /// Returns why a page in this language may not be stored with content.
+    /// Returns the reason why a page in this language may not be stored with content;
+    /// `None` if it may.
     pub(crate) fn withheld_reason_of(&self, key: &str, language: &str) -> Option<WithheldReason> {
         let is_inside = self.scope.has_language(language);
         self.judge(key).or((!is_inside).then_some(WithheldReason::Scope))
@@ -138,7 +141,7 @@ pub(crate) fn origin_of(site: &Url) -> Option<String> {
     is_web.then(|| format!("{scheme}://{host}{port}"))
 }
 
-/// Returns the key of a URL, if it is the URL of a page.
+/// Returns the page key of a URL (D30); `None` if the text is not a valid URL of a page.
 pub(crate) fn key_of(address: &str) -> Option<String> {
     PageUrl::parse(address).ok().map(|url| url.key().to_owned())
 }

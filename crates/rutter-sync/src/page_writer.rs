@@ -1,7 +1,8 @@
-//! Writes crawled pages into the replica, on a thread of its own.
+//! Writes crawled pages into the replica, on a separate thread.
 //!
-//! Input: commands of the crawl. Pages are committed in batches, so that an interrupted
-//! sync loses little. Validators are stored only after their pages.
+//! Input: [`WriteCommand`]s of the crawl. Pages are committed in batches, so that an
+//! interrupted sync loses only the pages since the last commit. Validators and notes are
+//! stored after the commit of their pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,54 +21,55 @@ use crate::page_policy::PagePolicy;
 use crate::snapshot;
 use crate::syncer::WEB_SECTION;
 
-/// Maximum pages and bytes of a batch.
+/// Number of pages, and size in bytes of their lines, from which a batch is committed.
 pub(crate) const BATCH: usize = 1_000;
 pub(crate) const BATCH_BYTES: usize = 2 << 20;
-/// Maximum number of listed pages beyond the quota.
+/// Maximum number of listed keys of pages beyond the page quota.
 const MOST_BEYOND: usize = 100_000;
-/// Maximum number of notes that are stored together.
+/// Number of waiting notes from which the writer commits.
 const MARKS: usize = 5_000;
 
-/// A command for the writer.
+/// A command for the page writer.
 #[derive(Debug)]
 pub(crate) enum WriteCommand {
     /// Store a page.
     Page(Box<ExtractedPage>),
-    /// Store notes: the page is unchanged, or the URL has no page.
+    /// Store the notes of a URL whose page is unchanged, or that has no page.
     Mark(Vec<Validator>),
     /// Withhold the content of a page, then store the notes.
     Withhold(String, WithheldReason, Vec<Validator>),
-    /// Commit now.
+    /// Commit all pages that are not committed yet.
     Commit,
 }
 
-/// The writer and its conditions.
+/// Writes crawled pages of one site, under the conditions in its fields.
 pub(crate) struct PageWriter {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) lease: Lease,
     pub(crate) quota: Quota,
     pub(crate) now: Timestamp,
-    /// Whether pages are committed only by [`WriteCommand::Commit`]. In a crawl by links,
-    /// the links of pages must be stored before the pages.
+    /// Whether only [`WriteCommand::Commit`] commits pages. A crawl by links needs this,
+    /// because it must store the links of pages before the pages.
     pub(crate) commits_on_demand: bool,
-    /// Decides which pages are stored with content.
+    /// Rules that decide which pages are stored with content.
     pub(crate) page_policy: Arc<PagePolicy>,
 }
 
-/// Summary of the written pages, in addition to the history of the replica.
+/// Counts of written pages that the history of the replica does not contain.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WriteSummary {
-    /// Pages stored without content.
+    /// Number of pages that were stored without content.
     pub(crate) withheld: u64,
-    /// New pages beyond the page quota, and some of their keys.
+    /// Number of new pages beyond the page quota, and the first [`MOST_BEYOND`] of their
+    /// keys.
     pub(crate) over_quota: u64,
     pub(crate) beyond: Vec<String>,
-    /// Pages without content because of the byte quota.
+    /// Number of pages that were stored without content because of the byte quota.
     pub(crate) over_byte_quota: u64,
 }
 
 impl PageWriter {
-    /// Writes until all senders are dropped. Returns a summary.
+    /// Executes commands until all senders of `input` are dropped. Returns the counts.
     pub(crate) fn run(&self, mut input: Receiver<WriteCommand>) -> Result<WriteSummary, SyncError> {
         let mut sum = WriteSummary::default();
         let mut batch: Vec<ExtractedPage> = Vec::new();
@@ -106,7 +108,8 @@ impl PageWriter {
         Ok(sum)
     }
 
-    /// Withholds content before the notes of these pages are stored.
+    /// Withholds the content of pages. Call this before the notes of these pages are
+    /// stored.
     fn withhold(
         &self,
         withheld: &mut Vec<(String, WithheldReason)>,
@@ -150,7 +153,8 @@ impl PageWriter {
                     item.withheld = item.withheld.or(Some(WithheldReason::Scope));
                 }
                 match staging.add(&item) {
-                    // The quota has no place for a new page; known pages are still updated.
+                    // A new page beyond the quota is skipped; known pages are still
+                    // updated.
                     Err(StageError::Quota { .. }) => {
                         sum.over_quota += 1;
                         if sum.beyond.len() < MOST_BEYOND {
@@ -171,7 +175,8 @@ impl PageWriter {
         Ok(())
     }
 
-    /// Drops the snapshots of pages whose content the scope or the quota withheld.
+    /// Removes the ARC snapshots of withheld pages from the notes to store. The scope or a
+    /// quota may have withheld the content of these pages.
     fn skip_withheld_snapshots(&self, marks: &mut Vec<Validator>) -> Result<(), SyncError> {
         let mut skipped = BTreeSet::new();
         for key in marks.iter().filter_map(snapshot::page_of) {

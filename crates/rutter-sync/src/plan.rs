@@ -1,14 +1,17 @@
-//! The planner: finds the cheapest correct way to bring sections up to date.
+//! The planner: decides which files a sync downloads to bring sections up to date at the
+//! lowest cost.
 //!
-//! Input: the offer of a site, the sections of the replica, failures of this sync. Output:
-//! a [`SyncPlan`]. Sections are planned one by one (`route.rs`): unusable files are
-//! dropped, then a run of deltas is compared by cost with a snapshot plus the deltas after
-//! it. `choose_sections.rs` chooses between `all` and the other sections.
+//! Input: the collections that a site offers, the sections of the replica, and the failures
+//! of this sync. Output: a [`SyncPlan`]. Each section is planned separately (`route.rs`):
+//! unusable files are dropped, then the cost of a sequence of deltas is compared with the
+//! cost of a snapshot plus the deltas after it. `choose_sections.rs` chooses between the
+//! section `all` and the other sections.
 //!
-//! Adverts do not say which state a delta starts from. The plan assumes that chains hold.
-//! If line 1 of a delta contradicts that, the section is added to
-//! [`KnownFailures::broken_sections`] and the next plan uses a snapshot. Known failures
-//! only grow, so planning again terminates.
+//! An advert does not contain the state from which a delta starts, so the plan assumes that
+//! each delta continues from the one before. If line 1 of a delta contradicts this
+//! assumption, the sync adds the section to [`KnownFailures::broken_sections`], and the
+//! next plan uses a snapshot. A sync adds known failures and never removes them, so
+//! repeated planning terminates.
 
 mod choose_sections;
 mod offer;
@@ -23,10 +26,10 @@ use serde::{Deserialize, Serialize};
 
 pub use offer::{OfferedCollection, OfferedFile, PlanOffer};
 
-/// The section that contains the pages of all others.
+/// Name of the section that contains the pages of all other sections.
 pub const ALL: &str = "all";
 
-/// Policy of the planner: limits and costs.
+/// Limits and costs for the planner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanPolicy {
     /// Tolerated clock skew, in seconds (D26).
@@ -35,16 +38,17 @@ pub struct PlanPolicy {
     pub oldest: i64,
     /// Maximum size of a file, in bytes.
     pub largest: u64,
-    /// Age in seconds after which the snapshot of a section without a proved state is
-    /// fetched again, because plain deltas report no deletions (D27).
+    /// Age in seconds of the last snapshot from which a section without a proved state
+    /// needs a newer snapshot, because its deltas report no deletions (D27).
     pub plain_refresh: i64,
-    /// Number of deltas after which it is fetched again.
+    /// Number of deltas since the last snapshot from which a section without a proved state
+    /// needs a newer snapshot (D27).
     pub plain_deltas: u64,
-    /// Cost of a request, in bytes.
+    /// Cost of one request, in bytes.
     pub request: u64,
-    /// Waiting time per request at the pace of the host, in seconds.
+    /// Delay between two requests to the host, in seconds.
     pub wait: u64,
-    /// Cost of a second of waiting, in bytes.
+    /// Cost of one second of delay, in bytes.
     pub second: u64,
 }
 
@@ -61,7 +65,7 @@ impl PlanPolicy {
         second: 64 << 10,
     };
 
-    /// Returns the cost of downloading `bytes` in so many requests.
+    /// Returns the cost, in bytes, of downloading `bytes` with this number of requests.
     pub fn cost(&self, bytes: u64, requests: u64) -> u64 {
         let one = self.request.saturating_add(self.wait.saturating_mul(self.second));
         bytes.saturating_add(requests.saturating_mul(one))
@@ -71,23 +75,24 @@ impl PlanPolicy {
 /// State of one section in the replica.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldSection {
-    /// All changes up to this time are applied.
+    /// Time up to which the replica has all changes of the section.
     pub mark: Timestamp,
-    /// `generated` of the newest snapshot; `None` if there was none.
+    /// `generated` of the newest applied snapshot; `None` if no snapshot was applied.
     pub snapshot_at: Option<Timestamp>,
-    /// Number of deltas since then.
+    /// Number of deltas that were applied after that snapshot.
     pub deltas_since: u64,
-    /// Number of pages.
+    /// Number of pages in the section.
     pub pages: u64,
-    /// Whether the last collection named its state, and the state was verified.
+    /// Whether the last collection claimed a state, and the section has that state.
     pub is_chained: bool,
-    /// `generated` of a snapshot that was applied to repair a wrong state; it is not
-    /// applied twice (D95).
+    /// `generated` of a snapshot that was applied to repair a wrong state. The same
+    /// snapshot is not applied again (D95).
     pub mended: Option<Timestamp>,
 }
 
 impl HeldSection {
-    /// Converts a section of the store. `mended` comes from the stored state of the site.
+    /// Converts a section of the store into input of the planner. `mended` comes from the
+    /// stored state of the site.
     pub fn of_section(section: &rutter_store::Section, mended: Option<Timestamp>) -> Self {
         Self {
             mark: section.mark,
@@ -103,52 +108,55 @@ impl HeldSection {
 /// The sections of a site in the replica.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReplicaSections {
-    /// By section name.
+    /// The sections, by section name.
     pub sections: BTreeMap<String, HeldSection>,
-    /// The sections that are followed; `None` before the first sync.
+    /// The sections that the replica follows; `None` before the first sync.
     pub following: Option<SectionChoice>,
 }
 
-/// The sections of a site that are followed.
+/// The sections of a site that a replica follows, which means that it keeps them up to
+/// date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SectionChoice {
-    /// Only `all`.
+    /// Only the section `all`.
     All,
-    /// Every section except `all`.
+    /// Every section except the section `all`.
     Sections,
-    /// Both, because neither has every page.
+    /// Every section, because neither `all` nor the other sections have every page.
     Both,
 }
 
-/// Failures of this sync, which the next plan must avoid. Only grows.
+/// Failures of this sync, which the next plan must avoid. A sync only adds failures.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KnownFailures {
-    /// URLs of files that are missing, refused, or failed verification.
+    /// URLs of files that are missing, that a policy refuses, or that failed verification.
     pub files: BTreeSet<String>,
-    /// Hosts that asked for a pause.
+    /// Hosts that asked for a pause in this sync.
     pub hosts: BTreeSet<String>,
-    /// Sections whose chain is broken, or whose state or count is not what line 1 says.
+    /// Sections with a delta that does not start from the state of the section, or whose
+    /// state or number of pages differs from line 1 of a collection.
     pub broken_sections: BTreeSet<String>,
 }
 
 impl KnownFailures {
-    /// Returns whether a file must not be requested.
+    /// Returns whether a file must not be requested, because the file failed or its host
+    /// asked for a pause.
     pub fn is_refused(&self, url: &str) -> bool {
         let host = rutter_page::PageUrl::parse(url).map(|url| url.host().to_owned());
         self.files.contains(url) || host.is_ok_and(|host| self.hosts.contains(&host))
     }
 }
 
-/// What a sync will download, by section.
+/// The files that a sync will download, by section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyncPlan {
-    /// The sections that are followed from now on.
+    /// The sections that the replica follows from now on.
     pub following: SectionChoice,
-    /// Sections that are no longer followed. The commit of the last section of this plan
-    /// removes their pages.
+    /// Sections that the replica no longer follows. The commit of the last section of this
+    /// plan removes these sections and their pages.
     pub unfollow: BTreeSet<String>,
-    /// By section name.
+    /// The plan for each section, by section name.
     pub steps: BTreeMap<String, SectionPlan>,
     /// Sections with files to download, in order: small and frequently updated ones first
     /// (SCP-185).
@@ -156,7 +164,7 @@ pub struct SyncPlan {
 }
 
 impl SyncPlan {
-    /// Returns the total bytes and requests.
+    /// Returns the predicted total number of bytes and requests.
     pub fn total(&self) -> (u64, u64) {
         let steps = self.steps.values();
         steps.fold((0, 0), |(bytes, requests), step| {
@@ -164,44 +172,44 @@ impl SyncPlan {
         })
     }
 
-    /// Returns whether nothing has to be downloaded.
+    /// Returns whether every section is up to date.
     pub fn is_nothing(&self) -> bool {
         self.steps.values().all(|step| step.way == SectionAction::Nothing)
     }
 }
 
-/// Plan for one section, with its reason.
+/// The plan for one section, with its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SectionPlan {
-    /// What to do.
+    /// How the section is brought up to date.
     pub way: SectionAction,
-    /// Why.
+    /// The reason for this plan.
     pub reason: PlanReason,
 }
 
 /// How a section is brought up to date.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SectionAction {
-    /// Nothing: the section is up to date.
+    /// The section is up to date: nothing is downloaded.
     Nothing,
     /// Apply these deltas, in this order.
     Deltas(Vec<PlannedFile>),
     /// Apply a snapshot, then these deltas.
     Snapshot(PlannedFile, Vec<PlannedFile>),
-    /// Crawl its pages: no collection can be used.
+    /// Crawl the pages of the section, because no collection can be used.
     Fallback,
 }
 
-/// A file to download.
+/// A collection file to download.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedFile {
-    /// The URL.
+    /// URL of the file.
     pub url: String,
     /// Advertised size in bytes.
     pub size: u64,
     /// When the collection was generated.
     pub generated: Timestamp,
-    /// Start of a delta; `None` for a snapshot.
+    /// Start of the period that a delta covers; `None` for a snapshot.
     pub since: Option<Timestamp>,
 }
 
@@ -220,7 +228,7 @@ impl SectionPlan {
         self.planned_files().collect()
     }
 
-    /// Returns the predicted number of bytes.
+    /// Returns the predicted number of bytes to download.
     pub fn bytes(&self) -> u64 {
         self.planned_files().fold(0, |sum, planned_file| sum.saturating_add(planned_file.size))
     }
@@ -234,30 +242,31 @@ impl SectionPlan {
 /// Reason for the plan of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PlanReason {
-    /// The replica has everything on offer.
+    /// The replica has every offered change of the section.
     UpToDate,
     /// Deltas cost less than a snapshot.
     DeltasCheaper,
-    /// Deltas are used because no snapshot can be.
+    /// Deltas are used because no snapshot can be used.
     OnlyDeltas,
-    /// The first sync of the section.
+    /// This is the first sync of the section.
     Empty,
     /// A snapshot costs less than deltas.
     SnapshotCheaper,
-    /// The deltas do not continue from the state of the replica.
+    /// No sequence of deltas starts at the time up to which the replica is complete.
     Gap,
-    /// State or page count are not as announced.
+    /// The state or the number of pages differs from line 1 of a collection.
     Broken,
-    /// The last snapshot is old, and plain deltas report no deletions. Never used while the
-    /// state of the section is proved.
+    /// The last snapshot is old, and deltas without a state report no deletions. Not used
+    /// while the state of the section is proved.
     RefreshByAge,
-    /// Many deltas were applied since the last snapshot.
+    /// Many deltas were applied since the last snapshot, and deltas without a state report
+    /// no deletions.
     RefreshByDeltas,
     /// The site no longer offers this section.
     NotOffered,
-    /// The first sync of the section, and there is no usable snapshot.
+    /// This is the first sync of the section, and no snapshot can be used.
     NoSnapshot,
-    /// Every file was refused, is missing, or failed verification.
+    /// Every file is missing, was refused by a policy, or failed verification.
     Refused,
     /// Every file exceeds the size limit.
     TooLarge,
@@ -292,7 +301,7 @@ impl fmt::Display for PlanReason {
     }
 }
 
-/// Plans what to download.
+/// Plans which files a sync downloads.
 ///
 /// ```
 /// use rutter_page::Timestamp;

@@ -1,7 +1,7 @@
-//! Records the result of a sync in the replica, where `status` reads it.
+//! Records the result of a sync in the replica, from which `rutter status` reads it.
 //!
 //! Input: the result of a sync. Output: one [`VisitRecord`] for the site, if the replica
-//! has it.
+//! has the site.
 
 use std::error::Error;
 
@@ -15,8 +15,8 @@ use crate::traffic::TrafficCounter;
 /// Maximum length of an error text, in characters.
 const LONGEST: usize = 300;
 
-/// Records a result. There is no record for a site that is not in the replica, or for a
-/// sync that did not start because another one is running.
+/// Records the result of a sync. Nothing is recorded for a site that is not in the replica,
+/// or for a sync that did not start because another process syncs the site.
 pub(crate) fn record(
     store: &dyn Store,
     origin: &str,
@@ -70,7 +70,7 @@ fn is_policy(error: &SyncError) -> bool {
     }
 }
 
-/// Returns the most severe unresolved problem in one line.
+/// Returns the place and text of the first unresolved problem of the most severe kind.
 fn worst_problem(report: &SyncReport) -> Option<String> {
     let worst = report.worst()?;
     let add_problem = report.problems.iter().find(|it| !it.is_resolved && it.kind == worst)?;

@@ -1,7 +1,7 @@
-//! Removes pages from the replica after a crawl: missing pages, pages that no list contains
-//! any more, and pages that collections deliver by now.
+//! Removes pages from sections after a crawl: pages that the site reports as missing, pages
+//! that no list contains any more, and pages that collections deliver by now.
 //!
-//! Mass deletions wait for confirmation by a later sync.
+//! A mass deletion is held back until a later sync confirms it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,14 +20,17 @@ use crate::syncer::{BATCH_ROWS, SyncRun, WEB_SECTION};
 use crate::url_set::UrlSet;
 use crate::urls;
 
-/// Minimum seconds until a mass deletion can be confirmed. A sync shortly after the first
-/// is no independent confirmation.
+/// Minimum seconds between a held-back mass deletion and its confirmation. An earlier sync
+/// does not count as a confirmation, because it probably sees the same temporary fault.
 const HELD_FOR: i64 = 20 * 3600;
 
-/// Number of pages below which the share of requested pages does not matter.
+/// Number of pages with refused access below which their share of the requested pages is
+/// not considered.
 const FEW: u64 = 5;
 
-/// Removes pages that are gone or no longer listed.
+/// Removes the pages in `gone`, and pages that the lists no longer contain if the lists are
+/// complete (`is_whole`). Pages that another section delivers are only removed from their
+/// old section.
 pub(crate) fn remove_pages(
     run: &mut SyncRun<'_>,
     collected: &CollectionResult,
@@ -37,7 +40,9 @@ pub(crate) fn remove_pages(
     is_whole: bool,
 ) -> Result<(), SyncError> {
     let sections = run.syncer.store.sections(run.publisher)?;
-    // If only a collection is invalid, the next valid one reports the removals.
+    // Of the sections of collections, only those that are no longer offered are handled.
+    // For a section with an invalid collection, the next valid collection reports the
+    // removals.
     let is_over = |name: &str| collected.failed.get(name) == Some(&PlanReason::NotOffered);
     let mut read = UrlSet::default();
     if sections.iter().any(|section| is_over(&section.name)) {
@@ -62,7 +67,7 @@ pub(crate) fn remove_pages(
                 leaving.insert(key, RemovalCause::Absent);
             }
         })?;
-        // The pages stay in the sections that contain them.
+        // These pages stay in the replica, because other sections contain them.
         commit(run, &section.name, &covered)?;
         let pages = section.pages.saturating_sub(covered.len() as u64);
         remove_from_section(run, &section.name, pages, &leaving)?;
@@ -70,16 +75,16 @@ pub(crate) fn remove_pages(
     Ok(())
 }
 
-/// Removes pages from a section, unless they are too many at once (D23): most of the
-/// section, or all pages of the site.
+/// Removes pages from a section. A mass deletion, or a deletion of all pages of the site,
+/// is held back until it is confirmed (D23).
 fn remove_from_section(
     run: &mut SyncRun<'_>,
     section: &str,
     pages: u64,
     leaving: &BTreeMap<String, RemovalCause>,
 ) -> Result<(), SyncError> {
-    // A sync on another day with the same result confirms the deletion; one with another
-    // result cancels it.
+    // A sync on another day with a mass deletion in the same section confirms the deletion;
+    // a sync without one cancels it.
     let held = run.held.get(section).copied();
     let is_confirmed = held.is_some_and(|held| HELD_FOR <= run.now.seconds_since(held));
     let is_allowed = run.syncer.options.mass_deletion == MassDeletionPolicy::Allowed;
@@ -119,14 +124,15 @@ fn commit(
     for (key, cause) in leaving {
         staging.remove(key, *cause)?;
     }
-    // The caller has checked for a mass deletion.
+    // The callers have checked for a mass deletion.
     let mass_deletion = MassDeletionPolicy::Allowed;
     staging.commit(&CommitOptions { mass_deletion, ..CommitOptions::plain() })?;
     Ok(())
 }
 
-/// Withholds the content of pages that are no longer public. If they are most of the stored
-/// or requested pages, the site blocks this client, which says nothing about the pages.
+/// Withholds the content of the pages in `closed`, for which the server refuses access. If
+/// the server refuses access to most of the stored or requested pages, it probably blocks
+/// this client: then the content is kept, and a problem is reported.
 pub(crate) fn withhold_closed(
     run: &mut SyncRun<'_>,
     closed: &BTreeSet<String>,

@@ -1,5 +1,5 @@
 //! Result of a sync: counts, sections, left-out URLs, problems and findings. Secrets in
-//! URLs and texts are redacted, and every list is bounded.
+//! URLs and texts are redacted, and the numbers of listed URLs and findings are limited.
 
 use std::collections::BTreeMap;
 
@@ -9,48 +9,48 @@ use rutter_fetch::redact;
 use crate::left_out::{LeftOutReason, MOST_URLS};
 use crate::plan::PlanReason;
 
-/// Maximum number of different reasons that are counted separately.
+/// Maximum number of reasons for left-out URLs that are counted separately.
 const MOST_REASONS: usize = 100;
 /// Maximum number of findings in a report.
 const MOST_FINDINGS: usize = 1_000;
 
-/// Result of a sync.
+/// Result of the sync of one site.
 #[derive(Debug, Clone)]
 pub struct SyncReport {
     /// The site: scheme, host and port.
     pub origin: String,
     /// The access method that was used.
     pub method: AccessMethod,
-    /// Requests sent, including robots.txt and redirects.
+    /// Number of requests that were sent, including those for robots.txt and redirects.
     pub requests: u64,
-    /// Bytes of response bodies, as transferred.
+    /// Number of bytes of response bodies, as transferred.
     pub bytes: u64,
-    /// Pages with content that is new in the replica.
+    /// Number of pages whose content is new in the replica.
     pub added: u64,
-    /// Pages whose content changed.
+    /// Number of pages whose content changed.
     pub changed: u64,
-    /// Pages that were removed.
+    /// Number of pages that were removed.
     pub removed: u64,
-    /// Pages of the site in the replica without content.
+    /// Number of pages of the site that the replica has without content.
     pub withheld: u64,
-    /// Pages of the site in the replica.
+    /// Number of pages of the site in the replica.
     pub pages: u64,
-    /// Results by section.
+    /// Result for each section that collections deliver, by section name.
     pub sections: BTreeMap<String, SectionReport>,
     /// Number of discovered URLs that are not in the replica, by reason.
     pub left_out: BTreeMap<LeftOutReason, u64>,
-    /// Some of these URLs.
+    /// Left-out URLs with the reason, at most [`MOST_URLS`].
     pub(crate) left_out_urls: BTreeMap<String, LeftOutReason>,
     /// Number of pages that were found by links and are in no sitemap, if links are
     /// followed in addition to sitemaps.
     pub n_unlisted: u64,
-    /// The first 1,000 of these pages.
+    /// URLs of the first 1,000 of these pages.
     pub unlisted: Vec<String>,
-    /// Entities that were read; `None` if the SPXI index did not change.
+    /// Number of entities that were read; `None` if the SPXI index did not change.
     pub entities: Option<u64>,
-    /// ARC entries that were read; `None` if the ARC sitemap did not change.
+    /// Number of ARC entries that were read; `None` if the ARC sitemap did not change.
     pub arc: Option<u64>,
-    /// Problems of the sync.
+    /// Problems that did not stop the sync.
     pub problems: Vec<Problem>,
     /// Findings in usable files, with the URL of the file.
     pub findings: Vec<(String, rutter_finding::Finding)>,
@@ -63,35 +63,36 @@ pub struct SyncReport {
 pub struct SectionReport {
     /// The reason for the plan of the section.
     pub reason: PlanReason,
-    /// Number of collections that were applied.
+    /// Number of collections that this sync applied.
     pub files: u64,
-    /// Pages of the section in the replica.
+    /// Number of pages of the section in the replica.
     pub pages: u64,
-    /// Whether the state was verified against the publisher's (D95).
+    /// Whether the section has the state that the publisher claims (D95).
     pub is_proved: bool,
 }
 
 /// Estimated cost of a sync with a better access method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BetterMethod {
-    /// The method.
+    /// The better access method.
     pub method: AccessMethod,
-    /// Number of requests.
+    /// Estimated number of requests.
     pub requests: u64,
-    /// Bytes, estimated by the size of the pages in the replica.
+    /// Number of bytes, estimated by the size of the pages in the replica.
     pub bytes: u64,
 }
 
 /// A problem that did not stop the sync.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// A URL or site, without secrets.
+    /// URL of the file or page, or the site, without secrets.
     pub place: String,
     /// Kind of the problem.
     pub kind: ProblemKind,
     /// Description of the problem.
     pub text: String,
-    /// Whether the sync reached the same result another way.
+    /// Whether no action is needed: another file or access method gave the same result, or
+    /// no later sync can resolve the problem.
     pub is_resolved: bool,
 }
 
@@ -100,10 +101,10 @@ pub struct Problem {
 pub enum ProblemKind {
     /// The network or the server failed.
     Network,
-    /// A response is not what it should be.
+    /// The content of a response or of the replica is invalid.
     Integrity,
-    /// A policy refused it: robots.txt, a blocked address, the protection against mass
-    /// deletion.
+    /// A policy prevented a request or a change: robots.txt, a blocked address, a quota,
+    /// the protection against mass deletion.
     Policy,
 }
 
@@ -132,13 +133,13 @@ impl SyncReport {
         }
     }
 
-    /// Counts a left-out URL and lists it.
+    /// Lists a left-out URL and counts it.
     pub(crate) fn leave_out(&mut self, key: &str, why: LeftOutReason) {
         self.list_left_out(key, why.clone());
         self.count_left_out(why, 1);
     }
 
-    /// Lists a left-out URL that is counted elsewhere.
+    /// Lists a left-out URL without counting it.
     pub(crate) fn list_left_out(&mut self, key: &str, why: LeftOutReason) {
         if self.left_out_urls.len() < MOST_URLS {
             self.left_out_urls.insert(key.to_owned(), why);
@@ -146,9 +147,10 @@ impl SyncReport {
     }
 
     pub(crate) fn count_left_out(&mut self, why: LeftOutReason, n: u64) {
-        // Every alias has a detail of its own; count them together.
+        // Every alias has a different detail, so all aliases are counted together.
         let why = if why.alias_of().is_some() { LeftOutReason::ALIAS } else { why };
-        // Details may contain text from servers; bound their number.
+        // Details may contain text from servers, so the number of different reasons is
+        // limited.
         let is_counted = self.left_out.len() < MOST_REASONS || self.left_out.contains_key(&why);
         let why = if is_counted { why } else { LeftOutReason::OTHER };
         *self.left_out.entry(why).or_default() += n;
@@ -168,8 +170,8 @@ impl SyncReport {
         self.problems.push(Problem { place, kind, text, is_resolved: false });
     }
 
-    /// Adds a problem unless there is one for the same place. Without a kind it counts as
-    /// resolved: there is nothing that a later sync could do about it.
+    /// Adds a problem, unless the report has one for the same place. A problem without a
+    /// kind counts as resolved, because no later sync can resolve it.
     pub(crate) fn add_problem_once(&mut self, place: &str, kind: Option<ProblemKind>, text: &str) {
         let (place, text) = (redact(place), redact(text));
         if self.problems.iter().any(|add_problem| add_problem.place == place) {
@@ -180,7 +182,8 @@ impl SyncReport {
         self.problems.push(Problem { place, kind, text, is_resolved });
     }
 
-    /// Adds a finding without the secrets in its URL.
+    /// Adds a finding in the file at `url`. Secrets in the URL and the finding are
+    /// redacted.
     pub(crate) fn finding(&mut self, url: &str, finding: rutter_finding::Finding) {
         if self.findings.len() < MOST_FINDINGS {
             let detail = redact(&finding.detail);
@@ -194,7 +197,7 @@ impl SyncReport {
         open.map(|add_problem| add_problem.kind).max()
     }
 
-    /// Returns whether no page changed.
+    /// Returns whether no page was added, changed or removed.
     pub fn is_quiet(&self) -> bool {
         self.added + self.changed + self.removed == 0
     }

@@ -1,9 +1,9 @@
-//! Scope of a sync: the pages of a site that it is limited to.
+//! Scope of a sync: the part of a site that is synced.
 //!
-//! Input: path prefixes, globs on the path, languages. Output: whether a page is
-//! inside. Pages outside are not fetched; those that a collection delivers keep a row
-//! without content, so that states stay equal (D95). Rejects invalid globs and
-//! language ranges.
+//! Input: path prefixes, globs on the path, languages. Output: whether a page is inside.
+//! Pages outside are not fetched. If a collection delivers a page outside, the replica
+//! stores its row without content, so that the state of the section can equal the state
+//! that the publisher claims (D95). Rejects invalid globs and language ranges.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Serialize};
@@ -12,19 +12,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ScopeRules {
-    /// Path prefixes; a page at or below one of them is inside. Empty: every path.
+    /// Path prefixes: a page is inside if its path is at or below one of them. If empty,
+    /// every path is inside.
     pub prefixes: Vec<String>,
-    /// Globs on the path; a page that matches one is inside. Empty: every page.
+    /// Globs on the path: a page is inside if it matches one of them. If empty, every path
+    /// is inside.
     pub include: Vec<String>,
-    /// Globs on the path; a page that matches one is outside, even if another rule includes
-    /// it.
+    /// Globs on the path: a page that matches one of them is outside, even if another rule
+    /// includes the page.
     pub exclude: Vec<String>,
-    /// Language ranges (RFC 4647, basic filtering): `en` means `en-GB` too.
-    /// A page without a language is inside. Empty: every language.
+    /// Language ranges (RFC 4647, basic filtering): `en` also matches `en-GB`. A page
+    /// without a language is inside. If empty, every language is inside.
     pub languages: Vec<String>,
 }
 
-/// Which pages of a site a sync is limited to.
+/// The part of a site that a sync is limited to. A page is inside if all rules include it.
 #[derive(Debug, Clone, Default)]
 pub struct Scope {
     rules: ScopeRules,
@@ -32,7 +34,7 @@ pub struct Scope {
     exclude: GlobSet,
 }
 
-/// An invalid rule.
+/// Why a rule is invalid.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScopeError {
@@ -45,10 +47,10 @@ pub enum ScopeError {
 }
 
 impl Scope {
-    /// Compiles rules.
+    /// Compiles the rules of a scope.
     ///
     /// In a glob, `*` matches any characters except `/`, `**` matches any characters, and
-    /// `?` matches one. A glob that ends with `/` matches everything below.
+    /// `?` matches one. A glob that ends with `/` matches every path below.
     ///
     /// ```
     /// use rutter_sync::{Scope, ScopeRules};
@@ -75,12 +77,12 @@ impl Scope {
         &self.rules
     }
 
-    /// Returns whether every page is inside.
+    /// Returns whether every page is inside, because there are no rules.
     pub fn is_everything(&self) -> bool {
         self.rules == ScopeRules::default()
     }
 
-    /// Returns whether the path of a URL is inside.
+    /// Returns whether a page is inside by the path of its URL.
     pub fn has_url(&self, address: &str) -> bool {
         let path = path_of(address);
         let prefixes = &self.rules.prefixes;
@@ -94,7 +96,7 @@ impl Scope {
             && !self.exclude.is_match(path)
     }
 
-    /// Returns whether a page in this language is inside.
+    /// Returns whether a page in this language is inside by its language.
     pub fn has_language(&self, language: &str) -> bool {
         let fits = |range: &String| {
             let start = language.get(..range.len());
@@ -123,7 +125,8 @@ fn compile(globs: &[String]) -> Result<GlobSet, ScopeError> {
     set.build().map_err(|error| ScopeError::Glob(globs.join(" "), error.to_string()))
 }
 
-/// Percent-encodes the non-ASCII characters of a glob, as in URL paths.
+/// Percent-encodes the non-ASCII characters of a glob, because URL paths are
+/// percent-encoded.
 fn encoded(glob: &str) -> String {
     let mut out = String::with_capacity(glob.len());
     for c in glob.chars() {

@@ -1,7 +1,7 @@
-//! Detects shells: pages whose content is loaded by a script or after a login.
+//! Detects shells: pages whose content is made by a script or behind a login.
 //!
-//! Input: the extracted page. A shell needs scripts to show its text
-//! ([`Extraction::needs_scripts`]), or is a short page whose main content asks for a
+//! Input: the extracted page. A page is a shell if it needs scripts to show its text
+//! ([`Extraction::needs_scripts`]), or if it is short and its main content asks for a
 //! password.
 
 use rutter_extract::Extraction;

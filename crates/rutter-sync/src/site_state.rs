@@ -1,8 +1,9 @@
-//! State of a site between syncs, stored as JSON in the publisher's row.
+//! State of a site that a sync stores for the next sync, as JSON in the publisher's row.
 //!
-//! Input and output: the `policy` text of a [`Publisher`](rutter_store::Publisher).
-//! The state is a cache plus a few decisions: losing it costs requests, never
-//! pages. Unreadable text counts as empty; text of a newer version is rejected.
+//! Input and output: the `policy` text of a [`Publisher`](rutter_store::Publisher). The
+//! state consists of caches and a few decisions. If it is lost, the next sync sends more
+//! requests, but no page is lost. Unreadable text counts as an empty state; text of a newer
+//! version is rejected.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,76 +15,79 @@ use crate::error::SyncError;
 use crate::plan::SectionChoice;
 use crate::scope::ScopeRules;
 
-/// Newest format version, which is the one that is written.
+/// Version of the format that this program writes, and newest version that it reads.
 const VERSION: u32 = 1;
 
-/// State of one site between two syncs.
+/// State of one site that a sync stores for the next sync.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SiteState {
     version: u32,
-    /// The sections that are followed.
+    /// The sections that the replica follows; `None` before the first sync.
     #[serde(default, rename = "following")]
     pub(crate) section_choice: Option<SectionChoice>,
     /// `generated` of snapshots that were applied to repair a wrong state, by section.
     #[serde(default, rename = "mended")]
     pub(crate) repairs: BTreeMap<String, Timestamp>,
-    /// Files of the site as discovery last parsed them.
+    /// Files of the site, as discovery last parsed them.
     #[serde(default, rename = "memory")]
     pub(crate) discovery_cache: DiscoveryCache,
-    /// Progress through the ARC sitemap and its deltas.
+    /// The versions of the ARC sitemap and its deltas that the replica has; `None` if the
+    /// sitemap was not read yet.
     #[serde(default)]
     pub(crate) arc: Option<ArcState>,
-    /// Digest of the robots.txt that the stored pages were last checked against.
+    /// Digest of the robots.txt by whose rules the stored pages were last checked.
     #[serde(default)]
     pub(crate) robots: Option<String>,
-    /// The last robots.txt and our product token, if the file has `Content-Signal` lines.
+    /// Text of the last robots.txt, and the product token of the client; `None` if the file
+    /// has no `Content-Signal` lines.
     #[serde(default, rename = "signals")]
     pub(crate) robots_signals: Option<(String, String)>,
-    /// Sections that only a snapshot can bring up to date: pages of a crawl replaced
-    /// verified lines, or withheld content may be stored again.
+    /// Sections that only a snapshot can bring up to date, because crawled pages replaced
+    /// verified lines, or because withheld or damaged content has to be stored again.
     #[serde(default, rename = "stale")]
     pub(crate) stale_sections: BTreeSet<String>,
     /// Crawled pages whose withheld content may be stored again. The next sync fetches
-    /// them, regardless of `lastmod`.
+    /// these pages, even if their `lastmod` has not changed.
     #[serde(default, rename = "again")]
     pub(crate) refetch: BTreeSet<String>,
-    /// Pages whose stored content an audit found damaged. The next sync fetches them.
+    /// Pages whose stored content is damaged, as found by an audit. The next sync fetches
+    /// these pages again.
     #[serde(default, rename = "damaged")]
     pub(crate) damaged_pages: BTreeSet<String>,
-    /// Collections that failed verification, by URL. An unchanged one is not downloaded
-    /// again.
+    /// Collections that failed verification, by URL. For one day, such a file is only
+    /// downloaded again if it has changed.
     #[serde(default, rename = "refused")]
     pub(crate) rejected_files: BTreeMap<String, RejectedFile>,
-    /// Pages that ended a crawl with a network fault or a `Retry-PagePosition`. The next crawl
-    /// fetches them last.
+    /// Pages whose request ended a crawl, by a network fault or a `Retry-After` field. The
+    /// next crawl fetches these pages last.
     #[serde(default, rename = "stops")]
     pub(crate) stop_urls: BTreeSet<String>,
-    /// Since when the sitemap with the collections has failed.
+    /// Time since which the sitemap with the collections cannot be read.
     #[serde(default, rename = "lost")]
     pub(crate) sitemap_lost_since: Option<Timestamp>,
-    /// Sitemaps that list pages which no collection delivers. An empty name means that
-    /// the sitemap is not known.
+    /// Sitemaps that list pages which no collection delivers. An empty name means that an
+    /// unknown sitemap may list such pages.
     #[serde(default, rename = "rest")]
     pub(crate) uncovered_lists: BTreeSet<String>,
-    /// Listed pages that are not in the replica, by reason, at the last count.
+    /// Number of listed pages that are not in the replica, by reason, at the last count.
     #[serde(default, rename = "left_out")]
     pub(crate) left_out_counts: BTreeMap<String, u64>,
-    /// Pages without content at the last count.
+    /// Number of pages without content, at the last count.
     #[serde(default, rename = "withheld")]
     pub(crate) withheld_count: Option<WithheldCount>,
     /// Hosts that belonged to the site at the last sync.
     #[serde(default)]
     pub(crate) hosts: Option<BTreeSet<String>>,
-    /// The byte quota at which content was withheld.
+    /// The byte quota because of which content was withheld.
     #[serde(default, rename = "quota")]
     pub(crate) exceeded_quota: Option<u64>,
     /// The scope of the last sync; `None` if it included every page.
     #[serde(default)]
     pub(crate) scope: Option<ScopeRules>,
-    /// When every sitemap was last read, including those without collections.
+    /// When all sitemaps of the site were last read, including those without collections.
     #[serde(default, rename = "whole")]
     pub(crate) lists_read: Option<Timestamp>,
-    /// Sections with a mass deletion that a later sync must confirm, and since when.
+    /// Sections with a mass deletion that is held back, and the time since when.
     #[serde(default, rename = "held")]
     pub(crate) held_deletions: BTreeMap<String, Timestamp>,
 }
@@ -92,38 +96,40 @@ pub(crate) struct SiteState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RejectedFile {
     pub(crate) generated: Timestamp,
-    /// Validators to ask whether the file has changed.
+    /// Validators for a conditional request, which shows whether the file has changed.
     pub(crate) validators: rutter_fetch::Validators,
     pub(crate) why: String,
     /// When the file was downloaded.
     pub(crate) at: Timestamp,
 }
 
-/// Number of pages without content, and when they were counted.
+/// Number of pages without content at one position of the replica's history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct WithheldCount {
-    /// End of the replica's history at the count.
+    /// End of the replica's history when the pages were counted.
     pub(crate) cursor: String,
-    /// All pages of the site at the count.
+    /// Number of all pages of the site at that time.
     pub(crate) pages: u64,
     pub(crate) withheld: u64,
 }
 
-/// Progress through an ARC sitemap and its deltas.
+/// The versions of an ARC sitemap and its deltas that the replica has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ArcState {
     /// The last day whose delta is in the replica.
     pub(crate) day: String,
     /// Validators of that day's delta; `None` if the whole sitemap was read last.
     pub(crate) delta: Option<rutter_fetch::Validators>,
-    /// Validators of the whole sitemap before the last deltas were read; `None` if the
-    /// whole sitemap was read last or the server sends no validators.
+    /// Validators that the whole sitemap had before the last deltas were read; `None` if
+    /// the whole sitemap was read last, or if the server sends no validators.
     #[serde(default)]
     pub(crate) version: Option<rutter_fetch::Validators>,
-    /// The time up to which all changes are in the replica, by the publisher's clock.
+    /// Time up to which the replica has all changes of the entries, by the publisher's
+    /// clock.
     #[serde(default)]
     pub(crate) until: Option<Timestamp>,
-    /// When the whole sitemap was last read or answered with 304.
+    /// When the whole sitemap was last read, or when the server last answered with status
+    /// 304.
     #[serde(default, rename = "whole")]
     pub(crate) whole_checked: Option<Timestamp>,
     /// The pointer file, which says when the sitemap last changed.
@@ -131,17 +137,18 @@ pub(crate) struct ArcState {
     pub(crate) pointer: PointerState,
 }
 
-/// What is known about the pointer to an ARC sitemap (D53).
+/// What is known about the pointer file of an ARC sitemap (D53).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum PointerState {
-    /// It was never requested.
+    /// The pointer was not requested yet.
     #[default]
     Unknown,
-    /// It is missing or has no usable date. It is not requested again until the whole
-    /// sitemap is read.
+    /// The pointer is missing or has no usable date. It is not requested again until the
+    /// whole sitemap is read again.
     Useless,
-    /// The date of the last change, and the validators of the pointer.
+    /// Date of the sitemap's last change according to the pointer, and the validators of
+    /// the pointer.
     Known(Timestamp, rutter_fetch::Validators),
 }
 
@@ -158,8 +165,8 @@ impl PointerState {
 impl SiteState {
     /// Reads the state of a publisher.
     ///
-    /// Unreadable text gives an empty state. A state that a newer version wrote is an
-    /// error, so that it is not overwritten.
+    /// Unreadable text gives an empty state. A state of a newer program version is an
+    /// error, because this version would overwrite it.
     pub(crate) fn read(origin: &str, policy: &str) -> Result<Self, SyncError> {
         #[derive(Deserialize)]
         struct StateVersion {
@@ -173,8 +180,8 @@ impl SiteState {
 
     /// Stores the hosts of the site and returns whether they changed.
     ///
-    /// After a change, files that were read with other hosts in mind (ARC and SPXI) are
-    /// dropped from the cache and requested again.
+    /// After a change, the ARC and SPXI files are removed from the cache and requested
+    /// again, because their entries were accepted or ignored by host.
     pub(crate) fn update_hosts(&mut self, hosts: &BTreeSet<String>) -> bool {
         let has_changed = self.hosts.as_ref().is_some_and(|known| known != hosts);
         self.hosts = Some(hosts.clone());

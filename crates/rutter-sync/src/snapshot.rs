@@ -1,8 +1,8 @@
-//! ARC snapshots of pages in a replica: from the ARC sitemap, otherwise from the page's own
-//! `data-ai-*` attributes (ARC-060).
+//! ARC snapshots of pages in a replica: from the ARC sitemap, otherwise from the
+//! `data-ai-*` attributes of the page (ARC-060).
 //!
-//! The latter are stored as URL notes (`snapshot:URL`) with `page` as their source. The
-//! store deletes them in the transaction that removes or withholds the page. Pages without
+//! A sync stores snapshots from attributes as URL notes (`snapshot:URL`). The store deletes
+//! such a note in the transaction that removes or withholds the page. Pages without
 //! content, and pages whose attributes mark them as sensitive (ARC-025), have no snapshot.
 
 use rutter_arc::ArcEntry;
@@ -17,7 +17,7 @@ use crate::url_note::UrlNote;
 /// Maximum size of a stored snapshot, in bytes.
 const LARGEST: usize = 256 << 10;
 
-/// Source of a snapshot.
+/// Source of an ARC snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SnapshotSource {
     /// The entry of the ARC sitemap.
@@ -60,7 +60,8 @@ pub fn find_arc_snapshot(store: &dyn Store, key: &str) -> Result<Option<ArcSnaps
     Ok(own.map(|json| ArcSnapshot { source: SnapshotSource::Page, json }))
 }
 
-/// Returns the snapshot that the attributes of a page define.
+/// Returns the snapshot that the `data-ai-*` attributes of a page define, as JSON; `None`
+/// if there is none, or if the page is sensitive.
 pub(crate) fn of_page(extraction: &Extraction) -> Option<String> {
     if extraction.annotated.is_empty() {
         return None;
@@ -74,7 +75,8 @@ pub(crate) fn of_page(extraction: &Extraction) -> Option<String> {
         label: element.label.as_deref(),
         target: element.target.as_deref(),
     });
-    // A title that was generated from the text could reveal what its annotations withhold.
+    // A title or description that the extraction generated from the text is not used,
+    // because it could reveal text that the attributes exclude.
     let is_made =
         |rule: &Rule| extraction.findings.iter().any(|finding| std::ptr::eq(finding.rule, rule));
     let own = |text, rule| Some(text).filter(|_| !is_made(rule));
@@ -92,14 +94,14 @@ pub(crate) fn of_page(extraction: &Extraction) -> Option<String> {
     (!snapshot.needs_auth() && json.len() <= LARGEST).then_some(json)
 }
 
-/// Returns the note with the page's own snapshot; without `json`, a note that there is
-/// none.
+/// Returns the note with the snapshot from the attributes of a page. Without `json`, the
+/// note states that the page has no snapshot.
 pub(crate) fn mark(key: &str, json: Option<String>, checked: Timestamp) -> Validator {
     let source = json.is_some().then(|| SnapshotSource::Page.word().to_owned());
     Validator { url: UrlNote::Snapshot.of(key), etag: json, last_modified: source, checked }
 }
 
-/// Returns the page of a snapshot note; `None` for other notes.
+/// Returns the key of the page that a snapshot note concerns; `None` for other notes.
 pub(crate) fn page_of(mark: &Validator) -> Option<&str> {
     mark.url.strip_prefix("snapshot:")
 }

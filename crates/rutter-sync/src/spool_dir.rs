@@ -1,9 +1,9 @@
 //! Spool directory: downloaded collections that are not applied yet.
 //!
 //! Each publisher has a directory with one file per requested collection. A marker file
-//! (`.ok`) says that a download is complete, so that an interrupted sync does not download
-//! it again. Applied and invalid files are deleted at once, unused ones after a while
-//! (SCP-186). File names are digests, never text from a site.
+//! (`.ok`) states that a download is complete, so that the sync after an interruption does
+//! not download the file again. Applied and invalid files are deleted at once, unused files
+//! after a while (SCP-186). File names are digests and never contain text from a site.
 
 use std::fs;
 use std::io;
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::error::SyncError;
 
-/// Deletes the downloads of a site that are not applied yet.
+/// Deletes the spool directory of a site, with the downloads that are not applied yet.
 pub fn remove_spool(root: &Path, origin: &str) -> io::Result<()> {
     match fs::remove_dir_all(root.join(name_of(origin))) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -30,7 +30,7 @@ pub(crate) struct SpoolDir {
     folder: PathBuf,
 }
 
-/// Marker of a complete download.
+/// Content of the marker file of a complete download.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SpooledFile {
     pub(crate) url: String,
@@ -39,30 +39,30 @@ pub(crate) struct SpooledFile {
 }
 
 impl SpoolDir {
-    /// Opens the directory and creates it if necessary.
+    /// Opens the spool directory of a site and creates it if necessary.
     pub(crate) fn open(root: &Path, origin: &str) -> Result<Self, SyncError> {
         let folder = root.join(name_of(origin));
         fs::create_dir_all(&folder).map_err(|error| SyncError::Spool(folder.clone(), error))?;
         Ok(Self { folder })
     }
 
-    /// Deletes the directory if it is empty.
+    /// Deletes the spool directory if it is empty.
     pub(crate) fn tidy(&self) {
-        // This fails if there are files, as intended.
+        // `remove_dir` fails if the directory contains files, which are kept.
         drop(fs::remove_dir(&self.folder));
     }
 
-    /// Returns the path of a collection, by its URL and time of generation.
+    /// Returns the path of the file for a collection, by its URL and its `generated`.
     pub(crate) fn place(&self, url: &str, generated: Timestamp) -> PathBuf {
         self.folder.join(format!("{}.scp", name_of(&format!("{url}\n{generated}"))))
     }
 
-    /// Returns the path of a temporary file that is deleted after use.
+    /// Returns the path of a temporary file for the response of a URL.
     pub(crate) fn beside(&self, url: &str) -> PathBuf {
         self.folder.join(format!("{}.part", name_of(url)))
     }
 
-    /// Returns the marker of a file if its download is complete.
+    /// Returns the marker of a file; `None` if the download is not complete.
     pub(crate) fn complete(place: &Path, url: &str) -> Option<SpooledFile> {
         let text = fs::read(note_of(place)).ok()?;
         let complete: SpooledFile = serde_json::from_slice(&text).ok()?;
@@ -70,7 +70,8 @@ impl SpoolDir {
         (complete.url == url && complete.length == length).then_some(complete)
     }
 
-    /// Marks a file as complete. It must be flushed already.
+    /// Writes the marker of a complete download. The downloaded file must be flushed
+    /// already.
     pub(crate) fn seal(place: &Path, complete: &SpooledFile) -> Result<(), SyncError> {
         put(&note_of(place), complete)
     }
@@ -81,7 +82,7 @@ impl SpoolDir {
         drop(fs::remove_file(place));
     }
 
-    /// Deletes downloads that were last written before `oldest`.
+    /// Deletes downloads and markers that were last written before `oldest`.
     pub(crate) fn sweep(&self, oldest: Timestamp) {
         let Ok(entries) = fs::read_dir(&self.folder) else { return };
         for entry in entries.flatten() {
@@ -98,17 +99,17 @@ impl SpoolDir {
         }
     }
 
-    /// Reads a JSON file of the directory; `None` if it is missing or invalid.
+    /// Reads a JSON file of the spool directory; `None` if the file is missing or invalid.
     pub(crate) fn read<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         serde_json::from_slice(&fs::read(self.folder.join(name)).ok()?).ok()
     }
 
-    /// Writes a JSON file to the directory.
+    /// Writes a JSON file to the spool directory.
     pub(crate) fn write(&self, name: &str, value: &impl Serialize) -> Result<(), SyncError> {
         put(&self.folder.join(name), value)
     }
 
-    /// Returns the path of a file of the directory.
+    /// Returns the path of a file in the spool directory.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
@@ -124,7 +125,7 @@ fn note_of(place: &Path) -> PathBuf {
     place.with_extension("ok")
 }
 
-/// Writes a file atomically: to a temporary name, then renamed.
+/// Writes a JSON file atomically: writes a temporary file and renames it.
 fn put(path: &Path, value: &impl Serialize) -> Result<(), SyncError> {
     let fresh = path.with_extension("new");
     let text = serde_json::to_vec(value).map_err(io::Error::other);

@@ -1,8 +1,9 @@
-//! Syncs one site, from its stored state to its next stored state.
+//! Syncs one site: reads its stored state, brings its replica up to date, and stores the
+//! next state.
 //!
 //! Input: a site URL, the replica and [`SyncOptions`]. Output: a [`SyncReport`] or a
-//! [`SyncError`]. `SyncRun::execute` shows the order of the steps. Every change of pages is
-//! a commit of its own, so an interrupted sync leaves a valid replica.
+//! [`SyncError`]. `SyncRun::execute` shows the order of the steps. Changes of pages are
+//! separate commits, so the replica is valid after an interrupted sync.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -43,17 +44,18 @@ use crate::uncovered_pages::{DeliveredPages, has_uncovered_pages};
 use crate::url_set::UrlSet;
 use crate::{arc, crawl, left_out, uncovered_pages, urls};
 
-/// Section of crawled pages. Section names of collections cannot contain `@`.
+/// Name of the section of crawled pages. The name contains `@`, which section names of
+/// collections cannot contain.
 pub(crate) const WEB_SECTION: &str = "@web";
-/// Number of replica rows that are processed together.
+/// Number of replica rows that are read or written together.
 pub(crate) const BATCH_ROWS: usize = 10_000;
-/// Seconds to wait for a sitemap with collections that cannot be fetched, before pages are
-/// crawled instead.
+/// Seconds for which a sync waits for the sitemap with the collections if the sitemap
+/// cannot be read. After this time, pages are crawled instead.
 const OFFER_AWAITED: i64 = 86_400;
 /// Seconds for which the change history is kept (D26).
 const HISTORY_KEPT: i64 = 400 * 86_400;
 
-/// Syncs sites into a replica.
+/// Syncs sites into a replica, with one HTTP client.
 pub struct Syncer {
     pub(crate) client: Client,
     pub(crate) store: Arc<dyn Store>,
@@ -67,34 +69,35 @@ impl std::fmt::Debug for Syncer {
     }
 }
 
-/// What a sync would do.
+/// What a sync of a site would do.
 #[derive(Debug, Clone)]
 pub struct SyncPreview {
     /// The site: scheme, host and port.
     pub origin: String,
     /// The access method that would be used.
     pub method: AccessMethod,
-    /// The reason for this method.
+    /// The reason why this access method would be used.
     pub why: String,
-    /// The plan; `None` if there are no collections.
+    /// The plan for the collections; `None` if the site offers none.
     pub plan: Option<SyncPlan>,
-    /// Number of pages that would be crawled, if known.
+    /// Number of pages in the sitemaps, if they would be crawled; `None` if the number is
+    /// not known.
     pub pages: Option<u64>,
-    /// Requests that the preview sent.
+    /// Number of requests that the preview sent.
     pub requests: u64,
-    /// Bytes that the preview downloaded.
+    /// Number of bytes that the preview downloaded.
     pub bytes: u64,
 }
 
-/// Settings that changed since the previous sync.
+/// Settings of a sync that changed since the previous sync of the site.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "they are independent facts")]
 pub(crate) struct SettingChanges {
-    /// The site was never synced.
+    /// The site was not synced before.
     is_first: bool,
     /// The hosts of the site changed.
     pub(crate) has_other_hosts: bool,
-    /// The byte quota is larger than when content was withheld because of it.
+    /// The byte quota is larger than the quota because of which content was withheld.
     pub(crate) has_larger_quota: bool,
     /// The scope changed.
     pub(crate) has_other_scope: bool,
@@ -115,26 +118,29 @@ pub(crate) struct SyncRun<'v> {
     pub(crate) now: Timestamp,
     /// Settings that changed since the previous sync.
     pub(crate) changes: SettingChanges,
-    /// Whether pages were crawled, and whether the crawl ended early.
+    /// Whether pages were crawled, and whether the sync ended before all pages were
+    /// handled.
     has_crawled: bool,
     pub(crate) is_cut_short: bool,
-    /// URL of an ARC sitemap that has entries of other sites only.
+    /// URL of an ARC sitemap that has only entries of other sites.
     pub(crate) foreign_arc: Option<String>,
     /// End of the replica's history before this sync.
     pub(crate) since: ChangeCursor,
     /// Pages that collections delivered in this sync.
     pub(crate) delivered: DeliveredPages,
-    /// Pages that sitemaps list, if links are followed as well.
+    /// Keys of the pages that sitemaps list, if the crawl also follows links.
     pub(crate) listed: Option<UrlSet>,
-    /// Rows of the replica that could not be read.
+    /// Keys of the damaged rows that this sync encountered.
     pub(crate) damaged_rows: DamagedRows,
-    /// Mass deletions that the previous sync held back, and since when.
+    /// Sections with a mass deletion that the previous sync held back, and the time since
+    /// when.
     pub(crate) held: BTreeMap<String, Timestamp>,
     pub(crate) report: SyncReport,
 }
 
 impl Syncer {
-    /// Creates a syncer that stores pages in `store` and downloads in `spools`.
+    /// Creates a syncer that stores pages in `store`, and downloaded files in directory
+    /// `spools`.
     pub fn new(
         settings: ClientSettings,
         environment: Environment,
@@ -147,12 +153,13 @@ impl Syncer {
         Self { client: Client::new(settings, environment), store, spools, options }
     }
 
-    /// Returns the options.
+    /// Returns the options of this syncer.
     pub fn options(&self) -> &SyncOptions {
         &self.options
     }
 
-    /// Returns a syncer with other options. Both share the client and its pace per host.
+    /// Returns a syncer with other options. Both syncers share the client, including its
+    /// delays between requests to a host.
     #[must_use]
     pub fn with_options(&self, options: SyncOptions) -> Self {
         Self {
@@ -174,7 +181,7 @@ impl Syncer {
     ///
     /// # Errors
     ///
-    /// Returns an error if the site could not be synced at all; failures of single files
+    /// Returns an error if the site could not be synced at all. Failures of single files
     /// are problems in the report.
     pub async fn sync(
         &self,
@@ -185,7 +192,7 @@ impl Syncer {
         let result = Box::pin(counted(&traffic, self.sync_counted(site, observer, &traffic))).await;
         if let Some(origin) = origin_of(site) {
             let now = self.client.environment().clock.now();
-            // The result of the sync takes precedence over the error of its record.
+            // An error of the sync takes precedence over an error of recording it.
             let recorded = record(self.store.as_ref(), &origin, now, &traffic, &result);
             if let (Ok(_), Err(error)) = (&result, recorded) {
                 return Err(error);
@@ -205,7 +212,7 @@ impl Syncer {
         let collected = match run.execute().await {
             Ok(discovery) => run.end(discovery),
             Err(error) => {
-                // The first error takes precedence.
+                // The error of the sync takes precedence over an error of `unregister`.
                 drop(run.unregister());
                 Err(error)
             }
@@ -214,13 +221,14 @@ impl Syncer {
         collected
     }
 
-    /// Deletes old history and frees disk space. Call it after syncs.
+    /// Deletes old changes from the history and frees disk space. Call this function after
+    /// syncs.
     pub fn maintain(&self) -> Result<(), SyncError> {
         let now = self.client.environment().clock.now();
         Ok(self.store.maintain(now.plus_seconds(-HISTORY_KEPT))?)
     }
 
-    /// Returns what a sync would do, without changing anything.
+    /// Returns what a sync would do, without changing the replica.
     pub async fn preview(&self, site: &Url) -> Result<SyncPreview, SyncError> {
         let traffic = Arc::new(TrafficCounter::default());
         Box::pin(counted(&traffic, self.preview_counted(site, &traffic))).await
@@ -262,7 +270,7 @@ impl Syncer {
         Ok(SyncPreview { origin, method, why, plan, pages, requests, bytes })
     }
 
-    /// Returns the plan policy with the pace of the site's host.
+    /// Returns the plan policy, with the delay between requests to the host of the site.
     pub(crate) fn policy(&self, site: &Url) -> PlanPolicy {
         let wait = self.client.request_delay(site).as_secs();
         PlanPolicy { wait, ..self.options.policy.clone() }
@@ -288,14 +296,15 @@ impl Syncer {
             None => self.store.register(&origin, &aliases, "")?,
         };
         let lease_guard = LeaseGuard::take(&self.store, publisher, clock)?;
-        // The previous holder of the lease may have written the state.
+        // The publisher is read again, because the previous holder of the lease may have
+        // changed the state.
         let known = self.store.publisher(&origin)?;
         let policy = known.as_ref().map_or("", |publisher| publisher.policy.as_str());
         let is_first = policy.is_empty();
         let mut state = SiteState::read(&origin, policy)?;
-        // A mass deletion that this sync does not confirm is no longer held.
+        // A mass deletion that this sync does not encounter again is no longer held back.
         let held = std::mem::take(&mut state.held_deletions);
-        // Aliases stay until others are given.
+        // The stored aliases stay in use until the options name others.
         let named = Some(&self.options.aliases).filter(|aliases| !aliases.is_empty());
         let known_aliases = known.as_ref().map(|publisher| &publisher.aliases);
         let aliases = named.or(known_aliases).cloned().unwrap_or_default();
@@ -342,8 +351,8 @@ impl Syncer {
     }
 }
 
-/// Limits of discovery in a sync: every sitemap if there are no collections, otherwise as
-/// few as possible.
+/// Limits of discovery in a sync. Every sitemap is read if there are no collections;
+/// otherwise discovery stops reading sitemaps at the first adverts.
 pub(crate) const DISCOVERY_LIMITS: DiscoveryLimits =
     DiscoveryLimits { reads_all: false, ..DiscoveryLimits::FULL };
 
@@ -356,7 +365,8 @@ fn plan_of(
     plan(now, policy, offer, replica, &KnownFailures::default())
 }
 
-/// Returns the sections of a publisher for the planner.
+/// Returns the sections of a publisher as input of the planner, without the section of
+/// crawled pages.
 pub(crate) fn replica(
     store: &dyn Store,
     publisher: PublisherId,
@@ -372,7 +382,7 @@ pub(crate) fn replica(
 }
 
 impl SyncRun<'_> {
-    /// Runs all steps of a sync.
+    /// Runs all steps of a sync except storing the state.
     async fn execute(&mut self) -> Result<Discovery, SyncError> {
         self.expire()?;
         self.repair_damaged()?;
@@ -402,7 +412,8 @@ impl SyncRun<'_> {
         Ok(discovery)
     }
 
-    /// Runs discovery; files that this sync requests itself are skipped.
+    /// Runs discovery. ARC and SPXI files that discovery found before are skipped, because
+    /// a later step requests them with their validators.
     async fn discover_changes(&mut self) -> Result<(Discovery, DiscoveredEntries), SyncError> {
         self.observer.event(&self.origin, SyncEvent::Discovering);
         let mut discovered = DiscoveredEntries::new(&self.syncer.options.limits);
@@ -460,7 +471,8 @@ impl SyncRun<'_> {
         Ok(discovery)
     }
 
-    /// Fetches robots.txt for discovery and reports a crawl delay that exceeds the maximum.
+    /// Fetches robots.txt for discovery, and sends an event if the crawl delay exceeds the
+    /// maximum.
     async fn check_crawl_delay(
         &self,
         cache: &DiscoveryCache,
@@ -477,10 +489,11 @@ impl SyncRun<'_> {
         Ok(client.robots_file(&self.site).await)
     }
 
-    /// Handles a site without collections.
+    /// Handles a site that offers no collections.
     ///
-    /// Pages of earlier collections are crawled. If a sitemap could not be read, its
-    /// collections may still exist: wait for them first.
+    /// Pages that collections delivered earlier are crawled from now on. If a sitemap could
+    /// not be read, its collections may still exist, so the sync first waits for them
+    /// ([`OFFER_AWAITED`]).
     fn without_offer(&mut self, discovery: &Discovery) -> Result<CollectionResult, SyncError> {
         let mut collected = CollectionResult::default();
         for section in self.syncer.store.sections(self.publisher)? {
@@ -501,7 +514,8 @@ impl SyncRun<'_> {
         Ok(collected)
     }
 
-    /// Sets the access method in the report, as far as it is known by now.
+    /// Sets the access method in the report to SCP if a collection brought a section up to
+    /// date.
     fn report_method(&mut self, collected: &CollectionResult) {
         if self.is_by_collections(collected) {
             self.report.method = AccessMethod::Scp;
@@ -513,7 +527,8 @@ impl SyncRun<'_> {
         self.report.sections.keys().any(|name| !collected.failed.contains_key(name))
     }
 
-    /// Crawls pages that no collection delivers, or whose collection cannot be used.
+    /// Crawls pages that no collection delivers, and pages of sections whose collections
+    /// cannot be used.
     async fn fall_back(
         &mut self,
         discovery: &mut Discovery,
@@ -533,7 +548,8 @@ impl SyncRun<'_> {
         let mut rest = discovery.offer.clone();
         rest.scp = rutter_discover::ScpOffer::default();
         let (method, why) = rest.choose_method(self.now);
-        // Links and hints do not define which pages a site has; only lists do.
+        // If collections are in use, only pages of a sitemap or an ARC sitemap are added,
+        // because links and llms.txt do not define which pages a site has.
         let method =
             if is_served && method != AccessMethod::Arc { AccessMethod::Sitemap } else { method };
         let is_listed =
@@ -557,23 +573,23 @@ impl SyncRun<'_> {
             if self.is_by_collections(collected) { AccessMethod::Scp } else { method };
         self.report.method = final_method;
         if !collected.failed.is_empty() {
-            // Crawled pages replace verified lines. Store that first, in case this sync is
-            // interrupted.
+            // Crawled pages will replace verified lines of these sections. The sections are
+            // stored as stale before the crawl, in case this sync is interrupted.
             self.state.stale_sections.extend(collected.failed.keys().cloned());
             self.save_state()?;
         }
         self.has_crawled = true;
         crawl::crawl(self, discovery, discovered, collected, method).await?;
-        // Discovery may have run again and changed the method.
+        // The crawl may have run discovery again, which changes the method in the report.
         self.report.method = final_method;
         Ok(())
     }
 
-    /// Reports announced sitemaps that were not read, or that were read before and fail
-    /// now. Returns whether a later sync may be able to read one of them.
+    /// Reports sitemaps that could not be read, if they are announced or an earlier sync
+    /// read them. Returns whether a later sync may be able to read one of them.
     ///
-    /// In that case the pages of the site are not known, and a crawl by links would add
-    /// pages that the next valid sitemap removes.
+    /// If so, the caller must not crawl by links: the crawl would add pages that the next
+    /// sync with a valid sitemap removes.
     fn awaits_sitemap(&mut self, discovery: &Discovery) -> bool {
         let failures = urls::failures(self, discovery);
         for (url, kind, text) in &failures {
@@ -582,7 +598,7 @@ impl SyncRun<'_> {
         failures.iter().any(|(_, kind, _)| kind.is_some())
     }
 
-    /// Stores the state and returns the report.
+    /// Completes the report, stores the state of the site, and returns the report.
     fn end(mut self, discovery: Discovery) -> Result<SyncReport, SyncError> {
         let lists = &discovery.offer.sitemaps;
         let arc = discovery.offer.arc.as_ref().map(|arc| arc.url.as_str());
@@ -590,11 +606,11 @@ impl SyncRun<'_> {
             |name: &str| Some(name) == arc || lists.iter().any(|sitemap| sitemap.url == name);
         self.state.uncovered_lists.retain(|name| name.is_empty() || is_offered(name));
         self.state.discovery_cache = discovery.cache;
-        // A crawl has stored its list already, including entries of ARC.
+        // A crawl has already stored the left-out URLs, including those of ARC entries.
         if !self.has_crawled && self.report.arc.is_some() {
             left_out::keep(&self, false)?;
         }
-        // Without a crawl the previous counts stay valid.
+        // Without a crawl, the counts of the previous sync are still valid.
         if !self.has_crawled {
             for (reason, n) in &self.state.left_out_counts {
                 let reason = LeftOutReason::parse(reason).unwrap_or(LeftOutReason::OTHER);
@@ -622,7 +638,8 @@ impl SyncRun<'_> {
         Ok(self.report)
     }
 
-    /// Removes a new site for which nothing was stored. Returns whether it was removed.
+    /// Removes a new site from the replica if this sync stored nothing for it. Returns
+    /// whether the site was removed.
     fn unregister(&self) -> Result<bool, SyncError> {
         let store = &self.syncer.store;
         let Some(publisher) = store.publisher(&self.origin)?.filter(|_| self.changes.is_first)
@@ -667,12 +684,13 @@ impl SyncRun<'_> {
         }
     }
 
-    /// Pauses syncs of the site until the given time.
+    /// Stores a pause: the site is not synced until the given time.
     pub(crate) fn pause(&self, until: Timestamp) -> Result<(), SyncError> {
         Ok(self.syncer.store.pause(self.lease_guard.lease(), Some(until))?)
     }
 
-    /// Adds a failed request to the report.
+    /// Adds a failed request to the report as a problem, and stores the pause that the host
+    /// asked for.
     pub(crate) fn add_fetch_problem(&mut self, error: &FetchError) -> Result<(), SyncError> {
         let kind = match &error.cause {
             FailureCause::Refused(_) => ProblemKind::Policy,
@@ -694,7 +712,8 @@ impl SyncRun<'_> {
     }
 }
 
-/// Returns a sitemap that may announce collections and could not be read.
+/// Returns a sitemap that may announce collections and could not be read, with the kind and
+/// text of the problem.
 fn find_failed_sitemap(discovery: &Discovery) -> Option<(String, ProblemKind, String)> {
     discovery.lookups.iter().find_map(|look| {
         let is_usual =
@@ -711,11 +730,12 @@ fn find_failed_sitemap(discovery: &Discovery) -> Option<(String, ProblemKind, St
             LookupOutcome::Other(text) => (ProblemKind::Integrity, text.clone()),
             _ => return None,
         };
-        Some((look.url.clone(), kind, format!("{text}; waiting for its collections")))
+        Some((look.url.clone(), kind, format!("{text}; waiting for the sitemap's collections")))
     })
 }
 
-/// Returns the files that a sync requests itself: ARC and SPXI files.
+/// Returns the URLs of cached files that discovery skips because a later step of the sync
+/// requests them: ARC and SPXI files.
 pub(crate) fn files_fetched_by_sync(cache: &DiscoveryCache) -> BTreeSet<String> {
     let files = cache.files.iter();
     let taken = files

@@ -1,7 +1,7 @@
-//! Counts the requests and bytes of one sync, on all hosts.
+//! Counts the requests and bytes of one sync, to all hosts.
 //!
-//! The client reports every request to its log. A task-local counter identifies the sync
-//! that sent it.
+//! The client reports every request to its log ([`CountingLog`]), which adds the request to
+//! the task-local counter of the sync that sent it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ tokio::task_local! {
     static TALLY: Arc<TrafficCounter>;
 }
 
-/// Requests and bytes of one sync so far.
+/// Number of requests and bytes of one sync so far.
 #[derive(Debug, Default)]
 pub(crate) struct TrafficCounter {
     requests: AtomicU64,
@@ -33,12 +33,12 @@ impl TrafficCounter {
     }
 }
 
-/// Runs a future and counts its requests.
+/// Runs a future and adds its requests to `traffic`.
 pub(crate) async fn counted<T>(traffic: &Arc<TrafficCounter>, run: impl Future<Output = T>) -> T {
     TALLY.scope(Arc::clone(traffic), run).await
 }
 
-/// A log that counts requests and passes records on.
+/// A log that counts requests and passes each record to another log.
 #[derive(Debug)]
 pub(crate) struct CountingLog(pub(crate) Arc<dyn FetchLog>);
 

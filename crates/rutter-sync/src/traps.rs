@@ -1,6 +1,8 @@
-//! Detects crawler traps: URLs whose form suggests an endless number of pages.
+//! Detects crawler traps: URLs whose form suggests that the site generates an endless
+//! number of pages.
 //!
-//! Input: URLs of links, and [`CrawlLimits`]. Output: the reason why a URL is not fetched.
+//! Input: URLs of links, and [`CrawlLimits`]. Output: the reason why a URL is not fetched,
+//! or none.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +12,14 @@ use crate::left_out::LeftOutReason;
 use crate::limits::CrawlLimits;
 use crate::variants::is_session;
 
-/// Counts the queries of each path.
+/// Detector for one crawl. It counts the URLs with a query for each path.
 #[derive(Debug, Default)]
 pub(crate) struct TrapDetector {
     queries: BTreeMap<String, u32>,
 }
 
 impl TrapDetector {
-    /// Returns why a URL is not fetched; `None` if it is.
+    /// Returns the reason why a URL is not fetched; `None` if the URL may be fetched.
     pub(crate) fn refuse(&mut self, url: &Url, limits: &CrawlLimits) -> Option<LeftOutReason> {
         if limits.url_length < url.as_str().len() {
             return Some(LeftOutReason::URL_LENGTH);

@@ -1,13 +1,14 @@
-//! Finds pages that a site lists and its collections do not deliver.
+//! Finds pages that the lists of a site contain and its collections do not deliver.
 //!
-//! A site may offer collections for a part of its pages, or a page may be invalid and be
-//! skipped while the rest of its collection is applied (D39). Input: the lists that
-//! discovery read, and what collections delivered. Output: the lists that need a crawl, and
-//! reasons for the other missing pages.
+//! There are two causes: a site may offer collections for only a part of its pages, and an
+//! invalid page is skipped while the rest of its collection is applied (D39). Input: the
+//! lists that discovery read, and the keys of the pages that collections delivered. Output:
+//! the lists whose pages need a crawl, and the reasons why the other missing pages are left
+//! out.
 //!
-//! Covered URLs are stored in a file, so that a sync costs as much as what changed. The
-//! file is valid only for the sections at that time. After an interrupted sync or a
-//! snapshot, every listed page is looked up.
+//! The URLs that collections cover are stored in a file, so that a sync looks up only
+//! changed pages in the replica. The file is valid only for one state of the sections.
+//! After an interrupted sync, or after a snapshot, every listed page is looked up.
 
 use rutter_discover::Discovery;
 use rutter_page::Timestamp;
@@ -26,21 +27,21 @@ use crate::url_note::{UrlNote, is_recent, is_same_lastmod};
 use crate::url_set::{UrlSet, stable_hash};
 use crate::{left_out, urls};
 
-/// Seconds between two syncs that read every sitemap; longer if collections prove that the
-/// replica has all of their pages.
+/// Seconds between two syncs that read every sitemap. The second value applies if the state
+/// of every section is proved.
 const WHOLE_EVERY: i64 = 7 * 86_400;
 const WHOLE_EVERY_PROVED: i64 = 30 * 86_400;
 
-/// Maximum number of listed pages whose reason for being absent is recorded.
+/// Maximum number of listed pages for which a sync records why they are not in the replica.
 const MOST_UNWANTED: usize = 100_000;
 
-/// Name of the file with the URLs that collections cover.
+/// Name of the file with the URLs that collections cover, in the spool directory.
 const COVERED: &str = "covered";
 
-/// Pages that collections delivered in this sync.
+/// Pages that collections delivered or removed in this sync.
 #[derive(Debug, Default)]
 pub(crate) struct DeliveredPages {
-    /// Stamp of the sections before this sync.
+    /// Hash of the sections before this sync ([`stamp`]).
     stamp: u64,
     keys: UrlSet,
     removed: UrlSet,
@@ -48,7 +49,7 @@ pub(crate) struct DeliveredPages {
 }
 
 impl DeliveredPages {
-    /// Creates an empty value for the current sections.
+    /// Creates an empty value at the start of a sync.
     pub(crate) fn since(sections: &[Section]) -> Self {
         Self { stamp: stamp(sections), ..Self::default() }
     }
@@ -60,7 +61,8 @@ impl DeliveredPages {
     }
 }
 
-/// Returns a hash of the state of all sections that collections deliver.
+/// Returns a hash of the name, state, time and number of pages of all sections that
+/// collections deliver.
 fn stamp(sections: &[Section]) -> u64 {
     let sections = sections.iter().filter(|section| section.name != WEB_SECTION);
     let stamps = sections.map(|section| {
@@ -70,8 +72,10 @@ fn stamp(sections: &[Section]) -> u64 {
     stable_hash(&stamps.collect::<Vec<_>>().join("\n"))
 }
 
-/// Finds out which lists have pages that collections do not deliver, as far as this sync
-/// can tell. `n_lists` lists are offered; `arc` is the URL of an ARC sitemap that changed.
+/// Updates `uncovered_lists` of the site's state: the lists with pages that collections do
+/// not deliver. Only lists that discovery read in this sync are updated. `n_lists` is the
+/// number of sitemaps that the site offers; `arc` is the URL of an ARC sitemap that
+/// changed.
 pub(crate) fn find_uncovered(
     run: &mut SyncRun<'_>,
     discovered: &DiscoveredEntries,
@@ -89,7 +93,7 @@ pub(crate) fn find_uncovered(
     }
     let kept = UrlSet::read(&run.spool_dir, COVERED, run.delivered.stamp);
     let mut covered = kept.filter(|_| !run.delivered.has_snapshot).unwrap_or_default();
-    // A list that was not read now may still contain removed pages.
+    // A list that was not read in this sync may still contain removed pages.
     if covered.remove_all(&run.delivered.removed) && !is_listed {
         run.state.uncovered_lists.insert(String::new());
     }
@@ -98,7 +102,8 @@ pub(crate) fn find_uncovered(
         let mut is_more = false;
         for listed in list {
             let url = listed.url.as_str();
-            // Most URLs are written like their keys.
+            // Most URLs are equal to their keys, so the key is only computed if the URL is
+            // not covered.
             if covered.has(url) {
                 continue;
             }
@@ -125,7 +130,8 @@ pub(crate) fn find_uncovered(
     if let Some(arc) = arc {
         find_uncovered_arc(run, &mut covered, arc)?;
     }
-    // If only some lists were read, nothing is known about the others.
+    // If only some lists were read, the stored counts also contain pages of the other
+    // lists, so they are kept.
     if is_listed && n_lists <= discovered.listed.len() {
         run.state.left_out_counts.clear();
         for key in unwanted {
@@ -150,7 +156,8 @@ fn record_reason(run: &mut SyncRun<'_>, key: &str) -> Result<(), SyncError> {
     Ok(())
 }
 
-/// Finds out whether the stored ARC entries have pages that collections do not deliver.
+/// Updates `uncovered_lists` for an ARC sitemap: looks up whether collections deliver the
+/// pages of all stored ARC entries.
 fn find_uncovered_arc(
     run: &mut SyncRun<'_>,
     covered: &mut UrlSet,
@@ -179,10 +186,12 @@ fn find_uncovered_arc(
     Ok(())
 }
 
-/// Schedules a crawl if sitemaps were not read because an earlier one has the collections.
+/// Schedules a crawl if discovery did not read all sitemaps, because it found adverts
+/// first.
 ///
-/// They may list pages that the collections lack. They are read in the first sync and then
-/// once a week; once a month if every section is proved.
+/// The other sitemaps may list pages that no collection delivers. They are read in the
+/// first sync and then once a week, or once a month if the state of every section is
+/// proved.
 pub(crate) fn schedule_full_read(run: &mut SyncRun<'_>, discovery: &Discovery) {
     let sections = &run.report.sections;
     let is_proved = !sections.is_empty() && sections.values().all(|section| section.is_proved);
@@ -193,7 +202,8 @@ pub(crate) fn schedule_full_read(run: &mut SyncRun<'_>, discovery: &Discovery) {
     }
 }
 
-/// Returns whether pages have to be crawled although every section is up to date.
+/// Returns whether pages have to be crawled even if collections bring every section up to
+/// date.
 pub(crate) fn has_uncovered_pages(run: &SyncRun<'_>) -> Result<bool, SyncError> {
     let sections = run.syncer.store.sections(run.publisher)?;
     let has_web = sections.iter().any(|section| section.name == WEB_SECTION && 0 < section.pages);
@@ -208,8 +218,8 @@ fn is_delivered(run: &SyncRun<'_>, key: &str) -> Result<bool, SyncError> {
     Ok(run.row(key)?.is_some_and(|row| row.source == PageSource::Scp))
 }
 
-/// Returns whether a URL would be requested. A URL that was not a page, and is unchanged
-/// according to its list, would not.
+/// Returns whether a crawl would request a URL. A URL that was not a page when last
+/// requested is not requested again while its `lastmod` has not changed.
 fn is_wanted(run: &SyncRun<'_>, key: &str, lastmod: Option<Timestamp>) -> Result<bool, SyncError> {
     let is_page = rutter_fetch::Url::parse(key).is_ok_and(|url| !is_file(&url));
     if !is_page || run.page_policy.judge(key).is_some() {

@@ -1,7 +1,8 @@
-//! A set of URLs that takes eight bytes per URL.
+//! A set of URLs that stores a hash of eight bytes for each URL.
 //!
-//! The sets hold hashes and only answer whether a URL is a member. For sites with 100,000
-//! pages, about one site in 4·10⁹ has two URLs with equal hashes.
+//! A set cannot list its URLs; it only answers whether a URL is a member. The answer may be
+//! wrong if two URLs have equal hashes. Of sites with 100,000 pages, about one in 4·10⁹ has
+//! two such URLs.
 
 use std::collections::HashSet;
 use std::io;
@@ -9,12 +10,12 @@ use std::io;
 use crate::error::SyncError;
 use crate::spool_dir::SpoolDir;
 
-/// A set of URLs.
+/// A set of URLs, stored as hashes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct UrlSet(HashSet<u64>);
 
-/// Returns a hash of a text: FNV-1a, because hashes are stored in files and must not change
-/// with a library version.
+/// Returns the FNV-1a hash of a text. Hashes are stored in files, so they must not change
+/// with the version of a library.
 pub(crate) fn stable_hash(address: &str) -> u64 {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for byte in address.bytes() {
@@ -24,7 +25,7 @@ pub(crate) fn stable_hash(address: &str) -> u64 {
 }
 
 impl UrlSet {
-    /// Adds a URL and returns whether it is new.
+    /// Adds a URL and returns whether the set did not contain it.
     pub(crate) fn insert(&mut self, address: &str) -> bool {
         self.0.insert(stable_hash(address))
     }
@@ -41,7 +42,8 @@ impl UrlSet {
         self.0.remove(&stable_hash(address));
     }
 
-    /// Removes all members of another set and returns whether there were any.
+    /// Removes all members of another set, and returns whether the set contained any of
+    /// them.
     pub(crate) fn remove_all(&mut self, others: &Self) -> bool {
         let before = self.0.len();
         self.0.retain(|number| !others.0.contains(number));
@@ -52,8 +54,8 @@ impl UrlSet {
         self.0.extend(more.0);
     }
 
-    /// Reads a set that an earlier sync stored; `None` if it is missing or has another
-    /// stamp.
+    /// Reads a set that an earlier sync stored. Returns `None` if the file is missing or
+    /// invalid, or was stored with another stamp.
     pub(crate) fn read(spool_dir: &SpoolDir, name: &str, stamp: u64) -> Option<Self> {
         let bytes = std::fs::read(spool_dir.path(name)).ok()?;
         let (numbers, rest) = bytes.as_chunks::<8>();
@@ -62,7 +64,7 @@ impl UrlSet {
         is_valid.then(|| Self(numbers.collect()))
     }
 
-    /// Stores the set for a later sync.
+    /// Stores the set for a later sync, with a stamp that [`UrlSet::read`] compares.
     pub(crate) fn write(
         &self,
         spool_dir: &SpoolDir,

@@ -1,7 +1,9 @@
-//! Fills the frontier of a crawl: finds the URLs of pages, and whether they are complete.
+//! Fills the frontier of a crawl with the URLs of pages, and finds out whether the lists of
+//! URLs are complete.
 //!
-//! Input: the lists of discovery, the ARC entries in the replica, llms.txt, and links that
-//! earlier crawls stored. Output: URLs in the [`Frontier`], and a [`ListCoverage`].
+//! Input: the lists that discovery read, the ARC entries in the replica, llms.txt, and
+//! links that earlier crawls stored. Output: URLs in the [`Frontier`], and a
+//! [`ListCoverage`].
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -25,23 +27,24 @@ use crate::syncer::{SyncRun, WEB_SECTION, files_fetched_by_sync};
 use crate::url_note::{UrlNote, is_gone};
 use crate::url_set::UrlSet;
 
-/// Number of ARC entries that are processed together; they may be long.
+/// Number of ARC entries that are read together. The number is small, because entries may
+/// be long.
 const ENTRIES: usize = 500;
-/// Name of the file with the URLs of sitemaps.
+/// Name of the file with the URLs of all sitemaps, in the spool directory.
 const LISTED: &str = "sitemaps.json";
 
-/// Name of the file with links that no crawl fetched.
+/// Name of the file with links that no crawl has fetched yet, in the spool directory.
 pub(crate) const LEFT: &str = "left.json";
-/// Maximum number of unlisted pages that a report names.
+/// Maximum number of pages without a sitemap entry that a report lists.
 const MOST_UNLISTED: usize = 1_000;
-/// Seconds between two requests for a page that no list contains any more.
+/// Minimum seconds between two requests for a stored page that no list contains any more.
 const UNLISTED_FOR: i64 = 7 * 86_400;
 
-/// URLs by sitemap.
+/// The URLs that each sitemap lists, by the URL of the sitemap.
 pub(crate) type Lists = BTreeMap<String, Vec<ListedUrl>>;
 
-/// Returns the URLs of all sitemaps, and whether every sitemap was read to its end: only
-/// then does a missing URL mean something (B03).
+/// Returns the URLs of all sitemaps, and whether every sitemap was read to its end. Only
+/// complete sitemaps prove that a page without an entry no longer exists (B03).
 pub(crate) async fn of_sitemaps(
     run: &mut SyncRun<'_>,
     discovery: &mut Discovery,
@@ -56,7 +59,8 @@ pub(crate) async fn of_sitemaps(
     };
     let has_adverts = !discovery.offer.scp.collections.is_empty();
     if n_over == 0 && (is_short(discovery, &lists) || has_adverts) {
-        // A list is missing, or discovery stopped at the first adverts.
+        // A list is missing or incomplete, or discovery stopped reading at the first
+        // adverts, so discovery runs again without that limit.
         let mut cache = discovery.cache.clone();
         cache.files.retain(|url, file| match &file.parsed {
             Some(ParsedFile::Sitemap(said)) => {
@@ -68,12 +72,13 @@ pub(crate) async fn of_sitemaps(
         });
         cache.fetched_by_caller =
             cache.files.keys().filter(|url| lists.contains_key(*url)).cloned().collect();
-        // Files that this sync requests itself are not requested twice.
+        // ARC and SPXI files, which this sync has requested already, are not requested
+        // again.
         cache.fetched_by_caller.extend(files_fetched_by_sync(&cache));
         let mut again = DiscoveredEntries::new(&run.syncer.options.limits);
         let bounds = DiscoveryLimits { reads_all: true, ..DiscoveryLimits::FULL };
         let whole = run.discover(&cache, bounds, &mut again).await?;
-        // Lists of the first run take precedence over stored ones.
+        // Lists of the first discovery run take precedence over stored lists.
         let mut known = kept.clone();
         known.extend(lists);
         lists = merge(&whole, again.listed, &known);
@@ -90,7 +95,8 @@ pub(crate) async fn of_sitemaps(
         }
     }
     if let Some(url) = &run.foreign_arc {
-        // Discovery found the file again.
+        // The second discovery run found the ARC sitemap of other sites again, so it is
+        // ignored again.
         discovery.cache.files.remove(url);
         discovery.offer.arc = None;
     }
@@ -105,17 +111,18 @@ pub(crate) async fn of_sitemaps(
     Ok((lists, ListCoverage { is_whole, has_failed }))
 }
 
-/// How completely lists were read.
+/// How completely the lists of a site were read.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ListCoverage {
-    /// Whether they contain every page.
+    /// Whether the lists contain every page of the site.
     pub(crate) is_whole: bool,
-    /// Whether some failed and may succeed in a later sync.
+    /// Whether a list could not be read, and a later sync may be able to read it.
     pub(crate) has_failed: bool,
 }
 
-/// Returns announced or previously read sitemaps that could not be read. Those that a later
-/// sync may be able to read have a kind (D64).
+/// Returns the sitemaps that could not be read, if they are announced or an earlier sync
+/// read them, with the kind and text of the problem. The kind is `None` if no later sync is
+/// likely to be able to read the sitemap (D64).
 pub(crate) fn failures(
     run: &SyncRun<'_>,
     discovery: &Discovery,
@@ -135,27 +142,27 @@ pub(crate) fn failures(
                 let is_lasting = look.status.is_some_and(is_lasting) && !was_list(&look.url);
                 (Some(ProblemKind::Network).filter(|_| !is_lasting), text.clone())
             }
-            // A refusal is lasting: robots.txt, a blocked port, plain http.
+            // A refusal is lasting: its cause is robots.txt, a blocked port, or plain http.
             LookupOutcome::Refused(text) => (None, text.clone()),
-            // The pages of an announced file that is not a sitemap are not known.
+            // A file that is missing or not a sitemap is not expected to become one.
             LookupOutcome::Absent(status) => (None, format!("status {status}")),
             LookupOutcome::Other(text) => (None, text.clone()),
             _ => return None,
         };
-        let text = format!("{text}; the pages that it lists are not known");
+        let text = format!("{text}; the pages in this sitemap are not known");
         (is_announced || was_list(&look.url)).then(|| (look.url.clone(), kind, text))
     });
     failed.collect()
 }
 
-/// Returns whether a status code is lasting: a client error, except timeouts and rate
-/// limits.
+/// Returns whether the error that a status code reports is lasting: a client error other
+/// than a timeout or a rate limit.
 fn is_lasting(status: u16) -> bool {
     (400..500).contains(&status) && !matches!(status, 408 | 425 | 429)
 }
 
-/// Returns whether a list may be incomplete. For an index, some of its sitemaps are not
-/// known.
+/// Returns whether the list of a sitemap, or the list of sitemaps in an index, may be
+/// incomplete.
 fn is_cut(discovery: &Discovery) -> bool {
     let is_truncated =
         discovery.cache.files.values().any(
@@ -165,13 +172,14 @@ fn is_cut(discovery: &Discovery) -> bool {
         let rule = finding.rule;
         *rule == rutter_discover::rules::TOO_MANY_SITEMAPS
             || *rule == rutter_discover::rules::OUT_OF_BOUNDS
-            // A feed contains the newest pages only.
+            // A feed contains only the newest pages.
             || *rule == rutter_signpost::rules::IS_FEED
     });
     is_truncated || is_bounded
 }
 
-/// Returns the URLs of the offered sitemaps: as read now, otherwise as stored.
+/// Returns the URLs of the offered sitemaps: as this sync read them, otherwise as an
+/// earlier sync stored them.
 fn merge(discovery: &Discovery, mut fresh: Lists, kept: &Lists) -> Lists {
     let mut lists = Lists::new();
     for sitemap in &discovery.offer.sitemaps {
@@ -181,7 +189,8 @@ fn merge(discovery: &Discovery, mut fresh: Lists, kept: &Lists) -> Lists {
     lists
 }
 
-/// Fills a frontier for an access method. Returns whether its lists are complete.
+/// Fills the frontier for an access method. Returns how completely the lists of the method
+/// were read.
 pub(crate) async fn fill(
     run: &mut SyncRun<'_>,
     discovery: &mut Discovery,
@@ -195,7 +204,7 @@ pub(crate) async fn fill(
             let mut after: Option<String> = None;
             while let Some(entries) = entries(run, &mut after)? {
                 for entry in entries.iter().filter(|entry| !collection_urls.has(entry.url.key())) {
-                    // A page with a snapshot needs no request.
+                    // A page with a snapshot in its ARC entry needs no request.
                     if page::snapshot_text(entry).is_some() {
                         frontier.note(entry.url.key());
                         continue;
@@ -204,13 +213,14 @@ pub(crate) async fn fill(
                     frontier.add(entry.url.as_str(), entry.lastmod, checksum);
                 }
             }
-            // A page that ARC does not list is not forbidden (D56).
+            // ARC does not forbid pages that it does not list (D56), so the pages of
+            // sitemaps are added too.
             let filled = listed(run, discovery, discovered, collection_urls, frontier).await?;
             linked(run, frontier, filled)
         }
         AccessMethod::Llms => {
             add_llms_links(discovery, frontier);
-            // llms.txt is a selection of pages.
+            // llms.txt contains only a selection of pages.
             Ok(ListCoverage::default())
         }
         AccessMethod::Links | AccessMethod::Nothing => {
@@ -224,7 +234,8 @@ pub(crate) async fn fill(
             }
             frontier.start_from(run.site.as_str());
             known_links(run, frontier)?;
-            // A page without links to it may still exist.
+            // A page to which no other page links may still exist, so the list is not
+            // complete.
             Ok(ListCoverage::default())
         }
         AccessMethod::Scp | AccessMethod::Sitemap => {
@@ -234,8 +245,8 @@ pub(crate) async fn fill(
     }
 }
 
-/// Adds URLs from earlier links if links are followed in addition to lists. Then a page
-/// that no list contains is not missing.
+/// Adds URLs that earlier crawls found, if this crawl also follows links. Then a page that
+/// no list contains may still be found by a link, so the lists do not count as complete.
 fn linked(
     run: &SyncRun<'_>,
     frontier: &mut Frontier<'_>,
@@ -248,7 +259,8 @@ fn linked(
     Ok(ListCoverage { is_whole: false, ..filled })
 }
 
-/// Adds crawled pages, and links that no crawl fetched or that had no page.
+/// Adds crawled pages, links that no crawl has fetched yet, and links that had no page some
+/// time ago.
 fn known_links(run: &SyncRun<'_>, frontier: &mut Frontier<'_>) -> Result<(), SyncError> {
     for_each_key(run, WEB_SECTION, |key| frontier.add(&key, None, None))?;
     let left: Vec<(String, u32)> = run.spool_dir.read(LEFT).unwrap_or_default();
@@ -263,7 +275,7 @@ fn known_links(run: &SyncRun<'_>, frontier: &mut Frontier<'_>) -> Result<(), Syn
     Ok(())
 }
 
-/// Reports pages that were found by links and are in no sitemap.
+/// Reports the pages that a crawl found by links and that no sitemap lists.
 pub(crate) fn report_unlisted(
     run: &mut SyncRun<'_>,
     collection_urls: &UrlSet,
@@ -285,8 +297,9 @@ pub(crate) fn report_unlisted(
     Ok(())
 }
 
-/// Stores links for the next crawl, the more likely pages first. Returns those beyond the
-/// limit.
+/// Stores links for the next crawl: first the links of the frontier and of `others`, then
+/// links that a limit rejected. Returns the links beyond
+/// [`remembered_links`](crate::CrawlLimits::remembered_links).
 pub(crate) fn keep_left(
     run: &SyncRun<'_>,
     frontier: &Frontier<'_>,
@@ -308,14 +321,15 @@ pub(crate) fn keep_left(
             over.push(key);
         }
     }
-    // These are counted by the limit that rejected them.
+    // Rejected links are already counted with the limit that rejected them, so they are not
+    // added to `over`.
     let cut = frontier.cut_links().filter(|(key, _)| !seen.contains(key));
     left.extend(cut.take(most.saturating_sub(left.len())));
     run.spool_dir.write(LEFT, &left)?;
     Ok(over)
 }
 
-/// Adds the links of llms.txt.
+/// Adds the links in llms.txt.
 fn add_llms_links(discovery: &Discovery, frontier: &mut Frontier<'_>) {
     for file in discovery.cache.files.values() {
         if let Some(ParsedFile::Llms(said)) = &file.parsed {
@@ -324,7 +338,7 @@ fn add_llms_links(discovery: &Discovery, frontier: &mut Frontier<'_>) {
     }
 }
 
-/// Adds the URLs of sitemaps that no collection delivers.
+/// Adds the URLs in sitemaps whose pages no collection delivers.
 async fn listed(
     run: &mut SyncRun<'_>,
     discovery: &mut Discovery,
@@ -345,8 +359,9 @@ async fn listed(
     Ok(filled)
 }
 
-/// Adds stored pages that no list contains, if the lists may be incomplete: the pages may
-/// be gone or closed by now. Requesting them now and then is enough.
+/// Adds stored pages that no list contains. Call this if the lists may be incomplete: the
+/// pages may be missing or not public by now, so each is requested once in [`UNLISTED_FOR`]
+/// seconds.
 pub(crate) fn unlisted(
     run: &SyncRun<'_>,
     collection_urls: &UrlSet,
@@ -367,7 +382,7 @@ pub(crate) fn unlisted(
     Ok(())
 }
 
-/// Returns when a URL was last requested.
+/// Returns when a URL was last requested; `None` if it was not requested.
 pub(crate) fn checked(run: &SyncRun<'_>, url: &str) -> Result<Option<Timestamp>, SyncError> {
     let Some(key) = key_of(url) else { return Ok(None) };
     let store = &run.syncer.store;
@@ -379,8 +394,9 @@ pub(crate) fn checked(run: &SyncRun<'_>, url: &str) -> Result<Option<Timestamp>,
     Ok(latest)
 }
 
-/// Returns the next entries of the ARC sitemap that may be used, after `after`; `None` at
-/// the end.
+/// Returns the next batch of ARC entries in the replica, without those that give no
+/// consent; `None` at the end. `after` is the URL of the last entry of the previous batch,
+/// and is updated.
 pub(crate) fn entries(
     run: &SyncRun<'_>,
     after: &mut Option<String>,
@@ -392,7 +408,7 @@ pub(crate) fn entries(
     Ok(Some(open.filter_map(|row| ArcEntry::from_json(&row.json)).collect()))
 }
 
-/// Passes the keys of a section to `take`, in order, without damaged rows.
+/// Passes the page keys of a section to `take`, in order. Damaged rows are skipped.
 pub(crate) fn for_each_key(
     run: &SyncRun<'_>,
     section: &str,

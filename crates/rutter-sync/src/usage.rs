@@ -1,7 +1,8 @@
-//! What a site in the replica says about training models on its pages.
+//! Statements of a site in the replica about training models on its pages.
 //!
-//! Input: `Content-Signal` lines of the last robots.txt, and the header fields of pages, as
-//! stored by a sync. The most restrictive statement wins.
+//! Input: `Content-Signal` lines of the last robots.txt, and `Content-Signal` header fields
+//! of pages, as stored by a sync. Output: whether models may be trained on a page. The most
+//! restrictive statement wins.
 
 use rutter_store::{Publisher, QueryError, Store};
 
@@ -10,7 +11,7 @@ use crate::page_policy::target_of;
 use crate::site_state::SiteState;
 use crate::url_note::UrlNote;
 
-/// What a site says about training models.
+/// The statements of a site about training models.
 #[derive(Debug, Default)]
 pub struct TrainingTerms {
     signals: RobotsSignals,
@@ -26,7 +27,8 @@ impl TrainingTerms {
         Self { signals: signals.unwrap_or_default() }
     }
 
-    /// Returns whether models may be trained on a page; `None` if there is no statement.
+    /// Returns whether models may be trained on a page; `None` if the site makes no
+    /// statement.
     pub fn allows(&self, store: &dyn Store, key: &str) -> Result<Option<bool>, QueryError> {
         let mark = store.validator(&UrlNote::Training.of(key))?.and_then(|mark| mark.etag);
         let own = mark.map(|text| text == "yes");

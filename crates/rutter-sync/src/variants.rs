@@ -1,35 +1,36 @@
 //! Variants of a URL that identify the same page.
 //!
-//! [`strip_parameters`] removes session and tracking parameters. That needs no evidence,
-//! except that a URL which the site lists is fetched unchanged. Letter case, a trailing
-//! slash, `index.html` and other parameters only give two URLs the same [`shape`]: they are
-//! one page if their content is equal.
+//! [`strip_parameters`] removes session and tracking parameters from links without
+//! comparing content; URLs that a list contains keep their parameters. URLs that differ
+//! only in letter case, a trailing slash, `index.html` or other parameters have the same
+//! [`shape`]: they count as one page only if their content is equal.
 
 use rutter_fetch::Url;
 use rutter_page::{Page, PageLimits, PageReader};
 
 use crate::url_set::stable_hash;
 
-/// Session parameters.
+/// Names of session parameters, in lower case.
 const SESSIONS: [&str; 5] = ["phpsessid", "jsessionid", "aspsessionid", "cftoken", "sessid"];
 
-/// Parameters that are session parameters if their value is a token. Otherwise they often
-/// identify content.
+/// Names of parameters that count as session parameters only if the value looks like a
+/// token, because such parameters often identify content.
 const MAYBE_SESSIONS: [&str; 4] = ["sid", "sessionid", "session_id", "cfid"];
 
-/// Minimum length of a token.
+/// Minimum length of a value that counts as a token.
 const TOKEN: usize = 20;
 
-/// Tracking parameters: campaigns and referring pages.
+/// Names of tracking parameters, which identify a campaign or a click.
 const TRACKING: [&str; 10] = [
     "gclid", "dclid", "gbraid", "wbraid", "fbclid", "msclkid", "yclid", "mc_cid", "mc_eid",
     "igshid",
 ];
 
-/// Index file names, which are equivalent to their directory.
+/// Names of index files. The URL of an index file and the URL of its directory have the
+/// same [`shape`].
 const INDEXES: [&str; 4] = ["index.html", "index.htm", "index.php", "default.aspx"];
 
-/// Returns whether a query parameter is a session parameter.
+/// Returns whether `name=value` is a session parameter.
 pub(crate) fn is_session(pair: &str) -> bool {
     let (name, value) = (name_of(pair), pair.split_once('=').map_or("", |(_, value)| value));
     let is_token = || TOKEN <= value.len() && value.bytes().all(|it| it.is_ascii_alphanumeric());
@@ -45,8 +46,8 @@ fn name_of(pair: &str) -> String {
     pair.split('=').next().unwrap_or_default().to_ascii_lowercase()
 }
 
-/// Removes session and tracking parameters from the path (`;jsessionid=`) and the query of
-/// a URL. Returns `None` if there are none.
+/// Returns a URL without the session and tracking parameters in its path (`;jsessionid=`)
+/// and query; `None` if it has none.
 #[doc(hidden)]
 pub fn strip_parameters(key: &str) -> Option<String> {
     let mut url = Url::parse(key).ok()?;
@@ -65,7 +66,7 @@ pub fn strip_parameters(key: &str) -> Option<String> {
     Some(url.into())
 }
 
-/// Removes session parameters from a path segment.
+/// Returns a path segment without session parameters.
 fn without_sessions(part: &str) -> String {
     let mut pieces = part.split(';');
     let name = pieces.next().unwrap_or_default();
@@ -73,8 +74,8 @@ fn without_sessions(part: &str) -> String {
     std::iter::once(name).chain(kept).collect::<Vec<_>>().join(";")
 }
 
-/// Returns the part that variants of a URL have in common: scheme, host and path in lower
-/// case, without parameters, index file name and trailing slash.
+/// Returns the shape of a URL, which all its variants have in common: scheme, host and path
+/// in lower case, without parameters, index file name and trailing slash.
 pub(crate) fn shape(key: &str) -> Option<String> {
     let url = Url::parse(key).ok()?;
     let path = url.path().to_ascii_lowercase();
@@ -86,8 +87,9 @@ pub(crate) fn shape(key: &str) -> Option<String> {
     Some(format!("{}://{}{port}{path}", url.scheme(), url.host_str()?))
 }
 
-/// Returns a hash of the shape and the query without session and tracking parameters: equal
-/// for variants by case, slash or index file.
+/// Returns the spelling of a URL: a hash of its shape, and of its query without session and
+/// tracking parameters. URLs that differ only by letter case, trailing slash or index file
+/// have the same spelling.
 pub(crate) fn spelling(key: &str) -> Option<u64> {
     let stripped = strip_parameters(key);
     let key = stripped.as_deref().unwrap_or(key);
@@ -100,14 +102,15 @@ pub(crate) fn content_of(page: &Page<'_>) -> u64 {
     stable_hash(&format!("{}\n{}", page.title, page.to_text()))
 }
 
-/// Returns the same hash for a stored line; `None` if the line is not a page.
+/// Returns the hash of [`content_of`] for the page of a stored line; `None` if the line is
+/// not a valid page.
 pub(crate) fn content_of_line(line: &str) -> Option<u64> {
     let limits = PageLimits { blocks: usize::MAX, ..PageLimits::SPEC };
     let page = PageReader::new(limits).read(line, 1, &mut ()).ok().flatten()?;
     Some(content_of(&page))
 }
 
-/// A known URL with the same spelling, and the content hash of its page.
+/// A known URL with the same spelling as another URL, and the content hash of its page.
 #[derive(Debug, Clone)]
 pub(crate) struct KnownSpelling {
     pub(crate) of: String,

@@ -1,8 +1,8 @@
-//! Threads of a crawl: workers extract pages, one writer commits them.
+//! The threads of a crawl: workers extract pages, and one writer commits them.
 //!
 //! Input: fetched pages, by [`WorkerPool::extract`]. Output: pages in the replica, and a
-//! [`WorkerResult`] per page for the crawl. If nothing can be written, the next call
-//! returns the reason.
+//! [`WorkerResult`] for each page. If the writer fails, the next call of the pool returns
+//! its error.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -24,16 +24,17 @@ use crate::url_note::UrlNote;
 
 /// Maximum number of pages that wait for extraction.
 const QUEUED_PAGES: usize = 64;
-/// Maximum number of pages that wait for the writer.
+/// Maximum number of commands that wait for the writer.
 const QUEUED_WRITES: usize = 64;
-/// Kibibytes of pages that wait for extraction or are being extracted. Extraction takes
-/// about ten times the size of a page, so a page of this size is extracted alone.
+/// Maximum total size, in KiB, of the pages that wait for extraction or are being
+/// extracted. Extraction uses about ten times the size of a page in memory, so a page of
+/// this size is extracted alone.
 const MEMORY_KIB: u32 = 2 << 10;
-/// Kibibytes from which a page counts as long. One thread extracts all long pages, so that
-/// their memory is allocated once. (An allocator keeps the memory that a thread used for
-/// that thread.)
+/// Size in KiB from which a page counts as long. One thread extracts all long pages,
+/// because an allocator keeps the memory that a thread has used for the same thread: with
+/// several threads, each would keep the memory for a long page.
 const LONG_PAGE_KIB: u32 = 128;
-/// Estimated size of a page, as a multiple of its compressed size.
+/// Estimated ratio between the size of a page and its compressed size.
 const COMPRESSION_FACTOR: usize = 6;
 
 /// Result of a worker for one page.
@@ -41,28 +42,28 @@ const COMPRESSION_FACTOR: usize = 6;
 pub(crate) struct WorkerResult {
     pub(crate) depth: u32,
     pub(crate) links: Vec<String>,
-    /// Links beyond the limit per page.
+    /// Links beyond the number of links followed from one page.
     pub(crate) more_links: Vec<String>,
-    /// Hashes of the key and the content.
+    /// Hashes of the key and the content of the page, if other URLs may be aliases of it.
     pub(crate) content: Option<(u64, u64)>,
-    /// The page, if its links must be stored before it.
+    /// The page, if the crawl must store its links before the page is written.
     pub(crate) page: Option<Box<ExtractedPage>>,
-    /// The page, and the URL of a Markdown twin that may have more content.
+    /// The page and the URL of its Markdown twin, if the twin may have more content.
     pub(crate) twin: Option<(Box<ExtractedPage>, String)>,
-    /// The response that is not a page.
+    /// The response, if it is not a page.
     pub(crate) failed: Option<FailedPage>,
     /// The page, if it names another URL of the site as canonical.
     pub(crate) variant: Option<Box<PossibleAlias>>,
 }
 
-/// A page that names a canonical URL. It is stored, unless the canonical page is stored
-/// with the same content.
+/// A page that names another URL as canonical. The page is stored, unless the canonical
+/// page is stored with the same content.
 #[derive(Debug)]
 pub(crate) struct PossibleAlias {
     pub(crate) page: Box<ExtractedPage>,
     pub(crate) of: String,
     pub(crate) depth: u32,
-    /// What to report if the page is not stored.
+    /// The result to report if the page is not stored.
     pub(crate) failed: FailedPage,
 }
 
@@ -71,50 +72,52 @@ pub(crate) struct PossibleAlias {
 pub(crate) struct FailedPage {
     pub(crate) url: PageUrl<'static>,
     pub(crate) why: LeftOutReason,
-    /// Validators for the next request, if the result is lasting.
+    /// Validators for the next request, if the same response would not be a page in a later
+    /// sync either.
     pub(crate) known: Option<Validators>,
-    /// The note with the `lastmod` of this request.
+    /// The URL note with the `lastmod` for which the URL was requested.
     pub(crate) lastmod: Option<Validator>,
     /// Whether the replica has the page, and whether the page no longer exists.
     pub(crate) had_row: bool,
     pub(crate) is_gone: bool,
 }
 
-/// A message of a worker.
+/// A message of a worker to the crawl.
 enum WorkerMessage {
     Done(Box<WorkerResult>),
-    /// The worker ended: nothing can be written, or it panicked.
+    /// The worker ended, because the writer ended or the worker panicked.
     Failed,
 }
 
-/// Pages with their distance from the home page.
+/// Fetched pages, with their number of links from the home page.
 type SampledPages = Vec<(FetchedPage, u32)>;
 
-/// A task of a worker.
+/// A job for a worker.
 enum WorkerJob {
-    /// Extract a page. The permit accounts for its memory.
+    /// Extract a page. The permit reserves memory for the page until the page is extracted.
     Extract { raw: Box<FetchedPage>, depth: u32, permit: OwnedSemaphorePermit },
     /// Learn the templates of the site from pages, and return the pages.
     Learn(SampledPages, oneshot::Sender<(SampledPages, Templates)>),
 }
 
-/// The worker threads and the writer thread.
+/// The worker threads and the writer thread of a crawl.
 ///
-/// They are plain threads: those of the runtime are few, are meant for short tasks, and
-/// would be occupied by several crawls at once.
+/// The pool uses its own threads and not those of the async runtime, because long
+/// extractions of several crawls would occupy all threads of the runtime.
 pub(crate) struct WorkerPool {
     jobs: Option<Sender<WorkerJob>>,
     long_jobs: Option<Sender<WorkerJob>>,
     writes: Option<Sender<WriteCommand>>,
     results: UnboundedReceiver<WorkerMessage>,
-    /// Result of the writer.
+    /// Result of the writer thread, sent when the thread ends.
     written: oneshot::Receiver<Result<WriteSummary, SyncError>>,
     memory: Arc<Semaphore>,
     n_extracting: u64,
 }
 
 impl WorkerPool {
-    /// Starts `n_workers` workers and the writer.
+    /// Starts the writer, `n_workers` workers (at least one), and one worker for long
+    /// pages.
     pub(crate) fn start(page_writer: PageWriter, n_workers: usize) -> Result<Self, SyncError> {
         let returns_pages = page_writer.commits_on_demand;
         let (jobs, jobs_in) = channel::<WorkerJob>(QUEUED_PAGES);
@@ -127,8 +130,8 @@ impl WorkerPool {
         };
         let write = move || {
             let written = page_writer.run(writes_in);
-            // Drop the store before the result is sent: otherwise this thread may be the
-            // last user and close the replica while the process exits.
+            // The store is dropped before the result is sent. Otherwise this thread may be
+            // its last user, and close the replica while the process exits.
             drop(page_writer);
             drop(written_out.send(written));
         };
@@ -167,7 +170,7 @@ impl WorkerPool {
         sample: SampledPages,
     ) -> Result<(SampledPages, Templates), SyncError> {
         let (learned_out, learned) = oneshot::channel();
-        // Some of the pages may be long.
+        // The worker for long pages runs the job, because some of the pages may be long.
         let is_taken = match &self.long_jobs {
             Some(jobs) => jobs.send(WorkerJob::Learn(sample, learned_out)).await.is_ok(),
             None => false,
@@ -187,12 +190,13 @@ impl WorkerPool {
         if is_taken { Ok(()) } else { Err(self.failure().await) }
     }
 
-    /// Sends a command if the writer can accept it at once. Returns whether it did.
+    /// Sends a command to the writer if its queue is not full. Returns whether the command
+    /// was sent.
     pub(crate) fn try_write(&self, write: WriteCommand) -> bool {
         self.writes.as_ref().is_some_and(|writes| writes.try_send(write).is_ok())
     }
 
-    /// Returns a result that is available now.
+    /// Returns a result without waiting; `None` if no result is available.
     pub(crate) async fn try_result(&mut self) -> Result<Option<WorkerResult>, SyncError> {
         match self.results.try_recv() {
             Ok(message) => self.receive(Some(message)).await.map(Some),
@@ -215,10 +219,12 @@ impl WorkerPool {
         Ok(*note)
     }
 
-    /// Ends the threads and returns the summary of the writer.
+    /// Waits until all jobs and commands are done, ends the threads, and returns the
+    /// summary of the writer.
     pub(crate) async fn end(self) -> Result<WriteSummary, SyncError> {
         let Self { jobs, long_jobs, writes, written, mut results, .. } = self;
-        // Workers end when their queues close, and the writer ends with the last worker.
+        // Workers end when their queues close. The writer ends when the last worker has
+        // ended.
         drop((jobs, long_jobs, writes));
         let written = written.await.map_err(|_| SyncError::Worker)??;
         while let Some(message) = results.recv().await {
@@ -229,9 +235,9 @@ impl WorkerPool {
         Ok(written)
     }
 
-    /// Returns the reason why the threads ended.
+    /// Closes all queues and returns the error because of which the threads ended.
     async fn failure(&mut self) -> SyncError {
-        // If only one worker ended, the others and the writer are still waiting.
+        // If only one worker ended, the other workers and the writer still wait for input.
         (self.jobs, self.long_jobs, self.writes) = (None, None, None);
         match (&mut self.written).await {
             Ok(Err(error)) => error,
@@ -240,7 +246,7 @@ impl WorkerPool {
     }
 }
 
-/// Returns the memory that extracting a page takes, in KiB.
+/// Returns the estimated size of a page in KiB, at most [`MEMORY_KIB`].
 fn memory_of(raw: &FetchedPage) -> u32 {
     let ResponseBody::Memory(bytes) = &raw.response.body else { return 1 };
     let is_packed = raw.response.fields.content_encoding.is_some() || decode::is_compressed(bytes);
@@ -248,7 +254,7 @@ fn memory_of(raw: &FetchedPage) -> u32 {
     u32::try_from(size >> 10).unwrap_or(MEMORY_KIB).clamp(1, MEMORY_KIB)
 }
 
-/// Runs a worker: extracts pages until the queue closes.
+/// Runs a worker: executes jobs until the queue closes or the writer ends.
 fn run_worker(
     jobs: &Mutex<Receiver<WorkerJob>>,
     writes: &Sender<WriteCommand>,
@@ -280,7 +286,7 @@ fn learn(sample: SampledPages) -> (SampledPages, Templates) {
     (sample, templates)
 }
 
-/// Reports a worker that ends without finishing its task.
+/// Sends [`WorkerMessage::Failed`] when it is dropped, unless the job was finished.
 struct ExitGuard<'a> {
     results: &'a UnboundedSender<WorkerMessage>,
     has_failed: bool,
@@ -294,7 +300,8 @@ impl Drop for ExitGuard<'_> {
     }
 }
 
-/// Extracts one page and passes it on; `None` if the writer ended.
+/// Extracts one page, and passes it to the writer unless the crawl has to decide about it
+/// first. Returns `None` if the writer ended.
 fn extract_page(
     mut raw: FetchedPage,
     depth: u32,
@@ -319,7 +326,8 @@ fn extract_page(
     };
     let write = |page: Box<ExtractedPage>| writes.blocking_send(WriteCommand::Page(page)).ok();
     if let Some(page) = raw.instead_of.take() {
-        // Usage statements of a Markdown twin concern only the twin.
+        // The Markdown twin replaces the HTML page only if the twin's own usage statements
+        // do not withhold it.
         let twin = page::read(raw).ok().filter(|twin| twin.withheld.is_none());
         let page = match twin {
             Some(twin) => Box::new(ExtractedPage { marks: page.marks, ..twin }),

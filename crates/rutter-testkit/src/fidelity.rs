@@ -1,35 +1,35 @@
-//! Compares an extracted page with a hand-written expectation and computes a score.
+//! Compares an extracted page with a hand-written list of expected parts and computes a score.
 //!
-//! Works on JSON only, independently of the extractor. The format of expectations is described in
-//! `crates/rutter-extract/corpus`.
+//! Input: the extracted page as JSON; no code of the extractor is used. The format of the
+//! expectation files is described in `crates/rutter-extract/corpus`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// The kinds of parts that count for the score.
+/// Kinds of page parts that count for the fidelity score.
 pub const SCORED: [&str; 5] = ["headings", "items", "code", "cells", "links"];
 
-/// One annotated page.
+/// One test page with its expected parts.
 #[derive(Debug)]
 pub struct Case {
-    /// The folder and name, such as `docs/sphinx-api`.
+    /// Path of the page below the corpus folder, without extension, such as `docs/sphinx-api`.
     pub name: String,
-    /// The HTML.
+    /// HTML of the page.
     pub html: Vec<u8>,
-    /// The expectation.
+    /// Expected parts and metadata of the page, from its `.expect.json` file.
     pub expected: Value,
 }
 
 impl Case {
-    /// Returns the URL of the page.
+    /// Returns the URL of the page, or `https://example.org/` if its expectation names no URL.
     pub fn url(&self) -> &str {
         self.expected["url"].as_str().unwrap_or("https://example.org/")
     }
 }
 
-/// Reads all cases in a folder, sorted by name.
+/// Reads all test pages in a folder and its subfolders, sorted by path.
 pub fn cases(folder: &Path) -> std::io::Result<Vec<Case>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -55,7 +55,7 @@ fn case(folder: &Path, path: &Path) -> std::io::Result<Case> {
     Ok(Case { name, html: std::fs::read(path)?, expected })
 }
 
-/// The number of expected, found and unexpected parts.
+/// Numbers of expected, found and unexpected parts of one or more pages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Count {
     /// Number of expected parts.
@@ -67,7 +67,7 @@ pub struct Count {
 }
 
 impl Count {
-    /// Adds another count.
+    /// Adds the numbers of another count to this one.
     pub fn add(&mut self, other: Self) {
         self.expected += other.expected;
         self.found += other.found;
@@ -88,17 +88,17 @@ impl Count {
     }
 }
 
-/// The result of a comparison.
+/// Result of comparing extracted pages with their expected parts.
 #[derive(Debug, Default)]
 pub struct Score {
-    /// The counts by kind.
+    /// Numbers of parts by kind, such as `headings`.
     pub counts: BTreeMap<&'static str, Count>,
     /// Descriptions of missing and unexpected parts.
     pub faults: Vec<String>,
 }
 
 impl Score {
-    /// Adds the score of another page.
+    /// Adds the counts and faults of another page to this score.
     pub fn add(&mut self, other: Self) {
         for (kind, count) in other.counts {
             self.counts.entry(kind).or_default().add(count);
@@ -106,7 +106,7 @@ impl Score {
         self.faults.extend(other.faults);
     }
 
-    /// Returns the sum over all scored kinds.
+    /// Returns the sum of the counts of all kinds in [`SCORED`].
     pub fn fidelity(&self) -> Count {
         let mut all = Count::default();
         for kind in SCORED {
@@ -116,7 +116,7 @@ impl Score {
     }
 }
 
-/// Compares a page and its links with the expectation of a case.
+/// Compares an extracted page and its links with the expected parts of a test page.
 pub fn score(case: &Case, page: &Value, links: &[(String, String)]) -> Score {
     let mut score = Score::default();
     let mut made = PageParts::of(page);
@@ -129,7 +129,7 @@ pub fn score(case: &Case, page: &Value, links: &[(String, String)]) -> Score {
     score.compare(case, "headings", headings.collect(), made.headings);
     let terms: Vec<(String, String)> =
         list("terms").iter().map(|pair| (text(&pair[0]), text(&pair[1]))).collect();
-    // A definition may also be extracted as a list item.
+    // The extractor may also return a term with its definition as a list item, which is no fault.
     made.items.retain(|item| {
         !terms.iter().any(|(term, meaning)| item.contains(term) && item.contains(meaning))
     });
@@ -214,7 +214,7 @@ impl Score {
             let Some(expected) = case.expected[key].as_str() else { continue };
             count.expected += 1;
             let made = squeeze(page[key].as_str().unwrap_or_default());
-            // If only a day is expected, compare only the day.
+            // Dates are compared by day, because many expectations state no time.
             let is_same = if matches!(key, "published" | "modified") {
                 made.get(..10) == expected.get(..10)
             } else {
@@ -230,7 +230,7 @@ impl Score {
     }
 }
 
-/// The parts of a page in the form in which they are compared.
+/// Parts of an extracted page as text, in the form in which they are compared.
 #[derive(Debug, Default)]
 struct PageParts {
     headings: Vec<String>,
@@ -311,7 +311,7 @@ fn squeeze(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Removes trailing white space from code and normalizes its spaces.
+/// Removes white space at the end of a code block and replaces non-breaking spaces.
 fn lines(code: &str) -> String {
     code.replace('\u{a0}', " ").trim_end().to_owned()
 }

@@ -1,7 +1,7 @@
-//! Test helpers: small collections, readers that return short or failing reads, and a server that
-//! misbehaves on purpose.
+//! Test helpers: small collections, readers whose reads are short or fail, and an HTTP server that
+//! can send invalid replies.
 //!
-//! Collections and their checksums are built here from text, independently of the code under test.
+//! The helpers build collections and their checksums from text, without the code under test.
 
 pub mod fidelity;
 #[cfg(feature = "server")]
@@ -11,7 +11,7 @@ use std::io::{self, Read, Write};
 
 use sha2::{Digest, Sha256};
 
-/// Returns the line of page number `n`; `hour` is the hour of `modified`.
+/// Returns the JSON line of page number `n`; `hour` is the hour of its member `modified`.
 pub fn page(n: usize, hour: u32) -> String {
     format!(
         "{{\"url\":\"https://harbour.example/{n:04}\",\"title\":\"Page {n}\",\
@@ -20,14 +20,15 @@ pub fn page(n: usize, hour: u32) -> String {
     )
 }
 
-/// Returns the text of a snapshot with these lines and a valid checksum, without a final line end.
+/// Returns the text of a snapshot with these page lines and a valid checksum, without a final line
+/// end.
 pub fn snapshot(lines: &[String]) -> String {
     let members = "\"id\":\"harbour-1\",\"section\":\"all\",\"type\":\"snapshot\",\
                    \"generated\":\"2026-05-02T00:00:00Z\",\"version\":\"0.1\"";
     with_checksum(members, lines)
 }
 
-/// Returns the text of a collection with these metadata members, followed by a valid checksum.
+/// Returns the text of a collection whose first line has these members and a valid checksum.
 pub fn with_checksum(members: &str, lines: &[String]) -> String {
     let body: String = lines.iter().flat_map(|line| ["\n", line]).collect();
     let bare = format!("{{\"collection\":{{{members}}}}}{body}");
@@ -48,7 +49,8 @@ pub fn zstd(bytes: &[u8]) -> Vec<u8> {
     zstd::stream::encode_all(bytes, 3).expect("writing to memory cannot fail")
 }
 
-/// A reader that returns its bytes in pieces of the given sizes, repeatedly.
+/// Reader that returns its bytes in pieces of the given sizes and starts again at the first size
+/// after the last one.
 #[derive(Debug)]
 pub struct ChunkedReader {
     bytes: io::Cursor<Vec<u8>>,
@@ -75,10 +77,10 @@ impl Read for ChunkedReader {
     }
 }
 
-/// A reader that fails at the end of its bytes.
+/// Reader that returns an error after its last byte.
 #[derive(Debug)]
 pub struct FailingReader {
-    /// The bytes before the failure.
+    /// Bytes that the reader returns before the error.
     pub bytes: io::Cursor<Vec<u8>>,
 }
 

@@ -1,8 +1,9 @@
-//! A loopback server that sends exactly the replies of the test, valid or not.
+//! HTTP server on the loopback interface that sends exactly the replies that a test defines, valid
+//! or not.
 //!
 //! Each path has a list of [`Reply`]s; every request is recorded with its time on the clock of the
-//! test. Uses plain threads and its own HTTP/1.1, because a proper server cannot send invalid
-//! replies.
+//! test. The server uses plain threads and its own HTTP/1.1 code, because a server library cannot
+//! send invalid replies.
 
 mod reply;
 mod tls;
@@ -22,12 +23,12 @@ use std::time::Duration;
 /// The clock of a test, with the functions that the server needs.
 #[derive(Clone)]
 pub struct TestClock {
-    /// Returns the current time.
+    /// Returns the current time of the test.
     pub now: Arc<dyn Fn() -> Duration + Send + Sync>,
-    /// Advances the time.
+    /// Advances the time of the test by this duration.
     pub advance: Arc<dyn Fn(Duration) + Send + Sync>,
-    /// Returns how often the client started to wait with a deadline. Time advances only after that,
-    /// so that no test depends on a race.
+    /// Returns how often the client has started to wait with a deadline. The server advances the
+    /// time only after the client started such a wait, so that no test depends on a race.
     pub armed: Arc<dyn Fn() -> u64 + Send + Sync>,
 }
 
@@ -37,27 +38,27 @@ impl fmt::Debug for TestClock {
     }
 }
 
-/// A recorded request.
+/// Request that the test server received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedRequest {
-    /// When the head of the request was complete.
+    /// Time when the head of the request was complete.
     pub moment: Duration,
-    /// When the reply was sent or aborted.
+    /// Time when the reply was sent or aborted; `None` before that.
     pub done: Option<Duration>,
-    /// The method.
+    /// Method of the request, such as `GET`.
     pub method: String,
-    /// The request target in its original form.
+    /// Request target as the client sent it.
     pub target: String,
-    /// The path and query.
+    /// Path and query of the request target.
     pub path: String,
-    /// The header fields, with names in lower case.
+    /// Header fields of the request, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The number of the connection, counted from 0.
+    /// Number of the connection that carried the request, counted from 0.
     pub connection: usize,
 }
 
 impl RecordedRequest {
-    /// Returns the value of a header field.
+    /// Returns the value of a header field of the request.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
@@ -138,7 +139,8 @@ impl Server {
                 }
                 let (shared, config) = (Arc::clone(&ours), config.clone());
                 thread::spawn(move || {
-                    // A client that disconnects does not fail the test.
+                    // The result is ignored, because a client that disconnects must not fail the
+                    // test.
                     drop(shared.serve(stream, config));
                 });
             }
@@ -151,8 +153,8 @@ impl Server {
         self.address
     }
 
-    /// Sets the replies of a path. They are sent in order, the last one repeatedly. `/path` applies
-    /// to all hosts, `host/path` to one.
+    /// Sets the replies of a path. The server sends the replies in order and then repeats the last
+    /// one. `/path` applies to all hosts, `host/path` to one host.
     pub fn route(&self, place: &str, replies: impl Into<Vec<Reply>>) -> &Self {
         let list = Script::List(VecDeque::from(replies.into()));
         locked(&self.shared.routes).insert(place.to_owned(), list);
@@ -170,23 +172,23 @@ impl Server {
         self
     }
 
-    /// Sets the reply of all other paths; 404 by default.
+    /// Sets the reply of all paths that have no route; the default is status 404.
     pub fn fallback(&self, reply: Reply) -> &Self {
         *locked(&self.shared.fallback) = reply;
         self
     }
 
-    /// Returns all requests so far.
+    /// Returns all requests that the server has received so far.
     pub fn seen(&self) -> Vec<RecordedRequest> {
         locked(&self.shared.seen).clone()
     }
 
-    /// Returns the paths of all requests so far, in order.
+    /// Returns the paths of all requests that the server has received so far, in order.
     pub fn paths(&self) -> Vec<String> {
         locked(&self.shared.seen).iter().map(|seen| seen.path.clone()).collect()
     }
 
-    /// Returns the number of connections so far.
+    /// Returns the number of connections that the server has accepted so far.
     pub fn n_connections(&self) -> usize {
         self.shared.n_connections.load(Ordering::SeqCst)
     }
@@ -203,7 +205,7 @@ impl Drop for Server {
         for stream in locked(&self.shared.streams).values() {
             drop(stream.shutdown(Shutdown::Both));
         }
-        // Wake the listener, so that it stops.
+        // A new connection wakes the listener thread, which then stops.
         drop(TcpStream::connect(self.address));
         if let Some(listener) = self.listener.take() {
             drop(listener.join());
@@ -211,7 +213,7 @@ impl Drop for Server {
     }
 }
 
-/// A connection with or without TLS.
+/// Byte stream of a connection, with or without TLS.
 pub(crate) trait Wire: Read + Write {}
 impl<T: Read + Write> Wire for T {}
 
@@ -220,7 +222,7 @@ impl Shared {
         let connection = self.n_connections.fetch_add(1, Ordering::SeqCst);
         locked(&self.streams).insert(connection, stream.try_clone()?);
         let served = self.answer(stream, config, connection);
-        // Close the connection explicitly: it has several owners.
+        // The map holds a second handle of the connection, which would keep it open.
         locked(&self.streams).remove(&connection);
         served
     }

@@ -1,7 +1,7 @@
 //! One module per command, with its arguments and its `run` function.
 //!
-//! This module has what several commands share: limits, times, output files and the report of
-//! findings.
+//! This module has the code that several commands share: size limits, times, output files and the
+//! printing of findings.
 
 pub(crate) mod apply;
 pub(crate) mod arc;
@@ -156,12 +156,12 @@ fn parse_target(path: &Path, level: Option<u8>) -> anyhow::Result<OutputTarget> 
     Ok(target)
 }
 
-/// A function that reads inputs in a given order.
+/// A function that reads collections, whose pages are sorted or must be sorted first.
 type InputReader<'j, T> =
     dyn FnMut(Vec<CollectionInput<'_>>, InputOrder) -> Result<T, MergeError> + 'j;
 
-/// Runs `job` over inputs, assuming that they are sorted. If one is not, runs `job` again with
-/// sorting. Reports the findings of the last run only.
+/// Runs `job` over collections, assuming that the pages of each are sorted. If a collection is not
+/// sorted, runs `job` again and sorts the pages first. Prints the findings of the last run only.
 fn with_inputs<T>(
     sources: &[Source],
     mode: Strictness,
@@ -205,7 +205,7 @@ fn print_findings(name: &str, report: &Report, out: &mut Output) {
     }
 }
 
-/// Adds the name of the input file to an error that only has its number.
+/// Adds the name of the input file to an error that has only the number of the file.
 fn with_file_name(error: MergeError, sources: &[Source]) -> anyhow::Error {
     let name = |number: usize| sources.get(number).map_or("?", |source| source.name()).to_owned();
     match error {

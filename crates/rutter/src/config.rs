@@ -1,9 +1,9 @@
 //! Reads settings from `rutter.toml`, `RUTTER_*` variables and flags.
 //!
-//! One table lists all keys. The struct of settings, the readers of the three sources, the flags,
-//! the JSON Schema and the documentation are generated from it. [`settle`](crate::plan) turns the
-//! settings into a build plan. Rejects unknown keys and values of the wrong type, with file, line
-//! and column.
+//! The macro call `keys!` lists all keys. The struct of settings, the readers of the three sources,
+//! the flags, the JSON Schema and the documentation are generated from this list.
+//! [`make_plan`](crate::plan::make_plan) turns the settings into a build plan. Rejects unknown keys
+//! and values of the wrong type, with file, line and column.
 
 pub(crate) mod accept;
 pub(crate) mod document;
@@ -55,7 +55,7 @@ pub(crate) const OVERWRITING: &str = "Overwriting and deletion";
 /// Heading for flags about speed and about a lost state.
 pub(crate) const RECOVERY: &str = "Performance and recovery";
 
-/// Headings of `rutter build --help`, in their order: common ones first.
+/// Headings of `rutter build --help`, in their order: headings of common flags first.
 pub(crate) const HEADINGS: [&str; 10] = [
     "Site",
     "Layers",
@@ -69,14 +69,14 @@ pub(crate) const HEADINGS: [&str; 10] = [
     RECOVERY,
 ];
 
-/// Generates the struct of settings and the table of keys. Each key has a field, a type, a name,
-/// optionally a flag of another name, a default, a short description and further details.
+/// Generates the struct of settings and the table of keys. Each key has a field, a type, a name, a
+/// flag if its name differs, a default, a short description and further details.
 macro_rules! keys {
     ($( $table:literal { $(
         $field:ident: $kind:ty, $name:literal $(as $flag:literal)?, $default:literal,
         $about:literal, $detail:literal;
     )* } )*) => {
-        /// All settings of one or more sources, as they were given.
+        /// The settings that one source or several sources give.
         #[derive(Debug, Default)]
         pub(crate) struct SiteSettings {
             $( $( #[doc = $about] pub(crate) $field: Option<Setting<$kind>>, )* )*
@@ -123,7 +123,7 @@ keys! {
             "A JSON Lines file has one page object per line. A relative path in rutter.toml starts at the folder of the file.";
         base_url: BaseUrl, "base-url", "read from CNAME, the home page or sitemap.xml",
             "Base URL that the site is published at",
-            "All published URLs start with it. Example: https://docs.example.org/. The build fails if it is not given and cannot be read from the site.";
+            "All published URLs start with the base URL. Example: https://docs.example.org/. The build fails if it is not given and cannot be read from the site.";
         source: SourceKind, "source", "detected from the files",
             "Type of the site's files",
             "`html`: built HTML pages; `markdown`: Markdown files; `lines`: one JSON page object per line.";
@@ -132,13 +132,13 @@ keys! {
             "The site's files are copied to it and the layers are added. By default, the layers are written into the site's folder.";
         state: PathBuf, "state", ".rutter beside rutter.toml, else in the current folder",
             "Folder with the state of the last build",
-            "It holds the ledger and the page cache. Keep it between builds: it provides the dates of pages and the deltas.";
+            "The folder holds the ledger and the page cache. Keep it between builds: the state provides the dates of pages and the deltas.";
         name: String, "name", "title of the home page",
             "Name of the site",
-            "llms.txt and the SPXI index show it.";
+            "llms.txt and the SPXI index show the name.";
         summary: String, "summary", "description of the home page",
             "Description of the site, in one sentence",
-            "llms.txt shows it.";
+            "llms.txt shows the description.";
         language: LanguageTag<'static>, "language", "",
             "Language of pages that declare none",
             "A language tag, such as en or pt-BR.";
@@ -147,7 +147,7 @@ keys! {
             "Patterns of paths: `*` matches within a path segment, `**` across segments, a trailing `/` everything below a folder. Examples: `drafts/`, `*.print.html`.";
         restricted: Vec<String>, "restricted", "[]",
             "Path prefixes of pages that need a login",
-            "No layer contains their content; the ARC sitemap lists their URLs only. Their files are still copied to the output folder, so serve it only with a server that checks tokens, such as `rutter serve`. Example: /members/.";
+            "No layer contains the content of these pages; the ARC sitemap lists only their URLs. Their files are still copied to the output folder, so serve it only with a server that checks tokens, such as `rutter serve`. Example: /members/.";
         oversize: OversizePolicy, "oversize", "merge",
             "What to do with pages of more than 1,000 blocks",
             "`merge` joins neighbouring blocks; `stop` fails the build.";
@@ -156,16 +156,16 @@ keys! {
             "";
         git_dates: bool, "git-dates", "false",
             "Take missing page dates from the git history",
-            "Used for pages that state no date. Reads the history of the site's folder, or of the source files of its generator.";
+            "The dates are used for pages that state no date. They are read from the history of the site's folder, or of the source files of its generator.";
         git_sources: Vec<String>, "git-sources", "[]",
             "Path patterns of the source files of pages, for git dates",
-            "`{path}` is the path of a page without index.html or its extension; the pattern is relative to the folder of rutter.toml. Needed only if the rules of the generator do not fit. Example: content/{path}.md.";
+            "`{path}` is the path of a page without index.html or its extension; the pattern is relative to the folder of rutter.toml. Set it only if the built-in paths for the site generator do not fit. Example: content/{path}.md.";
         trust_mtime: bool, "trust-mtime", "false",
             "Skip files whose size and mtime are unchanged",
             "By default, each file is read and its content is compared.";
         purge: bool, "purge", "false",
-            "Withdraw collections that contain removed pages at once",
-            "By default, they stay available until they expire.";
+            "Withdraw collections with removed pages immediately",
+            "By default, these collections stay available until they expire.";
         allow_mass_delete: bool, "allow-mass-delete", "false",
             "Publish even if most pages are removed or excluded",
             "By default, the build fails if more than half of more than 20 pages would be removed or excluded, or if all pages would be excluded.";
@@ -180,7 +180,7 @@ keys! {
             "Each section has collections of its own. Example on the command line: docs=/docs/.";
         entities: Vec<DeclaredEntity>, "entities", "",
             "Entities that the site describes",
-            "They are added to those in the folder of entity files.";
+            "These entities are added to the entities in the folder of entity files.";
     }
     "extract" {
         extract_main: Selectors, "main" as "extract-main", "found on each page",
@@ -191,7 +191,7 @@ keys! {
             "Example: aside#terms.";
         extract_drop: Selectors, "drop" as "extract-drop", "[]",
             "Selectors of elements that are always dropped",
-            "They take precedence over `keep`. Example: .promo.";
+            "`drop` takes precedence over `keep`. Example: .promo.";
         extract_links: LinkBlocks, "links" as "extract-links", "on",
             "Publish links inside text as link blocks, too",
             "`on`: the links of a text follow it as link blocks, each URL once per page. `off`: only links that stand alone become link blocks.";
@@ -217,7 +217,7 @@ keys! {
             "Pages are in the order of llms.txt.";
         llms_full_bytes: u64, "llms-full-bytes", "4000000",
             "Maximum size of the pages in llms-full.txt, in bytes",
-            "Further pages are left out; the last line of the file says how many.";
+            "Pages beyond this size are left out; the last line of the file says how many pages are left out.";
         arc: bool, "arc", "true",
             "Write the ARC sitemap, its deltas and the policy",
             "";
@@ -226,13 +226,13 @@ keys! {
             "Nothing is written if no entity is declared.";
         twins: TwinPolicy, "twins", "auto",
             "Write a Markdown twin of each page",
-            "`auto` writes them for sites of up to 100,000 pages.";
+            "`auto` writes twins for sites of up to 100,000 pages.";
         inject: bool, "inject", "false",
             "Add links to the layers to the head of each HTML page",
             "";
         headers: HostKind, "headers", "",
             "Write a file of HTTP headers for this web host",
-            "It sets the media types and link headers of the layers.";
+            "The file sets the media types and link headers of the layers.";
         crawl_delay: f64, "crawl-delay", "",
             "Crawl-delay for all crawlers in robots.txt, in seconds",
             "By default, robots.txt asks for no delay. Example: 1.";
@@ -244,10 +244,10 @@ keys! {
             "";
         chain: bool, "chain", "true",
             "Include removals and states in deltas",
-            "Without them, a reader of a delta does not learn which pages were removed and cannot verify its copy.";
+            "Without removals and states, a reader of a delta does not learn which pages were removed and cannot verify its copy.";
         separate_sitemap: bool, "separate-sitemap", "false",
             "Announce collections in a separate sitemap",
-            "By default, sitemap.xml announces them.";
+            "By default, sitemap.xml announces the collections.";
         schema_location: bool, "schema-location", "false",
             "Add xsi:schemaLocation to sitemaps",
             "";
@@ -270,23 +270,23 @@ keys! {
             "Example: /internal/.";
         arc_list_restricted: bool, "list-restricted" as "arc-list-restricted", "false",
             "List pages that need a password or that robots.txt disallows",
-            "The ARC sitemap lists their URLs only. By default, it leaves them out.";
+            "The ARC sitemap lists only the URLs of these pages. By default, it leaves the pages out.";
         arc_approved: Vec<String>, "approved" as "arc-approved", "[]",
             "Path prefixes of pages to publish despite sensitive parts",
             "By default, pages with parts that are marked sensitive, and pages with a password form as their main content, are excluded. Example: /join/.";
         arc_priorities: Vec<Priority>, "priorities" as "arc-priorities", "",
             "Priorities of pages in the ARC sitemap, by path prefix",
-            "From 0 to 1; the longest matching prefix wins. Example on the command line: /docs/=0.8.";
+            "A priority is a number from 0 to 1; the longest matching prefix wins. Example on the command line: /docs/=0.8.";
         arc_private: bool, "private" as "arc-private", "false",
             "Keep restricted content for partners in the state folder",
-            "`rutter serve` sends it to partners with a token. The state folder must be outside the published folder.";
+            "`rutter serve` sends this content to partners with a token. The state folder must be outside the published folder.";
         arc_days: Days, "days" as "arc-days", "30",
             "Number of days for which ARC deltas are kept",
             "";
     }
     "spxi" {
         spxi_kernel: String, "kernel" as "spxi-kernel", "",
-            "Summary of the site that must survive, at most 100 words",
+            "Summary (kernel) of the site, at most 100 words",
             "Required if an entity is declared.";
         spxi_kernel_doi: String, "kernel-doi" as "spxi-kernel-doi", "",
             "DOI of a deposit that supports the kernel",
@@ -323,7 +323,7 @@ keys! {
             "";
         spxi_agents: Vec<String>, "agents" as "spxi-agents", "[]",
             "Additional AI agents in the robots.txt group",
-            "They are added to the seven that the specification names. Example: ClaudeBot.";
+            "The agents are added to the seven agents that the specification names. Example: ClaudeBot.";
     }
     "policy" {
         policy_retention_days: u64, "retention-days" as "policy-retention-days", "",
@@ -365,7 +365,7 @@ keys! {
             "";
         check_select: Vec<String>, "select" as "check-select", "",
             "Rules that `rutter check` reports",
-            "Codes, names, or layers such as SC. By default, all rules.";
+            "Codes, names, or layers such as SC. By default, all rules are reported.";
         check_ignore: Vec<IgnoreRule>, "ignore" as "check-ignore", "",
             "Findings that `rutter check` ignores",
             "";
@@ -375,19 +375,21 @@ keys! {
     }
 }
 
-/// A key: its names in all sources, its documentation and its readers.
+/// A key of the settings: its names in all sources, its documentation and its readers.
 #[derive(Debug)]
 pub(crate) struct Key {
-    /// The table of the file; empty for keys at the top.
+    /// The table of `rutter.toml` that contains the key; empty for keys at the top of the file.
     pub(crate) table: &'static str,
     pub(crate) name: &'static str,
     pub(crate) flag: &'static str,
     pub(crate) shape: ValueType,
-    /// Description of the default; empty if there is none.
+    /// Description of the default value; empty if the key has no default.
     pub(crate) default: &'static str,
-    /// One line, imperative or a noun phrase, at most 70 characters, without a full stop.
+    /// Short description of the key: one line, imperative or a noun phrase, at most 70 characters,
+    /// without a full stop.
     pub(crate) about: &'static str,
-    /// Sentences with units, examples and what happens otherwise; may be empty.
+    /// Further description of the key: sentences with units, examples and the behaviour by default;
+    /// may be empty.
     pub(crate) detail: &'static str,
     from_toml: fn(&mut SiteSettings, &TomlValue<'_>, SettingSource) -> Result<(), InvalidValue>,
     from_variable: fn(&mut SiteSettings, &OsStr, SettingSource) -> Result<(), String>,
@@ -451,7 +453,7 @@ impl Key {
         }
     }
 
-    /// Returns the description and the details as sentences.
+    /// Returns the short and the further description as sentences.
     pub(crate) fn sentences(&self) -> String {
         match self.detail {
             "" => format!("{}.", self.about),
@@ -459,20 +461,20 @@ impl Key {
         }
     }
 
-    /// Returns whether the key can be set in the file only.
+    /// Returns whether only the settings file can set the key.
     pub(crate) fn is_of_file(&self) -> bool {
         // `rutter check` has its own flags for the settings of `[check]`.
         self.table == "check"
             || matches!(self.shape, ValueType::Tables(form) if form.placeholder.is_empty())
     }
 
-    /// Returns the argument as it is written on the command line.
+    /// Returns the argument of the key as it is written on the command line.
     pub(crate) fn typed(&self) -> String {
         if self.is_positional() { "SITE".to_owned() } else { format!("--{}", self.flag) }
     }
 }
 
-/// A value and its source.
+/// The value of a key, and its source.
 #[derive(Debug, Clone)]
 pub(crate) struct Setting<T> {
     pub(crate) value: T,
@@ -485,14 +487,14 @@ impl<T> Setting<T> {
     }
 }
 
-/// The source of a value, for error messages.
+/// The source of the value of a key, for error messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SettingSource {
-    /// `rutter.toml:3:1`
+    /// A place in a settings file, such as `rutter.toml:3:1`.
     File(String),
-    /// `RUTTER_BASE_URL`
+    /// The name of an environment variable, such as `RUTTER_BASE_URL`.
     Variable(String),
-    /// `--base-url`
+    /// The name of a flag, such as `--base-url`.
     Flag(String),
 }
 
@@ -587,7 +589,7 @@ pub(crate) fn misspelt(names: impl Iterator<Item = OsString>) -> Vec<String> {
     let mut messages = Vec::new();
     for name in names {
         let Some(name) = name.to_str() else { continue };
-        // Rutter sets these two for render commands.
+        // Rutter sets these two variables for render commands.
         let is_told = matches!(name, "RUTTER_URL" | "RUTTER_FILE");
         let Some(setting) = name.strip_prefix("RUTTER_").filter(|_| !is_told) else { continue };
         if known.iter().any(|known| known == name) {
@@ -603,7 +605,7 @@ pub(crate) fn misspelt(names: impl Iterator<Item = OsString>) -> Vec<String> {
     messages
 }
 
-/// Reads the text of a settings file; `name` is its name in messages.
+/// Reads the text of a settings file; `name` is the name of the file in messages.
 pub(crate) fn from_file(name: &str, text: &str) -> Result<SiteSettings, SettingsError> {
     let place = |at: usize| SettingSource::File(format!("{name}:{}", line_and_column(text, at)));
     let table = DeTable::parse(text).map_err(|error| {
@@ -621,7 +623,7 @@ fn from_table(
     place: &dyn Fn(usize) -> SettingSource,
     settings: &mut SiteSettings,
 ) -> Result<(), SettingsError> {
-    // In the order of the file, so that the first error is reported.
+    // Read the entries in the order of the file, so that the first error is reported.
     let mut entries: Vec<_> = entries.iter().collect();
     entries.sort_by_key(|(name, _)| name.span().start);
     for (name, value) in entries {
@@ -652,7 +654,7 @@ fn from_table(
     Ok(())
 }
 
-/// Returns the names of the tables of the file.
+/// Returns the names of the tables of `rutter.toml`.
 pub(crate) fn tables() -> impl Iterator<Item = &'static str> {
     let mut before = "";
     KEYS.iter()
@@ -660,7 +662,8 @@ pub(crate) fn tables() -> impl Iterator<Item = &'static str> {
         .filter(move |table| std::mem::replace(&mut before, *table) != *table)
 }
 
-/// Returns a hint with the most similar key of the same table, else of another table.
+/// Returns a hint for an unknown key: the most similar key of the same table, else of another
+/// table.
 fn suggestion(table: &str, name: &str) -> Option<String> {
     let same = KEYS.iter().filter(|key| key.table == table).map(|key| key.name);
     let tables = tables().filter(|_| table.is_empty());
@@ -689,14 +692,14 @@ pub(crate) fn find(site: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
     let here = std::env::current_dir().context("cannot find the current folder")?;
     let beside = site.map(|site| real(&here.join(site)));
     let beside = beside.as_deref().and_then(|site| {
-        // Inside the site, the search starts at the current folder.
+        // If the current folder is inside the site, the search starts at the current folder.
         if here.starts_with(site) { None } else { site.parent() }
     });
     let found = beside.into_iter().chain([here.as_path()]).find_map(upwards);
     Ok(found.map(|file| file.strip_prefix(&here).map(Path::to_owned).unwrap_or(file)))
 }
 
-/// Searches a folder and its parents, up to the root of the repository.
+/// Searches for the settings file in a folder and its parents, up to the root of the repository.
 fn upwards(folder: &Path) -> Option<PathBuf> {
     for folder in folder.ancestors() {
         let file = folder.join(FILE);
@@ -710,7 +713,7 @@ fn upwards(folder: &Path) -> Option<PathBuf> {
     None
 }
 
-/// Resolves links and dots in the part of a path that exists.
+/// Resolves symbolic links and `..` in the part of a path that exists.
 pub(crate) fn real(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let found = path.ancestors().find_map(|part| Some((part, part.canonicalize().ok()?)));

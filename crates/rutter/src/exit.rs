@@ -32,7 +32,7 @@ impl From<Exit> for ExitCode {
 }
 
 impl Exit {
-    /// Returns the exit code for an error, by the first of its causes that has one.
+    /// Returns the exit code for an error: the code of the first cause that has an exit code.
     pub(crate) fn of(error: &anyhow::Error) -> Self {
         error.chain().find_map(Self::of_cause).unwrap_or(Self::Failure)
     }
@@ -100,7 +100,7 @@ impl Exit {
             Some(BuildError::DamagedState(..) | BuildError::UnusablePrevious(..)) => {
                 return Some(Self::Integrity);
             }
-            // The cause of a failed collection has its own exit code.
+            // The cause of `BuildError::Collection` determines the exit code.
             Some(BuildError::Collection(..)) | None => {}
             Some(_) => return Some(Self::Failure),
         }
@@ -121,8 +121,8 @@ impl Exit {
     }
 }
 
-/// Returns the storage error inside an error. Transparent errors are not in the chain of causes,
-/// so each of them is matched here.
+/// Returns the storage error inside an error. The chain of causes does not contain the inner error
+/// of a transparent error, so each transparent error is matched here.
 pub(crate) fn storage_of<'e>(
     cause: &'e (dyn std::error::Error + 'static),
 ) -> Option<&'e StorageError> {

@@ -47,7 +47,7 @@ impl Source {
         Ok(Self { name, location: SourceLocation::File(path.to_owned()) })
     }
 
-    /// Copies a stream that can be read only once, up to the limit of the specification.
+    /// Copies a stream that can be read only once, up to the size limit of the specification.
     fn spooled(name: String, input: impl Read) -> anyhow::Result<Self> {
         let mut spool = tempfile::tempfile().context("cannot create a temporary file")?;
         let most = Limits::SPEC.coded;
@@ -82,7 +82,7 @@ impl Source {
     }
 }
 
-/// Reads a shared file from a position of its own.
+/// Reads a shared file from the reader's own position.
 struct SharedFileReader {
     file: Arc<File>,
     at: u64,

@@ -1,7 +1,8 @@
 //! The `rutter` program: parses arguments, runs one command and returns its exit code.
 //!
-//! Start reading here, then one file of `commands/`, then the crate that it calls. The rules of
-//! the formats are in the library crates. Only `output` prints.
+//! To learn the code, read this file first, then one file of `commands/`, then the library crate
+//! that the command calls. The rules of the formats are in the library crates. Only `output`
+//! prints.
 
 mod commands;
 mod config;

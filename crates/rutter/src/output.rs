@@ -1,7 +1,8 @@
 //! Writes to the terminal: data to stdout, messages to stderr.
 //!
-//! All output of the program goes through this module. It escapes control characters in foreign
-//! text, draws progress, prints errors with their causes, and chooses the hint that follows one.
+//! All output of the program goes through this module. The module escapes control characters in
+//! foreign text, draws progress, prints errors with their causes, and chooses the hint for an
+//! error.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -22,7 +23,7 @@ pub(crate) struct Output {
     exact: BufWriter<io::Stdout>,
     is_terminal: bool,
     verbosity: Verbosity,
-    /// Discards the summary of a quiet run.
+    /// The sink for the summary of a quiet run, which discards it.
     nothing: io::Sink,
 }
 
@@ -30,7 +31,7 @@ pub(crate) struct Output {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verbosity {
     Full,
-    /// Only findings, warnings, errors and data.
+    /// Only findings, warnings, errors and data are printed.
     Quiet,
 }
 
@@ -178,8 +179,8 @@ pub(crate) fn print_line(text: &str) {
     drop(writeln!(anstream::stderr(), "{text}"));
 }
 
-/// Escapes the control characters in JSON. Outside strings, JSON has no control characters except
-/// white space, which is kept.
+/// Escapes the control characters in JSON. White space outside strings is kept; JSON has no other
+/// control characters there.
 fn escaped(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
@@ -226,7 +227,7 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     }
     if let Some(OpenError::Missing) = cause.downcast_ref() {
         return Some(
-            "run `rutter sync SITE` to create it, or choose a file with --store".to_owned(),
+            "run `rutter sync SITE` to create a replica, or choose a file with --store".to_owned(),
         );
     }
     if let Some(OpenError::NotAReplica) = cause.downcast_ref() {
@@ -235,7 +236,8 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
         return Some(hint.to_owned());
     }
     if let Some(OpenError::Newer { .. }) = cause.downcast_ref() {
-        return Some("use that version, or choose another replica with --store".to_owned());
+        let hint = "use the newer version of Rutter, or choose another replica with --store";
+        return Some(hint.to_owned());
     }
     if let Some(StorageError::Damaged(_)) = crate::exit::storage_of(cause) {
         let hint = "restore a backup, or move the file away and sync again";
@@ -258,7 +260,8 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
         return fault.hint.clone();
     }
     if let Some(rutter_check::SurviveError::Io(_)) = cause.downcast_ref() {
-        return Some("run `rutter build` to create it, and name the published folder".to_owned());
+        let hint = "run `rutter build` to create the SPXI index, and name the published folder";
+        return Some(hint.to_owned());
     }
     if let Some(error) = cause.downcast_ref() {
         return build_hint(error).map(str::to_owned);
@@ -266,17 +269,16 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     if let Some(rutter_sync::SyncError::Lease(rutter_store::LeaseError::Held { .. })) =
         cause.downcast_ref()
     {
-        return Some(
-            "wait until it has finished, or choose another replica with --store".to_owned(),
-        );
+        let hint = "wait until the other sync has finished, or choose another replica with --store";
+        return Some(hint.to_owned());
     }
     if let Some(rutter_sync::SyncError::Scope { .. }) = cause.downcast_ref() {
         let hint = "nothing was changed; apply the scope with --allow-mass-delete";
         return Some(hint.to_owned());
     }
     let hint = match cause.downcast_ref()? {
-        MergeError::MassDeletion { .. } => "if this is intended, use --allow-mass-delete",
-        MergeError::Empty => "if this is intended, use --allow-empty",
+        MergeError::MassDeletion { .. } => "if the deletion is intended, use --allow-mass-delete",
+        MergeError::Empty => "if an empty collection is intended, use --allow-empty",
         MergeError::StaleModified(_) => {
             "set a later `modified` on these pages, publish the snapshot, or use --plain"
         }
@@ -285,7 +287,7 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     Some(hint.to_owned())
 }
 
-/// Returns how to allow a request that was refused, if that is possible.
+/// Returns the hint that says how to allow a refused request, if an option can allow it.
 fn refused_hint(refused: &rutter_fetch::RequestRefusal) -> Option<&'static str> {
     use rutter_fetch::RequestRefusal;
     match refused {
@@ -304,22 +306,24 @@ fn refused_hint(refused: &rutter_fetch::RequestRefusal) -> Option<&'static str> 
 /// Returns the next step after a failed build.
 fn build_hint(error: &BuildError) -> Option<&'static str> {
     Some(match error {
-        BuildError::Busy(_) => "wait until it has finished",
+        BuildError::Busy(_) => "wait until the other build has finished",
         BuildError::NoPages(_) => "build the site first, or set the file type with --source",
-        BuildError::UnusedRestriction(_) => "correct the path in `restricted`, or remove it",
-        BuildError::NewerFormat(_) => "use that version, or choose another folder with --state",
+        BuildError::UnusedRestriction(_) => "correct the path in `restricted`, or remove the path",
+        BuildError::NewerFormat(_) => {
+            "use the newer version of Rutter, or choose another folder with --state"
+        }
         BuildError::DamagedState(..) => {
             "move the state folder away and rebuild it from the published files with --previous"
         }
         BuildError::OtherSite(..) => "choose another folder with --state; each site needs its own",
         BuildError::PrivateData(_) => {
-            "remove them, or list them in the file that the setting `acknowledged` names"
+            "remove the private data, or list the findings in the file of the setting `acknowledged`"
         }
-        BuildError::Oversize(_) => "split them, or use --oversize merge",
+        BuildError::Oversize(_) => "split the pages, or use --oversize merge",
         BuildError::FutureState { .. } => {
-            "correct the clock or SOURCE_DATE_EPOCH; --redate sets later times to now, once"
+            "correct the clock or SOURCE_DATE_EPOCH; --redate sets future times to now, once"
         }
-        BuildError::MassDeletion { .. } => "if this is intended, use --allow-mass-delete",
+        BuildError::MassDeletion { .. } => "if the deletion is intended, use --allow-mass-delete",
         BuildError::MassExclusion { reason, .. } => exclusion_hint(reason),
         BuildError::Unreadable(..) => "make the file readable, or leave it out with --exclude",
         BuildError::Unrecognised { .. } => {

@@ -37,23 +37,24 @@ pub(crate) const DROWN: &str = "drown";
 pub(crate) struct BuildOptions {
     /// Published files to rebuild a lost state from
     ///
-    /// A folder with all published files, or the URL of the published site. It is ignored if the
-    /// state exists.
+    /// The value is a folder with all published files, or the URL of the published site. The option
+    /// is ignored if the state exists.
     #[arg(long, value_name = "DIR|URL", help_heading = RECOVERY)]
     pub(crate) previous: Option<PathBuf>,
     /// File to list the URLs of new, changed and removed pages in
     ///
-    /// One page per line: new, changed or removed, a tab, and the URL.
+    /// The file has one line per page: the word new, changed or removed, a tab, and the URL.
     #[arg(long, value_name = "FILE")]
     pub(crate) changed_list: Option<PathBuf>,
     /// Overwrite files that Rutter did not write
     ///
-    /// By default, such files are kept.
+    /// By default, the build keeps files that Rutter did not write.
     #[arg(long, help_heading = OVERWRITING)]
     pub(crate) force: bool,
     /// Set future times in the state to the current time
     ///
-    /// For a state that was written with a wrong clock. By default, such a state fails the build.
+    /// Use this option for a state that was written with a wrong clock. By default, future times in
+    /// the state fail the build.
     #[arg(long, help_heading = RECOVERY)]
     pub(crate) redate: bool,
     /// Read all pages again, even unchanged ones
@@ -63,7 +64,7 @@ pub(crate) struct BuildOptions {
     pub(crate) reread: bool,
 }
 
-/// A build plan, with messages and the data that other commands need.
+/// A build plan, with messages about it and the data that other commands need.
 #[derive(Debug)]
 pub(crate) struct PlannedBuild {
     pub(crate) plan: BuildPlan,
@@ -92,7 +93,7 @@ pub(crate) fn make_plan(
     let arc = arc(&settings)?;
     let privacy = privacy(&from, &settings)?;
     let extract = site_control(&settings);
-    // If the layer is off, entity files are not read.
+    // If the SPXI layer is off, entity files are not read.
     let (folder, entities) = if layers.spxi {
         entities::entities(&from, &settings, &mut remarks)?
     } else {
@@ -145,7 +146,7 @@ pub(crate) fn make_plan(
         language: settings.language.map(Setting::value),
         kept_out: vec![folder.clone(), folder.with_file_name(DROWN)],
         exclude: exclude.iter().map(|pattern| Glob::new(pattern)).collect(),
-        // An ignored prefix would publish pages that need a login.
+        // A wrong prefix is an error: ignoring the prefix would publish pages that need a login.
         restricted: prefixes("restricted", settings.restricted.as_ref())?,
         sections: sections(settings.sections)?,
         oversize: settings.oversize.map_or(defaults.oversize, Setting::value),
@@ -265,8 +266,8 @@ fn out(
     Ok(Some(out))
 }
 
-/// Returns the patterns of source files. Rejects patterns without `{path}`, which would name one
-/// file for all pages.
+/// Returns the patterns of source files. Rejects a pattern without `{path}`, because it would name
+/// the same file for all pages.
 fn git_sources(given: Option<&Setting<Vec<String>>>) -> Result<Vec<String>, SettingsError> {
     let Some(given) = given else { return Ok(Vec::new()) };
     if let Some(pattern) = given.value.iter().find(|pattern| !pattern.contains("{path}")) {
@@ -366,7 +367,7 @@ pub(crate) fn site_control(settings: &SiteSettings) -> SiteControl {
     }
 }
 
-/// Returns the policy, without areas that the settings do not mention.
+/// Returns the ARC policy, with only those areas that the settings mention.
 fn policy(settings: &SiteSettings) -> ArcPolicy {
     let retention = RetentionRules {
         max_days: value_of(settings.policy_retention_days.as_ref()),
@@ -411,8 +412,8 @@ fn value_or<T: Copy>(given: Option<&Setting<T>>, usual: T) -> T {
     given.map_or(usual, |given| given.value)
 }
 
-/// Returns the lines without empty lines and comments. A comment has its own line, because `#` may
-/// be part of a URL.
+/// Returns the lines of a text, without empty lines and comments. A comment has its own line,
+/// because `#` may be part of a URL.
 fn lines(text: &str) -> Vec<String> {
     let lines = text.lines().map(str::trim);
     lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect()

@@ -24,10 +24,11 @@ use rutter_signpost::robots::Robots;
 use rutter_signpost::sitemap::{SitemapItem, SitemapLimits, SitemapReader};
 use tempfile::TempDir;
 
-/// Maximum number of requests.
+/// Maximum number of requests to one site.
 const MAX_REQUESTS: usize = 5000;
 
-/// Maximum number of days whose ARC deltas are fetched; the last days are used.
+/// Maximum number of days whose ARC deltas are fetched; of a longer period, only the last days are
+/// fetched.
 const MAX_DAYS: i64 = 1000;
 
 const DAY_SECONDS: i64 = 86_400;
@@ -72,7 +73,8 @@ pub(crate) fn fetch_previous(
     Ok(Some(folder))
 }
 
-/// Returns the client. The user typed the URL, so plain HTTP and loopback are allowed.
+/// Returns the HTTP client. The user typed the URL, so the client allows plain HTTP or loopback if
+/// the URL has it.
 fn client(address: &BaseUrl) -> anyhow::Result<Client> {
     let url = Url::parse(address.as_str())?;
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
@@ -90,11 +92,11 @@ fn client(address: &BaseUrl) -> anyhow::Result<Client> {
     Ok(Client::new(settings, Environment::system(Arc::new(()))))
 }
 
-/// A published site and the folder for its files.
+/// A published site, and the folder for its fetched files.
 struct PublishedSite<'f> {
-    /// The base URL in its files.
+    /// The base URL that the files of the site contain.
     base: BaseUrl,
-    /// The URL that it is fetched from.
+    /// The URL that the files are fetched from.
     address: BaseUrl,
     folder: &'f Path,
     now: Timestamp,
@@ -210,8 +212,8 @@ impl PublishedSite<'_> {
     }
 }
 
-/// Returns the days of a period, without future days and at most [`MAX_DAYS`]. The next day is
-/// included, because clocks may differ.
+/// Returns the days of a period, but at most the last [`MAX_DAYS`], and no day after tomorrow.
+/// Tomorrow is included, because clocks may differ.
 fn days(from: Timestamp, to: Timestamp, now: Timestamp) -> impl Iterator<Item = Timestamp> {
     let to = to.min(now.plus_seconds(DAY_SECONDS));
     let n_before = (to.seconds_since(from).div_euclid(DAY_SECONDS)).min(MAX_DAYS - 1);

@@ -1,4 +1,5 @@
-//! Writes lists of records as text, one JSON document or JSON Lines.
+//! Writes lists of records as one JSON document or JSON Lines; commands write the text format
+//! themselves.
 //!
 //! Input: one JSON object per record. Output: with `--format json` one document
 //! `{"version": 1, NAME: [...]}`, with `--format jsonl` one object per line. Records are written
@@ -9,7 +10,7 @@ use clap::ValueEnum;
 
 use crate::output::Output;
 
-/// `--format` and `--json` of a command that prints records.
+/// The arguments `--format` and `--json` of a command that prints records.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RecordArgs {
     /// Output format
@@ -40,7 +41,7 @@ impl RecordArgs {
         self.format() == RecordFormat::Text
     }
 
-    /// Returns a writer of records; a JSON document has them under `name`.
+    /// Returns a writer of records; a JSON document has the records under the key `name`.
     pub(crate) fn rows(&self, name: &'static str) -> RecordWriter {
         RecordWriter { format: self.format(), name, is_begun: false, last: None }
     }
@@ -52,7 +53,8 @@ pub(crate) struct RecordWriter {
     format: RecordFormat,
     name: &'static str,
     is_begun: bool,
-    /// The last record, not printed yet: a comma follows it if another record does.
+    /// The last record, which is not printed yet: it is printed with a comma if another record
+    /// follows.
     last: Option<String>,
 }
 
@@ -76,7 +78,7 @@ impl RecordWriter {
         }
     }
 
-    /// Closes the document.
+    /// Prints the last record and closes the JSON document.
     pub(crate) fn finish(mut self, out: &mut Output) -> anyhow::Result<()> {
         if self.format != RecordFormat::Json {
             return Ok(());

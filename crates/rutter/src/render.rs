@@ -1,4 +1,4 @@
-//! Renders pages whose text needs scripts, with Debian's Chromium.
+//! Renders pages that have no text without scripts, with Debian's Chromium.
 //!
 //! Input: the bytes of a page, its URL, and the folder of its scripts. Output: the HTML of the page
 //! after its scripts ran. Chromium runs headless and sandboxed, with a new profile. Its only network
@@ -108,7 +108,7 @@ impl Chromium {
         let child = command.spawn();
         let mut child = child.map_err(|error| RenderError::Start(self.program.clone(), error))?;
         let rendered = self.read(&mut child);
-        // Stop all processes of the browser, also after an error.
+        // Stop all processes of the browser, even after an error.
         kill_group(&child);
         let status = child.wait();
         let rendered = rendered?;
@@ -126,7 +126,8 @@ impl Chromium {
             .args(["--disable-background-networking", "--disable-component-update"])
             .args(["--disable-default-apps", "--disable-dev-shm-usage", "--no-pings"])
             .args(["--disable-breakpad", "--disable-crash-reporter"])
-            // All requests use the proxy: names are not resolved, also not for loopback.
+            // All requests use the proxy, including requests to loopback; Chromium resolves no host
+            // names.
             .arg(format!("--proxy-server=http://127.0.0.1:{port}"))
             .arg("--proxy-bypass-list=<-loopback>")
             .arg("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
@@ -150,7 +151,7 @@ impl Chromium {
         command
     }
 
-    /// Reads the output of the browser, within the limits.
+    /// Reads the output of the browser, up to the limits of size and time.
     fn read(&self, child: &mut Child) -> Result<Vec<u8>, RenderError> {
         let Some(output) = child.stdout.take() else { return Ok(Vec::new()) };
         let most = self.limits.page_bytes;

@@ -53,8 +53,8 @@ impl StoreArgs {
         self.open_for(AccessMode::Write)
     }
 
-    /// Opens a replica for writing and creates it if it does not exist. Also returns what was
-    /// created.
+    /// Opens a replica for writing and creates it if it does not exist. Also returns which files
+    /// were created.
     pub(crate) fn make(&self) -> anyhow::Result<(Arc<dyn Store>, CreatedFiles)> {
         let folder = rutter_scp::parent_folder(&self.store);
         let made = CreatedFiles { file: !self.store.exists(), folder: !folder.exists() };
@@ -65,7 +65,7 @@ impl StoreArgs {
     /// Deletes a replica that was created and is still empty, so that later commands report that
     /// there is no replica.
     pub(crate) fn unmake(&self, made: CreatedFiles) {
-        // The file is kept if another process has it open or it cannot be deleted.
+        // The replica file is kept if another process has it open or if it cannot be deleted.
         if !made.file || !rutter_store::remove_unused(&self.store).unwrap_or(false) {
             return;
         }
@@ -87,7 +87,7 @@ impl StoreArgs {
         if is_damage(&error) && !is_named { error.context(name) } else { error }
     }
 
-    /// Opens a replica for reading, or an empty one in memory if it does not exist.
+    /// Opens a replica for reading; if the file does not exist, returns an empty replica in memory.
     pub(crate) fn look(&self) -> anyhow::Result<Arc<dyn Store>> {
         if !self.store.exists() {
             return Ok(Arc::new(MemoryStore::new()));
@@ -95,7 +95,7 @@ impl StoreArgs {
         Ok(Arc::new(self.open()?))
     }
 
-    /// Returns the folder of the spools.
+    /// Returns the folder that contains the spools of all sites.
     pub(crate) fn spools(&self) -> PathBuf {
         let mut name = self.store.file_name().unwrap_or_default().to_owned();
         name.push(".spool");
@@ -108,7 +108,7 @@ impl StoreArgs {
     }
 }
 
-/// What was created for a replica.
+/// Which files `make` created for a replica.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct CreatedFiles {
     file: bool,
@@ -135,8 +135,8 @@ impl SiteArgs {
         })
     }
 
-    /// Returns the selected publisher. A section requires one site: if none is selected, the
-    /// replica must have only one.
+    /// Returns the selected publisher. A section requires one site: if no site is selected, the
+    /// replica must have only one site.
     pub(crate) fn publisher_of(
         &self,
         store: &dyn Store,
@@ -197,7 +197,7 @@ pub(crate) struct PageIter<'s> {
     rows: Batch<Result<PageRow, DamagedPage>>,
 }
 
-/// The rest of a batch, and the position of the next batch.
+/// The pages of a batch that are not returned yet, and the position of the next batch.
 struct Batch<T> {
     piece: VecDeque<T>,
     last: Option<(PublisherId, String)>,
@@ -268,14 +268,14 @@ impl<'s> PageIter<'s> {
                 self.store.rows(&self.selection, after, BATCH_SIZE)
             };
             self.rows.fill(ask, place_of_row)?;
-            // Other pages are read with their lines.
+            // Pages with content are read together with their lines.
             let is_other = |row: &PageRow| row.withheld.is_none();
             self.rows.piece.retain(|row| !row.as_ref().is_ok_and(is_other));
         }
         let line = self.lines.piece.front().map(place_of_line).map(owned);
         let row = self.rows.piece.front().map(place_of_row).map(owned);
         if row.is_some() && row == line {
-            // Both have the same damaged page.
+            // Both batches have the same damaged page.
             self.rows.piece.pop_front();
             return Ok(self.lines.piece.pop_front().map(with_line));
         }
@@ -288,22 +288,22 @@ impl<'s> PageIter<'s> {
     }
 }
 
-/// A page with its line unless it is withheld, or its damage.
+/// A page with its line (`None` if the page is withheld), or the error for a damaged page.
 pub(crate) type NextPage = Result<(PageRow, Option<String>), DamagedPage>;
 
 fn with_line(page: Result<(PageRow, String), DamagedPage>) -> NextPage {
     page.map(|(row, line)| (row, Some(line)))
 }
 
-/// Reports the damaged pages of a command: each is printed, the others are read, and the exit code
-/// is 4.
+/// Reports the damaged pages that a command finds: each damaged page is printed, the command reads
+/// all other pages, and the exit code is 4.
 #[derive(Debug, Default)]
 pub(crate) struct DamageReport {
     count: u64,
 }
 
 impl DamageReport {
-    /// Maximum number of damaged pages to print; more are only counted.
+    /// Maximum number of damaged pages to print; further damaged pages are only counted.
     const MOST: u64 = 20;
 
     pub(crate) fn note(&mut self, damaged: &DamagedPage, out: &mut Output) {
@@ -369,7 +369,7 @@ pub(crate) struct UsageTerms {
 }
 
 impl UsageTerms {
-    /// Combines all signals; the most restrictive one wins.
+    /// Combines all usage signals for a page; the most restrictive signal wins.
     pub(crate) fn of(row: &PageRow, arc: Option<&ArcRow>, trains: Option<bool>) -> Self {
         let entry = arc.and_then(|arc| ArcEntry::from_json(&arc.json));
         let is_barred =
@@ -377,7 +377,7 @@ impl UsageTerms {
         let consent = match (arc, &entry) {
             _ if is_barred => "refused",
             (None, _) => "unsaid",
-            // An entry that cannot be read does not give consent.
+            // An ARC entry that cannot be read does not give consent.
             (Some(_), None) => "refused",
             (Some(arc), Some(entry)) => match entry.consent() {
                 Consent::Given if arc.is_allowed => "given",
@@ -414,7 +414,7 @@ impl<'s> ArcEntryIter<'s> {
         Self { store, publisher: None, piece: VecDeque::new(), last: None, is_over: true }
     }
 
-    /// Returns the entry of a page. Must be called in the order of the pages.
+    /// Returns the ARC entry of a page. Calls must be in the order of the pages of the replica.
     pub(crate) fn of(&mut self, row: &PageRow) -> anyhow::Result<Option<ArcRow>> {
         if self.publisher != Some(row.publisher) {
             *self =

@@ -116,8 +116,8 @@ fn of_sitemap(site: &Path) -> Option<BaseUrl> {
     below(site, &loc.trim().replace("&amp;", "&"))
 }
 
-/// Returns the URL of a folder for the URL of one of its files: the shortest prefix after which the
-/// rest of the path names an existing file.
+/// Returns the base URL of a site for the URL of one of its files: the shortest prefix of the URL
+/// after which the rest is the path of an existing file.
 fn below(site: &Path, url: &str) -> Option<BaseUrl> {
     let bare = url.split(['?', '#']).next()?;
     let root = public(bare)?.origin().to_owned();
@@ -174,7 +174,7 @@ pub(crate) fn has_entry_file(folder: &Path) -> bool {
     ENTRY_FILES.iter().any(|name| folder.join(name).is_file())
 }
 
-/// Returns the first of these subfolders that contains a home page.
+/// Returns the first of the named subfolders that contains a home page.
 pub(crate) fn built(folder: &Path, names: &[&str]) -> Option<PathBuf> {
     let built = names.iter().map(PathBuf::from);
     built.into_iter().find(|name| folder.join(name).join("index.html").is_file())

@@ -9,7 +9,7 @@ use clap::error::{ContextKind, ContextValue};
 
 use crate::config::similarity::nearest;
 
-/// Kinds of invalid input, with the kind of suggestion that the parser makes for each.
+/// Kinds of invalid input, each with the kind of suggestion that the argument parser makes for it.
 const PAIRS: [(ContextKind, ContextKind); 3] = [
     (ContextKind::InvalidArg, ContextKind::SuggestedArg),
     (ContextKind::InvalidValue, ContextKind::SuggestedValue),

@@ -1,5 +1,5 @@
-//! Builds the normal form of a snapshot: visits annotated elements in document order with a stack
-//! of open parts.
+//! Builds the normal form of a snapshot. The builder visits the annotated elements in document
+//! order and keeps a stack of open parts.
 
 use std::ops::Range;
 
@@ -26,9 +26,9 @@ const ROOT: usize = 0;
 #[derive(Default)]
 struct SnapshotPart {
     name: String,
-    /// 0 for the page, then 1 section, 2 group, 3 subgroup, 4 block.
+    /// Level of the part: 0 page, 1 section, 2 group, 3 subgroup, 4 block.
     level: u8,
-    /// Number of parts around it, and the index of the innermost one.
+    /// Number of parts around this part, and the index of the innermost one.
     depth: usize,
     up: usize,
     members: Vec<(String, JsonTree)>,
@@ -38,18 +38,18 @@ struct SnapshotPart {
     links: Vec<JsonTree>,
     marks: Vec<JsonTree>,
     withheld: Vec<JsonTree>,
-    /// Parts inside this one, by level.
+    /// Indices of the parts directly inside this part.
     parts: Vec<usize>,
 }
 
-/// An element whose end was not reached yet.
+/// An element whose end has not been reached yet.
 struct OpenElement {
     depth: usize,
-    /// Index of the part that it opened.
+    /// Index of the part that the element opened.
     part: Option<usize>,
-    /// Whether its context, or one around it, is sensitive.
+    /// Whether the context of the element, or of an element around it, is sensitive.
     is_sensitive: bool,
-    /// Whether it or an element around it has a context.
+    /// Whether the element, or an element around it, has a context.
     has_context: bool,
 }
 
@@ -58,7 +58,7 @@ struct SnapshotBuilder<'b, 'p> {
     elements: &'b [AnnotatedElement<'p>],
     parts: Vec<SnapshotPart>,
     open: Vec<OpenElement>,
-    /// Elements deeper than this are hidden.
+    /// Depth of the hidden element that was entered; all elements inside it are hidden too.
     hidden_at: Option<usize>,
     page: Option<String>,
     contexts: Vec<&'static str>,
@@ -222,19 +222,19 @@ impl<'p> SnapshotBuilder<'_, 'p> {
         found
     }
 
-    /// Returns the innermost open part.
+    /// Returns the index of the innermost open part.
     fn here(&self) -> Option<usize> {
         self.open.iter().rev().find_map(|open| open.part)
     }
 
-    /// Returns the innermost open part of a level.
+    /// Returns the index of the innermost open part of a level.
     fn open_of(&self, level: u8, just: Option<usize>) -> Option<usize> {
         let is_level = |idx: &usize| self.parts.get(*idx).is_some_and(|it| it.level == level);
         let open = self.open.iter().rev().filter_map(|open| open.part);
         just.into_iter().chain(open).find(is_level)
     }
 
-    /// Opens a part at its position; `just` was opened by the same element.
+    /// Opens a part and returns its index; `just` is a part that the same element opened before.
     fn open_part(
         &mut self,
         level: u8,
@@ -265,7 +265,7 @@ impl<'p> SnapshotBuilder<'_, 'p> {
         self.add(parent, level, name.trim())
     }
 
-    /// Returns the section around a group; an unnamed one is created if there is none.
+    /// Returns the section around a group. If there is none, an unnamed section is created.
     fn parent_group(
         &mut self,
         element: &AnnotatedElement<'_>,
@@ -279,7 +279,7 @@ impl<'p> SnapshotBuilder<'_, 'p> {
         self.nameless(ROOT, 1)
     }
 
-    /// Returns the unnamed part of this level inside another part.
+    /// Returns the unnamed part of a level inside the part `parent`; creates it if necessary.
     fn nameless(&mut self, parent: usize, level: u8) -> usize {
         let inside = self.parts.get(parent).map_or(&[][..], |part| &part.parts);
         let known = inside.iter().copied().find(|idx| {
@@ -326,7 +326,7 @@ impl<'p> SnapshotBuilder<'_, 'p> {
         }
     }
 
-    /// Adds a member. A second value under the same name makes a list.
+    /// Adds a member to a part. A second value under the same name turns the value into a list.
     fn member(&mut self, part: usize, name: &str, value: JsonTree) {
         let Some(part) = self.parts.get_mut(part) else { return };
         match part.members.iter_mut().find(|(known, _)| known == name) {
@@ -339,7 +339,7 @@ impl<'p> SnapshotBuilder<'_, 'p> {
         }
     }
 
-    /// Adds the data of an element, apart from opening parts.
+    /// Adds the data of an element to the open parts. Its own parts were opened before.
     fn contents(
         &mut self,
         at: usize,
@@ -349,7 +349,7 @@ impl<'p> SnapshotBuilder<'_, 'p> {
         is_part: bool,
     ) {
         let is_sensitive = self.open.last().is_some_and(|open| open.is_sensitive);
-        // Name that the remaining attributes refer to.
+        // Name of the part that the remaining attributes refer to.
         let mut of: Option<&str> = None;
         let mut is_told = is_part;
         for (kind, value) in &found.texts {
@@ -447,7 +447,7 @@ impl<'p> SnapshotBuilder<'_, 'p> {
         let is_required = element.attribute("required").is_some()
             || element.attribute("aria-required") == Some("true");
         push("required", is_required.then_some(JsonTree::Bool(true)));
-        // The type of the entity and the type of the input are different members.
+        // The type of the entity and the type of the input element become different members.
         push("ai_type", found.meta("type").map(|it| JsonTree::text(it.trim())));
         field.extend(metas(found, &["context", "behavior", "type"]));
         self.list(here, |part| &mut part.fields, JsonTree::Map(field));
@@ -471,8 +471,8 @@ impl<'p> SnapshotBuilder<'_, 'p> {
         if is_sensitive {
             self.withhold(here, "label", element);
         } else {
-            // The value of a button is its label; the value of any other input was typed by a
-            // user.
+            // The value of a button is its label. The value of any other input element was typed by
+            // a user.
             let is_button = element.name != "input"
                 || matches!(element.attribute("type"), Some("submit" | "button" | "reset"));
             let value = element.attribute("value").filter(|_| is_button);
@@ -527,17 +527,17 @@ impl<'p> SnapshotBuilder<'_, 'p> {
             link.extend(element.target.map(|url| ("url".to_owned(), JsonTree::text(url))));
         }
         let is_action = ["role", "event", "action"].iter().any(|it| found.meta(it).is_some());
-        // The action has the other attributes already.
+        // An action contains the remaining attributes already.
         if !is_action {
             link.extend(metas(found, &["link"]));
         }
         self.list(here, |part| &mut part.links, JsonTree::Map(link));
     }
 
-    /// Returns the text of an element without the private text inside it.
+    /// Returns the text of an element without the private text inside the element.
     fn text_of(&mut self, at: usize) -> String {
         let Some(element) = self.elements.get(at) else { return String::new() };
-        // Many nested elements around one long text must not multiply its cost.
+        // Limit the total text: many nested elements around one long text would multiply its cost.
         if self.text_left < element.text.len() {
             self.is_truncated = true;
             return String::new();
@@ -606,7 +606,7 @@ impl<'p> SnapshotBuilder<'_, 'p> {
         }
         let JsonTree::Map(rest) = self.tree_of(ROOT) else { return JsonTree::Map(root) };
         for (name, value) in rest {
-            // Title and summary of the page are members of the root already.
+            // The title and the summary of the page are members of the root already.
             if !root.iter().any(|(known, _)| *known == name) {
                 root.push((name, value));
             }
@@ -614,7 +614,8 @@ impl<'p> SnapshotBuilder<'_, 'p> {
         JsonTree::Map(root)
     }
 
-    /// Returns the heading `title` of the page or of its first section, else its own title.
+    /// Returns the heading `title` of the page or of its first section; if there is none, the title
+    /// of the page.
     fn title(&self) -> Option<String> {
         let root = self.parts.get(ROOT)?;
         let is_section = |idx: &&usize| self.parts.get(**idx).is_some_and(|part| part.level == 1);
@@ -627,7 +628,7 @@ impl<'p> SnapshotBuilder<'_, 'p> {
         title.map(str::to_owned).or_else(|| self.public(self.document.title))
     }
 
-    /// Returns a text about the page unless it equals private text: many titles repeat a heading.
+    /// Returns `text` unless it repeats private text of the page: many titles repeat a heading.
     fn public(&self, text: Option<&str>) -> Option<String> {
         let text = collapse(text?);
         let is_private = self.private.iter().any(|range| {
@@ -674,7 +675,7 @@ impl<'p> SnapshotBuilder<'_, 'p> {
         }
         members.extend(part.members);
         let media = match <[JsonTree; 1]>::try_from(part.media) {
-            // A single medium is written as its address.
+            // A single media element is written as its URL.
             Ok([one]) => one.get("url").cloned().or(Some(JsonTree::List(vec![one]))),
             Err(many) if many.is_empty() => None,
             Err(many) => Some(JsonTree::List(many)),
@@ -704,7 +705,7 @@ impl<'p> SnapshotBuilder<'_, 'p> {
     }
 }
 
-/// Returns whether an element is hidden by itself or by its annotation.
+/// Returns whether an element is hidden by HTML or by its annotation.
 fn is_out(element: &AnnotatedElement<'_>) -> bool {
     let is = |name: &str, value: &str| {
         element.attribute(name).is_some_and(|found| found.trim().eq_ignore_ascii_case(value))
@@ -714,7 +715,7 @@ fn is_out(element: &AnnotatedElement<'_>) -> bool {
         || (element.name == "input" && is("type", "hidden"))
 }
 
-/// Returns the remaining attributes as members.
+/// Returns the annotations that have no other effect as members, except those in `but`.
 fn metas(found: &ElementAnnotations<'_>, but: &[&str]) -> Vec<(String, JsonTree)> {
     let rest = found.meta.iter().filter(|(name, _)| !but.contains(name));
     rest.map(|(name, value)| ((*name).to_owned(), JsonTree::text(value.trim()))).collect()

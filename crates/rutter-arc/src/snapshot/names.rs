@@ -7,11 +7,11 @@ pub(super) enum AttributeRole {
     Page,
     /// Opens a part; holds its level: section 1, group 2, subgroup 3, block 4.
     Part(u8),
-    /// Exports the text of the element as a member.
+    /// Exports the text of the element as a member of the snapshot.
     Text,
-    /// Marks an input.
+    /// Marks an input element.
     Field,
-    /// Marks the label of an input.
+    /// Marks the label of an input element.
     Label,
     /// Marks an image, video or audio element.
     Media,
@@ -19,7 +19,7 @@ pub(super) enum AttributeRole {
     Meta(&'static str),
 }
 
-/// All attribute names without their prefix.
+/// All 32 attribute names without the prefix `data-ai-`, with their roles.
 pub(super) const NAMES: [(&str, AttributeRole); 32] = [
     ("page", AttributeRole::Page),
     ("section", AttributeRole::Part(1)),
@@ -55,11 +55,11 @@ pub(super) const NAMES: [(&str, AttributeRole); 32] = [
     ("role", AttributeRole::Meta("role")),
 ];
 
-/// Attributes of the entry of a page; not part of a snapshot.
+/// Attributes that belong to the entry of a page and are not part of a snapshot.
 pub(super) const FLAGS: [&str; 4] =
     ["indexable", "auth-required", "robots-directive", "crawl-priority"];
 
-/// Names that a text member must not use.
+/// Member names that an exported text must not use.
 const RESERVED: [&str; 16] = [
     "name",
     "page",
@@ -87,7 +87,7 @@ fn is_reserved(name: &str) -> bool {
         || NAMES.iter().any(is_meta)
 }
 
-/// Contexts that mark sensitive data.
+/// Values of `data-ai-context` that mark sensitive data.
 const SENSITIVE: [&str; 8] = [
     "billing",
     "confidential",
@@ -99,13 +99,13 @@ const SENSITIVE: [&str; 8] = [
     "sensitive",
 ];
 
-/// Returns the sensitive contexts in an attribute value, in lower case.
+/// Returns the sensitive contexts in the value of `data-ai-context`, in lower case.
 pub(crate) fn sensitive_words(context: &str) -> impl Iterator<Item = &'static str> {
     let words = context.split(|c: char| !c.is_alphanumeric());
     words.filter_map(|word| SENSITIVE.into_iter().find(|known| known.eq_ignore_ascii_case(word)))
 }
 
-/// Returns the name of the member that holds a text.
+/// Returns the name of the member that contains an exported text.
 pub(super) fn text_key(kind: &str, value: &str) -> String {
     let value = value.trim();
     match (value, kind) {
@@ -126,12 +126,12 @@ pub(super) fn level_name(level: u8) -> &'static str {
     }
 }
 
-/// Collapses white space.
+/// Replaces each sequence of white space with one space.
 pub(super) fn collapse(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the last path segment of an address without its extension; `home` if there is none.
+/// Returns the last path segment of a URL without its extension; `home` if there is none.
 pub(super) fn last_segment(url: &str) -> String {
     let path = url.split(['?', '#']).next().unwrap_or_default();
     let path = path.split_once("://").map_or(path, |(_, rest)| rest);

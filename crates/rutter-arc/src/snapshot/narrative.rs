@@ -3,7 +3,7 @@
 
 use rutter_page::JsonTree;
 
-/// Members that have a sentence of their own.
+/// Members that have a sentence of their own in the prose.
 const HANDLED: [&str; 21] = [
     "page",
     "page_inferred",
@@ -28,7 +28,7 @@ const HANDLED: [&str; 21] = [
     "subgroups",
 ];
 
-/// Members that describe something, in the order of the specification.
+/// Members that describe a part or field, in the order of the specification.
 const FACTS: [&str; 21] = [
     "type",
     "status",
@@ -91,7 +91,7 @@ struct NarrativeText {
 }
 
 impl NarrativeText {
-    /// Adds a sentence.
+    /// Adds a sentence to the prose.
     fn say(&mut self, text: &str) {
         let text = text.trim();
         if text.is_empty() {
@@ -114,7 +114,8 @@ impl NarrativeText {
         }
         for (name, value) in part.members() {
             let is_told = HANDLED.contains(&name.as_str()) || FACTS.contains(&name.as_str());
-            // The title and summary of the page were written already; those of a part were not.
+            // The title and summary of the page were written already; those of another part were
+            // not.
             let is_own = part.get("page").is_none() && matches!(name.as_str(), "title" | "summary");
             if is_told && !is_own {
                 continue;
@@ -188,7 +189,7 @@ impl NarrativeText {
     }
 
     fn field(&mut self, field: &JsonTree) {
-        // Some writers put only the name here, as in E.3.1, some use another key.
+        // Some writers put only the name here, as in E.3.1; others use another key for it.
         let name = named(field, "field");
         let name = if name.is_empty() { said(field, "name") } else { name };
         let label = said(field, "label");
@@ -217,7 +218,7 @@ fn facts_of(tree: &JsonTree) -> String {
     facts(tree, &[]).join(", ")
 }
 
-/// Returns `the intent register_user` for each member in [`FACTS`].
+/// Returns a phrase such as `the intent register_user` for each member in [`FACTS`].
 fn facts(tree: &JsonTree, but: &[&str]) -> Vec<String> {
     let mut facts = Vec::new();
     for (name, value) in tree.members() {

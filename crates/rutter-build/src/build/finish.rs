@@ -1,6 +1,6 @@
 //! Ends a build: writes the state files, deletes obsolete files and returns the summary.
 //!
-//! Input: the results of the passes. Fails only on I/O errors.
+//! Input: the results of the build's passes. The functions fail only on I/O errors.
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,7 +15,8 @@ use crate::summary::{BuildSummary, ExclusionCount, SectionSummary};
 use crate::{arc_layer, partner_pages, saved_state};
 
 impl Build<'_> {
-    /// Writes the state files and returns pairs of temporary and final path.
+    /// Writes the state files to temporary paths and returns the temporary and the final path of
+    /// each.
     pub(super) fn state_files(
         &self,
         reading: &ReadTotals,
@@ -44,7 +45,7 @@ impl Build<'_> {
         if plan.arc.private {
             partner_pages::prepare(&self.paths.private())?;
             state.push((private, self.paths.private()));
-            // The page cache contains the same content.
+            // The page cache contains the same private content as the partner pages.
             partner_pages::restrict_permissions(&pack)?;
         }
         state.extend([
@@ -58,13 +59,13 @@ impl Build<'_> {
         Ok(state)
     }
 
-    /// Returns files of the generator's sitemap in the site's own folder that Rutter's sitemap
-    /// replaces and that no longer belong to any sitemap.
+    /// Returns the files of the generator's sitemap in the site's own folder that are obsolete,
+    /// because Rutter's sitemap replaces them under other names.
     pub(super) fn replaced_files(&self, stage: &StagingArea) -> Vec<PathBuf> {
         if self.plan.out.is_some() || !self.plan.layers.sitemap {
             return Vec::new();
         }
-        // Without a sitemap of Rutter, the generator's sitemap is the only one.
+        // If Rutter wrote no sitemap, the generator's sitemap is the only one and must stay.
         if !stage.has("sitemap.xml") && !stage.has("sitemap-rutter.xml") {
             return Vec::new();
         }

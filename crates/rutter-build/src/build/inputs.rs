@@ -1,7 +1,7 @@
 //! Reads what a build needs in addition to its state: the published files from which a lost state
 //! is rebuilt, and the robots.txt of the site owner.
 //!
-//! Rejects a robots.txt that cannot be read: it must not count as missing.
+//! The module rejects a robots.txt that cannot be read, because it must not count as missing.
 
 use std::io;
 use std::path::Path;
@@ -14,8 +14,8 @@ use crate::state::StatePaths;
 use crate::state_rebuild;
 use crate::summary::BuildEvents;
 
-/// Rebuilds a lost state from the folder in the plan, else from the output folder if a build wrote
-/// it. Returns the folder that was used.
+/// Rebuilds a lost state from published files: from the folder that the plan names, else from the
+/// output folder if an earlier build wrote it. Returns the folder that was used.
 pub(super) fn rebuild_state<'p>(
     plan: &'p BuildPlan,
     paths: &StatePaths,
@@ -36,7 +36,8 @@ pub(super) fn rebuild_state<'p>(
         events.message(&rebuilt(folder, n_pages));
         return Ok(Some(folder));
     }
-    // An output folder without a state belongs to a previous build.
+    // An output folder with a sitemap of Rutter was written by an earlier build, whose state is
+    // lost.
     let target = plan.target();
     let Some(sitemap) = state_rebuild::built_sitemap(plan, target)
         .or_else(|| state_rebuild::built_sitemap(plan, &plan.site))
@@ -48,7 +49,7 @@ pub(super) fn rebuild_state<'p>(
             events.message(&rebuilt(target, n_pages));
             Ok(Some(target))
         }
-        // The collections may be in another place.
+        // The collections may have been published from another folder.
         Err(BuildError::UnusablePrevious(..) | BuildError::Io(..)) => {
             events.message(&format!(
                 "there is no state, but Rutter wrote {sitemap}; to keep dates, name the previously published folder or URL"
@@ -59,8 +60,8 @@ pub(super) fn rebuild_state<'p>(
     }
 }
 
-/// Returns the form of the URLs in the published sitemap of Rutter. It is the only evidence if the
-/// state is lost and cannot be rebuilt.
+/// Counts the forms of the URLs in the sitemap that Rutter published. They are the only evidence if
+/// the state is lost and cannot be rebuilt.
 pub(super) fn published_votes(plan: &BuildPlan) -> AddressVotes {
     let folders = [plan.target(), &plan.site];
     let found = folders.iter().find_map(|folder| {
@@ -70,7 +71,8 @@ pub(super) fn published_votes(plan: &BuildPlan) -> AddressVotes {
     found.unwrap_or_default()
 }
 
-/// Returns the robots.txt of the site owner. One that cannot be read must not count as missing.
+/// Returns the bytes of the site owner's robots.txt, or no bytes if it is missing. A robots.txt
+/// that exists but cannot be read is an error.
 pub(super) fn read_robots(plan: &BuildPlan) -> Result<Vec<u8>, BuildError> {
     let path = plan.site.join("robots.txt");
     match rutter_root::read(&plan.site, "robots.txt") {

@@ -1,8 +1,9 @@
 //! Collects the pages of llms-full.txt up to a maximum size.
 //!
-//! Input: pages in any order, each with its sort key. Output: the first of them that fit, in order;
-//! the last line states how many are missing. Memory is bounded by the maximum size. A page that is
-//! larger than the maximum is skipped; smaller pages after it are kept.
+//! Input: pages in any order, each with its sort key. Output: the pages that fit into the maximum
+//! size, in the order of their keys; the last line states how many pages are missing. Memory is
+//! bounded by the maximum size. A single page that is larger than the maximum size is skipped, and
+//! the pages after it are still added.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -11,15 +12,16 @@ use rutter_signpost::llms::{self, LlmsHead};
 
 use super::WHOLE;
 
-/// The collected pages.
+/// The pages of llms-full.txt that have been collected so far.
 #[derive(Debug)]
 pub(super) struct FullText {
     most_bytes: u64,
     n_bytes: u64,
     n_pages: usize,
-    /// Markdown by sort key.
+    /// Markdown of the collected pages by sort key.
     pages: BTreeMap<String, Vec<u8>>,
-    /// The first key that did not fit. Pages after it do not fit either.
+    /// Sort key of the first page that was dropped because the maximum size was reached. Pages with
+    /// a greater key are not added.
     end: Option<String>,
 }
 
@@ -28,7 +30,7 @@ impl FullText {
         Self { most_bytes, n_bytes: 0, n_pages: 0, pages: BTreeMap::new(), end: None }
     }
 
-    /// Adds a page, and drops the last pages if the maximum size is exceeded.
+    /// Adds a page, and drops the pages with the greatest keys while the maximum size is exceeded.
     pub(super) fn push(&mut self, key: &str, (url, title): (&str, &str), markdown: &[u8]) {
         self.n_pages += 1;
         let markdown = without_metadata(markdown);
@@ -58,7 +60,7 @@ impl FullText {
         }
     }
 
-    /// Returns the note about the file for llms.txt.
+    /// Returns the note that llms.txt shows after its link to llms-full.txt.
     pub(super) fn note(&self) -> String {
         let noun = if self.n_pages == 1 { "page" } else { "pages" };
         if self.pages.len() == self.n_pages {

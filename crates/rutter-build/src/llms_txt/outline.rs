@@ -13,45 +13,46 @@ use crate::inventory;
 use crate::plan::BaseUrl;
 use crate::section::{MAIN, Sections};
 
-/// Maximum number of sections. Pages of further sections are listed with the others.
+/// Maximum number of sections of llms.txt. Pages of further sections are listed under `Pages` or
+/// `More pages`.
 const MAX_SECTIONS: usize = 64;
-/// Minimum number of pages of a section.
+/// Minimum number of pages for which a navigation group or folder becomes a section.
 const MIN_PAGES: usize = 2;
 
-/// Rank of pages without a link in the navigation.
+/// Rank of a page that has no link in the navigation.
 const UNRANKED: u32 = u32::MAX;
 
-/// Section and rank of a page.
+/// Section of llms.txt that lists a page, and the rank of the page in the navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PagePlace {
-    /// Index into [`Outline::sections`].
+    /// Index of the page's section in [`Outline::sections`].
     pub(super) section: usize,
-    /// Position in the navigation.
+    /// Position of the page's link in the navigation.
     pub(super) rank: u32,
 }
 
-/// Kind of a section.
+/// Kind of a section of llms.txt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SectionKind {
-    /// The home page and pages with a link in the navigation.
+    /// The section of the home page and of linked pages without a group, headed `Pages`.
     Main,
-    /// A group of the navigation, or a folder.
+    /// The section of a navigation group or of a folder, with its own heading.
     Own,
-    /// Pages without a section.
+    /// The section of pages that belong to no other section, headed `More pages`.
     More,
-    /// Lists of other pages, and old versions.
+    /// The section of list pages and old versions, headed `Optional`.
     Optional,
 }
 
-/// A section of llms.txt.
+/// One section of llms.txt.
 #[derive(Debug, Clone)]
 pub(super) struct OutlineSection {
     pub(super) kind: SectionKind,
-    /// Its label in the navigation.
+    /// Label of the section in the navigation.
     label: Option<String>,
-    /// Title of its index page.
+    /// Title of the section's index page.
     index_title: Option<String>,
-    /// Path of the folder whose pages it lists, relative to the base URL.
+    /// Path of the folder whose pages the section lists, relative to the base URL.
     pub(super) folder: Option<String>,
     rank: u32,
     n_pages: usize,
@@ -62,9 +63,9 @@ pub(super) struct OutlineSection {
 pub(super) struct Outline {
     base: BaseUrl,
     pub(super) sections: Vec<OutlineSection>,
-    /// Rank and section of pages with a link in the navigation, by path.
+    /// Rank and section of each page that has a link in the navigation, by path.
     links: BTreeMap<String, (u32, Option<usize>)>,
-    /// Sections of folders.
+    /// Index of a folder's section in `sections`, by path of the folder.
     folders: BTreeMap<String, usize>,
     side: SidePages,
 }
@@ -95,7 +96,7 @@ impl Outline {
 
     fn add_links(&mut self, links: &[NavLink]) {
         let mut titles: BTreeMap<String, usize> = BTreeMap::new();
-        // Folders whose links all belong to one group.
+        // Navigation group of each folder; `None` if links to the folder are in several groups.
         let mut grouped: BTreeMap<String, Option<usize>> = BTreeMap::new();
         for (rank, link) in (1..).zip(links) {
             let Some(path) = path_of(&self.base, &link.href).filter(|path| !path.is_empty()) else {
@@ -146,7 +147,7 @@ impl Outline {
         }
     }
 
-    /// Counts a page before pages are placed.
+    /// Counts a page for the size of its section, before the sections are fixed.
     pub(super) fn count(&mut self, url: &str) {
         let Some(path) = path_of(&self.base, url) else { return };
         self.side.record(&path);
@@ -156,20 +157,20 @@ impl Outline {
         }
     }
 
-    /// Returns whether all pages have to be compared with version folders.
+    /// Returns whether the site has version folders, with which all pages must then be compared.
     pub(super) fn has_versions(&self) -> bool {
         self.side.has_versions()
     }
 
-    /// Compares a page with the version folders.
+    /// Compares the path of a page with the paths in the version folders.
     pub(super) fn compare(&mut self, url: &str) {
         if let Some(path) = path_of(&self.base, url) {
             self.side.compare(&path);
         }
     }
 
-    /// Fixes the sections after all pages are counted: drops small sections and sorts the others in
-    /// the order of the navigation.
+    /// Fixes the sections after all pages are counted: removes small sections and sorts the other
+    /// sections in the order of the navigation.
     pub(super) fn finish_sections(&mut self) {
         let links = &self.links;
         self.side.find_old_versions(&|folder| {
@@ -196,7 +197,7 @@ impl Outline {
             *at = at.and_then(|at| new.get(&at).copied());
         }
         self.sections = order.iter().filter_map(|at| self.sections.get(*at).cloned()).collect();
-        // A navigation without links to pages of the site gives no order.
+        // A navigation without links to pages of the site says nothing about their order.
         let has_own = self.sections.iter().any(|section| section.kind == SectionKind::Own);
         let n_main = self.sections.first().map_or(0, |main| main.n_pages);
         if !has_own && n_main <= 1 {
@@ -204,7 +205,8 @@ impl Outline {
         }
     }
 
-    /// Returns the place of a page after [`Self::finish_sections`].
+    /// Returns the section and rank of a page. [`Self::finish_sections`] must have been called
+    /// before.
     pub(super) fn place(&self, url: &str) -> PagePlace {
         let path = path_of(&self.base, url).unwrap_or_default();
         let place = self.place_by_path(&path);
@@ -237,7 +239,7 @@ impl Outline {
         self.sections.iter().position(|section| section.kind == kind).unwrap_or(0)
     }
 
-    /// Stores the title of a section's index page.
+    /// Stores the title of a page if the page is the index page of a section.
     pub(super) fn learn_title(&mut self, url: &str, title: &str) {
         let Some(path) = path_of(&self.base, url) else { return };
         let section = self.folders.get(&path).and_then(|at| self.sections.get_mut(*at));
@@ -252,8 +254,8 @@ impl OutlineSection {
         Self { kind, label: None, index_title: None, folder: None, rank: UNRANKED, n_pages: 0 }
     }
 
-    /// Returns the heading of the section. `site` is the name of the site, with which titles often
-    /// end.
+    /// Returns the heading of the section. `site` is the title of the home page, which is removed
+    /// from the end of other titles.
     pub(super) fn title(&self, site: &str) -> String {
         let title = match self.kind {
             SectionKind::Main => return "Pages".to_owned(),
@@ -267,7 +269,8 @@ impl OutlineSection {
         if title.is_empty() {
             return readable(self.folder.as_deref().unwrap_or_default());
         }
-        // Readers may skip a section of this name.
+        // The llms.txt format lets readers skip a section named `Optional`, so the heading must
+        // differ.
         if title.eq_ignore_ascii_case("optional") {
             format!("{title} pages")
         } else {
@@ -295,9 +298,9 @@ fn readable(folder: &str) -> String {
     }
 }
 
-/// Returns the path of a page relative to the base URL, the same for every form of its URL:
-/// `guide/a` for `guide/a/`, `guide/a.html` and `guide/a/index.html`. `None` for URLs outside the
-/// site.
+/// Returns the path of a page relative to the base URL. All forms of a URL have the same path:
+/// `guide/a` for `guide/a/`, `guide/a.html` and `guide/a/index.html`. Returns `None` for URLs
+/// outside the site.
 fn path_of(base: &BaseUrl, url: &str) -> Option<String> {
     let url = url.split('#').next().unwrap_or_default();
     let (url, query) = url.split_once('?').map_or((url, None), |(url, query)| (url, Some(query)));

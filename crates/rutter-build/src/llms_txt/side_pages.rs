@@ -1,24 +1,25 @@
-//! Decides which pages llms.txt lists under `Optional`: lists of other pages, and old versions.
+//! Decides which pages llms.txt lists under `Optional`: pages that only list other pages, and old
+//! versions.
 //!
-//! Input: the paths of all public pages. Output: whether a page is listed there. The decision uses
-//! only paths.
+//! Input: the paths of all public pages. Output: whether a page is listed under `Optional`. The
+//! decision depends only on paths.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum number of version folders; further ones count as ordinary folders.
+/// Maximum number of version folders; further version folders count as ordinary folders.
 const MAX_VERSIONS: usize = 500;
-/// Maximum number of paths that are stored for each version folder.
+/// Maximum number of page paths that are stored for each version folder.
 const SAMPLE_PATHS: usize = 64;
 /// Maximum number of date folders that are stored.
 const MAX_DATES: usize = 5000;
 
-/// Folders with pages that list other pages.
+/// Names of folders whose pages only list other pages.
 const LISTS: [&str; 8] =
     ["tag", "tags", "category", "categories", "archive", "archives", "author", "authors"];
-/// Names of the current version.
+/// Names of folders that hold the current version of a documentation.
 const CURRENT: [&str; 3] = ["latest", "stable", "current"];
-/// Names of unpublished versions.
+/// Names of folders that hold an unreleased version of a documentation.
 const UPCOMING: [&str; 10] = [
     "next",
     "dev",
@@ -32,28 +33,28 @@ const UPCOMING: [&str; 10] = [
     "edge",
 ];
 
-/// Pages that are listed under `Optional`.
+/// Decides which pages are listed under `Optional`, from the folders of the site.
 #[derive(Debug, Default)]
 pub(super) struct SidePages {
-    /// Version folders by the path of their parent folder.
+    /// Version folders, such as `v2`, by the path of their parent folder.
     holders: BTreeMap<String, Vec<VersionFolder>>,
     n_versions: usize,
-    /// Folders with pages that are named after a year, month or day.
+    /// Folders that are named after a year, month or day and contain pages.
     dates: BTreeSet<String>,
-    /// Folders of old versions; filled by [`Self::find_old_versions`].
+    /// Folders of old versions; [`Self::find_old_versions`] fills this set.
     old: BTreeSet<String>,
 }
 
 #[derive(Debug)]
 struct VersionFolder {
     name: String,
-    /// Paths of some of its pages, relative to it.
+    /// Paths of some pages in the version folder, relative to it.
     sample: Vec<String>,
     n_found: usize,
 }
 
 impl SidePages {
-    /// Records the folders of a page.
+    /// Records the version folders and date folders in the path of a page.
     pub(super) fn record(&mut self, path: &str) {
         for (folder, rest) in folders(path) {
             if is_dated(folder) && self.dates.len() < MAX_DATES {
@@ -79,18 +80,18 @@ impl SidePages {
                 }
                 None => {}
             }
-            // A version folder inside another one belongs to it.
+            // A version folder inside another version folder is not recorded separately.
             return;
         }
     }
 
-    /// Returns whether pages have to be compared with version folders.
+    /// Returns whether the site has version folders, with which all pages must then be compared.
     pub(super) fn has_versions(&self) -> bool {
         !self.holders.is_empty()
     }
 
-    /// Compares a page with the version folders. Pages with the same path without a version show
-    /// that the pages without a version are current.
+    /// Counts for each version folder how many of its pages also exist outside of the folder. If
+    /// many do, the pages outside are the current version.
     pub(super) fn compare(&mut self, path: &str) {
         let whole = std::iter::once(("", path));
         for (holder, rest) in whole.chain(folders(path)) {
@@ -100,8 +101,8 @@ impl SidePages {
         }
     }
 
-    /// Decides which versions are old. Versions for which `is_linked` returns true are current,
-    /// because the navigation links to them.
+    /// Decides which version folders are old. A folder for which `is_linked` returns true is not
+    /// old, because the navigation links to it.
     pub(super) fn find_old_versions(&mut self, is_linked: &dyn Fn(&str) -> bool) {
         for (holder, versions) in std::mem::take(&mut self.holders) {
             if !versions.iter().any(|version| numbers(&version.name).is_some()) {
@@ -129,7 +130,7 @@ impl SidePages {
         }
     }
 
-    /// Returns whether a page is listed under `Optional`.
+    /// Returns whether llms.txt lists the page with this path under `Optional`.
     pub(super) fn has(&self, path: &str) -> bool {
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
         let mut segments = path.split('/').peekable();
@@ -148,7 +149,7 @@ impl SidePages {
     }
 }
 
-/// Returns the folders of a path, outermost first, each with the rest of the path.
+/// Returns the folders of a path, outermost first, each with the part of the path after it.
 fn folders(path: &str) -> impl Iterator<Item = (&str, &str)> {
     path.match_indices('/').filter_map(|(at, _)| Some((path.get(..at)?, path.get(at + 1..)?)))
 }
@@ -157,7 +158,8 @@ fn is_in(names: &[&str], segment: &str) -> bool {
     names.iter().any(|name| segment.eq_ignore_ascii_case(name))
 }
 
-/// Returns whether a segment is a page number: `page/2`, `page-2` or `page2`.
+/// Returns whether a path segment, together with the next one, is a page number: `page/2`, `page-2`
+/// or `page2`.
 fn is_page_number(segment: &str, next: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
     let rest = segment.get(..4).filter(|start| start.eq_ignore_ascii_case("page"));
@@ -189,8 +191,8 @@ fn is_version(name: &str) -> bool {
     numbers(name).is_some() || is_in(&CURRENT, name) || is_in(&UPCOMING, name)
 }
 
-/// Returns the numbers of `v2`, `1.10` or `3.x`, and whether it is a release. A number without dot
-/// or `v` is not a version.
+/// Returns the numbers of a version name such as `v2`, `1.10` or `3.x`, and whether the version is
+/// a release. A number without a dot or `v` is not a version.
 fn numbers(name: &str) -> Option<(Vec<u64>, bool)> {
     let digits = name.strip_prefix(['v', 'V']).unwrap_or(name);
     let (digits, is_release) = match digits.split_once('-') {
@@ -213,7 +215,8 @@ fn numbers(name: &str) -> Option<(Vec<u64>, bool)> {
     Some((numbers?, is_release))
 }
 
-/// Compares versions: releases by their numbers; others come before releases.
+/// Compares two version names by their numbers; names that are not releases come before all
+/// releases.
 fn compare_versions(one: &str, other: &str) -> Ordering {
     let rank = |name: &str| match numbers(name) {
         Some((numbers, is_release)) => (is_release, numbers),
@@ -258,7 +261,7 @@ mod tests {
 
     #[test]
     fn lists_old_versions_under_optional() {
-        // The newest version by number, not alphabetically.
+        // The newest version is chosen by number and not alphabetically.
         assert_eq!(
             listed_as_optional(&["d/2.9/a", "d/2.10/a", "d/2.11-rc1/a"], &[]),
             ["d/2.9/a", "d/2.11-rc1/a"]
@@ -273,7 +276,8 @@ mod tests {
             ["d/1.0/a", "d/1.0/b", "d/next/a"]
         );
         assert_eq!(listed_as_optional(&["d/1.x/a", "d/2.x/a"], &["d/1.x"]), [""; 0]);
-        // Neither a name without a numbered version nor a page named like a version.
+        // A folder such as `latest` without a numbered version beside it, and a page named like a
+        // version, are not listed.
         assert_eq!(
             listed_as_optional(
                 &["d/next/a", "d/main/a", "blog/v1.0", "blog/v2.0", "7/a", "8/a"],

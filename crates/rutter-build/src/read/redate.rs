@@ -1,4 +1,4 @@
-//! Corrects rows of the ledger with times in the future.
+//! Corrects ledger rows whose times are in the future.
 
 use rutter_page::Timestamp;
 
@@ -6,8 +6,8 @@ use crate::arc_entry::{self, ArcEntryVersion};
 use crate::ledger::{LedgerRow, UNKNOWN};
 use crate::read::PassInput;
 
-/// Returns a row of the ledger. With `redate`, times that are later than now are set to now, and
-/// the line of a page with such a date is written again.
+/// Returns a ledger row. If the plan sets `redate`, times that are later than the time of the build
+/// are replaced, and the line of a page with such a modification date is written again.
 pub(super) fn redated(
     input: &PassInput<'_>,
     newest: &mut Option<Timestamp>,

@@ -1,22 +1,22 @@
-//! Counts the pages of a section and its changes.
+//! Counts the pages and the changed pages of a section.
 
 use rutter_page::Timestamp;
 use rutter_scp::{SectionState, StateChain};
 
-/// The changes of a section.
+/// Counts, states and removals of one section in this build.
 #[derive(Debug, Clone)]
 pub(crate) struct SectionTally {
     pub(crate) name: String,
     pub(crate) before: SectionState,
     pub(crate) state: SectionState,
     pub(crate) pages: u64,
-    /// Pages that are new or changed.
+    /// Number of pages of the section that are new or changed.
     pub(crate) changed: u64,
-    /// URLs of removed pages, at most [`StateChain::MAX_REMOVED`] plus one.
+    /// URLs of removed pages of the section, at most [`StateChain::MAX_REMOVED`] plus one.
     pub(crate) removed: Vec<String>,
     /// Whether earlier collections contain a page that is no longer public.
     pub(crate) holds_excluded: bool,
-    /// When a page of the section was last removed or excluded.
+    /// Time when a page of the section was last removed or excluded.
     pub(crate) last_removed: Option<Timestamp>,
 }
 

@@ -20,7 +20,7 @@ pub(super) fn compare(view: &mut SiteView<'_>) {
         of_advert(view, one, &announced, &mut findings);
     }
     if machine_files.adverts.is_empty() {
-        // One finding for the site, not one per collection.
+        // Report one finding for the site instead of one finding per collection.
         if let Some(first) = machine_files.collections.first()
             && !view.files.may_be_more(ResourceKind::Sitemap)
         {
@@ -94,7 +94,7 @@ fn sections(view: &SiteView<'_>, findings: &mut Vec<(u32, Finding)>) {
             findings.push((*sitemap, in_line(&rules::SECTION_ABSENT, *line, detail)));
             continue;
         };
-        // Deltas after the snapshot may have changed the page count.
+        // Deltas after the snapshot may have changed the number of pages.
         let held = last.file.and_then(|file| held.get(&file));
         let verified = held.and_then(|held| held.receipt.as_ref());
         let of_chain = verified.and_then(|receipt| receipt.header.chain.as_ref());
@@ -114,7 +114,7 @@ fn sections(view: &SiteView<'_>, findings: &mut Vec<(u32, Finding)>) {
     }
 }
 
-/// Reports files of the same name in two codings with different content.
+/// Reports collections that have the same name in two codings but different content.
 fn codings(view: &SiteView<'_>, findings: &mut Vec<(u32, Finding)>) {
     let mut by_stem: BTreeMap<&str, Vec<&CollectionFile>> = BTreeMap::new();
     for held in &view.machine_files.collections {
@@ -132,9 +132,9 @@ fn codings(view: &SiteView<'_>, findings: &mut Vec<(u32, Finding)>) {
     }
 }
 
-/// Reports deltas that do not form a chain after a snapshot (D25, D95).
+/// Reports the deltas of a section that do not form a chain after a snapshot (D25, D95).
 fn chains(view: &SiteView<'_>, findings: &mut Vec<(u32, Finding)>) {
-    // A collection that was not read may close the gap.
+    // A collection that was not read may fill the gap between two deltas.
     if view.files.may_be_more(ResourceKind::Collection) {
         return;
     }
@@ -147,7 +147,7 @@ fn chains(view: &SiteView<'_>, findings: &mut Vec<(u32, Finding)>) {
         links.sort_by_cached_key(|(_, header)| {
             (header.generated, header.kind == CollectionKind::Snapshot, header.id.clone())
         });
-        // Two codings of a collection count once.
+        // Two codings of one collection count as one collection.
         links.dedup_by(|(_, header), (_, other)| {
             other.id == header.id
                 && other.generated == header.generated
@@ -161,7 +161,7 @@ fn chains(view: &SiteView<'_>, findings: &mut Vec<(u32, Finding)>) {
             } else {
                 let snapshots =
                     links.iter().filter(|(_, other)| other.kind == CollectionKind::Snapshot);
-                // Readers begin with the last snapshot before the first delta.
+                // Readers begin with the last snapshot that precedes the first delta.
                 let snapshots = snapshots.map(|(_, other)| *other);
                 let earlier = snapshots.filter(|other| other.generated < header.generated);
                 if let Some(start) = earlier.max_by_key(|other| other.generated) {
@@ -173,7 +173,7 @@ fn chains(view: &SiteView<'_>, findings: &mut Vec<(u32, Finding)>) {
     }
 }
 
-/// Reports a delta that does not continue the previous collection.
+/// Reports a delta that does not continue the collection before it.
 fn follow(
     file: u32,
     delta: &CollectionHeader,

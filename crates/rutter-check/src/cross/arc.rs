@@ -1,4 +1,4 @@
-//! Compares the ARC sitemap with its dated deltas and the site.
+//! Compares the ARC sitemap with its dated deltas and with the pages of the site.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::at_pointer;
 use crate::rules;
 use crate::site::SiteView;
 
-/// The maximum number of announced days that are checked.
+/// The maximum number of days with announced deltas that are checked.
 const MOST_DAYS: i64 = 400;
 
 pub(super) fn compare(view: &mut SiteView<'_>) {
@@ -33,7 +33,7 @@ pub(super) fn compare(view: &mut SiteView<'_>) {
             findings.push(of_head("deltas", &rules::ARC_DAY_ABSENT, day));
         }
     }
-    // The last delta that contains a page counts.
+    // If several deltas contain a page, the last one counts.
     let mut last: HashMap<&str, (u32, u64, bool, u64)> = HashMap::new();
     for day in &view.machine_files.days {
         for (url, number, is_gone, idx) in &day.entries {

@@ -1,10 +1,10 @@
-//! Finds text of restricted pages in public files: llms.txt, twins of other pages,
-//! search indexes, the semantic index, the ARC sitemap.
+//! Finds text of restricted pages in public files: llms.txt, twins of other pages, search indexes,
+//! the semantic index, and the ARC sitemap.
 //!
-//! A page is restricted by its own statements or by its ARC entry. A page that is
-//! only restricted for AI may be in a search index, which is for people. Runs of
-//! words of restricted pages are searched; runs that several restricted pages share,
-//! or that a public page shows, are ignored.
+//! A page is restricted by its own statements or by its ARC entry. A page that is only restricted
+//! for AI may be in a search index, because people use search indexes. The public files are
+//! searched for runs, which are six consecutive words of a restricted page. A run that several
+//! restricted pages share, or that a public page shows, is ignored.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -14,15 +14,17 @@ use crate::Restriction;
 use crate::rules;
 use crate::site::{MediaKind, PageRow, SiteView, runs};
 
-/// The maximum size of a searched file in bytes.
+/// The maximum size in bytes of a file that is searched.
 const LARGEST: u64 = 64 << 20;
-/// The number of runs that must be found to rule out a coincidence.
+/// The minimum number of runs in a file that count as text of a restricted page, not as a
+/// coincidence.
 const FEWEST: usize = 2;
 /// The maximum number of public pages that are searched for the same text.
 const MOST_ASKED: usize = 200;
 
 pub(super) fn compare(view: &mut SiteView<'_>) {
-    // The restricted page of each run; `None` if several pages have the run.
+    // The index of the restricted page of each run; `None` if several restricted pages contain the
+    // run.
     let mut secret: HashMap<u64, Option<usize>> = HashMap::new();
     for (n, row) in view.rows.list.iter().enumerate() {
         let Some(page) = row.page.as_ref().filter(|_| secrecy(row).is_some()) else { continue };
@@ -71,14 +73,14 @@ pub(super) fn compare(view: &mut SiteView<'_>) {
     }
 }
 
-/// The audience that must not get the text of a page.
+/// The audience that must not get the text of a restricted page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Secrecy {
     Models,
     All,
 }
 
-/// Returns the restriction of a page or its ARC entry. robots.txt is ignored,
+/// Returns the restriction of a page by its own statements or its ARC entry. robots.txt is ignored,
 /// because it only restricts fetching.
 fn secrecy(row: &PageRow) -> Option<Secrecy> {
     let own = row.page.as_ref().and_then(|page| page.closed);
@@ -97,7 +99,7 @@ fn is_for_models(kind: MediaKind, path: &str) -> bool {
     kind == MediaKind::Markdown || begins || path.contains("arc-sitemap-deltas/")
 }
 
-/// Returns whether a file is another public text that programs read.
+/// Returns whether a file is a public text for programs, but not only for language models.
 fn is_open_text(kind: MediaKind, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     match kind {
@@ -113,7 +115,7 @@ fn is_open_text(kind: MediaKind, path: &str) -> bool {
     }
 }
 
-/// Returns the runs of restricted pages in a text, by page.
+/// Returns the runs of restricted pages that a text contains, grouped by page.
 fn held(secret: &HashMap<u64, Option<usize>>, text: &str) -> Vec<(usize, BTreeSet<u64>)> {
     let mut found: BTreeMap<usize, BTreeSet<u64>> = BTreeMap::new();
     runs(text, |run| {
@@ -124,7 +126,7 @@ fn held(secret: &HashMap<u64, Option<usize>>, text: &str) -> Vec<(usize, BTreeSe
     found.into_iter().collect()
 }
 
-/// Returns whether a public page shows these runs.
+/// Returns whether a public page shows the wanted runs.
 fn shows(view: &SiteView<'_>, page: u32, wanted: &BTreeSet<u64>) -> bool {
     let Ok(Some(bytes)) = view.files.read(page, LARGEST) else { return false };
     let Ok(url) = rutter_page::PageUrl::parse("http://localhost/") else { return false };

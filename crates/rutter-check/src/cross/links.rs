@@ -14,7 +14,7 @@ use crate::site::{SiteView, TargetKind};
 
 pub(super) fn compare(view: &mut SiteView<'_>) {
     let mut findings: Vec<(u32, Finding)> = Vec::new();
-    // Without pages the folder is not a complete site.
+    // A folder without pages is not a complete site, so its links cannot be checked.
     let is_site = view.rows.list.iter().any(|row| row.page.is_some());
     of_robots(view, is_site, &mut findings);
     of_llms(view, is_site, &mut findings);
@@ -40,7 +40,7 @@ fn of_robots(view: &SiteView<'_>, is_site: bool, findings: &mut Vec<(u32, Findin
         }
     }
     let main = view.files.at_root(view.home, "sitemap.xml");
-    // The SX rules check this line for sites with a semantic index.
+    // For sites with a semantic index, the SX rules check the Sitemap line of robots.txt.
     let is_asked = view.machine_files.index.is_some();
     if let Some(main) = main
         && !named.contains(&main)
@@ -128,8 +128,8 @@ fn of_pointer(view: &SiteView<'_>, findings: &mut Vec<(u32, Finding)>) {
     }
 }
 
-/// Reports each broken target once, on the first page that contains it, because a
-/// broken link in a menu occurs on every page.
+/// Reports each broken target once, on the first page that links to it, because a broken link in a
+/// menu occurs on every page.
 fn of_pages(view: &SiteView<'_>, findings: &mut Vec<(u32, Finding)>) {
     let mut targets: BTreeMap<(TargetKind, &str), (u32, u64, usize)> = BTreeMap::new();
     for row in &view.rows.list {

@@ -54,13 +54,13 @@ fn is_same(view: &SiteView<'_>, row: &PageRow, url: &str) -> bool {
     view.files.resolve(home, url).is_some_and(|file| Some(file) == row.file)
 }
 
-/// The alternate links of the sitemap between rows.
+/// The alternate links of the sitemap, with the rows of their targets.
 struct AlternateLinks {
     pairs: HashSet<(u32, u32)>,
 }
 
 impl AlternateLinks {
-    /// Resolves every link once.
+    /// Resolves every alternate link of the sitemap once.
     fn of(view: &SiteView<'_>) -> Self {
         let all = (0..).zip(&view.rows.list).flat_map(|(at, row)| {
             targets(view, row).filter_map(move |(_, other)| Some((at, other?)))

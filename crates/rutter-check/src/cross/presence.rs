@@ -1,5 +1,5 @@
-//! Checks that layers contain exactly the public pages: no missing pages, no pages
-//! that do not exist, no restricted pages (D84, D85).
+//! Checks that layers contain exactly the public pages (D84, D85). Reports pages that a layer
+//! lacks, and entries for pages that do not exist or are restricted.
 
 use rutter_fetch::ResourceKind;
 use rutter_finding::{Finding, Place, quoted};
@@ -9,11 +9,11 @@ use crate::Restriction;
 use crate::rules;
 use crate::site::{MediaKind, PageRow, SiteView};
 
-/// Findings about a row, each with the file that they belong to.
+/// Findings about a row, each with the index of the file that it belongs to.
 type RowFindings = Vec<(u32, Finding)>;
 
 pub(super) fn compare(view: &mut SiteView<'_>) {
-    // Without pages the folder is not a complete site.
+    // A folder without pages is not a complete site, so no page can be missing.
     if view.rows.list.iter().all(|row| row.page.is_none()) {
         return;
     }
@@ -32,14 +32,14 @@ pub(super) fn compare(view: &mut SiteView<'_>) {
     }
 }
 
-/// Properties of the whole site.
+/// Which layers the site has, and other properties of the whole site.
 #[expect(clippy::struct_excessive_bools, reason = "each layer is there or not")]
 struct SiteFacts {
     has_sitemap: bool,
     has_collections: bool,
     has_arc: bool,
     has_twins: bool,
-    /// Whether pages may exist that are not among the files, as on a live site.
+    /// Whether pages may exist that are not among the checked files, as on a live site.
     is_partial: bool,
 }
 
@@ -49,7 +49,7 @@ impl SiteFacts {
         let n_public =
             rows.iter().filter(|row| row.listed.is_some() && is_there(view, row)).count();
         let n_twins = rows.iter().filter(|row| row.twin.is_some()).count();
-        // Without the base URL, entries cannot be matched with files.
+        // Without the base URL, the entries of layers cannot be matched with files.
         let has_home = view.home.is_some_and(|home| !home.is_placeholder());
         let may_lack = !view.files.may_be_more(ResourceKind::Collection);
         Self {
@@ -104,12 +104,12 @@ fn of_sitemap(
     }
 }
 
-/// Returns whether the page could be read.
+/// Returns whether the page of a row was read.
 fn is_looked_at(row: &PageRow) -> bool {
     row.page.as_ref().is_some_and(|page| page.digests.iter().any(Option::is_some))
 }
 
-/// Returns whether the page is too large for a collection.
+/// Returns whether the page of a row is too large for a collection.
 fn is_oversize(row: &PageRow) -> bool {
     row.page.as_ref().is_some_and(|page| page.is_oversize)
 }
@@ -180,7 +180,7 @@ fn of_arc(
             let detail = closed_detail(&row.url, own);
             findings.push((file, at_pointer(&rules::CONSENT_DIFFERS, pointer, detail)));
         }
-        // A login may be required by the server, which no file shows.
+        // The server may require a login, which no file of a folder shows.
         (None, Some(by_arc)) if by_arc != Restriction::Login && is_looked_at(row) => {
             let detail = closed_detail(&row.url, by_arc);
             findings.push((file, at_pointer(&rules::CLOSED_IN_ARC, pointer, detail)));

@@ -30,7 +30,7 @@ fn is_same_day(one: Timestamp, other: Timestamp) -> bool {
     day(one) == day(other)
 }
 
-/// Compares dates with the collection, or else with the ARC sitemap.
+/// Compares the dates of other layers with the date in the collection, or else in the ARC sitemap.
 fn dates(view: &SiteView<'_>, row: &PageRow, findings: &mut Vec<(u32, Finding)>) {
     let listed = row.listed.and_then(|at| view.machine_files.listed.get(at as usize));
     let of_arc = row.arc.as_ref().and_then(|arc| arc.lastmod);
@@ -94,7 +94,7 @@ fn titles(view: &SiteView<'_>, row: &PageRow, findings: &mut Vec<(u32, Finding)>
     }
 }
 
-/// Normalises white space.
+/// Replaces every sequence of white space with one space.
 fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -113,7 +113,8 @@ fn languages(row: &PageRow, findings: &mut Vec<(u32, Finding)>) {
     }
 }
 
-/// A checksum must match the line in the collection or the bytes of the page (D51).
+/// Reports a checksum that matches neither the line in the collection nor the bytes of the page
+/// (D51).
 fn checksum(view: &SiteView<'_>, row: &PageRow, findings: &mut Vec<(u32, Finding)>) {
     let (Some(arc), Some(file)) = (&row.arc, view.machine_files.arc.as_ref().map(|arc| arc.file))
     else {
@@ -125,7 +126,7 @@ fn checksum(view: &SiteView<'_>, row: &PageRow, findings: &mut Vec<(u32, Finding
     let is_line = row.scp.as_ref().is_some_and(|scp| Some(scp.digest) == line);
     let digests = row.page.as_ref().map(|page| page.digests);
     let is_page = digests.is_some_and(|digests| digests.contains(&Some(digest)));
-    // Without either there is nothing to compare.
+    // The checksum matches, or no collection contains the page.
     if is_line || is_page || row.scp.is_none() {
         return;
     }

@@ -1,5 +1,5 @@
-//! Concise output: one line per finding and one line per file. Other commands use
-//! the same line for their findings.
+//! Concise output: one line per finding and one line per file. Other commands use the same format
+//! for a line with a finding.
 
 use std::io::{self, Write};
 
@@ -30,8 +30,8 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
 /// The maximum number of clean files that are listed individually.
 const FEW_FILES: usize = 20;
 
-/// Returns whether a file is listed with its verdict; if there are many, clean files
-/// are only counted.
+/// Returns whether a file is listed with its verdict. If there are many clean files, they are only
+/// counted.
 pub(crate) fn is_listed(outcome: &Outcome, file: &CheckedFile) -> bool {
     if outcome.detail == DetailLevel::FindingsOnly {
         return false;
@@ -43,7 +43,7 @@ pub(crate) fn is_listed(outcome: &Outcome, file: &CheckedFile) -> bool {
 
 /// Writes the number of findings of a file that were not stored.
 pub(crate) fn write_not_kept(out: &mut dyn Write, file: &CheckedFile) -> io::Result<()> {
-    // Findings about the site already contain their count.
+    // The findings about the site already contain the number of findings that were not stored.
     let not_kept = file.file_report.report.not_kept();
     if 0 < not_kept && file.file_report.kind != FileKind::Site {
         let path = file.file_report.path();
@@ -81,7 +81,7 @@ pub(crate) fn write_verdict(out: &mut dyn Write, file_report: &FileReport) -> io
     writeln!(out)
 }
 
-/// Writes the summary of a run with several files or hidden findings.
+/// Writes the summary of a run that has several files or findings that are not shown.
 pub(crate) fn write_summary(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     if outcome.detail == DetailLevel::FindingsOnly {
         return Ok(());

@@ -2,12 +2,12 @@
 
 use rutter_finding::shown;
 
-/// Escapes text and quoted attributes of HTML, including invisible characters.
+/// Escapes text for HTML elements and quoted attributes, including invisible characters.
 pub(crate) fn html(text: &str) -> String {
     markup(&shown(text))
 }
 
-/// Escapes text and quoted attributes of XML 1.0, which cannot represent most control
+/// Escapes text for XML 1.0 elements and quoted attributes. XML 1.0 cannot represent most control
 /// characters.
 pub(crate) fn xml(text: &str) -> String {
     let is_forbidden = |c: char| matches!(c, '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');

@@ -1,6 +1,6 @@
 //! GitHub workflow commands, which become annotations of lines.
 //!
-//! GitHub shows ten annotations of each level per step, so the most severe come first.
+//! GitHub shows ten annotations of each level per step, so the most severe findings come first.
 
 use std::io::{self, Write};
 
@@ -40,12 +40,12 @@ fn annotate(out: &mut dyn Write, view: &FindingView<'_>) -> io::Result<()> {
     writeln!(out, ",title={}::{}", property(&title), data(&message))
 }
 
-/// Escapes the message of a command.
+/// Escapes the message of a workflow command.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// Escapes the value of a command property.
+/// Escapes the value of a property of a workflow command.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -1,7 +1,7 @@
-//! HTML report in one file, without scripts and without network access.
+//! HTML report in one file, which uses no scripts and no network.
 //!
-//! The content security policy of the report forbids both, and all text from checked
-//! files is escaped. Long lists are truncated with a note.
+//! The content security policy of the report forbids scripts and requests, and all text from
+//! checked files is escaped. Long lists are truncated with a note.
 
 mod chart;
 mod files;
@@ -60,7 +60,7 @@ impl FileLabels<'_> {
         if is_below { Cow::Borrowed(&file_report.name) } else { file_report.path() }
     }
 
-    /// Returns the label of a path.
+    /// Returns the label of the file with this path.
     fn of_path<'p>(&self, path: &'p str) -> &'p str {
         let below = |root| path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/'));
         self.root.and_then(below).unwrap_or(path)
@@ -86,7 +86,7 @@ fn write_head(out: &mut dyn Write, outcome: &Outcome, subject: &str) -> io::Resu
             group_digits(n)
         )?;
     }
-    // Pages without findings have no report.
+    // Pages without findings have no report, so take the number from the overview.
     let n_files = outcome.overview.files.max(outcome.files.len() as u64);
     let n_pages = outcome.overview.pages;
     for (n, what) in [(n_files, "file"), (n_pages, "page")] {
@@ -167,7 +167,7 @@ fn write_scores(out: &mut dyn Write, scores: &[LayerScore]) -> io::Result<()> {
     )
 }
 
-/// Returns the numbers of broken rules by severity.
+/// Returns the numbers of broken rules of a layer by severity, as text.
 fn broken(score: &LayerScore) -> String {
     let words: Vec<String> = score
         .broken

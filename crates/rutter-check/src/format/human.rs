@@ -1,7 +1,6 @@
 //! Human-readable output: each finding with the affected line, grouped by file.
 //!
-//! A rule is shown a limited number of times and then counted, and its fix is shown
-//! once.
+//! Each rule is shown up to [`SHOWN_PER_RULE`] times and then only counted; its fix is shown once.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -14,7 +13,7 @@ use crate::excerpt::Excerpt;
 use crate::format::concise::{is_listed, style, write_summary, write_verdict};
 use crate::outcome::{FindingView, Outcome};
 
-/// The maximum number of shown findings per rule.
+/// The maximum number of findings of one rule that are shown.
 const SHOWN_PER_RULE: u64 = 10;
 
 /// Writes an outcome with ANSI colours; the stream removes them if unsupported.
@@ -30,7 +29,8 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
             }
         }
         if file.file_report.kind == FileKind::Site {
-            // Findings about the site already contain their count.
+            // The findings about the site already contain the number of findings that were not
+            // stored.
             for (code, n) in file.file_report.report.counts() {
                 let kept = file.findings().filter(|view| view.finding.rule.code == *code).count();
                 *n_shown.entry(code).or_default() += n.saturating_sub(kept as u64);

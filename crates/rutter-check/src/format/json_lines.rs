@@ -1,5 +1,5 @@
-//! JSON Lines: one object per file and per finding, and a summary at the end. The
-//! member `type` distinguishes them.
+//! JSON Lines: one object for each file, one for each finding, and a summary at the end. The member
+//! `type` distinguishes these objects.
 
 use std::io::{self, Write};
 

@@ -1,5 +1,5 @@
-//! `JUnit` XML for test reports: one suite per file, one case per broken rule.
-//! Findings below the failing severity do not fail their case.
+//! `JUnit` XML for test reports: one suite per file, one case per broken rule. Findings below the
+//! minimum severity that fails the run do not fail their case.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
-//! Markdown for a comment on a pull request: a short table, the most severe first.
+//! Markdown for a comment on a pull request: a short table, the most severe findings first.
 //!
-//! Text from checked files is in code spans, where it is neither markup nor a
-//! mention of a user.
+//! Text from checked files is written as code spans, in which it is neither markup nor a mention of
+//! a user.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -13,9 +13,9 @@ use crate::format::count;
 use crate::layer::{name, scores_of};
 use crate::outcome::SEVERITIES;
 
-/// The maximum number of table rows; comments have a size limit.
+/// The maximum number of table rows. Comments on pull requests have a size limit.
 const MOST_ROWS: usize = 60;
-/// The maximum number of characters of a cell.
+/// The maximum number of characters of a table cell.
 const LONGEST_CELL: usize = 240;
 
 /// Writes an outcome as GitHub Flavored Markdown.
@@ -77,8 +77,8 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a code span that is safe in a table, with a fence longer than any in the
-/// text.
+/// Returns a code span that is safe in a table. Its fence is longer than any sequence of backticks
+/// in the text.
 fn code(text: &str) -> String {
     let text = shown(text);
     let mut cell: String = text.chars().take(LONGEST_CELL).collect();

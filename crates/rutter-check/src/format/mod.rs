@@ -1,7 +1,7 @@
 //! Output formats, one module each.
 //!
-//! Every format writes an [`Outcome`] to a stream and escapes text from checked
-//! files for its syntax.
+//! Every format writes an [`Outcome`] to a stream, and escapes text from checked files as its
+//! syntax requires.
 
 pub mod concise;
 mod escape;
@@ -57,7 +57,7 @@ impl Format {
         ("html", Self::Html),
     ];
 
-    /// Returns the format for a file extension.
+    /// Returns the format that the extension of a file name implies.
     pub fn of_name(name: &str) -> Option<Self> {
         Some(match name.rsplit('.').next()?.to_ascii_lowercase().as_str() {
             "txt" => Self::Human,
@@ -71,7 +71,7 @@ impl Format {
         })
     }
 
-    /// Returns whether the format needs excerpts.
+    /// Returns whether the format shows excerpts of files.
     pub fn shows_lines(self) -> bool {
         self != Self::Concise
     }

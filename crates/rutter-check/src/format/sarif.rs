@@ -86,9 +86,9 @@ fn level(severity: Option<Severity>) -> &'static str {
     severity.map_or("none", Severity::name)
 }
 
-/// Returns a path as a percent-encoded URI reference. A URL stays unchanged, and an
-/// absolute path becomes a `file:` URI, because without a scheme it would be relative
-/// to the host that shows the report.
+/// Returns a path as a percent-encoded URI reference. A URL stays unchanged. An absolute path
+/// becomes a `file:` URI, because without a scheme it would be relative to the host that shows the
+/// report.
 fn uri(path: &str) -> String {
     use std::fmt::Write as _;
     let is_address = path.starts_with("https://") || path.starts_with("http://");

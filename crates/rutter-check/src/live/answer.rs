@@ -1,4 +1,4 @@
-//! Checks the headers of a response against the file.
+//! Checks the headers of a response against the file that it delivers.
 
 use rutter_fetch::{FetchedResponse, ResourceKind, Url};
 
@@ -41,7 +41,7 @@ impl SiteVisit<'_> {
             self.report(url, &rules::REDIRECT, rutter_finding::quoted(answer.url.as_str()));
         }
         let forbids = answer.fields.robots_tags.iter().any(|tag| {
-            // A directive for one agent begins with the agent name.
+            // A directive for one agent begins with the name of the agent.
             let words = tag.to_ascii_lowercase();
             !words.contains(':')
                 && words.split(',').any(|word| matches!(word.trim(), "noindex" | "none"))

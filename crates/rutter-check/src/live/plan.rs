@@ -1,5 +1,5 @@
-//! Chooses what to fetch from a live site: first the files that announce others,
-//! then the announced files, then some pages.
+//! Chooses the files to fetch from a live site: first the files that announce other files, then the
+//! announced files, then some pages.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -103,7 +103,7 @@ impl SiteVisit<'_> {
         let mut reader = rutter_arc::ArcReader::new(text.as_slice(), rutter_arc::Limits::DEFAULT);
         while let Ok(Some(())) = reader.next(&mut (), |_| ()) {}
         let Some(deltas) = reader.head().deltas.clone() else { return Ok(()) };
-        // Further copies have the same content.
+        // Fetch only the newest and the oldest announced delta.
         for day in [&deltas.to, &deltas.from] {
             let url = deltas.template.replace("YYYY-MM-DD", day);
             self.fetch(&url, ResourceKind::Arc, Announcement::Announced).await?;
@@ -111,9 +111,9 @@ impl SiteVisit<'_> {
         Ok(())
     }
 
-    /// Fetches the newest snapshot of each section and the deltas after it, each in
-    /// the smallest coding. A section is fetched completely or not at all, because a
-    /// part of it would contain outdated pages.
+    /// Fetches the newest snapshot of each section and the deltas after it, each in the smallest
+    /// coding. A section is fetched completely or not at all, because an incomplete section would
+    /// contain outdated pages.
     async fn collections(&mut self, offered: &[AdvertisedCollection]) -> Result<(), FetchError> {
         let mut sections: BTreeMap<&str, Vec<&AdvertisedCollection>> = BTreeMap::new();
         for one in offered {
@@ -154,7 +154,7 @@ impl SiteVisit<'_> {
         Ok(())
     }
 
-    /// Fetches the semantic index and its packets; returns the pages of its entities.
+    /// Fetches the semantic index and its packets; returns the URLs of the pages of its entities.
     async fn index(&mut self) -> Result<Vec<String>, FetchError> {
         let url = self.place.home.join(INDEX_FILE);
         let Some(text) = self.fetch(&url, ResourceKind::SpxiIndex, Announcement::Guessed).await?
@@ -183,7 +183,7 @@ impl SiteVisit<'_> {
     }
 }
 
-/// Reads a sitemap; its problems are reported later.
+/// Reads a sitemap. Its problems are reported later, when all files are checked.
 fn read(text: &[u8], listing: &mut SitemapContents) {
     let mut reader = SitemapReader::new(text, SitemapLimits::USUAL);
     while let Ok(Some(item)) = reader.next(&mut ()) {
@@ -204,7 +204,7 @@ fn read(text: &[u8], listing: &mut SitemapContents) {
     }
 }
 
-/// Returns an evenly distributed sample of the pages.
+/// Returns an evenly distributed sample of at most `most` pages.
 fn sample(pages: &[String], most: usize) -> Vec<String> {
     if pages.len() <= most {
         return pages.to_vec();

@@ -16,17 +16,17 @@ use crate::registry;
 pub struct BuiltPage {
     /// The URL of the page.
     pub url: Box<str>,
-    /// The digest of the page without the links that the build inserted.
+    /// The digest of the page without the links that the build inserted into it.
     pub source: [u8; 32],
-    /// The digest of its line in the collection, if any.
+    /// The digest of the line of the page in the collection, if any.
     pub line: Option<LineDigest>,
-    /// The digest of its Markdown twin, if any.
+    /// The digest of the Markdown twin of the page, if any.
     pub twin: Option<LineDigest>,
-    /// The title.
+    /// The title of the page.
     pub title: Box<str>,
-    /// The reason why the page is restricted, if it is.
+    /// The reason why the page is restricted; `None` for a public page.
     pub closed: Option<Restriction>,
-    /// The extracted share of the main text, if the build measured it.
+    /// The extracted share of the main text of the page, if the build measured it.
     pub coverage: Option<Coverage>,
     /// The findings of the build about the page.
     pub findings: Vec<Finding>,

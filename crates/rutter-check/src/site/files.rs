@@ -16,20 +16,20 @@ use rutter_page::PageUrl;
 use super::site_base::SiteBase;
 use crate::rules;
 
-/// The maximum number of files.
+/// The maximum number of files of a site.
 pub(crate) const MOST_FILES: usize = 2_000_000;
 /// The maximum size of a page in bytes (D89).
 pub(crate) const LARGEST_PAGE: u64 = 10_000_000;
-/// The maximum depth of folders.
+/// The maximum depth of nested folders.
 const DEEPEST: usize = 64;
 
 /// One file of the site.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SiteFile {
-    /// The path below the folder with slashes, or the URL on a live site.
+    /// The path of the file below the folder, with slashes, or its URL on a live site.
     pub(crate) path: Box<str>,
     pub(crate) bytes: u64,
-    /// The path on disk, if it differs from `path`.
+    /// The path of the file on disk, if it differs from `path`.
     pub(crate) spool: Option<PathBuf>,
     pub(crate) kind: MediaKind,
 }
@@ -42,7 +42,7 @@ pub(crate) enum MediaKind {
     Other,
 }
 
-/// All files sorted by path.
+/// All files of a site, sorted by path.
 #[derive(Debug, Default)]
 pub(crate) struct SiteFiles {
     dir: PathBuf,
@@ -107,7 +107,7 @@ impl SiteFiles {
         Ok(Self { dir: dir.to_owned(), list, ..Self::default() })
     }
 
-    /// Creates the list for a live site; `unseen` files may exist as well.
+    /// Creates the list of files for a live site. Files in `unseen` may exist as well.
     pub(crate) fn fetched(list: Vec<SiteFile>, unseen: BTreeSet<(ResourceKind, String)>) -> Self {
         let mut list = list;
         list.sort_by(|one, other| one.path.cmp(&other.path));
@@ -121,13 +121,13 @@ impl SiteFiles {
         self.by_url.is_some()
     }
 
-    /// Returns whether there may be files of a type that were not downloaded, so
-    /// that none of them can be reported as missing.
+    /// Returns whether files of a type may exist that were not downloaded. If so, no file of this
+    /// type may be reported as missing.
     pub(crate) fn may_be_more(&self, what: ResourceKind) -> bool {
         self.unseen.iter().any(|(kind, _)| *kind == what)
     }
 
-    /// Returns whether this file was not downloaded.
+    /// Returns whether the file at a URL was not downloaded.
     pub(crate) fn is_unseen(&self, what: ResourceKind, url: &str) -> bool {
         self.unseen.contains(&(what, url.to_owned()))
     }
@@ -194,7 +194,7 @@ impl SiteFiles {
         }
     }
 
-    /// Returns the file that a URL resolves to: the file itself, the file with
+    /// Returns the file that a URL resolves to: the file itself, the file with the extension
     /// `.html`, or the index page of a folder.
     pub(crate) fn resolve(&self, home: &SiteBase, url: &str) -> Option<u32> {
         let url = PageUrl::parse(url).ok()?;
@@ -211,8 +211,8 @@ impl SiteFiles {
         names.iter().find_map(|name| self.find(&format!("{plain}{name}")))
     }
 
-    /// Returns whether a static host answers at a URL of the site, also with a
-    /// file that is not judged: a hidden one, or one behind a symbolic link.
+    /// Returns whether a static host would answer at a URL of the site. The host may answer with a
+    /// file that is not checked: a hidden file, or a file behind a symbolic link.
     pub(crate) fn is_there(&self, home: &SiteBase, url: &str) -> bool {
         if self.resolve(home, url).is_some() || self.is_live() {
             return true;
@@ -229,7 +229,7 @@ impl SiteFiles {
     }
 }
 
-/// Returns the decoded path of a URL below the folder; `None` if it is outside.
+/// Returns the decoded path of a URL below the folder; `None` if the URL is outside the site.
 fn plain_path(home: &SiteBase, url: &PageUrl<'_>) -> Option<String> {
     let path = home.path_of(url.key())?;
     let path = path.split('?').next().unwrap_or_default();

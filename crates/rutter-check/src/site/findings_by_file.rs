@@ -1,8 +1,8 @@
 //! Collects findings by file.
 //!
-//! Every checked file has a report, and every other file gets one with its first
-//! finding. Nearly all findings are stored, because ignored and known findings are
-//! removed later. Only a rule with very many page findings is cut to limit memory.
+//! Every checked file has a report, and every other file gets a report with its first finding.
+//! Nearly all findings are stored, because ignored and known findings are removed later. The page
+//! findings of one rule are limited to save memory.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,10 +11,10 @@ use rutter_finding::{Finding, FindingSink, Place, Rule};
 use super::files::{MediaKind, SiteFiles};
 use crate::{CheckOptions, FileKind, FileReport};
 
-/// The maximum number of stored page findings per rule.
+/// The maximum number of page findings of one rule that are stored.
 const MAX_PAGE_FINDINGS: u32 = 50_000;
 
-/// The reports of a site by file.
+/// The reports about a site, by file.
 pub(crate) struct FindingsByFile<'b> {
     files: &'b SiteFiles,
     check_options: &'b CheckOptions,
@@ -38,7 +38,7 @@ impl<'b> FindingsByFile<'b> {
         }
     }
 
-    /// Returns the report of a file.
+    /// Returns the report about a file.
     pub(crate) fn report_of(&mut self, at: u32) -> &mut FileReport {
         let file = self.files.get(at);
         let kind = match file.kind {
@@ -57,7 +57,7 @@ impl<'b> FindingsByFile<'b> {
             .or_insert_with(|| crate::blank(name, kind, check_options))
     }
 
-    /// Adds a complete report; earlier findings of the file are merged into it.
+    /// Adds a complete report. Earlier findings about the file are merged into the report.
     pub(crate) fn add_report(&mut self, mut file_report: FileReport) {
         if let Some(before) = self.reports.remove(&file_report.name) {
             for (_, finding) in before.report.findings() {
@@ -90,8 +90,8 @@ impl<'b> FindingsByFile<'b> {
         self.report_named(SITE, FileKind::Site).report.report(finding);
     }
 
-    /// Returns all reports sorted by name; findings that were not stored are
-    /// reported for the site.
+    /// Returns all reports sorted by name. The number of findings that were not stored is reported
+    /// for the site.
     pub(crate) fn into_reports(mut self) -> Vec<FileReport> {
         for (rule, n_more) in std::mem::take(&mut self.unstored).into_values() {
             let detail = format!("{n_more} more findings, not stored");

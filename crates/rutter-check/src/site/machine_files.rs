@@ -23,11 +23,11 @@ pub(crate) const LARGEST_TEXT: u64 = 64 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct MachineFiles {
     pub(crate) robots: Option<(u32, Robots)>,
-    /// The sitemap files in reading order.
+    /// The sitemap files in the order in which they were read.
     pub(crate) sitemaps: Vec<u32>,
-    /// Every sitemap entry with its file.
+    /// Every sitemap entry with the index of its file.
     pub(crate) listed: Vec<(u32, SitemapEntry)>,
-    /// Elements of other namespaces: file, line, namespace.
+    /// Elements of other namespaces in sitemaps: index of the file, line, namespace.
     pub(crate) foreign: Vec<(u32, u64, String)>,
     /// Whether a sitemap could not be read completely.
     pub(crate) is_cut: bool,
@@ -44,12 +44,12 @@ pub(crate) struct MachineFiles {
     places: FileIndices,
 }
 
-/// Indices for looking up collections and their `scp:` elements by file.
+/// Lookup tables of collections and their `scp:` elements by file.
 #[derive(Debug, Default)]
 struct FileIndices {
-    /// The first `scp:` element of each file.
+    /// The index of the first `scp:` element of each file.
     adverts: HashMap<u32, usize>,
-    /// The codings of each collection.
+    /// The indices of the collection files that have the same name in different codings.
     codings: HashMap<String, Vec<usize>>,
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn stem(path: &str) -> &str {
 }
 
 impl MachineFiles {
-    /// Fills the indices once all collections are known.
+    /// Fills the lookup tables once all collections are known.
     fn note_places(&mut self, files: &SiteFiles) {
         let mut places = FileIndices::default();
         for (idx, one) in self.adverts.iter().enumerate() {
@@ -79,7 +79,7 @@ impl MachineFiles {
         self.adverts.get(*self.places.adverts.get(&file)?)
     }
 
-    /// Returns the same collection in another coding, if that was verified.
+    /// Returns the file of the same collection in another coding, if that file was verified.
     fn other_coding(&self, files: &SiteFiles, file: u32) -> Option<&CollectionFile> {
         let codings = self.places.codings.get(stem(files.path(file)))?;
         let mut held = codings.iter().filter_map(|idx| self.collections.get(*idx));
@@ -96,7 +96,7 @@ pub(crate) struct CollectionAdvert {
     pub(crate) file: Option<u32>,
 }
 
-/// A collection file.
+/// A collection file of the site.
 #[derive(Debug)]
 pub(crate) struct CollectionFile {
     pub(crate) file: u32,
@@ -104,12 +104,12 @@ pub(crate) struct CollectionFile {
     pub(crate) receipt: Option<ReadReceipt>,
 }
 
-/// The ARC sitemap.
+/// The ARC sitemap of the site.
 #[derive(Debug)]
 pub(crate) struct ArcFile {
     pub(crate) file: u32,
     pub(crate) head: rutter_arc::SitemapHeader,
-    /// The latest date of its entries.
+    /// The latest date of the entries.
     pub(crate) latest: Option<Timestamp>,
     /// A hash of all entries.
     pub(crate) sum: u64,
@@ -132,7 +132,7 @@ impl SiteView<'_> {
         let left = self.read_collections();
         let twofold: Vec<scp::CodingPair> =
             left.iter().filter_map(|idx| self.twofold(*idx)).collect();
-        // Compare other codings while reading the other layers.
+        // Compare the files in other codings while the other layers are read.
         let files = self.files;
         let same = std::thread::scope(|scope| {
             let comparing = scope.spawn(|| {

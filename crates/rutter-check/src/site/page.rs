@@ -1,7 +1,7 @@
-//! Reads an HTML page and compares it with its collection entry and twin.
+//! Reads an HTML page and compares it with its collection entry and its Markdown twin.
 //!
-//! Input: a page with the data of other layers. Output: a summary of the page and
-//! findings. Of a page that is unchanged since the build, only the head is read.
+//! Input: a page and the data that other layers have about it. Output: a summary of the page and
+//! findings. Only the head of a page is read if the page is unchanged since the build.
 
 use std::cell::LazyCell;
 use std::collections::HashSet;
@@ -21,20 +21,20 @@ use super::page_rows::{DeliveredPage, Restriction, short};
 use super::text_match::{self, FoundShare, TextPiece, paragraphs};
 use crate::rules;
 
-/// The maximum number of pieces of a restricted page that are searched elsewhere.
+/// The maximum number of text pieces of a restricted page for which other files are searched.
 const MOST_PIECES: usize = 24;
-/// The maximum size of a head in bytes.
+/// The maximum size of the head of a page in bytes.
 const LONGEST_HEAD: usize = 256 << 10;
-/// The minimum number of words of a page for a meaningful share.
+/// The minimum number of words of a page for which a share of missing text is meaningful.
 const FEW_WORDS: usize = 150;
 
-/// The robot name whose directives count in addition to those for all robots.
+/// The agent name whose robots directives count in addition to the directives for all agents.
 const TOKEN: &str = "rutter";
 
-/// The minimum number of words of a paragraph, as opposed to a label.
+/// The minimum number of words of a paragraph; a shorter text is a label.
 const FEW_IN_PROSE: usize = 12;
 
-/// The stored data of a page.
+/// The data of a page that is stored for comparisons.
 #[derive(Debug, Default)]
 pub(crate) struct PageSummary {
     pub(crate) title: Box<str>,
@@ -43,19 +43,19 @@ pub(crate) struct PageSummary {
     pub(crate) closed: Option<Restriction>,
     pub(crate) refresh: Option<Box<str>>,
     pub(crate) links_index: bool,
-    /// The Markdown version that its head links to.
+    /// The URL of the Markdown version to which the head of the page links.
     pub(crate) twin_link: Option<Box<str>>,
     /// Whether the page is too large for a collection.
     pub(crate) is_oversize: bool,
     /// Whether the page is unchanged since the build; `None` if unknown.
     pub(crate) is_as_built: Option<bool>,
-    /// The digest of its bytes, and of its decoded text if that differs.
+    /// The digest of the bytes of the page, and of its decoded text if that differs.
     pub(crate) digests: [Option<Digest>; 2],
-    /// Links and images whose target does not exist.
+    /// Links and images of the page whose target does not exist.
     pub(crate) broken: Vec<BrokenTarget>,
-    /// The extracted share of its main text; `None` if unknown.
+    /// The extracted share of the main text of the page; `None` if unknown.
     pub(crate) coverage: Option<Coverage>,
-    /// Text of a restricted page that must not occur in other files.
+    /// Texts of a restricted page, which other files must not contain.
     pub(crate) pieces: Vec<TextPiece>,
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct PageResult {
     pub(crate) seen: PageSummary,
     pub(crate) of_page: Vec<Finding>,
     pub(crate) of_twin: Vec<Finding>,
-    /// Findings about the collection entry: block and rule.
+    /// Findings about the entry of the page in a collection.
     pub(crate) of_scp: Vec<Finding>,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct PageJob<'j> {
     pub(crate) twin: Option<&'j [u8]>,
     pub(crate) scp: Option<&'j DeliveredPage>,
     pub(crate) known: Option<&'j BuiltPage>,
-    /// The restriction in the ARC sitemap.
+    /// The restriction of the page in the ARC sitemap.
     pub(crate) closed: Option<Restriction>,
     pub(crate) now: Timestamp,
     /// The extraction selectors for this page.
@@ -143,15 +143,15 @@ fn of_head(job: &PageJob<'_>, known: &BuiltPage, looked: &mut PageResult) {
     {
         links(&rutter_extract::facts(head, &Options::new(url, job.now)), &mut looked.seen);
     }
-    // The language in collections is that of the build.
+    // Collections contain the language that the build determined.
     looked.seen.title = known.title.clone();
     looked.seen.coverage.clone_from(&known.coverage);
     looked.of_page.extend(known.findings.iter().cloned());
     looked.seen.is_oversize = known.line.is_none();
 }
 
-/// Returns whether a head may contain a relevant link or a redirect, without
-/// building a tree. Escapes and two-byte encodings count as a possible link.
+/// Returns whether the head of a page may contain a relevant link or a redirect, without building a
+/// tree. Escapes and two-byte encodings count as a possible link.
 fn leads_elsewhere(head: &[u8]) -> bool {
     static WORDS: LazyLock<[Finder<'_>; 5]> =
         LazyLock::new(|| ["canonical", "alternate", "refresh", "&#", "\0"].map(Finder::new));
@@ -159,7 +159,7 @@ fn leads_elsewhere(head: &[u8]) -> bool {
     WORDS.iter().any(|word| word.find(&head).is_some())
 }
 
-/// Stores the metadata of a page.
+/// Stores the metadata of a page in its summary.
 fn facts(extraction: &Extraction, seen: &mut PageSummary) {
     let facts = &extraction.facts;
     seen.title = short(&extraction.page.title);
@@ -168,7 +168,7 @@ fn facts(extraction: &Extraction, seen: &mut PageSummary) {
     links(facts, seen);
 }
 
-/// Stores the links in the head of a page.
+/// Stores the links in the head of a page in its summary.
 fn links(facts: &Facts, seen: &mut PageSummary) {
     seen.canonical = facts.canonical.as_deref().map(Box::from);
     seen.refresh = facts.refresh.as_deref().map(Box::from);
@@ -186,14 +186,14 @@ fn links(facts: &Facts, seen: &mut PageSummary) {
     }
 }
 
-/// Returns why a page is restricted, by its own statements (D58) and its
-/// structure (D85). The build and the sync use the same functions.
+/// Returns the restriction of a page by its own statements (D58) and its structure (D85). The build
+/// and the sync use the same functions.
 fn closed_of(extraction: &Extraction, now: Timestamp) -> Option<Restriction> {
     let wishes = Wishes::of(extraction, TOKEN);
     let stated = wishes.refusal(now).map(|refusal| match refusal {
         Refusal::Login => Restriction::Login,
         Refusal::NoIndex | Refusal::Expired => Restriction::NoIndex,
-        // `noarchive` and `nosnippet` withhold the content as `noai` does.
+        // `noarchive` and `nosnippet` withhold the content of a page as `noai` does.
         _ => Restriction::NoAi,
     });
     let facts = &extraction.facts;
@@ -205,7 +205,7 @@ fn closed_of(extraction: &Extraction, now: Timestamp) -> Option<Restriction> {
     stated.max(away).max(asks)
 }
 
-/// A block of the extracted page.
+/// A block of the extracted page, prepared for comparison.
 struct PageBlock {
     piece: TextPiece,
     n_words: usize,
@@ -227,7 +227,7 @@ fn own_blocks(extraction: &Extraction) -> Vec<PageBlock> {
     blocks.filter_map(own).collect()
 }
 
-/// Returns the hashes of all texts of the page.
+/// Returns a hash for each complete text of the page.
 fn wholes_of(own: &[PageBlock]) -> HashSet<u64> {
     own.iter().map(|own| own.piece.whole).collect()
 }
@@ -242,7 +242,7 @@ pub(crate) fn texts_of<'b>(block: &'b Block<'_>) -> Vec<&'b str> {
         Block::Code(block) => vec![&block.code],
         Block::List(block) => block.items.iter().map(|item| &**item).collect(),
         Block::Table(block) => block.rows.iter().flatten().map(|cell| &**cell).collect(),
-        // Alternative texts of media are not part of the visible text.
+        // Alternative texts of media elements are not part of the visible text.
         Block::Image(_) | Block::Video(_) | Block::Audio(_) | Block::Unknown(_) => Vec::new(),
         _ => Vec::new(),
     }
@@ -270,7 +270,7 @@ fn compare(
             FoundShare::Nothing => {
                 found.push(Finding::new(&rules::MACHINE_ONLY, place(piece), quoted(url)));
             }
-            // One finding per page is enough.
+            // One finding about missing text per page is enough.
             FoundShare::Part if !is_told => {
                 is_told = true;
                 found.push(Finding::new(&rules::DELIVERED_STALE, place(piece), quoted(url)));
@@ -311,7 +311,7 @@ fn compare_twin(twin: &[u8], extraction: &Extraction, own: &[PageBlock], looked:
         let detail = format!("{language}, the page says {own}");
         looked.of_twin.push(Finding::new(&rules::LANGUAGE_DIFFERS, Place::WHOLE, detail));
     }
-    // Instructions that the page itself shows are not reported.
+    // Instructions to language models that the page itself shows are not reported.
     let orders_are_shown =
         LazyCell::new(|| find_model_instruction(&extraction.shown_text()).is_some());
     for paragraph in paragraphs(body) {
@@ -325,7 +325,7 @@ fn compare_twin(twin: &[u8], extraction: &Extraction, own: &[PageBlock], looked:
     let mut pieces = pieces_of(body);
     let wholes = wholes_of(own);
     pieces.retain(|piece| !wholes.contains(&piece.whole));
-    // Videos and sounds are described in JSON-LD.
+    // JSON-LD may contain the descriptions of videos and audio files.
     let mut texts: Vec<&str> = vec![&extraction.visible_text, &page.title, &page.description];
     texts.extend(extraction.facts.json_ld.iter().map(String::as_str));
     let shares = text_match::look(&pieces, &texts);
@@ -334,7 +334,7 @@ fn compare_twin(twin: &[u8], extraction: &Extraction, own: &[PageBlock], looked:
     if doubtful.is_empty() {
         return;
     }
-    // A text that Rutter would generate itself is correct.
+    // A text that Rutter itself would generate for the twin is correct.
     let ours = extraction.to_markdown();
     let ours = pieces_of(front_matter(&ours).1);
     let ours: HashSet<u64> = ours.iter().map(|piece| piece.whole).collect();
@@ -388,7 +388,7 @@ pub(crate) fn front_matter(text: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Returns the value of a front matter member without quotes.
+/// Returns the value of a member of the front matter without quotes.
 pub(crate) fn member(front: &str, name: &str) -> Option<String> {
     let lines = front.lines();
     let value = lines.filter_map(|line| line.split_once(": ")).find(|(key, _)| *key == name)?.1;

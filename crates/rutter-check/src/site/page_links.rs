@@ -1,8 +1,8 @@
 //! Finds links and images of a page whose target does not exist on the site.
 //!
-//! Input: the bytes of an HTML page, its URL, and the files. Output: the
-//! targets that do not exist, each once. Other sites are never contacted, and
-//! links that only a script or a server can resolve are skipped.
+//! Input: the bytes of an HTML page, its URL, and the files of the site. Output: the targets that
+//! do not exist, each once. Other sites are never contacted. Links that only a script or a server
+//! can resolve are skipped.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -12,37 +12,38 @@ use rutter_fetch::Url;
 use super::files::SiteFiles;
 use super::site_base::SiteBase;
 
-/// The maximum length of a target in bytes.
+/// The maximum length of a link target in bytes.
 const LONGEST: usize = 4096;
 /// The maximum number of stored broken targets per page.
 const MOST: usize = 1000;
 
-/// How a page uses a target.
+/// How a page uses the target of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TargetKind {
     Link,
     Image,
 }
 
-/// A target that does not exist.
+/// A link target or image that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct BrokenTarget {
     pub(crate) kind: TargetKind,
-    /// The URL it was resolved to, without fragment.
+    /// The URL to which the target was resolved, without fragment.
     pub(crate) url: String,
     pub(crate) line: u64,
 }
 
-/// Which URLs of the site exist.
+/// Decides which URLs of the site exist.
 pub(crate) struct SiteTargets<'t> {
     files: &'t SiteFiles,
     home: &'t SiteBase,
-    /// Paths that the host redirects (`_redirects`); a final `*` is a prefix.
+    /// Paths that the host redirects according to `_redirects`. A path with a final `*` is a
+    /// prefix.
     redirects: Vec<String>,
 }
 
 impl<'t> SiteTargets<'t> {
-    /// Reads the redirects of the folder.
+    /// Reads the redirects that the file `_redirects` in the folder lists.
     pub(crate) fn new(files: &'t SiteFiles, home: &'t SiteBase) -> Self {
         let text = files.find("_redirects").and_then(|at| files.read(at, 1 << 20).ok().flatten());
         let text = text.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
@@ -51,7 +52,7 @@ impl<'t> SiteTargets<'t> {
             .flat_map(|text| text.lines())
             .filter_map(|line| line.split_whitespace().next())
             .filter(|from| from.starts_with('/'))
-            // A placeholder (`/blog/:slug`) takes any name.
+            // A placeholder such as `:slug` in `/blog/:slug` matches any name.
             .map(|from| match from.find("/:") {
                 Some(at) => format!("{}/*", &from[..at]),
                 None => from.to_owned(),
@@ -60,7 +61,7 @@ impl<'t> SiteTargets<'t> {
         Self { files, home, redirects }
     }
 
-    /// Returns whether something answers at a URL of the site.
+    /// Returns whether the host answers at a URL of the site.
     fn has(&self, url: &str) -> bool {
         if self.files.is_there(self.home, url) {
             return true;
@@ -106,8 +107,8 @@ impl<'t> SiteTargets<'t> {
     }
 }
 
-/// Calls `take` with each target in document order: its kind (`None` for
-/// `<base>`), its value, and where its tag begins.
+/// Calls `take` for each target in document order, with its kind (`None` for `<base>`), its value,
+/// and the position of its tag.
 fn for_each_target(bytes: &[u8], take: &mut dyn FnMut(Option<TargetKind>, &str, usize)) {
     let mut at = 0;
     while let Some(found) = memchr::memchr(b'<', bytes.get(at..).unwrap_or_default()) {
@@ -147,7 +148,7 @@ fn is_name(name: &[u8], wanted: &str) -> bool {
     name.eq_ignore_ascii_case(wanted.as_bytes())
 }
 
-/// Returns the length of an element whose content is raw text.
+/// Returns the length of an element whose content is raw text, such as `script`.
 fn end_of_raw(rest: &[u8], name: &[u8]) -> usize {
     let mut at = 0;
     while let Some(found) = memchr::memmem::find(rest.get(at..).unwrap_or_default(), b"</") {
@@ -160,8 +161,8 @@ fn end_of_raw(rest: &[u8], name: &[u8]) -> usize {
     rest.len()
 }
 
-/// Returns the value of an attribute of the tag that `rest` continues, and the
-/// length of the tag.
+/// Returns the value of an attribute of a tag, and the length of the tag. `rest` begins inside the
+/// tag.
 fn attribute<'b>(rest: &'b [u8], wanted: &str) -> (Option<&'b [u8]>, usize) {
     let mut value = None;
     let mut at = 0;

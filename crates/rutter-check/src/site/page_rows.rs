@@ -1,7 +1,7 @@
 //! The inventory of a site: one row per page with the data of every layer.
 //!
-//! Rows are joined by the file that a URL resolves to, so `/a`, `/a.html` and
-//! `/a/index.html` may be the same page. A row contains only numbers and short texts.
+//! Rows are joined by the file that a URL resolves to, so `/a`, `/a.html` and `/a/index.html` may
+//! be the same page. A row contains only numbers and short texts.
 
 use std::collections::HashMap;
 
@@ -18,23 +18,23 @@ const LONGEST: usize = 240;
 /// The data of all layers about one page.
 #[derive(Debug, Default)]
 pub(crate) struct PageRow {
-    /// The normalised URL, which identifies the page.
+    /// The normalised URL of the page, which identifies the row.
     pub(crate) url: Box<str>,
     pub(crate) file: Option<u32>,
-    /// The index of its sitemap entry.
+    /// The index of the sitemap entry of the page.
     pub(crate) listed: Option<u32>,
     pub(crate) scp: Option<Box<DeliveredPage>>,
-    /// A section that contains the page with different content, and the position.
+    /// The section that contains the page with different content, and the file and line there.
     pub(crate) differs: Option<(usize, u32, u64)>,
     pub(crate) arc: Option<Box<ArcPageEntry>>,
-    /// The index of its surface in the semantic index.
+    /// The index of the surface of the page in the semantic index.
     pub(crate) surface: Option<u32>,
     pub(crate) is_entity: bool,
     pub(crate) twin: Option<u32>,
     pub(crate) page: Option<Box<PageSummary>>,
 }
 
-/// A page in a collection.
+/// The data of a page in a collection.
 #[derive(Debug)]
 pub(crate) struct DeliveredPage {
     pub(crate) file: u32,
@@ -45,29 +45,29 @@ pub(crate) struct DeliveredPage {
     pub(crate) digest: LineDigest,
     pub(crate) n_words: u32,
     pub(crate) pieces: Vec<TextPiece>,
-    /// Whether the line is unchanged since the build; then its text is not stored.
+    /// Whether the line is unchanged since the build. If so, its text is not stored.
     pub(crate) is_as_built: bool,
 }
 
-/// A page in the ARC sitemap.
+/// The data of a page in the ARC sitemap.
 #[derive(Debug)]
 pub(crate) struct ArcPageEntry {
     pub(crate) idx: u64,
     pub(crate) lastmod: Option<Timestamp>,
     pub(crate) closed: Option<Restriction>,
     pub(crate) checksum: Option<Box<str>>,
-    /// A hash of the whole entry.
+    /// A hash of the whole entry of the page.
     pub(crate) hash: u64,
 }
 
 /// The reason why a page is restricted, the strongest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Restriction {
-    /// The page must not be used by AI, but may be listed.
+    /// AI must not use the page, but layers may list it.
     NoAi,
     /// robots.txt disallows the page for all agents.
     Robots,
-    /// The page must not be indexed.
+    /// Search engines must not index the page.
     NoIndex,
     /// The page is a draft, a redirect or empty.
     Away,
@@ -128,7 +128,7 @@ impl PageRows {
         self.list.get(at as usize)
     }
 
-    /// Returns the row of a URL and creates it if it does not exist.
+    /// Returns the row of a URL. The row is created if it does not exist.
     pub(crate) fn at(
         &mut self,
         files: &SiteFiles,
@@ -164,7 +164,7 @@ impl PageRows {
     }
 }
 
-/// Returns the usual URL of a file.
+/// Returns the URL at which most hosts serve a file.
 pub(crate) fn address(home: &SiteBase, path: &str) -> Option<String> {
     let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (folder, name));
     let name = if matches!(name, "index.html" | "index.htm" | "index.xhtml") { "" } else { name };
@@ -184,7 +184,7 @@ pub(crate) fn address(home: &SiteBase, path: &str) -> Option<String> {
     PageUrl::parse(url).ok().map(|url| url.key().to_owned())
 }
 
-/// Truncates a text.
+/// Truncates a text to the maximum stored length.
 pub(crate) fn short(text: &str) -> Box<str> {
     let mut end = text.len().min(LONGEST);
     while !text.is_char_boundary(end) {

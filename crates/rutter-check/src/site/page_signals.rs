@@ -1,4 +1,4 @@
-//! Data from robots.txt and page tags that the check of the semantic index needs.
+//! Extracts the data from robots.txt and page tags that the check of the semantic index needs.
 
 use rutter_signpost::robots::Robots;
 use rutter_spxi::{AGENTS, AgentSignals, INDEX_FILE, PACKET_FILE, RobotsSignals};
@@ -28,7 +28,7 @@ pub(super) fn names_of(text: &str) -> Vec<String> {
         for (at, _) in tag.match_indices('=') {
             let (before, after) = (tag.get(..at), tag.get(at + 1..));
             let (Some(before), Some(after)) = (before, after) else { continue };
-            // Limit the search in very long tags.
+            // Limit the search backwards in very long tags.
             let before = before.trim_end();
             let is_name = ["id", "name"].iter().any(|name| {
                 let start = before.len().checked_sub(name.len());

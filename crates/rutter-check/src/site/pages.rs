@@ -1,4 +1,4 @@
-//! Reads pages in parallel; results are stored in the order of the rows.
+//! Reads pages in parallel. The results are stored in the order of the rows.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,10 +16,10 @@ use super::page_links::SiteTargets;
 use super::page_rows::PageRow;
 use crate::rules;
 
-/// The maximum number of queued results.
+/// The maximum number of results in the queue.
 const WAITING: usize = 64;
 
-/// The result of reading the page of a row.
+/// The result of reading the page of a row, or the reason why it was not read.
 enum RowOutcome {
     PageResult(Box<PageResult>),
     TooLarge(u64),
@@ -27,7 +27,7 @@ enum RowOutcome {
 }
 
 impl RowOutcome {
-    /// Converts the outcome to a result; a page that was not read gets a finding.
+    /// Converts the outcome to a result. A page that was not read gets a finding.
     fn looked(self) -> PageResult {
         let one = |rule, detail: String| PageResult {
             of_page: vec![Finding::new(rule, Place::WHOLE, detail)],
@@ -44,7 +44,7 @@ impl RowOutcome {
 }
 
 impl SiteView<'_> {
-    /// Reads every page; returns the number of pages and of unchanged pages.
+    /// Reads every page. Returns the number of all pages and the number of unchanged pages.
     pub(crate) fn read_pages(&mut self) -> (u64, u64) {
         let Some(now) = self.options.check_options.now.or_else(|| Timestamp::from_unix_seconds(0))
         else {
@@ -56,8 +56,8 @@ impl SiteView<'_> {
             let at = known.binary_search_by(|one| one.url.cmp(&row.url)).ok()?;
             known.get(at)
         };
-        // A live site is fetched in part only; without a base URL it is not
-        // known where the path of a link begins.
+        // Missing link targets can be found only with all files and the base URL: a live site is
+        // fetched only in part, and without a base URL the start of the path in a link is unknown.
         let home = self.home.filter(|home| !files.is_live() && !home.is_placeholder());
         let targets = home.map(|home| SiteTargets::new(files, home));
         let reader = PageReader {
@@ -137,7 +137,7 @@ impl SiteView<'_> {
                 }
             }
         }
-        // The texts are no longer needed after the comparison.
+        // The texts of the pages are not needed after the comparison.
         for row in &mut self.rows.list {
             if let Some(scp) = &mut row.scp {
                 scp.pieces = Vec::new();
@@ -147,7 +147,7 @@ impl SiteView<'_> {
     }
 }
 
-/// The shared input for reading all pages.
+/// The input that is shared for reading all pages.
 struct PageReader<'r> {
     files: &'r SiteFiles,
     home: Option<&'r SiteBase>,

@@ -9,9 +9,9 @@ const PLACEHOLDER: &str = "https://site.invalid/";
 /// The base URL of a site: scheme, host and path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SiteBase {
-    /// The URL without a final slash.
+    /// The base URL without a final slash.
     text: String,
-    /// The offset of the path.
+    /// The offset of the path in `text`.
     path_at: usize,
 }
 
@@ -68,12 +68,12 @@ impl SiteBase {
         PageUrl::parse(self.as_str()).is_ok_and(|url| url.is_plain_http())
     }
 
-    /// Returns the URL without a final slash.
+    /// Returns the base URL without a final slash.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Returns scheme and host, such as `https://host`.
+    /// Returns scheme and host of the base URL, such as `https://host`.
     pub fn origin(&self) -> &str {
         self.text.get(..self.path_at).unwrap_or_default()
     }
@@ -83,12 +83,12 @@ impl SiteBase {
         self.path_at == self.text.len()
     }
 
-    /// Returns the URL of a path below the site.
+    /// Returns the URL of a path below the base URL.
     pub fn join(&self, path: &str) -> String {
         format!("{}/{path}", self.text)
     }
 
-    /// Returns the path of a URL below the site, without leading slash.
+    /// Returns the path of a URL below the base URL, without leading slash.
     pub fn path_of<'u>(&self, url: &'u str) -> Option<&'u str> {
         url.strip_prefix(&self.text)?.strip_prefix('/')
     }

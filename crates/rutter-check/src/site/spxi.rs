@@ -21,7 +21,7 @@ use super::files::LARGEST_PAGE;
 use super::page_signals::{names_of, signals};
 use crate::{FileKind, rules};
 
-/// The number of pages above which a link that all pages lack is reported once.
+/// The minimum number of pages for which a link that all pages lack is reported once.
 const MANY_PAGES: usize = 20;
 
 impl SiteView<'_> {
@@ -91,7 +91,7 @@ impl SiteView<'_> {
         self.machine_files.index = Some((at, index));
     }
 
-    /// Returns the result for a file that was not read.
+    /// Returns the result of looking up a file that was not read.
     fn absent<T>(&self, what: ResourceKind, name: &str) -> Lookup<T> {
         if self.files.may_be_more(what) {
             return Lookup::NotChecked;
@@ -99,13 +99,14 @@ impl SiteView<'_> {
         Lookup::Unreachable(format!("{name} does not exist"))
     }
 
-    /// Checks the packets that entities reference, then all others.
+    /// Checks the packets that entities reference, then all other packets.
     fn check_packets(&mut self, entities: &[Entity], given: &CheckInput<'_>) {
         let mut seen: BTreeSet<u32> = BTreeSet::new();
         let index = self.files.at_root(self.home, INDEX_FILE);
         for (n, entity) in entities.iter().enumerate() {
             let Some(home) = self.home else { break };
-            // On a live site only some packets are fetched, and failures are already reported.
+            // Of a live site only some packets are fetched, and failed requests were reported
+            // already.
             if let (Some(packet), Some(index)) = (&entity.packet_ref, index)
                 && !self.files.is_live()
                 && self.is_own(packet)
@@ -188,21 +189,21 @@ impl SiteView<'_> {
     }
 }
 
-/// Finds the pages of entities. A page with several entities is read once.
+/// Finds the pages of entities. A page with several entities is read only once.
 struct EntityPages<'p, 'v> {
     view: &'p SiteView<'v>,
     asked: HashMap<u32, PageQueries<'p>>,
     seen: RefCell<HashMap<u32, Option<Rc<EntityPage>>>>,
 }
 
-/// The fragments and markers that the entities of a page need.
+/// The fragments and markers of entities that are searched on one page.
 #[derive(Default)]
 struct PageQueries<'p> {
     fragments: BTreeSet<&'p str>,
     markers: BTreeSet<&'p str>,
 }
 
-/// The data of a page that its entities need.
+/// The data of a page that the checks of its entities need.
 struct EntityPage {
     moved_to: Option<String>,
     fragments: Arc<BTreeSet<String>>,
@@ -290,14 +291,14 @@ impl PageLookup for EntityPages<'_, '_> {
 
     fn head_links(&self) -> Option<Vec<(String, bool)>> {
         let rows = &self.view.rows.list;
-        // Only pages in the sitemap need a link to the index.
+        // Only pages that the sitemap lists need a link to the index.
         let has_sitemap = !self.view.machine_files.sitemaps.is_empty();
         let named = rows.iter().filter(|row| !has_sitemap || row.listed.is_some());
         let named = named.filter(|row| self.view.closed(row).is_none());
         let links =
             named.filter_map(|row| Some((row.url.to_string(), row.page.as_ref()?.links_index)));
         let links: Vec<(String, bool)> = links.collect();
-        // If all pages lack the link, report it once.
+        // If all pages lack the link, report this once.
         if MANY_PAGES < links.len() && links.iter().all(|(_, has_link)| !has_link) {
             return Some(links.into_iter().take(1).collect());
         }

@@ -1,11 +1,11 @@
-//! Finds texts of one layer in another by hashes of six consecutive words.
+//! Finds texts of one layer in another layer by hashes of six consecutive words, called runs.
 //!
-//! Words are sequences of letters and digits in lower case; markup, punctuation and
-//! line breaks are ignored. In scripts without spaces each character is a word.
+//! Words are sequences of letters and digits in lower case; markup, punctuation and line breaks are
+//! ignored. In scripts without spaces, each character is a word.
 
-/// The number of words of a run.
+/// The number of words in a run.
 const RUN: usize = 6;
-/// The maximum number of stored runs per block.
+/// The maximum number of runs that are stored per block.
 const MOST_RUNS: usize = 16;
 /// An odd multiplier with good hash distribution.
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -45,7 +45,7 @@ fn is_word_alone(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
 }
 
-/// Computes a rolling hash over six words.
+/// Computes a rolling hash over six consecutive words.
 #[derive(Debug, Default)]
 struct WordRuns {
     last: [u64; RUN],
@@ -57,7 +57,7 @@ impl WordRuns {
     fn push(&mut self, word: u64) -> Option<u64> {
         let at = self.n_words % RUN;
         let slot = self.last.get_mut(at)?;
-        // A polynomial hash: remove the oldest word, shift the others.
+        // Polynomial hash: remove the oldest word and shift the other words.
         let gone = slot.wrapping_mul(power(RUN - 1));
         *slot = word;
         self.sum = self.sum.wrapping_sub(gone).wrapping_mul(MIX).wrapping_add(word);
@@ -75,7 +75,7 @@ const fn power(n: usize) -> u64 {
     result
 }
 
-/// Calls `take` with the hash of every run of a text.
+/// Calls `take` with the hash of every run of words in a text.
 pub(crate) fn runs(text: &str, mut take: impl FnMut(u64)) {
     let mut runs = WordRuns::default();
     words(text, |word| {
@@ -88,11 +88,11 @@ pub(crate) fn runs(text: &str, mut take: impl FnMut(u64)) {
 /// A piece of text to find in other texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TextPiece {
-    /// The index of the block, item or paragraph.
+    /// The index of the block, item or paragraph that contains the piece.
     pub(crate) at: u32,
-    /// The hash of all its words.
+    /// The hash of all words of the piece.
     pub(crate) whole: u64,
-    /// A sample of its runs, from the first to the last.
+    /// A sample of the runs of the piece, from the first run to the last.
     pub(crate) runs: Box<[u64]>,
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn piece(at: u32, texts: &[&str]) -> Option<TextPiece> {
         words(text, |word| {
             whole = (whole ^ word).wrapping_mul(MIX).rotate_left(17);
             if let Some(run) = runs.push(word) {
-                // Consecutive runs, so that every word is in one of them.
+                // Take consecutive runs, so that every word is in one of them.
                 if runs.n_words % RUN == 0 {
                     all.push(run);
                 }
@@ -124,7 +124,7 @@ pub(crate) fn piece(at: u32, texts: &[&str]) -> Option<TextPiece> {
     Some(TextPiece { at, whole, runs: all.into() })
 }
 
-/// Returns the hash and the number of all words of some texts.
+/// Returns the hash of all words of some texts, and the number of words.
 pub(crate) fn whole(texts: &[&str]) -> (u64, usize) {
     let (mut whole, mut n_words) = (0_u64, 0);
     for text in texts {
@@ -136,18 +136,18 @@ pub(crate) fn whole(texts: &[&str]) -> (u64, usize) {
     (whole, n_words)
 }
 
-/// The part of a piece that was found.
+/// Which part of a text piece was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FoundShare {
-    /// All runs were found.
+    /// All runs of the piece were found.
     All,
-    /// Some runs are missing.
+    /// Some runs of the piece are missing.
     Part,
-    /// No run was found.
+    /// No run of the piece was found.
     Nothing,
 }
 
-/// Searches pieces in texts; returns the found share of each piece.
+/// Searches pieces in texts. Returns for each piece how much of it was found.
 pub(crate) fn look(pieces: &[TextPiece], texts: &[&str]) -> Vec<FoundShare> {
     let mut wanted: Vec<(u64, bool)> =
         pieces.iter().flat_map(|piece| &piece.runs).map(|run| (*run, false)).collect();
@@ -180,7 +180,7 @@ pub(crate) fn look(pieces: &[TextPiece], texts: &[&str]) -> Vec<FoundShare> {
 pub(crate) fn has(text: &str, wanted: &str) -> bool {
     let mut pattern = Vec::new();
     words(wanted, |word| pattern.push(word));
-    // The failure table of the algorithm.
+    // The failure table of the Knuth-Morris-Pratt algorithm.
     let mut repeats: Vec<usize> = vec![0; pattern.len()];
     let follow = |repeats: &[usize], mut n_fits: usize, word: u64| {
         while 0 < n_fits && pattern.get(n_fits) != Some(&word) {
@@ -205,7 +205,7 @@ pub(crate) fn has(text: &str, wanted: &str) -> bool {
     is_found
 }
 
-/// Splits a Markdown text into paragraphs without link targets and images.
+/// Splits a Markdown text into paragraphs, and removes link targets and images.
 pub(crate) fn paragraphs(markdown: &str) -> Vec<String> {
     let mut all = Vec::new();
     let mut now = String::new();
@@ -234,7 +234,7 @@ pub(crate) fn paragraphs(markdown: &str) -> Vec<String> {
     all
 }
 
-/// Appends a Markdown line without link targets and images.
+/// Appends a Markdown line, and removes its link targets and images.
 fn push_plain(line: &str, out: &mut String) {
     let mut rest = line;
     while let Some(at) = rest.find("](") {
@@ -247,7 +247,7 @@ fn push_plain(line: &str, out: &mut String) {
     push_bare(rest, out);
 }
 
-/// Appends a text without markers of emphasis and code.
+/// Appends a text, and removes the markers of emphasis and code.
 fn push_bare(text: &str, out: &mut String) {
     let mut is_code = false;
     let mut chars = text.chars();
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn searches_repetitive_text_in_linear_time() {
-        // A naive comparison would need 10^10 steps.
+        // A naive comparison would need 10^10 steps for this text.
         let text = "a ".repeat(200_000);
         assert!(!has(&text, &format!("{}b", "a ".repeat(100_000))));
     }

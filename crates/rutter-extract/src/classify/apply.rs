@@ -10,12 +10,12 @@ use crate::survey::{Marks, Survey};
 use crate::tag::Tag;
 use crate::verdict::Reason;
 
-/// Input of [`region`]: the page, the region of the rules, and what is kept.
+/// Input of [`region`]: the page, the region of the rules, and the decision about each segment.
 pub(crate) struct Decided<'d> {
     pub(crate) dom: &'d Dom,
     pub(crate) survey: &'d Survey,
     pub(crate) landmark: &'d Landmark,
-    /// The region of the rules.
+    /// The region that the rules chose.
     pub(crate) rules: &'d Region,
     /// For each segment, whether it is kept.
     pub(crate) keep: &'d [bool],
@@ -48,9 +48,9 @@ pub(crate) fn region(decided: &Decided<'_>, confidence: f32) -> Region {
 
 struct Builder<'b, 'd> {
     decided: &'b Decided<'d>,
-    /// Kept segments before each one.
+    /// For each segment, the number of kept segments before it.
     counts: Vec<usize>,
-    /// For each item, whether the rules keep it.
+    /// For each item, whether it is inside the region of the rules.
     in_rules: Vec<bool>,
     dropped: Vec<Option<Reason>>,
 }
@@ -63,8 +63,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// The landmark where it holds all kept segments, with its pictures; else the
-    /// innermost element that does.
+    /// Returns the landmark if it holds all kept segments, because it also holds their images;
+    /// otherwise the innermost element that holds all kept segments.
     fn root(&self) -> Option<u32> {
         let Decided { dom, survey, landmark, keep, .. } = *self.decided;
         let all = keep.iter().filter(|is_kept| **is_kept).count();
@@ -78,7 +78,7 @@ impl Builder<'_, '_> {
         dom.ancestors(block).find(|at| self.kept(&survey.within(dom, *at)) == all)
     }
 
-    /// Marks the elements below `root` that are left out.
+    /// Marks the elements below `root` that hold no kept segment as dropped.
     fn descend(&mut self, root: u32) {
         let Decided { dom, survey, rules, .. } = *self.decided;
         let mut at = root + 1;
@@ -90,8 +90,9 @@ impl Builder<'_, '_> {
             }
             let range = survey.within(dom, at);
             if range.is_empty() {
-                // Without a segment of its own: pictures, recordings, scripts with formulas, and
-                // words in the middle of a segment, which are judged with it.
+                // No segment starts in this element: it is an image, a recording, a script with a
+                // formula, or text inside a segment that starts before it. Such text has the
+                // decision of its segment.
                 let is_part = !item.tag.is_block()
                     && !item.tag.is_silent()
                     && dom.subtree(at).any(|at| !dom.text(at).trim().is_empty());
@@ -101,7 +102,8 @@ impl Builder<'_, '_> {
                 at = item.end;
                 continue;
             }
-            // An inline element may begin in one segment and end in another.
+            // Inline elements are not dropped as a whole, because one may start in one segment and
+            // end in another.
             let is_box = item.tag.is_block() || item.tag == Tag::Custom;
             if is_box && self.kept(&range) == 0 && self.holds_picture(at, &range) {
                 self.drop_segments(range);
@@ -117,8 +119,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Whether something without text belongs to the content: the rules keep
-    /// it, or it stands between two kept segments.
+    /// Returns whether an element without text belongs to the content: it is inside the region of
+    /// the rules, or the segments before and after it are kept.
     fn is_beside_kept(&self, at: u32, next: usize) -> bool {
         let keep = self.decided.keep;
         if self.in_rules.get(at as usize).copied().unwrap_or(false) {
@@ -128,8 +130,8 @@ impl Builder<'_, '_> {
         is_kept(next.checked_sub(1)).unwrap_or(false) && is_kept(Some(next)).unwrap_or(false)
     }
 
-    /// Whether an element without kept text has a picture of the content: the
-    /// rules keep it, and there is kept text before and behind.
+    /// Returns whether an element without kept text holds an image of the content: the rules keep
+    /// the image, and there is kept text before and after the element.
     fn holds_picture(&self, at: u32, range: &std::ops::Range<usize>) -> bool {
         let dom = self.decided.dom;
         let is_inside = self.counts.get(range.start).is_some_and(|before| 0 < *before)
@@ -140,7 +142,7 @@ impl Builder<'_, '_> {
         is_inside && dom.subtree(at).any(is_picture)
     }
 
-    /// Marks texts of dropped segments whose block also holds kept ones.
+    /// Drops the texts of dropped segments whose block element also holds kept segments.
     fn drop_texts(&mut self, survey: &Survey) {
         let Decided { dom, keep, .. } = *self.decided;
         for (idx, segment) in survey.segments.iter().enumerate() {
@@ -151,7 +153,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Marks the texts of segments, and the links around them.
+    /// Marks the texts of segments, and the links around these texts, as dropped.
     fn drop_segments(&mut self, range: std::ops::Range<usize>) {
         let Decided { dom, survey, .. } = *self.decided;
         for idx in range {
@@ -163,7 +165,7 @@ impl Builder<'_, '_> {
                     self.dropped[at as usize] = Some(Reason::Classifier);
                 }
             }
-            // A link around the text, unless it goes on in another segment.
+            // Also drops a link around the text, unless the link continues in the next segment.
             for up in dom.ancestors(segment.at).take_while(|up| *up != segment.block) {
                 let is_link = dom.item(up).tag == Tag::A;
                 if is_link && dom.item(up).end <= next {
@@ -174,12 +176,13 @@ impl Builder<'_, '_> {
     }
 }
 
-/// Why the rules dropped an element, or that the classifier did.
+/// Returns the reason why the rules dropped an element; [`Reason::Classifier`] if they did not drop
+/// it.
 fn reason(at: u32, rules: &Region) -> Reason {
     rules.dropped.get(at as usize).copied().flatten().unwrap_or(Reason::Classifier)
 }
 
-/// For each item, whether it is inside the region of the rules.
+/// Returns, for each item, whether it is inside the region of the rules.
 fn in_rules(dom: &Dom, rules: &Region) -> Vec<bool> {
     let mut inside = vec![false; dom.items.len()];
     for root in &rules.roots {

@@ -20,7 +20,7 @@ use super::landmark::Landmark;
 use super::page;
 use super::text::{TextFacts, TextReader, WordSet, flag};
 
-/// Values of a segment from the first pass.
+/// The values of a segment that the first pass computes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Known {
     pub(crate) text: TextFacts,
@@ -28,20 +28,21 @@ pub(crate) struct Known {
     link_share: f32,
     is_prose: bool,
     tag: u8,
-    /// Group of segments with the same tags and classes.
+    /// Number of the group of segments with the same tags and classes.
     pub(crate) group: u32,
-    /// Group of segments with the same text.
+    /// Number of the group of segments with the same text.
     copies: u32,
     parent: u32,
-    /// Hints of its block and all ancestors.
+    /// Hints of the block element of the segment and of all ancestors.
     pub(crate) above: u32,
-    /// Five elements above its block, the nearest first; at the top, the body.
+    /// The five nearest ancestors of the block element, the nearest first; the body if there are
+    /// fewer.
     pub(crate) levels: [u32; LEVELS],
-    /// The nearest `article` or `main`.
+    /// The nearest `article` or `main` ancestor.
     pub(crate) landmark: Option<u32>,
 }
 
-/// Elements above a block that are looked at.
+/// Number of ancestors of a block element that features use.
 pub(crate) const LEVELS: usize = 5;
 
 /// Totals of one group of segments.
@@ -53,24 +54,25 @@ pub(crate) struct Group {
     prose: u32,
 }
 
-/// A page whose segments are being classified.
+/// Collects the features of all segments of a page.
 pub(crate) struct Collector<'c> {
     pub(crate) dom: &'c Dom,
     pub(crate) survey: &'c Survey,
     pub(crate) known: Vec<Known>,
     pub(crate) groups: Vec<Group>,
     n_copies: Vec<u32>,
-    /// For each segment, the code of the reason the rules would drop it for,
-    /// and [`INSIDE`] in the region.
+    /// For each segment, the code of the reason for which the rules would drop it; the bit
+    /// [`INSIDE`] is set if the segment is inside the region.
     pub(crate) rules: Vec<u8>,
-    /// For each segment, bits of [`state`].
+    /// For each segment, a set of the bits in [`state`].
     pub(crate) states: Vec<u8>,
     pub(crate) total: Sum,
     h1: Option<usize>,
-    /// First and last segment of the region, and of its prose.
+    /// First and last segment of the region (`hull`), and first and last prose segment of the
+    /// region.
     hull: (usize, usize),
     prose: (usize, usize),
-    /// The element the rules chose.
+    /// The root element of the region that the rules chose.
     pub(crate) region: u32,
     pub(crate) page: [f32; N - FIRST_PAGE],
 }
@@ -79,25 +81,26 @@ pub(crate) struct Collector<'c> {
 pub(crate) mod state {
     /// The segment is inside the landmark.
     pub(crate) const LANDMARK: u8 = 1;
-    /// It is dropped without being scored.
+    /// The segment is dropped without being scored.
     pub(crate) const SURE: u8 = 2;
-    /// The rules would drop it for what it is.
+    /// The rules would drop the segment because of its element, its name or its text.
     pub(crate) const NAMED: u8 = 4;
-    /// It is furniture wherever it stands: buttons, contents, share links.
+    /// The segment is never content, also inside the landmark: buttons, tables of contents, share
+    /// links.
     pub(crate) const FURNITURE: u8 = 8;
-    /// The rules keep it.
+    /// The rules keep the segment.
     pub(crate) const KEPT: u8 = 16;
-    /// It is kept without being scored.
+    /// The segment is kept without being scored.
     pub(crate) const WHOLE: u8 = 32;
-    /// A menu, a label of a tab, or the contents of the page itself.
+    /// The segment is part of a menu, of tab labels, or of the table of contents of the page.
     pub(crate) const MENU: u8 = 64;
 }
 
-/// Bit of [`Collector::rules`]: the segment is inside the region.
+/// Bit of [`Collector::rules`]: the segment is inside the region of the rules.
 pub(crate) const INSIDE: u8 = 0x80;
 
 impl<'c> Collector<'c> {
-    /// The first pass.
+    /// Runs the first pass: reads the texts and counts the groups.
     pub(crate) fn new(
         dom: &'c Dom,
         survey: &'c Survey,
@@ -136,9 +139,8 @@ impl<'c> Collector<'c> {
         self.states.get(idx).is_some_and(|bits| bits & (state::SURE | state::WHOLE) != 0)
     }
 
-    /// Marks text that the rules keep as kept, but for links and text beside
-    /// the landmark: on documentation they are right about it, and it need not
-    /// be scored.
+    /// Marks text that the rules keep as kept, except links and text outside the landmark. On
+    /// documentation the rules are right about such text, and it need not be scored.
     pub(crate) fn keep_text(&mut self) {
         let has_landmark = self.states.iter().any(|bits| bits & state::LANDMARK != 0);
         for (bits, segment) in self.states.iter_mut().zip(&self.survey.segments) {
@@ -209,13 +211,13 @@ impl<'c> Collector<'c> {
         }
     }
 
-    /// The second pass: calls `each` with the index and the features of every
-    /// segment that is not [`state::SURE`].
+    /// Runs the second pass: calls `each` with the index and the features of every segment that is
+    /// not [`state::SURE`].
     pub(crate) fn rows(&self, mut each: impl FnMut(usize, &Row)) {
         let mut row: Row = [0.0; 256];
         row[FIRST_PAGE..N].copy_from_slice(&self.page);
         let mut frames = Frames::new(self.dom, self.survey, self.region, self.total);
-        // Segments since the last heading, and its phrase.
+        // Number of segments since the last heading, and the phrase code of this heading.
         let mut heading = (99_u32, 0.0);
         for (idx, segment) in self.survey.segments.iter().enumerate() {
             let Some(known) = self.known.get(idx) else { break };
@@ -344,7 +346,7 @@ impl<'c> Collector<'c> {
     }
 }
 
-/// Features of the elements above a segment.
+/// Fills in the features of the elements above a segment.
 fn ancestors(frames: &Frames<'_>, row: &mut Row) {
     let Some(block) = frames.up(0) else { return };
     row[id::DEPTH] = frames.open.len() as f32;
@@ -432,9 +434,9 @@ fn rules(dom: &Dom, survey: &Survey, region: &Region, landmark: &Landmark) -> (V
     (rules, states)
 }
 
-/// For each code of a reason, whether it would drop more than 30 % of the text of the page beside
-/// menus, headers and footers. Then it says little: the list of a search page, or a form around
-/// everything, is what the page is for.
+/// Returns, for each reason code, whether the rules would drop more than 30 % of the text of the
+/// page for that reason; menus, headers and footers do not count. Such a reason is weak evidence:
+/// the results of a search page or a form around the whole page are the content.
 fn common_reasons(dom: &Dom, survey: &Survey, region: &Region) -> [bool; 128] {
     let mut chars = [0_u32; 128];
     let (mut at, mut frames) = (0, 0);
@@ -453,8 +455,8 @@ fn common_reasons(dom: &Dom, survey: &Survey, region: &Region) -> [bool; 128] {
     chars.map(|n| u64::from(total) * 3 < u64::from(n) * 10)
 }
 
-/// Marks menus (`nav`) inside the landmark, where it has other text, and menus and footers
-/// beside it.
+/// Marks segments in `nav` elements inside the landmark as dropped, if the landmark has other text,
+/// and segments in `nav` and `footer` elements outside the landmark.
 fn mark_menus(dom: &Dom, survey: &Survey, landmark: &Landmark, states: &mut [u8]) {
     const LEAST_TEXT: u32 = 60;
     let has_text = landmark.roots.iter().any(|root| survey.sum(dom, *root).chars != 0);
@@ -499,16 +501,16 @@ fn mark_menus(dom: &Dom, survey: &Survey, landmark: &Landmark, states: &mut [u8]
     }
 }
 
-/// Whether a dropped element is the button or label that a code block begins with:
-/// its segment is the code.
+/// Returns whether a dropped element is a button or label at the start of a code block. The first
+/// segment of such an element is the code itself.
 fn is_start_of_code(dom: &Dom, survey: &Survey, at: u32, first: usize) -> bool {
     let is_inline = !dom.item(at).tag.is_block();
     let block = survey.segments.get(first).map(|segment| segment.block);
     is_inline && block.is_some_and(|block| block < at && dom.item(block).tag == Tag::Pre)
 }
 
-/// Marks labels of tabs and the contents of the page itself, wherever they
-/// stand; where contents are most of the page, they are the page.
+/// Marks tab labels and the table of contents of the page as dropped, also inside the landmark. A
+/// table of contents with most of the text of the page is the content and is not marked.
 fn mark_contents(dom: &Dom, survey: &Survey, states: &mut [u8]) {
     let Some(body) = dom.body else { return };
     let total = survey.sum(dom, body).chars;
@@ -525,7 +527,7 @@ fn mark_contents(dom: &Dom, survey: &Survey, states: &mut [u8]) {
             at = item.end;
             continue;
         }
-        // Labels of tabs are buttons.
+        // Tab labels are buttons.
         let is_tablist = sum.chars < 400 && dom.attr(at, &local_name!("role")) == Some("tablist");
         let is_contents =
             || 3 <= sum.links && prune::is_contents(dom, survey, at) && sum.chars * 2 < total;
@@ -540,7 +542,8 @@ fn mark_contents(dom: &Dom, survey: &Survey, states: &mut [u8]) {
     }
 }
 
-/// Kinds of block elements, headings first, containers last.
+/// Returns a code for the kind of a block element: headings have the lowest codes, containers the
+/// highest.
 fn tag_code(tag: Tag) -> u8 {
     match tag {
         Tag::H1 => 1,
@@ -574,7 +577,7 @@ fn tag_code(tag: Tag) -> u8 {
     }
 }
 
-// Slices of the row that are filled as a whole.
+// Checks the sizes of the feature groups that are written to the row as one slice.
 const _: () = {
     assert!(id::UP_DETAILS - id::UP_ARTICLE + 1 == super::frame::N_DISTANCES);
     assert!(id::INDEX - id::NEAR_CONTENT == 64);

@@ -8,7 +8,7 @@ use super::collect::{Collector, LEVELS};
 use super::features::Row;
 use super::model::N_TYPES;
 
-/// Names of the features, in their order behind the chosen first-stage ones.
+/// Names of the context features, in the order of their columns.
 pub(crate) const NAMES: [&str; N] = [
     "score",
     "score-3",
@@ -42,11 +42,12 @@ pub(crate) const N: usize = 19 + N_TYPES;
 
 const WINDOWS: [usize; 2] = [8, 25];
 
-/// Sums of first-stage scores over the segments of a page.
+/// Computes the context features from the first-stage scores of a page.
 pub(crate) struct Context<'c> {
     collector: &'c Collector<'c>,
     scores: &'c [f32],
-    /// Characters times score, and characters, before each segment.
+    /// For each segment, two sums over the segments before it: characters times score, and
+    /// characters.
     sums: Vec<(f64, f64)>,
     groups: Vec<(f32, u32)>,
     types: [f32; N_TYPES],
@@ -81,7 +82,7 @@ impl<'c> Context<'c> {
         mean
     }
 
-    /// Fills a row behind its first `first` places.
+    /// Writes the context features to a row, starting at column `first`.
     pub(crate) fn fill(&self, idx: usize, row: &mut Row, first: usize) {
         let (n, collector) = (self.scores.len(), self.collector);
         let score = |at: usize| self.scores.get(at).copied().unwrap_or(-1.0);
@@ -124,7 +125,8 @@ impl<'c> Context<'c> {
     }
 }
 
-/// The logarithm to base 2, linear between powers of two: the same on every machine.
+/// Returns the logarithm to base 2. It is interpolated linearly between powers of two, so that it
+/// is the same on every machine.
 fn log2(value: f32) -> f32 {
     (value.max(1.0).to_bits() >> 8) as f32 * (1.0 / 32768.0) - 127.0
 }

@@ -7,44 +7,46 @@ use super::Subject;
 use super::collect::{Collector, INSIDE, state};
 use crate::coverage::{Coverage, DroppedPart};
 
-/// Share of the landmark's text above which its loss is reported.
+/// Share of dropped text in the landmark above which a finding is reported.
 const MOST_LOST: f32 = 0.2;
-/// Characters of the dropped text that are shown.
+/// Number of characters of dropped text that the finding shows.
 const SHOWN: usize = 60;
 
 impl Coverage {
-    /// Whether so much is dropped that it is worth a finding.
+    /// Returns whether so much text of the landmark is dropped that a finding is reported.
     pub(crate) fn is_lossy(&self) -> bool {
         MOST_LOST < (self.total - self.kept) as f32 / self.total.max(1) as f32
     }
 
-    /// The coverage of a page; `None` for one without a landmark, or with one of
-    /// few characters.
+    /// Returns the coverage of a page; `None` if the page has no landmark, or if the landmark has
+    /// fewer than [`Coverage::FEWEST`] characters.
     pub(crate) fn of(
         subject: &Subject<'_>,
         collector: &Collector<'_>,
         keep: &[bool],
     ) -> Option<Self> {
         let (dom, survey) = (subject.dom, subject.survey);
-        // Parts that the owner drops do not count as lost.
+        // Parts that the site owner drops do not count as lost.
         let dropped = subject.forced.iter().filter(|forced| !forced.is_kept);
         let mut is_meant = vec![false; survey.segments.len()];
         for range in dropped.map(|forced| survey.within(dom, forced.at)) {
             is_meant.get_mut(range).unwrap_or_default().fill(true);
         }
-        // If the classifier keeps nothing, the rules decide.
+        // If the classifier keeps no segment, the page has the region of the rules.
         let is_empty = !keep.contains(&true);
         let is_kept = |idx: usize| {
             let bits = collector.states.get(idx).copied().unwrap_or(0);
             keep.get(idx) == Some(&true) || (is_empty && bits & state::KEPT != 0)
         };
         let (mut all, mut lost) = (0_u32, 0_u32);
-        // The largest run of dropped segments: its first one, and its characters.
+        // The longest run of dropped segments, and the current run: first segment and number of
+        // characters.
         let (mut largest, mut run) = ((0_usize, 0_u32), (0_usize, 0_u32));
         for root in &subject.landmark.roots {
             for idx in survey.within(dom, *root) {
                 let Some(segment) = survey.segments.get(idx) else { continue };
-                // Links and what is furniture by its element are no text of the page.
+                // Links, menus and elements that never hold content (`Reason::Element`) are not
+                // counted.
                 let is_element = collector.rules.get(idx).is_some_and(|rule| rule & !INSIDE == 5)
                     || collector.states.get(idx).is_some_and(|bits| bits & state::MENU != 0);
                 let is_meant = is_meant.get(idx) == Some(&true);

@@ -15,26 +15,26 @@ use super::collect::Collector;
 use super::features::N;
 use super::landmark::Landmark;
 
-/// Features of one page.
+/// The features of one page, for training.
 #[derive(Debug, Default)]
 pub struct Dump {
-    /// Features of each segment, row by row.
+    /// Features of all segments, one row per segment.
     pub rows: Vec<f32>,
-    /// For each segment [`Dump::LINKS`] numbers: its characters, the segments
-    /// (first and behind the last) of five elements above it and of its landmark,
-    /// its group, and its state: 1 in the main landmark, 2 dropped unscored, 4 named
-    /// by the rules, 16 kept by them. Rows of unscored segments are zero.
+    /// For each segment [`Dump::LINKS`] numbers: its characters; the first segment and the end of
+    /// the segments of five ancestors and of its landmark; its group; its state. The state is a sum
+    /// of 1 (in the main landmark), 2 (dropped unscored), 4 (named by the rules) and 16 (kept by
+    /// the rules). Rows of unscored segments are zero.
     pub links: Vec<u32>,
     /// Texts of the segments.
     pub texts: Vec<String>,
 }
 
 impl Dump {
-    /// Numbers for each segment in [`Dump::links`].
+    /// Number of values per segment in [`Dump::links`].
     pub const LINKS: usize = 15;
 }
 
-/// Computes the features of a page and what training needs beside them.
+/// Computes the features of a page and the other data for training.
 pub fn dump(bytes: &[u8], options: &Options) -> Dump {
     let decoded = charset::decode(bytes, options.charset.as_deref());
     let dom = Dom::parse(&decoded.text, &options.limits);

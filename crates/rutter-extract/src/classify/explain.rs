@@ -17,14 +17,14 @@ use super::model::{model, probability};
 use super::page::PageType;
 use super::{Forced, Subject};
 
-/// Reasons that are named for a segment.
+/// Maximum number of features that an explanation names.
 const MOST_REASONS: usize = 3;
-/// Characters of a segment that are shown.
+/// Number of characters of a segment that an explanation shows.
 const SHOWN: usize = 60;
 
-/// The strongest features of each segment.
+/// Collects the strongest features of each segment.
 pub(crate) struct Reasons {
-    /// Empty if no explanation is requested.
+    /// For each segment, its strongest features as text; empty if no explanation is requested.
     strongest: Vec<String>,
 }
 
@@ -34,14 +34,15 @@ impl Reasons {
         Self { strongest: vec![String::new(); n] }
     }
 
-    /// Notes the reasons of a segment from its row in the second stage.
+    /// Stores the strongest features of a segment, computed from its row in the second stage.
     pub(crate) fn add(&mut self, idx: usize, row: &Row) {
         if let Some(slot) = self.strongest.get_mut(idx) {
             *slot = strongest(&model().second.contributions(row));
         }
     }
 
-    /// The page type, then one explanation for each segment, where wanted.
+    /// Returns the page type and one explanation per segment; nothing if no explanation is
+    /// requested.
     pub(crate) fn explain(
         &self,
         subject: &Subject<'_>,
@@ -93,10 +94,10 @@ impl Reasons {
     }
 }
 
-/// Owner settings and template marks of each segment.
+/// The owner selectors and template marks that apply to each segment.
 struct Said<'s> {
     subject: &'s Subject<'s>,
-    /// For each segment, the last selector that names it.
+    /// For each segment, the last owner selector that matches it.
     forced: Vec<Option<&'s Forced<'s>>>,
     /// For each segment, whether it is inside the landmark.
     inside: Vec<bool>,
@@ -126,7 +127,7 @@ impl<'s> Said<'s> {
         self.forced.get(idx).copied().flatten()
     }
 
-    /// Whether a segment is outside the content declared by the author or the owner.
+    /// Returns whether a segment is outside the content that the author or the site owner declares.
     fn is_outside(&self, idx: usize) -> bool {
         self.subject.landmark.is_declared && self.inside.get(idx) == Some(&false)
     }
@@ -136,7 +137,7 @@ impl<'s> Said<'s> {
     }
 }
 
-/// For each segment, whether it holds the label of a panel that is kept.
+/// Returns, for each segment, whether it holds the label of a kept panel.
 fn labels(subject: &Subject<'_>, keep: &[bool]) -> Vec<bool> {
     let Subject { dom, survey, .. } = *subject;
     let mut labels = vec![false; keep.len()];
@@ -145,7 +146,8 @@ fn labels(subject: &Subject<'_>, keep: &[bool]) -> Vec<bool> {
         if !keep.get(survey.within(dom, panel)).is_some_and(|panel| panel.contains(&true)) {
             continue;
         }
-        // Several labels may be one segment: the last that begins before the end of this one.
+        // One segment may hold several labels. A label belongs to the last segment that starts
+        // before the end of the label.
         let end = dom.item(label).end;
         let n_before = survey.segments.partition_point(|segment| segment.at < end);
         if let Some(is_label) = n_before.checked_sub(1).and_then(|idx| labels.get_mut(idx)) {
@@ -180,7 +182,8 @@ fn text_of(collector: &Collector<'_>, survey: &Survey, idx: usize) -> String {
     text.trim().chars().take(SHOWN).collect()
 }
 
-/// Lists the features with the largest contributions to the margin, with signed values.
+/// Returns the features with the largest contributions to the margin of a segment, with signed
+/// values.
 fn strongest(contributions: &[f32; 256]) -> String {
     let n_base = model().base.len();
     let mut order: Vec<usize> = (0..n_base + context::N).collect();

@@ -4,30 +4,32 @@
 //! part of the model format. Append new features, and raise [`FEATURES_VERSION`] when a definition
 //! changes: `cargo xtask features` writes the version, and the model records it.
 
-/// Version of the definitions below; a model is only read with its own.
+/// Version of the feature definitions. A model can only be used with the version it was trained
+/// with.
 pub const FEATURES_VERSION: u32 = 1;
 
-/// One feature.
+/// A feature: one number that describes a segment.
 #[derive(Debug, Clone, Copy)]
 pub struct Feature {
-    /// Its name in dumps and explanations.
+    /// Name of the feature in dumps and explanations.
     pub name: &'static str,
     /// Description of the measured value.
     pub doc: &'static str,
 }
 
-/// Values of all features of one segment; longer than the table, so that a byte is always an index.
+/// The values of all features of one segment. A row has 256 entries, so that every byte is a valid
+/// index.
 pub(crate) type Row = [f32; 256];
 
 macro_rules! features {
     ($( $id:ident $name:literal $doc:literal; )*) => {
-        /// All features, in the order of the model.
+        /// All features, in the order of their columns in the model.
         pub static FEATURES: &[Feature] = &[$( Feature { name: $name, doc: $doc } ),*];
 
         #[expect(non_camel_case_types, clippy::upper_case_acronyms, reason = "indices, written as constants")]
         enum Index { $( $id ),* }
 
-        /// Indices of features.
+        /// Column numbers of the features.
         #[expect(dead_code, reason = "some are only filled as part of a slice")]
         pub(crate) mod id {
             $( #[doc = $doc] pub(crate) const $id: usize = super::Index::$id as usize; )*
@@ -264,7 +266,8 @@ features! {
     PAGE_PRICES "page.prices" "Segments with a price per segment.";
 }
 
-/// The first of the features that hold for the whole page; they are the last of the table.
+/// Column of the first feature that describes the whole page; these features are the last in the
+/// table.
 pub(crate) const FIRST_PAGE: usize = id::PAGE_CHARS;
 /// Number of features.
 pub(crate) const N: usize = FEATURES.len();

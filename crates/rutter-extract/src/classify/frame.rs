@@ -9,16 +9,16 @@ use crate::dom::Dom;
 use crate::survey::{Sum, Survey};
 use crate::tag::Tag;
 
-/// Elements whose distance is a feature.
+/// Number of element kinds whose distance is a feature.
 pub(crate) const N_DISTANCES: usize = 14;
-/// The distance of an element that is absent.
+/// Distance to an element kind that no ancestor has.
 pub(crate) const FAR: u8 = 99;
 
-/// One open element.
+/// An open element: the block element of the current segment or one of its ancestors.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frame {
     pub(crate) at: u32,
-    /// Hash of its tag and class.
+    /// Hash of the tag and the class.
     pub(crate) key: u32,
     /// Hints of the element alone.
     pub(crate) hints: u32,
@@ -26,17 +26,17 @@ pub(crate) struct Frame {
     pub(crate) near: u32,
     /// Hints of the element and all ancestors.
     pub(crate) above: u32,
-    /// Levels up to the nearest element of each kind.
+    /// For each element kind, the number of levels up to the nearest such element.
     pub(crate) distances: [u8; N_DISTANCES],
-    /// Levels up to an ancestor of the region.
+    /// Number of levels up to the nearest element that is the root of the region or holds it.
     pub(crate) region_up: u8,
-    /// Levels up to the region.
+    /// Number of levels up to the root of the region.
     pub(crate) region_down: u8,
-    /// Characters, link share, share of prose, segments, share of the page's prose.
+    /// Characters, link share, prose share, number of segments, and share of the page's prose.
     pub(crate) sums: [f32; 5],
-    /// Characters, link share and share of the page's prose of the nearest landmark.
+    /// Characters, link share, and share of the page's prose of the nearest `article` or `main`.
     pub(crate) landmark: [f32; 3],
-    /// The nearest landmark.
+    /// The nearest `article` or `main`.
     pub(crate) landmark_at: Option<u32>,
 }
 
@@ -56,13 +56,13 @@ impl Frame {
     };
 }
 
-/// The open elements, the innermost last.
+/// The open elements, from the body to the block element of the current segment.
 pub(crate) struct Frames<'f> {
     dom: &'f Dom,
     survey: &'f Survey,
-    /// The element the rules chose.
+    /// The root element of the region that the rules chose.
     region: u32,
-    /// Prose of the page.
+    /// Number of prose characters of the page.
     prose: f32,
     pub(crate) open: Vec<Frame>,
     path: Vec<u32>,
@@ -74,7 +74,8 @@ impl<'f> Frames<'f> {
         Self { dom, survey, region, prose, open: Vec::with_capacity(64), path: Vec::new() }
     }
 
-    /// Opens the elements down to `block` and closes those that do not hold it.
+    /// Opens the elements from the body to `block`, and closes the elements that do not hold
+    /// `block`.
     pub(crate) fn enter(&mut self, block: u32) {
         while let Some(last) = self.open.last() {
             if last.at <= block && block < self.dom.item(last.at).end {
@@ -99,12 +100,12 @@ impl<'f> Frames<'f> {
         }
     }
 
-    /// The element `level` levels above the innermost one.
+    /// Returns the open element that is `level` levels above the innermost one.
     pub(crate) fn up(&self, level: usize) -> Option<&Frame> {
         self.open.len().checked_sub(level + 1).and_then(|at| self.open.get(at))
     }
 
-    /// The elements above the innermost one, the nearest first.
+    /// Returns the ancestors of the innermost open element, the nearest first.
     pub(crate) fn levels<const L: usize>(&self) -> [u32; L] {
         let body = self.open.first().map_or(0, |frame| frame.at);
         std::array::from_fn(|level| self.up(level + 1).map_or(body, |frame| frame.at))
@@ -154,7 +155,7 @@ impl<'f> Frames<'f> {
         frame
     }
 
-    /// The kind of an element among those whose distance is a feature.
+    /// Returns the index of an element in [`Frame::distances`], if its distance is a feature.
     fn kind(&self, at: u32, tag: Tag) -> Option<usize> {
         Some(match tag {
             Tag::Article => ARTICLE,
@@ -186,7 +187,7 @@ impl<'f> Frames<'f> {
         let mut hash = (0x811c_9dc5 ^ tag as u32).wrapping_mul(0x0100_0193);
         if let Some(class) = self.dom.attr(at, &local_name!("class")) {
             for &byte in class.as_bytes().iter().take(24) {
-                // Numbers in classes count elements.
+                // Digits are skipped, because a number in a class often counts elements.
                 if !byte.is_ascii_digit() {
                     hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
                 }
@@ -196,7 +197,7 @@ impl<'f> Frames<'f> {
     }
 }
 
-/// Slots of [`Frame::distances`] that others read.
+/// Indices in [`Frame::distances`] that other modules use.
 pub(crate) const ARTICLE: usize = 0;
 pub(crate) const MAIN: usize = 1;
 pub(crate) const NAV: usize = 2;
@@ -204,9 +205,9 @@ pub(crate) const FOOTER: usize = 4;
 pub(crate) const TABLE: usize = 7;
 pub(crate) const LIST: usize = 8;
 
-/// The logarithm to base 2 of `n + 1`, linear between powers of two.
+/// Returns the logarithm to base 2 of `n + 1`, interpolated linearly between powers of two.
 ///
-/// Uses the bits of a float, so it is the same on every machine.
+/// The result comes from the bits of a float, so it is the same on every machine.
 pub(crate) fn log(n: u32) -> f32 {
     let bits = (n.saturating_add(1) as f32).to_bits();
     (bits >> 8) as f32 * (1.0 / 32768.0) - 127.0

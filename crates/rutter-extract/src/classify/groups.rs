@@ -2,22 +2,23 @@
 //!
 //! Input: one key per segment. Output: the number of the group of that key.
 
-/// Steps of a search; keys beyond share group 0, so that no page makes it slow.
+/// Maximum number of slots that a search visits. A key that finds no slot is in group 0, so that no
+/// page makes the search slow.
 const MOST_STEPS: usize = 12;
 
-/// Gives each distinct key a number.
+/// A hash table that numbers distinct keys.
 pub(crate) struct Groups {
     slots: Vec<(u32, u32)>,
     pub(crate) len: u32,
 }
 
 impl Groups {
-    /// Room for the keys of `n` segments.
+    /// Creates a table for the keys of `n` segments.
     pub(crate) fn new(n: usize) -> Self {
         Self { slots: vec![(0, 0); (2 * n + 2).next_power_of_two()], len: 1 }
     }
 
-    /// The number of a key, from 1; 0 where the table is crowded.
+    /// Returns the number of a key, from 1; 0 if the search finds no free slot.
     pub(crate) fn number(&mut self, key: u32) -> u32 {
         let mask = self.slots.len() - 1;
         let mut slot = (key.wrapping_mul(0x9e37_79b1) >> 7) as usize & mask;

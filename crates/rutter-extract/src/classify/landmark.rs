@@ -9,22 +9,23 @@ use crate::dom::Dom;
 use crate::survey::{Marks, Survey};
 use crate::tag::Tag;
 
-/// Most elements that a page can declare as content.
+/// Maximum number of elements that a page can declare as content.
 const MOST_DECLARED: usize = 256;
 
 /// The elements that the author marks as the content of the page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Landmark {
-    /// In document order, none inside another.
+    /// The landmark elements in document order; no element is inside another.
     pub(crate) roots: Vec<u32>,
-    /// Whether a declaration for this purpose (`data-pagefind-body`, an owner selector) marks them.
+    /// Whether a declaration for this purpose (`data-pagefind-body`, an owner selector) names the
+    /// elements.
     pub(crate) is_declared: bool,
 }
 
 impl Landmark {
-    /// Finds the landmark: declared regions (`data-pagefind-body`), else the only
-    /// `main` or role `main`, else the only `itemprop="articleBody"`, else the
-    /// only `article`. Elements without text do not count.
+    /// Finds the landmark: regions declared with `data-pagefind-body`, else the only `main` element
+    /// or role `main`, else the only `itemprop="articleBody"`, else the only `article` element.
+    /// Elements without text do not count.
     pub(crate) fn of(dom: &Dom, survey: &Survey) -> Self {
         let Some(body) = dom.body else { return Self::default() };
         let has_text =
@@ -69,12 +70,12 @@ impl Landmark {
         Self { roots: found.into_iter().collect(), is_declared: false }
     }
 
-    /// The elements an owner named.
+    /// Creates the landmark from elements that the site owner selects.
     pub(crate) fn named(roots: Vec<u32>) -> Self {
         Self { roots, is_declared: true }
     }
 
-    /// Whether an item is inside the landmark.
+    /// Returns whether an item is inside the landmark.
     pub(crate) fn has(&self, dom: &Dom, at: u32) -> bool {
         self.roots.iter().any(|root| dom.subtree(*root).contains(&at))
     }
@@ -85,7 +86,7 @@ fn is_article_body(dom: &Dom, at: u32) -> bool {
         .is_some_and(|value| value.eq_ignore_ascii_case("articleBody"))
 }
 
-/// An element that is the only one of its kind.
+/// Result of the search for an element that is the only one of its kind.
 enum Only {
     No,
     One(u32),

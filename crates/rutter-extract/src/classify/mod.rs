@@ -45,44 +45,45 @@ use model::{Batch, N_TYPES, model, probability};
 use rails::Rails;
 use threshold::{Thresholds, WHOLE};
 
-/// The margin above which something is kept that repeats on other pages, in the landmark.
+/// Margin above which text in the landmark that repeats on other pages of the site is kept.
 const KEEP_REPEATED: f32 = 0.4;
-/// If the model keeps this share of the landmark, what the rules keep of the rest is kept, too,
-/// unless its margin is below [`BOILERPLATE`].
+/// If the model keeps this share of the landmark, other text of the landmark that the rules keep is
+/// kept, too, unless its margin is below [`BOILERPLATE`].
 const CLEAN: f32 = 0.95;
 const BOILERPLATE: f32 = -2.0;
-/// The margin above which a paragraph in the landmark is kept that the rules keep, too.
+/// Margin above which a paragraph in the landmark that the rules keep is kept.
 const PARAGRAPH: f32 = -2.5;
-/// The margin above which a dated line about an article is kept.
+/// Margin above which a line with the date of an article is kept.
 const DATED: f32 = 2.0;
-/// The margins of segments that are dropped, and kept, without being scored.
+/// Margins of the segments that are not scored: [`SURE`] for dropped, [`KEPT_WHOLE`] for kept
+/// segments.
 const SURE: f32 = -9.0;
 const KEPT_WHOLE: f32 = 3.0;
 
-/// Characters behind the footer of the landmark that are no part of its text.
+/// Maximum number of characters after the last footer of the landmark that are dropped.
 const MOST_BEHIND_FOOTER: u32 = 120;
-/// Segments of a page above which the rules alone decide: features take some
-/// hundred bytes for each segment.
+/// Maximum number of segments that are classified. Above it the rules alone decide, because the
+/// features of a segment need some hundred bytes.
 const MOST_SEGMENTS: usize = 200_000;
 
-/// A page to be classified.
+/// The page to be classified, with the input of the classifier.
 pub(crate) struct Subject<'s> {
     pub(crate) dom: &'s Dom,
     pub(crate) survey: &'s Survey,
     pub(crate) found: &'s Found,
     pub(crate) landmark: &'s Landmark,
-    /// Elements inside the landmark that repeat on other pages of the site:
-    /// content, unless the model doubts it.
+    /// Elements inside the landmark that repeat on other pages of the site. They are content,
+    /// unless the model gives them a low margin.
     pub(crate) repeated: &'s [u32],
-    /// Elements the owner wants to keep, then those to drop.
+    /// Elements that owner selectors keep, then elements that owner selectors drop.
     pub(crate) forced: &'s [Forced<'s>],
-    /// Whether it is the first page of its site.
+    /// Whether the page is the first page of its site.
     pub(crate) is_home: bool,
-    /// Whether reasons are wanted.
+    /// Whether the caller requests an explanation for each segment.
     pub(crate) explain: bool,
 }
 
-/// An element that a selector of the owner names.
+/// An element that a selector of the site owner matches.
 pub(crate) struct Forced<'s> {
     pub(crate) at: u32,
     pub(crate) is_kept: bool,
@@ -92,25 +93,25 @@ pub(crate) struct Forced<'s> {
 /// The decision of the classifier about a page.
 #[derive(Debug)]
 pub(crate) struct Decision {
-    /// The kept region.
+    /// The region that holds the kept segments.
     pub(crate) region: Region,
-    /// The page type; `None` for a page that is too long to be scored.
+    /// The page type; `None` if the page has too many segments to be scored.
     pub(crate) page_type: Option<PageType>,
-    /// Share of the text of the landmark that is kept.
+    /// Share of the text in the landmark that is kept.
     pub(crate) coverage: Option<Coverage>,
-    /// Why each segment was kept or dropped, where asked for.
+    /// Why each segment was kept or dropped; empty if no explanation is requested.
     pub(crate) why: Vec<Why>,
 }
 
-/// Checksum of the model, for callers that record what a page was read with.
+/// Returns the checksum of the model, for callers that record which model read a page.
 ///
-/// It is no part of a page: a page whose source did not change keeps what was
-/// published, also where the new model would decide otherwise.
+/// The checksum is not an input of a page: a page whose source did not change keeps its published
+/// content, even if a new model would decide differently.
 pub fn model_version() -> u32 {
     model().version
 }
 
-/// Decides what of a page is kept; `rules` is what the rules would keep.
+/// Decides which segments of a page are kept; `rules` is the region that the rules would keep.
 pub(crate) fn classify(subject: &Subject<'_>, rules: Region) -> Decision {
     let Subject { dom, survey, landmark, .. } = *subject;
     if MOST_SEGMENTS < survey.segments.len() {
@@ -128,7 +129,7 @@ pub(crate) fn classify(subject: &Subject<'_>, rules: Region) -> Decision {
     let mut reasons = Reasons::new(subject.explain, survey.segments.len());
     let margins = margins(&collector, types, |idx, row| reasons.add(idx, row));
     let above = above_threshold(subject, &collector, &margins, page_type);
-    // Template text outside the landmark was removed from the survey earlier.
+    // Template text outside the landmark has no characters left in the survey.
     let is_left = |idx: usize| survey.segments.get(idx).is_some_and(|segment| segment.chars != 0);
     let mut keep: Vec<bool> =
         above.iter().enumerate().map(|(idx, above)| 0.0 < *above && is_left(idx)).collect();
@@ -151,7 +152,8 @@ pub(crate) fn classify(subject: &Subject<'_>, rules: Region) -> Decision {
         let decided = apply::Decided { dom, survey, landmark, rules: &rules, keep: &keep };
         apply::region(&decided, confidence)
     } else {
-        // A page that has text does not come out empty: what the rules keep.
+        // A page with text never has empty content: if the model keeps nothing, the region of the
+        // rules is used.
         rules
     };
     drop_forced(subject, &mut region);
@@ -161,7 +163,8 @@ pub(crate) fn classify(subject: &Subject<'_>, rules: Region) -> Decision {
     Decision { region, page_type: Some(page_type), coverage, why }
 }
 
-/// The type that is reported: the first page of a site is its home, unless it is one text.
+/// Returns the page type to report: the first page of a site is `Home`, unless it is an article or
+/// documentation.
 fn reported(page_type: PageType, is_home: bool) -> PageType {
     match page_type {
         PageType::Article | PageType::Documentation => page_type,
@@ -170,14 +173,14 @@ fn reported(page_type: PageType, is_home: bool) -> PageType {
     }
 }
 
-/// Drops the little that follows the last footer of the landmark: stamps of
-/// builds and the like, which some generators put inside `<main>`.
+/// Drops a short text after the last footer of the landmark, such as a build stamp. Some generators
+/// put stamps inside `<main>`.
 fn drop_behind_footer(subject: &Subject<'_>, keep: &mut [bool]) {
     let Subject { dom, survey, landmark, .. } = *subject;
     for root in &landmark.roots {
         let is_footer = |at: &u32| dom.item(*at).tag == Tag::Footer;
         let Some(footer) = dom.subtree(*root).rev().find(is_footer) else { continue };
-        // The footer of a quotation or of an article in a list does not end the page.
+        // The footer of a quotation, or of an article in a list, does not end the page.
         let is_inner = dom.ancestors(footer).take_while(|up| up != root).any(|up| {
             matches!(dom.item(up).tag, Tag::Blockquote | Tag::Figure | Tag::Article | Tag::Li)
         });
@@ -188,13 +191,13 @@ fn drop_behind_footer(subject: &Subject<'_>, keep: &mut [bool]) {
     }
 }
 
-/// Marks what the owner wants to drop.
+/// Marks the elements that owner selectors drop.
 fn drop_forced(subject: &Subject<'_>, region: &mut Region) {
     for Forced { at, .. } in subject.forced.iter().filter(|forced| !forced.is_kept) {
         if let Some(reason) = region.dropped.get_mut(*at as usize) {
             *reason = Some(Reason::Owner);
         }
-        // The content may lie inside the dropped element.
+        // A root of the region may be inside the dropped element.
         let dropped = subject.dom.subtree(*at);
         region.roots.retain(|root| !dropped.contains(root));
     }
@@ -227,7 +230,7 @@ fn above_threshold(
         } else {
             thresholds.open
         };
-        // A line that the rules name and that has a time says when the text was written.
+        // A line with a time that the rules name usually tells when the article was written.
         let is_dated = bits & state::NAMED != 0
             && page_type == PageType::Article
             && known.text.has(text::flag::TIME);
@@ -251,7 +254,8 @@ fn above_threshold(
     above
 }
 
-/// Of the landmark's text that the rules do not name, the share the model keeps.
+/// Returns the share that the model keeps of the text that is in the landmark and not named by the
+/// rules.
 fn clean_share(collector: &Collector<'_>, margins: &[f32]) -> f32 {
     let (mut kept, mut all) = (0_u32, 0_u32);
     let segments = collector.survey.segments.iter().zip(&collector.states);
@@ -264,7 +268,7 @@ fn clean_share(collector: &Collector<'_>, margins: &[f32]) -> f32 {
     if all == 0 { 0.0 } else { kept as f32 / all as f32 }
 }
 
-/// The mean score of what is kept.
+/// Returns the mean score of the kept segments, weighted by their characters.
 fn confidence(survey: &Survey, margins: &[f32], keep: &[bool]) -> f32 {
     let (mut sum, mut all) = (0.0, 0.0);
     for ((segment, margin), keep) in survey.segments.iter().zip(margins).zip(keep) {
@@ -293,7 +297,8 @@ fn best(types: [f32; N_TYPES]) -> PageType {
     best.0
 }
 
-/// The margins of the second stage; `each` gets its rows.
+/// Returns the second-stage margin of each segment; `each` is called with the index and the row of
+/// each scored segment.
 fn margins(
     collector: &Collector<'_>,
     types: [f32; N_TYPES],

@@ -10,28 +10,28 @@ use std::sync::LazyLock;
 use super::features::{FEATURES_VERSION, Row};
 use super::page::PageType;
 
-/// Levels of a tree.
+/// Number of levels of a tree.
 const DEPTH: usize = 5;
 const NODES: usize = 1 << DEPTH;
 const MAGIC: &[u8] = b"RUTSEG01";
 
-/// Types of pages the model tells apart.
+/// Number of page types that the model distinguishes.
 pub(crate) const N_TYPES: usize = PageType::LEARNED.len();
 
-/// All trees.
+/// The trained model: the decision trees of all stages.
 #[derive(Debug)]
 pub(crate) struct Model {
-    /// Checksum of the tables.
+    /// Checksum of the model file.
     pub(crate) version: u32,
-    /// Features of the first stage that the second one sees, too.
+    /// Columns of the first-stage features that the second stage uses, too.
     pub(crate) base: Vec<u8>,
-    /// Page types.
+    /// Trees that score the page types.
     pub(crate) types: Forest,
     pub(crate) first: Forest,
     pub(crate) second: Forest,
 }
 
-/// Trees whose leaves are summed.
+/// Decision trees whose leaf values are summed.
 #[derive(Debug)]
 pub(crate) struct Forest {
     trees: Vec<Tree>,
@@ -45,7 +45,7 @@ struct Tree {
     leaves: [i16; NODES],
 }
 
-/// Goes to the right where the feature is above the threshold.
+/// A node of a tree. A row goes to the right child if its feature is above the threshold.
 #[derive(Debug, Clone, Copy, Default)]
 struct TreeNode {
     threshold: f32,
@@ -64,11 +64,11 @@ impl Tree {
     }
 }
 
-/// Rows that are scored together: a tree is loaded once for all of them.
+/// Number of rows that are scored together, so that each tree is loaded once for all of them.
 const TOGETHER: usize = 16;
 
-/// Collects rows and scores them by the batch; `done` gets the index of each
-/// row and its margin, which is above 0 for keep.
+/// Collects rows and scores them in batches; `done` gets the index of each row and its margin. A
+/// margin above 0 means keep.
 pub(crate) struct Batch<'m, F: FnMut(usize, f32)> {
     forest: &'m Forest,
     rows: Vec<Row>,
@@ -90,7 +90,7 @@ impl<'m, F: FnMut(usize, f32)> Batch<'m, F> {
         }
     }
 
-    /// Scores the rows that are left.
+    /// Scores the remaining rows.
     pub(crate) fn finish(&mut self) {
         let mut sums = [0_i32; TOGETHER];
         for tree in &self.forest.trees {
@@ -107,7 +107,7 @@ impl<'m, F: FnMut(usize, f32)> Batch<'m, F> {
 }
 
 impl Forest {
-    /// The margins of page types.
+    /// Returns the margin of each page type.
     pub(crate) fn margins(&self, row: &Row) -> [f32; N_TYPES] {
         let mut sums = [0_i32; N_TYPES];
         for (idx, tree) in self.trees.iter().enumerate() {
@@ -116,8 +116,8 @@ impl Forest {
         sums.map(|sum| sum as f32 * self.scale)
     }
 
-    /// The contribution of each feature to the margin of a row: the change of the mean
-    /// of the leaves below, summed over the nodes that look at it.
+    /// Returns the contribution of each feature to the margin of a row. At each node on the path of
+    /// the row, the contribution is the change of the mean leaf value from the node to its child.
     pub(crate) fn contributions(&self, row: &Row) -> [f32; 256] {
         let mut out = [0.0; 256];
         for tree in &self.trees {
@@ -141,7 +141,7 @@ impl Forest {
     }
 }
 
-/// The model that is compiled in.
+/// Returns the model that is compiled into the program.
 pub(crate) fn model() -> &'static Model {
     static MODEL: LazyLock<Model> = LazyLock::new(|| {
         Model::read(include_bytes!("../../model/segments.bin")).expect("the model fits the program")
@@ -150,7 +150,7 @@ pub(crate) fn model() -> &'static Model {
 }
 
 impl Model {
-    /// Parses the tables; `None` for another format or feature version.
+    /// Parses the model file; returns `None` if it has another format or feature version.
     fn read(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader(bytes.strip_prefix(MAGIC)?);
         let version = reader.u32()?;
@@ -213,7 +213,7 @@ impl<'r> Reader<'r> {
     }
 }
 
-/// Maps a margin to 0..1.
+/// Maps a margin to a probability from 0 to 1.
 pub(crate) fn probability(margin: f32) -> f32 {
     0.5 + 0.5 * margin / (1.0 + margin.abs())
 }

@@ -16,26 +16,26 @@ use super::text::flag;
 /// The type of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageType {
-    /// News, posts, essays: one text.
+    /// One text, such as a news article, a post or an essay.
     Article,
-    /// Manuals, references, guides.
+    /// A page of a manual, a reference or a guide.
     Documentation,
-    /// Threads of questions, answers and replies.
+    /// A thread of questions, answers or replies.
     Forum,
-    /// One thing for sale.
+    /// A page about one product for sale.
     Product,
-    /// Titles and summaries of other pages.
+    /// A list of titles and summaries of other pages.
     Listing,
-    /// Many things, with a picture and a few words each.
+    /// A collection of many things, each with an image and a few words.
     Collection,
-    /// The offer of an organisation: services, plans, prices.
+    /// An offer of an organisation, such as services, plans or prices.
     Service,
     /// The first page of a site.
     Home,
 }
 
 impl PageType {
-    /// The types the model tells apart, in the order of its scores.
+    /// The page types that the model distinguishes, in the order of its scores.
     pub(crate) const LEARNED: [Self; 7] = [
         Self::Article,
         Self::Documentation,
@@ -46,7 +46,7 @@ impl PageType {
         Self::Service,
     ];
 
-    /// Its name, in lower case.
+    /// Returns the name of the page type, in lower case.
     pub fn name(self) -> &'static str {
         match self {
             Self::Article => "article",
@@ -61,7 +61,7 @@ impl PageType {
     }
 }
 
-/// Generators by kind: documentation, blogs, shops, forums.
+/// Names of generators by kind: documentation tools, blogs, shops, forums.
 const GENERATORS: [&[&str]; 4] = [
     &[
         "sphinx",
@@ -83,7 +83,7 @@ const GENERATORS: [&[&str]; 4] = [
     &["discourse", "phpbb", "vbulletin", "xenforo", "mybb", "flarum", "nodebb"],
 ];
 
-/// Elements that are counted, by what they are counted as.
+/// Numbers of elements of a page, by kind.
 #[derive(Default)]
 struct ElementCounts {
     article: u32,
@@ -128,7 +128,7 @@ impl ElementCounts {
     }
 }
 
-/// Sums over the segments of a page.
+/// Sums over all segments of a page.
 #[derive(Default)]
 struct Sums {
     region_chars: u32,
@@ -165,7 +165,7 @@ impl Sums {
     }
 }
 
-/// The features that all segments of a page share.
+/// Returns the features that are the same for all segments of a page.
 pub(crate) fn features(
     collector: &Collector<'_>,
     found: &Found,

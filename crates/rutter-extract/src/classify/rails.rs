@@ -17,7 +17,8 @@ use super::collect::{Collector, INSIDE, state};
 use super::landmark::Landmark;
 use super::text::flag;
 
-/// Characters of prose in a cell above which a table is made for the layout.
+/// Maximum number of prose characters in a cell of a data table; a table with a longer cell is a
+/// layout table.
 const LONGEST_CELL: u32 = 600;
 
 /// Classes of containers whose children are tabs.
@@ -32,35 +33,36 @@ const TABS: [&str; 8] = [
     "nav-tabs-wrapper",
 ];
 
-/// A page whose segments are decided.
+/// Corrects the decisions of the classifier about the segments of a page.
 pub(crate) struct Rails<'r> {
     pub(crate) collector: &'r Collector<'r>,
     pub(crate) landmark: &'r Landmark,
-    /// For each segment, how far it is above its threshold.
+    /// For each segment, its margin minus its threshold.
     pub(crate) margins: &'r [f32],
 }
 
-/// Something that is kept or dropped as a whole.
+/// How the segments of an element are decided together.
 #[derive(PartialEq, Eq)]
 enum Unit {
-    /// By the mean of its segments.
+    /// All segments are kept or dropped by their mean margin.
     Whole,
-    /// Kept by the mean of its segments; otherwise they are decided one by one.
+    /// All segments are kept if their mean margin is positive; otherwise each segment keeps its own
+    /// decision.
     Panels,
-    /// Kept where the text around it is.
+    /// All segments are kept if the text around the element is kept.
     Box,
 }
 
 impl Rails<'_> {
-    /// Corrects decisions.
+    /// Corrects the decisions in `keep`.
     pub(crate) fn apply(&self, keep: &mut [bool]) {
         self.captions(keep);
         self.units(keep);
         self.headings(keep);
     }
 
-    /// Keeps captions that the rules keep between kept texts; they stand apart
-    /// from the text.
+    /// Keeps captions between kept segments, if the rules keep them. The model often drops
+    /// captions, because they are separate from the text.
     fn captions(&self, keep: &mut [bool]) {
         let first = keep.iter().position(|keep| *keep);
         let last = keep.iter().rposition(|keep| *keep);
@@ -99,7 +101,7 @@ impl Rails<'_> {
             }
             let range = survey.within(dom, at);
             let n_kept = counts[range.end] - counts[range.start];
-            // Nothing to correct in what is kept whole or has no text.
+            // An element with only kept segments, or without segments, needs no correction.
             if n_kept == range.len() {
                 at = item.end;
                 continue;
@@ -124,7 +126,7 @@ impl Rails<'_> {
         }
     }
 
-    /// Keeps note boxes inside a unit that is kept.
+    /// Keeps the admonitions inside a kept element.
     fn keep_notes(&self, unit: u32, keep: &mut [bool]) {
         let Collector { dom, survey, .. } = *self.collector;
         for at in dom.subtree(unit).skip(1) {
@@ -138,8 +140,8 @@ impl Rails<'_> {
         }
     }
 
-    /// Keeps or drops a unit. What the rules name inside it stays dropped: labels
-    /// of tabs, summaries that only say "expand".
+    /// Keeps or drops the segments of an element. Segments that the rules name stay dropped, such
+    /// as tab labels and summaries that only say "expand".
     fn set(&self, range: std::ops::Range<usize>, keep: &mut [bool], is_kept: bool, unit: &Unit) {
         let states = self.collector.states.get(range.clone()).unwrap_or_default();
         for (keep, bits) in keep.get_mut(range).unwrap_or_default().iter_mut().zip(states) {
@@ -191,15 +193,15 @@ impl Rails<'_> {
         }
     }
 
-    /// Whether a box is part of running text: the segments before and behind it
-    /// are kept and share its parent, and it is not a list of links.
+    /// Returns whether a box is part of running text: the segments before and after the box are
+    /// kept and in the same parent element, and the box is not a list of links.
     fn is_in_text(&self, at: u32, range: &std::ops::Range<usize>, keep: &[bool]) -> bool {
         let Collector { dom, survey, .. } = *self.collector;
         let sum = survey.sum(dom, at);
         if 0.4 < sum.link_share() || sum.chars == 0 {
             return false;
         }
-        // Banners and notices of the site are no part of the text.
+        // Banners and notices of the site are not part of the text.
         let reason = self.collector.rules.get(range.start).map_or(0, |rule| rule & !INSIDE);
         let is_boxed = Reason::Name(Named::Sidebar).code() == reason;
         if Reason::Element.code() < reason && !is_boxed {
@@ -219,13 +221,13 @@ impl Rails<'_> {
         before && behind && self.landmark.has(dom, at)
     }
 
-    /// Drops headings whose text is dropped, keeps headings of kept text.
+    /// Drops headings whose text is dropped, and keeps the headings of kept text.
     fn headings(&self, keep: &mut [bool]) {
         let Collector { dom, survey, known, .. } = self.collector;
-        // For each level, whether text behind the next heading of that level or above was
-        // kept, and whether any was dropped.
+        // For each heading level: whether the section of the next higher segment has kept text, and
+        // whether it has dropped text.
         let (mut kept, mut dropped) = ([false; 7], [false; 7]);
-        // The next text that is no heading.
+        // Index of the next segment that is not a heading.
         let mut next: Option<usize> = None;
         for (idx, segment) in survey.segments.iter().enumerate().rev() {
             let Some(is_kept) = keep.get(idx).copied() else { continue };
@@ -239,7 +241,7 @@ impl Rails<'_> {
             let slot = usize::from(level);
             if is_kept {
                 let is_bare = !kept[slot] && dropped[slot] && level != 1;
-                // Text that the site's pages share was taken out before.
+                // A segment without characters is template text that was removed from the survey.
                 let is_shared =
                     next.and_then(|next| survey.segments.get(next)).is_some_and(|s| s.chars == 0);
                 let is_weak = self.margins.get(idx).is_some_and(|margin| *margin < 1.0);
@@ -280,7 +282,7 @@ fn is_data_table(dom: &Dom, survey: &Survey, at: u32) -> bool {
     is_data
 }
 
-/// Whether the children of an element are tabs and their panels.
+/// Returns whether the children of an element are tabs and their panels.
 fn is_tab_group(dom: &Dom, at: u32) -> bool {
     if !matches!(dom.item(at).tag, Tag::Div | Tag::Section | Tag::Custom) {
         return false;

@@ -8,12 +8,12 @@ use crate::phrase;
 use crate::survey::{Marks, Segment, Survey};
 use crate::tag::Tag;
 
-/// Bytes of a segment that are read.
+/// Number of bytes at the start of a segment that are read.
 pub(crate) const HEAD: usize = 96;
-/// Items of a segment that are looked at.
+/// Maximum number of items of a segment that are read.
 const MOST_ITEMS: u32 = 64;
 
-/// A set of words, as bits of their hashes.
+/// A set of words, stored as the bits of their hashes. It may contain words that were not added.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct WordSet {
     bits: [u64; 8],
@@ -49,7 +49,7 @@ fn slot(word: u32) -> (usize, u64) {
     ((word >> 6 & 7) as usize, 1 << (word & 63))
 }
 
-/// Classes of bytes: 1 digit, 2 upper case, 4 part of a word.
+/// For each byte, a sum of 1 (digit), 2 (upper-case letter) and 4 (part of a word).
 static CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut byte = 0_u8;
@@ -73,12 +73,12 @@ const PRIME: u32 = 0x0100_0193;
 struct Counted {
     digits: u32,
     upper: u32,
-    /// Words that begin in upper case behind a space or at the start.
+    /// Number of words that start with an upper-case letter.
     capitals: u32,
 }
 
-/// Reads a text once; calls `each` with the hash of every word, letter case
-/// ignored.
+/// Counts the characters of a text in one pass; calls `each` with the hash of every word, ignoring
+/// case.
 fn scan(text: &str, mut each: impl FnMut(u32)) -> Counted {
     let mut counted = Counted::default();
     let (mut hash, mut before) = (SEED, b' ');
@@ -90,7 +90,7 @@ fn scan(text: &str, mut each: impl FnMut(u32)) -> Counted {
         counted.capitals += is_upper & u32::from(before == b' ');
         before = byte;
         if class & 4 != 0 {
-            // Bit 5 is what makes a letter lower case.
+            // Bit 5 distinguishes a lower-case letter from an upper-case letter.
             hash = (hash ^ (u32::from(byte) | is_upper << 5)).wrapping_mul(PRIME);
         } else if hash != SEED {
             each(hash ^ hash >> 15);
@@ -103,7 +103,7 @@ fn scan(text: &str, mut each: impl FnMut(u32)) -> Counted {
     counted
 }
 
-/// Facts about the text of a segment.
+/// Properties of the text of a segment.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TextFacts {
     pub(crate) hash: u32,
@@ -113,7 +113,7 @@ pub(crate) struct TextFacts {
     pub(crate) title: f32,
     pub(crate) title_cover: f32,
     pub(crate) description: f32,
-    /// 0 other, 1 colon, 2 end of a sentence.
+    /// The last character: 0 other, 1 colon, 2 end of a sentence.
     pub(crate) end: u8,
     pub(crate) flags: u16,
 }
@@ -146,7 +146,7 @@ impl TextFacts {
     }
 }
 
-/// Reads the text of segments; keeps its buffer.
+/// Reads the texts of segments into one reused buffer.
 pub(crate) struct TextReader<'t> {
     dom: &'t Dom,
     survey: &'t Survey,
@@ -165,7 +165,7 @@ impl<'t> TextReader<'t> {
         Self { dom, survey, title, description, head: String::with_capacity(2 * HEAD) }
     }
 
-    /// Reads a segment; `next` is the first item of the one behind it.
+    /// Reads the text of a segment; `next` is the first item of the next segment.
     pub(crate) fn read(&mut self, segment: &Segment, next: u32) -> TextFacts {
         let mut facts = TextFacts::default();
         self.gather(segment, next, &mut facts);
@@ -195,7 +195,8 @@ impl<'t> TextReader<'t> {
         facts
     }
 
-    /// Copies the first bytes, and notes inline elements and the last character.
+    /// Copies the first bytes of a segment to the buffer, and stores its inline elements and its
+    /// last character in `facts`.
     fn gather(&mut self, segment: &Segment, next: u32, facts: &mut TextFacts) {
         let dom = self.dom;
         self.head.clear();
@@ -258,7 +259,7 @@ impl<'t> TextReader<'t> {
         {
             flags |= flag::RIGHTS;
         }
-        // $, and the first bytes of the signs for pound, yen and euro.
+        // The dollar sign, and the first UTF-8 bytes of the signs for pound, yen and euro.
         if has_digits
             && memchr::memchr3(b'$', 0xc2, 0xe2, bytes).is_some()
             && head.contains(['$', '\u{a3}', '\u{a5}', '\u{20ac}'])

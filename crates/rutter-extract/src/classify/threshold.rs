@@ -21,23 +21,24 @@ pub(crate) struct Thresholds {
     pub(crate) named: [f32; 2],
 }
 
-/// Below every margin of a scored segment.
+/// Threshold below every margin of a scored segment, so that the segment is kept.
 pub(crate) const WHOLE: f32 = -8.0;
-/// The least margin beside the landmark of documentation: menus and footers stand there.
+/// Minimum threshold outside the landmark of documentation, where menus and footers are.
 const BESIDE_DOCUMENTATION: f32 = 1.0;
-/// The least margin beside the landmark of other pages: titles stand there, too.
+/// Minimum threshold outside the landmark of other pages, where titles can be, too.
 const BESIDE: f32 = 0.5;
 /// Offset of the threshold for segments that the rules keep or drop; chosen by cross-validation
 /// (`training/MODEL.md`).
 const KEPT: f32 = -0.3;
 const NAMED: f32 = 0.4;
-/// Bounds of the threshold of a page.
+/// Minimum threshold of a page.
 const LOWEST: f32 = -6.0;
 
 impl Thresholds {
-    /// The thresholds of a page; `segments` are pairs of characters and margin.
+    /// Computes the thresholds of a page; `segments` are pairs of characters and margin.
     ///
-    /// The landmark of documentation loses nothing but what the rules name.
+    /// In the landmark of documentation, nearly all segments are kept except those that the rules
+    /// name.
     pub(crate) fn of(
         page_type: PageType,
         has_landmark: bool,
@@ -62,7 +63,7 @@ impl Thresholds {
     }
 }
 
-/// The margin above which keeping segments gives the largest expected F1.
+/// Returns the threshold with the largest expected F1 of the page.
 fn best_threshold(segments: impl Iterator<Item = (u32, f32)>) -> f32 {
     let mut likely: Vec<(f64, f64)> = segments
         .filter(|(chars, _)| *chars != 0)
@@ -79,9 +80,10 @@ fn best_threshold(segments: impl Iterator<Item = (u32, f32)>) -> f32 {
     margin_of(best / 2.0)
 }
 
-/// The probability that belongs to a margin (the logistic function).
+/// Returns the probability of a margin (the logistic function).
 ///
-/// Made of additions, multiplications and divisions only, so that it is the same on every machine.
+/// Uses only additions, multiplications and divisions, so that the result is the same on every
+/// machine.
 fn likelihood(margin: f64) -> f64 {
     // (1 - x/1024)^1024 is close to exp(-x).
     let mut power = 1.0 - margin.clamp(-12.0, 12.0) / 1024.0;
@@ -91,7 +93,8 @@ fn likelihood(margin: f64) -> f64 {
     1.0 / (1.0 + power)
 }
 
-/// The margin whose likelihood is `wanted`, by bisection; at least [`LOWEST`] and at most 0.
+/// Returns the margin whose probability is `wanted`, by bisection; at least [`LOWEST`] and at most
+/// 0.
 fn margin_of(wanted: f64) -> f32 {
     let (mut low, mut high) = (f64::from(LOWEST), 0.0);
     for _ in 0..24 {

@@ -14,12 +14,12 @@ use crate::markdown::to_html;
 use crate::meta::Found;
 use crate::tag::Tag;
 
-/// Fewest characters of a text that is plainly the page's.
+/// Minimum number of characters of an embedded text that can be the text of the page.
 const SHORTEST: usize = 200;
-/// Fewest sentences of it.
+/// Minimum number of sentences of such a text.
 const FEWEST_SENTENCES: usize = 2;
 
-/// A text that the page carries beside its elements.
+/// A text that the page contains outside its elements, or in a `noscript` element.
 #[derive(Debug)]
 pub(crate) struct Embedded {
     pub(crate) source: TextSource,
@@ -29,13 +29,13 @@ pub(crate) struct Embedded {
 /// The place of an embedded text.
 #[derive(Debug)]
 pub(crate) enum EmbeddedPlace {
-    /// Outside the tree; here as HTML.
+    /// Outside the tree; the value is the text as HTML.
     Outside(String),
-    /// In an element that browsers do not show while scripts run.
+    /// In the `noscript` element with this index.
     Element(u32),
 }
 
-/// Finds the text of a shell. States longer than `most_json` bytes are not read.
+/// Finds the text of a shell. Framework states longer than `most_json` bytes are not read.
 pub(crate) fn find(dom: &Dom, found: &Found, most_json: usize) -> Option<Embedded> {
     let outside = |source, html| Embedded { source, place: EmbeddedPlace::Outside(html) };
     if let Some(text) = json_ld::body(&found.json_ld).filter(|text| is_prose(text)) {
@@ -56,10 +56,11 @@ pub(crate) fn find(dom: &Dom, found: &Found, most_json: usize) -> Option<Embedde
         .map(|at| Embedded { source: TextSource::Noscript, place: EmbeddedPlace::Element(at) })
 }
 
-/// The `noscript` element with the most text, where it is a text.
+/// Returns the `noscript` element with the most text, if the text is prose and not a request for
+/// scripts.
 fn noscript(dom: &Dom) -> Option<u32> {
     let mut longest = (0, None);
-    // Those inside others are read with them.
+    // A `noscript` element inside another one is read together with the outer one.
     let mut end = 0;
     for at in (0..dom.len()).filter(|at| dom.item(*at).tag == Tag::Noscript) {
         if at < end {
@@ -84,7 +85,7 @@ fn noscript(dom: &Dom) -> Option<u32> {
     longest.1
 }
 
-/// Whether a text, of which markup is not counted, is long enough and made of sentences.
+/// Returns whether a text, without its tags, is long enough and consists of sentences.
 pub(super) fn is_prose(text: &str) -> bool {
     const OTHERS: [&str; 9] =
         ["{", "[", "data:", "var ", "const ", "import ", "function", "\"use strict\"", "<svg"];
@@ -102,7 +103,7 @@ pub(super) fn is_prose(text: &str) -> bool {
     has_sentences && SHORTEST <= plain.split_whitespace().map(|word| word.chars().count() + 1).sum()
 }
 
-/// A text without what stands in angle brackets, each of which is a space.
+/// Returns a text in which each tag is replaced by a space.
 pub(super) fn without_tags(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -149,7 +150,7 @@ impl Markup {
     }
 }
 
-/// A text as HTML; every line of a plain one is a paragraph.
+/// Converts a text to HTML; each line of a plain text becomes a paragraph.
 pub(super) fn markup_of(text: &str, markup: Markup) -> String {
     match markup {
         Markup::Html => text.to_owned(),
@@ -166,7 +167,7 @@ pub(super) fn markup_of(text: &str, markup: Markup) -> String {
     }
 }
 
-/// Appends a text so that it stays one in HTML.
+/// Appends a text, with its special characters escaped for HTML.
 pub(super) fn escape(text: &str, out: &mut String) {
     for c in text.chars() {
         match c {

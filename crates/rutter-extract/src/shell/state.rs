@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::TextSource;
 use super::embedded::{Markup, escape, is_prose, markup_of, without_tags};
 
-/// Names of states that scripts assign.
+/// Names of the variables to which scripts assign the state of a framework.
 const STATES: [&str; 7] = [
     "window.__NUXT__",
     "window.__INITIAL_STATE__",
@@ -20,7 +20,7 @@ const STATES: [&str; 7] = [
     "self.__next_f",
 ];
 
-/// Keys whose value is a text of a page, in lower case without `_` and `-`.
+/// Keys whose value can be the text of a page, in lower case, without `_` and `-`.
 const TEXT_KEYS: [&str; 22] = [
     "body",
     "content",
@@ -46,7 +46,7 @@ const TEXT_KEYS: [&str; 22] = [
     "richtext",
 ];
 
-/// Parts of keys below which there is no text of the page.
+/// Parts of keys whose values are not the text of the page.
 const OTHER_KEYS: [&str; 29] = [
     "advert",
     "banner",
@@ -79,10 +79,10 @@ const OTHER_KEYS: [&str; 29] = [
     "trending",
 ];
 
-/// Most texts of a state that are looked at.
+/// Maximum number of texts of a state that are compared.
 const MOST_TEXTS: usize = 1000;
 
-/// Whether a script holds the state of a framework.
+/// Returns whether a script holds the state of a framework.
 pub(super) fn is_state(id: &str, text: &str) -> bool {
     matches!(id, "__NEXT_DATA__" | "__NUXT_DATA__") || {
         let start = text.trim_start();
@@ -91,7 +91,7 @@ pub(super) fn is_state(id: &str, text: &str) -> bool {
     }
 }
 
-/// The state of a page.
+/// The state of a framework, parsed from a script of the page.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) source: TextSource,
@@ -99,7 +99,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Reads a state; `None` where there is none, or where it is no JSON.
+    /// Parses a state; returns `None` if the script holds no state, or a state that is not JSON.
     pub(super) fn parse(id: &str, text: &str, most: usize) -> Option<Self> {
         if most < text.len() {
             return None;
@@ -117,21 +117,21 @@ impl State {
     }
 }
 
-/// A text of a state.
+/// A text in a framework state that may be the text of the page.
 struct Candidate {
     html: String,
-    /// Characters without markup.
+    /// Number of letters and digits in the text, without markup.
     n_chars: usize,
-    /// The start of the text, without markup and spaces.
+    /// First letters and digits of the text, without markup.
     start: String,
-    /// Whether the object that holds it has the title of the page.
+    /// Whether the title of the page is in the same object as the text.
     is_titled: bool,
 }
 
-/// The text of the page in its state, as HTML.
+/// Returns the text of the page in a framework state, as HTML.
 ///
-/// One whose object has the title of the page is it; else the longest, where it is at least twice
-/// as long as every other text.
+/// A text in the same object as the title of the page is preferred. Otherwise the longest text is
+/// used, if it is at least twice as long as every other text.
 pub(super) fn text_of(state: &State, titles: &[&str]) -> Option<String> {
     let mut found = match &state.value {
         Value::Array(flat) if state.source == TextSource::NuxtData => of_flat(flat, titles),
@@ -142,7 +142,8 @@ pub(super) fn text_of(state: &State, titles: &[&str]) -> Option<String> {
     }
     found.sort_by_key(|candidate| std::cmp::Reverse(candidate.n_chars));
     let (first, others) = found.split_first()?;
-    // Copies of one text in several markups begin the same.
+    // A state may hold the same text in several markup languages; the copies have the same first
+    // letters.
     let rival = others.iter().find(|other| other.start != first.start);
     let is_plain = rival.is_none_or(|rival| 2 * rival.n_chars <= first.n_chars);
     is_plain.then(|| first.html.clone())
@@ -155,7 +156,7 @@ fn of_tree(root: &Value, titles: &[&str]) -> Vec<Candidate> {
         match value {
             Value::Array(values) => open.extend(values.iter().rev().map(|value| (value, false))),
             Value::Object(object) => {
-                // `title` may stand beside `content: { rendered: … }`.
+                // The title may be beside the object with the text: `content: { rendered: … }`.
                 let is_titled = above_is_titled || is_titled(object, titles);
                 for (key, value) in object {
                     let key = plain_key(key);
@@ -175,7 +176,7 @@ fn of_tree(root: &Value, titles: &[&str]) -> Vec<Candidate> {
     found
 }
 
-/// The same for a flat state, where members of objects are places in one list.
+/// Returns the candidates of a flat state, in which the values of members are indices in one list.
 fn of_flat(flat: &[Value], titles: &[&str]) -> Vec<Candidate> {
     let at = |place: &Value| flat.get(usize::try_from(place.as_u64()?).ok()?);
     let mut found = Vec::new();
@@ -236,24 +237,24 @@ fn is_titled(object: &Map<String, Value>, titles: &[&str]) -> bool {
     })
 }
 
-/// Whether a text is the title of the page.
+/// Returns whether a text is the title of the page.
 fn is_title(text: &str, titles: &[&str]) -> bool {
     let key = |text: &str| -> String {
         let letters = text.chars().filter(|c| c.is_alphanumeric()).take(300);
         letters.flat_map(char::to_lowercase).collect()
     };
     let wanted = key(text);
-    // The title of a page often holds the name of its site beside its own.
+    // A page title often also contains the name of the site.
     let parts = titles.iter().flat_map(|title| {
         std::iter::once(*title).chain(title.split(['|', '-', '\u{2013}', '\u{2014}', '\u{b7}']))
     });
     !wanted.is_empty() && parts.take(64).any(|part| key(part) == wanted)
 }
 
-/// Writes a list of blocks, as editors store them, as HTML; nothing where it is none.
+/// Writes a list of editor blocks as HTML; writes nothing if the value is no such list.
 ///
-/// Knows blocks with `children` or `content` whose leaves have a `text` (or, of type `text`, a
-/// `value`), and blocks with `data.text`.
+/// Recognises blocks with `children` or `content` whose leaves have a `text` (or, if the type is
+/// `text`, a `value`), and blocks with `data.text`.
 fn blocks(value: &Value, out: &mut String) {
     match value {
         Value::Array(values) => {
@@ -275,7 +276,7 @@ fn blocks(value: &Value, out: &mut String) {
             let is_outer =
                 inner.and_then(Value::as_array).is_some_and(|it| it.iter().any(is_block));
             if is_outer && tag == "p" {
-                // Such as a column or the body of a table.
+                // The block is a container, such as a column or the body of a table.
                 return inner.into_iter().for_each(|inner| children(inner, out));
             }
             out.push('<');
@@ -293,7 +294,7 @@ fn blocks(value: &Value, out: &mut String) {
     }
 }
 
-/// Writes what is in a block: other blocks, and text between them.
+/// Writes the content of a block: other blocks, and the text between them.
 fn children(inner: &Value, out: &mut String) {
     for value in inner.as_array().into_iter().flatten() {
         if is_block(value) {
@@ -304,13 +305,13 @@ fn children(inner: &Value, out: &mut String) {
     }
 }
 
-/// The type of a block or leaf.
+/// Returns the type of a block or leaf.
 fn kind_of(object: &Map<String, Value>) -> Option<String> {
     let kind = ["nodeType", "type", "_type"].iter().find_map(|key| object.get(*key)?.as_str());
     kind.map(plain_key)
 }
 
-/// Whether a value inside a block is a block, by its type.
+/// Returns whether a value inside a block is a block, by its type.
 fn is_block(value: &Value) -> bool {
     const BLOCKS: [&str; 22] = [
         "paragraph",

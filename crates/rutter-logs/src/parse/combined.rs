@@ -1,10 +1,10 @@
-//! Parses the common and combined formats of Apache and nginx.
+//! Parses log lines in the common and combined formats of Apache and nginx.
 //!
 //! `client ident user [time] "request" status bytes "referer" "agent" …`
 //!
 //! A user name comes from the client and may contain spaces and brackets, but not an unescaped
 //! quote. So the time is the text directly before the first unescaped quote, and no user name can
-//! replace it.
+//! forge the time.
 
 use std::net::IpAddr;
 
@@ -13,7 +13,7 @@ use rutter_page::{CowStr, Timestamp};
 use super::{LineError, TimeCache};
 use crate::record::{AccessRecord, MONTHS};
 
-/// Length of `01/May/2026:14:00:00 +0200`.
+/// Length in bytes of a time such as `01/May/2026:14:00:00 +0200`.
 pub(super) const TIME: usize = 26;
 
 pub(super) fn parse<'l>(
@@ -48,7 +48,7 @@ pub(super) fn parse<'l>(
     })
 }
 
-/// Splits the line at `] "`: the text before it, and the text from the quote on.
+/// Splits a line at the first `] "`; returns the text before `] ` and the text from the quote on.
 fn split(text: &str) -> Option<(&str, &str)> {
     for at in memchr::memchr_iter(b'"', text.as_bytes()) {
         let (before, rest) = text.split_at_checked(at)?;
@@ -59,18 +59,18 @@ fn split(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Returns client and user; a leading host name is skipped.
+/// Returns the client and the user of a line; skips a host name before the client.
 fn names(words: &str) -> Option<(&str, &str)> {
     let (first, rest) = word(words);
     let (second, after) = word(rest);
     let is_address = |word: &str| word.parse::<IpAddr>().is_ok();
-    // In the common format the second word is nearly always `-`.
+    // In the common format, the second word is the `ident` field, which is nearly always `-`.
     let has_host = second != "-" && is_address(second) && !is_address(first);
     let (client, rest) = if has_host { (second, word(after).1) } else { (first, after) };
     (!client.is_empty()).then_some((client, rest.trim_ascii()))
 }
 
-/// Splits off the next word.
+/// Splits a text into its first word and the rest.
 fn word(text: &str) -> (&str, &str) {
     let text = text.trim_ascii_start();
     match memchr::memchr(b' ', text.as_bytes()) {
@@ -79,13 +79,13 @@ fn word(text: &str) -> (&str, &str) {
     }
 }
 
-/// Returns the unescaped text unless it is empty or a hyphen.
+/// Returns the unescaped text; `None` if the field is empty or a hyphen.
 fn non_empty(text: &str) -> Option<CowStr<'_>> {
     (!matches!(text, "" | "-")).then(|| unescaped(text))
 }
 
-/// Splits a request line into method, target and protocol. A line that is not a request is returned
-/// as target.
+/// Splits a request line into method, target and protocol. Text that is not a request line is
+/// returned as the target.
 fn cut(request: &str) -> [&str; 3] {
     let Some((method, rest)) = request.split_once(' ') else {
         return ["", if request == "-" { "" } else { request }, ""];
@@ -103,7 +103,7 @@ fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-/// Splits off the text between two quotes, without unescaping it.
+/// Returns the text between two quotes, still escaped, and the text after the second quote.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let inner = text.strip_prefix('"')?;
     let bytes = inner.as_bytes();
@@ -118,7 +118,7 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// Undoes the escapes of servers: `\"`, `\\`, `\xHH` and C's letters.
+/// Undoes the escapes that servers write: `\"`, `\\`, `\xHH` and C escapes such as `\n`.
 fn unescaped(text: &str) -> CowStr<'_> {
     if memchr::memchr(b'\\', text.as_bytes()).is_none() {
         return text.into();
@@ -154,7 +154,7 @@ fn digit(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
-/// Parses a time, with the result of the previous line if it is the same.
+/// Parses a time; returns the cached result if the previous line had the same text.
 fn time_after(text: &str, last: &mut TimeCache) -> Option<Timestamp> {
     match &last.0 {
         Some((known, time)) if known == text.as_bytes() => Some(*time),
@@ -166,7 +166,7 @@ fn time_after(text: &str, last: &mut TimeCache) -> Option<Timestamp> {
     }
 }
 
-/// Parses `01/May/2026:14:00:00 +0200`.
+/// Parses a time such as `01/May/2026:14:00:00 +0200`.
 pub(super) fn time(text: &str) -> Option<Timestamp> {
     let bytes: &[u8; TIME] = text.as_bytes().try_into().ok()?;
     let &[d1, d2, b'/', m1, m2, m3, b'/', y1, y2, y3, y4, b':', ref clock @ ..] = bytes else {

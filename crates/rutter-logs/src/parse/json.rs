@@ -1,8 +1,8 @@
-//! Parses JSON lines: Rutter's own and Caddy's.
+//! Parses log lines in the JSON formats of Rutter and Caddy.
 //!
-//! One struct matches both, because their members do not collide: Rutter's has `client` and
-//! `target` at the top level, Caddy's has them in `request`. nginx can be configured to write
-//! Rutter's format (docs/logs.md).
+//! [`JsonLine`] matches both formats, because their members do not collide: Rutter's format has
+//! `client` and `target` at the top level, Caddy's format has the same facts in `request`.
+//! `docs/logs.md` shows how to make nginx write Rutter's format.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -121,18 +121,18 @@ pub(super) fn parse(text: &str) -> Result<AccessRecord<'_>, LineError> {
     })
 }
 
-/// Returns the text unless it is empty or a hyphen.
+/// Returns the text; `None` if it is empty or a hyphen.
 fn non_empty(text: Option<CowStr<'_>>) -> Option<CowStr<'_>> {
     text.filter(|text| !matches!(&**text, "" | "-"))
 }
 
-/// Parses a time in Caddy's format: seconds since 1970 as a number, or text.
+/// Parses a time that Caddy wrote: a number of seconds since 1970, or a text.
 fn stamp(raw: &RawValue) -> Option<Timestamp> {
     let text: Option<Cow<'_, str>> = serde_json::from_str(raw.get()).ok();
     if let Some(text) = text {
         return parse_time(&text);
     }
-    // A float would lose the last digits of a fraction.
+    // The digits are parsed one by one, because a float would lose the last digits of the fraction.
     let (whole, fraction) = raw.get().split_once('.').unwrap_or((raw.get(), ""));
     let Ok(seconds) = whole.parse::<i64>() else { return None };
     let digits = fraction.bytes().take_while(u8::is_ascii_digit).count();
@@ -147,19 +147,20 @@ fn stamp(raw: &RawValue) -> Option<Timestamp> {
     Timestamp::from_nanos(i128::from(seconds) * 1_000_000_000 + nanos)
 }
 
-/// Parses a time in RFC 3339 (without a zone, as UTC) or in the common log format.
+/// Parses a time in RFC 3339 (UTC if the zone is missing), in the common log format or in Caddy's
+/// `wall` format.
 fn parse_time(text: &str) -> Option<Timestamp> {
     let parsed = Timestamp::parse_lenient(text).ok().map(|(time, _)| time);
     parsed.or_else(|| combined::time(text)).or_else(|| slashed(text))
 }
 
-/// Parses Caddy's `wall` format: `2026/05/01 12:00:00.250`.
+/// Parses a time in Caddy's `wall` format, such as `2026/05/01 12:00:00.250`.
 fn slashed(text: &str) -> Option<Timestamp> {
     let text = text.replacen('/', "-", 2);
     Timestamp::parse_lenient(&text).ok().map(|(time, _)| time)
 }
 
-/// Parses a duration in seconds.
+/// Parses a JSON number as a duration in seconds.
 fn seconds(raw: &RawValue) -> Option<Duration> {
     let number: f64 = serde_json::from_str(raw.get()).ok()?;
     Duration::try_from_secs_f64(number).ok()

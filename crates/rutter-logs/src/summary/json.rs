@@ -1,4 +1,5 @@
-//! JSON output of a summary. Its `format` number increases when an older reader would misread it.
+//! JSON output of a [`Summary`]. The member `format` is a version number; it increases with a
+//! change that makes older programs misread the document.
 
 use std::io::{self, Write};
 

@@ -1,8 +1,9 @@
-//! SVG output of a summary: one bar per AI agent, divided by what it read.
+//! SVG output of a [`Summary`]: one bar per AI agent, divided by the kinds of artifacts that the
+//! agent requested.
 //!
-//! The file is self-contained: it has colors for light and dark mode, uses system fonts and has no
-//! scripts. For screen readers it has a title, a description with the figures, and a title on every
-//! part.
+//! The SVG file is self-contained: it has colors for light and dark mode, uses system fonts and has
+//! no scripts. For screen readers, the file has a title, a description with the figures, and a
+//! title on every part of a bar.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,14 +11,14 @@ use std::fmt::Write as _;
 use super::{ArtifactCounts, ClientRow, Summary, bytes};
 use crate::artifact::Artifact;
 
-/// Agents with a bar; others are summed up.
+/// Maximum number of AI agents with a bar; the chart sums up further agents in one line.
 const MOST: usize = 20;
 const WIDTH: u64 = 800;
 const LEFT: u64 = 190;
 const RIGHT: u64 = 90;
 const BAR: u64 = 26;
 
-/// Groups of artifacts, each with a color for light and dark mode.
+/// Groups of artifacts: name, color for light mode, color for dark mode, kinds of artifacts.
 const GROUPS: [(&str, &str, &str, &[Artifact]); 6] = [
     ("pages", "#3b6ea8", "#7fb0e6", &[Artifact::Page]),
     ("markdown, llms.txt", "#2f8f6b", "#6fd0aa", &[Artifact::Markdown, Artifact::Llms]),
@@ -151,7 +152,7 @@ fn bar(out: &mut String, row: &ClientRow, y: u64, most: u64) {
         if n == 0 {
             continue;
         }
-        // Edges are rounded instead of widths, so that the parts meet.
+        // The code rounds the edges of the parts, not their widths, so that adjacent parts touch.
         let at = |n: u64| u128::from(space) * u128::from(n) * 10 / u128::from(most);
         let (from, to) = (at(before), at(before + n));
         let size = bytes(cells.iter().map(|cell| cell.bytes).sum());
@@ -176,7 +177,7 @@ fn tenths(n: u128) -> String {
     if n.is_multiple_of(10) { (n / 10).to_string() } else { format!("{}.{}", n / 10, n % 10) }
 }
 
-/// Returns the figures as text.
+/// Returns the figures of the chart as text.
 fn description(rows: &[ClientRow]) -> String {
     let mut text = String::new();
     for row in rows {
@@ -190,7 +191,7 @@ fn description(rows: &[ClientRow]) -> String {
     text.trim_end().to_owned()
 }
 
-/// Escapes text for XML; control characters are omitted, because XML does not allow them.
+/// Escapes a text for XML, and omits control characters, because XML does not allow them.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -206,7 +207,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Appends formatted text.
+/// Appends formatted text to `out`.
 fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
     out.write_fmt(text).expect("writing to a string cannot fail");
 }

@@ -1,4 +1,4 @@
-//! Text output of a summary: tables, and sentences about possible savings.
+//! Text output of a [`Summary`]: tables, and sentences about possible savings.
 
 use std::io::{self, Write};
 
@@ -186,7 +186,7 @@ enum Alignment {
     Right,
 }
 
-/// A table with columns as wide as their content.
+/// A text table whose columns are as wide as their content.
 struct TextTable {
     columns: &'static [(&'static str, Alignment)],
     rows: Vec<Vec<String>>,

@@ -36,7 +36,7 @@ struct NumberRun {
     end: usize,
 }
 
-/// Maximum number of digits of any number that is searched for.
+/// Maximum number of digits that are read for one number.
 const MOST_DIGITS: usize = 20;
 
 fn digits_at(bytes: &[u8], from: usize, separators: &[u8]) -> NumberRun {

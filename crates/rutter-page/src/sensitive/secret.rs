@@ -1,9 +1,9 @@
 //! Finds secrets in a text without invisible characters.
 //!
-//! Input: text. Output: the kind and the masked form of each secret. Two automata find prefixes of
-//! tokens and names of variables in one pass each; a bounded check of the following characters
-//! decides. A candidate counts only if it starts at a word boundary. A run of token characters is
-//! measured once per character class, which keeps the scan linear.
+//! Input: text. Output: the kind and the mark of each secret. Two automata find prefixes of tokens
+//! and names of variables in one pass each; a bounded check of the following characters decides. A
+//! candidate counts only if it starts at a word boundary. A run of token characters is measured
+//! once per character class, which keeps the scan linear.
 
 use std::sync::LazyLock;
 
@@ -38,7 +38,7 @@ static STARTS: LazyLock<AhoCorasick> = LazyLock::new(|| {
 
 static NAMES: LazyLock<AhoCorasick> = LazyLock::new(|| {
     let builder = &mut AhoCorasick::builder();
-    // `api_secret_key` is `api_secret` and `secret_key`: names overlap.
+    // Names may overlap: `api_secret_key` contains `api_secret` and `secret_key`.
     builder.match_kind(MatchKind::Standard).ascii_case_insensitive(true);
     builder.build(NAMED.iter().map(|form| form.start)).expect("the table is small")
 });
@@ -83,7 +83,8 @@ pub(super) fn find(text: &str) -> Vec<Secret> {
     found
 }
 
-/// Returns the kind and a mark that identifies a secret without revealing it.
+/// Returns the kind and the mark of a secret: the first 12 hexadecimal digits of its SHA-256, which
+/// identify the secret without revealing it.
 fn mark(kind: &'static str, secret: &str) -> Secret {
     let digest: [u8; 32] = Sha256::digest(secret.as_bytes()).into();
     let digits = crate::Digest(digest).to_string();
@@ -174,7 +175,7 @@ fn secret_with_prefix(runs: &mut Runs<'_>, form: &SecretForm, at: usize) -> Opti
     // A prefix of letters must start at a word boundary; one of punctuation need not.
     let is_free = form.start.starts_with(|c: char| !c.is_ascii_alphanumeric())
         || form.start.contains(".com/");
-    // `=` is a character of Base64, and also separates a name and its value.
+    // `Word` does not include `=`, which may separate a name from its value.
     let is_inside = byte_before(text, at).is_some_and(|byte| CharClass::Word.has(byte));
     let from = at + form.start.len();
     if is_inside && !is_free {
@@ -196,7 +197,7 @@ fn secret_with_prefix(runs: &mut Runs<'_>, form: &SecretForm, at: usize) -> Opti
     Some(mark(form.kind, &format!("{}{body}", form.start)))
 }
 
-/// Checks forms that would match other texts too if only their characters were checked.
+/// Checks the structure of a value, because other text may consist of the same characters.
 fn has_parts(form: &SecretForm, body: &str) -> bool {
     let has_digit = body.bytes().any(|byte| byte.is_ascii_digit());
     let is_mixed = has_digit && body.bytes().any(|byte| byte.is_ascii_alphabetic());
@@ -234,7 +235,7 @@ fn secret_after_name(runs: &mut Runs<'_>, form: &SecretForm, end: usize) -> Opti
     if !is_long_enough || !runs.may_check(form.class, value) {
         return None;
     }
-    // The name of a function has few digits; a random value has some.
+    // The name of a function has few digits; a random value has several.
     let is_random = || {
         let n_digits = value.bytes().filter(u8::is_ascii_digit).count();
         let has_letter = value.bytes().any(|byte| byte.is_ascii_alphabetic());

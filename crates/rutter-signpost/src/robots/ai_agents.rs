@@ -1,8 +1,7 @@
 //! Product tokens of AI crawlers.
 //!
-//! The list contains the names in the SPXI specification and the most common
-//! names of public lists. It only decides which findings are reported, never
-//! what a crawler may fetch.
+//! The list contains the names in the SPXI specification and the most common names of public lists.
+//! It only decides which findings are reported. It never decides what a crawler may fetch.
 
 /// Product tokens in lower case.
 const AI_AGENTS: [&str; 44] = [

@@ -87,7 +87,7 @@ fn check_agent_name(value: &[u8], report: &mut dyn FnMut(&'static Rule, String))
 
 /// Reports groups without rules and rules that contradict each other.
 fn check_groups(robots: &Robots, sink: &mut dyn FindingSink) {
-    // Groups with the same name count together, so compare rules across groups.
+    // Groups with the same name count together, so compare the rules of all groups.
     let mut by_name: BTreeMap<String, BTreeMap<&[u8], &RobotsRule>> = BTreeMap::new();
     let mut reported_pairs: BTreeSet<(u64, u64)> = BTreeSet::new();
     let mut n_compared = 0;
@@ -97,7 +97,7 @@ fn check_groups(robots: &Robots, sink: &mut dyn FindingSink) {
             sink.report(Finding::new(&rules::EMPTY_GROUP, Place::line(agent.line), detail));
         }
         for agent in &group.agents {
-            // Bounds the work for thousands of names with thousands of rules.
+            // Limit the work for thousands of names with thousands of rules.
             n_compared += group.rules.len();
             if MAX_COMPARISONS < n_compared {
                 break;
@@ -133,7 +133,7 @@ fn check_ai_groups(robots: &Robots, sink: &mut dyn FindingSink) {
             let sample_path = sample_path(&disallow_rule.pattern);
             let is_disallowed = !robots.is_allowed("*", &sample_path);
             let verdict = robots.verdict(&agent.name, &sample_path);
-            // An Allow line is intended; a missing line is probably an oversight.
+            // An Allow line is intended; a missing Disallow line is probably an oversight.
             if is_disallowed && verdict.is_allowed && verdict.rule.is_none() {
                 let (name, pattern) = (quoted(&agent.name), quoted(&disallow_rule.pattern));
                 let detail = format!("{name} may fetch {pattern}, see line {}", disallow_rule.line);
@@ -150,7 +150,7 @@ const MAX_COMPARISONS: usize = 200_000;
 /// The maximum number of Disallow rules that are compared with each AI group.
 const MAX_DISALLOW_RULES: usize = 50;
 
-/// Returns whether an earlier group names the agent, so that it was checked.
+/// Returns whether an earlier group names the agent; the agent was then checked already.
 fn is_named_earlier(robots: &Robots, group: &RuleGroup, agent: &AgentName) -> bool {
     let earlier = robots.groups.iter().take_while(|other| !std::ptr::eq(*other, group));
     earlier.into_iter().any(|other| other.names_agent(&agent.name))

@@ -2,17 +2,17 @@
 
 use super::Robots;
 
-/// One line of the file.
+/// One line of a robots.txt.
 pub(super) struct RobotsLine<'b> {
     /// The line number, counted from 1.
     pub(super) number: u64,
-    /// The text without line end, truncated to [`Robots::MAX_LINE_BYTES`].
+    /// The text of the line without line end, truncated to [`Robots::MAX_LINE_BYTES`].
     pub(super) text: &'b [u8],
     /// The offset of the line in the file.
     pub(super) start: usize,
     /// The offset of the next line.
     pub(super) end: usize,
-    /// Whether the text was truncated.
+    /// Whether the text of the line was truncated.
     pub(super) is_cut: bool,
 }
 
@@ -36,7 +36,7 @@ pub(super) enum Directive<'b> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spelling {
     Right,
-    /// Without a colon, or with a known misspelling.
+    /// The line has no colon, or a known misspelling.
     Guessed,
 }
 
@@ -68,7 +68,7 @@ pub(super) fn without_bom(bytes: &[u8]) -> &[u8] {
     bytes.get(length..).unwrap_or_default()
 }
 
-/// Parses one line.
+/// Parses the directive of one line.
 pub(super) fn parse_directive(text: &[u8]) -> (Directive<'_>, Spelling) {
     let end = memchr::memchr(b'#', text).unwrap_or(text.len());
     let text = text.get(..end).unwrap_or_default().trim_ascii();
@@ -80,7 +80,7 @@ pub(super) fn parse_directive(text: &[u8]) -> (Directive<'_>, Spelling) {
             let (key, value) = text.split_at(at);
             (key, value.get(1..).unwrap_or_default(), Spelling::Right)
         }
-        // Without a colon, exactly two words are unambiguous.
+        // If the line has no colon, exactly two words are unambiguous.
         None => match text.iter().position(u8::is_ascii_whitespace) {
             Some(at) => {
                 let (key, value) = text.split_at(at);

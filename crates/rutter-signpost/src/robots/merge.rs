@@ -1,9 +1,9 @@
 //! Adds lines to a robots.txt that the site owner wrote (D81).
 //!
-//! All added lines are in one block between two markers; the rest of the file
-//! stays byte for byte. The block does not change any decision that follows
-//! from the owner's lines: agents that the owner names are omitted, and a block
-//! that would split a group of the owner moves to the end of the file.
+//! All added lines are in one block between two marker comments; the rest of the file stays byte
+//! for byte the same. The block does not change any decision that follows from the owner's lines.
+//! Agents that the owner names are omitted from the block, and a block that would split a group of
+//! the owner is moved to the end of the file.
 
 use super::lines::{Directive, lines, parse_directive, without_bom};
 use super::{Robots, RobotsRule, is_token_char};
@@ -14,11 +14,11 @@ const END: &[u8] = b"# rutter:end";
 /// The lines that [`merge`] adds to a robots.txt.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RobotsAdditions {
-    /// URLs of sitemaps.
+    /// URLs for `Sitemap` lines.
     pub sitemaps: Vec<String>,
-    /// A group for named agents.
+    /// A group for named agents; `None` for no group.
     pub group: Option<AgentGroup>,
-    /// Seconds between requests, for all agents.
+    /// Number of seconds between requests, for all agents.
     pub crawl_delay: Option<f64>,
     /// Comments, one line each.
     pub notes: Vec<String>,
@@ -38,9 +38,9 @@ pub struct AgentGroup {
 
 /// Merges `additions` into an existing robots.txt.
 ///
-/// The block between `# rutter:begin` and `# rutter:end` is replaced, or
-/// appended if there is none. Merging twice gives the same result as merging
-/// once. Empty additions remove the block.
+/// The block between `# rutter:begin` and `# rutter:end` is replaced; if the file has no block, it
+/// is appended. Merging twice gives the same result as merging once. Empty additions remove the
+/// block.
 ///
 /// ```
 /// # use rutter_signpost::robots::{RobotsAdditions, merge};
@@ -70,7 +70,7 @@ pub fn merge(existing: Option<&[u8]>, additions: &RobotsAdditions) -> Vec<u8> {
         if !out.is_empty() && !matches!(out.last(), Some(b'\n' | b'\r')) {
             out.push(b'\n');
         }
-        // A new block is preceded by one empty line; a replaced block keeps it.
+        // A new block is preceded by one empty line. A replaced block keeps the line before it.
         let is_new = !has_block || splits_group;
         if is_new && !without_bom(&out).is_empty() && !ends_with_empty_line(&out) {
             out.push(b'\n');
@@ -83,8 +83,8 @@ pub fn merge(existing: Option<&[u8]>, additions: &RobotsAdditions) -> Vec<u8> {
     if merged.len() <= Robots::MAX_BYTES {
         return merged;
     }
-    // Crawlers stop reading at the limit, and a group without its rules allows
-    // everything, so a large file only gets the lines that need no group.
+    // Crawlers stop reading at the size limit, and a group without its rules allows everything.
+    // Therefore a large file only gets the lines that need no group.
     let additions = RobotsAdditions { crawl_delay: None, ..additions.clone() };
     assemble(&block(&additions, &owner, opening, None))
 }
@@ -95,7 +95,7 @@ struct SplitFile {
     has_block: bool,
 }
 
-/// Removes the blocks; head and tail are the parts before and after the first.
+/// Removes the blocks. Head and tail are the parts of the file before and after the first block.
 ///
 /// Markers pair up like brackets and the outermost pairs are removed, so the
 /// remaining text contains no pair.
@@ -161,7 +161,7 @@ struct GroupState {
     is_open: bool,
 }
 
-/// Returns the block with its markers, or nothing if there is nothing to add.
+/// Returns the block with its marker comments, or no bytes if `additions` is empty.
 fn block(
     additions: &RobotsAdditions,
     owner: &Robots,
@@ -179,11 +179,11 @@ fn block(
     let delay = additions.crawl_delay.filter(|delay| delay.is_finite() && 0.0 <= *delay);
     let general = delay.filter(|_| owner.crawl_delay("*").is_none());
     if opening.is_open && (!agents.is_empty() || general.is_some()) {
-        // Ends the group above, which has names but no rule.
+        // End the group above the block, which has names but no rule.
         out.extend(b"Disallow:\n");
     }
     if let Some(delay) = general {
-        // An empty rule ends the group, otherwise the next names would join it.
+        // An empty rule ends the group; otherwise the names that follow would join this group.
         out.extend(format!("User-agent: *\nCrawl-delay: {delay}\nDisallow:\n").bytes());
     }
     if let Some(group) = group.filter(|_| !agents.is_empty()) {
@@ -220,7 +220,7 @@ fn block(
     block
 }
 
-/// Returns the valid names that do not occur in the owner's lines, without duplicates.
+/// Returns the valid names in `wanted` that the owner's lines do not contain, without duplicates.
 fn new_agents(wanted: &[String], owner: &Robots) -> Vec<String> {
     let mut agents: Vec<String> = Vec::new();
     for name in wanted {
@@ -251,7 +251,7 @@ fn is_same_token(one: &str, other: &str) -> bool {
 /// Writes a rule so that it parses to the same pattern.
 fn write_rule(rule: &RobotsRule, out: &mut Vec<u8>) {
     out.extend(if rule.is_allow { b"Allow: ".as_slice() } else { b"Disallow: " });
-    // Invalid UTF-8 was replaced in `pattern`; the encoded form is complete.
+    // Invalid UTF-8 was replaced in `pattern`; the encoded form contains the original bytes.
     let is_lossy = rule.pattern.contains(char::REPLACEMENT_CHARACTER);
     out.extend(if is_lossy { rule.written.as_slice() } else { rule.pattern.as_bytes() });
     while out.last() == Some(&b' ') {

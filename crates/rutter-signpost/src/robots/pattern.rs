@@ -1,10 +1,10 @@
 //! Matches robots.txt patterns with `*` and `$` against paths.
 //!
-//! Patterns and paths have two forms, because RFC 9309 and older parsers treat
-//! percent-encoding differently. The *normalised* form follows the RFC:
-//! non-ASCII bytes encoded, encoded letters decoded. The *written* form stays
-//! closer to the file. Disallow compares the normalised forms. Allow compares
-//! the written form, so it never allows more than the file says.
+//! Patterns and paths have two forms, because RFC 9309 and older parsers treat percent-encoding
+//! differently. The *normalised* form follows the RFC: non-ASCII bytes are encoded, and encoded
+//! letters are decoded. The *written* form stays closer to the file. Disallow rules compare the
+//! normalised forms. Allow rules compare the written form, so they never allow more than the file
+//! says.
 
 /// Path and query of a URL in the forms that patterns are compared with.
 pub(super) struct TargetPath {
@@ -27,7 +27,7 @@ impl TargetPath {
         uppercase_hex(&mut written);
         let mut decoded = Vec::with_capacity(written.len());
         for &byte in &decode_unreserved(&written) {
-            // Patterns use `%2A` and `%24` for these two (RFC 9309, 2.2.3).
+            // Patterns write `*` and `$` in a path as `%2A` and `%24` (RFC 9309, 2.2.3).
             match byte {
                 b'*' => decoded.extend(b"%2A"),
                 b'$' => decoded.extend(b"%24"),
@@ -58,7 +58,7 @@ pub(super) fn pattern_forms(pattern: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let mut written = percent_encode(pattern);
     uppercase_hex(&mut written);
     let decoded = decode_unreserved(&written);
-    // Only a `$` at the end is special.
+    // A `$` is special only at the end of a pattern.
     let mut normalised = Vec::with_capacity(decoded.len());
     for (at, &byte) in decoded.iter().enumerate() {
         if byte == b'$' && at + 1 < decoded.len() {
@@ -70,14 +70,14 @@ pub(super) fn pattern_forms(pattern: &[u8]) -> (Vec<u8>, Vec<u8>) {
     (written, normalised)
 }
 
-/// Returns path and query of a URL, without fragment.
+/// Returns the path and the query of a URL, without its fragment.
 fn path_of(target: &str) -> &str {
     let target = target.split('#').next().unwrap_or_default();
     if target.starts_with('/') {
         return target;
     }
     let rest = match target.split_once("://") {
-        // A scheme comes before any slash.
+        // The scheme of a URL precedes all its slashes.
         Some((scheme, rest)) if !scheme.contains(['/', '?']) => rest,
         _ => target,
     };
@@ -136,8 +136,8 @@ fn decode_unreserved(text: &[u8]) -> Vec<u8> {
 
 /// Returns whether a pattern matches the beginning of a text.
 ///
-/// Between two stars the first match is as good as any later one, so each part
-/// is searched once. The time is O(pattern length × text length).
+/// Between two stars the first match is as good as any later match, so each part is searched once.
+/// The time is O(pattern length × text length).
 fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (pattern, is_anchored) = match pattern.strip_suffix(b"$") {
         Some(pattern) => (pattern, true),

@@ -1,11 +1,11 @@
-//! Provides the bytes of a sitemap as UTF-8: decompressed, limited, decoded.
+//! Provides the content of a sitemap as UTF-8: decompressed, limited in size, and decoded.
 
 use std::io::{self, BufRead, BufReader, Chain, Cursor, ErrorKind, Read};
 
 use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use flate2::bufread::MultiGzDecoder;
 
-/// The decompressed and decoded input.
+/// Reads the bytes of a sitemap, decompresses them and converts them to UTF-8.
 pub(super) struct ByteSource<R: BufRead> {
     source: Decompression<R>,
     decoder: Option<Decoder>,
@@ -27,11 +27,11 @@ type FullInput<R> = Chain<Cursor<Vec<u8>>, R>;
 /// The reason why there are no more bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum EndReason {
-    /// The end of the input.
+    /// The input was read to its end.
     Complete,
     /// The input is larger than the limit.
     TooLarge,
-    /// The compressed data is damaged.
+    /// The compressed data is damaged; contains the error message.
     Damaged(String),
 }
 
@@ -39,7 +39,7 @@ pub(super) enum EndReason {
 pub(super) struct DetectedCharset {
     /// The length of a byte order mark that is still in the window.
     pub(super) mark: usize,
-    /// The problem with the encoding; empty for UTF-8.
+    /// The problem with the encoding; empty if the encoding is UTF-8.
     pub(super) fault: String,
 }
 
@@ -55,17 +55,17 @@ impl<R: BufRead> ByteSource<R> {
         }
     }
 
-    /// Returns why the bytes ended; `None` while there may be more.
+    /// Returns the reason why the bytes ended; `None` while more bytes may follow.
     pub(super) fn end(&self) -> Option<&EndReason> {
         self.end.as_ref()
     }
 
-    /// Returns, once, whether invalid bytes were replaced.
+    /// Returns whether invalid bytes were replaced; further calls return false.
     pub(super) fn take_lossy(&mut self) -> bool {
         std::mem::take(&mut self.is_lossy)
     }
 
-    /// Appends about `want` bytes to `window`, fewer only at the end.
+    /// Appends about `want` bytes to `window`; fewer only at the end of the input.
     pub(super) fn fill(&mut self, window: &mut Vec<u8>, want: usize) -> io::Result<()> {
         let wanted = window.len() + want;
         while window.len() < wanted && self.end.is_none() {
@@ -82,8 +82,8 @@ impl<R: BufRead> ByteSource<R> {
         Ok(())
     }
 
-    /// Detects the encoding from the first bytes. If it is not UTF-8, these bytes
-    /// and all that follow are decoded.
+    /// Detects the encoding from the first bytes. If the encoding is not UTF-8, these bytes and all
+    /// further bytes are decoded.
     pub(super) fn sniff(&mut self, window: &mut Vec<u8>) -> DetectedCharset {
         let plain = |mark| DetectedCharset { mark, fault: String::new() };
         let encoding = match window.as_slice() {
@@ -99,7 +99,8 @@ impl<R: BufRead> ByteSource<R> {
                 if encoding == UTF_8 || label.eq_ignore_ascii_case("us-ascii") {
                     return plain(0);
                 }
-                // The declaration could be read as ASCII, so the file is not UTF-16.
+                // The declaration could be read as ASCII, so the encoding of the file is not
+                // UTF-16.
                 if encoding == UTF_16LE || encoding == UTF_16BE {
                     let fault = format!("declared as {}, but it is not", encoding.name());
                     return DetectedCharset { mark: 0, fault };

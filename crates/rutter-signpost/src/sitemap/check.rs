@@ -10,14 +10,14 @@ use super::url::after_scheme;
 use super::{SitemapError, SitemapItem, SitemapLimits, SitemapReader};
 use crate::rules;
 
-/// Finds duplicate URLs, fragments and other hosts among the entries.
+/// Finds entries with duplicate URLs, with fragments, or with another host than the first entry.
 ///
 /// Callers with their own read loop pass each item to
 /// [`check_item`](Self::check_item) and call [`finish`](Self::finish) at the end.
 #[derive(Debug, Default)]
 pub struct EntryChecker {
     host: Option<String>,
-    /// Hashes of URLs; at most 50,000, because the reader stops there.
+    /// Hashes of the URLs read so far; at most 50,000, because the reader stops there.
     seen: HashSet<u64>,
     state: RandomState,
     n_entries: u64,
@@ -51,12 +51,12 @@ impl EntryChecker {
         }
     }
 
-    /// Returns the number of entries so far.
+    /// Returns the number of entries checked so far.
     pub fn n_entries(&self) -> u64 {
         self.n_entries
     }
 
-    /// Reports a sitemap without entries.
+    /// Reports a sitemap that has no entries.
     pub fn finish(&self, sink: &mut dyn FindingSink) {
         if self.n_entries == 0 {
             sink.report(Finding::new(&rules::NO_URL, Place::WHOLE, ""));
@@ -64,7 +64,7 @@ impl EntryChecker {
     }
 }
 
-/// Returns the host with its port (D88).
+/// Returns the host of a URL, including the port (D88).
 fn host_of(loc: &str) -> &str {
     let rest = after_scheme(loc).unwrap_or(loc);
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());

@@ -1,4 +1,4 @@
-//! Reads and writes dates of the W3C profile of ISO 8601 without allocating.
+//! Reads and writes dates of the W3C profile of ISO 8601 without allocating memory.
 
 use rutter_page::Timestamp;
 
@@ -6,7 +6,7 @@ use rutter_page::Timestamp;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ParsedDate {
     pub(super) time: Timestamp,
-    /// Whether the text has no time of day.
+    /// Whether the text is a date without a time of day.
     pub(super) is_day: bool,
     /// Whether the text has a time of day without zone; UTC is assumed.
     pub(super) is_local: bool,
@@ -44,7 +44,7 @@ pub(super) fn read(text: &str) -> Option<ParsedDate> {
             nanos = parse_fraction(&mut rest)?;
         }
     }
-    // A leap second counts as the second before it.
+    // A leap second counts as the second before the leap second.
     second = if second == 60 { 59 } else { second };
     if 23 < hour || 59 < minute || 59 < second {
         return None;
@@ -118,8 +118,8 @@ fn days_in_month(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Returns the number of days from 1970-01-01 to a date. The calculation begins
-/// years in March, so that the leap day is the last day of a year.
+/// Returns the number of days from 1970-01-01 to a date. In this calculation, a year begins in
+/// March, so that the leap day is its last day.
 fn days_since_epoch(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month < 3 { (year - 1, month + 9) } else { (year, month - 3) };
     let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
@@ -139,7 +139,7 @@ fn date_from_days(days: i64) -> (i64, i64, i64) {
     (era * 400 + year + next, month, date)
 }
 
-/// Writes a date, or a date-time in UTC with a fraction if it is not zero.
+/// Writes a date or, if `is_day` is false, a date-time in UTC; a fraction of zero is omitted.
 pub(super) fn write(time: Timestamp, is_day: bool, out: &mut Vec<u8>) {
     let seconds = time.unix_seconds();
     let (year, month, day) = date_from_days(seconds.div_euclid(86_400));

@@ -25,7 +25,7 @@ pub fn is_sitemap(start: &[u8]) -> bool {
         .trim_start();
     }
     let Some(rest) = rest.strip_prefix('<') else { return false };
-    // A document type contains the root name; the reader rejects it later.
+    // A document type contains the name of the root element; the reader rejects it later.
     let doctype = rest.get(..8).filter(|start| start.eq_ignore_ascii_case("!doctype"));
     let rest = if doctype.is_some() { rest.get(8..).unwrap_or("").trim_start() } else { rest };
     let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '>' | '/' | '['));

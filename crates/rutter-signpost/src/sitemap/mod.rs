@@ -6,9 +6,8 @@
 //! namespaces directly below the root are returned as [`ForeignElement`]
 //! without interpretation.
 //!
-//! Document types and unknown entities are rejected. An entry that exceeds
-//! [`SitemapLimits`] is reported and the rest of the file is read. URLs in a
-//! sitemap are never fetched.
+//! Document types and unknown entities are rejected. An entry that exceeds [`SitemapLimits`] is
+//! reported, and the rest of the file is read. URLs in a sitemap are never fetched.
 
 mod byte_source;
 mod check;
@@ -42,13 +41,13 @@ pub const MAX_BYTES: u64 = 52_428_800;
 /// An element of another namespace directly below the root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForeignElement {
-    /// The namespace.
+    /// The namespace URI of the element.
     pub namespace: String,
-    /// The name without prefix.
+    /// The name of the element without prefix.
     pub name: String,
-    /// The attributes without namespace declarations.
+    /// The attributes of the element without namespace declarations.
     pub attributes: Vec<(String, String)>,
-    /// The trimmed text.
+    /// The text of the element without white space at its ends.
     pub text: String,
 }
 
@@ -57,50 +56,50 @@ pub struct ForeignElement {
 pub struct SitemapEntry {
     /// The URL of the page.
     pub loc: String,
-    /// The modification time; `None` if missing or invalid.
+    /// The modification time of the page; `None` if missing or invalid.
     pub lastmod: Option<Timestamp>,
     /// Whether `lastmod` is a date without a time of day (D91).
     pub is_day: bool,
     /// How often the page changes.
     pub changefreq: Option<ChangeFreq>,
-    /// The priority among the pages of the site, from 0 to 1.
+    /// The priority of the page among the pages of the site, from 0 to 1.
     pub priority: Option<f32>,
     /// Alternate versions of the page (`xhtml:link`).
     pub alternates: Vec<AlternateLink>,
     /// Other child elements (images, videos, news, unknown elements) as XML
     /// fragments that declare the namespaces they use.
     pub extensions: Vec<String>,
-    /// The line of the start tag, counted from 1; 0 for an entry to be written.
+    /// The line of the start tag, counted from 1; 0 for an entry that was not read from a file.
     pub line: u64,
 }
 
 /// An alternate version of a page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AlternateLink {
-    /// The language tag; empty if missing.
+    /// The language tag of the alternate version; empty if missing.
     pub hreflang: String,
-    /// The URL.
+    /// The URL of the alternate version.
     pub href: String,
-    /// The media type.
+    /// The media type of the alternate version; `None` if missing.
     pub media_type: Option<String>,
 }
 
 /// How often a page changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ChangeFreq {
-    /// Each time it is accessed.
+    /// The page changes each time it is accessed.
     Always,
-    /// Every hour.
+    /// The page changes every hour.
     Hourly,
-    /// Every day.
+    /// The page changes every day.
     Daily,
-    /// Every week.
+    /// The page changes every week.
     Weekly,
-    /// Every month.
+    /// The page changes every month.
     Monthly,
-    /// Every year.
+    /// The page changes every year.
     Yearly,
-    /// Never: the page is archived.
+    /// The page never changes, because it is archived.
     Never,
 }
 
@@ -128,7 +127,7 @@ impl ChangeFreq {
         }
     }
 
-    /// Parses the value in any case.
+    /// Parses a value of `changefreq` in upper or lower case.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|freq| freq.name().eq_ignore_ascii_case(text))
     }
@@ -139,16 +138,16 @@ impl ChangeFreq {
 pub struct ChildSitemap {
     /// The URL of the sitemap.
     pub loc: String,
-    /// The modification time.
+    /// The modification time of the sitemap; `None` if missing or invalid.
     pub lastmod: Option<Timestamp>,
 }
 
 /// One element of a sitemap.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SitemapItem {
-    /// A page.
+    /// An entry for a page.
     Url(SitemapEntry),
-    /// Another sitemap, in a sitemap index.
+    /// An entry for another sitemap, in a sitemap index.
     Child(ChildSitemap),
     /// An element of another namespace.
     Foreign(ForeignElement),
@@ -170,25 +169,25 @@ pub enum SitemapKind {
 
 /// Limits for reading a sitemap.
 ///
-/// A part of an entry that exceeds a limit is dropped and reported, and the
-/// rest of the file is read. Only `bytes` stops reading.
+/// A part of an entry that exceeds a limit is dropped and reported, and the rest of the file is
+/// read. The limit `bytes` ends reading; entries over the limit `urls` are skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SitemapLimits {
-    /// Bytes of the file after decompression.
+    /// Maximum size of the file in bytes, after decompression.
     pub bytes: u64,
-    /// Entries of the file.
+    /// Maximum number of entries.
     pub urls: u64,
-    /// Nesting depth of elements.
+    /// Maximum nesting depth of elements.
     pub depth: usize,
-    /// Characters of a URL.
+    /// Maximum number of characters of a URL.
     pub loc: usize,
-    /// Bytes of one text, tag or extension element.
+    /// Maximum number of bytes of one text, tag or extension element.
     pub text: usize,
-    /// Attributes of one tag.
+    /// Maximum number of attributes of one tag.
     pub attributes: usize,
-    /// Alternate links of one entry.
+    /// Maximum number of alternate links of one entry.
     pub alternates: usize,
-    /// Other child elements of one entry: images, videos, news, unknown elements.
+    /// Maximum number of other child elements of one entry: images, videos, news, unknown elements.
     pub extensions: usize,
 }
 

@@ -1,6 +1,6 @@
 //! XML namespaces: resolves prefixes at every depth of the document.
 
-/// The index of a namespace.
+/// The index of a namespace in [`Namespaces`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NamespaceId(u32);
 
@@ -13,7 +13,7 @@ impl NamespaceId {
 /// The maximum number of namespaces in one file.
 const MAX_NAMESPACES: usize = 256;
 
-/// The namespace declarations in scope.
+/// The namespace declarations that apply at the current position of the document.
 pub(super) struct Namespaces {
     uris: Vec<String>,
     bindings: Vec<PrefixBinding>,
@@ -68,12 +68,12 @@ impl Namespaces {
         }
     }
 
-    /// Returns the namespace of names without prefix.
+    /// Returns the namespace of element names without prefix.
     pub(super) fn default(&self) -> NamespaceId {
         self.default
     }
 
-    /// Returns namespace and local name of an element; `None` for an unknown prefix.
+    /// Returns the namespace and the local name of an element; `None` for an undeclared prefix.
     pub(super) fn resolve<'n>(&self, name: &'n str) -> Option<(NamespaceId, &'n str)> {
         // Names are short: a plain loop is the fastest search.
         if name.bytes().all(|byte| byte != b':') {

@@ -26,36 +26,36 @@ use crate::rules;
 
 /// One output of the parser.
 pub(super) enum ParserOutput {
-    /// An item with its line.
+    /// An item, and the number of its line.
     SitemapItem(SitemapItem, u64),
     Finding(Finding),
 }
 
-/// How far a piece was parsed.
+/// How far a piece was parsed, and why parsing stopped there.
 pub(super) enum PieceProgress {
-    /// To its end.
+    /// The piece was parsed to its end.
     Complete,
-    /// Up to a tag that is incomplete in this piece.
+    /// The piece was parsed up to a tag that is incomplete in this piece.
     Cut,
-    /// Up to bytes that are not UTF-8.
+    /// The piece was parsed up to bytes that are not UTF-8.
     NotUtf8,
 }
 
-/// The position of the parser in the document.
+/// The position of the parser in the element structure of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Position {
     Prolog,
     Root,
     Entry,
     Field(EntryField),
-    /// Inside a child of an entry that is stored as raw XML.
+    /// Inside a child element of an entry that is stored as raw XML.
     Capture,
     Foreign,
     Skip(ReturnPosition),
     After,
 }
 
-/// The position after a skipped element.
+/// The position to which the parser returns after a skipped element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ReturnPosition {
     Root,
@@ -103,20 +103,21 @@ pub(super) struct SitemapParser {
     kind: Option<SitemapKind>,
     n_urls: u64,
     has_blank_start: bool,
-    /// The number of entries that were skipped because of the limit.
+    /// The number of entries that were skipped because the limit was reached.
     n_skipped: u64,
-    /// Whether a part of the entry was dropped and reported.
+    /// Whether a part of the current entry was dropped and reported.
     has_overflow: bool,
     entry: SitemapEntry,
-    /// The fields of the entry so far as bits, and the schema position of the latest.
+    /// The fields of the current entry seen so far, as bits, and the schema position of the latest
+    /// one.
     seen: u8,
     latest: u8,
     text: String,
-    /// Text of the entry outside its fields.
+    /// Text of the current entry outside its fields.
     stray_text: String,
     foreign: ForeignElement,
     foreign_line: u64,
-    /// The captured extension, and the offset at which declarations are inserted.
+    /// The captured extension, and the offset in it at which declarations are inserted.
     raw: String,
     raw_name_end: usize,
     raw_prefixes: Vec<String>,
@@ -176,7 +177,7 @@ impl SitemapParser {
         self.base = Some(base);
     }
 
-    /// Returns whether entries were skipped because of the limit.
+    /// Returns whether entries were skipped because the limit was reached.
     pub(super) fn has_many_urls(&self) -> bool {
         0 < self.n_skipped
     }
@@ -204,7 +205,8 @@ impl SitemapParser {
         out: &mut VecDeque<ParserOutput>,
     ) -> Result<(PieceProgress, usize), Refusal> {
         let mut xml = quick_xml::Reader::from_reader(piece);
-        // Names are compared here, because an element may span pieces.
+        // This parser compares the names of start and end tags itself, because an element may span
+        // pieces.
         xml.config_mut().check_end_names = false;
         xml.config_mut().allow_unmatched_ends = true;
         self.counted = 0;
@@ -263,7 +265,7 @@ impl SitemapParser {
             Error::Syntax(SyntaxError::InvalidBangMarkup) if 3 <= rest.len() => {
                 Err(self.refusal(&rules::MALFORMED_XML, token, "unknown markup after `<!`"))
             }
-            // A document type is rejected before its end is read.
+            // Reject a document type before its end is read.
             Error::Syntax(SyntaxError::UnclosedDoctype) => {
                 Err(self.refusal(&rules::DOCTYPE, token, ""))
             }
@@ -502,7 +504,7 @@ impl SitemapParser {
                 self.position = Position::Root;
             }
             Position::Capture => {
-                // An empty tag was already appended at its start.
+                // An empty tag was appended already, when its start was processed.
                 if token.bytes().starts_with(b"</") {
                     self.append_captured(token, out);
                 }
@@ -556,7 +558,7 @@ impl SitemapParser {
                 self.append_captured(token, out);
                 0
             }
-            // Some sitemaps have the URL in the entry itself, without `loc`.
+            // Some sitemaps contain the URL directly in the entry, without `loc`.
             Position::Entry if !is_blank(text) && self.stray_text.len() <= self.limits.text => {
                 self.stray_text.push_str(text);
                 self.stray_text.len()
@@ -606,7 +608,7 @@ impl SitemapParser {
         self.text(c.encode_utf8(&mut [0; 4]), token, out)
     }
 
-    /// Returns the line of a token; every byte is counted once.
+    /// Returns the line of a token. Every byte is examined once.
     fn line_at(&mut self, token: Token<'_>) -> u64 {
         if let Some(skipped) = token.piece.get(self.counted..token.start) {
             self.line += memchr::memchr_iter(b'\n', skipped).count() as u64;

@@ -1,9 +1,8 @@
-//! Reads a sitemap of any format, one window at a time.
+//! Reads a sitemap in any format, one window of bytes at a time.
 //!
-//! The window is filled from the [`ByteSource`], cut after its last `>` (or line
-//! end), and passed to the [`SitemapParser`], whose items and findings are queued
-//! until the caller asks for them. The window grows only for a tag that does not
-//! fit, up to the limit.
+//! The window is filled from the [`ByteSource`], cut after its last `>` (or line end), and passed
+//! to the [`SitemapParser`]. Its items and findings are queued until the caller asks for them. The
+//! window grows only for a tag that does not fit, up to the limit.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -54,12 +53,12 @@ pub struct SitemapReader<R: BufRead> {
     error: Option<Refusal>,
     /// The line of the last item.
     line: u64,
-    /// Number of lines and URLs so far; plain lists only.
+    /// The number of lines and of URLs read so far; counted for plain lists only.
     n_lines: u64,
     n_urls: u64,
     is_truncated: bool,
     is_lossy: bool,
-    /// The bytes that end the part that is being skipped.
+    /// The bytes that end the part that is being skipped; `None` if no part is being skipped.
     skip_until: Option<&'static [u8]>,
 }
 
@@ -78,7 +77,7 @@ impl<R: BufRead> fmt::Debug for SitemapReader<R> {
 }
 
 impl<R: BufRead> SitemapReader<R> {
-    /// Creates a reader; nothing is read before the first call of [`SitemapReader::next`].
+    /// Creates a reader; the input is not read before the first call of [`SitemapReader::next`].
     pub fn new(input: R, limits: SitemapLimits) -> Self {
         Self {
             source: ByteSource::new(input, limits.bytes),
@@ -102,18 +101,17 @@ impl<R: BufRead> SitemapReader<R> {
 
     /// Resolves relative URLs against `base`, the URL of the sitemap.
     ///
-    /// Relative URLs are reported in any case. Without a base they are skipped.
+    /// Relative URLs are reported in any case. Without a base URL, their entries are skipped.
     #[must_use]
     pub fn with_base(mut self, base: PageUrl<'_>) -> Self {
         self.parser.set_base(base.into_owned());
         self
     }
 
-    /// Returns the next item; `None` at the end.
+    /// Returns the next item; `None` after the last item.
     ///
-    /// A truncated file, or one over the limits, ends early with a finding, and
-    /// [`SitemapReader::is_truncated`] returns true. After an error there are no
-    /// more items.
+    /// A truncated file, or a file over the limits, ends early with a finding, and
+    /// [`SitemapReader::is_truncated`] returns true. After an error, no more items are returned.
     pub fn next(
         &mut self,
         sink: &mut dyn FindingSink,
@@ -135,7 +133,7 @@ impl<R: BufRead> SitemapReader<R> {
                     if let Err(error) = self.advance() {
                         self.stop();
                         match error {
-                            // Return the items before the error first.
+                            // Return the items that were parsed before the error first.
                             SitemapError::Refused(refusal) => self.error = Some(refusal),
                             SitemapError::Io(error) => return Err(error.into()),
                         }
@@ -200,7 +198,8 @@ impl<R: BufRead> SitemapReader<R> {
                 let detail = "the file looks like JSON";
                 return Err(Refusal::new(&rules::NOT_A_SITEMAP, Place::WHOLE, detail));
             }
-            // Only white space in the first window: not a sitemap in any format.
+            // The first window contains only white space, so the file is not a sitemap in any
+            // format.
             None => {
                 return Err(Refusal::new(&rules::NOT_A_SITEMAP, Place::WHOLE, "the file is empty"));
             }
@@ -237,7 +236,7 @@ impl<R: BufRead> SitemapReader<R> {
                 let bad = self.window.get(self.start..end).unwrap_or_default();
                 let corrected = String::from_utf8_lossy(bad).into_owned();
                 self.window.splice(self.start..end, corrected.bytes());
-                // Parse the corrected piece again without reading more.
+                // The piece was corrected; parse it again without reading more bytes.
                 self.fill_target = 0;
                 Ok(())
             }
@@ -246,12 +245,12 @@ impl<R: BufRead> SitemapReader<R> {
 
     /// Requests a larger window, up to the limit for one part.
     ///
-    /// A longer text or comment is skipped. A longer tag is an error, because
-    /// without it the element structure is unknown.
+    /// A text or comment over the limit is skipped. A tag over the limit is an error, because
+    /// without the tag the element structure is unknown.
     fn grow(&mut self) -> Result<(), Refusal> {
         let part = self.window.get(self.start..).unwrap_or_default();
         if part.len() <= self.limits.text {
-            // Doubling keeps the total work linear in the length.
+            // Doubling the window keeps the total work linear in the length of the part.
             self.fill_target = part.len().max(WINDOW);
             return Ok(());
         }

@@ -1,9 +1,8 @@
-//! Validates and resolves URLs in sitemaps, without full parsing where possible.
+//! Validates and resolves URLs in sitemaps, and avoids full parsing where possible.
 
 use rutter_page::PageUrl;
 
-/// Returns whether `text` is an absolute http(s) URL with only characters that
-/// need no encoding.
+/// Returns whether `text` is an absolute http(s) URL in which no character needs percent-encoding.
 pub(super) fn is_plain_url(text: &str) -> bool {
     let Some(rest) = after_scheme(text) else { return false };
     let is_host = rest.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
@@ -31,8 +30,8 @@ pub(super) fn is_url(text: &str) -> bool {
 /// Resolves a relative URL against the URL of the sitemap; returns `None` if
 /// the result is not an http(s) URL.
 ///
-/// In a sitemap of `h.example`, `h.example/a` is a URL without scheme and not
-/// a relative path.
+/// In a sitemap of the host `h.example`, the reference `h.example/a` is treated as a URL without a
+/// scheme, not as a relative path.
 pub(super) fn resolve(base: &PageUrl<'_>, reference: &str) -> Option<String> {
     let host = reference.split(['/', '?', '#']).next().unwrap_or_default();
     if host.is_empty() && !reference.starts_with('/') {
@@ -43,7 +42,7 @@ pub(super) fn resolve(base: &PageUrl<'_>, reference: &str) -> Option<String> {
     base.join(&whole).ok().map(|url| url.as_str().to_owned())
 }
 
-/// Returns the part after `http://` or `https://`.
+/// Returns the part of a URL after `http://` or `https://`; `None` for another scheme.
 pub(super) fn after_scheme(text: &str) -> Option<&str> {
     let is = |length, scheme: &str| {
         text.get(..length).is_some_and(|start| start.eq_ignore_ascii_case(scheme))

@@ -6,9 +6,9 @@ use super::{
     ChildSitemap, ForeignElement, MAX_BYTES, MAX_URLS, NAMESPACE, SitemapEntry, XHTML, date,
 };
 
-/// Namespaces with a prefix that the root declares; others are declared in place.
+/// Namespaces with a prefix that the root element declares. Elements declare all others themselves.
 const PREFIXES: [(&str, &str); 1] = [("scp", "https://scp-protocol.org/schemas/sitemap/1.0")];
-/// Schema URLs of the namespaces.
+/// Schema URLs of the namespaces that the writer uses.
 const SCHEMAS: [(&str, &str); 2] = [
     (NAMESPACE, "http://www.sitemaps.org/schemas/sitemap/0.9/sitemap.xsd"),
     (
@@ -21,7 +21,7 @@ const INSTANCE: &str = "http://www.w3.org/2001/XMLSchema-instance";
 /// Whether a sitemap has an `xsi:schemaLocation` attribute (D15).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SchemaLocation {
-    /// No attribute; few readers use it.
+    /// The sitemap has no such attribute, because few readers use it.
     #[default]
     Omitted,
     /// The attribute lists the schemas of all namespaces in use.
@@ -54,7 +54,7 @@ pub struct UrlsetWriter<W: Write> {
 }
 
 impl<W: Write> UrlsetWriter<W> {
-    /// Writes the start tag of the root and the foreign elements.
+    /// Writes the start tag of the root element and the foreign elements.
     pub fn new(out: W, foreign: &[ForeignElement]) -> io::Result<Self> {
         Self::with_schemas(out, foreign, SchemaLocation::Omitted)
     }
@@ -111,12 +111,12 @@ impl<W: Write> UrlsetWriter<W> {
         Ok(PushOutcome::Written)
     }
 
-    /// Returns the number of entries so far.
+    /// Returns the number of entries written so far.
     pub fn len(&self) -> u64 {
         self.n_urls
     }
 
-    /// Returns whether there are no entries yet.
+    /// Returns whether no entry has been written yet.
     pub fn is_empty(&self) -> bool {
         self.n_urls == 0
     }
@@ -192,7 +192,7 @@ fn push_entry(entry: &SitemapEntry, out: &mut Vec<u8>) {
     out.extend_from_slice(b"</url>\n");
 }
 
-/// Writes a priority; tenths, the usual case, need no float formatting.
+/// Writes a priority. A multiple of 0.1, the usual case, needs no float formatting.
 fn push_priority(priority: f32, out: &mut Vec<u8>) {
     for tenths in 0..=10_u8 {
         #[expect(clippy::float_cmp, reason = "only the identical number may be written this way")]
@@ -219,7 +219,7 @@ fn push_foreign(element: &ForeignElement, out: &mut Vec<u8>) {
         push_attribute("xmlns", &element.namespace, out);
     }
     for (key, value) in &element.attributes {
-        // An undeclared prefix would make the file invalid.
+        // An undeclared prefix would make the XML invalid.
         let is_known = key.split_once(':').is_none_or(|(prefix, _)| prefix == "xml");
         if is_known && !key.is_empty() {
             push_attribute(&clean_name(key), value, out);
@@ -257,7 +257,7 @@ fn push_text(text: &str, out: &mut Vec<u8>) {
     let bytes = text.as_bytes();
     let mut start = 0;
     for (position, &byte) in bytes.iter().enumerate() {
-        // Most bytes need no escaping; one table lookup decides.
+        // Only few bytes need escaping; a table lookup finds them.
         if !SPECIAL.get(usize::from(byte)).copied().unwrap_or(false) {
             continue;
         }

@@ -55,7 +55,7 @@ impl SiteRecords for MemoryStore {
     }
 }
 
-/// Returns an event without a page.
+/// Returns a change that concerns no page; its digest is zero.
 fn empty(kind: ChangeKind, url: &str, now: Timestamp) -> Change {
     Change {
         seq: 0,

@@ -1,7 +1,7 @@
-//! Staging of the replica in memory.
+//! Staging of a replica in memory.
 //!
-//! `OwnedPage` pages are kept until the commit. The commit applies them to a copy of the publisher's
-//! data and then replaces the data by the copy.
+//! The staging keeps its pages until the commit. The commit applies them to a copy of the
+//! publisher's data and then replaces the data with the copy.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +40,7 @@ pub(super) struct MemoryStaging<'s> {
     quota: Quota,
     now: Timestamp,
     lines: u64,
-    /// Number of staged pages that are new.
+    /// Number of staged pages that the publisher did not have.
     n_new: u64,
     staged: BTreeMap<String, OwnedPage>,
     removed: BTreeMap<String, RemovalCause>,
@@ -66,7 +66,8 @@ impl<'s> MemoryStaging<'s> {
         }
     }
 
-    /// Applies the staging to a copy of the publisher's data; returns the result and the events.
+    /// Applies the staged changes to `data`, a copy of the publisher's data. Returns the copy, the
+    /// expected result of the commit, and the changes for the history.
     fn apply(
         &self,
         mut data: PublisherData,
@@ -145,7 +146,7 @@ impl<'s> MemoryStaging<'s> {
         (data, outlook, events)
     }
 
-    /// Removes pages that leave the section, and pages that are in no section any more.
+    /// Removes pages from the section, and deletes pages that are no longer in any section.
     fn remove_leaving(
         &self,
         data: &mut PublisherData,
@@ -224,7 +225,8 @@ impl<'s> MemoryStaging<'s> {
 impl Staging for MemoryStaging<'_> {
     fn add(&mut self, item: &StagedPage<'_>) -> Result<(), StageError> {
         self.lines += 1;
-        // The later version counts; of equal ones, the first (D30).
+        // Of two lines for one page, the one with the later `modified` is used; if both are equal,
+        // the first (D30).
         if self.staged.get(item.key).is_some_and(|before| item.modified <= before.modified) {
             return Ok(());
         }

@@ -1,7 +1,7 @@
 //! Bodies: the stored content of pages, each a line compressed with a dictionary.
 //!
 //! A dictionary is trained from the lines of a publisher and never deleted, because bodies refer to
-//! it. Each body is decompressed independently, for random access.
+//! it. Each body can be decompressed without the other bodies.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,20 +12,21 @@ use zstd::dict::{DecoderDictionary, EncoderDictionary};
 
 use crate::error::StorageError;
 
-/// Compression level; higher levels need more time and save little space.
+/// zstd compression level; higher levels need more time and save little space.
 const LEVEL: i32 = 3;
 /// Maximum and minimum size of a dictionary, in bytes.
 const DICTIONARY: usize = 112_640;
 const SMALLEST: usize = 8_192;
-/// Minimum number of pages for which a publisher gets a dictionary.
+/// Number of pages from which a publisher gets its own dictionary.
 pub(super) const ENOUGH_PAGES: u64 = 1_000;
-/// Maximum number and size of the lines from which a dictionary is trained.
+/// Maximum number, and maximum total size in bytes, of the lines from which a dictionary is
+/// trained.
 pub(super) const MOST_SAMPLES: usize = 500;
 pub(super) const MOST_SAMPLE_BYTES: usize = 4 << 20;
 /// Maximum length of a line, in bytes (D35).
 const LONGEST: usize = 100_000_000;
 
-/// A dictionary for compression, with its id.
+/// A compression dictionary, with its id in the table `dict`.
 #[derive(Clone)]
 pub(super) struct Dictionary {
     pub(super) id: i64,
@@ -40,11 +41,12 @@ pub(super) struct CompressedLine {
     pub(super) z: Vec<u8>,
 }
 
-/// Compresses lines one by one.
+/// Compresses lines one by one with the same dictionary.
 pub(super) struct LineCompressor<'d> {
     compressor: Compressor<'d>,
     dict: Option<i64>,
-    /// Buffer for the longest possible result; bodies are copied out of it in their exact size.
+    /// Buffer for the longest possible compressed line; each body is copied out of it in its exact
+    /// size.
     buffer: Vec<u8>,
 }
 
@@ -67,7 +69,7 @@ impl<'d> LineCompressor<'d> {
     }
 }
 
-/// A cache of the loaded dictionaries of a store.
+/// The dictionaries of a store that were loaded from the file.
 #[derive(Default)]
 pub(super) struct Dictionaries {
     decoders: Mutex<HashMap<i64, Arc<DecoderDictionary<'static>>>>,
@@ -127,8 +129,8 @@ fn bytes_of(connection: &Connection, id: i64) -> Result<Option<Vec<u8>>, Storage
     Ok(bytes.optional()?)
 }
 
-/// Returns the dictionary for compressing the lines of a publisher: its own, otherwise the one of
-/// the store, if any.
+/// Returns the dictionary that compresses the lines of a publisher: the publisher's own, otherwise
+/// the default dictionary of the store; `None` if neither exists.
 pub(super) fn dictionary(
     connection: &Connection,
     publisher: i64,
@@ -158,7 +160,7 @@ pub(super) fn has_own(connection: &Connection, publisher: i64) -> Result<bool, S
     Ok(has_own)
 }
 
-/// Trains a dictionary; returns `None` if the lines have too little in common.
+/// Trains a dictionary from sample lines; returns `None` if the lines have too little in common.
 pub(super) fn train(samples: &[impl AsRef<[u8]>]) -> Option<Vec<u8>> {
     let n_bytes: usize = samples.iter().map(|sample| sample.as_ref().len()).sum();
     // A large dictionary trained from few lines costs more than it saves.
@@ -169,8 +171,8 @@ pub(super) fn train(samples: &[impl AsRef<[u8]>]) -> Option<Vec<u8>> {
     zstd::dict::from_samples(samples, size).ok()
 }
 
-/// Adds a dictionary for a publisher. The first one of a store is also used for publishers without
-/// one.
+/// Adds a dictionary for a publisher. The first dictionary of a store becomes the default for
+/// publishers without their own.
 pub(super) fn add(
     connection: &Connection,
     publisher: i64,

@@ -1,7 +1,7 @@
 //! Checks the integrity of a replica.
 //!
-//! Three layers: the database file, the records, and, if requested, the content of every page
-//! against its digest. Output: a description of each problem.
+//! The check reads the database file, then the records, then (if requested) the content of every
+//! page, which must match its digest. Output: a description of each problem.
 
 use rusqlite::Connection;
 use rutter_page::{LineDigest, PageLimits, PageReader};
@@ -13,13 +13,13 @@ use super::{digest, read, site_data};
 use crate::error::StorageError;
 use crate::model::CheckDepth;
 
-/// Maximum number of problems that are reported per kind.
+/// Maximum number of problems that each query reports.
 const MOST: usize = 20;
 
-/// Queries whose rows are problems, with a description.
+/// Descriptions of problems, each with a query that returns the affected rows.
 const PROBLEM_QUERIES: [(&str, &str); 12] = [
     (
-        "page without content and without a reason",
+        "page without content and without a withheld reason",
         "SELECT url FROM page WHERE (withheld IS NULL) != (body IS NOT NULL)",
     ),
     (
@@ -111,7 +111,7 @@ pub(super) fn check(
     Ok(faults)
 }
 
-/// Reads every row in the way that queries do.
+/// Reads every row with the functions that queries use, so that the same damage is found.
 fn values(connection: &Connection, faults: &mut Vec<String>) -> Result<(), StorageError> {
     let mut pages = connection.prepare(&format!("SELECT {} FROM page p", read::PAGE))?;
     let mut changes = connection.prepare(&format!("SELECT {} FROM change", read::CHANGE))?;
@@ -202,14 +202,15 @@ fn bodies(
     Ok(())
 }
 
-/// Returns a description of a column that differs from the line of the page.
+/// Returns a description of the first column that differs from the line of the page; `None` if all
+/// columns match.
 fn column_fault(
     reader: &mut PageReader,
     line: &str,
     url: &str,
     [modified, title, language]: &[String; 3],
 ) -> Option<&'static str> {
-    // A line that is not a page cannot be compared.
+    // A line that is not a valid page cannot be compared with the columns.
     let page = reader.read(line, 1, &mut ()).ok().flatten()?;
     if page.url.key() != url || page.modified.to_string() != *modified {
         return Some("the content belongs to another page or another version");

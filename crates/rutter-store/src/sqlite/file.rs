@@ -1,4 +1,4 @@
-//! The database file: checks before opening it, and removal of an unused replica.
+//! Checks the database file before it is opened, and removes a replica without data.
 
 use std::fs;
 use std::io::Read;
@@ -11,7 +11,7 @@ use super::AccessMode;
 use crate::error::{OpenError, StorageError};
 
 const MAGIC: &[u8] = b"SQLite format 3\0";
-/// Size of the header of a database file, in bytes.
+/// Size of the header of an SQLite file, in bytes.
 const HEAD: u64 = 100;
 
 /// Returns an error if the file is missing, is not a database, or is truncated.
@@ -26,14 +26,16 @@ pub(super) fn check_file(path: &Path, access: AccessMode) -> Result<(), OpenErro
     };
     let mut head = Vec::new();
     Read::by_ref(&mut &file).take(HEAD).read_to_end(&mut head).map_err(other)?;
-    // An empty file is a new replica, or its first pages are still in the write-ahead log.
+    // An empty file is a new replica, or all of its database pages are still in the write-ahead
+    // log.
     if head.is_empty() && access == AccessMode::Write {
         return Ok(());
     }
     if !head.starts_with(MAGIC) {
         return Err(OpenError::NotAReplica);
     }
-    // Pages that are only in the write-ahead log do not count for the length of the file.
+    // Without a write-ahead log, all database pages are in the file, so a shorter file is
+    // truncated.
     let length = file.metadata().map_err(other)?.len();
     if !has_log(path) && declared_length(&head).is_some_and(|declared| length < declared) {
         return Err(StorageError::damaged("the file is truncated").into());
@@ -41,7 +43,8 @@ pub(super) fn check_file(path: &Path, access: AccessMode) -> Result<(), OpenErro
     Ok(())
 }
 
-/// Returns the length that the header of a database declares, if it is valid.
+/// Returns the length of the file that the SQLite header declares; `None` if the header is not
+/// valid.
 fn declared_length(head: &[u8]) -> Option<u64> {
     let number = |at: usize| -> Option<u64> {
         let bytes = head.get(at..at + 4)?.try_into().ok()?;
@@ -49,7 +52,7 @@ fn declared_length(head: &[u8]) -> Option<u64> {
     };
     let size = u16::from_be_bytes(head.get(16..18)?.try_into().ok()?);
     let size = if size == 1 { 65_536 } else { u64::from(size) };
-    // The page count is valid only if both change counters are equal.
+    // SQLite defines the page count as valid only if both change counters of the header are equal.
     (number(24)? == number(92)?).then_some(number(28)? * size)
 }
 
@@ -59,12 +62,14 @@ fn beside(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
-/// Returns whether the file has a write-ahead log with content. Readers may leave an empty one.
+/// Returns whether the file has a write-ahead log that is not empty. Readers may leave an empty
+/// log.
 pub(super) fn has_log(path: &Path) -> bool {
     fs::metadata(beside(path, "-wal")).is_ok_and(|log| 0 < log.len())
 }
 
-/// Returns whether a replica contains data.
+/// Returns whether a replica contains data; publishers without a policy and without a pause do not
+/// count.
 fn is_used(connection: &Connection) -> Result<bool, StorageError> {
     Ok(connection.query_row(
         "SELECT EXISTS (SELECT 1 FROM publisher WHERE policy != '' OR paused_until IS NOT NULL)
@@ -76,15 +81,16 @@ fn is_used(connection: &Connection) -> Result<bool, StorageError> {
     )?)
 }
 
-/// Removes a replica without data that no other process has open; returns whether it was removed.
+/// Removes a replica if it contains no data and no other process has it open; returns whether it
+/// was removed.
 ///
-/// Publishers without any data do not count.
+/// Publishers without pages, records and state do not count as data.
 pub fn remove_unused(path: &Path) -> Result<bool, StorageError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
-    // If another process uses the replica, keep it; do not wait.
+    // If another process uses the replica, keep the replica; do not wait for that process.
     connection.busy_timeout(Duration::ZERO)?;
-    // Do not change a replica with data.
+    // Check for data before any change of the file.
     if is_used(&connection)? {
         return Ok(false);
     }
@@ -101,7 +107,7 @@ pub fn remove_unused(path: &Path) -> Result<bool, StorageError> {
     fs::remove_file(path).map_err(|error| StorageError::Other(Box::new(error)))?;
     drop(transaction);
     drop(connection);
-    // These files usually do not exist any more.
+    // SQLite has usually deleted its auxiliary files already, so errors are ignored.
     for end in ["-journal", "-wal", "-shm"] {
         drop(fs::remove_file(beside(path, end)));
     }

@@ -1,8 +1,9 @@
-//! Searches a full-text index, so that even a whole sentence finds pages.
+//! Searches a full-text index. A query that no page matches is relaxed until pages match.
 //!
-//! Input: a [`SearchQuery`] and a [`Corpus`]. Output: [`SearchResults`]. Searches for pages with
-//! all terms. If there are none, unknown words are replaced by the most similar known ones. If
-//! there are still none, pages with some of the terms are ranked by the number of missing terms.
+//! Input: a [`SearchQuery`] and a [`Corpus`]. Output: [`SearchResults`]. The first search is for
+//! pages with all terms. If no page has them, unknown words are replaced by the most similar words
+//! of the index. If still no page matches, pages with some of the terms are ranked by the number of
+//! missing terms.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,32 +14,32 @@ use crate::error::{PageLine, StorageError};
 use crate::model::{MatchKind, SearchHit, SearchResults};
 use crate::words::{QueryTerm, SearchQuery};
 
-/// The tokenizer: ignores case and accents.
+/// The FTS5 tokenizer, which ignores case and accents.
 pub(super) const TOKENS: &str = "tokenize = 'unicode61 remove_diacritics 2'";
 /// Number of words in a snippet.
 const SNIPPET: u32 = 24;
 /// Maximum number of pages with some of the terms that are ranked.
 const CANDIDATES: usize = 100;
-/// Maximum number of words of the index that are compared with an unknown word.
+/// Maximum number of words of the index that an unknown word is compared with.
 const COMPARED: u32 = 50_000;
-/// A word that occurs in more than one of this many pages is ignored if there are rarer words.
+/// A word that occurs in more than one third of the pages is ignored if the query has rarer words.
 const COMMON: u64 = 3;
 
 /// The pages of a full-text index.
 pub(super) trait Corpus {
-    /// Returns the connection that contains the index.
+    /// Returns the database connection that can read the index.
     fn connection(&self) -> &Connection;
-    /// Returns the name of the index.
+    /// Returns the name of the FTS5 table of the index.
     fn index(&self) -> &'static str;
-    /// Returns the approximate number of pages.
+    /// Returns the approximate number of indexed pages.
     fn n_pages(&self) -> Result<u64, StorageError>;
-    /// Returns the ids and ranks of pages that match an FTS5 expression, best first.
+    /// Returns the ids and ranks of at most `most` pages that match an FTS5 expression, best first.
     fn matching(&self, expression: &str, most: usize) -> Result<Vec<(i64, f64)>, StorageError>;
-    /// Returns a page and its line.
+    /// Returns a page and its line; `None` if the page has no content.
     fn text(&self, id: i64) -> Result<Option<PageLine>, StorageError>;
 }
 
-/// Searches a corpus.
+/// Searches a corpus for at most `most` pages.
 pub(super) fn find(
     corpus: &dyn Corpus,
     query: &SearchQuery,
@@ -77,8 +78,8 @@ pub(super) fn find(
     Ok(found)
 }
 
-/// Creates hits from matches: adds a snippet and the missing terms of each page. For that, the
-/// texts are indexed again in memory, with the same tokenizer.
+/// Creates search hits from matching pages, each with a snippet and the missing terms. For that,
+/// the texts of these pages are indexed in memory, with the tokenizer of the index.
 fn fill(
     corpus: &dyn Corpus,
     mut found: SearchResults,
@@ -138,7 +139,7 @@ pub(super) fn scratch() -> Result<Connection, StorageError> {
     Ok(connection)
 }
 
-/// The vocabulary of an index.
+/// The words of a full-text index, with the number of pages of each.
 struct Vocabulary<'c> {
     connection: &'c Connection,
 }
@@ -163,7 +164,8 @@ impl<'c> Vocabulary<'c> {
         Ok(n_pages.unwrap_or(0))
     }
 
-    /// Returns the most similar known word for each single word that no page contains.
+    /// Returns, for each single word of the query that no page contains, the most similar word of
+    /// the index.
     fn corrections(&self, query: &SearchQuery) -> Result<BTreeMap<String, String>, StorageError> {
         let mut corrections = BTreeMap::new();
         for part in query.parts().iter().filter(|part| !part.is_beginning) {
@@ -179,8 +181,8 @@ impl<'c> Vocabulary<'c> {
         Ok(corrections)
     }
 
-    /// Returns the most similar word with the same prefix. One letter may differ in words of four
-    /// letters, two in words of eight.
+    /// Returns the most similar word of the index with the same prefix. One letter may differ in
+    /// words from four letters, two letters in words from eight.
     fn nearest(&self, word: &str) -> Result<Option<String>, StorageError> {
         let n_letters = word.chars().count();
         let most = match n_letters {
@@ -216,8 +218,8 @@ impl<'c> Vocabulary<'c> {
         Ok(None)
     }
 
-    /// Returns the words of a query that occur in some pages but not in most; common words only if
-    /// there are no others.
+    /// Returns the prefixes of a query, and those of its words that occur in at most a third of the
+    /// pages. If the query has neither, returns all of its words.
     fn selective_terms(
         &self,
         query: &SearchQuery,
@@ -238,7 +240,7 @@ impl<'c> Vocabulary<'c> {
     }
 }
 
-/// Splits a text into tokens of the index.
+/// Splits a text into tokens, as the index does.
 fn tokens(text: &str) -> Result<Vec<String>, StorageError> {
     let scratch = scratch()?;
     scratch.execute("INSERT INTO texts (title) VALUES (?1)", [text])?;

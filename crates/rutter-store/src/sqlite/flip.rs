@@ -1,7 +1,8 @@
 //! Commits a staging: makes all staged changes visible in one transaction.
 //!
-//! Moves rows and never copies bodies. It writes content, memberships, removals, history, the
-//! download record and the totals of the section. The order of the statements matters.
+//! The commit changes rows and never copies bodies. It writes content, memberships, removals,
+//! history, the download record and the totals of the section. Later statements depend on the rows
+//! that earlier statements write.
 
 use rusqlite::{Transaction, params};
 use rutter_page::Timestamp;
@@ -33,7 +34,7 @@ pub(super) struct FlipInput<'f> {
     pub(super) finish: &'f CommitOptions,
 }
 
-/// Makes the staged changes visible.
+/// Makes the staged changes visible to readers.
 pub(super) fn flip(
     transaction: &Transaction<'_>,
     flip: &FlipInput<'_>,
@@ -71,13 +72,15 @@ fn write_section(transaction: &Transaction<'_>, flip: &FlipInput<'_>) -> Result<
     let (mark, snapshot_at, deltas_since) = match flip.mode {
         StagingMode::Snapshot => (flip.generated, Some(flip.generated), 0),
         StagingMode::Delta => (latest, snapshot_at, deltas_since + 1),
-        // A visit does not change up to which time collections were applied.
+        // A visit applies no collection, so it does not change the time up to which the section is
+        // complete.
         StagingMode::Visit if snapshot_at.is_some() => {
             (before.map_or(latest, |section| section.mark), snapshot_at, deltas_since)
         }
         StagingMode::Visit => (latest, snapshot_at, deltas_since),
     };
-    // A committed snapshot, or the user's permission, resolves a collection that was held back.
+    // The section no longer waits for a confirmation after a snapshot, or after a delta for which
+    // the user allowed the mass deletion.
     let is_settled = flip.mode == StagingMode::Snapshot
         || (flip.mode == StagingMode::Delta
             && flip.finish.mass_deletion == MassDeletionPolicy::Allowed);
@@ -109,14 +112,15 @@ fn write_section(transaction: &Transaction<'_>, flip: &FlipInput<'_>) -> Result<
     )?)
 }
 
-/// Writes the staged content; returns the size of the bodies that were deleted.
+/// Writes the staged content; returns the size of the bodies that it replaced, in bytes.
 fn replace_content(
     transaction: &Transaction<'_>,
     flip: &FlipInput<'_>,
     section: i64,
 ) -> Result<u64, StorageError> {
     let now = flip.now.to_string();
-    // Other sections may have delivered the replaced version; record its digest for their states.
+    // The replaced version may belong to other sections, too: their memberships keep its digest for
+    // the state.
     transaction.execute(
         "UPDATE member SET digest = (SELECT digest FROM page WHERE page.id = member.page)
          WHERE digest IS NULL AND section != ?1 AND page IN (
@@ -196,7 +200,7 @@ fn write_members(
     Ok(())
 }
 
-/// The totals of removed pages.
+/// Number of removed pages, and the size of their bodies in bytes.
 #[derive(Debug, Clone, Copy, Default)]
 struct RemovalTotals {
     pages: u64,
@@ -253,8 +257,8 @@ fn begin_gone(transaction: &Transaction<'_>) -> Result<(), StorageError> {
     Ok(())
 }
 
-// `CROSS JOIN` fixes the join order: there are few removed pages and many pages, and SQLite has no
-// statistics about that.
+// `CROSS JOIN` fixes the join order: few pages of many are removed, and SQLite has no statistics
+// that say so.
 const GONE_EVENTS: &str = "INSERT INTO change (at, publisher, kind, url, modified, digest, seal)
      SELECT ?1, ?2, ?3, p.url, p.modified, p.digest,
         row_seal(?1, ?2, ?3, p.url, p.modified, p.digest)
@@ -269,8 +273,8 @@ const GONE_BYTES: &str = "SELECT coalesce(sum(length(z)), 0) FROM body WHERE id 
 const GONE_BODIES: &str = "DELETE FROM body WHERE id IN (
         SELECT p.body FROM temp.gone g CROSS JOIN page p ON p.id = g.page
         WHERE p.body IS NOT NULL)";
-// The ARC snapshot of a page (`snapshot:URL`) is content too: it is deleted in the transaction that
-// deletes the content of the page.
+// The ARC snapshot of a page (the validator `snapshot:URL`) is content, so it is deleted in the
+// transaction that deletes the content of the page.
 const STAGED_SNAPSHOTS: &str = "DELETE FROM validator WHERE publisher = ?1 AND url IN (
         SELECT 'snapshot:' || s.url FROM stage s
         WHERE s.run = ?2 AND s.content AND s.withheld IS NOT NULL AND s.page IS NOT NULL)";
@@ -286,14 +290,14 @@ const MEMBERS: &str = "INSERT INTO member (section, page, by_delta, digest)
      ON CONFLICT (section, page) DO UPDATE SET
         by_delta = excluded.by_delta, digest = excluded.digest";
 
-/// Deletes the pages in `gone`, and adds an event and a tombstone for each.
+/// Deletes the pages in the table `temp.gone`, and adds an event and a tombstone for each page.
 fn delete_gone(
     transaction: &Transaction<'_>,
     publisher: i64,
     now: Timestamp,
 ) -> Result<RemovalTotals, StorageError> {
     let now = now.to_string();
-    // Pages that were never readable need no event.
+    // Withheld pages are not readable, so their removal needs no event.
     transaction.execute(GONE_EVENTS, params![now, publisher, ChangeKind::Removed.word()])?;
     transaction.execute(GONE_TOMBSTONES, params![publisher, now])?;
     let bytes: u64 = transaction.query_row(GONE_BYTES, [], |row| row.get(0))?;
@@ -305,10 +309,11 @@ fn delete_gone(
     Ok(RemovalTotals { pages: pages as u64, bytes })
 }
 
-/// Records that a collection is held back, so that a later one can confirm it (D23).
+/// Records that a collection is held back, so that a later snapshot can confirm its deletions
+/// (D23).
 ///
-/// Sections that would no longer be followed record it too, because the section that replaces them
-/// may not exist yet.
+/// Besides its own section, the sections that the collection replaces record its time, because its
+/// own section may not exist yet.
 pub(super) fn hold_back<'n>(
     transaction: &Transaction<'_>,
     publisher: PublisherId,
@@ -329,7 +334,7 @@ pub(super) fn hold_back<'n>(
     Ok(())
 }
 
-/// Deletes the content of pages and keeps their rows.
+/// Deletes the content of pages and keeps their records.
 pub(super) fn withhold(
     transaction: &Transaction<'_>,
     publisher: PublisherId,
@@ -379,7 +384,7 @@ pub(super) fn withhold(
     Ok(n_pages)
 }
 
-/// Deletes all data of a publisher; the history keeps the removals.
+/// Deletes all data of a publisher; the history gets a removal event for each page.
 pub(super) fn forget(
     transaction: &Transaction<'_>,
     publisher: PublisherId,
@@ -430,7 +435,7 @@ mod tests {
             let mut plan = transaction.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).unwrap();
             let steps: Vec<String> =
                 plan.raw_query().mapped(|row| row.get("detail")).collect::<Result<_, _>>().unwrap();
-            // The table of removed pages may be scanned.
+            // Only the table of removed pages may be scanned.
             let is_little = |step: &str| ["SCAN g", "SCAN gone", "SCAN temp.gone"].contains(&step);
             let is_fine = |step: &String| !step.starts_with("SCAN") || is_little(step);
             assert!(steps.iter().all(is_fine), "{statement}: {steps:?}");

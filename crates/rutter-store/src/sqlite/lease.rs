@@ -1,7 +1,8 @@
 //! Leases: the exclusive right to write the pages of a publisher.
 //!
-//! Every writing transaction compares the epoch, which is a fencing number. On Linux, the holder
-//! identifies its process, so that the lease of a killed process can be taken over at once.
+//! Every writing transaction compares the epoch of the lease, which is a fencing number. On Linux,
+//! the name of the holder identifies its process, so that the lease of a killed process can be
+//! taken over at once.
 
 use std::fs;
 
@@ -12,7 +13,7 @@ use super::{Row, SqliteStore, time};
 use crate::error::{LeaseError, StorageError};
 use crate::model::{Lease, PublisherId};
 
-/// Returns the holder name of this process.
+/// Returns the name that this process records as the holder of a lease.
 pub(super) fn this_process() -> String {
     let pid = std::process::id();
     match started(pid) {
@@ -21,7 +22,7 @@ pub(super) fn this_process() -> String {
     }
 }
 
-/// Returns whether the process of a holder is known to have exited.
+/// Returns whether the process that a holder name identifies has certainly exited.
 fn is_dead(holder: &str) -> bool {
     let parts = (|| {
         let rest = holder.strip_prefix("process ")?;
@@ -30,15 +31,15 @@ fn is_dead(holder: &str) -> bool {
         Some((pid.parse::<u32>().ok()?, start, place))
     })();
     let Some((pid, start, place)) = parts else { return false };
-    // Nothing is known about processes of another machine or another boot.
+    // Whether a process of another machine or of another boot has exited is unknown.
     place == machine() && started(pid).is_none_or(|now| now != start)
 }
 
-/// Returns the start time of a process in clock ticks, because process ids are reused. Returns
-/// `None` if the process has exited, even if it was not waited for.
+/// Returns the start time of a process in clock ticks, which tells reused process ids apart.
+/// Returns `None` if the process has exited, even if its parent has not called `wait` yet.
 fn started(pid: u32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name of the program may contain any character, including brackets.
+    // The name of the program, which precedes the last `) `, may contain any character.
     let (_, rest) = stat.rsplit_once(") ")?;
     let is_over = rest.starts_with(['Z', 'X']);
     rest.split(' ').nth(19).filter(|_| !is_over).map(str::to_owned)
@@ -106,7 +107,7 @@ impl SqliteStore {
     }
 }
 
-/// Returns whether a lease is still valid.
+/// Returns whether a lease is valid, so that its holder may write.
 pub(super) fn holds(connection: &Connection, lease: &Lease) -> Result<bool, StorageError> {
     let epoch: Option<u64> = connection
         .query_row(
@@ -118,7 +119,7 @@ pub(super) fn holds(connection: &Connection, lease: &Lease) -> Result<bool, Stor
     Ok(epoch == Some(lease.epoch))
 }
 
-/// Deletes a staging run: its rows and their content.
+/// Deletes the staging run of a publisher: its rows and their content.
 pub(super) fn drop_run(transaction: &Transaction<'_>, publisher: i64) -> Result<(), StorageError> {
     let run: Option<i64> = transaction
         .query_row("SELECT id FROM run WHERE publisher = ?1", [publisher], |row| row.get(0))
@@ -151,7 +152,7 @@ pub(super) fn recover(connection: &mut Connection) -> Result<u64, StorageError> 
         if is_alive {
             continue;
         }
-        // In several transactions, so that other processes can write in between.
+        // Delete in several transactions, so that other processes can write between two of them.
         loop {
             let transaction =
                 connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
@@ -192,7 +193,7 @@ mod tests {
             assert!(is_dead(&me.replace(&format!("started {start}"), "started 1")));
         }
         assert!(!is_dead("process 1 (started 1, elsewhere)"));
-        // A process that exited and was not waited for still has its id.
+        // A process that exited keeps its id until its parent calls `wait`.
         let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
         let pid = child.id();
         let holder = format!("process {pid} (started {}, {})", started(pid).unwrap(), machine());

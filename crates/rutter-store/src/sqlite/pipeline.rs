@@ -1,7 +1,8 @@
 //! Compresses lines in worker threads and returns them in order.
 //!
-//! Few lines are compressed in the calling thread, many in worker threads, because compression
-//! takes half of the time of storing a page. Results are returned in the order of the input.
+//! A staging with few lines compresses them in its own thread; a staging with many uses worker
+//! threads, because compression takes half of the time of storing a page. Results are returned in
+//! the order of the input.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
@@ -15,14 +16,14 @@ use crate::error::StorageError;
 /// Maximum number of worker threads.
 const MOST_WORKERS: usize = 4;
 
-/// A batch of rows to compress.
+/// A batch of staged rows that a worker thread compresses.
 struct CompressionJob {
     rows: Vec<StagedRow>,
     dictionary: Option<Dictionary>,
     answer: SyncSender<Result<Vec<StagedRow>, StorageError>>,
 }
 
-/// Compresses batches of rows.
+/// Compresses batches of staged rows in worker threads.
 #[derive(Default)]
 pub(super) struct Pipeline {
     workers: Option<(Sender<CompressionJob>, usize)>,
@@ -40,13 +41,13 @@ impl Pipeline {
         let (answer, receiver) = mpsc::sync_channel(1);
         sender
             .send(CompressionJob { rows, dictionary: dictionary.cloned(), answer })
-            .map_err(|_| StorageError::Other("the compressing threads are gone".into()))?;
+            .map_err(|_| StorageError::Other("all compression threads have exited".into()))?;
         self.waiting.push_back(receiver);
         Ok(())
     }
 
-    /// Returns the next rows in order. Waits for them if `all` is set; otherwise only if more
-    /// batches are pending than threads can process.
+    /// Returns the next batch of compressed rows; `None` if there is none. Waits for the batch if
+    /// `all` is set, or if more batches are pending than the threads can process.
     pub(super) fn pull(&mut self, all: bool) -> Result<Option<Vec<StagedRow>>, StorageError> {
         let n_busy = self.workers.as_ref().map_or(0, |(_, n_workers)| 2 * n_workers);
         if !all && self.waiting.len() <= n_busy {
@@ -55,7 +56,7 @@ impl Pipeline {
         let Some(receiver) = self.waiting.pop_front() else { return Ok(None) };
         let answer = receiver
             .recv()
-            .map_err(|_| StorageError::Other("a compressing thread is gone".into()))?;
+            .map_err(|_| StorageError::Other("a compression thread has exited".into()))?;
         answer.map(Some)
     }
 }
@@ -70,9 +71,9 @@ fn start() -> (Sender<CompressionJob>, usize) {
         thread::spawn(move || {
             loop {
                 let job = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                // The sender was dropped: no more jobs.
+                // The sender was dropped, so there are no more jobs.
                 let Ok(CompressionJob { rows, dictionary, answer }) = job else { return };
-                // The receiver may have been dropped; ignore it.
+                // Sending fails only if the staging was dropped, so the error is ignored.
                 drop(answer.send(pack(rows, dictionary.as_ref())));
             }
         });

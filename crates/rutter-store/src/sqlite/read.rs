@@ -1,4 +1,4 @@
-//! Queries about publishers, sections, pages and history. Each runs one short statement or
+//! Queries about publishers, sections, pages and history. Each query runs one short statement or
 //! transaction.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -14,17 +14,17 @@ use crate::model::{
     Selection, Tombstone, WithheldReason,
 };
 
-/// Maximum number of rows per query; callers page through more.
+/// Maximum number of rows that one query returns; callers read further rows with more queries.
 const MOST: usize = 100_000;
 
-/// Size of lines per query, in bytes, beyond which no further line is read.
+/// Total size of lines, in bytes, after which a query reads no further line.
 const MOST_BYTES: usize = 16 << 20;
 
 fn limit(most: usize) -> i64 {
     i64::try_from(most.min(MOST)).unwrap_or(0)
 }
 
-/// Reads all rows of a statement with a function that returns [`StorageError`].
+/// Converts all rows of a statement with a function that can return a [`StorageError`].
 pub(super) fn collect<T>(
     mut rows: rusqlite::Rows<'_>,
     read: impl Fn(&Row<'_>) -> Result<T, StorageError>,
@@ -46,7 +46,7 @@ fn publisher_of(row: &Row<'_>) -> Result<Publisher, StorageError> {
     if !row.get::<_, bool>(9)? {
         let origin: String = row.get(1)?;
         return Err(StorageError::damaged(format!(
-            "the record of site {origin} is not as it was written"
+            "the seal of the record of site {origin} does not match"
         )));
     }
     Ok(Publisher {
@@ -118,10 +118,11 @@ pub(super) const PAGE: &str = "p.id, p.publisher, p.url, p.modified, p.digest, p
     p.source, p.withheld, p.first_seen, p.changed, p.seal = row_seal(p.publisher, p.url, p.modified,
     p.digest, p.title, p.language, p.source, p.withheld, p.first_seen, p.changed)";
 
-/// Description of a row whose seal does not match.
+/// Error text for a row whose seal does not match.
 pub(super) const BROKEN_SEAL: &str = "the record is damaged: its seal does not match";
 
-/// Reads a page row; returns an error with the URL of the page if the seal does not match.
+/// Converts a row to a page record; returns an error with the URL of the page if the seal does not
+/// match.
 pub(super) fn page_of(row: &Row<'_>) -> Result<(i64, PageRow), StorageError> {
     if row.get(11).ok() != Some(true) {
         let url = row.get(2).unwrap_or_else(|_| "a page".to_owned());
@@ -169,7 +170,8 @@ pub(super) fn page(
     if let Some(found) = collect(own.query(params![key, origin_of(&key)])?, page_of)?.pop() {
         return Ok(Some(found));
     }
-    // Search by publisher: there are far fewer publishers than pages.
+    // The index on pages starts with the publisher, so the query looks up the key for each
+    // publisher.
     let mut any = connection.prepare_cached(&format!(
         "SELECT {PAGE} FROM publisher b CROSS JOIN page p ON p.publisher = b.id AND p.url = ?1
          ORDER BY b.id LIMIT 1"
@@ -177,7 +179,7 @@ pub(super) fn page(
     Ok(collect(any.query(params![key])?, page_of)?.pop())
 }
 
-/// Returns the line of a page after verifying its digest.
+/// Returns the line of a page, after verifying that it matches the digest.
 pub(super) fn line(
     connection: &Connection,
     dictionaries: &Dictionaries,
@@ -198,7 +200,7 @@ pub(super) fn line(
     Ok(Some(line))
 }
 
-/// Returns the line of a page with content, or its damage.
+/// Returns the line of a page with content, or a description of the damage.
 fn line_or_damage(
     connection: &Connection,
     dictionaries: &Dictionaries,
@@ -235,11 +237,11 @@ pub(super) fn page_with_line(
     Ok(Some(line.map(|line| (page, line))))
 }
 
-/// A page row with its id, or its damage.
+/// The id and the record of a page, or a description of the damage.
 pub(super) type NumberedRow = Result<(i64, PageRow), DamagedPage>;
 
-/// Returns rows by publisher and key. The keys are read from the index, so that the rows after a
-/// damaged row can still be read.
+/// Returns page records, sorted by publisher and key. The keys are read from the index, so that the
+/// records after a damaged record can still be read.
 pub(super) fn rows(
     connection: &Connection,
     selection: &Selection<'_>,
@@ -247,7 +249,7 @@ pub(super) fn rows(
     most: usize,
 ) -> Result<Vec<NumberedRow>, StorageError> {
     let mut found = Vec::new();
-    // Publisher by publisher: within one publisher, the index has the requested order.
+    // Query each publisher separately: within one publisher, the index has the requested order.
     let publishers = match selection.publisher {
         Some(publisher) => vec![publisher],
         None => publishers(connection)?.into_iter().map(|publisher| publisher.id).collect(),
@@ -304,7 +306,7 @@ pub(super) fn lines(
     after: Option<PagePosition<'_>>,
     most: usize,
 ) -> Result<Vec<PageLine>, StorageError> {
-    // One transaction, so that every listed page has its line.
+    // Both queries run in one transaction, so that every listed page has its line.
     let transaction = connection.transaction()?;
     let selection = Selection { with_withheld: false, ..*selection };
     let mut found = Vec::new();
@@ -373,7 +375,7 @@ pub(super) fn page_counts(
     })
 }
 
-/// Uses one statement, so that both numbers are consistent.
+/// Returns both numbers from one statement, so that they are consistent.
 pub(super) fn page_totals(
     connection: &Connection,
     publisher: PublisherId,
@@ -399,7 +401,7 @@ pub(super) fn tombstone_of(row: &Row<'_>) -> Result<Tombstone, StorageError> {
     })
 }
 
-/// Returns the number of the last event, even if the event was already deleted.
+/// Returns the number of the last event of the history, even if the event was already deleted.
 pub(super) fn last_change(connection: &Connection) -> Result<u64, StorageError> {
     Ok(connection.query_row(
         "SELECT max((SELECT coalesce(max(seq), 0) FROM change),
@@ -436,7 +438,7 @@ pub(super) fn changes(
     cursor: Option<ChangeCursor>,
     most: usize,
 ) -> Result<ChangeBatch, QueryError> {
-    // One transaction: an event written between two queries would look like a gap.
+    // The queries run in one transaction: an event written between them would look like a gap.
     let transaction = connection.transaction().map_err(StorageError::from)?;
     let connection = &*transaction;
     let seq = match cursor {
@@ -444,7 +446,7 @@ pub(super) fn changes(
         Some(cursor) if cursor.store != store => return Err(QueryError::ForeignCursor),
         Some(ChangeCursor { seq, .. }) => {
             let end = last_change(connection)?;
-            // The file was restored from an older copy.
+            // The file was probably restored from a backup.
             if end < seq {
                 return Err(QueryError::CursorAhead { seq, end });
             }
@@ -463,14 +465,14 @@ pub(super) fn changes(
         .query_row("SELECT seq FROM sqlite_sequence WHERE name = 'change'", [], |row| row.get(0))
         .optional()?;
     let end = ever.map_or_else(|| last_change(connection), Ok)?;
-    // Events are numbered without gaps: a missing one was lost.
+    // Events are numbered without gaps, so a missing number is a lost event.
     let mut last = seq.max(pruned(connection)?);
     let next = rows.last().map_or(seq, |(last, _)| *last);
     let mut damaged = Vec::new();
     let mut events = Vec::with_capacity(rows.len());
     for (seq, event) in rows {
         if seq <= last || end < seq {
-            let text = format!("the numbers of events behind {last} are not as they were written");
+            let text = format!("the events after number {last} are not in order");
             return Err(StorageError::damaged(text).into());
         }
         if last + 1 < seq {
@@ -485,12 +487,12 @@ pub(super) fn changes(
     if !has_more && last < end {
         damaged.push(last + 1..=end);
     }
-    // Events of erased sites have no content any more.
+    // Events of erased sites have only their numbers.
     events.retain(|event| event.kind != ChangeKind::Erased);
     Ok(ChangeBatch { next: ChangeCursor { store, seq: next }, has_more, events, damaged })
 }
 
-/// Returns the events after a number, each with its number; `None` for a damaged event.
+/// Returns the events after event `seq`, each with its number; `None` in place of a damaged event.
 fn numbered_changes(
     connection: &Connection,
     seq: u64,
@@ -517,7 +519,7 @@ pub(super) fn changes_behind(
     collect(statement.query(params![seq, most])?, change_of)
 }
 
-/// The cost depends on the number of events, not on the number of pages.
+/// Counts the changes of a publisher after a cursor. The cost is O(n) in events, not in pages.
 pub(super) fn happened(
     connection: &Connection,
     publisher: PublisherId,
@@ -543,7 +545,7 @@ pub(super) fn change_of(row: &Row<'_>) -> Result<Change, StorageError> {
     if row.get(7).ok() != Some(true) {
         let seq: u64 = row.get(0)?;
         return Err(StorageError::damaged(format!(
-            "event {seq} of the history is not as it was written"
+            "the seal of event {seq} of the history does not match"
         )));
     }
     let bytes: Vec<u8> = row.get(6)?;

@@ -1,8 +1,9 @@
 //! Records about sites in the file, and the erasure of a site.
 //!
-//! Erasing deletes every row of the site, blanks its events (their numbers are kept, because
-//! cursors count them), drops the full-text index (the next search creates it again), deletes the
-//! text of its dictionary, and rewrites the file, so that no deleted data is left in free pages.
+//! Erasing deletes every row of the site, empties its events (their numbers are kept, because
+//! cursors contain them), drops the full-text index (the next indexing creates it again), empties
+//! the site's compression dictionary, and rewrites the file, so that no deleted data remains in
+//! free database pages.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,7 @@ impl SiteRecords for SqliteStore {
     fn note_visit(&self, publisher: PublisherId, visit: &VisitRecord) -> Result<(), WriteError> {
         let left_out = serde_json::to_string(&visit.left_out)
             .map_err(|error| StorageError::Other(Box::new(error)))?;
-        // Ignore the visit of an unknown site.
+        // The statement writes nothing if the publisher does not exist.
         self.writer()?.execute(
             "INSERT OR REPLACE INTO visit
                 (publisher, at, result, method, error, requests, bytes, left_out)
@@ -86,7 +87,7 @@ impl SiteRecords for SqliteStore {
     }
 }
 
-/// Deletes all data of a publisher; one event and one record are kept.
+/// Deletes all data of a publisher; writes one event and one record about the erasure.
 fn erase(
     transaction: &Transaction<'_>,
     dictionaries: &Dictionaries,
@@ -100,7 +101,7 @@ fn erase(
     )?;
     flip::forget(transaction, publisher, now)?;
     let now = now.to_string();
-    // Cursors count events, so the rows are kept, but without content.
+    // Cursors contain event numbers, so the rows of the events are kept without their content.
     transaction.execute(
         "UPDATE change SET publisher = 0, kind = ?1, url = '', modified = ?2,
             digest = zeroblob(16), at = at,
@@ -121,19 +122,20 @@ fn erase(
     if let Some(dict) = dict {
         drop_dictionary(transaction, dictionaries, dict)?;
     }
-    // The index keeps the words of deleted pages until its segments are merged.
+    // Drop the index: it would keep the words of deleted pages until its segments are merged.
     transaction.execute_batch(
         "DROP TABLE IF EXISTS page_text;
          DELETE FROM meta WHERE key IN ('text_cursor', 'text_page');",
     )?;
-    // Free pages contain deleted data until the file is rewritten.
+    // Free database pages contain deleted data until the file is rewritten; this row requests that.
     transaction.execute("INSERT OR REPLACE INTO meta VALUES ('scrub', 1)", [])?;
     Ok(pages)
 }
 
-/// Empties a dictionary, which consists of the text of its publisher. Bodies of others that need
-/// it are written without one; those that are damaged are emptied. Its number stays taken: other
-/// processes may have it in memory.
+/// Empties a dictionary, because it consists of text of the erased publisher. Bodies of other
+/// publishers that use the dictionary are compressed again without one; damaged bodies are emptied.
+/// The id of the dictionary is not reused, because other processes may have the dictionary in
+/// memory.
 fn drop_dictionary(
     transaction: &Transaction<'_>,
     dictionaries: &Dictionaries,
@@ -161,7 +163,7 @@ fn drop_dictionary(
         for (id, size, z) in piece {
             let z = match dictionaries.unpack(transaction, Some(dict), size, &z) {
                 Ok(line) => packer.pack(&line)?.z,
-                // The content was damaged before; readers report it as before.
+                // The content was already damaged; readers still report it as damaged.
                 Err(StorageError::Damaged(_)) => Vec::new(),
                 Err(error) => return Err(error),
             };
@@ -181,7 +183,7 @@ fn drop_dictionary(
     Ok(())
 }
 
-/// Scrubs a file from which a site was erased; returns whether nothing is left to do.
+/// Rewrites a file from which a site was erased; returns whether no deleted data remains.
 pub(super) fn scrub_if_due(connection: &Connection) -> Result<bool, StorageError> {
     let is_due: bool = connection.query_row(
         "SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'scrub')",
@@ -197,7 +199,8 @@ pub(super) fn scrub_if_due(connection: &Connection) -> Result<bool, StorageError
     Ok(true)
 }
 
-/// Rewrites the file without free pages and empties the log; returns whether that was possible.
+/// Rewrites the file without free pages and empties the write-ahead log; returns whether that was
+/// possible.
 fn scrub(connection: &Connection) -> Result<bool, StorageError> {
     let fold = || -> Result<bool, StorageError> {
         let is_busy: Option<bool> = connection
@@ -208,7 +211,8 @@ fn scrub(connection: &Connection) -> Result<bool, StorageError> {
     let vacuum = connection.execute_batch("VACUUM").map_err(StorageError::from);
     match vacuum {
         Ok(()) => fold(),
-        // The data is deleted; a later maintenance overwrites its remains.
+        // The rows are deleted, but their bytes remain in the file until a later maintenance
+        // overwrites them.
         Err(StorageError::Full | StorageError::Busy) => Ok(false),
         Err(error) => Err(error),
     }

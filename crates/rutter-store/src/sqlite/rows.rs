@@ -1,4 +1,4 @@
-//! Rows of staged pages, and how they are written to the file.
+//! Writes the rows of staged pages to the file.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -9,7 +9,7 @@ use super::body::CompressedLine;
 use crate::error::StorageError;
 use crate::model::{RemovalCause, WithheldReason};
 
-/// A staged page that must be written.
+/// A staged page that the commit must write.
 #[derive(Debug)]
 pub(super) struct StagedRow {
     pub(super) url: String,
@@ -25,18 +25,18 @@ pub(super) struct StagedRow {
     pub(super) packed: Option<CompressedLine>,
 }
 
-/// A page that leaves the section.
+/// A page that the commit removes from the section.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LeavingPage {
     pub(super) page: i64,
     pub(super) cause: RemovalCause,
 }
 
-/// The columns of a staged row that is removed again: digest, whether it has content, withheld
-/// reason, id and size of the body.
+/// The columns of a staged row that a later line replaces: digest, whether the content changes,
+/// withheld reason, id of the body, size of the body.
 pub(super) type RemovedStageRow = (Vec<u8>, bool, Option<String>, Option<i64>, Option<u64>);
 
-/// Writes bodies and stage rows.
+/// Inserts rows into the tables `body` and `stage`.
 pub(super) fn put(
     transaction: &Transaction<'_>,
     run: i64,
@@ -73,12 +73,12 @@ pub(super) fn put(
 #[derive(Debug, Default)]
 pub(super) struct PageIdSet {
     near: Vec<u64>,
-    /// Ids that occur only in a damaged file.
+    /// Ids of [`Self::NEAR`] or more, which occur only in a damaged file.
     far: HashSet<i64>,
 }
 
 impl PageIdSet {
-    /// Ids below this number have a bit.
+    /// Ids below this number are stored as bits.
     const NEAR: i64 = 1 << 32;
 
     fn place(page: i64) -> Option<(usize, u64)> {

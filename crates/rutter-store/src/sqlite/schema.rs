@@ -7,13 +7,13 @@ use rusqlite::Connection;
 
 use crate::error::{OpenError, StorageError};
 
-/// The application id that marks a file as a replica: `RUTT`.
+/// The SQLite application id of a replica: the ASCII bytes `RUTT`.
 pub(super) const APPLICATION: i32 = 0x5255_5454;
 
-/// One migration step.
+/// The SQL statements of one migration step.
 pub(super) type MigrationStep = &'static str;
 
-/// The steps from an empty file to the newest format.
+/// The migration steps from an empty file to the newest format.
 pub(super) const STEPS: &[MigrationStep] = &[FORMAT_1, FORMAT_2, FORMAT_3];
 
 const FORMAT_1: MigrationStep = "
@@ -193,7 +193,7 @@ CREATE TABLE forgotten (origin TEXT PRIMARY KEY, at TEXT NOT NULL, pages INTEGER
 INSERT INTO meta SELECT 'store_seal', row_seal(value) FROM meta WHERE key = 'store';
 ";
 
-/// Adds seals of entities and validators, and the number of entities of a site.
+/// Adds seals to entities and validators, and the number of entities to each publisher.
 const FORMAT_3: MigrationStep = "
 ALTER TABLE entity ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
 UPDATE entity SET seal = row_seal(publisher, position, url, type, name, alternate_names,
@@ -212,7 +212,8 @@ pub(super) fn migrate(
 ) -> Result<(), OpenError> {
     let known = u32::try_from(steps.len()).unwrap_or(u32::MAX);
     super::seal::register(connection)?;
-    // Another process may migrate the file at the same time; check again inside the transaction.
+    // Another process may have migrated the file meanwhile, so the format is read again inside the
+    // transaction.
     let transaction =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     let mut format = format(&transaction)?;
@@ -237,7 +238,7 @@ pub(super) fn migrate(
     Ok(transaction.commit()?)
 }
 
-/// Returns the format of a file; 0 for an empty file.
+/// Returns the number of a file's format; 0 for an empty file.
 pub(super) fn format(connection: &Connection) -> Result<u32, OpenError> {
     let n_tables: i64 =
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
@@ -251,7 +252,7 @@ pub(super) fn format(connection: &Connection) -> Result<u32, OpenError> {
                 [],
                 |row| row.get(0),
             ))?;
-            format.ok_or_else(|| StorageError::damaged("the format is missing").into())
+            format.ok_or_else(|| StorageError::damaged("the format number is missing").into())
         }
         _ => Err(OpenError::NotAReplica),
     }

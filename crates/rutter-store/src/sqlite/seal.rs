@@ -1,8 +1,8 @@
-//! Row seals: a hash that is stored with a row and detects damage of the row.
+//! Row seals: each row is stored with a hash of its columns, which detects damage of the row.
 //!
-//! Input: the columns of a row that readers show, in a fixed order. Output: a number that the SQL
-//! function `row_seal` returns and the column `seal` keeps.
-//! A seal detects accidents (a flipped bit, a row edited by hand), not tampering: it has no key.
+//! Input: the columns of a row, in a fixed order. Output: a number, which the SQL function
+//! `row_seal` returns and the column `seal` stores. A seal detects accidents (a flipped bit, a row
+//! edited by hand). It does not detect tampering, because the hash has no key.
 
 use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
@@ -26,7 +26,8 @@ pub(super) fn register(connection: &Connection) -> Result<(), StorageError> {
     Ok(())
 }
 
-/// Appends a value with its type and length, so that different lists of values differ.
+/// Appends a value with its type and length, so that different lists of values have different
+/// bytes.
 fn push(value: ValueRef<'_>, bytes: &mut Vec<u8>) {
     let mut put = |tag: u8, value: &[u8]| {
         bytes.push(tag);

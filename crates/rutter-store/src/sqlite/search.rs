@@ -1,9 +1,9 @@
-//! The full-text index, which is created on first use.
+//! The full-text index of a replica file, which is created on first use.
 //!
-//! The index stores tokens, not texts: a removed page is deleted by its id, in the transaction that
-//! removes it, without decompressing its text. (An index over external content would need that
-//! text.) A cursor on the history keeps the index up to date, so that no commit waits for it, and
-//! the index can be dropped and created again.
+//! The index stores tokens, not texts. The transaction that removes a page deletes it from the
+//! index by its id, without decompressing its text. (An FTS5 index over external content would need
+//! that text.) New pages are indexed after their commit, from a cursor in the history, so no commit
+//! waits for the index. The index can be dropped and created again.
 //!
 //! Snippets are created from the content of the found pages.
 
@@ -20,7 +20,7 @@ use crate::error::{DamagedPage, PageLine, QueryError, StorageError, WriteError};
 use crate::model::{IndexProgress, PageRow, PublisherId, SearchResults};
 use crate::words::SearchQuery;
 
-/// Weight of a word in the title.
+/// Weight of a match in the title; a match in the text has weight 1.
 const TITLE: f64 = 5.0;
 /// Number of pages that are indexed in one transaction.
 const BATCH: u64 = 500;
@@ -54,7 +54,7 @@ pub(super) fn drop_pages(
     Ok(())
 }
 
-/// Indexes at most `most` more pages.
+/// Adds at most `most` pages to the index.
 pub(super) fn index(store: &SqliteStore, most: u64) -> Result<IndexProgress, WriteError> {
     let mut n_pages = 0;
     let mut damaged = Vec::new();
@@ -76,7 +76,8 @@ fn is_current(connection: &Connection) -> Result<bool, StorageError> {
     Ok(is_whole && get(connection, "text_cursor")? == Some(read::last_change(connection)?))
 }
 
-/// Returns the number of events that are not indexed yet; `None` if the index is incomplete.
+/// Returns the number of events that are not indexed yet; `None` if the index has not been created
+/// completely.
 pub(super) fn unindexed(connection: &mut Connection) -> Result<Option<u64>, StorageError> {
     let transaction = connection.transaction()?;
     let cursor = get(&transaction, "text_cursor")?;
@@ -85,7 +86,8 @@ pub(super) fn unindexed(connection: &mut Connection) -> Result<Option<u64>, Stor
     Ok(Some(read::last_change(&transaction)?.saturating_sub(cursor)))
 }
 
-/// Indexes one batch: pages by id while the index is being created, then the pages of new events.
+/// Indexes one batch of pages: in the order of their ids while the index is being created, then the
+/// pages of new events.
 fn step(
     writer: &mut WriteConnection<'_>,
     dictionaries: &Dictionaries,
@@ -94,7 +96,8 @@ fn step(
 ) -> Result<(u64, bool), StorageError> {
     let transaction = writer.begin()?;
     let cursor = match get(&transaction, "text_cursor")? {
-        // The events that the index needs were already deleted from the history.
+        // The history no longer contains all events after the cursor, so the index is created
+        // again.
         Some(cursor) if cursor < read::pruned(&transaction)? => begin(&transaction)?,
         Some(cursor) => cursor,
         None => begin(&transaction)?,
@@ -144,7 +147,7 @@ fn step(
     Ok((n_pages, is_over))
 }
 
-/// Creates the index again; returns the position in the history at that time.
+/// Creates an empty index; returns the number of the last event of the history.
 fn begin(transaction: &Transaction<'_>) -> Result<u64, StorageError> {
     transaction.execute_batch(&format!(
         "DROP TABLE IF EXISTS page_text;
@@ -157,7 +160,7 @@ fn begin(transaction: &Transaction<'_>) -> Result<u64, StorageError> {
     Ok(cursor)
 }
 
-/// Indexes a page; a damaged page is not indexed and returned.
+/// Indexes a page. A damaged page is not indexed; it is added to `damaged`.
 fn put(
     transaction: &Transaction<'_>,
     dictionaries: &Dictionaries,
@@ -179,7 +182,7 @@ fn put(
 
 /// Returns the searchable texts of a page: its title and its content (SCP-052).
 pub(super) fn texts(line: &str) -> (String, String) {
-    // Lines of collections may have faults; the faulty parts are not indexed.
+    // Lines of collections may have findings; invalid parts of a page are not indexed.
     let mut findings = ();
     let judged =
         rutter_page::PageReader::new(rutter_page::PageLimits::SPEC).read(line, 1, &mut findings);
@@ -219,7 +222,7 @@ impl Corpus for StoredCorpus<'_> {
 
     fn matching(&self, expression: &str, most: usize) -> Result<Vec<(i64, f64)>, StorageError> {
         let mut statement = self.connection.prepare_cached(
-            // Few pages match; check the publisher of each.
+            // Few pages match, so the publisher of each match is checked.
             "SELECT page_text.rowid, bm25(page_text, ?1, 1.0) AS rank
              FROM page_text CROSS JOIN page p ON p.id = page_text.rowid
              WHERE page_text MATCH ?2 AND (?3 IS NULL OR p.publisher = ?3)
@@ -286,7 +289,7 @@ impl Corpus for MemoryCorpus {
     }
 }
 
-/// Searches pages in memory with the same rules.
+/// Searches pages in memory with the rules of [`search`].
 pub(crate) fn search_in(
     pages: &mut dyn Iterator<Item = (PageRow, String)>,
     query: &SearchQuery,

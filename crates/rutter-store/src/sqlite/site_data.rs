@@ -1,5 +1,5 @@
-//! Records besides pages: publishers, ARC entries, entities, validators, download records, and
-//! maintenance.
+//! Reads and writes records other than pages: publishers, ARC entries, entities, validators and
+//! download records. Also deletes old records (maintenance).
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use rutter_arc::{ArcEntry, Consent};
@@ -15,7 +15,7 @@ use crate::model::{ArcRow, DownloadRecord, PublisherId, StagingMode, Validator};
 
 /// Maximum number of download records per publisher.
 const MOST_TAKEN: i64 = 1_000;
-/// Number of free database pages that are released at once.
+/// Number of free database pages that one statement returns to the file system.
 const SLICE: u32 = 1_000;
 
 pub(super) fn register(
@@ -52,7 +52,7 @@ fn arc_of(row: &rusqlite::Row<'_>) -> Result<ArcRow, StorageError> {
     if !row.get::<_, bool>(4)? {
         let url: String = row.get(1)?;
         return Err(StorageError::damaged(format!(
-            "{url}: its ARC entry is not as it was written"
+            "the seal of the ARC entry of {url} does not match"
         )));
     }
     Ok(ArcRow {
@@ -103,7 +103,7 @@ pub(super) fn arc_forbidden(
     collect(rows, |row| Ok(row.get(0)?))
 }
 
-/// Writes an entry if it differs; returns its id.
+/// Writes an ARC entry if it differs from the stored one; returns its id.
 fn put_arc(
     transaction: &Transaction<'_>,
     publisher: PublisherId,
@@ -125,7 +125,7 @@ fn put_arc(
         .optional()?
         .map_or_else(
             || {
-                // The entry is unchanged.
+                // The statement wrote nothing, because the entry is unchanged.
                 transaction
                     .prepare_cached("SELECT id FROM arc_entry WHERE publisher = ?1 AND url = ?2")?
                     .query_row(params![publisher.0, entry.url.key()], |row| row.get(0))
@@ -250,7 +250,7 @@ pub(super) const ENTITY: &str = "url, type, name, alternate_names, description, 
         negative_tags, markers, basin_state, bdr, verification, packet_ref, collisions, same_as,
         identifiers, extra)";
 
-/// Reads an entity; returns an error if its seal does not match.
+/// Converts a row to an entity; returns an error if its seal does not match.
 pub(super) fn entity_of(row: &rusqlite::Row<'_>) -> Result<Entity, StorageError> {
     if row.get(15).ok() != Some(true) {
         let name: Option<String> = row.get(2).unwrap_or_default();
@@ -292,7 +292,7 @@ pub(super) fn entities(
     connection: &Connection,
     publisher: PublisherId,
 ) -> Result<Vec<Entity>, StorageError> {
-    // One transaction, so that the number matches the rows.
+    // Both queries run in one transaction, so that the number of entities matches the rows.
     let transaction = connection.unchecked_transaction()?;
     let mut statement = transaction.prepare_cached(&format!(
         "SELECT {ENTITY} FROM entity WHERE publisher = ?1 ORDER BY position"
@@ -334,7 +334,7 @@ pub(super) fn validator(
 pub(super) const VALIDATOR: &str = "url, etag, last_modified, checked,
     seal = row_seal(url, publisher, etag, last_modified, checked)";
 
-/// Reads a validator; returns an error if its seal does not match.
+/// Converts a row to a validator; returns an error if its seal does not match.
 pub(super) fn validator_of(row: &rusqlite::Row<'_>) -> Result<Validator, StorageError> {
     if row.get(4).ok() != Some(true) {
         let url = row.get(0).unwrap_or_else(|_| "a validator".to_owned());
@@ -349,8 +349,8 @@ pub(super) fn validator_of(row: &rusqlite::Row<'_>) -> Result<Validator, Storage
     })
 }
 
-/// Returns the URL notes with the prefix `word:`, after one of them. (In byte order, a semicolon
-/// follows the colon.)
+/// Returns the URL notes with the prefix `word:` that sort after `after`. (The upper bound of the
+/// query is `word;`, because the semicolon follows the colon in byte order.)
 pub(super) fn url_notes(
     connection: &Connection,
     publisher: PublisherId,
@@ -452,13 +452,13 @@ pub(super) fn downloads(
     })
 }
 
-/// Deletes old history and releases free space.
+/// Deletes history and records from before `oldest`, and returns free space to the file system.
 pub(super) fn maintain(connection: &mut Connection, oldest: Timestamp) -> Result<(), WriteError> {
     let oldest = oldest.to_string();
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Only the start of the history can be deleted, because cursors are positions in it.
-    // The plus sign prevents the use of the index on `at`, which would visit every event that is
-    // kept.
+    // Only the start of the history can be deleted, because cursors are positions in the history.
+    // The plus sign in `+at` prevents the use of the index on `at`, which would visit every event
+    // that is kept.
     let last: Option<i64> = transaction.query_row(
         "SELECT coalesce((SELECT seq - 1 FROM change WHERE ?1 <= +at ORDER BY seq LIMIT 1),
             (SELECT max(seq) FROM change))",
@@ -476,8 +476,8 @@ pub(super) fn maintain(connection: &mut Connection, oldest: Timestamp) -> Result
             WHERE t.publisher = taken.publisher ORDER BY id DESC LIMIT ?2)",
         params![oldest, MOST_TAKEN],
     )?;
-    // Notes about a page are deleted some time after the page. A URL note has a prefix and a colon
-    // before its URL.
+    // Delete old validators and URL notes of URLs that are not stored pages. The name of a URL note
+    // is a prefix, a colon and a URL.
     transaction.execute(
         "DELETE FROM validator WHERE checked < ?1 AND NOT EXISTS (SELECT 1 FROM page p
             WHERE p.publisher = validator.publisher AND p.url = CASE
@@ -486,7 +486,7 @@ pub(super) fn maintain(connection: &mut Connection, oldest: Timestamp) -> Result
         [&oldest],
     )?;
     transaction.commit()?;
-    // Up to a quarter of the file may be free, for the next snapshot.
+    // Up to a quarter of the file stays free, so that the next snapshot can use that space.
     let count = |name: &str| -> Result<u32, StorageError> {
         Ok(connection.pragma_query_value(None, name, |row| row.get(0))?)
     };

@@ -1,12 +1,13 @@
-//! Staging of the replica in a file.
+//! Staging of a replica in a file.
 //!
 //! Each page is looked up when it is added. An unchanged page is only marked in a bit set. Other
-//! pages are compressed and kept in memory. Beyond the limits of
-//! [`StagingBuffer`](super::StagingBuffer) they are written in batches that readers do not see,
-//! because no `page` row refers to them. [`flip`](super::flip) makes them visible.
+//! pages are compressed and kept in memory. If they exceed the limits of
+//! [`StagingBuffer`](super::StagingBuffer), they are written to the file in batches. Readers do not
+//! see these batches, because no `page` row refers to them. [`flip`](super::flip) makes them
+//! visible.
 //!
-//! The lease prevents other processes from changing the publisher's pages, so lookups stay valid.
-//! The epoch is compared again before every write.
+//! The lease prevents other processes from changing the publisher's pages, so the results of
+//! lookups stay valid. The epoch of the lease is compared again before every write.
 
 mod ahead;
 
@@ -30,21 +31,21 @@ use crate::model::{
 };
 use crate::store::Staging;
 
-/// Maximum number and size of lines that are compressed together.
+/// Maximum number, and maximum total size in bytes, of the lines in one compression job.
 const BATCH_ROWS: usize = 256;
 const BATCH_BYTES: usize = 1 << 20;
 
-/// The status of a staging.
+/// Whether a staging is open, lost or committed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StagingStatus {
     Open,
-    /// Another process took over the lease.
+    /// Another process took over the lease, so the staging cannot be committed.
     Lost,
     Committed,
 }
 
-/// The columns of a looked-up page: id, `modified`, digest, withheld reason, source, whether it is
-/// in the section, and the digest that the section delivered.
+/// The columns of a stored page: id, `modified`, digest, withheld reason, source, whether the page
+/// is in the section, and the digest that the section delivered.
 type StoredRow = (i64, String, Vec<u8>, Option<String>, String, bool, Option<Vec<u8>>);
 
 /// A staging in a file.
@@ -60,14 +61,14 @@ pub(super) struct SqliteStaging<'s> {
     source: PageSource,
     quota: Quota,
     now: Timestamp,
-    /// Whether the publisher had pages before.
+    /// Whether the publisher had pages when the staging was opened.
     has_pages: bool,
-    /// Pages and bytes of the publisher, including staged ones.
+    /// Number of pages of the publisher, and size of their bodies, including the staged pages.
     pages: u64,
     bytes: u64,
     seen: PageIdSet,
-    /// `modified` of staged versions that are older than the stored ones. Occurs only if sections
-    /// overlap.
+    /// `modified` of staged versions that are older than the stored version, by page id. Such
+    /// versions occur only if sections overlap.
     behind: HashMap<i64, Timestamp>,
     hasher: RandomState,
     /// Hashes of all added keys, to detect duplicates.
@@ -77,9 +78,9 @@ pub(super) struct SqliteStaging<'s> {
     pipeline: Pipeline,
     held: BTreeMap<String, StagedRow>,
     held_bytes: usize,
-    /// Whether staged rows were already written to the file.
+    /// Whether some staged rows were already written to the file.
     is_spilled: bool,
-    /// Size of the staged content, in bytes.
+    /// Size of the staged bodies, in bytes.
     staged_bytes: u64,
     removed: BTreeMap<String, RemovalCause>,
     unfollowed: Vec<String>,
@@ -162,7 +163,7 @@ impl<'s> SqliteStaging<'s> {
             state: SectionState::EMPTY,
             standing: StagingStatus::Open,
         };
-        // From here on, dropping the staging deletes the run.
+        // From here on, dropping `staging` deletes the run from the file.
         staging.load_section()?;
         Ok(staging)
     }
@@ -223,7 +224,7 @@ impl<'s> SqliteStaging<'s> {
         Ok(Some((id, known)))
     }
 
-    /// Adds a staged page to the totals, or subtracts it again.
+    /// Adds a staged page to the totals; if `is_in` is false, subtracts the page from them.
     fn count(
         &mut self,
         key: &str,
@@ -260,8 +261,8 @@ impl<'s> SqliteStaging<'s> {
         }
     }
 
-    /// Handles a page that may have been added before: the later version counts; of equal ones, the
-    /// first (D30). Returns whether the new version is ignored.
+    /// Handles a page that may have been added before. The version with the later `modified` is
+    /// used; if both are equal, the first (D30). Returns whether the new version is ignored.
     fn is_superseded(
         &mut self,
         item: &StagedPage<'_>,
@@ -286,7 +287,7 @@ impl<'s> SqliteStaging<'s> {
         if let Some((page, known)) = found
             && self.seen.has(*page)
         {
-            // It was added before and was unchanged.
+            // The page was added before, and its content was unchanged.
             let modified = self.behind.get(page).copied().unwrap_or(known.modified);
             if item.modified <= modified {
                 return Ok(true);
@@ -296,7 +297,8 @@ impl<'s> SqliteStaging<'s> {
         Ok(false)
     }
 
-    /// Returns `modified` of a staged page that was already written to the file.
+    /// Returns `modified` of a staged page that was already written to the file; `None` for other
+    /// pages.
     fn spilled(&self, key: &str) -> Result<Option<Timestamp>, StorageError> {
         if !self.is_spilled {
             return Ok(None);
@@ -312,7 +314,7 @@ impl<'s> SqliteStaging<'s> {
         modified.map(|text| time(&text)).transpose()
     }
 
-    /// Removes a staged page again.
+    /// Removes a page from the staging, as if it had not been added.
     fn unstage(&mut self, key: &str, known: Option<&StoredVersion>) -> Result<(), StorageError> {
         if let Some(row) = self.held.remove(key) {
             let n_bytes = row.packed.as_ref().map_or(0, |packed| packed.z.len());
@@ -355,7 +357,7 @@ impl<'s> SqliteStaging<'s> {
         }
     }
 
-    /// Sends new rows to compression as soon as there are enough.
+    /// Sends new rows to compression if a batch is full.
     fn send_if_full(&mut self) -> Result<(), StorageError> {
         if self.is_untrained {
             let is_enough = body::ENOUGH_PAGES < self.pages;
@@ -388,14 +390,14 @@ impl<'s> SqliteStaging<'s> {
         let samples = train::samples(&self.fresh, |missing| {
             let most = if self.has_pages { missing } else { 0 };
             let lines = read::lines(reader, dictionaries, &selection, None, most)?;
-            // Skip damaged pages here; they are reported when they are read.
+            // Damaged pages cannot be samples; queries report them.
             Ok(lines.into_iter().flatten().collect())
         })?;
         self.training = Some(Training::start(samples));
         Ok(())
     }
 
-    /// Waits for the dictionary and stores it, if one is being trained.
+    /// If a dictionary is being trained, waits for it and stores it.
     fn end_training(&mut self) -> Result<(), StorageError> {
         let Some(training) = self.training.take() else { return Ok(()) };
         if let Some(bytes) = training.end() {
@@ -405,7 +407,7 @@ impl<'s> SqliteStaging<'s> {
             transaction.commit()?;
             self.dictionary = Some(dictionary);
         }
-        // Send the rows that waited in batches, to keep all threads busy.
+        // Send the rows that waited for the dictionary in batches, to keep all threads busy.
         let mut waiting = std::mem::take(&mut self.fresh);
         while BATCH_ROWS <= waiting.len() {
             let rest = waiting.split_off(BATCH_ROWS);
@@ -424,7 +426,7 @@ impl<'s> SqliteStaging<'s> {
         self.pipeline.push(rows, self.dictionary.as_ref())
     }
 
-    /// Waits until all added rows are compressed and kept or written.
+    /// Waits until all added rows are compressed, and in memory or in the file.
     fn finish_pending(&mut self) -> Result<(), StorageError> {
         self.end_training()?;
         while let Some(rows) = self.pipeline.pull(true)? {
@@ -436,7 +438,7 @@ impl<'s> SqliteStaging<'s> {
         self.keep_rows(rows)
     }
 
-    /// Keeps compressed rows, and withholds their content beyond the quota (SCP-184).
+    /// Keeps compressed rows in memory. Rows that exceed the quota of bytes are withheld (SCP-184).
     fn keep_rows(&mut self, rows: Vec<StagedRow>) -> Result<(), StorageError> {
         for mut row in rows {
             let n_bytes = row.packed.as_ref().map_or(0, |packed| packed.z.len());
@@ -462,7 +464,7 @@ impl<'s> SqliteStaging<'s> {
         Ok(())
     }
 
-    /// Writes the kept rows in batches, invisible to readers.
+    /// Writes the rows in memory to the file, in batches that readers do not see.
     fn spill(&mut self, batch: usize) -> Result<(), StorageError> {
         while !self.held.is_empty() {
             let mut writer = self.store.writer()?;
@@ -471,7 +473,7 @@ impl<'s> SqliteStaging<'s> {
                 self.standing = StagingStatus::Lost;
                 return Err(StorageError::Busy);
             }
-            // The first `batch` rows, in the order of their keys.
+            // Split off the rows after the first `batch` rows, in the order of their keys.
             let rest = self.held.keys().nth(batch).cloned();
             let rest = rest.map_or_else(BTreeMap::new, |key| self.held.split_off(&key));
             let rows = std::mem::replace(&mut self.held, rest);
@@ -483,7 +485,7 @@ impl<'s> SqliteStaging<'s> {
         Ok(())
     }
 
-    /// Converts an error; reports a lost lease as such.
+    /// Converts a storage error; returns [`StageError::Lost`] if the lease was lost.
     fn explain(&self, error: StorageError) -> StageError {
         if self.standing == StagingStatus::Lost {
             StageError::Lost
@@ -521,7 +523,8 @@ impl Staging for SqliteStaging<'_> {
             }
             return Ok(());
         }
-        // A snapshot may replace all stored pages; other pages are added to them.
+        // Pages of a snapshot may replace all stored pages; pages of other stagings are added to
+        // the stored ones.
         let n_pages = match self.mode {
             StagingMode::Snapshot => self.tally.added + self.tally.changed + self.tally.kept,
             StagingMode::Delta | StagingMode::Visit => self.pages,
@@ -619,7 +622,7 @@ impl Staging for SqliteStaging<'_> {
             flip::flip(&transaction, &flip)?;
             Ok(transaction.commit()?)
         })();
-        // The data is committed; ignore an error of resetting the pragma.
+        // The data is committed, so an error of resetting the pragma is ignored.
         drop(writer.pragma_update(None, "synchronous", "normal"));
         drop(writer);
         done?;
@@ -633,7 +636,7 @@ impl Drop for SqliteStaging<'_> {
         if self.standing == StagingStatus::Committed {
             return;
         }
-        // If this fails, the next lease or the next opening of the file deletes the run.
+        // If deleting the run fails, the next lease or the next opening of the file deletes it.
         let undo = || -> Result<(), StorageError> {
             let mut writer = self.store.writer()?;
             let transaction = writer.begin()?;

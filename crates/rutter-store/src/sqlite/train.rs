@@ -1,8 +1,8 @@
 //! Trains a compression dictionary in a background thread.
 //!
-//! The first lines are the samples and wait for the dictionary, while later lines are read and
-//! hashed. Which lines are compressed with the dictionary does not depend on the time the training
-//! takes.
+//! The first lines of a staging are the samples. They wait for the dictionary, while later lines
+//! are read and hashed. Which lines are compressed with the dictionary does not depend on the
+//! duration of the training.
 
 use std::thread::{self, JoinHandle};
 
@@ -11,10 +11,10 @@ use super::rows::StagedRow;
 use crate::error::StorageError;
 use crate::model::PageRow;
 
-/// Maximum size of the waiting lines, in bytes.
+/// Maximum total size of the lines that wait for the dictionary, in bytes.
 pub(super) const MOST_WAITING: usize = 12 << 20;
 
-/// A running training thread.
+/// A thread that trains a compression dictionary.
 pub(super) struct Training(JoinHandle<Option<Vec<u8>>>);
 
 impl Training {
@@ -26,13 +26,14 @@ impl Training {
         self.0.is_finished()
     }
 
-    /// Waits for the dictionary; returns `None` if the lines have too little in common.
+    /// Waits for the trained dictionary; returns `None` if the lines have too little in common.
     pub(super) fn end(self) -> Option<Vec<u8>> {
         self.0.join().ok().flatten()
     }
 }
 
-/// Returns the lines to train from: new lines, and stored lines if there are too few.
+/// Returns the lines from which the dictionary is trained: new lines, and stored lines if there are
+/// too few new lines.
 pub(super) fn samples(
     fresh: &[StagedRow],
     stored: impl FnOnce(usize) -> Result<Vec<(PageRow, String)>, StorageError>,

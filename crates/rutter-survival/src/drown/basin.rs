@@ -17,26 +17,26 @@ pub const DEFAULT_SYSTEMS: usize = 3;
 /// Estimate of how AI systems resolve an entity.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BasinEstimate {
-    /// Computed from the answers.
+    /// The estimate was computed from the answers.
     Fresh {
-        /// Share of correct answers: `spxi:bdrEstimate`.
+        /// Share of correct answers, for `spxi:bdrEstimate`.
         share: KeptShare,
-        /// Suggested state; the owner decides.
+        /// Suggested basin state; the owner decides.
         state: BasinState,
     },
-    /// Too few answers: the published values, if any.
+    /// There are too few answers, so the published values are returned, if any.
     Stale {
-        /// The published share.
+        /// The published BDR estimate.
         share: Option<f64>,
-        /// The published state.
+        /// The published basin state.
         state: Option<BasinState>,
     },
 }
 
-/// Estimates from answers, each with its system (SPX-077).
+/// Estimates the state of an entity from answers and the names of their systems (SPX-077).
 ///
-/// With fewer than five answers or two systems there is no estimate; the values in `before` are
-/// returned as stale.
+/// With fewer than five answers or two systems no estimate is possible. The values in `before` are
+/// then returned as stale.
 pub fn estimate<'s>(
     answers: impl IntoIterator<Item = (&'s str, &'s AnswerScores)>,
     before: (Option<f64>, Option<BasinState>),
@@ -51,7 +51,7 @@ pub fn estimate<'s>(
     BasinEstimate::Fresh { share, state: state(&answers, share) }
 }
 
-/// Returns the state that fits the answers (D72).
+/// Returns the basin state that fits the answers (D72).
 fn state(answers: &[(&str, &AnswerScores)], right: KeptShare) -> BasinState {
     if right.kept == right.of {
         return BasinState::Sovereign;
@@ -74,16 +74,16 @@ fn state(answers: &[(&str, &AnswerScores)], right: KeptShare) -> BasinState {
 /// Assessment of the share of surviving markers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MarkerHealth {
-    /// More than 0.6.
+    /// More than 0.6 of the markers survive.
     Good,
-    /// From 0.4 to 0.6.
+    /// From 0.4 to 0.6 of the markers survive.
     Review,
-    /// Less than 0.4: the markers do not survive.
+    /// Less than 0.4 of the markers survive, so the markers should be replaced.
     Redesign,
 }
 
 impl MarkerHealth {
-    /// Returns the assessment of a SIMSR.
+    /// Returns the assessment of a SIMSR, the share of surviving markers.
     pub fn of(simsr: f64) -> Self {
         // Tolerance for means of decimal fractions.
         const NEAR: f64 = 1e-9;
@@ -96,7 +96,7 @@ impl MarkerHealth {
         }
     }
 
-    /// Returns the keyword.
+    /// Returns the keyword of the assessment.
     pub fn word(self) -> &'static str {
         match self {
             Self::Good => "good",
@@ -172,10 +172,10 @@ mod tests {
         assert_eq!(state_of(&vec![none.clone(); 6]), BasinState::Ghost);
         let band = wrong(&["band"]);
         assert_eq!(state_of(&vec![band.clone(); 6]), BasinState::Captured);
-        // Confused with the target without naming it.
+        // An answer may assert the target without naming the entity.
         let other = AnswerScores { asserts: vec!["band".to_owned()], ..AnswerScores::default() };
         assert_eq!(state_of(&vec![other; 6]), BasinState::Captured);
-        // One correct answer in five is not captured.
+        // With one correct answer in five, the entity is not captured.
         let mut mixed = vec![band.clone(); 4];
         mixed.push(right());
         assert_eq!(state_of(&mixed), BasinState::Contested);

@@ -1,10 +1,11 @@
 //! The history of answers: an append-only file with one JSON object per line.
 //!
-//! [`AnswerHistory::read`] is lenient: it skips records of unknown types, and reports malformed
-//! lines and leaves them unchanged. [`HistoryWriter`] appends. The history has digests of the
-//! answers; the texts are in an [`AnswerStore`](super::AnswerStore).
+//! [`AnswerHistory::read`] is lenient: it skips records of unknown types, and it reports malformed
+//! lines but leaves them unchanged. [`HistoryWriter`] appends records. The history contains digests
+//! of the answers; an [`AnswerStore`](super::AnswerStore) contains their texts.
 //!
-//! Rejects a second concurrent writer. A truncated last line is moved away before writing.
+//! Rejects a second concurrent writer. A truncated last line is moved to another file before
+//! writing.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -21,13 +22,13 @@ use crate::survive::KeptShare;
 /// An answer and its scores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnswerRecord {
-    /// Time of the answer.
+    /// Time at which the answer was given.
     pub date: Timestamp,
-    /// Name of the run.
+    /// Name of the run that asked the question.
     pub run: String,
     /// `@id` of the entity.
     pub entity: String,
-    /// System that answered.
+    /// Name of the system that answered.
     pub system: String,
     /// Question that was asked.
     pub question: StandardQuestion,
@@ -42,7 +43,7 @@ pub struct AnswerRecord {
 }
 
 impl AnswerRecord {
-    /// Returns whether the record belongs to this question in this run.
+    /// Returns whether the record answers this question about the entity to the system in this run.
     pub fn is_of(&self, run: &str, entity: &str, system: &str, question: StandardQuestion) -> bool {
         self.question == question
             && self.run == run
@@ -54,26 +55,26 @@ impl AnswerRecord {
 /// Rating of an answer by a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HumanRating {
-    /// Time of the rating.
+    /// Time at which the person rated the answer.
     pub date: Timestamp,
-    /// Run of the answer.
+    /// Name of the run that asked the question.
     pub run: String,
     /// `@id` of the entity.
     pub entity: String,
-    /// System that answered.
+    /// Name of the system that answered.
     pub system: String,
     /// Question that was asked.
     pub question: StandardQuestion,
-    /// From 0 (absent) to 4 (exact); larger values count as 4.
+    /// Rating from 0 (the entity is absent) to 4 (exact); a larger value counts as 4.
     pub rubric: u8,
 }
 
 /// Content of a history file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AnswerHistory {
-    /// Answers in file order.
+    /// Records of answers in file order.
     pub records: Vec<AnswerRecord>,
-    /// Ratings in file order.
+    /// Ratings by people in file order.
     pub ratings: Vec<HumanRating>,
     /// Number of records of unknown types.
     pub n_unknown: usize,
@@ -100,7 +101,7 @@ impl AnswerHistory {
         history
     }
 
-    /// Reads a file. A missing file is an empty history.
+    /// Reads a history file. A missing file counts as an empty history.
     pub fn open(path: &Path, sink: &mut dyn FindingSink) -> io::Result<Self> {
         match std::fs::read(path) {
             Ok(bytes) => Ok(Self::read(&bytes, sink)),
@@ -118,7 +119,7 @@ impl AnswerHistory {
         Some(())
     }
 
-    /// Returns the last record of a question in a run.
+    /// Returns the last record of a question about an entity to a system in a run.
     pub fn find(
         &self,
         run: &str,
@@ -130,8 +131,8 @@ impl AnswerHistory {
     }
 }
 
-/// Splits a file into its complete lines and a truncated rest. A last line that only lacks its
-/// line end is complete.
+/// Splits a file into its complete lines and a truncated rest. A last line that lacks only its line
+/// end counts as complete.
 fn whole_lines(bytes: &[u8]) -> (&[u8], &[u8]) {
     let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     let (whole, last) = bytes.split_at(end);
@@ -226,7 +227,7 @@ fn line_of_record(record: &AnswerRecord) -> String {
         ("rules", JsonTree::text(rules.as_str())),
         ("markers", share(scores.markers)),
         ("sentences", share(scores.sentences)),
-        // For people and other programs; this crate recomputes it.
+        // People and other programs read this value; this crate recomputes it.
         ("gamma", JsonTree::Number(format!("{:.4}", scores.gamma()))),
         ("named", JsonTree::Bool(scores.is_named)),
         ("known", JsonTree::Bool(scores.is_known)),
@@ -245,7 +246,7 @@ fn line_of_rating(rating: &HumanRating) -> String {
     JsonTree::Map(line).to_json() + "\n"
 }
 
-/// Appends to a history.
+/// Appends records to a history file.
 #[derive(Debug)]
 pub struct HistoryWriter {
     file: File,
@@ -254,7 +255,7 @@ pub struct HistoryWriter {
 
 impl Drop for HistoryWriter {
     fn drop(&mut self) {
-        // Unlock explicitly: a child process that is just starting may still hold the file.
+        // Unlock explicitly: a child process that is being started may still have the file open.
         self.file.unlock().ok();
     }
 }
@@ -290,19 +291,19 @@ impl HistoryWriter {
         Ok(Self { file, history })
     }
 
-    /// Returns the current content.
+    /// Returns the current content of the history.
     pub fn history(&self) -> &AnswerHistory {
         &self.history
     }
 
-    /// Appends an answer. The line is on disk when this returns.
+    /// Appends the record of an answer. When this function returns, the line is on disk.
     pub fn append(&mut self, record: AnswerRecord) -> io::Result<()> {
         self.put(&line_of_record(&record))?;
         self.history.records.push(record);
         Ok(())
     }
 
-    /// Appends a rating.
+    /// Appends a rating. When this function returns, the line is on disk.
     pub fn rate(&mut self, rating: HumanRating) -> io::Result<()> {
         self.put(&line_of_rating(&rating))?;
         self.history.ratings.push(rating);

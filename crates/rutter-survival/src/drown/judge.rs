@@ -1,6 +1,6 @@
-//! Scores an answer: which claims of an entity survive in it.
+//! Scores an answer: decides which claims of an entity survive in it.
 //!
-//! Part of the scoring rules: a change here requires a new version of
+//! This module is part of the scoring rules: a change in it requires a new version of
 //! [`RULES`](crate::drown::RULES).
 
 use std::collections::BTreeSet;
@@ -16,10 +16,10 @@ use crate::markers::MarkerSearch;
 use crate::rules;
 use crate::survive::{KeptShare, of_markdown};
 
-/// Of ten content words of a sentence, this many must be in one sentence of the answer.
+/// Number of content words, out of ten in a sentence, that one sentence of the answer must contain.
 const OF_TEN: usize = 6;
 
-/// Phrases of a system that does not know the entity.
+/// Phrases with which a system says that it does not know the entity.
 const UNKNOWN: &[&[&str]] = &[
     &["no", "information"],
     &["don't", "have", "information"],
@@ -38,7 +38,7 @@ const UNKNOWN: &[&[&str]] = &[
     &["not", "a", "widely", "known"],
 ];
 
-/// An entity with its questions and claims.
+/// An entity with the questions about it and its claims.
 #[derive(Debug)]
 pub struct TestedEntity {
     /// `@id` of the entity.
@@ -47,9 +47,9 @@ pub struct TestedEntity {
     pub name: String,
     /// The five questions about the entity.
     pub queries: [EntityQuery; 5],
-    /// Published basin state, used if there are too few answers.
+    /// Basin state that the index states; used if there are too few answers.
     pub basin_state: Option<BasinState>,
-    /// Published BDR estimate.
+    /// BDR estimate that the index states; used if there are too few answers.
     pub bdr: Option<f64>,
     own: Vec<Vec<String>>,
     markers: MarkerSearch,
@@ -59,8 +59,8 @@ pub struct TestedEntity {
 }
 
 impl TestedEntity {
-    /// Creates a test for an entity and the kernel of its site. Returns `None` for an entity
-    /// without an address or a name, or without claims.
+    /// Prepares the test of an entity with the kernel of its site. Returns `None` for an entity
+    /// without a URL or a name, or without claims.
     pub fn new(entity: &Entity, kernel: Option<&Kernel>) -> Option<Self> {
         let (id, name) = (entity.id.clone()?, entity.name.clone()?);
         let summary = kernel.and_then(|kernel| kernel.summary.as_deref()).unwrap_or("");
@@ -103,7 +103,7 @@ impl TestedEntity {
         })
     }
 
-    /// Returns the entities of an index that can be tested, and reports the others.
+    /// Returns the entities of an index that can be tested, and reports those that cannot.
     pub fn all(index: &SemanticIndex, sink: &mut dyn FindingSink) -> Vec<Self> {
         let mut all = Vec::new();
         for entity in &index.entities {
@@ -121,7 +121,7 @@ impl TestedEntity {
         sink.report(Finding::new(&rules::NO_CLAIMS, Place::WHOLE, quoted(name)));
     }
 
-    /// Returns the digest of its claims. A different digest starts a new series.
+    /// Returns the digest of the claims of the entity. A different digest starts a new series.
     pub fn claims(&self) -> Digest {
         self.claims
     }
@@ -130,14 +130,14 @@ impl TestedEntity {
 /// Scores of one answer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AnswerScores {
-    /// Surviving markers.
+    /// Number of surviving markers out of all markers.
     pub markers: KeptShare,
-    /// Surviving sentences of the kernel.
+    /// Number of surviving kernel sentences out of all.
     pub sentences: KeptShare,
-    /// Whether a name of the entity is in the answer.
+    /// Whether the answer contains a name of the entity.
     pub is_named: bool,
-    /// Whether the system knows the entity: it is named, and not only to say that nothing is
-    /// known.
+    /// Whether the system knows the entity: the answer names it, and does not only say that nothing
+    /// is known about it.
     pub is_known: bool,
     /// Collision targets that the answer asserts.
     pub asserts: Vec<String>,
@@ -168,11 +168,11 @@ impl AnswerScores {
     }
 }
 
-/// A sentence of the kernel.
+/// A sentence of the kernel, as a claim.
 #[derive(Debug)]
 struct KernelSentence {
     content: Vec<String>,
-    /// Whether it has a negation.
+    /// Whether the sentence has a negation.
     is_denial: bool,
 }
 
@@ -181,7 +181,7 @@ impl KernelSentence {
         Self { content: content_words(sentence), is_denial: has_denial(&words(sentence)) }
     }
 
-    /// Returns whether another sentence contains it.
+    /// Returns whether another sentence contains enough words of this sentence.
     fn is_in(&self, other: &Self) -> bool {
         let has = |word: &&String| other.content.binary_search(word).is_ok();
         let n = self.content.iter().filter(has).count();
@@ -190,10 +190,10 @@ impl KernelSentence {
     }
 }
 
-/// A sentence as words.
+/// A sentence of an answer as words.
 pub(super) struct AnswerSentence {
     pub(super) words: Vec<FoldedWord>,
-    /// The same as plain texts.
+    /// The same words as plain texts.
     pub(super) texts: Vec<String>,
     is_question: bool,
 }
@@ -211,7 +211,7 @@ impl AnswerSentence {
 
 /// Scores an answer to a question.
 pub fn judge(subject: &TestedEntity, question: StandardQuestion, answer: &str) -> AnswerScores {
-    // Both the rendered text and the Markdown source are searched.
+    // Search both the rendered text and the Markdown source of the answer.
     let shown = of_markdown(answer);
     let raw = paragraphs(answer);
     let wanted: Vec<usize> = (0..subject.markers.len()).collect();
@@ -237,7 +237,7 @@ pub fn judge(subject: &TestedEntity, question: StandardQuestion, answer: &str) -
     }
 }
 
-/// Returns a text with one line per paragraph.
+/// Returns a text with each paragraph on one line.
 fn paragraphs(text: &str) -> String {
     let mut out = String::new();
     for line in text.lines() {
@@ -258,14 +258,14 @@ fn kept_sentences(kernel: &[KernelSentence], answer: &str) -> usize {
     kernel.iter().filter(|claim| answered.iter().any(|sentence| claim.is_in(sentence))).count()
 }
 
-/// Returns whether a sentence is a question, which does not count.
+/// Returns whether a sentence is a question. Questions in an answer do not count.
 fn is_question(sentence: &str) -> bool {
     let end = sentence.trim_end_matches(|c: char| !matches!(c, '?' | '\u{ff1f}' | '.' | '!'));
     end.ends_with(['?', '\u{ff1f}'])
 }
 
-/// Returns whether a name of the entity is in a sentence, other than as a part of a target's
-/// longer name.
+/// Returns whether a sentence contains a name of the entity, other than as a part of the longer
+/// name of a collision target.
 fn names(subject: &TestedEntity, sentence: &[String]) -> bool {
     let others: Vec<_> = subject
         .targets

@@ -4,23 +4,23 @@ use rutter_spxi::Entity;
 
 use super::target::spoken;
 
-/// A standard question.
+/// One of the five standard questions about an entity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StandardQuestion {
-    /// What is it?
+    /// What is the entity?
     What,
-    /// Who created it?
+    /// Who created the entity?
     Who,
-    /// How is it different from its neighbour?
+    /// How is the entity different from the thing that it is most easily confused with?
     Different,
-    /// What is it used for?
+    /// What is the entity used for?
     Used,
-    /// Is it open or commercial?
+    /// Is the entity open or commercial?
     Open,
 }
 
 impl StandardQuestion {
-    /// All questions in order.
+    /// All standard questions in order.
     pub const ALL: [Self; 5] = [Self::What, Self::Who, Self::Different, Self::Used, Self::Open];
 
     /// Returns the keyword of the question in files and records.
@@ -34,7 +34,7 @@ impl StandardQuestion {
         }
     }
 
-    /// Returns the question of a keyword.
+    /// Returns the question that has a keyword.
     pub fn of_key(key: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|question| question.key() == key)
     }
@@ -49,7 +49,8 @@ pub struct EntityQuery {
     pub text: String,
 }
 
-/// Returns the standard questions about an entity. An entity without a name is called by its URL.
+/// Returns the standard questions about an entity. A question about an entity without a name
+/// contains its URL.
 ///
 /// ```
 /// # use rutter_survival::drown::queries;
@@ -74,7 +75,7 @@ pub fn queries(entity: &Entity) -> [EntityQuery; 5] {
     })
 }
 
-/// Returns what the entity is most easily confused with.
+/// Returns the name of the thing that the entity is most easily confused with.
 fn neighbour(entity: &Entity) -> String {
     let targets = entity.collisions.iter().filter_map(|it| it.with.as_deref());
     let denied = entity.negative_tags.iter().filter_map(|tag| tag.trim().strip_prefix("NOT "));

@@ -1,7 +1,8 @@
 //! Runs the Drowning Test: asks every question to every system once.
 //!
-//! An answer is stored, then scored, then appended to the history. An interrupted run resumes:
-//! questions in the history are skipped, and stored answers are scored without asking again.
+//! An answer is stored, then scored, then appended to the history. An interrupted run can be
+//! resumed: questions that the history contains are skipped, and stored answers are scored without
+//! asking again.
 
 use std::io;
 
@@ -20,12 +21,12 @@ use crate::rules;
 /// Number of consecutive failures after which a system is not asked again.
 const MAX_FAILURES: usize = 3;
 
-/// Questions and systems of a run.
+/// Questions and systems of one run.
 #[derive(Debug, Clone, Copy)]
 pub struct DrownPlan<'p> {
-    /// Name of the run. The same name resumes it.
+    /// Name of the run. A run with the same name is resumed.
     pub run: &'p str,
-    /// Date of new answers.
+    /// Date that new answers get.
     pub date: Timestamp,
     /// The entities to test.
     pub subjects: &'p [TestedEntity],
@@ -36,39 +37,39 @@ pub struct DrownPlan<'p> {
 /// Outcome of one question, for progress display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuestionOutcome {
-    /// The history has the score already.
+    /// The history contains a score for the question already.
     Known,
-    /// The stored answer was scored.
+    /// An answer was stored before and is scored now.
     Counted,
-    /// The system answered.
+    /// The system answered the question.
     Answered,
-    /// There is no answer.
+    /// The system gave no answer.
     Failed,
 }
 
 /// Numbers of questions by outcome.
 #[derive(Debug, Default)]
 pub struct RunCounts {
-    /// Questions that the history had already.
+    /// Number of questions that the history contained already.
     pub known: usize,
-    /// Stored answers that were scored now.
+    /// Number of answers that were stored before and are scored now.
     pub counted: usize,
-    /// Questions that were asked and answered.
+    /// Number of questions that were asked and answered.
     pub answered: usize,
-    /// Questions without an answer; the history does not record them.
+    /// Questions without an answer. The history does not record them.
     pub failed: Vec<FailedQuestion>,
 }
 
 /// A question without an answer.
 #[derive(Debug)]
 pub struct FailedQuestion {
-    /// The system.
+    /// Name of the system.
     pub system: String,
-    /// The entity.
+    /// Name of the entity.
     pub entity: String,
-    /// The question.
+    /// The question that was asked.
     pub question: StandardQuestion,
-    /// Reason; `None` if the system was not asked any more.
+    /// Reason why there is no answer; `None` if the system was not asked any more.
     pub failure: Option<AnswerFailure>,
 }
 
@@ -87,7 +88,7 @@ pub enum DrownError {
     Store(#[source] io::Error),
 }
 
-/// Asks all open questions and scores the answers.
+/// Asks all open questions of a run and scores the answers.
 pub fn drown(
     plan: &DrownPlan<'_>,
     journal: &mut HistoryWriter,
@@ -118,14 +119,14 @@ pub fn drown(
     Ok(tally)
 }
 
-/// State of asking one system.
+/// State of one system during a run.
 struct SystemRun<'o> {
     plan: &'o DrownPlan<'o>,
     system: &'o AiSystem,
     store: Option<&'o AnswerStore>,
     journal: &'o mut HistoryWriter,
     sink: &'o mut dyn FindingSink,
-    /// Number of consecutive failures.
+    /// Number of consecutive failures of the system.
     n_failed: usize,
 }
 
@@ -148,11 +149,11 @@ impl SystemRun<'_> {
             Some(store) => store.get(run, name, slug, question).map_err(DrownError::Store)?,
             None => None,
         };
-        // After a change of names, the file may belong to another entity; compare digests.
+        // After a change of names, the file may belong to another entity, so compare the digests.
         let kept = kept
             .filter(|text| known.is_none_or(|known| known.answer == Digest::of(text.as_bytes())));
         if let Some(text) = kept {
-            // Keep the original date of a stored answer.
+            // A stored answer keeps its original date.
             let given = known.map_or(self.plan.date, |known| known.date);
             self.count((subject, given), question, &text)?;
             tally.counted += 1;

@@ -1,4 +1,4 @@
-//! Texts of answers as files: `<run>/<system>/<entity>/<question>.txt`.
+//! Stores the texts of answers as files: `<run>/<system>/<entity>/<question>.txt`.
 //!
 //! An answer is completely on disk before the history refers to it. File names use only letters,
 //! digits and hyphens.
@@ -23,18 +23,18 @@ pub struct AnswerStore {
 }
 
 impl AnswerStore {
-    /// Creates a store in a folder, which is created with the first answer.
+    /// Creates a store in a folder. The folder itself is created with the first answer.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-    /// Returns the folder with the answers of a system in a run. It can be used as the transcripts
-    /// of a system.
+    /// Returns the folder with the answers of a system in a run. The folder can be used as the
+    /// transcripts of a system.
     pub fn folder(&self, run: &str, system: &str) -> PathBuf {
         self.folder.join(unique_slug(run)).join(unique_slug(system))
     }
 
-    /// Returns a stored answer.
+    /// Returns the text of a stored answer.
     pub fn get(
         &self,
         run: &str,
@@ -80,13 +80,13 @@ fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the file name of an answer.
+/// Returns the file name of an answer to a question.
 pub(crate) fn file_name(question: StandardQuestion) -> String {
     format!("{}.txt", question.key())
 }
 
-/// Returns the folder names of entities: the name in lower case with hyphens; duplicates get the
-/// first digits of the digest of their `@id`.
+/// Returns the folder name of each entity: its name in lower case with hyphens. Entities with the
+/// same name get the first digits of the digest of their `@id` in addition.
 pub fn slugs(subjects: &[TestedEntity]) -> Vec<String> {
     let plain: Vec<String> = subjects.iter().map(|subject| slug(&subject.name)).collect();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -100,7 +100,7 @@ pub fn slugs(subjects: &[TestedEntity]) -> Vec<String> {
     all.collect()
 }
 
-/// Returns a unique name for a text.
+/// Returns a file name for a text; different texts have different names.
 fn unique_slug(text: &str) -> String {
     let plain = slug(text);
     if plain == text && !plain.is_empty() { plain } else { marked(&plain, text) }

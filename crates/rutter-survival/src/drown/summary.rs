@@ -1,4 +1,4 @@
-//! Evaluates a history per entity.
+//! Evaluates the history of answers for each entity.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -14,15 +14,15 @@ use super::query::StandardQuestion;
 use crate::rules;
 use crate::survive::{KeptShare, push_rows};
 
-/// Minimum step of γ that is reported as a silent change (D73).
+/// Minimum change of γ that is reported as a silent change (D73).
 const STEP: f64 = 0.3;
-/// Tolerance for means of decimal fractions.
+/// Tolerance for comparing means of decimal fractions.
 const NEAR: f64 = 1e-9;
 
 /// Results of one run for all entities.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunSummary {
-    /// Name of the run; `None` if the history has none.
+    /// Name of the run; `None` if the history contains no run.
     pub run: Option<String>,
     /// Results per entity.
     pub entities: Vec<EntitySummary>,
@@ -41,20 +41,20 @@ pub struct EntitySummary {
     pub rubrics: BTreeMap<(String, StandardQuestion), u8>,
     /// Estimate of how AI systems resolve the entity.
     pub estimate: BasinEstimate,
-    /// Steps of γ between runs.
+    /// Changes of γ between runs.
     pub changes: Vec<SilentChange>,
 }
 
-/// A step of the γ of one system between two runs with the same claims.
+/// A change of the γ of one system between two runs with the same claims.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SilentChange {
-    /// The entity.
+    /// `@id` of the entity.
     pub entity: String,
-    /// The system.
+    /// Name of the system.
     pub system: String,
-    /// Names of both runs.
+    /// Names of the earlier and the later run.
     pub runs: [String; 2],
-    /// γ in both runs, over the questions that were answered in both.
+    /// γ in the earlier and the later run, over the questions that were answered in both.
     pub gammas: [f64; 2],
 }
 
@@ -65,7 +65,7 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 impl EntitySummary {
-    /// Returns the systems that answered.
+    /// Returns the names of the systems that answered.
     pub fn systems(&self) -> BTreeSet<&str> {
         self.answers.keys().map(|(system, _)| system.as_str()).collect()
     }
@@ -76,12 +76,12 @@ impl EntitySummary {
         mean(own.map(|(_, scores)| scores.gamma()))
     }
 
-    /// Returns the cross-platform γ.
+    /// Returns the cross-platform γ: the mean over all systems.
     pub fn gamma(&self) -> Option<f64> {
         mean(self.systems().into_iter().filter_map(|system| self.gamma_of(system)))
     }
 
-    /// Returns the share of surviving markers over all answers.
+    /// Returns the SIMSR: the share of surviving markers over all answers.
     pub fn simsr(&self) -> Option<f64> {
         mean(self.answers.values().map(AnswerScores::simsr))
     }
@@ -99,14 +99,14 @@ impl EntitySummary {
     }
 }
 
-/// Records by run; runs are ordered by first date and name.
+/// Records by run. The runs are ordered by the date of their first record, then by name.
 type RecordsByRun<'h> = BTreeMap<(String, &'h str), Vec<&'h AnswerRecord>>;
 
-/// Returns the steps of γ in a history, ordered by entity, system and run.
+/// Returns the changes of γ in a history, ordered by entity, system and run.
 ///
-/// Each run is compared with the previous one by first date, over the questions that both
-/// answered. A change of claims or rules starts a new series, which is not compared with the old
-/// one.
+/// Each run is compared with the run before it, by the date of the first record, over the questions
+/// that were answered in both runs. A change of claims or rules starts a new series, which is not
+/// compared with the old series.
 pub fn silent_changes(history: &AnswerHistory) -> Vec<SilentChange> {
     let mut series: BTreeMap<(&str, &str), RecordsByRun<'_>> = BTreeMap::new();
     let mut starts: BTreeMap<&str, String> = BTreeMap::new();
@@ -141,10 +141,10 @@ pub fn silent_changes(history: &AnswerHistory) -> Vec<SilentChange> {
     changes
 }
 
-/// Returns the γ of two runs over the questions that both answered under the same claims and
-/// rules.
+/// Returns the γ of two runs over the questions that were answered in both, under the same claims
+/// and rules.
 fn step(old: &[&AnswerRecord], new: &[&AnswerRecord]) -> Option<[f64; 2]> {
-    // A later line of a run replaces earlier ones for the same question.
+    // A later line of a run replaces earlier lines for the same question.
     let last = |records: &[&AnswerRecord], question: StandardQuestion| {
         records.iter().rev().find(|record| record.question == question).copied().cloned()
     };
@@ -159,8 +159,8 @@ fn step(old: &[&AnswerRecord], new: &[&AnswerRecord]) -> Option<[f64; 2]> {
 }
 
 impl RunSummary {
-    /// Summarizes one run, or the last one, and reports silent changes since the run before.
-    /// Answers scored with other claims or rules are ignored.
+    /// Summarizes one run, or the last run if `run` is `None`, and reports silent changes since the
+    /// run before it. Answers that were scored with other claims or rules are ignored.
     pub fn of(
         history: &AnswerHistory,
         subjects: &[TestedEntity],
@@ -212,7 +212,8 @@ impl RunSummary {
         Self { run: run.map(str::to_owned), entities }
     }
 
-    /// Returns the results as a table: per entity its questions by system, then the totals.
+    /// Returns the results as a table. Each entity has a row per question and a column per system;
+    /// totals follow.
     pub fn to_table(&self) -> String {
         let mut out = String::new();
         for entity in &self.entities {
@@ -240,7 +241,7 @@ fn push_entity(entity: &EntitySummary, out: &mut String) {
     let systems: Vec<&str> = entity.systems().into_iter().collect();
     let head = [entity.name.as_str()].into_iter().chain(systems.iter().copied());
     let mut rows: Vec<Vec<String>> = vec![head.map(visible).collect()];
-    // Without answers, print only the name.
+    // If there are no answers, print only the name of the entity.
     for question in StandardQuestion::ALL.into_iter().filter(|_| !systems.is_empty()) {
         let cells = systems.iter().map(|system| {
             let key = ((*system).to_owned(), question);

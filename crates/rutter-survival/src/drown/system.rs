@@ -1,9 +1,9 @@
-//! AI systems: a folder of transcripts, or a command.
+//! AI systems that answer questions: a folder of transcripts, or a command.
 //!
 //! A command gets the question on standard input and prints the answer. It runs in its own process
-//! group, which is killed when the time is over, when the output is too long, or when child
-//! processes remain. Of its standard error, one short line is kept, with values of the environment
-//! removed.
+//! group, which is killed when the time limit is over, when the output is too long, or when child
+//! processes remain. One short line of its standard error is kept, from which the values of
+//! environment variables are removed.
 //!
 //! Rejects answers over the limits for time and size.
 
@@ -21,31 +21,31 @@ use std::time::{Duration, Instant};
 use super::query::EntityQuery;
 use super::store::file_name;
 
-/// Maximum length of the error line of a program.
+/// Maximum length of the line that is kept of the standard error of a program.
 const MAX_LINE_LENGTH: usize = 160;
-/// Upper bound for timeouts that the clock cannot represent.
+/// Timeout that is used instead of a timeout that the clock cannot represent.
 const MAX_TIMEOUT: Duration = Duration::from_hours(24);
 /// Time for reading the remaining output after a program has ended.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
-/// Shorter values of the environment are not hidden.
+/// Minimum length of an environment variable's value that is hidden in error messages.
 const MIN_SECRET_LENGTH: usize = 6;
 
-/// An AI system.
+/// An AI system that answers questions.
 #[derive(Debug, Clone)]
 pub struct AiSystem {
-    /// Name of the system in the history.
+    /// Name of the system, as used in the history.
     pub name: String,
-    /// Source of its answers.
+    /// Source of the answers of the system.
     pub source: AnswerSource,
 }
 
-/// Source of answers.
+/// Source of the answers of a system.
 #[derive(Debug, Clone)]
 pub enum AnswerSource {
     /// A folder with files `<entity>/<question>.txt` or `.md`. The entity is named by
     /// [`slugs`](super::slugs), the question by its [`key`](super::StandardQuestion::key).
     Transcripts(PathBuf),
-    /// A command.
+    /// A command that prints answers.
     Program(AnswerProgram),
 }
 
@@ -54,11 +54,11 @@ pub enum AnswerSource {
 pub struct AnswerProgram {
     /// Path of the executable. No shell is used.
     pub program: OsString,
-    /// Arguments.
+    /// Arguments of the command.
     pub args: Vec<OsString>,
     /// Time limit for one answer.
     pub timeout: Duration,
-    /// Number of attempts; at least one.
+    /// Maximum number of attempts for one question; at least one.
     pub tries: u32,
     /// Maximum size of an answer in bytes.
     pub most_bytes: usize,
@@ -80,7 +80,7 @@ impl AnswerProgram {
 /// Default maximum size of an answer in bytes.
 const DEFAULT_MAX_BYTES: usize = 1 << 20;
 
-/// Answer of a system.
+/// Answer of a system to one question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SystemAnswer {
     /// Text of the answer; invalid bytes are replaced.
@@ -89,23 +89,23 @@ pub struct SystemAnswer {
     pub is_lossy: bool,
 }
 
-/// Reasons why there is no answer.
+/// Reasons why a system gave no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerFailure {
     /// The folder has no file for this question.
     #[error("no transcript")]
     NoTranscript,
-    /// The transcript cannot be read.
+    /// The transcript exists but cannot be read.
     #[error("cannot read the transcript")]
     Unreadable(#[source] io::Error),
     /// The program could not be started.
     #[error("cannot start the program")]
     NotStarted(#[source] io::Error),
-    /// The time limit was exceeded.
+    /// The program exceeded the time limit.
     #[error("no answer within {} s", .0.as_secs_f64())]
     TimedOut(Duration),
-    /// The program failed: exit status, and the first line of its standard error.
+    /// The program failed; contains its exit status and the first line of its standard error.
     #[error("the program failed ({0}){1}")]
     Failed(String, String),
     /// The answer exceeds the size limit.
@@ -117,15 +117,15 @@ pub enum AnswerFailure {
 }
 
 impl AiSystem {
-    /// Asks a question about an entity, named by its folder. A program that fails is started
-    /// again, up to the number of attempts.
+    /// Asks a question about an entity; `slug` is the folder name of the entity. A program that
+    /// fails is started again, up to the maximum number of attempts.
     pub fn ask(&self, slug: &str, query: &EntityQuery) -> Result<SystemAnswer, AnswerFailure> {
         match &self.source {
             AnswerSource::Transcripts(folder) => transcript(folder, slug, query),
             AnswerSource::Program(program) => {
                 let mut answer = run(program, &query.text);
                 for _ in 1..program.tries {
-                    // A program that cannot be started is not tried again.
+                    // Do not try again if the program cannot be started.
                     let is_final = matches!(answer, Ok(_) | Err(AnswerFailure::NotStarted(_)));
                     if is_final {
                         break;
@@ -178,21 +178,21 @@ fn answer_of(bytes: &[u8]) -> Result<SystemAnswer, AnswerFailure> {
 
 /// Event of a running program.
 enum ProgramEvent {
-    /// It has ended and was not reaped yet.
+    /// The program has ended, and its exit status was not collected yet.
     Ended,
-    /// It closed its standard output.
+    /// The program closed its standard output.
     Closed,
-    /// It closed its standard error.
+    /// The program closed its standard error.
     Silent,
-    /// Its output exceeds the limit.
+    /// The output of the program exceeds the limit.
     TooMuch,
 }
 
-/// Id of the running program; 0 for none. Only one runs at a time.
+/// Process id of the running program; 0 if no program is running. Only one program runs at a time.
 static RUNNING: AtomicU32 = AtomicU32::new(0);
 
-/// Kills the running program and its process group. For callers that exit the process without
-/// unwinding.
+/// Kills the running program and its process group. Callers that exit the process without unwinding
+/// must call this function.
 pub fn stop_programs() {
     let id = RUNNING.swap(0, Ordering::SeqCst);
     if id != 0 {
@@ -203,16 +203,16 @@ pub fn stop_programs() {
 /// A running program with its process group, which is killed when this value is dropped.
 struct RunningProgram {
     child: Child,
-    /// Set after reaping, because the id may belong to another process then.
+    /// Set after the exit status was collected, because the id may then belong to another process.
     is_over: bool,
 }
 
 impl RunningProgram {
-    /// Kills the remaining process group, then the program.
+    /// Kills the remaining process group, then the program, and returns the exit status.
     fn end(&mut self) -> io::Result<ExitStatus> {
         if !self.is_over {
             kill_group(&self.child);
-            // For platforms without process groups.
+            // Needed on platforms without process groups.
             self.child.kill().ok();
         }
         self.is_over = true;
@@ -263,7 +263,8 @@ fn run(program: &AnswerProgram, prompt: &str) -> Result<SystemAnswer, AnswerFail
             Ok(ProgramEvent::Ended) => has_ended = true,
             Ok(ProgramEvent::Closed) => {
                 is_closed = true;
-                // For platforms where the end cannot be watched.
+                // On other platforms the end of the program cannot be observed, so assume that it
+                // has ended.
                 has_ended |= cfg!(not(unix));
             }
             Ok(ProgramEvent::Silent) => is_silent = true,
@@ -274,7 +275,7 @@ fn run(program: &AnswerProgram, prompt: &str) -> Result<SystemAnswer, AnswerFail
         }
     }
     let status = running.end().map_err(AnswerFailure::NotStarted)?;
-    // All writers have ended; only the pipes may still hold output.
+    // All writers have ended; only the pipes may still contain output.
     let patience = Instant::now() + DRAIN_TIMEOUT;
     while !(is_closed && is_silent) {
         match happened.recv_timeout(patience.saturating_duration_since(Instant::now())) {
@@ -293,8 +294,8 @@ fn run(program: &AnswerProgram, prompt: &str) -> Result<SystemAnswer, AnswerFail
     answer_of(&said)
 }
 
-/// Reads up to `most` bytes. If `events` is given, more output is an error; otherwise the rest is
-/// dropped.
+/// Reads up to `most` bytes. If `events` is given, further output is an error; otherwise further
+/// output is dropped.
 fn listen(
     mut output: impl Read,
     said: &Mutex<Vec<u8>>,
@@ -332,8 +333,8 @@ fn how(status: ExitStatus) -> String {
     status.code().map_or_else(|| "no status".to_owned(), |code| format!("exit code {code}"))
 }
 
-/// Returns the first line of an error message, shortened, without control characters and without
-/// values of the environment.
+/// Returns the first line of an error message: shortened, and without control characters and values
+/// of environment variables.
 fn first_line(complaint: &[u8]) -> String {
     let text = String::from_utf8_lossy(complaint);
     let Some(line) = text.lines().map(str::trim).find(|line| !line.is_empty()) else {
@@ -381,8 +382,8 @@ fn kill_group_of(id: u32) {
 #[cfg(not(unix))]
 fn kill_group_of(_: u32) {}
 
-/// Waits for the end of a program without reaping it. Until then its id and that of its group
-/// cannot be reused.
+/// Waits for the end of a program without collecting its exit status. Until the status is
+/// collected, the ids of the program and its group cannot be reused.
 #[cfg(unix)]
 fn watch(child: &Child, events: Sender<ProgramEvent>) {
     use rustix::process::{WaitId, WaitIdOptions, waitid};

@@ -1,6 +1,7 @@
-//! Collision targets: other entities, and whether an answer is about them.
+//! Collision targets: other entities with which an entity may be confused. Decides whether an
+//! answer is about such a target.
 //!
-//! Part of the scoring rules: a change here requires a new version of
+//! This module is part of the scoring rules: a change in it requires a new version of
 //! [`RULES`](crate::drown::RULES).
 
 use std::ops::Range;
@@ -8,7 +9,7 @@ use std::ops::Range;
 use super::judge::AnswerSentence;
 use super::words::{FoldedWord, WordGap, content_words, name_words, words};
 
-/// Words that negate what follows, or what precedes in the same clause.
+/// Words that negate the text after them, or the text before them in the same clause.
 const DENY: &[&str] = &[
     "not",
     "no",
@@ -23,7 +24,7 @@ const DENY: &[&str] = &[
     "without",
 ];
 
-/// Sequences of words that negate.
+/// Sequences of words that negate like a word of [`DENY`].
 const DENY_MANY: &[&[&str]] = &[
     &["different", "from"],
     &["differs", "from"],
@@ -41,42 +42,43 @@ const DENY_MANY: &[&[&str]] = &[
     &["on", "the", "other", "hand"],
 ];
 
-/// After one of these a word does not negate: `not only`, `no doubt`.
+/// Words before which a negating word does not negate, as in `not only` and `no doubt`.
 const NOT_DENY: &[&str] = &["only", "just", "merely", "simply", "doubt", "wonder"];
 
 /// Words that contrast two things.
 const CONTRAST: &[&str] =
     &["whereas", "while", "another", "different", "distinct", "separate", "difference", "differ"];
 
-/// Words that begin a sentence about something named before.
+/// Words that begin a sentence about a thing that was named before.
 const PRONOUNS: &[&str] = &["it", "they", "he", "she", "this", "these", "that"];
 
-/// An entity that the tested one may be confused with.
+/// An entity that the tested entity may be confused with.
 #[derive(Debug, Clone)]
 pub(crate) struct CollisionTarget {
-    /// The target as declared in the index.
+    /// The target as the index declares it.
     pub(crate) label: String,
-    /// Its names as words; the longest first.
+    /// The names of the target as words; the longest name first.
     pub(crate) names: Vec<Vec<String>>,
-    /// Its address as words.
+    /// The URL of the target as words.
     pub(crate) address: Vec<String>,
-    /// Whether its name has capitals; then lower-case words do not match.
+    /// Whether the name of the target has capital letters; if so, lower-case words do not match it.
     is_proper: bool,
-    /// Relation of its name to the names of the entity.
+    /// Relation of the name of the target to the names of the tested entity.
     relation: NameRelation,
 }
 
 #[derive(Debug, Clone)]
 enum NameRelation {
-    /// The names have nothing in common, or the target's name is longer: the name decides.
+    /// The names have no words in common, or the name of the target is longer. The name decides.
     Apart,
-    /// Both have the same name: only the qualifier decides.
+    /// Target and entity have the same name. Only the qualifier decides.
     Same { name: Vec<String>, beside: Vec<String> },
-    /// The target's name is part of the entity's name: it counts only outside that name.
+    /// The name of the target is a part of a name of the entity. It counts only outside that name.
     Part { name: Vec<String>, beside: Vec<String> },
 }
 
-/// Returns a readable name. For a URL, this is the last path segment unless it is a number.
+/// Returns a readable name of a target. For a URL, this is the last path segment, unless that is a
+/// number.
 pub(crate) fn spoken(with: &str) -> Option<String> {
     let with = with.trim();
     let Some((_, rest)) = with.split_once("://") else {
@@ -119,10 +121,10 @@ fn percent_decoded(text: &str) -> String {
 }
 
 impl CollisionTarget {
-    /// Creates a target.
+    /// Creates a collision target from its declaration `with`.
     ///
-    /// `own` are the names of the entity. `said` are the sentences about the entity; their words
-    /// do not identify the target, unless the sentences negate them.
+    /// `own` are the names of the entity. `said` are the sentences about the entity: their words do
+    /// not identify the target, unless the sentences negate these words.
     pub(crate) fn new(with: &str, own: &[Vec<String>], said: &[AnswerSentence]) -> Self {
         let is_address = with.contains("://");
         let address = with.split_once("://").map_or("", |(_, rest)| rest);
@@ -154,7 +156,7 @@ impl CollisionTarget {
             NameRelation::Apart
         };
         if !matches!(relation, NameRelation::Apart) {
-            // The bare name does not identify the target.
+            // A name that the entity has too does not identify the target.
             names.retain(|name| !own.contains(name) && !own.iter().any(|own| holds(own, name)));
         }
         names.retain(|name| !name.is_empty());
@@ -162,10 +164,10 @@ impl CollisionTarget {
         Self { label: with.to_owned(), names, address, is_proper, relation }
     }
 
-    /// Returns the position of the target in a sentence, for finding a negation.
+    /// Returns the position of the target in a sentence, so that a negation of it can be found.
     ///
-    /// `is_named` says whether the entity is named anywhere in the answer, `is_first` whether this
-    /// is the first sentence.
+    /// `is_named` says whether the answer names the entity anywhere; `is_first` says whether this
+    /// is the first sentence of the answer.
     pub(crate) fn place(
         &self,
         sentence: &AnswerSentence,
@@ -192,7 +194,7 @@ impl CollisionTarget {
             }
         };
         let covers: Vec<Range<usize>> = match &self.relation {
-            // Inside the name of the entity, it does not mean the target.
+            // Inside a name of the entity, the shorter name does not mean the target.
             NameRelation::Part { .. } => own.iter().flat_map(|own| places(sentence, own)).collect(),
             _ => Vec::new(),
         };
@@ -215,7 +217,8 @@ impl CollisionTarget {
     }
 }
 
-/// Splits a name into base name and qualifier, and returns whether the qualifier is in brackets.
+/// Splits a name into the base name and its qualifier, and returns whether the qualifier is in
+/// brackets.
 fn parts(name: &str) -> (&str, &str, bool) {
     if let Some((base, beside)) = name.split_once('(')
         && !base.trim().is_empty()
@@ -239,7 +242,7 @@ pub(crate) fn places(words: &[String], name: &[String]) -> Vec<Range<usize>> {
     starts.map(|(at, _)| at..at + name.len()).collect()
 }
 
-/// Returns whether a sentence negates what is at a position.
+/// Returns whether a sentence negates the words at a position.
 ///
 /// A negation applies forward to the end of the sentence unless it is revoked (`but`, `instead`, a
 /// semicolon, `, it is`), and backward to the start of its clause.
@@ -248,7 +251,7 @@ pub(crate) fn denies(sentence: &[FoldedWord], place: &Range<usize>) -> bool {
     let gap = |at: usize| sentence.get(at).map_or(WordGap::Space, |word| word.gap);
     let mut at = place.start;
     while 0 < at {
-        // A new clause begins at this gap, or after these words.
+        // A new clause begins at this separator, or after these words.
         let is_new = gap(at) == WordGap::Stop
             || (gap(at) == WordGap::Clause
                 && (matches!(word(at), "it's" | "they're")

@@ -1,6 +1,6 @@
 //! Splits an answer into sentences and words.
 //!
-//! Part of the scoring rules: a change here requires a new version of
+//! This module is part of the scoring rules: a change in it requires a new version of
 //! [`RULES`](crate::drown::RULES).
 
 use crate::fold::fold_char;
@@ -17,7 +17,7 @@ const MAYBE: &[&str] = &[
     "etc", "inc", "ltd", "co", "corp", "jr", "sr", "a.m", "p.m", "u.s", "u.k", "b.c", "a.d", "al",
 ];
 
-/// Stop words.
+/// Stop words, which are not content words.
 const STOP: &[&str] = &[
     "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "aren't", "as", "at",
     "be", "because", "been", "before", "being", "between", "both", "but", "by", "can", "cannot",
@@ -31,7 +31,7 @@ const STOP: &[&str] = &[
     "who", "whom", "why", "will", "with", "within", "would", "you", "your",
 ];
 
-/// Separator between a word and the previous one.
+/// Separator between a word and the word before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum WordGap {
     /// White space or other punctuation.
@@ -42,16 +42,16 @@ pub(crate) enum WordGap {
     Stop,
 }
 
-/// A folded word.
+/// A folded word of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FoldedWord {
     pub(crate) text: String,
     pub(crate) gap: WordGap,
-    /// Whether it was written with a capital letter.
+    /// Whether the word was written with a capital letter.
     pub(crate) is_capital: bool,
 }
 
-/// Returns the sentences of a text whose line breaks end blocks.
+/// Returns the sentences of a text. Line breaks in the text end blocks, and blocks end sentences.
 pub(crate) fn sentences(text: &str) -> Vec<&str> {
     let mut out = Vec::new();
     for line in text.lines() {
@@ -59,7 +59,7 @@ pub(crate) fn sentences(text: &str) -> Vec<&str> {
         for (at, c) in line.char_indices() {
             let end = at + c.len_utf8();
             if is_end(line, start, at, c) {
-                // Closing quotes and brackets belong to the sentence.
+                // Closing quotes and brackets after the full stop belong to the sentence.
                 let rest = line.get(end..).unwrap_or("");
                 let closing = rest.trim_start_matches(CLOSING);
                 let end = end + rest.len() - closing.len();
@@ -103,7 +103,7 @@ fn is_end(line: &str, start: usize, at: usize, c: char) -> bool {
     let word = word.unwrap_or("").to_lowercase();
     let is_initial = word.chars().count() == 1 && word.chars().all(char::is_alphabetic);
     let is_number = !word.is_empty() && word.chars().all(|c| c.is_ascii_digit());
-    // The number of a list item precedes its text.
+    // A number with a full stop at the start of a line is the number of a list item.
     let is_item = is_number && before.trim().len() == word.len();
     if is_initial || is_item || TITLES.contains(&word.as_str()) {
         return false;
@@ -128,7 +128,7 @@ pub(crate) fn words(text: &str) -> Vec<FoldedWord> {
         }
         finish(&mut word, &mut next, &mut out);
         if is_dense(c) {
-            // The script has no capitals; treat every letter as one.
+            // A script without capital letters; treat every letter as a capital letter.
             next.is_capital = true;
             fold_char(c, &mut word);
             finish(&mut word, &mut next, &mut out);
@@ -146,7 +146,7 @@ pub(crate) fn words(text: &str) -> Vec<FoldedWord> {
     out
 }
 
-/// State of a word that is not complete yet.
+/// State of a word that has not been read to its end yet.
 struct PendingWord {
     gap: WordGap,
     is_capital: bool,
@@ -178,8 +178,8 @@ pub(crate) fn name_words(name: &str) -> Vec<String> {
     words
 }
 
-/// Returns the distinct content words of a sentence: numbers, and words of two or more letters
-/// that are not stop words. Scripts without spaces give every pair of characters.
+/// Returns the distinct content words of a sentence: numbers, and words of two or more letters that
+/// are not stop words. In scripts without spaces, every pair of characters is a content word.
 pub(crate) fn content_words(text: &str) -> Vec<String> {
     let words = words(text);
     let mut out: Vec<String> = Vec::new();

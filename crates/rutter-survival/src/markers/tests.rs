@@ -41,10 +41,10 @@ fn near_match_returns_the_text_found() {
             Near("Stra\u{df}e".to_owned())
         ]
     );
-    // A part of a character does not match.
+    // A match must not end inside a character.
     assert_eq!(markers.classify(&[2], &visible("\u{df}")), [Absent]);
     assert_eq!(markers.classify(&[2], &visible("\u{df} S")), [Near("S".to_owned())]);
-    // Matches do not cross blocks either.
+    // A match must not cross the end of a block.
     assert_eq!(markers.classify(&[1], &visible("stra\nsse")), [Absent]);
 }
 
@@ -100,7 +100,7 @@ proptest! {
         text in "[abA'\u{2019}\u{df}s \u{a0}\u{ad}\n\u{2014}]{0,60}",
     ) {
         let markers = MarkerSearch::new(phrases.iter().map(String::as_str));
-        // Block by block, marker by marker.
+        // Naive search for comparison: every block is compared with every marker.
         let line = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
         let blocks: Vec<String> = text.split('\n').map(line).collect();
         let wanted: Vec<usize> = (0..phrases.len()).collect();

@@ -1,4 +1,4 @@
-//! Formats survival as an SVG chart with one bar per step.
+//! Formats the survival of markers as an SVG chart with one bar per step.
 //!
 //! The file is self-contained: no external resources, no scripts. Its colours follow the light or
 //! dark mode of the viewer.
@@ -11,7 +11,7 @@ const LEFT: usize = 90;
 const WIDTH: usize = 400;
 const ROW: usize = 26;
 const TOP: usize = 44;
-/// Maximum number of entities with a chart of their own.
+/// Maximum number of entities that get a chart of their own.
 const MAX_ENTITY_CHARTS: usize = 24;
 
 const STYLE: &str = "text{font:13px system-ui,sans-serif;fill:#1b1f24}.head{font-weight:600}\

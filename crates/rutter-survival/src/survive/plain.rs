@@ -1,6 +1,6 @@
-//! Removes markup: text of a Markdown document, and of a served HTML document as a whole.
+//! Removes markup: returns the text of a Markdown document, and of a served HTML document.
 //!
-//! Rejects nothing; malformed markup is read as text.
+//! Rejects no input; malformed markup is read as text.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
@@ -111,7 +111,7 @@ pub(crate) fn of_document(document: &str) -> [String; 2] {
     }
     push_text(rest, &mut joined);
     push_text(rest, &mut apart);
-    // A text may continue on the next line.
+    // A text of the document may continue on the next line.
     let whole = |text: String| format!("{}\n{lines}", text.replace('\n', " "));
     [whole(joined), whole(apart)]
 }
@@ -125,8 +125,8 @@ enum MarkupToken<'d> {
 
 /// Splits a document that begins with `<` after its first token.
 ///
-/// After an unclosed quote, quotes are ignored in the rest of the document, so that the rest is
-/// not searched to its end for each of them.
+/// After an unclosed quote, quotes are ignored in the rest of the document. Otherwise each further
+/// quote would cause a search to the end of the document.
 fn cut_markup<'d>(markup: &'d str, is_quoting: &mut bool) -> (MarkupToken<'d>, &'d str) {
     if let Some(inside) = markup.strip_prefix("<!--") {
         let (text, rest) = inside.split_once("-->").unwrap_or((inside, ""));
@@ -165,7 +165,7 @@ fn end_of_tag(markup: &str) -> Option<usize> {
     })
 }
 
-/// Returns the end of the content of a raw-text element.
+/// Returns the position at which the content of a raw-text element, such as `script`, ends.
 fn raw_end(tag: &str, rest: &str) -> Option<usize> {
     let name = tag.split(|c: char| !c.is_ascii_alphanumeric()).next()?;
     let end = match name.to_ascii_lowercase().as_str() {

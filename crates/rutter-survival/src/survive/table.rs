@@ -1,4 +1,4 @@
-//! Formats survival as a text table.
+//! Formats the survival of markers as a text table.
 
 use std::fmt::Write;
 
@@ -58,8 +58,8 @@ fn row(name: &str, share: impl Fn(PathStage) -> Option<KeptShare>) -> Vec<String
     [shown].into_iter().chain(shares).collect()
 }
 
-/// Appends rows of cells. Columns are as wide as their widest cell; the first is left-aligned, the
-/// others right-aligned.
+/// Appends rows of cells. Every column is as wide as its widest cell. The first column is
+/// left-aligned; the others are right-aligned.
 pub(crate) fn push_rows(rows: &[Vec<String>], out: &mut String) {
     let n_columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {

@@ -1,4 +1,5 @@
-//! Stores pages from the snapshots of their ARC entries, without a request (ARC-058).
+//! Stores pages from the snapshots in their ARC entries, without requesting the pages
+//! (ARC-058).
 
 use rutter_store::{Validator, WithheldReason};
 
@@ -44,7 +45,8 @@ impl Crawl<'_, '_, '_> {
         Ok(())
     }
 
-    /// Returns the page of a snapshot, if it differs from the stored one.
+    /// Returns the page that the snapshot of an ARC entry describes; `None` if the replica
+    /// has the same page.
     fn snapshot(
         &self,
         entry: &rutter_arc::ArcEntry<'_>,

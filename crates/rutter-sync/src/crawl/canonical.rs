@@ -1,9 +1,10 @@
 //! Handles pages that name another URL of the site as canonical.
 //!
 //! Input: an extracted page and its canonical URL. Output: an alias if the canonical page
-//! is stored with the same content, otherwise the page itself, as a canonical URL may
-//! redirect back, be missing, or have other content. The page waits in memory until the
-//! canonical URL was requested; beyond a limit it is decided at once.
+//! is stored with the same content; otherwise the page itself, because the canonical URL
+//! may redirect back, be missing, or have other content. The page waits in memory until its
+//! canonical URL was requested. If too many pages wait already, the decision is made at
+//! once.
 
 use rutter_store::{Validator, WithheldReason};
 use tokio::task::JoinSet;
@@ -18,12 +19,13 @@ use crate::url_set::stable_hash;
 use crate::variants;
 use crate::worker_pool::PossibleAlias;
 
-/// Maximum number and size of waiting pages.
+/// Maximum number, and maximum size in bytes, of the pages that wait for a canonical page.
 const MOST: usize = 1_000;
 const MOST_BYTES: usize = 16 << 20;
 
 impl Crawl<'_, '_, '_> {
-    /// Adds the canonical URL of a page to the frontier; the page waits for it.
+    /// Adds the canonical URL of a page to the frontier; the page waits until that URL was
+    /// requested.
     pub(super) async fn wait_for_canonical(
         &mut self,
         variant: Box<PossibleAlias>,
@@ -46,20 +48,21 @@ impl Crawl<'_, '_, '_> {
         *bytes += size;
         let had_row = variant.failed.had_row;
         if waiting.insert(key, variant).is_some() && !had_row {
-            // The page was extracted twice, because its canonical URL redirects to it.
+            // The page was extracted twice, because its canonical URL redirects to the
+            // page.
             self.n_new = self.n_new.saturating_sub(1);
         }
         Ok(())
     }
 
-    /// Decides about all waiting pages when nothing else is left to fetch. Returns whether
-    /// there were any.
+    /// Decides about all waiting pages when no other URL is left to fetch. Returns whether
+    /// any page was waiting.
     pub(super) async fn settle_variants(
         &mut self,
         in_flight: &mut JoinSet<PageResponse>,
     ) -> Result<bool, SyncError> {
         let had_some = !self.variants.0.is_empty();
-        // Start with pages that do not wait for another waiting page.
+        // Pages whose canonical page is not waiting itself are decided first.
         let is_first =
             |variant: &PossibleAlias, crawl: &Self| !crawl.variants.0.contains_key(&variant.of);
         let (first, others): (Vec<String>, Vec<String>) =
@@ -87,7 +90,8 @@ impl Crawl<'_, '_, '_> {
             return self.handle_no_page(failed, depth).await;
         }
         if stored.is_some() {
-            // If no list names the canonical page, this page does.
+            // The note with the canonical URL keeps the canonical page listed, even if no
+            // list contains it.
             let (url, etag) = (UrlNote::Why.of(&page.key), Some(failed.why.key()));
             let mark = Validator { url, etag, last_modified: None, checked: self.run.now };
             self.workers.write(WriteCommand::Mark(vec![mark])).await?;
@@ -99,7 +103,8 @@ impl Crawl<'_, '_, '_> {
         }
     }
 
-    /// Treats the canonical page of an unchanged page as listed.
+    /// Adds the canonical page of an unchanged page to the frontier, as if a list contained
+    /// it.
     pub(super) fn list_canonical(&mut self, key: &str) -> Result<(), SyncError> {
         let why = reason_left_out(self.run, key)?;
         if let Some(of) = why.alias_of().filter(|of| !self.frontier.has(of))
@@ -110,7 +115,8 @@ impl Crawl<'_, '_, '_> {
         Ok(())
     }
 
-    /// Returns the content hash of a stored page, as far as it is known.
+    /// Returns the content hash of a stored page; `None` if the page is not stored, missing
+    /// at the site or damaged.
     pub(super) fn stored_content(&self, key: &str) -> Result<Option<u64>, SyncError> {
         if self.gone.contains(key) || self.closed.contains(key) {
             return Ok(None);
@@ -119,7 +125,8 @@ impl Crawl<'_, '_, '_> {
             return Ok(Some(*content));
         }
         let line = match self.run.syncer.store.line(key) {
-            // Damaged content cannot be compared; the rest of the site is synced.
+            // Damaged content cannot be compared, but must not stop the sync of the other
+            // pages.
             Err(rutter_store::QueryError::Storage(rutter_store::StorageError::Damaged(_))) => None,
             line => line?,
         };
@@ -127,7 +134,8 @@ impl Crawl<'_, '_, '_> {
     }
 }
 
-/// Returns whether a URL was left out as an alias of a page that is no longer stored.
+/// Returns whether a URL was left out as an alias of a page that the replica no longer has
+/// with content.
 pub(super) fn has_lost_canonical(run: &SyncRun<'_>, key: &str) -> Result<bool, SyncError> {
     let why = reason_left_out(run, key)?;
     let Some(of) = why.alias_of() else { return Ok(false) };

@@ -1,6 +1,7 @@
 //! Fetches the Markdown twin of a page that was extracted with low confidence.
 //!
-//! The page waits for its twin, so that only one of them becomes visible.
+//! The page waits for its Markdown twin, so that only one of the two versions becomes
+//! visible.
 
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use crate::page_writer::WriteCommand;
 use crate::traffic::counted;
 
 impl Crawl<'_, '_, '_> {
-    /// Requests the Markdown twin of a page; the page waits for it.
+    /// Requests the Markdown twin of a page; the page waits for the response.
     pub(super) async fn request_twin(
         &mut self,
         page: Box<page::ExtractedPage>,
@@ -45,7 +46,8 @@ impl Crawl<'_, '_, '_> {
         Ok(())
     }
 
-    /// Handles the response for a twin. If it is unusable, the page is stored as extracted.
+    /// Handles the response to the request for a Markdown twin. If the response is
+    /// unusable, the page is stored as extracted from HTML.
     pub(super) async fn handle_twin(
         &mut self,
         page: Box<page::ExtractedPage>,

@@ -1,8 +1,8 @@
 //! Handles the responses of a crawl: a page, a missing page, a blocked page, a redirect, an
 //! error.
 //!
-//! Input: the response with its target and stored row. Output: work for the worker pool,
-//! notes, and left-out URLs.
+//! Input: the response, its crawl target, and the stored row of the page. Output: jobs for
+//! the worker pool, URL notes, and left-out URLs.
 
 use std::collections::BTreeSet;
 
@@ -28,13 +28,13 @@ use crate::variants::KnownSpelling;
 use crate::worker_pool::FailedPage;
 use crate::{consent, damage};
 
-/// Maximum number of pages that are remembered to have ended a crawl.
+/// Maximum number of stored URLs of pages that ended a crawl.
 const MOST_STOPS: usize = 100;
 
 impl Crawl<'_, '_, '_> {
-    /// Returns whether a response is the page for unknown URLs (D74). A known page with the
-    /// same title still counts as a page, unless the responses are identical: some sites
-    /// have one title for all pages.
+    /// Returns whether a response is the page that the site sends for unknown URLs (D74). A
+    /// stored page with the same title still counts as a page, unless its content is
+    /// identical to that page, because some sites have one title for all pages.
     pub(super) fn is_soft_404(&self, response: &FetchedResponse, row: Option<&PageRow>) -> bool {
         let Some(probe) = self.probe.as_ref().filter(|probe| probe.is_soft()) else { return false };
         let text = response.decoded_body(ResourceKind::Page).unwrap_or_default();
@@ -52,12 +52,14 @@ impl Crawl<'_, '_, '_> {
         let found =
             key_of(response.url.as_str()).filter(|key| self.run.page_policy.is_site_url(key));
         if response.is_not_modified() && found.as_deref() != Some(&key) && !target.is_fresh {
-            // The validators belonged to another URL than the one that responded.
+            // The validators belong to another URL than the one that responded, so the page
+            // is requested again without validators.
             self.frontier.again(target);
             return Ok(());
         }
         if self.is_damaged(row.as_ref())? && (response.is_not_modified() || response.is_success()) {
-            // An equal page is stored again only if its content is missing.
+            // The damaged content is withheld first, because the store skips a page that is
+            // equal to a stored one.
             let write = WriteCommand::Withhold(key, WithheldReason::Fault, Vec::new());
             self.workers.write(write).await?;
             if response.is_not_modified() {
@@ -73,7 +75,8 @@ impl Crawl<'_, '_, '_> {
             last_modified: response.validators.last_modified.clone(),
             checked: now,
         };
-        // Validators belong to the URL that responded.
+        // The validators are stored for the URL that responded, which may differ after a
+        // redirect.
         let mut marks = vec![mark(found.clone().unwrap_or_else(|| key.clone()))];
         if let Some(checksum) = target.checksum {
             let url = UrlNote::Arc.of(&key);
@@ -103,10 +106,11 @@ impl Crawl<'_, '_, '_> {
             self.n_without_page += 1;
             return self.record_no_page(&key).await;
         };
-        // Sites often answer unknown URLs with their home page, which is a page itself.
+        // Sites often answer unknown URLs with their home page, but the home page itself is
+        // a page.
         let is_home = key_of(self.run.site.as_str()).as_ref() == Some(&key);
         if !is_home && self.is_soft_404(&response, row.as_ref()) {
-            // The site reports a missing page this way.
+            // With this response, the site reports that the page does not exist.
             self.run.report.leave_out(&key, LeftOutReason::SOFT_404);
             self.gone.insert(key.clone());
             self.n_without_page += 1;
@@ -115,13 +119,13 @@ impl Crawl<'_, '_, '_> {
         self.run.state.refetch.remove(&key);
         let mut row = row;
         if found != key && row.is_some() && !response.is_permanent_redirect() {
-            // A temporary redirect, to a login or a maintenance page, says nothing about
-            // this page.
+            // A temporary redirect, such as to a login or a maintenance page, does not show
+            // that this page has moved.
             self.run.report.leave_out(&key, LeftOutReason::TEMPORARY_REDIRECT);
             return self.record_failed_request(&key).await;
         }
         if found != key {
-            // The page moved: the new URL replaces the old one.
+            // The page has moved: its new URL replaces the old URL.
             let url = UrlNote::Moved.of(&key);
             marks.push(Validator { etag: Some(found.clone()), last_modified: None, ..mark(url) });
             if self.keep_url_without_page(&key) {
@@ -156,7 +160,8 @@ impl Crawl<'_, '_, '_> {
         Ok(damage::is_damaged(self.run.syncer.store.as_ref(), &row.url)?)
     }
 
-    /// Returns the page that a URL is another spelling of, with its content hash.
+    /// Returns the URL of the page that a URL is another spelling of, and the content hash
+    /// of that page.
     fn known_spelling(
         &self,
         spelling_of: Option<String>,
@@ -166,15 +171,15 @@ impl Crawl<'_, '_, '_> {
         Ok(content.map(|content| KnownSpelling { of, content }))
     }
 
-    /// Treats a page as listed if a listed URL leads to it.
+    /// Treats `page` as listed if the URL `key`, which leads to it, is listed.
     fn list_target(&mut self, key: &str, page: &str) {
         if let Some(listed) = self.run.listed.as_mut().filter(|listed| listed.has(key)) {
             listed.insert(page);
         }
     }
 
-    /// Leaves out a URL that is not a page. The page that it is an alias of is fetched,
-    /// listed or not.
+    /// Leaves out a URL that is not a page. If the URL is an alias of a page, that page is
+    /// fetched, even if no list contains it.
     pub(super) fn leave_out_known(&mut self, key: &str, why: LeftOutReason) {
         if let Some(page) = why.alias_of() {
             self.frontier.add(page, None, None);
@@ -183,7 +188,8 @@ impl Crawl<'_, '_, '_> {
         self.run.report.leave_out(key, why);
     }
 
-    /// Handles an unchanged page. Its usage statements are evaluated again.
+    /// Handles a response that reports an unchanged page. The usage statements in its
+    /// header fields are evaluated again.
     pub(super) async fn handle_unchanged(
         &mut self,
         key: &str,
@@ -197,8 +203,8 @@ impl Crawl<'_, '_, '_> {
             self.workers.write(WriteCommand::Mark(lastmod)).await?;
         }
         let Some(row) = row else {
-            // The note is not renewed, so that the URL is requested without validators
-            // after some time.
+            // The note of the URL is not renewed, so that the URL is requested without
+            // validators after some time.
             let why = reason_left_out(self.run, key)?;
             self.leave_out_known(key, why);
             self.n_without_page += 1;
@@ -206,11 +212,12 @@ impl Crawl<'_, '_, '_> {
         };
         self.list_canonical(key)?;
         if row.withheld == Some(WithheldReason::Consent) {
-            // The page still withholds its content. Its note is not renewed either.
+            // The page still does not allow its content to be stored. The note about that
+            // is not renewed either.
             return self.record_attempt(key).await;
         }
         for mark in &mut marks {
-            // A 304 response may omit validators that have not changed.
+            // A response with status 304 may omit validators that have not changed.
             let known = remembered(self.run.syncer.store.as_ref(), &mark.url)?;
             let known = known.map(|known| (known.etag, known.last_modified)).unwrap_or_default();
             mark.etag = mark.etag.take().or(known.0);
@@ -237,7 +244,7 @@ impl Crawl<'_, '_, '_> {
         self.workers.write(write).await
     }
 
-    /// Handles a response that is not a page, or an alias of another page.
+    /// Handles a response that is not a page, or that is an alias of another page.
     pub(super) async fn handle_no_page(
         &mut self,
         failed: FailedPage,
@@ -264,8 +271,8 @@ impl Crawl<'_, '_, '_> {
         Ok(())
     }
 
-    /// Handles a request without a result. If the URL redirected earlier, its target still
-    /// counts as listed.
+    /// Handles a request that failed. If the URL redirected to a page earlier, that page
+    /// still counts as listed.
     pub(super) async fn record_failed_request(&mut self, key: &str) -> Result<(), SyncError> {
         self.n_without_page += 1;
         self.keep_url_without_page(key);
@@ -277,10 +284,11 @@ impl Crawl<'_, '_, '_> {
         self.record_attempt(key).await
     }
 
-    /// Handles a URL that lastingly has no page.
+    /// Handles a URL that has no page and will probably not have one at the next request.
     pub(super) async fn record_no_page(&mut self, key: &str) -> Result<(), SyncError> {
         if self.keep_url_without_page(key) {
-            // The note keeps the first time; after some months the URL is dropped.
+            // The note keeps the time when the page was first missing; after some months
+            // the URL is dropped.
             let (url, checked) = (UrlNote::Gone.of(key), self.run.now);
             let known = remembered(self.run.syncer.store.as_ref(), &url)?;
             let known = known.and_then(|mark| mark.etag);
@@ -294,8 +302,8 @@ impl Crawl<'_, '_, '_> {
         self.record_attempt(key).await
     }
 
-    /// Keeps a URL for later crawls by links, because an unchanged page does not show its
-    /// links again. Returns whether links are followed.
+    /// Keeps a URL without a page for later crawls by links, because a 304 response for an
+    /// unchanged page does not contain its links. Returns whether this crawl follows links.
     fn keep_url_without_page(&mut self, key: &str) -> bool {
         let is_kept = self.follows;
         if is_kept {
@@ -305,7 +313,8 @@ impl Crawl<'_, '_, '_> {
         is_kept
     }
 
-    /// Records the request, so that other URLs come first if not all can be fetched.
+    /// Records the time of the request, so that a later crawl that cannot fetch all URLs
+    /// fetches other URLs first.
     pub(super) async fn record_attempt(&mut self, key: &str) -> Result<(), SyncError> {
         let (url, checked) = (UrlNote::Tried.of(key), self.run.now);
         let mark = Validator { url, etag: None, last_modified: None, checked };
@@ -358,14 +367,14 @@ impl Crawl<'_, '_, '_> {
     }
 }
 
-/// Records a page that ended a crawl or contributed to it.
+/// Records the URL of a page that ended a crawl or contributed to its end.
 fn record_stop(stops: &mut BTreeSet<String>, key: &str) {
     if stops.len() < MOST_STOPS {
         stops.insert(key.to_owned());
     }
 }
 
-/// Returns whether a status code says that a page is not public.
+/// Returns whether a status code means that the page is not public.
 fn is_closed(status: u16) -> bool {
     matches!(status, 401 | 402 | 403 | 451)
 }

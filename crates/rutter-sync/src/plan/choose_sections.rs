@@ -1,8 +1,8 @@
-//! Chooses whether a replica follows `all` or the other sections.
+//! Chooses whether a replica follows the section `all` or the other sections.
 //!
-//! The choice is made in the first sync and kept, because a change means to download
-//! everything again. It changes if the other choice is all that is offered, or costs less
-//! than a third.
+//! The first sync makes the choice. Later syncs keep it, because another choice means that
+//! all pages are downloaded again. The choice changes only if the site no longer offers the
+//! chosen sections, or if the other choice has enough pages and costs less than a third.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,9 +11,9 @@ use super::{
     ALL, HeldSection, PlanPolicy, PlanReason, SectionAction, SectionChoice, SectionPlan, SyncPlan,
 };
 
-/// How many times cheaper the other choice must be.
+/// Factor by which the other choice must be cheaper to replace the current one.
 const CHEAPER: u64 = 3;
-/// Percentage of the other choice's pages that a choice must have.
+/// Percentage of the other choice's number of pages that a choice must have.
 const ENOUGH: u64 = 98;
 
 type SectionPlans = BTreeMap<String, SectionPlan>;
@@ -34,7 +34,8 @@ pub(super) fn choose_sections(input: &PlanInput<'_>) -> SyncPlan {
     let is_there = |side| if side == SectionChoice::All { has_all } else { has_sections };
     if is_there(other) {
         let switch = steps(input, other, false);
-        // Pages may be removed only for sections that are read completely.
+        // The replica may stop following sections, which removes their pages, only if all
+        // new sections are read completely, by snapshots.
         let is_whole = switch.values().all(|step| matches!(step.way, SectionAction::Snapshot(..)));
         let is_enough = covers(input, other);
         let (stay_cost, switch_cost) = (cost(input.policy, &stay), cost(input.policy, &switch));
@@ -73,13 +74,14 @@ fn first(input: &PlanInput<'_>, has_all: bool, has_sections: bool) -> SyncPlan {
     settle(input, following, steps)
 }
 
-/// Returns the number of pages of all sections except `all`, as advertised.
+/// Returns the advertised number of pages of all sections except `all`.
 fn parts(input: &PlanInput<'_>) -> u64 {
     let names = input.offer.names().filter(|name| *name != ALL);
     names.filter_map(|name| pages(input, name)).fold(0, u64::saturating_add)
 }
 
-/// Returns whether a choice has about as many pages as the other.
+/// Returns whether a choice has at least [`ENOUGH`] percent of the number of pages of the
+/// other choice.
 fn covers(input: &PlanInput<'_>, side: SectionChoice) -> bool {
     let (whole, parts) = (pages(input, ALL).unwrap_or(0), parts(input));
     let (own, other) = match side {
@@ -94,7 +96,8 @@ fn cost(policy: &PlanPolicy, steps: &SectionPlans) -> u64 {
     costs.fold(0, u64::saturating_add)
 }
 
-/// Plans every section of a choice; without `has_replica`, as for an empty replica.
+/// Plans every section of a choice. If `has_replica` is false, the sections are planned for
+/// an empty replica.
 fn steps(input: &PlanInput<'_>, side: SectionChoice, has_replica: bool) -> SectionPlans {
     let is_of_side = |name: &str| match side {
         SectionChoice::All => name == ALL,
@@ -107,7 +110,7 @@ fn steps(input: &PlanInput<'_>, side: SectionChoice, has_replica: bool) -> Secti
     let offered: BTreeSet<&str> = input.offer.names().filter(|name| is_of_side(name)).collect();
     let mut steps: SectionPlans =
         offered.iter().map(|name| ((*name).to_owned(), step(input, name, held(name)))).collect();
-    // Sections that are no longer offered stay, and their pages are crawled.
+    // A section that is no longer offered stays in the replica, and its pages are crawled.
     let kept = input.replica.sections.keys().filter(|name| is_of_side(name) && has_replica);
     for name in kept {
         steps.entry(name.clone()).or_insert_with(|| fallback(PlanReason::NotOffered));
@@ -115,8 +118,9 @@ fn steps(input: &PlanInput<'_>, side: SectionChoice, has_replica: bool) -> Secti
     steps
 }
 
-/// Stops following the other sections once these are complete, including those that an
-/// interrupted change left behind.
+/// Completes the plan for a choice. The replica stops following sections of the other
+/// choice if the choice changes in this plan, or if all planned sections are complete. The
+/// second case removes sections that remain after an interrupted change of the choice.
 fn settle(input: &PlanInput<'_>, following: SectionChoice, steps: SectionPlans) -> SyncPlan {
     let has_changed = input.replica.following.is_some_and(|before| before != following);
     let is_kept = input.replica.following == Some(following);
@@ -132,8 +136,8 @@ fn settle(input: &PlanInput<'_>, following: SectionChoice, steps: SectionPlans) 
 }
 
 /// Orders the sections with files by the product of cost and update interval (SCP-185): a
-/// section that is twice as large must be updated twice as often to come first. An
-/// interrupted sync has the most complete sections this way.
+/// section that costs twice as much comes first only if it is updated more than twice as
+/// often. With this order, an interrupted sync has completed as many sections as possible.
 fn order(input: &PlanInput<'_>, steps: &SectionPlans) -> Vec<String> {
     let busy = steps.iter().filter(|(_, step)| step.requests() != 0);
     let mut order: Vec<(u64, &String)> = busy

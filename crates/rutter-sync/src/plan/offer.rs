@@ -1,43 +1,45 @@
-//! The collections that a site offers: its adverts by section, with all codings of a
-//! collection together. Input: adverts in any order. Output: [`OfferedCollection`]s, oldest
-//! first.
+//! The collections that a site offers, by section.
+//!
+//! Input: adverts in any order. Output: [`OfferedCollection`]s, oldest first, each with the
+//! files of all its codings.
 
 use std::collections::BTreeMap;
 
 use rutter_page::Timestamp;
 use rutter_scp::advert;
 
-/// Offered collections by section. The order of adverts does not matter.
+/// The collections that a site offers, by section. The order in which adverts are added
+/// does not matter.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PlanOffer {
     sections: BTreeMap<String, BTreeMap<CollectionKey, OfferedCollection>>,
-    /// Hours between two updates, for sections that state it.
+    /// Hours between two updates, for sections with a stated update frequency.
     intervals: BTreeMap<String, u64>,
 }
 
-/// Assumed update interval of other sections, in hours.
+/// Assumed hours between two updates of a section without a stated update frequency.
 const UNKNOWN_INTERVAL: u64 = 30 * 24;
 
-/// Key of a collection: time, start and number of pages. Adverts with equal keys are
-/// codings of one collection.
+/// Key of a collection: `generated`, start of the delta, and number of pages. Adverts with
+/// equal keys describe codings of one collection.
 type CollectionKey = (Timestamp, Option<Timestamp>, u64);
 
-/// A collection in one or more codings.
+/// An offered collection, with its files in one or more codings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OfferedCollection {
-    /// Start of a delta; `None` for a snapshot.
+    /// Start of the period that a delta covers; `None` for a snapshot.
     pub since: Option<Timestamp>,
     /// When the collection was generated.
     pub generated: Timestamp,
     /// When the collection expires.
     pub expires: Timestamp,
-    /// Number of pages.
+    /// Advertised number of pages.
     pub pages: u64,
     /// Files of the collection by URL, one per coding.
     pub files: BTreeMap<String, OfferedFile>,
 }
 
-/// One file of a collection.
+/// One file of an offered collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OfferedFile {
     /// Advertised size in bytes.
@@ -45,7 +47,7 @@ pub struct OfferedFile {
 }
 
 impl PlanOffer {
-    /// Collects the adverts of a site.
+    /// Creates an offer from the adverts of a site.
     pub fn of_adverts<'a>(
         adverts: impl IntoIterator<Item = &'a advert::AdvertisedCollection>,
     ) -> Self {
@@ -56,7 +58,7 @@ impl PlanOffer {
         offer
     }
 
-    /// Adds one advert.
+    /// Adds the file that an advert describes.
     pub fn add(&mut self, advert: &advert::AdvertisedCollection) {
         let advert::AdvertisedCollection {
             section,
@@ -74,14 +76,15 @@ impl PlanOffer {
         let collection = collections.entry((generated, since, pages)).or_insert_with(|| {
             OfferedCollection { since, generated, expires, pages, files: BTreeMap::new() }
         });
-        // The earliest expiry of all codings counts.
+        // A collection expires at the earliest expiry of its codings.
         collection.expires = collection.expires.min(expires);
-        // If a URL has two sizes, the larger one counts, in any order.
+        // If adverts give two sizes for a URL, the larger size is used, so that the order
+        // of adverts does not matter.
         let file = collection.files.entry(url.clone()).or_insert(OfferedFile { size });
         file.size = file.size.max(size);
     }
 
-    /// Sets the update frequency of a section, from its `updateFreq`.
+    /// Sets the update frequency of a section, from the value of `updateFreq`.
     pub fn note_update(&mut self, section: &str, update_freq: &str) {
         let hours = match update_freq {
             "hourly" => 1,
@@ -97,7 +100,7 @@ impl PlanOffer {
         self.intervals.get(section).copied().unwrap_or(UNKNOWN_INTERVAL)
     }
 
-    /// Returns the names of sections with adverts, sorted.
+    /// Returns the names of the sections with adverts, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.sections.keys().map(String::as_str)
     }

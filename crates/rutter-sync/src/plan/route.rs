@@ -1,8 +1,10 @@
-//! Plans the route of one section: a run of deltas, or a snapshot with the deltas after it.
+//! Plans the route of one section: a sequence of deltas, or a snapshot with the deltas
+//! after it.
 //!
-//! Rules, in this order: drop unusable files; check whether only a snapshot will do;
-//! otherwise compare. The route that reaches furthest wins, then the cheaper one, then
-//! deltas.
+//! The planner first drops unusable files. Then it checks whether the section needs a
+//! snapshot. Otherwise it compares the routes: the route that reaches the latest time wins;
+//! of routes that reach the same time, the cheaper one; of routes with the same cost, the
+//! one with deltas only.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -16,10 +18,10 @@ use super::{
     SectionAction, SectionPlan,
 };
 
-/// Maximum number of snapshots that are considered, newest first.
+/// Maximum number of snapshots that the planner considers, newest first.
 const MOST_SNAPSHOTS: usize = 16;
 
-/// Input of the planner.
+/// The input of the planner for one site.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PlanInput<'g> {
     pub(super) now: Timestamp,
@@ -29,7 +31,8 @@ pub(super) struct PlanInput<'g> {
     pub(super) failures: &'g KnownFailures,
 }
 
-/// A sequence of files, the time it reaches, and its cost.
+/// A sequence of files, the time up to which they make the section complete (`reach`), and
+/// their cost.
 #[derive(Debug, Clone)]
 struct Route {
     planned_files: Vec<PlannedFile>,
@@ -38,8 +41,8 @@ struct Route {
 }
 
 impl Route {
-    /// Returns whether this route is better: it reaches further, costs less, or has fewer
-    /// files.
+    /// Returns whether this route is better than another one: it reaches a later time; or
+    /// the same time at a lower cost; or the same time at the same cost with fewer files.
     fn is_better(&self, other: &Self) -> bool {
         let rank =
             |route: &Self| (route.reach, Reverse(route.cost), Reverse(route.planned_files.len()));
@@ -47,7 +50,7 @@ impl Route {
     }
 }
 
-/// Plans one section for a replica in state `held`.
+/// Plans one section; `held` is the section in the replica.
 pub(super) fn step(
     input: &PlanInput<'_>,
     section: &str,
@@ -62,7 +65,8 @@ pub(super) fn step(
     let deltas: Vec<&PlannedFile> =
         usable.iter().filter(|planned_file| planned_file.since.is_some()).collect();
     let Some(held) = held.filter(|held| held.snapshot_at.is_some()) else {
-        // The publisher may be chained: take every delta.
+        // The deltas may form a chain, in which each delta starts from the state of the one
+        // before, so none is skipped.
         let route = best_snapshot(input, &snapshots, &deltas, DeltaSelection::All);
         return match route {
             Some(route) => by_snapshot(route, PlanReason::Empty),
@@ -76,7 +80,7 @@ pub(super) fn step(
         .filter(|planned_file| !merge::is_replay(planned_file.generated, held.snapshot_at))
         .collect();
     let by_snapshots = best_snapshot(input, &newer, &deltas, links)
-        // Do not replace the replica's state by an older one.
+        // A snapshot that would replace the section by an older state is not used.
         .filter(|route| held.mark <= route.reach);
     let by_deltas = run(input.policy, held.mark, 0, &deltas, links);
     let newest =
@@ -91,14 +95,15 @@ pub(super) fn step(
         };
         return match by_snapshots.filter(is_new) {
             Some(route) => by_snapshot(route, PlanReason::Broken),
-            // The same repair was tried before; apply the deltas as they are.
+            // The snapshot was already applied as a repair, so the deltas are applied
+            // without it.
             None if held.mended.is_some() => plain(by_deltas, held),
             None => fallback(PlanReason::Broken),
         };
     }
     if let Some(reason) = refresh(input, held) {
-        // Applying the same snapshot again gains nothing, and an old one would be due again
-        // soon: take the newest at any cost.
+        // The newest later snapshot is used at any cost: the same snapshot again would
+        // change nothing, and an older one would soon be due for a refresh again.
         let is_later =
             |planned_file: &&PlannedFile| held.snapshot_at < Some(planned_file.generated);
         let later: Vec<&PlannedFile> = newer.iter().copied().filter(is_later).collect();
@@ -128,7 +133,7 @@ fn deltas_or_gap(route: Route, held: &HeldSection, reason: PlanReason) -> Sectio
     SectionPlan { way: SectionAction::Deltas(route.planned_files), reason }
 }
 
-/// Plans the deltas of a chain that no snapshot can repair.
+/// Plans the deltas of a section with a wrong state that no snapshot can repair.
 fn plain(route: Route, held: &HeldSection) -> SectionPlan {
     if route.reach <= held.mark {
         nothing()
@@ -158,10 +163,11 @@ fn by_snapshot(route: Route, reason: PlanReason) -> SectionPlan {
     }
 }
 
-/// Returns why a snapshot is due to find deletions (D27).
+/// Returns the reason why a section needs a snapshot to find deletions (D27); `None` if it
+/// needs none.
 ///
-/// A section with a proved state needs no refresh, however old its snapshot is: its deltas
-/// name the removed pages, and the state proves that none is missing.
+/// A section with a proved state needs no such snapshot: its deltas name the removed pages,
+/// and the state proves that no removal is missing.
 fn refresh(input: &PlanInput<'_>, held: &HeldSection) -> Option<PlanReason> {
     let snapshot_at = held.snapshot_at.filter(|_| !held.is_chained)?;
     let PlanPolicy { plain_refresh, plain_deltas, .. } = *input.policy;
@@ -179,8 +185,8 @@ pub(super) fn pages(input: &PlanInput<'_>, section: &str) -> Option<u64> {
     same.filter(|it| it.since.is_none() && it.generated == newest).map(|it| it.pages).max()
 }
 
-/// Returns the usable collections, oldest first, each in its smallest coding, or the reason
-/// why there are none.
+/// Returns the usable collections, oldest first, each as the file of its smallest coding;
+/// or the reason why no collection is usable.
 fn usable(input: &PlanInput<'_>, section: &str) -> Result<Vec<PlannedFile>, PlanReason> {
     let PlanInput { now, policy, offer, failures, .. } = *input;
     let mut found = Vec::new();
@@ -192,7 +198,7 @@ fn usable(input: &PlanInput<'_>, section: &str) -> Result<Vec<PlannedFile>, Plan
         } else if policy.oldest < age {
             Err(PlanReason::TooOld)
         } else if collection.since.is_some_and(|since| collection.generated < since) {
-            // The end precedes the start.
+            // The delta ends before it starts.
             Err(PlanReason::Gap)
         } else {
             smallest(collection, policy, failures)
@@ -202,7 +208,7 @@ fn usable(input: &PlanInput<'_>, section: &str) -> Result<Vec<PlannedFile>, Plan
             Err(why) => reason = reason.max(why),
         }
     }
-    // Expired files are used only if there is nothing else (D28).
+    // Expired files are used only if all files are expired (D28).
     let has_live = found.iter().any(|(is_live, _)| *is_live);
     found.retain(|(is_live, _)| *is_live || !has_live);
     if found.is_empty() {
@@ -232,16 +238,16 @@ fn smallest(
     })
 }
 
-/// How deltas are combined.
+/// Which deltas of a section are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DeltaSelection {
-    /// The cheapest run without a gap.
+    /// The cheapest sequence of deltas without a gap.
     Cheapest,
-    /// All of them in order, because each names the state it starts from.
+    /// All deltas in order, because each delta may state the state that it starts from.
     All,
 }
 
-/// Returns the best snapshot with the deltas after it.
+/// Returns the best route that starts with a snapshot; `None` if there is no snapshot.
 fn best_snapshot(
     input: &PlanInput<'_>,
     snapshots: &[&PlannedFile],
@@ -263,7 +269,8 @@ fn best_snapshot(
     best
 }
 
-/// Returns the deltas that reach furthest from a time without a gap (D25).
+/// Returns the route of deltas that starts at `mark`, has no gap, and reaches the latest
+/// time (D25). `start` is the cost of the files before these deltas.
 fn run(
     policy: &PlanPolicy,
     mark: Timestamp,
@@ -275,8 +282,8 @@ fn run(
         DeltaSelection::Cheapest => cheapest(policy, mark, start, deltas, DeltaJoin::Overlap),
         DeltaSelection::All => {
             let every = all_links(policy, mark, start, deltas);
-            // If one is missing, a delta that starts exactly at the end of another
-            // continues from its state.
+            // If a delta of the chain is missing, a route of deltas that each start exactly
+            // at the end of the one before may reach a later time.
             let newest = deltas.last().map_or(mark, |delta| delta.generated);
             if is_exact(mark, &every.planned_files) && newest <= every.reach {
                 return every;
@@ -287,12 +294,12 @@ fn run(
     }
 }
 
-/// How a delta continues another one.
+/// How a delta must continue the delta before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DeltaJoin {
-    /// It starts at the other's end or before.
+    /// The delta starts at or before the end of the one before.
     Overlap,
-    /// It starts at the other's end.
+    /// The delta starts exactly at the end of the one before.
     Exact,
 }
 
@@ -303,10 +310,11 @@ fn is_exact(mark: Timestamp, planned_files: &[PlannedFile]) -> bool {
     starts.zip(ends).all(|(start, end)| start == Some(end))
 }
 
-/// Takes every delta after the time; of deltas with the same end, the one that starts last.
+/// Returns the route with every delta after `mark`; of deltas with the same end, the one
+/// with the latest start.
 fn all_links(policy: &PlanPolicy, mark: Timestamp, start: u64, deltas: &[&PlannedFile]) -> Route {
     let mut route = Route { planned_files: Vec::new(), reach: mark, cost: start };
-    // Sorted by end, then by start.
+    // `deltas` is sorted by end, then by start.
     let mut at = 0;
     while let Some(delta) = deltas.get(at) {
         let tied = deltas.iter().skip(at).take_while(|it| it.generated == delta.generated);
@@ -324,11 +332,11 @@ fn all_links(policy: &PlanPolicy, mark: Timestamp, start: u64, deltas: &[&Planne
     route
 }
 
-/// Returns the cheapest run without a gap to the furthest reachable end.
+/// Returns the cheapest route of deltas without a gap to the latest reachable end.
 ///
-/// Ends are visited in order. If deltas may overlap, only those ends matter that no later
-/// end undercuts; of these, the first one at or after the start of a delta is the cheapest
-/// to continue from.
+/// The deltas are visited in the order of their ends. If deltas may overlap, an end is
+/// dropped as soon as a later end has a lower or equal cost. So the first remaining end at
+/// or after the start of a delta is the cheapest one from which the delta can continue.
 fn cheapest(
     policy: &PlanPolicy,
     mark: Timestamp,
@@ -336,10 +344,11 @@ fn cheapest(
     deltas: &[&PlannedFile],
     joint: DeltaJoin,
 ) -> Route {
-    /// A reached end: its cost, its number of deltas, and the last delta.
+    /// A reachable end: cost, number of deltas, and index of the last delta of the route to
+    /// it.
     type ReachedEnd = (u64, usize, Option<usize>);
     let mut ends: BTreeMap<Timestamp, ReachedEnd> = BTreeMap::from([(mark, (start, 0, None))]);
-    // The delta that each one continues.
+    // For each delta, the index of the delta before it in its route.
     let mut before: Vec<Option<usize>> = vec![None; deltas.len()];
     let mut furthest = (mark, (start, 0, None));
     for (at, delta) in deltas.iter().enumerate() {
@@ -362,7 +371,7 @@ fn cheapest(
         if is_worse {
             continue;
         }
-        // Earlier ends that cost more are no longer needed.
+        // Earlier ends with a higher or equal cost are no longer needed.
         while joint == DeltaJoin::Overlap
             && let Some((&time, &(cost, n_deltas, _))) = ends.range(..delta.generated).next_back()
             && (end.0, end.1) <= (cost, n_deltas)

@@ -158,8 +158,8 @@ async fn explains_missing_page() {
     site.file("/map", "application/pdf", "%PDF").html("/empty", "<p></p>");
     for (path, why) in [
         ("/none", "status 404"),
-        ("/map", "it has the type application/pdf"),
-        ("/empty", "it has no text"),
+        ("/map", "the response has the media type application/pdf"),
+        ("/empty", "the page has no text"),
     ] {
         let found = syncer.explain(&home.join(path).unwrap()).await.unwrap();
         assert_eq!((found.no_page.as_deref(), found.fetch_failure), (Some(why), None));

@@ -115,7 +115,7 @@ async fn announced_sitemap_that_answers_4xx_is_not_waited_for() {
     assert_eq!(site.paths(), ["/a"]);
 }
 
-const NOT_READ: &str = "status 403; the pages that it lists are not known";
+const NOT_READ: &str = "status 403; the pages in this sitemap are not known";
 
 #[tokio::test] // D64
 async fn sitemap_of_an_https_site_is_requested_by_https() {

@@ -7,59 +7,60 @@ use std::time::Duration;
 
 use super::{RecordedRequest, TestClock, Wire};
 
-/// One reply.
+/// HTTP reply that the test server sends, with an optional fault.
 #[derive(Debug, Clone)]
 pub struct Reply {
-    /// The status code.
+    /// Status code of the reply.
     pub status: u16,
-    /// The header fields, without those of the framing.
+    /// Header fields of the reply, without those that mark the end of the body.
     pub headers: Vec<(String, String)>,
-    /// The body.
+    /// Body of the reply.
     pub body: Vec<u8>,
-    /// How the end of the body is marked.
+    /// How the reply marks the end of its body.
     pub framing: Framing,
-    /// The fault of the reply.
+    /// Fault that the server adds to the reply.
     pub fault: Fault,
-    /// Whether range and conditional requests are supported.
+    /// Whether the server answers range and conditional requests with status 206, 304 or 416.
     pub is_file: bool,
 }
 
-/// How the end of a body is marked.
+/// How a reply marks the end of its body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Framing {
-    /// `Content-Length`.
+    /// By a `Content-Length` field.
     Length,
-    /// Chunked transfer coding.
+    /// By the last chunk of the chunked transfer coding.
     Chunked,
-    /// Closing the connection.
+    /// By closing the connection.
     Close,
-    /// These header lines, valid or not.
+    /// By these header lines, which may be invalid.
     Claimed(Vec<String>),
 }
 
-/// A fault of a reply.
+/// Fault of a reply of the test server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// No fault.
+    /// The reply has no fault.
     None,
     /// The connection is closed after this number of bytes of the body.
     CutAfter(usize),
     /// The connection is reset after this number of bytes of the body.
     ResetAfter(usize),
-    /// The server stops sending after this number of bytes of the body, and time advances until the
-    /// client disconnects.
+    /// The server stops sending after this number of bytes of the body and advances the time of the
+    /// test until the client disconnects.
     StallAfter(usize),
-    /// The body is sent in pieces of this number of bytes, with this delay before each.
+    /// The body is sent in pieces of this number of bytes, with this delay before each piece except
+    /// the first.
     Dribble(usize, Duration),
     /// The body is sent repeatedly until the client disconnects.
     Endless,
     /// These bytes are sent instead of a reply.
     Raw(Vec<u8>),
-    /// Nothing is sent, and time advances until the client disconnects.
+    /// The server sends nothing and advances the time of the test until the client disconnects.
     Silence,
     /// The connection is closed before anything is sent.
     HangUp,
-    /// All further bytes are forwarded to and from another address.
+    /// The server answers `200` and then forwards all bytes to and from this address, like a proxy.
     Tunnel(SocketAddr),
 }
 
@@ -82,7 +83,7 @@ impl Reply {
         }
     }
 
-    /// Creates a redirect.
+    /// Creates a redirect to a URL.
     pub fn redirect(status: u16, to: &str) -> Self {
         Self::status(status).with("Location", to)
     }
@@ -92,21 +93,21 @@ impl Reply {
         Self { is_file: true, ..Self::ok(media_type, body) }.with("ETag", etag)
     }
 
-    /// Adds a header field.
+    /// Adds a header field to the reply.
     #[must_use]
     pub fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// Sets the fault.
+    /// Sets the fault of the reply.
     #[must_use]
     pub fn but(mut self, fault: Fault) -> Self {
         self.fault = fault;
         self
     }
 
-    /// Sets the framing.
+    /// Sets how the reply marks the end of its body.
     #[must_use]
     pub fn framed(mut self, framing: Framing) -> Self {
         self.framing = framing;
@@ -197,7 +198,7 @@ impl Reply {
         let mut lines = vec![format!("HTTP/1.1 {} Reason", self.status)];
         lines.extend(self.headers.iter().map(|(name, value)| format!("{name}: {value}")));
         match &self.framing {
-            // A 304 has no body and no `Content-Length`.
+            // A reply with status 304 has no body and no `Content-Length`.
             Framing::Length if self.status == 304 && self.body.is_empty() => {}
             Framing::Length => lines.push(format!("Content-Length: {}", self.body.len())),
             Framing::Chunked => lines.push("Transfer-Encoding: chunked".to_owned()),
@@ -216,7 +217,8 @@ impl Reply {
         wire.write_all(piece)
     }
 
-    /// Handles range and conditional requests like a real server.
+    /// Changes the reply to status 304, 206 or 416 if the request is conditional or asks for a
+    /// range.
     fn apply_conditions(&mut self, seen: &RecordedRequest) {
         let tag = self.header("etag").unwrap_or_default().to_owned();
         let date = self.header("last-modified").map(str::to_owned);
@@ -250,14 +252,14 @@ impl Reply {
     }
 }
 
-/// Advances the time until the client disconnects.
+/// Advances the time of the test until the client disconnects.
 fn stall(raw: &TcpStream, clock: &TestClock) {
     while !is_gone(raw) {
         (clock.advance)(Duration::from_secs(2));
     }
 }
 
-/// Waits until the client waits with a deadline or disconnects.
+/// Waits until the client starts a new wait with a deadline or disconnects.
 fn settle(raw: &TcpStream, clock: &TestClock, armed: u64) {
     while (clock.armed)() <= armed && !is_gone(raw) {}
 }

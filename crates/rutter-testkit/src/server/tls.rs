@@ -1,7 +1,7 @@
 //! Valid and invalid TLS certificates for tests.
 //!
-//! They are valid from November 2026 for a hundred years; a test of an expired certificate moves
-//! its clock.
+//! The certificates are valid for a hundred years from November 2026; a test of an expired
+//! certificate sets its clock to a later time.
 
 use std::io;
 use std::net::TcpStream;
@@ -18,7 +18,7 @@ pub fn authority() -> CertificateDer<'static> {
     certificate(include_bytes!("../../fixtures/tls/ca.pem"))
 }
 
-/// The certificate of a server.
+/// Certificate that the test server presents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Identity {
     /// A valid certificate of `harbour.example`, `cdn.harbour.example`, `localhost` and 127.0.0.1.

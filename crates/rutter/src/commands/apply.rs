@@ -24,7 +24,7 @@ pub(crate) struct ApplyArgs {
     snapshot: PathBuf,
     /// Deltas to apply, in any order
     ///
-    /// They are applied in the order of their `generated` times.
+    /// Deltas are applied in the order of their `generated` times.
     #[arg(value_name = "DELTA", required = true)]
     deltas: Vec<PathBuf>,
     /// Snapshot to write: .scp, .scp.gz or .scp.zst
@@ -37,12 +37,12 @@ pub(crate) struct ApplyArgs {
     level: Option<u8>,
     /// Allow deltas to delete more than half of the pages
     ///
-    /// By default, such a delta is an error.
+    /// By default, a delta that deletes more than half of the pages is rejected.
     #[arg(long)]
     allow_mass_delete: bool,
     /// Omit the state of the section from the header
     ///
-    /// Without it, readers cannot verify later deltas.
+    /// Without the state, readers cannot verify later deltas.
     #[arg(long)]
     plain: bool,
     #[command(flatten)]

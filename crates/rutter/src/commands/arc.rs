@@ -118,7 +118,7 @@ fn run_diff(args: &ArcDiffArgs, out: &mut Output) -> anyhow::Result<Exit> {
     Ok(Exit::Clean)
 }
 
-/// Returns the head of the delta: that of the newer sitemap, with the period of the delta.
+/// Returns the header of the delta: the header of the newer sitemap, with the period of the delta.
 fn day_head(old: &ArcReceipt, new: &ArcReceipt) -> SitemapHeader {
     SitemapHeader {
         since: old.head.generated_at,
@@ -188,8 +188,8 @@ impl SortedSitemap {
     }
 }
 
-/// Parses an entry from its sorted line.
+/// Parses an ARC entry from a line of the sorted lines.
 fn parse(line: &Line) -> anyhow::Result<ArcEntry<'static>> {
     let text = std::str::from_utf8(&line.line)?;
-    ArcEntry::from_json(text).context("cannot read a sorted entry")
+    ArcEntry::from_json(text).context("cannot read a sorted ARC entry")
 }

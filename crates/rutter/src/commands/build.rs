@@ -27,7 +27,8 @@ const SHOWN_PER_RULE: u64 = 3;
 /// Minimum number of pages of a site that is read with a progress bar.
 const MIN_PAGES_FOR_PROGRESS: usize = 500;
 
-/// Maximum number of excluded pages that the JSON document lists; `excluded` counts all of them.
+/// Maximum number of excluded pages that the JSON document lists; its key `excluded` counts all
+/// excluded pages.
 const MOST_EXCLUDED: usize = 10_000;
 
 /// Arguments of `rutter build`.
@@ -54,12 +55,12 @@ pub(crate) struct BuildArgs {
     strict: bool,
     /// Print all findings and all excluded pages
     ///
-    /// By default, notes are not printed, and at most 3 findings of each rule are.
+    /// By default, notes are omitted, and at most 3 findings of each rule are printed.
     #[arg(long)]
     verbose: bool,
     /// Print the summary as JSON
     ///
-    /// The document has the keys of docs/schemas/build.schema.json.
+    /// The file docs/schemas/build.schema.json describes the keys of the document.
     #[arg(long)]
     json: bool,
 }
@@ -70,7 +71,7 @@ pub(crate) fn run(args: &BuildArgs, out: &mut Output) -> anyhow::Result<Exit> {
     for message in config::misspelt(std::env::vars_os().map(|(name, _)| name)) {
         out.warn(message);
     }
-    // Name a settings file that is not in the current folder.
+    // Print the name of a settings file that is not in the current folder.
     if let Some(file) = config.file.as_ref().filter(|file| file.as_os_str() != config::FILE) {
         out.say(format_args!("reading settings from {}", file.display()));
     }
@@ -81,7 +82,7 @@ pub(crate) fn run(args: &BuildArgs, out: &mut Output) -> anyhow::Result<Exit> {
     for warning in &settled.warnings {
         out.warn(format_args!("warning: {warning}"));
     }
-    // Keeps the folder of fetched files until the build has finished.
+    // This guard keeps the folder of fetched files until the build has finished.
     let _previous = published_site::fetch_previous(&mut settled.plan, &mut |text| out.say(text))?;
     let mut progress_bar = BuildProgress::new(out, args.verbose);
     let result = rutter_build::build(&settled.plan, &mut progress_bar);
@@ -116,7 +117,7 @@ struct BuildProgress<'o> {
     out: &'o mut Output,
     bar: Option<ProgressBar>,
     verbose: bool,
-    /// Number of findings of each rule, without notes that are not printed.
+    /// Number of findings of each rule; notes are counted only if they are printed.
     counts: BTreeMap<&'static str, (&'static Rule, u64)>,
     n_notes: u64,
     n_grave: u64,
@@ -167,7 +168,7 @@ impl<'o> BuildProgress<'o> {
 
 impl BuildEvents for BuildProgress<'_> {
     fn finding(&mut self, place: &str, finding: &Finding) {
-        // A rule that applies to strict checks only is a note here.
+        // A build reports the findings of a rule that applies only to strict checks as notes.
         let severity = finding.rule.severity(Strictness::Lenient).unwrap_or(Severity::Note);
         if severity == Severity::Note {
             self.n_notes += 1;
@@ -189,7 +190,7 @@ impl BuildEvents for BuildProgress<'_> {
     }
 
     fn message(&mut self, message: &str) {
-        // Also in a quiet run: a message may say why a state was not used.
+        // A quiet run prints messages, too: a message may say why a state was not used.
         self.warn(message);
     }
 
@@ -472,7 +473,7 @@ login     4 pages for users with a login only: a.html, b.html, c.html, …
           public contains their HTML: serve it only with a server that checks tokens
 ";
         assert!(text.contains(rows), "{text}");
-        // The site's own folder contained them before.
+        // The site's folder contained the HTML of the closed pages before the build.
         assert!(!table(&outcome, None, Duration::ZERO).contains("tokens"));
         assert_eq!(document(&outcome, Duration::ZERO)["closed"], 4);
     }

@@ -1,7 +1,7 @@
 //! `rutter changes`: prints the changes of a replica as JSON Lines, for programs that keep a copy.
 //!
-//! The last line is always a cursor, from which the next call continues. Damaged events are
-//! reported on stderr, the others are printed, and the exit code is 4.
+//! The last line is always a cursor, from which the next call continues. A damaged event is
+//! reported on stderr and makes the exit code 4; all other events are printed.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -31,7 +31,8 @@ pub(crate) struct ChangesArgs {
     now: bool,
     /// Maximum number of changes to print
     ///
-    /// If there are more, the last line has "more": true. By default, all changes are printed.
+    /// If the replica has more changes, the last line has "more": true. By default, all changes are
+    /// printed.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     limit: Option<u64>,
     /// Include the content of added and changed pages in this format
@@ -109,7 +110,7 @@ fn execute(args: &ChangesArgs, out: &mut Output) -> anyhow::Result<Exit> {
 /// Prints events as JSON Lines.
 struct EventPrinter<'p> {
     store: &'p dyn Store,
-    /// Origins by publisher, without those of forgotten sites.
+    /// Origin of each publisher; forgotten sites have no entry.
     sites: BTreeMap<PublisherId, String>,
     content: Option<PageFormat>,
     raw: bool,
@@ -158,7 +159,7 @@ impl EventPrinter<'_> {
         };
         let view = line.as_deref().map(|line| view_of(&change.url, line)).transpose()?;
         let page = view.as_ref().map(|view| &view.page);
-        // A site that was forgotten since then has no publisher row.
+        // A site that was forgotten after this change has no publisher row.
         let site = match self.sites.get(&change.publisher) {
             Some(site) => site.clone(),
             None => Url::parse(&change.url)?.origin().ascii_serialization(),
@@ -186,8 +187,8 @@ impl EventPrinter<'_> {
         out.exact(&object.to_string())
     }
 
-    /// Returns the line of an upsert event, or `None` if the page has changed since then; a later
-    /// event reports that change.
+    /// Returns the stored line for an upsert event, or `None` if the page changed after this event;
+    /// a later event reports that change.
     fn line(&self, change: &Change) -> anyhow::Result<Option<String>> {
         if !change.kind.is_upsert() {
             return Ok(None);

@@ -1,7 +1,7 @@
 //! `rutter check`: validates sites and single files against their specifications.
 //!
-//! Input: folders, URLs of live sites, or files. Output: findings in the chosen format. A subject
-//! that cannot be read is reported, and the others are checked.
+//! Input: folders, URLs of live sites, or files. Output: findings in the chosen format. An input
+//! that cannot be read is reported, and all other inputs are checked.
 
 mod checked_files;
 mod file_names;
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let mut judgements: Vec<FileReport> = Vec::new();
     let mut failed = None;
     for path in files {
-        // A subject that cannot be read does not stop the others.
+        // An input that cannot be read does not stop the check of the other inputs.
         match judge(path, args, &asked, &judging, &mut seen, out) {
             Ok(judged) => judgements.extend(judged),
             Err(error) => {
@@ -87,7 +87,8 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Output) -> anyhow::Result<Exit> {
     Ok(failed.unwrap_or(exit))
 }
 
-/// Returns the paths to check: those of the arguments, else the published folder of the settings.
+/// Returns the paths to check: the paths of the arguments, else the published folder that the
+/// settings name.
 fn subjects(args: &CheckArgs, out: &mut Output) -> anyhow::Result<Vec<PathBuf>> {
     if !args.files.is_empty() {
         return Ok(args.files.clone());
@@ -122,12 +123,12 @@ fn subjects(args: &CheckArgs, out: &mut Output) -> anyhow::Result<Vec<PathBuf>> 
     Ok(vec![path])
 }
 
-/// Data about the checked inputs besides their judgements.
+/// Data about the checked inputs, without the reports on their files.
 #[derive(Default)]
 struct CheckedInputs {
     reopen: CheckedFiles,
     overview: Overview,
-    /// Names of folders, as in judgements.
+    /// Names of the checked folders, as in the file reports.
     folders: Vec<String>,
 }
 

@@ -45,7 +45,7 @@ pub(crate) struct DiffArgs {
     level: Option<u8>,
     /// Omit states and removed pages from the delta
     ///
-    /// Readers of such a delta do not learn which pages were removed.
+    /// Readers of a plain delta do not learn which pages were removed.
     #[arg(long)]
     plain: bool,
     #[command(flatten)]
@@ -141,7 +141,8 @@ fn at(folder: &Path) -> impl Fn(io::Error) -> WriteError {
     move |error| WriteError::Io(folder.to_owned(), error)
 }
 
-/// Forwards findings and keeps the first error about a page: a delta must not contain such a page.
+/// Forwards findings and keeps the first error about a page: a delta must not contain a page with
+/// an error.
 struct PageJudge<'s> {
     inner: &'s mut dyn FindingSink,
     first_error: Option<Refusal>,

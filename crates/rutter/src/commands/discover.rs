@@ -49,7 +49,7 @@ pub(crate) struct NetArgs {
     pace: f64,
     /// URL of a page about you, sent with each request
     ///
-    /// It tells site owners who sends the requests. Example: <https://example.org/bot>.
+    /// The page tells site owners who sends the requests. Example: <https://example.org/bot>.
     #[arg(long, value_name = "URL")]
     contact: Option<String>,
     /// Allow plain HTTP
@@ -59,7 +59,7 @@ pub(crate) struct NetArgs {
     allow_http: bool,
     /// Allow loopback addresses, with plain HTTP
     ///
-    /// For sites on this machine. By default, only public IP addresses are allowed.
+    /// Use this option for sites on this machine. By default, only public IP addresses are allowed.
     #[arg(long)]
     allow_loopback: bool,
     /// Let a proxy resolve host names that cannot be resolved here
@@ -72,14 +72,14 @@ pub(crate) struct NetArgs {
     connections: u8,
     /// File to append a log of all requests to
     ///
-    /// One JSON object per line for each request, response, pause, redirect and refusal; see
-    /// docs/schemas/request-log-line.schema.json. By default, no log is written.
+    /// The log has one JSON object per line for each request, response, pause, redirect and
+    /// refusal; see docs/schemas/request-log-line.schema.json. By default, no log is written.
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
 }
 
 impl NetArgs {
-    /// Returns the settings of the client, from the arguments and the environment.
+    /// Returns the settings of the HTTP client, from the arguments and the proxy variables.
     pub(crate) fn settings(&self) -> anyhow::Result<ClientSettings> {
         let pace = Duration::try_from_secs_f64(self.pace).context("--pace is not a duration")?;
         if let Some(contact) = &self.contact {
@@ -91,7 +91,7 @@ impl NetArgs {
             pace,
             contact: self.contact.clone(),
             connections: usize::from(self.connections),
-            // With loopback, plain HTTP to loopback addresses is allowed, too.
+            // `allow_loopback` allows plain HTTP to loopback addresses, too.
             allow_http: self.allow_http,
             address_policy: AddressPolicy {
                 allow_loopback: self.allow_loopback,
@@ -103,7 +103,8 @@ impl NetArgs {
         })
     }
 
-    /// Returns the network of this machine, and the log of its requests.
+    /// Returns the environment of the HTTP client (clock, name resolution, connections), and the
+    /// log of its requests.
     pub(crate) fn means(&self) -> anyhow::Result<(Environment, Arc<RequestLog>)> {
         let journal = Arc::new(RequestLog::open(self.log.as_deref())?);
         Ok((Environment::system(Arc::clone(&journal) as _), journal))
@@ -135,7 +136,7 @@ pub(crate) fn run(args: &DiscoverArgs, out: &mut Output) -> anyhow::Result<Exit>
     Ok(if method == AccessMethod::Nothing { Exit::Findings } else { Exit::Clean })
 }
 
-/// Parses a URL that a user wrote.
+/// Parses a URL that a user typed.
 pub(crate) fn parse_address(text: &str) -> anyhow::Result<Url> {
     Url::parse(text).map_err(|error| {
         let what = format!("{} is not a URL: {error}", quoted(&redact(text)));

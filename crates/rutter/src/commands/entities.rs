@@ -17,7 +17,7 @@ use crate::replica::{SiteArgs, StoreArgs};
 pub(crate) struct EntitiesArgs {
     /// Show only entities whose name or URL contains this text
     ///
-    /// Upper and lower case are the same. By default, all entities are shown.
+    /// Upper and lower case letters count as equal. By default, all entities are shown.
     #[arg(value_name = "NAME")]
     name: Option<String>,
     #[command(flatten)]

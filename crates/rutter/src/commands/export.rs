@@ -2,8 +2,8 @@
 //! each with its usage terms.
 //!
 //! Pages are read in batches (`crate::replica`). A file or folder is written completely or not at
-//! all. If a sync commits meanwhile, the export starts again, so that it shows one point in time.
-//! Rejects output folders that are not empty.
+//! all. If a sync commits during the export, the export starts again, so that its output shows one
+//! point in time. Rejects output folders that are not empty.
 
 mod collection;
 mod columns;
@@ -54,7 +54,7 @@ pub(crate) struct ExportArgs {
     section: Option<String>,
     /// Include pages without content, with the reason
     ///
-    /// For jsonl and csv only. By default, such pages are left out.
+    /// The option applies to jsonl and csv. By default, pages without content are left out.
     #[arg(long)]
     withheld: bool,
     /// Format of the content of each page, in jsonl and csv
@@ -64,7 +64,7 @@ pub(crate) struct ExportArgs {
     content: Option<ContentFormat>,
     /// Write stored lines byte for byte, including unsafe URLs
     ///
-    /// For jsonl only. By default, unsafe URLs are removed.
+    /// The option applies to jsonl. By default, unsafe URLs are removed.
     #[arg(long, conflicts_with = "content")]
     raw: bool,
     /// Creation time of a collection [default: now or `SOURCE_DATE_EPOCH`]
@@ -98,12 +98,12 @@ enum ContentFormat {
     Markdown,
 }
 
-/// Writes pages in the order of the replica.
+/// A destination of exported pages, which arrive in the order of the replica.
 trait PageSink {
     fn page(&mut self, columns: &PageColumns<'_>) -> anyhow::Result<()>;
 }
 
-/// Maximum number of attempts to export an unchanged replica.
+/// Maximum number of attempts to export while syncs change the replica.
 const TRIES: u32 = 3;
 
 pub(crate) fn run(args: &ExportArgs, out: &mut Output) -> anyhow::Result<Exit> {
@@ -162,14 +162,15 @@ fn say_cursor(cursor: ChangeCursor, out: &mut Output) {
     out.say(format_args!("for later changes, run `rutter changes --since {cursor}`"));
 }
 
-/// An export.
+/// A run of `rutter export`: its arguments, the replica and the selected sites.
 struct Export<'j> {
     args: &'j ExportArgs,
     store: &'j dyn Store,
     publishers: &'j [Publisher],
 }
 
-/// Number of pages written, cursor of the export, and whether the replica was unchanged meanwhile.
+/// Number of written pages, cursor at the start of the export, and whether the replica did not
+/// change during the export.
 type ExportOutcome = (u64, ChangeCursor, bool);
 
 impl Export<'_> {
@@ -196,7 +197,8 @@ impl Export<'_> {
         Ok(done)
     }
 
-    /// Writes a temporary file or folder, and renames it if the replica was unchanged meanwhile.
+    /// Writes a temporary file or folder, and renames it if the replica did not change during the
+    /// export.
     fn write(
         &self,
         path: &Path,
@@ -307,7 +309,8 @@ impl Export<'_> {
             sink.page(&PageColumns { site, row: &row, terms: &terms, line, view })?;
             n_pages += 1;
         }
-        // Counted before the history is read, so that a sync that commits in between is noticed.
+        // Pages are counted before the history is read, so that a sync that commits in between is
+        // noticed.
         let after = self.page_totals()?;
         let mut is_still = before == after;
         let mut cursor = begun;
@@ -330,14 +333,14 @@ impl Export<'_> {
         }
     }
 
-    /// Returns the numbers of pages of each publisher. Pages without content change without an
-    /// event in the history.
+    /// Returns the page totals of each publisher. The history has no event for a change of a page
+    /// without content, but the totals differ.
     fn page_totals(&self) -> anyhow::Result<Vec<Option<PageTotals>>> {
         let totals = self.publishers.iter().map(|it| self.store.page_totals(it.id));
         Ok(totals.collect::<Result<_, _>>()?)
     }
 
-    /// Checks that all pages were read, because damage may hide pages.
+    /// Checks that all pages were read, because a damaged replica may hide pages.
     fn count(&self, totals: Vec<Option<PageTotals>>, n_read: u64) -> anyhow::Result<()> {
         let wanted = |it: PageTotals| {
             let withheld = if self.args.withheld { 0 } else { it.withheld };
@@ -352,7 +355,7 @@ impl Export<'_> {
     }
 }
 
-/// A sink that writes to a stream.
+/// A page sink that writes to a stream.
 trait StreamSink: PageSink {
     fn finish(&mut self) -> io::Result<()>;
 }
@@ -361,7 +364,7 @@ trait StreamSink: PageSink {
 fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".rutter-");
-    // Temporary files are private by default; the output has the usual permissions.
+    // By default, only the owner can read a temporary file; the output has the usual permissions.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     builder.tempfile_in(parent_folder(path))
@@ -414,7 +417,7 @@ mod tests {
         staging.commit(&CommitOptions::plain()).unwrap();
     }
 
-    /// A sink during whose last page a sync commits.
+    /// A page sink: while it receives the last page, a sync commits.
     struct InterruptedSink<'i> {
         left: u32,
         commit: &'i dyn Fn(),

@@ -59,7 +59,7 @@ pub(crate) struct ExtractArgs {
     from: Option<InputFormat>,
     /// Print why each part of the page was kept or dropped
     ///
-    /// Printed instead of the page.
+    /// The reasons are printed instead of the page.
     #[arg(long)]
     explain: bool,
     /// Extract each page on its own
@@ -80,7 +80,8 @@ pub(crate) struct ExtractArgs {
     language: Option<LanguageTag<'static>>,
     /// Character encoding of the input, such as utf-8
     ///
-    /// It has the precedence of an HTTP header: it overrides the encoding that a page declares.
+    /// This encoding has the precedence of an HTTP header: it overrides the encoding that a page
+    /// declares.
     #[arg(long, value_name = "NAME")]
     charset: Option<String>,
     /// Modification time of pages that state none
@@ -91,15 +92,15 @@ pub(crate) struct ExtractArgs {
     /// Shell command that renders pages that need scripts
     ///
     /// The command reads the page on standard input and prints the rendered page. The variables
-    /// `RUTTER_URL` and `RUTTER_FILE` name the page. Run only for pages that have no text without
-    /// scripts.
+    /// `RUTTER_URL` and `RUTTER_FILE` name the page. The command runs only for pages that have no
+    /// text without scripts.
     #[arg(long, value_name = "CMD", conflicts_with = "render", help_heading = RENDERING)]
     render_command: Option<String>,
     /// Browser that renders pages that need scripts
     ///
     /// `chromium` runs Debian's Chromium, headless and sandboxed, for at most 30 seconds per page.
-    /// It has access to the page and the files of its folder, and no network. By default, pages are
-    /// not rendered.
+    /// Chromium has access to the page and the files of its folder, and no network. By default,
+    /// pages are not rendered.
     #[arg(long, value_enum, value_name = "BROWSER", help_heading = RENDERING)]
     render: Option<Browser>,
     /// Run Chromium without its sandbox, inside a container
@@ -160,7 +161,7 @@ impl InputPage {
 }
 
 impl ExtractArgs {
-    /// Returns the URL of the page or of the common folder.
+    /// Returns the URL of the only page, or of the common folder of several pages.
     fn base(&self) -> &str {
         self.url.as_deref().unwrap_or("http://localhost/")
     }
@@ -205,7 +206,7 @@ pub(crate) fn run(args: &ExtractArgs, out: &mut Output) -> anyhow::Result<Exit> 
             Ok(Exit::Clean) => {}
             Ok(exit) => worst = worst.max(exit),
             Err(error) if is_single || exit::is_closed_pipe(&error) => return Err(error),
-            // A page that fails does not stop the others.
+            // A page that fails does not stop the extraction of the other pages.
             Err(error) => {
                 out.error(&error);
                 worst = worst.max(Exit::of(&error));
@@ -215,10 +216,11 @@ pub(crate) fn run(args: &ExtractArgs, out: &mut Output) -> anyhow::Result<Exit> 
     Ok(worst)
 }
 
-/// Information that the extraction uses besides the page.
+/// Data that the extraction of a page needs besides the page itself.
 struct ExtractionContext {
     project: Option<Project>,
-    /// Templates of the pages of the folder, unless the last build learned them.
+    /// Templates that this run learned from the pages of the folder. The templates that the last
+    /// build learned take precedence.
     template: Use,
 }
 
@@ -308,8 +310,8 @@ fn has_text(rendered: &Extraction) -> bool {
     !is_shell(rendered) && !rendered.page.content.is_empty()
 }
 
-/// Returns the browser for a page. It serves the files of the project's site, else those of the
-/// common folder of the pages.
+/// Returns the browser for a page. The browser can load the files of the project's site, else the
+/// files of the common folder of the pages.
 fn browser(args: &ExtractArgs, job: &InputPage, site: &ExtractionContext) -> Chromium {
     let sandbox = if args.render_no_sandbox { Sandbox::Off } else { Sandbox::On };
     let chromium = |folder: Option<PathBuf>, base: String| {
@@ -400,7 +402,8 @@ fn jobs(args: &ExtractArgs) -> anyhow::Result<Vec<InputPage>> {
         !url.contains(['?', '#']),
         "--url {url}: for several pages, give the URL of their folder, without ? and #",
     );
-    // URLs follow the paths below the given folder, or below the common folder of all arguments.
+    // The URL of a page has the path of its file below the given folder, or below the common folder
+    // of all arguments.
     let shared = match args.files.as_slice() {
         [folder] => folder.clone(),
         several => shared_folder(several),
@@ -523,7 +526,8 @@ fn read(path: &Path) -> anyhow::Result<(Vec<u8>, Timestamp)> {
     Ok((bytes, seen))
 }
 
-/// Learns the templates of the pages of a folder, unless the last build of the project did.
+/// Learns the templates of the pages of a folder, unless the last build of the project learned
+/// them.
 fn template(
     args: &ExtractArgs,
     jobs: &[InputPage],
@@ -567,7 +571,7 @@ fn render(command: &str, job: &InputPage, page: Vec<u8>) -> anyhow::Result<Vec<u
         .spawn()
         .context("cannot run the render command")?;
     let mut input = child.stdin.take().context("the render command has no input")?;
-    // The command need not read its input.
+    // A command may ignore its input, so an error of the write is ignored.
     let feeding = std::thread::spawn(move || drop(input.write_all(&page)));
     let output = child.stdout.take().context("the render command has no output")?;
     let mut rendered = Vec::new();

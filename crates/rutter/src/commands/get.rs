@@ -139,7 +139,9 @@ fn meaning(withheld: WithheldReason) -> &'static str {
         WithheldReason::Consent => "the site does not allow its use by AI",
         WithheldReason::Quota => "the quota of the site is exhausted",
         WithheldReason::Foreign => "the URL belongs to another site",
-        WithheldReason::Fault => "its line was invalid, or is damaged and not fetched again yet",
+        WithheldReason::Fault => {
+            "the line of the page was invalid, or is damaged and not fetched again yet"
+        }
         WithheldReason::Shell => "the page has no text without scripts or a login",
         WithheldReason::Scope => "the page is outside the scope of the sync",
     }

@@ -21,7 +21,7 @@ use crate::site::{self, HomePage};
 pub(crate) struct InitArgs {
     /// Folder of the built site
     ///
-    /// It need not exist yet. Default: the output folder of the site generator.
+    /// The folder need not exist yet. Default: the output folder of the site generator.
     #[arg(value_name = "SITE")]
     site: Option<PathBuf>,
     /// Base URL that the site is published at
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &InitArgs, out: &mut Output) -> anyhow::Result<Exit> {
     Ok(Exit::Clean)
 }
 
-/// What is known about the site.
+/// The detected properties of the site.
 struct DetectedSite {
     site: PathBuf,
     generator: Option<DetectedGenerator>,

@@ -28,7 +28,7 @@ pub(crate) struct InspectArgs {
     pages: bool,
     /// Print the content of the pages
     ///
-    /// As Markdown, or as page objects with --format json or jsonl.
+    /// The format is Markdown, or page objects with --format json or jsonl.
     #[arg(long, conflicts_with = "pages")]
     content: bool,
     /// Select the page with this URL
@@ -46,7 +46,8 @@ pub(crate) struct InspectArgs {
     limit: Option<u64>,
     /// Print lines byte for byte, including unsafe URLs
     ///
-    /// With --content and --format json or jsonl only. By default, unsafe URLs are removed.
+    /// The option applies to --content with --format json or jsonl. By default, unsafe URLs are
+    /// removed.
     #[arg(long)]
     raw: bool,
     #[command(flatten)]
@@ -62,7 +63,7 @@ fn parse_url(text: &str) -> Result<String, String> {
 
 pub(crate) fn run(args: &InspectArgs, out: &mut Output) -> anyhow::Result<Exit> {
     reject_second_stdin(&args.files)?;
-    // Without a listing, the limit does not apply: all pages are counted.
+    // If no pages are listed, the limit does not apply: all pages are counted.
     let limit = args.limit.filter(|_| args.shows_pages());
     let mut left = limit.unwrap_or(u64::MAX);
     anyhow::ensure!(!args.raw || !args.rows.is_text(), "--raw requires --format json or jsonl");

@@ -1,7 +1,8 @@
 //! `rutter logs`: reports which AI agents read which pages, from access logs.
 //!
 //! Input: logs in any order, merged by time. Output: a summary as text or JSON, findings about odd
-//! clients, and optionally a chart. A log that cannot be read is reported, and the others are read.
+//! clients, and optionally a chart. A log that cannot be read is reported, and all other logs are
+//! read.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,8 +31,9 @@ const SHOWN: u64 = 3;
 pub(crate) struct LogsArgs {
     /// Access logs to read, `-` for standard input
     ///
-    /// Logs of nginx, Apache, Caddy or `rutter serve`, optionally compressed with gzip or zstd, in
-    /// any order: requests are sorted by time. Standard input is read last.
+    /// The command reads logs of nginx, Apache, Caddy and `rutter serve`, optionally compressed
+    /// with gzip or zstd. The order of the files does not matter: requests are sorted by time.
+    /// Standard input is read last.
     #[arg(required = true, value_name = "LOG")]
     logs: Vec<PathBuf>,
     /// Print one JSON document
@@ -55,7 +57,7 @@ pub(crate) struct LogsArgs {
     agent: Option<String>,
     /// Published snapshot, to estimate what collections would save
     ///
-    /// Repeat it for each section. By default, nothing is estimated.
+    /// Repeat the option for each section. By default, savings are not estimated.
     #[arg(long, value_name = "FILE")]
     collection: Vec<PathBuf>,
     /// Hours within which responses of equal size count as unchanged
@@ -111,12 +113,12 @@ pub(crate) fn run(args: &LogsArgs, out: &mut Output) -> anyhow::Result<Exit> {
     Ok(match (n_failed, odd.worst()) {
         (0, None) => Exit::Clean,
         (0, Some(_)) => Exit::Findings,
-        // An incomplete report is worse than findings in it.
+        // A log that cannot be read takes precedence over findings.
         _ => Exit::Failure,
     })
 }
 
-/// A log file and its numbers of lines.
+/// A log file, with the numbers of its valid and unreadable lines.
 struct LogFile {
     name: String,
     n_records: u64,
@@ -128,14 +130,14 @@ struct LogAnalysis {
     tally: Tally,
     watch: ClientMonitor,
     odd: Report,
-    /// Findings, formatted.
+    /// Findings about odd clients, as formatted text.
     lines: Vec<u8>,
     logs: Vec<LogFile>,
 }
 
 impl LogAnalysis {
-    /// Reads all logs in the order of time, which the detection of repeated requests needs. Returns
-    /// the number of logs that could not be read.
+    /// Reads the lines of all logs, sorted by time: the detection of repeated requests needs this
+    /// order. Returns the number of logs that could not be read.
     fn read(&mut self, paths: &[PathBuf], out: &mut Output) -> anyhow::Result<u64> {
         reject_second_stdin(paths)?;
         let mut n_failed = 0;
@@ -227,7 +229,7 @@ impl LogAnalysis {
     }
 }
 
-/// Returns whether another finding of this rule is kept.
+/// Returns whether the report stores one more finding of this rule.
 fn is_kept(odd: &Report, code: &str) -> bool {
     odd.counts().get(code).copied().unwrap_or(0) < Report::KEPT_PER_RULE
 }
@@ -244,15 +246,15 @@ fn collections(files: &[PathBuf]) -> anyhow::Result<Option<CollectionTotals>> {
 /// Returns the size of a snapshot. Rejects other files.
 fn snapshot(file: &Path) -> anyhow::Result<u64> {
     let metadata = file.metadata()?;
-    anyhow::ensure!(metadata.is_file(), "is not a file");
+    anyhow::ensure!(metadata.is_file(), "the path is not a file");
     let mut findings = Report::new(Strictness::Lenient);
     let options = ReadOptions { size: Some(metadata.len()), ..ReadOptions::default() };
     let opened =
         rutter_scp::CollectionReader::open(std::fs::File::open(file)?, options, &mut findings);
-    let reader = opened.map_err(|_| anyhow::anyhow!("is not an SCP collection"))?;
+    let reader = opened.map_err(|_| anyhow::anyhow!("the file is not an SCP collection"))?;
     anyhow::ensure!(
         reader.header().kind == CollectionKind::Snapshot,
-        "is a delta, expected a snapshot"
+        "the file is a delta, expected a snapshot"
     );
     Ok(metadata.len())
 }
@@ -272,7 +274,7 @@ fn input(path: &Path) -> anyhow::Result<LogInput> {
     })
 }
 
-/// Returns the time of the first valid line among the first thousand.
+/// Returns the time of the first valid line among the first thousand lines.
 fn begins(source: &Source) -> io::Result<Option<Timestamp>> {
     let mut reader = LogReader::open(source.open()?.0, ReadLimits::DEFAULT)?;
     for _ in 0..1000 {

@@ -135,8 +135,8 @@ fn describe(command: &mut Command, text: &mut String) {
 }
 
 /// Returns all command lines that print JSON, one per line: `--json`, and each `json` and `jsonl`
-/// value of an option `--format` or `--...-format`. `--json` is not listed if `--format json` is
-/// the same.
+/// value of an option `--format` or `--...-format`. `--json` is not listed for a command that has
+/// `--format json`, because the output is the same.
 fn json_outputs() -> String {
     let mut text = String::new();
     let mut command = Cli::command();

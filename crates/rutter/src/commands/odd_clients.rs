@@ -1,8 +1,9 @@
-//! Thresholds of odd clients: arguments of `rutter serve` and `rutter logs`.
+//! Arguments of `rutter serve` and `rutter logs`: the thresholds at which a client is reported as
+//! odd.
 
 use rutter_logs::Thresholds;
 
-/// Arguments about odd clients.
+/// Arguments about the detection of odd clients.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Odd clients")]
 pub(crate) struct OddClientArgs {
@@ -14,23 +15,24 @@ pub(crate) struct OddClientArgs {
     /// Hours within which requests of a client are counted
     #[arg(long, value_name = "HOURS", default_value_t = 24, value_parser = clap::value_parser!(u32).range(1..=8784))]
     odd_window: u32,
-    /// Pages that a client may read one by one despite collections
+    /// Minimum number of pages to report a client (LG001)
     ///
-    /// A client that reads as many different pages is reported as LG001.
+    /// Counts different pages that a client reads one by one although the site has collections.
     #[arg(long, value_name = "N", default_value_t = Thresholds::DEFAULT.pages, value_parser = count())]
     odd_pages: u64,
-    /// Requests during a wait that report a client (LG002)
+    /// Minimum number of too early requests to report a client (LG002)
     ///
-    /// Counts requests before the time in a Retry-After header has passed.
+    /// Counts requests that a client sends before the time in a Retry-After header has passed.
     #[arg(long, value_name = "N", default_value_t = Thresholds::DEFAULT.early, value_parser = count())]
     odd_early: u64,
-    /// Different closed paths that report a client (LG003)
+    /// Minimum number of different closed paths to report a client (LG003)
     #[arg(long, value_name = "N", default_value_t = Thresholds::DEFAULT.closed, value_parser = count())]
     odd_closed: u64,
-    /// Responses with status 401 that report a client (LG004)
+    /// Minimum number of 401 responses to report a client (LG004)
     #[arg(long, value_name = "N", default_value_t = Thresholds::DEFAULT.refused, value_parser = count())]
     odd_refused: u64,
-    /// Downloads of one collection that report a client (LG005)
+    /// Minimum number of downloads of a collection to report a client (LG005)
+    ///
     #[arg(long, value_name = "N", default_value_t = Thresholds::DEFAULT.downloads, value_parser = count())]
     odd_downloads: u64,
 }

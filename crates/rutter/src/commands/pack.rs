@@ -55,12 +55,12 @@ pub(crate) struct PackArgs {
     level: Option<u8>,
     /// Correct small errors in pages, with a warning
     ///
-    /// By default, such an error stops the command.
+    /// By default, an error in a page stops the command.
     #[arg(long)]
     lenient: bool,
     /// Omit the state of the section from the header
     ///
-    /// Without it, readers cannot verify later deltas.
+    /// Without the state, readers cannot verify later deltas.
     #[arg(long)]
     plain: bool,
     /// Write a collection even if there are no pages

@@ -39,7 +39,8 @@ pub(crate) fn run(args: &RobotsArgs, out: &mut Output) -> anyhow::Result<Exit> {
     );
     let source = Source::new(&args.file)?;
     let mut bytes = Vec::new();
-    // The parser ignores bytes beyond the limit; one more byte shows that there are more.
+    // The parser ignores bytes beyond its size limit; reading one more byte shows whether the file
+    // is larger.
     let most = Robots::MAX_BYTES as u64 + 1;
     let (input, _) = source.open().with_context(|| source.name().to_owned())?;
     input.take(most).read_to_end(&mut bytes).with_context(|| source.name().to_owned())?;

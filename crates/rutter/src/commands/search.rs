@@ -1,7 +1,7 @@
 //! `rutter search`: searches the pages of a replica by their text.
 //!
-//! Updates the full-text index first. If that is not possible now, an older index is used with a
-//! warning.
+//! Updates the full-text index first. If the update is not possible now, the command prints a
+//! warning and uses the older index.
 
 use std::collections::BTreeMap;
 
@@ -22,8 +22,8 @@ use crate::replica::{DamageReport, SiteArgs, StoreArgs, site_names};
 pub(crate) struct SearchArgs {
     /// Words, "phrases" and prefixes* to search for
     ///
-    /// Finds pages with all of them. If there are none, finds pages with corrected words or with
-    /// some of the words.
+    /// Finds pages with all words of the query. If there are none, finds pages with corrected words
+    /// or with some of the words.
     #[arg(required = true, value_name = "QUERY")]
     query: Vec<String>,
     /// Maximum number of pages to show
@@ -110,7 +110,7 @@ fn say_how(query: &SearchQuery, found: &SearchResults, out: &mut Output) {
     }
 }
 
-/// Updates the full-text index. If that is not possible now, keeps the older index.
+/// Updates the full-text index. If the update is not possible now, keeps the older index.
 fn bring_on(
     args: &SearchArgs,
     store: &SqliteStore,
@@ -139,7 +139,7 @@ fn bring_on(
     Ok(())
 }
 
-/// Returns whether an error allows using the older index.
+/// Returns whether the older index can be used after this error.
 fn can_wait(cause: &(dyn std::error::Error + 'static)) -> bool {
     let writing = cause.downcast_ref().and_then(|error| match error {
         WriteError::Storage(storage) => Some(storage),

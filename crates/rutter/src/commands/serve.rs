@@ -1,7 +1,7 @@
 //! `rutter serve`: serves a built site over HTTP.
 //!
-//! Input: the folder of the site and the state of its build. Rejects a folder whose closed pages
-//! are unknown unless `--open` is given, and secret files below the folder.
+//! Input: the folder of the site and the state of its build. Rejects a folder if it is unknown
+//! which of its pages are closed, unless `--open` is given. Rejects secret files inside the folder.
 
 mod stderr_writer;
 
@@ -53,8 +53,8 @@ pub(crate) struct ServeArgs {
     listen: SocketAddr,
     /// Folder with the state of the build
     ///
-    /// It contains served.json. Default: the variable `RUTTER_STATE`, else a folder .rutter in DIR,
-    /// beside DIR or in the current folder.
+    /// The folder contains served.json. Default: the variable `RUTTER_STATE`, else a folder .rutter
+    /// in DIR, beside DIR or in the current folder.
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
     /// Serve all files even if it is unknown which pages are closed
@@ -83,7 +83,7 @@ pub(crate) struct ServeArgs {
     metrics: Option<SocketAddr>,
     /// Maximum request rate of one client, or `off`
     ///
-    /// Requests beyond it get status 429. Examples: 50/s, 100/m.
+    /// Requests beyond this rate get status 429. Examples: 50/s, 100/m.
     #[arg(long, value_name = "RATE", default_value = "50/s", help_heading = LIMITS)]
     rate: String,
     /// Requests that a client may send at once before --rate applies
@@ -196,7 +196,7 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let watching = (!args.no_watch).then(|| Arc::new(stderr.clone()) as Arc<dyn AccessSink>);
     let sinks = watching.into_iter().chain(log.iter().map(|log| Arc::clone(log) as _)).collect();
     let settings = settings(args, state.clone())?;
-    // Each connection is an open file; the default limit of the system is too low.
+    // Each connection is an open file, and the system's default limit of open files is too low.
     rutter_serve::raise_file_limit();
     if let Some(path) = &args.tokens {
         Tokens::load(path).with_context(|| path.display().to_string())?;
@@ -214,7 +214,8 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let workers = args.workers.unwrap_or(usual.workers);
     let server =
         Server::bind(site.clone(), ListenConfig { metrics: args.metrics, tls, workers, ..usual })?;
-    // Before the first message, because its reader may send a signal immediately.
+    // Handle signals before the first message is printed, because a program that reads the message
+    // may send a signal immediately.
     let (path, reopened) = (args.access_log.clone(), log.clone());
     server.handle().handle_signals(move |heard| match heard {
         SignalEvent::Stop => {
@@ -251,7 +252,8 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Output) -> anyhow::Result<Exit> {
         ),
     }
     say_closed(&site, out);
-    // A request that arrives meanwhile waits for one file only.
+    // Another thread fills the response cache; a request that arrives meanwhile waits for one file
+    // only.
     thread::spawn(move || site.warm());
     server.run()?;
     if let Some(log) = log {
@@ -364,7 +366,7 @@ fn chain(error: &dyn std::error::Error) -> String {
 }
 
 /// Returns the state folder: the given one, else the first of [`places`] that has a `served.json`.
-/// Rejects a given folder without one, because restricted pages would be unknown.
+/// Rejects a given folder without `served.json`, because restricted pages would be unknown.
 fn state(args: &ServeArgs) -> anyhow::Result<Option<PathBuf>> {
     let is_state = |place: &PathBuf| {
         // After an interrupted publication, the journal restores served.json.
@@ -408,7 +410,7 @@ fn recover(state: &Path, out: &mut Output) -> anyhow::Result<()> {
     match rutter_build::recover(state) {
         Ok(true) => out.say("completed an interrupted publication"),
         Ok(false) => {}
-        // The build completes the publication itself.
+        // The running build completes the publication itself.
         Err(BuildError::Busy(_)) => out.say("a build is running"),
         Err(error) => return Err(error.into()),
     }

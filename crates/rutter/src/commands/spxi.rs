@@ -28,7 +28,7 @@ pub(crate) enum SpxiCommand {
     Survive(survive::SurviveArgs),
     /// Ask AI systems about the entities and score the answers
     Drown(drown::DrownArgs),
-    /// Show what is due: missing markers, tests, an outdated index
+    /// Show due tests, missing markers and an outdated index
     Status(status::EntityStatusArgs),
 }
 
@@ -52,7 +52,7 @@ struct BuiltSiteArgs {
     site: Option<PathBuf>,
     /// Base URL that the site is published at
     ///
-    /// Default: as for `rutter build`.
+    /// Default: the base URL that `rutter build` uses.
     #[arg(long, value_name = "URL")]
     base_url: Option<OsString>,
     /// Folder that the site is published from
@@ -106,7 +106,7 @@ fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
     text
 }
 
-/// Returns the name of an entity file, without its extension.
+/// Returns the file name for an entity, without the extension.
 fn slug(name: &str) -> String {
     let mut slug = String::new();
     for c in name.chars().flat_map(char::to_lowercase) {

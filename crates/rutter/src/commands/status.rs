@@ -67,7 +67,8 @@ impl SiteStatus {
         self.census.iter().filter(|it| it.withheld.is_some()).map(|it| it.pages).sum()
     }
 
-    /// Returns the time up to which all changes are in the replica: the earliest mark of a section.
+    /// Returns the time up to which all changes are in the replica: the earliest `mark` of the
+    /// sections.
     fn fresh_as_of(&self) -> Option<Timestamp> {
         self.sections.iter().map(|section| section.mark).min()
     }

@@ -1,8 +1,8 @@
 //! `rutter sync`: creates or updates a local replica of sites.
 //!
-//! Input: sites, from arguments or a file. Output: one report for each site, as text or JSON.
-//! Sites are synced concurrently; one that fails does not stop the others. `--dry-run` plans only,
-//! and `--audit` verifies the replica.
+//! Input: sites, from arguments or a file. Output: one report for each site, as text or JSON. Sites
+//! are synced concurrently; a site that fails does not stop the other sites. `--dry-run` plans
+//! only, and `--audit` verifies the replica.
 
 mod json;
 mod limits;
@@ -34,7 +34,7 @@ use limits::CrawlLimitArgs;
 use signals::Signals;
 use sites::{ScopeArgs, SiteList, SiteToSync, sites};
 
-/// Maximum number of unlisted pages that the text output names.
+/// Maximum number of pages listed in no sitemap whose URLs the text output shows.
 const SHOWN_UNLISTED: usize = 10;
 /// Maximum number of sites that are synced at the same time.
 const AT_ONCE: usize = 64;
@@ -70,7 +70,8 @@ pub(crate) struct SyncArgs {
     audit: bool,
     /// Repeat every N seconds until interrupted
     ///
-    /// Without a value, every 900 seconds. TERM and INT stop the program.
+    /// If the option has no value, the sync is repeated every 900 seconds. TERM and INT stop the
+    /// program.
     #[arg(
         long,
         value_name = "SECONDS",
@@ -81,18 +82,20 @@ pub(crate) struct SyncArgs {
     watch: Option<u64>,
     /// Delete more than half of a section's pages if the site did
     ///
-    /// By default, such a collection is not applied, because it may be a mistake of the publisher.
+    /// By default, a collection that deletes so many pages is not applied, because the deletion may
+    /// be a mistake of the publisher.
     #[arg(long)]
     allow_mass_delete: bool,
     /// Other origin of the same site; may be repeated
     ///
-    /// Pages of this origin belong to the site. The replica remembers it. Only with exactly one
-    /// SITE; in a file, write alias=ORIGIN after the site. Example: <https://www.example.org>.
+    /// Pages of this origin belong to the site. The replica remembers the alias. The option
+    /// requires exactly one SITE; in a file, write alias=ORIGIN after the site. Example:
+    /// <https://www.example.org>.
     #[arg(long, value_name = "ORIGIN")]
     alias: Vec<String>,
     /// Maximum number of pages to fetch one by one in a sync
     ///
-    /// For sites without collections. Further pages are fetched by the next sync.
+    /// The limit applies to sites without collections. The next sync fetches the remaining pages.
     #[arg(long, value_name = "N", default_value_t = SyncOptions::default().most_pages)]
     most_pages: u64,
     /// Maximum number of pages of a site in the replica
@@ -102,7 +105,7 @@ pub(crate) struct SyncArgs {
     quota_pages: u64,
     /// Maximum size of the pages of a site in the replica, in bytes
     ///
-    /// Pages beyond it are stored without content.
+    /// Pages beyond this size are stored without content.
     #[arg(long, value_name = "BYTES", default_value_t = Quota::DEFAULT.bytes)]
     quota_bytes: u64,
     #[command(flatten)]
@@ -230,7 +233,8 @@ fn reread(args: &SyncArgs, list: &mut SiteList, out: &mut Output) {
     }
 }
 
-/// Returns the exit code after a signal: success with `--watch`, which has no other end.
+/// Returns the exit code after a signal: success with `--watch`, because only a signal ends the
+/// repetition.
 fn ended(args: &SyncArgs, out: &mut Output) -> Exit {
     if args.watch.is_some() {
         return Exit::Clean;
@@ -322,7 +326,8 @@ async fn visit(
     if 1 < list.sites.len() + list.faults.len() {
         out.say(tally.line(list.faults.len()));
     }
-    // All pages are committed; if maintenance fails now, the next sync repeats it.
+    // All pages are committed; if the maintenance of the replica fails now, the next sync repeats
+    // it.
     if let Err(error) = syncer.maintain() {
         let error = args.store.named(error.into());
         if is_damage(&error) {

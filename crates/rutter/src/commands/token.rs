@@ -63,12 +63,12 @@ pub(crate) struct NewTokenArgs {
     rate: String,
     /// Time when the token expires
     ///
-    /// By default, it does not expire. Example: 2027-01-01T00:00:00Z.
+    /// By default, the token does not expire. Example: 2027-01-01T00:00:00Z.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     expires: Option<Timestamp>,
     /// Token file, for `rutter serve --tokens`
     ///
-    /// It is created if it does not exist.
+    /// The file is created if it does not exist.
     #[arg(long, value_name = "FILE", default_value = FILE)]
     file: PathBuf,
 }
@@ -77,7 +77,7 @@ pub(crate) struct NewTokenArgs {
 enum ScopeArg {
     /// Complete ARC entries of pages that need a login
     Entries,
-    /// Content of these pages
+    /// Content of pages that need a login
     Content,
 }
 

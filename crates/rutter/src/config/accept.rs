@@ -1,6 +1,7 @@
-//! Writes an accepted basin state and share into the settings of an entity.
+//! Writes the accepted values of `basin-state` and `bdr` into the settings of an entity.
 //!
-//! Input: the settings file or entity file. Changes or adds two values and keeps all other bytes.
+//! Input: the settings file or entity file. The module changes or adds these two values and keeps
+//! all other bytes of the file.
 
 use std::fs;
 use std::io::Write;
@@ -11,15 +12,15 @@ use anyhow::Context;
 use rutter_spxi::BasinState;
 use toml::de::{DeTable, DeValue};
 
-/// Writes the state and the share of an entity into the file that declares it. The new file is
-/// written beside the old one and then renamed.
+/// Writes `basin-state` and `bdr` of an entity into the file that declares the entity. The new file
+/// is written beside the old one and then renamed.
 pub(crate) fn accept(
     file: &Path,
     (name, page): (&str, &str),
     state: BasinState,
     bdr: f64,
 ) -> anyhow::Result<()> {
-    // Change the target of a link, not the link.
+    // If the path is a symbolic link, change its target and keep the link.
     let file = &file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let shown = || file.display().to_string();
     let text = fs::read_to_string(file).with_context(shown)?;
@@ -39,7 +40,7 @@ pub(crate) fn accept(
     Ok(())
 }
 
-/// Returns the text with both values, or `None` if it does not declare the entity.
+/// Returns the text with both values, or `None` if the text does not declare the entity.
 fn edited(text: &str, (name, page): (&str, &str), state: BasinState, bdr: f64) -> Option<String> {
     let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let table = DeTable::parse(text).ok()?;
@@ -54,7 +55,7 @@ fn edited(text: &str, (name, page): (&str, &str), state: BasinState, bdr: f64) -
         }
     }
     if !missing.is_empty() {
-        // On new lines after that of the name.
+        // Add missing values on new lines after the line of the name.
         let (_, named) = entity.iter().find(|(key, _)| key.get_ref().as_ref() == "name")?;
         let rest = text.get(named.span().end..)?;
         let line = rest.find('\n').map(|at| named.span().end + at + 1);
@@ -68,7 +69,7 @@ fn edited(text: &str, (name, page): (&str, &str), state: BasinState, bdr: f64) -
     for (span, value) in edits {
         out.replace_range(span, &value);
     }
-    // Verify the result.
+    // Verify that the edited text has the new state.
     let table = DeTable::parse(&out).ok()?;
     let entity = find(table.get_ref(), name, page)?;
     let is_there = entity.iter().any(|(key, value)| {
@@ -109,7 +110,7 @@ mod tests {
                 "name = \"Loft\" # its name\nbdr = 0.25 # old\nbasin-state = 'ghost'\n",
                 "name = \"Loft\" # its name\nbdr = 0.5 # old\nbasin-state = \"contested\"\n",
             ),
-            // Neither exists, and the file does not end with a line break.
+            // Neither value exists, and the file does not end with a line break.
             ("name = \"Loft\"", "name = \"Loft\"\nbasin-state = \"contested\"\nbdr = 0.5\n"),
             // Only the named entity of a list is changed.
             (

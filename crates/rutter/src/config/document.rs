@@ -205,7 +205,8 @@ pub(crate) fn commented(site: &str, base_url: Option<&str>) -> String {
     text
 }
 
-/// Returns whether a key is a list of tables at the top, which must follow all other keys.
+/// Returns whether a key is a list of tables at the top of the file; TOML requires that such lists
+/// follow all other keys.
 fn is_sections(key: &Key) -> bool {
     key.table.is_empty() && matches!(key.shape, ValueType::Tables(_))
 }

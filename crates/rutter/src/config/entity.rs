@@ -1,8 +1,8 @@
-//! Entities: tables of `rutter.toml`, or files of the folder `entities`.
+//! Settings of entities, from tables of `rutter.toml` and from files of the folder `entities`.
 //!
 //! One table lists all keys of an entity. The reader, the JSON Schema, the documentation and the
-//! template are generated from it. Rejects values that an SPXI index cannot contain, with file,
-//! line and column.
+//! template are generated from this table. Rejects values that an SPXI index cannot contain, with
+//! file, line and column.
 
 #[cfg(test)]
 mod tests;
@@ -33,14 +33,14 @@ pub(crate) const FOLDER: &str = "entities";
 /// An entity as declared in the settings.
 #[derive(Debug, Clone)]
 pub(crate) struct DeclaredEntity {
-    /// Its page, as a path or a URL.
+    /// The page of the entity, as a path or a URL.
     pub(crate) page: String,
     pub(crate) declared: EntityDeclaration,
     /// The day when each collision was noted, in the order of the collisions.
     pub(crate) noted: Vec<Option<String>>,
-    /// Where it is declared.
+    /// The place of the declaration, for messages.
     pub(crate) by: SettingSource,
-    /// Its entity file, unless it is declared in `rutter.toml`.
+    /// The entity file; `None` for an entity that `rutter.toml` declares.
     pub(crate) file: Option<PathBuf>,
 }
 
@@ -65,8 +65,8 @@ const fn texts(name: &'static str, is_needed: bool, about: &'static str) -> Fiel
 const COLLISION: &TableForm = &TableForm {
     what: "a collision",
     members: &[
-        text("with", true, "Name or URL of the thing that it is confused with"),
-        text("differs", true, "How to tell the two apart"),
+        text("with", true, "Name or URL of the thing that the entity is confused with"),
+        text("differs", true, "How the entity differs from this thing"),
         FieldForm {
             name: "risk",
             kind: FieldType::Choice(|| words(CollisionRisk::ALL, CollisionRisk::word)),
@@ -77,7 +77,7 @@ const COLLISION: &TableForm = &TableForm {
             name: "noted",
             kind: FieldType::Text("^[0-9]{4}-[0-9]{2}-[0-9]{2}$"),
             is_needed: false,
-            about: "Day when you noted it; `rutter spxi status` reports what is due after it",
+            about: "Day when you noted the collision; it is due until a later test",
         },
     ],
     placeholder: "",
@@ -95,7 +95,7 @@ const QUESTION: &TableForm = &TableForm {
 const ENTITY: &TableForm = &TableForm {
     what: "an entity",
     members: &[
-        text("page", true, "Path or URL of its page, optionally with a fragment"),
+        text("page", true, "Path or URL of the page of the entity, optionally with a fragment"),
         text("type", true, "Type from schema.org, or the URL of another type"),
         text("name", true, "Name of the entity"),
         texts(
@@ -106,7 +106,7 @@ const ENTITY: &TableForm = &TableForm {
         texts(
             "markers",
             true,
-            "Phrases of its page that a summary must keep word for word; at least two",
+            "Phrases of the page that a summary must keep word for word; at least two",
         ),
         texts("alternate-names", false, "Other names of the entity"),
         text("description", false, "Description in one or two sentences"),
@@ -135,7 +135,7 @@ const ENTITY: &TableForm = &TableForm {
             name: "packet",
             kind: FieldType::Switch,
             is_needed: false,
-            about: "Whether to write a packet beside its page",
+            about: "Whether to write a packet beside the page of the entity",
         },
         text("packet-ref", false, "URL of a packet that is published elsewhere"),
         FieldForm {
@@ -400,7 +400,7 @@ pub(crate) fn from_folder(folder: &Path) -> anyhow::Result<EntityFolder> {
 #[derive(Debug, Default)]
 pub(crate) struct EntityFolder {
     pub(crate) entities: Vec<DeclaredEntity>,
-    /// Incomplete files, with the empty keys of each.
+    /// Incomplete entity files, each with the names of its empty required keys.
     pub(crate) drafts: Vec<(PathBuf, Vec<&'static str>)>,
 }
 
@@ -408,7 +408,7 @@ pub(crate) struct EntityFolder {
 #[derive(Debug)]
 pub(crate) enum EntityFile {
     Entity(Box<DeclaredEntity>),
-    /// A template in which required keys are empty: their names.
+    /// A template, with the names of its empty required keys.
     Draft(Vec<&'static str>),
 }
 
@@ -470,7 +470,7 @@ pub(crate) fn table() -> String {
     text
 }
 
-/// The known values of a new entity file.
+/// The values to write into a new entity file.
 #[derive(Debug, Default)]
 pub(crate) struct Draft {
     pub(crate) page: Option<String>,
@@ -482,7 +482,7 @@ pub(crate) struct Draft {
     /// Markers that the page declares.
     pub(crate) markers: Vec<String>,
     pub(crate) negative_tags: Vec<String>,
-    /// Where the values were found, for a comment.
+    /// The source of the values, for a comment in the file.
     pub(crate) from: Option<String>,
 }
 

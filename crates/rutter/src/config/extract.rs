@@ -9,7 +9,7 @@ use toml::de::DeValue;
 use crate::config::table::{FieldForm, FieldType, TableFields, TableForm, TableRow, named_parts};
 use crate::config::value::{ConfigValue, InvalidValue, NamedValue, TomlValue, ValueType, wanted};
 
-/// One selector, or a list of them.
+/// The value of a setting that is one selector or a list of selectors.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Selectors(pub(crate) Vec<Selector>);
 
@@ -28,18 +28,18 @@ impl ConfigValue for Selectors {
         }
     }
 
-    /// Reads one selector. Commas are part of it, because they separate alternatives.
+    /// Reads one selector. Commas are part of the selector, because they separate its alternatives.
     fn from_text(text: &str) -> Result<Self, String> {
         Ok(Self(vec![parse(text)?]))
     }
 
     fn from_flag(texts: &[OsString]) -> Result<Self, String> {
-        let read = |text: &OsString| parse(text.to_str().ok_or("is not UTF-8")?);
+        let read = |text: &OsString| parse(text.to_str().ok_or("the value is not UTF-8")?);
         texts.iter().map(read).collect::<Result<_, _>>().map(Self)
     }
 }
 
-/// Reads a selector of a file. An error has the supported syntax as its hint.
+/// Reads a selector of a settings file. The hint of an error says which syntax is supported.
 fn selector(text: &str) -> Result<Selector, InvalidValue> {
     text.parse().map_err(|error: rutter_extract::SelectorError| InvalidValue {
         what: error.to_string(),

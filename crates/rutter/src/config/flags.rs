@@ -1,7 +1,7 @@
 //! Command-line flags for the keys of `rutter.toml`, generated from the table of keys.
 //!
-//! Output: the values as text, by key. The types are checked when they are merged with the other
-//! sources.
+//! Output: the values as text, by key. Their types are checked when the values are merged with the
+//! other sources.
 
 use std::ffi::OsString;
 
@@ -11,14 +11,14 @@ use clap::{Arg, ArgAction, ArgMatches, Command, Error};
 use crate::config::value::ValueType;
 use crate::config::{HEADINGS, KEYS, Key};
 
-/// Values of flags as text, by key.
+/// The values of command-line flags as text, by key.
 #[derive(Debug, Default)]
 pub(crate) struct Flags {
     given: Vec<(&'static Key, Vec<OsString>)>,
 }
 
 impl Flags {
-    /// Returns flags with these names and values, as if they had been given on the command line.
+    /// Returns these values of flags, as if they had been given on the command line.
     pub(crate) fn of(typed: impl Iterator<Item = (&'static str, OsString)>) -> Self {
         let key = |name: &str| KEYS.iter().find(|key| key.flag == name);
         let given = typed.filter_map(|(name, text)| Some((key(name)?, vec![text])));
@@ -91,7 +91,8 @@ fn flag(key: &'static Key) -> Arg {
     }
 }
 
-/// Returns the description, the details, the default and the key of the settings file.
+/// Returns the long help of a flag: the description, the details, the default, and the key of the
+/// settings file.
 fn long_help(key: &Key) -> String {
     let mut help = key.about.to_owned();
     if !key.detail.is_empty() {

@@ -4,7 +4,7 @@ use crate::commands::check::parse_selector;
 use crate::config::table::{FieldForm, FieldType, TableFields, TableForm, TableRow, named_parts};
 use crate::config::value::InvalidValue;
 
-/// Findings of some rules, in some files, or of some rules in some files.
+/// Selects findings to ignore: by their rules, by the paths of their files, or by both.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct IgnoreRule {
     pub(crate) rules: Vec<String>,

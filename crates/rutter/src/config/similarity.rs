@@ -1,4 +1,4 @@
-//! Finds the known name that is most similar to a misspelt one.
+//! Finds the known name that is most similar to a misspelt name.
 
 /// Returns the name that is most similar to `text`, if one is similar enough.
 pub(crate) fn nearest<'n>(text: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
@@ -8,7 +8,7 @@ pub(crate) fn nearest<'n>(text: &str, names: impl IntoIterator<Item = &'n str>) 
     near.filter(|(distance, _)| *distance <= most).min().map(|(_, name)| name)
 }
 
-/// Returns the edit distance: the number of letters to insert, delete or replace.
+/// Returns the edit distance of two names: the number of letters to insert, delete or replace.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

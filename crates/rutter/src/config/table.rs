@@ -18,15 +18,16 @@ use toml::de::{DeTable, DeValue};
 use crate::config::similarity::nearest;
 use crate::config::value::{ConfigValue, InvalidValue, TomlValue, ValueType, choices, wanted};
 
-/// Description of the tables of a list.
+/// Description of a setting that is a list of tables.
 #[derive(Debug)]
 pub(crate) struct TableForm {
-    /// Name of one table, with its article.
+    /// Noun for one table of the list, with its article, such as `a section`.
     pub(crate) what: &'static str,
     pub(crate) members: &'static [FieldForm],
-    /// Syntax of a table as text; empty if it can be written in a file only.
+    /// Syntax of one table in a variable or a flag; empty if only the settings file can contain
+    /// such tables.
     pub(crate) placeholder: &'static str,
-    /// An example in TOML, and the same table as text.
+    /// An example table in TOML, and the same table in the syntax of `placeholder`.
     pub(crate) example: (&'static str, &'static str),
 }
 
@@ -117,7 +118,7 @@ impl TableForm {
         self.members.iter().find(|member| member.name == name)
     }
 
-    /// Returns a hint with the most similar key.
+    /// Returns a hint with the key that is most similar to an unknown name.
     fn hint(&self, name: &str) -> Option<String> {
         let near = nearest(name, self.members.iter().map(|member| member.name))?;
         Some(format!("did you mean `{near}`?"))
@@ -138,7 +139,7 @@ impl TableForm {
     }
 }
 
-/// Joins names as in: `a`, `b` and `c`, each with an article.
+/// Joins the names of keys to a list such as: `a`, `b` and `c`. Each name follows the article.
 fn listed(members: impl Iterator<Item = &'static FieldForm>, article: &str) -> String {
     let names: Vec<String> = members.map(|member| format!("{article}`{}`", member.name)).collect();
     match names.as_slice() {
@@ -156,7 +157,7 @@ pub(crate) struct TableFields(Vec<TableField>);
 struct TableField {
     name: &'static str,
     datum: FieldValue,
-    /// Its position in the file.
+    /// Position of the value in the file.
     span: Range<usize>,
 }
 
@@ -179,7 +180,7 @@ impl TableFields {
         Some(self.0.swap_remove(at).datum)
     }
 
-    /// Returns the position of a member in the file.
+    /// Returns the position of a value in the file.
     pub(crate) fn span(&self, name: &str) -> Option<Range<usize>> {
         self.0.iter().find(|part| part.name == name).map(|part| part.span.clone())
     }
@@ -192,7 +193,7 @@ impl TableFields {
         self.placed_texts(name).into_iter().map(|(text, _)| text).collect()
     }
 
-    /// Returns texts, each with its position in the file.
+    /// Takes a list of texts, each with its position in the file.
     pub(crate) fn placed_texts(&mut self, name: &str) -> Vec<(String, Range<usize>)> {
         if let Some(FieldValue::Texts(texts)) = self.take(name) { texts } else { Vec::new() }
     }
@@ -210,14 +211,14 @@ impl TableFields {
     }
 }
 
-/// A type that is read from a table.
+/// A type of which each value is read from one table.
 pub(crate) trait TableRow: Sized + 'static {
     const FORM: &'static TableForm;
 
     /// Reads a table that has all required keys.
     fn from_parts(parts: TableFields) -> Result<Self, InvalidValue>;
 
-    /// Splits a text into the values of a table.
+    /// Splits the text of a variable or a flag into the values of a table.
     fn parts(text: &str) -> Result<TableFields, String>;
 
     fn from_text(text: &str) -> Result<Self, String> {
@@ -251,12 +252,12 @@ impl<T: TableRow> ConfigValue for Vec<T> {
     }
 
     fn from_flag(texts: &[OsString]) -> Result<Self, String> {
-        let row = |text: &OsString| T::from_text(text.to_str().ok_or("is not UTF-8")?);
+        let row = |text: &OsString| T::from_text(text.to_str().ok_or("the value is not UTF-8")?);
         texts.iter().map(row).collect()
     }
 }
 
-/// Reads a table of a file.
+/// Reads a table of a settings file.
 pub(crate) fn row_from_toml<T: TableRow>(table: &DeTable<'_>) -> Result<T, InvalidValue> {
     T::from_parts(parts_from_toml(T::FORM, table)?)
 }
@@ -266,7 +267,7 @@ fn parts_from_toml(
     table: &DeTable<'_>,
 ) -> Result<TableFields, InvalidValue> {
     let mut parts = TableFields::default();
-    // In the order of the file, so that the first error is reported.
+    // Read the entries in the order of the file, so that the first error is reported.
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(name, _)| name.span().start);
     for (key, value) in entries {
@@ -340,7 +341,7 @@ fn share(text: &str) -> Result<FieldValue, String> {
     number.map(FieldValue::Share).ok_or_else(|| SHARE.to_owned())
 }
 
-/// Splits `FIRST;name=value;name=value`. The first value belongs to the first member of the form.
+/// Splits `FIRST;name=value;name=value`. The first value belongs to the first key of the table.
 pub(crate) fn named_parts(form: &TableForm, text: &str) -> Result<TableFields, String> {
     let mut parts = TableFields::default();
     for (idx, part) in text.split(';').enumerate() {
@@ -388,7 +389,7 @@ impl TableRow for SectionRule {
                 name: "prefix",
                 kind: FieldType::Text("^/"),
                 is_needed: true,
-                about: "Path prefix of its pages",
+                about: "Path prefix of the pages of the section",
             },
         ],
         placeholder: "NAME=PREFIX",
@@ -522,19 +523,19 @@ impl TableRow for ApprovedConsumer {
                 name: "user-agent",
                 kind: FieldType::Text(""),
                 is_needed: false,
-                about: "Product token in the `User-Agent` header of its requests",
+                about: "Product token in the `User-Agent` header of the consumer",
             },
             FieldForm {
                 name: "purposes",
                 kind: FieldType::Texts,
                 is_needed: false,
-                about: "Purposes that it may use pages for",
+                about: "Purposes that the consumer may use pages for",
             },
             FieldForm {
                 name: "access",
                 kind: FieldType::Text(""),
                 is_needed: false,
-                about: "Content that it may access",
+                about: "Content that the consumer may access",
             },
         ],
         placeholder: "NAME;user-agent=TEXT;purposes=A+B;access=TEXT",

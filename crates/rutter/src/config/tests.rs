@@ -1,4 +1,4 @@
-//! Tests of all keys in all sources, and of their precedence.
+//! Tests of all keys of the settings in all sources, and of the precedence of the sources.
 
 use std::ffi::OsString;
 use std::fs;
@@ -7,7 +7,8 @@ use clap::{Args, Command, FromArgMatches};
 
 use super::*;
 
-/// Returns a valid value of a key, as written in a file and in a variable or flag.
+/// Returns a valid value of a key, as text for the settings file, and as text for a variable or a
+/// flag.
 fn sample(key: &Key) -> (String, String) {
     let text = match key.shape {
         ValueType::Text | ValueType::Path => "something".to_owned(),

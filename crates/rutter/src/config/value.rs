@@ -1,4 +1,5 @@
-//! Types of setting values, each read from TOML and from the text of a variable or a flag.
+//! Types that the values of settings have; each type is read from TOML, and from the text of a
+//! variable or a flag.
 //!
 //! Output: typed values, and the description of each type for help texts, the documentation and
 //! the JSON Schema. Rejects values of another type.
@@ -21,11 +22,11 @@ use crate::config::table::{RATE_PATTERN, TableForm};
 /// A TOML value with its position in the file.
 pub(crate) type TomlValue<'i> = Spanned<DeValue<'i>>;
 
-/// Why a value is rejected.
+/// The reason why the value of a setting is rejected.
 #[derive(Debug)]
 pub(crate) struct InvalidValue {
     pub(crate) what: String,
-    /// The rejected part of the file, if it is smaller than the value.
+    /// The position of the rejected part in the file; `None` for the whole value.
     pub(crate) span: Option<Range<usize>>,
     pub(crate) hint: Option<String>,
 }
@@ -36,27 +37,28 @@ impl From<String> for InvalidValue {
     }
 }
 
-/// A type of setting values.
+/// A type that the value of a setting can have.
 pub(crate) trait ConfigValue: Sized {
     const SHAPE: ValueType;
 
     fn from_toml(value: &TomlValue<'_>) -> Result<Self, InvalidValue>;
 
-    /// Reads the text of a variable.
+    /// Reads a value from the text of an environment variable.
     fn from_text(text: &str) -> Result<Self, String>;
 
-    /// Reads the bytes of a variable.
+    /// Reads a value from the bytes of an environment variable.
     fn from_os(text: &OsStr) -> Result<Self, String> {
-        Self::from_text(text.to_str().ok_or("is not UTF-8")?)
+        Self::from_text(text.to_str().ok_or("the value is not UTF-8")?)
     }
 
-    /// Reads the values of a flag. The last one wins.
+    /// Reads a value from all values of a flag; the last value of the flag wins.
     fn from_flag(texts: &[OsString]) -> Result<Self, String> {
         Self::from_os(texts.last().map_or(OsStr::new(""), OsString::as_os_str))
     }
 }
 
-/// Description of a value type for the documentation, the JSON Schema and the command line.
+/// Description of the type of a setting, for the documentation, the JSON Schema and the command
+/// line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ValueType {
     Text,
@@ -102,7 +104,8 @@ impl ValueType {
         }
     }
 
-    /// Returns the placeholder of a value in help texts, unless the key has its own.
+    /// Returns the placeholder for a value of this type in help texts, for keys without their own
+    /// placeholder.
     pub(crate) fn placeholder(self) -> &'static str {
         match self {
             Self::Text | Self::Texts | Self::TextOrTexts => "TEXT",
@@ -142,12 +145,12 @@ impl ValueType {
     }
 }
 
-/// Returns the message about a value of another type.
+/// Returns the message for a value that does not have the type `T`.
 pub(crate) fn wanted<T: ConfigValue>() -> String {
     format!("expected {}", T::SHAPE.name())
 }
 
-/// Joins names as in: `a`, `b` or `c`.
+/// Joins names to a list such as: `a`, `b` or `c`.
 pub(crate) fn choices(names: &[&str]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match quoted.as_slice() {
@@ -157,7 +160,7 @@ pub(crate) fn choices(names: &[&str]) -> String {
     }
 }
 
-/// Reads a TOML string in the same way as a variable.
+/// Reads a TOML string in the same way as the text of a variable.
 fn string<T: ConfigValue>(value: &TomlValue<'_>) -> Result<T, InvalidValue> {
     let text = value.get_ref().as_str().ok_or_else(wanted::<T>)?;
     Ok(T::from_text(text)?)
@@ -293,7 +296,7 @@ impl ConfigValue for Days {
     }
 }
 
-/// Reads a TOML integer in the same way as a variable.
+/// Reads a TOML integer in the same way as the text of a variable.
 fn whole<T: ConfigValue>(value: &TomlValue<'_>) -> Result<T, InvalidValue> {
     match value.get_ref() {
         DeValue::Integer(number) if number.radix() == 10 => Ok(T::from_text(number.as_str())?),
@@ -320,12 +323,14 @@ impl ConfigValue for Vec<String> {
 
     /// Reads one text per flag. Commas do not separate texts.
     fn from_flag(texts: &[OsString]) -> Result<Self, String> {
-        let text = |text: &OsString| text.to_str().map(str::to_owned).ok_or("is not UTF-8".into());
+        let text = |text: &OsString| {
+            text.to_str().map(str::to_owned).ok_or("the value is not UTF-8".into())
+        };
         texts.iter().map(text).collect()
     }
 }
 
-/// A type with a few named values.
+/// A type of setting with a fixed list of named values.
 pub(crate) trait NamedValue: Sized + Copy + 'static {
     const ALL: &'static [(&'static str, Self)];
 }

@@ -126,8 +126,8 @@ fn settled(stated: &DeclaredEntity, base: &BaseUrl) -> Result<EntityDeclaration,
     Ok(EntityDeclaration { entity, ..stated.declared.clone() })
 }
 
-/// Returns the URL of the folder for the URL of its index file, as a build does: `/museum/` for
-/// `/museum/index.html`.
+/// Returns the URL of a folder for the URL of its index file, in the same way as a build:
+/// `/museum/` for `/museum/index.html`.
 fn without_index(url: &str) -> &str {
     let (folder, name) = url.rsplit_once('/').unwrap_or((url, ""));
     match name {

@@ -390,7 +390,7 @@ fn index_requires_a_kernel_and_an_entity_of_this_site() {
     let long = format!("[spxi]\nkernel = \"{}\"\n", "word ".repeat(101));
     let surface = "[[spxi.surfaces]]\npath = \"/\"\nprotects = [\"Mseum\"]\n";
     let other = MUSEUM.replace("/museum/", "https://elsewhere.example/museum/");
-    // If the layer is off, entity files are not read.
+    // If the SPXI layer is off, entity files are not read.
     fs::write(&file, "broken").unwrap();
     let off = format!("{SITE}[layers]\nspxi = false\n");
     assert!(settled(root, &off).unwrap().plan.spxi.is_none());

@@ -1,8 +1,9 @@
-//! The HTTP proxy for pages that are rendered, their only network access.
+//! The HTTP proxy for rendered pages, which is their only network access.
 //!
 //! The proxy listens on loopback and opens no connections: it serves the page at its URL, and the
-//! files of one folder. Rejects other hosts (including private addresses and loopback), TLS
-//! tunnels, methods other than GET and HEAD, and requests and bytes beyond the limits.
+//! files of one folder. The proxy rejects all other URLs (including private addresses and
+//! loopback), TLS tunnels, methods other than GET and HEAD, and requests and bytes beyond the
+//! limits.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
@@ -84,7 +85,7 @@ impl Proxy {
 impl Drop for Proxy {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Release);
-        // Wakes the listener.
+        // This connection wakes the thread that listens, so that it sees `is_over` and ends.
         drop(TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)));
     }
 }

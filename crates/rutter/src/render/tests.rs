@@ -1,5 +1,5 @@
-//! Tests with Chromium, skipped if it is not installed. `cargo xtask test` installs it and sets
-//! `CHROMIUM`, which makes it required.
+//! Tests with Chromium, skipped if it is not installed. `cargo xtask test` installs Chromium and
+//! sets the variable `CHROMIUM`, which makes it required.
 
 use std::net::TcpListener;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! Determines the base URL of a site from its files.
 //!
-//! Input: the folder and its home page. Several files name a base URL; the origin that most of them
-//! name wins, and on a tie that of the first file. Output: the base URL, and the files that name
-//! it.
+//! Input: the folder and its home page. Several files may name a base URL: the origin that most of
+//! them name wins, and on a tie, the origin of the first file wins. Output: the base URL, and the
+//! files that name its origin.
 
 use std::path::Path;
 
@@ -49,7 +49,7 @@ fn choose(statements: &[BaseUrlStatement]) -> Option<(BaseUrl, String)> {
     Some((chosen.base.clone(), why))
 }
 
-/// Reads the URL of the index, which is at the base URL.
+/// Reads the base URL from the `@id` of the SPXI index, which is a URL below the base URL.
 fn of_index(site: &Path) -> Option<BaseUrl> {
     let text = String::from_utf8(start_of(&site.join("spxi-index.jsonld"))?).ok()?;
     let value: serde_json::Value = serde_json::from_str(&text).ok()?;

@@ -7,38 +7,39 @@ use rutter_build::BaseUrl;
 
 use crate::site::{HomePage, public};
 
-/// A site generator. Paths are relative to the root of its project.
+/// A site generator. Paths are relative to the root folder of the generator's project.
 #[derive(Debug)]
 pub(crate) struct Generator {
     pub(crate) name: &'static str,
-    /// Its settings files, each with a word that the file must contain, in lower case.
+    /// Settings files of the generator, each with a word that the file must contain, in lower case.
     files: &'static [(&'static str, &'static str)],
-    /// Folders of a repository that may be its root.
+    /// Folders of a repository that may be the root folder of the project.
     roots: &'static [&'static str],
-    /// Start of its `generator` meta tag, in lower case.
+    /// Start of the `generator` meta tag in pages of the generator, in lower case.
     meta: &'static str,
-    /// Text in its home pages, if they have no such meta tag.
+    /// Text in home pages of the generator, if they have no `generator` meta tag.
     mark: &'static str,
-    /// Its output folder, unless the setting `folder_key` names another.
+    /// Output folder of the generator, unless its setting `folder_key` names another folder.
     folder: &'static str,
     folder_key: &'static str,
-    /// The command that builds the site: `{here}` is the root, `{root}` a prefix for paths in the
-    /// root, and `{cd}` changes to the root.
+    /// The command that builds the site: `{here}` is the root folder, `{root}` is a prefix for
+    /// paths in the root folder, and `{cd}` changes to the root folder.
     build: &'static str,
-    /// Settings with the URL of the site, and with the path below it.
+    /// Names of two settings: the URL of the site, and the path below that URL.
     address: (&'static str, &'static str),
-    /// Folders below the root that may contain the sources of pages.
+    /// Folders below the root folder that may contain the sources of pages.
     sources: &'static [&'static str],
 }
 
-/// A recognized generator, with its root in the repository.
+/// A recognized generator, with the root folder of its project in the repository.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DetectedGenerator {
     generator: &'static Generator,
     root: &'static str,
 }
 
-/// All generators. Those with unique file names precede those with common ones.
+/// All known generators. Generators with unique file names precede generators with common file
+/// names.
 const GENERATORS: &[Generator] = &[
     Generator {
         name: "Docusaurus",
@@ -301,7 +302,7 @@ impl DetectedGenerator {
         build.replace("{here}", here).replace("{root}", self.root)
     }
 
-    /// Returns the output folder, relative to a folder.
+    /// Returns the path of the output folder, relative to the repository in `folder`.
     pub(crate) fn folder(self, folder: &Path) -> PathBuf {
         let text = self.settings(folder).unwrap_or_default();
         let named = setting(&text, self.generator.folder_key);

@@ -145,7 +145,10 @@ fn missing_replica_is_reported_and_not_created() {
         let other = [command, &["--store", "other.db"]].concat();
         let (code, _, talk) = said(&rutter(folder.path(), &other));
         assert_eq!(code, 4, "{command:?}");
-        assert!(talk.starts_with("error: other.db: not a replica\nhint: "), "{command:?}: {talk}");
+        assert!(
+            talk.starts_with("error: other.db: the file is not a replica\nhint: "),
+            "{command:?}: {talk}"
+        );
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }

@@ -359,7 +359,8 @@ fn concurrent_sync_is_refused_and_signal_interrupts() {
     // The same site is locked, with the name of the holder; another site is not.
     let (code, _, talk) = sync(folder.path(), &[&site]);
     assert_eq!(code, 2, "{talk}");
-    assert!(talk.contains("busy: ") && talk.contains("hint: wait until it has finished"), "{talk}");
+    let hint = "hint: wait until the other sync has finished";
+    assert!(talk.contains("busy: ") && talk.contains(hint), "{talk}");
     let (code, _, talk) = sync(folder.path(), &[&second]);
     assert_eq!(code, 0, "{talk}");
     interrupt(&child);

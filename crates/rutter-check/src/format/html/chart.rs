@@ -1,4 +1,4 @@
-//! Charts as inline SVG: sizes, ages, survival of markers.
+//! Charts as inline SVG: sizes and ages of artifacts, survival of markers.
 //!
 //! Labels are HTML text next to the drawings, so that they stay readable on small
 //! screens and for screen readers.
@@ -14,7 +14,7 @@ const MOST_ROWS: usize = 20;
 /// The age in days above which crawlers reject a collection.
 const OLD_DAYS: i64 = 400;
 
-/// Returns a bar that is filled by a share from 0 to 1.
+/// Returns the SVG of a bar that is filled by a share from 0 to 1.
 pub(super) fn bar(share: f64) -> String {
     let width = (share.clamp(0.0, 1.0) * 1000.0).round() / 10.0;
     format!(
@@ -23,7 +23,7 @@ pub(super) fn bar(share: f64) -> String {
     )
 }
 
-/// Writes all charts that have data.
+/// Writes all charts for which there is data.
 pub(super) fn write(
     out: &mut dyn Write,
     overview: &Overview,
@@ -162,7 +162,7 @@ fn survival(out: &mut dyn Write, entities: &[EntitySurvival]) -> io::Result<()> 
     writeln!(out, "</section>")
 }
 
-/// Returns one column per step, with the height of the surviving share.
+/// Returns an SVG with one column per step; its height is the share of surviving markers.
 fn strip(entity: &EntitySurvival) -> String {
     use std::fmt::Write as _;
     let n = entity.steps.len().max(1);

@@ -1,4 +1,4 @@
-//! HTML report: findings by file, the most severe first.
+//! HTML report: findings by file, the file with the most severe findings first.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! HTML report: findings by rule, with explanation, fix and places.
+//! HTML report: findings by rule, with the explanation, the fix and the places.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -22,7 +22,7 @@ impl SiteView<'_> {
         let Some(main) = root.or(copy) else { return };
         self.read_sitemap_of_arc(main);
         if let (Some(copy), Some(root)) = (copy, root) {
-            // Identical files are checked once.
+            // Identical files are checked only once.
             if !self.are_same(copy, root) {
                 self.compare_copy(copy);
             }
@@ -103,7 +103,7 @@ impl SiteView<'_> {
         let Some(arc) = &self.machine_files.arc else { return };
         let (wanted, generated) = (arc.sum, arc.head.generated_at);
         let mut sum = 0_u64;
-        // Read errors are already in the report of the file.
+        // The report of the file contains read errors already.
         let head = self.each_entry(at, &mut |entry, _| sum = sum.wrapping_add(entry_hash(entry)));
         let Some(head) = head else { return };
         let detail = if head.generated_at != generated {
@@ -116,7 +116,7 @@ impl SiteView<'_> {
         self.findings.add(at, Finding::new(&rules::ARC_COPIES, Place::WHOLE, detail));
     }
 
-    /// Checks a file and passes each entry on; returns `None` if it cannot be read
+    /// Checks a file and passes each entry to a callback; returns `None` if the file cannot be read
     /// completely.
     fn each_entry(
         &mut self,
@@ -138,7 +138,7 @@ impl SiteView<'_> {
     }
 }
 
-/// Returns a hash of an entry.
+/// Returns a hash of all members of an entry.
 fn entry_hash(entry: &rutter_arc::ArcEntry<'_>) -> u64 {
     let mut text = entry.to_json();
     // The members of a snapshot have no defined order.

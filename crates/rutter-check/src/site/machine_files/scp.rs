@@ -1,5 +1,5 @@
-//! Reads and checks collections. The pages of the newest snapshot of each section,
-//! with the deltas after it, are stored in the rows.
+//! Reads and checks collections. The pages of the newest snapshot of each section, and of the
+//! deltas after it, are stored in the rows.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Read as _};
@@ -22,7 +22,7 @@ use crate::site::text_match;
 
 /// The maximum number of collections that are read.
 const MOST: usize = 2000;
-/// The maximum number of stored text hashes for all pages.
+/// The maximum number of stored text hashes of all pages.
 const MOST_RUNS: usize = 6_000_000;
 /// The maximum zstd window as a power of two (D38).
 const LARGEST_WINDOW: u32 = 23;
@@ -30,7 +30,7 @@ const LARGEST_WINDOW: u32 = 23;
 const MOST_PIECES: usize = 192;
 
 impl SiteView<'_> {
-    /// Reads the collections with the current pages; returns the others.
+    /// Reads the collections that contain the current pages; returns the indices of the others.
     pub(super) fn read_collections(&mut self) -> Vec<usize> {
         let is_scp = |path: &str| {
             [".scp", ".scp.gz", ".scp.zst"].iter().any(|ending| path.ends_with(ending))
@@ -49,7 +49,7 @@ impl SiteView<'_> {
             self.machine_files.collections.push(CollectionFile { file, header, receipt: None });
         }
         let mut current = self.current();
-        // An incomplete section contains outdated pages.
+        // A section of which a collection is missing contains outdated pages.
         let adverts = self.machine_files.adverts.iter();
         let cut: HashSet<&str> = adverts
             .filter(|one| self.files.is_unseen(ResourceKind::Collection, &one.advert.url))
@@ -69,8 +69,8 @@ impl SiteView<'_> {
         (0..self.machine_files.collections.len()).filter(|idx| !used.contains(idx)).collect()
     }
 
-    /// Reads the remaining collections; identical content in another coding is not
-    /// checked again.
+    /// Reads the remaining collections. A file is not checked again if it has the same content as a
+    /// verified file in another coding.
     pub(super) fn read_rest(&mut self, left: Vec<usize>, same: &HashMap<u32, u64>) {
         for idx in left {
             let twofold = self.twofold(idx);
@@ -83,7 +83,7 @@ impl SiteView<'_> {
         }
     }
 
-    /// Returns a file together with a verified file in another coding.
+    /// Returns a pair of a file and a verified file of the same collection in another coding.
     pub(super) fn twofold(&self, idx: usize) -> Option<CodingPair> {
         let file = self.machine_files.collections.get(idx)?.file;
         let other = self.machine_files.other_coding(self.files, file)?;
@@ -134,8 +134,8 @@ impl SiteView<'_> {
         Some(CollectionReader::open(input, options, &mut ()).ok()?.header().clone())
     }
 
-    /// Returns the newest snapshot and later deltas of each section in one coding,
-    /// `all` first.
+    /// Returns the newest snapshot of each section and the deltas after it, in one coding each. The
+    /// section `all` comes first.
     fn current(&self) -> Vec<(String, Vec<usize>)> {
         let mut sections: BTreeMap<&str, Vec<(usize, &CollectionHeader)>> = BTreeMap::new();
         for (idx, held) in self.machine_files.collections.iter().enumerate() {
@@ -170,7 +170,8 @@ impl SiteView<'_> {
         out
     }
 
-    /// Returns the sort order of codings: zstd first, because it is fastest to read.
+    /// Returns the position of a coding in the reading order: zstd comes first, because it is
+    /// fastest to read.
     fn is_coded(&self, idx: usize) -> u8 {
         let path =
             self.machine_files.collections.get(idx).map_or("", |held| self.files.path(held.file));
@@ -249,7 +250,7 @@ impl SiteView<'_> {
 pub(super) struct CodingPair {
     pub(super) file: u32,
     other: u32,
-    /// The verified file limits the decoded size.
+    /// The maximum decoded size; taken from the verified file.
     most: u64,
 }
 
@@ -274,14 +275,14 @@ impl CodingPair {
     }
 }
 
-/// Stores a page of a collection in its row.
+/// Stores a page of a collection in the row of the page.
 fn put(row: &mut PageRow, page: Box<DeliveredPage>, how: PageUse) {
     match (how, &row.scp) {
         (PageUse::Compare(section), Some(whole)) => {
             if whole.digest != page.digest {
                 row.differs.get_or_insert((section, page.file, page.line));
             } else if row.differs.is_some_and(|(other, ..)| other == section) {
-                // A later delta removed the difference.
+                // The delta removed a difference that an earlier collection had.
                 row.differs = None;
             }
         }
@@ -296,7 +297,7 @@ enum PageUse {
     Nothing,
     /// The pages are the current pages of the site.
     Take,
-    /// The pages must equal those of section `all`; contains the section index.
+    /// The pages must equal the pages of section `all`; contains the index of their own section.
     Compare(usize),
 }
 

@@ -30,7 +30,7 @@ impl SiteView<'_> {
         }
     }
 
-    /// Reads sitemap.xml, the sitemaps in robots.txt, and all sitemaps that these
+    /// Reads sitemap.xml, the sitemaps that robots.txt lists, and all sitemaps that these
     /// reference, each file once.
     pub(super) fn read_sitemaps(&mut self) {
         let mut waiting: Vec<(u32, bool)> = Vec::new();
@@ -46,7 +46,7 @@ impl SiteView<'_> {
             let at = self.home.and_then(|home| self.files.resolve(home, &url));
             waiting.extend(at.filter(|at| is_xml(self.files.path(*at))).map(|at| (at, true)));
         }
-        // Sitemaps without references are checked too.
+        // Sitemaps that no other file references are checked too.
         let is_sitemap = |path: &str| {
             let name = path.rsplit('/').next().unwrap_or(path);
             name.starts_with("sitemap") && is_xml(name)
@@ -110,7 +110,7 @@ impl SiteView<'_> {
             crate::check_sitemap(&subject, &self.options.check_options, &mut |item, line| {
                 match item {
                     SitemapItem::Url(entry) => {
-                        // Extension fragments declare their own namespaces.
+                        // XML fragments of extensions contain their own namespace declarations.
                         if entry.extensions.iter().any(|xml| xml.contains(SPXI)) {
                             foreign.push((at, entry.line, SPXI.to_owned()));
                         }
@@ -219,7 +219,7 @@ impl SiteView<'_> {
         if twins.is_empty() {
             return;
         }
-        // A linked Markdown file is not an orphaned twin.
+        // A Markdown file to which a page links is not a twin without a page.
         let all = self.files.iter().filter(|(_, file)| file.kind == MediaKind::Markdown);
         for (at, _) in all {
             let is_twin = twins.binary_search(&at).is_ok();
@@ -229,7 +229,7 @@ impl SiteView<'_> {
         }
     }
 
-    /// Returns the strongest restriction of a page from all sources.
+    /// Returns the strongest restriction of a page from all layers.
     pub(crate) fn closed(&self, row: &crate::site::page_rows::PageRow) -> Option<Restriction> {
         let own = row.page.as_ref().and_then(|page| page.closed);
         let arc = row.arc.as_ref().and_then(|arc| arc.closed);
@@ -244,7 +244,7 @@ impl SiteView<'_> {
         (!robots.is_allowed("*", target)).then_some(Restriction::Robots)
     }
 
-    /// Checks a single file.
+    /// Checks a single file of the site and adds its report.
     pub(crate) fn check_file(&mut self, at: u32) {
         let open = || self.files.open(at);
         let subject = crate::Subject { name: self.files.path(at).to_owned(), open: &open };
@@ -270,7 +270,7 @@ fn is_xml(path: &str) -> bool {
     matches!(path.rsplit_once('.'), Some((_, "xml" | "txt")))
 }
 
-/// Returns whether a Markdown file names the page that it belongs to.
+/// Returns whether a Markdown file states the page that it belongs to.
 fn looks_like_twin(bytes: Option<Vec<u8>>) -> bool {
     let bytes = bytes.unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);

@@ -1,7 +1,7 @@
 //! Captures child elements of an entry as raw XML.
 //!
-//! A captured element must be valid in any document, so prefixes that it uses
-//! but does not declare are declared on its first tag at the end.
+//! A captured element must be valid in any document. Therefore, at the end of the element, all
+//! prefixes that it uses but does not declare are declared on its first tag.
 
 use std::collections::VecDeque;
 
@@ -35,7 +35,7 @@ impl SitemapParser {
         Ok(())
     }
 
-    /// Records prefixes that are declared outside the captured element.
+    /// Records the prefixes of a tag that are declared outside the captured element.
     pub(super) fn record_prefixes(
         &mut self,
         tag: &BytesStart<'_>,
@@ -61,7 +61,7 @@ impl SitemapParser {
         Ok(())
     }
 
-    /// Appends a token to the captured element, if there is one.
+    /// Appends a token to the captured element, if an element is being captured.
     pub(super) fn append_captured(&mut self, token: Token<'_>, out: &mut VecDeque<ParserOutput>) {
         if self.position == Position::Capture {
             self.raw.push_str(&String::from_utf8_lossy(token.bytes()));

@@ -1,4 +1,4 @@
-//! Parses one entry: its fields and links, and decides whether it is usable.
+//! Parses the fields and links of one entry, and decides whether the entry is usable.
 
 use std::collections::VecDeque;
 
@@ -98,7 +98,7 @@ impl SitemapParser {
         Ok(())
     }
 
-    /// Parses `xhtml:link`; returns false if it is not an alternate link.
+    /// Parses an `xhtml:link` element; returns false if it is not an alternate link.
     pub(super) fn alternate(
         &mut self,
         tag: &BytesStart<'_>,
@@ -108,7 +108,7 @@ impl SitemapParser {
         let mut link = AlternateLink::default();
         let mut is_alternate = false;
         let mut attributes = tag.attributes();
-        // A duplicate attribute is not an error; the last value counts.
+        // A duplicate attribute is not an error; its last value counts.
         attributes.with_checks(false);
         for (n_attributes, attribute) in attributes.enumerate() {
             let (key, value) = self.attribute(attribute, n_attributes, token)?;
@@ -144,11 +144,11 @@ impl SitemapParser {
         Ok(true)
     }
 
-    /// Parses the fields and links directly after the start tag of an entry,
-    /// as long as they are simple and in order. Returns the number of bytes used.
+    /// Parses the fields and links directly after the start tag of an entry, as long as they are
+    /// simple and in schema order. Returns the number of bytes used.
     ///
-    /// Nearly all entries are simple, and this saves three XML events per field.
-    /// Everything else, including errors, is left to the event loop.
+    /// Nearly all entries are simple, and this function saves three XML events per field. The event
+    /// loop handles all other entries, including those with errors.
     pub(super) fn parse_plain_children(
         &mut self,
         token: Token<'_>,

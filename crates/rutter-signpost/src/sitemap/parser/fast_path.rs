@@ -1,14 +1,14 @@
 //! Parses simple fields and links directly from bytes.
 //!
-//! Each function parses the beginning of `xml`, or returns `None` to leave it to
-//! the event loop. Errors are therefore never reported here.
+//! Each function parses the beginning of `xml`, or returns `None`; the event loop then parses the
+//! same text and reports its errors.
 
 use std::borrow::Cow;
 
 use super::EntryField;
 use crate::sitemap::AlternateLink;
 
-/// Parses a field that contains only text; returns the field, its text and the rest.
+/// Parses a field that contains only text; returns the field, its text and the rest of `xml`.
 pub(super) fn field(xml: &[u8], longest: usize) -> Option<(EntryField, Cow<'_, str>, &[u8])> {
     let tag = xml.trim_ascii_start().strip_prefix(b"<")?;
     let (field, name): (_, &[u8]) = match tag {
@@ -63,7 +63,7 @@ pub(super) fn link(xml: &[u8]) -> Option<(&str, AlternateLink, &[u8])> {
     }
 }
 
-/// Decodes the entities in a text; returns `None` if it is invalid.
+/// Decodes the entities in a text; returns `None` if an entity is invalid.
 fn decoded(text: &[u8]) -> Option<Cow<'_, str>> {
     let is_escaped = memchr::memchr(b'&', text).is_some();
     let text = std::str::from_utf8(text).ok()?;

@@ -1,8 +1,8 @@
 //! Handles parts of a sitemap that exceed [`SitemapLimits`](crate::sitemap::SitemapLimits).
 //!
-//! The part is dropped, its entry (or foreign element) is reported once, and
-//! parsing continues after it. Only problems of the whole file are errors: too
-//! many attributes on the root element, and extreme nesting.
+//! The part is dropped, its entry (or foreign element) is reported once, and parsing continues
+//! after the part. Only problems of the whole file are errors: too many attributes on the root
+//! element, and extreme nesting.
 
 use std::collections::VecDeque;
 
@@ -12,9 +12,9 @@ use rutter_finding::{Finding, Place};
 use super::{ParserOutput, Position, ReturnPosition, SitemapParser, Token};
 use crate::rules;
 
-/// A file is rejected when it is nested this many times deeper than the limit.
+/// A file is rejected when its elements are nested this many times deeper than the limit.
 const DEPTH_FACTOR: usize = 16;
-/// The length of the shortest attribute including the space before it.
+/// The length of the shortest possible attribute, including the space before it.
 const SHORTEST_ATTRIBUTE: usize = 5;
 
 impl SitemapParser {
@@ -24,7 +24,7 @@ impl SitemapParser {
             return false;
         }
         let mut attributes = tag.attributes();
-        // The check for duplicates compares every attribute with all others.
+        // The check for duplicates would compare every attribute with all others.
         attributes.with_checks(false);
         self.limits.attributes < attributes.take(self.limits.attributes + 1).count()
     }
@@ -77,7 +77,7 @@ impl SitemapParser {
             Position::Field(_) | Position::Capture => Some(ReturnPosition::Entry),
             Position::Foreign => Some(ReturnPosition::Root),
             Position::Entry => None,
-            // Text is ignored in these positions.
+            // The text in these positions is ignored in any case.
             Position::Prolog | Position::Root | Position::Skip(_) | Position::After => return,
         };
         self.report_overflow(token, "text is too long", out);
@@ -86,12 +86,12 @@ impl SitemapParser {
         }
     }
 
-    /// Skips the current element because a part of it exceeds the window limit.
+    /// Skips the current element because a part of it is larger than the maximum window.
     pub(in crate::sitemap) fn skip_unread_part(&mut self, out: &mut VecDeque<ParserOutput>) {
         self.skip_text(Token { piece: b"", start: 0, end: 0 }, out);
     }
 
-    /// Counts the lines of bytes that were skipped.
+    /// Counts the line ends in bytes that were skipped.
     pub(in crate::sitemap) fn count_lines(&mut self, bytes: &[u8]) {
         self.line += memchr::memchr_iter(b'\n', bytes).count() as u64;
     }

@@ -1,4 +1,4 @@
-//! Computes the result of a staging before its commit.
+//! Computes the expected result of a staging before its commit.
 
 use std::collections::HashSet;
 
@@ -12,17 +12,17 @@ use crate::decide::{self, StoredVersion};
 use crate::error::StorageError;
 use crate::model::{CommitSummary, RemovalCause, Section, StagingMode};
 
-/// The pages of sections that are no longer followed.
+/// Numbers of pages in the sections that the staging stops to follow.
 #[derive(Debug, Clone, Copy, Default)]
 struct UnfollowedPages {
-    /// Number of pages that were not in the staged section.
+    /// Number of their pages that are not in the staged section.
     only_there: u64,
-    /// Pages that are in no section any more.
+    /// Number of their pages that will be in no section after the commit.
     lost: u64,
 }
 
 impl SqliteStaging<'_> {
-    /// Returns the expected result, and the pages that leave the section.
+    /// Returns the expected result of the commit, and the pages that it removes from the section.
     pub(super) fn look_ahead(
         &mut self,
         is_state_named: bool,
@@ -89,7 +89,7 @@ impl SqliteStaging<'_> {
         Ok((outlook, leaving))
     }
 
-    /// Returns the pages of sections that are no longer followed.
+    /// Counts the pages in the sections that the staging stops to follow.
     fn unfollowed_pages(&self, leaving: &[LeavingPage]) -> Result<UnfollowedPages, StorageError> {
         let mut counted = UnfollowedPages::default();
         if self.unfollowed.is_empty() {
@@ -116,7 +116,7 @@ impl SqliteStaging<'_> {
                     homes.query_map([page], |row| row.get(0))?.collect::<Result<_, _>>()?;
                 let is_own = homes.iter().any(|home| own == Some(*home));
                 counted.only_there += u64::from(!is_own);
-                // Pages that leave the staged section are counted there.
+                // `look_ahead` already counts the pages that leave the staged section.
                 let stays = self.seen.has(page) || homes.iter().any(|home| !left.contains(home));
                 counted.lost += u64::from(!stays && !leaving.contains(&page));
             }
@@ -124,7 +124,7 @@ impl SqliteStaging<'_> {
         Ok(counted)
     }
 
-    /// Returns the time of a held-back collection that this staging could confirm.
+    /// Returns `generated` of the collection that is held back and that this staging could confirm.
     pub(super) fn held_back(&self) -> Result<Option<Timestamp>, StorageError> {
         let own = self.section.as_ref().map(|(_, section)| section);
         if self.unfollowed.is_empty() {

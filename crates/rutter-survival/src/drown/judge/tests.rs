@@ -57,7 +57,7 @@ fn gamma_is_the_share_of_surviving_claims() {
 
 #[test] // D73
 fn sentence_survives_with_six_tenths_of_its_words() {
-    // tide house museum tides cork clocks: four of six are enough.
+    // The content words are tide, house, museum, tides, cork and clocks: four of six are enough.
     let subject = subject("The Tide House", &[]);
     let kept = |answer: &str| judge(&subject, StandardQuestion::What, answer).sentences.kept;
     assert_eq!(kept("A Tide House museum in Cork."), 1);
@@ -78,7 +78,7 @@ fn negated_sentence_survives_only_as_a_negation() {
     assert_eq!(kept("The museum Tide House isn't the band."), 1);
     assert_eq!(kept("The museum Tide House is a band."), 0);
     assert_eq!(kept("Is the museum Tide House not the band?"), 0);
-    // A question asserts nothing either.
+    // A question does not assert another entity either.
     let other = self::subject("The Tide House", &["Grey Seals"]);
     assert!(!asserts(&other, "Do you mean the Grey Seals?\u{201d}"));
 }
@@ -162,7 +162,7 @@ fn target_may_have_a_longer_or_shorter_name() {
     let shorter = subject("Mercury Theatre", &["Mercury"]);
     assert!(asserts(&shorter, "Mercury is the planet next to the sun."));
     assert!(!asserts(&shorter, "Mercury Theatre was built in 1890."));
-    // A short form of the entity's name, after its full name.
+    // After the full name, a short form of it means the entity.
     assert!(!asserts(&shorter, "The Mercury Theatre is old. Mercury was built in 1890."));
     let beside = subject("Mercury Theatre", &["Mercury (planet)"]);
     assert!(asserts(&beside, "The Mercury Theatre is old. Mercury is a planet."));
@@ -247,7 +247,7 @@ proptest! {
         prop_assert!(scores.markers.kept <= 2 && scores.sentences.kept <= 2);
         prop_assert!((0.0..=1.0).contains(&scores.gamma()));
         prop_assert!(!scores.is_correct() || (scores.is_named && scores.is_known));
-        // Another paragraph does not remove a surviving claim.
+        // A further paragraph must not remove a surviving claim.
         let more = judge(&subject, question, &format!("{answer}\n\nAnd nothing else."));
         prop_assert!(scores.markers.kept <= more.markers.kept);
         prop_assert!(scores.is_named <= more.is_named);

@@ -10,7 +10,7 @@ use crate::input::Source;
 /// An open input, with its size if it is known.
 pub(crate) type OpenInput = (Box<dyn Read + Send>, Option<u64>);
 
-/// The checked files and folders, by their names in judgements.
+/// The checked files and folders, by their names in the file reports.
 #[derive(Default)]
 pub(crate) struct CheckedFiles {
     sources: BTreeMap<String, Source>,
@@ -23,13 +23,13 @@ impl CheckedFiles {
         self.sources.insert(source.name().to_owned(), source);
     }
 
-    /// Adds a folder under its name in judgements.
+    /// Adds a folder under its name in the file reports.
     pub(crate) fn add_folder(&mut self, root: &str, folder: &Path) {
         self.folders.insert(root.to_owned(), folder.to_owned());
     }
 
-    /// Opens a file of the folder `root`, or a single file if `root` is empty. Names that were not
-    /// added are not found.
+    /// Opens a file of the folder `root`, or a single file if `root` is empty. Opening a name that
+    /// was not added fails with `NotFound`.
     pub(crate) fn open(&self, root: &str, name: &str) -> io::Result<OpenInput> {
         let not_found = || io::Error::from(io::ErrorKind::NotFound);
         if root.is_empty() {

@@ -1,7 +1,8 @@
-//! Names of files: relative to the current folder in reports, to its own folder in a baseline.
+//! Names of checked files: a report has paths from the current folder, a baseline has paths from
+//! the folder of the baseline.
 //!
-//! Annotations and code scanners expect paths of the repository, so the path of a folder is
-//! shortened to its path from the current folder.
+//! CI annotations and code scanners expect paths in the repository, so a report shortens the path
+//! of a checked folder to its path from the current folder.
 
 use std::path::Path;
 
@@ -19,8 +20,8 @@ pub(crate) fn root_of(folder: &Path) -> String {
     below.unwrap_or_else(given)
 }
 
-/// Returns the name in a baseline of a file of a report: its path from the folder of the baseline.
-/// URLs, standard input and files outside that folder keep their names.
+/// Returns the name that a reported file has in a baseline: the path from the folder of the
+/// baseline. URLs, standard input and files outside that folder keep their names.
 pub(crate) fn seen_from(baseline: &Path, file: &str) -> String {
     if file.contains("://") || file.starts_with('<') {
         return file.to_owned();

@@ -10,7 +10,7 @@ use crate::commands::all_rules;
 use crate::config::ignore::IgnoreRule;
 use crate::config::{Setting, real};
 
-/// A filter of findings.
+/// A filter of findings: the rules to report, and the findings to ignore.
 #[derive(Debug, Default)]
 pub(crate) struct FindingFilter {
     select: Vec<String>,
@@ -70,8 +70,8 @@ impl FindingFilter {
         Self { select, ignores }
     }
 
-    /// Removes filtered findings. Returns the number of ignored findings, and a message for each
-    /// ignore rule that matched nothing.
+    /// Removes findings that are not selected, and findings that are ignored. Returns the number of
+    /// ignored findings, and a message for each ignore rule that matched nothing.
     pub(crate) fn sift(&self, judgements: &mut [FileReport]) -> (u64, Vec<String>) {
         let mut used = vec![false; self.ignores.len()];
         let mut ignored = 0;
@@ -106,8 +106,9 @@ fn matches(ignore: &NamedIgnore, rule: &Rule, paths: &[String]) -> bool {
     is_rule && is_path
 }
 
-/// Returns the paths that patterns are matched against: the path of a URL; for a file, its path
-/// below the checked folder, its path as given, and its path from the current folder.
+/// Returns the paths of a checked file that the patterns of an ignore rule are matched with. For a
+/// URL: its path. For a file: the path below the checked folder, the path as given, and the path
+/// from the current folder.
 fn paths_of(judgement: &FileReport) -> Vec<String> {
     let path = judgement.path();
     if let Some((_, rest)) = path.split_once("://") {

@@ -1,8 +1,8 @@
 //! `rutter check --fix`: fixes findings that have one safe fix.
 //!
 //! A folder that Rutter built is built again, which updates the index, adverts, collections, twins
-//! and head links. Any other folder gets one line: Rutter's block in robots.txt names the sitemap.
-//! Never writes to other files, nor outside Rutter's blocks.
+//! and head links. In any other folder, only the sitemap is added to Rutter's block in robots.txt.
+//! A fix never changes other files, or text outside Rutter's blocks.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,17 +20,17 @@ use crate::commands::{counted, now};
 use crate::output::Output;
 use crate::plan::{BuildOptions, make_plan};
 
-/// Rules whose findings a build fixes.
+/// Codes of the rules whose findings disappear when the site is built again.
 const BY_BUILD: [&str; 36] = [
     "SC064", "SE010", "SE011", "SX097", "SX098", "SX099", "SX103", "SX105", "SX107", "XL010",
     "XL011", "XL012", "XL020", "XL021", "XL022", "XL023", "XL024", "XL025", "XL026", "XL028",
     "XL030", "XL040", "XL041", "XL042", "XL046", "XL047", "XL048", "XL050", "XL051", "XL052",
     "XL055", "XL061", "XL062", "XL070", "XL072", "XL082",
 ];
-/// The rule about links in the heads of HTML pages.
+/// Code of the rule about links in the heads of HTML pages.
 const HEAD_LINK: &str = "SX103";
 
-/// Fixes what can be fixed and returns whether a file was changed.
+/// Fixes all findings that have a safe fix, and returns whether a file was changed.
 pub(super) fn fix(
     dir: &Path,
     args: &SiteCheckArgs,
@@ -76,7 +76,7 @@ fn rebuild(settings: FolderSettings, links: bool, out: &mut Output) -> anyhow::R
     Ok(!outcome.is_unchanged())
 }
 
-/// Names the sitemap in Rutter's block of robots.txt.
+/// Adds the sitemap to Rutter's block in robots.txt, and returns whether the file was changed.
 fn name_sitemap(dir: &Path, home: &SiteBase, out: &mut Output) -> anyhow::Result<bool> {
     let path = dir.join("robots.txt");
     let place = || path.display().to_string();
@@ -96,7 +96,7 @@ fn name_sitemap(dir: &Path, home: &SiteBase, out: &mut Output) -> anyhow::Result
     Ok(true)
 }
 
-/// Ignores the findings of a build; the check that follows reports them.
+/// Ignores the findings of a build; the check after the build reports them.
 struct SilentListener;
 
 impl BuildEvents for SilentListener {

@@ -1,5 +1,5 @@
-//! Reports judgements: filters them by settings and baseline, writes them in a format and returns
-//! the exit code.
+//! Writes the report of a check: filters the findings by settings and baseline, formats them and
+//! returns the exit code.
 
 use std::fs;
 use std::io;
@@ -50,8 +50,8 @@ pub(crate) struct ReportArgs {
     select: Vec<String>,
     /// Ignore these rules
     ///
-    /// Codes, names, or layers, separated by commas. They are added to those that rutter.toml
-    /// ignores.
+    /// Codes, names, or layers, separated by commas. Rules that rutter.toml ignores are ignored,
+    /// too.
     #[arg(long, value_name = "RULES", value_delimiter = ',', value_parser = parse_selector)]
     ignore: Vec<String>,
     /// File of known findings, which do not fail the run
@@ -61,7 +61,7 @@ pub(crate) struct ReportArgs {
     baseline: Option<PathBuf>,
     /// Write all current findings to the baseline
     ///
-    /// The file is that of --baseline, else rutter-baseline.json.
+    /// The findings are written to the file of --baseline, else to rutter-baseline.json.
     #[arg(long)]
     write_baseline: bool,
 }
@@ -86,7 +86,7 @@ impl ValueEnum for ReportFormat {
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let (name, _) = Format::ALL.iter().find(|(_, format)| *format == self.0)?;
         let value = PossibleValue::new(*name);
-        // The former name of `jsonl`.
+        // `json-lines` is the former name of `jsonl`.
         Some(if self.0 == Format::JsonLines { value.alias("json-lines") } else { value })
     }
 }
@@ -120,21 +120,21 @@ pub(crate) struct ReportOptions {
 }
 
 impl ReportOptions {
-    /// Returns whether the report has charts, which need more data.
+    /// Returns whether the report has charts, which need the survival of markers, too.
     pub(crate) fn draws(&self) -> bool {
         self.format == Format::Html
     }
 }
 
 impl ReportArgs {
-    /// Returns the files that will be written.
+    /// Returns the paths of the files that the check will write.
     pub(crate) fn outputs(&self) -> impl Iterator<Item = &Path> {
         let baseline = self.baseline.as_deref().filter(|_| self.write_baseline);
         self.output.as_deref().into_iter().chain(baseline)
     }
 
-    /// Merges the arguments with the settings, which are searched from the folder of the checked
-    /// site. Arguments take precedence.
+    /// Merges the arguments with the settings for the checked site. Arguments take precedence over
+    /// settings.
     pub(crate) fn settle(
         &self,
         file: Option<&Path>,
@@ -180,7 +180,8 @@ impl ReportArgs {
     }
 }
 
-/// Returns the baseline of the settings; a relative path starts at the folder of the file.
+/// Returns the path of the baseline that the settings name; a relative path starts at the folder of
+/// the settings file.
 fn in_file(config: &Config) -> Option<PathBuf> {
     let given = config.settings.check_baseline.as_ref()?;
     let folder = config.file.as_deref().and_then(Path::parent);
@@ -194,11 +195,11 @@ fn in_file(config: &Config) -> Option<PathBuf> {
 #[derive(Debug)]
 pub(crate) struct CheckResults {
     pub(crate) judgements: Vec<FileReport>,
-    /// Names of folders that were checked completely, as in judgements.
+    /// Names of the completely checked folders, as in the file reports.
     pub(crate) folders: Vec<String>,
     pub(crate) overview: Overview,
     pub(crate) mode: Strictness,
-    /// Whether a subject could not be checked; the error was printed already.
+    /// Whether an input could not be checked; its error was printed already.
     pub(crate) has_failed: bool,
 }
 
@@ -270,7 +271,7 @@ fn excerpts_of(
     if findings.is_empty() { Vec::new() } else { excerpts(&open, &findings) }
 }
 
-/// Reads the baseline, or writes it if that was requested.
+/// Reads the baseline, or writes it for `--write-baseline`.
 fn baseline(
     asked: &ReportOptions,
     path: &Path,

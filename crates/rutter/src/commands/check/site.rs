@@ -30,7 +30,8 @@ const LIVE: &str = "Live sites";
 pub(crate) struct SiteCheckArgs {
     /// Base URL of the published site
     ///
-    /// Default: `base-url` of rutter.toml, else the URL that most entry files of the site name.
+    /// Default: `base-url` of rutter.toml, else the base URL that most entry files of the site
+    /// name, such as sitemap.xml.
     #[arg(long = "base-url", alias = "as", value_name = "URL", help_heading = SITES)]
     pub(crate) base: Option<String>,
     /// Settings file to read
@@ -51,12 +52,13 @@ pub(crate) struct SiteCheckArgs {
     /// Minimum content coverage of each page, from 0 to 1
     ///
     /// The coverage is the extracted share of the main text. A lower coverage is an error (XL089).
-    /// By default, coverage is reported only. Example: 0.95.
+    /// By default, there is no minimum, and coverage is only reported. Example: 0.95.
     #[arg(long, value_name = "SHARE", value_parser = share, help_heading = SITES)]
     pub(crate) min_coverage: Option<f32>,
     /// Fix findings that have a safe fix, then check again
     ///
-    /// Builds a site again that Rutter built. In any other folder, adds the sitemap to robots.txt.
+    /// A site that Rutter built is built again. In any other folder, the sitemap is added to
+    /// robots.txt.
     #[arg(long, help_heading = SITES)]
     pub(crate) fix: bool,
     /// Maximum number of pages to fetch from a live site
@@ -69,7 +71,7 @@ pub(crate) struct SiteCheckArgs {
     pub(crate) sitemaps: usize,
     /// Maximum number of collections to fetch from a live site
     ///
-    /// The collections of a section are fetched all or not at all.
+    /// Either all collections of a section are fetched, or none of them.
     #[arg(
         long,
         value_name = "N",
@@ -111,7 +113,7 @@ impl SiteCheckArgs {
     }
 }
 
-/// Returns the URL if an argument is one and not a path.
+/// Returns the URL of an argument, or `None` if the argument is a path.
 pub(crate) fn address(path: &Path) -> Option<Url> {
     let text = path.to_str()?;
     let is_web = text.starts_with("https://") || text.starts_with("http://");
@@ -161,7 +163,7 @@ pub(crate) fn folder(
     out: &mut Output,
 ) -> anyhow::Result<SiteOutcome> {
     let outcome = judge_folder(dir, args, judging.clone(), out)?;
-    // A check of a wrong folder in CI must not succeed.
+    // If a CI job names a wrong folder, the check must not succeed.
     anyhow::ensure!(0 < outcome.files, "folder {} has no file to check", dir.display());
     if args.fix && super::fix::fix(dir, args, &outcome, out)? {
         return judge_folder(dir, args, judging.clone(), out);
@@ -170,7 +172,7 @@ pub(crate) fn folder(
 }
 
 /// Returns the folder of the site inside a project folder, or `None` if the given folder is the
-/// site. Prints which folder is checked if it is not obvious.
+/// site. If the given folder contains an output folder, prints which of the two folders is checked.
 pub(crate) fn site_folder(dir: &Path, out: &mut Output) -> Option<PathBuf> {
     let folders = site::OUTPUT_FOLDERS.map(|name| dir.join(name));
     let built = folders.into_iter().find(|folder| site::has_entry_file(folder))?;
@@ -225,7 +227,7 @@ fn judge_folder(
     Ok(outcome)
 }
 
-/// The settings that apply to a folder.
+/// The settings that apply to a checked folder.
 #[derive(Debug, Default)]
 pub(super) struct FolderSettings {
     base: Option<String>,
@@ -262,7 +264,7 @@ impl FolderSettings {
         let is_meant = |other: &Option<config::Setting<PathBuf>>| {
             other.as_ref().is_some_and(|other| real(&path(other)) == real(dir))
         };
-        // Settings for another folder do not apply.
+        // Settings that name another folder do not apply to the checked folder.
         let is_meant = state.is_some() || is_meant(&settings.site) || is_meant(&settings.out);
         let base = settings.base_url.as_ref().filter(|_| is_meant);
         let is_site = settings.site.as_ref().is_some_and(|site| real(&path(site)) == real(dir));

@@ -43,7 +43,7 @@ impl FetchLog for RequestLog {
             self.n_asked.fetch_add(1, Ordering::Relaxed);
         }
         let Some(file) = &self.file else { return };
-        // One write per line, so that several processes can share a file.
+        // Each line is written with one call, so that several processes can append to one file.
         let line = format!("{}\n", line(&record));
         let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = file.write_all(line.as_bytes())

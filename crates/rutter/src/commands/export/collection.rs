@@ -1,8 +1,9 @@
 //! Exports the pages of a site as an SCP snapshot.
 //!
-//! A line without errors is written byte for byte, so that the state equals that of the publisher.
-//! Other pages are corrected: URLs are encoded as URIs, unsafe URLs are removed (SCP-188), and
-//! blocks are merged to the limit of collections (D36). Rejects an export without pages.
+//! A line without errors is written byte for byte, so that the state equals the state at the
+//! publisher. Other pages are corrected: URLs are encoded as URIs, unsafe URLs are removed
+//! (SCP-188), and blocks are merged to the limit of collections (D36). Rejects an export without
+//! pages.
 
 use std::borrow::Cow;
 use std::path::Path;

@@ -16,13 +16,13 @@ pub(super) struct PageColumns<'c> {
     pub(super) site: &'c str,
     pub(super) row: &'c PageRow,
     pub(super) terms: &'c UsageTerms,
-    /// The verified line; `None` if it is withheld.
+    /// The verified line of the page; `None` if the page is withheld.
     pub(super) line: Option<&'c str>,
     /// The page of the line, without unsafe URLs.
     pub(super) view: Option<&'c ReaderView<'c>>,
 }
 
-/// The named columns, in the order of the output.
+/// The columns of a page except the content, in the order of the output.
 #[derive(Debug, Serialize)]
 pub(super) struct NamedColumns<'c> {
     pub(super) url: &'c str,

@@ -17,7 +17,8 @@ const HEAD: &str = "url,site,title,language,modified,digest,content_digest,sourc
 pub(super) struct CsvSink<W>(W, BodyFormat);
 
 impl<W: Write> CsvSink<W> {
-    /// Writes the names of the columns; `body` selects the format of the last one.
+    /// Writes the names of the columns; `body` selects the format of the content, which is the last
+    /// column.
     pub(super) fn new(mut to: W, body: BodyFormat) -> io::Result<Self> {
         let last = if body == BodyFormat::Markdown { "markdown" } else { "text" };
         write!(to, "{HEAD},{last}\r\n")?;
@@ -91,7 +92,7 @@ fn quoted(cell: &str) -> String {
 
 /// Adds an apostrophe to a cell that a spreadsheet would evaluate as a formula.
 fn neutral(cell: &str) -> String {
-    // Some spreadsheets skip leading space, and some accept full-width characters.
+    // Some spreadsheets skip white space before a formula, and some accept full-width characters.
     let start = cell.trim_start().chars().next();
     let is_formula = start.is_some_and(|start| "=+-@|%＝＋－＠".contains(start));
     let is_odd = cell.starts_with(['\t', '\r', '\n']);

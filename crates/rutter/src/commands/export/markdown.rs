@@ -52,7 +52,8 @@ impl MarkdownSink {
     pub(super) fn finish(self, path: &Path) -> io::Result<()> {
         let Self { folder, index, .. } = self;
         index.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-        // Temporary folders are private by default; the output has the usual permissions.
+        // By default, only the owner can read a temporary folder; the output has the usual
+        // permissions.
         #[cfg(unix)]
         {
             let usual = tempfile::Builder::new()
@@ -64,12 +65,12 @@ impl MarkdownSink {
             fs::remove_dir(path)?;
         }
         fs::rename(folder.path(), path)?;
-        // The folder was renamed: do not delete it.
+        // The temporary folder was renamed to the output folder: do not delete it.
         drop(folder.keep());
         Ok(())
     }
 
-    /// Returns the folder of a site, and creates it for the first page.
+    /// Returns the folder of a site, and creates it for the first page of the site.
     fn folder_of_site(&mut self, site: &str) -> io::Result<String> {
         if let Some((_, folder)) = self.site.as_ref().filter(|(known, _)| known == site) {
             return Ok(folder.clone());
@@ -155,7 +156,7 @@ fn site_name(site: &str) -> String {
     name.to_owned()
 }
 
-/// Keeps safe characters in lower case, and replaces others with a hyphen.
+/// Converts safe characters to lower case, and replaces other characters with a hyphen.
 fn harmless(text: &str, longest: usize, is_kept: impl Fn(char) -> bool) -> String {
     let mut name = String::new();
     for c in text.chars() {

@@ -1,8 +1,8 @@
 //! The project that a page belongs to: its settings and the state of its last build.
 //!
 //! Input: the `rutter.toml` for the arguments. Output: the URL, the settings and the template
-//! version of each page, the same as in `rutter build`. Without a `rutter.toml`, there is no
-//! project.
+//! version of each page; they are the same as in `rutter build`. Without a `rutter.toml`, there is
+//! no project.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -29,9 +29,9 @@ pub(super) struct Project {
 #[derive(Debug)]
 struct ProjectSite {
     plan: BuildPlan,
-    /// Its folder, with links resolved.
+    /// The folder of the site, with symbolic links resolved.
     folder: PathBuf,
-    /// URLs of its pages, by their file below the folder.
+    /// URL of each page, by the path of its file below the folder.
     addresses: HashMap<String, String>,
     learned: LearnedTemplates,
     templates: Arc<rutter_extract::Templates>,
@@ -50,14 +50,14 @@ impl Project {
         let control = site_control(&config.settings);
         let has_site = config.settings.site.is_some();
         let now = now()?;
-        // A site that cannot be built has no state; its pages can still be extracted.
+        // A site that cannot be built has no state, but its pages can be extracted.
         let settled =
             has_site.then(|| make_plan(config, &BuildOptions::default(), now).ok()).flatten();
         let site = settled.map(|settled| ProjectSite::of(settled.plan)).transpose()?.flatten();
         Ok(Some(Self { file, control, site }))
     }
 
-    /// Returns whether the settings or the state affect the extraction.
+    /// Returns whether the settings or the state of the project affect the extraction.
     pub(super) fn counts(&self) -> bool {
         self.control != SiteControl::default()
             || self.site.as_ref().is_some_and(ProjectSite::has_learned)

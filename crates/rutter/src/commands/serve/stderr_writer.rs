@@ -37,7 +37,7 @@ impl StderrWriter {
             for message in messages {
                 match message {
                     StderrMessage::Say(text) => output::print_line(&text),
-                    // The receiver may have stopped waiting.
+                    // An error means that `finish` has stopped waiting.
                     StderrMessage::Done(tell) => drop(tell.send(())),
                 }
             }

@@ -1,7 +1,7 @@
 //! `rutter spxi drown`: asks AI systems about the entities and scores the answers.
 //!
-//! Systems are commands or folders of transcripts; none is built in. Without a system, the command
-//! summarizes earlier answers.
+//! An AI system is a shell command or a folder of transcripts; no AI system is built in. Without an
+//! AI system, the command summarizes earlier answers.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -38,7 +38,8 @@ pub(crate) struct DrownArgs {
     ask: Vec<(String, String)>,
     /// Folder of answers of an AI system; may be repeated
     ///
-    /// It has files ENTITY/QUESTION.txt; --questions lists their names.
+    /// The folder contains one file ENTITY/QUESTION.txt per answer; --questions lists the names of
+    /// the files.
     #[arg(long, value_name = "NAME=DIR", value_parser = parse_pair)]
     transcripts: Vec<(String, String)>,
     /// Name of the run
@@ -46,7 +47,7 @@ pub(crate) struct DrownArgs {
     /// An existing run is continued. Default: the current day, such as 2026-11-17.
     #[arg(long, value_name = "NAME")]
     run: Option<String>,
-    /// File of all scores, to which new ones are appended
+    /// File of all scores, to which new scores are appended
     ///
     /// Default: drown/history.jsonl beside the folder of entity files.
     #[arg(long, value_name = "FILE")]
@@ -65,13 +66,15 @@ pub(crate) struct DrownArgs {
     /// Maximum number of attempts for one answer
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=20))]
     tries: u32,
-    /// Print the questions with their file names, and do not ask them
+    /// Print the questions of the test instead of asking an AI system
+    ///
+    /// Each line has the file name of the answer, as for --transcripts, a tab, and the question.
     #[arg(long, conflicts_with_all = ["ask", "transcripts", "rate"])]
     questions: bool,
     /// Your own score of an answer, from 0 (absent) to 4 (exact)
     #[arg(long, value_name = "SYSTEM/ENTITY/QUESTION=N", value_parser = parse_pair)]
     rate: Vec<(String, String)>,
-    /// Write the suggested states and shares to the entity files
+    /// Write the suggested `basin-state` and `bdr` to the entity files
     #[arg(long)]
     accept: bool,
     /// Output format
@@ -119,7 +122,7 @@ pub(crate) fn run(args: &DrownArgs, out: &mut Output) -> anyhow::Result<Exit> {
         }
         let mut journal =
             HistoryWriter::open(&path, &mut report).with_context(|| path.display().to_string())?;
-        // Without a name, ratings apply to the last run, and questions start a new run.
+        // Without `--run`, ratings apply to the last run, and asking an AI system starts a new run.
         let last = last_run(journal.history()).filter(|_| systems.is_empty());
         let run_name = run_name.get_or_insert_with(|| last.unwrap_or_else(|| day(now)));
         if !systems.is_empty() {
@@ -186,8 +189,8 @@ pub(crate) fn run(args: &DrownArgs, out: &mut Output) -> anyhow::Result<Exit> {
     Ok(if is_clean { Exit::Clean } else { Exit::Findings })
 }
 
-/// Stops the running command when this process gets a signal: the command has its own process
-/// group, which signals of the terminal do not reach.
+/// Stops the running command of an AI system when `rutter` gets a signal: the command has its own
+/// process group, which signals of the terminal do not reach.
 #[cfg(unix)]
 fn end_with_us() -> anyhow::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -242,7 +245,8 @@ fn shown(text: &str) -> String {
     rutter_finding::visible(text)
 }
 
-/// Returns the entities of the settings. An entity with a kernel is tested by its own kernel.
+/// Returns the declared entities that can be tested. An entity without its own kernel is tested
+/// with the kernel of the site.
 fn subjects(settled: &PlannedBuild, report: &mut Report) -> anyhow::Result<Vec<TestedEntity>> {
     let layer = settled.plan.spxi.as_ref();
     let layer = layer.ok_or_else(nothing_declared)?;
@@ -267,7 +271,7 @@ fn questions(subjects: &[TestedEntity], out: &mut Output) -> anyhow::Result<Exit
     Ok(Exit::Clean)
 }
 
-/// Writes the suggested states and shares to the entity files.
+/// Writes the suggested values of `basin-state` and `bdr` to the entity files.
 fn take(settled: &PlannedBuild, summary: &RunSummary, out: &mut Output) -> anyhow::Result<()> {
     for EntitySummary { id, name, estimate, .. } in &summary.entities {
         let BasinEstimate::Fresh { share, state } = estimate else {
@@ -281,7 +285,7 @@ fn take(settled: &PlannedBuild, summary: &RunSummary, out: &mut Output) -> anyho
             .find(|stated| stated.name() == name && is_page(settled, &stated.page, id));
         let file = stated.and_then(|stated| stated.file.clone()).or_else(|| settled.file.clone());
         let file = file.with_context(|| format!("cannot find the declaration of entity {id}"))?;
-        // Few answers do not support more than two digits.
+        // The number of answers is too small for more than two digits.
         let bdr = (share.value() * 100.0).round() / 100.0;
         let page = stated.map_or("", |stated| stated.page.as_str());
         accept(&file, (name, page), *state, bdr)?;
@@ -297,7 +301,7 @@ fn is_page(settled: &PlannedBuild, page: &str, id: &str) -> bool {
     page == id || id.strip_prefix(origin) == Some(page)
 }
 
-/// Returns the default path of the history.
+/// Returns the default path of the history of answers.
 pub(super) fn history_of(settled: &PlannedBuild) -> PathBuf {
     let beside = settled.folder.parent().unwrap_or(Path::new(""));
     beside.join(DROWN).join("history.jsonl")
@@ -322,7 +326,7 @@ fn systems(args: &DrownArgs) -> anyhow::Result<Vec<AiSystem>> {
     Ok(systems)
 }
 
-/// Returns the day of a time.
+/// Returns the day of a time, such as `2026-05-01`.
 fn day(now: Timestamp) -> String {
     now.to_string().chars().take(10).collect()
 }
@@ -344,12 +348,13 @@ fn rating(
         anyhow::bail!("--rate {shown}: expected SYSTEM/ENTITY/QUESTION=N");
     };
     let question = StandardQuestion::of_key(question).with_context(|| {
-        format!("--rate {shown}: questions are what, who, different, used, open")
+        format!("--rate {shown}: unknown question; expected what, who, different, used or open")
     })?;
     let all = slugs(subjects);
     let subject = subjects.iter().zip(&all).find(|(_, known)| known == slug).map(|(it, _)| it);
-    let subject =
-        subject.with_context(|| format!("--rate {shown}: entities are {}", all.join(", ")))?;
+    let subject = subject.with_context(|| {
+        format!("--rate {shown}: unknown entity; expected one of {}", all.join(", "))
+    })?;
     let is_there = history.find(run, &subject.id, system, question).is_some();
     ensure!(is_there, "--rate {shown}: run {run} does not have this answer");
     Ok(HumanRating {

@@ -35,7 +35,7 @@ pub(crate) struct NewEntityArgs {
 }
 
 pub(crate) fn run(args: &NewEntityArgs, out: &mut Output) -> anyhow::Result<Exit> {
-    anyhow::ensure!(!args.name.trim().is_empty(), "the name is empty");
+    anyhow::ensure!(!args.name.trim().is_empty(), "the name of the entity is empty");
     let draft = Draft {
         page: args.page.clone(),
         kind: args.r#type.clone(),
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &NewEntityArgs, out: &mut Output) -> anyhow::Result<Exit
     };
     let path = write(&folder, &args.name, &draft)?;
     writeln!(out.data(), "{}", path.display())?;
-    out.say("fill in the empty values; `rutter build` reports missing ones");
+    out.say("fill in the empty values; `rutter build` reports missing values");
     Ok(Exit::Clean)
 }
 

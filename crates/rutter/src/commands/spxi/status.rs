@@ -1,4 +1,5 @@
-//! `rutter spxi status`: shows what is due for the entities of a site (SPXI-Sitemap, X).
+//! `rutter spxi status`: shows due tests and other problems of the entities of a site
+//! (SPXI-Sitemap, X).
 //!
 //! Input: the settings, the published folder and the history of answers. Searches the published
 //! pages for markers, and takes the time of the last test from the history.
@@ -46,7 +47,7 @@ pub(crate) struct EntityStatusArgs {
     /// Entities that were tested before this day are due again. Example: 2026-05-01.
     #[arg(long, value_name = "DATE")]
     model_updated: Option<String>,
-    /// Return exit code 1 if something is due
+    /// Return exit code 1 if a test or a correction is due
     #[arg(long)]
     strict: bool,
     /// Print one JSON document
@@ -94,12 +95,13 @@ fn day_of(text: &str) -> anyhow::Result<Timestamp> {
     })
 }
 
-/// For each entity, when AI systems were last asked, and how many.
+/// By name of the entity: the time of the last test, and the number of AI systems in this test.
 type LastTests = BTreeMap<String, (Timestamp, usize)>;
-/// For each entity, how many of its markers are on its page, and how many there are.
+/// By name of the entity: the number of markers that are visible on its page, and the number of all
+/// its markers.
 type MarkerCounts = BTreeMap<String, (usize, usize)>;
 
-/// Collects what is due.
+/// Collects due tests and corrections, each as one sentence.
 struct DueList {
     now: Timestamp,
     updated: Option<Timestamp>,
@@ -158,7 +160,8 @@ impl DueList {
         let shown = quoted(stated.name());
         for (collision, noted) in entity.collisions.iter().zip(&stated.noted) {
             let with = collision.with.as_deref().unwrap_or_default();
-            // A distinguishing word, such as `band` of `Tide House (band)`.
+            // A negative tag must contain a distinguishing word, such as `band` for `Tide House
+            // (band)`.
             let said = entity.negative_tags.iter().any(|tag| shares_a_word(tag, with));
             if !said {
                 self.due.push(format!("{shown}: no negative tag mentions {}", quoted(with)));
@@ -239,7 +242,8 @@ impl DueList {
         }
     }
 
-    /// Checks the index against the rules for freshness and completeness (rules 8 and 9).
+    /// Checks the index against the rules for freshness and completeness (SPXI-Sitemap, rules 8 and
+    /// 9).
     fn rules(&mut self, dir: &Path) {
         let judging = CheckOptions {
             mode: Strictness::Strict,
@@ -253,7 +257,7 @@ impl DueList {
         let findings = outcome.file_reports.iter().filter(|one| one.name == INDEX_FILE);
         let findings = findings.flat_map(|one| one.report.findings());
         for (severity, finding) in findings.filter(|(_, it)| it.rule.layer() == "SX") {
-            // Head links are optional, and markers are reported above.
+            // Head links are optional, and `folder` reports the markers.
             let is_elsewhere = [
                 &rules::HEAD_LINK_MISSING,
                 &rules::INDEX_ID_FORM,

@@ -1,7 +1,7 @@
 //! `rutter spxi suggest`: drafts entities from the JSON-LD and the `spxi:*` meta tags of a site.
 //!
-//! Copies only statements of the pages: it never invents a marker or a negative tag. Skips pages
-//! with `noindex` or `noai`.
+//! The command copies only statements of the pages: it never invents a marker or a negative tag.
+//! Skips pages with `noindex` or `noai`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ pub(crate) struct SuggestArgs {
     site: BuiltSiteArgs,
     /// Write an entity file for each draft
     ///
-    /// Existing files are kept. By default, the drafts are printed.
+    /// Existing files are not overwritten. By default, the drafts are printed.
     #[arg(long)]
     write: bool,
     /// Folder to write the entity files to
@@ -120,7 +120,7 @@ fn is_about(kind: &str) -> bool {
         "DefinedTerm",
         "Taxon",
     ];
-    // Types of pages and of parts of pages.
+    // Types of pages and of parts of pages: they cannot be the subject of a site.
     let parts = [
         "WebPage",
         "WebSite",
@@ -159,7 +159,7 @@ impl EntityDrafts {
         same_as.extend(metas("spxi:orcid").map(|id| link("https://orcid.org/", id)));
         let before = self.drafts.len();
         for block in &extraction.facts.json_ld {
-            // The parser limits the nesting.
+            // The JSON parser limits the nesting.
             if let Ok(value) = serde_json::from_str::<Value>(block) {
                 self.node(plan, url, &value, 0);
             }

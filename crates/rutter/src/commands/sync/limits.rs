@@ -1,7 +1,7 @@
 //! Arguments of `rutter sync` that limit a crawl.
 //!
-//! Defaults are those of [`CrawlLimits`]. URLs beyond a limit are counted and listed with the code
-//! of the limit.
+//! The defaults are the values of [`CrawlLimits`]. URLs beyond a limit are counted and listed with
+//! the code of the limit.
 
 use std::sync::LazyLock;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Handles TERM and INT on a separate thread, because the main thread may be busy.
+//! Handles the signals TERM and INT on a separate thread, because the main thread may be busy.
 
 use std::io;
 use std::sync::mpsc;
@@ -42,7 +42,7 @@ impl Signals {
 
     /// Waits for the first signal.
     pub(crate) async fn come(&mut self) {
-        // If the thread has ended, no signal is reported.
+        // If the thread that waits for signals has ended, this call waits forever.
         if self.0.wait_for(|has_come| *has_come).await.is_err() {
             std::future::pending::<()>().await;
         }

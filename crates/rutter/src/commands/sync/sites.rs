@@ -1,9 +1,9 @@
 //! The list of sites to sync, from the command line and from a file.
 //!
-//! A line of the file has a site, other origins of the same site, and settings:
-//! `a.example/docs www.a.example pace=2 exclude=/docs/old/**`. Rejects invalid sites and settings,
-//! and lines whose settings differ from those of an earlier line of the same site. On the command
-//! line this is an error; an invalid line of the file is reported and the others are synced.
+//! A line of the file has a site, other origins of the same site, and settings: `a.example/docs
+//! www.a.example pace=2 exclude=/docs/old/**`. Rejects invalid sites and settings, and lines whose
+//! settings differ from those of an earlier line of the same site. An invalid argument is an error;
+//! an invalid line of the file is reported, and the sites of all other lines are synced.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -29,12 +29,13 @@ pub(super) struct ScopeArgs {
     include: Vec<String>,
     /// Skip pages whose path matches GLOB; may be repeated
     ///
-    /// Takes precedence over --include.
+    /// --exclude takes precedence over --include.
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
     /// Sync only pages in these languages
     ///
-    /// Language tags, separated by commas; en includes en-GB. By default, pages of all languages.
+    /// Language tags, separated by commas; en includes en-GB. By default, pages of all languages
+    /// are synced.
     #[arg(long, value_name = "LANGUAGE", value_delimiter = ',')]
     language: Vec<String>,
     /// Follow links even if the site has a sitemap
@@ -53,12 +54,12 @@ pub(super) struct SiteToSync {
     pub(super) aliases: Vec<String>,
     pub(super) scope: Scope,
     pub(super) follows_links: bool,
-    /// Minimum time between two requests; `None` for that of the command line.
+    /// Minimum time between two requests; `None` for the pace of the command line.
     pub(super) pace: Option<Duration>,
 }
 
 impl SiteToSync {
-    /// Returns the options of this site, based on those of the command line.
+    /// Returns the sync options of this site, based on the options of the command line.
     pub(super) fn options(&self, usual: &SyncOptions) -> SyncOptions {
         SyncOptions {
             aliases: self.aliases.clone(),
@@ -72,13 +73,13 @@ impl SiteToSync {
 /// The sites to sync.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SiteList {
-    /// Each site once.
+    /// The sites; no site is listed twice.
     pub(super) sites: Vec<SiteToSync>,
     /// Messages about invalid lines of the file.
     pub(super) faults: Vec<String>,
 }
 
-/// One argument, or one line of the file.
+/// A site with its settings, as read from one argument or one line of the file.
 #[derive(Debug)]
 struct SiteLine {
     /// Line number in the file; `None` for the command line.

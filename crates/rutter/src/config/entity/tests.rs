@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::*;
 
-/// The first line of each file is the expected message.
+/// The first line of each test file is the expected message.
 #[test] // SPX-024, SPX-025, SPX-026, SPX-037, SPX-038, SPX-052, SPX-053, SPX-067
 fn rejects_invalid_entities_with_line_and_column() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/entities");
