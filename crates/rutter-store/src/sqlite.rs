@@ -245,7 +245,7 @@ fn is_unwritable(path: &Path) -> bool {
     fs::OpenOptions::new().append(true).open(path).is_err()
 }
 
-/// Opens the file for writing. Retries while another process creates the file, because SQLite does
+/// Opens the file for writing. Retries while another process creates the file, because `SQLite` does
 /// not wait while that process switches to the write-ahead log.
 fn open_writer_in_time(path: &Path, options: &StoreOptions) -> Result<Connection, OpenError> {
     let started = Instant::now();

@@ -11,7 +11,7 @@ use super::AccessMode;
 use crate::error::{OpenError, StorageError};
 
 const MAGIC: &[u8] = b"SQLite format 3\0";
-/// Size of the header of an SQLite file, in bytes.
+/// Size of the header of an `SQLite` file, in bytes.
 const HEAD: u64 = 100;
 
 /// Returns an error if the file is missing, is not a database, or is truncated.
@@ -43,7 +43,7 @@ pub(super) fn check_file(path: &Path, access: AccessMode) -> Result<(), OpenErro
     Ok(())
 }
 
-/// Returns the length of the file that the SQLite header declares; `None` if the header is not
+/// Returns the length of the file that the `SQLite` header declares; `None` if the header is not
 /// valid.
 fn declared_length(head: &[u8]) -> Option<u64> {
     let number = |at: usize| -> Option<u64> {

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use crate::error::{OpenError, StorageError};
 
-/// The SQLite application id of a replica: the ASCII bytes `RUTT`.
+/// The `SQLite` application id of a replica: the ASCII bytes `RUTT`.
 pub(super) const APPLICATION: i32 = 0x5255_5454;
 
 /// The SQL statements of one migration step.
