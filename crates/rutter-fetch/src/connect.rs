@@ -213,19 +213,23 @@ impl Connector {
 /// Classifies a failed TLS handshake: the port does not use TLS, or the handshake itself failed.
 fn handshake_fault(error: &std::io::Error, port: u16) -> NetworkFault {
     use rustls::{Error, InvalidMessage};
-    use std::io::ErrorKind;
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
     match inner {
         Some(Error::InvalidMessage(InvalidMessage::InvalidContentType)) => {
             NetworkFault::NotTls(format!("port {port} does not use TLS"))
         }
-        None if matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset) => {
-            NetworkFault::NotTls(format!(
-                "the server closed the connection during the handshake; port {port} may not use TLS"
-            ))
-        }
+        None if is_closed(error.kind()) => NetworkFault::NotTls(format!(
+            "the server closed the connection during the handshake; port {port} may not use TLS"
+        )),
         _ => NetworkFault::Tls(error.to_string()),
     }
+}
+
+/// Returns whether the error says that the server closed the connection. The kind of the error depends
+/// on whether the client was reading or writing at that moment.
+fn is_closed(kind: std::io::ErrorKind) -> bool {
+    use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    matches!(kind, BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof)
 }
 
 /// Builds the TLS configuration: root certificates of the system and of the settings, TLS 1.2 and
