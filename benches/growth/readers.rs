@@ -15,6 +15,7 @@ use rutter_extract::{Options, Sketch, Templates, Wishes, honesty, html, markdown
 use rutter_fetch::header::{self, Coding, ContentRange, Freshness};
 use rutter_fetch::{HostPolicy, Proxies, Url, decode, redact, redact_url};
 use rutter_finding::{Finding, FindingSink, Place, Severity, Strictness, quoted, visible};
+use rutter_llms as llms;
 use rutter_logs::{
     ClientMonitor, LogItem, LogReader, RequestFilter, Tally, TallySettings, Thresholds, summary,
 };
@@ -22,11 +23,11 @@ use rutter_page::{
     HiddenCharacters, HttpUrl, LanguageTag, PageHead, PageLimits, PageReader, PageUrl, ReaderView,
     SensitiveData, Timestamp, find_model_instruction, is_uri, to_uri,
 };
-use rutter_signpost::robots::{AgentGroup, Robots, RobotsAdditions, check as check_robots, merge};
-use rutter_signpost::{llms, sitemap};
+use rutter_robots::{AgentGroup, Robots, RobotsAdditions, check as check_robots, merge};
+use rutter_sitemap as sitemap;
+use rutter_spxi::survival::{MarkerSearch, PageTexts};
 use rutter_spxi::{CheckInput, IndexWriter, PacketSelector, check_index, check_packet};
 use rutter_store::SearchQuery;
-use rutter_survival::{MarkerSearch, PageTexts};
 use rutter_sync::{Scope, ScopeRules, consent};
 
 const PAGE: &str = "https://harbour.example/a/page.html";

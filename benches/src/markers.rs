@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::ensure;
 use rutter_extract::{Extraction, Options, html};
 use rutter_page::{PageUrl, Timestamp};
-use rutter_survival::{MarkerSearch, PageTexts};
+use rutter_spxi::survival::{MarkerSearch, PageTexts};
 
 use crate::extract::{listed, sample};
 

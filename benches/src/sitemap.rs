@@ -9,7 +9,7 @@ use std::process::Command;
 use anyhow::{bail, ensure};
 use quick_xml::events::Event;
 use rutter_page::Timestamp;
-use rutter_signpost::sitemap::{
+use rutter_sitemap::{
     AlternateLink, ChangeFreq, ForeignElement, PushOutcome, SitemapEntry, SitemapItem,
     SitemapLimits, SitemapReader, UrlsetWriter,
 };

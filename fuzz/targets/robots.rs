@@ -3,7 +3,7 @@
 #![no_main]
 
 use rutter_finding::Finding;
-use rutter_signpost::robots::{AgentGroup, Robots, RobotsAdditions, check, merge};
+use rutter_robots::{AgentGroup, Robots, RobotsAdditions, check, merge};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let mut findings: Vec<Finding> = Vec::new();

@@ -5,7 +5,7 @@
 use std::io::{BufRead, BufReader};
 
 use rutter_finding::Finding;
-use rutter_signpost::sitemap::{SitemapItem, SitemapLimits, PushOutcome, SitemapReader, UrlsetWriter, is_sitemap};
+use rutter_sitemap::{SitemapItem, SitemapLimits, PushOutcome, SitemapReader, UrlsetWriter, is_sitemap};
 
 const LIMITS: SitemapLimits = SitemapLimits {
     bytes: 1 << 20,

@@ -59,7 +59,7 @@ pub(crate) fn seed(target: &str, corpus: &Path) -> anyhow::Result<()> {
         return seed_spxi(corpus);
     }
     if matches!(target, "robots" | "sitemap") {
-        return seed_signposts(target, corpus);
+        return seed_fixtures(target, corpus);
     }
     for entry in fs::read_dir(root().join("conformance/vectors/scp/files"))? {
         let path = entry?.path();
@@ -112,8 +112,8 @@ fn seed_pages(corpus: &Path) -> anyhow::Result<()> {
 }
 
 /// Seeds the fixtures of the crate.
-fn seed_signposts(target: &str, corpus: &Path) -> anyhow::Result<()> {
-    for entry in fs::read_dir(root().join("crates/rutter-signpost/fixtures").join(target))? {
+fn seed_fixtures(target: &str, corpus: &Path) -> anyhow::Result<()> {
+    for entry in fs::read_dir(root().join(format!("crates/rutter-{target}/fixtures")))? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default();
         fs::copy(&path, corpus.join(name))?;

@@ -19,7 +19,7 @@ pub(crate) fn schemas(others: Option<&Path>) -> anyhow::Result<()> {
     fs::create_dir_all(&folder)?;
     let own = root().join("conformance/xsd");
     for (what, schema) in [("urlset", "sitemap.xsd"), ("index", "siteindex.xsd")] {
-        let args = ["run", "--quiet", "--package", "rutter-signpost", "--example", "sample", "--"];
+        let args = ["run", "--quiet", "--package", "rutter-sitemap", "--example", "sample", "--"];
         let output = cargo(&args).arg(what).output()?;
         ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let text = String::from_utf8(output.stdout)?;

@@ -30,7 +30,7 @@ pub struct JsonWriter<W: Write> {
 }
 
 impl<W: Write> JsonWriter<W> {
-    /// Creates a writer and writes all members in front of the pages.
+    /// Creates a writer and writes all members that come before `pages`.
     pub fn new(out: W, head: &SitemapHeader) -> io::Result<Self> {
         let mut buffer = b"{".to_vec();
         push_head(head, &mut buffer);

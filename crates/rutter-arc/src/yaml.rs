@@ -44,7 +44,7 @@ pub struct YamlWriter<W: Write> {
 }
 
 impl<W: Write> YamlWriter<W> {
-    /// Creates a writer and writes all members in front of the pages.
+    /// Creates a writer and writes all members that come before `pages`.
     pub fn new(out: W, head: &SitemapHeader) -> io::Result<Self> {
         let mut writer =
             Self { out, n_entries: 0, n_bytes: 0, buffer: String::new(), is_too_large: false };

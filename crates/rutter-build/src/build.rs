@@ -13,7 +13,7 @@ use std::sync::Arc;
 use rutter_extract::Templates;
 use rutter_finding::Rule;
 use rutter_page::{Digest, Timestamp};
-use rutter_signpost::robots::Robots;
+use rutter_robots::Robots;
 
 use self::inputs::{read_robots, rebuild_state};
 use crate::address_scheme::AddressScheme;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rutter_extract::{Extraction, Refusal, Wishes};
 use rutter_page::Timestamp;
-use rutter_signpost::robots::Robots;
+use rutter_robots::Robots;
 
 use crate::inventory::{self, prefix};
 use crate::ledger::Visibility;

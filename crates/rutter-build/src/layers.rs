@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rutter_arc::pointer::SitemapPointer;
 use rutter_finding::{Finding, Place, Rule};
 use rutter_page::Digest;
-use rutter_signpost::robots::{self, RobotsAdditions};
+use rutter_robots::{self as robots, RobotsAdditions};
 
 use crate::arc_layer::{self, ArcLayer, ArcLayerResult};
 use crate::chain::{Publication, SitemapPart};

@@ -15,9 +15,9 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use rutter_extract::NavLink;
+use rutter_llms as llms;
 use rutter_page::PageUrl;
 use rutter_scp::{KeyedLine, LineSorter};
-use rutter_signpost::llms;
 
 use self::full_text::FullText;
 use self::outline::{Outline, OutlineSection, SectionKind};

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use rutter_extract::Extraction;
 use rutter_page::Page;
 use rutter_spxi::MarkerStatus;
-use rutter_survival::{MarkerSearch, PageTexts};
+use rutter_spxi::survival::{MarkerSearch, PageTexts};
 use sha2::{Digest as _, Sha256};
 
 use crate::plan::BuildPlan;

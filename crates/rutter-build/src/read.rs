@@ -18,7 +18,7 @@ use std::thread;
 use rutter_extract::{CoverageTally, Templates};
 use rutter_finding::{Finding, Place, Rule};
 use rutter_page::Timestamp;
-use rutter_signpost::robots::Robots;
+use rutter_robots::Robots;
 
 use self::redate::redated;
 pub(crate) use self::tally::SectionTally;

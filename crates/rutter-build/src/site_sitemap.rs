@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 
 use rutter_page::checksum::{ChecksumStatus, append_checksum, verify_checksum};
 use rutter_page::{Digest, PageUrl, Timestamp};
-use rutter_signpost::robots::Robots;
-use rutter_signpost::sitemap::{
+use rutter_robots::Robots;
+use rutter_sitemap::{
     AlternateLink, ChangeFreq, SitemapEntry, SitemapItem, SitemapLimits, SitemapReader,
 };
 use serde::{Deserialize, Serialize};

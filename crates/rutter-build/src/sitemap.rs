@@ -13,7 +13,7 @@ use flate2::write::GzEncoder;
 use rutter_page::Timestamp;
 use rutter_scp::advert::{self, Advert, AdvertisedCollection};
 use rutter_scp::{Coding, CollectionKind, FormatVersion};
-use rutter_signpost::sitemap::{
+use rutter_sitemap::{
     AlternateLink, ChildSitemap, ForeignElement, PushOutcome, SchemaLocation, SitemapEntry,
     SitemapItem, SitemapLimits, SitemapReader, UrlsetWriter, write_index,
 };

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::Path;
 
 use rutter_page::{SensitiveData, Timestamp};
-use rutter_signpost::robots::AgentGroup;
+use rutter_robots::AgentGroup;
 use rutter_spxi::{
     AGENTS, Entity, INDEX_FILE, IndexWriter, MetadataPacket, PACKET_FILE, SemanticIndex, Surface,
     SurfaceDetail, packet_path, without_fragment,

@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use rutter_arc::delta;
 use rutter_arc::{ArcEntry, ArcError, ArcPolicy, ArcReader, ArcReceipt, Limits as ArcLimits};
 use rutter_page::{LineDigest, Timestamp};
+use rutter_robots::Robots;
 use rutter_scp::advert::{self, Advert, AdvertisedCollection};
 use rutter_scp::{CollectionHeader, CollectionKind, CollectionReader, ReadOptions};
-use rutter_signpost::robots::Robots;
-use rutter_signpost::sitemap::{SitemapItem, SitemapLimits, SitemapReader};
+use rutter_sitemap::{SitemapItem, SitemapLimits, SitemapReader};
 
 use crate::arc_entry::ArcEntryVersion;
 use crate::arc_layer::{self, ArcPublication};

@@ -41,7 +41,7 @@ use rutter_finding::{Finding, FindingSink, Report, Rule, Strictness, Verdict};
 use rutter_page::Timestamp;
 use rutter_scp::advert::AdvertisedCollection;
 use rutter_scp::{CollectionOpener, Limits, PageRecord, ReadError, ReadReceipt};
-use rutter_signpost::sitemap::{SitemapError, SitemapItem};
+use rutter_sitemap::{SitemapError, SitemapItem};
 
 pub use live::{LiveBounds, check_live};
 pub use outcome::{CheckedFile, DetailLevel, Outcome};

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use rutter_extract::CoverageTally;
 use rutter_page::Timestamp;
-use rutter_survival::{PathStage, SiteSurvival};
+use rutter_spxi::survival::{PathStage, SiteSurvival};
 
 use crate::{FileReport, SiteOutcome};
 
@@ -114,7 +114,7 @@ impl Overview {
 
 #[cfg(test)]
 mod tests {
-    use rutter_survival::{MarkerSearch, PageTexts, PathTexts, trace};
+    use rutter_spxi::survival::{MarkerSearch, PageTexts, PathTexts, trace};
 
     use super::*;
 

@@ -13,9 +13,11 @@ pub fn all() -> Vec<&'static Rule> {
         rutter_extract::safety::ALL,
         rutter_page::rules::ALL,
         rutter_scp::rules::ALL,
-        rutter_signpost::rules::ALL,
+        rutter_llms::rules::ALL,
+        rutter_robots::rules::ALL,
+        rutter_sitemap::rules::ALL,
         rutter_spxi::rules::ALL,
-        rutter_survival::rules::ALL,
+        rutter_spxi::survival::rules::ALL,
     ];
     let mut rules: Vec<_> = tables.into_iter().flatten().copied().collect();
     rules.sort_by_key(|rule| rule.code);

@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 use std::io::{self, BufReader, Read};
 
 use rutter_finding::{Finding, FindingSink, Place, quoted};
+use rutter_llms as llms_txt;
+use rutter_robots as robots_txt;
 use rutter_scp::advert::{self, Advert};
-use rutter_signpost::sitemap::{
-    self, EntryChecker, ForeignElement, SitemapError, SitemapItem, SitemapLimits, SitemapReader,
+use rutter_sitemap::{
+    self as sitemap, EntryChecker, ForeignElement, SitemapError, SitemapItem, SitemapLimits,
+    SitemapReader,
 };
-use rutter_signpost::{llms as llms_txt, robots as robots_txt};
 
 use crate::{FileKind, Subject};
 

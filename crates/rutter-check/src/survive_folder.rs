@@ -12,9 +12,9 @@ use rutter_extract::{Extraction, Options, decoded, html};
 use rutter_finding::Refusal;
 use rutter_page::{IntoOwned, Page, PageUrl, Timestamp};
 use rutter_scp::advert::{self, Advert, AdvertisedCollection};
-use rutter_signpost::sitemap::{SitemapItem, SitemapLimits, SitemapReader};
+use rutter_sitemap::{SitemapItem, SitemapLimits, SitemapReader};
+use rutter_spxi::survival::{MarkerSearch, PageTexts, PathTexts, SiteSurvival, trace};
 use rutter_spxi::{INDEX_FILE, MAX_INDEX_BYTES, SemanticIndex, read_index, without_fragment};
-use rutter_survival::{MarkerSearch, PageTexts, PathTexts, SiteSurvival, trace};
 
 use crate::site::{LARGEST_PAGE, SiteBase, SiteFiles, stem};
 

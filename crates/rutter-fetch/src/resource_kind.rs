@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rutter_signpost::robots::Robots;
+use rutter_robots::Robots;
 
 /// The kind of a fetched file, which decides its limits (D89).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use rutter_page::Timestamp;
-use rutter_signpost::robots::Robots;
+use rutter_robots::Robots;
 use serde::{Deserialize, Serialize};
 
 use crate::decode;

@@ -205,7 +205,7 @@ impl Icon<'_> {
 }
 
 impl MediaUrl<'_> {
-    /// Returns the URLs written as URIs of RFC 3986, for publishing.
+    /// Converts the URLs to URIs of RFC 3986, for publishing.
     #[must_use]
     pub fn into_uri(self) -> Self {
         match self {

@@ -27,6 +27,7 @@ mod round_trip;
 pub mod rules;
 pub mod schema_types;
 mod site;
+pub mod survival;
 mod term_height;
 mod values;
 mod words;

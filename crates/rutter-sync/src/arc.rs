@@ -20,9 +20,9 @@
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 
+use crate::discover::{ArcOffer, Discovery, LookupOutcome, ParsedArc, ParsedFile};
 use rutter_arc::pointer::JsonLdFile;
 use rutter_arc::{ArcEntry, ArcError, Limits, delta};
-use rutter_discover::{ArcOffer, Discovery, LookupOutcome, ParsedArc, ParsedFile};
 use rutter_fetch::{
     FailureCause, FetchedResponse, Method, Request, ResourceKind, ResponseBody, Url, Validators,
     decode,

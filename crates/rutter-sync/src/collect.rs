@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use rutter_discover::Discovery;
+use crate::discover::Discovery;
 use rutter_fetch::{FailureCause, Request, ResourceKind, ResponseBody, Url, Validators};
 use rutter_page::Digest;
 use rutter_scp::CollectionKind;

@@ -9,7 +9,7 @@ use rutter_arc::{ArcEntry, Consent, RobotsDirective, RobotsDirectives};
 use rutter_extract::{Extraction, Refusal, Wishes};
 use rutter_fetch::RobotsReason;
 use rutter_page::Timestamp;
-use rutter_signpost::robots::Robots;
+use rutter_robots::Robots;
 use rutter_store::WithheldReason;
 
 /// Source of a usage statement.

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rutter_discover::{AccessMethod, Discovery};
+use crate::discover::{AccessMethod, Discovery};
 use rutter_extract::{Templates, Use};
 use rutter_fetch::{
     FetchError, FetchedResponse, MissingPageProbe, Request, ResourceKind, ResponseBody, Validators,

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
 
+use crate::discover::PageSink;
 use rutter_arc::ArcEntry;
-use rutter_discover::PageSink;
 use rutter_page::Timestamp;
-use rutter_signpost::sitemap::SitemapEntry;
+use rutter_sitemap::SitemapEntry;
 use serde::{Deserialize, Serialize};
 
 use crate::left_out::MOST_URLS;

@@ -480,7 +480,7 @@ mod tests {
         let page_policy = PagePolicy::new("https://h.example", &[]);
         let limits = CrawlLimits { depth: 3, ..CrawlLimits::default() };
         let mut frontier = Frontier::new(&page_policy, &limits, 10);
-        let mut report = SyncReport::new("https://h.example", rutter_discover::AccessMethod::Links);
+        let mut report = SyncReport::new("https://h.example", crate::discover::AccessMethod::Links);
         for path in ["a", "b"] {
             frontier.follow(&format!("https://h.example/{path}"), 4);
         }
@@ -505,7 +505,7 @@ mod tests {
         frontier.follow("https://h.example/a", 4);
         frontier.follow("https://h.example/a", 3);
         frontier.close(LeftOutReason::PAGE_LIMIT);
-        let mut report = SyncReport::new("https://h.example", rutter_discover::AccessMethod::Links);
+        let mut report = SyncReport::new("https://h.example", crate::discover::AccessMethod::Links);
         frontier.report(&mut report, &|_| false);
         assert_eq!(report.left_out_by_code().into_iter().collect::<Vec<_>>(), [("page-limit", 1)]);
         let left: Vec<(String, u32)> = frontier.links().collect();

@@ -27,6 +27,7 @@ pub mod consent;
 mod counts;
 mod crawl;
 mod damage;
+pub mod discover;
 mod discovered_entries;
 mod enforce;
 mod error;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use rutter_fetch::{RobotsRules, Url};
 use rutter_page::PageUrl;
-use rutter_signpost::robots::Robots;
+use rutter_robots::Robots;
 use rutter_store::{PublisherId, QueryError, Store, WithheldReason};
 
 use crate::consent::{RobotsSignals, UsageStatement};

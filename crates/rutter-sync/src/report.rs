@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use rutter_discover::AccessMethod;
+use crate::discover::AccessMethod;
 use rutter_fetch::redact;
 
 use crate::left_out::{LeftOutReason, MOST_URLS};

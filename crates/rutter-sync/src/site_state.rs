@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rutter_discover::{DiscoveryCache, ParsedFile};
+use crate::discover::{DiscoveryCache, ParsedFile};
 use rutter_page::Timestamp;
 use serde::{Deserialize, Serialize};
 

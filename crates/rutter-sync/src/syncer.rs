@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rutter_discover::{
+use crate::discover::{
     AccessMethod, Discovery, DiscoveryCache, DiscoveryLimits, DiscoverySource, LookupOutcome,
     ParsedFile, discover,
 };
@@ -546,7 +546,7 @@ impl SyncRun<'_> {
             return Ok(());
         }
         let mut rest = discovery.offer.clone();
-        rest.scp = rutter_discover::ScpOffer::default();
+        rest.scp = crate::discover::ScpOffer::default();
         let (method, why) = rest.choose_method(self.now);
         // If collections are in use, only pages of a sitemap or an ARC sitemap are added,
         // because links and llms.txt do not define which pages a site has.

@@ -10,7 +10,7 @@
 //! changed pages in the replica. The file is valid only for one state of the sections.
 //! After an interrupted sync, or after a snapshot, every listed page is looked up.
 
-use rutter_discover::Discovery;
+use crate::discover::Discovery;
 use rutter_page::Timestamp;
 use rutter_store::{PageSource, Section, Validator, WithheldReason};
 

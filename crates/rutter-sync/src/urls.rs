@@ -7,10 +7,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use rutter_arc::ArcEntry;
-use rutter_discover::{
+use crate::discover::{
     AccessMethod, Discovery, DiscoveryLimits, DiscoverySource, LookupOutcome, ParsedFile,
 };
+use rutter_arc::ArcEntry;
 use rutter_fetch::{Url, redact_url};
 use rutter_page::Timestamp;
 use rutter_store::Selection;
@@ -170,10 +170,10 @@ fn is_cut(discovery: &Discovery) -> bool {
         );
     let is_bounded = discovery.findings.iter().any(|(_, finding)| {
         let rule = finding.rule;
-        *rule == rutter_discover::rules::TOO_MANY_SITEMAPS
-            || *rule == rutter_discover::rules::OUT_OF_BOUNDS
+        *rule == crate::discover::rules::TOO_MANY_SITEMAPS
+            || *rule == crate::discover::rules::OUT_OF_BOUNDS
             // A feed contains only the newest pages.
-            || *rule == rutter_signpost::rules::IS_FEED
+            || *rule == rutter_sitemap::rules::IS_FEED
     });
     is_truncated || is_bounded
 }

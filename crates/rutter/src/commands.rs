@@ -235,7 +235,7 @@ fn all_rules() -> Vec<&'static rutter_finding::Rule> {
     let mut rules = rutter_check::registry::all();
     rules.extend(rutter_build::rules::ALL);
     rules.extend(rutter_logs::rules::ALL);
-    rules.extend(rutter_discover::rules::ALL);
+    rules.extend(rutter_sync::discover::rules::ALL);
     rules.sort_by_key(|rule| rule.code);
     rules
 }

@@ -45,7 +45,7 @@ impl Exit {
         if cause.is::<rutter_finding::Refusal>() {
             return Some(Self::Integrity);
         }
-        if let Some(rutter_signpost::sitemap::SitemapError::Refused(_)) = cause.downcast_ref() {
+        if let Some(rutter_sitemap::SitemapError::Refused(_)) = cause.downcast_ref() {
             return Some(Self::Integrity);
         }
         if let Some(rutter_arc::ArcError::Refused(_)) = cause.downcast_ref() {

@@ -53,7 +53,7 @@ pub(crate) struct BuildOptions {
     pub(crate) force: bool,
     /// Set future times in the state to the current time
     ///
-    /// Use this option for a state that was written with a wrong clock. By default, future times in
+    /// Use this option for a state that was written while the clock was wrong. By default, future times in
     /// the state fail the build.
     #[arg(long, help_heading = RECOVERY)]
     pub(crate) redate: bool,

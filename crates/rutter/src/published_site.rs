@@ -19,9 +19,9 @@ use rutter_fetch::{
     ResourceKind, ResponseBody, Url, decode,
 };
 use rutter_page::Timestamp;
+use rutter_robots::Robots;
 use rutter_scp::advert::{self, Advert};
-use rutter_signpost::robots::Robots;
-use rutter_signpost::sitemap::{SitemapItem, SitemapLimits, SitemapReader};
+use rutter_sitemap::{SitemapItem, SitemapLimits, SitemapReader};
 use tempfile::TempDir;
 
 /// Maximum number of requests to one site.

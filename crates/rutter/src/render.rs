@@ -64,8 +64,10 @@ pub(crate) enum RenderError {
     Root,
     #[error("cannot run `{0}`")]
     Start(PathBuf, #[source] std::io::Error),
-    #[error("cannot prepare rendering")]
-    Prepare(#[source] std::io::Error),
+    #[error("cannot create the temporary profile folder of the browser")]
+    Profile(#[source] std::io::Error),
+    #[error("cannot start the proxy of the browser")]
+    Proxy(#[source] std::io::Error),
     #[error("rendering the page took longer than {} s", .0.as_secs())]
     TooLong(Duration),
     #[error("the rendered page has more than {0} bytes")]
@@ -93,7 +95,7 @@ impl Chromium {
         if is_root && self.sandbox == Sandbox::On {
             return Err(RenderError::Root);
         }
-        let profile = tempfile::tempdir().map_err(RenderError::Prepare)?;
+        let profile = tempfile::tempdir().map_err(RenderError::Profile)?;
         let served = ServedFiles {
             page: page.to_vec(),
             // The proxy has no certificate, so it serves the page over plain HTTP.
@@ -102,7 +104,7 @@ impl Chromium {
             base: without_tls(&self.base),
             limits: self.limits,
         };
-        let proxy = Proxy::start(served).map_err(RenderError::Prepare)?;
+        let proxy = Proxy::start(served).map_err(RenderError::Proxy)?;
         let mut command = self.command(profile.path(), proxy.port());
         command.arg(without_tls(url.as_str()));
         let child = command.spawn();

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use rutter_signpost::llms::{self, LlmsHead};
+use rutter_llms::{self as llms, LlmsHead};
 
 use super::WHOLE;
 

@@ -8,9 +8,7 @@ use std::fs;
 use std::io::{Read, Write};
 
 use rutter_build::{BuildPlan, Generator};
-use rutter_signpost::sitemap::{
-    ChangeFreq, SitemapEntry, SitemapItem, SitemapLimits, SitemapReader,
-};
+use rutter_sitemap::{ChangeFreq, SitemapEntry, SitemapItem, SitemapLimits, SitemapReader};
 
 use crate::site::{BASE, Site, files, page, read_sitemap, words};
 

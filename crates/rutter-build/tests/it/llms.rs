@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use rutter_signpost::llms::{self, Llms};
+use rutter_llms::{self as llms, Llms};
 
 use crate::site::{BASE, Site, page, words};
 

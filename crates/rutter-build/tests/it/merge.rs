@@ -158,7 +158,7 @@ fn long_llms_txt_is_split_by_section() {
     assert!(text("llms-main.txt").contains("https://harbour.example/index.md"));
     for name in ["llms.txt", "docs/llms.txt"] {
         let mut findings = Vec::new();
-        rutter_signpost::llms::check(&text(name), &mut findings);
+        rutter_llms::check(&text(name), &mut findings);
         assert!(findings.is_empty(), "{findings:?}");
     }
 }

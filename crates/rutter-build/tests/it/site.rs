@@ -9,7 +9,7 @@ use rutter_finding::Finding;
 use rutter_page::Timestamp;
 use rutter_scp::advert::{Advert, AdvertisedCollection};
 use rutter_scp::{CollectionHeader, CollectionReader, ReadOptions};
-use rutter_signpost::sitemap::{SitemapEntry, SitemapItem, SitemapLimits, SitemapReader};
+use rutter_sitemap::{SitemapEntry, SitemapItem, SitemapLimits, SitemapReader};
 use tempfile::TempDir;
 
 /// Base URL of all sites in these tests.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use rutter_arc::pointer::{self, JsonLdFile};
 use rutter_finding::{Finding, Place, quoted};
+use rutter_llms as llms;
 use rutter_page::find_model_instruction;
-use rutter_signpost::llms;
 
 use super::{closed_detail, in_line};
 use crate::rules;

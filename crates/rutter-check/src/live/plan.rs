@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, HashSet};
 
 use rutter_fetch::{FetchError, ResourceKind};
+use rutter_robots::Robots;
 use rutter_scp::CollectionKind;
 use rutter_scp::advert::{self, Advert, AdvertisedCollection};
-use rutter_signpost::robots::Robots;
-use rutter_signpost::sitemap::{SitemapItem, SitemapLimits, SitemapReader};
+use rutter_sitemap::{SitemapItem, SitemapLimits, SitemapReader};
 use rutter_spxi::{INDEX_FILE, packet_addresses, read_index, without_fragment};
 
 use super::{Announcement, SiteVisit};

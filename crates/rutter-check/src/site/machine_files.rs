@@ -8,9 +8,9 @@ mod sitemaps;
 use std::collections::HashMap;
 
 use rutter_page::Timestamp;
+use rutter_robots::Robots;
 use rutter_scp::advert::{AdvertisedCollection, AdvertisedSection};
 use rutter_scp::{CollectionHeader, ReadReceipt};
-use rutter_signpost::robots::Robots;
 use rutter_spxi::{SemanticIndex, SitemapEntry};
 
 use super::SiteView;

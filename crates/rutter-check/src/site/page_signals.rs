@@ -1,6 +1,6 @@
 //! Extracts the data from robots.txt and page tags that the check of the semantic index needs.
 
-use rutter_signpost::robots::Robots;
+use rutter_robots::Robots;
 use rutter_spxi::{AGENTS, AgentSignals, INDEX_FILE, PACKET_FILE, RobotsSignals};
 
 /// Returns the rules of robots.txt about the index for each AI agent.

@@ -9,12 +9,12 @@ use rutter_extract::{Options, html};
 use rutter_fetch::ResourceKind;
 use rutter_finding::{Finding, FindingSink, Place, quoted};
 use rutter_page::{PageUrl, Timestamp};
+use rutter_spxi::survival::MarkerSearch;
 use rutter_spxi::{
     CheckInput, Entity, INDEX_FILE, Lookup, MAX_INDEX_BYTES, MAX_PACKET_BYTES, MarkerStatus,
     PACKET_FILE, PacketSelector, PageFacts, PageLookup, SiteEvidence, check_index, check_packet,
     packet_addresses, without_fragment,
 };
-use rutter_survival::MarkerSearch;
 
 use super::SiteView;
 use super::files::LARGEST_PAGE;
@@ -249,7 +249,7 @@ impl<'p, 'v> EntityPages<'p, 'v> {
         let seen = html(&bytes, &Options::new(url, now));
         let shown = seen.shown_text();
         let metas = seen.facts.metas.iter().map(|(_, content)| content.as_str());
-        let places = rutter_survival::PageTexts {
+        let places = rutter_spxi::survival::PageTexts {
             visible: &shown,
             metas: metas.chain([seen.page.title.as_ref()]).collect(),
             json_ld: seen.facts.json_ld.iter().map(String::as_str).collect(),

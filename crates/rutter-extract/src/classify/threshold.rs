@@ -80,7 +80,7 @@ fn best_threshold(segments: impl Iterator<Item = (u32, f32)>) -> f32 {
     margin_of(best / 2.0)
 }
 
-/// Returns the probability of a margin (the logistic function).
+/// Converts a margin to a probability (the logistic function).
 ///
 /// Uses only additions, multiplications and divisions, so that the result is the same on every
 /// machine.

@@ -1,16 +1,24 @@
-//! Tests with an independent JSON-LD processor on the public vectors.
+//! Tests on the public vectors with an independent JSON-LD processor, and tests of survival.
 
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
+mod drown;
 mod hostile;
 mod shapes;
 mod site;
+mod survive;
+mod systems;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use oxjsonld::JsonLdParser;
 use rutter_spxi::{CheckInput, check_index, read_index};
+
+/// A folder of fixtures of survival.
+fn fixtures(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
 
 fn vectors() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/vectors/spxi")

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use rutter_discover::AccessMethod;
 use rutter_fetch::Url;
 use rutter_scp::MassDeletionPolicy;
 use rutter_store::{ChangeKind, Store, WithheldReason};
+use rutter_sync::discover::AccessMethod;
 use rutter_sync::plan::PlanReason;
 use rutter_sync::{ProblemKind, SectionProof, SyncError, SyncOptions};
 use rutter_testkit::server::{Fault, Reply};

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use rutter_discover::AccessMethod;
 use rutter_fetch::Url;
 use rutter_store::{Store, WithheldReason};
+use rutter_sync::discover::AccessMethod;
 use rutter_sync::{ProblemKind, SyncError, SyncOptions};
 use rutter_testkit::server::Reply;
 

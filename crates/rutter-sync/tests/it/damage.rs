@@ -154,7 +154,7 @@ fn assert_skipped(report: &SyncReport, path: &str, context: &str) {
     let said: Vec<(&str, &str)> =
         report.problems.iter().map(|it| (it.place.as_str(), it.text.as_str())).collect();
     let url = format!("http://harbour.example{path}");
-    let skipped = "its record in the replica is damaged; the page was skipped";
+    let skipped = "the record of this page in the replica is damaged; the page was skipped";
     let counted = "1 damaged record of the replica was skipped";
     assert_eq!(said, [(url.as_str(), skipped), (&SITE[..SITE.len() - 1], counted)], "{context}");
 }

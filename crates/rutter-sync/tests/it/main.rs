@@ -11,6 +11,7 @@ mod collections;
 mod consent;
 mod crawls;
 mod damage;
+mod discover;
 mod faults;
 mod histories;
 mod lastmod;

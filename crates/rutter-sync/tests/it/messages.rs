@@ -16,7 +16,9 @@ async fn a_ban_names_its_line_in_robots_txt() {
     let report = site.sync().await;
     assert_eq!(report.worst(), Some(ProblemKind::Policy));
     let text = &report.problems[0].text;
-    assert_eq!(text, "nothing may be fetched: robots.txt forbids it: line 2: Disallow: /");
+    let expected =
+        "nothing may be fetched: robots.txt forbids the URL: line 2 has the rule `Disallow: /`";
+    assert_eq!(text, expected);
     assert_eq!(site.server.paths(), ["/robots.txt"]);
 }
 

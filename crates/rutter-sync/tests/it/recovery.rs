@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use rutter_discover::AccessMethod;
 use rutter_fetch::{ClientSettings, Url};
 use rutter_scp::MassDeletionPolicy;
 use rutter_store::{Quota, Store};
+use rutter_sync::discover::AccessMethod;
 use rutter_sync::{ProblemKind, SyncOptions, SyncReport};
 use rutter_testkit::server::Reply;
 

@@ -17,7 +17,9 @@ async fn reports_collection_from_the_future() {
     assert_eq!(report.worst(), Some(ProblemKind::Integrity), "{report:?}");
     assert_eq!(report.sections["all"].reason, PlanReason::FromFuture);
     let text = &report.problems[0].text;
-    assert_eq!(text, "not fetched: generated 2027-01-25T00:00:00Z, which is in the future");
+    let expected =
+        "not fetched: the collection was generated at 2027-01-25T00:00:00Z, which is in the future";
+    assert_eq!(text, expected);
     // Also together with a usable collection.
     let now = site.snapshot(9, &[("/a", "aa")]);
     site.sitemap(&[now, future], &["/a"]);

@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use rutter_discover::AccessMethod;
 use rutter_fetch::Url;
 use rutter_store::{ChangeKind, Store};
+use rutter_sync::discover::AccessMethod;
 use rutter_sync::{ProblemKind, SyncOptions};
 use rutter_testkit::server::{Fault, Reply};
 

@@ -65,7 +65,7 @@ async fn announced_sitemap_that_is_refused_is_not_waited_for() {
         (
             "user-agent: *\ndisallow: /list.xml\nsitemap: http://harbour.example/list.xml\n",
             "http://harbour.example/list.xml",
-            "robots.txt forbids it",
+            "robots.txt forbids the URL",
         ),
         (
             "user-agent: *\nallow: /\nsitemap: http://harbour.example:25/list.xml\n",

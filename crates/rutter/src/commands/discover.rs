@@ -9,9 +9,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use rutter_discover::{AccessMethod, Discovery, DiscoveryCache, DiscoveryLimits, LookupOutcome};
 use rutter_fetch::{AddressPolicy, Client, ClientSettings, Environment, Proxies, Url, redact};
 use rutter_finding::{FindingSink, Report, Strictness, quoted, visible};
+use rutter_sync::discover::{
+    AccessMethod, Discovery, DiscoveryCache, DiscoveryLimits, LookupOutcome,
+};
 use serde_json::json;
 
 use crate::commands::{counted, format_bytes, method_text, now, print_findings};
@@ -124,7 +126,7 @@ pub(crate) fn run(args: &DiscoverArgs, out: &mut Output) -> anyhow::Result<Exit>
     let bounds = if args.all { DiscoveryLimits::FULL } else { DiscoveryLimits::BRIEF };
     let memory = DiscoveryCache::default();
     let found = runtime
-        .block_on(rutter_discover::discover(&client, &site, &memory, bounds, &mut ()))
+        .block_on(rutter_sync::discover::discover(&client, &site, &memory, bounds, &mut ()))
         .context("cannot fetch the site")?;
     let n_requests = journal.requests();
     if args.json {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use rutter_finding::visible;
-use rutter_signpost::robots::{Robots, RobotsRule, Verdict};
+use rutter_robots::{Robots, RobotsRule, Verdict};
 use serde_json::json;
 
 use crate::exit::Exit;

@@ -80,9 +80,9 @@ pub(crate) struct SyncArgs {
         value_parser = clap::value_parser!(u64).range(1..)
     )]
     watch: Option<u64>,
-    /// Delete more than half of a section's pages if the site did
+    /// Apply a collection that deletes most pages of a section
     ///
-    /// By default, a collection that deletes so many pages is not applied, because the deletion may
+    /// By default, a collection that deletes more than half of the pages is not applied: it may
     /// be a mistake of the publisher.
     #[arg(long)]
     allow_mass_delete: bool,

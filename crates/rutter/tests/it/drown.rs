@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use rutter_check::survive_folder;
 use rutter_page::Timestamp;
 use rutter_spxi::MarkerStatus;
-use rutter_survival::PathStage;
-use rutter_survival::drown::{AnswerHistory, StandardQuestion};
+use rutter_spxi::survival::PathStage;
+use rutter_spxi::survival::drown::{AnswerHistory, StandardQuestion};
 
 use crate::{run, stage};
 

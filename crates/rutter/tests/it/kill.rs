@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use rutter_scp::advert::{Advert, AdvertisedCollection};
 use rutter_scp::{CollectionReader, ReadOptions};
-use rutter_signpost::sitemap::{SitemapItem, SitemapLimits, SitemapReader};
+use rutter_sitemap::{SitemapItem, SitemapLimits, SitemapReader};
 
 const BASE: &str = "https://harbour.example/";
 const KILLS: u32 = 20;
@@ -367,7 +367,7 @@ fn check_references(out: &Path) {
         }
     }
     let llms = fs::read_to_string(out.join("llms.txt")).unwrap_or_default();
-    for link in rutter_signpost::llms::parse(&llms).links() {
+    for link in rutter_llms::parse(&llms).links() {
         there(&link.url);
     }
     let arc = out.join("arc-sitemap.json");

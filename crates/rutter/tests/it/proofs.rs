@@ -15,7 +15,8 @@ use crate::root;
 
 /// All rules: code and name.
 fn rules() -> BTreeMap<&'static str, &'static str> {
-    let tables = [rutter_build::rules::ALL, rutter_logs::rules::ALL, rutter_discover::rules::ALL];
+    let tables =
+        [rutter_build::rules::ALL, rutter_logs::rules::ALL, rutter_sync::discover::rules::ALL];
     let others = tables.into_iter().flatten().copied();
     registry::all().into_iter().chain(others).map(|rule| (rule.code, rule.name)).collect()
 }

@@ -5,9 +5,9 @@ use std::collections::HashSet;
 
 use rutter_fetch::ResourceKind;
 use rutter_finding::{Finding, Place};
+use rutter_robots::Robots;
 use rutter_scp::advert::{self, Advert};
-use rutter_signpost::robots::Robots;
-use rutter_signpost::sitemap::{self, SitemapItem};
+use rutter_sitemap::{self as sitemap, SitemapItem};
 use rutter_spxi::{
     INDEX_FILE, MAX_INDEX_BYTES, ModifiedDate, SPXI, SitemapEntry, SitemapLink, read_index,
 };

@@ -13,7 +13,7 @@ use anyhow::Context;
 use rutter_build::BuildEvents;
 use rutter_check::{SiteBase, SiteOutcome, rules};
 use rutter_finding::Finding;
-use rutter_signpost::robots::{RobotsAdditions, merge};
+use rutter_robots::{RobotsAdditions, merge};
 
 use super::site::{FolderSettings, SiteCheckArgs};
 use crate::commands::{counted, now};

@@ -10,7 +10,7 @@ use anyhow::{Context, ensure};
 use clap::ValueEnum;
 use rutter_finding::{Report, Strictness};
 use rutter_page::Timestamp;
-use rutter_survival::drown::{
+use rutter_spxi::survival::drown::{
     AiSystem, AnswerHistory, AnswerProgram, AnswerSource, AnswerStore, BasinEstimate, DrownPlan,
     EntitySummary, HistoryWriter, HumanRating, QuestionOutcome, RunCounts, RunSummary,
     StandardQuestion, TestedEntity, drown, slugs,
@@ -210,7 +210,7 @@ fn end_with_us() -> anyhow::Result<()> {
                 _ = hangup.recv() => 1,
             }
         });
-        rutter_survival::drown::stop_programs();
+        rutter_spxi::survival::drown::stop_programs();
         #[expect(clippy::exit, reason = "the signal requests it, and answers are already stored")]
         std::process::exit(128 + number);
     });

@@ -12,9 +12,9 @@ use rutter_check::{CheckOptions, SiteCheckOptions, check_folder};
 use rutter_extract::Options;
 use rutter_finding::{Report, Severity, Strictness, quoted, visible};
 use rutter_page::{PageUrl, Timestamp};
+use rutter_spxi::survival::MarkerSearch;
+use rutter_spxi::survival::drown::{AnswerHistory, DEFAULT_SYSTEMS};
 use rutter_spxi::{INDEX_FILE, MarkerStatus, ModifiedDate, SemanticIndex, read_index, rules};
-use rutter_survival::MarkerSearch;
-use rutter_survival::drown::{AnswerHistory, DEFAULT_SYSTEMS};
 use serde_json::{Value, json};
 
 use super::BuiltSiteArgs;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::ValueEnum;
-use rutter_survival::{PathStage, SiteSurvival};
+use rutter_spxi::survival::{PathStage, SiteSurvival};
 
 use super::BuiltSiteArgs;
 use crate::commands::now;

@@ -1,0 +1,14 @@
+//! Integration tests of the public functions.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop")]
+
+mod llms;
+
+use rutter_finding::Finding;
+
+/// Returns findings as `line code`, in order.
+fn codes(findings: &[Finding]) -> Vec<String> {
+    let shown =
+        |finding: &Finding| format!("{} {}", finding.place.line.unwrap_or(0), finding.rule.code);
+    findings.iter().map(shown).collect()
+}

@@ -1,0 +1,117 @@
+//! Handles parts of a sitemap that exceed [`SitemapLimits`](crate::SitemapLimits).
+//!
+//! The part is dropped, its entry (or foreign element) is reported once, and parsing continues
+//! after the part. Only problems of the whole file are errors: too many attributes on the root
+//! element, and extreme nesting.
+
+use std::collections::VecDeque;
+
+use quick_xml::events::BytesStart;
+use rutter_finding::{Finding, Place};
+
+use super::{ParserOutput, Position, ReturnPosition, SitemapParser, Token};
+use crate::rules;
+
+/// A file is rejected when its elements are nested this many times deeper than the limit.
+const DEPTH_FACTOR: usize = 16;
+/// The length of the shortest possible attribute, including the space before it.
+const SHORTEST_ATTRIBUTE: usize = 5;
+
+impl SitemapParser {
+    /// Returns whether a tag has more attributes than the limit.
+    pub(super) fn has_many_attributes(&self, tag: &BytesStart<'_>) -> bool {
+        if tag.len() / SHORTEST_ATTRIBUTE <= self.limits.attributes {
+            return false;
+        }
+        let mut attributes = tag.attributes();
+        // The check for duplicates would compare every attribute with all others.
+        attributes.with_checks(false);
+        self.limits.attributes < attributes.take(self.limits.attributes + 1).count()
+    }
+
+    /// Skips an element that was just opened; returns false if the element is
+    /// after the root, which the caller reports.
+    pub(super) fn skip_element(
+        &mut self,
+        token: Token<'_>,
+        out: &mut VecDeque<ParserOutput>,
+    ) -> Result<bool, rutter_finding::Refusal> {
+        if self.limits.depth.saturating_mul(DEPTH_FACTOR) < self.depth {
+            return Err(self.refusal(&rules::TOO_DEEP, token, ""));
+        }
+        match self.position {
+            Position::Root if self.limits.depth < self.depth => {
+                return Err(self.refusal(&rules::TOO_DEEP, token, ""));
+            }
+            Position::Prolog => {
+                return Err(self.refusal(&rules::TOO_LONG, token, "too many attributes"));
+            }
+            Position::After => return Ok(false),
+            Position::Skip(_) | Position::Foreign => {}
+            Position::Root => {
+                self.report_overflow(token, "too many attributes", out);
+                self.skip(ReturnPosition::Root);
+            }
+            Position::Entry => {
+                self.report_overflow(token, "too many attributes", out);
+                self.skip(ReturnPosition::Entry);
+            }
+            Position::Field(field) => {
+                self.report_overflow(token, "too many attributes", out);
+                self.skip(ReturnPosition::Field(field));
+            }
+            Position::Capture => {
+                let is_deep = self.limits.depth < self.depth;
+                let why = if is_deep { "nested too deeply" } else { "too many attributes" };
+                self.report_overflow(token, why, out);
+                // Skip to the end of the captured element.
+                self.position = Position::Skip(ReturnPosition::Entry);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Skips the field, extension or foreign element whose text is too long.
+    pub(super) fn skip_text(&mut self, token: Token<'_>, out: &mut VecDeque<ParserOutput>) {
+        let back = match self.position {
+            Position::Field(_) | Position::Capture => Some(ReturnPosition::Entry),
+            Position::Foreign => Some(ReturnPosition::Root),
+            Position::Entry => None,
+            // The text in these positions is ignored in any case.
+            Position::Prolog | Position::Root | Position::Skip(_) | Position::After => return,
+        };
+        self.report_overflow(token, "text is too long", out);
+        if let Some(back) = back {
+            self.position = Position::Skip(back);
+        }
+    }
+
+    /// Skips the current element because a part of it is larger than the maximum window.
+    pub(crate) fn skip_unread_part(&mut self, out: &mut VecDeque<ParserOutput>) {
+        self.skip_text(Token { piece: b"", start: 0, end: 0 }, out);
+    }
+
+    /// Counts the line ends in bytes that were skipped.
+    pub(crate) fn count_lines(&mut self, bytes: &[u8]) {
+        self.line += memchr::memchr_iter(b'\n', bytes).count() as u64;
+    }
+
+    /// Reports a dropped part, once per entry and at the line of the entry.
+    pub(super) fn report_overflow(
+        &mut self,
+        token: Token<'_>,
+        why: &str,
+        out: &mut VecDeque<ParserOutput>,
+    ) {
+        let is_in_entry = !matches!(self.position, Position::Root | Position::Foreign);
+        if is_in_entry && std::mem::replace(&mut self.has_overflow, true) {
+            return;
+        }
+        let line = if is_in_entry { self.entry.line } else { self.line_at(token) };
+        out.push_back(ParserOutput::Finding(Finding::new(
+            &rules::ENTRY_TOO_LARGE,
+            Place::line(line),
+            why,
+        )));
+    }
+}
