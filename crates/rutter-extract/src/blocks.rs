@@ -9,18 +9,18 @@ use std::sync::Arc;
 use html5ever::local_name;
 use rutter_page::{Block, Heading, HttpUrl, Image, Level, Link, List, Str, Table, Text};
 
-use crate::address::Base;
+use crate::address::BaseUrl;
 use crate::code_frame::CodeFrames;
 use crate::dom::Dom;
 use crate::handle::{LinkTarget, handle};
-use crate::hint::{self, Hints};
-use crate::inline::{Inline, superscript};
-use crate::region::Region;
-use crate::survey::{Marks, Survey};
-use crate::tabs::Tabs;
+use crate::hint::{self, ElementHints};
+use crate::inline::{InlineText, superscript};
+use crate::region::MainRegion;
+use crate::survey::{InheritedMarks, PageSurvey};
+use crate::tabs::TabPanels;
 use crate::tag::Tag;
-use crate::verdict::{Reason, is_heading_button};
-use crate::whole::Targets;
+use crate::verdict::{DropReason, is_heading_button};
+use crate::whole::LinkTargets;
 use crate::{code, media, merge, note, visibility};
 use rutter_page::{Mark, Note, Rich, Span};
 
@@ -28,14 +28,14 @@ use rutter_page::{Mark, Note, Rich, Span};
 pub(crate) type Both = (Block<'static>, Rich);
 
 /// Walks the elements of a region and converts them to blocks.
-pub(crate) struct Walk<'w> {
+pub(crate) struct BlockWalker<'w> {
     pub(crate) dom: &'w Dom,
-    pub(crate) survey: &'w Survey,
-    pub(crate) dropped: &'w [Option<Reason>],
-    pub(crate) base: &'w Base,
-    targets: &'w Targets,
+    pub(crate) survey: &'w PageSurvey,
+    pub(crate) dropped: &'w [Option<DropReason>],
+    pub(crate) base: &'w BaseUrl,
+    targets: &'w LinkTargets,
     pub(crate) out: Vec<Both>,
-    pub(crate) paragraph: Inline,
+    pub(crate) paragraph: InlineText,
     /// Images and recordings inside the current line; they become blocks after the line.
     pub(crate) waiting: Vec<Block<'static>>,
     /// Number of admonitions so far.
@@ -47,7 +47,7 @@ pub(crate) struct Walk<'w> {
     pub(crate) read: Vec<u32>,
     /// Labels, captions and buttons that are not read at their own position, sorted.
     pub(crate) skipped: Vec<u32>,
-    pub(crate) tabs: Tabs,
+    pub(crate) tabs: TabPanels,
     pub(crate) frames: CodeFrames,
     /// Whether the walk is inside a list item, a table cell or a heading, whose text stays in one
     /// line.
@@ -64,18 +64,18 @@ pub(crate) struct Walk<'w> {
 /// limit anyway. A block needs some hundred bytes.
 const MOST_HELD: usize = 100_000;
 
-impl<'w> Walk<'w> {
+impl<'w> BlockWalker<'w> {
     pub(crate) fn new(
         dom: &'w Dom,
-        survey: &'w Survey,
-        region: &'w Region,
-        base: &'w Base,
-        targets: &'w Targets,
+        survey: &'w PageSurvey,
+        region: &'w MainRegion,
+        base: &'w BaseUrl,
+        targets: &'w LinkTargets,
     ) -> Self {
         // Few segments become more than one block.
         let n_segments = region.roots.iter().map(|root| survey.within(dom, *root).len()).sum();
         let mut skipped = Vec::new();
-        let tabs = Tabs::of(dom, &region.roots, &mut skipped);
+        let tabs = TabPanels::of(dom, &region.roots, &mut skipped);
         let frames = CodeFrames::of(dom, survey, &region.roots, &mut skipped);
         skipped.sort_unstable();
         Self {
@@ -85,7 +85,7 @@ impl<'w> Walk<'w> {
             base,
             targets,
             out: Vec::with_capacity(n_segments),
-            paragraph: Inline::default(),
+            paragraph: InlineText::default(),
             waiting: Vec::new(),
             n_groups: 0,
             note: None,
@@ -185,7 +185,7 @@ impl<'w> Walk<'w> {
             }
             return;
         }
-        if self.survey.marks(at).has(Marks::UNSEEN) {
+        if self.survey.marks(at).has(InheritedMarks::UNSEEN) {
             if tag.is_block() {
                 self.flush();
             }
@@ -243,7 +243,7 @@ impl<'w> Walk<'w> {
     /// Converts a block element by its class or role: caption, heading, footnote, admonition or
     /// plain block.
     fn line(&mut self, at: u32) {
-        if self.survey.hints(at).has(Hints::CAPTION) {
+        if self.survey.hints(at).has(ElementHints::CAPTION) {
             self.caption(at);
         } else if let Some(level) = self.level_of(at) {
             self.heading(at, level);
@@ -288,8 +288,8 @@ impl<'w> Walk<'w> {
             _ => {}
         }
         let hints = hint::of_names(class);
-        let is_button = hints.has(Hints::BUTTONS) && hints.has(Hints::STRONG);
-        if !is_button && !hints.has(Hints::HIDDEN) {
+        let is_button = hints.has(ElementHints::BUTTONS) && hints.has(ElementHints::STRONG);
+        if !is_button && !hints.has(ElementHints::HIDDEN) {
             self.flow(at);
         }
     }

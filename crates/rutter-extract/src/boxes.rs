@@ -5,11 +5,11 @@
 
 use rutter_page::{Block, Mark, Note, Quote, Rich, Span, Text};
 
-use crate::blocks::{Both, Walk, shift};
+use crate::blocks::{BlockWalker, Both, shift};
 use crate::tag::Tag;
 use crate::{media, note};
 
-impl Walk<'_> {
+impl BlockWalker<'_> {
     /// Converts a figure: a quotation with its source, a recording with its chapters, or an image
     /// with its caption.
     pub(crate) fn figure(&mut self, at: u32) {

@@ -11,26 +11,28 @@ use std::sync::Arc;
 use rutter_finding::{Finding, Place, Rule};
 use rutter_page::{Block, HttpUrl, LanguageTag, Object, Page, PageUrl, Raw, Str, Text, Timestamp};
 
-use crate::address::Base;
-use crate::arena::Cut;
-use crate::blocks::Walk;
-use crate::classify::{Decision, Forced, Landmark, PageType, Subject, classify};
+use crate::address::BaseUrl;
+use crate::arena::LimitReached;
+use crate::blocks::BlockWalker;
+use crate::classify::{
+    ClassifierInput, MainLandmark, PageDecision, PageType, SelectedElement, classify,
+};
 use crate::coverage::Coverage;
 use crate::description::{first_sentences, prose, shorten};
 use crate::dom::Dom;
-use crate::facts::{Annotated, Facts, PageLink};
+use crate::facts::{AnnotatedElement, Facts, PageLink};
 use crate::headline::{self, Headline};
 use crate::link_blocks::{self, PageLinks};
-use crate::meta::Found;
-use crate::region::{self, Region};
+use crate::meta::FoundMetadata;
+use crate::region::{self, MainRegion};
 use crate::selector::Selector;
-use crate::shell::{self, Embedded, EmbeddedPlace, TextSource};
+use crate::shell::{self, EmbeddedPlace, EmbeddedText, TextSource};
 use crate::space::{end_line, gap};
-use crate::survey::Survey;
+use crate::survey::PageSurvey;
 use crate::tag::Tag;
 use crate::template::{Templates, VersionId};
 use crate::verdict::gone;
-use crate::whole::{Targets, Whole};
+use crate::whole::{LinkTargets, VisiblePage};
 use crate::{Limits, charset, language, login, merge, rules, template_marks};
 use rutter_page::Rich;
 
@@ -120,7 +122,7 @@ pub struct Extraction {
     pub links: Vec<PageLink>,
     /// Elements with `data-ai-*` attributes, and the hidden elements and form fields inside them,
     /// in document order.
-    pub annotated: Vec<Annotated>,
+    pub annotated: Vec<AnnotatedElement>,
     /// The text of the body, one line per block, with collapsed white space; without scripts,
     /// styles, templates and drawings.
     pub visible_text: String,
@@ -264,7 +266,8 @@ pub struct Why {
 /// Extracts an HTML page.
 pub fn html(bytes: &[u8], options: &Options) -> Extraction {
     let decoded = charset::decode(bytes, options.charset.as_deref());
-    let mut extraction = read_html(&decoded.text, options, decoded.findings(), Pass::First);
+    let mut extraction =
+        read_html(&decoded.text, options, decoded.findings(), ExtractionPass::First);
     extraction.charset = decoded.encoding.name();
     extraction
 }
@@ -274,7 +277,7 @@ const EMBEDDED_MARK: &str = "data-rutter-embedded";
 
 /// The pass of an extraction. Only script shells need more than the first pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Pass {
+enum ExtractionPass {
     First,
     /// The page is read like any other page, although it is a shell.
     Plain,
@@ -292,22 +295,22 @@ fn read_embedded(
     text: &str,
     options: &Options,
     findings: Vec<Finding>,
-    Embedded { source, place }: Embedded,
+    EmbeddedText { source, place }: EmbeddedText,
 ) -> Extraction {
     let mut extraction = match place {
         EmbeddedPlace::Outside(html) => {
             let whole = format!("{text}\n<main {EMBEDDED_MARK}>{html}</main>");
-            let appended = read_html(&whole, options, findings.clone(), Pass::Appended);
+            let appended = read_html(&whole, options, findings.clone(), ExtractionPass::Appended);
             if appended.needs_scripts {
-                return read_html(text, options, findings, Pass::Shell);
+                return read_html(text, options, findings, ExtractionPass::Shell);
             }
             appended
         }
         EmbeddedPlace::Element(at) => {
             // If the text of the `noscript` element is long, the normal extraction finds it.
-            let plain = read_html(text, options, findings.clone(), Pass::Plain);
+            let plain = read_html(text, options, findings.clone(), ExtractionPass::Plain);
             if plain.is_short() {
-                read_html(text, options, findings, Pass::Noscript(at))
+                read_html(text, options, findings, ExtractionPass::Noscript(at))
             } else {
                 plain
             }
@@ -320,26 +323,31 @@ fn read_embedded(
 }
 
 /// Extracts a page from its decoded text.
-fn read_html(text: &str, options: &Options, mut findings: Vec<Finding>, pass: Pass) -> Extraction {
+fn read_html(
+    text: &str,
+    options: &Options,
+    mut findings: Vec<Finding>,
+    pass: ExtractionPass,
+) -> Extraction {
     let mut dom = Dom::parse(text, &options.limits);
-    let found = Found::of(&dom, options.limits.json);
+    let found = FoundMetadata::of(&dom, options.limits.json);
     let mut shell = None;
-    if matches!(pass, Pass::First | Pass::Shell) {
-        let signals = shell::Signals::of(&dom, text.len(), found.title.as_deref());
-        shell = Some(signals).filter(shell::Signals::is_shell);
+    if matches!(pass, ExtractionPass::First | ExtractionPass::Shell) {
+        let signals = shell::ShellSignals::of(&dom, text.len(), found.title.as_deref());
+        shell = Some(signals).filter(shell::ShellSignals::is_shell);
     }
-    if pass == Pass::First
+    if pass == ExtractionPass::First
         && shell.is_some()
         && let Some(embedded) = shell::find(&dom, &found, options.limits.json)
     {
         return read_embedded(text, options, findings, embedded);
     }
     let embedded = match pass {
-        Pass::First | Pass::Plain | Pass::Shell => None,
-        Pass::Appended => {
+        ExtractionPass::First | ExtractionPass::Plain | ExtractionPass::Shell => None,
+        ExtractionPass::Appended => {
             (0..dom.len()).rev().find(|at| dom.attribute(*at, EMBEDDED_MARK).is_some())
         }
-        Pass::Noscript(at) => {
+        ExtractionPass::Noscript(at) => {
             dom.items[at as usize].tag = Tag::Main;
             Some(at)
         }
@@ -348,11 +356,11 @@ fn read_html(text: &str, options: &Options, mut findings: Vec<Finding>, pass: Pa
         let detail = format!("{} of them", found.n_broken);
         findings.push(Finding::new(&rules::BROKEN_JSON_LD, Place::WHOLE, detail));
     }
-    let mut survey = Survey::of(&dom);
+    let mut survey = PageSurvey::of(&dom);
     let wanted = OwnerSelection::of(&dom, &options.control, &mut findings);
     let landmark = match wanted.main.or(embedded.map(|at| vec![at])) {
-        Some(roots) => Landmark::named(roots),
-        None => Landmark::of(&dom, &survey),
+        Some(roots) => MainLandmark::named(roots),
+        None => MainLandmark::of(&dom, &survey),
     };
     let mut marked = vec![None; dom.items.len()];
     let template = template_marks::mark(&dom, &survey, &options.template, &mut marked);
@@ -366,7 +374,7 @@ fn read_html(text: &str, options: &Options, mut findings: Vec<Finding>, pass: Pa
         survey.forget(&is_gone);
     }
     let rules = region::find(&dom, &survey, marked);
-    let subject = Subject {
+    let subject = ClassifierInput {
         dom: &dom,
         survey: &survey,
         found: &found,
@@ -379,7 +387,7 @@ fn read_html(text: &str, options: &Options, mut findings: Vec<Finding>, pass: Pa
         ),
         explain: options.explain,
     };
-    let Decision { region, page_type, coverage, why } = classify(&subject, rules);
+    let PageDecision { region, page_type, coverage, why } = classify(&subject, rules);
     if let Some(lossy) = coverage.as_ref().filter(|it| it.is_lossy())
         && let Some(largest) = &lossy.largest
     {
@@ -402,7 +410,7 @@ fn read_html(text: &str, options: &Options, mut findings: Vec<Finding>, pass: Pa
     extraction.template = template;
     // If the page ends in an open comment or script, the appended text becomes part of it and is
     // not found.
-    let is_swallowed = pass == Pass::Appended && embedded.is_none();
+    let is_swallowed = pass == ExtractionPass::Appended && embedded.is_none();
     extraction.needs_scripts = shell.is_some() || is_swallowed;
     extraction
 }
@@ -412,7 +420,7 @@ fn read_html(text: &str, options: &Options, mut findings: Vec<Finding>, pass: Pa
 pub fn facts(bytes: &[u8], options: &Options) -> Facts {
     let decoded = charset::decode(bytes, options.charset.as_deref());
     let dom = Dom::parse(&decoded.text, &options.limits);
-    let found = Found::of(&dom, options.limits.json);
+    let found = FoundMetadata::of(&dom, options.limits.json);
     let base = base_of(options, &found);
     let mut facts = found.facts(&base);
     found.give(&base, &mut facts);
@@ -422,9 +430,9 @@ pub fn facts(bytes: &[u8], options: &Options) -> Facts {
 /// A parsed and surveyed page, from HTML or Markdown.
 pub(crate) struct ParsedPage {
     pub(crate) dom: Dom,
-    pub(crate) survey: Survey,
-    pub(crate) region: Region,
-    pub(crate) found: Found,
+    pub(crate) survey: PageSurvey,
+    pub(crate) region: MainRegion,
+    pub(crate) found: FoundMetadata,
     /// Whether the author or the site owner declares the content, so that nothing outside is kept.
     pub(crate) is_bounded: bool,
 }
@@ -435,8 +443,8 @@ pub(crate) fn walk(read: ParsedPage, options: &Options, mut findings: Vec<Findin
     let mut report = |rule, detail: String| findings.push(Finding::new(rule, Place::WHOLE, detail));
     report_cut(&dom, options, &mut report);
     let base = base_of(options, &found);
-    let targets = Targets::of(&dom, &base);
-    let mut walk = Walk::new(&dom, &survey, &region, &base, &targets);
+    let targets = LinkTargets::of(&dom, &base);
+    let mut walk = BlockWalker::new(&dom, &survey, &region, &base, &targets);
     walk.most_blocks = options.limits.blocks;
     for &root in &region.roots {
         walk.element(root);
@@ -446,10 +454,11 @@ pub(crate) fn walk(read: ParsedPage, options: &Options, mut findings: Vec<Findin
     let headline = if is_bounded {
         Headline::InText
     } else {
-        let place = headline::Place { dom: &dom, survey: &survey, region: &region, first_text };
+        let place =
+            headline::HeadlineSearch { dom: &dom, survey: &survey, region: &region, first_text };
         place.restore(title.as_deref(), &mut blocks)
     };
-    let whole = Whole::of(&dom, &survey, targets, &region, &base);
+    let whole = VisiblePage::of(&dom, &survey, targets, &region, &base);
     let confidence = region.confidence;
     let asks_for_password = login::is_login(&dom, &survey);
     let has_main = dom.items.iter().any(|item| item.tag == Tag::Main);
@@ -466,7 +475,7 @@ pub(crate) fn walk(read: ParsedPage, options: &Options, mut findings: Vec<Findin
         blocks = link_blocks::add(blocks, &links, options.limits.blocks);
     }
     let (content, rich) = blocks.into_iter().unzip();
-    let material = Material { found, content, rich, confidence, has_main };
+    let material = AssemblyInput { found, content, rich, confidence, has_main };
     let mut extraction = assemble(material, whole, &base, options, findings);
     extraction.facts.asks_for_password = asks_for_password;
     extraction.headline = headline;
@@ -476,10 +485,16 @@ pub(crate) fn walk(read: ParsedPage, options: &Options, mut findings: Vec<Findin
 /// Reports the parts of a page that were left out because of a limit.
 fn report_cut(dom: &Dom, options: &Options, report: &mut dyn FnMut(&'static Rule, String)) {
     match dom.cut {
-        Cut::Nothing => {}
-        Cut::Depth => report(&rules::TOO_DEEP, format!("at most {}", options.limits.depth)),
-        Cut::Nodes => report(&rules::TOO_MANY_NODES, format!("at most {}", options.limits.nodes)),
-        Cut::Steps => report(&rules::TOO_MANY_STEPS, format!("at most {}", options.limits.steps)),
+        LimitReached::Nothing => {}
+        LimitReached::Depth => {
+            report(&rules::TOO_DEEP, format!("at most {}", options.limits.depth))
+        }
+        LimitReached::Nodes => {
+            report(&rules::TOO_MANY_NODES, format!("at most {}", options.limits.nodes))
+        }
+        LimitReached::Steps => {
+            report(&rules::TOO_MANY_STEPS, format!("at most {}", options.limits.steps))
+        }
     }
     if 0 < dom.n_cut_tags {
         let most = options.limits.attributes;
@@ -492,7 +507,7 @@ fn report_cut(dom: &Dom, options: &Options, report: &mut dyn FnMut(&'static Rule
 struct OwnerSelection<'c> {
     main: Option<Vec<u32>>,
     /// Elements to keep, followed by elements to drop.
-    forced: Vec<Forced<'c>>,
+    forced: Vec<SelectedElement<'c>>,
     /// The `keep` and `drop` selectors that match an element.
     matched: Vec<String>,
 }
@@ -515,15 +530,19 @@ impl<'c> OwnerSelection<'c> {
                 if !found.is_empty() {
                     matched.push(selector.as_str().to_owned());
                 }
-                forced.extend(found.into_iter().map(|at| Forced { at, is_kept, selector }));
+                forced.extend(found.into_iter().map(|at| SelectedElement {
+                    at,
+                    is_kept,
+                    selector,
+                }));
             }
         }
         Self { main: (!main.is_empty()).then_some(main), forced, matched }
     }
 }
 
-fn base_of(options: &Options, found: &Found) -> Base {
-    let base = Base::new(&options.url);
+fn base_of(options: &Options, found: &FoundMetadata) -> BaseUrl {
+    let base = BaseUrl::new(&options.url);
     match &found.base {
         Some(href) => base.rebase(href),
         None => base,
@@ -531,8 +550,8 @@ fn base_of(options: &Options, found: &Found) -> Base {
 }
 
 /// Input of [`assemble`].
-struct Material {
-    found: Found,
+struct AssemblyInput {
+    found: FoundMetadata,
     content: Vec<Block<'static>>,
     rich: Vec<Rich>,
     confidence: f32,
@@ -541,13 +560,13 @@ struct Material {
 }
 
 fn assemble(
-    material: Material,
-    whole: Whole,
-    base: &Base,
+    material: AssemblyInput,
+    whole: VisiblePage,
+    base: &BaseUrl,
     options: &Options,
     mut findings: Vec<Finding>,
 ) -> Extraction {
-    let Material { found, mut content, mut rich, confidence, has_main } = material;
+    let AssemblyInput { found, mut content, mut rich, confidence, has_main } = material;
     let mut report = |rule, detail: String| findings.push(Finding::new(rule, Place::WHOLE, detail));
     let mut facts = found.facts(base);
     // A time beside the title that is in the future is the time of an event.

@@ -11,7 +11,7 @@ const DEEPEST: usize = 16;
 
 /// The text and the marks of a paragraph under construction.
 #[derive(Debug, Default)]
-pub(crate) struct Inline {
+pub(crate) struct InlineText {
     pub(crate) text: String,
     pub(crate) spans: Vec<Span>,
     /// Open marks with the position at which they begin.
@@ -21,7 +21,7 @@ pub(crate) struct Inline {
     n_ignored: u32,
 }
 
-impl Inline {
+impl InlineText {
     pub(crate) fn push_space(&mut self) {
         gap(&mut self.text);
     }

@@ -88,7 +88,7 @@ pub use classify::features::{FEATURES, FEATURES_VERSION, Feature};
 pub use classify::{PageType, model_version};
 pub use coverage::{Coverage, CoverageTally, DroppedPart, PageCoverage};
 pub use extraction::{Control, Extraction, LinkBlocks, Options, Use, Why, facts, html};
-pub use facts::{Alternate, Annotated, Facts, HeadLink, PageLink, Robots};
+pub use facts::{AlternateVersion, AnnotatedElement, Facts, HeadLink, PageLink, RobotsMeta};
 pub use glob::Glob;
 pub use honesty::honesty;
 pub use markdown::markdown;

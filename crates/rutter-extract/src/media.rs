@@ -10,12 +10,12 @@ use rutter_page::{
     Name, Pixels, Seconds, Video,
 };
 
-use crate::address::Base;
+use crate::address::BaseUrl;
 use crate::dom::Dom;
 use crate::tag::Tag;
 
 /// Returns the image that an element shows; `None` if it shows none, or only a decoration.
-pub(crate) fn image(dom: &Dom, at: u32, base: &Base) -> Option<Image<'static>> {
+pub(crate) fn image(dom: &Dom, at: u32, base: &BaseUrl) -> Option<Image<'static>> {
     let img = if dom.item(at).tag == Tag::Picture {
         dom.subtree(at).find(|at| dom.item(*at).tag == Tag::Img)?
     } else {
@@ -42,7 +42,7 @@ pub(crate) fn glyph(dom: &Dom, at: u32) -> Option<&str> {
     (0 < alt.chars().count() && alt.chars().count() <= 3).then_some(alt)
 }
 
-fn source(dom: &Dom, img: u32, base: &Base) -> Option<String> {
+fn source(dom: &Dom, img: u32, base: &BaseUrl) -> Option<String> {
     let plain = dom.attr(img, &local_name!("src")).filter(|src| !is_placeholder(src));
     // Lazy-loading scripts take the image that readers see from one of these attributes.
     let lazy = [
@@ -62,7 +62,7 @@ fn source(dom: &Dom, img: u32, base: &Base) -> Option<String> {
 }
 
 /// Returns the URL of the image in a `noscript` element beside an image.
-fn scriptless_source(dom: &Dom, at: u32, base: &Base) -> Option<String> {
+fn scriptless_source(dom: &Dom, at: u32, base: &BaseUrl) -> Option<String> {
     let parent = dom.item(at).parent;
     let is_wrapper = matches!(dom.items.get(parent as usize)?.tag, Tag::Span | Tag::Div);
     let around = is_wrapper.then_some(parent).into_iter().flat_map(|up| dom.following(up).take(2));
@@ -76,7 +76,7 @@ fn scriptless_source(dom: &Dom, at: u32, base: &Base) -> Option<String> {
 }
 
 /// Returns the URL of the largest image in a `srcset` (HTML, section 4.8.4.2.1).
-fn source_set(dom: &Dom, at: u32, base: &Base) -> Option<String> {
+fn source_set(dom: &Dom, at: u32, base: &BaseUrl) -> Option<String> {
     let set = ["srcset", "data-srcset", "data-lazy-srcset"]
         .iter()
         .find_map(|name| dom.attribute(at, name))?;
@@ -155,7 +155,7 @@ fn is_decoration(dom: &Dom, at: u32) -> bool {
 }
 
 /// Returns the video or audio recording that an element plays.
-pub(crate) fn recording(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
+pub(crate) fn recording(dom: &Dom, at: u32, base: &BaseUrl) -> Option<Block<'static>> {
     match dom.item(at).tag {
         Tag::Video => film(dom, at, base),
         Tag::Audio => sound(dom, at, base),
@@ -163,7 +163,7 @@ pub(crate) fn recording(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static
     }
 }
 
-fn film(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
+fn film(dom: &Dom, at: u32, base: &BaseUrl) -> Option<Block<'static>> {
     let url = addresses(dom, at, base, "video/mp4")?;
     let poster = dom.attribute(at, "poster").and_then(|src| base.resolve(src));
     let icon = poster.and_then(|poster| HttpUrl::parse(poster).ok()).map(|url| Icon {
@@ -191,7 +191,7 @@ fn film(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
     })))
 }
 
-fn sound(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
+fn sound(dom: &Dom, at: u32, base: &BaseUrl) -> Option<Block<'static>> {
     let url = addresses(dom, at, base, "audio/mpeg")?;
     let name = name(dom, at, url.first());
     let stated = |name: &str| dom.attribute(at, name).map(|value| Name(value.to_owned().into()));
@@ -211,7 +211,7 @@ fn sound(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
 
 /// Returns the video of an embedded player. An `iframe` is a player if it may fill the screen or
 /// play automatically, or if its URL is that of a player.
-fn embedded(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
+fn embedded(dom: &Dom, at: u32, base: &BaseUrl) -> Option<Block<'static>> {
     let src = ["src", "data-src", "data-lazy-src", "data"]
         .iter()
         .find_map(|name| dom.attribute(at, name))?;
@@ -245,7 +245,7 @@ fn embedded(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
     })))
 }
 
-fn addresses(dom: &Dom, at: u32, base: &Base, usual: &str) -> Option<MediaUrl<'static>> {
+fn addresses(dom: &Dom, at: u32, base: &BaseUrl, usual: &str) -> Option<MediaUrl<'static>> {
     let mut found: Vec<MediaLink<'static>> = Vec::new();
     let own = dom.attr(at, &local_name!("src")).or_else(|| dom.attribute(at, "data-src"));
     let sources = dom.subtree(at).filter(|at| dom.item(*at).tag == Tag::Source);
@@ -268,7 +268,7 @@ fn addresses(dom: &Dom, at: u32, base: &Base, usual: &str) -> Option<MediaUrl<'s
     }
 }
 
-fn captions(dom: &Dom, at: u32, base: &Base) -> Vec<Caption<'static>> {
+fn captions(dom: &Dom, at: u32, base: &BaseUrl) -> Vec<Caption<'static>> {
     let tracks = dom.subtree(at).filter(|at| dom.item(*at).tag == Tag::Track);
     let caption = |at: u32| {
         let kind = dom.attribute(at, "kind").unwrap_or("subtitles");

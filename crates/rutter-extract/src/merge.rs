@@ -13,9 +13,9 @@ pub(crate) fn merge(blocks: &mut Vec<Both>, most: usize) {
     let most = most.max(1);
     let steps: [Join; 5] = [texts, lists, links, plain, anything];
     for step in steps {
-        pairwise(blocks, step, Bounds::Kept, most);
+        pairwise(blocks, step, MergeRule::Kept, most);
     }
-    pairwise(blocks, anything, Bounds::Crossed, most);
+    pairwise(blocks, anything, MergeRule::Crossed, most);
     // Now only headings can be merged. The deepest headings become text, not more than needed, and
     // the first ones first.
     for level in (1..=6).rev() {
@@ -29,7 +29,7 @@ pub(crate) fn merge(blocks: &mut Vec<Both>, most: usize) {
             if n_turned == 0 {
                 break;
             }
-            pairwise(blocks, anything, Bounds::Crossed, most);
+            pairwise(blocks, anything, MergeRule::Crossed, most);
         }
     }
 }
@@ -80,7 +80,7 @@ fn with_urls((mut block, mut rich): Both) -> Block<'static> {
 /// Whether blocks of different admonitions, and captions and other text, may be merged with each
 /// other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Bounds {
+enum MergeRule {
     Kept,
     Crossed,
 }
@@ -90,7 +90,7 @@ type Join = fn(&mut Both, &mut Both) -> bool;
 
 /// Merges pairs of neighbours in rounds, so that blocks grow evenly, until at most `most` are left
 /// or no pair can be merged.
-fn pairwise(blocks: &mut Vec<Both>, join: Join, bounds: Bounds, most: usize) {
+fn pairwise(blocks: &mut Vec<Both>, join: Join, bounds: MergeRule, most: usize) {
     while most < blocks.len() {
         let before = blocks.len();
         // Number of blocks at the front of the list that this round has completed.
@@ -105,7 +105,7 @@ fn pairwise(blocks: &mut Vec<Both>, join: Join, bounds: Bounds, most: usize) {
                     let last = &mut front[last];
                     let is_alike =
                         last.1.note == next.1.note && last.1.is_caption == next.1.is_caption;
-                    (is_alike || bounds == Bounds::Crossed) && join(last, next)
+                    (is_alike || bounds == MergeRule::Crossed) && join(last, next)
                 }
                 _ => false,
             };

@@ -1,16 +1,16 @@
 //! Collects the metadata of a page and chooses between its sources.
 //!
-//! Input: the tree. Output: [`Found`]: title, description, author, dates, language, image, links.
+//! Input: the tree. Output: [`FoundMetadata`]: title, description, author, dates, language, image, links.
 //! `docs/extraction-reference.md` lists the order of sources for each field; this module defines
 //! it. Rejects values that do not parse and dates that contradict each other.
 
 use html5ever::local_name;
 use rutter_page::{LanguageTag, Timestamp};
 
-use crate::address::Base;
+use crate::address::BaseUrl;
 use crate::date;
 use crate::dom::Dom;
-use crate::facts::{Alternate, Facts, HeadLink, Robots};
+use crate::facts::{AlternateVersion, Facts, HeadLink, RobotsMeta};
 use crate::json_ld::{self, JsonLd};
 use crate::tag::Tag;
 use crate::time_role::{TimeRole, is_bare_date, is_date_class, is_in_comment, role_of_time};
@@ -18,7 +18,7 @@ use crate::title::{unescape, without_site};
 
 /// The metadata in the `meta`, `link` and `script` elements and in the body of a page.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct FoundMetadata {
     /// Names (in lower case) and values of the `meta` elements, in document order.
     pub(crate) metas: Vec<(String, String)>,
     pub(crate) links: Vec<HeadLink>,
@@ -41,7 +41,7 @@ pub(crate) struct Found {
     pub(crate) n_broken: usize,
 }
 
-impl Found {
+impl FoundMetadata {
     pub(crate) fn of(dom: &Dom, most_json: usize) -> Self {
         let mut found = Self::default();
         // Consecutive elements often have the same class.
@@ -396,7 +396,7 @@ impl Found {
             .map(|name| unescape(&name))
     }
 
-    fn image(&self, base: &Base) -> Option<String> {
+    fn image(&self, base: &BaseUrl) -> Option<String> {
         let stated = self.first(&[
             "og:image",
             "og:image:url",
@@ -435,7 +435,7 @@ impl Found {
         found
     }
 
-    fn robots(&self) -> Vec<Robots> {
+    fn robots(&self) -> Vec<RobotsMeta> {
         let is_agent = |name: &str| {
             name == "robots"
                 || name.ends_with("bot")
@@ -445,7 +445,7 @@ impl Found {
         };
         let named = self.metas.iter().filter(|(name, _)| is_agent(name));
         named
-            .map(|(name, value)| Robots {
+            .map(|(name, value)| RobotsMeta {
                 agent: name.clone(),
                 directives: value
                     .split(',')
@@ -457,7 +457,7 @@ impl Found {
     }
 
     /// Returns the metadata that is not part of the page object.
-    pub(crate) fn facts(&self, base: &Base) -> Facts {
+    pub(crate) fn facts(&self, base: &BaseUrl) -> Facts {
         let canonical = self
             .links
             .iter()
@@ -465,7 +465,7 @@ impl Found {
             .and_then(|link| base.resolve(&link.href));
         let alternates = self.links.iter().filter(|link| link.has("alternate"));
         let alternates = alternates.filter_map(|link| {
-            Some(Alternate {
+            Some(AlternateVersion {
                 href: base.resolve(&link.href)?,
                 hreflang: link.hreflang.clone(),
                 media_type: link.media_type.clone(),
@@ -485,7 +485,7 @@ impl Found {
             keywords: self.keywords(),
             robots: self.robots(),
             alternates: alternates.collect(),
-            // `give` moves these values here after the last use of `Found`.
+            // `give` moves these values here after the last use of `FoundMetadata`.
             head_links: Vec::new(),
             metas: Vec::new(),
             json_ld: self.json_ld.iter().map(|block| block.source.clone()).collect(),
@@ -495,7 +495,7 @@ impl Found {
     }
 
     /// Moves links and `meta` values into `facts`. Consumes `self`, so that nothing is copied.
-    pub(crate) fn give(self, base: &Base, facts: &mut Facts) {
+    pub(crate) fn give(self, base: &BaseUrl, facts: &mut Facts) {
         let links = self.links.into_iter();
         let links =
             links.filter_map(|link| Some(HeadLink { href: base.resolve(&link.href)?, ..link }));

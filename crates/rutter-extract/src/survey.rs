@@ -1,37 +1,37 @@
 //! Measures a page in one pass: visibility, text segments, their lengths and their shares of links.
 //!
-//! Input: the tree. Output: a [`Survey`]. A *segment* is the text between two block boundaries: a
+//! Input: the tree. Output: a [`PageSurvey`]. A *segment* is the text between two block boundaries: a
 //! paragraph, a list item, a table cell, a caption. Segments are in document order, so the totals
 //! of a subtree are the difference of two prefix sums. Skips hidden text.
 
 use html5ever::local_name;
 
 use crate::dom::Dom;
-use crate::hint::{self, Hints};
+use crate::hint::{self, ElementHints};
 use crate::tag::Tag;
 use crate::visibility::is_hidden;
 
 /// Segments, prefix sums and per-item facts of a page.
 #[derive(Debug)]
-pub(crate) struct Survey {
+pub(crate) struct PageSurvey {
     pub(crate) segments: Vec<Segment>,
     /// Prefix sums: the totals of all segments before each segment.
-    sums: Vec<Sum>,
+    sums: Vec<SegmentTotals>,
     /// Facts about each item, and about the end of the page.
-    spots: Vec<Spot>,
+    spots: Vec<NodeFacts>,
 }
 
 /// Facts about one item, in one record because most callers need several of them.
 #[derive(Debug, Clone, Copy)]
-struct Spot {
+struct NodeFacts {
     /// Number of segments that start before the item.
     first: u32,
     /// The nearest block element: the item itself or an ancestor.
     block: u32,
     /// Hints of the item, if it is a block element.
-    hints: Hints,
+    hints: ElementHints,
     /// Marks of the item and its ancestors.
-    marks: Marks,
+    marks: InheritedMarks,
 }
 
 /// A run of text between two block boundaries.
@@ -53,14 +53,14 @@ pub(crate) struct Segment {
     pub(crate) words: u32,
     /// Number of words inside links.
     pub(crate) link_words: u32,
-    pub(crate) marks: Marks,
+    pub(crate) marks: InheritedMarks,
 }
 
 /// Facts about an element that also hold for its descendants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Marks(u16);
+pub(crate) struct InheritedMarks(u16);
 
-impl Marks {
+impl InheritedMarks {
     pub(crate) const LINK: Self = Self(1);
     pub(crate) const HEADING: Self = Self(2);
     pub(crate) const ITEM: Self = Self(4);
@@ -92,7 +92,7 @@ impl Marks {
 
 /// Totals of a range of segments.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Sum {
+pub(crate) struct SegmentTotals {
     pub(crate) chars: u32,
     pub(crate) link_chars: u32,
     pub(crate) links: u32,
@@ -102,7 +102,7 @@ pub(crate) struct Sum {
     pub(crate) prose: u32,
 }
 
-impl Sum {
+impl SegmentTotals {
     pub(crate) fn link_share(self) -> f32 {
         if self.chars == 0 { 0.0 } else { self.link_chars as f32 / self.chars as f32 }
     }
@@ -123,7 +123,7 @@ impl Segment {
     }
 }
 
-impl Survey {
+impl PageSurvey {
     pub(crate) fn of(dom: &Dom) -> Self {
         let n_items = dom.items.len();
         let mut survey = Self {
@@ -131,18 +131,23 @@ impl Survey {
             sums: Vec::new(),
             spots: Vec::with_capacity(n_items + 1),
         };
-        let outside = Spot { first: 0, block: 0, hints: Hints::NONE, marks: Marks::default() };
+        let outside = NodeFacts {
+            first: 0,
+            block: 0,
+            hints: ElementHints::NONE,
+            marks: InheritedMarks::default(),
+        };
         // Whether the next text belongs to the last segment.
         let mut goes_on = false;
         let mut n_breaks = 0;
-        let mut memo = hint::Memo::default();
+        let mut memo = hint::HintCache::default();
         for (at, item) in (0..).zip(&dom.items) {
             let above = *survey.spots.get(item.parent as usize).unwrap_or(&outside);
             let first = survey.n_segments();
-            let mut spot = Spot { first, hints: Hints::NONE, ..above };
+            let mut spot = NodeFacts { first, hints: ElementHints::NONE, ..above };
             if item.tag == Tag::Text {
                 survey.spots.push(spot);
-                if !spot.marks.has(Marks::UNSEEN) {
+                if !spot.marks.has(InheritedMarks::UNSEEN) {
                     n_breaks = 0;
                     goes_on = survey.read(dom, at, spot.block, spot.marks, goes_on);
                 }
@@ -151,7 +156,7 @@ impl Survey {
             spot.marks = own_marks(dom, at, item.tag, above.marks);
             let is_block = item.tag.is_block();
             if is_block || item.tag == Tag::Custom {
-                if !spot.marks.has(Marks::UNSEEN) {
+                if !spot.marks.has(InheritedMarks::UNSEEN) {
                     spot.hints = names(dom, at, &mut memo);
                 }
                 if is_block {
@@ -162,7 +167,7 @@ impl Survey {
                 n_breaks += 1;
                 goes_on &= n_breaks < 2;
             } else if item.tag == Tag::A
-                && spot.marks.has(Marks::LINK)
+                && spot.marks.has(InheritedMarks::LINK)
                 && goes_on
                 && let Some(segment) = survey.segments.last_mut()
             {
@@ -171,7 +176,7 @@ impl Survey {
             survey.spots.push(spot);
         }
         let first = survey.n_segments();
-        survey.spots.push(Spot { first, ..outside });
+        survey.spots.push(NodeFacts { first, ..outside });
         survey.add_up();
         survey
     }
@@ -197,17 +202,24 @@ impl Survey {
     }
 
     /// Returns the marks of an item and its ancestors.
-    pub(crate) fn marks(&self, at: u32) -> Marks {
+    pub(crate) fn marks(&self, at: u32) -> InheritedMarks {
         self.spots[at as usize].marks
     }
 
     /// Returns the hints of a block element.
-    pub(crate) fn hints(&self, at: u32) -> Hints {
+    pub(crate) fn hints(&self, at: u32) -> ElementHints {
         self.spots[at as usize].hints
     }
 
     /// Counts a text in its segment; returns whether the next text may belong to the same segment.
-    fn read(&mut self, dom: &Dom, at: u32, block: u32, marks: Marks, goes_on: bool) -> bool {
+    fn read(
+        &mut self,
+        dom: &Dom,
+        at: u32,
+        block: u32,
+        marks: InheritedMarks,
+        goes_on: bool,
+    ) -> bool {
         if dom.is_space(at) {
             return goes_on;
         }
@@ -218,7 +230,7 @@ impl Survey {
         }
         let goes_on = goes_on && self.segments.last().is_some_and(|last| last.block == block);
         if !goes_on {
-            let links = u32::from(marks.has(Marks::LINK));
+            let links = u32::from(marks.has(InheritedMarks::LINK));
             self.segments.push(Segment {
                 at,
                 block,
@@ -228,13 +240,13 @@ impl Survey {
                 stops: 0,
                 words: 0,
                 link_words: 0,
-                marks: marks.without(Marks::LINK),
+                marks: marks.without(InheritedMarks::LINK),
             });
         }
         if let Some(segment) = self.segments.last_mut() {
             segment.chars += counts.chars;
             segment.words += counts.words;
-            if marks.has(Marks::LINK) {
+            if marks.has(InheritedMarks::LINK) {
                 segment.link_chars += counts.chars;
                 segment.link_words += counts.words;
             } else {
@@ -250,17 +262,17 @@ impl Survey {
         self.spots[at as usize].first as usize..self.spots[end as usize].first as usize
     }
 
-    pub(crate) fn sum(&self, dom: &Dom, at: u32) -> Sum {
+    pub(crate) fn sum(&self, dom: &Dom, at: u32) -> SegmentTotals {
         let range = self.within(dom, at);
         self.sum_of(range)
     }
 
-    pub(crate) fn sum_of(&self, range: std::ops::Range<usize>) -> Sum {
+    pub(crate) fn sum_of(&self, range: std::ops::Range<usize>) -> SegmentTotals {
         let (Some(before), Some(behind)) = (self.sums.get(range.start), self.sums.get(range.end))
         else {
-            return Sum::default();
+            return SegmentTotals::default();
         };
-        Sum {
+        SegmentTotals {
             chars: behind.chars - before.chars,
             link_chars: behind.link_chars - before.link_chars,
             links: behind.links - before.links,
@@ -271,7 +283,7 @@ impl Survey {
     }
 
     fn add_up(&mut self) {
-        let mut sum = Sum::default();
+        let mut sum = SegmentTotals::default();
         self.sums.reserve(self.segments.len() + 1);
         self.sums.push(sum);
         for segment in &self.segments {
@@ -310,7 +322,7 @@ impl TextCounts {
         let mut counts = Self::default();
         let (mut is_wide, mut n_spaces) = (false, 0);
         for (chunk, behind) in bytes.chunks(CHUNK).zip(behind.chunks(CHUNK)) {
-            let mut lanes = Lanes::default();
+            let mut lanes = LaneCounters::default();
             let (whole, rest) = chunk.as_chunks::<LANE>();
             for lane in whole {
                 lanes.add(lane);
@@ -342,14 +354,14 @@ impl TextCounts {
 
 /// One counter per byte position of a lane.
 #[derive(Default)]
-struct Lanes {
+struct LaneCounters {
     chars: [u8; LANE],
     spaces: [u8; LANE],
     stops: [u8; LANE],
     wide: [u8; LANE],
 }
 
-impl Lanes {
+impl LaneCounters {
     fn add(&mut self, lane: &[u8; LANE]) {
         for (at, &byte) in lane.iter().enumerate() {
             // Bytes that continue a UTF-8 character are not counted.
@@ -395,36 +407,38 @@ fn n_words(bytes: &[u8]) -> u32 {
     n_words
 }
 
-fn own_marks(dom: &Dom, at: u32, tag: Tag, above: Marks) -> Marks {
+fn own_marks(dom: &Dom, at: u32, tag: Tag, above: InheritedMarks) -> InheritedMarks {
     let mut marks = above;
     // The body counts as visible, because pages hide it until a script has run.
     if tag == Tag::Html || tag == Tag::Body {
-        return Marks::default();
+        return InheritedMarks::default();
     }
-    if !above.has(Marks::UNSEEN) && (tag.is_silent() || is_hidden(dom, at)) {
-        return marks.with(Marks::UNSEEN);
+    if !above.has(InheritedMarks::UNSEEN) && (tag.is_silent() || is_hidden(dom, at)) {
+        return marks.with(InheritedMarks::UNSEEN);
     }
     match tag {
-        Tag::A if dom.attr(at, &local_name!("href")).is_some() => marks = marks.with(Marks::LINK),
-        // The text of a button counts as link text.
-        Tag::Button => marks = marks.with(Marks::LINK),
-        Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => {
-            marks = marks.with(Marks::HEADING);
+        Tag::A if dom.attr(at, &local_name!("href")).is_some() => {
+            marks = marks.with(InheritedMarks::LINK)
         }
-        Tag::Li | Tag::Dt | Tag::Dd => marks = marks.with(Marks::ITEM),
-        Tag::Td | Tag::Th => marks = marks.with(Marks::CELL).without(Marks::ITEM),
-        Tag::Pre => marks = marks.with(Marks::PRE),
-        Tag::Figcaption | Tag::Caption => marks = marks.with(Marks::CAPTION),
-        Tag::Blockquote => marks = marks.with(Marks::QUOTE),
-        Tag::P => marks = marks.with(Marks::PARAGRAPH),
-        Tag::Code | Tag::Samp | Tag::Kbd => marks = marks.with(Marks::CODE),
+        // The text of a button counts as link text.
+        Tag::Button => marks = marks.with(InheritedMarks::LINK),
+        Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => {
+            marks = marks.with(InheritedMarks::HEADING);
+        }
+        Tag::Li | Tag::Dt | Tag::Dd => marks = marks.with(InheritedMarks::ITEM),
+        Tag::Td | Tag::Th => marks = marks.with(InheritedMarks::CELL).without(InheritedMarks::ITEM),
+        Tag::Pre => marks = marks.with(InheritedMarks::PRE),
+        Tag::Figcaption | Tag::Caption => marks = marks.with(InheritedMarks::CAPTION),
+        Tag::Blockquote => marks = marks.with(InheritedMarks::QUOTE),
+        Tag::P => marks = marks.with(InheritedMarks::PARAGRAPH),
+        Tag::Code | Tag::Samp | Tag::Kbd => marks = marks.with(InheritedMarks::CODE),
         _ => {}
     }
     marks
 }
 
-fn names<'d>(dom: &'d Dom, at: u32, memo: &mut hint::Memo<'d>) -> Hints {
-    let mut hints = Hints::NONE;
+fn names<'d>(dom: &'d Dom, at: u32, memo: &mut hint::HintCache<'d>) -> ElementHints {
+    let mut hints = ElementHints::NONE;
     for (name, value) in dom.atoms(at) {
         match *name {
             local_name!("class") => hints = hints.with(memo.of_names(value)),
@@ -433,7 +447,7 @@ fn names<'d>(dom: &'d Dom, at: u32, memo: &mut hint::Memo<'d>) -> Hints {
             }
             local_name!("itemprop") => {
                 if value.eq_ignore_ascii_case("articleBody") || value == "text" {
-                    hints = hints.with(Hints::CONTENT).with(Hints::STRONG);
+                    hints = hints.with(ElementHints::CONTENT).with(ElementHints::STRONG);
                 }
             }
             local_name!("role") => hints = hints.with(of_role(value)),
@@ -455,7 +469,7 @@ fn is_anchor(dom: &Dom, at: u32, id: &str) -> bool {
     if n_words != 2 {
         return 2 < n_words;
     }
-    if hint::of_names(id) == Hints::NONE {
+    if hint::of_names(id) == ElementHints::NONE {
         return true;
     }
     let letters = |text: &str| {
@@ -472,18 +486,18 @@ fn is_anchor(dom: &Dom, at: u32, id: &str) -> bool {
     })
 }
 
-fn of_role(role: &str) -> Hints {
+fn of_role(role: &str) -> ElementHints {
     match role.trim() {
         "navigation" | "menu" | "menubar" | "directory" | "tablist" => {
-            Hints::NAV.with(Hints::STRONG)
+            ElementHints::NAV.with(ElementHints::STRONG)
         }
-        "search" => Hints::SEARCH.with(Hints::STRONG),
-        "complementary" => Hints::SIDE,
-        "banner" => Hints::HEAD.with(Hints::STRONG),
-        "contentinfo" => Hints::FOOT.with(Hints::STRONG),
-        "dialog" | "alertdialog" => Hints::NOTICE.with(Hints::STRONG),
-        "main" | "article" => Hints::CONTENT.with(Hints::STRONG),
-        "toolbar" => Hints::BUTTONS,
-        _ => Hints::NONE,
+        "search" => ElementHints::SEARCH.with(ElementHints::STRONG),
+        "complementary" => ElementHints::SIDE,
+        "banner" => ElementHints::HEAD.with(ElementHints::STRONG),
+        "contentinfo" => ElementHints::FOOT.with(ElementHints::STRONG),
+        "dialog" | "alertdialog" => ElementHints::NOTICE.with(ElementHints::STRONG),
+        "main" | "article" => ElementHints::CONTENT.with(ElementHints::STRONG),
+        "toolbar" => ElementHints::BUTTONS,
+        _ => ElementHints::NONE,
     }
 }

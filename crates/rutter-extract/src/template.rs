@@ -18,9 +18,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::date::month_of;
 use crate::dom::Dom;
-use crate::survey::{Marks, Survey};
+use crate::survey::{InheritedMarks, PageSurvey};
 use crate::tag::Tag;
-use crate::verdict::Reason;
+use crate::verdict::DropReason;
 use crate::{Limits, charset};
 
 /// Minimum number of sample pages of a layout from which a template is learned.
@@ -41,12 +41,12 @@ pub const SAMPLE: usize = 200;
 /// All template versions that were learned for a site, the oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Templates {
-    versions: Vec<Version>,
+    versions: Vec<TemplateVersion>,
 }
 
 /// The lines that the pages of one layout shared when the version was learned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Version {
+pub(crate) struct TemplateVersion {
     id: u64,
     layout: u64,
     /// Hashes of the shared lines; sorted.
@@ -70,12 +70,12 @@ pub struct VersionId(pub u64);
 pub struct Sketch {
     layout: u64,
     /// Hashes of the lines; sorted, without duplicates.
-    lines: Vec<Line>,
+    lines: Vec<LineHashes>,
 }
 
 /// A line of a page, as hashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Line {
+pub(crate) struct LineHashes {
     /// Hash of the text and the place of the line.
     whole: u64,
     /// Hash of the text without numbers and dates. It includes the place only if the line has too
@@ -92,11 +92,11 @@ impl Sketch {
     pub fn of_html(bytes: &[u8], charset: Option<&str>, limits: &Limits) -> Self {
         let decoded = charset::decode(bytes, charset);
         let dom = Dom::parse(&decoded.text, limits);
-        let survey = Survey::of(&dom);
+        let survey = PageSurvey::of(&dom);
         Self::of(&dom, &survey, &lines(&dom, &survey))
     }
 
-    pub(crate) fn of(dom: &Dom, survey: &Survey, lines: &[Line]) -> Self {
+    pub(crate) fn of(dom: &Dom, survey: &PageSurvey, lines: &[LineHashes]) -> Self {
         let mut lines = lines.to_vec();
         lines.sort_unstable();
         lines.dedup();
@@ -131,7 +131,8 @@ impl Templates {
     /// Returns the newest version that matches a page: the page has enough of the version's lines.
     /// Versions for the layout of the page are preferred.
     pub fn fit(&self, sketch: &Sketch) -> Option<VersionId> {
-        let fits = |version: &&Version| version.coverage / 2.0 <= version.coverage_on(sketch);
+        let fits =
+            |version: &&TemplateVersion| version.coverage / 2.0 <= version.coverage_on(sketch);
         let newest = || self.versions.iter().rev();
         newest()
             .filter(|version| version.layout == sketch.layout)
@@ -140,7 +141,7 @@ impl Templates {
             .map(|version| VersionId(version.id))
     }
 
-    pub(crate) fn get(&self, id: VersionId) -> Option<&Version> {
+    pub(crate) fn get(&self, id: VersionId) -> Option<&TemplateVersion> {
         self.versions.iter().find(|version| version.id == id.0)
     }
 
@@ -148,14 +149,14 @@ impl Templates {
     /// the layouts in which nearly all changed pages have the same new line. `changed` holds the
     /// sketches of the sample pages whose bytes changed. Returns the number of versions added.
     pub fn adapt(&mut self, sample: &[Sketch], changed: &[Sketch]) -> usize {
-        let mut wanted = Wanted::All;
+        let mut wanted = LayoutSelection::All;
         if !self.is_empty() {
             let n_strange = changed.iter().filter(|sketch| self.fit(sketch).is_none()).count();
             if changed.len() < FEWEST_CHANGED {
                 return 0;
             }
             if n_strange * 2 <= changed.len() {
-                wanted = Wanted::Layouts(self.grown(changed));
+                wanted = LayoutSelection::Layouts(self.grown(changed));
             }
         }
         let mut layouts: BTreeMap<u64, Vec<&Sketch>> = BTreeMap::new();
@@ -166,7 +167,7 @@ impl Templates {
         for (layout, pages) in layouts {
             if FEWEST_PAGES <= pages.len()
                 && wanted.has(layout)
-                && let Some(version) = Version::learn(layout, &pages)
+                && let Some(version) = TemplateVersion::learn(layout, &pages)
                 && self.get(VersionId(version.id)).is_none()
             {
                 self.versions.push(version);
@@ -186,7 +187,8 @@ impl Templates {
             let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
             for page in pages {
                 let version = self.fit(page).and_then(|id| self.get(id));
-                let is_new = |line: &&Line| version.is_none_or(|version| !version.knows(line));
+                let is_new =
+                    |line: &&LineHashes| version.is_none_or(|version| !version.knows(line));
                 for line in page.lines.iter().filter(is_new) {
                     *counts.entry(line.whole).or_default() += 1;
                 }
@@ -203,12 +205,12 @@ impl Templates {
 }
 
 /// Selects the layouts to learn.
-enum Wanted {
+enum LayoutSelection {
     All,
     Layouts(BTreeSet<u64>),
 }
 
-impl Wanted {
+impl LayoutSelection {
     fn has(&self, layout: u64) -> bool {
         match self {
             Self::All => true,
@@ -222,7 +224,7 @@ fn is_nearly(n: usize, all: usize) -> bool {
     all * 9 <= n * 10
 }
 
-impl Version {
+impl TemplateVersion {
     fn learn(layout: u64, pages: &[&Sketch]) -> Option<Self> {
         let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
         for line in pages.iter().flat_map(|page| &page.lines) {
@@ -261,14 +263,14 @@ impl Version {
         found.count() as f32 / self.lines.len().max(1) as f32
     }
 
-    fn knows(&self, line: &Line) -> bool {
+    fn knows(&self, line: &LineHashes) -> bool {
         self.lines.binary_search(&line.whole).is_ok()
             || self.places.binary_search(&line.place).is_ok()
             || self.has_shape(line)
     }
 
     /// Returns whether the shape of a line is on nearly all pages.
-    fn has_shape(&self, line: &Line) -> bool {
+    fn has_shape(&self, line: &LineHashes) -> bool {
         line.shape.is_some_and(|shape| self.shapes.binary_search(&shape).is_ok())
     }
 
@@ -276,9 +278,9 @@ impl Version {
     pub(crate) fn mark(
         &self,
         dom: &Dom,
-        survey: &Survey,
-        lines: &[Line],
-        dropped: &mut [Option<Reason>],
+        survey: &PageSurvey,
+        lines: &[LineHashes],
+        dropped: &mut [Option<DropReason>],
     ) {
         let mut sums = Vec::with_capacity(lines.len() + 1);
         let mut sum = 0_u32;
@@ -298,7 +300,7 @@ impl Version {
         let mut at = 0;
         while at < dom.len() {
             let item = dom.item(at);
-            if item.tag == Tag::Text || survey.marks(at).has(Marks::UNSEEN) {
+            if item.tag == Tag::Text || survey.marks(at).has(InheritedMarks::UNSEEN) {
                 at = if item.tag == Tag::Text { at + 1 } else { item.end };
                 continue;
             }
@@ -330,7 +332,7 @@ impl Version {
                 && (is_beside(chars - repeated) || chars * 2 < all)
                 && chars * 9 <= repeated * 10
             {
-                dropped[at as usize] = Some(Reason::Template);
+                dropped[at as usize] = Some(DropReason::Template);
                 at = item.end;
                 continue;
             }
@@ -363,7 +365,7 @@ fn places(lines: &[u64], pages: &[&Sketch]) -> Vec<u64> {
 }
 
 /// Properties of a line, from which its shape was computed.
-struct Shape {
+struct LineShape {
     /// Number of words that are neither numbers nor parts of dates.
     n_words: usize,
     is_open: bool,
@@ -371,12 +373,12 @@ struct Shape {
 
 /// Writes the shape of a line, in which each number or date is replaced: `Built on # by the office`
 /// for `Built on 1 May 2026 by the office`.
-fn shape(words: &str, out: &mut String) -> Shape {
+fn shape(words: &str, out: &mut String) -> LineShape {
     out.clear();
     if !words.bytes().any(|byte| byte.is_ascii_digit()) {
         out.push_str(words.trim_ascii());
         let n_words = words.split_ascii_whitespace().take(FEWEST_WORDS).count();
-        return Shape { n_words, is_open: false };
+        return LineShape { n_words, is_open: false };
     }
     let words: Vec<&str> = words.split_ascii_whitespace().collect();
     let mut is_open: Vec<bool> =
@@ -403,11 +405,11 @@ fn shape(words: &str, out: &mut String) -> Shape {
             out.push('\n');
         }
     }
-    Shape { n_words, is_open: true }
+    LineShape { n_words, is_open: true }
 }
 
 /// Returns the hashes of every segment.
-pub(crate) fn lines(dom: &Dom, survey: &Survey) -> Vec<Line> {
+pub(crate) fn lines(dom: &Dom, survey: &PageSurvey) -> Vec<LineHashes> {
     let (mut words, mut shaped) = (String::new(), String::new());
     let mut out = Vec::with_capacity(survey.segments.len());
     for (idx, segment) in survey.segments.iter().enumerate() {
@@ -418,21 +420,21 @@ pub(crate) fn lines(dom: &Dom, survey: &Survey) -> Vec<Line> {
             dom.append(at, &mut words);
         }
         // Hash of the place: the block element and the three elements above it.
-        let mut hash = Fnv::new();
+        let mut hash = FnvHash::new();
         for up in dom.ancestors(segment.block).take(4) {
             place(dom, up, &mut hash);
         }
         let place = hash;
         hash.write(words.trim().as_bytes());
         let whole = hash.0;
-        let mut line = Line { whole, shape: None, is_open: false, place: place.0 };
+        let mut line = LineHashes { whole, shape: None, is_open: false, place: place.0 };
         // A long paragraph is not a stamp.
         if words.len() <= MOST_STAMP {
             let found = shape(&words, &mut shaped);
             line.is_open = found.is_open;
             let is_known = FEWEST_WORDS <= found.n_words;
             if is_known || found.is_open {
-                let mut hash = if is_known { Fnv::new() } else { place };
+                let mut hash = if is_known { FnvHash::new() } else { place };
                 hash.write(shaped.as_bytes());
                 line.shape = Some(hash.0);
             }
@@ -444,16 +446,17 @@ pub(crate) fn lines(dom: &Dom, survey: &Survey) -> Vec<Line> {
 
 /// Hash of the layout of a page: the paths of its container elements with text, up to four levels
 /// below the body.
-fn layout(dom: &Dom, survey: &Survey) -> u64 {
+fn layout(dom: &Dom, survey: &PageSurvey) -> u64 {
     let Some(body) = dom.body else { return 0 };
     let mut paths: BTreeSet<u64> = BTreeSet::new();
-    let mut level = vec![(body, Fnv::new())];
+    let mut level = vec![(body, FnvHash::new())];
     for _ in 0..4 {
         let mut next = Vec::new();
         for (at, hash) in level {
             for child in dom.children(at) {
                 let item = dom.item(child);
-                let is_seen = item.tag.is_block() && !survey.marks(child).has(Marks::UNSEEN);
+                let is_seen =
+                    item.tag.is_block() && !survey.marks(child).has(InheritedMarks::UNSEEN);
                 if is_seen && !survey.within(dom, child).is_empty() && is_frame(item.tag) {
                     let mut hash = hash;
                     place(dom, child, &mut hash);
@@ -464,7 +467,7 @@ fn layout(dom: &Dom, survey: &Survey) -> u64 {
         }
         level = next;
     }
-    let mut hash = Fnv::new();
+    let mut hash = FnvHash::new();
     for path in &paths {
         hash.write(&path.to_le_bytes());
     }
@@ -489,7 +492,7 @@ fn is_frame(tag: Tag) -> bool {
 }
 
 /// Adds the name, the role, and the id or first class of an element to a hash, without digits.
-fn place(dom: &Dom, at: u32, hash: &mut Fnv) {
+fn place(dom: &Dom, at: u32, hash: &mut FnvHash) {
     hash.write(dom.item(at).tag.name().as_bytes());
     if let Some(role) = dom.attr(at, &local_name!("role")) {
         hash.write(role.as_bytes());
@@ -514,9 +517,9 @@ fn first_8(bytes: &[u8]) -> u64 {
 /// FNV-1a hash of a line. The hash need not resist attacks: at worst, a collision drops one line of
 /// an element that consists to 90 % of template lines.
 #[derive(Clone, Copy)]
-struct Fnv(u64);
+struct FnvHash(u64);
 
-impl Fnv {
+impl FnvHash {
     fn new() -> Self {
         Self(0xcbf2_9ce4_8422_2325)
     }

@@ -7,22 +7,22 @@
 use html5ever::local_name;
 
 use crate::dom::Dom;
-use crate::meta::Found;
+use crate::meta::FoundMetadata;
 use crate::prune;
-use crate::region::Region;
-use crate::survey::{Marks, Segment, Sum, Survey};
+use crate::region::MainRegion;
+use crate::survey::{InheritedMarks, PageSurvey, Segment, SegmentTotals};
 use crate::tag::Tag;
 
 use super::features::{FIRST_PAGE, N, Row, id};
-use super::frame::{FAR, Frames, log};
-use super::groups::Groups;
-use super::landmark::Landmark;
+use super::frame::{FAR, OpenElements, log};
+use super::groups::KeyNumbering;
+use super::landmark::MainLandmark;
 use super::page;
 use super::text::{TextFacts, TextReader, WordSet, flag};
 
 /// The values of a segment that the first pass computes.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Known {
+pub(crate) struct FirstPassValues {
     pub(crate) text: TextFacts,
     chars: f32,
     link_share: f32,
@@ -47,7 +47,7 @@ pub(crate) const LEVELS: usize = 5;
 
 /// Totals of one group of segments.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Group {
+pub(crate) struct GroupTotals {
     pub(crate) size: u32,
     chars: u32,
     links: f32,
@@ -55,18 +55,18 @@ pub(crate) struct Group {
 }
 
 /// Collects the features of all segments of a page.
-pub(crate) struct Collector<'c> {
+pub(crate) struct FeatureCollector<'c> {
     pub(crate) dom: &'c Dom,
-    pub(crate) survey: &'c Survey,
-    pub(crate) known: Vec<Known>,
-    pub(crate) groups: Vec<Group>,
+    pub(crate) survey: &'c PageSurvey,
+    pub(crate) known: Vec<FirstPassValues>,
+    pub(crate) groups: Vec<GroupTotals>,
     n_copies: Vec<u32>,
     /// For each segment, the code of the reason for which the rules would drop it; the bit
     /// [`INSIDE`] is set if the segment is inside the region.
     pub(crate) rules: Vec<u8>,
     /// For each segment, a set of the bits in [`state`].
     pub(crate) states: Vec<u8>,
-    pub(crate) total: Sum,
+    pub(crate) total: SegmentTotals,
     h1: Option<usize>,
     /// First and last segment of the region (`hull`), and first and last prose segment of the
     /// region.
@@ -77,7 +77,7 @@ pub(crate) struct Collector<'c> {
     pub(crate) page: [f32; N - FIRST_PAGE],
 }
 
-/// Bits of [`Collector::states`].
+/// Bits of [`FeatureCollector::states`].
 pub(crate) mod state {
     /// The segment is inside the landmark.
     pub(crate) const LANDMARK: u8 = 1;
@@ -96,17 +96,17 @@ pub(crate) mod state {
     pub(crate) const MENU: u8 = 64;
 }
 
-/// Bit of [`Collector::rules`]: the segment is inside the region of the rules.
+/// Bit of [`FeatureCollector::rules`]: the segment is inside the region of the rules.
 pub(crate) const INSIDE: u8 = 0x80;
 
-impl<'c> Collector<'c> {
+impl<'c> FeatureCollector<'c> {
     /// Runs the first pass: reads the texts and counts the groups.
     pub(crate) fn new(
         dom: &'c Dom,
-        survey: &'c Survey,
-        found: &Found,
-        region: &Region,
-        landmark: &Landmark,
+        survey: &'c PageSurvey,
+        found: &FoundMetadata,
+        region: &MainRegion,
+        landmark: &MainLandmark,
     ) -> Self {
         let n = survey.segments.len();
         let total = survey.sum_of(0..n);
@@ -165,15 +165,16 @@ impl<'c> Collector<'c> {
         }
     }
 
-    fn read_texts(&mut self, found: &Found) {
+    fn read_texts(&mut self, found: &FoundMetadata) {
         let segments = &self.survey.segments;
         let title = WordSet::of(&[found.title.as_deref(), found.first(&["og:title"])]);
         let description =
             found.first(&["description"]).or_else(|| found.first(&["og:description"]));
         let description = WordSet::of(&[description]);
         let mut reader = TextReader::new(self.dom, self.survey, title, description);
-        let mut frames = Frames::new(self.dom, self.survey, self.region, self.total);
-        let (mut shapes, mut texts) = (Groups::new(segments.len()), Groups::new(segments.len()));
+        let mut frames = OpenElements::new(self.dom, self.survey, self.region, self.total);
+        let (mut shapes, mut texts) =
+            (KeyNumbering::new(segments.len()), KeyNumbering::new(segments.len()));
         for (idx, segment) in segments.iter().enumerate() {
             let next = segments.get(idx + 1).map_or(self.dom.len(), |next| next.at);
             frames.enter(segment.block);
@@ -185,7 +186,7 @@ impl<'c> Collector<'c> {
                 self.h1 = Some(idx);
             }
             let (group, copies) = (shapes.number(shape), texts.number(text.hash));
-            self.groups.resize(shapes.len as usize, Group::default());
+            self.groups.resize(shapes.len as usize, GroupTotals::default());
             self.n_copies.resize(texts.len as usize, 0);
             let link_share = segment.link_chars as f32 / segment.chars.max(1) as f32;
             let is_prose = segment.is_prose();
@@ -195,7 +196,7 @@ impl<'c> Collector<'c> {
             common.links += link_share;
             common.prose += u32::from(is_prose);
             self.n_copies[copies as usize] += 1;
-            self.known.push(Known {
+            self.known.push(FirstPassValues {
                 text,
                 chars: log(segment.chars),
                 link_share,
@@ -216,12 +217,12 @@ impl<'c> Collector<'c> {
     pub(crate) fn rows(&self, mut each: impl FnMut(usize, &Row)) {
         let mut row: Row = [0.0; 256];
         row[FIRST_PAGE..N].copy_from_slice(&self.page);
-        let mut frames = Frames::new(self.dom, self.survey, self.region, self.total);
+        let mut frames = OpenElements::new(self.dom, self.survey, self.region, self.total);
         // Number of segments since the last heading, and the phrase code of this heading.
         let mut heading = (99_u32, 0.0);
         for (idx, segment) in self.survey.segments.iter().enumerate() {
             let Some(known) = self.known.get(idx) else { break };
-            if segment.marks.has(Marks::HEADING) {
+            if segment.marks.has(InheritedMarks::HEADING) {
                 let appeal = 2.0 * known.text.value(flag::APPEAL);
                 heading = (0, known.text.value(flag::ELSEWHERE) + appeal);
             } else {
@@ -239,7 +240,7 @@ impl<'c> Collector<'c> {
         }
     }
 
-    fn own(&self, segment: &Segment, known: &Known, row: &mut Row) {
+    fn own(&self, segment: &Segment, known: &FirstPassValues, row: &mut Row) {
         let (text, marks) = (&known.text, segment.marks);
         let words = segment.words.max(1) as f32;
         let tag = self.dom.item(segment.block).tag;
@@ -259,12 +260,12 @@ impl<'c> Collector<'c> {
         row[id::WORD_LENGTH] = segment.chars as f32 / words;
         row[id::TAG] = f32::from(known.tag);
         row[id::HEADING] = f32::from(tag.heading().unwrap_or(0));
-        row[id::ITEM] = marks.value(Marks::ITEM);
-        row[id::CELL] = marks.value(Marks::CELL);
-        row[id::PRE] = marks.value(Marks::PRE);
-        row[id::CAPTION] = marks.value(Marks::CAPTION);
-        row[id::QUOTE] = marks.value(Marks::QUOTE);
-        row[id::PARAGRAPH] = marks.value(Marks::PARAGRAPH);
+        row[id::ITEM] = marks.value(InheritedMarks::ITEM);
+        row[id::CELL] = marks.value(InheritedMarks::CELL);
+        row[id::PRE] = marks.value(InheritedMarks::PRE);
+        row[id::CAPTION] = marks.value(InheritedMarks::CAPTION);
+        row[id::QUOTE] = marks.value(InheritedMarks::QUOTE);
+        row[id::PARAGRAPH] = marks.value(InheritedMarks::PARAGRAPH);
         row[id::INLINE_STRONG] = text.value(flag::STRONG);
         row[id::INLINE_CODE] = text.value(flag::CODE);
         row[id::INLINE_TIME] = text.value(flag::TIME);
@@ -283,7 +284,7 @@ impl<'c> Collector<'c> {
         row[id::DESCRIPTION_OVERLAP] = text.description;
     }
 
-    fn place(&self, idx: usize, heading: (u32, f32), known: &Known, row: &mut Row) {
+    fn place(&self, idx: usize, heading: (u32, f32), known: &FirstPassValues, row: &mut Row) {
         let n = self.known.len().max(1) as f32;
         let before = self.survey.sum_of(0..idx);
         row[id::INDEX] = idx as f32 / n;
@@ -311,7 +312,7 @@ impl<'c> Collector<'c> {
         row[id::GROUP_PROSE] = group.prose as f32 / size as f32;
     }
 
-    fn neighbours(&self, idx: usize, known: &Known, row: &mut Row) {
+    fn neighbours(&self, idx: usize, known: &FirstPassValues, row: &mut Row) {
         let n = self.known.len();
         let slots = row[id::B2_CHARS..id::W5_PROSE_BEFORE].chunks_exact_mut(5);
         let others = [idx.wrapping_sub(2), idx.wrapping_sub(1), idx + 1, idx + 2];
@@ -347,7 +348,7 @@ impl<'c> Collector<'c> {
 }
 
 /// Fills in the features of the elements above a segment.
-fn ancestors(frames: &Frames<'_>, row: &mut Row) {
+fn ancestors(frames: &OpenElements<'_>, row: &mut Row) {
     let Some(block) = frames.up(0) else { return };
     row[id::DEPTH] = frames.open.len() as f32;
     for (slot, levels) in row[id::UP_ARTICLE..].iter_mut().zip(block.distances) {
@@ -382,7 +383,12 @@ pub(crate) fn truth(is_so: bool) -> f32 {
 }
 
 /// Returns, for each segment, a code for the decision of the rules, and its state bits.
-fn rules(dom: &Dom, survey: &Survey, region: &Region, landmark: &Landmark) -> (Vec<u8>, Vec<u8>) {
+fn rules(
+    dom: &Dom,
+    survey: &PageSurvey,
+    region: &MainRegion,
+    landmark: &MainLandmark,
+) -> (Vec<u8>, Vec<u8>) {
     let n = survey.segments.len();
     let (mut rules, mut states) = (vec![0; n], vec![0; n]);
     for root in &region.roots {
@@ -437,7 +443,7 @@ fn rules(dom: &Dom, survey: &Survey, region: &Region, landmark: &Landmark) -> (V
 /// Returns, for each reason code, whether the rules would drop more than 30 % of the text of the
 /// page for that reason; menus, headers and footers do not count. Such a reason is weak evidence:
 /// the results of a search page or a form around the whole page are the content.
-fn common_reasons(dom: &Dom, survey: &Survey, region: &Region) -> [bool; 128] {
+fn common_reasons(dom: &Dom, survey: &PageSurvey, region: &MainRegion) -> [bool; 128] {
     let mut chars = [0_u32; 128];
     let (mut at, mut frames) = (0, 0);
     while let Some(found) = region.dropped.get(at as usize..).and_then(super::first_some) {
@@ -457,7 +463,7 @@ fn common_reasons(dom: &Dom, survey: &Survey, region: &Region) -> [bool; 128] {
 
 /// Marks segments in `nav` elements inside the landmark as dropped, if the landmark has other text,
 /// and segments in `nav` and `footer` elements outside the landmark.
-fn mark_menus(dom: &Dom, survey: &Survey, landmark: &Landmark, states: &mut [u8]) {
+fn mark_menus(dom: &Dom, survey: &PageSurvey, landmark: &MainLandmark, states: &mut [u8]) {
     const LEAST_TEXT: u32 = 60;
     let has_text = landmark.roots.iter().any(|root| survey.sum(dom, *root).chars != 0);
     if let Some(body) = dom.body.filter(|_| has_text) {
@@ -503,7 +509,7 @@ fn mark_menus(dom: &Dom, survey: &Survey, landmark: &Landmark, states: &mut [u8]
 
 /// Returns whether a dropped element is a button or label at the start of a code block. The first
 /// segment of such an element is the code itself.
-fn is_start_of_code(dom: &Dom, survey: &Survey, at: u32, first: usize) -> bool {
+fn is_start_of_code(dom: &Dom, survey: &PageSurvey, at: u32, first: usize) -> bool {
     let is_inline = !dom.item(at).tag.is_block();
     let block = survey.segments.get(first).map(|segment| segment.block);
     is_inline && block.is_some_and(|block| block < at && dom.item(block).tag == Tag::Pre)
@@ -511,7 +517,7 @@ fn is_start_of_code(dom: &Dom, survey: &Survey, at: u32, first: usize) -> bool {
 
 /// Marks tab labels and the table of contents of the page as dropped, also inside the landmark. A
 /// table of contents with most of the text of the page is the content and is not marked.
-fn mark_contents(dom: &Dom, survey: &Survey, states: &mut [u8]) {
+fn mark_contents(dom: &Dom, survey: &PageSurvey, states: &mut [u8]) {
     let Some(body) = dom.body else { return };
     let total = survey.sum(dom, body).chars;
     let mut at = body + 1;
