@@ -15,6 +15,7 @@
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 
 mod block;
+mod calendar;
 pub mod checksum;
 mod digest;
 mod head;
@@ -41,6 +42,7 @@ pub use block::{
     Block, CodeBlock, HeadingBlock, HeadingLevel, ImageBlock, LinkBlock, ListBlock, QuoteBlock,
     TableBlock, TextBlock, UnknownBlock,
 };
+pub use calendar::CalendarDate;
 pub use digest::{Digest, LineDigest};
 pub use head::PageHead;
 pub use hidden_text::{HiddenCharacters, find_model_instruction};
