@@ -7,7 +7,10 @@
 use std::sync::Arc;
 
 use html5ever::local_name;
-use rutter_page::{Block, Heading, HttpUrl, Image, Level, Link, List, Str, Table, Text};
+use rutter_page::{
+    Block, CowStr, HeadingBlock, HeadingLevel, HttpUrl, ImageBlock, LinkBlock, ListBlock,
+    TableBlock, TextBlock,
+};
 
 use crate::address::BaseUrl;
 use crate::code_frame::CodeFrames;
@@ -22,10 +25,10 @@ use crate::tag::Tag;
 use crate::verdict::{DropReason, is_heading_button};
 use crate::whole::LinkTargets;
 use crate::{code, media, merge, note, visibility};
-use rutter_page::{Mark, Note, Rich, Span};
+use rutter_page::{Admonition, BlockMarkup, InlineMark, InlineSpan};
 
-/// A block and its decoration ([`Rich`]).
-pub(crate) type Both = (Block<'static>, Rich);
+/// A block and its decoration ([`BlockMarkup`]).
+pub(crate) type Both = (Block<'static>, BlockMarkup);
 
 /// Walks the elements of a region and converts them to blocks.
 pub(crate) struct BlockWalker<'w> {
@@ -40,7 +43,7 @@ pub(crate) struct BlockWalker<'w> {
     pub(crate) waiting: Vec<Block<'static>>,
     /// Number of admonitions so far.
     pub(crate) n_groups: u32,
-    pub(crate) note: Option<Note>,
+    pub(crate) note: Option<Admonition>,
     /// The URL and the `rel` value of the last link, if it has a `rel` attribute.
     rel: Option<(Arc<str>, &'w str)>,
     /// Elements whose text was already read together with another element.
@@ -117,11 +120,11 @@ impl<'w> BlockWalker<'w> {
         !self.skipped.is_empty() && self.skipped.binary_search(&at).is_ok()
     }
 
-    pub(crate) fn push(&mut self, block: Block<'static>, spans: Vec<Span>) {
-        self.push_rich(block, Rich { spans, ..Rich::default() });
+    pub(crate) fn push(&mut self, block: Block<'static>, spans: Vec<InlineSpan>) {
+        self.push_rich(block, BlockMarkup { spans, ..BlockMarkup::default() });
     }
 
-    pub(crate) fn push_rich(&mut self, block: Block<'static>, mut rich: Rich) {
+    pub(crate) fn push_rich(&mut self, block: Block<'static>, mut rich: BlockMarkup) {
         if rich.note.is_none() {
             rich.note.clone_from(&self.note);
         }
@@ -201,10 +204,12 @@ impl<'w> BlockWalker<'w> {
                 }
             }
             Tag::A => self.anchor(at),
-            Tag::B | Tag::Strong => self.marked(at, Mark::Strong),
-            Tag::I | Tag::Em | Tag::Cite | Tag::Dfn | Tag::Var => self.marked(at, Mark::Emphasis),
-            Tag::Code | Tag::Tt | Tag::Kbd | Tag::Samp => self.marked(at, Mark::Code),
-            Tag::Del | Tag::S | Tag::Strike => self.marked(at, Mark::Struck),
+            Tag::B | Tag::Strong => self.marked(at, InlineMark::Strong),
+            Tag::I | Tag::Em | Tag::Cite | Tag::Dfn | Tag::Var => {
+                self.marked(at, InlineMark::Emphasis)
+            }
+            Tag::Code | Tag::Tt | Tag::Kbd | Tag::Samp => self.marked(at, InlineMark::Code),
+            Tag::Del | Tag::S | Tag::Strike => self.marked(at, InlineMark::Struck),
             Tag::Math => self.math(&code::math(self.dom, at)),
             Tag::Sup => self.raised(at),
             Tag::Rt => {
@@ -355,13 +360,13 @@ impl<'w> BlockWalker<'w> {
     /// Reads a `summary` or `dt` element as a line of strong text.
     fn labelled(&mut self, at: u32) {
         self.flush();
-        self.paragraph.open(Mark::Strong);
+        self.paragraph.open(InlineMark::Strong);
         self.flow(at);
         self.paragraph.close();
         self.flush();
     }
 
-    pub(crate) fn marked(&mut self, at: u32, mark: Mark) {
+    pub(crate) fn marked(&mut self, at: u32, mark: InlineMark) {
         self.paragraph.open(mark);
         self.flow(at);
         self.paragraph.close();
@@ -371,7 +376,7 @@ impl<'w> BlockWalker<'w> {
         if source.is_empty() {
             return;
         }
-        self.paragraph.open(Mark::Math);
+        self.paragraph.open(InlineMark::Math);
         self.paragraph.push(source);
         self.paragraph.close();
     }
@@ -393,7 +398,7 @@ impl<'w> BlockWalker<'w> {
             Some(url) => {
                 let rel = self.dom.attr(at, &local_name!("rel"));
                 self.rel = rel.map(|rel| (Arc::clone(url), rel));
-                let mark = Mark::Link(Arc::clone(url));
+                let mark = InlineMark::Link(Arc::clone(url));
                 self.marked(at, mark);
             }
             None => self.flow(at),
@@ -419,15 +424,15 @@ impl<'w> BlockWalker<'w> {
             let block = match lone_link(&text, &spans) {
                 Some(url) => {
                     let rel = self.rel.take().filter(|(found, _)| **found == *url.as_str());
-                    let rel: Vec<Str<'static>> = rel
+                    let rel: Vec<CowStr<'static>> = rel
                         .into_iter()
                         .flat_map(|(_, rel)| rel.split_ascii_whitespace())
-                        .map(|rel| Str::from(rel.to_ascii_lowercase()))
+                        .map(|rel| CowStr::from(rel.to_ascii_lowercase()))
                         .collect();
                     let rel = (!rel.is_empty()).then_some(rel);
-                    Block::Link(Link { url, text: text.into(), rel, extra: Vec::new() })
+                    Block::Link(LinkBlock { url, text: text.into(), rel, extra: Vec::new() })
                 }
-                None => Block::Text(Text { text: text.into(), extra: Vec::new() }),
+                None => Block::Text(TextBlock { text: text.into(), extra: Vec::new() }),
             };
             let spans = if matches!(block, Block::Link(_)) { Vec::new() } else { spans };
             self.push(block, spans);
@@ -456,14 +461,14 @@ impl<'w> BlockWalker<'w> {
         let text = one_line(text);
         // A link from a heading to a place on the same page is removed.
         let here = self.base.here();
-        let is_link = |span: &Span| match &span.mark {
-            Mark::Link(url) => url.split_once('#').is_none_or(|(url, _)| url != here),
+        let is_link = |span: &InlineSpan| match &span.mark {
+            InlineMark::Link(url) => url.split_once('#').is_none_or(|(url, _)| url != here),
             _ => true,
         };
-        let spans: Vec<Span> = spans.into_iter().filter(is_link).collect();
+        let spans: Vec<InlineSpan> = spans.into_iter().filter(is_link).collect();
         if !text.is_empty() {
-            let level = Level::clamp(level.into());
-            let block = Heading { level, text: text.into(), extra: Vec::new() };
+            let level = HeadingLevel::clamp(level.into());
+            let block = HeadingBlock { level, text: text.into(), extra: Vec::new() };
             self.push(Block::Heading(block), spans);
         }
         self.flush();
@@ -482,7 +487,7 @@ impl<'w> BlockWalker<'w> {
             if self.is_shown(&image.url) {
                 return;
             }
-            let block = Block::Image(Image { extra: Vec::new(), ..image });
+            let block = Block::Image(ImageBlock { extra: Vec::new(), ..image });
             if self.paragraph.is_empty() && !self.is_inside {
                 self.push(block, Vec::new());
             } else {
@@ -521,7 +526,7 @@ impl<'w> BlockWalker<'w> {
             self.block(caption);
         }
         if !rows.is_empty() {
-            self.push(Block::Table(Table { rows, extra: Vec::new() }), spans);
+            self.push(Block::Table(TableBlock { rows, extra: Vec::new() }), spans);
         }
         // Adds the images of the cells, which waited for the end of the table.
         self.flush();
@@ -531,7 +536,7 @@ impl<'w> BlockWalker<'w> {
         &mut self,
         ordered: bool,
         start: Option<u32>,
-        items: Vec<(String, Vec<Span>)>,
+        items: Vec<(String, Vec<InlineSpan>)>,
     ) {
         if items.is_empty() {
             return;
@@ -539,17 +544,17 @@ impl<'w> BlockWalker<'w> {
         let (mut texts, mut spans) = (Vec::with_capacity(items.len()), Vec::new());
         for (part, (text, item_spans)) in (0..).zip(items) {
             texts.push(text.into());
-            spans.extend(item_spans.into_iter().map(|span| Span { part, ..span }));
+            spans.extend(item_spans.into_iter().map(|span| InlineSpan { part, ..span }));
         }
-        let block = Block::List(List { ordered, items: texts, extra: Vec::new() });
-        self.push_rich(block, Rich { spans, start, ..Rich::default() });
+        let block = Block::List(ListBlock { ordered, items: texts, extra: Vec::new() });
+        self.push_rich(block, BlockMarkup { spans, start, ..BlockMarkup::default() });
     }
 }
 
 /// Shifts spans by the length of a text that is inserted before their text.
-pub(crate) fn shift(from: Vec<Span>, by: usize, to: &mut Vec<Span>) {
+pub(crate) fn shift(from: Vec<InlineSpan>, by: usize, to: &mut Vec<InlineSpan>) {
     let by = u32::try_from(by).unwrap_or(u32::MAX);
-    to.extend(from.into_iter().map(|span| Span {
+    to.extend(from.into_iter().map(|span| InlineSpan {
         start: span.start.saturating_add(by),
         end: span.end.saturating_add(by),
         ..span
@@ -562,12 +567,12 @@ pub(crate) fn one_line(text: String) -> String {
 }
 
 /// Returns the URL of a paragraph whose text is one link.
-fn lone_link(text: &str, spans: &[Span]) -> Option<HttpUrl<'static>> {
-    let whole = spans.iter().find(|span| matches!(span.mark, Mark::Link(_)))?;
+fn lone_link(text: &str, spans: &[InlineSpan]) -> Option<HttpUrl<'static>> {
+    let whole = spans.iter().find(|span| matches!(span.mark, InlineMark::Link(_)))?;
     if whole.start != 0 || (whole.end as usize) < text.len() {
         return None;
     }
-    let Mark::Link(url) = &whole.mark else { return None };
+    let InlineMark::Link(url) = &whole.mark else { return None };
     HttpUrl::parse(url.to_string()).ok()
 }
 

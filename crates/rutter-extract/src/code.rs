@@ -4,7 +4,7 @@
 //! Leaves out line numbers, copy buttons and dropped elements.
 
 use html5ever::local_name;
-use rutter_page::{Block, Code, Mark};
+use rutter_page::{Block, CodeBlock, InlineMark};
 
 use crate::blocks::BlockWalker;
 use crate::dom::Dom;
@@ -38,7 +38,7 @@ impl BlockWalker<'_> {
         self.is_inside = outer;
         self.paragraph.line_break();
         let text = text(self.dom, at, self.dropped);
-        self.paragraph.open(Mark::Code);
+        self.paragraph.open(InlineMark::Code);
         self.paragraph.push_raw(&text);
         self.paragraph.close();
         self.paragraph.line_break();
@@ -54,7 +54,7 @@ impl BlockWalker<'_> {
             self.code_caption(at);
             self.flush();
             let language = language(self.dom, at).map(Into::into);
-            let block = Code { language, code: text.into(), extra: Vec::new() };
+            let block = CodeBlock { language, code: text.into(), extra: Vec::new() };
             self.push(Block::Code(block), Vec::new());
         }
     }

@@ -9,7 +9,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use rutter_finding::{Finding, Place, Rule};
-use rutter_page::{Block, HttpUrl, LanguageTag, Object, Page, PageUrl, Raw, Str, Text, Timestamp};
+use rutter_page::{
+    Block, CowStr, HttpUrl, LanguageTag, Page, PageUrl, RawJson, RawObject, TextBlock, Timestamp,
+};
 
 use crate::address::BaseUrl;
 use crate::arena::LimitReached;
@@ -34,7 +36,7 @@ use crate::template::{Templates, VersionId};
 use crate::verdict::gone;
 use crate::whole::{LinkTargets, VisiblePage};
 use crate::{Limits, charset, language, login, merge, rules, template_marks};
-use rutter_page::Rich;
+use rutter_page::BlockMarkup;
 
 /// Options for the extraction of one page.
 #[derive(Debug, Clone)]
@@ -115,7 +117,7 @@ pub struct Extraction {
     /// The page, ready for a collection unless its content is empty.
     pub page: Page<'static>,
     /// Decoration of each block of the page, in the order of the blocks.
-    pub rich: Vec<Rich>,
+    pub rich: Vec<BlockMarkup>,
     /// The metadata of the page.
     pub facts: Facts,
     /// All links of the page, in document order.
@@ -228,7 +230,7 @@ impl Extraction {
                 let text = parts.get(span.part as usize)?;
                 let text = text.get(span.start as usize..span.end as usize)?;
                 match &span.mark {
-                    rutter_page::Mark::Link(url) => Some((text, &**url)),
+                    rutter_page::InlineMark::Link(url) => Some((text, &**url)),
                     _ => None,
                 }
             })
@@ -553,7 +555,7 @@ fn base_of(options: &Options, found: &FoundMetadata) -> BaseUrl {
 struct AssemblyInput {
     found: FoundMetadata,
     content: Vec<Block<'static>>,
-    rich: Vec<Rich>,
+    rich: Vec<BlockMarkup>,
     confidence: f32,
     /// Whether the author marks the main content.
     has_main: bool,
@@ -581,8 +583,8 @@ fn assemble(
         match own_description.clone().or_else(|| title.clone()) {
             Some(text) => {
                 report(&rules::NO_TEXT, String::new());
-                content.push(Block::Text(Text { text: text.into(), extra: Vec::new() }));
-                rich.push(Rich::default());
+                content.push(Block::Text(TextBlock { text: text.into(), extra: Vec::new() }));
+                rich.push(BlockMarkup::default());
             }
             None => report(&rules::EMPTY, String::new()),
         }
@@ -609,13 +611,13 @@ fn assemble(
         report(&rules::NO_DESCRIPTION, String::new());
         first_sentences(&content).filter(is_said).unwrap_or_else(|| title.clone())
     });
-    let schema = found.schema().and_then(|schema| Object::new(Raw::parse(&schema).ok()?));
+    let schema = found.schema().and_then(|schema| RawObject::new(RawJson::parse(&schema).ok()?));
     let canonical = facts.canonical.clone().and_then(|url| HttpUrl::parse(url).ok());
     let page = Page {
         url: options.url.clone(),
         title: title.into(),
         description: description.into(),
-        author: found.author().map(Str::from),
+        author: found.author().map(CowStr::from),
         published: facts.published,
         modified: facts.modified.unwrap_or(options.seen),
         language,

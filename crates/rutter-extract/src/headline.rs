@@ -4,7 +4,7 @@
 //! it was missing. Themes put the headline into a header outside the region. Rejects headings that
 //! are not of level 1, come after the text, or differ from the title.
 
-use rutter_page::{Block, Heading, Level, Rich};
+use rutter_page::{Block, BlockMarkup, HeadingBlock, HeadingLevel};
 
 use crate::blocks::Both;
 use crate::dom::Dom;
@@ -69,8 +69,9 @@ impl HeadlineSearch<'_> {
         if blocks.iter().take(12).any(is_there) {
             return Headline::InText;
         }
-        let heading = Heading { level: Level::clamp(1), text: text.into(), extra: Vec::new() };
-        blocks.insert(0, (Block::Heading(heading), Rich::default()));
+        let heading =
+            HeadingBlock { level: HeadingLevel::clamp(1), text: text.into(), extra: Vec::new() };
+        blocks.insert(0, (Block::Heading(heading), BlockMarkup::default()));
         Headline::Restored
     }
 }

@@ -1,7 +1,7 @@
 //! Extracts the content of HTML and Markdown pages as typed blocks.
 //!
 //! Input: bytes and [`Options`]. Output: an [`Extraction`]: the SCP page with its blocks, their
-//! decoration ([`Rich`](rutter_page::Rich)), the metadata ([`Facts`]), the links, the `data-ai-*`
+//! decoration ([`Rich`](rutter_page::BlockMarkup)), the metadata ([`Facts`]), the links, the `data-ai-*`
 //! annotations, the visible text and the findings, from one parse. The result depends only on the
 //! bytes, the options and a template version.
 //!

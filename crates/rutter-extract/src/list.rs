@@ -9,7 +9,7 @@ use html5ever::local_name;
 use crate::blocks::{BlockWalker, one_line, shift};
 use crate::survey::InheritedMarks;
 use crate::tag::Tag;
-use rutter_page::{Mark, Span};
+use rutter_page::{InlineMark, InlineSpan};
 
 /// Maximum nesting level of list items. Deeper items are written at this level.
 const DEEPEST: usize = 12;
@@ -21,7 +21,7 @@ struct ListReader {
     start: u32,
     /// Number of items of the outermost level that were read since the last block.
     n_done: u32,
-    ready: Vec<(String, Vec<Span>)>,
+    ready: Vec<(String, Vec<InlineSpan>)>,
 }
 
 impl BlockWalker<'_> {
@@ -277,7 +277,7 @@ impl BlockWalker<'_> {
                     self.end_loose(terms);
                     let is_term = tag == Tag::Dt;
                     if is_term {
-                        self.paragraph.open(Mark::Strong);
+                        self.paragraph.open(InlineMark::Strong);
                     }
                     self.flow_inline(here);
                     if is_term {
@@ -345,7 +345,7 @@ struct DefinitionListReader {
 }
 
 /// A text and its marks.
-type MarkedText = (String, Vec<Span>);
+type MarkedText = (String, Vec<InlineSpan>);
 
 impl DefinitionListReader {
     fn name(&mut self, (text, spans): MarkedText) {

@@ -6,8 +6,8 @@
 
 use html5ever::local_name;
 use rutter_page::{
-    Audio, Block, Caption, Chapter, Duration, HttpUrl, Icon, Image, ImageKind, MediaLink, MediaUrl,
-    Name, Pixels, Seconds, Video,
+    AudioBlock, Block, Caption, Chapter, HttpUrl, Icon, IconType, ImageBlock, MediaDuration,
+    MediaLink, MediaUrl, NameField, Pixels, Seconds, VideoBlock,
 };
 
 use crate::address::BaseUrl;
@@ -15,7 +15,7 @@ use crate::dom::Dom;
 use crate::tag::Tag;
 
 /// Returns the image that an element shows; `None` if it shows none, or only a decoration.
-pub(crate) fn image(dom: &Dom, at: u32, base: &BaseUrl) -> Option<Image<'static>> {
+pub(crate) fn image(dom: &Dom, at: u32, base: &BaseUrl) -> Option<ImageBlock<'static>> {
     let img = if dom.item(at).tag == Tag::Picture {
         dom.subtree(at).find(|at| dom.item(*at).tag == Tag::Img)?
     } else {
@@ -33,7 +33,7 @@ pub(crate) fn image(dom: &Dom, at: u32, base: &BaseUrl) -> Option<Image<'static>
     let alt = dom.attr(img, &local_name!("alt")).unwrap_or("");
     let alt = alt.split_whitespace().collect::<Vec<_>>().join(" ");
     let url = HttpUrl::parse(address).ok()?;
-    Some(Image { url, alt: alt.into(), extra: Vec::new() })
+    Some(ImageBlock { url, alt: alt.into(), extra: Vec::new() })
 }
 
 /// Returns the alternative text of an image that replaces text of at most three characters.
@@ -167,7 +167,7 @@ fn film(dom: &Dom, at: u32, base: &BaseUrl) -> Option<Block<'static>> {
     let url = addresses(dom, at, base, "video/mp4")?;
     let poster = dom.attribute(at, "poster").and_then(|src| base.resolve(src));
     let icon = poster.and_then(|poster| HttpUrl::parse(poster).ok()).map(|url| Icon {
-        kind: Some(ImageKind::Image),
+        kind: Some(IconType::Image),
         url: Some(url),
         extra: Vec::new(),
     });
@@ -176,7 +176,7 @@ fn film(dom: &Dom, at: u32, base: &BaseUrl) -> Option<Block<'static>> {
     };
     let name = name(dom, at, url.first());
     let captions = captions(dom, at, base);
-    Some(Block::Video(Box::new(Video {
+    Some(Block::Video(Box::new(VideoBlock {
         name: name.into(),
         url,
         duration: duration(dom, at),
@@ -194,8 +194,9 @@ fn film(dom: &Dom, at: u32, base: &BaseUrl) -> Option<Block<'static>> {
 fn sound(dom: &Dom, at: u32, base: &BaseUrl) -> Option<Block<'static>> {
     let url = addresses(dom, at, base, "audio/mpeg")?;
     let name = name(dom, at, url.first());
-    let stated = |name: &str| dom.attribute(at, name).map(|value| Name(value.to_owned().into()));
-    Some(Block::Audio(Box::new(Audio {
+    let stated =
+        |name: &str| dom.attribute(at, name).map(|value| NameField(value.to_owned().into()));
+    Some(Block::Audio(Box::new(AudioBlock {
         name: name.into(),
         url,
         duration: duration(dom, at),
@@ -230,7 +231,7 @@ fn embedded(dom: &Dom, at: u32, base: &BaseUrl) -> Option<Block<'static>> {
     }
     let name = name(dom, at, &address);
     let url = MediaUrl::One(HttpUrl::parse(address).ok()?);
-    Some(Block::Video(Box::new(Video {
+    Some(Block::Video(Box::new(VideoBlock {
         name: name.into(),
         url,
         duration: None,
@@ -384,6 +385,6 @@ pub(crate) fn with_parts(
 }
 
 /// Returns the duration that an element states, in the form of SCP.
-fn duration(dom: &Dom, at: u32) -> Option<Duration<'static>> {
-    Duration::parse(dom.attribute(at, "data-duration")?.trim().to_owned())
+fn duration(dom: &Dom, at: u32) -> Option<MediaDuration<'static>> {
+    MediaDuration::parse(dom.attribute(at, "data-duration")?.trim().to_owned())
 }

@@ -4,13 +4,13 @@
 //! content of a page, and spans that would multiply the size.
 
 use html5ever::local_name;
-use rutter_page::Str;
+use rutter_page::CowStr;
 
 use crate::blocks::BlockWalker;
 use crate::code;
 use crate::survey::InheritedMarks;
 use crate::tag::Tag;
-use rutter_page::Span;
+use rutter_page::InlineSpan;
 
 /// Maximum number of cells that spans may add to a table.
 const MOST_REPEATED: usize = 20_000;
@@ -20,14 +20,14 @@ const MOST_BYTES: usize = 1 << 20;
 /// Maximum number of characters of code in a cell of a data table.
 const LONGEST_CODE: u32 = 600;
 
-type Rows = (Vec<Vec<Str<'static>>>, Vec<Span>, Option<u32>);
-type Cell = (String, Vec<Span>);
+type Rows = (Vec<Vec<CowStr<'static>>>, Vec<InlineSpan>, Option<u32>);
+type Cell = (String, Vec<InlineSpan>);
 
 /// Returns the rows of a table, their spans and the caption; `None` if the table is not a data
 /// table.
 pub(crate) fn rows(walk: &mut BlockWalker<'_>, at: u32) -> Option<Rows> {
     let shape = TableShape::of(walk, at)?;
-    let mut rows: Vec<Vec<Str<'static>>> = Vec::with_capacity(shape.rows.len());
+    let mut rows: Vec<Vec<CowStr<'static>>> = Vec::with_capacity(shape.rows.len());
     let (mut spans, mut part) = (Vec::new(), 0);
     // Cells of earlier rows that span into the current row, by column.
     let mut above: Vec<Option<(usize, Cell)>> = Vec::new();
@@ -69,9 +69,9 @@ pub(crate) fn rows(walk: &mut BlockWalker<'_>, at: u32) -> Option<Rows> {
             continue;
         }
         let row = cells.into_iter().map(|(text, cell_spans)| {
-            spans.extend(cell_spans.into_iter().map(|span| Span { part, ..span }));
+            spans.extend(cell_spans.into_iter().map(|span| InlineSpan { part, ..span }));
             part += 1;
-            Str::from(text)
+            CowStr::from(text)
         });
         rows.push(row.collect());
     }

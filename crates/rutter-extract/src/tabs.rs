@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use html5ever::local_name;
 
-use rutter_page::Mark;
+use rutter_page::InlineMark;
 
 use crate::blocks::BlockWalker;
 use crate::dom::Dom;
@@ -287,7 +287,7 @@ impl BlockWalker<'_> {
             self.paragraph.push(if words.ends_with([':', '?']) { " " } else { ": " });
             return self.flow(at);
         }
-        self.paragraph.open(Mark::Strong);
+        self.paragraph.open(InlineMark::Strong);
         self.paragraph.push(&words);
         self.paragraph.close();
         let first = self.hold(|walk| {
