@@ -9,9 +9,11 @@ use pulldown_cmark::{Options as Features, Parser};
 use rutter_finding::{Finding, Place};
 use serde_json::Value;
 
+use crate::assemble::{ParsedPage, assemble_page};
 use crate::dom::Dom;
-use crate::extraction::{self, Extraction, Options, ParsedPage};
+use crate::extraction::Extraction;
 use crate::meta::FoundMetadata;
+use crate::options::Options;
 use crate::region::MainRegion;
 use crate::survey::PageSurvey;
 use crate::{charset, rules};
@@ -40,7 +42,7 @@ pub fn markdown(bytes: &[u8], options: &Options) -> Extraction {
     // The whole body is main content.
     let roots = dom.body.into_iter().collect();
     let region = MainRegion { roots, dropped: vec![None; dom.items.len()], confidence: 1.0 };
-    let mut extraction = extraction::walk(
+    let mut extraction = assemble_page(
         ParsedPage { dom, survey, region, found, is_bounded: false },
         options,
         findings,

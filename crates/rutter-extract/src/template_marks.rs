@@ -5,7 +5,7 @@
 
 use crate::classify::MainLandmark;
 use crate::dom::Dom;
-use crate::extraction::Use;
+use crate::options::Use;
 use crate::survey::PageSurvey;
 use crate::template::{self, Sketch, VersionId};
 use crate::verdict::{DropReason, gone};

@@ -174,7 +174,8 @@ mod tests {
     use rutter_page::PageUrl;
 
     use super::*;
-    use crate::extraction::{Options, html};
+    use crate::options::Options;
+    use crate::read::html;
 
     fn refusal(page: &str) -> Option<Refusal> {
         let now = Timestamp::parse("2027-01-01T00:00:00Z").unwrap();
