@@ -89,13 +89,13 @@ fn report_cut(dom: &Dom, options: &Options, report: &mut dyn FnMut(&'static Rule
     match dom.cut {
         LimitReached::Nothing => {}
         LimitReached::Depth => {
-            report(&rules::TOO_DEEP, format!("at most {}", options.limits.depth))
+            report(&rules::TOO_DEEP, format!("at most {}", options.limits.depth));
         }
         LimitReached::Nodes => {
-            report(&rules::TOO_MANY_NODES, format!("at most {}", options.limits.nodes))
+            report(&rules::TOO_MANY_NODES, format!("at most {}", options.limits.nodes));
         }
         LimitReached::Steps => {
-            report(&rules::TOO_MANY_STEPS, format!("at most {}", options.limits.steps))
+            report(&rules::TOO_MANY_STEPS, format!("at most {}", options.limits.steps));
         }
     }
     if 0 < dom.n_cut_tags {
@@ -195,6 +195,7 @@ fn assemble(
 }
 
 /// Returns whether a text has visible characters.
+#[expect(clippy::ptr_arg, reason = "a predicate for Option<String>::filter")]
 fn is_visible(text: &String) -> bool {
     text.chars().any(|c| !c.is_whitespace() && !c.is_control())
 }

@@ -4,14 +4,16 @@
 //! One walk collects text into the open paragraph; a block element ends the paragraph.
 //! Lists, tables and code have modules of their own. Skips dropped and hidden elements.
 
+mod elements;
+mod texts;
+
 use std::sync::Arc;
 
 use html5ever::local_name;
-use rutter_page::{
-    Block, CowStr, HeadingBlock, HeadingLevel, HttpUrl, ImageBlock, LinkBlock, ListBlock,
-    TableBlock, TextBlock,
-};
+use rutter_page::{Block, CowStr, LinkBlock, TextBlock};
 
+use self::texts::lone_link;
+pub(crate) use self::texts::{one_line, parts, shift};
 use crate::address::BaseUrl;
 use crate::code_frame::CodeFrames;
 use crate::dom::Dom;
@@ -24,13 +26,14 @@ use crate::tabs::TabPanels;
 use crate::tag::Tag;
 use crate::verdict::{DropReason, is_heading_button};
 use crate::whole::LinkTargets;
-use crate::{code, media, merge, note, visibility};
+use crate::{code, merge, note, visibility};
 use rutter_page::{Admonition, BlockMarkup, InlineMark, InlineSpan};
 
 /// A block and its decoration ([`BlockMarkup`]).
 pub(crate) type Both = (Block<'static>, BlockMarkup);
 
 /// Walks the elements of a region and converts them to blocks.
+// The state of one pass over the tree: more fields than usual, all private to this module.
 pub(crate) struct BlockWalker<'w> {
     pub(crate) dom: &'w Dom,
     pub(crate) survey: &'w PageSurvey,
@@ -197,6 +200,11 @@ impl<'w> BlockWalker<'w> {
         if self.is_panel(at) {
             return self.panel(at);
         }
+        self.convert_element(at, tag);
+    }
+
+    /// Converts a visible element by its tag.
+    fn convert_element(&mut self, at: u32, tag: Tag) {
         match tag {
             Tag::Br => {
                 if self.paragraph.line_break() {
@@ -206,7 +214,7 @@ impl<'w> BlockWalker<'w> {
             Tag::A => self.anchor(at),
             Tag::B | Tag::Strong => self.marked(at, InlineMark::Strong),
             Tag::I | Tag::Em | Tag::Cite | Tag::Dfn | Tag::Var => {
-                self.marked(at, InlineMark::Emphasis)
+                self.marked(at, InlineMark::Emphasis);
             }
             Tag::Code | Tag::Tt | Tag::Kbd | Tag::Samp => self.marked(at, InlineMark::Code),
             Tag::Del | Tag::S | Tag::Strike => self.marked(at, InlineMark::Struck),
@@ -442,148 +450,5 @@ impl<'w> BlockWalker<'w> {
         for block in std::mem::take(&mut self.waiting) {
             self.push(block, Vec::new());
         }
-    }
-
-    /// Returns the heading level of an element with the role `heading`.
-    fn level_of(&self, at: u32) -> Option<u8> {
-        let role = self.dom.attr(at, &local_name!("role"))?;
-        let level =
-            self.dom.attribute(at, "aria-level").and_then(|level| level.trim().parse().ok());
-        (role == "heading").then_some(level.unwrap_or(2))
-    }
-
-    fn heading(&mut self, at: u32, level: u8) {
-        self.flush();
-        let outer = std::mem::replace(&mut self.is_inside, true);
-        self.flow(at);
-        self.is_inside = outer;
-        let (text, spans) = self.paragraph.take();
-        let text = one_line(text);
-        // A link from a heading to a place on the same page is removed.
-        let here = self.base.here();
-        let is_link = |span: &InlineSpan| match &span.mark {
-            InlineMark::Link(url) => url.split_once('#').is_none_or(|(url, _)| url != here),
-            _ => true,
-        };
-        let spans: Vec<InlineSpan> = spans.into_iter().filter(is_link).collect();
-        if !text.is_empty() {
-            let level = HeadingLevel::clamp(level.into());
-            let block = HeadingBlock { level, text: text.into(), extra: Vec::new() };
-            self.push(Block::Heading(block), spans);
-        }
-        self.flush();
-    }
-
-    fn media(&mut self, at: u32, tag: Tag) {
-        if matches!(tag, Tag::Img | Tag::Picture) {
-            let Some(image) = media::image(self.dom, at, self.base) else {
-                // A small image can replace a character; then its alternative text is the
-                // character.
-                if let Some(alt) = media::glyph(self.dom, at) {
-                    self.paragraph.push(alt);
-                }
-                return;
-            };
-            if self.is_shown(&image.url) {
-                return;
-            }
-            let block = Block::Image(ImageBlock { extra: Vec::new(), ..image });
-            if self.paragraph.is_empty() && !self.is_inside {
-                self.push(block, Vec::new());
-            } else {
-                self.waiting.push(block);
-            }
-            return;
-        }
-        if let Some(block) = media::recording(self.dom, at, self.base) {
-            if self.is_inside {
-                self.waiting.push(block);
-                return;
-            }
-            self.flush();
-            self.push(block, Vec::new());
-        } else if matches!(tag, Tag::Object) {
-            self.flow(at);
-        }
-    }
-
-    /// Returns whether the previous image has the same URL: pages repeat lazy images in `noscript`.
-    fn is_shown(&self, url: &HttpUrl<'_>) -> bool {
-        let last = self.waiting.last().or_else(|| self.out.last().map(|(block, _)| block));
-        matches!(last, Some(Block::Image(image)) if image.url == *url)
-    }
-
-    fn table(&mut self, at: u32) {
-        self.flush();
-        let Some(rows) = crate::table::rows(self, at) else {
-            // The table is a layout table, so its cells are read one after another.
-            self.flow(at);
-            self.flush();
-            return;
-        };
-        let (rows, spans, caption) = rows;
-        if let Some(caption) = caption {
-            self.block(caption);
-        }
-        if !rows.is_empty() {
-            self.push(Block::Table(TableBlock { rows, extra: Vec::new() }), spans);
-        }
-        // Adds the images of the cells, which waited for the end of the table.
-        self.flush();
-    }
-
-    pub(crate) fn push_list(
-        &mut self,
-        ordered: bool,
-        start: Option<u32>,
-        items: Vec<(String, Vec<InlineSpan>)>,
-    ) {
-        if items.is_empty() {
-            return;
-        }
-        let (mut texts, mut spans) = (Vec::with_capacity(items.len()), Vec::new());
-        for (part, (text, item_spans)) in (0..).zip(items) {
-            texts.push(text.into());
-            spans.extend(item_spans.into_iter().map(|span| InlineSpan { part, ..span }));
-        }
-        let block = Block::List(ListBlock { ordered, items: texts, extra: Vec::new() });
-        self.push_rich(block, BlockMarkup { spans, start, ..BlockMarkup::default() });
-    }
-}
-
-/// Shifts spans by the length of a text that is inserted before their text.
-pub(crate) fn shift(from: Vec<InlineSpan>, by: usize, to: &mut Vec<InlineSpan>) {
-    let by = u32::try_from(by).unwrap_or(u32::MAX);
-    to.extend(from.into_iter().map(|span| InlineSpan {
-        start: span.start.saturating_add(by),
-        end: span.end.saturating_add(by),
-        ..span
-    }));
-}
-
-/// Replaces line breaks by spaces. The number of bytes does not change, so spans stay valid.
-pub(crate) fn one_line(text: String) -> String {
-    if text.contains('\n') { text.replace('\n', " ") } else { text }
-}
-
-/// Returns the URL of a paragraph whose text is one link.
-fn lone_link(text: &str, spans: &[InlineSpan]) -> Option<HttpUrl<'static>> {
-    let whole = spans.iter().find(|span| matches!(span.mark, InlineMark::Link(_)))?;
-    if whole.start != 0 || (whole.end as usize) < text.len() {
-        return None;
-    }
-    let InlineMark::Link(url) = &whole.mark else { return None };
-    HttpUrl::parse(url.to_string()).ok()
-}
-
-/// Returns the strings of a block that the spans of the block refer to.
-pub(crate) fn parts<'b>(block: &'b Block<'_>) -> Vec<&'b str> {
-    match block {
-        Block::Text(block) => vec![&block.text],
-        Block::Heading(block) => vec![&block.text],
-        Block::Quote(block) => vec![&block.text],
-        Block::List(block) => block.items.iter().map(|item| &**item).collect(),
-        Block::Table(block) => block.rows.iter().flatten().map(|cell| &**cell).collect(),
-        _ => Vec::new(),
     }
 }

@@ -135,13 +135,7 @@ impl VisiblePage {
         }
         let mut at = body;
         while at < dom.item(body).end {
-            while let Some(last) = open.last() {
-                if at < last.end() {
-                    break;
-                }
-                whole.close(last);
-                open.pop();
-            }
+            whole.close_before(at, &mut open);
             while ends.last().is_some_and(|end| *end <= at) {
                 ends.pop();
                 end_line(&mut whole.text);
@@ -192,6 +186,13 @@ impl VisiblePage {
             whole.close(&last);
         }
         whole
+    }
+
+    /// Closes the ranges that end before a node.
+    fn close_before(&mut self, at: u32, open: &mut Vec<OpenRange>) {
+        while let Some(last) = open.pop_if(|last| last.end() <= at) {
+            self.close(&last);
+        }
     }
 
     fn annotate(&mut self, notes: &mut AnnotationInput<'_>, at: u32, open: &mut Vec<OpenRange>) {

@@ -4,7 +4,8 @@
 //! Returns nothing for pages without a landmark and for landmarks with little text.
 
 use super::ClassifierInput;
-use super::collect::{FeatureCollector, INSIDE, state};
+use super::collect::FeatureCollector;
+use super::segment_states::{INSIDE, state};
 use crate::coverage::{Coverage, DroppedPart};
 
 /// Share of dropped text in the landmark above which a finding is reported.

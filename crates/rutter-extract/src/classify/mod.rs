@@ -19,6 +19,7 @@ mod landmark;
 mod model;
 mod page;
 mod rails;
+mod segment_states;
 mod text;
 mod threshold;
 
@@ -37,12 +38,13 @@ use crate::survey::{InheritedMarks, PageSurvey};
 use crate::tag::Tag;
 use crate::verdict::DropReason;
 
-use collect::{FeatureCollector, state};
+use collect::FeatureCollector;
 use context::ContextFeatures;
 use explain::StrongestFeatures;
 use features::{FIRST_PAGE, N, Row};
 use model::{N_TYPES, ScoreBatch, model, probability};
 use rails::GuardRails;
+use segment_states::state;
 use threshold::{Thresholds, WHOLE};
 
 /// Margin above which text in the landmark that repeats on other pages of the site is kept.

@@ -8,9 +8,10 @@ use crate::meta::FoundMetadata;
 use crate::region::MainRegion;
 use crate::tag::Tag;
 
-use super::collect::{FeatureCollector, INSIDE};
+use super::collect::FeatureCollector;
 use super::features::{FIRST_PAGE, N, id};
 use super::frame::log;
+use super::segment_states::INSIDE;
 use super::text::flag;
 
 /// The type of a page.

@@ -13,8 +13,9 @@ use crate::survey::{InheritedMarks, PageSurvey};
 use crate::tag::Tag;
 use crate::verdict::{DropReason, RegionKind};
 
-use super::collect::{FeatureCollector, INSIDE, state};
+use super::collect::FeatureCollector;
 use super::landmark::MainLandmark;
+use super::segment_states::{INSIDE, state};
 use super::text::flag;
 
 /// Maximum number of prose characters in a cell of a data table; a table with a longer cell is a
