@@ -33,7 +33,7 @@ use rutter_page::{Admonition, BlockMarkup, InlineMark, InlineSpan};
 pub(crate) type Both = (Block<'static>, BlockMarkup);
 
 /// Walks the elements of a region and converts them to blocks.
-// The state of one pass over the tree: more fields than usual, all private to this module.
+// Long: the state of one pass over the tree, private to this module.
 pub(crate) struct BlockWalker<'w> {
     pub(crate) dom: &'w Dom,
     pub(crate) survey: &'w PageSurvey,
