@@ -2,7 +2,7 @@
 
 use std::io;
 
-use rutter_finding::Refusal;
+use rutter_finding::{Classify, ErrorClass, Refusal};
 
 /// Upper bounds for reading an ARC document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,4 +50,13 @@ pub enum ArcError {
     /// The document breaks a rule and must not be used.
     #[error(transparent)]
     Refused(#[from] Refusal),
+}
+
+impl Classify for ArcError {
+    fn class(&self) -> ErrorClass {
+        match self {
+            Self::Io(_) => ErrorClass::Internal,
+            Self::Refused(refusal) => refusal.class(),
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rutter_finding::{Classify, ErrorClass};
 use rutter_page::Timestamp;
 use rutter_scp::WriteError;
 
@@ -104,5 +105,28 @@ pub(crate) trait IoErrorContext<T> {
 impl<T> IoErrorContext<T> for io::Result<T> {
     fn at(self, path: &Path) -> Result<T, BuildError> {
         self.map_err(|error| BuildError::Io(path.to_owned(), error))
+    }
+}
+
+impl Classify for BuildError {
+    fn class(&self) -> ErrorClass {
+        match self {
+            Self::PrivateData(_)
+            | Self::Oversize(_)
+            | Self::MassDeletion { .. }
+            | Self::MassExclusion { .. } => ErrorClass::Policy,
+            Self::DamagedState(..) | Self::UnusablePrevious(..) => ErrorClass::Integrity,
+            Self::Collection(_, error) => error.class(),
+            Self::Io(..) => ErrorClass::Internal,
+            Self::Busy(_)
+            | Self::NoPages(_)
+            | Self::UnusedRestriction(_)
+            | Self::NewerFormat(_)
+            | Self::OtherSite(..)
+            | Self::Unreadable(..)
+            | Self::FutureState { .. }
+            | Self::Unrecognised { .. }
+            | Self::InvalidSource(..) => ErrorClass::Usage,
+        }
     }
 }

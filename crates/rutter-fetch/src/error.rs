@@ -7,6 +7,7 @@ use std::io;
 use std::net::IpAddr;
 use std::time::Duration;
 
+use rutter_finding::{Classify, ErrorClass};
 use rutter_page::Timestamp;
 
 use crate::address_policy::BlockedAddress;
@@ -47,6 +48,23 @@ pub enum FailureCause {
     /// The file for the body could not be opened or written.
     #[error("cannot write the spool file")]
     Spool(#[source] io::Error),
+}
+
+impl Classify for FailureCause {
+    fn class(&self) -> ErrorClass {
+        match self {
+            Self::Refused(_) => ErrorClass::Policy,
+            Self::Response(_) => ErrorClass::Integrity,
+            Self::Network(_) | Self::RetryLater { .. } => ErrorClass::Network,
+            Self::Spool(_) => ErrorClass::Internal,
+        }
+    }
+}
+
+impl Classify for FetchError {
+    fn class(&self) -> ErrorClass {
+        self.cause.class()
+    }
 }
 
 /// Why a policy forbids a request.

@@ -6,14 +6,18 @@
 //! [`Refusal`], which is an error. A [`Report`] collects findings in bounded memory and derives the
 //! [`Verdict`].
 //!
+//! An error type of the other crates implements [`Classify`], so that a program knows its exit code.
+//!
 //! This crate never prints. Only the `rutter` binary writes to the terminal.
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 
+mod class;
 mod finding;
 mod report;
 mod rule;
 
+pub use class::{Classify, ErrorClass};
 pub use finding::{
     Finding, FindingSink, Place, Refusal, counted, is_hidden, quoted, shown, visible,
 };

@@ -4,6 +4,7 @@
 //! found. The changes are valid only if [`diff`] returns without an error, because only then were
 //! both files verified.
 
+use rutter_finding::{Classify, ErrorClass};
 use std::path::Path;
 
 use rutter_page::LineDigest;
@@ -95,6 +96,21 @@ pub enum MergeError {
         /// Number of pages of the section before the deletion.
         pages: u64,
     },
+}
+
+impl Classify for MergeError {
+    fn class(&self) -> ErrorClass {
+        match self {
+            Self::Read(_, error) => error.class(),
+            Self::Write(error) => error.class(),
+            Self::Gap { .. }
+            | Self::State { .. }
+            | Self::Skipped { .. }
+            | Self::StaleModified(_) => ErrorClass::Integrity,
+            Self::MassDeletion { .. } | Self::Empty => ErrorClass::Policy,
+            _ => ErrorClass::Usage,
+        }
+    }
 }
 
 impl MergeError {

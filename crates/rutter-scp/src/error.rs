@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use rutter_finding::Refusal;
+use rutter_finding::{Classify, ErrorClass, Refusal};
 
 /// Reasons why a collection could not be read to its end.
 #[derive(Debug, thiserror::Error)]
@@ -15,6 +15,15 @@ pub enum ReadError {
     /// The collection breaks a rule and must not be used.
     #[error(transparent)]
     Refused(#[from] Refusal),
+}
+
+impl Classify for ReadError {
+    fn class(&self) -> ErrorClass {
+        match self {
+            Self::Io(_) => ErrorClass::Internal,
+            Self::Refused(refusal) => refusal.class(),
+        }
+    }
 }
 
 /// Reasons why a collection was not written. No partial file is left behind.
@@ -42,4 +51,15 @@ pub enum WriteError {
     /// Line 1 would be too long, or would list too many removed pages (D95).
     #[error("{0} removed pages do not fit into a delta; publish a snapshot instead")]
     TooManyRemoved(usize),
+}
+
+impl Classify for WriteError {
+    fn class(&self) -> ErrorClass {
+        match self {
+            Self::Io(..) => ErrorClass::Internal,
+            Self::Name(_) => ErrorClass::Usage,
+            Self::Refused(refusal) => refusal.class(),
+            Self::Ratio(..) | Self::TooLarge(..) | Self::TooManyRemoved(_) => ErrorClass::Integrity,
+        }
+    }
 }

@@ -24,7 +24,7 @@ mod writer;
 
 use std::io;
 
-use rutter_finding::Refusal;
+use rutter_finding::{Classify, ErrorClass, Refusal};
 use rutter_page::Timestamp;
 
 pub use check::{EntryChecker, check};
@@ -224,6 +224,15 @@ pub enum SitemapError {
     /// The sitemap is invalid from this point on.
     #[error(transparent)]
     Refused(#[from] Refusal),
+}
+
+impl Classify for SitemapError {
+    fn class(&self) -> ErrorClass {
+        match self {
+            Self::Io(_) => ErrorClass::Internal,
+            Self::Refused(refusal) => refusal.class(),
+        }
+    }
 }
 
 #[cfg(doctest)]

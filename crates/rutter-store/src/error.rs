@@ -3,6 +3,7 @@
 //! Each error type can contain a [`StorageError`]: a problem of the disk, of the file or with
 //! another process. An operation that fails never changes data that was committed before it.
 
+use rutter_finding::{Classify, ErrorClass};
 use rutter_page::Timestamp;
 use rutter_scp::SectionState;
 
@@ -266,3 +267,73 @@ macro_rules! from_database {
 }
 
 from_database!(OpenError, QueryError, LeaseError, WriteError, StageError, CommitError);
+
+impl Classify for StorageError {
+    fn class(&self) -> ErrorClass {
+        match self {
+            Self::Damaged(_) => ErrorClass::Integrity,
+            _ => ErrorClass::Internal,
+        }
+    }
+}
+
+impl Classify for OpenError {
+    fn class(&self) -> ErrorClass {
+        match self {
+            Self::NotAReplica | Self::Newer { .. } => ErrorClass::Integrity,
+            Self::Older { .. } | Self::Missing => ErrorClass::Usage,
+            Self::Storage(error) => error.class(),
+        }
+    }
+}
+
+impl Classify for QueryError {
+    fn class(&self) -> ErrorClass {
+        match self {
+            Self::ForeignCursor | Self::CursorAhead { .. } | Self::ExpiredCursor => {
+                ErrorClass::Integrity
+            }
+            Self::EmptyQuery => ErrorClass::Usage,
+            Self::Storage(error) => error.class(),
+        }
+    }
+}
+
+impl Classify for LeaseError {
+    fn class(&self) -> ErrorClass {
+        match self {
+            Self::Held { .. } | Self::Lost | Self::Unknown => ErrorClass::Usage,
+            Self::Storage(error) => error.class(),
+        }
+    }
+}
+
+impl Classify for WriteError {
+    fn class(&self) -> ErrorClass {
+        match self {
+            Self::Lost | Self::Staging => ErrorClass::Usage,
+            Self::Storage(error) => error.class(),
+        }
+    }
+}
+
+impl Classify for StageError {
+    fn class(&self) -> ErrorClass {
+        match self {
+            Self::Lost | Self::Staging | Self::Replay { .. } => ErrorClass::Usage,
+            Self::Quota { .. } => ErrorClass::Policy,
+            Self::Storage(error) => error.class(),
+        }
+    }
+}
+
+impl Classify for CommitError {
+    fn class(&self) -> ErrorClass {
+        match self {
+            Self::Lost => ErrorClass::Usage,
+            Self::Count { .. } | Self::State { .. } => ErrorClass::Integrity,
+            Self::Quota { .. } | Self::MassDeletion { .. } => ErrorClass::Policy,
+            Self::Storage(error) => error.class(),
+        }
+    }
+}

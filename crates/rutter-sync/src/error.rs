@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use rutter_fetch::FetchError;
+use rutter_finding::{Classify, ErrorClass};
 use rutter_page::Timestamp;
 use rutter_store::{CommitError, LeaseError, QueryError, StageError, WriteError};
 
@@ -65,4 +66,21 @@ pub enum SyncError {
     /// A worker thread exited unexpectedly.
     #[error("a worker thread exited unexpectedly")]
     Worker,
+}
+
+impl Classify for SyncError {
+    fn class(&self) -> ErrorClass {
+        match self {
+            Self::Site(_) | Self::Unknown(_) | Self::StateVersion(_) => ErrorClass::Usage,
+            Self::Scope { .. } => ErrorClass::Policy,
+            Self::Paused { .. } => ErrorClass::Network,
+            Self::Fetch(error) => error.class(),
+            Self::Lease(error) => error.class(),
+            Self::Query(error) => error.class(),
+            Self::Write(error) => error.class(),
+            Self::Stage(error) => error.class(),
+            Self::Commit(error) => error.class(),
+            Self::Spool(..) | Self::Worker => ErrorClass::Internal,
+        }
+    }
 }

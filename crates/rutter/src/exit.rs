@@ -3,8 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use rutter_build::BuildError;
-use rutter_scp::{MergeError, ReadError, WriteError};
+use rutter_finding::{Classify, ErrorClass};
 use rutter_store::{CommitError, LeaseError, OpenError, QueryError, StageError, StorageError};
 use rutter_sync::SyncError;
 
@@ -32,93 +31,46 @@ impl From<Exit> for ExitCode {
 }
 
 impl Exit {
-    /// Returns the exit code for an error: the code of the first cause that has an exit code.
+    /// Returns the exit code for an error: the code of the first cause that has a class.
     pub(crate) fn of(error: &anyhow::Error) -> Self {
-        error.chain().find_map(Self::of_cause).unwrap_or(Self::Failure)
+        error.chain().find_map(class_of).map_or(Self::Failure, Self::of_class)
     }
 
-    fn of_storage(storage: &StorageError) -> Self {
-        if matches!(storage, StorageError::Damaged(_)) { Self::Integrity } else { Self::Failure }
+    fn of_class(class: ErrorClass) -> Self {
+        match class {
+            ErrorClass::Usage | ErrorClass::Internal => Self::Failure,
+            ErrorClass::Network => Self::Network,
+            ErrorClass::Integrity => Self::Integrity,
+            ErrorClass::Policy => Self::Refused,
+        }
     }
+}
 
-    fn of_cause(cause: &(dyn std::error::Error + 'static)) -> Option<Self> {
-        if cause.is::<rutter_finding::Refusal>() {
-            return Some(Self::Integrity);
-        }
-        if let Some(rutter_sitemap::SitemapError::Refused(_)) = cause.downcast_ref() {
-            return Some(Self::Integrity);
-        }
-        if let Some(rutter_arc::ArcError::Refused(_)) = cause.downcast_ref() {
-            return Some(Self::Integrity);
-        }
-        match cause.downcast_ref() {
-            Some(rutter_fetch::FailureCause::Refused(_)) => return Some(Self::Refused),
-            Some(rutter_fetch::FailureCause::Response(_)) => return Some(Self::Integrity),
-            Some(rutter_fetch::FailureCause::Spool(_)) => return Some(Self::Failure),
-            Some(_) => return Some(Self::Network),
-            None => {}
-        }
-        if let Some(storage) = storage_of(cause) {
-            return Some(Self::of_storage(storage));
-        }
-        match cause.downcast_ref() {
-            Some(OpenError::NotAReplica | OpenError::Newer { .. }) => return Some(Self::Integrity),
-            Some(_) => return Some(Self::Failure),
-            None => {}
-        }
-        match cause.downcast_ref() {
-            Some(
-                QueryError::ForeignCursor
-                | QueryError::CursorAhead { .. }
-                | QueryError::ExpiredCursor,
-            ) => return Some(Self::Integrity),
-            Some(_) => return Some(Self::Failure),
-            None => {}
-        }
-        match cause.downcast_ref() {
-            Some(SyncError::Paused { .. }) => return Some(Self::Network),
-            Some(
-                SyncError::Scope { .. }
-                | SyncError::Stage(StageError::Quota { .. })
-                | SyncError::Commit(CommitError::Quota { .. }),
-            ) => return Some(Self::Refused),
-            _ => {}
-        }
-        if let Some(CommitError::MassDeletion { .. }) = cause.downcast_ref() {
-            return Some(Self::Refused);
-        }
-        if let Some(ReadError::Refused(_)) = cause.downcast_ref() {
-            return Some(Self::Integrity);
-        }
-        match cause.downcast_ref() {
-            Some(
-                BuildError::PrivateData(_)
-                | BuildError::Oversize(_)
-                | BuildError::MassDeletion { .. }
-                | BuildError::MassExclusion { .. },
-            ) => return Some(Self::Refused),
-            Some(BuildError::DamagedState(..) | BuildError::UnusablePrevious(..)) => {
-                return Some(Self::Integrity);
-            }
-            // The cause of `BuildError::Collection` determines the exit code.
-            Some(BuildError::Collection(..)) | None => {}
-            Some(_) => return Some(Self::Failure),
-        }
-        match cause.downcast_ref() {
-            Some(WriteError::Io(..) | WriteError::Name(_)) => return Some(Self::Failure),
-            Some(_) => return Some(Self::Integrity),
-            None => {}
-        }
-        match cause.downcast_ref()? {
-            MergeError::Gap { .. }
-            | MergeError::State { .. }
-            | MergeError::Skipped { .. }
-            | MergeError::StaleModified(_) => Some(Self::Integrity),
-            MergeError::MassDeletion { .. } | MergeError::Empty => Some(Self::Refused),
-            MergeError::Write(error) => Self::of_cause(error),
-            _ => None,
-        }
+/// Returns the class of an error of one of the library crates.
+fn class_of(cause: &(dyn std::error::Error + 'static)) -> Option<ErrorClass> {
+    macro_rules! first_of {
+        ($($error:ty),* $(,)?) => {
+            None$( .or_else(|| cause.downcast_ref::<$error>().map(Classify::class)) )*
+        };
     }
+    first_of!(
+        rutter_arc::ArcError,
+        rutter_build::BuildError,
+        rutter_fetch::FailureCause,
+        rutter_finding::Refusal,
+        rutter_scp::MergeError,
+        rutter_scp::ReadError,
+        rutter_scp::WriteError,
+        rutter_sitemap::SitemapError,
+        CommitError,
+        LeaseError,
+        OpenError,
+        QueryError,
+        StageError,
+        StorageError,
+        rutter_store::WriteError,
+        SyncError,
+    )
 }
 
 /// Returns the storage error inside an error. The chain of causes does not contain the inner error
@@ -162,6 +114,9 @@ pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use rutter_build::BuildError;
+    use rutter_scp::WriteError;
+
     use super::*;
 
     #[test]
