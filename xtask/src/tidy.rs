@@ -48,6 +48,7 @@ const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     ("rutter-fetch", &["rutter-finding", "rutter-page", "rutter-robots"]),
+    ("rutter-report", &["rutter-extract", "rutter-finding", "rutter-page", "rutter-scp"]),
     (
         "rutter-build",
         &[
@@ -72,6 +73,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "rutter-finding",
             "rutter-llms",
             "rutter-page",
+            "rutter-report",
             "rutter-robots",
             "rutter-scp",
             "rutter-sitemap",
@@ -101,6 +103,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "rutter-llms",
             "rutter-logs",
             "rutter-page",
+            "rutter-report",
             "rutter-robots",
             "rutter-root",
             "rutter-scp",
@@ -124,6 +127,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "rutter-llms",
             "rutter-logs",
             "rutter-page",
+            "rutter-report",
             "rutter-robots",
             "rutter-scp",
             "rutter-serve",

@@ -24,10 +24,11 @@ use std::path::Path;
 
 use rutter_extract::{CoverageTally, SiteControl};
 use rutter_finding::{Finding, Place, quoted};
+use rutter_report::{FileReport, Overview};
 
 pub use built_page::BuiltPage;
 pub(crate) use files::{LARGEST_PAGE, MediaKind, SiteFile, SiteFiles};
-pub(crate) use findings_by_file::{FindingsByFile, SITE};
+pub(crate) use findings_by_file::FindingsByFile;
 pub(crate) use machine_files::{CollectionAdvert, CollectionFile, MachineFiles, stem};
 pub(crate) use page_links::TargetKind;
 pub use page_rows::Restriction;
@@ -35,7 +36,7 @@ pub(crate) use page_rows::{PageRow, PageRows};
 pub use site_base::SiteBase;
 pub(crate) use text_match::runs;
 
-use crate::{CheckOptions, FileReport, rules};
+use crate::{CheckOptions, rules};
 
 /// Options for checking a site.
 #[derive(Debug, Clone, Default)]
@@ -70,6 +71,15 @@ pub struct SiteOutcome {
     pub files: u64,
     /// The extracted share of the main text of public pages.
     pub coverage: CoverageTally,
+}
+
+impl SiteOutcome {
+    /// Adds the numbers of files and pages, and the coverage, to the overview of a run.
+    pub fn add_to(&self, overview: &mut Overview) {
+        overview.files += self.files;
+        overview.pages += self.pages;
+        overview.coverage.merge(&self.coverage);
+    }
 }
 
 /// All data about a site that the rules compare.

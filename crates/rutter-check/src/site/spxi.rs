@@ -1,5 +1,6 @@
 //! Checks the semantic index and its packets against the site.
 
+use rutter_report::FileKind;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -19,7 +20,7 @@ use rutter_spxi::{
 use super::SiteView;
 use super::files::LARGEST_PAGE;
 use super::page_signals::{names_of, signals};
-use crate::{FileKind, rules};
+use crate::rules;
 
 /// The minimum number of pages for which a link that all pages lack is reported once.
 const MANY_PAGES: usize = 20;

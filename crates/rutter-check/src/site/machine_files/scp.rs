@@ -104,7 +104,7 @@ impl SiteView<'_> {
         receipt.coded = size;
         let name = self.files.path(file).to_owned();
         let mut file_report =
-            crate::blank(&name, crate::FileKind::Collection, &self.options.check_options);
+            crate::blank(&name, rutter_report::FileKind::Collection, &self.options.check_options);
         if let Some(one) = self.machine_files.advert_of(file) {
             let report = &mut file_report.report;
             let compared =

@@ -8,9 +8,8 @@ use std::path::Path;
 
 use rutter_extract::CoverageTally;
 use rutter_page::Timestamp;
-use rutter_spxi::survival::{PathStage, SiteSurvival};
 
-use crate::{FileReport, SiteOutcome};
+use crate::FileReport;
 
 /// Statistics about the checked files.
 #[derive(Debug, Clone, Default)]
@@ -74,13 +73,6 @@ impl Overview {
         }
     }
 
-    /// Adds the file and page counts of a site.
-    pub fn add_site(&mut self, outcome: &SiteOutcome) {
-        self.files += outcome.files;
-        self.pages += outcome.pages;
-        self.coverage.merge(&outcome.coverage);
-    }
-
     /// Adds the sizes of the checked artifacts in a folder.
     pub fn add_folder(&mut self, dir: &Path, file_reports: &[FileReport]) {
         self.layers.extend(["XL", "SE"]);
@@ -95,40 +87,5 @@ impl Overview {
             }
             self.add_report(file_report);
         }
-    }
-
-    /// Adds the result of [`survive_folder`](crate::survive_folder).
-    pub fn add_survivals(&mut self, survivals: &SiteSurvival) {
-        for entity in &survivals.entities {
-            let step = |stage: PathStage| {
-                let share = entity.share(stage)?;
-                Some((stage.word(), share.kept as u64, share.of as u64))
-            };
-            self.survival.push(EntitySurvival {
-                entity: entity.name.clone(),
-                steps: PathStage::ALL.into_iter().filter_map(step).collect(),
-            });
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use rutter_spxi::survival::{MarkerSearch, PageTexts, PathTexts, trace};
-
-    use super::*;
-
-    #[test]
-    fn omits_steps_that_do_not_exist() {
-        let markers = MarkerSearch::new(["built in 1890", "tide clock"]);
-        let places = PageTexts { visible: "It was built in 1890.", ..PageTexts::default() };
-        let texts =
-            PathTexts { places: Some(places), summary: Some("Old."), ..PathTexts::default() };
-        let entity = trace(&markers, ("Low Light", "https://a.example/"), &[0, 1], &texts);
-        let mut overview = Overview::default();
-        overview.add_survivals(&SiteSurvival { entities: vec![entity] });
-        let steps = &overview.survival.first().unwrap().steps;
-        let of = |name: &str| steps.iter().find(|(step, ..)| step == name).map(|it| (it.1, it.2));
-        assert_eq!((of("visible"), of("summary"), of("twin")), (Some((1, 2)), Some((0, 2)), None));
     }
 }

@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, HashMap};
 
 use rutter_finding::{Finding, Place, Rule, Severity};
 
-use crate::site::SITE;
 use crate::{FileKind, FileReport};
 
 /// Returns the maximum number of listed pages for one rule.
@@ -43,13 +42,14 @@ pub fn shorten(file_reports: &mut Vec<FileReport>) {
         file_report.report.worst().is_some()
     });
     for ((root, _), (rule, n)) in unlisted {
-        let of_site = file_reports.iter().position(|it| it.name == SITE && it.root == root);
+        let of_site =
+            file_reports.iter().position(|it| it.name == FileReport::SITE && it.root == root);
         let at = of_site.unwrap_or_else(|| {
             // The report of the site precedes the reports of its files.
             let first = file_reports.iter().position(|it| it.root == root);
             let at = first.unwrap_or(file_reports.len());
             let mode = file_reports.get(at).map(|it| it.report.mode()).unwrap_or_default();
-            let mut site = FileReport::clean(&root, SITE, FileKind::Site);
+            let mut site = FileReport::clean(&root, FileReport::SITE, FileKind::Site);
             site.report = rutter_finding::Report::new(mode);
             file_reports.insert(at, site);
             at

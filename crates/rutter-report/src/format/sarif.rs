@@ -7,8 +7,8 @@ use rutter_finding::{Rule, Severity, Strictness, shown};
 use serde_json::{Map, Value, json};
 
 use crate::format::put;
+use crate::layer;
 use crate::outcome::{FindingView, Outcome};
-use crate::{layer, registry};
 
 /// Writes an outcome as one SARIF run.
 pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
@@ -47,7 +47,7 @@ fn described(rule: &Rule) -> Value {
         "name": rule.name,
         "shortDescription": { "text": rule.title },
         "fullDescription": { "text": rule.why },
-        "help": { "text": rule.fix, "markdown": registry::explain(rule) },
+        "help": { "text": rule.fix, "markdown": crate::explain(rule) },
         "properties": { "tags": [layer::name(rule.layer())], "clause": rule.clause },
         "defaultConfiguration": { "level": level(rule.severity(Strictness::Strict)) },
     })

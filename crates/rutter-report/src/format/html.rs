@@ -17,7 +17,6 @@ use crate::format::count;
 use crate::format::escape::html;
 use crate::layer::{self, LayerScore, scores_of};
 use crate::outcome::{Outcome, SEVERITIES};
-use crate::site::SITE;
 
 const STYLE: &str = include_str!("html/style.css");
 
@@ -56,7 +55,7 @@ struct FileLabels<'o> {
 
 impl FileLabels<'_> {
     fn of<'j>(&self, file_report: &'j FileReport) -> Cow<'j, str> {
-        let is_below = self.root.is_some() && file_report.name != SITE;
+        let is_below = self.root.is_some() && file_report.name != FileReport::SITE;
         if is_below { Cow::Borrowed(&file_report.name) } else { file_report.path() }
     }
 

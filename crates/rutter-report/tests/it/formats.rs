@@ -5,15 +5,16 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use rutter_check::excerpt::excerpts;
-use rutter_check::format::Format;
-use rutter_check::overview::{ArtifactAge, ArtifactSize, EntitySurvival, Overview};
-use rutter_check::{
-    CheckOptions, CheckedFile, DetailLevel, FileKind, FileReport, Outcome, Subject, check,
-};
 use rutter_extract::{Coverage, CoverageTally, DroppedPart};
 use rutter_finding::{Finding, FindingSink, Place, Report, Severity, Strictness};
 use rutter_page::Timestamp;
+use rutter_page::rules::UNKNOWN_BLOCK;
+use rutter_report::excerpt::excerpts;
+use rutter_report::format::Format;
+use rutter_report::overview::{ArtifactAge, ArtifactSize, EntitySurvival, Overview};
+use rutter_report::{CheckedFile, DetailLevel, FileKind, FileReport, Outcome};
+use rutter_scp::rules::{BYTE_ORDER_MARK, NO_CHECKSUM};
+use rutter_scp::{CollectionReader, ReadOptions, ReadReceipt};
 use serde_json::Value;
 
 const HOSTILE: &str = "a\"'><script>parent.hacked=1</script><img src=x onerror=parent.hacked=1>]]>--></style>\u{202e}\u{200b}\u{7}\n::error::x|`|@all &amp; é";
@@ -26,7 +27,8 @@ fn now() -> Timestamp {
     Timestamp::parse("2026-05-03T00:00:00Z").unwrap()
 }
 
-fn judged(name: &str, file: &str) -> CheckedFile {
+/// Returns the report about a file of the public suites with these findings.
+fn checked(name: &str, kind: FileKind, file: &str, findings: Vec<Finding>) -> CheckedFile {
     let path = root().join("conformance/vectors").join(file);
     let open = || {
         let file = fs::File::open(&path)?;
@@ -34,20 +36,27 @@ fn judged(name: &str, file: &str) -> CheckedFile {
         let input: Box<dyn std::io::Read + Send> = Box::new(file);
         Ok((input, Some(size)))
     };
-    let check_options =
-        CheckOptions { mode: Strictness::Strict, now: Some(now()), ..CheckOptions::default() };
-    let file_report =
-        check(&Subject { name: name.to_owned(), open: &open }, &check_options).unwrap();
-    let findings: Vec<&Finding> = file_report.report.findings().map(|(_, it)| it).collect();
-    let excerpts = excerpts(&open, &findings);
+    let excerpts = excerpts(&open, &findings.iter().collect::<Vec<_>>());
+    let mut file_report = FileReport::clean("", name, kind);
+    findings.into_iter().for_each(|finding| file_report.report.report(finding));
+    if kind == FileKind::Collection {
+        file_report.receipt = read_receipt(&path);
+    }
     CheckedFile { file_report, excerpts }
+}
+
+fn read_receipt(path: &Path) -> Option<ReadReceipt> {
+    let input: Box<dyn std::io::Read + Send> = Box::new(fs::File::open(path).unwrap());
+    let mut reader = CollectionReader::open(input, ReadOptions::default(), &mut ()).unwrap();
+    while reader.next(&mut (), |_| Some(())).unwrap().is_some() {}
+    Some(reader.finish(&mut ()).unwrap())
 }
 
 fn hostile() -> CheckedFile {
     let mut report = Report::new(Strictness::Strict);
     let place = Place::pointer(3, format!("/{HOSTILE}"));
     for _ in 0..130 {
-        report.report(Finding::new(&rutter_page::rules::UNKNOWN_BLOCK, place.clone(), HOSTILE));
+        report.report(Finding::new(&UNKNOWN_BLOCK, place.clone(), HOSTILE));
     }
     let file_report = FileReport { report, ..FileReport::clean("", HOSTILE, FileKind::Collection) };
     let text = format!("\n\n{{\"{}\": 1}}", HOSTILE.replace(['"', '\n'], " "));
@@ -70,13 +79,28 @@ fn coverage() -> CoverageTally {
     tally
 }
 
+fn in_document(pointer: &str) -> Place {
+    Place { line: None, pointer: pointer.to_owned() }
+}
+
 fn outcome() -> Outcome {
     let files = vec![
-        judged("public/scp/all.scp", "scp/files/block-unknown.scp"),
-        judged("public/arc-sitemap.json", "arc/files/other-spellings.json"),
-        judged("public/arc-sitemap-deltas/2026-05-01.json", "arc/files/day-backwards.json"),
-        judged("public/spxi-index.jsonld", "spxi/files/basin-competitive.jsonld"),
-        judged("public/arc-policy.json", "arc/files/policy.json"),
+        checked(
+            "public/scp/all.scp",
+            FileKind::Collection,
+            "scp/files/block-unknown.scp",
+            vec![Finding::new(&UNKNOWN_BLOCK, Place::pointer(2, "/content/1/type"), "`chart`")],
+        ),
+        checked(
+            "public/arc-sitemap.json",
+            FileKind::Arc,
+            "arc/files/other-spellings.json",
+            vec![
+                Finding::new(&BYTE_ORDER_MARK, in_document("/crawl-rate"), "`crawl-rate`"),
+                Finding::new(&NO_CHECKSUM, in_document("/pages/0/ai_summary"), ""),
+            ],
+        ),
+        checked("public/arc-policy.json", FileKind::ArcPolicy, "arc/files/policy.json", Vec::new()),
         hostile(),
     ];
     let day = |text: &str| Timestamp::parse(text).unwrap();
