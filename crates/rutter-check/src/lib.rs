@@ -14,7 +14,7 @@ mod arc;
 mod collection;
 mod cross;
 mod live;
-pub mod rules;
+mod rules;
 mod signpost;
 mod site;
 mod spxi;
@@ -23,7 +23,7 @@ mod survive_folder;
 use std::io;
 
 use rutter_arc::ArcError;
-use rutter_finding::{Finding, FindingSink, Report, Rule, Strictness};
+use rutter_finding::{Finding, FindingSink, Report, Strictness};
 use rutter_page::Timestamp;
 use rutter_report::{FileKind, FileReport};
 use rutter_scp::advert::AdvertisedCollection;
@@ -31,40 +31,9 @@ use rutter_scp::{CollectionOpener, Limits, PageRecord, ReadError};
 use rutter_sitemap::{SitemapError, SitemapItem};
 
 pub use live::{LiveBounds, check_live};
+pub use rules::{has_checkable_example, rule_tables};
 pub use site::{BuiltPage, Restriction, SiteBase, SiteCheckOptions, SiteOutcome, check_folder};
 pub use survive_folder::{FolderSurvival, SurviveError, survive_folder};
-
-/// Returns the tables of all rules that a check may report.
-pub fn rule_tables() -> [&'static [&'static Rule]; 11] {
-    [
-        rules::ALL,
-        rutter_arc::rules::ALL,
-        rutter_extract::rules::ALL,
-        rutter_extract::safety::ALL,
-        rutter_llms::rules::ALL,
-        rutter_page::rules::ALL,
-        rutter_robots::rules::ALL,
-        rutter_scp::rules::ALL,
-        rutter_sitemap::rules::ALL,
-        rutter_spxi::rules::ALL,
-        rutter_spxi::survival::rules::ALL,
-    ]
-}
-
-/// Returns whether [`check`] reports the rule for its wrong example alone.
-///
-/// This holds for an example that is a file, or a part of a file. It does not hold for rules about a
-/// whole site, whose tests are the small sites in `conformance/vectors/spxi`, and not for rules
-/// about annotations, whose tests are in `rutter-arc`.
-pub fn has_checkable_example(rule: &Rule) -> bool {
-    const LAYERS: [&str; 7] = ["RB", "LL", "SM", "SC", "AR", "SX", "HT"];
-    let number = rule.code.get(2..).and_then(|number| number.parse().ok());
-    let needs_more = matches!(
-        (rule.layer(), number),
-        ("SX", Some(90..=109)) | ("AR", Some(90_u32..)) | (_, None)
-    );
-    !rule.example.place.is_empty() && LAYERS.contains(&rule.layer()) && !needs_more
-}
 
 /// A file to check.
 #[expect(missing_debug_implementations, reason = "it holds a function")]

@@ -1,9 +1,9 @@
 //! Reads and checks the machine-readable layers of a site once, and stores their
 //! statements about pages in the rows.
 
-mod arc;
-mod scp;
-mod sitemaps;
+pub(crate) mod arc;
+pub(crate) mod scp;
+pub(crate) mod sitemaps;
 
 use std::collections::HashMap;
 

@@ -21,6 +21,51 @@ use super::page_rows::{DeliveredPage, Restriction, short};
 use super::text_match::{self, FoundShare, TextPiece, paragraphs};
 use crate::rules;
 
+rutter_finding::rules! {
+    DELIVERED_STALE = "XL023" "delivered-page-stale" (advice, "D84") {
+        title: "text of the page in the collection differs from the page",
+        why: "Readers use outdated content.",
+        fix: "Build the site again.",
+        wrong: r#""Open until 18:00" in the collection, "Open until 20:00" on the page."#,
+        right: "Run `rutter build` after every change.",
+    }
+    DELIVERED_SHORT = "XL025" "delivered-page-short" (advice, "SCP-051") {
+        title: "collection contains less than half of the text of the page",
+        why: "Readers of the collection miss content that people can read.",
+        fix: "Build the site again. `rutter extract` explains which text was dropped.",
+        wrong: "A page of 3,000 words, of which the collection contains 900.",
+        right: "The text is in `<main>`, where Rutter extracts it.",
+    }
+    TWIN_STALE = "XL062" "twin-stale" (advice, "D84") {
+        title: "text of the Markdown twin differs from the page",
+        why: "Agents that read Markdown use outdated content.",
+        fix: "Build the site again.",
+        wrong: r#""Open until 18:00" in `hours.md`, "Open until 20:00" in `hours.html`."#,
+        right: "`rutter build` after every change.",
+    }
+    TWIN_TITLE = "XL063" "twin-title-differs" (advice, "D84") {
+        title: "title of the Markdown twin differs from the page",
+        why: "The page is quoted with a title that it does not have.",
+        fix: "Build the site again.",
+        wrong: "`# Port Selk` in `tides.md`, `<title>Tides</title>` in `tides.html`.",
+        right: "`# Tides` in `tides.md`",
+    }
+    MACHINE_ONLY = "SE013" "machine-only-text" (warning, "SCP-051") {
+        title: "collection contains text that the page does not show",
+        why: "The collection tells programs something that people cannot see. Readers treat such collections as hostile.",
+        fix: "Build the site again. If the text remains, find out where it comes from.",
+        wrong: "A text block in `all.scp.zst` that does not occur on its page.",
+        right: "Blocks that `rutter build` extracted from the page.",
+    }
+    TWIN_ONLY = "SE014" "twin-only-text" (warning, "D82") {
+        title: "Markdown twin contains text that the page does not show",
+        why: "The twin tells programs something that people cannot see.",
+        fix: "Build the site again. If the text remains, find out where it comes from.",
+        wrong: "A paragraph in `tides.md` that does not occur in `tides.html`.",
+        right: "A twin that `rutter build` generated from the page.",
+    }
+}
+
 /// The maximum number of text pieces of a restricted page for which other files are searched.
 const MOST_PIECES: usize = 24;
 /// The maximum size of the head of a page in bytes.
@@ -268,12 +313,12 @@ fn compare(
         match share {
             FoundShare::All => {}
             FoundShare::Nothing => {
-                found.push(Finding::new(&rules::MACHINE_ONLY, place(piece), quoted(url)));
+                found.push(Finding::new(&MACHINE_ONLY, place(piece), quoted(url)));
             }
             // One finding about missing text per page is enough.
             FoundShare::Part if !is_told => {
                 is_told = true;
-                found.push(Finding::new(&rules::DELIVERED_STALE, place(piece), quoted(url)));
+                found.push(Finding::new(&DELIVERED_STALE, place(piece), quoted(url)));
             }
             FoundShare::Part => {}
         }
@@ -283,7 +328,7 @@ fn compare(
     let n_own: usize = prose.map(|own| own.n_words).sum();
     if FEW_WORDS <= n_own && (scp.n_words as usize) * 2 < n_own {
         let detail = format!("{}: {} of about {n_own} words", quoted(url), scp.n_words);
-        found.push(Finding::new(&rules::DELIVERED_SHORT, Place::line(scp.line), detail));
+        found.push(Finding::new(&DELIVERED_SHORT, Place::line(scp.line), detail));
     }
 }
 
@@ -300,7 +345,7 @@ fn compare_twin(twin: &[u8], extraction: &Extraction, own: &[PageBlock], looked:
             .any(|shown| text_match::has(shown, &title));
         if !is_same {
             let detail = format!("{}, the page has {}", quoted(&title), quoted(&page.title));
-            looked.of_twin.push(Finding::new(&rules::TWIN_TITLE, Place::WHOLE, detail));
+            looked.of_twin.push(Finding::new(&TWIN_TITLE, Place::WHOLE, detail));
         }
     }
     if let (Some(language), Some(own)) =
@@ -343,10 +388,10 @@ fn compare_twin(twin: &[u8], extraction: &Extraction, own: &[PageBlock], looked:
     for (_, share) in doubtful {
         let rule = match share {
             FoundShare::All => continue,
-            FoundShare::Nothing => &rules::TWIN_ONLY,
+            FoundShare::Nothing => &TWIN_ONLY,
             FoundShare::Part if !is_told => {
                 is_told = true;
-                &rules::TWIN_STALE
+                &TWIN_STALE
             }
             FoundShare::Part => continue,
         };

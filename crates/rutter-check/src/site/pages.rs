@@ -16,6 +16,16 @@ use super::page_links::SiteTargets;
 use super::page_rows::PageRow;
 use crate::rules;
 
+rutter_finding::rules! {
+    PAGE_TOO_LARGE = "XL004" "page-too-large-to-read" (advice, "D89") {
+        title: "page is larger than readers accept",
+        why: "Crawlers truncate or skip such pages.",
+        fix: "Split the page.",
+        wrong: "A page of 50 MB.",
+        right: "Several pages of less than 10 MB.",
+    }
+}
+
 /// The maximum number of results in the queue.
 const WAITING: usize = 64;
 
@@ -36,7 +46,7 @@ impl RowOutcome {
         match self {
             Self::PageResult(looked) => *looked,
             Self::TooLarge(n_bytes) => {
-                one(&rules::PAGE_TOO_LARGE, format!("{n_bytes} bytes, at most {LARGEST_PAGE}"))
+                one(&PAGE_TOO_LARGE, format!("{n_bytes} bytes, at most {LARGEST_PAGE}"))
             }
             Self::Failed(why) => one(&rules::UNREADABLE, why),
         }

@@ -20,7 +20,30 @@ use rutter_spxi::{
 use super::SiteView;
 use super::files::LARGEST_PAGE;
 use super::page_signals::{names_of, signals};
-use crate::rules;
+
+rutter_finding::rules! {
+    PACKET_ALONE = "XL053" "packet-alone" (advice, "D68") {
+        title: "packet does not belong to an entity of the index",
+        why: "The packet describes an entity that the index no longer contains.",
+        fix: "Delete the packet, or declare the entity.",
+        wrong: "`/west/spxi-packet.jsonld`, but no entity at `/west` in the index.",
+        right: "One packet for each entity, and no other packets.",
+    }
+    PACKET_DIFFERS = "XL054" "packet-differs" (advice, "D68") {
+        title: "packet and index give the entity different names or types",
+        why: "The file that a reader uses decides which value it sees.",
+        fix: "Build the site again.",
+        wrong: r#"`"spxi:canonicalName": "Nordlicht"` in the packet, `"North Light"` in the index."#,
+        right: "The same name in both.",
+    }
+    PACKET_ABSENT = "XL055" "packet-absent" (warning, "SPX-030") {
+        title: "index references a packet that does not exist",
+        why: "Readers request the packet and get an error.",
+        fix: "Build the site again, or delete the reference.",
+        wrong: r#"`"spxi:packetRef": "https://lights.example/north/spxi-packet.jsonld"`, but no such file."#,
+        right: "The packet at that URL, or no reference.",
+    }
+}
 
 /// The minimum number of pages for which a link that all pages lack is reported once.
 const MANY_PAGES: usize = 20;
@@ -115,8 +138,7 @@ impl SiteView<'_> {
             {
                 let pointer = format!("/spxi:hasEntity/{n}/spxi:packetRef");
                 let place = Place { line: None, pointer };
-                self.findings
-                    .add(index, Finding::new(&rules::PACKET_ABSENT, place, quoted(packet)));
+                self.findings.add(index, Finding::new(&PACKET_ABSENT, place, quoted(packet)));
             }
             let addresses = packet_addresses(entity, None);
             let found = addresses
@@ -136,7 +158,7 @@ impl SiteView<'_> {
         for at in all.into_iter().filter(|at| !seen.contains(at)) {
             self.check_packet(at, &PacketSelector::default(), given, None);
             if index.is_some() {
-                self.findings.add(at, Finding::new(&rules::PACKET_ALONE, Place::WHOLE, ""));
+                self.findings.add(at, Finding::new(&PACKET_ALONE, Place::WHOLE, ""));
             }
         }
     }
@@ -171,7 +193,7 @@ impl SiteView<'_> {
                                     quoted(theirs)
                                 );
                                 file_report.report.report(Finding::new(
-                                    &rules::PACKET_DIFFERS,
+                                    &PACKET_DIFFERS,
                                     Place::WHOLE,
                                     detail,
                                 ));

@@ -20,6 +20,16 @@ use crate::site::page::texts_of;
 use crate::site::page_rows::{DeliveredPage, PageRow, short};
 use crate::site::text_match;
 
+rutter_finding::rules! {
+    SECRET = "SE017" "secret-published" (warning, "SCP-201") {
+        title: "file contains a probable secret",
+        why: "Everyone who reads the file can use the secret. Treat it as compromised.",
+        fix: "Revoke the secret, then delete it from the file.",
+        wrong: "`AKIAQ3EGRT7WZ5KLM2NP` in `all.scp.zst`.",
+        right: "The key is revoked, then deleted from the page.",
+    }
+}
+
 /// The maximum number of collections that are read.
 const MOST: usize = 2000;
 /// The maximum number of stored text hashes of all pages.
@@ -349,7 +359,7 @@ impl PageCollector {
     fn look(&mut self, text: &str, url: &str, place: Place) {
         for (kind, mark) in SensitiveData::find_in(text).secrets {
             let detail = format!("{}: {kind} {mark}", quoted(url));
-            self.findings.push(Finding::new(&rules::SECRET, place.clone(), detail));
+            self.findings.push(Finding::new(&SECRET, place.clone(), detail));
         }
         let unseen = rutter_page::HiddenCharacters::count_in(text);
         if !unseen.is_nothing() {

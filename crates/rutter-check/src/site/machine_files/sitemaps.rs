@@ -18,6 +18,23 @@ use crate::site::SiteView;
 use crate::site::files::MediaKind;
 use crate::site::page_rows::Restriction;
 
+rutter_finding::rules! {
+    SITEMAP_LOOP = "XL007" "sitemap-loop" (warning, "D17") {
+        title: "sitemap index contains another index or itself",
+        why: "Crawlers follow one level only, and some follow a cycle without end.",
+        fix: "List only sitemaps with pages.",
+        wrong in "sitemap.xml": r#"<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><sitemap><loc>https://harbour.example/sitemap.xml</loc></sitemap></sitemapindex>"#,
+        right: r#"<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><sitemap><loc>https://harbour.example/sitemap-pages.xml</loc></sitemap></sitemapindex>"#,
+    }
+    TWIN_ALONE = "XL060" "twin-alone" (advice, "D84") {
+        title: "Markdown twin does not belong to a page",
+        why: "The twin describes a page that was removed.",
+        fix: "Delete the twin.",
+        wrong: "`old.md`, but no `old.html`.",
+        right: "Only twins of existing pages.",
+    }
+}
+
 /// The maximum number of sitemaps that are read.
 const MOST_SITEMAPS: usize = 1000;
 
@@ -73,7 +90,7 @@ impl SiteView<'_> {
                 match child {
                     Some(child) if !is_entry || child == at => {
                         let finding = Finding::new(
-                            &rules::SITEMAP_LOOP,
+                            &SITEMAP_LOOP,
                             Place::line(line),
                             rutter_finding::quoted(&url),
                         );
@@ -224,7 +241,7 @@ impl SiteView<'_> {
         for (at, _) in all {
             let is_twin = twins.binary_search(&at).is_ok();
             if !is_twin && looks_like_twin(self.files.read(at, LARGEST_TEXT).ok().flatten()) {
-                self.findings.add(at, Finding::new(&rules::TWIN_ALONE, Place::WHOLE, ""));
+                self.findings.add(at, Finding::new(&TWIN_ALONE, Place::WHOLE, ""));
             }
         }
     }
