@@ -167,7 +167,7 @@ pub enum SitemapKind {
     /// A text file with one URL per line.
     Text,
     /// An RSS or Atom feed.
-    ByteSource,
+    Feed,
 }
 
 /// Limits for reading a sitemap.
