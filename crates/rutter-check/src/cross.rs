@@ -45,7 +45,7 @@ fn missing_layers(view: &mut SiteView<'_>) {
     }
     let machine_files = &view.machine_files;
     let layers = [
-        ("sitemap.xml", ResourceKind::Sitemap, machine_files.sitemaps.is_empty()),
+        ("sitemap.xml", ResourceKind::Sitemap, machine_files.sitemaps.files.is_empty()),
         ("robots.txt", ResourceKind::Robots, machine_files.robots.is_none()),
         ("llms.txt", ResourceKind::Llms, machine_files.llms.is_empty()),
         ("collections (SCP)", ResourceKind::Collection, machine_files.collections.is_empty()),

@@ -220,21 +220,10 @@ impl SiteVisit<'_> {
         }
         let (bytes, text) = match &answer.body {
             ResponseBody::Spooled { length, .. } => (*length, Vec::new()),
-            _ => {
-                let text = match answer.decoded_body_within(what, most) {
-                    Ok(text) => text,
-                    Err(DecodeError::TooLarge(_)) => {
-                        self.pass(url, what, too_large(most));
-                        return Ok(None);
-                    }
-                    Err(error) => {
-                        self.report(url, &rules::CODING, error.to_string());
-                        self.unseen.insert((what, url.to_owned()));
-                        return Ok(None);
-                    }
-                };
-                (text.len() as u64, text)
-            }
+            _ => match self.decode(url, what, most, &answer) {
+                Some(text) => (text.len() as u64, text),
+                None => return Ok(None),
+            },
         };
         if what != ResourceKind::Page && !self.is_believed(url, announcement, &answer, &text) {
             return Ok(None);
@@ -255,6 +244,29 @@ impl SiteVisit<'_> {
         let kind = if what == ResourceKind::Page { MediaKind::Page } else { MediaKind::Other };
         self.files.push(SiteFile { path: url.into(), bytes, spool: Some(spool), kind });
         Ok(Some(text))
+    }
+
+    /// Returns the decoded body of a response. Reports a body that is too large or cannot be
+    /// decoded.
+    fn decode(
+        &mut self,
+        url: &str,
+        what: ResourceKind,
+        most: u64,
+        answer: &FetchedResponse,
+    ) -> Option<Vec<u8>> {
+        match answer.decoded_body_within(what, most) {
+            Ok(text) => Some(text),
+            Err(DecodeError::TooLarge(_)) => {
+                self.pass(url, what, too_large(most));
+                None
+            }
+            Err(error) => {
+                self.report(url, &rules::CODING, error.to_string());
+                self.unseen.insert((what, url.to_owned()));
+                None
+            }
+        }
     }
 
     /// Records that a file was not fetched, and why.

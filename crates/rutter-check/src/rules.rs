@@ -7,7 +7,7 @@ use rutter_finding::Rule;
 use crate::{cross, live, site};
 
 /// Returns the tables of all rules that a check may report.
-pub fn rule_tables() -> [&'static [&'static Rule]; 29] {
+pub fn rule_tables() -> [&'static [&'static Rule]; 30] {
     [
         ALL,
         cross::ALL,
@@ -26,6 +26,7 @@ pub fn rule_tables() -> [&'static [&'static Rule]; 29] {
         site::machine_files::scp::ALL,
         site::machine_files::sitemaps::ALL,
         site::page::ALL,
+        site::page::twin::ALL,
         site::pages::ALL,
         site::spxi::ALL,
         rutter_arc::rules::ALL,

@@ -171,7 +171,7 @@ pub(crate) fn check_files(
     view.check_spxi();
     view.check_rest();
     crate::cross::compare(&mut view);
-    let listed = view.machine_files.listed.len() as u64;
+    let listed = view.machine_files.sitemaps.listed.len() as u64;
     let file_reports = view.findings.into_reports();
     SiteOutcome { file_reports, home, pages, listed, known, files: files.len() as u64, coverage }
 }

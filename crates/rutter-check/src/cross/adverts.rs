@@ -87,12 +87,16 @@ rutter_finding::rules! {
 pub(super) fn compare(view: &mut SiteView<'_>) {
     let mut findings: Vec<(u32, Finding)> = Vec::new();
     let machine_files = &view.machine_files;
-    let announced: HashSet<&str> =
-        machine_files.sections.iter().map(|(_, _, section)| section.name.as_str()).collect();
-    for one in &machine_files.adverts {
+    let announced: HashSet<&str> = machine_files
+        .sitemaps
+        .sections
+        .iter()
+        .map(|(_, _, section)| section.name.as_str())
+        .collect();
+    for one in &machine_files.sitemaps.adverts {
         of_advert(view, one, &announced, &mut findings);
     }
-    if machine_files.adverts.is_empty() {
+    if machine_files.sitemaps.adverts.is_empty() {
         // Report one finding for the site instead of one finding per collection.
         if let Some(first) = machine_files.collections.first()
             && !view.files.may_be_more(ResourceKind::Sitemap)
@@ -103,7 +107,8 @@ pub(super) fn compare(view: &mut SiteView<'_>) {
             findings.push((first.file, Finding::new(&NOT_ANNOUNCED, Place::WHOLE, detail)));
         }
     } else {
-        let known: HashSet<u32> = machine_files.adverts.iter().filter_map(|one| one.file).collect();
+        let known: HashSet<u32> =
+            machine_files.sitemaps.adverts.iter().filter_map(|one| one.file).collect();
         for held in &machine_files.collections {
             if !known.contains(&held.file) {
                 findings.push((held.file, Finding::new(&UNADVERTISED, Place::WHOLE, "")));
@@ -136,7 +141,7 @@ fn of_advert(
     if !announced.contains(advert.section.as_str()) {
         report(&SECTION_UNKNOWN, quoted(&advert.section));
     }
-    if let Some((_, _, codings)) = &view.machine_files.codings
+    if let Some((_, _, codings)) = &view.machine_files.sitemaps.codings
         && let Some(coding) =
             Coding::from_file_name(std::path::Path::new(&advert.url)).and_then(Coding::name)
         && !codings.iter().any(|known| known == coding)
@@ -149,7 +154,7 @@ fn sections(view: &SiteView<'_>, findings: &mut Vec<(u32, Finding)>) {
     // The newest collection and the newest snapshot of each section.
     let mut newest_of: HashMap<&str, (&CollectionAdvert, Option<&CollectionAdvert>)> =
         HashMap::new();
-    for one in &view.machine_files.adverts {
+    for one in &view.machine_files.sitemaps.adverts {
         let newest = newest_of.entry(&one.advert.section).or_insert((one, None));
         if newest.0.advert.generated <= one.advert.generated {
             newest.0 = one;
@@ -161,7 +166,7 @@ fn sections(view: &SiteView<'_>, findings: &mut Vec<(u32, Finding)>) {
     }
     let held: HashMap<u32, &CollectionFile> =
         view.machine_files.collections.iter().map(|held| (held.file, held)).collect();
-    for (sitemap, line, section) in &view.machine_files.sections {
+    for (sitemap, line, section) in &view.machine_files.sitemaps.sections {
         let Some(&(last, Some(_))) = newest_of.get(section.name.as_str()) else {
             let detail = quoted(&section.name);
             findings.push((*sitemap, in_line(&SECTION_ABSENT, *line, detail)));

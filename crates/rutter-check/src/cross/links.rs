@@ -107,8 +107,9 @@ fn of_robots(view: &SiteView<'_>, is_site: bool, findings: &mut Vec<(u32, Findin
         return;
     }
     let machine_files = &view.machine_files;
-    let announced = machine_files.sitemaps.iter().copied();
-    let announced = announced.chain(machine_files.adverts.iter().filter_map(|one| one.file));
+    let announced = machine_files.sitemaps.files.iter().copied();
+    let announced =
+        announced.chain(machine_files.sitemaps.adverts.iter().filter_map(|one| one.file));
     let announced = announced.chain(machine_files.arc.iter().map(|arc| arc.file));
     let mut announced: Vec<u32> = announced.collect();
     announced.sort_unstable();

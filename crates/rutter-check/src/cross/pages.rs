@@ -49,7 +49,7 @@ pub(super) fn compare(view: &mut SiteView<'_>) {
         let is_missing = |url: &str| {
             !view.files.is_live() && view.is_own(url) && view.files.resolve(home, url).is_none()
         };
-        if let Some(canonical) = page.canonical.as_deref().and_then(key) {
+        if let Some(canonical) = page.head.canonical.as_deref().and_then(key) {
             let is_offered = row.listed.is_some() || row.scp.is_some();
             if is_missing(&canonical) {
                 let finding = Finding::new(&CANONICAL_ABSENT, Place::WHOLE, quoted(&canonical));
@@ -59,7 +59,7 @@ pub(super) fn compare(view: &mut SiteView<'_>) {
                 findings.push((file, finding));
             }
         }
-        if let Some(twin) = page.twin_link.as_deref().filter(|twin| is_missing(twin)) {
+        if let Some(twin) = page.head.twin.as_deref().filter(|twin| is_missing(twin)) {
             findings.push((file, Finding::new(&TWIN_LINK, Place::WHOLE, quoted(twin))));
         }
         one_way(view, &links, at, row, &mut findings);
@@ -102,7 +102,7 @@ fn targets<'v>(
     view: &'v SiteView<'_>,
     row: &PageRow,
 ) -> impl Iterator<Item = (&'v SitemapLink, Option<u32>)> {
-    let listed = row.listed.and_then(|at| view.machine_files.listed.get(at as usize));
+    let listed = row.listed.and_then(|at| view.machine_files.sitemaps.listed.get(at as usize));
     let links = listed.into_iter().flat_map(|(_, listed)| &listed.links);
     let find = |href: &str| view.rows.find(view.files, view.home?, href);
     links.map(move |link| (link, find(&link.href)))
@@ -116,7 +116,7 @@ fn one_way(
     row: &PageRow,
     findings: &mut Vec<(u32, Finding)>,
 ) {
-    let listed = row.listed.and_then(|at| view.machine_files.listed.get(at as usize));
+    let listed = row.listed.and_then(|at| view.machine_files.sitemaps.listed.get(at as usize));
     let Some((file, listed)) = listed else { return };
     for (link, other) in targets(view, row) {
         let Some(other) = other.filter(|other| *other != at) else { continue };

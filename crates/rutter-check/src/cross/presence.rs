@@ -182,8 +182,8 @@ impl SiteFacts {
         let may_lack = !view.files.may_be_more(ResourceKind::Collection);
         Self {
             has_sitemap: has_home
-                && !view.machine_files.sitemaps.is_empty()
-                && !view.machine_files.is_cut,
+                && !view.machine_files.sitemaps.files.is_empty()
+                && !view.machine_files.sitemaps.is_cut,
             has_collections: has_home && view.machine_files.has_pages && may_lack,
             has_arc: has_home && view.machine_files.arc.is_some(),
             has_twins: 0 < n_twins && n_public < n_twins * 2,
@@ -208,7 +208,7 @@ fn of_sitemap(
     closed: Option<Restriction>,
     findings: &mut RowFindings,
 ) {
-    let listed = row.listed.and_then(|at| view.machine_files.listed.get(at as usize));
+    let listed = row.listed.and_then(|at| view.machine_files.sitemaps.listed.get(at as usize));
     if let Some((file, listed)) = listed {
         if is_absent(view, facts, row) {
             let finding = in_line(&LISTED_ABSENT, listed.line, quoted(&row.url));

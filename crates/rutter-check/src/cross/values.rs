@@ -70,7 +70,7 @@ fn is_same_day(one: Timestamp, other: Timestamp) -> bool {
 
 /// Compares the dates of other layers with the date in the collection, or else in the ARC sitemap.
 fn dates(view: &SiteView<'_>, row: &PageRow, findings: &mut Vec<(u32, Finding)>) {
-    let listed = row.listed.and_then(|at| view.machine_files.listed.get(at as usize));
+    let listed = row.listed.and_then(|at| view.machine_files.sitemaps.listed.get(at as usize));
     let of_arc = row.arc.as_ref().and_then(|arc| arc.lastmod);
     let of_scp = row.scp.as_ref().map(|scp| scp.modified);
     if let Some((file, listed)) = listed

@@ -66,12 +66,14 @@ impl SiteView<'_> {
         };
         let root_llms = self.files.at_root(self.home, "llms.txt");
         let llms = self.machine_files.llms.iter().find(|(at, _)| Some(*at) == root_llms);
-        let sitemap = if self.machine_files.sitemaps.is_empty() {
+        let sitemap = if self.machine_files.sitemaps.files.is_empty() {
             self.absent(ResourceKind::Sitemap, "sitemap.xml")
-        } else if self.machine_files.is_cut {
+        } else if self.machine_files.sitemaps.is_cut {
             Lookup::NotChecked
         } else {
-            Lookup::Found(self.machine_files.listed.iter().map(|(_, it)| it.clone()).collect())
+            Lookup::Found(
+                self.machine_files.sitemaps.listed.iter().map(|(_, it)| it.clone()).collect(),
+            )
         };
         let given = CheckInput {
             address: None,
@@ -81,6 +83,7 @@ impl SiteView<'_> {
                 sitemap,
                 foreign: self
                     .machine_files
+                    .sitemaps
                     .foreign
                     .iter()
                     .map(|(_, line, name)| (*line, name.clone()))
@@ -279,7 +282,7 @@ impl<'p, 'v> EntityPages<'p, 'v> {
         };
         let ids: Vec<usize> = (0..asked.markers.len()).collect();
         let statuses = MarkerSearch::new(asked.markers.iter().copied()).classify(&ids, &places);
-        let refresh = row.page.as_ref().and_then(|page| page.refresh.as_deref());
+        let refresh = row.page.as_ref().and_then(|page| page.head.refresh.as_deref());
         Some(EntityPage {
             moved_to: refresh.map(str::to_owned),
             fragments: Arc::new(names.into_iter().filter(is_asked).collect()),
@@ -315,11 +318,11 @@ impl PageLookup for EntityPages<'_, '_> {
     fn head_links(&self) -> Option<Vec<(String, bool)>> {
         let rows = &self.view.rows.list;
         // Only pages that the sitemap lists need a link to the index.
-        let has_sitemap = !self.view.machine_files.sitemaps.is_empty();
+        let has_sitemap = !self.view.machine_files.sitemaps.files.is_empty();
         let named = rows.iter().filter(|row| !has_sitemap || row.listed.is_some());
         let named = named.filter(|row| self.view.closed(row).is_none());
-        let links =
-            named.filter_map(|row| Some((row.url.to_string(), row.page.as_ref()?.links_index)));
+        let links = named
+            .filter_map(|row| Some((row.url.to_string(), row.page.as_ref()?.head.links_index)));
         let links: Vec<(String, bool)> = links.collect();
         // If all pages lack the link, report this once.
         if MANY_PAGES < links.len() && links.iter().all(|(_, has_link)| !has_link) {

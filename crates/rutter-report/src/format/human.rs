@@ -1,6 +1,6 @@
 //! Human-readable output: each finding with the affected line, grouped by file.
 //!
-//! Each rule is shown up to [`SHOWN_PER_RULE`] times and then only counted; its fix is shown once.
+//! Each rule is shown up to ten times and then only counted; its fix is shown once.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -47,7 +47,7 @@ impl SiteView<'_> {
         };
         let mut all: Vec<u32> =
             self.files.iter().filter(|(_, file)| is_scp(&file.path)).map(|(at, _)| at).collect();
-        all.extend(self.machine_files.adverts.iter().filter_map(|one| one.file));
+        all.extend(self.machine_files.sitemaps.adverts.iter().filter_map(|one| one.file));
         all.sort_unstable();
         all.dedup();
         if MOST < all.len() {
@@ -60,7 +60,7 @@ impl SiteView<'_> {
         }
         let mut current = self.current();
         // A section of which a collection is missing contains outdated pages.
-        let adverts = self.machine_files.adverts.iter();
+        let adverts = self.machine_files.sitemaps.adverts.iter();
         let cut: HashSet<&str> = adverts
             .filter(|one| self.files.is_unseen(ResourceKind::Collection, &one.advert.url))
             .map(|one| one.advert.section.as_str())
