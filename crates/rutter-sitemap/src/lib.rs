@@ -9,7 +9,7 @@
 //! Document types and unknown entities are rejected. An entry that exceeds [`SitemapLimits`] is
 //! reported, and the rest of the file is read. URLs in a sitemap are never fetched.
 
-#![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
+#![warn(missing_docs, clippy::disallowed_methods, clippy::indexing_slicing)]
 
 mod byte_source;
 mod check;
