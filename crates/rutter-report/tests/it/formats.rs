@@ -38,18 +38,20 @@ fn checked(name: &str, kind: FileKind, file: &str, findings: Vec<Finding>) -> Ch
     };
     let excerpts = excerpts(&open, &findings.iter().collect::<Vec<_>>());
     let mut file_report = FileReport::clean("", name, kind);
-    findings.into_iter().for_each(|finding| file_report.report.report(finding));
+    for finding in findings {
+        file_report.report.report(finding);
+    }
     if kind == FileKind::Collection {
-        file_report.receipt = read_receipt(&path);
+        file_report.receipt = Some(read_receipt(&path));
     }
     CheckedFile { file_report, excerpts }
 }
 
-fn read_receipt(path: &Path) -> Option<ReadReceipt> {
+fn read_receipt(path: &Path) -> ReadReceipt {
     let input: Box<dyn std::io::Read + Send> = Box::new(fs::File::open(path).unwrap());
     let mut reader = CollectionReader::open(input, ReadOptions::default(), &mut ()).unwrap();
     while reader.next(&mut (), |_| Some(())).unwrap().is_some() {}
-    Some(reader.finish(&mut ()).unwrap())
+    reader.finish(&mut ()).unwrap()
 }
 
 fn hostile() -> CheckedFile {

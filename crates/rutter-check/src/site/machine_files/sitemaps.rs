@@ -170,7 +170,7 @@ impl SiteView<'_> {
                     });
                 }
                 Advert::Section(section) => {
-                    self.machine_files.sitemaps.sections.push((at, line, section))
+                    self.machine_files.sitemaps.sections.push((at, line, section));
                 }
                 Advert::Compression(codings) => {
                     self.machine_files.sitemaps.codings = Some((at, line, codings));
