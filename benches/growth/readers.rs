@@ -7,10 +7,7 @@ use std::hint::black_box;
 use std::io::{Cursor, Read};
 
 use rutter_arc::{ArcFormat, ArcPolicy, SitemapChecker as ArcJudge, pointer};
-use rutter_check::format::Format;
-use rutter_check::{
-    CheckOptions, CheckedFile, FileKind, FileReport, Outcome, Overview, Subject, check,
-};
+use rutter_check::{CheckOptions, Subject, check};
 use rutter_extract::{Options, Sketch, Templates, Wishes, honesty, html, markdown, merged};
 use rutter_fetch::header::{self, Coding, ContentRange, Freshness};
 use rutter_fetch::{HostPolicy, Proxies, Url, decode, redact, redact_url};
@@ -23,6 +20,8 @@ use rutter_page::{
     HiddenCharacters, HttpUrl, LanguageTag, PageHead, PageLimits, PageReader, PageUrl, ReaderView,
     SensitiveData, Timestamp, find_model_instruction, is_uri, to_uri,
 };
+use rutter_report::format::Format;
+use rutter_report::{CheckedFile, DetailLevel, FileKind, FileReport, Outcome, Overview};
 use rutter_robots::{AgentGroup, Robots, RobotsAdditions, check as check_robots, merge};
 use rutter_sitemap as sitemap;
 use rutter_spxi::survival::{MarkerSearch, PageTexts};
@@ -273,7 +272,7 @@ pub(crate) fn report(bytes: &[u8]) {
         files.push(CheckedFile { file_report: judgement, excerpts: Vec::new() });
     }
     let outcome = Outcome {
-        detail: rutter_check::DetailLevel::default(),
+        detail: DetailLevel::default(),
         files,
         overview: Overview::default(),
         mode: Strictness::Strict,

@@ -1,6 +1,6 @@
 //! Opens the HTML report in headless Chromium.
 //!
-//! Input: a report with hostile names, which a test of `rutter-check` writes. A probe page shows it
+//! Input: a report with hostile names, which a test of `rutter-report` writes. A probe page shows it
 //! in frames of phone and desktop width, opens every `details`, and reports facts, which decide.
 //! `cargo xtask browser` also takes pictures.
 
@@ -85,7 +85,7 @@ fn prepare() -> anyhow::Result<PathBuf> {
         "--quiet",
         "--locked",
         "--package",
-        "rutter-check",
+        "rutter-report",
         "--test",
         "it",
         "report",

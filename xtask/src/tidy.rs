@@ -49,6 +49,7 @@ const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     ("rutter-fetch", &["rutter-finding", "rutter-page", "rutter-robots"]),
+    ("rutter-report", &["rutter-extract", "rutter-finding", "rutter-page", "rutter-scp"]),
     (
         "rutter-build",
         &[
@@ -73,6 +74,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "rutter-finding",
             "rutter-llms",
             "rutter-page",
+            "rutter-report",
             "rutter-robots",
             "rutter-scp",
             "rutter-sitemap",
@@ -102,6 +104,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "rutter-llms",
             "rutter-logs",
             "rutter-page",
+            "rutter-report",
             "rutter-robots",
             "rutter-root",
             "rutter-scp",
@@ -125,6 +128,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "rutter-llms",
             "rutter-logs",
             "rutter-page",
+            "rutter-report",
             "rutter-robots",
             "rutter-scp",
             "rutter-serve",

@@ -17,6 +17,7 @@ pub const MAX_TAGS: usize = 1000;
 ///
 /// A malformed value is read as `None` and never counts as consent. Use [`ArcEntry::consent`]
 /// instead of reading `ai_indexable`.
+// More than 12 fields: one for each member of the format.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArcEntry<'a> {
     /// Canonical URL of the page.

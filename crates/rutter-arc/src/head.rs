@@ -83,6 +83,13 @@ impl SitemapHeader {
         self.since.is_some() || self.until.is_some()
     }
 
+    /// Replaces the value of an unknown member that occurs again.
+    fn replace_extra(&mut self, name: &str, raw: &RawValue) {
+        if let Some(member) = self.extra.iter_mut().find(|member| &*member.key == name) {
+            member.value = RawJson::from(raw).into_owned();
+        }
+    }
+
     /// Returns the request rate, if it is valid.
     pub fn rate(&self) -> Option<CrawlRate> {
         CrawlRate::parse(self.crawl_rate.as_deref()?)
@@ -119,24 +126,10 @@ impl HeaderCollector {
         sink: &mut dyn FindingSink,
     ) -> Result<(), Refusal> {
         let place = Place { line: None, pointer: pointer("", name) };
+        self.check_limits(name, raw, limits, &place)?;
         let mut report = |rule: &'static Rule, detail: String| {
             sink.report(Finding::new(rule, place.clone(), detail));
         };
-        self.n_bytes += name.len() + raw.get().len();
-        if limits.head < self.n_bytes {
-            return Err(Refusal::new(
-                &rules::TOO_LONG,
-                place,
-                format!("the limit is {} bytes", limits.head),
-            ));
-        }
-        if limits.depth < nesting_depth(raw.get()) {
-            return Err(Refusal::new(
-                &rules::TOO_DEEP,
-                place,
-                format!("the limit is {} levels", limits.depth),
-            ));
-        }
         let is_again = self.is_again(name);
         if is_again {
             report(&rules::HEAD_TWICE, String::new());
@@ -144,9 +137,7 @@ impl HeaderCollector {
         let shown = || quoted(raw.get());
         let head = &mut self.head;
         match name {
-            "arc_sitemap_version" => {
-                head.version = version(raw, &place, &mut report)?;
-            }
+            "arc_sitemap_version" => head.version = version(raw, &place, &mut report)?,
             "site" => {
                 let url = text(raw).and_then(|text| HttpUrl::parse(text.into_string()).ok());
                 match url {
@@ -158,19 +149,17 @@ impl HeaderCollector {
                     None => report(&rules::SITE_FORM, shown()),
                 }
             }
-            "generated_at" => {
+            "generated_at" | "since" | "until" => {
+                let (slot, rule) = match name {
+                    "generated_at" => (&mut head.generated_at, &rules::GENERATED_FORM),
+                    "since" => (&mut head.since, &rules::HEAD_FORM),
+                    _ => (&mut head.until, &rules::HEAD_FORM),
+                };
                 let (time, is_good) = time(raw);
                 if !is_good {
-                    report(&rules::GENERATED_FORM, shown());
+                    report(rule, shown());
                 }
-                head.generated_at = time;
-            }
-            "since" | "until" => {
-                let (time, is_good) = time(raw);
-                if !is_good {
-                    report(&rules::HEAD_FORM, shown());
-                }
-                *(if name == "since" { &mut head.since } else { &mut head.until }) = time;
+                *slot = time;
             }
             "crawl_rate" | "crawl-rate" => {
                 if name != "crawl_rate" {
@@ -197,12 +186,7 @@ impl HeaderCollector {
                     report(&rules::HEAD_FORM, shown());
                 }
             }
-            _ if is_again => {
-                let value = RawJson::from(raw).into_owned();
-                if let Some(member) = head.extra.iter_mut().find(|member| &*member.key == name) {
-                    member.value = value;
-                }
-            }
+            _ if is_again => head.replace_extra(name, raw),
             _ if head.extra.len() == MAX_EXTRA => {
                 report(&rules::TOO_MANY_MEMBERS, String::new());
             }
@@ -210,6 +194,26 @@ impl HeaderCollector {
                 let key = CowStr::from(name.to_owned());
                 head.extra.push(UnknownMember { key, value: RawJson::from(raw).into_owned() });
             }
+        }
+        Ok(())
+    }
+
+    /// Counts the bytes of a member, and rejects a document over the limits.
+    fn check_limits(
+        &mut self,
+        name: &str,
+        raw: &RawValue,
+        limits: &Limits,
+        place: &Place,
+    ) -> Result<(), Refusal> {
+        self.n_bytes += name.len() + raw.get().len();
+        if limits.head < self.n_bytes {
+            let detail = format!("the limit is {} bytes", limits.head);
+            return Err(Refusal::new(&rules::TOO_LONG, place.clone(), detail));
+        }
+        if limits.depth < nesting_depth(raw.get()) {
+            let detail = format!("the limit is {} levels", limits.depth);
+            return Err(Refusal::new(&rules::TOO_DEEP, place.clone(), detail));
         }
         Ok(())
     }

@@ -6,9 +6,13 @@
 //! Never exports values of form fields, text in a personal, sensitive or financial context, or
 //! hidden elements.
 
+mod annotations;
 mod build;
+mod exported_text;
+mod members;
 mod names;
 mod narrative;
+mod part_tree;
 
 use std::ops::Range;
 

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use rutter_page::{CowStr, PageUrl, RawJson, RawObject, Timestamp, UnknownMember};
+use rutter_page::{CowStr, PageUrl, RawObject, Timestamp, UnknownMember};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 
@@ -140,11 +140,8 @@ fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<ArcEntry<'de>, A::Error> {
                 32
             }
             EntryKey::Priority => {
-                let priority: f64 = map.next_value()?;
-                if !(0.0..=1.0).contains(&priority) {
-                    return Err(odd("outside of 0 to 1"));
-                }
-                entry.crawl_priority = Some(priority);
+                let priority = Some(map.next_value()?).filter(|it| (0.0..=1.0).contains(it));
+                entry.crawl_priority = Some(priority.ok_or_else(|| odd("outside of 0 to 1"))?);
                 64
             }
             EntryKey::Summary => {
@@ -168,13 +165,13 @@ fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<ArcEntry<'de>, A::Error> {
                 1024
             }
             EntryKey::Other(name) => {
-                let value: RawJson<'de> = map.next_value()?;
-                let is_twice = entry.extra.iter().any(|member| &*member.key == name);
+                let member = UnknownMember { key: name.into(), value: map.next_value()? };
                 // A linear search is fine for so few members.
+                let is_twice = entry.extra.iter().any(|other| other.key == member.key);
                 if is_twice || FEW <= entry.extra.len() {
                     return Err(odd("twice, or too many"));
                 }
-                entry.extra.push(UnknownMember { key: name.into(), value });
+                entry.extra.push(member);
                 0
             }
         };
@@ -184,11 +181,16 @@ fn read<'de, A: MapAccess<'de>>(mut map: A) -> Result<ArcEntry<'de>, A::Error> {
         seen |= bit;
     }
     entry.url = url.ok_or_else(|| odd("no address"))?;
+    match find_fault(&entry) {
+        Some(fault) => Err(odd(fault)),
+        None => Ok(entry),
+    }
+}
+
+/// Returns why a complete entry needs the tolerant reader, if it does.
+fn find_fault(entry: &ArcEntry<'_>) -> Option<&'static str> {
     if !is_uri(entry.url.as_str()) {
-        return Err(odd("characters to escape"));
+        return Some("characters to escape");
     }
-    if entry.ai_indexable.is_none() {
-        return Err(odd("no word about consent"));
-    }
-    Ok(entry)
+    entry.ai_indexable.is_none().then_some("no word about consent")
 }

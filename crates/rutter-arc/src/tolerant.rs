@@ -96,6 +96,7 @@ enum EntryAddress<'a> {
 }
 
 /// Members of an entry read so far.
+// More than 12 fields: one for each member of the format.
 #[derive(Default)]
 struct EntryParts<'a> {
     url: EntryAddress<'a>,

@@ -271,22 +271,9 @@ fn transcode(text: &str, depth: usize) -> Result<Vec<u8>, Refusal> {
                 return Err(forbid("an alias"));
             }
             Event::Scalar(value, style, ..) => {
-                if let Some(OpenNode::Map { keys, wants_value: false }) = open.last_mut() {
-                    if !keys.insert(value.clone().into_owned()) {
-                        return Err(Refusal::new(&rules::YAML_TWICE, place(), quoted(&value)));
-                    }
-                    if MAX_KEYS < keys.len() {
-                        let detail = format!("more than {MAX_KEYS} keys in one mapping");
-                        return Err(Refusal::new(&rules::YAML_FORM, place(), detail));
-                    }
-                    if 1 < keys.len() {
-                        out.push(b',');
-                    }
-                    push_string(&value, &mut out);
-                    out.push(b':');
-                    if let Some(OpenNode::Map { wants_value, .. }) = open.last_mut() {
-                        *wants_value = true;
-                    }
+                if let Some(OpenNode::Map { keys, wants_value: wants @ false }) = open.last_mut() {
+                    *wants = true;
+                    push_key(&value, keys, &mut out, &place)?;
                 } else {
                     begin(&mut open, &mut out, &place)?;
                     push_scalar(&value, style, &mut out);
@@ -315,6 +302,28 @@ fn transcode(text: &str, depth: usize) -> Result<Vec<u8>, Refusal> {
         }
     }
     Ok(out)
+}
+
+/// Writes a key of a mapping with its separators.
+fn push_key(
+    key: &str,
+    keys: &mut HashSet<String>,
+    out: &mut Vec<u8>,
+    place: &dyn Fn() -> Place,
+) -> Result<(), Refusal> {
+    if !keys.insert(key.to_owned()) {
+        return Err(Refusal::new(&rules::YAML_TWICE, place(), quoted(key)));
+    }
+    if MAX_KEYS < keys.len() {
+        let detail = format!("more than {MAX_KEYS} keys in one mapping");
+        return Err(Refusal::new(&rules::YAML_FORM, place(), detail));
+    }
+    if 1 < keys.len() {
+        out.push(b',');
+    }
+    push_string(key, out);
+    out.push(b':');
+    Ok(())
 }
 
 /// Writes the separator that JSON requires in front of a value.

@@ -4,6 +4,7 @@
 //! The crate `rutter-arc` checks format and consent. This module also searches for secrets and
 //! personal data.
 
+use rutter_report::FileKind;
 use std::io;
 
 use rutter_arc::pointer::{self, JsonLdFile};
@@ -15,7 +16,7 @@ use rutter_finding::{Finding, FindingSink, Place};
 use rutter_page::SensitiveData;
 
 use crate::signpost::{SNIFFED, read};
-use crate::{CheckOptions, FileKind, Subject};
+use crate::{CheckOptions, Subject};
 
 /// Detects an ARC file by its name or, for an unknown name, by its first bytes.
 pub(crate) fn kind(name: &str, start: &[u8]) -> Option<FileKind> {

@@ -3,19 +3,28 @@
 //! Input: the rows of all pages and the data of machine-readable files. Each finding is added to
 //! the file in which the problem must be corrected.
 
-mod adverts;
-mod arc;
-mod leaks;
-mod links;
-mod pages;
-mod presence;
-mod values;
+pub(crate) mod adverts;
+pub(crate) mod arc;
+pub(crate) mod leaks;
+pub(crate) mod links;
+pub(crate) mod pages;
+pub(crate) mod presence;
+pub(crate) mod values;
 
 use rutter_fetch::ResourceKind;
 use rutter_finding::{Finding, Place, Rule, quoted};
 
-use crate::rules;
 use crate::site::SiteView;
+
+rutter_finding::rules! {
+    LAYER_MISSING = "XL006" "layer-missing" (hint, "D84") {
+        title: "site does not publish this layer",
+        why: "Programs that look for this layer must read every page instead.",
+        fix: "Run `rutter build`, which writes the layer.",
+        wrong: "A folder with `sitemap.xml`, without collections, ARC sitemap and llms.txt.",
+        right: "The same folder after `rutter build`.",
+    }
+}
 
 /// Runs all comparisons.
 pub(crate) fn compare(view: &mut SiteView<'_>) {
@@ -36,7 +45,7 @@ fn missing_layers(view: &mut SiteView<'_>) {
     }
     let machine_files = &view.machine_files;
     let layers = [
-        ("sitemap.xml", ResourceKind::Sitemap, machine_files.sitemaps.is_empty()),
+        ("sitemap.xml", ResourceKind::Sitemap, machine_files.sitemaps.files.is_empty()),
         ("robots.txt", ResourceKind::Robots, machine_files.robots.is_none()),
         ("llms.txt", ResourceKind::Llms, machine_files.llms.is_empty()),
         ("collections (SCP)", ResourceKind::Collection, machine_files.collections.is_empty()),
@@ -50,7 +59,7 @@ fn missing_layers(view: &mut SiteView<'_>) {
     };
     for (name, what, is_missing) in layers {
         if is_missing && !is_open(what) {
-            view.findings.add_about_site(&rules::LAYER_MISSING, name);
+            view.findings.add_about_site(&LAYER_MISSING, name);
         }
     }
 }

@@ -5,7 +5,7 @@
 //! the site instead. The numbers of requests and bytes are limited, and other hosts are not
 //! contacted. The check detects hosts that answer unknown paths with status 200.
 
-mod answer;
+pub(crate) mod answer;
 mod plan;
 
 use std::collections::{BTreeSet, HashSet};
@@ -22,6 +22,37 @@ use crate::rules;
 use crate::site::{
     MediaKind, SiteBase, SiteCheckOptions, SiteFile, SiteFiles, SiteOutcome, check_files,
 };
+
+rutter_finding::rules! {
+    SOFT_404 = "HP003" "answers-everything" (advice, "D74") {
+        title: "server answers a nonexistent path with status 200",
+        why: "Readers cannot determine which files exist.",
+        fix: "Answer unknown paths with status 404.",
+        wrong: "`GET /no-such-page-7c1` answered with `200 OK`.",
+        right: "`GET /no-such-page-7c1` answered with `404 Not Found`.",
+    }
+    NOT_WHAT_IT_SAYS = "HP004" "page-instead-of-file" (warning, "D74") {
+        title: "server sends an HTML page instead of an announced file",
+        why: "Readers reject the page or misread it as the announced file.",
+        fix: "Publish the file, and answer paths that do not exist with status 404.",
+        wrong: "`GET /spxi-index.jsonld` answered with `<!doctype html>`.",
+        right: "The index, or `404 Not Found`.",
+    }
+    STATUS = "HP005" "announced-file-fails" (warning, "D65") {
+        title: "server does not deliver an announced file",
+        why: "Readers request the file and get an error.",
+        fix: "Publish the file, or delete the announcement.",
+        wrong: "`GET /sitemap.xml`, named in robots.txt, answered with `500`.",
+        right: "`200 OK` and the sitemap.",
+    }
+    NOT_CONDITIONAL = "HP008" "validator-without-effect" (advice, "SCP-152") {
+        title: "server sends the whole file although the validator matches",
+        why: "Without conditional responses each check costs a full download.",
+        fix: "Answer with status 304 when the file is unchanged.",
+        wrong: r#"`If-None-Match: "5f2c"` answered with `200 OK`, `ETag: "5f2c"` and the whole file."#,
+        right: "`304 Not Modified`",
+    }
+}
 
 /// Limits for downloading a live site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,11 +135,7 @@ pub async fn check_live(
         last_validators: Validators::default(),
     };
     if visit.probe.is_soft() {
-        visit.report(
-            place.home.as_str(),
-            &rules::SOFT_404,
-            format!("status {}", visit.probe.status),
-        );
+        visit.report(place.home.as_str(), &SOFT_404, format!("status {}", visit.probe.status));
     }
     visit.all().await?;
     let files = SiteFiles::fetched(visit.files, visit.unseen);
@@ -184,7 +211,7 @@ impl SiteVisit<'_> {
         self.n_bytes += answer.wire_bytes;
         if !answer.is_success() {
             if announcement == Announcement::Announced {
-                self.report(url, &rules::STATUS, format!("status {}", answer.status));
+                self.report(url, &STATUS, format!("status {}", answer.status));
             }
             if !matches!(answer.status, 404 | 410) {
                 self.unseen.insert((what, url.to_owned()));
@@ -193,21 +220,10 @@ impl SiteVisit<'_> {
         }
         let (bytes, text) = match &answer.body {
             ResponseBody::Spooled { length, .. } => (*length, Vec::new()),
-            _ => {
-                let text = match answer.decoded_body_within(what, most) {
-                    Ok(text) => text,
-                    Err(DecodeError::TooLarge(_)) => {
-                        self.pass(url, what, too_large(most));
-                        return Ok(None);
-                    }
-                    Err(error) => {
-                        self.report(url, &rules::CODING, error.to_string());
-                        self.unseen.insert((what, url.to_owned()));
-                        return Ok(None);
-                    }
-                };
-                (text.len() as u64, text)
-            }
+            _ => match self.decode(url, what, most, &answer) {
+                Some(text) => (text.len() as u64, text),
+                None => return Ok(None),
+            },
         };
         if what != ResourceKind::Page && !self.is_believed(url, announcement, &answer, &text) {
             return Ok(None);
@@ -217,11 +233,7 @@ impl SiteVisit<'_> {
             && announcement == Announcement::Announced
             && url != self.place.home.join("")
         {
-            self.report(
-                url,
-                &rules::NOT_WHAT_IT_SAYS,
-                "the error page for unknown paths".to_owned(),
-            );
+            self.report(url, &NOT_WHAT_IT_SAYS, "the error page for unknown paths".to_owned());
             return Ok(None);
         }
         self.look_at(url, &live, what, &answer);
@@ -232,6 +244,29 @@ impl SiteVisit<'_> {
         let kind = if what == ResourceKind::Page { MediaKind::Page } else { MediaKind::Other };
         self.files.push(SiteFile { path: url.into(), bytes, spool: Some(spool), kind });
         Ok(Some(text))
+    }
+
+    /// Returns the decoded body of a response. Reports a body that is too large or cannot be
+    /// decoded.
+    fn decode(
+        &mut self,
+        url: &str,
+        what: ResourceKind,
+        most: u64,
+        answer: &FetchedResponse,
+    ) -> Option<Vec<u8>> {
+        match answer.decoded_body_within(what, most) {
+            Ok(text) => Some(text),
+            Err(DecodeError::TooLarge(_)) => {
+                self.pass(url, what, too_large(most));
+                None
+            }
+            Err(error) => {
+                self.report(url, &rules::CODING, error.to_string());
+                self.unseen.insert((what, url.to_owned()));
+                None
+            }
+        }
     }
 
     /// Records that a file was not fetched, and why.
@@ -257,7 +292,7 @@ impl SiteVisit<'_> {
                 self.report(url, &rules::STOPPED, too_large(most));
             }
             cause if announcement == Announcement::Announced => {
-                self.report(url, &rules::STATUS, cause.to_string());
+                self.report(url, &STATUS, cause.to_string());
             }
             _ => {}
         }
@@ -288,7 +323,7 @@ impl SiteVisit<'_> {
             return true;
         }
         if announcement == Announcement::Announced {
-            self.report(url, &rules::NOT_WHAT_IT_SAYS, format!("type {media}"));
+            self.report(url, &NOT_WHAT_IT_SAYS, format!("type {media}"));
         }
         false
     }
@@ -311,7 +346,7 @@ impl SiteVisit<'_> {
         if let Ok(answer) = self.client.fetch(&request).await
             && answer.is_success()
         {
-            self.report(url, &rules::NOT_CONDITIONAL, format!("status {}", answer.status));
+            self.report(url, &NOT_CONDITIONAL, format!("status {}", answer.status));
         }
         Ok(())
     }

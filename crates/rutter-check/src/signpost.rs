@@ -1,5 +1,6 @@
 //! Checks robots.txt, sitemaps and llms.txt, and the `scp:` elements of sitemaps.
 
+use rutter_report::FileKind;
 use std::collections::BTreeSet;
 use std::io::{self, BufReader, Read};
 
@@ -12,7 +13,7 @@ use rutter_sitemap::{
     SitemapReader,
 };
 
-use crate::{FileKind, Subject};
+use crate::Subject;
 
 /// The number of bytes that are read to detect the format.
 pub(crate) const SNIFFED: u64 = 64 << 10;

@@ -7,16 +7,16 @@
 //! Files outside the folder are never read, pages are not kept in memory, and all limits are fixed.
 
 mod built_page;
-mod files;
+pub(crate) mod files;
 mod findings_by_file;
-mod machine_files;
-mod page;
+pub(crate) mod machine_files;
+pub(crate) mod page;
 mod page_links;
 mod page_rows;
 mod page_signals;
-mod pages;
+pub(crate) mod pages;
 mod site_base;
-mod spxi;
+pub(crate) mod spxi;
 mod text_match;
 
 use std::io::{self, Read as _};
@@ -24,10 +24,11 @@ use std::path::Path;
 
 use rutter_extract::{CoverageTally, SiteControl};
 use rutter_finding::{Finding, Place, quoted};
+use rutter_report::{FileReport, Overview};
 
 pub use built_page::BuiltPage;
 pub(crate) use files::{LARGEST_PAGE, MediaKind, SiteFile, SiteFiles};
-pub(crate) use findings_by_file::{FindingsByFile, SITE};
+pub(crate) use findings_by_file::FindingsByFile;
 pub(crate) use machine_files::{CollectionAdvert, CollectionFile, MachineFiles, stem};
 pub(crate) use page_links::TargetKind;
 pub use page_rows::Restriction;
@@ -35,7 +36,31 @@ pub(crate) use page_rows::{PageRow, PageRows};
 pub use site_base::SiteBase;
 pub(crate) use text_match::runs;
 
-use crate::{CheckOptions, FileReport, rules};
+use crate::{CheckOptions, rules};
+
+rutter_finding::rules! {
+    ADDRESS_UNKNOWN = "XL005" "address-unknown" (hint, "D92") {
+        title: "URL of the site is unknown, so links were not checked",
+        why: "Without the URL of the site, layers cannot be compared with each other.",
+        fix: "Set `base-url` in rutter.toml, for example to `https://example.com`.",
+        wrong: "`rutter check public/` on a site whose files do not contain its URL.",
+        right: "`rutter check public/ --base-url https://harbour.example`",
+    }
+    LOW_COVERAGE = "XL089" "low-coverage" (warning, "D45") {
+        title: "share of extracted main text is below the minimum of this run",
+        why: "Machine-readable layers lack text that people can read in the `<main>` element.",
+        fix: "Let `rutter extract` explain which text is dropped, and mark or configure this text as described in docs/extraction.md.",
+        wrong: "A page of which 82 % of the main text is extracted, with a minimum of 95 %.",
+        right: "Content inside one `<main>` element, with comments and related links outside it.",
+    }
+    NOT_HTTPS = "HP010" "not-https" (advice, "SCP-196") {
+        title: "base URL does not use https",
+        why: "Readers reject sitemaps and collections over plain http, because others on the network can change them.",
+        fix: "Publish the site over https, and use its https URL as base URL.",
+        wrong: "`http://harbour.example/`",
+        right: "`https://harbour.example/`",
+    }
+}
 
 /// Options for checking a site.
 #[derive(Debug, Clone, Default)]
@@ -70,6 +95,15 @@ pub struct SiteOutcome {
     pub files: u64,
     /// The extracted share of the main text of public pages.
     pub coverage: CoverageTally,
+}
+
+impl SiteOutcome {
+    /// Adds the numbers of files and pages, and the coverage, to the overview of a run.
+    pub fn add_to(&self, overview: &mut Overview) {
+        overview.files += self.files;
+        overview.pages += self.pages;
+        overview.coverage.merge(&self.coverage);
+    }
 }
 
 /// All data about a site that the rules compare.
@@ -125,9 +159,9 @@ pub(crate) fn check_files(
         rutter_finding::FindingSink::report(&mut file_report.report, finding);
     }
     match &home {
-        None => view.findings.add_about_site(&rules::ADDRESS_UNKNOWN, ""),
+        None => view.findings.add_about_site(&ADDRESS_UNKNOWN, ""),
         Some(home) if home.is_plain_http() => {
-            view.findings.add_about_site(&rules::NOT_HTTPS, quoted(home.as_str()));
+            view.findings.add_about_site(&NOT_HTTPS, quoted(home.as_str()));
         }
         Some(_) => {}
     }
@@ -137,7 +171,7 @@ pub(crate) fn check_files(
     view.check_spxi();
     view.check_rest();
     crate::cross::compare(&mut view);
-    let listed = view.machine_files.listed.len() as u64;
+    let listed = view.machine_files.sitemaps.listed.len() as u64;
     let file_reports = view.findings.into_reports();
     SiteOutcome { file_reports, home, pages, listed, known, files: files.len() as u64, coverage }
 }
@@ -195,7 +229,7 @@ impl SiteView<'_> {
             let largest = coverage.largest.as_ref().map(ToString::to_string).unwrap_or_default();
             let detail =
                 format!("{share:.3}, minimum {least}; the largest dropped part is {largest}");
-            self.findings.add(file, Finding::new(&rules::LOW_COVERAGE, Place::WHOLE, detail));
+            self.findings.add(file, Finding::new(&LOW_COVERAGE, Place::WHOLE, detail));
         }
         tally
     }

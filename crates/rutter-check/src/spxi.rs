@@ -3,6 +3,7 @@
 //! Rules that need the rest of the site are reported as not checked;
 //! [`check_folder`](crate::check_folder) checks them.
 
+use rutter_report::FileKind;
 use std::io::{self, Read};
 
 use flate2::read::MultiGzDecoder;
@@ -13,7 +14,7 @@ use rutter_spxi::{
 };
 
 use crate::signpost::read;
-use crate::{CheckOptions, FileKind, Subject};
+use crate::{CheckOptions, Subject};
 
 /// Detects an SPXI file by its name.
 pub(crate) fn kind_by_name(name: &str) -> Option<FileKind> {

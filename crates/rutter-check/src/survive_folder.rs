@@ -11,9 +11,11 @@ use std::path::Path;
 use rutter_extract::{Extraction, Options, decoded, html};
 use rutter_finding::Refusal;
 use rutter_page::{IntoOwned, Page, PageUrl, Timestamp};
+use rutter_report::Overview;
+use rutter_report::overview::EntitySurvival;
 use rutter_scp::advert::{self, Advert, AdvertisedCollection};
 use rutter_sitemap::{SitemapItem, SitemapLimits, SitemapReader};
-use rutter_spxi::survival::{MarkerSearch, PageTexts, PathTexts, SiteSurvival, trace};
+use rutter_spxi::survival::{MarkerSearch, PageTexts, PathStage, PathTexts, SiteSurvival, trace};
 use rutter_spxi::{INDEX_FILE, MAX_INDEX_BYTES, SemanticIndex, read_index, without_fragment};
 
 use crate::site::{LARGEST_PAGE, SiteBase, SiteFiles, stem};
@@ -28,6 +30,22 @@ pub struct FolderSurvival {
     pub survivals: SiteSurvival,
     /// URLs of entities whose page is not in the folder.
     pub missing: Vec<String>,
+}
+
+impl FolderSurvival {
+    /// Adds the survival of each entity to the overview of a run.
+    pub fn add_to(&self, overview: &mut Overview) {
+        for entity in &self.survivals.entities {
+            let step = |stage: PathStage| {
+                let share = entity.share(stage)?;
+                Some((stage.word(), share.kept as u64, share.of as u64))
+            };
+            overview.survival.push(EntitySurvival {
+                entity: entity.name.clone(),
+                steps: PathStage::ALL.into_iter().filter_map(step).collect(),
+            });
+        }
+    }
 }
 
 /// The reason why a folder cannot be checked for markers.
@@ -221,5 +239,25 @@ fn summaries(files: &SiteFiles, pages: &mut BTreeMap<String, PublishedPage>) {
         if let Some(page) = pages.get_mut(&url) {
             page.summary = Some(summary);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overview_omits_steps_that_do_not_exist() {
+        let markers = MarkerSearch::new(["built in 1890", "tide clock"]);
+        let places = PageTexts { visible: "It was built in 1890.", ..PageTexts::default() };
+        let texts =
+            PathTexts { places: Some(places), summary: Some("Old."), ..PathTexts::default() };
+        let entity = trace(&markers, ("Low Light", "https://a.example/"), &[0, 1], &texts);
+        let survivals = SiteSurvival { entities: vec![entity] };
+        let mut overview = Overview::default();
+        FolderSurvival { survivals, missing: Vec::new() }.add_to(&mut overview);
+        let steps = &overview.survival.first().unwrap().steps;
+        let of = |name: &str| steps.iter().find(|(step, ..)| step == name).map(|it| (it.1, it.2));
+        assert_eq!((of("visible"), of("summary"), of("twin")), (Some((1, 2)), Some((0, 2)), None));
     }
 }

@@ -1,7 +1,7 @@
 //! Rules, and the findings about input that breaks them.
 //!
-//! A [`Rule`] is data: a stable code, the clause that it comes from, and its severity for each
-//! [`Strictness`]. A [`Finding`] is one violation at a [`Place`] of the input. A reader of a format
+//! A [`Rule`] is data: a stable code, the clause that it comes from, its severity for each
+//! [`Strictness`], and a wrong and a right [example](RuleExample). A [`Finding`] is one violation at a [`Place`] of the input. A reader of a format
 //! passes its findings to a [`FindingSink`] and continues; a reader that cannot continue returns a
 //! [`Refusal`], which is an error. A [`Report`] collects findings in bounded memory and derives the
 //! [`Verdict`].
@@ -22,7 +22,7 @@ pub use finding::{
     Finding, FindingSink, Place, Refusal, counted, is_hidden, quoted, shown, visible,
 };
 pub use report::{Report, Verdict};
-pub use rule::{Rule, Severity, Strictness};
+pub use rule::{Rule, RuleExample, Severity, Strictness};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -145,7 +145,7 @@ impl FindingSink for Report {
 mod tests {
     use super::*;
     use crate::finding::Place;
-    use crate::rule::Rule;
+    use crate::rule::{Rule, RuleExample};
 
     static QUIET: Rule = Rule {
         code: "XX001",
@@ -156,6 +156,7 @@ mod tests {
         title: "quiet for readers",
         why: "",
         fix: "",
+        example: RuleExample { place: "", wrong: "", right: "" },
     };
 
     #[test]

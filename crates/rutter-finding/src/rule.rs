@@ -1,4 +1,4 @@
-//! Rules as data: code, clause, severities and explanation.
+//! Rules as data: code, clause, severities, explanation and examples.
 //!
 //! Each crate defines its rules with the macro [`rules!`](crate::rules), which also lists the rules
 //! in `ALL`.
@@ -59,6 +59,20 @@ pub struct Rule {
     pub why: &'static str,
     /// How to fix the problem.
     pub fix: &'static str,
+    /// Input that breaks the rule, and the corrected input.
+    pub example: RuleExample,
+}
+
+/// A wrong and a right example of a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RuleExample {
+    /// The file, or the part of a file such as `page in all.scp`, that both examples show. It is
+    /// empty if both examples are prose.
+    pub place: &'static str,
+    /// Input that breaks the rule.
+    pub wrong: &'static str,
+    /// Input that follows the rule.
+    pub right: &'static str,
 }
 
 impl Rule {
@@ -83,7 +97,29 @@ impl Rule {
 
 /// Defines rules as statics and lists the rules in `ALL`, in the order of their definition.
 ///
-/// Each rule has one of these severity classes:
+/// One entry holds everything about a rule except the check:
+///
+/// ```
+/// rutter_finding::rules! {
+///     BLANK_LINE = "EX001" "blank-line" (warning, "example") {
+///         title: "file has a blank line",
+///         why: "Readers ignore blank lines.",
+///         fix: "Delete the line.",
+///         wrong in "robots.txt":
+///             "Allow: /",
+///             "",
+///             "Disallow: /private",
+///         right:
+///             "Allow: /",
+///             "Disallow: /private",
+///     }
+/// }
+/// assert_eq!(BLANK_LINE.example.wrong, "Allow: /\n\nDisallow: /private");
+/// ```
+///
+/// `wrong` and `right` are lists of lines. The words after `in` name the file, or the part of a
+/// file, that both examples show; without them both examples are prose. Each rule has one of these
+/// severity classes:
 ///
 /// | class | lenient | strict |
 /// |---|---|---|
@@ -95,9 +131,14 @@ impl Rule {
 /// | `hint` | not reported | note |
 #[macro_export]
 macro_rules! rules {
-    ($( $(#[$doc:meta])* $id:ident = $code:literal $name:literal ($class:ident, $clause:literal)
-        $title:literal, $why:literal, $fix:literal; )*) => {
-        $( $(#[$doc])*
+    ($( $id:ident = $code:literal $name:literal ($class:ident, $clause:literal) {
+        title: $title:literal,
+        why: $why:literal,
+        fix: $fix:literal,
+        wrong $(in $place:literal)?: $wrong:literal, $($more_wrong:literal,)*
+        right: $right:literal, $($more_right:literal,)*
+    } )*) => {
+        $( #[doc = concat!("`", $code, "`: ", $title, ".")]
         pub static $id: $crate::Rule = $crate::Rule {
             code: $code,
             name: $name,
@@ -107,6 +148,11 @@ macro_rules! rules {
             title: $title,
             why: $why,
             fix: $fix,
+            example: $crate::RuleExample {
+                place: concat!($($place)?),
+                wrong: concat!($wrong $(, "\n", $more_wrong)*),
+                right: concat!($right $(, "\n", $more_right)*),
+            },
         }; )*
         /// All rules that this macro call defines.
         pub static ALL: &[&$crate::Rule] = &[$(&$id),*];

@@ -7,7 +7,7 @@
 //!
 //! Titles and notes are escaped so that they cannot start another line or link.
 
-#![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
+#![warn(missing_docs, clippy::disallowed_methods, clippy::indexing_slicing)]
 
 use std::io::{self, Write};
 

@@ -8,7 +8,7 @@
 //! first space or slash. Both extensions of the RFC make the result stricter. One vendor treats
 //! `Allow: /a/index.html` as permission for `/a/`; the RFC does not, and neither does this parser.
 
-#![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
+#![warn(missing_docs, clippy::disallowed_methods, clippy::indexing_slicing)]
 
 mod ai_agents;
 mod check;

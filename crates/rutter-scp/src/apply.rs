@@ -88,20 +88,8 @@ pub fn apply(
         |step| headers.get(step.input).map(|header| header.generated),
     );
 
-    let mut cursors = Vec::new();
-    let mut outcomes = Vec::new();
-    for (number, (input, reader)) in inputs.into_iter().zip(readers).enumerate() {
-        let is_used = number == 0 || steps.iter().any(|step| step.input == number);
-        if is_used {
-            let cursor = PageCursor::new(input, reader, how.order, folder);
-            cursors.push((number, cursor.map_err(MergeError::walk(number))?));
-        } else {
-            // The delta is not needed, but every input is verified.
-            let receipt = cursor::verify(reader, input.open, input.sink);
-            receipt.map_err(MergeError::read(number))?;
-            outcomes.push((number, DeltaOutcome::Covered));
-        }
-    }
+    let is_needed = |number| number == 0 || steps.iter().any(|step| step.input == number);
+    let (mut cursors, covered) = open_cursors(inputs, readers, is_needed, how.order, folder)?;
     // Cursors in the order of application: the snapshot, then the deltas.
     cursors.sort_by_key(|(number, _)| steps.iter().position(|step| step.input == *number));
 
@@ -125,35 +113,29 @@ pub fn apply(
     let claimed = steps.last().filter(|step| step.is_linked).and_then(|step| step.chain.as_ref());
     let claimed =
         claimed.map(|chain| StateChain { from: None, removed: Vec::new(), ..chain.clone() });
-    let track = if hashing == HashingScope::Nothing {
-        StateTracking::Nothing
-    } else {
-        StateTracking::State
-    };
     let mut run = ApplyRun {
         stages: vec![SectionStage::default(); 1 + steps.len()],
-        writer: CollectionWriter::with_header(folder, track, &result(claimed), Limits::SPEC)?,
+        writer: CollectionWriter::with_header(
+            folder,
+            hashing.tracking(),
+            &result(claimed),
+            Limits::SPEC,
+        )?,
         hashing,
         steps: &steps,
         counts: [0; 3],
     };
     run.walk(&mut cursors)?;
     let ApplyRun { mut stages, writer, counts: [inserted, replaced, removed], .. } = run;
-    for (input, cursor) in cursors {
-        let receipt = cursor.finish().map_err(MergeError::read(input))?;
-        let skipped = receipt.tally.skipped;
-        if hashing != HashingScope::Nothing && 0 < skipped && receipt.header.chain.is_some() {
-            return Err(MergeError::Skipped { input, skipped });
-        }
-    }
+    finish_cursors(cursors, hashing)?;
     add_up(&mut stages, named.map_or(SectionState::EMPTY, |chain| chain.state));
     if hashing != HashingScope::Nothing {
         prove(&headers, &steps, &stages)?;
     }
     guard(&steps, &stages, how.mass_deletion)?;
-    for step in &steps {
-        outcomes.push((step.input, step.outcome()));
-    }
+    let covered = covered.into_iter().map(|number| (number, DeltaOutcome::Covered));
+    let applied = steps.iter().map(|step| (step.input, step.outcome()));
+    let deltas = covered.chain(applied).collect();
 
     let SectionStage { state, pages, .. } = stages.last().copied().unwrap_or_default();
     let chain = StateChain { from: None, state, pages, removed: Vec::new() };
@@ -165,7 +147,48 @@ pub fn apply(
     }
     let written = spooled.finish(result(Some(chain)), std::slice::from_ref(target))?;
     let written = written.into_iter().next().expect("one target gives one file");
-    Ok(ApplySummary { written, deltas: outcomes, inserted, replaced, removed })
+    Ok(ApplySummary { written, deltas, inserted, replaced, removed })
+}
+
+/// Cursors of the needed inputs with their numbers, and the numbers of the other inputs.
+type OpenedInputs<'i> = (Vec<(usize, PageCursor<'i>)>, Vec<usize>);
+
+/// Opens a cursor for each needed input, and verifies the others.
+fn open_cursors<'i>(
+    inputs: Vec<CollectionInput<'i>>,
+    readers: Vec<CollectionReader>,
+    is_needed: impl Fn(usize) -> bool,
+    order: InputOrder,
+    folder: &Path,
+) -> Result<OpenedInputs<'i>, MergeError> {
+    let (mut cursors, mut others) = (Vec::new(), Vec::new());
+    for (number, (input, reader)) in inputs.into_iter().zip(readers).enumerate() {
+        if is_needed(number) {
+            let cursor = PageCursor::new(input, reader, order, folder);
+            cursors.push((number, cursor.map_err(MergeError::walk(number))?));
+        } else {
+            let receipt = cursor::verify(reader, input.open, input.sink);
+            receipt.map_err(MergeError::read(number))?;
+            others.push(number);
+        }
+    }
+    Ok((cursors, others))
+}
+
+/// Verifies the inputs, which were read to their end. The state of a chained input with skipped pages
+/// cannot be verified.
+fn finish_cursors(
+    cursors: Vec<(usize, PageCursor<'_>)>,
+    hashing: HashingScope,
+) -> Result<(), MergeError> {
+    for (input, cursor) in cursors {
+        let receipt = cursor.finish().map_err(MergeError::read(input))?;
+        let skipped = receipt.tally.skipped;
+        if hashing != HashingScope::Nothing && 0 < skipped && receipt.header.chain.is_some() {
+            return Err(MergeError::Skipped { input, skipped });
+        }
+    }
+    Ok(())
 }
 
 /// Returns the default id of a collection: section, type and time (D49).

@@ -5,6 +5,8 @@ use std::fmt;
 use rutter_page::LineDigest;
 use sha2::{Digest as _, Sha256};
 
+use crate::writer::StateTracking;
+
 /// Order-independent sum over the pages of a section.
 ///
 /// Adding or removing a page costs one hash, so keeping a state up to date takes time proportional
@@ -61,6 +63,11 @@ impl HashingScope {
             (true, true) => Self::Changes,
             (true, false) => Self::Everything,
         }
+    }
+
+    /// Returns whether the writer computes the state.
+    pub(crate) fn tracking(self) -> StateTracking {
+        if self == Self::Nothing { StateTracking::Nothing } else { StateTracking::State }
     }
 }
 

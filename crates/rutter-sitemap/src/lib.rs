@@ -9,7 +9,7 @@
 //! Document types and unknown entities are rejected. An entry that exceeds [`SitemapLimits`] is
 //! reported, and the rest of the file is read. URLs in a sitemap are never fetched.
 
-#![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
+#![warn(missing_docs, clippy::disallowed_methods, clippy::indexing_slicing)]
 
 mod byte_source;
 mod check;
@@ -167,7 +167,7 @@ pub enum SitemapKind {
     /// A text file with one URL per line.
     Text,
     /// An RSS or Atom feed.
-    ByteSource,
+    Feed,
 }
 
 /// Limits for reading a sitemap.

@@ -41,11 +41,7 @@ const WINDOW: usize = 64 << 10;
 pub struct SitemapReader<R: BufRead> {
     source: ByteSource<R>,
     limits: SitemapLimits,
-    window: Vec<u8>,
-    /// The start of the next piece in the window.
-    start: usize,
-    /// The number of bytes to read into the window next.
-    fill_target: usize,
+    window: ReadWindow,
     phase: ReadPhase,
     parser: SitemapParser,
     kind: Option<SitemapKind>,
@@ -53,13 +49,27 @@ pub struct SitemapReader<R: BufRead> {
     error: Option<Refusal>,
     /// The line of the last item.
     line: u64,
-    /// The number of lines and of URLs read so far; counted for plain lists only.
-    n_lines: u64,
-    n_urls: u64,
+    list: ListCount,
     is_truncated: bool,
     is_lossy: bool,
+}
+
+/// The part of the file that is in memory.
+struct ReadWindow {
+    bytes: Vec<u8>,
+    /// The start of the next piece in the window.
+    start: usize,
+    /// The number of bytes to read into the window next.
+    fill_target: usize,
     /// The bytes that end the part that is being skipped; `None` if no part is being skipped.
     skip_until: Option<&'static [u8]>,
+}
+
+/// The number of lines and of URLs of a plain list that were read.
+#[derive(Default)]
+struct ListCount {
+    lines: u64,
+    urls: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,20 +92,21 @@ impl<R: BufRead> SitemapReader<R> {
         Self {
             source: ByteSource::new(input, limits.bytes),
             limits,
-            window: Vec::new(),
-            start: 0,
-            fill_target: WINDOW,
+            window: ReadWindow {
+                bytes: Vec::new(),
+                start: 0,
+                fill_target: WINDOW,
+                skip_until: None,
+            },
             phase: ReadPhase::New,
             parser: SitemapParser::new(limits),
             kind: None,
             queue: VecDeque::new(),
             error: None,
             line: 0,
-            n_lines: 0,
-            n_urls: 0,
+            list: ListCount::default(),
             is_truncated: false,
             is_lossy: false,
-            skip_until: None,
         }
     }
 
@@ -165,10 +176,10 @@ impl<R: BufRead> SitemapReader<R> {
 
     /// Fills and parses one window.
     fn advance(&mut self) -> Result<(), SitemapError> {
-        self.window.drain(..self.start.min(self.window.len()));
-        self.start = 0;
-        self.source.fill(&mut self.window, self.fill_target)?;
-        self.fill_target = WINDOW;
+        self.window.bytes.drain(..self.window.start.min(self.window.bytes.len()));
+        self.window.start = 0;
+        self.source.fill(&mut self.window.bytes, self.window.fill_target)?;
+        self.window.fill_target = WINDOW;
         if self.phase == ReadPhase::New {
             self.open()?;
         }
@@ -185,13 +196,14 @@ impl<R: BufRead> SitemapReader<R> {
 
     /// Detects encoding and format from the first bytes.
     fn open(&mut self) -> Result<(), Refusal> {
-        let charset = self.source.sniff(&mut self.window);
-        self.start = charset.mark;
+        let charset = self.source.sniff(&mut self.window.bytes);
+        self.window.start = charset.mark;
         if !charset.fault.is_empty() {
             let finding = Finding::new(&rules::NOT_UTF8, Place::line(1), charset.fault);
             self.queue.push_back(ParserOutput::Finding(finding));
         }
-        let text = self.window.get(self.start..).unwrap_or_default().trim_ascii_start();
+        let text =
+            self.window.bytes.get(self.window.start..).unwrap_or_default().trim_ascii_start();
         self.phase = match text.first() {
             Some(b'<') => ReadPhase::Xml,
             Some(b'{' | b'[') => {
@@ -217,27 +229,27 @@ impl<R: BufRead> SitemapReader<R> {
             return if is_last { self.finish() } else { Ok(()) };
         }
         let end = if is_last {
-            self.window.len()
+            self.window.bytes.len()
         } else {
-            memchr::memrchr(b'>', &self.window).map_or(0, |at| at + 1)
+            memchr::memrchr(b'>', &self.window.bytes).map_or(0, |at| at + 1)
         };
-        let piece = self.window.get(self.start..end).unwrap_or_default();
+        let piece = self.window.bytes.get(self.window.start..end).unwrap_or_default();
         if piece.is_empty() && !is_last {
             return self.grow();
         }
         let (progress, used) = self.parser.run(piece, is_last, &mut self.queue)?;
-        self.start += used;
+        self.window.start += used;
         match progress {
             PieceProgress::Complete if is_last => self.finish(),
             PieceProgress::Complete => Ok(()),
             PieceProgress::Cut => self.grow(),
             PieceProgress::NotUtf8 => {
                 self.report_lossy();
-                let bad = self.window.get(self.start..end).unwrap_or_default();
+                let bad = self.window.bytes.get(self.window.start..end).unwrap_or_default();
                 let corrected = String::from_utf8_lossy(bad).into_owned();
-                self.window.splice(self.start..end, corrected.bytes());
+                self.window.bytes.splice(self.window.start..end, corrected.bytes());
                 // The piece was corrected; parse it again without reading more bytes.
-                self.fill_target = 0;
+                self.window.fill_target = 0;
                 Ok(())
             }
         }
@@ -248,10 +260,10 @@ impl<R: BufRead> SitemapReader<R> {
     /// A text or comment over the limit is skipped. A tag over the limit is an error, because
     /// without the tag the element structure is unknown.
     fn grow(&mut self) -> Result<(), Refusal> {
-        let part = self.window.get(self.start..).unwrap_or_default();
+        let part = self.window.bytes.get(self.window.start..).unwrap_or_default();
         if part.len() <= self.limits.text {
             // Doubling the window keeps the total work linear in the length of the part.
-            self.fill_target = part.len().max(WINDOW);
+            self.window.fill_target = part.len().max(WINDOW);
             return Ok(());
         }
         let end: &[u8] = match part {
@@ -264,9 +276,9 @@ impl<R: BufRead> SitemapReader<R> {
             }
             _ => b"<",
         };
-        self.skip_until = Some(end);
+        self.window.skip_until = Some(end);
         if self.phase == ReadPhase::Text {
-            self.n_lines += 1;
+            self.list.lines += 1;
             self.report_at_end(&rules::LOC_TOO_LONG, String::new());
         } else {
             self.parser.skip_unread_part(&mut self.queue);
@@ -277,8 +289,8 @@ impl<R: BufRead> SitemapReader<R> {
     /// Skips to the end of a part that is too long; returns false if the end is
     /// not in the window yet.
     fn skip_part(&mut self) -> bool {
-        let Some(end) = self.skip_until else { return true };
-        let rest = self.window.get(self.start..).unwrap_or_default();
+        let Some(end) = self.window.skip_until else { return true };
+        let rest = self.window.bytes.get(self.window.start..).unwrap_or_default();
         let report = memchr::memmem::find(rest, end);
         let skipped = match report {
             // Keep the `<` for the next tag.
@@ -288,9 +300,9 @@ impl<R: BufRead> SitemapReader<R> {
             None => rest.len().saturating_sub(end.len() - 1),
         };
         self.parser.count_lines(rest.get(..skipped).unwrap_or_default());
-        self.start += skipped;
+        self.window.start += skipped;
         if report.is_some() {
-            self.skip_until = None;
+            self.window.skip_until = None;
         }
         report.is_some()
     }
@@ -329,7 +341,7 @@ impl<R: BufRead> SitemapReader<R> {
     }
 
     fn report_at_end(&mut self, rule: &'static rutter_finding::Rule, detail: String) {
-        let line = if self.phase == ReadPhase::Text { self.n_lines } else { self.parser.line() };
+        let line = if self.phase == ReadPhase::Text { self.list.lines } else { self.parser.line() };
         let finding = Finding::new(rule, Place::line(line.max(1)), detail);
         self.queue.push_back(ParserOutput::Finding(finding));
     }
@@ -352,15 +364,15 @@ impl<R: BufRead> SitemapReader<R> {
             return Ok(());
         }
         let end = if is_last {
-            self.window.len()
+            self.window.bytes.len()
         } else {
-            memchr::memrchr2(b'\n', b'\r', &self.window).map_or(0, |at| at + 1)
+            memchr::memrchr2(b'\n', b'\r', &self.window.bytes).map_or(0, |at| at + 1)
         };
-        let piece = self.window.get(self.start..end).unwrap_or_default().to_vec();
+        let piece = self.window.bytes.get(self.window.start..end).unwrap_or_default().to_vec();
         if piece.is_empty() && !is_last {
             return self.grow();
         }
-        self.start = end;
+        self.window.start = end;
         let mut rest = piece.as_slice();
         while !rest.is_empty() {
             let length = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
@@ -369,7 +381,7 @@ impl<R: BufRead> SitemapReader<R> {
                 [b'\r', b'\n', after @ ..] | [_, after @ ..] => after,
                 [] => after,
             };
-            self.n_lines += 1;
+            self.list.lines += 1;
             if self.parse_list_line(line) {
                 let detail = format!("reading stopped after {}", self.limits.urls);
                 self.report_at_end(&rules::TOO_MANY_URLS, detail);
@@ -391,7 +403,7 @@ impl<R: BufRead> SitemapReader<R> {
         if loc.is_empty() {
             return false;
         }
-        let place = Place::line(self.n_lines);
+        let place = Place::line(self.list.lines);
         let mut report = |rule, detail| {
             self.queue.push_back(ParserOutput::Finding(Finding::new(rule, place.clone(), detail)));
         };
@@ -407,13 +419,13 @@ impl<R: BufRead> SitemapReader<R> {
             report(&rules::LINE_BAD, quoted(loc));
             return false;
         }
-        self.n_urls += 1;
-        if self.limits.urls < self.n_urls {
+        self.list.urls += 1;
+        if self.limits.urls < self.list.urls {
             return true;
         }
         let entry =
-            SitemapEntry { loc: loc.to_owned(), line: self.n_lines, ..SitemapEntry::default() };
-        self.queue.push_back(ParserOutput::SitemapItem(SitemapItem::Url(entry), self.n_lines));
+            SitemapEntry { loc: loc.to_owned(), line: self.list.lines, ..SitemapEntry::default() };
+        self.queue.push_back(ParserOutput::SitemapItem(SitemapItem::Url(entry), self.list.lines));
         false
     }
 }

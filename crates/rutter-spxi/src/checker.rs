@@ -10,11 +10,13 @@ use rutter_page::{HttpUrl, Timestamp};
 
 use crate::address::{INDEX_FILE, find_doi, origin, origin_of_key, page_key};
 use crate::compare;
-use crate::graph::{JsonLdGraph, PlaceId};
+use crate::graph::JsonLdGraph;
 use crate::index::{Entity, Kernel, SemanticIndex, distinct};
 use crate::json;
 use crate::packet::{MetadataPacket, PacketSelector, packet_of};
-use crate::read::{EntityPlaces, IndexPlaces, MAX_INDEX_BYTES, MAX_PACKET_BYTES, index_of};
+use crate::place::PlaceId;
+use crate::read::places::{EntityPlaces, IndexPlaces};
+use crate::read::{MAX_INDEX_BYTES, MAX_PACKET_BYTES, index_of};
 use crate::schema_types::{self, EntityType};
 use crate::site::SiteEvidence;
 use crate::values::VerificationLevel;

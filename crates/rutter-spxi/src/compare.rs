@@ -7,10 +7,11 @@ use rutter_page::Timestamp;
 
 use crate::address::{INDEX_FILE, origin, page_key, without_fragment};
 use crate::checker::CheckInput;
-use crate::graph::{JsonLdGraph, PlaceId};
+use crate::graph::JsonLdGraph;
 use crate::index::{Entity, ModifiedDate, SemanticIndex};
 use crate::marker::MarkerStatus;
-use crate::read::{EntityPlaces, IndexPlaces};
+use crate::place::PlaceId;
+use crate::read::places::{EntityPlaces, IndexPlaces};
 use crate::rules;
 use crate::site::{Lookup, PageFacts, PageLookup, RobotsSignals, SitemapEntry};
 

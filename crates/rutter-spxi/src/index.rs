@@ -10,6 +10,7 @@ use rutter_page::{JsonTree, Timestamp};
 use crate::values::{BasinState, CollisionRisk, VerificationLevel};
 
 /// A semantic index: the root document of a site.
+// More than 12 fields: one for each member of the format.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SemanticIndex {
     /// `@id`: URL of the index.
@@ -41,6 +42,7 @@ pub struct SemanticIndex {
 }
 
 /// An entity of the site.
+// More than 12 fields: one for each member of the format.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Entity {
     /// `@id`: canonical URL of the page of the entity; may have a fragment (D65).

@@ -20,6 +20,7 @@ mod index;
 mod json;
 mod marker;
 mod packet;
+mod place;
 mod processor;
 mod read;
 #[cfg(test)]

@@ -7,7 +7,8 @@ use crate::address::page_key;
 use crate::graph::{GraphValue, JsonLdGraph};
 use crate::index::{Entity, Kernel, ModifiedDate};
 use crate::json;
-use crate::read::{EntityPlaces, IndexWalk, KernelPlaces, MAX_PACKET_BYTES};
+use crate::read::places::{EntityPlaces, KernelPlaces};
+use crate::read::{IndexWalk, MAX_PACKET_BYTES};
 use crate::rules;
 
 /// A metadata packet.

@@ -40,6 +40,7 @@ use anyhow::Context;
 use clap::{Subcommand, ValueEnum};
 use rutter_finding::{FindingSink, Report, Strictness, counted};
 use rutter_page::Timestamp;
+use rutter_report::RuleRegistry;
 use rutter_scp::{
     CollectionInput, CollectionOpener, InputOrder, Limits, MergeError, OutputTarget, is_name,
     parent_folder,
@@ -196,7 +197,7 @@ fn with_inputs<T>(
 fn print_findings(name: &str, report: &Report, out: &mut Output) {
     for (severity, finding) in report.findings() {
         let mut line = Vec::new();
-        rutter_check::format::concise::write_finding(&mut line, name, severity, finding)
+        rutter_report::format::concise::write_finding(&mut line, name, severity, finding)
             .expect("writing to memory does not fail");
         out.warn(String::from_utf8_lossy(&line).trim_end());
     }
@@ -230,14 +231,11 @@ fn with_file_name(error: MergeError, sources: &[Source]) -> anyhow::Error {
     }
 }
 
-/// Returns all rules of all crates, sorted by code.
-fn all_rules() -> Vec<&'static rutter_finding::Rule> {
-    let mut rules = rutter_check::registry::all();
-    rules.extend(rutter_build::rules::ALL);
-    rules.extend(rutter_logs::rules::ALL);
-    rules.extend(rutter_sync::discover::rules::ALL);
-    rules.sort_by_key(|rule| rule.code);
-    rules
+/// Returns all rules of all crates.
+fn rule_registry() -> RuleRegistry {
+    let of_commands =
+        [rutter_build::rules::ALL, rutter_logs::rules::ALL, rutter_sync::discover::rules::ALL];
+    RuleRegistry::new(rutter_check::rule_tables().into_iter().chain(of_commands))
 }
 
 /// Returns the name of an access method for text output, by its name in JSON output.
@@ -262,36 +260,25 @@ fn format_bytes(n: u64) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
-    use rutter_check::{explain, layer};
+    use rutter_report::layer::LAYERS;
 
-    use super::all_rules;
-
-    #[test]
-    fn every_rule_has_an_example() {
-        let lacks = |code: &str| {
-            explain::example(code).is_none_or(|it| it.wrong.is_empty() || it.right.is_empty())
-        };
-        let missing: Vec<&str> =
-            all_rules().into_iter().map(|rule| rule.code).filter(|code| lacks(code)).collect();
-        assert!(
-            missing.is_empty(),
-            "no example in crates/rutter-check/src/explain for {missing:?}"
-        );
-    }
+    use super::rule_registry;
 
     #[test]
-    fn every_example_has_a_rule_and_every_rule_has_a_layer() {
-        let rules = all_rules();
+    fn every_rule_is_complete_and_unique() {
+        let registry = rule_registry();
+        let rules = registry.rules();
         let codes: BTreeSet<&str> = rules.iter().map(|rule| rule.code).collect();
         let names: BTreeSet<&str> = rules.iter().map(|rule| rule.name).collect();
         assert_eq!((codes.len(), names.len()), (rules.len(), rules.len()));
-        // An example of a layer that has no rules yet is accepted.
-        let layers: BTreeSet<&str> = rules.iter().map(|rule| rule.layer()).collect();
-        let is_stray = |code: &&&str| layers.contains(&code[..2]) && !codes.contains(**code);
-        let stray: Vec<_> = explain::all().keys().filter(is_stray).collect();
-        assert!(stray.is_empty(), "examples without a rule: {stray:?}");
         for rule in rules {
-            assert!(layer::LAYERS.iter().any(|(layer, _)| rule.layer() == *layer), "{}", rule.code);
+            let is_layer = LAYERS.iter().any(|(layer, _)| rule.layer() == *layer);
+            assert!(rule.code.len() == 5 && is_layer, "{}", rule.code);
+            let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+            assert!(rule.name.bytes().all(is_plain), "{}", rule.name);
+            for text in [rule.title, rule.why, rule.fix, rule.example.wrong, rule.example.right] {
+                assert!(!text.is_empty(), "{}", rule.code);
+            }
         }
     }
 }

@@ -8,6 +8,30 @@ use super::at_pointer;
 use crate::rules;
 use crate::site::SiteView;
 
+rutter_finding::rules! {
+    ARC_DELTA = "XL046" "arc-delta-contradicts" (warning, "D60") {
+        title: "dated delta contradicts the ARC sitemap",
+        why: "An agent that follows the deltas gets a different result than an agent that reads the full sitemap.",
+        fix: "Build the site again.",
+        wrong: r#"A delta of today with `"removed": true` for a page that arc-sitemap.json lists."#,
+        right: "Deltas and sitemap of the same build.",
+    }
+    ARC_DAY_ABSENT = "XL047" "arc-day-absent" (warning, "D60") {
+        title: "dated delta that the ARC sitemap announces does not exist",
+        why: "Agents cannot determine whether a change is missing.",
+        fix: "Build the site again, or correct `deltas`.",
+        wrong: r#"`"deltas": {…, "to": "2026-05-02"}`, but no `arc-sitemap-deltas/2026-05-02.json`."#,
+        right: "A file for each day with changes from `from` to `to`.",
+    }
+    ARC_OLD = "XL048" "arc-older-than-pages" (advice, "D84") {
+        title: "ARC sitemap was generated before one of its pages changed",
+        why: "The file may describe an earlier version of the page.",
+        fix: "Build the site again.",
+        wrong: r#"`"generated_at": "2026-05-01T00:00:00Z"` in a sitemap with the entry `"lastmod": "2026-05-02T06:00:00Z"`."#,
+        right: "A `generated_at` later than every `lastmod`.",
+    }
+}
+
 /// The maximum number of days with announced deltas that are checked.
 const MOST_DAYS: i64 = 400;
 
@@ -25,12 +49,12 @@ pub(super) fn compare(view: &mut SiteView<'_>) {
         && generated < latest
     {
         let detail = format!("{generated}, the latest page changed at {latest}");
-        findings.push(of_head("generated_at", &rules::ARC_OLD, detail));
+        findings.push(of_head("generated_at", &ARC_OLD, detail));
     }
     for day in announced(view) {
         let is_there = view.machine_files.days.iter().any(|known| known.name == day);
         if !is_there && !view.files.is_live() {
-            findings.push(of_head("deltas", &rules::ARC_DAY_ABSENT, day));
+            findings.push(of_head("deltas", &ARC_DAY_ABSENT, day));
         }
     }
     // If several deltas contain a page, the last one counts.
@@ -58,7 +82,7 @@ pub(super) fn compare(view: &mut SiteView<'_>) {
         findings.push((
             file,
             Finding::new(
-                &rules::ARC_DELTA,
+                &ARC_DELTA,
                 Place { line: None, pointer: format!("/pages/{idx}") },
                 detail,
             ),

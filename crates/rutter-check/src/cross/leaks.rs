@@ -11,8 +11,17 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use rutter_finding::{Finding, Place, quoted};
 
 use crate::Restriction;
-use crate::rules;
 use crate::site::{MediaKind, PageRow, SiteView, runs};
+
+rutter_finding::rules! {
+    CLOSED_TEXT = "SE012" "closed-text-elsewhere" (warning, "D85") {
+        title: "file contains text of a page that must not be indexed",
+        why: "The restriction of the page has no effect on this file.",
+        fix: "Delete the text, and find out how it got into the file.",
+        wrong: "A paragraph of the restricted page `members/list.html` in `llms-full.txt`.",
+        right: "Text of public pages only.",
+    }
+}
 
 /// The maximum size in bytes of a file that is searched.
 const LARGEST: u64 = 64 << 20;
@@ -65,7 +74,7 @@ pub(super) fn compare(view: &mut SiteView<'_>) {
                     continue;
                 }
             }
-            findings.push((at, Finding::new(&rules::CLOSED_TEXT, Place::WHOLE, quoted(&row.url))));
+            findings.push((at, Finding::new(&CLOSED_TEXT, Place::WHOLE, quoted(&row.url))));
         }
     }
     for (file, finding) in findings {

@@ -12,6 +12,60 @@ use super::{closed_detail, in_line};
 use crate::rules;
 use crate::site::{SiteView, TargetKind};
 
+rutter_finding::rules! {
+    LINK_CLOSED = "XL081" "machine-link-closed" (warning, "D85") {
+        title: "machine-readable file links to a page that must not be indexed",
+        why: "The link invites agents to a page that the page itself, robots.txt or ARC restricts.",
+        fix: "Delete the link, or remove the restriction.",
+        wrong: "A link in llms.txt to a page that is marked noindex.",
+        right: "Links to public pages only.",
+    }
+    ROBOTS_SITEMAP = "XL082" "robots-sitemap-absent" (warning, "SPX-048") {
+        title: "robots.txt lists a sitemap that does not exist",
+        why: "Crawlers request the sitemap, get an error and may miss the existing one.",
+        fix: "Correct the line.",
+        wrong in "robots.txt": "Sitemap: https://harbour.example/sitemap_index.xml",
+        right: "Sitemap: https://harbour.example/sitemap.xml",
+    }
+    ROBOTS_SILENT = "XL083" "robots-without-sitemap" (advice, "SPX-048") {
+        title: "robots.txt does not list the sitemap",
+        why: "Crawlers that look for the sitemap in robots.txt do not find it.",
+        fix: "Add a `Sitemap:` line.",
+        wrong in "robots.txt":
+            "User-agent: *",
+            "Disallow: /drafts/",
+        right:
+            "User-agent: *",
+            "Disallow: /drafts/",
+            "Sitemap: https://harbour.example/sitemap.xml",
+    }
+    ROBOTS_FORBIDS = "XL084" "machine-file-disallowed" (warning, "D93") {
+        title: "robots.txt disallows an announced file for all crawlers",
+        why: "Crawlers that obey robots.txt never fetch the file.",
+        fix: "Allow the file.",
+        wrong in "robots.txt":
+            "User-agent: *",
+            "Disallow: /scp/",
+        right:
+            "User-agent: *",
+            "Disallow: /drafts/",
+    }
+    DEAD_LINK = "XL087" "dead-link" (advice, "D84") {
+        title: "page links to a page or file of the site that does not exist",
+        why: "People and crawlers that follow the link get an error.",
+        fix: "Correct the link, or publish the target. A redirect in `_redirects` counts as a valid target.",
+        wrong: r#"`<a href="/tides.html">` on a site without `tides.html`."#,
+        right: r#"`<a href="/tide-tables.html">`, and `tide-tables.html` in the folder."#,
+    }
+    MISSING_IMAGE = "XL088" "missing-image" (advice, "D84") {
+        title: "page references an image of the site that does not exist",
+        why: "The page shows a broken image, and collections reference an image that cannot be fetched.",
+        fix: "Correct the URL, or publish the image.",
+        wrong: r#"`<img src="/images/quay.jpg">` on a site without `images/quay.jpg`."#,
+        right: "`images/quay.jpg` in the folder.",
+    }
+}
+
 pub(super) fn compare(view: &mut SiteView<'_>) {
     let mut findings: Vec<(u32, Finding)> = Vec::new();
     // A folder without pages is not a complete site, so its links cannot be checked.
@@ -34,7 +88,7 @@ fn of_robots(view: &SiteView<'_>, is_site: bool, findings: &mut Vec<(u32, Findin
         match view.files.resolve(home, url) {
             Some(at) => named.push(at),
             None if is_site && view.is_own(url) && !view.files.is_live() => {
-                findings.push((*file, in_line(&rules::ROBOTS_SITEMAP, line, quoted(url))));
+                findings.push((*file, in_line(&ROBOTS_SITEMAP, line, quoted(url))));
             }
             None => {}
         }
@@ -47,14 +101,15 @@ fn of_robots(view: &SiteView<'_>, is_site: bool, findings: &mut Vec<(u32, Findin
         && !is_asked
         && home.is_root()
     {
-        findings.push((*file, Finding::new(&rules::ROBOTS_SILENT, Place::WHOLE, "")));
+        findings.push((*file, Finding::new(&ROBOTS_SILENT, Place::WHOLE, "")));
     }
     if !home.is_root() {
         return;
     }
     let machine_files = &view.machine_files;
-    let announced = machine_files.sitemaps.iter().copied();
-    let announced = announced.chain(machine_files.adverts.iter().filter_map(|one| one.file));
+    let announced = machine_files.sitemaps.files.iter().copied();
+    let announced =
+        announced.chain(machine_files.sitemaps.adverts.iter().filter_map(|one| one.file));
     let announced = announced.chain(machine_files.arc.iter().map(|arc| arc.file));
     let mut announced: Vec<u32> = announced.collect();
     announced.sort_unstable();
@@ -66,7 +121,7 @@ fn of_robots(view: &SiteView<'_>, is_site: bool, findings: &mut Vec<(u32, Findin
         let verdict = robots.verdict("*", target);
         if !verdict.is_allowed {
             let line = verdict.rule.map_or(1, |rule| rule.line);
-            findings.push((*file, in_line(&rules::ROBOTS_FORBIDS, line, quoted(path))));
+            findings.push((*file, in_line(&ROBOTS_FORBIDS, line, quoted(path))));
         }
     }
 }
@@ -106,7 +161,7 @@ fn of_llms(view: &SiteView<'_>, is_site: bool, findings: &mut Vec<(u32, Finding)
                 && let Some(closed) = view.closed(row)
             {
                 let detail = closed_detail(&row.url, closed);
-                findings.push((*file, in_line(&rules::LINK_CLOSED, line, detail)));
+                findings.push((*file, in_line(&LINK_CLOSED, line, detail)));
             }
         }
     }
@@ -141,8 +196,8 @@ fn of_pages(view: &SiteView<'_>, findings: &mut Vec<(u32, Finding)>) {
     }
     for ((kind, url), (file, line, n_pages)) in targets {
         let rule = match kind {
-            TargetKind::Link => &rules::DEAD_LINK,
-            TargetKind::Image => &rules::MISSING_IMAGE,
+            TargetKind::Link => &DEAD_LINK,
+            TargetKind::Image => &MISSING_IMAGE,
         };
         let more = match n_pages {
             1 => String::new(),

@@ -6,8 +6,136 @@ use rutter_finding::{Finding, Place, quoted};
 
 use super::{at_pointer, closed_detail, in_line};
 use crate::Restriction;
-use crate::rules;
 use crate::site::{MediaKind, PageRow, SiteView};
+
+rutter_finding::rules! {
+    LISTED_ABSENT = "XL010" "listed-page-absent" (warning, "SPX-039") {
+        title: "sitemap lists a page that does not exist",
+        why: "Crawlers request the page, get an error and trust the sitemap less.",
+        fix: "Delete the entry, or publish the page.",
+        wrong: "`<loc>https://harbour.example/old.html</loc>`, and no `old.html` in the folder.",
+        right: "Only entries of existing pages.",
+    }
+    UNLISTED = "XL011" "page-unlisted" (advice, "D84") {
+        title: "page is not in the sitemap",
+        why: "Crawlers find the page late or never.",
+        fix: "Add the page to the sitemap, or mark it noindex.",
+        wrong: "`berths.html` in the folder, and no entry in sitemap.xml.",
+        right: "`<url><loc>https://harbour.example/berths.html</loc></url>`",
+    }
+    LISTED_CLOSED = "XL012" "listed-page-closed" (warning, "D85") {
+        title: "sitemap lists a page that must not be indexed",
+        why: "The sitemap invites crawlers to a page that the page itself, robots.txt or ARC restricts.",
+        fix: "Delete the entry, or remove the restriction.",
+        wrong: r#"`drafts/plan.html` in sitemap.xml, and `<meta name="robots" content="noindex">` on the page."#,
+        right: "Either an entry in the sitemap or noindex on the page.",
+    }
+    ALTERNATE_ABSENT = "XL013" "alternate-page-absent" (warning, "SPX-042") {
+        title: "alternate link in the sitemap leads to a page that does not exist",
+        why: "Crawlers request the page and get an error.",
+        fix: "Correct the link, or publish the page.",
+        wrong in "sitemap.xml": r#"<xhtml:link rel="alternate" hreflang="de" href="https://harbour.example/de/tiden.html"/>"#,
+        right: r#"<xhtml:link rel="alternate" hreflang="de" href="https://harbour.example/de/gezeiten.html"/>"#,
+    }
+    DELIVERED_ABSENT = "XL020" "delivered-page-absent" (warning, "D84") {
+        title: "collection contains a page that does not exist",
+        why: "Readers store and quote a page that people cannot open.",
+        fix: "Build the site again. The build removes deleted pages from the collections.",
+        wrong: "The page `https://harbour.example/old.html` is in a collection but was deleted from the site.",
+        right: "Collections that were built after the deletion.",
+    }
+    NOT_DELIVERED = "XL021" "page-not-delivered" (advice, "D84") {
+        title: "page is not in any collection",
+        why: "Readers of collections never get the page.",
+        fix: "Build the site again, or mark the page noindex.",
+        wrong: "`berths.html` on the site, but in no collection.",
+        right: "Run `rutter build` after adding pages.",
+    }
+    DELIVERED_UNLISTED = "XL022" "delivered-page-unlisted" (advice, "D84") {
+        title: "collection contains a page that is not in the sitemap",
+        why: "The collection and the sitemap were written from different lists of pages.",
+        fix: "Build the site again.",
+        wrong: "A page in `all.scp.zst` that is not in sitemap.xml.",
+        right: "Sitemap and collections of the same build.",
+    }
+    SECTIONS_DIFFER = "XL026" "sections-differ" (warning, "D24") {
+        title: "two sections contain the same page with different content",
+        why: "The order in which a reader reads the sections decides which version it keeps.",
+        fix: "Build the site again, so that all sections have the same version.",
+        wrong: "`docs.scp.zst` of Monday next to `all.scp.zst` of Tuesday.",
+        right: "All sections of the same build.",
+    }
+    ARC_ABSENT = "XL040" "arc-page-absent" (warning, "D84") {
+        title: "ARC sitemap lists a page that does not exist",
+        why: "Agents request the page and get an error.",
+        fix: "Build the site again. The build removes deleted pages from the sitemap and lists them in the dated deltas.",
+        wrong: r#"`"url": "https://harbour.example/old.html"` in arc-sitemap.json, but no such page."#,
+        right: "Entries of existing pages, and removals in the dated deltas.",
+    }
+    ARC_MISSING = "XL041" "arc-page-missing" (advice, "D84") {
+        title: "page has no entry in the ARC sitemap",
+        why: "Agents do not know whether they may use the page.",
+        fix: "Build the site again.",
+        wrong: "`berths.html` on the site, but no entry in arc-sitemap.json.",
+        right: r#"`{"url": "https://harbour.example/berths.html", "ai_indexable": true}`"#,
+    }
+    CONSENT_DIFFERS = "XL043" "consent-differs" (warning, "D85") {
+        title: "page or robots.txt restricts the page, but the ARC sitemap allows indexing",
+        why: "An agent that reads only one of the two statements acts against the other statement.",
+        fix: "Make both statements agree. The most restrictive statement counts.",
+        wrong: r#"`<meta name="robots" content="noai">` on a page with `"ai_indexable": true` in arc-sitemap.json."#,
+        right: r#"`"ai_indexable": false` for that page."#,
+    }
+    CLOSED_IN_ARC = "XL044" "closed-in-arc-only" (advice, "D85") {
+        title: "only the ARC sitemap restricts this page",
+        why: "Crawlers that do not read ARC index the page.",
+        fix: "Mark the page itself as noindex or noai, or remove the restriction in ARC.",
+        wrong: r#"`"ai_indexable": false` for a page without a robots meta element."#,
+        right: r#"The same entry, and `<meta name="robots" content="noai">` on the page."#,
+    }
+    SURFACE_ABSENT = "XL050" "surface-absent" (warning, "SPX-018") {
+        title: "semantic index lists a page that does not exist",
+        why: "Readers of the index request the page and get an error.",
+        fix: "Build the site again.",
+        wrong: "`https://lights.example/west` in `spxi:hasSurface`, but no such page.",
+        right: "Only surfaces of existing pages.",
+    }
+    SURFACE_CLOSED = "XL051" "surface-closed" (warning, "D85") {
+        title: "semantic index lists a page that must not be indexed",
+        why: "The index invites readers to a page that the page itself, robots.txt or ARC restricts.",
+        fix: "Delete the page from the index, or remove the restriction.",
+        wrong: "`https://lights.example/drafts/plan` in `spxi:hasSurface`, a page marked noindex.",
+        right: "Public pages only.",
+    }
+    SURFACE_UNLISTED = "XL052" "surface-unlisted" (advice, "SPX-071") {
+        title: "semantic index lists a page that is not in the sitemap",
+        why: "The index and the sitemap were written from different lists of pages.",
+        fix: "Build the site again.",
+        wrong: "`https://lights.example/west` in `spxi:hasSurface`, but not in sitemap.xml.",
+        right: "The page in both files.",
+    }
+    TWIN_MISSING = "XL061" "twin-missing" (hint, "D84") {
+        title: "page has no Markdown twin, although most pages have one",
+        why: "Agents that request Markdown get an error for this page.",
+        fix: "Build the site again.",
+        wrong: "`tides.md` and `berths.md`, but `museum.html` without `museum.md`.",
+        right: "A twin next to every page.",
+    }
+    CLOSED_DELIVERED = "SE010" "closed-page-delivered" (warning, "D85") {
+        title: "collection contains a page that must not be indexed",
+        why: "Publishing a page in a collection is consent. Collections are copied and cannot be recalled.",
+        fix: "Build the site again, and publish the new collections immediately.",
+        wrong: "The page `members/list.html` is marked noindex but is in `all.scp.zst`.",
+        right: "Collections without this page, published immediately.",
+    }
+    CLOSED_TWIN = "SE011" "closed-page-twin" (warning, "D85") {
+        title: "page that must not be indexed has a public Markdown twin",
+        why: "The twin contains the text without the restrictions of the page.",
+        fix: "Delete the twin.",
+        wrong: "`members/list.md` next to a `members/list.html` that is marked noindex.",
+        right: "No twins of restricted pages.",
+    }
+}
 
 /// Findings about a row, each with the index of the file that it belongs to.
 type RowFindings = Vec<(u32, Finding)>;
@@ -54,8 +182,8 @@ impl SiteFacts {
         let may_lack = !view.files.may_be_more(ResourceKind::Collection);
         Self {
             has_sitemap: has_home
-                && !view.machine_files.sitemaps.is_empty()
-                && !view.machine_files.is_cut,
+                && !view.machine_files.sitemaps.files.is_empty()
+                && !view.machine_files.sitemaps.is_cut,
             has_collections: has_home && view.machine_files.has_pages && may_lack,
             has_arc: has_home && view.machine_files.arc.is_some(),
             has_twins: 0 < n_twins && n_public < n_twins * 2,
@@ -80,14 +208,14 @@ fn of_sitemap(
     closed: Option<Restriction>,
     findings: &mut RowFindings,
 ) {
-    let listed = row.listed.and_then(|at| view.machine_files.listed.get(at as usize));
+    let listed = row.listed.and_then(|at| view.machine_files.sitemaps.listed.get(at as usize));
     if let Some((file, listed)) = listed {
         if is_absent(view, facts, row) {
-            let finding = in_line(&rules::LISTED_ABSENT, listed.line, quoted(&row.url));
+            let finding = in_line(&LISTED_ABSENT, listed.line, quoted(&row.url));
             findings.push((*file, finding));
         } else if let Some(closed) = closed.filter(|closed| Restriction::NoAi < *closed) {
             let detail = closed_detail(&row.url, closed);
-            findings.push((*file, in_line(&rules::LISTED_CLOSED, listed.line, detail)));
+            findings.push((*file, in_line(&LISTED_CLOSED, listed.line, detail)));
         }
         for link in &listed.links {
             let is_gone = view.is_own(&link.href)
@@ -95,12 +223,12 @@ fn of_sitemap(
                 && view.home.is_some_and(|home| view.files.resolve(home, &link.href).is_none());
             if is_gone {
                 let detail = quoted(&link.href);
-                findings.push((*file, in_line(&rules::ALTERNATE_ABSENT, listed.line, detail)));
+                findings.push((*file, in_line(&ALTERNATE_ABSENT, listed.line, detail)));
             }
         }
     } else if facts.has_sitemap && closed.is_none() && is_there(view, row) && is_looked_at(row) {
         let file = row.file.unwrap_or_default();
-        findings.push((file, Finding::new(&rules::UNLISTED, Place::WHOLE, "")));
+        findings.push((file, Finding::new(&UNLISTED, Place::WHOLE, "")));
     }
 }
 
@@ -126,15 +254,15 @@ fn of_collections(
             (scp.file, Finding::new(rule, Place::pointer(scp.line, "/url"), detail))
         };
         if is_absent(view, facts, row) {
-            findings.push(place(&rules::DELIVERED_ABSENT, quoted(&row.url)));
+            findings.push(place(&DELIVERED_ABSENT, quoted(&row.url)));
         } else if let Some(closed) = closed {
-            findings.push(place(&rules::CLOSED_DELIVERED, closed_detail(&row.url, closed)));
+            findings.push(place(&CLOSED_DELIVERED, closed_detail(&row.url, closed)));
         } else if facts.has_sitemap && row.listed.is_none() {
-            findings.push(place(&rules::DELIVERED_UNLISTED, quoted(&row.url)));
+            findings.push(place(&DELIVERED_UNLISTED, quoted(&row.url)));
         }
         if let Some((_, file, line)) = row.differs {
             let place = Place::pointer(line, "/url");
-            findings.push((file, Finding::new(&rules::SECTIONS_DIFFER, place, quoted(&row.url))));
+            findings.push((file, Finding::new(&SECTIONS_DIFFER, place, quoted(&row.url))));
         }
     } else if facts.has_collections
         && closed.is_none()
@@ -144,7 +272,7 @@ fn of_collections(
         && (!facts.has_sitemap || row.listed.is_some())
     {
         let file = row.file.unwrap_or_default();
-        findings.push((file, Finding::new(&rules::NOT_DELIVERED, Place::WHOLE, "")));
+        findings.push((file, Finding::new(&NOT_DELIVERED, Place::WHOLE, "")));
     }
 }
 
@@ -164,13 +292,13 @@ fn of_arc(
             && (!facts.has_sitemap || row.listed.is_some())
         {
             let page = row.file.unwrap_or_default();
-            findings.push((page, Finding::new(&rules::ARC_MISSING, Place::WHOLE, "")));
+            findings.push((page, Finding::new(&ARC_MISSING, Place::WHOLE, "")));
         }
         return;
     };
     let pointer = format!("/pages/{}", arc.idx);
     if is_absent(view, facts, row) {
-        findings.push((file, at_pointer(&rules::ARC_ABSENT, pointer, quoted(&row.url))));
+        findings.push((file, at_pointer(&ARC_ABSENT, pointer, quoted(&row.url))));
         return;
     }
     let own = row.page.as_ref().and_then(|page| page.closed);
@@ -178,12 +306,12 @@ fn of_arc(
     match (own, arc.closed) {
         (Some(own), None) => {
             let detail = closed_detail(&row.url, own);
-            findings.push((file, at_pointer(&rules::CONSENT_DIFFERS, pointer, detail)));
+            findings.push((file, at_pointer(&CONSENT_DIFFERS, pointer, detail)));
         }
         // The server may require a login, which no file of a folder shows.
         (None, Some(by_arc)) if by_arc != Restriction::Login && is_looked_at(row) => {
             let detail = closed_detail(&row.url, by_arc);
-            findings.push((file, at_pointer(&rules::CLOSED_IN_ARC, pointer, detail)));
+            findings.push((file, at_pointer(&CLOSED_IN_ARC, pointer, detail)));
         }
         _ => {}
     }
@@ -200,13 +328,13 @@ fn of_index(
     let Some(n) = row.surface else { return };
     let pointer = format!("/spxi:hasSurface/{n}/@id");
     let rule = if is_absent(view, facts, row) {
-        &rules::SURFACE_ABSENT
+        &SURFACE_ABSENT
     } else if let Some(closed) = closed.filter(|closed| Restriction::NoAi < *closed) {
         let detail = closed_detail(&row.url, closed);
-        findings.push((*file, at_pointer(&rules::SURFACE_CLOSED, pointer, detail)));
+        findings.push((*file, at_pointer(&SURFACE_CLOSED, pointer, detail)));
         return;
     } else if facts.has_sitemap && row.listed.is_none() {
-        &rules::SURFACE_UNLISTED
+        &SURFACE_UNLISTED
     } else {
         return;
     };
@@ -221,7 +349,7 @@ fn of_twin(
 ) {
     match (row.twin, closed) {
         (Some(twin), Some(closed)) => {
-            let finding = Finding::new(&rules::CLOSED_TWIN, Place::WHOLE, closed.reason());
+            let finding = Finding::new(&CLOSED_TWIN, Place::WHOLE, closed.reason());
             findings.push((twin, finding));
         }
         (None, None)
@@ -231,7 +359,7 @@ fn of_twin(
                 && !is_oversize(row) =>
         {
             let file = row.file.unwrap_or_default();
-            findings.push((file, Finding::new(&rules::TWIN_MISSING, Place::WHOLE, "")));
+            findings.push((file, Finding::new(&TWIN_MISSING, Place::WHOLE, "")));
         }
         _ => {}
     }

@@ -7,6 +7,44 @@ use super::{at_pointer, in_line};
 use crate::rules;
 use crate::site::{PageRow, SiteView};
 
+rutter_finding::rules! {
+    CHANGED_SINCE = "XL024" "changed-since-build" (advice, "D84") {
+        title: "page changed after the layers were built",
+        why: "Collections, sitemaps and Markdown twins describe an earlier version of the page.",
+        fix: "Build the site again.",
+        wrong: "`tides.html` edited after `rutter build`.",
+        right: "Run `rutter build` as the last step before publishing.",
+    }
+    DATE_DIFFERS = "XL030" "dates-differ" (advice, "D84") {
+        title: "layers give different dates for the same page",
+        why: "Readers that use one of the dates miss changes that another date shows.",
+        fix: "Build the site again, so that all layers have the same date.",
+        wrong: r#"`<lastmod>2026-05-01</lastmod>` in the sitemap, `"modified": "2026-03-01T08:00:00Z"` in the collection."#,
+        right: "Both dates from the same build.",
+    }
+    DATE_FUTURE = "XL031" "date-in-future" (advice, "D26") {
+        title: "modification time in the sitemap is in the future",
+        why: "Crawlers ignore such a date, and some ignore all dates of the file.",
+        fix: "Correct the clock or the date.",
+        wrong in "sitemap.xml": "<lastmod>2099-01-01</lastmod>",
+        right: "<lastmod>2026-05-01</lastmod>",
+    }
+    TITLE_DIFFERS = "XL032" "titles-differ" (advice, "D84") {
+        title: "layers give different titles for the same page",
+        why: "The page is quoted with a title that it does not have.",
+        fix: "Build the site again. The title of the HTML page counts.",
+        wrong: r#"`<title>Tides</title>` on the page, `"title": "Port Selk"` in the collection."#,
+        right: "The same title in both.",
+    }
+    ARC_CHECKSUM = "XL042" "arc-checksum-differs" (advice, "D51") {
+        title: "checksum in the ARC sitemap matches neither the page in the collection nor the HTML file",
+        why: "Agents that compare checksums keep an old copy or fetch the page without need.",
+        fix: "Build the site again.",
+        wrong: "An `ai_checksum` of the text of last week.",
+        right: "`rutter build` after every change.",
+    }
+}
+
 pub(super) fn compare(view: &mut SiteView<'_>) {
     let mut findings: Vec<(u32, Finding)> = Vec::new();
     for row in &view.rows.list {
@@ -17,7 +55,7 @@ pub(super) fn compare(view: &mut SiteView<'_>) {
         if row.page.as_ref().is_some_and(|page| page.is_as_built == Some(false))
             && let Some(file) = row.file
         {
-            findings.push((file, Finding::new(&rules::CHANGED_SINCE, Place::WHOLE, "")));
+            findings.push((file, Finding::new(&CHANGED_SINCE, Place::WHOLE, "")));
         }
     }
     for (file, finding) in findings {
@@ -32,7 +70,7 @@ fn is_same_day(one: Timestamp, other: Timestamp) -> bool {
 
 /// Compares the dates of other layers with the date in the collection, or else in the ARC sitemap.
 fn dates(view: &SiteView<'_>, row: &PageRow, findings: &mut Vec<(u32, Finding)>) {
-    let listed = row.listed.and_then(|at| view.machine_files.listed.get(at as usize));
+    let listed = row.listed.and_then(|at| view.machine_files.sitemaps.listed.get(at as usize));
     let of_arc = row.arc.as_ref().and_then(|arc| arc.lastmod);
     let of_scp = row.scp.as_ref().map(|scp| scp.modified);
     if let Some((file, listed)) = listed
@@ -45,7 +83,7 @@ fn dates(view: &SiteView<'_>, row: &PageRow, findings: &mut Vec<(u32, Finding)>)
             .is_some_and(|now| now.plus_seconds(86_400) < modified.time)
         {
             let detail = format!("{}: {modified}", quoted(&row.url));
-            findings.push((*file, in_line(&rules::DATE_FUTURE, listed.line, detail)));
+            findings.push((*file, in_line(&DATE_FUTURE, listed.line, detail)));
         } else if let Some(other) = of_scp.or(of_arc) {
             let is_same = if modified.is_day {
                 is_same_day(modified.time, other)
@@ -55,7 +93,7 @@ fn dates(view: &SiteView<'_>, row: &PageRow, findings: &mut Vec<(u32, Finding)>)
             if !is_same {
                 let layer = if of_scp.is_some() { "collection" } else { "ARC sitemap" };
                 let detail = format!("{}: {modified}, the {layer} has {other}", quoted(&row.url));
-                findings.push((*file, in_line(&rules::DATE_DIFFERS, listed.line, detail)));
+                findings.push((*file, in_line(&DATE_DIFFERS, listed.line, detail)));
             }
         }
     }
@@ -65,7 +103,7 @@ fn dates(view: &SiteView<'_>, row: &PageRow, findings: &mut Vec<(u32, Finding)>)
     {
         let detail = format!("{}: {of_arc}, the collection has {of_scp}", quoted(&row.url));
         let pointer = format!("/pages/{}/lastmod", arc.idx);
-        findings.push((file, at_pointer(&rules::DATE_DIFFERS, pointer, detail)));
+        findings.push((file, at_pointer(&DATE_DIFFERS, pointer, detail)));
     }
 }
 
@@ -78,7 +116,7 @@ fn titles(view: &SiteView<'_>, row: &PageRow, findings: &mut Vec<(u32, Finding)>
     {
         let detail = format!("{}, the page has {}", quoted(&scp.title), quoted(of_page));
         let place = Place::pointer(scp.line, "/title");
-        findings.push((scp.file, Finding::new(&rules::TITLE_DIFFERS, place, detail)));
+        findings.push((scp.file, Finding::new(&TITLE_DIFFERS, place, detail)));
     }
     let Some((file, index)) = &view.machine_files.index else { return };
     let Some(n) = row.surface else { return };
@@ -90,7 +128,7 @@ fn titles(view: &SiteView<'_>, row: &PageRow, findings: &mut Vec<(u32, Finding)>
     {
         let detail = format!("{}, the page has {}", quoted(name), quoted(title));
         let pointer = format!("/spxi:hasSurface/{n}/name");
-        findings.push((*file, at_pointer(&rules::TITLE_DIFFERS, pointer, detail)));
+        findings.push((*file, at_pointer(&TITLE_DIFFERS, pointer, detail)));
     }
 }
 
@@ -131,5 +169,5 @@ fn checksum(view: &SiteView<'_>, row: &PageRow, findings: &mut Vec<(u32, Finding
         return;
     }
     let pointer = format!("/pages/{}/ai_checksum", arc.idx);
-    findings.push((file, at_pointer(&rules::ARC_CHECKSUM, pointer, quoted(&row.url))));
+    findings.push((file, at_pointer(&ARC_CHECKSUM, pointer, quoted(&row.url))));
 }

@@ -5,6 +5,37 @@ use rutter_fetch::{FetchedResponse, ResourceKind, Url};
 use super::SiteVisit;
 use crate::rules;
 
+rutter_finding::rules! {
+    MEDIA_TYPE = "HP001" "wrong-media-type" (advice, "SCP-144") {
+        title: "server sends a wrong media type for the file",
+        why: "Readers that check the media type ignore the file.",
+        fix: "Configure the media type. With `headers` in rutter.toml, `rutter build` writes a configuration file for your host.",
+        wrong: "`Content-Type: text/html` for `arc-sitemap.json`.",
+        right: "`Content-Type: application/json`",
+    }
+    NO_VALIDATOR = "HP002" "no-validator" (advice, "SCP-149") {
+        title: "response has neither ETag nor Last-Modified",
+        why: "Readers must download the whole file again each time.",
+        fix: "Configure the server to send ETag or Last-Modified.",
+        wrong: "`200 OK` without `ETag` and `Last-Modified`.",
+        right: r#"`ETag: "5f2c"`"#,
+    }
+    REDIRECT = "HP007" "announced-address-moves" (advice, "D65") {
+        title: "announced URL redirects",
+        why: "Each reader needs two requests, and the announced URL is not the canonical one.",
+        fix: "Announce the target URL of the redirect.",
+        wrong: "`<loc>http://harbour.example/tides</loc>`, which answers `301` to `https://harbour.example/tides`.",
+        right: "`<loc>https://harbour.example/tides</loc>`",
+    }
+    HEADER_ROBOTS = "HP009" "header-forbids-page" (warning, "D58") {
+        title: "server sends `X-Robots-Tag: noindex` for a page that layers contain",
+        why: "The most restrictive statement counts, so the page is not indexed.",
+        fix: "Remove the header, or exclude the page from the layers.",
+        wrong: "`X-Robots-Tag: noindex` for a page of the sitemap.",
+        right: "No such header, or the page is not in any layer.",
+    }
+}
+
 impl SiteVisit<'_> {
     /// Checks media type, coding, validators, redirects and restrictions of a response.
     pub(super) fn look_at(
@@ -20,7 +51,7 @@ impl SiteVisit<'_> {
         {
             let wanted = wanted.first().copied().unwrap_or_default();
             let shown = if media.is_empty() { "no type" } else { &media };
-            self.report(url, &rules::MEDIA_TYPE, format!("{shown}, expected {wanted}"));
+            self.report(url, &MEDIA_TYPE, format!("{shown}, expected {wanted}"));
         }
         let coding = answer.fields.content_encoding.as_deref().unwrap_or("identity");
         let named = match url.rsplit('.').next() {
@@ -35,10 +66,10 @@ impl SiteVisit<'_> {
             self.report(url, &rules::CODING, format!("{coding}, expected {named}"));
         }
         if what != ResourceKind::Robots && answer.validators.is_empty() {
-            self.report(url, &rules::NO_VALIDATOR, String::new());
+            self.report(url, &NO_VALIDATOR, String::new());
         }
         if !answer.hops.is_empty() && answer.url != *asked {
-            self.report(url, &rules::REDIRECT, rutter_finding::quoted(answer.url.as_str()));
+            self.report(url, &REDIRECT, rutter_finding::quoted(answer.url.as_str()));
         }
         let forbids = answer.fields.robots_tags.iter().any(|tag| {
             // A directive for one agent begins with the name of the agent.
@@ -47,7 +78,7 @@ impl SiteVisit<'_> {
                 && words.split(',').any(|word| matches!(word.trim(), "noindex" | "none"))
         });
         if what == ResourceKind::Page && forbids {
-            self.report(url, &rules::HEADER_ROBOTS, String::new());
+            self.report(url, &HEADER_ROBOTS, String::new());
         }
     }
 }

@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 
 use memchr::memmem;
 use rutter_extract::Coverage;
-use rutter_finding::{Finding, Place, Rule};
+use rutter_finding::{Finding, Place};
 use rutter_page::LineDigest;
+use rutter_report::RuleRegistry;
 
 use super::page_rows::Restriction;
-use crate::registry;
 
 /// A page as the last build read it.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,10 +36,10 @@ impl BuiltPage {
     /// Sets the findings by code and detail; unknown codes are ignored.
     #[must_use]
     pub fn with_findings(mut self, told: Vec<(String, String)>) -> Self {
-        static RULES: LazyLock<Vec<&'static Rule>> = LazyLock::new(registry::all);
+        static RULES: LazyLock<RuleRegistry> =
+            LazyLock::new(|| RuleRegistry::new(crate::rule_tables()));
         let finding = |(code, detail): (String, String)| {
-            let at = RULES.binary_search_by(|rule| rule.code.cmp(&code)).ok()?;
-            Some(Finding::new(RULES.get(at)?, Place::WHOLE, detail))
+            Some(Finding::new(RULES.by_code(&code)?, Place::WHOLE, detail))
         };
         self.findings = told.into_iter().filter_map(finding).collect();
         self

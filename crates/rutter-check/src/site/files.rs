@@ -16,6 +16,23 @@ use rutter_page::PageUrl;
 use super::site_base::SiteBase;
 use crate::rules;
 
+rutter_finding::rules! {
+    ODD_NAME = "XL002" "name-without-address" (advice, "D30") {
+        title: "file name is not UTF-8",
+        why: "No URL leads to this file on every host.",
+        fix: "Rename the file with a valid UTF-8 name.",
+        wrong: r#"`H\xe4fen.html`, a name in Latin-1."#,
+        right: "`haefen.html`",
+    }
+    STATE_PUBLISHED = "SE018" "state-published" (advice, "D94") {
+        title: "state of the build is inside the published folder",
+        why: "The state shows which pages were excluded, and why.",
+        fix: "Choose another folder with `state` in rutter.toml.",
+        wrong: "`public/.rutter/ledger.tsv`",
+        right: "`.rutter/ledger.tsv` next to `public/`",
+    }
+}
+
 /// The maximum number of files of a site.
 pub(crate) const MOST_FILES: usize = 2_000_000;
 /// The maximum size of a page in bytes (D89).
@@ -75,12 +92,12 @@ impl SiteFiles {
                 let name = entry.file_name();
                 let Some(name) = name.to_str() else {
                     let shown = format!("{prefix}{}", name.to_string_lossy());
-                    say(&shown, &rules::ODD_NAME, String::new());
+                    say(&shown, &ODD_NAME, String::new());
                     continue;
                 };
                 let Ok(kind) = entry.file_type() else { continue };
                 if name == ".rutter" && kind.is_dir() {
-                    say(&format!("{prefix}{name}"), &rules::STATE_PUBLISHED, String::new());
+                    say(&format!("{prefix}{name}"), &STATE_PUBLISHED, String::new());
                 }
                 let is_known = name == ".well-known" || !name.starts_with('.');
                 if kind.is_dir() && is_known && name != "node_modules" {

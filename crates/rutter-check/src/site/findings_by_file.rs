@@ -7,9 +7,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use rutter_finding::{Finding, FindingSink, Place, Rule};
+use rutter_report::{FileKind, FileReport};
 
 use super::files::{MediaKind, SiteFiles};
-use crate::{CheckOptions, FileKind, FileReport};
+use crate::CheckOptions;
 
 /// The maximum number of page findings of one rule that are stored.
 const MAX_PAGE_FINDINGS: u32 = 50_000;
@@ -23,9 +24,6 @@ pub(crate) struct FindingsByFile<'b> {
     /// The number of page findings that were not stored, by rule.
     pub(crate) unstored: BTreeMap<&'static str, (&'static Rule, u64)>,
 }
-
-/// The name of the report about the site as a whole.
-pub(crate) const SITE: &str = ".";
 
 impl<'b> FindingsByFile<'b> {
     pub(crate) fn new(files: &'b SiteFiles, check_options: &'b CheckOptions) -> Self {
@@ -87,7 +85,7 @@ impl<'b> FindingsByFile<'b> {
     /// Adds a finding about the whole site.
     pub(crate) fn add_about_site(&mut self, rule: &'static Rule, detail: impl Into<String>) {
         let finding = Finding::new(rule, Place::WHOLE, detail);
-        self.report_named(SITE, FileKind::Site).report.report(finding);
+        self.report_named(FileReport::SITE, FileKind::Site).report.report(finding);
     }
 
     /// Returns all reports sorted by name. The number of findings that were not stored is reported
@@ -96,7 +94,7 @@ impl<'b> FindingsByFile<'b> {
         for (rule, n_more) in std::mem::take(&mut self.unstored).into_values() {
             let detail = format!("{n_more} more findings, not stored");
             let finding = Finding::new(rule, Place::WHOLE, detail);
-            self.report_named(SITE, FileKind::Site).report.report_many(finding, n_more);
+            self.report_named(FileReport::SITE, FileKind::Site).report.report_many(finding, n_more);
         }
         self.reports.into_values().collect()
     }

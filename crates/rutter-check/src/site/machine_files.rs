@@ -1,9 +1,9 @@
 //! Reads and checks the machine-readable layers of a site once, and stores their
 //! statements about pages in the rows.
 
-mod arc;
-mod scp;
-mod sitemaps;
+pub(crate) mod arc;
+pub(crate) mod scp;
+pub(crate) mod sitemaps;
 
 use std::collections::HashMap;
 
@@ -23,17 +23,7 @@ pub(crate) const LARGEST_TEXT: u64 = 64 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct MachineFiles {
     pub(crate) robots: Option<(u32, Robots)>,
-    /// The sitemap files in the order in which they were read.
-    pub(crate) sitemaps: Vec<u32>,
-    /// Every sitemap entry with the index of its file.
-    pub(crate) listed: Vec<(u32, SitemapEntry)>,
-    /// Elements of other namespaces in sitemaps: index of the file, line, namespace.
-    pub(crate) foreign: Vec<(u32, u64, String)>,
-    /// Whether a sitemap could not be read completely.
-    pub(crate) is_cut: bool,
-    pub(crate) adverts: Vec<CollectionAdvert>,
-    pub(crate) sections: Vec<(u32, u64, AdvertisedSection)>,
-    pub(crate) codings: Option<(u32, u64, Vec<String>)>,
+    pub(crate) sitemaps: SitemapFiles,
     pub(crate) collections: Vec<CollectionFile>,
     /// Whether a snapshot was read completely.
     pub(crate) has_pages: bool,
@@ -42,6 +32,22 @@ pub(crate) struct MachineFiles {
     pub(crate) index: Option<(u32, SemanticIndex)>,
     pub(crate) llms: Vec<(u32, String)>,
     places: FileIndices,
+}
+
+/// The data of the sitemaps.
+#[derive(Debug, Default)]
+pub(crate) struct SitemapFiles {
+    /// The sitemap files in the order in which they were read.
+    pub(crate) files: Vec<u32>,
+    /// Every sitemap entry with the index of its file.
+    pub(crate) listed: Vec<(u32, SitemapEntry)>,
+    /// Elements of other namespaces: index of the file, line, namespace.
+    pub(crate) foreign: Vec<(u32, u64, String)>,
+    /// Whether a sitemap could not be read completely.
+    pub(crate) is_cut: bool,
+    pub(crate) adverts: Vec<CollectionAdvert>,
+    pub(crate) sections: Vec<(u32, u64, AdvertisedSection)>,
+    pub(crate) codings: Option<(u32, u64, Vec<String>)>,
 }
 
 /// Lookup tables of collections and their `scp:` elements by file.
@@ -62,7 +68,7 @@ impl MachineFiles {
     /// Fills the lookup tables once all collections are known.
     fn note_places(&mut self, files: &SiteFiles) {
         let mut places = FileIndices::default();
-        for (idx, one) in self.adverts.iter().enumerate() {
+        for (idx, one) in self.sitemaps.adverts.iter().enumerate() {
             if let Some(file) = one.file {
                 places.adverts.entry(file).or_insert(idx);
             }
@@ -76,7 +82,7 @@ impl MachineFiles {
 
     /// Returns the `scp:` element of a collection.
     fn advert_of(&self, file: u32) -> Option<&CollectionAdvert> {
-        self.adverts.get(*self.places.adverts.get(&file)?)
+        self.sitemaps.adverts.get(*self.places.adverts.get(&file)?)
     }
 
     /// Returns the file of the same collection in another coding, if that file was verified.

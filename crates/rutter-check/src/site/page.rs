@@ -3,7 +3,8 @@
 //! Input: a page and the data that other layers have about it. Output: a summary of the page and
 //! findings. Only the head of a page is read if the page is unchanged since the build.
 
-use std::cell::LazyCell;
+pub(crate) mod twin;
+
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -12,14 +13,37 @@ use rutter_extract::{
     Control, Coverage, Extraction, Facts, Options, Refusal, Wishes, honesty, html, is_text,
 };
 use rutter_finding::{Finding, Place, quoted};
-use rutter_page::{Block, Digest, LineDigest, PageUrl, Timestamp, find_model_instruction};
+use rutter_page::{Block, Digest, LineDigest, PageUrl, Timestamp};
 use rutter_spxi::INDEX_FILE;
 
 use super::built_page::{BuiltPage, unmarked};
 use super::page_links::BrokenTarget;
 use super::page_rows::{DeliveredPage, Restriction, short};
-use super::text_match::{self, FoundShare, TextPiece, paragraphs};
-use crate::rules;
+use super::text_match::{self, FoundShare, TextPiece};
+
+rutter_finding::rules! {
+    DELIVERED_STALE = "XL023" "delivered-page-stale" (advice, "D84") {
+        title: "text of the page in the collection differs from the page",
+        why: "Readers use outdated content.",
+        fix: "Build the site again.",
+        wrong: r#""Open until 18:00" in the collection, "Open until 20:00" on the page."#,
+        right: "Run `rutter build` after every change.",
+    }
+    DELIVERED_SHORT = "XL025" "delivered-page-short" (advice, "SCP-051") {
+        title: "collection contains less than half of the text of the page",
+        why: "Readers of the collection miss content that people can read.",
+        fix: "Build the site again. `rutter extract` explains which text was dropped.",
+        wrong: "A page of 3,000 words, of which the collection contains 900.",
+        right: "The text is in `<main>`, where Rutter extracts it.",
+    }
+    MACHINE_ONLY = "SE013" "machine-only-text" (warning, "SCP-051") {
+        title: "collection contains text that the page does not show",
+        why: "The collection tells programs something that people cannot see. Readers treat such collections as hostile.",
+        fix: "Build the site again. If the text remains, find out where it comes from.",
+        wrong: "A text block in `all.scp.zst` that does not occur on its page.",
+        right: "Blocks that `rutter build` extracted from the page.",
+    }
+}
 
 /// The maximum number of text pieces of a restricted page for which other files are searched.
 const MOST_PIECES: usize = 24;
@@ -39,12 +63,8 @@ const FEW_IN_PROSE: usize = 12;
 pub(crate) struct PageSummary {
     pub(crate) title: Box<str>,
     pub(crate) language: Option<Box<str>>,
-    pub(crate) canonical: Option<Box<str>>,
     pub(crate) closed: Option<Restriction>,
-    pub(crate) refresh: Option<Box<str>>,
-    pub(crate) links_index: bool,
-    /// The URL of the Markdown version to which the head of the page links.
-    pub(crate) twin_link: Option<Box<str>>,
+    pub(crate) head: HeadLinks,
     /// Whether the page is too large for a collection.
     pub(crate) is_oversize: bool,
     /// Whether the page is unchanged since the build; `None` if unknown.
@@ -57,6 +77,18 @@ pub(crate) struct PageSummary {
     pub(crate) coverage: Option<Coverage>,
     /// Texts of a restricted page, which other files must not contain.
     pub(crate) pieces: Vec<TextPiece>,
+}
+
+/// The links in the head of a page.
+#[derive(Debug, Default)]
+pub(crate) struct HeadLinks {
+    pub(crate) canonical: Option<Box<str>>,
+    /// The target of `<meta http-equiv="refresh">`.
+    pub(crate) refresh: Option<Box<str>>,
+    /// The URL of the Markdown version of the page.
+    pub(crate) twin: Option<Box<str>>,
+    /// Whether the page links to the semantic index.
+    pub(crate) links_index: bool,
 }
 
 /// The result of reading a page and its twin.
@@ -124,7 +156,7 @@ pub(crate) fn look(job: &PageJob<'_>) -> PageResult {
             known.source == digest.0 && Some(LineDigest::of(twin)) == known.twin
         });
         if !is_as_built {
-            compare_twin(twin, &extraction, &own, &mut looked);
+            twin::compare_twin(twin, &extraction, &own, &mut looked);
         }
     }
     if looked.seen.closed.max(job.closed).is_some() {
@@ -170,17 +202,17 @@ fn facts(extraction: &Extraction, seen: &mut PageSummary) {
 
 /// Stores the links in the head of a page in its summary.
 fn links(facts: &Facts, seen: &mut PageSummary) {
-    seen.canonical = facts.canonical.as_deref().map(Box::from);
-    seen.refresh = facts.refresh.as_deref().map(Box::from);
+    seen.head.canonical = facts.canonical.as_deref().map(Box::from);
+    seen.head.refresh = facts.refresh.as_deref().map(Box::from);
     let path = |href: &str| href.split(['?', '#']).next().unwrap_or_default().to_owned();
     for link in facts.head_links.iter().filter(|link| link.has("alternate")) {
         match link.media_type.as_deref() {
             Some("application/ld+json")
                 if path(&link.href).ends_with(&format!("/{INDEX_FILE}")) =>
             {
-                seen.links_index = true;
+                seen.head.links_index = true;
             }
-            Some("text/markdown") => seen.twin_link = Some(link.href.as_str().into()),
+            Some("text/markdown") => seen.head.twin = Some(link.href.as_str().into()),
             _ => {}
         }
     }
@@ -268,12 +300,12 @@ fn compare(
         match share {
             FoundShare::All => {}
             FoundShare::Nothing => {
-                found.push(Finding::new(&rules::MACHINE_ONLY, place(piece), quoted(url)));
+                found.push(Finding::new(&MACHINE_ONLY, place(piece), quoted(url)));
             }
             // One finding about missing text per page is enough.
             FoundShare::Part if !is_told => {
                 is_told = true;
-                found.push(Finding::new(&rules::DELIVERED_STALE, place(piece), quoted(url)));
+                found.push(Finding::new(&DELIVERED_STALE, place(piece), quoted(url)));
             }
             FoundShare::Part => {}
         }
@@ -283,118 +315,6 @@ fn compare(
     let n_own: usize = prose.map(|own| own.n_words).sum();
     if FEW_WORDS <= n_own && (scp.n_words as usize) * 2 < n_own {
         let detail = format!("{}: {} of about {n_own} words", quoted(url), scp.n_words);
-        found.push(Finding::new(&rules::DELIVERED_SHORT, Place::line(scp.line), detail));
+        found.push(Finding::new(&DELIVERED_SHORT, Place::line(scp.line), detail));
     }
-}
-
-/// Compares the Markdown twin of a page with the page.
-fn compare_twin(twin: &[u8], extraction: &Extraction, own: &[PageBlock], looked: &mut PageResult) {
-    let text = String::from_utf8_lossy(twin);
-    let (front, body) = front_matter(&text);
-    let page = &extraction.page;
-    let title = front.and_then(|front| member(front, "title"));
-    let heading = body.lines().find_map(|line| line.strip_prefix("# ")).map(str::to_owned);
-    if let Some(title) = title.or(heading) {
-        let is_same = [&*page.title, &extraction.visible_text]
-            .iter()
-            .any(|shown| text_match::has(shown, &title));
-        if !is_same {
-            let detail = format!("{}, the page has {}", quoted(&title), quoted(&page.title));
-            looked.of_twin.push(Finding::new(&rules::TWIN_TITLE, Place::WHOLE, detail));
-        }
-    }
-    if let (Some(language), Some(own)) =
-        (front.and_then(|front| member(front, "language")), &looked.seen.language)
-        && !language.eq_ignore_ascii_case(own)
-        && language != "und"
-    {
-        let detail = format!("{language}, the page says {own}");
-        looked.of_twin.push(Finding::new(&rules::LANGUAGE_DIFFERS, Place::WHOLE, detail));
-    }
-    // Instructions to language models that the page itself shows are not reported.
-    let orders_are_shown =
-        LazyCell::new(|| find_model_instruction(&extraction.shown_text()).is_some());
-    for paragraph in paragraphs(body) {
-        if let Some(order) = find_model_instruction(&paragraph)
-            && !*orders_are_shown
-        {
-            let detail = quoted(order);
-            looked.of_twin.push(Finding::new(&rules::ORDER, Place::WHOLE, detail));
-        }
-    }
-    let mut pieces = pieces_of(body);
-    let wholes = wholes_of(own);
-    pieces.retain(|piece| !wholes.contains(&piece.whole));
-    // JSON-LD may contain the descriptions of videos and audio files.
-    let mut texts: Vec<&str> = vec![&extraction.visible_text, &page.title, &page.description];
-    texts.extend(extraction.facts.json_ld.iter().map(String::as_str));
-    let shares = text_match::look(&pieces, &texts);
-    let mut doubtful: Vec<(TextPiece, FoundShare)> =
-        pieces.into_iter().zip(shares).filter(|(_, share)| *share != FoundShare::All).collect();
-    if doubtful.is_empty() {
-        return;
-    }
-    // A text that Rutter itself would generate for the twin is correct.
-    let ours = extraction.to_markdown();
-    let ours = pieces_of(front_matter(&ours).1);
-    let ours: HashSet<u64> = ours.iter().map(|piece| piece.whole).collect();
-    doubtful.retain(|(piece, _)| !ours.contains(&piece.whole));
-    let mut is_told = false;
-    for (_, share) in doubtful {
-        let rule = match share {
-            FoundShare::All => continue,
-            FoundShare::Nothing => &rules::TWIN_ONLY,
-            FoundShare::Part if !is_told => {
-                is_told = true;
-                &rules::TWIN_STALE
-            }
-            FoundShare::Part => continue,
-        };
-        looked.of_twin.push(Finding::new(rule, Place::WHOLE, ""));
-    }
-}
-
-/// Splits a Markdown text into pieces, one per paragraph.
-fn pieces_of(markdown: &str) -> Vec<TextPiece> {
-    let all = (0..).zip(paragraphs(markdown));
-    all.filter_map(|(at, paragraph)| text_match::piece(at, &lines_of(&paragraph))).collect()
-}
-
-/// Returns the lines of a paragraph without list markers, and table cells separately.
-fn lines_of(paragraph: &str) -> Vec<&str> {
-    let cells = |line| -> Box<dyn Iterator<Item = &str>> {
-        let line: &str = without_mark(line);
-        match line.strip_prefix('|') {
-            Some(row) => Box::new(row.split('|')),
-            None => Box::new(std::iter::once(line)),
-        }
-    };
-    paragraph.lines().flat_map(cells).collect()
-}
-
-/// Removes the list marker of a Markdown line.
-fn without_mark(line: &str) -> &str {
-    let line = line.trim_start();
-    let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    digits.strip_prefix(". ").filter(|_| digits.len() < line.len()).unwrap_or(line)
-}
-
-/// Splits a Markdown file into front matter and text.
-pub(crate) fn front_matter(text: &str) -> (Option<&str>, &str) {
-    let Some(rest) = text.strip_prefix("---\n") else { return (None, text) };
-    match rest.split_once("\n---\n") {
-        Some((front, body)) => (Some(front), body),
-        None => (None, text),
-    }
-}
-
-/// Returns the value of a member of the front matter without quotes.
-pub(crate) fn member(front: &str, name: &str) -> Option<String> {
-    let lines = front.lines();
-    let value = lines.filter_map(|line| line.split_once(": ")).find(|(key, _)| *key == name)?.1;
-    let value = value.trim();
-    if value.starts_with('"') {
-        return serde_json::from_str(value).ok();
-    }
-    Some(value.to_owned())
 }

@@ -16,6 +16,16 @@ use super::page_links::SiteTargets;
 use super::page_rows::PageRow;
 use crate::rules;
 
+rutter_finding::rules! {
+    PAGE_TOO_LARGE = "XL004" "page-too-large-to-read" (advice, "D89") {
+        title: "page is larger than readers accept",
+        why: "Crawlers truncate or skip such pages.",
+        fix: "Split the page.",
+        wrong: "A page of 50 MB.",
+        right: "Several pages of less than 10 MB.",
+    }
+}
+
 /// The maximum number of results in the queue.
 const WAITING: usize = 64;
 
@@ -36,7 +46,7 @@ impl RowOutcome {
         match self {
             Self::PageResult(looked) => *looked,
             Self::TooLarge(n_bytes) => {
-                one(&rules::PAGE_TOO_LARGE, format!("{n_bytes} bytes, at most {LARGEST_PAGE}"))
+                one(&PAGE_TOO_LARGE, format!("{n_bytes} bytes, at most {LARGEST_PAGE}"))
             }
             Self::Failed(why) => one(&rules::UNREADABLE, why),
         }
@@ -46,9 +56,22 @@ impl RowOutcome {
 impl SiteView<'_> {
     /// Reads every page. Returns the number of all pages and the number of unchanged pages.
     pub(crate) fn read_pages(&mut self) -> (u64, u64) {
+        let read = self.read_rows();
+        let counts = self.store_pages(read);
+        // The texts of the pages are not needed after the comparison.
+        for row in &mut self.rows.list {
+            if let Some(scp) = &mut row.scp {
+                scp.pieces = Vec::new();
+            }
+        }
+        counts
+    }
+
+    /// Reads the pages of all rows in parallel.
+    fn read_rows(&self) -> ReadRows {
         let Some(now) = self.options.check_options.now.or_else(|| Timestamp::from_unix_seconds(0))
         else {
-            return (0, 0);
+            return ReadRows::default();
         };
         let rows = &self.rows.list;
         let (files, known) = (self.files, &self.known);
@@ -83,8 +106,7 @@ impl SiteView<'_> {
                 break;
             }
         };
-        let mut answers: Vec<(usize, RowOutcome)> = Vec::new();
-        let mut seen: Vec<(usize, Box<page::PageSummary>)> = Vec::new();
+        let mut read = ReadRows::default();
         std::thread::scope(|scope| {
             let (sender, receiver) = mpsc::sync_channel(WAITING);
             for _ in 0..self.options.threads.max(1) {
@@ -100,22 +122,28 @@ impl SiteView<'_> {
                             && looked.of_twin.is_empty()
                             && looked.of_scp.is_empty() =>
                     {
-                        seen.push((at, Box::new(looked.seen)));
+                        read.clean.push((at, Box::new(looked.seen)));
                     }
-                    other => answers.push((at, other)),
+                    other => read.others.push((at, other)),
                 }
             }
         });
+        read.others.sort_by_key(|(at, _)| *at);
+        read
+    }
+
+    /// Stores the results in the rows, and their findings. Returns the number of all pages and the
+    /// number of unchanged pages.
+    fn store_pages(&mut self, read: ReadRows) -> (u64, u64) {
         let mut counts = (0, 0);
-        for (at, page) in seen {
+        for (at, page) in read.clean {
             counts.0 += 1;
             counts.1 += u64::from(page.is_as_built == Some(true));
             if let Some(row) = self.rows.list.get_mut(at) {
                 row.page = Some(page);
             }
         }
-        answers.sort_by_key(|(at, _)| *at);
-        for (at, answer) in answers {
+        for (at, answer) in read.others {
             let Some(row) = self.rows.list.get_mut(at) else { continue };
             let (Some(file), twin) = (row.file, row.twin) else { continue };
             let scp = row.scp.as_ref().map(|scp| scp.file);
@@ -137,14 +165,17 @@ impl SiteView<'_> {
                 }
             }
         }
-        // The texts of the pages are not needed after the comparison.
-        for row in &mut self.rows.list {
-            if let Some(scp) = &mut row.scp {
-                scp.pieces = Vec::new();
-            }
-        }
         counts
     }
+}
+
+/// The results of reading pages, by row.
+#[derive(Default)]
+struct ReadRows {
+    /// Pages without findings, which are most pages, in any order.
+    clean: Vec<(usize, Box<page::PageSummary>)>,
+    /// All other results, sorted by row.
+    others: Vec<(usize, RowOutcome)>,
 }
 
 /// The input that is shared for reading all pages.

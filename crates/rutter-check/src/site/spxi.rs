@@ -1,5 +1,6 @@
 //! Checks the semantic index and its packets against the site.
 
+use rutter_report::FileKind;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -19,7 +20,30 @@ use rutter_spxi::{
 use super::SiteView;
 use super::files::LARGEST_PAGE;
 use super::page_signals::{names_of, signals};
-use crate::{FileKind, rules};
+
+rutter_finding::rules! {
+    PACKET_ALONE = "XL053" "packet-alone" (advice, "D68") {
+        title: "packet does not belong to an entity of the index",
+        why: "The packet describes an entity that the index no longer contains.",
+        fix: "Delete the packet, or declare the entity.",
+        wrong: "`/west/spxi-packet.jsonld`, but no entity at `/west` in the index.",
+        right: "One packet for each entity, and no other packets.",
+    }
+    PACKET_DIFFERS = "XL054" "packet-differs" (advice, "D68") {
+        title: "packet and index give the entity different names or types",
+        why: "The file that a reader uses decides which value it sees.",
+        fix: "Build the site again.",
+        wrong: r#"`"spxi:canonicalName": "Nordlicht"` in the packet, `"North Light"` in the index."#,
+        right: "The same name in both.",
+    }
+    PACKET_ABSENT = "XL055" "packet-absent" (warning, "SPX-030") {
+        title: "index references a packet that does not exist",
+        why: "Readers request the packet and get an error.",
+        fix: "Build the site again, or delete the reference.",
+        wrong: r#"`"spxi:packetRef": "https://lights.example/north/spxi-packet.jsonld"`, but no such file."#,
+        right: "The packet at that URL, or no reference.",
+    }
+}
 
 /// The minimum number of pages for which a link that all pages lack is reported once.
 const MANY_PAGES: usize = 20;
@@ -42,12 +66,14 @@ impl SiteView<'_> {
         };
         let root_llms = self.files.at_root(self.home, "llms.txt");
         let llms = self.machine_files.llms.iter().find(|(at, _)| Some(*at) == root_llms);
-        let sitemap = if self.machine_files.sitemaps.is_empty() {
+        let sitemap = if self.machine_files.sitemaps.files.is_empty() {
             self.absent(ResourceKind::Sitemap, "sitemap.xml")
-        } else if self.machine_files.is_cut {
+        } else if self.machine_files.sitemaps.is_cut {
             Lookup::NotChecked
         } else {
-            Lookup::Found(self.machine_files.listed.iter().map(|(_, it)| it.clone()).collect())
+            Lookup::Found(
+                self.machine_files.sitemaps.listed.iter().map(|(_, it)| it.clone()).collect(),
+            )
         };
         let given = CheckInput {
             address: None,
@@ -57,6 +83,7 @@ impl SiteView<'_> {
                 sitemap,
                 foreign: self
                     .machine_files
+                    .sitemaps
                     .foreign
                     .iter()
                     .map(|(_, line, name)| (*line, name.clone()))
@@ -114,8 +141,7 @@ impl SiteView<'_> {
             {
                 let pointer = format!("/spxi:hasEntity/{n}/spxi:packetRef");
                 let place = Place { line: None, pointer };
-                self.findings
-                    .add(index, Finding::new(&rules::PACKET_ABSENT, place, quoted(packet)));
+                self.findings.add(index, Finding::new(&PACKET_ABSENT, place, quoted(packet)));
             }
             let addresses = packet_addresses(entity, None);
             let found = addresses
@@ -135,7 +161,7 @@ impl SiteView<'_> {
         for at in all.into_iter().filter(|at| !seen.contains(at)) {
             self.check_packet(at, &PacketSelector::default(), given, None);
             if index.is_some() {
-                self.findings.add(at, Finding::new(&rules::PACKET_ALONE, Place::WHOLE, ""));
+                self.findings.add(at, Finding::new(&PACKET_ALONE, Place::WHOLE, ""));
             }
         }
     }
@@ -170,7 +196,7 @@ impl SiteView<'_> {
                                     quoted(theirs)
                                 );
                                 file_report.report.report(Finding::new(
-                                    &rules::PACKET_DIFFERS,
+                                    &PACKET_DIFFERS,
                                     Place::WHOLE,
                                     detail,
                                 ));
@@ -256,7 +282,7 @@ impl<'p, 'v> EntityPages<'p, 'v> {
         };
         let ids: Vec<usize> = (0..asked.markers.len()).collect();
         let statuses = MarkerSearch::new(asked.markers.iter().copied()).classify(&ids, &places);
-        let refresh = row.page.as_ref().and_then(|page| page.refresh.as_deref());
+        let refresh = row.page.as_ref().and_then(|page| page.head.refresh.as_deref());
         Some(EntityPage {
             moved_to: refresh.map(str::to_owned),
             fragments: Arc::new(names.into_iter().filter(is_asked).collect()),
@@ -292,11 +318,11 @@ impl PageLookup for EntityPages<'_, '_> {
     fn head_links(&self) -> Option<Vec<(String, bool)>> {
         let rows = &self.view.rows.list;
         // Only pages that the sitemap lists need a link to the index.
-        let has_sitemap = !self.view.machine_files.sitemaps.is_empty();
+        let has_sitemap = !self.view.machine_files.sitemaps.files.is_empty();
         let named = rows.iter().filter(|row| !has_sitemap || row.listed.is_some());
         let named = named.filter(|row| self.view.closed(row).is_none());
-        let links =
-            named.filter_map(|row| Some((row.url.to_string(), row.page.as_ref()?.links_index)));
+        let links = named
+            .filter_map(|row| Some((row.url.to_string(), row.page.as_ref()?.head.links_index)));
         let links: Vec<(String, bool)> = links.collect();
         // If all pages lack the link, report this once.
         if MANY_PAGES < links.len() && links.iter().all(|(_, has_link)| !has_link) {

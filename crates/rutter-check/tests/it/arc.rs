@@ -6,9 +6,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rutter_check::{CheckOptions, FileKind, FileReport};
+use rutter_check::CheckOptions;
 use rutter_finding::{Strictness, Verdict};
 use rutter_page::Timestamp;
+use rutter_report::{FileKind, FileReport};
 use serde_json::Value;
 
 use crate::{assert_outcomes, assert_rules_have_vectors, expectations, judged, said};

@@ -24,7 +24,7 @@ fn judge(min_coverage: Option<f32>, known: Vec<BuiltPage>) -> SiteOutcome {
 
 /// Returns the pages with the finding, and its detail.
 fn low(outcome: &SiteOutcome) -> Vec<(String, Severity, String)> {
-    let of_page = |one: &rutter_check::FileReport| -> Vec<(String, Severity, String)> {
+    let of_page = |one: &rutter_report::FileReport| -> Vec<(String, Severity, String)> {
         let findings = one.report.findings().filter(|(_, finding)| finding.rule.code == "XL089");
         let tell = |(severity, finding): (Severity, &rutter_finding::Finding)| {
             (one.name.clone(), severity, finding.detail.clone())

@@ -8,7 +8,6 @@
 mod arc;
 mod coverage;
 mod examples;
-mod formats;
 mod sites;
 mod sizes;
 mod spxi;
@@ -18,9 +17,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rutter_check::{CheckOptions, FileReport, Subject, check, registry};
+use rutter_check::{CheckOptions, Subject, check, rule_tables};
 use rutter_finding::{Strictness, Verdict};
 use rutter_page::Timestamp;
+use rutter_report::{FileKind, FileReport};
 use rutter_scp::CollectionKind;
 use rutter_scp::advert::AdvertisedCollection;
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ fn assert_outcomes(suite: &str, outcome: impl Fn(&Value, Strictness) -> Value) {
 /// Fails if a rule of a layer occurs in no case of a suite and is not in the list
 /// of rules that are tested elsewhere.
 fn assert_rules_have_vectors(layer: &str, text: &str, elsewhere: &[&str]) {
-    for rule in registry::all().iter().filter(|rule| rule.code.starts_with(layer)) {
+    for rule in rule_tables().into_iter().flatten().filter(|rule| rule.code.starts_with(layer)) {
         let is_covered = text.contains(rule.code) || elsewhere.contains(&rule.code);
         assert!(is_covered, "no vector names {} {}", rule.code, rule.name);
     }
@@ -205,7 +205,7 @@ fn checks_scp_elements_of_a_sitemap() {
         advert("5"),
     );
     let file_report = judge(text.as_bytes(), &CheckOptions::default());
-    assert_eq!(file_report.kind, rutter_check::FileKind::Sitemap);
+    assert_eq!(file_report.kind, FileKind::Sitemap);
     assert_eq!(file_report.entries, Some(1));
     let findings: Vec<_> = file_report
         .report
@@ -243,7 +243,7 @@ fn reads_a_list_of_urls_as_a_sitemap_whatever_its_name() {
     let text = "\u{feff}# pages\nhttps://h.example/\nhttps://h.example/a\n/relative\n";
     for name in ["urls.txt", "sitemap-posts.txt", "public/pages.txt"] {
         let file_report = judged(name, text.as_bytes(), &CheckOptions::default());
-        assert_eq!(file_report.kind, rutter_check::FileKind::Sitemap, "{name}");
+        assert_eq!(file_report.kind, FileKind::Sitemap, "{name}");
         assert_eq!(file_report.entries, Some(2), "{name}");
         let codes: Vec<_> = file_report.report.counts().keys().copied().collect();
         assert_eq!(codes, ["SM027", "SM028"], "{name}");

@@ -8,9 +8,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rutter_check::{CheckOptions, FileKind, FileReport, SiteCheckOptions, check_folder};
+use rutter_check::{CheckOptions, SiteCheckOptions, check_folder};
 use rutter_finding::Strictness;
 use rutter_page::Timestamp;
+use rutter_report::{FileKind, FileReport};
 use rutter_spxi::{SemanticIndex, read_index};
 use serde_json::{Value, json};
 

@@ -1,7 +1,5 @@
 //! Integration tests of the public functions.
 
-#![expect(clippy::unwrap_used, reason = "a test may stop")]
-
 mod llms;
 
 use rutter_finding::Finding;

@@ -7,7 +7,9 @@ use std::collections::VecDeque;
 
 use quick_xml::events::BytesStart;
 
-use super::{NamespaceId, ParseStep, ParserOutput, Position, ReturnPosition, SitemapParser, Token};
+use super::state::{Position, ReturnPosition, Token};
+use super::{ParseStep, ParserOutput, SitemapParser};
+use crate::namespaces::NamespaceId;
 use crate::rules;
 
 impl SitemapParser {
@@ -19,17 +21,17 @@ impl SitemapParser {
         token: Token<'_>,
         out: &mut VecDeque<ParserOutput>,
     ) -> ParseStep {
-        if self.limits.extensions <= self.entry.extensions.len() {
+        if self.limits.extensions <= self.current.entry.extensions.len() {
             self.report_overflow(token, "too many elements of other namespaces", out);
             self.skip(ReturnPosition::Entry);
             return Ok(());
         }
         self.position = Position::Capture;
-        self.nested_depth = self.depth;
-        self.raw.clear();
-        self.raw_name_end = 1 + name.len();
-        self.raw_prefixes.clear();
-        self.is_raw_broken = false;
+        self.elements.nested_depth = self.elements.depth;
+        self.captured.raw.clear();
+        self.captured.name_end = 1 + name.len();
+        self.captured.prefixes.clear();
+        self.captured.is_broken = false;
         self.record_prefixes(tag, name, token)?;
         self.append_captured(token, out);
         Ok(())
@@ -51,11 +53,11 @@ impl SitemapParser {
         }
         for prefix in prefixes {
             match self.namespaces.binding(&prefix) {
-                None => self.is_raw_broken = true,
-                Some((_, depth)) if self.nested_depth <= depth => {}
+                None => self.captured.is_broken = true,
+                Some((_, depth)) if self.elements.nested_depth <= depth => {}
                 Some((ns, _)) if ns == NamespaceId::NONE => {}
-                Some(_) if self.raw_prefixes.contains(&prefix) => {}
-                Some(_) => self.raw_prefixes.push(prefix),
+                Some(_) if self.captured.prefixes.contains(&prefix) => {}
+                Some(_) => self.captured.prefixes.push(prefix),
             }
         }
         Ok(())
@@ -64,8 +66,8 @@ impl SitemapParser {
     /// Appends a token to the captured element, if an element is being captured.
     pub(super) fn append_captured(&mut self, token: Token<'_>, out: &mut VecDeque<ParserOutput>) {
         if self.position == Position::Capture {
-            self.raw.push_str(&String::from_utf8_lossy(token.bytes()));
-            if self.limits.text < self.raw.len() {
+            self.captured.raw.push_str(&String::from_utf8_lossy(token.bytes()));
+            if self.limits.text < self.captured.raw.len() {
                 self.skip_text(token, out);
             }
         }
@@ -73,12 +75,12 @@ impl SitemapParser {
 
     /// Inserts the missing declarations and stores the captured element.
     pub(super) fn end_capture(&mut self, token: Token<'_>, out: &mut VecDeque<ParserOutput>) {
-        if self.is_raw_broken || !self.raw.is_char_boundary(self.raw_name_end) {
+        if self.captured.is_broken || !self.captured.raw.is_char_boundary(self.captured.name_end) {
             return self.report(&rules::UNKNOWN_ELEMENT, token, "undeclared prefix", out);
         }
-        let (start, rest) = self.raw.split_at(self.raw_name_end);
+        let (start, rest) = self.captured.raw.split_at(self.captured.name_end);
         let mut raw = start.to_owned();
-        for prefix in &self.raw_prefixes {
+        for prefix in &self.captured.prefixes {
             let Some((ns, _)) = self.namespaces.binding(prefix) else { continue };
             let gap = if prefix.is_empty() { "" } else { ":" };
             raw.push_str(" xmlns");
@@ -89,6 +91,6 @@ impl SitemapParser {
             raw.push('"');
         }
         raw.push_str(rest);
-        self.entry.extensions.push(raw);
+        self.current.entry.extensions.push(raw);
     }
 }

@@ -5,10 +5,9 @@ use std::collections::VecDeque;
 use quick_xml::events::BytesStart;
 use rutter_finding::{Finding, Place, Refusal, Rule, quoted};
 
-use super::{
-    EntryField, NamespaceId, ParseStep, ParserOutput, Position, ReturnPosition, SitemapParser,
-    Token, fast_path,
-};
+use super::state::{EntryField, Position, ReturnPosition, Token};
+use super::{ParseStep, ParserOutput, SitemapParser, fast_path};
+use crate::namespaces::NamespaceId;
 use crate::rules;
 use crate::url::{is_plain_url, is_url, resolve};
 use crate::{AlternateLink, ChangeFreq, ChildSitemap, SitemapItem, SitemapKind, date};
@@ -27,7 +26,7 @@ impl SitemapParser {
             self.skip(ReturnPosition::Entry);
             return Ok(());
         };
-        if self.kind == Some(SitemapKind::ByteSource) {
+        if self.root.kind == Some(SitemapKind::Feed) {
             return self.start_feed_field(tag, local, token);
         }
         let field = match local {
@@ -39,7 +38,7 @@ impl SitemapParser {
             _ => None,
         };
         let Some(field) = field else {
-            self.latest = u8::MAX;
+            self.current.latest = u8::MAX;
             if self.is_root_namespace(ns) {
                 self.report(&rules::UNKNOWN_ELEMENT, token, quoted(name), out);
             } else if ns == NamespaceId::XHTML
@@ -50,24 +49,24 @@ impl SitemapParser {
             }
             return self.capture(tag, name, token, out);
         };
-        if self.seen & (1 << field as u8) != 0 {
+        if self.current.seen & (1 << field as u8) != 0 {
             self.report(&rules::ELEMENT_TWICE, token, field.name(), out);
             self.skip(ReturnPosition::Entry);
             return Ok(());
         }
-        if field as u8 + 1 < self.latest {
+        if field as u8 + 1 < self.current.latest {
             self.report(&rules::ELEMENT_ORDER, token, field.name(), out);
         }
-        self.seen |= 1 << field as u8;
-        self.latest = self.latest.max(field as u8 + 1);
+        self.current.seen |= 1 << field as u8;
+        self.current.latest = self.current.latest.max(field as u8 + 1);
         self.begin(field);
         Ok(())
     }
 
     pub(super) fn begin(&mut self, field: EntryField) {
         self.position = Position::Field(field);
-        self.nested_depth = self.depth;
-        self.text.clear();
+        self.elements.nested_depth = self.elements.depth;
+        self.current.text.clear();
     }
 
     /// Handles a child element of a feed entry: `link` and `updated`.
@@ -78,14 +77,14 @@ impl SitemapParser {
         token: Token<'_>,
     ) -> ParseStep {
         match local {
-            "link" if self.entry.loc.is_empty() => {
+            "link" if self.current.entry.loc.is_empty() => {
                 let attributes = self.attributes(tag, token)?;
                 let value = |name: &str| {
                     attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.trim())
                 };
                 match (value("href"), value("rel")) {
                     (Some(href), None | Some("alternate")) => {
-                        href.clone_into(&mut self.entry.loc);
+                        href.clone_into(&mut self.current.entry.loc);
                         self.skip(ReturnPosition::Entry);
                     }
                     (Some(_), _) => self.skip(ReturnPosition::Entry),
@@ -135,10 +134,10 @@ impl SitemapParser {
         }
         if !is_url(&link.href) {
             self.report(&rules::ALTERNATE_BAD, token, quoted(&link.href), out);
-        } else if self.limits.alternates <= self.entry.alternates.len() {
+        } else if self.limits.alternates <= self.current.entry.alternates.len() {
             self.report_overflow(token, "too many alternate links", out);
         } else {
-            self.entry.alternates.push(link);
+            self.current.entry.alternates.push(link);
         }
         self.skip(ReturnPosition::Entry);
         Ok(true)
@@ -155,7 +154,7 @@ impl SitemapParser {
         out: &mut VecDeque<ParserOutput>,
     ) -> usize {
         if !self.is_root_namespace(self.namespaces.default())
-            || self.kind == Some(SitemapKind::ByteSource)
+            || self.root.kind == Some(SitemapKind::Feed)
         {
             return 0;
         }
@@ -164,11 +163,11 @@ impl SitemapParser {
         while let Some((field, text, after)) =
             fast_path::field(rest.get(used..).unwrap_or_default(), self.limits.text)
         {
-            if (field as u8) < self.latest {
+            if (field as u8) < self.current.latest {
                 return used;
             }
-            self.seen |= 1 << field as u8;
-            self.latest = field as u8 + 1;
+            self.current.seen |= 1 << field as u8;
+            self.current.latest = field as u8 + 1;
             let start = token.end + used;
             self.end_field(field, &text, Token { start, end: start, ..token }, out);
             used = rest.len() - after.len();
@@ -178,12 +177,12 @@ impl SitemapParser {
         {
             let is_link =
                 self.namespaces.binding(prefix).is_some_and(|(ns, _)| ns == NamespaceId::XHTML);
-            let is_below_limit = self.entry.alternates.len() < self.limits.alternates;
+            let is_below_limit = self.current.entry.alternates.len() < self.limits.alternates;
             if !is_link || !is_below_limit || !is_plain_url(&link.href) {
                 return used;
             }
-            self.latest = u8::MAX;
-            self.entry.alternates.push(link);
+            self.current.latest = u8::MAX;
+            self.current.entry.alternates.push(link);
             used = rest.len() - after.len();
         }
         used
@@ -198,11 +197,11 @@ impl SitemapParser {
     ) {
         let text = text.trim_ascii();
         match field {
-            EntryField::Loc => text.clone_into(&mut self.entry.loc),
+            EntryField::Loc => text.clone_into(&mut self.current.entry.loc),
             EntryField::Lastmod => match date::read(text) {
                 Some(read) => {
-                    self.entry.lastmod = Some(read.time);
-                    self.entry.is_day = read.is_day;
+                    self.current.entry.lastmod = Some(read.time);
+                    self.current.entry.is_day = read.is_day;
                     if read.is_local {
                         let detail = quoted(text);
                         self.report(&rules::LASTMOD_NO_ZONE, token, detail, out);
@@ -211,11 +210,11 @@ impl SitemapParser {
                 None => self.report(&rules::LASTMOD_BAD, token, quoted(text), out),
             },
             EntryField::Changefreq => match ChangeFreq::parse(text) {
-                Some(freq) => self.entry.changefreq = Some(freq),
+                Some(freq) => self.current.entry.changefreq = Some(freq),
                 None => self.report(&rules::CHANGEFREQ_BAD, token, quoted(text), out),
             },
             EntryField::Priority => match priority(text) {
-                Some(priority) => self.entry.priority = Some(priority),
+                Some(priority) => self.current.entry.priority = Some(priority),
                 None => self.report(&rules::PRIORITY_BAD, token, quoted(text), out),
             },
         }
@@ -228,13 +227,13 @@ impl SitemapParser {
 
     /// Outputs the entry, unless it has no usable URL.
     pub(super) fn end_entry(&mut self, out: &mut VecDeque<ParserOutput>) {
-        let mut entry = std::mem::take(&mut self.entry);
+        let mut entry = std::mem::take(&mut self.current.entry);
         let line = entry.line;
         let mut report = |rule: &'static Rule, detail: String| {
             out.push_back(ParserOutput::Finding(Finding::new(rule, Place::line(line), detail)));
         };
         if entry.loc.is_empty() {
-            let stray_text = self.stray_text.trim();
+            let stray_text = self.current.stray_text.trim();
             if !is_plain_url(stray_text) {
                 return report(&rules::LOC_MISSING, String::new());
             }
@@ -255,7 +254,7 @@ impl SitemapParser {
                 return report(&rules::LOC_BAD, quoted(&entry.loc));
             }
         }
-        let item = match self.kind {
+        let item = match self.root.kind {
             Some(SitemapKind::Index) => {
                 SitemapItem::Child(ChildSitemap { loc: entry.loc, lastmod: entry.lastmod })
             }

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::EntryField;
+use super::state::EntryField;
 use crate::AlternateLink;
 
 /// Parses a field that contains only text; returns the field, its text and the rest of `xml`.

@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 use quick_xml::events::BytesStart;
 use rutter_finding::{Finding, Place};
 
-use super::{ParserOutput, Position, ReturnPosition, SitemapParser, Token};
+use super::state::{Position, ReturnPosition, Token};
+use super::{ParserOutput, SitemapParser};
 use crate::rules;
 
 /// A file is rejected when its elements are nested this many times deeper than the limit.
@@ -36,11 +37,11 @@ impl SitemapParser {
         token: Token<'_>,
         out: &mut VecDeque<ParserOutput>,
     ) -> Result<bool, rutter_finding::Refusal> {
-        if self.limits.depth.saturating_mul(DEPTH_FACTOR) < self.depth {
+        if self.limits.depth.saturating_mul(DEPTH_FACTOR) < self.elements.depth {
             return Err(self.refusal(&rules::TOO_DEEP, token, ""));
         }
         match self.position {
-            Position::Root if self.limits.depth < self.depth => {
+            Position::Root if self.limits.depth < self.elements.depth => {
                 return Err(self.refusal(&rules::TOO_DEEP, token, ""));
             }
             Position::Prolog => {
@@ -61,7 +62,7 @@ impl SitemapParser {
                 self.skip(ReturnPosition::Field(field));
             }
             Position::Capture => {
-                let is_deep = self.limits.depth < self.depth;
+                let is_deep = self.limits.depth < self.elements.depth;
                 let why = if is_deep { "nested too deeply" } else { "too many attributes" };
                 self.report_overflow(token, why, out);
                 // Skip to the end of the captured element.
@@ -93,7 +94,7 @@ impl SitemapParser {
 
     /// Counts the line ends in bytes that were skipped.
     pub(crate) fn count_lines(&mut self, bytes: &[u8]) {
-        self.line += memchr::memchr_iter(b'\n', bytes).count() as u64;
+        self.lines.line += memchr::memchr_iter(b'\n', bytes).count() as u64;
     }
 
     /// Reports a dropped part, once per entry and at the line of the entry.
@@ -104,10 +105,10 @@ impl SitemapParser {
         out: &mut VecDeque<ParserOutput>,
     ) {
         let is_in_entry = !matches!(self.position, Position::Root | Position::Foreign);
-        if is_in_entry && std::mem::replace(&mut self.has_overflow, true) {
+        if is_in_entry && std::mem::replace(&mut self.current.has_overflow, true) {
             return;
         }
-        let line = if is_in_entry { self.entry.line } else { self.line_at(token) };
+        let line = if is_in_entry { self.current.entry.line } else { self.lines.at(token) };
         out.push_back(ParserOutput::Finding(Finding::new(
             &rules::ENTRY_TOO_LARGE,
             Place::line(line),

@@ -179,7 +179,7 @@ impl BuildEvents for BuildProgress<'_> {
         if *n <= SHOWN_PER_RULE || self.verbose {
             let mut line = Vec::new();
             let place = rutter_finding::visible(place);
-            rutter_check::format::concise::write_finding(&mut line, &place, severity, finding)
+            rutter_report::format::concise::write_finding(&mut line, &place, severity, finding)
                 .expect("memory takes everything");
             self.warn(String::from_utf8_lossy(&line).trim_end());
         }
@@ -399,7 +399,7 @@ fn document(outcome: &BuildSummary, time: Duration) -> Value {
         "written": outcome.written,
         "deleted": outcome.deleted,
         "is_without_twins": outcome.is_without_twins,
-        "coverage": rutter_check::format::json::coverage(&outcome.coverage),
+        "coverage": rutter_report::format::json::coverage(&outcome.coverage),
         "findings": findings,
         "seconds": time.as_secs_f64(),
     })

@@ -13,9 +13,10 @@ mod site;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use rutter_check::overview::{ArtifactSize, Overview};
-use rutter_check::{CheckOptions, FileReport, Subject};
+use rutter_check::{CheckOptions, Subject};
 use rutter_finding::Strictness;
+use rutter_report::FileReport;
+use rutter_report::overview::{ArtifactSize, Overview};
 
 use crate::commands::check::checked_files::CheckedFiles;
 pub(crate) use crate::commands::check::finding_filter::parse_selector;
@@ -142,7 +143,7 @@ fn judge(
 ) -> anyhow::Result<Vec<FileReport>> {
     if let Some(url) = site::address(path) {
         let outcome = site::live(&url, &args.site, judging.clone(), out)?;
-        seen.overview.add_site(&outcome);
+        outcome.add_to(&mut seen.overview);
         let mut judgements = outcome.file_reports;
         let root = url.as_str().trim_end_matches('/');
         seen.overview.layers.extend(["HP", "XL", "SE"]);
@@ -156,7 +157,7 @@ fn judge(
         let built = site::site_folder(path, out);
         let path = built.as_deref().unwrap_or(path);
         let outcome = site::folder(path, &args.site, judging, out)?;
-        seen.overview.add_site(&outcome);
+        outcome.add_to(&mut seen.overview);
         let mut judgements = outcome.file_reports;
         let root = file_names::root_of(path);
         for judgement in &mut judgements {
@@ -168,7 +169,7 @@ fn judge(
         if let Some(now) = judging.now.filter(|_| asked.draws()) {
             // A site without an index has no markers.
             if let Ok(survived) = rutter_check::survive_folder(path, now) {
-                seen.overview.add_survivals(&survived.survivals);
+                survived.add_to(&mut seen.overview);
             }
         }
         return Ok(judgements);

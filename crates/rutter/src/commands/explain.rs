@@ -1,9 +1,6 @@
 //! `rutter explain`: prints the explanation of a rule, with an example and the fix.
 
-use rutter_check::registry;
-use rutter_finding::Rule;
-
-use crate::commands::all_rules;
+use crate::commands::rule_registry;
 use crate::config::{SettingsError, similarity::nearest};
 use crate::exit::Exit;
 use crate::output::Output;
@@ -19,22 +16,22 @@ pub(crate) struct ExplainArgs {
 }
 
 pub(crate) fn run(args: &ExplainArgs, out: &mut Output) -> anyhow::Result<Exit> {
+    let registry = rule_registry();
     match &args.code {
         None => {
-            for rule in all_rules() {
+            for rule in registry.rules() {
                 writeln!(out.data(), "{} {}: {}", rule.code, rule.name, rule.title)?;
             }
         }
         Some(code) => {
-            let is_it = |rule: &&Rule| rule.code.eq_ignore_ascii_case(code) || rule.name == code;
-            let rule = all_rules().into_iter().find(is_it).ok_or_else(|| {
+            let rule = registry.find(code).ok_or_else(|| {
                 let shown = rutter_finding::quoted(code);
-                let names = all_rules().into_iter().map(|rule| rule.name);
+                let names = registry.rules().iter().map(|rule| rule.name);
                 let near = nearest(code, names).map(|near| format!("did you mean `{near}`?"));
                 let hint = near.unwrap_or_else(|| "`rutter rules` lists all rules".to_owned());
                 SettingsError::missing(format!("{shown} is not a rule"), hint)
             })?;
-            write!(out.data(), "{}", registry::explain(rule))?;
+            write!(out.data(), "{}", rutter_report::explain(rule))?;
         }
     }
     Ok(Exit::Clean)

@@ -206,7 +206,7 @@ impl LogAnalysis {
                     let severity = finding.rule.severity(Strictness::Lenient);
                     let is_kept = is_kept(&self.odd, finding.rule.code);
                     if let Some(severity) = severity.filter(|_| is_kept) {
-                        rutter_check::format::concise::write_finding(
+                        rutter_report::format::concise::write_finding(
                             &mut self.lines,
                             &log.name,
                             severity,

@@ -1,10 +1,10 @@
 //! `rutter rules`: lists all rules.
 
-use rutter_check::{explain, layer};
 use rutter_finding::{Rule, Strictness};
+use rutter_report::layer;
 use serde_json::{Value, json};
 
-use crate::commands::all_rules;
+use crate::commands::rule_registry;
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -29,12 +29,11 @@ fn parse_layer(text: &str) -> Result<String, String> {
 }
 
 pub(crate) fn run(args: &RulesArgs, out: &mut Output) -> anyhow::Result<Exit> {
-    let mut rules = all_rules();
-    if let Some(layer) = &args.layer {
-        rules.retain(|rule| rule.layer() == layer);
-    }
+    let registry = rule_registry();
+    let is_listed = |rule: &Rule| args.layer.as_ref().is_none_or(|layer| rule.layer() == layer);
+    let rules = registry.rules().iter().copied().filter(|rule| is_listed(rule));
     if args.json {
-        let rules: Vec<Value> = rules.into_iter().map(described).collect();
+        let rules: Vec<Value> = rules.map(described).collect();
         writeln!(out.data(), "{:#}", json!({ "format": 1, "rules": rules }))?;
         return Ok(Exit::Clean);
     }
@@ -53,7 +52,6 @@ pub(crate) fn run(args: &RulesArgs, out: &mut Output) -> anyhow::Result<Exit> {
 
 fn described(rule: &'static Rule) -> Value {
     let severity = |mode| rule.severity(mode).map(rutter_finding::Severity::name);
-    let example = explain::example(rule.code);
     json!({
         "code": rule.code,
         "name": rule.name,
@@ -65,10 +63,10 @@ fn described(rule: &'static Rule) -> Value {
         "title": rule.title,
         "why": rule.why,
         "fix": rule.fix,
-        "example": example.map(|example| json!({
-            "place": example.place,
-            "wrong": example.wrong,
-            "right": example.right,
-        })),
+        "example": {
+            "place": rule.example.place,
+            "wrong": rule.example.wrong,
+            "right": rule.example.right,
+        },
     })
 }

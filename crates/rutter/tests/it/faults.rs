@@ -503,7 +503,7 @@ fn findings_of_two_pages_have_different_fingerprints() {
     let mut prints = BTreeSet::new();
     for judgement in &outcome.file_reports {
         let found = judgement.report.findings().filter(|(_, it)| it.rule.code == "SE013");
-        prints.extend(found.map(|(_, it)| rutter_check::fingerprint::of(&judgement.path(), it)));
+        prints.extend(found.map(|(_, it)| rutter_report::fingerprint::of(&judgement.path(), it)));
     }
     assert_eq!(prints.len(), 2, "{}", told(&outcome).0);
 }

@@ -7,18 +7,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use rutter_check::{explain, registry};
+use rutter_check::{has_checkable_example, rule_tables};
 use serde_json::Value;
 
 use crate::root;
 
-/// All rules: code and name.
-fn rules() -> BTreeMap<&'static str, &'static str> {
-    let tables =
-        [rutter_build::rules::ALL, rutter_logs::rules::ALL, rutter_sync::discover::rules::ALL];
-    let others = tables.into_iter().flatten().copied();
-    registry::all().into_iter().chain(others).map(|rule| (rule.code, rule.name)).collect()
+/// The rules that `rutter rules` lists: code and name.
+fn rules() -> BTreeMap<String, String> {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_rutter"));
+    let output = program.args(["rules", "--json"]).output().unwrap();
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let rules = document["rules"].as_array().unwrap().iter();
+    rules.map(|rule| (text(&rule["code"]), text(&rule["name"]))).collect()
 }
 
 /// Returns all files with this extension in a folder of the workspace.
@@ -139,9 +142,10 @@ fn proved() -> BTreeSet<String> {
     for path in files("crates", ".snap").iter().chain(&files("crates", ".expect")) {
         note(&fs::read_to_string(path).unwrap());
     }
-    explain::all().keys().filter(|code| explain::is_judged(code)).for_each(|code| note(code));
+    let with_example = rule_tables().into_iter().flatten().filter(|it| has_checkable_example(it));
+    with_example.for_each(|rule| note(rule.code));
     let constants = constants();
-    let by_name: BTreeMap<&str, &str> =
+    let by_name: BTreeMap<String, String> =
         rules().into_iter().map(|(code, name)| (name, code)).collect();
     for path in files("crates", ".rs") {
         if path.ends_with("tests/it/proofs.rs") {
@@ -169,8 +173,18 @@ fn proved() -> BTreeSet<String> {
 #[test]
 fn each_rule_is_expected_by_a_test() {
     let proved = proved();
-    let missing: Vec<&str> = rules().into_keys().filter(|code| !proved.contains(*code)).collect();
+    let missing: Vec<String> = rules().into_keys().filter(|code| !proved.contains(code)).collect();
     assert!(missing.is_empty(), "no test expects {} rules: {missing:?}", missing.len());
+}
+
+#[test]
+fn each_rule_of_each_crate_is_listed() {
+    let rules = rules();
+    let mut defined: BTreeSet<String> = constants().into_values().collect();
+    // Codes of examples and tests.
+    defined.retain(|code| !["EX001", "RB999", "XX001"].contains(&code.as_str()));
+    let missing: Vec<&String> = defined.iter().filter(|it| !rules.contains_key(*it)).collect();
+    assert!(missing.is_empty(), "not in `rule_registry`: {missing:?}");
 }
 
 #[test]

@@ -6,9 +6,10 @@ use std::fmt::Write;
 use std::fs;
 
 use oxjsonld::JsonLdParser;
-use rutter_check::{CheckOptions, FileKind, SiteCheckOptions, check_folder};
+use rutter_check::{CheckOptions, SiteCheckOptions, check_folder};
 use rutter_finding::Strictness;
 use rutter_page::Timestamp;
+use rutter_report::FileKind;
 
 use crate::{root, run, stage};
 

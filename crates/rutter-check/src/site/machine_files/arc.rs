@@ -9,6 +9,16 @@ use crate::rules;
 use crate::site::SiteView;
 use crate::site::page_rows::{ArcPageEntry, Restriction};
 
+rutter_finding::rules! {
+    ARC_COPIES = "XL045" "arc-copies-differ" (warning, "D54") {
+        title: "copy of the ARC sitemap differs from arc-sitemap.json",
+        why: "The file that an agent reads decides which version it obeys.",
+        fix: "Build the site again, so that all formats have the same content.",
+        wrong: "`arc-sitemap.yaml` of yesterday next to `arc-sitemap.json` of today.",
+        right: "Both files of the same build.",
+    }
+}
+
 /// The maximum number of deltas that are read.
 const MOST_DAYS: usize = 1000;
 /// The maximum number of delta entries that are compared with the sitemap.
@@ -113,7 +123,7 @@ impl SiteView<'_> {
         } else {
             return;
         };
-        self.findings.add(at, Finding::new(&rules::ARC_COPIES, Place::WHOLE, detail));
+        self.findings.add(at, Finding::new(&ARC_COPIES, Place::WHOLE, detail));
     }
 
     /// Checks a file and passes each entry to a callback; returns `None` if the file cannot be read

@@ -20,6 +20,16 @@ use crate::site::page::texts_of;
 use crate::site::page_rows::{DeliveredPage, PageRow, short};
 use crate::site::text_match;
 
+rutter_finding::rules! {
+    SECRET = "SE017" "secret-published" (warning, "SCP-201") {
+        title: "file contains a probable secret",
+        why: "Everyone who reads the file can use the secret. Treat it as compromised.",
+        fix: "Revoke the secret, then delete it from the file.",
+        wrong: "`AKIAQ3EGRT7WZ5KLM2NP` in `all.scp.zst`.",
+        right: "The key is revoked, then deleted from the page.",
+    }
+}
+
 /// The maximum number of collections that are read.
 const MOST: usize = 2000;
 /// The maximum number of stored text hashes of all pages.
@@ -37,7 +47,7 @@ impl SiteView<'_> {
         };
         let mut all: Vec<u32> =
             self.files.iter().filter(|(_, file)| is_scp(&file.path)).map(|(at, _)| at).collect();
-        all.extend(self.machine_files.adverts.iter().filter_map(|one| one.file));
+        all.extend(self.machine_files.sitemaps.adverts.iter().filter_map(|one| one.file));
         all.sort_unstable();
         all.dedup();
         if MOST < all.len() {
@@ -50,7 +60,7 @@ impl SiteView<'_> {
         }
         let mut current = self.current();
         // A section of which a collection is missing contains outdated pages.
-        let adverts = self.machine_files.adverts.iter();
+        let adverts = self.machine_files.sitemaps.adverts.iter();
         let cut: HashSet<&str> = adverts
             .filter(|one| self.files.is_unseen(ResourceKind::Collection, &one.advert.url))
             .map(|one| one.advert.section.as_str())
@@ -104,7 +114,7 @@ impl SiteView<'_> {
         receipt.coded = size;
         let name = self.files.path(file).to_owned();
         let mut file_report =
-            crate::blank(&name, crate::FileKind::Collection, &self.options.check_options);
+            crate::blank(&name, rutter_report::FileKind::Collection, &self.options.check_options);
         if let Some(one) = self.machine_files.advert_of(file) {
             let report = &mut file_report.report;
             let compared =
@@ -349,7 +359,7 @@ impl PageCollector {
     fn look(&mut self, text: &str, url: &str, place: Place) {
         for (kind, mark) in SensitiveData::find_in(text).secrets {
             let detail = format!("{}: {kind} {mark}", quoted(url));
-            self.findings.push(Finding::new(&rules::SECRET, place.clone(), detail));
+            self.findings.push(Finding::new(&SECRET, place.clone(), detail));
         }
         let unseen = rutter_page::HiddenCharacters::count_in(text);
         if !unseen.is_nothing() {

@@ -18,6 +18,23 @@ use crate::site::SiteView;
 use crate::site::files::MediaKind;
 use crate::site::page_rows::Restriction;
 
+rutter_finding::rules! {
+    SITEMAP_LOOP = "XL007" "sitemap-loop" (warning, "D17") {
+        title: "sitemap index contains another index or itself",
+        why: "Crawlers follow one level only, and some follow a cycle without end.",
+        fix: "List only sitemaps with pages.",
+        wrong in "sitemap.xml": r#"<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><sitemap><loc>https://harbour.example/sitemap.xml</loc></sitemap></sitemapindex>"#,
+        right: r#"<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><sitemap><loc>https://harbour.example/sitemap-pages.xml</loc></sitemap></sitemapindex>"#,
+    }
+    TWIN_ALONE = "XL060" "twin-alone" (advice, "D84") {
+        title: "Markdown twin does not belong to a page",
+        why: "The twin describes a page that was removed.",
+        fix: "Delete the twin.",
+        wrong: "`old.md`, but no `old.html`.",
+        right: "Only twins of existing pages.",
+    }
+}
+
 /// The maximum number of sitemaps that are read.
 const MOST_SITEMAPS: usize = 1000;
 
@@ -53,14 +70,14 @@ impl SiteView<'_> {
         };
         let others = self.files.iter().filter(|(_, file)| is_sitemap(&file.path));
         let others: Vec<u32> = others.map(|(at, _)| at).collect();
-        self.machine_files.is_cut = self.files.may_be_more(ResourceKind::Sitemap);
+        self.machine_files.sitemaps.is_cut = self.files.may_be_more(ResourceKind::Sitemap);
         waiting.reverse();
         let mut seen: HashSet<u32> = HashSet::new();
         while let Some((at, is_entry)) = waiting.pop() {
             if seen.contains(&at) {
                 continue;
             }
-            if MOST_SITEMAPS <= self.machine_files.sitemaps.len() {
+            if MOST_SITEMAPS <= self.machine_files.sitemaps.files.len() {
                 self.findings
                     .add_about_site(&rules::STOPPED, format!("more than {MOST_SITEMAPS} sitemaps"));
                 break;
@@ -73,7 +90,7 @@ impl SiteView<'_> {
                 match child {
                     Some(child) if !is_entry || child == at => {
                         let finding = Finding::new(
-                            &rules::SITEMAP_LOOP,
+                            &SITEMAP_LOOP,
                             Place::line(line),
                             rutter_finding::quoted(&url),
                         );
@@ -94,7 +111,7 @@ impl SiteView<'_> {
             }
         }
         for at in others {
-            if !seen.contains(&at) && self.machine_files.sitemaps.len() < MOST_SITEMAPS {
+            if !seen.contains(&at) && self.machine_files.sitemaps.files.len() < MOST_SITEMAPS {
                 self.check_file(at);
             }
         }
@@ -133,10 +150,10 @@ impl SiteView<'_> {
                     }
                 }
             });
-        self.machine_files.sitemaps.push(at);
+        self.machine_files.sitemaps.files.push(at);
         match judged {
             Ok(file_report) => {
-                self.machine_files.is_cut |= file_report.refused.is_some();
+                self.machine_files.sitemaps.is_cut |= file_report.refused.is_some();
                 self.findings.add_report(file_report);
             }
             Err(error) => self.unreadable(at, &error),
@@ -145,30 +162,33 @@ impl SiteView<'_> {
             match advert {
                 Advert::Collection(advert) => {
                     let file = self.home.and_then(|home| self.files.resolve(home, &advert.url));
-                    self.machine_files.adverts.push(CollectionAdvert {
+                    self.machine_files.sitemaps.adverts.push(CollectionAdvert {
                         advert,
                         sitemap: at,
                         line,
                         file,
                     });
                 }
-                Advert::Section(section) => self.machine_files.sections.push((at, line, section)),
+                Advert::Section(section) => {
+                    self.machine_files.sitemaps.sections.push((at, line, section));
+                }
                 Advert::Compression(codings) => {
-                    self.machine_files.codings = Some((at, line, codings));
+                    self.machine_files.sitemaps.codings = Some((at, line, codings));
                 }
                 _ => {}
             }
         }
-        self.machine_files.foreign.extend(foreign);
+        self.machine_files.sitemaps.foreign.extend(foreign);
         if let Some(home) = self.home {
             for (n, (_, listed)) in listed.iter().enumerate() {
-                let n = u32::try_from(self.machine_files.listed.len() + n).unwrap_or(u32::MAX);
+                let n =
+                    u32::try_from(self.machine_files.sitemaps.listed.len() + n).unwrap_or(u32::MAX);
                 if let Some(row) = self.rows.at(self.files, home, &listed.url) {
                     row.listed.get_or_insert(n);
                 }
             }
         }
-        self.machine_files.listed.extend(listed);
+        self.machine_files.sitemaps.listed.extend(listed);
         children
     }
 
@@ -224,7 +244,7 @@ impl SiteView<'_> {
         for (at, _) in all {
             let is_twin = twins.binary_search(&at).is_ok();
             if !is_twin && looks_like_twin(self.files.read(at, LARGEST_TEXT).ok().flatten()) {
-                self.findings.add(at, Finding::new(&rules::TWIN_ALONE, Place::WHOLE, ""));
+                self.findings.add(at, Finding::new(&TWIN_ALONE, Place::WHOLE, ""));
             }
         }
     }
@@ -274,8 +294,8 @@ fn is_xml(path: &str) -> bool {
 fn looks_like_twin(bytes: Option<Vec<u8>>) -> bool {
     let bytes = bytes.unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
-    let (front, _) = crate::site::page::front_matter(&text);
-    front.is_some_and(|front| crate::site::page::member(front, "url").is_some())
+    let (front, _) = crate::site::page::twin::front_matter(&text);
+    front.is_some_and(|front| crate::site::page::twin::member(front, "url").is_some())
 }
 
 fn listed_of(entry: &sitemap::SitemapEntry) -> SitemapEntry {

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use rutter_build::Glob;
-use rutter_check::FileReport;
 use rutter_finding::Rule;
+use rutter_report::FileReport;
 
-use crate::commands::all_rules;
+use crate::commands::rule_registry;
 use crate::config::ignore::IgnoreRule;
 use crate::config::{Setting, real};
 
@@ -41,8 +41,8 @@ pub(crate) fn selects(selector: &str, rule: &Rule) -> bool {
 
 /// Parses a selector. Rejects selectors that match no rule.
 pub(crate) fn parse_selector(text: &str) -> Result<String, String> {
-    let is_layer = rutter_check::layer::LAYERS.iter().any(|(it, _)| it.eq_ignore_ascii_case(text));
-    if is_layer || all_rules().iter().any(|rule| selects(text, rule)) {
+    let is_layer = rutter_report::layer::LAYERS.iter().any(|(it, _)| it.eq_ignore_ascii_case(text));
+    if is_layer || rule_registry().rules().iter().any(|rule| selects(text, rule)) {
         return Ok(text.to_owned());
     }
     Err("not a rule or layer; `rutter rules` lists them".to_owned())
@@ -129,7 +129,7 @@ fn paths_of(judgement: &FileReport) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use rutter_check::FileKind;
+    use rutter_report::FileKind;
 
     use super::*;
 

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use rutter_build::BuildEvents;
-use rutter_check::{SiteBase, SiteOutcome, rules};
+use rutter_check::{SiteBase, SiteOutcome};
 use rutter_finding::Finding;
 use rutter_robots::{RobotsAdditions, merge};
 
@@ -29,6 +29,8 @@ const BY_BUILD: [&str; 36] = [
 ];
 /// Code of the rule about links in the heads of HTML pages.
 const HEAD_LINK: &str = "SX103";
+/// Code of the rule about a sitemap that robots.txt does not list.
+const ROBOTS_SILENT: &str = "XL083";
 
 /// Fixes all findings that have a safe fix, and returns whether a file was changed.
 pub(super) fn fix(
@@ -46,7 +48,7 @@ pub(super) fn fix(
         }
         return rebuild(settings, codes.contains(HEAD_LINK), out);
     }
-    let is_unnamed = codes.contains(rules::ROBOTS_SILENT.code);
+    let is_unnamed = codes.contains(ROBOTS_SILENT);
     match outcome.home.as_ref().filter(|_| is_unnamed) {
         Some(home) => name_sitemap(dir, home, out),
         None => Ok(false),

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use rutter_check::baseline::{Baseline, BaselineCounts, FileNaming};
-use rutter_check::excerpt::excerpts;
-use rutter_check::format::Format;
-use rutter_check::{CheckedFile, DetailLevel, FileReport, Outcome, Overview, quota};
 use rutter_finding::{Finding, Severity, Strictness};
+use rutter_report::baseline::{Baseline, BaselineCounts, FileNaming};
+use rutter_report::excerpt::excerpts;
+use rutter_report::format::Format;
+use rutter_report::{CheckedFile, DetailLevel, FileReport, Outcome, Overview, quota};
 
 use crate::commands::check::checked_files::CheckedFiles;
 use crate::commands::check::file_names;
@@ -265,7 +265,7 @@ pub(crate) fn write_report(
 fn excerpts_of(
     judgement: &FileReport,
     reopen: &CheckedFiles,
-) -> Vec<Option<rutter_check::excerpt::Excerpt>> {
+) -> Vec<Option<rutter_report::excerpt::Excerpt>> {
     let findings: Vec<&Finding> = judgement.report.findings().map(|(_, finding)| finding).collect();
     let open = || reopen.open(&judgement.root, &judgement.name);
     if findings.is_empty() { Vec::new() } else { excerpts(&open, &findings) }

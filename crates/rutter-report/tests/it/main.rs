@@ -1,0 +1,5 @@
+//! Tests of reports.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop")]
+
+mod formats;
