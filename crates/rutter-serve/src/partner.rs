@@ -35,14 +35,14 @@ use rutter_page::{CowStr, LineDigest, RawJson, Timestamp, UnknownMember};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::body::{Body, ChunkProducer};
-use crate::condition::{self, ConditionOutcome, CurrentVersion};
-use crate::date;
-use crate::refusal::Refusal;
-use crate::representation::PRIVATE;
-use crate::root_dir::{Identity, is_absent};
+use crate::admission::token::Scope;
+use crate::resolve::root_dir::{Identity, is_absent};
+use crate::respond::body::{Body, ChunkProducer};
+use crate::respond::condition::{self, ConditionOutcome, CurrentVersion};
+use crate::respond::date;
+use crate::respond::refusal::Refusal;
+use crate::respond::representation::PRIVATE;
 use crate::site::{RequestClient, Site, now};
-use crate::token::Scope;
 
 /// Path of the API.
 pub(crate) const PATH: &str = "/arc-api/v1/pages";

@@ -3,6 +3,11 @@
 //! One task accepts connections. Each worker thread handles requests of any connection. Connection
 //! limits are checked on accept, before any other work.
 
+pub(crate) mod connection;
+pub(crate) mod file_limit;
+pub(crate) mod signals;
+pub(crate) mod tls;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
@@ -18,12 +23,12 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_rustls::rustls::ServerConfig;
 
-use crate::connection::{self, ConnectionContext, stopped};
-use crate::metrics::CutReason;
-use crate::network::client_network;
-use crate::report;
+use crate::admission::network::client_network;
+use crate::monitor::metrics::CutReason;
+use crate::monitor::report;
+use crate::server::connection::{ConnectionContext, stopped};
+use crate::server::tls::{TlsError, TlsFiles};
 use crate::site::{Site, SiteError};
-use crate::tls::{TlsError, TlsFiles};
 
 /// Length of the accept queue.
 const BACKLOG: i32 = 4096;

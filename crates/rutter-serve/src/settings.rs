@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rutter_logs::Thresholds;
 
-use crate::network::Network;
+use crate::admission::network::Network;
 
 /// Settings of a [`Site`](crate::Site).
 #[derive(Debug, Clone)]

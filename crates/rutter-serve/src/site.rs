@@ -2,13 +2,16 @@
 //!
 //! A request passes [`Site::decide`] (validity, client, rate limit), then the response cache or
 //! [`Site::resolve`], then the conditions, and gets the header fields and bytes of one
-//! [`Representation`](crate::representation::Representation) (`answer.rs`).
+//! [`Representation`](crate::respond::representation::Representation) (`answer.rs`).
 //!
 //! `served.json` and the token file are reloaded separately when they change. If `served.json` is
 //! missing or invalid, the previous one stays in force; if the token file is deleted, no token is
 //! valid.
 //!
 //! Rejects: request bodies, and methods except GET and HEAD.
+
+pub(crate) mod answer;
+pub(crate) mod service;
 
 use std::fmt;
 use std::io;
@@ -23,23 +26,23 @@ use http::header::{AUTHORIZATION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use http::request::Parts;
 use tokio::sync::Semaphore;
 
-use crate::access::AccessSink;
-use crate::announced;
-use crate::body::BufferPool;
-use crate::catalog::{Catalog, CatalogError};
-use crate::facts::{self, FactsCache, FactsScope, FileFacts};
-use crate::kind;
-use crate::limiter::{ClientKey, RateLimiter};
-use crate::metrics::{Metrics, lost_text};
-use crate::monitor::Monitor;
-use crate::network;
-use crate::path;
-use crate::refusal::Refusal;
-use crate::report::RequestObservers;
-use crate::response_cache::{ResolvedPath, ResponseCache};
-use crate::root_dir::{Identity, LinkPolicy, OpenedEntry, RootDir};
+use crate::admission::limiter::{ClientKey, RateLimiter};
+use crate::admission::network;
+use crate::admission::token::{Grant, TokenError, Tokens};
+use crate::monitor::access::AccessSink;
+use crate::monitor::clients::Monitor;
+use crate::monitor::metrics::{Metrics, lost_text};
+use crate::monitor::report::RequestObservers;
+use crate::resolve::announced;
+use crate::resolve::catalog::{Catalog, CatalogError};
+use crate::resolve::facts::{self, FactsCache, FactsScope, FileFacts};
+use crate::resolve::kind;
+use crate::resolve::path;
+use crate::resolve::root_dir::{Identity, LinkPolicy, OpenedEntry, RootDir};
+use crate::respond::body::BufferPool;
+use crate::respond::refusal::Refusal;
+use crate::respond::response_cache::{ResolvedPath, ResponseCache};
 use crate::settings::{Limits, SiteSettings, UnknownAccess};
-use crate::token::{Grant, TokenError, Tokens};
 
 /// How often the root, `served.json` and the token file are checked for changes, in milliseconds.
 const CHECK_INTERVAL: u64 = 250;

@@ -14,10 +14,10 @@ use rutter_scp::identifying_checksum;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
-use crate::charset;
-use crate::generations::Generations;
-use crate::kind::{ContentCoding, HTML, SCP};
-use crate::root_dir::Identity;
+use crate::bounded_map::BoundedMap;
+use crate::resolve::charset;
+use crate::resolve::kind::{ContentCoding, HTML, SCP};
+use crate::resolve::root_dir::Identity;
 
 /// Maximum length of the first line of a collection, in bytes: the limit of the writer for a delta
 /// with many removals (D95), plus the rest of the header.
@@ -74,12 +74,12 @@ impl FactsScope {
 /// Cache of the facts about files.
 #[derive(Debug)]
 pub(crate) struct FactsCache {
-    table: Mutex<Generations<(Identity, FactsScope), FileFacts>>,
+    table: Mutex<BoundedMap<(Identity, FactsScope), FileFacts>>,
 }
 
 impl FactsCache {
     pub(crate) fn new() -> Self {
-        Self { table: Mutex::new(Generations::new(MAX_ENTRIES)) }
+        Self { table: Mutex::new(BoundedMap::new(MAX_ENTRIES)) }
     }
 
     pub(crate) fn get(&self, identity: Identity, need: FactsScope) -> Option<FileFacts> {

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use rutter_logs::AccessRecord;
 
-use crate::access::AccessSink;
+use crate::monitor::access::AccessSink;
 
 /// Maximum number of bytes in the buffer.
 const MAX_BUFFERED: usize = 4 << 20;

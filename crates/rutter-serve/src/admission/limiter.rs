@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::generations::Generations;
+use crate::bounded_map::BoundedMap;
 use crate::settings::RateLimit;
 
 /// The client for which requests are counted.
@@ -23,12 +23,12 @@ pub(crate) enum ClientKey {
 #[derive(Debug)]
 pub(crate) struct RateLimiter {
     /// For each client, the time at which its bucket will be full.
-    full: Mutex<Generations<ClientKey, Instant>>,
+    full: Mutex<BoundedMap<ClientKey, Instant>>,
 }
 
 impl RateLimiter {
     pub(crate) fn new(clients: usize) -> Self {
-        Self { full: Mutex::new(Generations::new(clients)) }
+        Self { full: Mutex::new(BoundedMap::new(clients)) }
     }
 
     /// Counts a request; returns how long the client must wait if it is above the limit.

@@ -8,9 +8,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::generations::Generations;
-use crate::representation::Representation;
-use crate::root_dir::{Identity, RootDir};
+use crate::bounded_map::BoundedMap;
+use crate::resolve::root_dir::{Identity, RootDir};
+use crate::respond::representation::Representation;
 
 /// Number of tables. Each has its own lock, so that threads seldom wait.
 const N_TABLES: usize = 8;
@@ -45,7 +45,7 @@ impl ResolvedPath {
     }
 }
 
-type Table = RwLock<Generations<Box<str>, Arc<ResolvedPath>>>;
+type Table = RwLock<BoundedMap<Box<str>, Arc<ResolvedPath>>>;
 
 /// The response cache.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ pub(crate) struct ResponseCache {
 impl ResponseCache {
     /// Creates a cache of at most this many bytes.
     pub(crate) fn new(bytes: usize) -> Self {
-        let table = || RwLock::new(Generations::new(bytes / N_TABLES));
+        let table = || RwLock::new(BoundedMap::new(bytes / N_TABLES));
         Self { first: table(), others: std::array::from_fn(|_| table()) }
     }
 

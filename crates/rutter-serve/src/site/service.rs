@@ -26,9 +26,9 @@ use http_body::{Frame, SizeHint};
 use tower_layer::Layer;
 use tower_service::Service;
 
-use crate::answer::ResponseFuture;
-use crate::body::Body;
+use crate::respond::body::Body;
 use crate::site::Site;
+use crate::site::answer::ResponseFuture;
 
 /// The address that a request came from; insert it into the extensions of the request.
 #[derive(Debug, Clone, Copy)]

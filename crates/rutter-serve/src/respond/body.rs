@@ -23,8 +23,8 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::Sleep;
 
-use crate::report::{ConnectionActivity, RequestReport, WaitingFor};
-use crate::root_dir::Identity;
+use crate::monitor::report::{ConnectionActivity, RequestReport, WaitingFor};
+use crate::resolve::root_dir::Identity;
 
 /// Chunk sizes of a file in bytes: `LARGE` while few files are sent, `SMALL` while many files are
 /// sent.

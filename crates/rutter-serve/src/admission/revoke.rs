@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-use crate::token::{TokenError, Tokens};
+use crate::admission::token::{TokenError, Tokens};
 
 /// Removes the token with this name from the file.
 pub fn revoke_token(path: &Path, name: &str) -> Result<(), TokenError> {

@@ -10,7 +10,7 @@ use std::hash::Hash;
 
 /// The entries of both generations, with their weights.
 #[derive(Debug)]
-pub(crate) struct Generations<K, V> {
+pub(crate) struct BoundedMap<K, V> {
     young: HashMap<K, (V, usize)>,
     old: HashMap<K, (V, usize)>,
     weight: usize,
@@ -18,7 +18,7 @@ pub(crate) struct Generations<K, V> {
     most: usize,
 }
 
-impl<K: Eq + Hash, V> Generations<K, V> {
+impl<K: Eq + Hash, V> BoundedMap<K, V> {
     /// Creates a map of at most this weight in both generations together.
     pub(crate) fn new(most: usize) -> Self {
         Self { young: HashMap::new(), old: HashMap::new(), weight: 0, most: (most / 2).max(1) }
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn stays_bounded_and_keeps_used_entries() {
-        let mut table = Generations::new(20);
+        let mut table = BoundedMap::new(20);
         for n in 0..1000_u32 {
             table.insert(n, n, 1);
             assert!(table.len() <= 20);

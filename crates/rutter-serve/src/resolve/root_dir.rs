@@ -142,7 +142,7 @@ impl RootDir {
         self.folder.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Opens a file or directory by a name from [`path::read`](crate::path::read) or `served.json`.
+    /// Opens a file or directory by a name from [`path::read`](crate::resolve::path::read) or `served.json`.
     pub(crate) fn open(&self, name: &str, links: LinkPolicy) -> io::Result<OpenedEntry> {
         let Some(folder) = self.folder() else { return Err(Errno::NOENT.into()) };
         if name.is_empty() {

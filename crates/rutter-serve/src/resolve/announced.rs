@@ -16,9 +16,9 @@ use serde::Deserialize;
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use crate::catalog::{Catalog, CatalogError};
-use crate::path;
-use crate::root_dir::Identity;
+use crate::resolve::catalog::{Catalog, CatalogError};
+use crate::resolve::path;
+use crate::resolve::root_dir::Identity;
 
 /// Paths of an ARC sitemap, the canonical one first (D54).
 const PLACES: [&str; 2] = ["arc-sitemap.json", ".well-known/arc-sitemap.json"];

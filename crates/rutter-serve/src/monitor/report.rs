@@ -12,10 +12,10 @@ use http::{HeaderMap, Response, Version};
 use rutter_logs::AccessRecord;
 use rutter_page::Timestamp;
 
-use crate::access::{AccessSink, cut, redact_secrets, redact_tokens};
-use crate::date::LATEST;
-use crate::metrics::{CutReason, Metrics};
-use crate::monitor::Monitor;
+use crate::monitor::access::{AccessSink, cut, redact_secrets, redact_tokens};
+use crate::monitor::clients::Monitor;
+use crate::monitor::metrics::{CutReason, Metrics};
+use crate::respond::date::LATEST;
 use crate::site::now;
 
 /// The activity of a connection, on which its timeouts depend.

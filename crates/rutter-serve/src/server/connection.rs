@@ -20,13 +20,13 @@ use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 
-use crate::answer::ResponseFuture;
-use crate::body::Body;
-use crate::guard::GuardedStream;
-use crate::metrics::CutReason;
-use crate::report::{self, ConnectionActivity};
-use crate::screen::HeadScreener;
+use crate::admission::guard::GuardedStream;
+use crate::admission::screen::HeadScreener;
+use crate::monitor::metrics::CutReason;
+use crate::monitor::report::{self, ConnectionActivity};
+use crate::respond::body::Body;
 use crate::settings::Limits;
+use crate::site::answer::ResponseFuture;
 use crate::site::{Site, is_answerable};
 
 /// Maximum number of parallel streams of one HTTP/2 connection, and maximum number of bytes that

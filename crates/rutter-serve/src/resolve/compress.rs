@@ -13,8 +13,8 @@ use bytes::Bytes;
 use flate2::{Compression, GzBuilder};
 use rutter_page::Digest;
 
-use crate::facts::FileFacts;
-use crate::root_dir::Identity;
+use crate::resolve::facts::FileFacts;
+use crate::resolve::root_dir::Identity;
 
 /// Minimum and maximum size of a file that is compressed, in bytes. Smaller files fit into one
 /// packet; the result for larger files would take too much memory.

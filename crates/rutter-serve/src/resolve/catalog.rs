@@ -4,7 +4,7 @@
 //! the name of the page with the extension `.md`. A publication may replace a file before it
 //! replaces `served.json`, so `ETag` and `Repr-Digest` are always computed from the bytes of the
 //! file. A date applies only to the bytes that it was recorded for. Restrictions ignore the case of
-//! names, because a file system may ignore it; `resolve.rs` rejects other spellings of a name.
+//! names, because a file system may ignore it; `lookup.rs` rejects other spellings of a name.
 //!
 //! Rejects: files of another version, files about another directory, damaged files, missing files.
 
@@ -19,8 +19,8 @@ use rutter_page::{Digest, Timestamp};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use crate::kind::{self, ContentCoding, FileKind};
-use crate::root_dir::Identity;
+use crate::resolve::kind::{self, ContentCoding, FileKind};
+use crate::resolve::root_dir::Identity;
 
 /// The supported version. Version 1 did not record restricted files other than pages, so it is
 /// rejected.

@@ -16,19 +16,19 @@ use http::header::{
 use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode};
 
-use crate::accept::{wants_gzip, wants_markdown};
-use crate::body::{Body, FilePart};
-use crate::condition::{self, ConditionOutcome, CurrentVersion};
+use crate::admission::token::Scope;
+use crate::monitor::report::{ConnectionActivity, RequestReport};
 use crate::partner;
-use crate::path::{self, RequestPath};
-use crate::refusal::{Refusal, moved};
-use crate::report::{ConnectionActivity, RequestReport};
-use crate::representation::Representation;
-use crate::resolve::{PathTarget, WorkLimit};
-use crate::response_cache::ResolvedPath;
-use crate::root_dir::{Identity, LinkPolicy, OpenedEntry};
+use crate::resolve::lookup::{PathTarget, WorkLimit};
+use crate::resolve::path::{self, RequestPath};
+use crate::resolve::root_dir::{Identity, LinkPolicy, OpenedEntry};
+use crate::respond::accept::{wants_gzip, wants_markdown};
+use crate::respond::body::{Body, FilePart};
+use crate::respond::condition::{self, ConditionOutcome, CurrentVersion};
+use crate::respond::refusal::{Refusal, moved};
+use crate::respond::representation::Representation;
+use crate::respond::response_cache::ResolvedPath;
 use crate::site::{RequestClient, Site, is_answerable, now};
-use crate::token::Scope;
 
 /// Path prefix of the partner API.
 const API: &str = "/arc-api/";
@@ -327,7 +327,7 @@ impl Site {
         if let Some((_, file)) = open_files.iter().find(|(known, _)| *known == ready.identity) {
             return part(Arc::clone(file));
         }
-        // `resolve.rs` has checked the name, and the comparison of identities makes sure that a
+        // `lookup.rs` has checked the name, and the comparison of identities makes sure that a
         // symbolic link still leads to the same file.
         match self.0.root.open(&ready.name, LinkPolicy::Inside) {
             Ok(OpenedEntry::File(file, identity)) if identity == ready.identity => {

@@ -14,11 +14,11 @@ use http::header::{
 use http::{HeaderMap, HeaderValue};
 use rutter_page::Digest;
 
-use crate::date;
-use crate::facts::FileFacts;
-use crate::kind::{ContentCoding, FileKind, HTML, MARKDOWN, SCP};
-use crate::path;
-use crate::root_dir::Identity;
+use crate::resolve::facts::FileFacts;
+use crate::resolve::kind::{ContentCoding, FileKind, HTML, MARKDOWN, SCP};
+use crate::resolve::path;
+use crate::resolve::root_dir::Identity;
+use crate::respond::date;
 use crate::settings::CacheLifetimes;
 
 pub(crate) const MARKDOWN_TOKENS: HeaderName = HeaderName::from_static("x-markdown-tokens");

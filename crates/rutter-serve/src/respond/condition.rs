@@ -13,7 +13,7 @@ use http::header::{
 };
 use http::{HeaderMap, HeaderValue, Method};
 
-use crate::date;
+use crate::respond::date;
 
 /// The result of the conditions.
 #[derive(Debug, Clone, PartialEq, Eq)]

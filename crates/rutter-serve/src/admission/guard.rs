@@ -14,9 +14,9 @@ use std::time::Instant;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-use crate::metrics::CutReason;
-use crate::report::ConnectionActivity;
-use crate::screen::{HeadFault, HeadScreener};
+use crate::admission::screen::{HeadFault, HeadScreener};
+use crate::monitor::metrics::CutReason;
+use crate::monitor::report::ConnectionActivity;
 use crate::settings::Limits;
 
 /// A stream with checks and timeouts.
@@ -231,7 +231,7 @@ impl<S: AsyncRead + Unpin> GuardedStream<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::WaitingFor;
+    use crate::monitor::report::WaitingFor;
 
     #[test]
     fn no_timeout_runs_while_a_response_waits_for_the_server() {

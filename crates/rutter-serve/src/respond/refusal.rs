@@ -9,8 +9,8 @@ use http::header::{
 };
 use http::{HeaderValue, Response, StatusCode};
 
-use crate::body::Body;
-use crate::token::Scope;
+use crate::admission::token::Scope;
+use crate::respond::body::Body;
 
 /// Why a request gets an error response.
 #[derive(Debug, Clone, PartialEq, Eq)]

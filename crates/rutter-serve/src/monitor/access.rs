@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use rutter_finding::Finding;
 use rutter_logs::AccessRecord;
 
-use crate::token::PREFIX;
+use crate::admission::token::PREFIX;
 
 /// Maximum number of layers of percent-encoding that are decoded to find secrets.
 const MAX_LAYERS: usize = 4;
@@ -149,8 +149,8 @@ mod tests {
     use rutter_page::Timestamp;
 
     use super::*;
-    use crate::log::tests::CapturedOutput;
-    use crate::log::{AccessLogFormat, LogWriter};
+    use crate::monitor::log::tests::CapturedOutput;
+    use crate::monitor::log::{AccessLogFormat, LogWriter};
 
     fn record() -> AccessRecord<'static> {
         let time = Timestamp::parse("1994-11-06T08:49:37Z").unwrap();
