@@ -16,20 +16,22 @@
 
 mod admission;
 mod bounded_map;
+mod clock;
 mod monitor;
 mod partner;
+mod reload;
 mod resolve;
 mod respond;
 mod server;
 mod settings;
 mod site;
 
-pub use admission::network::{Network, NetworkError};
 pub use admission::revoke::revoke_token;
 pub use admission::token::{Grant, NewToken, Scope, TokenError, Tokens, create_token, parse_rate};
 pub use monitor::access::AccessSink;
 pub use monitor::log::{AccessLogFormat, LogWriter};
 pub use monitor::metrics::Metrics;
+pub use reload::failure::SiteError;
 pub use resolve::catalog::CatalogError;
 pub use resolve::path::is_served;
 pub use respond::body::Body;
@@ -38,12 +40,12 @@ pub use server::signals::SignalEvent;
 pub use server::tls::{TlsError, TlsFiles};
 pub use server::{ListenConfig, ReloadError, ServeError, Server, ServerHandle};
 pub use settings::{
-    CacheLifetimes, ForwardingHeader, Limits, RateLimit, SiteSettings, TrustedProxies,
-    UnknownAccess,
+    CacheLifetimes, ConnectionLimits, ForwardingHeader, Limits, Network, NetworkError, RateLimit,
+    SiteSettings, TrustedProxies, UnknownAccess,
 };
-pub use site::answer::ResponseFuture;
+pub use site::response_future::ResponseFuture;
 pub use site::service::{EitherBody, LayeredSite, PeerAddress, SiteLayer};
-pub use site::{AccessSummary, RestrictionSource, Site, SiteError};
+pub use site::{AccessSummary, RestrictionSource, Site};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

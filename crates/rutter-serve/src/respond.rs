@@ -8,4 +8,6 @@ pub(crate) mod condition;
 pub(crate) mod date;
 pub(crate) mod refusal;
 pub(crate) mod representation;
+pub(crate) mod representation_set;
+pub(crate) mod response;
 pub(crate) mod response_cache;

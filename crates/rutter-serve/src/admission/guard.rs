@@ -15,14 +15,14 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
 use crate::admission::screen::{HeadFault, HeadScreener};
+use crate::monitor::activity::ConnectionActivity;
 use crate::monitor::metrics::CutReason;
-use crate::monitor::report::ConnectionActivity;
-use crate::settings::Limits;
+use crate::settings::ConnectionLimits;
 
 /// A stream with checks and timeouts.
 pub(crate) struct GuardedStream<S> {
     inner: S,
-    limits: Limits,
+    limits: ConnectionLimits,
     activity: Arc<ConnectionActivity>,
     /// `None` for HTTP/2, whose frames carry their length.
     screen: Option<HeadScreener>,
@@ -38,7 +38,7 @@ pub(crate) struct GuardedStream<S> {
 impl<S> GuardedStream<S> {
     pub(crate) fn new(
         inner: S,
-        limits: &Limits,
+        limits: &ConnectionLimits,
         activity: &Arc<ConnectionActivity>,
         screen: Option<HeadScreener>,
     ) -> Self {
@@ -231,7 +231,7 @@ impl<S: AsyncRead + Unpin> GuardedStream<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::monitor::report::WaitingFor;
+    use crate::monitor::activity::WaitingFor;
 
     #[test]
     fn no_timeout_runs_while_a_response_waits_for_the_server() {
@@ -239,7 +239,7 @@ mod tests {
         let _inside = runtime.enter();
         for activity in [ConnectionActivity::new(), ConnectionActivity::shared()] {
             let activity = Arc::new(activity);
-            let guarded = GuardedStream::new((), &Limits::DEFAULT, &activity, None);
+            let guarded = GuardedStream::new((), &ConnectionLimits::DEFAULT, &activity, None);
             // Whether the deadline stays the same while time passes.
             let is_still = || {
                 let (first, _) = guarded.deadline();

@@ -8,12 +8,15 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::admission::client::RequestClient;
+use crate::admission::client_address::client_network;
+use crate::admission::error::AdmissionError;
 use crate::bounded_map::BoundedMap;
 use crate::settings::RateLimit;
 
 /// The client for which requests are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum ClientKey {
+enum ClientKey {
     Address(IpAddr),
     /// A token, identified by the start of its hash.
     Token([u8; 8]),
@@ -31,16 +34,28 @@ impl RateLimiter {
         Self { full: Mutex::new(BoundedMap::new(clients)) }
     }
 
+    /// Counts a request against the rate of its token, or against the rate `default` of its client
+    /// network.
+    pub(crate) fn admit(
+        &self,
+        client: &RequestClient,
+        default: Option<RateLimit>,
+    ) -> Result<(), AdmissionError> {
+        let (key, rate) = match (&client.grant, client.address, default) {
+            (Some(grant), ..) => (ClientKey::Token(grant.key()), grant.rate),
+            (None, Some(address), Some(rate)) => {
+                (ClientKey::Address(client_network(address)), rate)
+            }
+            _ => return Ok(()),
+        };
+        self.take(key, rate, Instant::now()).map_err(AdmissionError::TooManyRequests)
+    }
+
     /// Counts a request; returns how long the client must wait if it is above the limit.
     ///
     /// A bucket is stored as the time at which it will be full. Each request moves that time by one
     /// interval, up to `burst` intervals ahead.
-    pub(crate) fn take(
-        &self,
-        client: ClientKey,
-        rate: RateLimit,
-        now: Instant,
-    ) -> Result<(), Duration> {
+    fn take(&self, client: ClientKey, rate: RateLimit, now: Instant) -> Result<(), Duration> {
         let capacity = rate.every.saturating_mul(rate.burst.max(1));
         let mut table = self.full.lock().unwrap_or_else(PoisonError::into_inner);
         let known = table.get(&client);

@@ -7,7 +7,7 @@
 
 use std::time::Instant;
 
-use crate::settings::Limits;
+use crate::settings::ConnectionLimits;
 
 /// Number of bytes at the start of a line that are inspected.
 const START: usize = 48;
@@ -55,7 +55,7 @@ impl HeadFault {
 /// The state of the check within a head.
 #[derive(Debug)]
 pub(crate) struct HeadScreener {
-    limits: Limits,
+    limits: ConnectionLimits,
     /// When the first byte of the incomplete head arrived.
     since: Option<Instant>,
     head: usize,
@@ -76,7 +76,7 @@ pub(crate) struct HeadScreener {
 }
 
 impl HeadScreener {
-    pub(crate) fn new(limits: &Limits) -> Self {
+    pub(crate) fn new(limits: &ConnectionLimits) -> Self {
         Self {
             limits: *limits,
             since: None,
@@ -222,7 +222,8 @@ impl HeadScreener {
 mod tests {
     use super::*;
 
-    const LIMITS: Limits = Limits { request_line: 60, head: 200, fields: 4, ..Limits::DEFAULT };
+    const LIMITS: ConnectionLimits =
+        ConnectionLimits { request_line: 60, head: 200, fields: 4, ..ConnectionLimits::DEFAULT };
 
     /// Checks a text in chunks of every size; the result must be the same.
     fn judge(text: &str) -> Option<HeadFault> {
@@ -293,7 +294,10 @@ mod tests {
         let long = format!("GET /{} HTTP/1.1\r\n", "a".repeat(900));
         let text = format!("{good}\r\nGET /x HTTP/1.1\r\nA: b\r\nB\n");
         for (text, wanted) in [(text.as_str(), "GET /x HTTP/1.1\r"), (&long, &long[..KEPT])] {
-            let mut screen = HeadScreener::new(&Limits { request_line: 800, ..Limits::DEFAULT });
+            let mut screen = HeadScreener::new(&ConnectionLimits {
+                request_line: 800,
+                ..ConnectionLimits::DEFAULT
+            });
             screen.check(text.as_bytes()).unwrap_err();
             assert_eq!(screen.request(), wanted.as_bytes());
         }

@@ -27,10 +27,8 @@ use rutter_arc::CrawlRate;
 use rutter_page::{Digest, Timestamp};
 use serde::Deserialize;
 
+use crate::monitor::access::TOKEN_PREFIX;
 use crate::settings::RateLimit;
-
-/// Prefix of all tokens, so that leaked tokens can be found.
-pub(crate) const PREFIX: &str = "rutter_";
 
 /// Maximum length of a token that is checked, in bytes.
 const MAX_LENGTH: usize = 512;
@@ -279,7 +277,7 @@ pub fn create_token(path: &Path, new: &NewToken<'_>) -> Result<String, TokenErro
     let mut random = [0; 32];
     rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())
         .map_err(io::Error::from)?;
-    let mut token = PREFIX.to_owned();
+    let mut token = TOKEN_PREFIX.to_owned();
     for byte in random {
         write!(token, "{byte:02x}").expect("writing to a string cannot fail");
     }
@@ -332,7 +330,7 @@ mod tests {
         let two = NewToken { name: "two \"\n[x", scopes: &scopes, expires, ..NEW };
         let two = create_token(&path, &two).unwrap();
         let text = fs::read_to_string(&path).unwrap();
-        assert!(!text.contains(&one) && !text.contains(one.strip_prefix(PREFIX).unwrap()));
+        assert!(!text.contains(&one) && !text.contains(one.strip_prefix(TOKEN_PREFIX).unwrap()));
         let tokens = Tokens::load(&path).unwrap();
         assert_eq!(tokens.len(), 2);
         let found = tokens.find(one.as_bytes(), 0).unwrap();

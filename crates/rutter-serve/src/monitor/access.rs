@@ -11,7 +11,8 @@ use std::borrow::Cow;
 use rutter_finding::Finding;
 use rutter_logs::AccessRecord;
 
-use crate::admission::token::PREFIX;
+/// Prefix of all access tokens, so that leaked tokens can be found.
+pub(crate) const TOKEN_PREFIX: &str = "rutter_";
 
 /// Maximum number of layers of percent-encoding that are decoded to find secrets.
 const MAX_LAYERS: usize = 4;
@@ -81,8 +82,8 @@ pub(crate) fn redact_secrets(target: &str) -> String {
 pub(crate) fn redact_tokens(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut rest = text;
-    while let Some(at) = memchr::memmem::find(rest.as_bytes(), PREFIX.as_bytes()) {
-        let (before, found) = rest.split_at(at + PREFIX.len());
+    while let Some(at) = memchr::memmem::find(rest.as_bytes(), TOKEN_PREFIX.as_bytes()) {
+        let (before, found) = rest.split_at(at + TOKEN_PREFIX.len());
         let end = found.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(found.len());
         out.push_str(before);
         if 0 < end {

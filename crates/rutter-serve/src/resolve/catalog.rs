@@ -4,7 +4,7 @@
 //! the name of the page with the extension `.md`. A publication may replace a file before it
 //! replaces `served.json`, so `ETag` and `Repr-Digest` are always computed from the bytes of the
 //! file. A date applies only to the bytes that it was recorded for. Restrictions ignore the case of
-//! names, because a file system may ignore it; `lookup.rs` rejects other spellings of a name.
+//! names, because a file system may ignore it; `locate.rs` rejects other spellings of a name.
 //!
 //! Rejects: files of another version, files about another directory, damaged files, missing files.
 

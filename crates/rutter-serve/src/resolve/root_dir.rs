@@ -7,13 +7,14 @@
 //! Rejects: symbolic links that lead out of the root, and everything except regular files.
 
 use std::fs::{File, Metadata};
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use bytes::Bytes;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 use rutter_root::{OPEN_FLAGS, open_beneath};
@@ -98,6 +99,20 @@ pub(crate) fn is_absent(error: &io::Error) -> bool {
     Errno::from_io_error(error).is_some_and(|error| absent.contains(&error))
 }
 
+/// Returns the identity of a file by its path; `None` if it does not exist.
+pub(crate) fn identity_of(path: &Path) -> Option<Identity> {
+    Identity::of_metadata(&std::fs::metadata(path).ok()?)
+}
+
+/// Reads a small file; `None` if it changed while it was read.
+pub(crate) fn read_small(mut file: &File, identity: &Identity) -> io::Result<Option<Bytes>> {
+    let size = usize::try_from(identity.size).unwrap_or(usize::MAX);
+    let mut bytes = Vec::with_capacity(size.saturating_add(1));
+    file.by_ref().take(identity.size + 1).read_to_end(&mut bytes)?;
+    let is_whole = bytes.len() == size && identity.is_unwritten(file)?;
+    Ok(is_whole.then(|| Bytes::from(bytes)))
+}
+
 /// The root directory.
 #[derive(Debug)]
 pub(crate) struct RootDir {
@@ -174,6 +189,11 @@ impl RootDir {
             modified: nanos(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
             changed: nanos(stat.st_ctime as i64, stat.st_ctime_nsec as i64),
         })
+    }
+
+    /// Returns whether all names have files of these identities.
+    pub(crate) fn is_unchanged(&self, seen: &[(String, Option<Identity>)]) -> bool {
+        seen.iter().all(|(name, was)| self.stat_identity(name) == *was)
     }
 
     /// Returns whether each component of a name is spelled as its directory lists it.

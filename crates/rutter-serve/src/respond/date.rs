@@ -3,13 +3,12 @@
 //! A date is a number of seconds since 1970. An invalid date is `None`, and a condition with such a
 //! date is ignored.
 
+use crate::clock::LATEST;
+
 const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const DAY: i64 = 86_400;
-
-/// The last second of the year 9999, the latest date with four digits of the year.
-pub(crate) const LATEST: i64 = 253_402_300_799;
 
 /// Formats a date; dates outside of the years 1970 to 9999 are clamped.
 pub(crate) fn write(seconds: i64) -> String {

@@ -1,130 +1,149 @@
 //! Error responses: a status, a line of text, and the header fields that each status requires.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use http::header::{
     ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, LOCATION,
     RETRY_AFTER, VARY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
-use http::{HeaderValue, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
+use crate::admission::error::AdmissionError;
 use crate::admission::token::Scope;
+use crate::resolve::error::ResolveError;
 use crate::respond::body::Body;
 
 /// Why a request gets an error response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// The request is not valid HTTP, or is ambiguous.
-    Bad,
-    /// The request has a body.
-    Body,
-    Method,
-    /// The target is too long.
-    Target,
-    /// There are too many header fields.
-    Fields,
-    Missing,
-    /// A token is required.
-    Token,
-    /// The token is unknown or expired.
-    BadToken,
-    /// The token lacks this scope.
-    Scope(Scope),
-    /// Too many requests; the client must wait this long.
-    Often(Duration),
-    /// A publication is in progress.
-    Busy,
-    /// The system has no more file descriptors or memory.
-    Strained,
-    /// An internal error.
-    Internal,
+    /// The request, its token or its rate.
+    Admission(AdmissionError),
+    /// The path.
+    Resolve(ResolveError),
     /// An invalid parameter of the partner API.
     Parameter(&'static str),
 }
 
-impl Refusal {
-    pub(crate) fn status(&self) -> StatusCode {
-        match self {
-            Self::Bad | Self::Parameter(_) => StatusCode::BAD_REQUEST,
-            Self::Body => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::Method => StatusCode::METHOD_NOT_ALLOWED,
-            Self::Target => StatusCode::URI_TOO_LONG,
-            Self::Fields => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
-            Self::Missing => StatusCode::NOT_FOUND,
-            Self::Token | Self::BadToken => StatusCode::UNAUTHORIZED,
-            Self::Scope(_) => StatusCode::FORBIDDEN,
-            Self::Often(_) => StatusCode::TOO_MANY_REQUESTS,
-            Self::Busy | Self::Strained => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-        }
+impl From<AdmissionError> for Refusal {
+    fn from(error: AdmissionError) -> Self {
+        Self::Admission(error)
     }
+}
 
-    fn text(&self) -> &'static str {
+impl From<ResolveError> for Refusal {
+    fn from(error: ResolveError) -> Self {
+        Self::Resolve(error)
+    }
+}
+
+impl Refusal {
+    /// Returns the status, and the text of the body.
+    fn status_and_text(&self) -> (StatusCode, &'static str) {
+        use StatusCode as S;
         match self {
-            Self::Bad => "bad request",
-            Self::Body => "requests with a body are not accepted",
-            Self::Method => "only GET and HEAD are allowed",
-            Self::Target => "the URL is too long",
-            Self::Fields => "too many header fields",
-            Self::Missing => "not found",
-            Self::Token => "a token is required",
-            Self::BadToken => "the token is not valid",
-            Self::Scope(_) => "the token lacks the required scope",
-            Self::Often(_) => "too many requests, see Retry-After",
-            Self::Busy => "a publication is in progress, see Retry-After",
-            Self::Strained => "the server is overloaded, see Retry-After",
-            Self::Internal => "the file could not be read",
-            Self::Parameter(text) => text,
+            Self::Admission(error) => match error {
+                AdmissionError::Malformed => (S::BAD_REQUEST, "bad request"),
+                AdmissionError::Body => {
+                    (S::PAYLOAD_TOO_LARGE, "requests with a body are not accepted")
+                }
+                AdmissionError::Method => (S::METHOD_NOT_ALLOWED, "only GET and HEAD are allowed"),
+                AdmissionError::LongTarget => (S::URI_TOO_LONG, "the URL is too long"),
+                AdmissionError::ManyFields => {
+                    (S::REQUEST_HEADER_FIELDS_TOO_LARGE, "too many header fields")
+                }
+                AdmissionError::TokenRequired => (S::UNAUTHORIZED, "a token is required"),
+                AdmissionError::BadToken => (S::UNAUTHORIZED, "the token is not valid"),
+                AdmissionError::MissingScope(_) => {
+                    (S::FORBIDDEN, "the token lacks the required scope")
+                }
+                AdmissionError::TooManyRequests(_) => {
+                    (S::TOO_MANY_REQUESTS, "too many requests, see Retry-After")
+                }
+            },
+            Self::Resolve(error) => match error {
+                ResolveError::Malformed => (S::BAD_REQUEST, "bad request"),
+                ResolveError::Missing => (S::NOT_FOUND, "not found"),
+                ResolveError::Publishing => {
+                    (S::SERVICE_UNAVAILABLE, "a publication is in progress, see Retry-After")
+                }
+                ResolveError::Overloaded => {
+                    (S::SERVICE_UNAVAILABLE, "the server is overloaded, see Retry-After")
+                }
+                ResolveError::Internal => (S::INTERNAL_SERVER_ERROR, "the file could not be read"),
+            },
+            Self::Parameter(text) => (S::BAD_REQUEST, text),
         }
     }
 
     /// Returns the response in plain text.
     pub(crate) fn answer(&self) -> Response<Body> {
-        self.with("text/plain; charset=utf-8", format!("{}\n", self.text()))
+        let (_, text) = self.status_and_text();
+        self.with("text/plain; charset=utf-8", format!("{text}\n"))
     }
 
     /// Returns the response in JSON.
     pub(crate) fn answer_json(&self) -> Response<Body> {
-        let text = serde_json::json!({ "error": self.text(), "status": self.status().as_u16() });
+        let (status, text) = self.status_and_text();
+        let text = serde_json::json!({ "error": text, "status": status.as_u16() });
         self.with("application/json", format!("{text}\n"))
     }
 
     fn with(&self, media_type: &'static str, text: String) -> Response<Body> {
         let length = text.len();
         let mut response = Response::new(Body::whole(Bytes::from(text)));
-        *response.status_mut() = self.status();
+        (*response.status_mut(), _) = self.status_and_text();
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
         headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        let cache = if *self == Self::Missing { "no-cache" } else { "no-store" };
+        let is_missing = *self == Self::Resolve(ResolveError::Missing);
+        let cache = if is_missing { "no-cache" } else { "no-store" };
         headers.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
-        let mut put = |name: HeaderName, value: &'static str| {
-            headers.insert(name, HeaderValue::from_static(value));
-        };
         match self {
-            Self::Method => {
-                put(ALLOW, "GET, HEAD");
-                // The connection is closed, because the bytes after the head are not read.
-                put(CONNECTION, "close");
-            }
-            Self::Missing => put(VARY, "accept"),
-            Self::Token => put(WWW_AUTHENTICATE, "Bearer realm=\"rutter\""),
-            Self::BadToken => {
-                put(WWW_AUTHENTICATE, "Bearer realm=\"rutter\", error=\"invalid_token\"");
-            }
-            Self::Scope(Scope::Entries) => put(WWW_AUTHENTICATE, ENTRIES),
-            Self::Scope(Scope::Content) => put(WWW_AUTHENTICATE, CONTENT),
-            Self::Busy | Self::Strained => put(RETRY_AFTER, "1"),
-            Self::Bad | Self::Body | Self::Target | Self::Fields => put(CONNECTION, "close"),
-            Self::Often(wait) => {
-                let seconds = wait.as_secs() + u64::from(0 < wait.subsec_nanos());
-                headers.insert(RETRY_AFTER, HeaderValue::from(seconds.max(1)));
-            }
-            Self::Internal | Self::Parameter(_) => {}
+            Self::Admission(error) => put_admission_fields(headers, error),
+            Self::Resolve(error) => put_resolve_fields(headers, *error),
+            Self::Parameter(_) => {}
         }
         response
+    }
+}
+
+fn put(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
+    headers.insert(name, HeaderValue::from_static(value));
+}
+
+fn put_admission_fields(headers: &mut HeaderMap, error: &AdmissionError) {
+    match error {
+        AdmissionError::Method => {
+            put(headers, ALLOW, "GET, HEAD");
+            // The connection is closed, because the bytes after the head are not read.
+            put(headers, CONNECTION, "close");
+        }
+        AdmissionError::TokenRequired => {
+            put(headers, WWW_AUTHENTICATE, "Bearer realm=\"rutter\"");
+        }
+        AdmissionError::BadToken => {
+            let challenge = "Bearer realm=\"rutter\", error=\"invalid_token\"";
+            put(headers, WWW_AUTHENTICATE, challenge);
+        }
+        AdmissionError::MissingScope(Scope::Entries) => put(headers, WWW_AUTHENTICATE, ENTRIES),
+        AdmissionError::MissingScope(Scope::Content) => put(headers, WWW_AUTHENTICATE, CONTENT),
+        AdmissionError::Malformed
+        | AdmissionError::Body
+        | AdmissionError::LongTarget
+        | AdmissionError::ManyFields => put(headers, CONNECTION, "close"),
+        AdmissionError::TooManyRequests(wait) => {
+            let seconds = wait.as_secs() + u64::from(0 < wait.subsec_nanos());
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds.max(1)));
+        }
+    }
+}
+
+fn put_resolve_fields(headers: &mut HeaderMap, error: ResolveError) {
+    match error {
+        ResolveError::Missing => put(headers, VARY, "accept"),
+        ResolveError::Publishing | ResolveError::Overloaded => put(headers, RETRY_AFTER, "1"),
+        ResolveError::Malformed => put(headers, CONNECTION, "close"),
+        ResolveError::Internal => {}
     }
 }
 

@@ -3,9 +3,6 @@
 //! A [`Representation`] describes one state of one file. Its `ETag` is computed from the bytes that
 //! it holds, or from the file with its identity, so its header fields never describe another file.
 
-use std::fs::File;
-use std::io::{self, Read};
-
 use bytes::Bytes;
 use http::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_LOCATION, CONTENT_TYPE,
@@ -14,9 +11,9 @@ use http::header::{
 use http::{HeaderMap, HeaderValue};
 use rutter_page::Digest;
 
-use crate::resolve::facts::FileFacts;
-use crate::resolve::kind::{ContentCoding, FileKind, HTML, MARKDOWN, SCP};
+use crate::resolve::kind::{FileKind, HTML, MARKDOWN, SCP};
 use crate::resolve::path;
+use crate::resolve::resolver::ResolvedFile;
 use crate::resolve::root_dir::Identity;
 use crate::respond::date;
 use crate::settings::CacheLifetimes;
@@ -43,24 +40,15 @@ pub(crate) enum RepresentationRole<'r> {
     Twin,
 }
 
-/// Everything that the header fields depend on, besides the bytes.
-#[derive(Debug, Clone)]
-pub(crate) struct RepresentationInput<'a> {
-    pub(crate) name: &'a str,
+/// What the header fields depend on, besides the file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RepresentationContext<'a> {
     /// The path of the site's base URL, such as `/docs`.
     pub(crate) mount: &'a str,
-    pub(crate) media_type: &'a str,
-    pub(crate) coding: Option<ContentCoding>,
-    pub(crate) kind: FileKind,
-    /// Modification time, and the current time, in seconds since 1970.
-    pub(crate) modified: i64,
-    pub(crate) now: i64,
-    /// When a collection expires, according to the build.
-    pub(crate) expires: Option<i64>,
     pub(crate) is_restricted: bool,
-    /// Whether the bytes are those that the build recorded.
-    pub(crate) is_as_built: bool,
-    pub(crate) role: RepresentationRole<'a>,
+    pub(crate) lifetimes: &'a CacheLifetimes,
+    /// The current time in seconds since 1970.
+    pub(crate) now: i64,
 }
 
 /// A representation of one state of a file.
@@ -98,97 +86,60 @@ impl CollectionExpiry {
 }
 
 impl Representation {
+    /// Prepares the header fields of a file in a role.
     pub(crate) fn new(
-        about: &RepresentationInput<'_>,
-        identity: Identity,
-        facts: &FileFacts,
-        bytes: Option<Bytes>,
-        lifetimes: &CacheLifetimes,
+        file: ResolvedFile,
+        role: RepresentationRole<'_>,
+        context: RepresentationContext<'_>,
     ) -> Self {
-        let length = bytes.as_ref().map_or(identity.size, |bytes| bytes.len() as u64);
+        let length =
+            file.bytes.as_ref().map_or(file.open.identity.size, |bytes| bytes.len() as u64);
         // A date in the future is not a modification date (RFC 9110, section 8.8.2.1).
-        let modified = facts.generated.unwrap_or(about.modified).min(about.now);
-        let tag = facts.tag.map(|digest| format!("\"{digest}{}\"", suffix(about, facts)));
-        let kind = match about.kind {
-            FileKind::Snapshot | FileKind::Delta if facts.is_delta => FileKind::Delta,
+        let modified = file.facts.generated.unwrap_or(file.modified).min(context.now);
+        let tag = file.facts.tag.map(|digest| format!("\"{digest}{}\"", suffix(&file, role)));
+        let kind = match file.kind {
+            FileKind::Snapshot | FileKind::Delta if file.facts.is_delta => FileKind::Delta,
             kind => kind,
         };
         let mut current = HeaderMap::with_capacity(8);
-        let mut put = |name: HeaderName, value: &str| {
-            // A value that is not valid in a header field is omitted.
-            if let Ok(value) = HeaderValue::from_str(value) {
-                current.insert(name, value);
-            }
-        };
         if let Some(tag) = &tag {
-            put(ETAG, tag);
+            put(&mut current, ETAG, tag);
         }
-        put(LAST_MODIFIED, &date::write(modified));
-        let cache = if about.is_restricted {
-            PRIVATE.to_owned()
-        } else {
-            cache_control(kind, lifetimes, None)
-        };
-        put(CACHE_CONTROL, &cache);
-        let vary = match about.role {
-            RepresentationRole::Itself => None,
-            RepresentationRole::Plain | RepresentationRole::Coded => Some("accept-encoding"),
-            RepresentationRole::Page(_) | RepresentationRole::Twin => Some("accept"),
-        };
-        match (vary, about.is_restricted) {
-            (Some(vary), false) => put(VARY, vary),
-            (Some(vary), true) => put(VARY, &format!("{vary}, authorization")),
-            (None, true) => put(VARY, "authorization"),
-            (None, false) => {}
-        }
-        if about.role == RepresentationRole::Twin {
-            put(CONTENT_LOCATION, &format!("{}{}", about.mount, path::encoded(about.name)));
+        put(&mut current, LAST_MODIFIED, &date::write(modified));
+        put_cache_fields(&mut current, kind, role, context);
+        if role == RepresentationRole::Twin {
+            let location = format!("{}{}", context.mount, path::encoded(&file.name));
+            put(&mut current, CONTENT_LOCATION, &location);
         }
         let mut headers = HeaderMap::with_capacity(16);
         headers.extend(current.clone());
-        let mut put = |name: HeaderName, value: &str| {
-            if let Ok(value) = HeaderValue::from_str(value) {
-                headers.insert(name, value);
-            }
-        };
-        if about.media_type == HTML && facts.is_utf8 {
-            put(CONTENT_TYPE, "text/html; charset=utf-8");
-        } else {
-            put(CONTENT_TYPE, about.media_type);
-        }
-        put(CONTENT_LENGTH, &length.to_string());
-        put(ACCEPT_RANGES, "bytes");
-        put(X_CONTENT_TYPE_OPTIONS, "nosniff");
-        if let Some(coding) = about.coding {
-            put(CONTENT_ENCODING, coding.name());
-        }
-        if let Some(digest) = facts.stored {
-            put(REPR_DIGEST, &format!("sha-256=:{}:", encode_base64(&digest.0)));
-        }
-        if about.media_type == MARKDOWN {
-            put(MARKDOWN_TOKENS, &tokens(length).to_string());
+        put_content_fields(&mut headers, &file, length);
+        if file.media_type.as_ref() == MARKDOWN {
+            put(&mut headers, MARKDOWN_TOKENS, &tokens(length).to_string());
             // Search engines should index the URL of the page, not the URL of its Markdown twin.
-            if about.role != RepresentationRole::Twin {
-                put(ROBOTS_TAG, "noindex");
+            if role != RepresentationRole::Twin {
+                put(&mut headers, ROBOTS_TAG, "noindex");
             }
         }
-        if let RepresentationRole::Page(Some(twin)) = about.role {
-            let twin = format!("{}{}", about.mount, path::encoded(twin));
-            put(LINK, &format!("<{twin}>; rel=\"alternate\"; type=\"text/markdown\""));
+        if let RepresentationRole::Page(Some(twin)) = role {
+            let twin = format!("{}{}", context.mount, path::encoded(twin));
+            let link = format!("<{twin}>; rel=\"alternate\"; type=\"text/markdown\"");
+            put(&mut headers, LINK, &link);
         }
         // The earlier of the two expiry times applies.
-        let end = facts.expires.into_iter().chain(about.expires).min();
-        let end = end.filter(|_| !about.is_restricted);
+        let end = file.facts.expires.into_iter().chain(file.expires).min();
+        let end = end.filter(|_| !context.is_restricted);
+        let lifetimes = *context.lifetimes;
         Self {
-            name: about.name.to_owned(),
-            identity,
+            name: file.name,
+            identity: file.open.identity,
             headers,
             current,
             tag,
             modified,
             length,
-            bytes,
-            ending: end.map(|at| CollectionExpiry { at, kind, lifetimes: *lifetimes }),
+            bytes: file.bytes,
+            ending: end.map(|at| CollectionExpiry { at, kind, lifetimes }),
         }
     }
 
@@ -203,13 +154,14 @@ impl Representation {
 /// The `ETag` of a collection or a compressed file identifies its content. The `ETag` needs no
 /// suffix if the bytes are those that the build recorded. Other bytes, or bytes that the build did
 /// not record, are another representation.
-fn suffix(about: &RepresentationInput<'_>, facts: &FileFacts) -> String {
-    let is_coded = about.role == RepresentationRole::Coded;
+fn suffix(file: &ResolvedFile, role: RepresentationRole<'_>) -> String {
+    let facts = &file.facts;
+    let is_coded = role == RepresentationRole::Coded;
     let mut suffix = if is_coded { "-gzip" } else { "" }.to_owned();
-    let is_text = is_coded || about.media_type == SCP;
+    let is_text = is_coded || file.media_type.as_ref() == SCP;
     if let Some(Digest(stored)) = facts.stored
         && is_text
-        && !about.is_as_built
+        && !file.is_as_built
         && !facts.is_identified
         && facts.tag != facts.stored
     {
@@ -217,6 +169,57 @@ fn suffix(about: &RepresentationInput<'_>, facts: &FileFacts) -> String {
         suffix.extend(stored.iter().take(16).map(|byte| format!("{byte:02x}")));
     }
     suffix
+}
+
+/// Adds a header field; a value that is not valid in a header field is omitted.
+fn put(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(name, value);
+    }
+}
+
+/// Adds `Cache-Control` and `Vary`.
+fn put_cache_fields(
+    headers: &mut HeaderMap,
+    kind: FileKind,
+    role: RepresentationRole<'_>,
+    context: RepresentationContext<'_>,
+) {
+    let cache = if context.is_restricted {
+        PRIVATE.to_owned()
+    } else {
+        cache_control(kind, context.lifetimes, None)
+    };
+    put(headers, CACHE_CONTROL, &cache);
+    let vary = match role {
+        RepresentationRole::Itself => None,
+        RepresentationRole::Plain | RepresentationRole::Coded => Some("accept-encoding"),
+        RepresentationRole::Page(_) | RepresentationRole::Twin => Some("accept"),
+    };
+    match (vary, context.is_restricted) {
+        (Some(vary), false) => put(headers, VARY, vary),
+        (Some(vary), true) => put(headers, VARY, &format!("{vary}, authorization")),
+        (None, true) => put(headers, VARY, "authorization"),
+        (None, false) => {}
+    }
+}
+
+/// Adds the fields that describe the bytes.
+fn put_content_fields(headers: &mut HeaderMap, file: &ResolvedFile, length: u64) {
+    if file.media_type.as_ref() == HTML && file.facts.is_utf8 {
+        put(headers, CONTENT_TYPE, "text/html; charset=utf-8");
+    } else {
+        put(headers, CONTENT_TYPE, &file.media_type);
+    }
+    put(headers, CONTENT_LENGTH, &length.to_string());
+    put(headers, ACCEPT_RANGES, "bytes");
+    put(headers, X_CONTENT_TYPE_OPTIONS, "nosniff");
+    if let Some(coding) = file.coding {
+        put(headers, CONTENT_ENCODING, coding.name());
+    }
+    if let Some(digest) = file.facts.stored {
+        put(headers, REPR_DIGEST, &format!("sha-256=:{}:", encode_base64(&digest.0)));
+    }
 }
 
 /// `Cache-Control` of restricted content, which shared caches must not store.
@@ -249,15 +252,6 @@ pub(crate) fn cache_control(
 /// the language model.
 fn tokens(bytes: u64) -> u64 {
     bytes.div_ceil(4)
-}
-
-/// Reads a small file; `None` if it changed while it was read.
-pub(crate) fn read_small(mut file: &File, identity: &Identity) -> io::Result<Option<Bytes>> {
-    let size = usize::try_from(identity.size).unwrap_or(usize::MAX);
-    let mut bytes = Vec::with_capacity(size.saturating_add(1));
-    file.by_ref().take(identity.size + 1).read_to_end(&mut bytes)?;
-    let is_whole = bytes.len() == size && identity.is_unwritten(file)?;
-    Ok(is_whole.then(|| Bytes::from(bytes)))
 }
 
 fn encode_base64(bytes: &[u8]) -> String {

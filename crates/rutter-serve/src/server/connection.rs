@@ -21,13 +21,16 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 
 use crate::admission::guard::GuardedStream;
+use crate::admission::request::check_request;
 use crate::admission::screen::HeadScreener;
+use crate::monitor::activity::ConnectionActivity;
 use crate::monitor::metrics::CutReason;
-use crate::monitor::report::{self, ConnectionActivity};
+use crate::monitor::report;
 use crate::respond::body::Body;
-use crate::settings::Limits;
-use crate::site::answer::ResponseFuture;
-use crate::site::{Site, is_answerable};
+use crate::respond::refusal::Refusal;
+use crate::settings::ConnectionLimits;
+use crate::site::Site;
+use crate::site::response_future::ResponseFuture;
 
 /// Maximum number of parallel streams of one HTTP/2 connection, and maximum number of bytes that
 /// are buffered for each stream.
@@ -79,7 +82,7 @@ pub(crate) async fn serve(stream: TcpStream, peer: IpAddr, context: ConnectionCo
     drop(stream.set_nodelay(true));
     #[cfg(target_os = "linux")]
     drop(socket2::SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT));
-    let limits = context.site.0.settings.limits;
+    let limits = context.site.0.settings.limits.connection;
     let Some(tls) = &context.tls else { return serve_1(stream, peer, context).await };
     let config = Arc::clone(&tls.read().unwrap_or_else(PoisonError::into_inner));
     let mut stop = context.stop.clone();
@@ -97,7 +100,7 @@ pub(crate) async fn serve(stream: TcpStream, peer: IpAddr, context: ConnectionCo
     }
 }
 
-fn http1_builder(limits: &Limits) -> http1::Builder {
+fn http1_builder(limits: &ConnectionLimits) -> http1::Builder {
     let mut builder = http1::Builder::new();
     // `GuardedStream` limits the time and the size of heads.
     builder.timer(TokioTimer::new()).header_read_timeout(None);
@@ -112,7 +115,7 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let site = context.site.clone();
-    let limits = site.0.settings.limits;
+    let limits = site.0.settings.limits.connection;
     let activity = Arc::new(ConnectionActivity::new());
     let guarded = GuardedStream::new(stream, &limits, &activity, Some(HeadScreener::new(&limits)));
     let answers = ConnectionService { site: site.clone(), peer, activity: Arc::clone(&activity) };
@@ -186,7 +189,7 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let site = context.site.clone();
-    let limits = site.0.settings.limits;
+    let limits = site.0.settings.limits.connection;
     let activity = Arc::new(ConnectionActivity::shared());
     let guarded = GuardedStream::new(stream, &limits, &activity, None);
     let answers = ConnectionService { site: site.clone(), peer, activity: Arc::clone(&activity) };
@@ -220,7 +223,7 @@ pub(crate) async fn serve_metrics(listener: tokio::net::TcpListener, site: Site)
         let Ok(permit) = Arc::clone(&permits).try_acquire_owned() else { continue };
         let site = site.clone();
         tokio::spawn(async move {
-            let limits = site.0.settings.limits;
+            let limits = site.0.settings.limits.connection;
             let activity = Arc::new(ConnectionActivity::new());
             let guarded =
                 GuardedStream::new(stream, &limits, &activity, Some(HeadScreener::new(&limits)));
@@ -228,8 +231,8 @@ pub(crate) async fn serve_metrics(listener: tokio::net::TcpListener, site: Site)
                 let flight = activity.begin();
                 let (parts, _) = request.into_parts();
                 let mut response = Response::new(Body::empty());
-                if let Err(refusal) = is_answerable(&parts, &limits) {
-                    response = refusal.answer();
+                if let Err(error) = check_request(&parts, &limits) {
+                    response = Refusal::from(error).answer();
                 } else if parts.uri.path() == "/metrics" {
                     *response.body_mut() = Body::whole(Bytes::from(site.metrics_text()));
                     let kind = http::HeaderValue::from_static("text/plain; version=0.0.4");

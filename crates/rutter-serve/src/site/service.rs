@@ -28,7 +28,7 @@ use tower_service::Service;
 
 use crate::respond::body::Body;
 use crate::site::Site;
-use crate::site::answer::ResponseFuture;
+use crate::site::response_future::ResponseFuture;
 
 /// The address that a request came from; insert it into the extensions of the request.
 #[derive(Debug, Clone, Copy)]

@@ -16,9 +16,9 @@ use anyhow::Context;
 use clap::ValueEnum;
 use rutter_build::BuildError;
 use rutter_serve::{
-    AccessLogFormat, AccessSink, AccessSummary, ForwardingHeader, Limits, ListenConfig, LogWriter,
-    Network, RateLimit, RestrictionSource, Server, SignalEvent, Site, SiteSettings, TlsFiles,
-    Tokens, TrustedProxies, UnknownAccess, parse_rate,
+    AccessLogFormat, AccessSink, AccessSummary, ConnectionLimits, ForwardingHeader, Limits,
+    ListenConfig, LogWriter, Network, RateLimit, RestrictionSource, Server, SignalEvent, Site,
+    SiteSettings, TlsFiles, Tokens, TrustedProxies, UnknownAccess, parse_rate,
 };
 
 use crate::commands::counted;
@@ -345,8 +345,11 @@ fn settings(args: &ServeArgs, state: Option<PathBuf>) -> anyhow::Result<SiteSett
         watch: (!args.no_watch).then(|| args.odd.thresholds()),
         proxies: TrustedProxies { trusted: args.trusted_proxy.clone(), header },
         limits: Limits {
-            connections: args.connections,
-            per_address: args.connections_per_address,
+            connection: ConnectionLimits {
+                total: args.connections,
+                per_address: args.connections_per_address,
+                ..ConnectionLimits::DEFAULT
+            },
             ..Limits::DEFAULT
         },
         ..SiteSettings::new(&args.folder)

@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::resolve::catalog::{Catalog, CatalogError};
 use crate::resolve::path;
-use crate::resolve::root_dir::Identity;
+use crate::resolve::root_dir::{Identity, identity_of};
 
 /// Paths of an ARC sitemap, the canonical one first (D54).
 const PLACES: [&str; 2] = ["arc-sitemap.json", ".well-known/arc-sitemap.json"];
@@ -34,7 +34,7 @@ pub(crate) type SitemapIdentities = [Option<Identity>; 2];
 
 /// Returns the current identities of the sitemaps.
 pub(crate) fn states(root: &Path) -> SitemapIdentities {
-    PLACES.map(|name| crate::site::identity_of(&root.join(name)))
+    PLACES.map(|name| identity_of(&root.join(name)))
 }
 
 /// Loads the ARC sitemaps of a directory; `None` if there is none.
