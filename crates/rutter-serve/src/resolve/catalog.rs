@@ -9,57 +9,19 @@
 //! Rejects: files of another version, files about another directory, damaged files, missing files.
 
 use std::collections::HashMap;
-use std::fmt;
-use std::fs::File;
-use std::io::{self, BufReader, Seek as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use rutter_page::checksum::{ChecksumStatus, verify_checksum};
-use rutter_page::{Digest, Timestamp};
-use serde::Deserialize;
-use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use rutter_page::Digest;
 
 use crate::resolve::kind::{self, ContentCoding, FileKind};
 use crate::resolve::root_dir::Identity;
 
-/// The supported version. Version 1 did not record restricted files other than pages, so it is
-/// rejected.
-const VERSION: u32 = 3;
-/// The previous version, whose files may lack a checksum.
-const UNSEALED: u32 = 2;
+mod error;
+mod parse;
+mod restrictions;
 
-/// Maximum number of different pairs of media type and coding; a site has about ten.
-const MAX_TYPES: usize = 4096;
-
-/// Why `served.json` or the ARC sitemap could not be loaded.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CatalogError {
-    /// The file could not be read.
-    #[error("cannot read served.json")]
-    Io(#[from] io::Error),
-    /// The file does not exist. Without it, the restrictions are unknown.
-    #[error("{0} does not exist; a build writes it")]
-    Missing(PathBuf),
-    /// The file was not written by a build of this version.
-    #[error("served.json was not written by this version of Rutter; build the site again")]
-    Form(#[from] serde_json::Error),
-    /// The checksum of the file does not match.
-    #[error("served.json is damaged; build the site again")]
-    Damaged,
-    /// The ARC sitemap of a directory without `served.json` could not be read.
-    #[error("cannot read {path}, so the pages that require a login are unknown: {why}", path = .0.display(), why = .1)]
-    Announced(PathBuf, String),
-    /// Tokens are configured, but no file says which pages are restricted.
-    #[error("tokens are configured, but no served.json and no ARC sitemap lists restricted pages")]
-    Unknown,
-    /// The ARC sitemap that defined the restrictions was deleted.
-    #[error("the ARC sitemap was deleted; its restrictions stay in force")]
-    Gone,
-    /// The file describes another directory.
-    #[error("{path} describes {about}, not this directory", path = .0.display(), about = .1.display())]
-    Elsewhere(PathBuf, PathBuf),
-}
+pub use error::CatalogError;
+use restrictions::{RestrictedBy, Restrictions};
 
 /// Metadata of one file.
 #[derive(Debug, Clone)]
@@ -147,13 +109,7 @@ pub(crate) struct Catalog {
     twins: HashMap<[u8; 16], String>,
     /// Expiry of collections.
     expires: HashMap<[u8; 16], i64>,
-    /// Hashes of the lower-case names of restricted files, sorted.
-    restricted: Vec<[u8; 16]>,
-    /// Lower-case name prefixes below which everything is restricted.
-    closed: Vec<String>,
-    /// Number of restricted paths: a page counts once, even if it is restricted under several
-    /// names.
-    n_closed: usize,
+    restrictions: Restrictions,
     /// The directory that `served.json` describes, relative to the directory of `served.json`.
     output: Option<String>,
     /// Seconds between two snapshots.
@@ -171,47 +127,11 @@ fn hash(name: &str) -> [u8; 16] {
     short
 }
 
-/// Extensions of compressed files, and of pages.
-const CODINGS: [&str; 4] = [".gz", ".br", ".zst", ".zz"];
-const PAGES: [&str; 3] = [".html", ".htm", ".xhtml"];
-
 fn usual_twin(name: &str) -> Option<String> {
     name.strip_suffix(".html").map(|stem| format!("{stem}.md"))
 }
 
 impl Catalog {
-    /// Loads a `served.json`.
-    pub(crate) fn load(path: &Path) -> Result<Self, CatalogError> {
-        let file = File::open(path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => CatalogError::Missing(path.to_owned()),
-            _ => error.into(),
-        })?;
-        let mut file = file;
-        let sealed = verify_checksum(&file)?;
-        if sealed == ChecksumStatus::Mismatch {
-            return Err(CatalogError::Damaged);
-        }
-        file.rewind()?;
-        let identity = Identity::of(&file)?;
-        let mut catalog = Self { changed: i128::MIN, identity, ..Self::default() };
-        catalog.changed = identity.map_or(i128::MIN, |identity| identity.changed);
-        let mut reader = serde_json::Deserializer::from_reader(BufReader::new(file));
-        CatalogSeed(&mut catalog).deserialize(&mut reader)?;
-        reader.end()?;
-        // Without the checksum, a restriction that was lost would not be detected.
-        if catalog.version == VERSION && sealed == ChecksumStatus::Missing {
-            return Err(CatalogError::Damaged);
-        }
-        catalog.rows.sort_unstable_by_key(|row| row.name);
-        catalog.rows.shrink_to_fit();
-        catalog.n_closed = catalog.restricted.len() + catalog.closed.len();
-        catalog.sort_closed();
-        while catalog.base.ends_with('/') {
-            catalog.base.pop();
-        }
-        Ok(catalog)
-    }
-
     /// Checks that the catalog in `state` describes `root`. A missing root passes, because it has
     /// no files to serve.
     pub(crate) fn check_output_dir(&self, root: &Path, state: &Path) -> Result<(), CatalogError> {
@@ -280,56 +200,40 @@ impl Catalog {
 
     /// Returns whether any file requires a token.
     pub(crate) fn has_restricted(&self) -> bool {
-        !self.restricted.is_empty() || !self.closed.is_empty()
+        self.restrictions.any()
     }
 
     /// Returns the number of restricted paths: files and name prefixes.
     pub(crate) fn n_closed(&self) -> usize {
-        self.n_closed
+        self.restrictions.n_paths()
     }
 
     /// Restricts a page under each of its possible names. Call [`Self::sort_closed`] after the last
     /// page.
     pub(crate) fn close(&mut self, names: &[&str]) {
-        self.restricted.extend(names.iter().map(|name| hash(&name.to_lowercase())));
-        self.n_closed += 1;
+        self.restrictions.close(names);
     }
 
     /// Sorts the restricted names for lookup.
     pub(crate) fn sort_closed(&mut self) {
-        self.restricted.sort_unstable();
-        self.restricted.dedup();
+        self.restrictions.sort();
     }
 
     /// Returns whether a file requires a token: by its name, by a prefix, or as the Markdown or
     /// compressed file of a restricted page.
     pub(crate) fn is_restricted(&self, name: &str) -> bool {
-        if !self.has_restricted() {
-            return false;
+        match self.restrictions.find(name) {
+            Some(RestrictedBy::Name) => true,
+            Some(RestrictedBy::Prefix) => !self.is_open(name),
+            None => false,
         }
-        let lower = name.to_lowercase();
-        if self.has_closed_prefix(&lower) {
-            return !self.is_open(name);
-        }
-        let is_said = |name: &str| self.restricted.binary_search(&hash(name)).is_ok();
-        let plain = CODINGS.iter().find_map(|ending| lower.strip_suffix(ending)).unwrap_or(&lower);
-        let pages = plain.strip_suffix(".md").map(|stem| PAGES.map(|end| format!("{stem}{end}")));
-        is_said(&lower)
-            || is_said(plain)
-            || pages.is_some_and(|pages| pages.iter().any(|page| is_said(page)))
     }
 
     /// Returns whether every file with this name requires a token, existing or not.
     ///
     /// Below a restricted prefix, a missing file must get the same response as a restricted file.
     pub(crate) fn is_below_closed(&self, name: &str) -> bool {
-        !self.closed.is_empty()
-            && self.has_closed_prefix(&name.to_lowercase())
-            && !self.is_open(name)
-    }
-
-    fn has_closed_prefix(&self, lower: &str) -> bool {
-        self.closed.iter().any(|closed| lower.starts_with(closed.as_str()))
+        self.restrictions.is_below_prefix(name) && !self.is_open(name)
     }
 
     /// Returns the part of a request path below the path of the base URL; `None` for that path
@@ -350,136 +254,6 @@ impl Catalog {
     fn is_open(&self, name: &str) -> bool {
         let at = self.rows.binary_search_by_key(&hash(name), |row| row.name);
         at.ok().and_then(|at| self.rows.get(at)).is_some_and(|row| row.is_open)
-    }
-
-    fn push(&mut self, entry: &ServedEntry<'_>) -> Result<(), &'static str> {
-        let coding = match entry.coding.as_deref() {
-            Some(name) => Some(ContentCoding::parse(name).ok_or("unknown content coding")?),
-            None => None,
-        };
-        let known =
-            self.types.iter().position(|(name, of)| **name == *entry.media_type && *of == coding);
-        let media_type = known.unwrap_or(self.types.len());
-        if media_type == self.types.len() {
-            if MAX_TYPES <= media_type {
-                return Err("too many media types");
-            }
-            self.types.push((entry.media_type.as_ref().into(), coding));
-        }
-        let hash = hash(&entry.path);
-        let twin = match entry.twin.as_deref() {
-            None => TwinName::None,
-            Some(twin) if usual_twin(&entry.path).as_deref() == Some(twin) => TwinName::Usual,
-            Some(twin) => {
-                self.twins.insert(hash, twin.to_owned());
-                TwinName::Other
-            }
-        };
-        let is_open = entry.access.as_deref() == Some("open");
-        // An unknown value of `access` is treated as a restriction.
-        if entry.access.is_some() && !is_open {
-            self.restricted.push(self::hash(&entry.path.to_lowercase()));
-        }
-        if let Some(expires) = entry.expires {
-            self.expires.insert(hash, expires.unix_seconds());
-        }
-        // `digest` of a collection is the digest of its content (D08), so `stored` is used.
-        let digest = if entry.media_type == kind::SCP { &entry.stored } else { &entry.digest };
-        let digest = digest.as_deref().and_then(Digest::parse);
-        self.rows.push(CatalogRow {
-            name: hash,
-            modified: entry.modified.map_or(NO_DATE, Timestamp::unix_seconds),
-            digest: digest.map_or(NO_DIGEST, |digest| start(&digest)),
-            kind: FileKind::parse(&entry.cache),
-            twin,
-            is_open,
-            media_type: u16::try_from(media_type).unwrap_or(u16::MAX),
-        });
-        Ok(())
-    }
-}
-
-/// The entry of one file in `served.json`.
-#[derive(Debug, Deserialize)]
-struct ServedEntry<'e> {
-    #[serde(borrow)]
-    path: std::borrow::Cow<'e, str>,
-    #[serde(borrow, rename = "type")]
-    media_type: std::borrow::Cow<'e, str>,
-    coding: Option<String>,
-    digest: Option<String>,
-    stored: Option<String>,
-    modified: Option<Timestamp>,
-    expires: Option<Timestamp>,
-    twin: Option<String>,
-    #[serde(borrow)]
-    cache: std::borrow::Cow<'e, str>,
-    access: Option<String>,
-}
-
-/// Deserializes the document into a catalog, file by file.
-struct CatalogSeed<'c>(&'c mut Catalog);
-
-impl<'de> DeserializeSeed<'de> for CatalogSeed<'_> {
-    type Value = ();
-    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for CatalogSeed<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of files")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(key) = map.next_key::<String>()? {
-            match key.as_str() {
-                "version" => self.0.version = map.next_value()?,
-                "base" => self.0.base = map.next_value()?,
-                "output" => self.0.output = Some(map.next_value()?),
-                "update" => self.0.update = Some(map.next_value()?),
-                "closed" => {
-                    let closed = map.next_value::<Vec<String>>()?;
-                    self.0.closed = closed.iter().map(|name| name.to_lowercase()).collect();
-                }
-                "files" => map.next_value_seed(FilesSeed(self.0))?,
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                }
-            }
-        }
-        if matches!(self.0.version, UNSEALED | VERSION) {
-            Ok(())
-        } else {
-            Err(A::Error::custom("unsupported version"))
-        }
-    }
-}
-
-struct FilesSeed<'c>(&'c mut Catalog);
-
-impl<'de> DeserializeSeed<'de> for FilesSeed<'_> {
-    type Value = ();
-    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for FilesSeed<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("files")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut files: A) -> Result<(), A::Error> {
-        while let Some(entry) = files.next_element::<ServedEntry<'_>>()? {
-            self.0.push(&entry).map_err(A::Error::custom)?;
-        }
-        Ok(())
     }
 }
 

@@ -117,7 +117,7 @@ pub(crate) struct ServeArgs {
     #[arg(
         long,
         value_name = "N",
-        default_value_t = Limits::DEFAULT.connections,
+        default_value_t = ConnectionLimits::DEFAULT.total,
         value_parser = several,
         help_heading = LIMITS
     )]
@@ -126,7 +126,7 @@ pub(crate) struct ServeArgs {
     #[arg(
         long,
         value_name = "N",
-        default_value_t = Limits::DEFAULT.per_address,
+        default_value_t = ConnectionLimits::DEFAULT.per_address,
         value_parser = several,
         help_heading = LIMITS
     )]
