@@ -23,9 +23,10 @@ use rutter_spxi::{
 use serde_json::json;
 use toml::de::DeValue;
 
+use crate::config::file::line_and_column;
 use crate::config::table::{FieldForm, FieldType, TableFields, TableForm, TableRow, row_from_toml};
 use crate::config::value::InvalidValue;
-use crate::config::{SettingSource, SettingsError, line_and_column};
+use crate::config::{SettingSource, SettingsError};
 
 /// Name of the folder of entity files, beside `rutter.toml`.
 pub(crate) const FOLDER: &str = "entities";
@@ -441,7 +442,7 @@ pub(crate) fn from_file(file: &Path) -> anyhow::Result<EntityFile> {
     }
     let stated: DeclaredEntity = row_from_toml(table.get_ref()).map_err(|wrong| {
         let at = wrong.span.map_or(0, |span| span.start);
-        SettingsError { hint: wrong.hint, ..SettingsError::new(&place(at), wrong.what) }
+        SettingsError::new(&place(at), wrong.what).with_hint(wrong.hint)
     })?;
     let stated = DeclaredEntity {
         by: SettingSource::File(name.clone()),
