@@ -14,6 +14,8 @@ pub(crate) mod file;
 pub(crate) mod flags;
 pub(crate) mod ignore;
 pub(crate) mod key;
+pub(crate) mod named_value;
+pub(crate) mod rows;
 pub(crate) mod sections;
 pub(crate) mod selectors;
 pub(crate) mod settings;

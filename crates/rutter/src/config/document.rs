@@ -94,7 +94,7 @@ pub(crate) fn page() -> String {
     text.push_str(PATHS);
     text.push_str(&PathControl::FORM.rows(""));
     text.push_str(ENTITIES);
-    text.push_str(&entity::table());
+    text.push_str(&entity::form::table());
     text.push_str(EXAMPLE);
     text
 }

@@ -1,7 +1,9 @@
 //! The setting `ignore` of `[check]`: findings that `rutter check` ignores.
 
 use crate::commands::check::parse_selector;
-use crate::config::table::{FieldForm, FieldType, TableFields, TableForm, TableRow, named_parts};
+use crate::config::table::fields::TableFields;
+use crate::config::table::form::{FieldForm, FieldType, TableForm};
+use crate::config::table::{TableRow, named_parts};
 use crate::config::value::InvalidValue;
 
 /// Selects findings to ignore: by their rules, by the paths of their files, or by both.

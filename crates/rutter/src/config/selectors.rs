@@ -3,11 +3,13 @@
 use std::ffi::OsString;
 use std::ops::Range;
 
-use rutter_extract::{Control, LinkBlocks, PathControl, Selector};
+use rutter_extract::{Control, PathControl, Selector};
 use toml::de::DeValue;
 
-use crate::config::table::{FieldForm, FieldType, TableFields, TableForm, TableRow, named_parts};
-use crate::config::value::{ConfigValue, InvalidValue, NamedValue, TomlValue, ValueType, wanted};
+use crate::config::table::fields::TableFields;
+use crate::config::table::form::{FieldForm, FieldType, TableForm};
+use crate::config::table::{TableRow, named_parts};
+use crate::config::value::{ConfigValue, InvalidValue, TomlValue, ValueType, wanted};
 
 /// The value of a setting that is one selector or a list of selectors.
 #[derive(Debug, Clone, Default)]
@@ -54,10 +56,6 @@ fn parse(text: &str) -> Result<Selector, String> {
         format!("{error}; supported: {}", Selector::SUPPORTED)
     };
     text.parse().map_err(say)
-}
-
-impl NamedValue for LinkBlocks {
-    const ALL: &'static [(&'static str, Self)] = &[("on", Self::All), ("off", Self::Lone)];
 }
 
 impl TableRow for PathControl {

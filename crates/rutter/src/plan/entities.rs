@@ -40,7 +40,7 @@ pub(super) fn entities(
         let what = format_args!("entities: folder {} does not exist", folder.display());
         return Err(SettingsError::new(&given.by, what).into());
     }
-    let found = entity::from_folder(&folder)?;
+    let found = entity::files::from_folder(&folder)?;
     for (file, empty) in found.drafts {
         let empty = empty.join(", ");
         remarks.push(format!("skipping draft {}; empty: {empty}", file.display()));

@@ -3,9 +3,9 @@
 use rutter_build::ChecksumScope;
 
 use crate::config::key::{Key, Slot};
+use crate::config::rows::priority::Priority;
 use crate::config::settings::Setting;
-use crate::config::table::{Priority, Rate};
-use crate::config::value::Days;
+use crate::config::value::{Days, Rate};
 
 /// The settings of `[arc]`.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use rutter_arc::policy::{AccessDefault, ApprovedConsumer, PartnerEndpoint};
 
 use crate::config::key::{Key, Slot};
 use crate::config::settings::Setting;
-use crate::config::table::Rate;
+use crate::config::value::Rate;
 
 /// The settings of `[policy]`.
 #[derive(Debug, Default)]

@@ -1,0 +1,133 @@
+//! The keys of an entity, of a collision and of a question.
+
+use rutter_spxi::{BasinState, CollisionRisk, VerificationLevel};
+use serde_json::json;
+
+use crate::config::table::form::{FieldForm, FieldType, TableForm};
+
+fn words<T: Copy>(all: &[T], word: fn(T) -> &'static str) -> Vec<&'static str> {
+    all.iter().map(|value| word(*value)).collect()
+}
+
+const fn text(name: &'static str, is_needed: bool, about: &'static str) -> FieldForm {
+    FieldForm { name, kind: FieldType::Text(""), is_needed, about }
+}
+
+const fn texts(name: &'static str, is_needed: bool, about: &'static str) -> FieldForm {
+    FieldForm { name, kind: FieldType::Texts, is_needed, about }
+}
+
+pub(super) const COLLISION: &TableForm = &TableForm {
+    what: "a collision",
+    members: &[
+        text("with", true, "Name or URL of the thing that the entity is confused with"),
+        text("differs", true, "How the entity differs from this thing"),
+        FieldForm {
+            name: "risk",
+            kind: FieldType::Choice(|| words(CollisionRisk::ALL, CollisionRisk::word)),
+            is_needed: false,
+            about: "How likely the confusion is",
+        },
+        FieldForm {
+            name: "noted",
+            kind: FieldType::Text("^[0-9]{4}-[0-9]{2}-[0-9]{2}$"),
+            is_needed: false,
+            about: "Day when you noted the collision; it is due until a later test",
+        },
+    ],
+    placeholder: "",
+    example: (r#"{ with = "Harbour Lights (band)", differs = "A band, not a museum" }"#, ""),
+};
+
+pub(super) const QUESTION: &TableForm = &TableForm {
+    what: "a question",
+    members: &[text("question", true, "The question"), text("answer", true, "The answer")],
+    placeholder: "",
+    example: (r#"{ question = "Is it open on Mondays?", answer = "No." }"#, ""),
+};
+
+/// Keys of an entity, in the order of the template.
+pub(super) const ENTITY: &TableForm = &TableForm {
+    what: "an entity",
+    members: &[
+        text("page", true, "Path or URL of the page of the entity, optionally with a fragment"),
+        text("type", true, "Type from schema.org, or the URL of another type"),
+        text("name", true, "Name of the entity"),
+        texts(
+            "negative-tags",
+            true,
+            "What the entity is not; each starts with `NOT `; three or more are recommended",
+        ),
+        texts(
+            "markers",
+            true,
+            "Phrases of the page that a summary must keep word for word; at least two",
+        ),
+        texts("alternate-names", false, "Other names of the entity"),
+        text("description", false, "Description in one or two sentences"),
+        texts("same-as", false, "URLs of the same entity elsewhere: profiles, DOIs, registers"),
+        texts("identifiers", false, "Identifiers, such as an ORCID, an ISNI or a DOI"),
+        FieldForm {
+            name: "verification",
+            kind: FieldType::Choice(|| words(VerificationLevel::ALL, VerificationLevel::word)),
+            is_needed: false,
+            about: "Who verified these statements",
+        },
+        FieldForm {
+            name: "basin-state",
+            kind: FieldType::Choice(|| words(BasinState::ALL, BasinState::word)),
+            is_needed: false,
+            about: "How well AI systems recognize the entity; `rutter spxi drown` suggests it",
+        },
+        FieldForm {
+            name: "bdr",
+            kind: FieldType::Share,
+            is_needed: false,
+            about: "Share of AI answers about this entity, from 0 to 1; `rutter spxi drown` measures it",
+        },
+        text("kernel", false, "Summary for the packet of the entity, at most 100 words"),
+        FieldForm {
+            name: "packet",
+            kind: FieldType::Switch,
+            is_needed: false,
+            about: "Whether to write a packet beside the page of the entity",
+        },
+        text("packet-ref", false, "URL of a packet that is published elsewhere"),
+        FieldForm {
+            name: "collisions",
+            kind: FieldType::Rows(COLLISION),
+            is_needed: false,
+            about: "Things that the entity is often confused with",
+        },
+        FieldForm {
+            name: "questions",
+            kind: FieldType::Rows(QUESTION),
+            is_needed: false,
+            about: "Questions about the entity, with their answers",
+        },
+    ],
+    placeholder: "",
+    example: (
+        r#"{ page = "/museum/", type = "Museum", name = "Harbour Museum", negative-tags = ["NOT a shop"], markers = ["first phrase", "second phrase"] }"#,
+        "",
+    ),
+};
+
+/// Returns the JSON Schema of an entity file, for editors.
+pub(crate) fn schema() -> String {
+    let mut schema = ENTITY.item_schema();
+    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    schema["title"] = json!("An entity");
+    schema["description"] =
+        json!("An entity that a site describes. Generated by `cargo xtask docs`.");
+    format!("{schema:#}\n")
+}
+
+/// Returns the documentation of the keys of an entity, as a Markdown table.
+pub(crate) fn table() -> String {
+    let mut text = String::from("| key | value | description |\n|---|---|---|\n");
+    for (whose, form) in [("", ENTITY), ("collisions.", COLLISION), ("questions.", QUESTION)] {
+        text.push_str(&form.rows(whose));
+    }
+    text
+}
