@@ -2,7 +2,7 @@
 
 use crate::commands::check::parse_selector;
 use crate::config::table::fields::TableFields;
-use crate::config::table::form::{FieldForm, FieldType, TableForm};
+use crate::config::table::form::{FieldForm, TableForm};
 use crate::config::table::{TableRow, named_parts};
 use crate::config::value::InvalidValue;
 
@@ -29,24 +29,15 @@ impl TableRow for IgnoreRule {
     const FORM: &'static TableForm = &TableForm {
         what: "an ignore",
         members: &[
-            FieldForm {
-                name: "rules",
-                kind: FieldType::Texts,
-                is_needed: false,
-                about: "Codes or names of rules, or layers such as SC; default: all rules",
-            },
-            FieldForm {
-                name: "paths",
-                kind: FieldType::Texts,
-                is_needed: false,
-                about: "Files or pages; `*` matches within a path segment, `**` across; default: all",
-            },
-            FieldForm {
-                name: "reason",
-                kind: FieldType::Text(""),
-                is_needed: false,
-                about: "Reason, for readers of the file",
-            },
+            FieldForm::texts(
+                "rules",
+                "Codes or names of rules, or layers such as SC; default: all rules",
+            ),
+            FieldForm::texts(
+                "paths",
+                "Files or pages; `*` matches within a path segment, `**` across; default: all",
+            ),
+            FieldForm::text("reason", "Reason, for readers of the file"),
         ],
         placeholder: "",
         example: (r#"{ rules = ["SX029"], paths = ["blog/**"], reason = "no DOI yet" }"#, ""),

@@ -62,30 +62,26 @@ impl TableRow for PathControl {
     const FORM: &'static TableForm = &TableForm {
         what: "a path",
         members: &[
-            FieldForm {
-                name: "match",
-                kind: FieldType::Text(""),
-                is_needed: true,
-                about: "Paths of pages below the base URL; `*` matches within a segment, `**` across",
-            },
-            FieldForm {
-                name: "main",
-                kind: FieldType::TextOrTexts,
-                is_needed: false,
-                about: "Selectors that replace `main` of `[extract]`; the last matching table wins",
-            },
-            FieldForm {
-                name: "keep",
-                kind: FieldType::TextOrTexts,
-                is_needed: false,
-                about: "Selectors that are added to `keep` of `[extract]`",
-            },
-            FieldForm {
-                name: "drop",
-                kind: FieldType::TextOrTexts,
-                is_needed: false,
-                about: "Selectors that are added to `drop` of `[extract]`",
-            },
+            FieldForm::text(
+                "match",
+                "Paths of pages below the base URL; `*` matches within a segment, `**` across",
+            )
+            .required(),
+            FieldForm::new(
+                "main",
+                FieldType::TextOrTexts,
+                "Selectors that replace `main` of `[extract]`; the last matching table wins",
+            ),
+            FieldForm::new(
+                "keep",
+                FieldType::TextOrTexts,
+                "Selectors that are added to `keep` of `[extract]`",
+            ),
+            FieldForm::new(
+                "drop",
+                FieldType::TextOrTexts,
+                "Selectors that are added to `drop` of `[extract]`",
+            ),
         ],
         placeholder: "",
         example: (r##"{ match = "/guides/**", main = "#guide", drop = [".toc"] }"##, ""),

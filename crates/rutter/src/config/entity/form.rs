@@ -9,31 +9,22 @@ fn words<T: Copy>(all: &[T], word: fn(T) -> &'static str) -> Vec<&'static str> {
     all.iter().map(|value| word(*value)).collect()
 }
 
-const fn text(name: &'static str, is_needed: bool, about: &'static str) -> FieldForm {
-    FieldForm { name, kind: FieldType::Text(""), is_needed, about }
-}
-
-const fn texts(name: &'static str, is_needed: bool, about: &'static str) -> FieldForm {
-    FieldForm { name, kind: FieldType::Texts, is_needed, about }
-}
-
 pub(super) const COLLISION: &TableForm = &TableForm {
     what: "a collision",
     members: &[
-        text("with", true, "Name or URL of the thing that the entity is confused with"),
-        text("differs", true, "How the entity differs from this thing"),
-        FieldForm {
-            name: "risk",
-            kind: FieldType::Choice(|| words(CollisionRisk::ALL, CollisionRisk::word)),
-            is_needed: false,
-            about: "How likely the confusion is",
-        },
-        FieldForm {
-            name: "noted",
-            kind: FieldType::Text("^[0-9]{4}-[0-9]{2}-[0-9]{2}$"),
-            is_needed: false,
-            about: "Day when you noted the collision; it is due until a later test",
-        },
+        FieldForm::text("with", "Name or URL of the thing that the entity is confused with")
+            .required(),
+        FieldForm::text("differs", "How the entity differs from this thing").required(),
+        FieldForm::new(
+            "risk",
+            FieldType::Choice(|| words(CollisionRisk::ALL, CollisionRisk::word)),
+            "How likely the confusion is",
+        ),
+        FieldForm::new(
+            "noted",
+            FieldType::Text("^[0-9]{4}-[0-9]{2}-[0-9]{2}$"),
+            "Day when you noted the collision; it is due until a later test",
+        ),
     ],
     placeholder: "",
     example: (r#"{ with = "Harbour Lights (band)", differs = "A band, not a museum" }"#, ""),
@@ -41,7 +32,10 @@ pub(super) const COLLISION: &TableForm = &TableForm {
 
 pub(super) const QUESTION: &TableForm = &TableForm {
     what: "a question",
-    members: &[text("question", true, "The question"), text("answer", true, "The answer")],
+    members: &[
+        FieldForm::text("question", "The question").required(),
+        FieldForm::text("answer", "The answer").required(),
+    ],
     placeholder: "",
     example: (r#"{ question = "Is it open on Mondays?", answer = "No." }"#, ""),
 };
@@ -50,61 +44,59 @@ pub(super) const QUESTION: &TableForm = &TableForm {
 pub(super) const ENTITY: &TableForm = &TableForm {
     what: "an entity",
     members: &[
-        text("page", true, "Path or URL of the page of the entity, optionally with a fragment"),
-        text("type", true, "Type from schema.org, or the URL of another type"),
-        text("name", true, "Name of the entity"),
-        texts(
+        FieldForm::text(
+            "page",
+            "Path or URL of the page of the entity, optionally with a fragment",
+        )
+        .required(),
+        FieldForm::text("type", "Type from schema.org, or the URL of another type").required(),
+        FieldForm::text("name", "Name of the entity").required(),
+        FieldForm::texts(
             "negative-tags",
-            true,
             "What the entity is not; each starts with `NOT `; three or more are recommended",
-        ),
-        texts(
+        )
+        .required(),
+        FieldForm::texts(
             "markers",
-            true,
             "Phrases of the page that a summary must keep word for word; at least two",
+        )
+        .required(),
+        FieldForm::texts("alternate-names", "Other names of the entity"),
+        FieldForm::text("description", "Description in one or two sentences"),
+        FieldForm::texts("same-as", "URLs of the same entity elsewhere: profiles, DOIs, registers"),
+        FieldForm::texts("identifiers", "Identifiers, such as an ORCID, an ISNI or a DOI"),
+        FieldForm::new(
+            "verification",
+            FieldType::Choice(|| words(VerificationLevel::ALL, VerificationLevel::word)),
+            "Who verified these statements",
         ),
-        texts("alternate-names", false, "Other names of the entity"),
-        text("description", false, "Description in one or two sentences"),
-        texts("same-as", false, "URLs of the same entity elsewhere: profiles, DOIs, registers"),
-        texts("identifiers", false, "Identifiers, such as an ORCID, an ISNI or a DOI"),
-        FieldForm {
-            name: "verification",
-            kind: FieldType::Choice(|| words(VerificationLevel::ALL, VerificationLevel::word)),
-            is_needed: false,
-            about: "Who verified these statements",
-        },
-        FieldForm {
-            name: "basin-state",
-            kind: FieldType::Choice(|| words(BasinState::ALL, BasinState::word)),
-            is_needed: false,
-            about: "How well AI systems recognize the entity; `rutter spxi drown` suggests it",
-        },
-        FieldForm {
-            name: "bdr",
-            kind: FieldType::Share,
-            is_needed: false,
-            about: "Share of AI answers about this entity, from 0 to 1; `rutter spxi drown` measures it",
-        },
-        text("kernel", false, "Summary for the packet of the entity, at most 100 words"),
-        FieldForm {
-            name: "packet",
-            kind: FieldType::Switch,
-            is_needed: false,
-            about: "Whether to write a packet beside the page of the entity",
-        },
-        text("packet-ref", false, "URL of a packet that is published elsewhere"),
-        FieldForm {
-            name: "collisions",
-            kind: FieldType::Rows(COLLISION),
-            is_needed: false,
-            about: "Things that the entity is often confused with",
-        },
-        FieldForm {
-            name: "questions",
-            kind: FieldType::Rows(QUESTION),
-            is_needed: false,
-            about: "Questions about the entity, with their answers",
-        },
+        FieldForm::new(
+            "basin-state",
+            FieldType::Choice(|| words(BasinState::ALL, BasinState::word)),
+            "How well AI systems recognize the entity; `rutter spxi drown` suggests it",
+        ),
+        FieldForm::new(
+            "bdr",
+            FieldType::Share,
+            "Share of AI answers about this entity, from 0 to 1; `rutter spxi drown` measures it",
+        ),
+        FieldForm::text("kernel", "Summary for the packet of the entity, at most 100 words"),
+        FieldForm::new(
+            "packet",
+            FieldType::Switch,
+            "Whether to write a packet beside the page of the entity",
+        ),
+        FieldForm::text("packet-ref", "URL of a packet that is published elsewhere"),
+        FieldForm::new(
+            "collisions",
+            FieldType::Rows(COLLISION),
+            "Things that the entity is often confused with",
+        ),
+        FieldForm::new(
+            "questions",
+            FieldType::Rows(QUESTION),
+            "Questions about the entity, with their answers",
+        ),
     ],
     placeholder: "",
     example: (

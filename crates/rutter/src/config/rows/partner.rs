@@ -12,24 +12,9 @@ impl TableRow for PartnerEndpoint {
     const FORM: &'static TableForm = &TableForm {
         what: "an endpoint",
         members: &[
-            FieldForm {
-                name: "url",
-                kind: FieldType::Text("^https?://"),
-                is_needed: true,
-                about: "URL of the endpoint",
-            },
-            FieldForm {
-                name: "auth",
-                kind: FieldType::Text(""),
-                is_needed: false,
-                about: "Authentication scheme, such as bearer",
-            },
-            FieldForm {
-                name: "rate",
-                kind: FieldType::Text(RATE_PATTERN),
-                is_needed: false,
-                about: "Request rate, such as 10/m",
-            },
+            FieldForm::new("url", FieldType::Text("^https?://"), "URL of the endpoint").required(),
+            FieldForm::text("auth", "Authentication scheme, such as bearer"),
+            FieldForm::new("rate", FieldType::Text(RATE_PATTERN), "Request rate, such as 10/m"),
         ],
         placeholder: "URL;auth=TEXT;rate=RATE",
         example: (
@@ -58,25 +43,13 @@ impl TableRow for ApprovedConsumer {
     const FORM: &'static TableForm = &TableForm {
         what: "a consumer",
         members: &[
-            FieldForm { name: "name", kind: FieldType::Text(""), is_needed: true, about: "Name" },
-            FieldForm {
-                name: "user-agent",
-                kind: FieldType::Text(""),
-                is_needed: false,
-                about: "Product token in the `User-Agent` header of the consumer",
-            },
-            FieldForm {
-                name: "purposes",
-                kind: FieldType::Texts,
-                is_needed: false,
-                about: "Purposes that the consumer may use pages for",
-            },
-            FieldForm {
-                name: "access",
-                kind: FieldType::Text(""),
-                is_needed: false,
-                about: "Content that the consumer may access",
-            },
+            FieldForm::text("name", "Name").required(),
+            FieldForm::text(
+                "user-agent",
+                "Product token in the `User-Agent` header of the consumer",
+            ),
+            FieldForm::texts("purposes", "Purposes that the consumer may use pages for"),
+            FieldForm::text("access", "Content that the consumer may access"),
         ],
         placeholder: "NAME;user-agent=TEXT;purposes=A+B;access=TEXT",
         example: (

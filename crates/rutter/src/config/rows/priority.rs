@@ -17,18 +17,13 @@ impl TableRow for Priority {
     const FORM: &'static TableForm = &TableForm {
         what: "a priority",
         members: &[
-            FieldForm {
-                name: "prefix",
-                kind: FieldType::Text("^/"),
-                is_needed: true,
-                about: "Path prefix of the pages",
-            },
-            FieldForm {
-                name: "priority",
-                kind: FieldType::Share,
-                is_needed: true,
-                about: "Priority from 0 to 1; 1 is the most important",
-            },
+            FieldForm::new("prefix", FieldType::Text("^/"), "Path prefix of the pages").required(),
+            FieldForm::new(
+                "priority",
+                FieldType::Share,
+                "Priority from 0 to 1; 1 is the most important",
+            )
+            .required(),
         ],
         placeholder: "PREFIX=NUMBER",
         example: (r#"{ prefix = "/docs/", priority = 0.8 }"#, "/docs/=0.8"),

@@ -13,18 +13,18 @@ impl TableRow for SectionRule {
     const FORM: &'static TableForm = &TableForm {
         what: "a section",
         members: &[
-            FieldForm {
-                name: "name",
-                kind: FieldType::Text("^[A-Za-z0-9_-]{1,255}$"),
-                is_needed: true,
-                about: "Name of the section",
-            },
-            FieldForm {
-                name: "prefix",
-                kind: FieldType::Text("^/"),
-                is_needed: true,
-                about: "Path prefix of the pages of the section",
-            },
+            FieldForm::new(
+                "name",
+                FieldType::Text("^[A-Za-z0-9_-]{1,255}$"),
+                "Name of the section",
+            )
+            .required(),
+            FieldForm::new(
+                "prefix",
+                FieldType::Text("^/"),
+                "Path prefix of the pages of the section",
+            )
+            .required(),
         ],
         placeholder: "NAME=PREFIX",
         example: (r#"{ name = "docs", prefix = "/docs/" }"#, "docs=/docs/"),

@@ -11,30 +11,18 @@ impl TableRow for SurfaceRule {
     const FORM: &'static TableForm = &TableForm {
         what: "a surface",
         members: &[
-            FieldForm {
-                name: "path",
-                kind: FieldType::Text("^/"),
-                is_needed: true,
-                about: "Path of a page; with `*` at its end, a path prefix",
-            },
-            FieldForm {
-                name: "type",
-                kind: FieldType::Text(""),
-                is_needed: false,
-                about: "Type of the page, such as gateway or entity_page",
-            },
-            FieldForm {
-                name: "function",
-                kind: FieldType::Text(""),
-                is_needed: false,
-                about: "Function of the page, such as person_definition",
-            },
-            FieldForm {
-                name: "protects",
-                kind: FieldType::Texts,
-                is_needed: false,
-                about: "Names of entities that the page distinguishes from others",
-            },
+            FieldForm::new(
+                "path",
+                FieldType::Text("^/"),
+                "Path of a page; with `*` at its end, a path prefix",
+            )
+            .required(),
+            FieldForm::text("type", "Type of the page, such as gateway or entity_page"),
+            FieldForm::text("function", "Function of the page, such as person_definition"),
+            FieldForm::texts(
+                "protects",
+                "Names of entities that the page distinguishes from others",
+            ),
         ],
         placeholder: "PATH;type=TEXT;function=TEXT;protects=A+B",
         example: (

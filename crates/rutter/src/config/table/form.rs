@@ -45,6 +45,28 @@ pub(crate) enum FieldType {
     Rows(&'static TableForm),
 }
 
+impl FieldForm {
+    /// Describes an optional key.
+    pub(crate) const fn new(name: &'static str, kind: FieldType, about: &'static str) -> Self {
+        Self { name, kind, is_needed: false, about }
+    }
+
+    /// Describes an optional key whose value is any text.
+    pub(crate) const fn text(name: &'static str, about: &'static str) -> Self {
+        Self::new(name, FieldType::Text(""), about)
+    }
+
+    /// Describes an optional key whose value is a list of texts.
+    pub(crate) const fn texts(name: &'static str, about: &'static str) -> Self {
+        Self::new(name, FieldType::Texts, about)
+    }
+
+    /// Makes the key required.
+    pub(crate) const fn required(self) -> Self {
+        Self { is_needed: true, ..self }
+    }
+}
+
 impl TableForm {
     /// Returns the name of the list, for messages and documentation.
     pub(crate) fn name(&self) -> String {
