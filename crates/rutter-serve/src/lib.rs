@@ -9,6 +9,12 @@
 //! file, also while a new build replaces the files. Each request is reported to every
 //! [`AccessSink`].
 //!
+//! Modules, each of which imports only modules before it: `settings`, `clock`, `bounded_map`;
+//! `monitor` (counters, access log), `admission` (which requests, for whom, how often), `resolve`
+//! (from the path to open files), `respond` (representations, conditions, bodies), `partner` (the
+//! partner API), `reload` (new catalogs and tokens), `site` (the way of a request and all state),
+//! `server` (sockets and threads).
+//!
 //! Rejects: paths outside the root, request bodies, methods except GET and HEAD, ambiguous
 //! requests, and clients that exceed a limit.
 

@@ -67,12 +67,18 @@ pub(crate) struct HeadScreener {
     last: u8,
     n_lines: usize,
     n_empty: usize,
-    is_chunked: bool,
-    n_lengths: usize,
-    has_body: bool,
+    framing: FramingFields,
     /// Whether a body follows. Then the request is rejected and the connection closed, so no more
     /// bytes are checked.
     is_over: bool,
+}
+
+/// What the header fields of a head say about the body that follows.
+#[derive(Debug, Default)]
+struct FramingFields {
+    is_chunked: bool,
+    n_lengths: usize,
+    has_body: bool,
 }
 
 impl HeadScreener {
@@ -87,9 +93,7 @@ impl HeadScreener {
             last: 0,
             n_lines: 0,
             n_empty: 0,
-            is_chunked: false,
-            n_lengths: 0,
-            has_body: false,
+            framing: FramingFields::default(),
             is_over: false,
         }
     }
@@ -192,24 +196,24 @@ impl HeadScreener {
             return Err(HeadFault::Bad);
         }
         if name.eq_ignore_ascii_case(b"transfer-encoding") {
-            self.is_chunked = true;
+            self.framing.is_chunked = true;
         } else if name.eq_ignore_ascii_case(b"content-length") {
-            self.n_lengths += 1;
+            self.framing.n_lengths += 1;
             let value = value.get(1..).unwrap_or_default().trim_ascii();
             let is_number = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
             if !is_number || START <= length {
                 return Err(HeadFault::Bad);
             }
-            self.has_body |= value.iter().any(|digit| *digit != b'0');
+            self.framing.has_body |= value.iter().any(|digit| *digit != b'0');
         }
         Ok(())
     }
 
     fn end_head(&mut self) -> Result<(), HeadFault> {
-        if self.is_chunked || 1 < self.n_lengths {
+        if self.framing.is_chunked || 1 < self.framing.n_lengths {
             return Err(HeadFault::Bad);
         }
-        let is_over = self.has_body;
+        let is_over = self.framing.has_body;
         // The buffer is reused, so a request allocates nothing.
         let mut request = std::mem::take(&mut self.request);
         request.clear();
