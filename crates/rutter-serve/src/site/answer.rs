@@ -52,8 +52,8 @@ impl Site {
             return ResponseFuture::now(finish(response, report, &client, is_head));
         }
         let path = parts.uri.path();
-        let site = self.clone();
         if partner::path_below(path, || self.catalog()).is_some() {
+            let site = self.clone();
             return ResponseFuture::soon(async move {
                 let response = site.answer_partner(&parts, &client).await;
                 finish(response, report, &client, is_head)
@@ -64,6 +64,7 @@ impl Site {
         {
             return ResponseFuture::now(finish(response, report, &client, is_head));
         }
+        let site = self.clone();
         ResponseFuture::soon(async move {
             let response = site.look_up(&parts, &client).await;
             finish(response, report, &client, is_head)
