@@ -80,7 +80,7 @@ benchmarks
 
 data and releases
   release [--twice]
-                   build target/release/rutter without paths of this machine; --twice: build it
+                   build target/dist/rutter without paths of this machine; --twice: build it
                    again in another folder and compare the bytes
   agents FILE      write the table of AI agents from the robots.json of ai.robots.txt
   schemaorg FILE   write the table of schema.org types from its types-RELEASE.csv";
@@ -148,7 +148,7 @@ fn test() -> anyhow::Result<()> {
 }
 
 fn bench(rest: &[&str]) -> anyhow::Result<()> {
-    let mut command = cargo(&["run", "--release", "--quiet", "--package", "rutter-bench", "--"]);
+    let mut command = bench_program();
     if let ["extract", rest @ ..] = rest {
         let docs = score::documentation()?;
         let python = outside::python(&["resiliparse"])?;
@@ -183,14 +183,14 @@ fn bench(rest: &[&str]) -> anyhow::Result<()> {
         outside::need("nginx", "nginx-light")?;
         outside::need("wrk", "wrk")?;
         outside::need("curl", "curl")?;
-        return run(command.arg("serve").arg("--rutter").arg(release()?).args(rest));
+        return run(command.arg("serve").arg("--rutter").arg(dist()?).args(rest));
     }
     if let ["sync", rest @ ..] = rest {
         outside::need("curl", "curl")?;
         outside::need("wget", "wget")?;
         let python = outside::pypi(&["scrapy"])?;
         let site = score::large_site()?;
-        command.arg("sync").arg("--rutter").arg(release()?).arg("--python").arg(python);
+        command.arg("sync").arg("--rutter").arg(dist()?).arg("--python").arg(python);
         command.arg("--site").arg(site).args(["--home", score::LARGE_HOME]);
         return run(command.args(rest));
     }
@@ -203,12 +203,17 @@ fn bench(rest: &[&str]) -> anyhow::Result<()> {
 /// Runs the load tests of `rutter serve`.
 fn load(rest: &[&str]) -> anyhow::Result<()> {
     outside::need("wrk", "wrk")?;
-    let mut command = cargo(&["run", "--release", "--quiet", "--package", "rutter-bench", "--"]);
-    run(command.arg("load").arg("--rutter").arg(release()?).args(rest))
+    let mut command = bench_program();
+    run(command.arg("load").arg("--rutter").arg(dist()?).args(rest))
 }
 
-/// Builds the release binary and returns its path.
-fn release() -> anyhow::Result<PathBuf> {
+/// Returns the command that builds and runs the benchmarks with the profile of packages.
+fn bench_program() -> Command {
+    cargo(&["run", "--profile", "dist", "--quiet", "--package", "rutter-bench", "--"])
+}
+
+/// Builds the binary that packages contain, and returns its path.
+fn dist() -> anyhow::Result<PathBuf> {
     release::build(&release::target())
 }
 

@@ -1,6 +1,6 @@
-//! Builds the release binary without paths of the build machine.
+//! Builds the binary of packages without paths of the build machine.
 //!
-//! Output: target/release/rutter. Fails if the binary contains a folder of this machine, and, with
+//! Output: target/dist/rutter. Fails if the binary contains a folder of this machine, and, with
 //! `--twice`, if a second build has other bytes.
 
 use std::path::{Path, PathBuf};
@@ -39,12 +39,13 @@ pub(crate) fn build(target: &Path) -> anyhow::Result<PathBuf> {
         .iter()
         .map(|(from, to)| format!("-ffile-prefix-map={}={to}", from.display()))
         .collect();
-    let mut command = cargo(&["build", "--release", "--quiet", "--locked", "--package", "rutter"]);
+    let mut command =
+        cargo(&["build", "--profile", "dist", "--quiet", "--locked", "--package", "rutter"]);
     command.arg("--target-dir").arg(target);
     // This byte separates flags, so that folder names may contain spaces.
     command.env("CARGO_ENCODED_RUSTFLAGS", rust.join("\u{1f}")).env("CFLAGS", c.join(" "));
     run(command)?;
-    Ok(target.join("release/rutter"))
+    Ok(target.join("dist/rutter"))
 }
 
 /// Returns the target folder of cargo.

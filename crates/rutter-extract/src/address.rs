@@ -14,7 +14,7 @@ const LONGEST: usize = 4096;
 
 /// The base URL against which relative URLs are resolved.
 #[derive(Debug)]
-pub(crate) struct Base {
+pub(crate) struct BaseUrl {
     /// The parsed base URL, set when the URL parser is first needed.
     url: OnceCell<Url>,
     /// The scheme, host and port of the base URL: `https://host:port`.
@@ -25,7 +25,7 @@ pub(crate) struct Base {
     whole: String,
 }
 
-impl Base {
+impl BaseUrl {
     pub(crate) fn new(page: &PageUrl<'_>) -> Self {
         // `to_uri` writes the page key as a URI of RFC 3986; the key has no fragment.
         Self::of(rutter_page::to_uri(page.key()).into_owned())
@@ -250,7 +250,7 @@ mod tests {
                 "https://example.org/a/b/c.html?q=1#f", "https://example.org/a/b//c", "http://example.org:8080", "https://x.example/é/",
             ]),
         ) {
-            let base = Base::new(&PageUrl::parse(base).unwrap());
+            let base = BaseUrl::new(&PageUrl::parse(base).unwrap());
             let mut quick = String::new();
             if base.quick(&href, &mut quick) {
                 prop_assert_eq!(Some(quick), base.slow(&href), "{}", href);
@@ -263,7 +263,7 @@ mod tests {
         fn detects_other_schemes_like_the_url_parser(
             href in "[a-zA-Z0-9+./\\-]{0,8}:(//)?[a-z0-9./:]{0,8}",
         ) {
-            let base = Base::new(&PageUrl::parse("https://example.org/a/b").unwrap());
+            let base = BaseUrl::new(&PageUrl::parse("https://example.org/a/b").unwrap());
             if has_other_scheme(&href) {
                 prop_assert!(base.join(&href).is_none(), "{}", href);
             }
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn resolves_only_http_and_https() {
-        let base = Base::new(&PageUrl::parse("https://harbour.example/shop/rope.html").unwrap());
+        let base = BaseUrl::new(&PageUrl::parse("https://harbour.example/shop/rope.html").unwrap());
         assert_eq!(base.resolve(" ../a b ").as_deref(), Some("https://harbour.example/a%20b"));
         assert_eq!(
             base.resolve("#top").as_deref(),

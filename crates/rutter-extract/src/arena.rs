@@ -1,23 +1,24 @@
 //! Builds the tree of a page with html5ever.
 //!
-//! Input: the text of a page and [`Limits`]. Output: an [`Arena`] of linked nodes, which
+//! Input: the text of a page and [`Limits`]. Output: an [`TreeArena`] of linked nodes, which
 //! [`Dom`](crate::dom::Dom) stores flat in document order.
 //! Leaves out start tags deeper than [`Limits::depth`] (their text is kept) and attributes beyond
 //! [`Limits::attributes`]; stops after [`Limits::nodes`] nodes or [`Limits::steps`] steps.
 
-use std::borrow::Cow;
+mod sink;
+
 use std::cell::{Cell, RefCell};
 
 use html5ever::buffer_queue::BufferQueue;
-use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TokenizerResult, TreeSink};
+use html5ever::interface::{NodeOrText, TokenizerResult};
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{Tokenizer, TokenizerOpts};
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
-use html5ever::{Attribute, LocalName, Namespace, QualName, local_name, ns};
+use html5ever::{LocalName, Namespace};
 
 use crate::Limits;
-use crate::dom::{Attr, NONE};
-use crate::guard::Guard;
+use crate::dom::{DomAttribute, NONE};
+use crate::guard::TokenGuard;
 use crate::tag::Tag;
 use crate::tag_limit::TagScanner;
 
@@ -26,12 +27,12 @@ const CHUNK: usize = 8 << 10;
 
 /// Parses a page and returns the number of nodes of its tree.
 pub(crate) fn bare(html: &str, limits: &Limits) -> usize {
-    Arena::parse(html, limits).nodes.borrow().len()
+    TreeArena::parse(html, limits).nodes.borrow().len()
 }
 
 /// The limit at which parsing stopped or parts of the page were left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cut {
+pub(crate) enum LimitReached {
     Nothing,
     /// Start tags were nested deeper than [`Limits::depth`]; they are missing, their text is kept.
     Depth,
@@ -51,11 +52,12 @@ fn is_author_mark(name: &str) -> bool {
 
 /// The tree of a page while html5ever builds it.
 #[derive(Debug)]
-pub(crate) struct Arena {
-    pub(crate) nodes: RefCell<Vec<Node>>,
-    pub(crate) attributes: RefCell<Vec<Attr>>,
+// Long: html5ever changes the tree through shared references, so each part is a cell of its own.
+pub(crate) struct TreeArena {
+    pub(crate) nodes: RefCell<Vec<ArenaNode>>,
+    pub(crate) attributes: RefCell<Vec<DomAttribute>>,
     pub(crate) text: RefCell<String>,
-    pub(crate) cut: Cell<Cut>,
+    pub(crate) cut: Cell<LimitReached>,
     /// Depth of the innermost open element.
     pub(crate) depth: Cell<u32>,
     /// Steps of building the tree so far; see [`Limits::steps`].
@@ -68,20 +70,20 @@ pub(crate) struct Arena {
     pub(crate) is_marked: Cell<bool>,
     /// Comments around the parts of a page that React streams in later; empty on pages without such
     /// parts.
-    pub(crate) boundaries: RefCell<Vec<(u32, Boundary)>>,
+    pub(crate) boundaries: RefCell<Vec<(u32, StreamBoundary)>>,
     is_streamed: bool,
 }
 
 /// A comment at the start or end of a part that React streams in later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Boundary {
+pub(crate) enum StreamBoundary {
     /// A start comment: `<!--$-->`, `<!--$?-->`, `<!--$!-->` or `<!--$~-->`.
     Start,
     /// The end comment: `<!--/$-->`.
     End,
 }
 
-impl Boundary {
+impl StreamBoundary {
     fn of(comment: &str) -> Option<Self> {
         match comment {
             "$" | "$?" | "$!" | "$~" => Some(Self::Start),
@@ -92,7 +94,7 @@ impl Boundary {
 }
 
 #[derive(Debug)]
-pub(crate) struct Node {
+pub(crate) struct ArenaNode {
     pub(crate) tag: Tag,
     /// Nesting depth of the node: 0 for the document, 1 for its children.
     depth: u32,
@@ -105,7 +107,7 @@ pub(crate) struct Node {
     pub(crate) to: u32,
 }
 
-impl Node {
+impl ArenaNode {
     fn new(tag: Tag, from: u32, to: u32) -> Self {
         Self {
             tag,
@@ -143,16 +145,16 @@ impl Node {
 
 /// A node and its element name, which the tree builder of html5ever asks for often.
 #[derive(Debug, Clone)]
-pub(crate) struct Handle {
+pub(crate) struct NodeHandle {
     at: u32,
     ns: Namespace,
     name: LocalName,
 }
 
 #[derive(Debug)]
-pub(crate) struct Name<'a>(&'a Handle);
+pub(crate) struct HandleName<'a>(&'a NodeHandle);
 
-impl html5ever::interface::ElemName for Name<'_> {
+impl html5ever::interface::ElemName for HandleName<'_> {
     fn ns(&self) -> &Namespace {
         &self.0.ns
     }
@@ -162,7 +164,7 @@ impl html5ever::interface::ElemName for Name<'_> {
 }
 
 /// Feeds a piece of a page to the tokenizer; returns whether the page is still within its limits.
-fn feed(tokenizer: &Tokenizer<Guard>, piece: &str, limits: &Limits) -> bool {
+fn feed(tokenizer: &Tokenizer<TokenGuard>, piece: &str, limits: &Limits) -> bool {
     let queue = BufferQueue::default();
     let mut rest = piece;
     while !rest.is_empty() {
@@ -178,24 +180,24 @@ fn feed(tokenizer: &Tokenizer<Guard>, piece: &str, limits: &Limits) -> bool {
         rest = behind;
         let arena = &tokenizer.sink.builder.sink;
         if arena.most_nodes < arena.nodes.borrow().len() {
-            arena.cut.set(Cut::Nodes);
+            arena.cut.set(LimitReached::Nodes);
             return false;
         }
         if limits.steps < arena.steps.get() {
-            arena.cut.set(Cut::Steps);
+            arena.cut.set(LimitReached::Steps);
             return false;
         }
     }
     true
 }
 
-impl Arena {
+impl TreeArena {
     pub(crate) fn parse(html: &str, limits: &Limits) -> Self {
         let arena = Self {
             nodes: RefCell::new(Vec::with_capacity(html.len() / 20 + 16)),
             attributes: RefCell::new(Vec::with_capacity(html.len() / 24 + 16)),
             text: RefCell::new(String::with_capacity(html.len() + 16)),
-            cut: Cell::new(Cut::Nothing),
+            cut: Cell::new(LimitReached::Nothing),
             depth: Cell::new(0),
             steps: Cell::new(0),
             n_cut_tags: Cell::new(0),
@@ -206,14 +208,14 @@ impl Arena {
             most_text: 2 * html.len() + (1 << 20),
             most_nodes: limits.nodes.min(NONE as usize - 2),
         };
-        arena.nodes.borrow_mut().push(Node::new(Tag::Html, 0, 0));
+        arena.nodes.borrow_mut().push(ArenaNode::new(Tag::Html, 0, 0));
         let options = TreeBuilderOpts {
             scripting_enabled: false,
             drop_doctype: true,
             ..TreeBuilderOpts::default()
         };
         let builder = TreeBuilder::new(arena, options);
-        let guard = Guard { builder, deepest: limits.depth, mode: Cell::default() };
+        let guard = TokenGuard { builder, deepest: limits.depth, mode: Cell::default() };
         // Decoding has removed the byte order mark of the page; html5ever would remove one at the
         // start of every piece.
         let options = TokenizerOpts { discard_bom: false, ..TokenizerOpts::default() };
@@ -240,7 +242,7 @@ impl Arena {
         self.steps.set(self.steps.get().saturating_add(n));
     }
 
-    fn push(&self, node: Node) -> u32 {
+    fn push(&self, node: ArenaNode) -> u32 {
         let mut nodes = self.nodes.borrow_mut();
         let at = u32::try_from(nodes.len()).unwrap_or(NONE - 1);
         nodes.push(node);
@@ -261,20 +263,20 @@ impl Arena {
         self.put_text(if is_full { "" } else { value })
     }
 
-    fn new_child(&self, child: NodeOrText<Handle>) -> u32 {
+    fn new_child(&self, child: NodeOrText<NodeHandle>) -> u32 {
         match child {
             NodeOrText::AppendNode(handle) => {
-                Node::detach(&mut self.nodes.borrow_mut(), handle.at);
+                ArenaNode::detach(&mut self.nodes.borrow_mut(), handle.at);
                 handle.at
             }
             NodeOrText::AppendText(text) => {
                 let (from, to) = self.put_text(&text);
-                self.push(Node::new(Tag::Text, from, to))
+                self.push(ArenaNode::new(Tag::Text, from, to))
             }
         }
     }
 
-    fn append_to(&self, parent: u32, child: NodeOrText<Handle>) {
+    fn append_to(&self, parent: u32, child: NodeOrText<NodeHandle>) {
         if let NodeOrText::AppendText(text) = &child {
             // If the previous node is a text, the new text is appended to it.
             let mut nodes = self.nodes.borrow_mut();
@@ -307,190 +309,6 @@ impl Arena {
         (node.parent, node.previous, node.depth) = (parent, last, depth);
         if node.tag != Tag::Text {
             self.depth.set(depth);
-        }
-    }
-}
-
-impl TreeSink for Arena {
-    type Handle = Handle;
-    type Output = Self;
-    type ElemName<'a> = Name<'a>;
-
-    fn finish(self) -> Self {
-        self
-    }
-
-    fn parse_error(&self, _: Cow<'static, str>) {}
-
-    fn get_document(&self) -> Handle {
-        Handle { at: 0, ns: ns!(), name: local_name!("") }
-    }
-
-    fn elem_name<'a>(&'a self, target: &'a Handle) -> Name<'a> {
-        Name(target)
-    }
-
-    fn create_element(&self, name: QualName, attrs: Vec<Attribute>, _: ElementFlags) -> Handle {
-        let tag = if name.ns == ns!(html) {
-            Tag::of(&name.local)
-        } else if name.ns == ns!(mathml) {
-            Tag::Math
-        } else {
-            Tag::Svg
-        };
-        self.step(1 + attrs.len() as u64);
-        let mut attributes = self.attributes.borrow_mut();
-        let from = u32::try_from(attributes.len()).unwrap_or(NONE);
-        for attribute in attrs {
-            let (from, to) = self.put_value(&attribute.value);
-            if attribute.name.local.starts_with("data-ai-") {
-                self.is_annotated.set(true);
-            } else if is_author_mark(&attribute.name.local) {
-                self.is_marked.set(true);
-            }
-            attributes.push(Attr { name: attribute.name.local, from, to });
-        }
-        let to = u32::try_from(attributes.len()).unwrap_or(NONE);
-        let at = self.push(Node::new(tag, from, to));
-        Handle { at, ns: name.ns, name: name.local }
-    }
-
-    fn create_comment(&self, comment: StrTendril) -> Handle {
-        let at = self.push(Node::new(Tag::Template, 0, 0));
-        if self.is_streamed
-            && let Some(boundary) = Boundary::of(&comment)
-        {
-            self.boundaries.borrow_mut().push((at, boundary));
-        }
-        Handle { at, ns: ns!(), name: local_name!("") }
-    }
-
-    fn create_pi(&self, _: StrTendril, data: StrTendril) -> Handle {
-        self.create_comment(data)
-    }
-
-    fn append(&self, parent: &Handle, child: NodeOrText<Handle>) {
-        if let NodeOrText::AppendNode(node) = &child
-            && node.name == local_name!("")
-        {
-            // The node is a comment. The builder appends a comment immediately after creating it.
-            let last = self.boundaries.borrow().last().map(|(at, _)| *at);
-            if last == Some(node.at) {
-                let depth = self.depth.get();
-                self.append_to(parent.at, child);
-                self.depth.set(depth);
-            }
-            return;
-        }
-        self.append_to(parent.at, child);
-    }
-
-    fn append_based_on_parent_node(
-        &self,
-        element: &Handle,
-        previous: &Handle,
-        child: NodeOrText<Handle>,
-    ) {
-        let parent = self.nodes.borrow()[element.at as usize].parent;
-        if parent == NONE {
-            self.append(previous, child);
-        } else {
-            self.append_before_sibling(element, child);
-        }
-    }
-
-    fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}
-
-    fn pop(&self, node: &Handle) {
-        self.depth.set(self.nodes.borrow()[node.at as usize].depth.saturating_sub(1));
-    }
-
-    fn get_template_contents(&self, target: &Handle) -> Handle {
-        // A shadow root is visible to readers. The content of other templates is not;
-        // `Tag::Template` is a silent element.
-        let mut nodes = self.nodes.borrow_mut();
-        let attributes = self.attributes.borrow();
-        let node = &mut nodes[target.at as usize];
-        let own = &attributes[node.from as usize..node.to as usize];
-        if own.iter().any(|attribute| &*attribute.name == "shadowrootmode") {
-            node.tag = Tag::Div;
-        }
-        target.clone()
-    }
-
-    fn same_node(&self, x: &Handle, y: &Handle) -> bool {
-        x.at == y.at
-    }
-
-    fn set_quirks_mode(&self, _: QuirksMode) {}
-
-    fn append_before_sibling(&self, sibling: &Handle, child: NodeOrText<Handle>) {
-        let at = self.new_child(child);
-        let mut nodes = self.nodes.borrow_mut();
-        let (parent, previous, depth) = {
-            let sibling = &mut nodes[sibling.at as usize];
-            let links = (sibling.parent, sibling.previous, sibling.depth);
-            sibling.previous = at;
-            links
-        };
-        if previous != NONE {
-            nodes[previous as usize].next = at;
-        } else if parent != NONE {
-            nodes[parent as usize].first_child = at;
-        }
-        let node = &mut nodes[at as usize];
-        (node.parent, node.previous, node.next, node.depth) = (parent, previous, sibling.at, depth);
-    }
-
-    fn add_attrs_if_missing(&self, target: &Handle, attrs: Vec<Attribute>) {
-        let mut attributes = self.attributes.borrow_mut();
-        let (from, to) = {
-            let node = &self.nodes.borrow()[target.at as usize];
-            (node.from as usize, node.to as usize)
-        };
-        // Real pages do not add more than 64 attributes through repeated `<html>` tags.
-        if 64 < to - from {
-            return;
-        }
-        let is_known =
-            |attr: &Attribute| attributes[from..to].iter().any(|own| own.name == attr.name.local);
-        // Counts steps, because a page may repeat the `<html>` tag any number of times.
-        self.step(1 + attrs.len() as u64 * (to - from) as u64);
-        if attrs.iter().all(is_known) {
-            return;
-        }
-        // Copies the attribute list of the element to the end of `attributes`, where it can grow.
-        let start = attributes.len();
-        for at in from..to {
-            let Attr { name, from, to } = &attributes[at];
-            let copy = Attr { name: name.clone(), from: *from, to: *to };
-            attributes.push(copy);
-        }
-        for attribute in attrs {
-            if attributes[start..].iter().all(|known| known.name != attribute.name.local) {
-                let (from, to) = self.put_text(&attribute.value);
-                attributes.push(Attr { name: attribute.name.local, from, to });
-            }
-        }
-        let node = &mut self.nodes.borrow_mut()[target.at as usize];
-        node.from = u32::try_from(start).unwrap_or(NONE);
-        node.to = u32::try_from(attributes.len()).unwrap_or(NONE);
-    }
-
-    fn remove_from_parent(&self, target: &Handle) {
-        Node::detach(&mut self.nodes.borrow_mut(), target.at);
-    }
-
-    fn reparent_children(&self, node: &Handle, new_parent: &Handle) {
-        loop {
-            let child = self.nodes.borrow()[node.at as usize].first_child;
-            if child == NONE {
-                return;
-            }
-            // Moving a node does not use its name and namespace, so any values will do.
-            let child = Handle { at: child, ns: ns!(html), name: local_name!("div") };
-            self.step(1);
-            self.append_to(new_parent.at, NodeOrText::AppendNode(child));
         }
     }
 }

@@ -4,50 +4,56 @@
 //! One walk collects text into the open paragraph; a block element ends the paragraph.
 //! Lists, tables and code have modules of their own. Skips dropped and hidden elements.
 
+mod elements;
+mod texts;
+
 use std::sync::Arc;
 
 use html5ever::local_name;
-use rutter_page::{Block, Heading, HttpUrl, Image, Level, Link, List, Str, Table, Text};
+use rutter_page::{Block, CowStr, LinkBlock, TextBlock};
 
-use crate::address::Base;
+use self::texts::lone_link;
+pub(crate) use self::texts::{one_line, parts, shift};
+use crate::address::BaseUrl;
 use crate::code_frame::CodeFrames;
 use crate::dom::Dom;
 use crate::handle::{LinkTarget, handle};
-use crate::hint::{self, Hints};
-use crate::inline::{Inline, superscript};
-use crate::region::Region;
-use crate::survey::{Marks, Survey};
-use crate::tabs::Tabs;
+use crate::hint::{self, ElementHints};
+use crate::inline::{InlineText, superscript};
+use crate::region::MainRegion;
+use crate::survey::{InheritedMarks, PageSurvey};
+use crate::tabs::TabPanels;
 use crate::tag::Tag;
-use crate::verdict::{Reason, is_heading_button};
-use crate::whole::Targets;
-use crate::{code, media, merge, note, visibility};
-use rutter_page::{Mark, Note, Rich, Span};
+use crate::verdict::{DropReason, is_heading_button};
+use crate::whole::LinkTargets;
+use crate::{code, merge, note, visibility};
+use rutter_page::{Admonition, BlockMarkup, InlineMark, InlineSpan};
 
-/// A block and its decoration ([`Rich`]).
-pub(crate) type Both = (Block<'static>, Rich);
+/// A block and its decoration ([`BlockMarkup`]).
+pub(crate) type Both = (Block<'static>, BlockMarkup);
 
 /// Walks the elements of a region and converts them to blocks.
-pub(crate) struct Walk<'w> {
+// Long: the state of one pass over the tree, private to this module.
+pub(crate) struct BlockWalker<'w> {
     pub(crate) dom: &'w Dom,
-    pub(crate) survey: &'w Survey,
-    pub(crate) dropped: &'w [Option<Reason>],
-    pub(crate) base: &'w Base,
-    targets: &'w Targets,
+    pub(crate) survey: &'w PageSurvey,
+    pub(crate) dropped: &'w [Option<DropReason>],
+    pub(crate) base: &'w BaseUrl,
+    targets: &'w LinkTargets,
     pub(crate) out: Vec<Both>,
-    pub(crate) paragraph: Inline,
+    pub(crate) paragraph: InlineText,
     /// Images and recordings inside the current line; they become blocks after the line.
     pub(crate) waiting: Vec<Block<'static>>,
     /// Number of admonitions so far.
     pub(crate) n_groups: u32,
-    pub(crate) note: Option<Note>,
+    pub(crate) note: Option<Admonition>,
     /// The URL and the `rel` value of the last link, if it has a `rel` attribute.
     rel: Option<(Arc<str>, &'w str)>,
     /// Elements whose text was already read together with another element.
     pub(crate) read: Vec<u32>,
     /// Labels, captions and buttons that are not read at their own position, sorted.
     pub(crate) skipped: Vec<u32>,
-    pub(crate) tabs: Tabs,
+    pub(crate) tabs: TabPanels,
     pub(crate) frames: CodeFrames,
     /// Whether the walk is inside a list item, a table cell or a heading, whose text stays in one
     /// line.
@@ -64,18 +70,18 @@ pub(crate) struct Walk<'w> {
 /// limit anyway. A block needs some hundred bytes.
 const MOST_HELD: usize = 100_000;
 
-impl<'w> Walk<'w> {
+impl<'w> BlockWalker<'w> {
     pub(crate) fn new(
         dom: &'w Dom,
-        survey: &'w Survey,
-        region: &'w Region,
-        base: &'w Base,
-        targets: &'w Targets,
+        survey: &'w PageSurvey,
+        region: &'w MainRegion,
+        base: &'w BaseUrl,
+        targets: &'w LinkTargets,
     ) -> Self {
         // Few segments become more than one block.
         let n_segments = region.roots.iter().map(|root| survey.within(dom, *root).len()).sum();
         let mut skipped = Vec::new();
-        let tabs = Tabs::of(dom, &region.roots, &mut skipped);
+        let tabs = TabPanels::of(dom, &region.roots, &mut skipped);
         let frames = CodeFrames::of(dom, survey, &region.roots, &mut skipped);
         skipped.sort_unstable();
         Self {
@@ -85,7 +91,7 @@ impl<'w> Walk<'w> {
             base,
             targets,
             out: Vec::with_capacity(n_segments),
-            paragraph: Inline::default(),
+            paragraph: InlineText::default(),
             waiting: Vec::new(),
             n_groups: 0,
             note: None,
@@ -117,11 +123,11 @@ impl<'w> Walk<'w> {
         !self.skipped.is_empty() && self.skipped.binary_search(&at).is_ok()
     }
 
-    pub(crate) fn push(&mut self, block: Block<'static>, spans: Vec<Span>) {
-        self.push_rich(block, Rich { spans, ..Rich::default() });
+    pub(crate) fn push(&mut self, block: Block<'static>, spans: Vec<InlineSpan>) {
+        self.push_rich(block, BlockMarkup { spans, ..BlockMarkup::default() });
     }
 
-    pub(crate) fn push_rich(&mut self, block: Block<'static>, mut rich: Rich) {
+    pub(crate) fn push_rich(&mut self, block: Block<'static>, mut rich: BlockMarkup) {
         if rich.note.is_none() {
             rich.note.clone_from(&self.note);
         }
@@ -185,7 +191,7 @@ impl<'w> Walk<'w> {
             }
             return;
         }
-        if self.survey.marks(at).has(Marks::UNSEEN) {
+        if self.survey.marks(at).has(InheritedMarks::UNSEEN) {
             if tag.is_block() {
                 self.flush();
             }
@@ -194,6 +200,11 @@ impl<'w> Walk<'w> {
         if self.is_panel(at) {
             return self.panel(at);
         }
+        self.convert_element(at, tag);
+    }
+
+    /// Converts a visible element by its tag.
+    fn convert_element(&mut self, at: u32, tag: Tag) {
         match tag {
             Tag::Br => {
                 if self.paragraph.line_break() {
@@ -201,10 +212,12 @@ impl<'w> Walk<'w> {
                 }
             }
             Tag::A => self.anchor(at),
-            Tag::B | Tag::Strong => self.marked(at, Mark::Strong),
-            Tag::I | Tag::Em | Tag::Cite | Tag::Dfn | Tag::Var => self.marked(at, Mark::Emphasis),
-            Tag::Code | Tag::Tt | Tag::Kbd | Tag::Samp => self.marked(at, Mark::Code),
-            Tag::Del | Tag::S | Tag::Strike => self.marked(at, Mark::Struck),
+            Tag::B | Tag::Strong => self.marked(at, InlineMark::Strong),
+            Tag::I | Tag::Em | Tag::Cite | Tag::Dfn | Tag::Var => {
+                self.marked(at, InlineMark::Emphasis);
+            }
+            Tag::Code | Tag::Tt | Tag::Kbd | Tag::Samp => self.marked(at, InlineMark::Code),
+            Tag::Del | Tag::S | Tag::Strike => self.marked(at, InlineMark::Struck),
             Tag::Math => self.math(&code::math(self.dom, at)),
             Tag::Sup => self.raised(at),
             Tag::Rt => {
@@ -243,7 +256,7 @@ impl<'w> Walk<'w> {
     /// Converts a block element by its class or role: caption, heading, footnote, admonition or
     /// plain block.
     fn line(&mut self, at: u32) {
-        if self.survey.hints(at).has(Hints::CAPTION) {
+        if self.survey.hints(at).has(ElementHints::CAPTION) {
             self.caption(at);
         } else if let Some(level) = self.level_of(at) {
             self.heading(at, level);
@@ -288,8 +301,8 @@ impl<'w> Walk<'w> {
             _ => {}
         }
         let hints = hint::of_names(class);
-        let is_button = hints.has(Hints::BUTTONS) && hints.has(Hints::STRONG);
-        if !is_button && !hints.has(Hints::HIDDEN) {
+        let is_button = hints.has(ElementHints::BUTTONS) && hints.has(ElementHints::STRONG);
+        if !is_button && !hints.has(ElementHints::HIDDEN) {
             self.flow(at);
         }
     }
@@ -355,13 +368,13 @@ impl<'w> Walk<'w> {
     /// Reads a `summary` or `dt` element as a line of strong text.
     fn labelled(&mut self, at: u32) {
         self.flush();
-        self.paragraph.open(Mark::Strong);
+        self.paragraph.open(InlineMark::Strong);
         self.flow(at);
         self.paragraph.close();
         self.flush();
     }
 
-    pub(crate) fn marked(&mut self, at: u32, mark: Mark) {
+    pub(crate) fn marked(&mut self, at: u32, mark: InlineMark) {
         self.paragraph.open(mark);
         self.flow(at);
         self.paragraph.close();
@@ -371,7 +384,7 @@ impl<'w> Walk<'w> {
         if source.is_empty() {
             return;
         }
-        self.paragraph.open(Mark::Math);
+        self.paragraph.open(InlineMark::Math);
         self.paragraph.push(source);
         self.paragraph.close();
     }
@@ -393,7 +406,7 @@ impl<'w> Walk<'w> {
             Some(url) => {
                 let rel = self.dom.attr(at, &local_name!("rel"));
                 self.rel = rel.map(|rel| (Arc::clone(url), rel));
-                let mark = Mark::Link(Arc::clone(url));
+                let mark = InlineMark::Link(Arc::clone(url));
                 self.marked(at, mark);
             }
             None => self.flow(at),
@@ -419,15 +432,15 @@ impl<'w> Walk<'w> {
             let block = match lone_link(&text, &spans) {
                 Some(url) => {
                     let rel = self.rel.take().filter(|(found, _)| **found == *url.as_str());
-                    let rel: Vec<Str<'static>> = rel
+                    let rel: Vec<CowStr<'static>> = rel
                         .into_iter()
                         .flat_map(|(_, rel)| rel.split_ascii_whitespace())
-                        .map(|rel| Str::from(rel.to_ascii_lowercase()))
+                        .map(|rel| CowStr::from(rel.to_ascii_lowercase()))
                         .collect();
                     let rel = (!rel.is_empty()).then_some(rel);
-                    Block::Link(Link { url, text: text.into(), rel, extra: Vec::new() })
+                    Block::Link(LinkBlock { url, text: text.into(), rel, extra: Vec::new() })
                 }
-                None => Block::Text(Text { text: text.into(), extra: Vec::new() }),
+                None => Block::Text(TextBlock { text: text.into(), extra: Vec::new() }),
             };
             let spans = if matches!(block, Block::Link(_)) { Vec::new() } else { spans };
             self.push(block, spans);
@@ -437,148 +450,5 @@ impl<'w> Walk<'w> {
         for block in std::mem::take(&mut self.waiting) {
             self.push(block, Vec::new());
         }
-    }
-
-    /// Returns the heading level of an element with the role `heading`.
-    fn level_of(&self, at: u32) -> Option<u8> {
-        let role = self.dom.attr(at, &local_name!("role"))?;
-        let level =
-            self.dom.attribute(at, "aria-level").and_then(|level| level.trim().parse().ok());
-        (role == "heading").then_some(level.unwrap_or(2))
-    }
-
-    fn heading(&mut self, at: u32, level: u8) {
-        self.flush();
-        let outer = std::mem::replace(&mut self.is_inside, true);
-        self.flow(at);
-        self.is_inside = outer;
-        let (text, spans) = self.paragraph.take();
-        let text = one_line(text);
-        // A link from a heading to a place on the same page is removed.
-        let here = self.base.here();
-        let is_link = |span: &Span| match &span.mark {
-            Mark::Link(url) => url.split_once('#').is_none_or(|(url, _)| url != here),
-            _ => true,
-        };
-        let spans: Vec<Span> = spans.into_iter().filter(is_link).collect();
-        if !text.is_empty() {
-            let level = Level::clamp(level.into());
-            let block = Heading { level, text: text.into(), extra: Vec::new() };
-            self.push(Block::Heading(block), spans);
-        }
-        self.flush();
-    }
-
-    fn media(&mut self, at: u32, tag: Tag) {
-        if matches!(tag, Tag::Img | Tag::Picture) {
-            let Some(image) = media::image(self.dom, at, self.base) else {
-                // A small image can replace a character; then its alternative text is the
-                // character.
-                if let Some(alt) = media::glyph(self.dom, at) {
-                    self.paragraph.push(alt);
-                }
-                return;
-            };
-            if self.is_shown(&image.url) {
-                return;
-            }
-            let block = Block::Image(Image { extra: Vec::new(), ..image });
-            if self.paragraph.is_empty() && !self.is_inside {
-                self.push(block, Vec::new());
-            } else {
-                self.waiting.push(block);
-            }
-            return;
-        }
-        if let Some(block) = media::recording(self.dom, at, self.base) {
-            if self.is_inside {
-                self.waiting.push(block);
-                return;
-            }
-            self.flush();
-            self.push(block, Vec::new());
-        } else if matches!(tag, Tag::Object) {
-            self.flow(at);
-        }
-    }
-
-    /// Returns whether the previous image has the same URL: pages repeat lazy images in `noscript`.
-    fn is_shown(&self, url: &HttpUrl<'_>) -> bool {
-        let last = self.waiting.last().or_else(|| self.out.last().map(|(block, _)| block));
-        matches!(last, Some(Block::Image(image)) if image.url == *url)
-    }
-
-    fn table(&mut self, at: u32) {
-        self.flush();
-        let Some(rows) = crate::table::rows(self, at) else {
-            // The table is a layout table, so its cells are read one after another.
-            self.flow(at);
-            self.flush();
-            return;
-        };
-        let (rows, spans, caption) = rows;
-        if let Some(caption) = caption {
-            self.block(caption);
-        }
-        if !rows.is_empty() {
-            self.push(Block::Table(Table { rows, extra: Vec::new() }), spans);
-        }
-        // Adds the images of the cells, which waited for the end of the table.
-        self.flush();
-    }
-
-    pub(crate) fn push_list(
-        &mut self,
-        ordered: bool,
-        start: Option<u32>,
-        items: Vec<(String, Vec<Span>)>,
-    ) {
-        if items.is_empty() {
-            return;
-        }
-        let (mut texts, mut spans) = (Vec::with_capacity(items.len()), Vec::new());
-        for (part, (text, item_spans)) in (0..).zip(items) {
-            texts.push(text.into());
-            spans.extend(item_spans.into_iter().map(|span| Span { part, ..span }));
-        }
-        let block = Block::List(List { ordered, items: texts, extra: Vec::new() });
-        self.push_rich(block, Rich { spans, start, ..Rich::default() });
-    }
-}
-
-/// Shifts spans by the length of a text that is inserted before their text.
-pub(crate) fn shift(from: Vec<Span>, by: usize, to: &mut Vec<Span>) {
-    let by = u32::try_from(by).unwrap_or(u32::MAX);
-    to.extend(from.into_iter().map(|span| Span {
-        start: span.start.saturating_add(by),
-        end: span.end.saturating_add(by),
-        ..span
-    }));
-}
-
-/// Replaces line breaks by spaces. The number of bytes does not change, so spans stay valid.
-pub(crate) fn one_line(text: String) -> String {
-    if text.contains('\n') { text.replace('\n', " ") } else { text }
-}
-
-/// Returns the URL of a paragraph whose text is one link.
-fn lone_link(text: &str, spans: &[Span]) -> Option<HttpUrl<'static>> {
-    let whole = spans.iter().find(|span| matches!(span.mark, Mark::Link(_)))?;
-    if whole.start != 0 || (whole.end as usize) < text.len() {
-        return None;
-    }
-    let Mark::Link(url) = &whole.mark else { return None };
-    HttpUrl::parse(url.to_string()).ok()
-}
-
-/// Returns the strings of a block that the spans of the block refer to.
-pub(crate) fn parts<'b>(block: &'b Block<'_>) -> Vec<&'b str> {
-    match block {
-        Block::Text(block) => vec![&block.text],
-        Block::Heading(block) => vec![&block.text],
-        Block::Quote(block) => vec![&block.text],
-        Block::List(block) => block.items.iter().map(|item| &**item).collect(),
-        Block::Table(block) => block.rows.iter().flatten().map(|cell| &**cell).collect(),
-        _ => Vec::new(),
     }
 }

@@ -3,13 +3,13 @@
 //! Input: a `figure`, a `blockquote` or an admonition element. Output: blocks in the current walk.
 //! A figure or quotation that holds more than its type allows is read as ordinary content.
 
-use rutter_page::{Block, Mark, Note, Quote, Rich, Span, Text};
+use rutter_page::{Admonition, Block, BlockMarkup, InlineMark, InlineSpan, QuoteBlock, TextBlock};
 
-use crate::blocks::{Both, Walk, shift};
+use crate::blocks::{BlockWalker, Both, shift};
 use crate::tag::Tag;
 use crate::{media, note};
 
-impl Walk<'_> {
+impl BlockWalker<'_> {
     /// Converts a figure: a quotation with its source, a recording with its chapters, or an image
     /// with its caption.
     pub(crate) fn figure(&mut self, at: u32) {
@@ -86,8 +86,8 @@ impl Walk<'_> {
                 Block::Text(part) => (part.text.into_string(), rich.spans),
                 Block::Link(part) => {
                     let end = u32::try_from(part.text.len()).unwrap_or(u32::MAX);
-                    let mark = Mark::Link(part.url.as_str().into());
-                    (part.text.into_string(), vec![Span { part: 0, start: 0, end, mark }])
+                    let mark = InlineMark::Link(part.url.as_str().into());
+                    (part.text.into_string(), vec![InlineSpan { part: 0, start: 0, end, mark }])
                 }
                 other => {
                     self.out.push((other, rich));
@@ -128,7 +128,7 @@ impl Walk<'_> {
             cited.trim_start_matches(['\u{2014}', '\u{2013}', '-', '~', ' ']).to_owned()
         };
         let citation = citation.map(trimmed).map(Into::into);
-        let block = Quote { text: text.into(), citation, extra: Vec::new() };
+        let block = QuoteBlock { text: text.into(), citation, extra: Vec::new() };
         self.push(Block::Quote(block), spans);
     }
 
@@ -136,7 +136,7 @@ impl Walk<'_> {
         self.flush();
         let outer = self.note.take();
         self.n_groups += 1;
-        let note = Note { kind: kind.to_owned(), group: self.n_groups };
+        let note = Admonition { kind: kind.to_owned(), group: self.n_groups };
         self.note = Some(note.clone());
         let title = note::title(self.dom, at, |at| self.is_skipped(at));
         let label = match title.map(|title| self.dom.words(title)).filter(|text| !text.is_empty()) {
@@ -158,15 +158,15 @@ impl Walk<'_> {
             let text = format!("{lead}{}", &*block.text);
             let mut spans = Vec::new();
             let end = u32::try_from(label.len() + 1).unwrap_or(u32::MAX);
-            spans.push(Span { part: 0, start: 0, end, mark: Mark::Strong });
+            spans.push(InlineSpan { part: 0, start: 0, end, mark: InlineMark::Strong });
             shift(std::mem::take(&mut rich.spans), lead.len(), &mut spans);
             block.text = text.into();
             rich.spans = spans;
         } else if first < self.out.len() || title.is_some() {
             let end = u32::try_from(label.len()).unwrap_or(u32::MAX);
-            let spans = vec![Span { part: 0, start: 0, end, mark: Mark::Strong }];
-            let block = Block::Text(Text { text: label.into(), extra: Vec::new() });
-            let rich = Rich { spans, note: Some(note), ..Rich::default() };
+            let spans = vec![InlineSpan { part: 0, start: 0, end, mark: InlineMark::Strong }];
+            let block = Block::Text(TextBlock { text: label.into(), extra: Vec::new() });
+            let rich = BlockMarkup { spans, note: Some(note), ..BlockMarkup::default() };
             self.out.insert(first, (block, rich));
         }
         self.note = outer;

@@ -15,7 +15,7 @@ use crate::rules;
 /// Number of bytes at the start of a page in which a charset declaration must be.
 const PRESCAN: usize = 1024;
 
-impl Decoded<'_> {
+impl DecodedPage<'_> {
     /// Returns a finding if the text contains invalid bytes.
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let name = self.encoding.name().to_owned();
@@ -29,7 +29,7 @@ const PLAINLY: usize = 8;
 
 /// The text of a page and the encoding from which it was decoded.
 #[derive(Debug)]
-pub(crate) struct Decoded<'b> {
+pub(crate) struct DecodedPage<'b> {
     pub(crate) text: Cow<'b, str>,
     pub(crate) encoding: &'static Encoding,
     /// Whether the text contains bytes that are invalid in the encoding.
@@ -55,13 +55,13 @@ pub fn decoded(bytes: &[u8]) -> Cow<'_, str> {
 }
 
 /// Decodes a page; `declared` is the charset of its HTTP header.
-pub(crate) fn decode<'b>(bytes: &'b [u8], declared: Option<&str>) -> Decoded<'b> {
+pub(crate) fn decode<'b>(bytes: &'b [u8], declared: Option<&str>) -> DecodedPage<'b> {
     let (encoding, bytes) = match Encoding::for_bom(bytes) {
         Some((encoding, n)) => (encoding, bytes.get(n..).unwrap_or_default()),
         None => (choose(bytes, declared), bytes),
     };
     let (text, is_broken) = encoding.decode_without_bom_handling(bytes);
-    Decoded { text, encoding, is_broken }
+    DecodedPage { text, encoding, is_broken }
 }
 
 fn choose(bytes: &[u8], declared: Option<&str>) -> &'static Encoding {

@@ -4,15 +4,15 @@
 //! Leaves out line numbers, copy buttons and dropped elements.
 
 use html5ever::local_name;
-use rutter_page::{Block, Code, Mark};
+use rutter_page::{Block, CodeBlock, InlineMark};
 
-use crate::blocks::Walk;
+use crate::blocks::BlockWalker;
 use crate::dom::Dom;
-use crate::hint::{self, Hints};
+use crate::hint::{self, ElementHints};
 use crate::tag::Tag;
-use crate::verdict::Reason;
+use crate::verdict::DropReason;
 
-impl Walk<'_> {
+impl BlockWalker<'_> {
     /// Reads the caption of a code block into the open paragraph.
     fn code_caption(&mut self, at: u32) {
         let Some(caption) = self.frames.caption(at) else { return };
@@ -38,7 +38,7 @@ impl Walk<'_> {
         self.is_inside = outer;
         self.paragraph.line_break();
         let text = text(self.dom, at, self.dropped);
-        self.paragraph.open(Mark::Code);
+        self.paragraph.open(InlineMark::Code);
         self.paragraph.push_raw(&text);
         self.paragraph.close();
         self.paragraph.line_break();
@@ -54,14 +54,14 @@ impl Walk<'_> {
             self.code_caption(at);
             self.flush();
             let language = language(self.dom, at).map(Into::into);
-            let block = Code { language, code: text.into(), extra: Vec::new() };
+            let block = CodeBlock { language, code: text.into(), extra: Vec::new() };
             self.push(Block::Code(block), Vec::new());
         }
     }
 }
 
 /// Returns the text of a code block with its white space, but without line numbers and buttons.
-pub(crate) fn text(dom: &Dom, at: u32, dropped: &[Option<Reason>]) -> String {
+pub(crate) fn text(dom: &Dom, at: u32, dropped: &[Option<DropReason>]) -> String {
     let mut out = String::new();
     let end = dom.item(at).end;
     let mut here = at + 1;
@@ -105,7 +105,7 @@ fn end_line(out: &mut String) {
     }
 }
 
-fn is_furniture(dom: &Dom, at: u32, dropped: &[Option<Reason>]) -> bool {
+fn is_furniture(dom: &Dom, at: u32, dropped: &[Option<DropReason>]) -> bool {
     if dropped.get(at as usize).is_some_and(Option::is_some) {
         return true;
     }
@@ -116,8 +116,8 @@ fn is_furniture(dom: &Dom, at: u32, dropped: &[Option<Reason>]) -> bool {
                 let hints = hint::of_names(value);
                 let is_number =
                     |token: &str| matches!(token, "ln" | "lnt" | "linenos" | "rouge-gutter");
-                if hints.has(Hints::NUMBERS) && !hints.has(Hints::CONTENT)
-                    || hints.has(Hints::BUTTONS) && hints.has(Hints::STRONG)
+                if hints.has(ElementHints::NUMBERS) && !hints.has(ElementHints::CONTENT)
+                    || hints.has(ElementHints::BUTTONS) && hints.has(ElementHints::STRONG)
                     || value.split_ascii_whitespace().any(is_number)
                 {
                     return true;
@@ -172,9 +172,9 @@ pub(crate) fn language(dom: &Dom, at: u32) -> Option<String> {
                     }
                 }
                 "class" => match of_class(value, n <= 1) {
-                    Class::Named(language) => return known(&language),
-                    Class::Bare(language) => bare = bare.or(known(&language)),
-                    Class::Silent => {}
+                    CodeClass::Named(language) => return known(&language),
+                    CodeClass::Bare(language) => bare = bare.or(known(&language)),
+                    CodeClass::Silent => {}
                 },
                 _ => {}
             }
@@ -183,7 +183,7 @@ pub(crate) fn language(dom: &Dom, at: u32) -> Option<String> {
     bare
 }
 
-enum Class {
+enum CodeClass {
     /// A class with a language prefix, such as `language-rust`.
     Named(String),
     /// A language name without a prefix.
@@ -191,12 +191,12 @@ enum Class {
     Silent,
 }
 
-fn of_class(class: &str, is_close: bool) -> Class {
+fn of_class(class: &str, is_close: bool) -> CodeClass {
     let mut brush = class.split([';', ' ']).skip_while(|part| !part.starts_with("brush:"));
     if let Some(first) = brush.next() {
         let value = first.trim_start_matches("brush:").trim();
         let value = if value.is_empty() { brush.next().unwrap_or("") } else { value };
-        return Class::Named(value.to_owned());
+        return CodeClass::Named(value.to_owned());
     }
     for token in class.split_ascii_whitespace() {
         for prefix in [
@@ -226,7 +226,7 @@ fn of_class(class: &str, is_close: bool) -> Class {
                 )
                 && (is_close || !matches!(prefix, "code-" | "listing-" | "src-"))
             {
-                return Class::Named(language.to_owned());
+                return CodeClass::Named(language.to_owned());
             }
         }
     }
@@ -250,10 +250,10 @@ fn of_class(class: &str, is_close: bool) -> Class {
             .split_ascii_whitespace()
             .find(|token| !is_highlighter(token) && is_language(token));
         if let Some(language) = other {
-            return Class::Bare(language.to_owned());
+            return CodeClass::Bare(language.to_owned());
         }
     }
-    Class::Silent
+    CodeClass::Silent
 }
 
 /// Returns whether a class without a prefix is the name of a programming language.

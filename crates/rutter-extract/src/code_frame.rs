@@ -10,7 +10,7 @@ use html5ever::local_name;
 
 use crate::code;
 use crate::dom::Dom;
-use crate::survey::{Marks, Survey};
+use crate::survey::{InheritedMarks, PageSurvey};
 use crate::tag::Tag;
 
 /// Maximum number of ancestors of a code block that can belong to its frame.
@@ -88,7 +88,12 @@ pub(crate) struct CodeFrames {
 impl CodeFrames {
     /// Finds the frames of the code blocks below `roots`. Adds to `skipped` the elements without
     /// content, and the captions, because captions are read together with their blocks.
-    pub(crate) fn of(dom: &Dom, survey: &Survey, roots: &[u32], skipped: &mut Vec<u32>) -> Self {
+    pub(crate) fn of(
+        dom: &Dom,
+        survey: &PageSurvey,
+        roots: &[u32],
+        skipped: &mut Vec<u32>,
+    ) -> Self {
         let mut frames = Self::default();
         for root in roots {
             for at in dom.subtree(*root) {
@@ -116,7 +121,7 @@ impl CodeFrames {
 /// The frame of one code block: its caption and the elements to skip.
 struct CodeFrame<'f> {
     dom: &'f Dom,
-    survey: &'f Survey,
+    survey: &'f PageSurvey,
     pre: u32,
     /// Programming language of the code block, computed on first use.
     language: OnceCell<Option<String>>,
@@ -125,7 +130,7 @@ struct CodeFrame<'f> {
 }
 
 impl<'f> CodeFrame<'f> {
-    fn of(dom: &'f Dom, survey: &'f Survey, pre: u32, root: u32) -> Self {
+    fn of(dom: &'f Dom, survey: &'f PageSurvey, pre: u32, root: u32) -> Self {
         let language = OnceCell::new();
         let mut frame = Self { dom, survey, pre, language, caption: None, skipped: Vec::new() };
         let mut top = pre;
@@ -176,7 +181,7 @@ impl<'f> CodeFrame<'f> {
         if MOST_ITEMS < item.end - at {
             return self.is_gutter(at);
         }
-        if item.tag == Tag::Button || survey.marks(at).has(Marks::UNSEEN) {
+        if item.tag == Tag::Button || survey.marks(at).has(InheritedMarks::UNSEEN) {
             return true;
         }
         let words = dom.words(at);
@@ -217,7 +222,7 @@ impl<'f> CodeFrame<'f> {
         let is_seen = |child: &u32| {
             let tag = dom.item(*child).tag;
             tag != Tag::Button
-                && !survey.marks(*child).has(Marks::UNSEEN)
+                && !survey.marks(*child).has(InheritedMarks::UNSEEN)
                 && !dom.words(*child).is_empty()
         };
         dom.children(at).filter(is_seen).collect()

@@ -4,7 +4,7 @@
 //! is UTC. The day comes before the month unless a month name or ISO order says otherwise. Rejects
 //! ambiguous dates such as `01/02/2024`, and dates that do not exist.
 
-use rutter_page::Timestamp;
+use rutter_page::{CalendarDate, Timestamp};
 
 /// Prefixes of month names in several languages, with the number of the month.
 const MONTHS: &[(&str, u8)] = &[
@@ -252,28 +252,10 @@ fn time(text: &str) -> (i64, i64) {
     (seconds, offset)
 }
 
-/// Returns the number of days since 1970-01-01.
+/// Returns the number of days since 1970-01-01; the year 0 is a mistake on a page.
 fn days_of(year: i64, month: u8, day: u8) -> Option<i64> {
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let length = match month {
-        2 if is_leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => return None,
-    };
-    if day < 1 || length < day || !(1..=9999).contains(&year) {
-        return None;
-    }
-    // Counts years from March on, so that the leap day is the last day of a year.
-    let shifted = if month <= 2 { year - 1 } else { year };
-    let era = shifted.div_euclid(400);
-    let of_era = shifted.rem_euclid(400);
-    let month = i64::from(month);
-    let of_year =
-        (153 * (if 2 < month { month - 3 } else { month + 9 }) + 2) / 5 + i64::from(day) - 1;
-    let of_era = of_era * 365 + of_era / 4 - of_era / 100 + of_year;
-    Some(era * 146_097 + of_era - 719_468)
+    let date = CalendarDate { year, month: month.into(), day: day.into() };
+    date.days_since_epoch().filter(|_| 1 <= year)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use html5ever::LocalName;
 
 use crate::Limits;
-use crate::arena::{Arena, Cut};
+use crate::arena::{LimitReached, TreeArena};
 use crate::space::{append, collapse, gap, tidy};
 use crate::streamed;
 use crate::tag::Tag;
@@ -20,13 +20,13 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// to its `end`.
 #[derive(Debug)]
 pub(crate) struct Dom {
-    pub(crate) items: Vec<Item>,
-    attributes: Vec<Attr>,
+    pub(crate) items: Vec<DomNode>,
+    attributes: Vec<DomAttribute>,
     text: String,
     /// The `body` element, if the page has one.
     pub(crate) body: Option<u32>,
     /// The limit at which the parser stopped or left out parts of the page.
-    pub(crate) cut: Cut,
+    pub(crate) cut: LimitReached,
     /// Number of tags with more attributes than [`Limits::attributes`].
     pub(crate) n_cut_tags: usize,
     /// Whether the page has an attribute that begins with `data-ai-`.
@@ -42,7 +42,7 @@ pub(crate) struct Dom {
 
 /// An element or a run of text.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Item {
+pub(crate) struct DomNode {
     pub(crate) tag: Tag,
     pub(crate) parent: u32,
     /// Index after the last item of the subtree.
@@ -55,7 +55,7 @@ pub(crate) struct Item {
 }
 
 #[derive(Debug)]
-pub(crate) struct Attr {
+pub(crate) struct DomAttribute {
     pub(crate) name: LocalName,
     pub(crate) from: u32,
     pub(crate) to: u32,
@@ -64,12 +64,12 @@ pub(crate) struct Attr {
 impl Dom {
     /// Parses a page.
     pub(crate) fn parse(html: &str, limits: &Limits) -> Self {
-        let mut arena = Arena::parse(html, limits);
+        let mut arena = TreeArena::parse(html, limits);
         streamed::place(html, &mut arena, limits.depth);
         Self::flatten(arena)
     }
 
-    pub(crate) fn item(&self, at: u32) -> &Item {
+    pub(crate) fn item(&self, at: u32) -> &DomNode {
         &self.items[at as usize]
     }
 
@@ -151,11 +151,11 @@ impl Dom {
 
     /// Returns the value of an attribute. The value is empty if its byte range is invalid: the
     /// range of an empty value can be inside a text whose bytes were moved.
-    fn value(&self, attribute: &Attr) -> &str {
+    fn value(&self, attribute: &DomAttribute) -> &str {
         self.text.get(attribute.from as usize..attribute.to as usize).unwrap_or_default()
     }
 
-    fn attrs_of(&self, at: u32) -> &[Attr] {
+    fn attrs_of(&self, at: u32) -> &[DomAttribute] {
         let item = self.item(at);
         if item.tag == Tag::Text {
             return &[];
@@ -218,9 +218,9 @@ impl Dom {
         at..self.item(at).end
     }
 
-    fn flatten(arena: Arena) -> Self {
+    fn flatten(arena: TreeArena) -> Self {
         let nodes = arena.nodes.into_inner();
-        let mut items: Vec<Item> = Vec::with_capacity(nodes.len());
+        let mut items: Vec<DomNode> = Vec::with_capacity(nodes.len());
         // The loop goes to the first child, else to the next sibling, else up to the parent; `open`
         // holds the open elements.
         let mut open: Vec<(u32, u32)> = Vec::new();
@@ -253,7 +253,7 @@ impl Dom {
                 }
             }
             n_links += usize::from(tag == Tag::A);
-            items.push(Item { tag, parent, end: at + 1, is_tidy, from, to });
+            items.push(DomNode { tag, parent, end: at + 1, is_tidy, from, to });
             if node.first_child == NONE {
                 here = node.next;
             } else {

@@ -1,6 +1,6 @@
 //! Types for the metadata of a page that the page object does not hold.
 //!
-//! [`Facts`] holds the declarations in the head, [`PageLink`] a link, and [`Annotated`] an element
+//! [`Facts`] holds the declarations in the head, [`PageLink`] a link, and [`AnnotatedElement`] an element
 //! with `data-ai-*` attributes. `meta` and `whole` fill them.
 
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use rutter_page::{LanguageTag, Timestamp};
 
 /// Statements of a page about itself. URLs are absolute.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+// Long: one field per statement that a page can make.
 pub struct Facts {
     /// The canonical URL.
     pub canonical: Option<String>,
@@ -30,9 +31,9 @@ pub struct Facts {
     /// Keywords, tags and section names.
     pub keywords: Vec<String>,
     /// Robots directives of each `meta` element for robots.
-    pub robots: Vec<Robots>,
+    pub robots: Vec<RobotsMeta>,
     /// Versions of the page in other languages or formats.
-    pub alternates: Vec<Alternate>,
+    pub alternates: Vec<AlternateVersion>,
     /// Every `link` element of the page.
     pub head_links: Vec<HeadLink>,
     /// Every `meta` element with a name and a value; the names are in lower case.
@@ -58,7 +59,7 @@ impl Facts {
 
 /// The directives of one `meta` element for robots.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Robots {
+pub struct RobotsMeta {
     /// `robots` for all robots, or the name of an agent.
     pub agent: String,
     /// Directives in lower case, such as `noindex`, `noai` or `max-snippet:50`.
@@ -67,7 +68,7 @@ pub struct Robots {
 
 /// A version of the page in another language or format.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Alternate {
+pub struct AlternateVersion {
     /// URL of the other version.
     pub href: String,
     /// Language of the other version, as written in the page.
@@ -114,7 +115,7 @@ pub struct PageLink {
 /// An element with `data-ai-*` attributes, or a hidden element or form field inside such an
 /// element. The text of the inner element is excluded from the text of the outer element.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Annotated {
+pub struct AnnotatedElement {
     /// Name of the element.
     pub element: String,
     /// Number of annotated ancestors.

@@ -4,15 +4,15 @@
 //! it was missing. Themes put the headline into a header outside the region. Rejects headings that
 //! are not of level 1, come after the text, or differ from the title.
 
-use rutter_page::{Block, Heading, Level, Rich};
+use rutter_page::{Block, BlockMarkup, HeadingBlock, HeadingLevel};
 
 use crate::blocks::Both;
 use crate::dom::Dom;
-use crate::hint::Hints;
-use crate::region::Region;
-use crate::survey::{Marks, Survey};
+use crate::hint::ElementHints;
+use crate::region::MainRegion;
+use crate::survey::{InheritedMarks, PageSurvey};
 use crate::tag::Tag;
-use crate::verdict::Reason;
+use crate::verdict::DropReason;
 
 /// Minimum number of characters of a part of a title that counts as the title.
 const SHORTEST_PART: usize = 15;
@@ -27,15 +27,15 @@ pub(crate) enum Headline {
 }
 
 /// The page in which a headline is searched.
-pub(crate) struct Place<'p> {
+pub(crate) struct HeadlineSearch<'p> {
     pub(crate) dom: &'p Dom,
-    pub(crate) survey: &'p Survey,
-    pub(crate) region: &'p Region,
+    pub(crate) survey: &'p PageSurvey,
+    pub(crate) region: &'p MainRegion,
     /// Index of the first text item that became content; the headline is before it.
     pub(crate) first_text: u32,
 }
 
-impl Place<'_> {
+impl HeadlineSearch<'_> {
     /// Adds the headline before the blocks of a page that do not contain it.
     pub(crate) fn restore(&self, title: Option<&str>, blocks: &mut Vec<Both>) -> Headline {
         let Self { dom, survey, region, first_text } = *self;
@@ -47,14 +47,14 @@ impl Place<'_> {
         }
         let is_outside = |at: u32| {
             dom.ancestors(at).any(|up| {
-                region.dropped.get(up as usize) == Some(&Some(Reason::Owner))
+                region.dropped.get(up as usize) == Some(&Some(DropReason::Owner))
                     || matches!(dom.item(up).tag, Tag::Nav | Tag::Aside | Tag::Footer | Tag::Dialog)
             })
         };
         let mut headlines = (body..first_text.min(dom.item(body).end)).filter(|at| {
             dom.item(*at).tag == Tag::H1
-                && !survey.marks(*at).has(Marks::UNSEEN)
-                && !survey.hints(*at).has(Hints::HIDDEN)
+                && !survey.marks(*at).has(InheritedMarks::UNSEEN)
+                && !survey.hints(*at).has(ElementHints::HIDDEN)
                 && !is_outside(*at)
         });
         let found = headlines.find_map(|at| {
@@ -69,8 +69,9 @@ impl Place<'_> {
         if blocks.iter().take(12).any(is_there) {
             return Headline::InText;
         }
-        let heading = Heading { level: Level::clamp(1), text: text.into(), extra: Vec::new() };
-        blocks.insert(0, (Block::Heading(heading), Rich::default()));
+        let heading =
+            HeadingBlock { level: HeadingLevel::clamp(1), text: text.into(), extra: Vec::new() };
+        blocks.insert(0, (Block::Heading(heading), BlockMarkup::default()));
         Headline::Restored
     }
 }

@@ -6,7 +6,7 @@
 
 use memchr::memmem;
 use rutter_finding::{Finding, Place, quoted};
-use rutter_page::{Unseen, order_to_models};
+use rutter_page::{HiddenCharacters, find_model_instruction};
 
 use crate::extraction::Extraction;
 use crate::safety;
@@ -23,7 +23,7 @@ const MOST_METAS: usize = 100;
 pub fn honesty(bytes: &[u8], extraction: &Extraction) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut order = |text: &str, place: &str| {
-        if let Some(order) = order_to_models(text) {
+        if let Some(order) = find_model_instruction(text) {
             let detail = format!("{} in {place}", quoted(order));
             found.push(Finding::new(&safety::HIDDEN_ORDER, Place::WHOLE, detail));
         }
@@ -36,7 +36,7 @@ pub fn honesty(bytes: &[u8], extraction: &Extraction) -> Vec<Finding> {
     }
     // Only values that are instructions are searched in the visible text.
     let metas = extraction.facts.metas.iter();
-    let metas = metas.filter(|(_, value)| order_to_models(value).is_some());
+    let metas = metas.filter(|(_, value)| find_model_instruction(value).is_some());
     for (at, (name, value)) in metas.enumerate() {
         if MOST_METAS <= at || !extraction.visible_text.contains(value.as_str()) {
             order(value, &format!("the meta element {}", quoted(name)));
@@ -53,7 +53,7 @@ pub fn honesty(bytes: &[u8], extraction: &Extraction) -> Vec<Finding> {
             break;
         }
     }
-    let unseen = Unseen::count_in(&extraction.visible_text);
+    let unseen = HiddenCharacters::count_in(&extraction.visible_text);
     if !unseen.is_nothing() {
         found.push(Finding::new(&safety::UNSEEN_CHARACTERS, Place::WHOLE, unseen.shown()));
     }

@@ -1,27 +1,27 @@
 //! Builds one paragraph: its text with collapsed white space, and its spans.
 //!
-//! Input: pieces of text, and the starts and ends of marks. Output: a text and its [`Span`]s.
+//! Input: pieces of text, and the starts and ends of marks. Output: a text and its [`InlineSpan`]s.
 //! Ignores marks nested deeper than [`DEEPEST`]; their text is kept.
 
 use crate::space::{append, collapse, gap, trim_end, trim_start};
-use rutter_page::{Mark, Span};
+use rutter_page::{InlineMark, InlineSpan};
 
 /// Maximum nesting depth of marks that are kept.
 const DEEPEST: usize = 16;
 
 /// The text and the marks of a paragraph under construction.
 #[derive(Debug, Default)]
-pub(crate) struct Inline {
+pub(crate) struct InlineText {
     pub(crate) text: String,
-    pub(crate) spans: Vec<Span>,
+    pub(crate) spans: Vec<InlineSpan>,
     /// Open marks with the position at which they begin.
-    open: Vec<(Mark, usize)>,
+    open: Vec<(InlineMark, usize)>,
     n_breaks: u32,
     /// Number of open marks that are nested deeper than [`DEEPEST`].
     n_ignored: u32,
 }
 
-impl Inline {
+impl InlineText {
     pub(crate) fn push_space(&mut self) {
         gap(&mut self.text);
     }
@@ -70,7 +70,7 @@ impl Inline {
         1 < self.n_breaks
     }
 
-    pub(crate) fn open(&mut self, mark: Mark) {
+    pub(crate) fn open(&mut self, mark: InlineMark) {
         if self.open.len() < DEEPEST {
             self.open.push((mark, self.text.len()));
         } else {
@@ -86,14 +86,14 @@ impl Inline {
         }
     }
 
-    fn span(&mut self, mark: Mark, start: usize) {
+    fn span(&mut self, mark: InlineMark, start: usize) {
         let Some(inner) = self.text.get(start..) else { return };
         let trimmed = trim_start(inner);
         let start = start + (inner.len() - trimmed.len());
         let end = start + trim_end(trimmed).len();
         if start < end {
             let [start, end] = [start, end].map(|at| u32::try_from(at).unwrap_or(u32::MAX));
-            self.spans.push(Span { part: 0, start, end, mark });
+            self.spans.push(InlineSpan { part: 0, start, end, mark });
         }
     }
 
@@ -113,7 +113,7 @@ impl Inline {
 
     /// Ends the paragraph and returns its text and spans; open marks continue in the next
     /// paragraph.
-    pub(crate) fn take(&mut self) -> (String, Vec<Span>) {
+    pub(crate) fn take(&mut self) -> (String, Vec<InlineSpan>) {
         for at in (0..self.open.len()).rev() {
             let (mark, start) = self.open[at].clone();
             self.span(mark, start);

@@ -211,7 +211,7 @@ pub(crate) fn keywords(blocks: &[JsonLd]) -> Vec<String> {
 /// and white space between them is removed.
 pub(crate) fn schema(blocks: &[JsonLd]) -> Option<String> {
     #[derive(Deserialize)]
-    struct Graph<'a> {
+    struct JsonLdGraph<'a> {
         #[serde(borrow, rename = "@graph")]
         graph: Option<Vec<&'a RawValue>>,
     }
@@ -225,7 +225,7 @@ pub(crate) fn schema(blocks: &[JsonLd]) -> Option<String> {
         let source = block.source.as_str();
         let graph = match &block.value {
             Value::Array(_) => serde_json::from_str::<Vec<&RawValue>>(source).ok(),
-            _ => serde_json::from_str::<Graph<'_>>(source).ok().and_then(|found| found.graph),
+            _ => serde_json::from_str::<JsonLdGraph<'_>>(source).ok().and_then(|found| found.graph),
         };
         match graph {
             Some(inner) => parts.extend(inner.into_iter().map(RawValue::get)),

@@ -1,7 +1,7 @@
 //! Extracts the content of HTML and Markdown pages as typed blocks.
 //!
 //! Input: bytes and [`Options`]. Output: an [`Extraction`]: the SCP page with its blocks, their
-//! decoration ([`Rich`](rutter_page::Rich)), the metadata ([`Facts`]), the links, the `data-ai-*`
+//! decoration ([`Rich`](rutter_page::BlockMarkup)), the metadata ([`Facts`]), the links, the `data-ai-*`
 //! annotations, the visible text and the findings, from one parse. The result depends only on the
 //! bytes, the options and a template version.
 //!
@@ -26,6 +26,7 @@
 
 mod address;
 mod arena;
+mod assemble;
 mod blocks;
 mod boxes;
 mod charset;
@@ -56,8 +57,11 @@ mod merge;
 mod meta;
 mod navigation;
 mod note;
+mod options;
+mod owner;
 mod phrase;
 mod prune;
+mod read;
 mod region;
 pub mod rules;
 pub mod safety;
@@ -87,13 +91,15 @@ pub use classify::dump::{Dump, dump};
 pub use classify::features::{FEATURES, FEATURES_VERSION, Feature};
 pub use classify::{PageType, model_version};
 pub use coverage::{Coverage, CoverageTally, DroppedPart, PageCoverage};
-pub use extraction::{Control, Extraction, LinkBlocks, Options, Use, Why, facts, html};
-pub use facts::{Alternate, Annotated, Facts, HeadLink, PageLink, Robots};
+pub use extraction::{Extraction, Why};
+pub use facts::{AlternateVersion, AnnotatedElement, Facts, HeadLink, PageLink, RobotsMeta};
 pub use glob::Glob;
 pub use honesty::honesty;
 pub use markdown::markdown;
 pub use merge::merged;
 pub use navigation::{NavLink, navigation};
+pub use options::{Control, LinkBlocks, Options, Use};
+pub use read::{facts, html};
 pub use selector::{Selector, SelectorError};
 pub use shell::TextSource;
 pub use site_control::{PathControl, SiteControl};

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rutter_page::{Block, HttpUrl, Link, Mark, Rich, Str};
+use rutter_page::{Block, BlockMarkup, CowStr, HttpUrl, InlineMark, LinkBlock};
 
 use crate::blocks::{Both, parts};
 use crate::facts::PageLink;
@@ -33,7 +33,8 @@ pub(crate) fn add(blocks: Vec<Both>, page: &PageLinks<'_>, most: usize) -> Vec<B
         let note = both.1.note.clone();
         out.push(both);
         while let Some((_, link)) = added.next_if(|(of, _)| *of == idx) {
-            let rich = Rich { note: note.clone(), is_repeat: true, ..Rich::default() };
+            let rich =
+                BlockMarkup { note: note.clone(), is_repeat: true, ..BlockMarkup::default() };
             out.push((Block::Link(link), rich));
         }
     }
@@ -41,7 +42,7 @@ pub(crate) fn add(blocks: Vec<Both>, page: &PageLinks<'_>, most: usize) -> Vec<B
 }
 
 /// Returns the links to add, each with the index of the block that contains it.
-fn find(blocks: &[Both], page: &PageLinks<'_>, most: usize) -> Vec<(usize, Link<'static>)> {
+fn find(blocks: &[Both], page: &PageLinks<'_>, most: usize) -> Vec<(usize, LinkBlock<'static>)> {
     // A link block already exists for a paragraph that is one link.
     let mut seen: HashSet<&str> = HashSet::new();
     for (block, _) in blocks {
@@ -57,7 +58,7 @@ fn find(blocks: &[Both], page: &PageLinks<'_>, most: usize) -> Vec<(usize, Link<
         }
         let mut texts = Vec::new();
         for span in &rich.spans {
-            let Mark::Link(url) = &span.mark else { continue };
+            let InlineMark::Link(url) = &span.mark else { continue };
             let target = without_fragment(url);
             if found.len() == most || target == page.here || seen.contains(target) {
                 continue;
@@ -71,7 +72,7 @@ fn find(blocks: &[Both], page: &PageLinks<'_>, most: usize) -> Vec<(usize, Link<
             if let (Some(text), Ok(url)) = (text, HttpUrl::parse(url.to_string())) {
                 let rel = relations.get(url.as_str());
                 let text = text.to_owned().into();
-                found.push((idx, Link { url, text, rel, extra: Vec::new() }));
+                found.push((idx, LinkBlock { url, text, rel, extra: Vec::new() }));
                 seen.insert(target);
             }
         }
@@ -94,10 +95,10 @@ impl<'l> Relations<'l> {
         Self(relations)
     }
 
-    fn get(&self, url: &str) -> Option<Vec<Str<'static>>> {
+    fn get(&self, url: &str) -> Option<Vec<CowStr<'static>>> {
         let rel = self.0.get(url).copied().flatten()?;
         let tokens = rel.split_ascii_whitespace();
-        let rel: Vec<_> = tokens.map(|token| Str::from(token.to_ascii_lowercase())).collect();
+        let rel: Vec<_> = tokens.map(|token| CowStr::from(token.to_ascii_lowercase())).collect();
         (!rel.is_empty()).then_some(rel)
     }
 }

@@ -6,37 +6,37 @@
 
 use html5ever::local_name;
 
-use crate::blocks::{Walk, one_line, shift};
-use crate::survey::Marks;
+use crate::blocks::{BlockWalker, one_line, shift};
+use crate::survey::InheritedMarks;
 use crate::tag::Tag;
-use rutter_page::{Mark, Span};
+use rutter_page::{InlineMark, InlineSpan};
 
 /// Maximum nesting level of list items. Deeper items are written at this level.
 const DEEPEST: usize = 12;
 
 /// A list while its items are read.
-struct Items {
+struct ListReader {
     ordered: bool,
     /// Number of the first item that is not yet in a block.
     start: u32,
     /// Number of items of the outermost level that were read since the last block.
     n_done: u32,
-    ready: Vec<(String, Vec<Span>)>,
+    ready: Vec<(String, Vec<InlineSpan>)>,
 }
 
-impl Walk<'_> {
+impl BlockWalker<'_> {
     pub(crate) fn list(&mut self, at: u32) {
         self.flush();
         let ordered = self.dom.item(at).tag == Tag::Ol;
         let start =
             self.dom.attr(at, &local_name!("start")).and_then(|start| start.trim().parse().ok());
         let start = start.unwrap_or(1);
-        let mut items = Items { ordered, start, n_done: 0, ready: Vec::new() };
+        let mut items = ListReader { ordered, start, n_done: 0, ready: Vec::new() };
         self.items(at, 0, &mut items);
         self.put(&mut items);
     }
 
-    fn put(&mut self, items: &mut Items) {
+    fn put(&mut self, items: &mut ListReader) {
         let ready = std::mem::take(&mut items.ready);
         // A block without items of the outermost level is not numbered.
         let ordered = items.ordered && 0 < items.n_done;
@@ -46,7 +46,7 @@ impl Walk<'_> {
         items.n_done = 0;
     }
 
-    fn items(&mut self, at: u32, level: usize, items: &mut Items) {
+    fn items(&mut self, at: u32, level: usize, items: &mut ListReader) {
         let mut child = at + 1;
         let end = self.dom.item(at).end;
         while child < end {
@@ -60,7 +60,7 @@ impl Walk<'_> {
                 }
                 continue;
             }
-            if self.is_left_out(here) || self.survey.marks(here).has(Marks::UNSEEN) {
+            if self.is_left_out(here) || self.survey.marks(here).has(InheritedMarks::UNSEEN) {
                 continue;
             }
             match tag {
@@ -99,7 +99,7 @@ impl Walk<'_> {
     }
 
     /// Reads the content of an item; returns `false` if the item's own text is already in the list.
-    fn item(&mut self, at: u32, level: usize, items: &mut Items, mut is_first: bool) -> bool {
+    fn item(&mut self, at: u32, level: usize, items: &mut ListReader, mut is_first: bool) -> bool {
         let mut child = at + 1;
         let end = self.dom.item(at).end;
         while child < end {
@@ -108,7 +108,7 @@ impl Walk<'_> {
             child = self.dom.item(here).end;
             if tag != Tag::Text
                 && (self.is_left_out(here)
-                    || (self.survey.marks(here).has(Marks::UNSEEN) && !is_media(tag)))
+                    || (self.survey.marks(here).has(InheritedMarks::UNSEEN) && !is_media(tag)))
             {
                 continue;
             }
@@ -165,8 +165,9 @@ impl Walk<'_> {
         let end = self.dom.item(at).end;
         while child < end {
             let tag = self.dom.item(child).tag;
-            let is_seen =
-                || !self.survey.marks(child).has(Marks::UNSEEN) && !self.is_left_out(child);
+            let is_seen = || {
+                !self.survey.marks(child).has(InheritedMarks::UNSEEN) && !self.is_left_out(child)
+            };
             if tag.is_block() && is_seen() && self.is_panel(child) {
                 self.panel_line(child);
             } else if tag.is_block() && is_seen() {
@@ -208,7 +209,7 @@ impl Walk<'_> {
 
     /// Adds the text that was read to the items of the list. If a block of the item came before the
     /// text, adds the text as a paragraph instead. Returns whether there was any text.
-    fn end_item(&mut self, level: usize, items: &mut Items, is_first: bool) -> bool {
+    fn end_item(&mut self, level: usize, items: &mut ListReader, is_first: bool) -> bool {
         if self.paragraph.is_empty() {
             self.flush();
             return false;
@@ -251,7 +252,7 @@ impl Walk<'_> {
             self.flush();
             return;
         }
-        let mut terms = Terms::default();
+        let mut terms = DefinitionListReader::default();
         self.definitions(at, &mut terms);
         terms.end();
         self.push_list(false, None, terms.items);
@@ -259,7 +260,7 @@ impl Walk<'_> {
     }
 
     /// Reads terms, definitions, groups of them, and text outside of them.
-    fn definitions(&mut self, at: u32, terms: &mut Terms) {
+    fn definitions(&mut self, at: u32, terms: &mut DefinitionListReader) {
         let mut child = at + 1;
         let end = self.dom.item(at).end;
         while child < end {
@@ -267,7 +268,7 @@ impl Walk<'_> {
             let tag = self.dom.item(here).tag;
             child = self.dom.item(here).end;
             if tag != Tag::Text
-                && (self.is_left_out(here) || self.survey.marks(here).has(Marks::UNSEEN))
+                && (self.is_left_out(here) || self.survey.marks(here).has(InheritedMarks::UNSEEN))
             {
                 continue;
             }
@@ -276,7 +277,7 @@ impl Walk<'_> {
                     self.end_loose(terms);
                     let is_term = tag == Tag::Dt;
                     if is_term {
-                        self.paragraph.open(Mark::Strong);
+                        self.paragraph.open(InlineMark::Strong);
                     }
                     self.flow_inline(here);
                     if is_term {
@@ -302,7 +303,7 @@ impl Walk<'_> {
     }
 
     /// Ends text between terms and definitions as a separate line.
-    fn end_loose(&mut self, terms: &mut Terms) {
+    fn end_loose(&mut self, terms: &mut DefinitionListReader) {
         let (text, spans) = self.paragraph.take();
         if !text.is_empty() {
             terms.end();
@@ -337,16 +338,16 @@ impl Walk<'_> {
 
 /// The lines of a definition list while it is read.
 #[derive(Default)]
-struct Terms {
+struct DefinitionListReader {
     items: Vec<MarkedText>,
     /// A term whose definition was not read yet.
     term: Option<MarkedText>,
 }
 
 /// A text and its marks.
-type MarkedText = (String, Vec<Span>);
+type MarkedText = (String, Vec<InlineSpan>);
 
-impl Terms {
+impl DefinitionListReader {
     fn name(&mut self, (text, spans): MarkedText) {
         if text.is_empty() {
             return;

@@ -8,7 +8,7 @@
 use html5ever::local_name;
 
 use crate::dom::Dom;
-use crate::survey::Survey;
+use crate::survey::PageSurvey;
 use crate::tag::Tag;
 
 /// Maximum number of characters beside the form of a login page: [`MOST_BESIDE`] if the title or a
@@ -67,7 +67,7 @@ const AROUND: [&str; 19] = [
 ];
 
 /// Returns whether the page exists to ask for a password.
-pub(crate) fn is_login(dom: &Dom, survey: &Survey) -> bool {
+pub(crate) fn is_login(dom: &Dom, survey: &PageSurvey) -> bool {
     let Some(body) = dom.body else { return false };
     let mut fields =
         dom.subtree(body).filter(|at| is_password(dom, *at)).take(MOST_FIELDS).peekable();
@@ -148,7 +148,7 @@ fn names_around(name: &str) -> bool {
 }
 
 /// Returns the number of characters in the outermost elements that surround the content.
-fn n_around(dom: &Dom, survey: &Survey, body: u32) -> u32 {
+fn n_around(dom: &Dom, survey: &PageSurvey, body: u32) -> u32 {
     let mut n: u32 = 0;
     let mut at = body + 1;
     while at < dom.item(body).end {
@@ -169,7 +169,7 @@ mod tests {
 
     fn is_login_page(html: &str) -> bool {
         let dom = Dom::parse(html, &Limits::USUAL);
-        is_login(&dom, &Survey::of(&dom))
+        is_login(&dom, &PageSurvey::of(&dom))
     }
 
     #[test] // D85

@@ -9,11 +9,13 @@ use pulldown_cmark::{Options as Features, Parser};
 use rutter_finding::{Finding, Place};
 use serde_json::Value;
 
+use crate::assemble::{ParsedPage, assemble_page};
 use crate::dom::Dom;
-use crate::extraction::{self, Extraction, Options, ParsedPage};
-use crate::meta::Found;
-use crate::region::Region;
-use crate::survey::Survey;
+use crate::extraction::Extraction;
+use crate::meta::FoundMetadata;
+use crate::options::Options;
+use crate::region::MainRegion;
+use crate::survey::PageSurvey;
 use crate::{charset, rules};
 
 /// Maximum length of front matter, in bytes.
@@ -24,7 +26,7 @@ pub fn markdown(bytes: &[u8], options: &Options) -> Extraction {
     let decoded = charset::decode(bytes, options.charset.as_deref().or(Some("utf-8")));
     let mut findings = decoded.findings();
     let (front, text) = split(&decoded.text);
-    let front = match front.map(Front::read) {
+    let front = match front.map(FrontMatter::read) {
         None => Value::Null,
         Some(Ok(front)) => front,
         Some(Err(why)) => {
@@ -34,13 +36,13 @@ pub fn markdown(bytes: &[u8], options: &Options) -> Extraction {
     };
     let html = to_html(text);
     let dom = Dom::parse(&html, &options.limits);
-    let mut found = Found::of(&dom, options.limits.json);
+    let mut found = FoundMetadata::of(&dom, options.limits.json);
     found.front_matter(&front);
-    let survey = Survey::of(&dom);
+    let survey = PageSurvey::of(&dom);
     // The whole body is main content.
     let roots = dom.body.into_iter().collect();
-    let region = Region { roots, dropped: vec![None; dom.items.len()], confidence: 1.0 };
-    let mut extraction = extraction::walk(
+    let region = MainRegion { roots, dropped: vec![None; dom.items.len()], confidence: 1.0 };
+    let mut extraction = assemble_page(
         ParsedPage { dom, survey, region, found, is_bounded: false },
         options,
         findings,
@@ -65,13 +67,13 @@ pub(crate) fn to_html(text: &str) -> String {
 }
 
 /// The front matter of a page, by format.
-enum Front<'t> {
+enum FrontMatter<'t> {
     Yaml(&'t str),
     Toml(&'t str),
     Json(&'t str),
 }
 
-impl Front<'_> {
+impl FrontMatter<'_> {
     fn read(self) -> Result<Value, String> {
         let value: Value = match self {
             Self::Yaml(text) => serde_saphyr::from_str(text).map_err(|error| first_line(&error))?,
@@ -110,7 +112,7 @@ fn of_toml(value: toml::Value) -> Value {
 }
 
 /// Splits a page into front matter and text.
-fn split(text: &str) -> (Option<Front<'_>>, &str) {
+fn split(text: &str) -> (Option<FrontMatter<'_>>, &str) {
     let text = text.trim_start_matches('\u{feff}');
     for (fence, kind) in [("---", 0), ("+++", 1)] {
         let Some(rest) = text.strip_prefix(fence) else { continue };
@@ -123,7 +125,11 @@ fn split(text: &str) -> (Option<Front<'_>>, &str) {
                 let front = rest.get(..at).unwrap_or("");
                 let behind = rest.get(at + line.len()..).unwrap_or("");
                 return (
-                    Some(if kind == 0 { Front::Yaml(front) } else { Front::Toml(front) }),
+                    Some(if kind == 0 {
+                        FrontMatter::Yaml(front)
+                    } else {
+                        FrontMatter::Toml(front)
+                    }),
                     behind,
                 );
             }
@@ -139,14 +145,14 @@ fn split(text: &str) -> (Option<Front<'_>>, &str) {
         if let Some(Ok(Value::Object(_))) = values.next() {
             let (front, behind) = text.split_at(values.byte_offset());
             if front.len() <= LONGEST && behind.starts_with(['\n', '\r']) {
-                return (Some(Front::Json(front)), behind);
+                return (Some(FrontMatter::Json(front)), behind);
             }
         }
     }
     (None, text)
 }
 
-impl Found {
+impl FoundMetadata {
     /// Uses the front matter as metadata, in place of `meta` elements.
     fn front_matter(&mut self, front: &Value) {
         let text = |names: &[&str]| names.iter().find_map(|name| plain(front.get(*name)?));

@@ -6,16 +6,16 @@
 
 use html5ever::local_name;
 use rutter_page::{
-    Audio, Block, Caption, Chapter, Duration, HttpUrl, Icon, Image, ImageKind, MediaLink, MediaUrl,
-    Name, Pixels, Seconds, Video,
+    AudioBlock, Block, Caption, Chapter, HttpUrl, Icon, IconType, ImageBlock, MediaDuration,
+    MediaLink, MediaUrl, NameField, Pixels, Seconds, VideoBlock,
 };
 
-use crate::address::Base;
+use crate::address::BaseUrl;
 use crate::dom::Dom;
 use crate::tag::Tag;
 
 /// Returns the image that an element shows; `None` if it shows none, or only a decoration.
-pub(crate) fn image(dom: &Dom, at: u32, base: &Base) -> Option<Image<'static>> {
+pub(crate) fn image(dom: &Dom, at: u32, base: &BaseUrl) -> Option<ImageBlock<'static>> {
     let img = if dom.item(at).tag == Tag::Picture {
         dom.subtree(at).find(|at| dom.item(*at).tag == Tag::Img)?
     } else {
@@ -33,7 +33,7 @@ pub(crate) fn image(dom: &Dom, at: u32, base: &Base) -> Option<Image<'static>> {
     let alt = dom.attr(img, &local_name!("alt")).unwrap_or("");
     let alt = alt.split_whitespace().collect::<Vec<_>>().join(" ");
     let url = HttpUrl::parse(address).ok()?;
-    Some(Image { url, alt: alt.into(), extra: Vec::new() })
+    Some(ImageBlock { url, alt: alt.into(), extra: Vec::new() })
 }
 
 /// Returns the alternative text of an image that replaces text of at most three characters.
@@ -42,7 +42,7 @@ pub(crate) fn glyph(dom: &Dom, at: u32) -> Option<&str> {
     (0 < alt.chars().count() && alt.chars().count() <= 3).then_some(alt)
 }
 
-fn source(dom: &Dom, img: u32, base: &Base) -> Option<String> {
+fn source(dom: &Dom, img: u32, base: &BaseUrl) -> Option<String> {
     let plain = dom.attr(img, &local_name!("src")).filter(|src| !is_placeholder(src));
     // Lazy-loading scripts take the image that readers see from one of these attributes.
     let lazy = [
@@ -62,7 +62,7 @@ fn source(dom: &Dom, img: u32, base: &Base) -> Option<String> {
 }
 
 /// Returns the URL of the image in a `noscript` element beside an image.
-fn scriptless_source(dom: &Dom, at: u32, base: &Base) -> Option<String> {
+fn scriptless_source(dom: &Dom, at: u32, base: &BaseUrl) -> Option<String> {
     let parent = dom.item(at).parent;
     let is_wrapper = matches!(dom.items.get(parent as usize)?.tag, Tag::Span | Tag::Div);
     let around = is_wrapper.then_some(parent).into_iter().flat_map(|up| dom.following(up).take(2));
@@ -76,7 +76,7 @@ fn scriptless_source(dom: &Dom, at: u32, base: &Base) -> Option<String> {
 }
 
 /// Returns the URL of the largest image in a `srcset` (HTML, section 4.8.4.2.1).
-fn source_set(dom: &Dom, at: u32, base: &Base) -> Option<String> {
+fn source_set(dom: &Dom, at: u32, base: &BaseUrl) -> Option<String> {
     let set = ["srcset", "data-srcset", "data-lazy-srcset"]
         .iter()
         .find_map(|name| dom.attribute(at, name))?;
@@ -155,7 +155,7 @@ fn is_decoration(dom: &Dom, at: u32) -> bool {
 }
 
 /// Returns the video or audio recording that an element plays.
-pub(crate) fn recording(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
+pub(crate) fn recording(dom: &Dom, at: u32, base: &BaseUrl) -> Option<Block<'static>> {
     match dom.item(at).tag {
         Tag::Video => film(dom, at, base),
         Tag::Audio => sound(dom, at, base),
@@ -163,11 +163,11 @@ pub(crate) fn recording(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static
     }
 }
 
-fn film(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
+fn film(dom: &Dom, at: u32, base: &BaseUrl) -> Option<Block<'static>> {
     let url = addresses(dom, at, base, "video/mp4")?;
     let poster = dom.attribute(at, "poster").and_then(|src| base.resolve(src));
     let icon = poster.and_then(|poster| HttpUrl::parse(poster).ok()).map(|url| Icon {
-        kind: Some(ImageKind::Image),
+        kind: Some(IconType::Image),
         url: Some(url),
         extra: Vec::new(),
     });
@@ -176,7 +176,7 @@ fn film(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
     };
     let name = name(dom, at, url.first());
     let captions = captions(dom, at, base);
-    Some(Block::Video(Box::new(Video {
+    Some(Block::Video(Box::new(VideoBlock {
         name: name.into(),
         url,
         duration: duration(dom, at),
@@ -191,11 +191,12 @@ fn film(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
     })))
 }
 
-fn sound(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
+fn sound(dom: &Dom, at: u32, base: &BaseUrl) -> Option<Block<'static>> {
     let url = addresses(dom, at, base, "audio/mpeg")?;
     let name = name(dom, at, url.first());
-    let stated = |name: &str| dom.attribute(at, name).map(|value| Name(value.to_owned().into()));
-    Some(Block::Audio(Box::new(Audio {
+    let stated =
+        |name: &str| dom.attribute(at, name).map(|value| NameField(value.to_owned().into()));
+    Some(Block::Audio(Box::new(AudioBlock {
         name: name.into(),
         url,
         duration: duration(dom, at),
@@ -211,7 +212,7 @@ fn sound(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
 
 /// Returns the video of an embedded player. An `iframe` is a player if it may fill the screen or
 /// play automatically, or if its URL is that of a player.
-fn embedded(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
+fn embedded(dom: &Dom, at: u32, base: &BaseUrl) -> Option<Block<'static>> {
     let src = ["src", "data-src", "data-lazy-src", "data"]
         .iter()
         .find_map(|name| dom.attribute(at, name))?;
@@ -230,7 +231,7 @@ fn embedded(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
     }
     let name = name(dom, at, &address);
     let url = MediaUrl::One(HttpUrl::parse(address).ok()?);
-    Some(Block::Video(Box::new(Video {
+    Some(Block::Video(Box::new(VideoBlock {
         name: name.into(),
         url,
         duration: None,
@@ -245,7 +246,7 @@ fn embedded(dom: &Dom, at: u32, base: &Base) -> Option<Block<'static>> {
     })))
 }
 
-fn addresses(dom: &Dom, at: u32, base: &Base, usual: &str) -> Option<MediaUrl<'static>> {
+fn addresses(dom: &Dom, at: u32, base: &BaseUrl, usual: &str) -> Option<MediaUrl<'static>> {
     let mut found: Vec<MediaLink<'static>> = Vec::new();
     let own = dom.attr(at, &local_name!("src")).or_else(|| dom.attribute(at, "data-src"));
     let sources = dom.subtree(at).filter(|at| dom.item(*at).tag == Tag::Source);
@@ -268,7 +269,7 @@ fn addresses(dom: &Dom, at: u32, base: &Base, usual: &str) -> Option<MediaUrl<'s
     }
 }
 
-fn captions(dom: &Dom, at: u32, base: &Base) -> Vec<Caption<'static>> {
+fn captions(dom: &Dom, at: u32, base: &BaseUrl) -> Vec<Caption<'static>> {
     let tracks = dom.subtree(at).filter(|at| dom.item(*at).tag == Tag::Track);
     let caption = |at: u32| {
         let kind = dom.attribute(at, "kind").unwrap_or("subtitles");
@@ -384,6 +385,6 @@ pub(crate) fn with_parts(
 }
 
 /// Returns the duration that an element states, in the form of SCP.
-fn duration(dom: &Dom, at: u32) -> Option<Duration<'static>> {
-    Duration::parse(dom.attribute(at, "data-duration")?.trim().to_owned())
+fn duration(dom: &Dom, at: u32) -> Option<MediaDuration<'static>> {
+    MediaDuration::parse(dom.attribute(at, "data-duration")?.trim().to_owned())
 }

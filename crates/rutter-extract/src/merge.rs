@@ -4,7 +4,7 @@
 //! Neighbours of the same kind are merged first, then neighbours of different kinds as text;
 //! headings are merged last.
 
-use rutter_page::{Block, IntoOwned, Mark, Rich, Span, Str, Text};
+use rutter_page::{Block, BlockMarkup, CowStr, InlineMark, InlineSpan, IntoOwned, TextBlock};
 
 use crate::blocks::{Both, shift};
 
@@ -13,9 +13,9 @@ pub(crate) fn merge(blocks: &mut Vec<Both>, most: usize) {
     let most = most.max(1);
     let steps: [Join; 5] = [texts, lists, links, plain, anything];
     for step in steps {
-        pairwise(blocks, step, Bounds::Kept, most);
+        pairwise(blocks, step, MergeRule::Kept, most);
     }
-    pairwise(blocks, anything, Bounds::Crossed, most);
+    pairwise(blocks, anything, MergeRule::Crossed, most);
     // Now only headings can be merged. The deepest headings become text, not more than needed, and
     // the first ones first.
     for level in (1..=6).rev() {
@@ -29,7 +29,7 @@ pub(crate) fn merge(blocks: &mut Vec<Both>, most: usize) {
             if n_turned == 0 {
                 break;
             }
-            pairwise(blocks, anything, Bounds::Crossed, most);
+            pairwise(blocks, anything, MergeRule::Crossed, most);
         }
     }
 }
@@ -39,8 +39,8 @@ fn turn((block, rich): &mut Both) {
     if let Block::Heading(heading) = block {
         let text = heading.text.clone();
         let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
-        rich.spans.insert(0, Span { part: 0, start: 0, end, mark: Mark::Strong });
-        *block = Block::Text(Text { text, extra: Vec::new() });
+        rich.spans.insert(0, InlineSpan { part: 0, start: 0, end, mark: InlineMark::Strong });
+        *block = Block::Text(TextBlock { text, extra: Vec::new() });
     }
 }
 
@@ -49,7 +49,8 @@ fn turn((block, rich): &mut Both) {
 /// starting at the end. The URL of a link that becomes text is added after the text of the link.
 pub fn merged(mut blocks: Vec<Block<'_>>, most: usize) -> Vec<Block<'static>> {
     rutter_page::remove_repeats(&mut blocks, most);
-    let mut both = blocks.into_iter().map(|block| (block.into_owned(), Rich::default())).collect();
+    let mut both =
+        blocks.into_iter().map(|block| (block.into_owned(), BlockMarkup::default())).collect();
     merge(&mut both, most);
     both.into_iter().map(with_urls).collect()
 }
@@ -61,7 +62,7 @@ fn with_urls((mut block, mut rich): Both) -> Block<'static> {
     let mut text = String::new();
     let mut done = 0;
     for span in &rich.spans {
-        let Mark::Link(url) = &span.mark else { continue };
+        let InlineMark::Link(url) = &span.mark else { continue };
         let (Ok(start), Ok(end)) = (usize::try_from(span.start), usize::try_from(span.end)) else {
             continue;
         };
@@ -80,7 +81,7 @@ fn with_urls((mut block, mut rich): Both) -> Block<'static> {
 /// Whether blocks of different admonitions, and captions and other text, may be merged with each
 /// other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Bounds {
+enum MergeRule {
     Kept,
     Crossed,
 }
@@ -90,7 +91,7 @@ type Join = fn(&mut Both, &mut Both) -> bool;
 
 /// Merges pairs of neighbours in rounds, so that blocks grow evenly, until at most `most` are left
 /// or no pair can be merged.
-fn pairwise(blocks: &mut Vec<Both>, join: Join, bounds: Bounds, most: usize) {
+fn pairwise(blocks: &mut Vec<Both>, join: Join, bounds: MergeRule, most: usize) {
     while most < blocks.len() {
         let before = blocks.len();
         // Number of blocks at the front of the list that this round has completed.
@@ -105,7 +106,7 @@ fn pairwise(blocks: &mut Vec<Both>, join: Join, bounds: Bounds, most: usize) {
                     let last = &mut front[last];
                     let is_alike =
                         last.1.note == next.1.note && last.1.is_caption == next.1.is_caption;
-                    (is_alike || bounds == Bounds::Crossed) && join(last, next)
+                    (is_alike || bounds == MergeRule::Crossed) && join(last, next)
                 }
                 _ => false,
             };
@@ -145,7 +146,7 @@ fn lists(last: &mut Both, next: &mut Both) -> bool {
     }
     let first = u32::try_from(before.items.len()).unwrap_or(u32::MAX);
     let spans = next.1.spans.drain(..);
-    last.1.spans.extend(spans.map(|span| Span { part: span.part + first, ..span }));
+    last.1.spans.extend(spans.map(|span| InlineSpan { part: span.part + first, ..span }));
     before.items.append(&mut after.items);
     true
 }
@@ -159,8 +160,8 @@ fn links(last: &mut Both, next: &mut Both) -> bool {
     let start = u32::try_from(text.len()).unwrap_or(u32::MAX);
     text.push_str(&link.text);
     let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
-    let mark = Mark::Link(link.url.as_str().into());
-    last.1.spans.push(Span { part: 0, start, end, mark });
+    let mark = InlineMark::Link(link.url.as_str().into());
+    last.1.spans.push(InlineSpan { part: 0, start, end, mark });
     before.text = text.into();
     true
 }
@@ -198,8 +199,8 @@ fn flatten((block, rich): &mut Both) {
     match block {
         Block::Link(link) => {
             add(&link.text, "");
-            let (end, mark) = (at(&link.text), Mark::Link(link.url.as_str().into()));
-            rich.spans.push(Span { part: 0, start: 0, end, mark });
+            let (end, mark) = (at(&link.text), InlineMark::Link(link.url.as_str().into()));
+            rich.spans.push(InlineSpan { part: 0, start: 0, end, mark });
         }
         Block::Image(image) => {
             add(&image.alt, "");
@@ -232,9 +233,13 @@ fn flatten((block, rich): &mut Both) {
     for span in &mut rich.spans {
         let by = usize::try_from(span.part).ok().and_then(|part| starts.get(part)).copied();
         let by = by.unwrap_or(0);
-        *span =
-            Span { part: 0, start: span.start + by, end: span.end + by, mark: span.mark.clone() };
+        *span = InlineSpan {
+            part: 0,
+            start: span.start + by,
+            end: span.end + by,
+            mark: span.mark.clone(),
+        };
     }
     rich.start = None;
-    *block = Block::Text(Text { text: Str::from(joined), extra: Vec::new() });
+    *block = Block::Text(TextBlock { text: CowStr::from(joined), extra: Vec::new() });
 }

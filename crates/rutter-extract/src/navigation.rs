@@ -8,7 +8,7 @@
 use html5ever::local_name;
 use rutter_page::PageUrl;
 
-use crate::address::Base;
+use crate::address::BaseUrl;
 use crate::dom::Dom;
 use crate::tag::Tag;
 use crate::{Limits, charset};
@@ -43,7 +43,7 @@ pub struct NavLink {
 /// ```
 pub fn navigation(bytes: &[u8], url: &PageUrl<'_>) -> Vec<NavLink> {
     let dom = Dom::parse(&charset::decode(bytes, None).text, &Limits::USUAL);
-    let base = Base::new(url);
+    let base = BaseUrl::new(url);
     let href = dom.items.iter().position(|item| item.tag == Tag::Base);
     let href = href.and_then(|at| dom.attr(u32::try_from(at).ok()?, &local_name!("href")));
     let here = base.here().to_owned();
@@ -99,7 +99,7 @@ struct TitledRange {
     title: String,
 }
 
-fn read(dom: &Dom, (base, here): (&Base, &str), root: u32, out: &mut Vec<NavLink>) {
+fn read(dom: &Dom, (base, here): (&BaseUrl, &str), root: u32, out: &mut Vec<NavLink>) {
     let mut groups = groups(dom, root);
     groups.sort_by(|one, other| one.from.cmp(&other.from).then(other.end.cmp(&one.end)));
     let mut groups = groups.into_iter().peekable();

@@ -6,7 +6,7 @@
 use html5ever::local_name;
 
 use crate::dom::Dom;
-use crate::survey::Survey;
+use crate::survey::PageSurvey;
 use crate::tag::Tag;
 
 /// Kinds of admonitions, which are also their class names.
@@ -34,7 +34,7 @@ const KINDS: &[&str] = &[
 ];
 
 /// Returns the kind of an admonition; `None` if the element is not an admonition.
-pub(crate) fn kind(dom: &Dom, survey: &Survey, at: u32) -> Option<String> {
+pub(crate) fn kind(dom: &Dom, survey: &PageSurvey, at: u32) -> Option<String> {
     let class = dom.attr(at, &local_name!("class"))?;
     if !matches!(
         dom.item(at).tag,

@@ -5,15 +5,15 @@
 //! parts.
 
 use crate::dom::Dom;
-use crate::hint::Hints;
+use crate::hint::ElementHints;
 use crate::phrase;
-use crate::survey::{Marks, Segment, Survey};
+use crate::survey::{InheritedMarks, PageSurvey, Segment};
 use crate::tag::Tag;
-use crate::verdict::{Named, Reason, gone, has};
+use crate::verdict::{DropReason, RegionKind, gone, has};
 
 /// Drops groups of links, short lines and boxes inside the region that are not content, and the
 /// labels above dropped parts.
-pub(crate) fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) {
+pub(crate) fn prune(dom: &Dom, survey: &PageSurvey, root: u32, dropped: &mut [Option<DropReason>]) {
     // In a technical text, short lines and lists of links are content.
     let is_code = |at: u32| matches!(dom.item(at).tag, Tag::Pre | Tag::Code | Tag::Tt | Tag::Samp);
     let is_technical = dom.subtree(root).filter(|at| is_code(*at)).nth(2).is_some();
@@ -32,7 +32,7 @@ pub(crate) fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option
             at += 1;
             continue;
         }
-        if dropped[at as usize].is_some() || survey.marks(at).has(Marks::UNSEEN) {
+        if dropped[at as usize].is_some() || survey.marks(at).has(InheritedMarks::UNSEEN) {
             at = item.end;
             continue;
         }
@@ -43,7 +43,7 @@ pub(crate) fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option
         }
         let is_edge = at < first_prose || last_prose < at;
         if is_contents(dom, survey, at) {
-            dropped[at as usize] = Some(Reason::Name(Named::Contents));
+            dropped[at as usize] = Some(DropReason::Name(RegionKind::Contents));
             at = item.end;
             continue;
         }
@@ -57,7 +57,7 @@ pub(crate) fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option
             continue;
         }
         if (is_edge || !is_technical) && is_line(dom, survey, at, is_technical, &mut words) {
-            dropped[at as usize] = Some(Reason::Line);
+            dropped[at as usize] = Some(DropReason::Line);
             at = item.end;
             continue;
         }
@@ -66,7 +66,7 @@ pub(crate) fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option
     // On a page that consists mostly of links, the links are the content.
     if n_linky as f32 <= survey.sum(dom, root).prose as f32 * 0.5 {
         for at in linky {
-            dropped[at as usize] = Some(Reason::Links);
+            dropped[at as usize] = Some(DropReason::Links);
         }
     }
     if !is_technical {
@@ -79,12 +79,12 @@ pub(crate) fn prune(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option
 
 /// Drops short labels of buttons and players in a text whose prose is in paragraphs, and drops
 /// appeals.
-fn drop_strays(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) {
+fn drop_strays(dom: &Dom, survey: &PageSurvey, root: u32, dropped: &mut [Option<DropReason>]) {
     let inside = survey.segments.get(survey.within(dom, root)).unwrap_or_default();
     let (mut all, mut in_paragraphs, mut last_prose) = (0, 0, 0);
     for segment in inside.iter().filter(|segment| segment.is_prose()) {
         all += segment.chars;
-        if segment.marks.has(Marks::PARAGRAPH) {
+        if segment.marks.has(InheritedMarks::PARAGRAPH) {
             in_paragraphs += segment.chars;
         }
         last_prose = segment.at;
@@ -100,20 +100,20 @@ fn drop_strays(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reas
             continue;
         }
         let marks = segment.marks;
-        let is_plain = !marks.has(Marks::HEADING)
-            && !marks.has(Marks::CELL)
-            && !marks.has(Marks::ITEM)
-            && !marks.has(Marks::PRE)
-            && !marks.has(Marks::CAPTION)
-            && !marks.has(Marks::QUOTE);
+        let is_plain = !marks.has(InheritedMarks::HEADING)
+            && !marks.has(InheritedMarks::CELL)
+            && !marks.has(InheritedMarks::ITEM)
+            && !marks.has(InheritedMarks::PRE)
+            && !marks.has(InheritedMarks::CAPTION)
+            && !marks.has(InheritedMarks::QUOTE);
         if !is_plain {
             continue;
         }
         let is_stray = is_paragraphs
-            && !marks.has(Marks::PARAGRAPH)
+            && !marks.has(InheritedMarks::PARAGRAPH)
             && !segment.is_prose()
             && segment.chars < 60
-            && !survey.hints(block).has(Hints::LEAD);
+            && !survey.hints(block).has(ElementHints::LEAD);
         let may_ask = segment.chars < 400
             && (0 < segment.links || last_prose <= segment.at)
             && segment.chars * 10 < all * 9;
@@ -123,14 +123,14 @@ fn drop_strays(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reas
         dom.head(block, 96, &mut words);
         let is_sentence = words.ends_with(['.', '!', '?', '\u{3002}']);
         if (is_stray && !is_sentence) || (may_ask && phrase::is_appeal(&words)) {
-            dropped[block as usize] = Some(Reason::Line);
+            dropped[block as usize] = Some(DropReason::Line);
         }
     }
 }
 
 /// Drops rows of teaser boxes, each of which begins with a linked headline. If such boxes are most
 /// of the page, they are its content and are kept.
-fn drop_cards(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) {
+fn drop_cards(dom: &Dom, survey: &PageSurvey, root: u32, dropped: &mut [Option<DropReason>]) {
     let all = survey.sum(dom, root).prose;
     let mut at = root;
     while at < dom.item(root).end {
@@ -162,13 +162,13 @@ fn drop_cards(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reaso
         let prose: u32 = cards.iter().map(|card| survey.sum(dom, *card).prose).sum();
         if prose * 3 < all && 1200 <= all - prose {
             for card in cards {
-                dropped[card as usize] = Some(Reason::Cards);
+                dropped[card as usize] = Some(DropReason::Cards);
             }
         }
     }
 }
 
-fn is_card(dom: &Dom, survey: &Survey, at: u32) -> bool {
+fn is_card(dom: &Dom, survey: &PageSurvey, at: u32) -> bool {
     if !matches!(dom.item(at).tag, Tag::Div | Tag::Article | Tag::Section | Tag::Li | Tag::Custom) {
         return false;
     }
@@ -182,14 +182,14 @@ fn is_card(dom: &Dom, survey: &Survey, at: u32) -> bool {
     segments.iter().take(3).any(|segment| {
         3 <= segment.link_words
             && segment.chars * 9 <= segment.link_chars * 10
-            && (segment.marks.has(Marks::HEADING)
+            && (segment.marks.has(InheritedMarks::HEADING)
                 || sum.prose != 0
                 || dom.subtree(at).any(|at| dom.item(at).tag == Tag::Img))
     })
 }
 
 /// Drops a heading that introduces other pages and the text below it, if this text is mostly links.
-fn drop_announced(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) {
+fn drop_announced(dom: &Dom, survey: &PageSurvey, root: u32, dropped: &mut [Option<DropReason>]) {
     let mut at = root + 1;
     while at < dom.item(root).end {
         let item = dom.item(at);
@@ -225,15 +225,15 @@ fn drop_announced(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<R
         }
         if 0 < links && chars < link_chars * 4 {
             for sibling in below {
-                dropped[sibling as usize] = Some(Reason::Links);
+                dropped[sibling as usize] = Some(DropReason::Links);
             }
-            dropped[start as usize] = Some(Reason::Line);
+            dropped[start as usize] = Some(DropReason::Line);
         }
     }
 }
 
 /// Returns whether an element is the table of contents of the page.
-pub(crate) fn is_contents(dom: &Dom, survey: &Survey, at: u32) -> bool {
+pub(crate) fn is_contents(dom: &Dom, survey: &PageSurvey, at: u32) -> bool {
     if !matches!(
         dom.item(at).tag,
         Tag::Ul | Tag::Ol | Tag::Div | Tag::Section | Tag::P | Tag::Details
@@ -257,7 +257,7 @@ pub(crate) fn is_contents(dom: &Dom, survey: &Survey, at: u32) -> bool {
 }
 
 /// Returns whether an element is a group of links.
-fn is_linky(dom: &Dom, survey: &Survey, at: u32, is_edge: bool) -> bool {
+fn is_linky(dom: &Dom, survey: &PageSurvey, at: u32, is_edge: bool) -> bool {
     let tag = dom.item(at).tag;
     let is_group = matches!(
         tag,
@@ -324,7 +324,7 @@ fn is_headed(dom: &Dom, at: u32) -> bool {
 }
 
 /// Returns whether an element is a list that the line above it introduces, such as `Either of:`.
-fn is_introduced(dom: &Dom, survey: &Survey, at: u32) -> bool {
+fn is_introduced(dom: &Dom, survey: &PageSurvey, at: u32) -> bool {
     if !matches!(dom.item(at).tag, Tag::Ul | Tag::Ol | Tag::Dl | Tag::Blockquote) {
         return false;
     }
@@ -341,7 +341,13 @@ fn is_introduced(dom: &Dom, survey: &Survey, at: u32) -> bool {
 
 /// Returns whether an element is a short line that is not part of the text: a link to another page,
 /// a picture credit, or a date.
-fn is_line(dom: &Dom, survey: &Survey, at: u32, is_technical: bool, words: &mut String) -> bool {
+fn is_line(
+    dom: &Dom,
+    survey: &PageSurvey,
+    at: u32,
+    is_technical: bool,
+    words: &mut String,
+) -> bool {
     let item = dom.item(at);
     if !item.tag.is_block() && item.tag != Tag::Time {
         return false;
@@ -352,9 +358,9 @@ fn is_line(dom: &Dom, survey: &Survey, at: u32, is_technical: bool, words: &mut 
         return false;
     }
     let marks = survey.marks(at);
-    if marks.has(Marks::CELL)
-        || marks.has(Marks::PRE)
-        || marks.has(Marks::ITEM) && segment.links == 0
+    if marks.has(InheritedMarks::CELL)
+        || marks.has(InheritedMarks::PRE)
+        || marks.has(InheritedMarks::ITEM) && segment.links == 0
     {
         return false;
     }
@@ -366,18 +372,22 @@ fn is_line(dom: &Dom, survey: &Survey, at: u32, is_technical: bool, words: &mut 
     }
     dom.head(at, 64, words);
     if is_technical {
-        return segment.chars < 60 && !marks.has(Marks::HEADING) && phrase::is_date_line(words);
+        return segment.chars < 60
+            && !marks.has(InheritedMarks::HEADING)
+            && phrase::is_date_line(words);
     }
     if may_lead && phrase::is_elsewhere(words) {
         return true;
     }
     (segment.chars < 80 && phrase::is_credit(words))
-        || (segment.chars < 60 && !marks.has(Marks::HEADING) && phrase::is_date_line(words))
+        || (segment.chars < 60
+            && !marks.has(InheritedMarks::HEADING)
+            && phrase::is_date_line(words))
 }
 
 /// Drops headings directly before a dropped part, and labels that introduce other pages and have no
 /// text below them.
-fn drop_labels(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reason>]) {
+fn drop_labels(dom: &Dom, survey: &PageSurvey, root: u32, dropped: &mut [Option<DropReason>]) {
     // Visits the segments from the end, so that the next kept segment is known.
     let range = survey.within(dom, root);
     let mut gone_at = u32::MAX;
@@ -390,15 +400,15 @@ fn drop_labels(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reas
             gone_at = segment.at;
             continue;
         }
-        let is_heading = segment.marks.has(Marks::HEADING);
+        let is_heading = segment.marks.has(InheritedMarks::HEADING);
         let is_label = segment.chars < 80 && !segment.is_prose();
         let block = segment.block;
         let is_before_gap = gone_at != u32::MAX && next_kept.is_none_or(|next| gone_at < next.at);
-        let ends_here = next_kept.is_none_or(|next| next.marks.has(Marks::HEADING));
+        let ends_here = next_kept.is_none_or(|next| next.marks.has(InheritedMarks::HEADING));
         if is_label
             && block != root
-            && !segment.marks.has(Marks::CELL)
-            && !segment.marks.has(Marks::PRE)
+            && !segment.marks.has(InheritedMarks::CELL)
+            && !segment.marks.has(InheritedMarks::PRE)
         {
             let is_lone = survey.within(dom, block).len() == 1;
             let is_title = dom.item(block).tag == Tag::H1;
@@ -409,7 +419,7 @@ fn drop_labels(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reas
             };
             let is_last = is_before_gap || next_kept.is_none();
             if is_lone && (is_orphan || (is_last && announces())) {
-                dropped[block as usize] = Some(Reason::Line);
+                dropped[block as usize] = Some(DropReason::Line);
                 gone_at = segment.at;
                 continue;
             }
@@ -419,7 +429,7 @@ fn drop_labels(dom: &Dom, survey: &Survey, root: u32, dropped: &mut [Option<Reas
 }
 
 /// Returns whether an element holds a heading that is neither a link nor introduces other pages.
-fn has_own_heading(dom: &Dom, survey: &Survey, at: u32) -> bool {
+fn has_own_heading(dom: &Dom, survey: &PageSurvey, at: u32) -> bool {
     dom.subtree(at).any(|at| {
         dom.item(at).tag.heading().is_some()
             && survey.sum(dom, at).link_share() < 0.9
@@ -430,12 +440,12 @@ fn has_own_heading(dom: &Dom, survey: &Survey, at: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::dom::Dom;
-    use crate::survey::Survey;
+    use crate::survey::PageSurvey;
 
     /// Returns whether the element with the id `it` is a table of contents.
     fn is_contents(body: &str) -> bool {
         let dom = Dom::parse(&format!("<body>{body}"), &crate::Limits::USUAL);
-        let survey = Survey::of(&dom);
+        let survey = PageSurvey::of(&dom);
         let it = (0..dom.len()).find(|at| dom.attribute(*at, "id") == Some("it"));
         super::is_contents(&dom, &survey, it.unwrap())
     }

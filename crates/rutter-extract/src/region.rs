@@ -1,32 +1,32 @@
 //! Chooses the region of a page that is its main content, by rules.
 //!
-//! Input: the tree, the survey and elements known not to be content. Output: a [`Region`]. Prose
+//! Input: the tree, the survey and elements known not to be content. Output: a [`MainRegion`]. Prose
 //! adds to the weight of a segment, links and labels subtract from it; elements that [`verdict`]
 //! excludes do not count. The element with the largest total is the root, and [`prune`] drops
 //! parts of it. A page that has text never has an empty region.
 
 use crate::dom::Dom;
-use crate::hint::Hints;
+use crate::hint::ElementHints;
 use crate::prune;
-use crate::survey::{Marks, Segment, Survey};
+use crate::survey::{InheritedMarks, PageSurvey, Segment};
 use crate::tag::Tag;
-use crate::verdict::{self, Reason, gone, has_heading, has_title};
+use crate::verdict::{self, DropReason, gone, has_heading, has_title};
 
 /// The main content of a page.
 #[derive(Debug)]
-pub(crate) struct Region {
+pub(crate) struct MainRegion {
     /// The elements that form the main content, in document order; no element is inside another.
     pub(crate) roots: Vec<u32>,
     /// For each item, the reason why it and its descendants are left out.
-    pub(crate) dropped: Vec<Option<Reason>>,
+    pub(crate) dropped: Vec<Option<DropReason>>,
     pub(crate) confidence: f32,
 }
 
 /// Finds the main content. `marked` holds the reasons of the elements that are known not to be
 /// content.
-pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> Region {
+pub(crate) fn find(dom: &Dom, survey: &PageSurvey, marked: Vec<Option<DropReason>>) -> MainRegion {
     let Some(body) = dom.body else {
-        return Region { roots: Vec::new(), dropped: Vec::new(), confidence: 0.0 };
+        return MainRegion { roots: Vec::new(), dropped: Vec::new(), confidence: 0.0 };
     };
     let total = survey.sum(dom, body);
     let mut dropped = marked;
@@ -42,10 +42,10 @@ pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> R
             }
         }
         if roots.iter().any(|root| survey.sum(dom, *root).chars != 0) {
-            return Region { roots, dropped, confidence: 1.0 };
+            return MainRegion { roots, dropped, confidence: 1.0 };
         }
     }
-    let left = Left::of(dom, survey, &dropped);
+    let left = RemainingSums::of(dom, survey, &dropped);
     let (root, weight) = heaviest(dom, survey, body, &dropped, &left);
     let root = column(dom, survey, root);
     let root = widen(dom, survey, body, root, weight, &left);
@@ -74,12 +74,12 @@ pub(crate) fn find(dom: &Dom, survey: &Survey, marked: Vec<Option<Reason>>) -> R
         is_gone = gone(dom, survey, &dropped);
     }
     let confidence = confidence(dom, survey, &roots, &is_gone);
-    Region { roots, dropped, confidence }
+    MainRegion { roots, dropped, confidence }
 }
 
 /// Returns the confidence from 0 to 1: the share of the page's prose that is inside the region, not
 /// counting dropped prose. It is lower if the region has fewer than 400 characters of prose.
-fn confidence(dom: &Dom, survey: &Survey, roots: &[u32], is_gone: &[bool]) -> f32 {
+fn confidence(dom: &Dom, survey: &PageSurvey, roots: &[u32], is_gone: &[bool]) -> f32 {
     let (mut inside, mut outside) = (0, 0);
     for (segment, is_gone) in survey.segments.iter().zip(is_gone) {
         if *is_gone || !segment.is_prose() {
@@ -96,19 +96,19 @@ fn confidence(dom: &Dom, survey: &Survey, roots: &[u32], is_gone: &[bool]) -> f3
 }
 
 /// Prefix sums over the segments that are not dropped.
-struct Left(Vec<Kept>);
+struct RemainingSums(Vec<RemainingTotals>);
 
 /// Totals of the segments of an element that are not dropped.
 #[derive(Clone, Copy, Default)]
-struct Kept {
+struct RemainingTotals {
     chars: u32,
     prose: u32,
     weight: f32,
 }
 
-impl Left {
-    fn of(dom: &Dom, survey: &Survey, dropped: &[Option<Reason>]) -> Self {
-        let mut sum = Kept::default();
+impl RemainingSums {
+    fn of(dom: &Dom, survey: &PageSurvey, dropped: &[Option<DropReason>]) -> Self {
+        let mut sum = RemainingTotals::default();
         let mut sums = Vec::with_capacity(survey.segments.len() + 1);
         sums.push(sum);
         for (segment, is_gone) in survey.segments.iter().zip(gone(dom, survey, dropped)) {
@@ -124,10 +124,10 @@ impl Left {
         Self(sums)
     }
 
-    fn within(&self, dom: &Dom, survey: &Survey, at: u32) -> Kept {
+    fn within(&self, dom: &Dom, survey: &PageSurvey, at: u32) -> RemainingTotals {
         let range = survey.within(dom, at);
         let (before, behind) = (self.0[range.start], self.0[range.end]);
-        Kept {
+        RemainingTotals {
             chars: behind.chars - before.chars,
             prose: behind.prose - before.prose,
             weight: behind.weight - before.weight,
@@ -137,7 +137,14 @@ impl Left {
 
 /// Returns the body if no element has enough prose: an index, a table of releases, a page of
 /// diagrams. Otherwise returns `root`.
-fn widen(dom: &Dom, survey: &Survey, body: u32, root: u32, weight: f32, left: &Left) -> u32 {
+fn widen(
+    dom: &Dom,
+    survey: &PageSurvey,
+    body: u32,
+    root: u32,
+    weight: f32,
+    left: &RemainingSums,
+) -> u32 {
     let kept = |at: u32| left.within(dom, survey, at).chars;
     let (all, inside) = (kept(body), kept(root));
     // The region has little prose, or it is one of several parts with a similar amount of prose.
@@ -152,7 +159,7 @@ fn widen(dom: &Dom, survey: &Survey, body: u32, root: u32, weight: f32, left: &L
 
 /// Returns a larger element if `root` is a list or definition with paragraphs beside it: the
 /// content is then the element that holds both.
-fn lift(dom: &Dom, survey: &Survey, root: u32, dropped: &[Option<Reason>]) -> u32 {
+fn lift(dom: &Dom, survey: &PageSurvey, root: u32, dropped: &[Option<DropReason>]) -> u32 {
     let mut root = root;
     while matches!(
         dom.item(root).tag,
@@ -180,7 +187,13 @@ const LITTLE: f32 = 500.0;
 const MANY: f32 = 1500.0;
 
 /// Returns the descendant whose name marks it as content and that holds nearly all of the text.
-fn tighten(dom: &Dom, survey: &Survey, root: u32, dropped: &[Option<Reason>], left: &Left) -> u32 {
+fn tighten(
+    dom: &Dom,
+    survey: &PageSurvey,
+    root: u32,
+    dropped: &[Option<DropReason>],
+    left: &RemainingSums,
+) -> u32 {
     let kept = |at: u32| left.within(dom, survey, at).prose;
     let all = kept(root);
     let is_single =
@@ -196,10 +209,10 @@ fn tighten(dom: &Dom, survey: &Survey, root: u32, dropped: &[Option<Reason>], le
             continue;
         }
         let needed = match called_content(dom, survey, at) {
-            Called::Surely if item.tag == Tag::Article && is_single => SINGLE,
-            Called::Surely => LOOSE,
-            Called::Perhaps => TIGHT,
-            Called::Nothing => {
+            NameCertainty::Surely if item.tag == Tag::Article && is_single => SINGLE,
+            NameCertainty::Surely => LOOSE,
+            NameCertainty::Perhaps => TIGHT,
+            NameCertainty::Nothing => {
                 at += 1;
                 continue;
             }
@@ -219,26 +232,26 @@ const LOOSE: u64 = 75;
 const TIGHT: u64 = 85;
 
 /// Certainty with which the tag or name of an element marks it as content.
-enum Called {
+enum NameCertainty {
     Surely,
     Perhaps,
     Nothing,
 }
 
-fn called_content(dom: &Dom, survey: &Survey, at: u32) -> Called {
+fn called_content(dom: &Dom, survey: &PageSurvey, at: u32) -> NameCertainty {
     let hints = survey.hints(at);
     if matches!(dom.item(at).tag, Tag::Article | Tag::Main) {
-        return Called::Surely;
+        return NameCertainty::Surely;
     }
-    match (hints.has(Hints::CONTENT), hints.has(Hints::STRONG)) {
-        (true, true) => Called::Surely,
-        (true, false) => Called::Perhaps,
-        _ => Called::Nothing,
+    match (hints.has(ElementHints::CONTENT), hints.has(ElementHints::STRONG)) {
+        (true, true) => NameCertainty::Surely,
+        (true, false) => NameCertainty::Perhaps,
+        _ => NameCertainty::Nothing,
     }
 }
 
 /// Returns the column of a layout table that holds most of its text; `root` if there is none.
-fn column(dom: &Dom, survey: &Survey, root: u32) -> u32 {
+fn column(dom: &Dom, survey: &PageSurvey, root: u32) -> u32 {
     if !matches!(dom.item(root).tag, Tag::Table | Tag::Tbody | Tag::Tr) {
         return root;
     }
@@ -250,7 +263,13 @@ fn column(dom: &Dom, survey: &Survey, root: u32) -> u32 {
 }
 
 /// Returns the elements before the region that hold the title or the lead of the text.
-fn leads(dom: &Dom, survey: &Survey, body: u32, root: u32, dropped: &[Option<Reason>]) -> Vec<u32> {
+fn leads(
+    dom: &Dom,
+    survey: &PageSurvey,
+    body: u32,
+    root: u32,
+    dropped: &[Option<DropReason>],
+) -> Vec<u32> {
     let mut found = Vec::new();
     let inner = survey.sum(dom, root);
     let is_untitled = !dom.items.iter().any(|item| item.tag == Tag::H1);
@@ -270,7 +289,7 @@ fn leads(dom: &Dom, survey: &Survey, body: u32, root: u32, dropped: &[Option<Rea
         for sibling in dom.preceding(at).take(MOST_LEADS) {
             if dom.item(sibling).tag == Tag::Text
                 || dropped[sibling as usize].is_some()
-                || survey.marks(sibling).has(Marks::UNSEEN)
+                || survey.marks(sibling).has(InheritedMarks::UNSEEN)
             {
                 continue;
             }
@@ -304,19 +323,19 @@ fn leads(dom: &Dom, survey: &Survey, body: u32, root: u32, dropped: &[Option<Rea
 const MOST_LEADS: usize = 20;
 
 /// Returns the weight that a segment adds to the elements around it; negative for links and labels.
-fn weight(dom: &Dom, survey: &Survey, segment: &Segment) -> f32 {
+fn weight(dom: &Dom, survey: &PageSurvey, segment: &Segment) -> f32 {
     let (plain, links) = (segment.plain() as f32, segment.link_chars as f32);
     let share = links / (segment.chars.max(1)) as f32;
-    if segment.marks.has(Marks::PRE) {
+    if segment.marks.has(InheritedMarks::PRE) {
         return plain * 0.5;
     }
-    if segment.marks.has(Marks::HEADING) && !(segment.is_prose() && 100 < segment.chars) {
+    if segment.marks.has(InheritedMarks::HEADING) && !(segment.is_prose() && 100 < segment.chars) {
         return if 0.9 < share && 4 <= segment.words { -20.0 } else { 5.0 };
     }
     if 0.5 < share {
         // A linked name is part of a reference; a linked phrase leads to another page.
         let is_name = segment.words <= 2
-            && (segment.marks.has(Marks::CODE)
+            && (segment.marks.has(InheritedMarks::CODE)
                 || match dom.item(segment.block).tag {
                     Tag::Dt => true,
                     Tag::Td | Tag::Th => survey.within(dom, segment.block).len() == 1,
@@ -327,7 +346,7 @@ fn weight(dom: &Dom, survey: &Survey, segment: &Segment) -> f32 {
     if segment.is_prose() {
         return plain - links * 0.5;
     }
-    if segment.marks.has(Marks::CELL) {
+    if segment.marks.has(InheritedMarks::CELL) {
         return -1.0;
     }
     -8.0 + plain * 0.1
@@ -366,16 +385,16 @@ fn is_container(tag: Tag) -> bool {
 /// Returns the element whose segments have the largest weight, and this weight.
 fn heaviest(
     dom: &Dom,
-    survey: &Survey,
+    survey: &PageSurvey,
     body: u32,
-    dropped: &[Option<Reason>],
-    left: &Left,
+    dropped: &[Option<DropReason>],
+    left: &RemainingSums,
 ) -> (u32, f32) {
     let mut best = (body, f32::MIN);
     let mut at = body;
     while at < dom.item(body).end {
         let item = dom.item(at);
-        if dropped[at as usize].is_some() | survey.marks(at).has(Marks::UNSEEN) {
+        if dropped[at as usize].is_some() | survey.marks(at).has(InheritedMarks::UNSEEN) {
             at = item.end;
             continue;
         }
@@ -389,10 +408,10 @@ fn heaviest(
         if !is_item {
             let mut weight = left.within(dom, survey, at).weight;
             let hints = survey.hints(at);
-            let is_strong = hints.has(Hints::CONTENT) && hints.has(Hints::STRONG);
+            let is_strong = hints.has(ElementHints::CONTENT) && hints.has(ElementHints::STRONG);
             if is_strong || item.tag == Tag::Article || item.tag == Tag::Main {
                 weight = weight.max(0.0) * 1.1 + 100.0;
-            } else if hints.has(Hints::CONTENT) {
+            } else if hints.has(ElementHints::CONTENT) {
                 weight = weight * 1.03 + 10.0;
             }
             // If two elements have the same weight, the inner one is used.

@@ -17,17 +17,17 @@ use crate::tag::Tag;
 pub struct Selector {
     source: String,
     /// Alternatives; each is a chain of compound selectors, the outermost first.
-    chains: Vec<Vec<Compound>>,
+    chains: Vec<Vec<CompoundSelector>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct Compound {
+struct CompoundSelector {
     tag: Option<Tag>,
-    conditions: Vec<Condition>,
+    conditions: Vec<SelectorCondition>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Condition {
+enum SelectorCondition {
     Class(String),
     Id(String),
     Has(String),
@@ -108,14 +108,14 @@ impl FromStr for Selector {
 }
 
 /// Parses one compound selector; an error is the position of the first unexpected character.
-fn parse(text: &str) -> Result<Compound, usize> {
+fn parse(text: &str) -> Result<CompoundSelector, usize> {
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_') || !c.is_ascii();
     let name_at = |at: usize| {
         let rest = text.get(at..).unwrap_or("");
         let end = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
         if end == 0 { Err(at) } else { Ok(rest.get(..end).unwrap_or("")) }
     };
-    let mut compound = Compound::default();
+    let mut compound = CompoundSelector::default();
     let mut at = 0;
     while let Some(sign) = text.get(at..).and_then(|rest| rest.chars().next()) {
         match sign {
@@ -124,9 +124,9 @@ fn parse(text: &str) -> Result<Compound, usize> {
                 at += 1 + name.len();
                 let name = name.to_owned();
                 compound.conditions.push(if sign == '.' {
-                    Condition::Class(name)
+                    SelectorCondition::Class(name)
                 } else {
-                    Condition::Id(name)
+                    SelectorCondition::Id(name)
                 });
             }
             '[' => {
@@ -140,8 +140,8 @@ fn parse(text: &str) -> Result<Compound, usize> {
                 }
                 let name = name.to_ascii_lowercase();
                 compound.conditions.push(match value {
-                    Some(value) => Condition::Is(name, value.to_owned()),
-                    None => Condition::Has(name),
+                    Some(value) => SelectorCondition::Is(name, value.to_owned()),
+                    None => SelectorCondition::Has(name),
                 });
                 at += inner.len() + 2;
             }
@@ -166,19 +166,19 @@ fn tag(name: &str) -> Option<Tag> {
     }
 }
 
-impl Compound {
+impl CompoundSelector {
     fn matches(&self, dom: &Dom, at: u32) -> bool {
         let item = dom.item(at);
         if item.tag == Tag::Text || self.tag.is_some_and(|tag| tag != item.tag) {
             return false;
         }
         self.conditions.iter().all(|condition| match condition {
-            Condition::Class(name) => dom
+            SelectorCondition::Class(name) => dom
                 .attr(at, &local_name!("class"))
                 .is_some_and(|class| class.split_ascii_whitespace().any(|token| token == name)),
-            Condition::Id(name) => dom.attr(at, &local_name!("id")) == Some(name),
-            Condition::Has(name) => dom.attribute(at, name).is_some(),
-            Condition::Is(name, value) => dom.attribute(at, name) == Some(value),
+            SelectorCondition::Id(name) => dom.attr(at, &local_name!("id")) == Some(name),
+            SelectorCondition::Has(name) => dom.attribute(at, name).is_some(),
+            SelectorCondition::Is(name, value) => dom.attribute(at, name) == Some(value),
         })
     }
 }

@@ -1,13 +1,13 @@
 //! Detects script shells: pages whose text appears only after scripts run.
 //!
-//! Input: the tree of a page. Output: the [`Signals`] of the page and their score. The pass stops
+//! Input: the tree of a page. Output: the [`ShellSignals`] of the page and their score. The pass stops
 //! as soon as the page has enough text of its own, which for most pages is near the top.
 //! `docs/extraction-reference.md` lists the signals and their points.
 
 mod embedded;
 mod state;
 
-pub(crate) use embedded::{Embedded, EmbeddedPlace, find};
+pub(crate) use embedded::{EmbeddedPlace, EmbeddedText, find};
 
 use html5ever::local_name;
 
@@ -113,7 +113,7 @@ const MOUNT_ATTRIBUTES: [&str; 4] = ["data-reactroot", "data-v-app", "ng-view", 
 /// Signals that the text of a page appears only after scripts run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a signal of its own")]
-pub(crate) struct Signals {
+pub(crate) struct ShellSignals {
     /// Number of characters of own text: text outside menus, footers and `noscript`, without
     /// requests for scripts and loading messages. Counted up to a little over 600.
     pub(crate) own_chars: usize,
@@ -139,7 +139,7 @@ pub(crate) struct Signals {
     pub(crate) has_media: bool,
 }
 
-impl Signals {
+impl ShellSignals {
     /// Returns the score of the page. A page with a score of at least [`THRESHOLD`] is a shell.
     pub(crate) fn score(&self) -> i32 {
         let is_announced = self.asks_for_scripts || self.is_loading || self.has_payload;
@@ -190,7 +190,7 @@ impl Signals {
     /// Collects the signals of a page of `n_bytes` bytes. A heading that repeats the title is not
     /// own text.
     pub(crate) fn of(dom: &Dom, n_bytes: usize, title: Option<&str>) -> Self {
-        let mut scan = Scan { title: title.map(str::to_lowercase), ..Scan::default() };
+        let mut scan = SignalScan { title: title.map(str::to_lowercase), ..SignalScan::default() };
         if let Some(body) = dom.body {
             scan.text(dom, body);
             if scan.signals.own_chars < ENOUGH {
@@ -203,8 +203,8 @@ impl Signals {
 
 /// State of the pass over a page that collects its signals.
 #[derive(Default)]
-struct Scan {
-    signals: Signals,
+struct SignalScan {
+    signals: ShellSignals,
     /// The title of the page in lower case, until a heading repeats it.
     title: Option<String>,
     /// Text of the current line, and whether the line is prose.
@@ -218,7 +218,7 @@ struct Scan {
     is_streamed: bool,
 }
 
-impl Scan {
+impl SignalScan {
     /// Reads the text of the body, until the page has enough own text.
     fn text(&mut self, dom: &Dom, body: u32) {
         let mut at = body + 1;

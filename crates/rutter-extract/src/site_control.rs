@@ -3,8 +3,8 @@
 //! Input: selectors and path patterns. Output: the [`Control`] of one page, and bytes that
 //! identify it, for callers that cache extracted pages.
 
-use crate::extraction::{Control, LinkBlocks, Options};
 use crate::glob::Glob;
+use crate::options::{Control, LinkBlocks, Options};
 use crate::selector::Selector;
 
 /// Extraction settings of a site.

@@ -11,15 +11,15 @@ use std::collections::BTreeMap;
 
 use html5ever::local_name;
 
-use crate::arena::{Arena, Boundary, Node};
+use crate::arena::{ArenaNode, StreamBoundary, TreeArena};
 use crate::dom::NONE;
 use crate::tag::Tag;
 
 /// A part that React streamed in, with its placeholder.
-struct Part {
+struct StreamedPart {
     at: u32,
     placeholder: u32,
-    kind: Kind,
+    kind: PlaceholderKind,
     height: u32,
     /// Index of the part that contains the placeholder.
     outer: Option<usize>,
@@ -27,14 +27,14 @@ struct Part {
 
 /// The kind of a placeholder, by its id.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum PlaceholderKind {
     /// An id such as `B:0`: a placeholder with a fallback.
     Boundary,
     /// An id such as `P:0`: a placeholder without a fallback.
     Segment,
 }
 
-impl Kind {
+impl PlaceholderKind {
     /// Returns the kind and the number of a placeholder.
     fn of(id: &str) -> Option<(Self, &str)> {
         let boundary = id.strip_prefix("B:").map(|number| (Self::Boundary, number));
@@ -49,7 +49,7 @@ pub(crate) fn has_parts(html: &str) -> bool {
 
 /// Moves the streamed parts of a page to their placeholders; `deepest` is the maximum nesting
 /// depth.
-pub(crate) fn place(html: &str, arena: &mut Arena, deepest: u32) {
+pub(crate) fn place(html: &str, arena: &mut TreeArena, deepest: u32) {
     if !has_parts(html) {
         return;
     }
@@ -72,7 +72,7 @@ pub(crate) fn place(html: &str, arena: &mut Arena, deepest: u32) {
         // If a fallback was removed together with the placeholder, the part is not moved.
         let Some(depth) = depth_in_body(nodes, part.placeholder) else { continue };
         ready.append(list);
-        if part.kind == Kind::Boundary {
+        if part.kind == PlaceholderKind::Boundary {
             fallbacks.remove(nodes, part.placeholder);
         }
         if depth + part.height <= deepest {
@@ -83,29 +83,29 @@ pub(crate) fn place(html: &str, arena: &mut Arena, deepest: u32) {
         }
     }
     for (at, _) in boundaries {
-        Node::detach(nodes, at);
+        ArenaNode::detach(nodes, at);
     }
 }
 
 /// Returns all parts that have a placeholder, in document order.
-fn parts(arena: &mut Arena) -> Vec<Part> {
+fn parts(arena: &mut TreeArena) -> Vec<StreamedPart> {
     let (attributes, text) = (arena.attributes.get_mut(), arena.text.get_mut());
     let nodes = arena.nodes.get_mut();
-    let id_of = |node: &Node| {
+    let id_of = |node: &ArenaNode| {
         let own = attributes.get(node.from as usize..node.to as usize)?;
         let id = own.iter().find(|attribute| attribute.name == local_name!("id"))?;
         text.get(id.from as usize..id.to as usize)
     };
     let of_tag =
         |wanted: Tag| (0u32..).zip(nodes.iter()).filter(move |(_, node)| node.tag == wanted);
-    let mut places: BTreeMap<&str, (u32, Kind)> = BTreeMap::new();
+    let mut places: BTreeMap<&str, (u32, PlaceholderKind)> = BTreeMap::new();
     for (at, node) in of_tag(Tag::Template) {
-        if let Some((kind, number)) = id_of(node).and_then(Kind::of) {
+        if let Some((kind, number)) = id_of(node).and_then(PlaceholderKind::of) {
             places.entry(number).or_insert((at, kind));
         }
     }
     let is_in_body =
-        |node: &Node| nodes.get(node.parent as usize).is_some_and(|up| up.tag == Tag::Body);
+        |node: &ArenaNode| nodes.get(node.parent as usize).is_some_and(|up| up.tag == Tag::Body);
     let mut parts = Vec::new();
     for (at, node) in of_tag(Tag::Div).filter(|(_, node)| is_in_body(node)) {
         let number = id_of(node).and_then(|id| id.strip_prefix("S:"));
@@ -113,7 +113,13 @@ fn parts(arena: &mut Arena) -> Vec<Part> {
         let place = number.and_then(|number| places.remove(number));
         let Some((placeholder, kind)) = place else { continue };
         if depth_in_body(nodes, placeholder).is_some() {
-            parts.push(Part { at, placeholder, kind, height: height_of(nodes, at), outer: None });
+            parts.push(StreamedPart {
+                at,
+                placeholder,
+                kind,
+                height: height_of(nodes, at),
+                outer: None,
+            });
         }
     }
     let roots: BTreeMap<u32, usize> =
@@ -125,14 +131,14 @@ fn parts(arena: &mut Arena) -> Vec<Part> {
 }
 
 /// Returns a node and its ancestors.
-fn above(nodes: &[Node], at: u32) -> impl Iterator<Item = u32> {
+fn above(nodes: &[ArenaNode], at: u32) -> impl Iterator<Item = u32> {
     let is_there = |at: &u32| (*at as usize) < nodes.len();
     let next = move |at: &u32| nodes.get(*at as usize).map(|node| node.parent).filter(is_there);
     std::iter::successors(Some(at).filter(is_there), next)
 }
 
 /// Returns the nesting depth of a placeholder; `None` if scripts would not find it in the body.
-fn depth_in_body(nodes: &[Node], at: u32) -> Option<u32> {
+fn depth_in_body(nodes: &[ArenaNode], at: u32) -> Option<u32> {
     let (mut depth, mut is_in_body) = (0, false);
     for up in above(nodes, at) {
         let tag = nodes.get(up as usize)?.tag;
@@ -148,7 +154,7 @@ fn depth_in_body(nodes: &[Node], at: u32) -> Option<u32> {
 /// The fallbacks that a browser shows until the streamed parts arrive.
 struct Fallbacks<'b> {
     /// Boundary comments, in the order of their nodes.
-    boundaries: &'b [(u32, Boundary)],
+    boundaries: &'b [(u32, StreamBoundary)],
     /// Root nodes of the parts; a part is never removed as a fallback.
     roots: BTreeMap<u32, usize>,
     /// Number of nodes that may still be visited, so that missing end comments cost little time.
@@ -158,18 +164,18 @@ struct Fallbacks<'b> {
 impl Fallbacks<'_> {
     /// Removes the nodes between a placeholder and the end of its boundary; removes nothing if the
     /// boundary has no end comment.
-    fn remove(&mut self, nodes: &mut [Node], placeholder: u32) {
+    fn remove(&mut self, nodes: &mut [ArenaNode], placeholder: u32) {
         let Some(end) = self.end_of(nodes, placeholder) else { return };
         while let Some(next) = nodes.get(placeholder as usize).map(|node| node.next)
             && next != end
             && next != NONE
         {
-            Node::detach(nodes, next);
+            ArenaNode::detach(nodes, next);
         }
     }
 
     /// Returns the comment that ends the boundary of a placeholder.
-    fn end_of(&mut self, nodes: &[Node], placeholder: u32) -> Option<u32> {
+    fn end_of(&mut self, nodes: &[ArenaNode], placeholder: u32) -> Option<u32> {
         let mut n_open = 0_u32;
         let mut here = nodes.get(placeholder as usize)?.next;
         while let Some(node) = nodes.get(here as usize) {
@@ -179,8 +185,8 @@ impl Fallbacks<'_> {
             }
             let found = self.boundaries.binary_search_by_key(&here, |(at, _)| *at).ok();
             match found.and_then(|idx| self.boundaries.get(idx)) {
-                Some((_, Boundary::Start)) => n_open += 1,
-                Some((_, Boundary::End)) => match n_open.checked_sub(1) {
+                Some((_, StreamBoundary::Start)) => n_open += 1,
+                Some((_, StreamBoundary::End)) => match n_open.checked_sub(1) {
                     Some(rest) => n_open = rest,
                     None => return Some(here),
                 },
@@ -193,7 +199,7 @@ impl Fallbacks<'_> {
 }
 
 /// Returns the number of levels of a subtree.
-fn height_of(nodes: &[Node], root: u32) -> u32 {
+fn height_of(nodes: &[ArenaNode], root: u32) -> u32 {
     let (mut here, mut depth, mut deepest) = (root, 1, 1);
     loop {
         let Some(node) = nodes.get(here as usize) else { return deepest };
@@ -218,8 +224,8 @@ fn height_of(nodes: &[Node], root: u32) -> u32 {
 }
 
 /// Moves a node directly after another node.
-fn put_behind(nodes: &mut [Node], at: u32, place: u32) {
-    Node::detach(nodes, at);
+fn put_behind(nodes: &mut [ArenaNode], at: u32, place: u32) {
+    ArenaNode::detach(nodes, at);
     let (parent, next) = {
         let place = &mut nodes[place as usize];
         (place.parent, std::mem::replace(&mut place.next, at))

@@ -1,37 +1,40 @@
 //! Measures a page in one pass: visibility, text segments, their lengths and their shares of links.
 //!
-//! Input: the tree. Output: a [`Survey`]. A *segment* is the text between two block boundaries: a
+//! Input: the tree. Output: a [`PageSurvey`]. A *segment* is the text between two block boundaries: a
 //! paragraph, a list item, a table cell, a caption. Segments are in document order, so the totals
 //! of a subtree are the difference of two prefix sums. Skips hidden text.
+
+mod text_counts;
 
 use html5ever::local_name;
 
 use crate::dom::Dom;
-use crate::hint::{self, Hints};
+use crate::hint::{self, ElementHints};
+use crate::survey::text_counts::TextCounts;
 use crate::tag::Tag;
 use crate::visibility::is_hidden;
 
 /// Segments, prefix sums and per-item facts of a page.
 #[derive(Debug)]
-pub(crate) struct Survey {
+pub(crate) struct PageSurvey {
     pub(crate) segments: Vec<Segment>,
     /// Prefix sums: the totals of all segments before each segment.
-    sums: Vec<Sum>,
+    sums: Vec<SegmentTotals>,
     /// Facts about each item, and about the end of the page.
-    spots: Vec<Spot>,
+    spots: Vec<NodeFacts>,
 }
 
 /// Facts about one item, in one record because most callers need several of them.
 #[derive(Debug, Clone, Copy)]
-struct Spot {
+struct NodeFacts {
     /// Number of segments that start before the item.
     first: u32,
     /// The nearest block element: the item itself or an ancestor.
     block: u32,
     /// Hints of the item, if it is a block element.
-    hints: Hints,
+    hints: ElementHints,
     /// Marks of the item and its ancestors.
-    marks: Marks,
+    marks: InheritedMarks,
 }
 
 /// A run of text between two block boundaries.
@@ -53,14 +56,14 @@ pub(crate) struct Segment {
     pub(crate) words: u32,
     /// Number of words inside links.
     pub(crate) link_words: u32,
-    pub(crate) marks: Marks,
+    pub(crate) marks: InheritedMarks,
 }
 
 /// Facts about an element that also hold for its descendants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Marks(u16);
+pub(crate) struct InheritedMarks(u16);
 
-impl Marks {
+impl InheritedMarks {
     pub(crate) const LINK: Self = Self(1);
     pub(crate) const HEADING: Self = Self(2);
     pub(crate) const ITEM: Self = Self(4);
@@ -92,7 +95,7 @@ impl Marks {
 
 /// Totals of a range of segments.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Sum {
+pub(crate) struct SegmentTotals {
     pub(crate) chars: u32,
     pub(crate) link_chars: u32,
     pub(crate) links: u32,
@@ -102,7 +105,7 @@ pub(crate) struct Sum {
     pub(crate) prose: u32,
 }
 
-impl Sum {
+impl SegmentTotals {
     pub(crate) fn link_share(self) -> f32 {
         if self.chars == 0 { 0.0 } else { self.link_chars as f32 / self.chars as f32 }
     }
@@ -123,7 +126,7 @@ impl Segment {
     }
 }
 
-impl Survey {
+impl PageSurvey {
     pub(crate) fn of(dom: &Dom) -> Self {
         let n_items = dom.items.len();
         let mut survey = Self {
@@ -131,18 +134,23 @@ impl Survey {
             sums: Vec::new(),
             spots: Vec::with_capacity(n_items + 1),
         };
-        let outside = Spot { first: 0, block: 0, hints: Hints::NONE, marks: Marks::default() };
+        let outside = NodeFacts {
+            first: 0,
+            block: 0,
+            hints: ElementHints::NONE,
+            marks: InheritedMarks::default(),
+        };
         // Whether the next text belongs to the last segment.
         let mut goes_on = false;
         let mut n_breaks = 0;
-        let mut memo = hint::Memo::default();
+        let mut memo = hint::HintCache::default();
         for (at, item) in (0..).zip(&dom.items) {
             let above = *survey.spots.get(item.parent as usize).unwrap_or(&outside);
             let first = survey.n_segments();
-            let mut spot = Spot { first, hints: Hints::NONE, ..above };
+            let mut spot = NodeFacts { first, hints: ElementHints::NONE, ..above };
             if item.tag == Tag::Text {
                 survey.spots.push(spot);
-                if !spot.marks.has(Marks::UNSEEN) {
+                if !spot.marks.has(InheritedMarks::UNSEEN) {
                     n_breaks = 0;
                     goes_on = survey.read(dom, at, spot.block, spot.marks, goes_on);
                 }
@@ -151,7 +159,7 @@ impl Survey {
             spot.marks = own_marks(dom, at, item.tag, above.marks);
             let is_block = item.tag.is_block();
             if is_block || item.tag == Tag::Custom {
-                if !spot.marks.has(Marks::UNSEEN) {
+                if !spot.marks.has(InheritedMarks::UNSEEN) {
                     spot.hints = names(dom, at, &mut memo);
                 }
                 if is_block {
@@ -162,7 +170,7 @@ impl Survey {
                 n_breaks += 1;
                 goes_on &= n_breaks < 2;
             } else if item.tag == Tag::A
-                && spot.marks.has(Marks::LINK)
+                && spot.marks.has(InheritedMarks::LINK)
                 && goes_on
                 && let Some(segment) = survey.segments.last_mut()
             {
@@ -171,7 +179,7 @@ impl Survey {
             survey.spots.push(spot);
         }
         let first = survey.n_segments();
-        survey.spots.push(Spot { first, ..outside });
+        survey.spots.push(NodeFacts { first, ..outside });
         survey.add_up();
         survey
     }
@@ -197,17 +205,24 @@ impl Survey {
     }
 
     /// Returns the marks of an item and its ancestors.
-    pub(crate) fn marks(&self, at: u32) -> Marks {
+    pub(crate) fn marks(&self, at: u32) -> InheritedMarks {
         self.spots[at as usize].marks
     }
 
     /// Returns the hints of a block element.
-    pub(crate) fn hints(&self, at: u32) -> Hints {
+    pub(crate) fn hints(&self, at: u32) -> ElementHints {
         self.spots[at as usize].hints
     }
 
     /// Counts a text in its segment; returns whether the next text may belong to the same segment.
-    fn read(&mut self, dom: &Dom, at: u32, block: u32, marks: Marks, goes_on: bool) -> bool {
+    fn read(
+        &mut self,
+        dom: &Dom,
+        at: u32,
+        block: u32,
+        marks: InheritedMarks,
+        goes_on: bool,
+    ) -> bool {
         if dom.is_space(at) {
             return goes_on;
         }
@@ -218,7 +233,7 @@ impl Survey {
         }
         let goes_on = goes_on && self.segments.last().is_some_and(|last| last.block == block);
         if !goes_on {
-            let links = u32::from(marks.has(Marks::LINK));
+            let links = u32::from(marks.has(InheritedMarks::LINK));
             self.segments.push(Segment {
                 at,
                 block,
@@ -228,13 +243,13 @@ impl Survey {
                 stops: 0,
                 words: 0,
                 link_words: 0,
-                marks: marks.without(Marks::LINK),
+                marks: marks.without(InheritedMarks::LINK),
             });
         }
         if let Some(segment) = self.segments.last_mut() {
             segment.chars += counts.chars;
             segment.words += counts.words;
-            if marks.has(Marks::LINK) {
+            if marks.has(InheritedMarks::LINK) {
                 segment.link_chars += counts.chars;
                 segment.link_words += counts.words;
             } else {
@@ -250,17 +265,17 @@ impl Survey {
         self.spots[at as usize].first as usize..self.spots[end as usize].first as usize
     }
 
-    pub(crate) fn sum(&self, dom: &Dom, at: u32) -> Sum {
+    pub(crate) fn sum(&self, dom: &Dom, at: u32) -> SegmentTotals {
         let range = self.within(dom, at);
         self.sum_of(range)
     }
 
-    pub(crate) fn sum_of(&self, range: std::ops::Range<usize>) -> Sum {
+    pub(crate) fn sum_of(&self, range: std::ops::Range<usize>) -> SegmentTotals {
         let (Some(before), Some(behind)) = (self.sums.get(range.start), self.sums.get(range.end))
         else {
-            return Sum::default();
+            return SegmentTotals::default();
         };
-        Sum {
+        SegmentTotals {
             chars: behind.chars - before.chars,
             link_chars: behind.link_chars - before.link_chars,
             links: behind.links - before.links,
@@ -271,7 +286,7 @@ impl Survey {
     }
 
     fn add_up(&mut self) {
-        let mut sum = Sum::default();
+        let mut sum = SegmentTotals::default();
         self.sums.reserve(self.segments.len() + 1);
         self.sums.push(sum);
         for segment in &self.segments {
@@ -288,143 +303,38 @@ impl Survey {
     }
 }
 
-/// Numbers of characters, words and punctuation marks in a text.
-#[derive(Debug, Default)]
-struct TextCounts {
-    chars: u32,
-    words: u32,
-    stops: u32,
-}
-
-/// `LANE` is the number of bytes that are counted together; `CHUNK` is the number of bytes after
-/// which the 8-bit counters could overflow.
-const LANE: usize = 16;
-const CHUNK: usize = LANE * 15;
-
-impl TextCounts {
-    /// Counts a text without branches: the text is read in lanes, with an 8-bit counter per byte
-    /// position of a lane. The last lane also reads the bytes `behind` the text, if there are
-    /// enough.
-    fn of(text: &str, behind: &[u8], is_tidy: bool) -> Self {
-        let bytes = text.as_bytes();
-        let mut counts = Self::default();
-        let (mut is_wide, mut n_spaces) = (false, 0);
-        for (chunk, behind) in bytes.chunks(CHUNK).zip(behind.chunks(CHUNK)) {
-            let mut lanes = Lanes::default();
-            let (whole, rest) = chunk.as_chunks::<LANE>();
-            for lane in whole {
-                lanes.add(lane);
-            }
-            if !rest.is_empty() {
-                lanes.add(&first_of(rest, &behind[LANE * whole.len()..]));
-            }
-            counts.chars += sum(lanes.chars);
-            counts.stops += sum(lanes.stops);
-            n_spaces += sum(lanes.spaces);
-            is_wide |= lanes.wide != [0; LANE];
-        }
-        counts.words = if is_tidy {
-            let n_outside = u32::from(text.starts_with(' ')) + u32::from(text.ends_with(' '));
-            (n_spaces + 1).saturating_sub(n_outside)
-        } else {
-            n_words(bytes)
-        };
-        if is_wide {
-            // In scripts without spaces between words, each character carries more text.
-            let stops = text.matches(['\u{3002}', '\u{ff0c}', '\u{3001}', '\u{ff01}', '\u{ff1f}']);
-            counts.stops += u32::try_from(stops.count()).unwrap_or(0);
-            counts.chars = counts.chars.saturating_mul(2);
-            counts.words = counts.words.max(counts.chars / 5);
-        }
-        counts
-    }
-}
-
-/// One counter per byte position of a lane.
-#[derive(Default)]
-struct Lanes {
-    chars: [u8; LANE],
-    spaces: [u8; LANE],
-    stops: [u8; LANE],
-    wide: [u8; LANE],
-}
-
-impl Lanes {
-    fn add(&mut self, lane: &[u8; LANE]) {
-        for (at, &byte) in lane.iter().enumerate() {
-            // Bytes that continue a UTF-8 character are not counted.
-            self.chars[at] += u8::from(b' ' < byte) & u8::from(byte & 0xc0 != 0x80);
-            self.spaces[at] += u8::from(byte == b' ');
-            self.stops[at] += u8::from(matches!(byte, b'.' | b',' | b'!' | b'?' | b';' | b':'));
-            self.wide[at] |= u8::from(0xe3 <= byte);
-        }
-    }
-}
-
-/// Returns the last bytes of a text as a lane, filled up with zeros, which are not counted.
-fn first_of(rest: &[u8], behind: &[u8]) -> [u8; LANE] {
-    const PLACES: [u8; LANE] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
-    let mut lane = [0; LANE];
-    let Some(whole) = behind.first_chunk::<LANE>() else {
-        lane[..rest.len()].copy_from_slice(rest);
-        return lane;
-    };
-    let n = u8::try_from(rest.len()).unwrap_or(u8::MAX);
-    for ((to, &byte), place) in lane.iter_mut().zip(whole).zip(PLACES) {
-        *to = if place < n { byte } else { 0 };
-    }
-    lane
-}
-
-/// Returns the sum of the counters of a chunk, which also fits into eight bits.
-fn sum(counters: [u8; LANE]) -> u32 {
-    counters.into_iter().sum::<u8>().into()
-}
-
-/// Counts the words of a text: the positions where text follows white space or the start.
-fn n_words(bytes: &[u8]) -> u32 {
-    let behind = bytes.get(1..).unwrap_or_default();
-    let mut n_words = bytes.first().map_or(0, |first| u32::from(b' ' < *first));
-    for (chunk, behind) in bytes.chunks(128).zip(behind.chunks(128)) {
-        let mut words = 0_u8;
-        for (byte, next) in chunk.iter().zip(behind) {
-            words += u8::from(*byte <= b' ') & u8::from(b' ' < *next);
-        }
-        n_words += u32::from(words);
-    }
-    n_words
-}
-
-fn own_marks(dom: &Dom, at: u32, tag: Tag, above: Marks) -> Marks {
+fn own_marks(dom: &Dom, at: u32, tag: Tag, above: InheritedMarks) -> InheritedMarks {
     let mut marks = above;
     // The body counts as visible, because pages hide it until a script has run.
     if tag == Tag::Html || tag == Tag::Body {
-        return Marks::default();
+        return InheritedMarks::default();
     }
-    if !above.has(Marks::UNSEEN) && (tag.is_silent() || is_hidden(dom, at)) {
-        return marks.with(Marks::UNSEEN);
+    if !above.has(InheritedMarks::UNSEEN) && (tag.is_silent() || is_hidden(dom, at)) {
+        return marks.with(InheritedMarks::UNSEEN);
     }
     match tag {
-        Tag::A if dom.attr(at, &local_name!("href")).is_some() => marks = marks.with(Marks::LINK),
-        // The text of a button counts as link text.
-        Tag::Button => marks = marks.with(Marks::LINK),
-        Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => {
-            marks = marks.with(Marks::HEADING);
+        Tag::A if dom.attr(at, &local_name!("href")).is_some() => {
+            marks = marks.with(InheritedMarks::LINK);
         }
-        Tag::Li | Tag::Dt | Tag::Dd => marks = marks.with(Marks::ITEM),
-        Tag::Td | Tag::Th => marks = marks.with(Marks::CELL).without(Marks::ITEM),
-        Tag::Pre => marks = marks.with(Marks::PRE),
-        Tag::Figcaption | Tag::Caption => marks = marks.with(Marks::CAPTION),
-        Tag::Blockquote => marks = marks.with(Marks::QUOTE),
-        Tag::P => marks = marks.with(Marks::PARAGRAPH),
-        Tag::Code | Tag::Samp | Tag::Kbd => marks = marks.with(Marks::CODE),
+        // The text of a button counts as link text.
+        Tag::Button => marks = marks.with(InheritedMarks::LINK),
+        Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => {
+            marks = marks.with(InheritedMarks::HEADING);
+        }
+        Tag::Li | Tag::Dt | Tag::Dd => marks = marks.with(InheritedMarks::ITEM),
+        Tag::Td | Tag::Th => marks = marks.with(InheritedMarks::CELL).without(InheritedMarks::ITEM),
+        Tag::Pre => marks = marks.with(InheritedMarks::PRE),
+        Tag::Figcaption | Tag::Caption => marks = marks.with(InheritedMarks::CAPTION),
+        Tag::Blockquote => marks = marks.with(InheritedMarks::QUOTE),
+        Tag::P => marks = marks.with(InheritedMarks::PARAGRAPH),
+        Tag::Code | Tag::Samp | Tag::Kbd => marks = marks.with(InheritedMarks::CODE),
         _ => {}
     }
     marks
 }
 
-fn names<'d>(dom: &'d Dom, at: u32, memo: &mut hint::Memo<'d>) -> Hints {
-    let mut hints = Hints::NONE;
+fn names<'d>(dom: &'d Dom, at: u32, memo: &mut hint::HintCache<'d>) -> ElementHints {
+    let mut hints = ElementHints::NONE;
     for (name, value) in dom.atoms(at) {
         match *name {
             local_name!("class") => hints = hints.with(memo.of_names(value)),
@@ -433,7 +343,7 @@ fn names<'d>(dom: &'d Dom, at: u32, memo: &mut hint::Memo<'d>) -> Hints {
             }
             local_name!("itemprop") => {
                 if value.eq_ignore_ascii_case("articleBody") || value == "text" {
-                    hints = hints.with(Hints::CONTENT).with(Hints::STRONG);
+                    hints = hints.with(ElementHints::CONTENT).with(ElementHints::STRONG);
                 }
             }
             local_name!("role") => hints = hints.with(of_role(value)),
@@ -455,7 +365,7 @@ fn is_anchor(dom: &Dom, at: u32, id: &str) -> bool {
     if n_words != 2 {
         return 2 < n_words;
     }
-    if hint::of_names(id) == Hints::NONE {
+    if hint::of_names(id) == ElementHints::NONE {
         return true;
     }
     let letters = |text: &str| {
@@ -472,18 +382,18 @@ fn is_anchor(dom: &Dom, at: u32, id: &str) -> bool {
     })
 }
 
-fn of_role(role: &str) -> Hints {
+fn of_role(role: &str) -> ElementHints {
     match role.trim() {
         "navigation" | "menu" | "menubar" | "directory" | "tablist" => {
-            Hints::NAV.with(Hints::STRONG)
+            ElementHints::NAV.with(ElementHints::STRONG)
         }
-        "search" => Hints::SEARCH.with(Hints::STRONG),
-        "complementary" => Hints::SIDE,
-        "banner" => Hints::HEAD.with(Hints::STRONG),
-        "contentinfo" => Hints::FOOT.with(Hints::STRONG),
-        "dialog" | "alertdialog" => Hints::NOTICE.with(Hints::STRONG),
-        "main" | "article" => Hints::CONTENT.with(Hints::STRONG),
-        "toolbar" => Hints::BUTTONS,
-        _ => Hints::NONE,
+        "search" => ElementHints::SEARCH.with(ElementHints::STRONG),
+        "complementary" => ElementHints::SIDE,
+        "banner" => ElementHints::HEAD.with(ElementHints::STRONG),
+        "contentinfo" => ElementHints::FOOT.with(ElementHints::STRONG),
+        "dialog" | "alertdialog" => ElementHints::NOTICE.with(ElementHints::STRONG),
+        "main" | "article" => ElementHints::CONTENT.with(ElementHints::STRONG),
+        "toolbar" => ElementHints::BUTTONS,
+        _ => ElementHints::NONE,
     }
 }

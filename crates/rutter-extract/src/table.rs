@@ -4,13 +4,13 @@
 //! content of a page, and spans that would multiply the size.
 
 use html5ever::local_name;
-use rutter_page::Str;
+use rutter_page::CowStr;
 
-use crate::blocks::Walk;
+use crate::blocks::BlockWalker;
 use crate::code;
-use crate::survey::Marks;
+use crate::survey::InheritedMarks;
 use crate::tag::Tag;
-use rutter_page::Span;
+use rutter_page::InlineSpan;
 
 /// Maximum number of cells that spans may add to a table.
 const MOST_REPEATED: usize = 20_000;
@@ -20,14 +20,14 @@ const MOST_BYTES: usize = 1 << 20;
 /// Maximum number of characters of code in a cell of a data table.
 const LONGEST_CODE: u32 = 600;
 
-type Rows = (Vec<Vec<Str<'static>>>, Vec<Span>, Option<u32>);
-type Cell = (String, Vec<Span>);
+type Rows = (Vec<Vec<CowStr<'static>>>, Vec<InlineSpan>, Option<u32>);
+type Cell = (String, Vec<InlineSpan>);
 
 /// Returns the rows of a table, their spans and the caption; `None` if the table is not a data
 /// table.
-pub(crate) fn rows(walk: &mut Walk<'_>, at: u32) -> Option<Rows> {
+pub(crate) fn rows(walk: &mut BlockWalker<'_>, at: u32) -> Option<Rows> {
     let shape = TableShape::of(walk, at)?;
-    let mut rows: Vec<Vec<Str<'static>>> = Vec::with_capacity(shape.rows.len());
+    let mut rows: Vec<Vec<CowStr<'static>>> = Vec::with_capacity(shape.rows.len());
     let (mut spans, mut part) = (Vec::new(), 0);
     // Cells of earlier rows that span into the current row, by column.
     let mut above: Vec<Option<(usize, Cell)>> = Vec::new();
@@ -69,9 +69,9 @@ pub(crate) fn rows(walk: &mut Walk<'_>, at: u32) -> Option<Rows> {
             continue;
         }
         let row = cells.into_iter().map(|(text, cell_spans)| {
-            spans.extend(cell_spans.into_iter().map(|span| Span { part, ..span }));
+            spans.extend(cell_spans.into_iter().map(|span| InlineSpan { part, ..span }));
             part += 1;
-            Str::from(text)
+            CowStr::from(text)
         });
         rows.push(row.collect());
     }
@@ -91,17 +91,18 @@ fn fill(above: &mut [Option<(usize, Cell)>], cells: &mut Vec<Cell>) {
 
 /// Returns the text of a cell. Paragraphs, items and code become separate lines, and line breaks
 /// become spaces.
-fn words(walk: &mut Walk<'_>, cell: u32) -> Cell {
+fn words(walk: &mut BlockWalker<'_>, cell: u32) -> Cell {
     inline(walk, cell);
     walk.paragraph.take()
 }
 
-fn inline(walk: &mut Walk<'_>, at: u32) {
+fn inline(walk: &mut BlockWalker<'_>, at: u32) {
     let mut child = at + 1;
     let end = walk.dom.item(at).end;
     while child < end {
         let tag = walk.dom.item(child).tag;
-        let is_seen = !walk.survey.marks(child).has(Marks::UNSEEN) && !walk.is_left_out(child);
+        let is_seen =
+            !walk.survey.marks(child).has(InheritedMarks::UNSEEN) && !walk.is_left_out(child);
         if tag == Tag::Br {
             walk.paragraph.push(" ");
         } else if tag == Tag::Pre && is_seen {
@@ -129,7 +130,7 @@ struct TableShape {
 }
 
 impl TableShape {
-    fn of(walk: &Walk<'_>, at: u32) -> Option<Self> {
+    fn of(walk: &BlockWalker<'_>, at: u32) -> Option<Self> {
         let dom = walk.dom;
         let role = dom.attr(at, &local_name!("role"));
         let is_layout = matches!(role, Some("presentation" | "none"));
@@ -156,24 +157,28 @@ impl TableShape {
                     n_cells += 1;
                     n_long += usize::from(600 < sum.chars);
                     n_headers += usize::from(item.tag == Tag::Th);
-                    match Content::of(walk, here) {
-                        Content::Page => return None,
-                        Content::Code => has_code = true,
-                        Content::Lines => {}
+                    match CellContent::of(walk, here) {
+                        CellContent::Page => return None,
+                        CellContent::Code => has_code = true,
+                        CellContent::Lines => {}
                     }
                     let number = |name: &str, most: usize| {
                         let value =
                             dom.attribute(here, name).and_then(|value| value.trim().parse().ok());
                         value.unwrap_or(1_usize).clamp(1, most)
                     };
-                    if !walk.is_left_out(here) && !walk.survey.marks(here).has(Marks::UNSEEN) {
+                    if !walk.is_left_out(here)
+                        && !walk.survey.marks(here).has(InheritedMarks::UNSEEN)
+                    {
                         let cell = (here, number("colspan", 1000), number("rowspan", 65_534));
                         shape.rows.last_mut()?.push(cell);
                     }
                     here = item.end;
                     continue;
                 }
-                _ if walk.survey.marks(here).has(Marks::UNSEEN) || walk.is_left_out(here) => {
+                _ if walk.survey.marks(here).has(InheritedMarks::UNSEEN)
+                    || walk.is_left_out(here) =>
+                {
                     here = item.end;
                     continue;
                 }
@@ -195,15 +200,15 @@ impl TableShape {
 }
 
 /// The kind of content of a cell.
-enum Content {
+enum CellContent {
     Lines,
     Code,
     /// Content that cells of a data table do not have, so the table is a layout table.
     Page,
 }
 
-impl Content {
-    fn of(walk: &Walk<'_>, cell: u32) -> Self {
+impl CellContent {
+    fn of(walk: &BlockWalker<'_>, cell: u32) -> Self {
         let dom = walk.dom;
         let mut n_paragraphs = 0;
         let mut n_code = 0;

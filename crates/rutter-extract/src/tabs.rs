@@ -8,11 +8,11 @@ use std::collections::{HashMap, HashSet};
 
 use html5ever::local_name;
 
-use rutter_page::Mark;
+use rutter_page::InlineMark;
 
-use crate::blocks::Walk;
+use crate::blocks::BlockWalker;
 use crate::dom::Dom;
-use crate::survey::Marks;
+use crate::survey::InheritedMarks;
 use crate::tag::Tag;
 use crate::verdict::is_heading_button;
 
@@ -31,12 +31,12 @@ const UNNAMING: &[&str] = &[
 
 /// The panels of a page with their labels.
 #[derive(Debug, Default)]
-pub(crate) struct Tabs {
+pub(crate) struct TabPanels {
     /// Pairs of a panel and a label, sorted by panel; a panel may have several labels.
     pairs: Vec<(u32, u32)>,
 }
 
-impl Tabs {
+impl TabPanels {
     /// Finds the panels below `roots`. Adds the labels to `skipped`, because they are read together
     /// with their panels.
     pub(crate) fn of(dom: &Dom, roots: &[u32], skipped: &mut Vec<u32>) -> Self {
@@ -277,7 +277,7 @@ fn has_class(dom: &Dom, at: u32, is: impl Fn(&str) -> bool) -> bool {
     class.is_some_and(|class| class.split_ascii_whitespace().any(is))
 }
 
-impl Walk<'_> {
+impl BlockWalker<'_> {
     /// Reads a panel: first its labels, then its content.
     pub(crate) fn panel(&mut self, at: u32) {
         self.flush();
@@ -287,7 +287,7 @@ impl Walk<'_> {
             self.paragraph.push(if words.ends_with([':', '?']) { " " } else { ": " });
             return self.flow(at);
         }
-        self.paragraph.open(Mark::Strong);
+        self.paragraph.open(InlineMark::Strong);
         self.paragraph.push(&words);
         self.paragraph.close();
         let first = self.hold(|walk| {
@@ -317,7 +317,7 @@ impl Walk<'_> {
 
     /// Returns the text of a label without text that is hidden from view.
     fn label_words(&self, label: u32) -> String {
-        let is_unseen = |at: &u32| self.survey.marks(*at).has(Marks::UNSEEN);
+        let is_unseen = |at: &u32| self.survey.marks(*at).has(InheritedMarks::UNSEEN);
         let mut words = self.dom.words(label);
         for sign in self.dom.children(label).filter(is_unseen) {
             let sign = self.dom.words(sign);

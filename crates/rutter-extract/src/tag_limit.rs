@@ -1,6 +1,6 @@
 //! Finds the ends of tags before the tokenizer reads them, and cuts off attributes beyond a limit.
 //!
-//! Input: the text of a page and, for each piece, the state of the tokenizer ([`Mode`]). Output:
+//! Input: the text of a page and, for each piece, the state of the tokenizer ([`TokenizerState`]). Output:
 //! pieces to feed. A piece ends where a construct ends, so the tokenizer is between two tokens
 //! when its state is read. Rejects no page; attributes beyond the limit are left out. Reason:
 //! html5ever compares every attribute of a tag with all attributes before it, so a tag of 160,000
@@ -12,7 +12,7 @@ use memchr::{memchr, memchr2};
 
 /// The state of the tokenizer: the kind of text it reads next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Mode {
+pub(crate) enum TokenizerState {
     /// Text and tags.
     #[default]
     Data,
@@ -26,7 +26,7 @@ pub(crate) enum Mode {
 
 /// A range of bytes of the page to feed to the tokenizer, and text to feed after it.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct InputPiece {
     pub(crate) from: usize,
     pub(crate) to: usize,
     /// Text that closes a tag whose further attributes are left out.
@@ -64,7 +64,12 @@ impl<'h> TagScanner<'h> {
     ///
     /// `mode` and `is_foreign` (whether the current element is SVG or `MathML`) describe the
     /// tokenizer at the end of the previous piece.
-    pub(crate) fn next(&mut self, mode: Mode, is_foreign: bool, size: usize) -> Option<Piece> {
+    pub(crate) fn next(
+        &mut self,
+        mode: TokenizerState,
+        is_foreign: bool,
+        size: usize,
+    ) -> Option<InputPiece> {
         let from = self.at;
         if self.html.len() <= from {
             return None;
@@ -72,13 +77,13 @@ impl<'h> TagScanner<'h> {
         let mut mode = mode;
         while self.at < self.html.len() && self.at - from < size {
             let tag = match mode {
-                Mode::Plain => {
+                TokenizerState::Plain => {
                     self.at = self.html.len();
                     break;
                 }
-                Mode::Raw => Some(self.raw_end()),
-                Mode::Script => Some(self.script_end()),
-                Mode::Data => {
+                TokenizerState::Raw => Some(self.raw_end()),
+                TokenizerState::Script => Some(self.script_end()),
+                TokenizerState::Data => {
                     let rest = &self.html[self.at..];
                     self.at += memchr(b'<', rest).unwrap_or(rest.len());
                     let is_cdata = self.html[self.at..].starts_with(b"<![CDATA[");
@@ -90,18 +95,18 @@ impl<'h> TagScanner<'h> {
                     self.construct(is_cdata && is_foreign)
                 }
             };
-            mode = Mode::Data;
+            mode = TokenizerState::Data;
             let Some((tag, is_switch)) = tag else { continue };
             self.at = tag.end;
             if let Some(beyond) = tag.beyond {
                 self.n_cut += 1;
-                return Some(Piece { from, to: beyond, closing: tag.closing });
+                return Some(InputPiece { from, to: beyond, closing: tag.closing });
             }
             if is_switch {
                 break;
             }
         }
-        Some(Piece { from, to: self.at, closing: "" })
+        Some(InputPiece { from, to: self.at, closing: "" })
     }
 
     /// Skips the construct that `<` begins. For a tag, returns its end, and whether the tokenizer
@@ -239,26 +244,26 @@ impl<'h> TagScanner<'h> {
     fn script_end(&self) -> (TagEnd, bool) {
         let html = self.html;
         let mut at = self.at;
-        let mut escape = Escape::No;
+        let mut escape = ScriptEscape::No;
         let mut n_dashes = 0;
         while at < html.len() {
-            if escape == Escape::No {
+            if escape == ScriptEscape::No {
                 let Some(n) = memchr(b'<', &html[at..]) else { break };
                 at += n;
                 if let Some(name_end) = self.closes(at) {
                     return (self.tag_end(name_end), false);
                 }
                 let is_comment = html[at..].starts_with(b"<!--");
-                (escape, n_dashes) = if is_comment { (Escape::Once, 2) } else { (escape, 0) };
+                (escape, n_dashes) = if is_comment { (ScriptEscape::Once, 2) } else { (escape, 0) };
                 at += if is_comment { 4 } else { 1 };
                 continue;
             }
             match html[at] {
                 b'-' => n_dashes += 1,
-                b'>' if 2 <= n_dashes => (escape, n_dashes) = (Escape::No, 0),
+                b'>' if 2 <= n_dashes => (escape, n_dashes) = (ScriptEscape::No, 0),
                 b'<' => {
                     n_dashes = 0;
-                    if escape == Escape::Once
+                    if escape == ScriptEscape::Once
                         && let Some(name_end) = self.closes(at)
                     {
                         return (self.tag_end(name_end), false);
@@ -281,17 +286,17 @@ impl<'h> TagScanner<'h> {
 
     /// Reads a `<` inside a comment of a script: `<script` raises the escape level to twice, and
     /// `</script` lowers it to once.
-    fn inner_tag(&self, at: usize, escape: Escape) -> (Escape, usize) {
+    fn inner_tag(&self, at: usize, escape: ScriptEscape) -> (ScriptEscape, usize) {
         let (lead, other): (&[u8], _) = match escape {
-            Escape::Twice => (b"</", Escape::Once),
-            Escape::Once | Escape::No => (b"<", Escape::Twice),
+            ScriptEscape::Twice => (b"</", ScriptEscape::Once),
+            ScriptEscape::Once | ScriptEscape::No => (b"<", ScriptEscape::Twice),
         };
         let Some(rest) = self.html[at..].strip_prefix(lead) else { return (escape, at + 1) };
         let letters = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
         let end = at + lead.len() + letters;
         let delimiter = rest.get(letters).copied();
         let is_ended = delimiter.is_some_and(|byte| is_space(byte) || b"/>".contains(&byte));
-        if !is_ended || (letters == 0 && escape == Escape::Once) {
+        if !is_ended || (letters == 0 && escape == ScriptEscape::Once) {
             return (escape, end.max(at + 1));
         }
         let is_script = rest[..letters].eq_ignore_ascii_case(b"script");
@@ -301,7 +306,7 @@ impl<'h> TagScanner<'h> {
 
 /// The escape level of script data in a comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Escape {
+enum ScriptEscape {
     No,
     Once,
     Twice,
@@ -339,7 +344,7 @@ mod tests {
     fn pieces(html: &str, most: usize) -> Vec<String> {
         let mut scanner = TagScanner::new(html, most);
         let mut all = Vec::new();
-        while let Some(piece) = scanner.next(Mode::Data, false, 1 << 20) {
+        while let Some(piece) = scanner.next(TokenizerState::Data, false, 1 << 20) {
             all.push(format!("{}{}", &html[piece.from..piece.to], piece.closing));
         }
         all

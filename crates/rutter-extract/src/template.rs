@@ -10,17 +10,19 @@
 //! removed only when no page uses them, so adding, removing or renaming pages does not change
 //! other pages.
 
+mod lines;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use html5ever::local_name;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::date::month_of;
+pub(crate) use self::lines::lines;
+use self::lines::{first_8, layout};
 use crate::dom::Dom;
-use crate::survey::{Marks, Survey};
+use crate::survey::{InheritedMarks, PageSurvey};
 use crate::tag::Tag;
-use crate::verdict::Reason;
+use crate::verdict::DropReason;
 use crate::{Limits, charset};
 
 /// Minimum number of sample pages of a layout from which a template is learned.
@@ -41,12 +43,12 @@ pub const SAMPLE: usize = 200;
 /// All template versions that were learned for a site, the oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Templates {
-    versions: Vec<Version>,
+    versions: Vec<TemplateVersion>,
 }
 
 /// The lines that the pages of one layout shared when the version was learned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Version {
+pub(crate) struct TemplateVersion {
     id: u64,
     layout: u64,
     /// Hashes of the shared lines; sorted.
@@ -70,12 +72,12 @@ pub struct VersionId(pub u64);
 pub struct Sketch {
     layout: u64,
     /// Hashes of the lines; sorted, without duplicates.
-    lines: Vec<Line>,
+    lines: Vec<LineHashes>,
 }
 
 /// A line of a page, as hashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Line {
+pub(crate) struct LineHashes {
     /// Hash of the text and the place of the line.
     whole: u64,
     /// Hash of the text without numbers and dates. It includes the place only if the line has too
@@ -92,11 +94,11 @@ impl Sketch {
     pub fn of_html(bytes: &[u8], charset: Option<&str>, limits: &Limits) -> Self {
         let decoded = charset::decode(bytes, charset);
         let dom = Dom::parse(&decoded.text, limits);
-        let survey = Survey::of(&dom);
+        let survey = PageSurvey::of(&dom);
         Self::of(&dom, &survey, &lines(&dom, &survey))
     }
 
-    pub(crate) fn of(dom: &Dom, survey: &Survey, lines: &[Line]) -> Self {
+    pub(crate) fn of(dom: &Dom, survey: &PageSurvey, lines: &[LineHashes]) -> Self {
         let mut lines = lines.to_vec();
         lines.sort_unstable();
         lines.dedup();
@@ -131,7 +133,8 @@ impl Templates {
     /// Returns the newest version that matches a page: the page has enough of the version's lines.
     /// Versions for the layout of the page are preferred.
     pub fn fit(&self, sketch: &Sketch) -> Option<VersionId> {
-        let fits = |version: &&Version| version.coverage / 2.0 <= version.coverage_on(sketch);
+        let fits =
+            |version: &&TemplateVersion| version.coverage / 2.0 <= version.coverage_on(sketch);
         let newest = || self.versions.iter().rev();
         newest()
             .filter(|version| version.layout == sketch.layout)
@@ -140,7 +143,7 @@ impl Templates {
             .map(|version| VersionId(version.id))
     }
 
-    pub(crate) fn get(&self, id: VersionId) -> Option<&Version> {
+    pub(crate) fn get(&self, id: VersionId) -> Option<&TemplateVersion> {
         self.versions.iter().find(|version| version.id == id.0)
     }
 
@@ -148,14 +151,14 @@ impl Templates {
     /// the layouts in which nearly all changed pages have the same new line. `changed` holds the
     /// sketches of the sample pages whose bytes changed. Returns the number of versions added.
     pub fn adapt(&mut self, sample: &[Sketch], changed: &[Sketch]) -> usize {
-        let mut wanted = Wanted::All;
+        let mut wanted = LayoutSelection::All;
         if !self.is_empty() {
             let n_strange = changed.iter().filter(|sketch| self.fit(sketch).is_none()).count();
             if changed.len() < FEWEST_CHANGED {
                 return 0;
             }
             if n_strange * 2 <= changed.len() {
-                wanted = Wanted::Layouts(self.grown(changed));
+                wanted = LayoutSelection::Layouts(self.grown(changed));
             }
         }
         let mut layouts: BTreeMap<u64, Vec<&Sketch>> = BTreeMap::new();
@@ -166,7 +169,7 @@ impl Templates {
         for (layout, pages) in layouts {
             if FEWEST_PAGES <= pages.len()
                 && wanted.has(layout)
-                && let Some(version) = Version::learn(layout, &pages)
+                && let Some(version) = TemplateVersion::learn(layout, &pages)
                 && self.get(VersionId(version.id)).is_none()
             {
                 self.versions.push(version);
@@ -186,7 +189,8 @@ impl Templates {
             let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
             for page in pages {
                 let version = self.fit(page).and_then(|id| self.get(id));
-                let is_new = |line: &&Line| version.is_none_or(|version| !version.knows(line));
+                let is_new =
+                    |line: &&LineHashes| version.is_none_or(|version| !version.knows(line));
                 for line in page.lines.iter().filter(is_new) {
                     *counts.entry(line.whole).or_default() += 1;
                 }
@@ -203,12 +207,12 @@ impl Templates {
 }
 
 /// Selects the layouts to learn.
-enum Wanted {
+enum LayoutSelection {
     All,
     Layouts(BTreeSet<u64>),
 }
 
-impl Wanted {
+impl LayoutSelection {
     fn has(&self, layout: u64) -> bool {
         match self {
             Self::All => true,
@@ -222,7 +226,7 @@ fn is_nearly(n: usize, all: usize) -> bool {
     all * 9 <= n * 10
 }
 
-impl Version {
+impl TemplateVersion {
     fn learn(layout: u64, pages: &[&Sketch]) -> Option<Self> {
         let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
         for line in pages.iter().flat_map(|page| &page.lines) {
@@ -261,14 +265,14 @@ impl Version {
         found.count() as f32 / self.lines.len().max(1) as f32
     }
 
-    fn knows(&self, line: &Line) -> bool {
+    fn knows(&self, line: &LineHashes) -> bool {
         self.lines.binary_search(&line.whole).is_ok()
             || self.places.binary_search(&line.place).is_ok()
             || self.has_shape(line)
     }
 
     /// Returns whether the shape of a line is on nearly all pages.
-    fn has_shape(&self, line: &Line) -> bool {
+    fn has_shape(&self, line: &LineHashes) -> bool {
         line.shape.is_some_and(|shape| self.shapes.binary_search(&shape).is_ok())
     }
 
@@ -276,9 +280,9 @@ impl Version {
     pub(crate) fn mark(
         &self,
         dom: &Dom,
-        survey: &Survey,
-        lines: &[Line],
-        dropped: &mut [Option<Reason>],
+        survey: &PageSurvey,
+        lines: &[LineHashes],
+        dropped: &mut [Option<DropReason>],
     ) {
         let mut sums = Vec::with_capacity(lines.len() + 1);
         let mut sum = 0_u32;
@@ -298,7 +302,7 @@ impl Version {
         let mut at = 0;
         while at < dom.len() {
             let item = dom.item(at);
-            if item.tag == Tag::Text || survey.marks(at).has(Marks::UNSEEN) {
+            if item.tag == Tag::Text || survey.marks(at).has(InheritedMarks::UNSEEN) {
                 at = if item.tag == Tag::Text { at + 1 } else { item.end };
                 continue;
             }
@@ -330,7 +334,7 @@ impl Version {
                 && (is_beside(chars - repeated) || chars * 2 < all)
                 && chars * 9 <= repeated * 10
             {
-                dropped[at as usize] = Some(Reason::Template);
+                dropped[at as usize] = Some(DropReason::Template);
                 at = item.end;
                 continue;
             }
@@ -360,170 +364,4 @@ fn places(lines: &[u64], pages: &[&Sketch]) -> Vec<u64> {
     };
     let found = counts.into_iter().filter(|(_, count)| is_shared(*count)).map(|(place, _)| place);
     found.take(MOST_HASHES).collect()
-}
-
-/// Properties of a line, from which its shape was computed.
-struct Shape {
-    /// Number of words that are neither numbers nor parts of dates.
-    n_words: usize,
-    is_open: bool,
-}
-
-/// Writes the shape of a line, in which each number or date is replaced: `Built on # by the office`
-/// for `Built on 1 May 2026 by the office`.
-fn shape(words: &str, out: &mut String) -> Shape {
-    out.clear();
-    if !words.bytes().any(|byte| byte.is_ascii_digit()) {
-        out.push_str(words.trim_ascii());
-        let n_words = words.split_ascii_whitespace().take(FEWEST_WORDS).count();
-        return Shape { n_words, is_open: false };
-    }
-    let words: Vec<&str> = words.split_ascii_whitespace().collect();
-    let mut is_open: Vec<bool> =
-        words.iter().map(|word| word.bytes().any(|byte| byte.is_ascii_digit())).collect();
-    // Names of months, days and time zones beside a number or another such name are part of a date.
-    let is_named = |word: &str| {
-        let name = word.trim_matches(|c: char| !c.is_alphanumeric());
-        let is_short = name.len() <= 4 && name.starts_with(|c: char| c.is_ascii_uppercase());
-        is_short || name.ends_with("day") || name.ends_with("tag") || month_of(name).is_some()
-    };
-    for at in (0..words.len().saturating_sub(1)).rev() {
-        is_open[at] = is_open[at] || (is_open[at + 1] && is_named(words[at]));
-    }
-    for at in 1..words.len() {
-        is_open[at] = is_open[at] || (is_open[at - 1] && is_named(words[at]));
-    }
-    let mut n_words = 0;
-    for (word, is_open) in words.iter().zip(is_open) {
-        if !is_open {
-            n_words += 1;
-            out.push_str(word);
-            out.push(' ');
-        } else if !out.ends_with('\n') {
-            out.push('\n');
-        }
-    }
-    Shape { n_words, is_open: true }
-}
-
-/// Returns the hashes of every segment.
-pub(crate) fn lines(dom: &Dom, survey: &Survey) -> Vec<Line> {
-    let (mut words, mut shaped) = (String::new(), String::new());
-    let mut out = Vec::with_capacity(survey.segments.len());
-    for (idx, segment) in survey.segments.iter().enumerate() {
-        words.clear();
-        let block = dom.item(segment.block);
-        let end = survey.segments.get(idx + 1).map_or(block.end, |next| next.at.min(block.end));
-        for at in segment.at..end {
-            dom.append(at, &mut words);
-        }
-        // Hash of the place: the block element and the three elements above it.
-        let mut hash = Fnv::new();
-        for up in dom.ancestors(segment.block).take(4) {
-            place(dom, up, &mut hash);
-        }
-        let place = hash;
-        hash.write(words.trim().as_bytes());
-        let whole = hash.0;
-        let mut line = Line { whole, shape: None, is_open: false, place: place.0 };
-        // A long paragraph is not a stamp.
-        if words.len() <= MOST_STAMP {
-            let found = shape(&words, &mut shaped);
-            line.is_open = found.is_open;
-            let is_known = FEWEST_WORDS <= found.n_words;
-            if is_known || found.is_open {
-                let mut hash = if is_known { Fnv::new() } else { place };
-                hash.write(shaped.as_bytes());
-                line.shape = Some(hash.0);
-            }
-        }
-        out.push(line);
-    }
-    out
-}
-
-/// Hash of the layout of a page: the paths of its container elements with text, up to four levels
-/// below the body.
-fn layout(dom: &Dom, survey: &Survey) -> u64 {
-    let Some(body) = dom.body else { return 0 };
-    let mut paths: BTreeSet<u64> = BTreeSet::new();
-    let mut level = vec![(body, Fnv::new())];
-    for _ in 0..4 {
-        let mut next = Vec::new();
-        for (at, hash) in level {
-            for child in dom.children(at) {
-                let item = dom.item(child);
-                let is_seen = item.tag.is_block() && !survey.marks(child).has(Marks::UNSEEN);
-                if is_seen && !survey.within(dom, child).is_empty() && is_frame(item.tag) {
-                    let mut hash = hash;
-                    place(dom, child, &mut hash);
-                    paths.insert(hash.0);
-                    next.push((child, hash));
-                }
-            }
-        }
-        level = next;
-    }
-    let mut hash = Fnv::new();
-    for path in &paths {
-        hash.write(&path.to_le_bytes());
-    }
-    hash.0
-}
-
-/// Returns whether an element with this tag is part of the layout rather than of a text.
-fn is_frame(tag: Tag) -> bool {
-    matches!(
-        tag,
-        Tag::Div
-            | Tag::Section
-            | Tag::Main
-            | Tag::Article
-            | Tag::Nav
-            | Tag::Aside
-            | Tag::Header
-            | Tag::Footer
-            | Tag::Form
-            | Tag::Center
-    )
-}
-
-/// Adds the name, the role, and the id or first class of an element to a hash, without digits.
-fn place(dom: &Dom, at: u32, hash: &mut Fnv) {
-    hash.write(dom.item(at).tag.name().as_bytes());
-    if let Some(role) = dom.attr(at, &local_name!("role")) {
-        hash.write(role.as_bytes());
-    }
-    let id =
-        dom.attr(at, &local_name!("id")).filter(|id| is_frame(dom.item(at).tag) && !id.is_empty());
-    let class =
-        dom.attr(at, &local_name!("class")).and_then(|class| class.split_ascii_whitespace().next());
-    for byte in class.or(id).unwrap_or("").bytes().filter(|byte| !byte.is_ascii_digit()) {
-        hash.write(&[byte]);
-    }
-    hash.write(b">");
-}
-
-fn first_8(bytes: &[u8]) -> u64 {
-    let mut first = [0; 8];
-    first.copy_from_slice(bytes.get(..8).unwrap_or(&[0; 8]));
-    // Other readers of the JSON may support only integers of 53 bits.
-    u64::from_le_bytes(first) >> 11
-}
-
-/// FNV-1a hash of a line. The hash need not resist attacks: at worst, a collision drops one line of
-/// an element that consists to 90 % of template lines.
-#[derive(Clone, Copy)]
-struct Fnv(u64);
-
-impl Fnv {
-    fn new() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    }
 }

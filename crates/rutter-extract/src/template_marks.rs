@@ -3,21 +3,21 @@
 //! Input: a page, a template version and the landmark. Output: the marked elements for the rules,
 //! and the elements inside the landmark whose mark is removed because they are content.
 
-use crate::classify::Landmark;
+use crate::classify::MainLandmark;
 use crate::dom::Dom;
-use crate::extraction::Use;
-use crate::survey::Survey;
+use crate::options::Use;
+use crate::survey::PageSurvey;
 use crate::template::{self, Sketch, VersionId};
-use crate::verdict::{Reason, gone};
+use crate::verdict::{DropReason, gone};
 
 /// Removes the marks of the template inside the landmark; on a page without a landmark, between the
 /// first and the last prose of the page itself. Repeated text there is content, unless the
 /// classifier gives it a low margin. Returns the elements that were marked.
 pub(crate) fn take_back(
     dom: &Dom,
-    survey: &Survey,
-    landmark: &Landmark,
-    marked: &mut [Option<Reason>],
+    survey: &PageSurvey,
+    landmark: &MainLandmark,
+    marked: &mut [Option<DropReason>],
 ) -> Vec<u32> {
     let mut ranges: Vec<_> = landmark.roots.iter().map(|root| dom.subtree(*root)).collect();
     if ranges.is_empty() {
@@ -42,9 +42,9 @@ pub(crate) fn take_back(
 /// Marks the elements that the template repeats; returns the template version that was used.
 pub(crate) fn mark(
     dom: &Dom,
-    survey: &Survey,
+    survey: &PageSurvey,
     how: &Use,
-    marked: &mut [Option<Reason>],
+    marked: &mut [Option<DropReason>],
 ) -> Option<VersionId> {
     let (templates, pinned) = match how {
         Use::Nothing => return None,

@@ -1,22 +1,22 @@
 //! Decides which elements cannot be main content, by their tag or their names.
 //!
-//! Input: the tree and the survey. Output: a [`Reason`] per dropped element.
+//! Input: the tree and the survey. Output: a [`DropReason`] per dropped element.
 //! Keeps an element with a suspicious name if its share of the text is too large.
 
 use html5ever::local_name;
 
 use crate::dom::Dom;
-use crate::hint::Hints;
-use crate::survey::{Marks, Sum, Survey};
+use crate::hint::ElementHints;
+use crate::survey::{InheritedMarks, PageSurvey, SegmentTotals};
 use crate::tag::Tag;
 
 /// Why a part of a page is not main content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reason {
+pub(crate) enum DropReason {
     /// The element is not made for content, such as `nav`.
     Element,
     /// The name of the element says that it is not content.
-    Name(Named),
+    Name(RegionKind),
     /// The part consists almost only of links.
     Links,
     /// The part is one line about the page, or about another page.
@@ -33,7 +33,7 @@ pub(crate) enum Reason {
 
 /// The kind of region that a class name, id or role indicates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Named {
+pub(crate) enum RegionKind {
     AboutThePage,
     Advertisement,
     Appeal,
@@ -58,7 +58,7 @@ pub(crate) enum Named {
     Widget,
 }
 
-impl Named {
+impl RegionKind {
     fn words(self) -> &'static str {
         match self {
             Self::AboutThePage => "about the page",
@@ -87,11 +87,11 @@ impl Named {
     }
 }
 
-impl Reason {
+impl DropReason {
     /// Returns whether parts dropped for this reason are hardly ever content: fewer than 2 of 100
     /// labelled segments of the training sets are.
     pub(crate) fn is_sure(self) -> bool {
-        use Named::{Buttons, Contents, Footer, Header, Pager, Search, Share};
+        use RegionKind::{Buttons, Contents, Footer, Header, Pager, Search, Share};
         match self {
             Self::Element | Self::Owner => true,
             Self::Name(name) => {
@@ -104,7 +104,7 @@ impl Reason {
     /// Returns the same as `is_sure`, but for parts inside the main landmark, where a tag is weaker
     /// evidence.
     pub(crate) fn is_sure_in_landmark(self) -> bool {
-        use Named::{Buttons, Contents, Pager, Share};
+        use RegionKind::{Buttons, Contents, Pager, Share};
         matches!(self, Self::Name(Buttons | Contents | Pager | Share))
     }
 
@@ -129,7 +129,7 @@ impl Reason {
     }
 }
 
-impl std::fmt::Display for Reason {
+impl std::fmt::Display for DropReason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Element => "its element is for other things",
@@ -147,10 +147,10 @@ impl std::fmt::Display for Reason {
 /// Drops the elements that cannot be main content at any position.
 pub(crate) fn ban(
     dom: &Dom,
-    survey: &Survey,
+    survey: &PageSurvey,
     body: u32,
-    total: Sum,
-    dropped: &mut [Option<Reason>],
+    total: SegmentTotals,
+    dropped: &mut [Option<DropReason>],
 ) {
     let mut at = body + 1;
     while at < dom.item(body).end {
@@ -158,13 +158,13 @@ pub(crate) fn ban(
         // Most elements have no hint and no tag that could exclude them.
         let is_plain = !survey.hints(at).has(ALL_BAD)
             & !is_suspect(item.tag)
-            & !survey.marks(at).has(Marks::UNSEEN)
+            & !survey.marks(at).has(InheritedMarks::UNSEEN)
             & dropped[at as usize].is_none();
         if is_plain || item.tag == Tag::Text {
             at += 1;
             continue;
         }
-        if survey.marks(at).has(Marks::UNSEEN) || dropped[at as usize].is_some() {
+        if survey.marks(at).has(InheritedMarks::UNSEEN) || dropped[at as usize].is_some() {
             at = item.end;
             continue;
         }
@@ -180,20 +180,20 @@ pub(crate) fn ban(
 /// Measurements of an element, from which its verdict is computed.
 struct JudgedElement {
     tag: Tag,
-    hints: Hints,
-    sum: Sum,
+    hints: ElementHints,
+    sum: SegmentTotals,
     /// Share of the page's prose that is inside the element.
     share: f32,
     linky: f32,
     in_article: bool,
 }
 
-fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
+fn verdict(dom: &Dom, survey: &PageSurvey, at: u32, total: SegmentTotals) -> Option<DropReason> {
     let item = dom.item(at);
     let hints = survey.hints(at);
     if item.tag.heading().is_some() || item.tag == Tag::Dt {
-        let is_unseen = hints.has(Hints::HIDDEN) && !hints.has(Hints::CONTENT);
-        return is_unseen.then_some(Reason::Name(Named::Hidden));
+        let is_unseen = hints.has(ElementHints::HIDDEN) && !hints.has(ElementHints::CONTENT);
+        return is_unseen.then_some(DropReason::Name(RegionKind::Hidden));
     }
     if !is_suspect(item.tag) && !hints.has(ALL_BAD) {
         return None;
@@ -204,7 +204,8 @@ fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
     } else {
         sum.prose as f32 / total.prose as f32
     };
-    let is_body = |hints: Hints| hints.has(Hints::STRONG) && hints.has(Hints::CONTENT);
+    let is_body =
+        |hints: ElementHints| hints.has(ElementHints::STRONG) && hints.has(ElementHints::CONTENT);
     let in_article = dom.ancestors(item.parent).any(|up| {
         matches!(dom.item(up).tag, Tag::Article | Tag::Main | Tag::Blockquote)
             || is_body(survey.hints(up))
@@ -212,16 +213,16 @@ fn verdict(dom: &Dom, survey: &Survey, at: u32, total: Sum) -> Option<Reason> {
     let look =
         JudgedElement { tag: item.tag, hints, sum, share, linky: sum.link_share(), in_article };
     match by_element(dom, at, &look) {
-        Verdict::Drop => return Some(Reason::Element),
-        Verdict::Keep => return None,
-        Verdict::Open => {}
+        TagVerdict::Drop => return Some(DropReason::Element),
+        TagVerdict::Keep => return None,
+        TagVerdict::Open => {}
     }
     // The body of an article can have names that otherwise exclude an element.
     let is_own = item.tag == Tag::Article || is_body(hints);
     if item.tag == Tag::Main || (is_own && !hints.has(OTHERS)) {
         return None;
     }
-    by_name(dom, survey, at, &look, total).map(Reason::Name)
+    by_name(dom, survey, at, &look, total).map(DropReason::Name)
 }
 
 /// Returns whether an element with this tag usually has another purpose than content.
@@ -241,14 +242,14 @@ fn is_suspect(tag: Tag) -> bool {
     )
 }
 
-/// Decision from the tag alone; `Open` if the tag does not decide.
-enum Verdict {
+/// Decision from the tag alone; `OpenRange` if the tag does not decide.
+enum TagVerdict {
     Drop,
     Keep,
     Open,
 }
 
-fn by_element(dom: &Dom, at: u32, look: &JudgedElement) -> Verdict {
+fn by_element(dom: &Dom, at: u32, look: &JudgedElement) -> TagVerdict {
     let JudgedElement { tag, hints, sum, share, linky, in_article } = look;
     let is_source = || {
         let parent = dom.item(at).parent;
@@ -256,24 +257,26 @@ fn by_element(dom: &Dom, at: u32, look: &JudgedElement) -> Verdict {
     };
     let is_dropped = match tag {
         // A button that opens and closes a section can be the heading of the section.
-        Tag::Button if is_heading_button(dom, at) => return Verdict::Keep,
+        Tag::Button if is_heading_button(dom, at) => return TagVerdict::Keep,
         Tag::Button => true,
         Tag::Nav | Tag::Dialog => *share < 0.5,
         // Most `noscript` elements ask for scripts.
         Tag::Noscript => sum.prose < 500 || *share < 0.5,
         // A footer inside a quotation holds its source.
-        Tag::Footer if is_source() => return Verdict::Keep,
+        Tag::Footer if is_source() => return TagVerdict::Keep,
         Tag::Footer => *share < 0.3,
         Tag::Aside => {
             let is_box = *in_article && 0 < sum.prose && *linky < 0.1;
-            *share < 0.3 && !hints.has(Hints::ADMONITION.with(Hints::CONTENT)) && !is_box
+            *share < 0.3
+                && !hints.has(ElementHints::ADMONITION.with(ElementHints::CONTENT))
+                && !is_box
         }
         Tag::Header => *share < 0.3 && !in_article,
         Tag::Form | Tag::Fieldset => *share < 0.25,
         Tag::Menu => 0.5 < *linky,
         _ => false,
     };
-    if is_dropped { Verdict::Drop } else { Verdict::Open }
+    if is_dropped { TagVerdict::Drop } else { TagVerdict::Open }
 }
 
 /// Returns whether a button holds all the text of a heading or of a term, as in accordions.
@@ -293,19 +296,25 @@ pub(crate) fn is_heading_button(dom: &Dom, button: u32) -> bool {
 }
 
 /// Returns the kind that the name indicates, if the measurements of the element agree.
-fn by_name(dom: &Dom, survey: &Survey, at: u32, look: &JudgedElement, total: Sum) -> Option<Named> {
+fn by_name(
+    dom: &Dom,
+    survey: &PageSurvey,
+    at: u32,
+    look: &JudgedElement,
+    total: SegmentTotals,
+) -> Option<RegionKind> {
     let JudgedElement { tag, hints, sum, share, linky, in_article } = *look;
-    let is_strong = hints.has(Hints::STRONG) && !hints.has(Hints::CONTENT);
+    let is_strong = hints.has(ElementHints::STRONG) && !hints.has(ElementHints::CONTENT);
     let most = if is_strong { 0.4 } else { 0.25 };
     // A long discussion can have more text than the article above it.
     let is_thread = || {
         let inside = dom.subtree(at).skip(1);
         tag != Tag::Article
-            && 3 <= inside.filter(|at| survey.hints(*at).has(Hints::COMMENT)).count()
+            && 3 <= inside.filter(|at| survey.hints(*at).has(ElementHints::COMMENT)).count()
     };
     let is_beside = 500 < total.prose - sum.prose && (share < 0.5 || is_thread());
-    if hints.has(Hints::COMMENT) && (share < most || is_beside) {
-        return Some(Named::Comments);
+    if hints.has(ElementHints::COMMENT) && (share < most || is_beside) {
+        return Some(RegionKind::Comments);
     }
     // An element with the title of the page is content.
     if most <= share || (!is_strong && has_title(dom, at)) {
@@ -315,57 +324,72 @@ fn by_name(dom: &Dom, survey: &Survey, at: u32, look: &JudgedElement, total: Sum
     // A box inside the article with few links is part of its text.
     let is_box = in_article && !is_label && linky < 0.1;
     let table = [
-        (Hints::SHARE, Named::Share, is_label || 0.3 < linky),
-        (Hints::RELATED, Named::Related, true),
-        (Hints::SIDE, Named::Sidebar, !is_box),
-        (Hints::NAV, Named::Navigation, 0.3 < linky || (is_strong && is_label && sum.chars < 400)),
-        (Hints::PAGER, Named::Pager, sum.chars < 400),
+        (ElementHints::SHARE, RegionKind::Share, is_label || 0.3 < linky),
+        (ElementHints::RELATED, RegionKind::Related, true),
+        (ElementHints::SIDE, RegionKind::Sidebar, !is_box),
+        (
+            ElementHints::NAV,
+            RegionKind::Navigation,
+            0.3 < linky || (is_strong && is_label && sum.chars < 400),
+        ),
+        (ElementHints::PAGER, RegionKind::Pager, sum.chars < 400),
         // A table of contents with most of the text is the content of the page.
-        (Hints::TOC, Named::Contents, 0.5 < linky && sum.chars * 2 < total.chars),
-        (Hints::AD, Named::Advertisement, sum.chars < 600 || 0.3 < linky),
-        (Hints::NOTICE, Named::Notice, share < 0.2),
-        (Hints::SEARCH, Named::Search, sum.chars < 300),
-        (Hints::FOOT, Named::Footer, !in_article || 0.3 < linky || is_label),
-        (Hints::HEAD, Named::Header, !in_article && is_label && !has_heading(dom, at)),
-        (Hints::TAGS, Named::Tags, is_label && (0.4 < linky || sum.chars < 120)),
-        (Hints::CREDIT, Named::Credit, sum.chars < 150),
-        (Hints::META, Named::AboutThePage, share < 0.1 && sum.chars < 250),
-        (Hints::AUTHOR, Named::Author, share < 0.15),
-        (Hints::TEASER, Named::Teaser, 0 < sum.links && share < 0.15 && 2000 < total.prose),
-        (Hints::WIDGET, Named::Widget, 0.3 < linky),
-        (Hints::APPEAL, Named::Appeal, share < 0.1),
-        (Hints::SLIDES, Named::Slides, is_label && 0 < sum.chars),
-        (Hints::BUTTONS, Named::Buttons, is_label && sum.chars < 200 && !has(dom, at, Tag::Pre)),
-        (Hints::HIDDEN, Named::Hidden, sum.chars < 200),
+        (ElementHints::TOC, RegionKind::Contents, 0.5 < linky && sum.chars * 2 < total.chars),
+        (ElementHints::AD, RegionKind::Advertisement, sum.chars < 600 || 0.3 < linky),
+        (ElementHints::NOTICE, RegionKind::Notice, share < 0.2),
+        (ElementHints::SEARCH, RegionKind::Search, sum.chars < 300),
+        (ElementHints::FOOT, RegionKind::Footer, !in_article || 0.3 < linky || is_label),
+        (ElementHints::HEAD, RegionKind::Header, !in_article && is_label && !has_heading(dom, at)),
+        (ElementHints::TAGS, RegionKind::Tags, is_label && (0.4 < linky || sum.chars < 120)),
+        (ElementHints::CREDIT, RegionKind::Credit, sum.chars < 150),
+        (ElementHints::META, RegionKind::AboutThePage, share < 0.1 && sum.chars < 250),
+        (ElementHints::AUTHOR, RegionKind::Author, share < 0.15),
+        (
+            ElementHints::TEASER,
+            RegionKind::Teaser,
+            0 < sum.links && share < 0.15 && 2000 < total.prose,
+        ),
+        (ElementHints::WIDGET, RegionKind::Widget, 0.3 < linky),
+        (ElementHints::APPEAL, RegionKind::Appeal, share < 0.1),
+        (ElementHints::SLIDES, RegionKind::Slides, is_label && 0 < sum.chars),
+        (
+            ElementHints::BUTTONS,
+            RegionKind::Buttons,
+            is_label && sum.chars < 200 && !has(dom, at, Tag::Pre),
+        ),
+        (ElementHints::HIDDEN, RegionKind::Hidden, sum.chars < 200),
     ];
     table.into_iter().find(|(hint, _, is_so)| *is_so && hints.has(*hint)).map(|(_, named, _)| named)
 }
 
 /// Hints of `article` elements that are not the article of the page.
-const OTHERS: Hints = Hints::RELATED.with(Hints::COMMENT).with(Hints::TEASER).with(Hints::AD);
+const OTHERS: ElementHints = ElementHints::RELATED
+    .with(ElementHints::COMMENT)
+    .with(ElementHints::TEASER)
+    .with(ElementHints::AD);
 
-const ALL_BAD: Hints = Hints::NAV
-    .with(Hints::SIDE)
-    .with(Hints::COMMENT)
-    .with(Hints::SHARE)
-    .with(Hints::RELATED)
-    .with(Hints::AD)
-    .with(Hints::NOTICE)
-    .with(Hints::FOOT)
-    .with(Hints::HEAD)
-    .with(Hints::META)
-    .with(Hints::PAGER)
-    .with(Hints::TOC)
-    .with(Hints::HIDDEN)
-    .with(Hints::SEARCH)
-    .with(Hints::AUTHOR)
-    .with(Hints::TAGS)
-    .with(Hints::TEASER)
-    .with(Hints::BUTTONS)
-    .with(Hints::APPEAL)
-    .with(Hints::CREDIT)
-    .with(Hints::SLIDES)
-    .with(Hints::WIDGET);
+const ALL_BAD: ElementHints = ElementHints::NAV
+    .with(ElementHints::SIDE)
+    .with(ElementHints::COMMENT)
+    .with(ElementHints::SHARE)
+    .with(ElementHints::RELATED)
+    .with(ElementHints::AD)
+    .with(ElementHints::NOTICE)
+    .with(ElementHints::FOOT)
+    .with(ElementHints::HEAD)
+    .with(ElementHints::META)
+    .with(ElementHints::PAGER)
+    .with(ElementHints::TOC)
+    .with(ElementHints::HIDDEN)
+    .with(ElementHints::SEARCH)
+    .with(ElementHints::AUTHOR)
+    .with(ElementHints::TAGS)
+    .with(ElementHints::TEASER)
+    .with(ElementHints::BUTTONS)
+    .with(ElementHints::APPEAL)
+    .with(ElementHints::CREDIT)
+    .with(ElementHints::SLIDES)
+    .with(ElementHints::WIDGET);
 
 pub(crate) fn has_title(dom: &Dom, at: u32) -> bool {
     has(dom, at, Tag::H1)
@@ -380,7 +404,7 @@ pub(crate) fn has_heading(dom: &Dom, at: u32) -> bool {
 }
 
 /// Returns, for each segment, whether it is inside a dropped element.
-pub(crate) fn gone(dom: &Dom, survey: &Survey, dropped: &[Option<Reason>]) -> Vec<bool> {
+pub(crate) fn gone(dom: &Dom, survey: &PageSurvey, dropped: &[Option<DropReason>]) -> Vec<bool> {
     let mut is_gone = vec![false; survey.segments.len()];
     let mut at = 0;
     while let Some(found) = dropped.get(at as usize..).and_then(first_some) {
@@ -392,7 +416,7 @@ pub(crate) fn gone(dom: &Dom, survey: &Survey, dropped: &[Option<Reason>]) -> Ve
 }
 
 /// Returns the index of the first dropped element.
-pub(crate) fn first_some(dropped: &[Option<Reason>]) -> Option<u32> {
+pub(crate) fn first_some(dropped: &[Option<DropReason>]) -> Option<u32> {
     let found = dropped.iter().position(Option::is_some)?;
     u32::try_from(found).ok()
 }

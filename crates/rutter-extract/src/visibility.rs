@@ -7,19 +7,19 @@
 use html5ever::local_name;
 
 use crate::dom::Dom;
-use crate::hint::{self, Hints};
+use crate::hint::{self, ElementHints};
 use crate::tag::Tag;
 
 /// Maximum number of items of an `aria-hidden` element that are searched for text blocks.
 const MOST_ITEMS: u32 = 128;
 /// Hints of menus and of boxes that open over the page.
-const OVERLAYS: Hints = Hints::NOTICE
-    .with(Hints::NAV)
-    .with(Hints::SEARCH)
-    .with(Hints::AD)
-    .with(Hints::SHARE)
-    .with(Hints::SLIDES)
-    .with(Hints::FOOT);
+const OVERLAYS: ElementHints = ElementHints::NOTICE
+    .with(ElementHints::NAV)
+    .with(ElementHints::SEARCH)
+    .with(ElementHints::AD)
+    .with(ElementHints::SHARE)
+    .with(ElementHints::SLIDES)
+    .with(ElementHints::FOOT);
 
 /// Returns whether an element is hidden from readers, or marked by its author as not to be read by
 /// programs.

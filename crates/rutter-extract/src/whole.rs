@@ -1,6 +1,6 @@
 //! Reads the whole body in one pass: its visible text, its links and its annotations.
 //!
-//! Input: the tree, the survey and the region. Output: [`Whole`]. The visible text, in which SPXI
+//! Input: the tree, the survey and the region. Output: [`VisiblePage`]. The visible text, in which SPXI
 //! markers are searched (D70), is everything in the body except scripts, styles and templates,
 //! with collapsed white space and one line per block. Text that the page hides is included; its
 //! ranges are listed separately.
@@ -12,34 +12,34 @@ use std::sync::Arc;
 
 use html5ever::local_name;
 
-use crate::address::Base;
+use crate::address::BaseUrl;
 use crate::dom::Dom;
-use crate::facts::{Annotated, PageLink};
-use crate::region::Region;
+use crate::facts::{AnnotatedElement, PageLink};
+use crate::region::MainRegion;
 use crate::space::{end_line, gap, trim_end, trim_start};
-use crate::survey::{Marks, Survey};
+use crate::survey::{InheritedMarks, PageSurvey};
 use crate::tag::Tag;
 use crate::visibility::{is_hidden, is_unrendered};
 
 /// The visible text, links, annotations and hidden ranges of a page.
 #[derive(Debug, Default)]
-pub(crate) struct Whole {
+pub(crate) struct VisiblePage {
     pub(crate) text: String,
     pub(crate) links: Vec<PageLink>,
-    pub(crate) annotated: Vec<Annotated>,
+    pub(crate) annotated: Vec<AnnotatedElement>,
     pub(crate) hidden: Vec<Range<usize>>,
 }
 
 /// The target URLs of the links of a page, by element, in document order.
 #[derive(Debug)]
-pub(crate) struct Targets {
+pub(crate) struct LinkTargets {
     all: Vec<(u32, Arc<str>)>,
     /// Index of the entry after the previous lookup.
     next: Cell<usize>,
 }
 
-impl Targets {
-    pub(crate) fn of(dom: &Dom, base: &Base) -> Self {
+impl LinkTargets {
+    pub(crate) fn of(dom: &Dom, base: &BaseUrl) -> Self {
         let mut targets: Vec<(u32, Arc<str>)> = Vec::with_capacity(dom.n_links);
         let mut buffer = String::new();
         for (at, _) in (0..).zip(&dom.items).filter(|(_, item)| item.tag == Tag::A) {
@@ -68,13 +68,13 @@ impl Targets {
 }
 
 /// A link, annotated element or hidden element that is still open in the pass over the body.
-enum Open {
+enum OpenRange {
     Link { end: u32, idx: usize },
     Annotated { end: u32, idx: usize },
     Hidden { end: u32 },
 }
 
-impl Open {
+impl OpenRange {
     fn end(&self) -> u32 {
         let (Self::Link { end, .. } | Self::Annotated { end, .. } | Self::Hidden { end }) = self;
         *end
@@ -82,16 +82,16 @@ impl Open {
 }
 
 /// Tests whether items are in the main content; must be called in document order.
-struct Main<'w> {
+struct MainMembership<'w> {
     dom: &'w Dom,
-    region: &'w Region,
+    region: &'w MainRegion,
     /// Index of the first item that was not visited.
     seen: u32,
     /// End of the current dropped element.
     dropped_until: u32,
 }
 
-impl Main<'_> {
+impl MainMembership<'_> {
     fn has(&mut self, at: u32) -> bool {
         let dropped = self.region.dropped.get(self.seen as usize..=at as usize);
         for (here, reason) in (self.seen..).zip(dropped.unwrap_or_default()) {
@@ -105,13 +105,13 @@ impl Main<'_> {
     }
 }
 
-impl Whole {
+impl VisiblePage {
     pub(crate) fn of(
         dom: &Dom,
-        survey: &Survey,
-        targets: Targets,
-        region: &Region,
-        base: &Base,
+        survey: &PageSurvey,
+        targets: LinkTargets,
+        region: &MainRegion,
+        base: &BaseUrl,
     ) -> Self {
         let mut whole = Self::default();
         whole.links.reserve(targets.all.len());
@@ -121,13 +121,13 @@ impl Whole {
         };
         let n_bytes = survey.segments.iter().map(|segment| segment.chars as usize).sum::<usize>();
         whole.text.reserve(n_bytes + n_bytes / 4);
-        let mut open: Vec<Open> = Vec::new();
+        let mut open: Vec<OpenRange> = Vec::new();
         // Ends of the open block elements, the innermost last.
         let mut ends: Vec<u32> = Vec::new();
         // End of the current hidden element.
         let mut hidden_until = 0;
-        let mut main = Main { dom, region, seen: body, dropped_until: 0 };
-        let mut notes = Notes { dom, survey, base, labels: None };
+        let mut main = MainMembership { dom, region, seen: body, dropped_until: 0 };
+        let mut notes = AnnotationInput { dom, survey, base, labels: None };
         // Attributes of the root element apply to the page.
         let root = dom.item(body).parent;
         if dom.is_annotated && (root as usize) < dom.items.len() {
@@ -135,13 +135,7 @@ impl Whole {
         }
         let mut at = body;
         while at < dom.item(body).end {
-            while let Some(last) = open.last() {
-                if at < last.end() {
-                    break;
-                }
-                whole.close(last);
-                open.pop();
-            }
+            whole.close_before(at, &mut open);
             while ends.last().is_some_and(|end| *end <= at) {
                 ends.pop();
                 end_line(&mut whole.text);
@@ -168,17 +162,20 @@ impl Whole {
                         let start = whole.text.len();
                         let rel = dom.attr(at, &local_name!("rel")).map(str::to_owned);
                         let is_main = main.has(at);
-                        open.push(Open::Link { end: item.end, idx: whole.links.len() });
+                        open.push(OpenRange::Link { end: item.end, idx: whole.links.len() });
                         whole.links.push(PageLink { href, text: start..start, rel, is_main });
                     }
                 }
                 Tag::Br => gap(&mut whole.text),
                 _ => {}
             }
-            if hidden_until <= at && survey.marks(at).has(Marks::UNSEEN) && is_unrendered(dom, at) {
+            if hidden_until <= at
+                && survey.marks(at).has(InheritedMarks::UNSEEN)
+                && is_unrendered(dom, at)
+            {
                 hidden_until = item.end;
                 whole.hidden.push(whole.text.len()..whole.text.len());
-                open.push(Open::Hidden { end: item.end });
+                open.push(OpenRange::Hidden { end: item.end });
             }
             if dom.is_annotated {
                 whole.annotate(&mut notes, at, &mut open);
@@ -191,10 +188,17 @@ impl Whole {
         whole
     }
 
-    fn annotate(&mut self, notes: &mut Notes<'_>, at: u32, open: &mut Vec<Open>) {
+    /// Closes the ranges that end before a node.
+    fn close_before(&mut self, at: u32, open: &mut Vec<OpenRange>) {
+        while let Some(last) = open.pop_if(|last| last.end() <= at) {
+            self.close(&last);
+        }
+    }
+
+    fn annotate(&mut self, notes: &mut AnnotationInput<'_>, at: u32, open: &mut Vec<OpenRange>) {
         let (dom, survey) = (notes.dom, notes.survey);
         let item = dom.item(at);
-        let depth = open.iter().filter(|open| matches!(open, Open::Annotated { .. })).count();
+        let depth = open.iter().filter(|open| matches!(open, OpenRange::Annotated { .. })).count();
         let is_annotated = dom.attributes(at).any(|(name, _)| name.starts_with("data-ai-"));
         let is_filled = matches!(item.tag, Tag::Textarea | Tag::Select);
         if !is_annotated && (depth == 0 || !(is_filled || is_hidden(dom, at))) {
@@ -202,7 +206,7 @@ impl Whole {
         }
         // An input element has no text of its own and counts as hidden in the survey, so its own
         // attributes and its parent decide.
-        let is_unseen = |at: u32| survey.marks(at).has(Marks::UNSEEN);
+        let is_unseen = |at: u32| survey.marks(at).has(InheritedMarks::UNSEEN);
         let is_hidden = is_unseen(at)
             && (!item.tag.is_silent()
                 || is_hidden(dom, at)
@@ -210,8 +214,8 @@ impl Whole {
         let is_field = dom.attribute(at, "data-ai-field").is_some();
         let target = dom.attr(at, &local_name!("href")).or(dom.attr(at, &local_name!("src")));
         let start = self.text.len();
-        open.push(Open::Annotated { end: item.end, idx: self.annotated.len() });
-        self.annotated.push(Annotated {
+        open.push(OpenRange::Annotated { end: item.end, idx: self.annotated.len() });
+        self.annotated.push(AnnotatedElement {
             element: item.tag.name().to_owned(),
             depth,
             attributes: dom
@@ -225,17 +229,17 @@ impl Whole {
         });
     }
 
-    fn close(&mut self, open: &Open) {
+    fn close(&mut self, open: &OpenRange) {
         let range = match open {
-            Open::Hidden { .. } => {
+            OpenRange::Hidden { .. } => {
                 // Hidden ranges are not nested, so the last one is the one that ends.
                 if let Some(range) = self.hidden.last_mut() {
                     range.end = self.text.len();
                 }
                 return;
             }
-            Open::Link { idx, .. } => self.links.get_mut(*idx).map(|link| &mut link.text),
-            Open::Annotated { idx, .. } => {
+            OpenRange::Link { idx, .. } => self.links.get_mut(*idx).map(|link| &mut link.text),
+            OpenRange::Annotated { idx, .. } => {
                 self.annotated.get_mut(*idx).map(|found| &mut found.text)
             }
         };
@@ -249,15 +253,15 @@ impl Whole {
 }
 
 /// Data of the page from which annotations are read.
-struct Notes<'n> {
+struct AnnotationInput<'n> {
     dom: &'n Dom,
-    survey: &'n Survey,
-    base: &'n Base,
+    survey: &'n PageSurvey,
+    base: &'n BaseUrl,
     /// The `label` elements by their `for` attribute, collected on first use.
     labels: Option<BTreeMap<&'n str, u32>>,
 }
 
-impl Notes<'_> {
+impl AnnotationInput<'_> {
     /// Returns the label text of a form field, without the content of the field.
     fn label(&mut self, at: u32) -> Option<String> {
         // Labels are short, so the search is limited.

@@ -10,7 +10,7 @@ use rutter_page::Timestamp;
 
 use crate::date;
 use crate::extraction::Extraction;
-use crate::facts::Annotated;
+use crate::facts::AnnotatedElement;
 
 /// Why the content of a page may not be used; the most restrictive reason comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,7 +59,7 @@ impl Wishes {
         }
         let metas = extraction.facts.metas.iter();
         let metas = metas.map(|(name, value)| (name.strip_prefix("arc:").unwrap_or(name), value));
-        let is_page = |element: &&Annotated| {
+        let is_page = |element: &&AnnotatedElement| {
             matches!(element.element.as_str(), "html" | "body" | "main" | "article")
                 || element.attributes.iter().any(|(name, _)| name == "data-ai-page")
         };
@@ -174,7 +174,8 @@ mod tests {
     use rutter_page::PageUrl;
 
     use super::*;
-    use crate::extraction::{Options, html};
+    use crate::options::Options;
+    use crate::read::html;
 
     fn refusal(page: &str) -> Option<Refusal> {
         let now = Timestamp::parse("2027-01-01T00:00:00Z").unwrap();

@@ -279,6 +279,7 @@ impl Client {
     }
 
     pub(crate) fn record(&self, host: &str, event: FetchEvent) {
+        event.trace(host);
         let environment = self.environment();
         environment.log.record(FetchRecord {
             at: environment.clock.now(),

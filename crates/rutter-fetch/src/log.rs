@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rutter_page::Timestamp;
+use tracing::{debug, info};
 
 use crate::error::{RequestRefusal, RobotsReason};
 
@@ -92,6 +93,28 @@ pub enum FetchEvent {
         /// The offset of the first byte that was requested.
         at: u64,
     },
+}
+
+impl FetchEvent {
+    /// Emits this event as a diagnostic event.
+    pub(crate) fn trace(&self, host: &str) {
+        match self {
+            Self::Sent { url, waited } => debug!(%url, ?waited, "request sent"),
+            Self::Received { url, status, bytes } => {
+                debug!(%url, status, bytes, "response received");
+            }
+            Self::Failed { url, why, bytes } => debug!(%url, why, bytes, "request failed"),
+            Self::Paused { wait, status } => info!(host, ?wait, status, "host paused"),
+            Self::Redirected { from, to } => debug!(%from, %to, "redirect followed"),
+            Self::Refused { url, why } => info!(%url, %why, "request refused"),
+            Self::Robots { url, closed: None } => debug!(%url, "robots.txt evaluated"),
+            Self::Robots { url, closed: Some(reason) } => {
+                info!(%url, %reason, "robots.txt disallows all URLs");
+            }
+            Self::NewHost { site } => info!(host, %site, "contacting a host of another name"),
+            Self::Resumed { at } => debug!(host, at, "download resumed"),
+        }
+    }
 }
 
 /// Receives the log records of a client.

@@ -156,24 +156,8 @@ impl ProxyExemption {
     }
 }
 
-/// Decodes the percent-encoding of a text.
 fn percent_decode(text: &str) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, after @ ..] = rest {
-        rest = after;
-        if let (b'%', [high, low, after @ ..]) = (first, after)
-            && let (Some(high), Some(low)) =
-                (char::from(*high).to_digit(16), char::from(*low).to_digit(16))
-            && let Ok(byte) = u8::try_from(high * 16 + low)
-        {
-            out.push(byte);
-            rest = after;
-        } else {
-            out.push(*first);
-        }
-    }
-    out
+    percent_encoding::percent_decode_str(text).collect()
 }
 
 fn encode_base64(bytes: &[u8]) -> String {

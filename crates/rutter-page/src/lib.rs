@@ -15,6 +15,7 @@
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 
 mod block;
+mod calendar;
 pub mod checksum;
 mod digest;
 mod head;
@@ -41,6 +42,7 @@ pub use block::{
     Block, CodeBlock, HeadingBlock, HeadingLevel, ImageBlock, LinkBlock, ListBlock, QuoteBlock,
     TableBlock, TextBlock, UnknownBlock,
 };
+pub use calendar::CalendarDate;
 pub use digest::{Digest, LineDigest};
 pub use head::PageHead;
 pub use hidden_text::{HiddenCharacters, find_model_instruction};
@@ -63,23 +65,6 @@ pub use uri::{is_uri, to_uri};
 pub use url::{HttpUrl, PageUrl, UrlError};
 pub use view::ReaderView;
 pub use wire::{IntoOwned, ObjectMembers};
-
-// Earlier names, for `rutter-extract` only.
-#[doc(hidden)]
-pub use {
-    block::{
-        CodeBlock as Code, HeadingBlock as Heading, HeadingLevel as Level, ImageBlock as Image,
-        LinkBlock as Link, ListBlock as List, QuoteBlock as Quote, TableBlock as Table,
-        TextBlock as Text,
-    },
-    hidden_text::{HiddenCharacters as Unseen, find_model_instruction as order_to_models},
-    markup::{Admonition as Note, BlockMarkup as Rich, InlineMark as Mark, InlineSpan as Span},
-    media::{
-        AudioBlock as Audio, IconType as ImageKind, MediaDuration as Duration, VideoBlock as Video,
-    },
-    page_reader::PageReader as Judge,
-    text::{CowStr as Str, NameField as Name, RawJson as Raw, RawObject as Object},
-};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

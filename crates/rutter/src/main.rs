@@ -6,6 +6,7 @@
 
 mod commands;
 mod config;
+mod diagnostics;
 mod exit;
 mod input;
 mod output;
@@ -40,6 +41,14 @@ struct Cli {
     /// Findings, warnings, errors and data are still printed.
     #[arg(short, long, global = true)]
     quiet: bool,
+    /// Print all findings and the steps of the command; -vv prints more
+    ///
+    /// -v prints the steps of a command to stderr, -vv also every request. `rutter build -v` prints
+    /// all findings and all excluded pages; by default, notes are omitted, and at most 3 findings of
+    /// each rule are printed. The environment variable `RUTTER_LOG` chooses the level of each
+    /// library, such as RUTTER_LOG=rutter_fetch=debug.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet")]
+    verbose: u8,
     #[command(subcommand)]
     command: Command,
 }
@@ -119,37 +128,13 @@ fn main() -> ExitCode {
             return if is_error { Exit::Failure.into() } else { Exit::Clean.into() };
         }
     };
-    let verbosity = if cli.quiet { Verbosity::Quiet } else { Verbosity::Full };
-    let mut out = Output::new(verbosity);
-    let result = match &cli.command {
-        Command::Build(args) => commands::build::run(args, &mut out),
-        Command::Check(args) => commands::check::run(args, &mut out),
-        Command::Discover(args) => commands::discover::run(args, &mut out),
-        Command::Status(args) => commands::status::run(args, &mut out),
-        Command::Get(args) => commands::get::run(args, &mut out),
-        Command::List(args) => commands::list::run(args, &mut out),
-        Command::Changes(args) => commands::changes::run(args, &mut out),
-        Command::Search(args) => commands::search::run(args, &mut out),
-        Command::Export(args) => commands::export::run(args, &mut out),
-        Command::Entities(args) => commands::entities::run(args, &mut out),
-        Command::Forget(args) => commands::forget::run(args, &mut out),
-        Command::Serve(args) => commands::serve::run(args, &mut out),
-        Command::Policy(command) => commands::policy::run(command, &mut out),
-        Command::Sync(args) => commands::sync::run(args, &mut out),
-        Command::Token(command) => commands::token::run(command, &mut out),
-        Command::Explain(args) => commands::explain::run(args, &mut out),
-        Command::Rules(args) => commands::rules::run(args, &mut out),
-        Command::Init(args) => commands::init::run(args, &mut out),
-        Command::Extract(args) => commands::extract::run(args, &mut out),
-        Command::Robots(args) => commands::robots::run(args, &mut out),
-        Command::Logs(args) => commands::logs::run(args, &mut out),
-        Command::Arc(command) => commands::arc::run(command, &mut out),
-        Command::Spxi(command) => commands::spxi::run(command, &mut out),
-        Command::Scp(command) => commands::run_scp(command, &mut out),
-        Command::Completions(args) => commands::manual::completions(args, &mut out),
-        Command::Man(args) => commands::manual::man(args, &mut out),
-        Command::Docs(args) => commands::manual::docs(args, &mut out),
+    let verbosity = match (cli.quiet, cli.verbose) {
+        (true, _) => Verbosity::Quiet,
+        (false, 0) => Verbosity::Full,
+        (false, _) => Verbosity::Verbose,
     };
+    let mut out = Output::new(verbosity);
+    let result = start_diagnostics(&cli).and_then(|()| run(&cli.command, &mut out));
     match result.and_then(|exit| out.flush().map(|()| exit)) {
         Ok(exit) => exit.into(),
         Err(error) if exit::is_closed_pipe(&error) => Exit::Clean.into(),
@@ -157,5 +142,48 @@ fn main() -> ExitCode {
             out.error(&error);
             Exit::of(&error).into()
         }
+    }
+}
+
+/// Installs the printer of diagnostic events, if `-v` or `RUTTER_LOG` asks for it.
+fn start_diagnostics(cli: &Cli) -> anyhow::Result<()> {
+    let variable = std::env::var_os(diagnostics::VARIABLE);
+    let variable = variable.map(|text| text.to_string_lossy().into_owned());
+    if diagnostics::install(cli.verbose, variable.as_deref())? {
+        tracing::info!(version = env!("CARGO_PKG_VERSION"), "rutter started");
+    }
+    Ok(())
+}
+
+/// Runs one command.
+fn run(command: &Command, out: &mut Output) -> anyhow::Result<Exit> {
+    match command {
+        Command::Build(args) => commands::build::run(args, out),
+        Command::Check(args) => commands::check::run(args, out),
+        Command::Discover(args) => commands::discover::run(args, out),
+        Command::Status(args) => commands::status::run(args, out),
+        Command::Get(args) => commands::get::run(args, out),
+        Command::List(args) => commands::list::run(args, out),
+        Command::Changes(args) => commands::changes::run(args, out),
+        Command::Search(args) => commands::search::run(args, out),
+        Command::Export(args) => commands::export::run(args, out),
+        Command::Entities(args) => commands::entities::run(args, out),
+        Command::Forget(args) => commands::forget::run(args, out),
+        Command::Serve(args) => commands::serve::run(args, out),
+        Command::Policy(command) => commands::policy::run(command, out),
+        Command::Sync(args) => commands::sync::run(args, out),
+        Command::Token(command) => commands::token::run(command, out),
+        Command::Explain(args) => commands::explain::run(args, out),
+        Command::Rules(args) => commands::rules::run(args, out),
+        Command::Init(args) => commands::init::run(args, out),
+        Command::Extract(args) => commands::extract::run(args, out),
+        Command::Robots(args) => commands::robots::run(args, out),
+        Command::Logs(args) => commands::logs::run(args, out),
+        Command::Arc(command) => commands::arc::run(command, out),
+        Command::Spxi(command) => commands::spxi::run(command, out),
+        Command::Scp(command) => commands::run_scp(command, out),
+        Command::Completions(args) => commands::manual::completions(args, out),
+        Command::Man(args) => commands::manual::man(args, out),
+        Command::Docs(args) => commands::manual::docs(args, out),
     }
 }

@@ -13,6 +13,7 @@ use anstyle::{AnsiColor, Style};
 use rutter_build::BuildError;
 use rutter_scp::{MergeError, ReadError};
 use rutter_store::{OpenError, QueryError, StorageError};
+use tracing::level_filters::LevelFilter;
 
 use crate::config::SettingsError;
 
@@ -27,12 +28,15 @@ pub(crate) struct Output {
     nothing: io::Sink,
 }
 
-/// Whether progress and summaries are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How much is printed besides data, warnings and errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verbosity {
-    Full,
-    /// Only findings, warnings, errors and data are printed.
+    /// Only findings.
     Quiet,
+    /// Findings, progress and summaries.
+    Full,
+    /// Also diagnostic events, and lists that are otherwise shortened.
+    Verbose,
 }
 
 impl Output {
@@ -46,7 +50,7 @@ impl Output {
         }
     }
 
-    /// Returns whether progress and summaries are printed.
+    /// Returns how much is printed.
     pub(crate) fn verbosity(&self) -> Verbosity {
         self.verbosity
     }
@@ -54,8 +58,8 @@ impl Output {
     /// Returns the stream for a text summary. A quiet run discards it.
     pub(crate) fn summary(&mut self) -> &mut dyn Write {
         match self.verbosity {
-            Verbosity::Full => self.data(),
             Verbosity::Quiet => &mut self.nothing,
+            Verbosity::Full | Verbosity::Verbose => self.data(),
         }
     }
 
@@ -93,7 +97,7 @@ impl Output {
 
     /// Prints progress or a summary to stderr. A quiet run discards it.
     pub(crate) fn say(&mut self, text: impl std::fmt::Display) {
-        if self.verbosity == Verbosity::Full {
+        if self.verbosity != Verbosity::Quiet {
             self.warn(text);
         }
     }
@@ -129,11 +133,13 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Creates a display that draws on stderr if that is a terminal and the run is not quiet.
+    /// Creates a display that draws on stderr if that is a terminal, the run is not quiet, and
+    /// stderr shows no diagnostic events.
     pub(crate) fn new(verbosity: Verbosity) -> Self {
+        let is_free = LevelFilter::current() == LevelFilter::OFF;
         let target = match verbosity {
-            Verbosity::Full => indicatif::ProgressDrawTarget::stderr(),
-            Verbosity::Quiet => indicatif::ProgressDrawTarget::hidden(),
+            Verbosity::Full if is_free => indicatif::ProgressDrawTarget::stderr(),
+            _ => indicatif::ProgressDrawTarget::hidden(),
         };
         let lines = indicatif::MultiProgress::with_draw_target(target);
         Self { lines, by_name: Mutex::default() }

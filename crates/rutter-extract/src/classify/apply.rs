@@ -1,29 +1,29 @@
 //! Converts per-segment decisions to a region.
 //!
-//! Input: the page, the region of the rules and one decision per segment. Output: a [`Region`] with
+//! Input: the page, the region of the rules and one decision per segment. Output: a [`MainRegion`] with
 //! one root and the elements and texts below it that are dropped.
 
-use super::Landmark;
+use super::MainLandmark;
 use crate::dom::Dom;
-use crate::region::Region;
-use crate::survey::{Marks, Survey};
+use crate::region::MainRegion;
+use crate::survey::{InheritedMarks, PageSurvey};
 use crate::tag::Tag;
-use crate::verdict::Reason;
+use crate::verdict::DropReason;
 
 /// Input of [`region`]: the page, the region of the rules, and the decision about each segment.
-pub(crate) struct Decided<'d> {
+pub(crate) struct RegionInput<'d> {
     pub(crate) dom: &'d Dom,
-    pub(crate) survey: &'d Survey,
-    pub(crate) landmark: &'d Landmark,
+    pub(crate) survey: &'d PageSurvey,
+    pub(crate) landmark: &'d MainLandmark,
     /// The region that the rules chose.
-    pub(crate) rules: &'d Region,
+    pub(crate) rules: &'d MainRegion,
     /// For each segment, whether it is kept.
     pub(crate) keep: &'d [bool],
 }
 
 /// Builds the region that holds the kept segments.
-pub(crate) fn region(decided: &Decided<'_>, confidence: f32) -> Region {
-    let Decided { dom, survey, rules, keep, .. } = *decided;
+pub(crate) fn region(decided: &RegionInput<'_>, confidence: f32) -> MainRegion {
+    let RegionInput { dom, survey, rules, keep, .. } = *decided;
     let mut counts = Vec::with_capacity(keep.len() + 1);
     let mut count = 0_usize;
     counts.push(count);
@@ -31,7 +31,7 @@ pub(crate) fn region(decided: &Decided<'_>, confidence: f32) -> Region {
         count += usize::from(*is_kept);
         counts.push(count);
     }
-    let mut builder = Builder {
+    let mut builder = RegionBuilder {
         decided,
         counts,
         in_rules: in_rules(dom, rules),
@@ -39,23 +39,23 @@ pub(crate) fn region(decided: &Decided<'_>, confidence: f32) -> Region {
     };
     let root = builder.root();
     let Some(root) = root else {
-        return Region { roots: Vec::new(), dropped: builder.dropped, confidence };
+        return MainRegion { roots: Vec::new(), dropped: builder.dropped, confidence };
     };
     builder.descend(root);
     builder.drop_texts(survey);
-    Region { roots: vec![root], dropped: builder.dropped, confidence }
+    MainRegion { roots: vec![root], dropped: builder.dropped, confidence }
 }
 
-struct Builder<'b, 'd> {
-    decided: &'b Decided<'d>,
+struct RegionBuilder<'b, 'd> {
+    decided: &'b RegionInput<'d>,
     /// For each segment, the number of kept segments before it.
     counts: Vec<usize>,
     /// For each item, whether it is inside the region of the rules.
     in_rules: Vec<bool>,
-    dropped: Vec<Option<Reason>>,
+    dropped: Vec<Option<DropReason>>,
 }
 
-impl Builder<'_, '_> {
+impl RegionBuilder<'_, '_> {
     fn kept(&self, range: &std::ops::Range<usize>) -> usize {
         match (self.counts.get(range.start), self.counts.get(range.end)) {
             (Some(before), Some(behind)) => behind - before,
@@ -66,7 +66,7 @@ impl Builder<'_, '_> {
     /// Returns the landmark if it holds all kept segments, because it also holds their images;
     /// otherwise the innermost element that holds all kept segments.
     fn root(&self) -> Option<u32> {
-        let Decided { dom, survey, landmark, keep, .. } = *self.decided;
+        let RegionInput { dom, survey, landmark, keep, .. } = *self.decided;
         let all = keep.iter().filter(|is_kept| **is_kept).count();
         if let [root] = landmark.roots.as_slice()
             && self.kept(&survey.within(dom, *root)) == all
@@ -80,7 +80,7 @@ impl Builder<'_, '_> {
 
     /// Marks the elements below `root` that hold no kept segment as dropped.
     fn descend(&mut self, root: u32) {
-        let Decided { dom, survey, rules, .. } = *self.decided;
+        let RegionInput { dom, survey, rules, .. } = *self.decided;
         let mut at = root + 1;
         while at < dom.item(root).end {
             let item = dom.item(at);
@@ -143,8 +143,8 @@ impl Builder<'_, '_> {
     }
 
     /// Drops the texts of dropped segments whose block element also holds kept segments.
-    fn drop_texts(&mut self, survey: &Survey) {
-        let Decided { dom, keep, .. } = *self.decided;
+    fn drop_texts(&mut self, survey: &PageSurvey) {
+        let RegionInput { dom, keep, .. } = *self.decided;
         for (idx, segment) in survey.segments.iter().enumerate() {
             let is_kept = keep.get(idx).copied().unwrap_or(true);
             if !is_kept && self.kept(&survey.within(dom, segment.block)) != 0 {
@@ -155,35 +155,35 @@ impl Builder<'_, '_> {
 
     /// Marks the texts of segments, and the links around these texts, as dropped.
     fn drop_segments(&mut self, range: std::ops::Range<usize>) {
-        let Decided { dom, survey, .. } = *self.decided;
+        let RegionInput { dom, survey, .. } = *self.decided;
         for idx in range {
             let Some(segment) = survey.segments.get(idx) else { continue };
             let next = survey.segments.get(idx + 1).map_or(dom.len(), |next| next.at);
             for at in segment.at..next.min(dom.item(segment.block).end) {
                 let is_part = matches!(dom.item(at).tag, Tag::Text | Tag::A);
-                if is_part && !survey.marks(at).has(Marks::UNSEEN) {
-                    self.dropped[at as usize] = Some(Reason::Classifier);
+                if is_part && !survey.marks(at).has(InheritedMarks::UNSEEN) {
+                    self.dropped[at as usize] = Some(DropReason::Classifier);
                 }
             }
             // Also drops a link around the text, unless the link continues in the next segment.
             for up in dom.ancestors(segment.at).take_while(|up| *up != segment.block) {
                 let is_link = dom.item(up).tag == Tag::A;
                 if is_link && dom.item(up).end <= next {
-                    self.dropped[up as usize] = Some(Reason::Classifier);
+                    self.dropped[up as usize] = Some(DropReason::Classifier);
                 }
             }
         }
     }
 }
 
-/// Returns the reason why the rules dropped an element; [`Reason::Classifier`] if they did not drop
+/// Returns the reason why the rules dropped an element; [`DropReason::Classifier`] if they did not drop
 /// it.
-fn reason(at: u32, rules: &Region) -> Reason {
-    rules.dropped.get(at as usize).copied().flatten().unwrap_or(Reason::Classifier)
+fn reason(at: u32, rules: &MainRegion) -> DropReason {
+    rules.dropped.get(at as usize).copied().flatten().unwrap_or(DropReason::Classifier)
 }
 
 /// Returns, for each item, whether it is inside the region of the rules.
-fn in_rules(dom: &Dom, rules: &Region) -> Vec<bool> {
+fn in_rules(dom: &Dom, rules: &MainRegion) -> Vec<bool> {
     let mut inside = vec![false; dom.items.len()];
     for root in &rules.roots {
         let range = dom.subtree(*root);

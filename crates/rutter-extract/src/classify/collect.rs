@@ -4,25 +4,23 @@
 //! [`FEATURES`](super::features::FEATURES) per segment. The first pass reads the texts and counts
 //! groups, the second fills the rows. Memory is allocated per page, not per segment.
 
-use html5ever::local_name;
-
 use crate::dom::Dom;
-use crate::meta::Found;
-use crate::prune;
-use crate::region::Region;
-use crate::survey::{Marks, Segment, Sum, Survey};
+use crate::meta::FoundMetadata;
+use crate::region::MainRegion;
+use crate::survey::{InheritedMarks, PageSurvey, Segment, SegmentTotals};
 use crate::tag::Tag;
 
 use super::features::{FIRST_PAGE, N, Row, id};
-use super::frame::{FAR, Frames, log};
-use super::groups::Groups;
-use super::landmark::Landmark;
+use super::frame::{FAR, OpenElements, log};
+use super::groups::KeyNumbering;
+use super::landmark::MainLandmark;
 use super::page;
+use super::segment_states::{INSIDE, rules, state, tag_code};
 use super::text::{TextFacts, TextReader, WordSet, flag};
 
 /// The values of a segment that the first pass computes.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Known {
+pub(crate) struct FirstPassValues {
     pub(crate) text: TextFacts,
     chars: f32,
     link_share: f32,
@@ -47,7 +45,7 @@ pub(crate) const LEVELS: usize = 5;
 
 /// Totals of one group of segments.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Group {
+pub(crate) struct GroupTotals {
     pub(crate) size: u32,
     chars: u32,
     links: f32,
@@ -55,18 +53,19 @@ pub(crate) struct Group {
 }
 
 /// Collects the features of all segments of a page.
-pub(crate) struct Collector<'c> {
+// Long: one field per input of the features.
+pub(crate) struct FeatureCollector<'c> {
     pub(crate) dom: &'c Dom,
-    pub(crate) survey: &'c Survey,
-    pub(crate) known: Vec<Known>,
-    pub(crate) groups: Vec<Group>,
+    pub(crate) survey: &'c PageSurvey,
+    pub(crate) known: Vec<FirstPassValues>,
+    pub(crate) groups: Vec<GroupTotals>,
     n_copies: Vec<u32>,
     /// For each segment, the code of the reason for which the rules would drop it; the bit
     /// [`INSIDE`] is set if the segment is inside the region.
     pub(crate) rules: Vec<u8>,
     /// For each segment, a set of the bits in [`state`].
     pub(crate) states: Vec<u8>,
-    pub(crate) total: Sum,
+    pub(crate) total: SegmentTotals,
     h1: Option<usize>,
     /// First and last segment of the region (`hull`), and first and last prose segment of the
     /// region.
@@ -77,36 +76,14 @@ pub(crate) struct Collector<'c> {
     pub(crate) page: [f32; N - FIRST_PAGE],
 }
 
-/// Bits of [`Collector::states`].
-pub(crate) mod state {
-    /// The segment is inside the landmark.
-    pub(crate) const LANDMARK: u8 = 1;
-    /// The segment is dropped without being scored.
-    pub(crate) const SURE: u8 = 2;
-    /// The rules would drop the segment because of its element, its name or its text.
-    pub(crate) const NAMED: u8 = 4;
-    /// The segment is never content, also inside the landmark: buttons, tables of contents, share
-    /// links.
-    pub(crate) const FURNITURE: u8 = 8;
-    /// The rules keep the segment.
-    pub(crate) const KEPT: u8 = 16;
-    /// The segment is kept without being scored.
-    pub(crate) const WHOLE: u8 = 32;
-    /// The segment is part of a menu, of tab labels, or of the table of contents of the page.
-    pub(crate) const MENU: u8 = 64;
-}
-
-/// Bit of [`Collector::rules`]: the segment is inside the region of the rules.
-pub(crate) const INSIDE: u8 = 0x80;
-
-impl<'c> Collector<'c> {
+impl<'c> FeatureCollector<'c> {
     /// Runs the first pass: reads the texts and counts the groups.
     pub(crate) fn new(
         dom: &'c Dom,
-        survey: &'c Survey,
-        found: &Found,
-        region: &Region,
-        landmark: &Landmark,
+        survey: &'c PageSurvey,
+        found: &FoundMetadata,
+        region: &MainRegion,
+        landmark: &MainLandmark,
     ) -> Self {
         let n = survey.segments.len();
         let total = survey.sum_of(0..n);
@@ -165,15 +142,16 @@ impl<'c> Collector<'c> {
         }
     }
 
-    fn read_texts(&mut self, found: &Found) {
+    fn read_texts(&mut self, found: &FoundMetadata) {
         let segments = &self.survey.segments;
         let title = WordSet::of(&[found.title.as_deref(), found.first(&["og:title"])]);
         let description =
             found.first(&["description"]).or_else(|| found.first(&["og:description"]));
         let description = WordSet::of(&[description]);
         let mut reader = TextReader::new(self.dom, self.survey, title, description);
-        let mut frames = Frames::new(self.dom, self.survey, self.region, self.total);
-        let (mut shapes, mut texts) = (Groups::new(segments.len()), Groups::new(segments.len()));
+        let mut frames = OpenElements::new(self.dom, self.survey, self.region, self.total);
+        let (mut shapes, mut texts) =
+            (KeyNumbering::new(segments.len()), KeyNumbering::new(segments.len()));
         for (idx, segment) in segments.iter().enumerate() {
             let next = segments.get(idx + 1).map_or(self.dom.len(), |next| next.at);
             frames.enter(segment.block);
@@ -185,7 +163,7 @@ impl<'c> Collector<'c> {
                 self.h1 = Some(idx);
             }
             let (group, copies) = (shapes.number(shape), texts.number(text.hash));
-            self.groups.resize(shapes.len as usize, Group::default());
+            self.groups.resize(shapes.len as usize, GroupTotals::default());
             self.n_copies.resize(texts.len as usize, 0);
             let link_share = segment.link_chars as f32 / segment.chars.max(1) as f32;
             let is_prose = segment.is_prose();
@@ -195,7 +173,7 @@ impl<'c> Collector<'c> {
             common.links += link_share;
             common.prose += u32::from(is_prose);
             self.n_copies[copies as usize] += 1;
-            self.known.push(Known {
+            self.known.push(FirstPassValues {
                 text,
                 chars: log(segment.chars),
                 link_share,
@@ -216,12 +194,12 @@ impl<'c> Collector<'c> {
     pub(crate) fn rows(&self, mut each: impl FnMut(usize, &Row)) {
         let mut row: Row = [0.0; 256];
         row[FIRST_PAGE..N].copy_from_slice(&self.page);
-        let mut frames = Frames::new(self.dom, self.survey, self.region, self.total);
+        let mut frames = OpenElements::new(self.dom, self.survey, self.region, self.total);
         // Number of segments since the last heading, and the phrase code of this heading.
         let mut heading = (99_u32, 0.0);
         for (idx, segment) in self.survey.segments.iter().enumerate() {
             let Some(known) = self.known.get(idx) else { break };
-            if segment.marks.has(Marks::HEADING) {
+            if segment.marks.has(InheritedMarks::HEADING) {
                 let appeal = 2.0 * known.text.value(flag::APPEAL);
                 heading = (0, known.text.value(flag::ELSEWHERE) + appeal);
             } else {
@@ -239,7 +217,7 @@ impl<'c> Collector<'c> {
         }
     }
 
-    fn own(&self, segment: &Segment, known: &Known, row: &mut Row) {
+    fn own(&self, segment: &Segment, known: &FirstPassValues, row: &mut Row) {
         let (text, marks) = (&known.text, segment.marks);
         let words = segment.words.max(1) as f32;
         let tag = self.dom.item(segment.block).tag;
@@ -259,12 +237,12 @@ impl<'c> Collector<'c> {
         row[id::WORD_LENGTH] = segment.chars as f32 / words;
         row[id::TAG] = f32::from(known.tag);
         row[id::HEADING] = f32::from(tag.heading().unwrap_or(0));
-        row[id::ITEM] = marks.value(Marks::ITEM);
-        row[id::CELL] = marks.value(Marks::CELL);
-        row[id::PRE] = marks.value(Marks::PRE);
-        row[id::CAPTION] = marks.value(Marks::CAPTION);
-        row[id::QUOTE] = marks.value(Marks::QUOTE);
-        row[id::PARAGRAPH] = marks.value(Marks::PARAGRAPH);
+        row[id::ITEM] = marks.value(InheritedMarks::ITEM);
+        row[id::CELL] = marks.value(InheritedMarks::CELL);
+        row[id::PRE] = marks.value(InheritedMarks::PRE);
+        row[id::CAPTION] = marks.value(InheritedMarks::CAPTION);
+        row[id::QUOTE] = marks.value(InheritedMarks::QUOTE);
+        row[id::PARAGRAPH] = marks.value(InheritedMarks::PARAGRAPH);
         row[id::INLINE_STRONG] = text.value(flag::STRONG);
         row[id::INLINE_CODE] = text.value(flag::CODE);
         row[id::INLINE_TIME] = text.value(flag::TIME);
@@ -283,7 +261,7 @@ impl<'c> Collector<'c> {
         row[id::DESCRIPTION_OVERLAP] = text.description;
     }
 
-    fn place(&self, idx: usize, heading: (u32, f32), known: &Known, row: &mut Row) {
+    fn place(&self, idx: usize, heading: (u32, f32), known: &FirstPassValues, row: &mut Row) {
         let n = self.known.len().max(1) as f32;
         let before = self.survey.sum_of(0..idx);
         row[id::INDEX] = idx as f32 / n;
@@ -311,7 +289,7 @@ impl<'c> Collector<'c> {
         row[id::GROUP_PROSE] = group.prose as f32 / size as f32;
     }
 
-    fn neighbours(&self, idx: usize, known: &Known, row: &mut Row) {
+    fn neighbours(&self, idx: usize, known: &FirstPassValues, row: &mut Row) {
         let n = self.known.len();
         let slots = row[id::B2_CHARS..id::W5_PROSE_BEFORE].chunks_exact_mut(5);
         let others = [idx.wrapping_sub(2), idx.wrapping_sub(1), idx + 1, idx + 2];
@@ -347,7 +325,7 @@ impl<'c> Collector<'c> {
 }
 
 /// Fills in the features of the elements above a segment.
-fn ancestors(frames: &Frames<'_>, row: &mut Row) {
+fn ancestors(frames: &OpenElements<'_>, row: &mut Row) {
     let Some(block) = frames.up(0) else { return };
     row[id::DEPTH] = frames.open.len() as f32;
     for (slot, levels) in row[id::UP_ARTICLE..].iter_mut().zip(block.distances) {
@@ -381,203 +359,6 @@ pub(crate) fn truth(is_so: bool) -> f32 {
     if is_so { 1.0 } else { 0.0 }
 }
 
-/// Returns, for each segment, a code for the decision of the rules, and its state bits.
-fn rules(dom: &Dom, survey: &Survey, region: &Region, landmark: &Landmark) -> (Vec<u8>, Vec<u8>) {
-    let n = survey.segments.len();
-    let (mut rules, mut states) = (vec![0; n], vec![0; n]);
-    for root in &region.roots {
-        for rule in rules.get_mut(survey.within(dom, *root)).unwrap_or_default() {
-            *rule = INSIDE;
-        }
-    }
-    for root in &landmark.roots {
-        for bits in states.get_mut(survey.within(dom, *root)).unwrap_or_default() {
-            *bits = state::LANDMARK;
-        }
-    }
-    let common = common_reasons(dom, survey, region);
-    let mut at = 0;
-    while let Some(found) = region.dropped.get(at as usize..).and_then(super::first_some) {
-        at += found;
-        if let Some(reason) = region.dropped.get(at as usize).copied().flatten() {
-            let is_common = common[usize::from(reason.code())];
-            let range = survey.within(dom, at);
-            let is_frame = matches!(dom.item(at).tag, Tag::Nav | Tag::Header | Tag::Footer);
-            if is_start_of_code(dom, survey, at, range.start) {
-                at = dom.item(at).end;
-                continue;
-            }
-            for rule in rules.get_mut(range.clone()).unwrap_or_default() {
-                *rule |= reason.code();
-            }
-            for bits in states.get_mut(range).unwrap_or_default() {
-                let is_inside = *bits & state::LANDMARK != 0;
-                let is_furniture = reason.is_sure_in_landmark() && !is_common;
-                let is_sure = dom.item(at).tag == Tag::Nav
-                    || if is_inside {
-                        is_furniture
-                    } else {
-                        reason.is_sure() && (is_frame || !is_common)
-                    };
-                *bits |= if is_sure { state::SURE } else { 0 };
-                *bits |= if reason.is_named() { state::NAMED } else { 0 };
-                *bits |= if is_furniture { state::FURNITURE } else { 0 };
-            }
-        }
-        at = dom.item(at).end;
-    }
-    mark_menus(dom, survey, landmark, &mut states);
-    mark_contents(dom, survey, &mut states);
-    for (rule, bits) in rules.iter().zip(&mut states) {
-        *bits |= if *rule == INSIDE { state::KEPT } else { 0 };
-    }
-    (rules, states)
-}
-
-/// Returns, for each reason code, whether the rules would drop more than 30 % of the text of the
-/// page for that reason; menus, headers and footers do not count. Such a reason is weak evidence:
-/// the results of a search page or a form around the whole page are the content.
-fn common_reasons(dom: &Dom, survey: &Survey, region: &Region) -> [bool; 128] {
-    let mut chars = [0_u32; 128];
-    let (mut at, mut frames) = (0, 0);
-    while let Some(found) = region.dropped.get(at as usize..).and_then(super::first_some) {
-        at += found;
-        let reason = region.dropped.get(at as usize).copied().flatten();
-        let n = survey.sum_of(survey.within(dom, at)).chars;
-        if matches!(dom.item(at).tag, Tag::Nav | Tag::Header | Tag::Footer) {
-            frames += n;
-        } else if let Some(reason) = reason {
-            chars[usize::from(reason.code())] += n;
-        }
-        at = dom.item(at).end;
-    }
-    let total = survey.sum_of(0..survey.segments.len()).chars.saturating_sub(frames);
-    chars.map(|n| u64::from(total) * 3 < u64::from(n) * 10)
-}
-
-/// Marks segments in `nav` elements inside the landmark as dropped, if the landmark has other text,
-/// and segments in `nav` and `footer` elements outside the landmark.
-fn mark_menus(dom: &Dom, survey: &Survey, landmark: &Landmark, states: &mut [u8]) {
-    const LEAST_TEXT: u32 = 60;
-    let has_text = landmark.roots.iter().any(|root| survey.sum(dom, *root).chars != 0);
-    if let Some(body) = dom.body.filter(|_| has_text) {
-        let mut at = body;
-        while at < dom.item(body).end {
-            let item = dom.item(at);
-            let is_beside = matches!(item.tag, Tag::Nav | Tag::Footer)
-                && !landmark.roots.iter().any(|root| dom.subtree(at).contains(root));
-            if landmark.roots.contains(&at) {
-                at = item.end;
-                continue;
-            }
-            if is_beside {
-                for bits in states.get_mut(survey.within(dom, at)).unwrap_or_default() {
-                    *bits |= state::SURE;
-                }
-            }
-            at = if is_beside { item.end } else { at + 1 };
-        }
-    }
-    for root in &landmark.roots {
-        let mut menus = Vec::new();
-        let mut at = *root;
-        while at < dom.item(*root).end {
-            let item = dom.item(at);
-            let is_menu = item.tag == Tag::Nav && at != *root;
-            if is_menu {
-                menus.push(survey.within(dom, at));
-            }
-            at = if is_menu { item.end } else { at + 1 };
-        }
-        let n_chars: u32 = menus.iter().map(|range| survey.sum_of(range.clone()).chars).sum();
-        if survey.sum(dom, *root).chars - n_chars < LEAST_TEXT {
-            continue;
-        }
-        for range in menus {
-            for bits in states.get_mut(range).unwrap_or_default() {
-                *bits |= state::SURE | state::MENU;
-            }
-        }
-    }
-}
-
-/// Returns whether a dropped element is a button or label at the start of a code block. The first
-/// segment of such an element is the code itself.
-fn is_start_of_code(dom: &Dom, survey: &Survey, at: u32, first: usize) -> bool {
-    let is_inline = !dom.item(at).tag.is_block();
-    let block = survey.segments.get(first).map(|segment| segment.block);
-    is_inline && block.is_some_and(|block| block < at && dom.item(block).tag == Tag::Pre)
-}
-
-/// Marks tab labels and the table of contents of the page as dropped, also inside the landmark. A
-/// table of contents with most of the text of the page is the content and is not marked.
-fn mark_contents(dom: &Dom, survey: &Survey, states: &mut [u8]) {
-    let Some(body) = dom.body else { return };
-    let total = survey.sum(dom, body).chars;
-    let mut at = body + 1;
-    while at < dom.item(body).end {
-        let item = dom.item(at);
-        let is_group = matches!(item.tag, Tag::Ul | Tag::Ol | Tag::Div | Tag::Section | Tag::Nav);
-        if !is_group {
-            at += 1;
-            continue;
-        }
-        let sum = survey.sum(dom, at);
-        if sum.chars == 0 {
-            at = item.end;
-            continue;
-        }
-        // Tab labels are buttons.
-        let is_tablist = sum.chars < 400 && dom.attr(at, &local_name!("role")) == Some("tablist");
-        let is_contents =
-            || 3 <= sum.links && prune::is_contents(dom, survey, at) && sum.chars * 2 < total;
-        if is_tablist || is_contents() {
-            for bits in states.get_mut(survey.within(dom, at)).unwrap_or_default() {
-                *bits |= state::SURE | state::NAMED | state::FURNITURE | state::MENU;
-            }
-            at = item.end;
-            continue;
-        }
-        at += 1;
-    }
-}
-
-/// Returns a code for the kind of a block element: headings have the lowest codes, containers the
-/// highest.
-fn tag_code(tag: Tag) -> u8 {
-    match tag {
-        Tag::H1 => 1,
-        Tag::H2 => 2,
-        Tag::H3 => 3,
-        Tag::H4 => 4,
-        Tag::H5 | Tag::H6 => 5,
-        Tag::P => 6,
-        Tag::Blockquote => 7,
-        Tag::Pre => 8,
-        Tag::Dt => 9,
-        Tag::Dd => 10,
-        Tag::Li => 11,
-        Tag::Td => 12,
-        Tag::Th => 13,
-        Tag::Caption | Tag::Figcaption => 14,
-        Tag::Figure => 15,
-        Tag::Summary | Tag::Details => 16,
-        Tag::Address => 17,
-        Tag::Article => 18,
-        Tag::Main => 19,
-        Tag::Section => 20,
-        Tag::Div => 21,
-        Tag::Body | Tag::Center => 22,
-        Tag::Header => 23,
-        Tag::Form | Tag::Fieldset | Tag::Legend => 24,
-        Tag::Aside => 25,
-        Tag::Nav => 26,
-        Tag::Footer => 27,
-        _ => 0,
-    }
-}
-
-// Checks the sizes of the feature groups that are written to the row as one slice.
 const _: () = {
     assert!(id::UP_DETAILS - id::UP_ARTICLE + 1 == super::frame::N_DISTANCES);
     assert!(id::INDEX - id::NEAR_CONTENT == 64);

@@ -4,7 +4,7 @@
 //! context columns of a row: the margins of the segment, its neighbours and its ancestors, and the
 //! page type.
 
-use super::collect::{Collector, LEVELS};
+use super::collect::{FeatureCollector, LEVELS};
 use super::features::Row;
 use super::model::N_TYPES;
 
@@ -43,8 +43,8 @@ pub(crate) const N: usize = 19 + N_TYPES;
 const WINDOWS: [usize; 2] = [8, 25];
 
 /// Computes the context features from the first-stage scores of a page.
-pub(crate) struct Context<'c> {
-    collector: &'c Collector<'c>,
+pub(crate) struct ContextFeatures<'c> {
+    collector: &'c FeatureCollector<'c>,
     scores: &'c [f32],
     /// For each segment, two sums over the segments before it: characters times score, and
     /// characters.
@@ -53,9 +53,9 @@ pub(crate) struct Context<'c> {
     types: [f32; N_TYPES],
 }
 
-impl<'c> Context<'c> {
+impl<'c> ContextFeatures<'c> {
     pub(crate) fn new(
-        collector: &'c Collector<'c>,
+        collector: &'c FeatureCollector<'c>,
         scores: &'c [f32],
         types: [f32; N_TYPES],
     ) -> Self {

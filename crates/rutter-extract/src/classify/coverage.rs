@@ -3,8 +3,9 @@
 //! Input: a classified page and one decision per segment. Output: a [`Coverage`].
 //! Returns nothing for pages without a landmark and for landmarks with little text.
 
-use super::Subject;
-use super::collect::{Collector, INSIDE, state};
+use super::ClassifierInput;
+use super::collect::FeatureCollector;
+use super::segment_states::{INSIDE, state};
 use crate::coverage::{Coverage, DroppedPart};
 
 /// Share of dropped text in the landmark above which a finding is reported.
@@ -21,8 +22,8 @@ impl Coverage {
     /// Returns the coverage of a page; `None` if the page has no landmark, or if the landmark has
     /// fewer than [`Coverage::FEWEST`] characters.
     pub(crate) fn of(
-        subject: &Subject<'_>,
-        collector: &Collector<'_>,
+        subject: &ClassifierInput<'_>,
+        collector: &FeatureCollector<'_>,
         keep: &[bool],
     ) -> Option<Self> {
         let (dom, survey) = (subject.dom, subject.survey);
@@ -45,7 +46,7 @@ impl Coverage {
         for root in &subject.landmark.roots {
             for idx in survey.within(dom, *root) {
                 let Some(segment) = survey.segments.get(idx) else { continue };
-                // Links, menus and elements that never hold content (`Reason::Element`) are not
+                // Links, menus and elements that never hold content (`DropReason::Element`) are not
                 // counted.
                 let is_element = collector.rules.get(idx).is_some_and(|rule| rule & !INSIDE == 5)
                     || collector.states.get(idx).is_some_and(|bits| bits & state::MENU != 0);

@@ -6,14 +6,14 @@
 use crate::Options;
 use crate::charset;
 use crate::dom::Dom;
-use crate::meta::Found;
+use crate::meta::FoundMetadata;
 use crate::region;
-use crate::survey::{Marks, Survey};
+use crate::survey::{InheritedMarks, PageSurvey};
 use crate::tag::Tag;
 
-use super::collect::Collector;
+use super::collect::FeatureCollector;
 use super::features::N;
-use super::landmark::Landmark;
+use super::landmark::MainLandmark;
 
 /// The features of one page, for training.
 #[derive(Debug, Default)]
@@ -38,11 +38,11 @@ impl Dump {
 pub fn dump(bytes: &[u8], options: &Options) -> Dump {
     let decoded = charset::decode(bytes, options.charset.as_deref());
     let dom = Dom::parse(&decoded.text, &options.limits);
-    let found = Found::of(&dom, options.limits.json);
-    let survey = Survey::of(&dom);
+    let found = FoundMetadata::of(&dom, options.limits.json);
+    let survey = PageSurvey::of(&dom);
     let region = region::find(&dom, &survey, vec![None; dom.items.len()]);
-    let landmark = Landmark::of(&dom, &survey);
-    let collector = Collector::new(&dom, &survey, &found, &region, &landmark);
+    let landmark = MainLandmark::of(&dom, &survey);
+    let collector = FeatureCollector::new(&dom, &survey, &found, &region, &landmark);
     let mut dump = Dump::default();
     dump.rows.resize(survey.segments.len() * N, 0.0);
     collector.rows(|idx, row| {
@@ -63,7 +63,7 @@ pub fn dump(bytes: &[u8], options: &Options) -> Dump {
         let mut text = String::new();
         for at in segment.at..next.min(dom.item(segment.block).end) {
             let is_text = dom.item(at).tag == Tag::Text;
-            if is_text && !survey.marks(at).has(Marks::UNSEEN) {
+            if is_text && !survey.marks(at).has(InheritedMarks::UNSEEN) {
                 dom.append(at, &mut text);
             }
         }

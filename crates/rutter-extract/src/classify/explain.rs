@@ -6,16 +6,16 @@
 use std::fmt::Write as _;
 
 use crate::extraction::Why;
-use crate::survey::Survey;
-use crate::tabs::Tabs;
-use crate::verdict::Reason;
+use crate::survey::PageSurvey;
+use crate::tabs::TabPanels;
+use crate::verdict::DropReason;
 
-use super::collect::Collector;
+use super::collect::FeatureCollector;
 use super::context;
 use super::features::{FEATURES, Row};
 use super::model::{model, probability};
 use super::page::PageType;
-use super::{Forced, Subject};
+use super::{ClassifierInput, SelectedElement};
 
 /// Maximum number of features that an explanation names.
 const MOST_REASONS: usize = 3;
@@ -23,12 +23,12 @@ const MOST_REASONS: usize = 3;
 const SHOWN: usize = 60;
 
 /// Collects the strongest features of each segment.
-pub(crate) struct Reasons {
+pub(crate) struct StrongestFeatures {
     /// For each segment, its strongest features as text; empty if no explanation is requested.
     strongest: Vec<String>,
 }
 
-impl Reasons {
+impl StrongestFeatures {
     pub(crate) fn new(is_wanted: bool, n_segments: usize) -> Self {
         let n = if is_wanted { n_segments } else { 0 };
         Self { strongest: vec![String::new(); n] }
@@ -45,8 +45,8 @@ impl Reasons {
     /// requested.
     pub(crate) fn explain(
         &self,
-        subject: &Subject<'_>,
-        collector: &Collector<'_>,
+        subject: &ClassifierInput<'_>,
+        collector: &FeatureCollector<'_>,
         margins: &[f32],
         keep: &[bool],
         page_type: PageType,
@@ -54,7 +54,7 @@ impl Reasons {
         if self.strongest.is_empty() {
             return Vec::new();
         }
-        let said = Said::of(subject, keep.len());
+        let said = SegmentMarks::of(subject, keep.len());
         let labels = labels(subject, keep);
         let segments = collector.survey.segments.iter().zip(margins).zip(keep);
         let mut out = Vec::with_capacity(self.strongest.len() + 1);
@@ -72,7 +72,7 @@ impl Reasons {
             let reason = if is_label {
                 "kept as the label of its panel".to_owned()
             } else if segment.chars == 0 {
-                format!("dropped by template: {}", Reason::Template)
+                format!("dropped by template: {}", DropReason::Template)
             } else if let Some(forced) = said.forced(idx) {
                 let verdict = if forced.is_kept { "kept" } else { "dropped" };
                 format!("{verdict} by selector `{}`", forced.selector)
@@ -81,7 +81,7 @@ impl Reasons {
             } else if said.is_repeated(idx) {
                 let verdict = if *is_kept { "kept although" } else { "dropped by template:" };
                 let score = probability(*margin);
-                format!("{verdict} {}, {score:.2} content: {reasons}", Reason::Template)
+                format!("{verdict} {}, {score:.2} content: {reasons}", DropReason::Template)
             } else if collector.is_sure(idx) {
                 let sure = if 0.0 < *margin { "text of the main part" } else { "furniture" };
                 format!("{sure}, by the rules")
@@ -95,19 +95,19 @@ impl Reasons {
 }
 
 /// The owner selectors and template marks that apply to each segment.
-struct Said<'s> {
-    subject: &'s Subject<'s>,
+struct SegmentMarks<'s> {
+    subject: &'s ClassifierInput<'s>,
     /// For each segment, the last owner selector that matches it.
-    forced: Vec<Option<&'s Forced<'s>>>,
+    forced: Vec<Option<&'s SelectedElement<'s>>>,
     /// For each segment, whether it is inside the landmark.
     inside: Vec<bool>,
     /// For each segment, whether it is inside the landmark and repeats on other pages of the site.
     repeated: Vec<bool>,
 }
 
-impl<'s> Said<'s> {
-    fn of(subject: &'s Subject<'s>, n_segments: usize) -> Self {
-        let Subject { dom, survey, .. } = *subject;
+impl<'s> SegmentMarks<'s> {
+    fn of(subject: &'s ClassifierInput<'s>, n_segments: usize) -> Self {
+        let ClassifierInput { dom, survey, .. } = *subject;
         let mut forced = vec![None; n_segments];
         for one in subject.forced {
             forced.get_mut(survey.within(dom, one.at)).unwrap_or_default().fill(Some(one));
@@ -123,7 +123,7 @@ impl<'s> Said<'s> {
         Self { subject, forced, inside, repeated: marked(subject.repeated) }
     }
 
-    fn forced(&self, idx: usize) -> Option<&'s Forced<'s>> {
+    fn forced(&self, idx: usize) -> Option<&'s SelectedElement<'s>> {
         self.forced.get(idx).copied().flatten()
     }
 
@@ -138,11 +138,11 @@ impl<'s> Said<'s> {
 }
 
 /// Returns, for each segment, whether it holds the label of a kept panel.
-fn labels(subject: &Subject<'_>, keep: &[bool]) -> Vec<bool> {
-    let Subject { dom, survey, .. } = *subject;
+fn labels(subject: &ClassifierInput<'_>, keep: &[bool]) -> Vec<bool> {
+    let ClassifierInput { dom, survey, .. } = *subject;
     let mut labels = vec![false; keep.len()];
     let Some(body) = dom.body else { return labels };
-    for &(panel, label) in Tabs::of(dom, &[body], &mut Vec::new()).pairs() {
+    for &(panel, label) in TabPanels::of(dom, &[body], &mut Vec::new()).pairs() {
         if !keep.get(survey.within(dom, panel)).is_some_and(|panel| panel.contains(&true)) {
             continue;
         }
@@ -157,8 +157,8 @@ fn labels(subject: &Subject<'_>, keep: &[bool]) -> Vec<bool> {
     labels
 }
 
-fn why(collector: &Collector<'_>, idx: usize, is_kept: bool, reason: String) -> Why {
-    let Collector { dom, survey, .. } = *collector;
+fn why(collector: &FeatureCollector<'_>, idx: usize, is_kept: bool, reason: String) -> Why {
+    let FeatureCollector { dom, survey, .. } = *collector;
     let segment = survey.segments.get(idx).copied().unwrap_or_default();
     let path: Vec<String> = dom.ancestors(segment.block).take(4).map(|up| dom.label(up)).collect();
     let path = path.into_iter().rev().collect::<Vec<_>>().join(" > ");
@@ -166,7 +166,7 @@ fn why(collector: &Collector<'_>, idx: usize, is_kept: bool, reason: String) -> 
     Why { path, reason, is_kept, chars: segment.chars, start }
 }
 
-fn text_of(collector: &Collector<'_>, survey: &Survey, idx: usize) -> String {
+fn text_of(collector: &FeatureCollector<'_>, survey: &PageSurvey, idx: usize) -> String {
     let Some(segment) = survey.segments.get(idx) else { return String::new() };
     let dom = collector.dom;
     let next = survey.segments.get(idx + 1).map_or(dom.len(), |next| next.at);
@@ -175,7 +175,7 @@ fn text_of(collector: &Collector<'_>, survey: &Survey, idx: usize) -> String {
         if SHOWN * 4 < text.len() {
             break;
         }
-        if !survey.marks(at).has(crate::survey::Marks::UNSEEN) {
+        if !survey.marks(at).has(crate::survey::InheritedMarks::UNSEEN) {
             dom.append_text(at, &mut text);
         }
     }

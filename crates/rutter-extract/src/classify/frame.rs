@@ -6,7 +6,7 @@
 use html5ever::local_name;
 
 use crate::dom::Dom;
-use crate::survey::{Sum, Survey};
+use crate::survey::{PageSurvey, SegmentTotals};
 use crate::tag::Tag;
 
 /// Number of element kinds whose distance is a feature.
@@ -16,7 +16,7 @@ pub(crate) const FAR: u8 = 99;
 
 /// An open element: the block element of the current segment or one of its ancestors.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Frame {
+pub(crate) struct OpenElement {
     pub(crate) at: u32,
     /// Hash of the tag and the class.
     pub(crate) key: u32,
@@ -40,7 +40,7 @@ pub(crate) struct Frame {
     pub(crate) landmark_at: Option<u32>,
 }
 
-impl Frame {
+impl OpenElement {
     const OUTSIDE: Self = Self {
         at: 0,
         key: 0,
@@ -57,19 +57,24 @@ impl Frame {
 }
 
 /// The open elements, from the body to the block element of the current segment.
-pub(crate) struct Frames<'f> {
+pub(crate) struct OpenElements<'f> {
     dom: &'f Dom,
-    survey: &'f Survey,
+    survey: &'f PageSurvey,
     /// The root element of the region that the rules chose.
     region: u32,
     /// Number of prose characters of the page.
     prose: f32,
-    pub(crate) open: Vec<Frame>,
+    pub(crate) open: Vec<OpenElement>,
     path: Vec<u32>,
 }
 
-impl<'f> Frames<'f> {
-    pub(crate) fn new(dom: &'f Dom, survey: &'f Survey, region: u32, total: Sum) -> Self {
+impl<'f> OpenElements<'f> {
+    pub(crate) fn new(
+        dom: &'f Dom,
+        survey: &'f PageSurvey,
+        region: u32,
+        total: SegmentTotals,
+    ) -> Self {
         let prose = total.prose.max(1) as f32;
         Self { dom, survey, region, prose, open: Vec::with_capacity(64), path: Vec::new() }
     }
@@ -101,7 +106,7 @@ impl<'f> Frames<'f> {
     }
 
     /// Returns the open element that is `level` levels above the innermost one.
-    pub(crate) fn up(&self, level: usize) -> Option<&Frame> {
+    pub(crate) fn up(&self, level: usize) -> Option<&OpenElement> {
         self.open.len().checked_sub(level + 1).and_then(|at| self.open.get(at))
     }
 
@@ -111,9 +116,9 @@ impl<'f> Frames<'f> {
         std::array::from_fn(|level| self.up(level + 1).map_or(body, |frame| frame.at))
     }
 
-    fn frame(&self, at: u32) -> Frame {
+    fn frame(&self, at: u32) -> OpenElement {
         let dom = self.dom;
-        let above = self.open.last().copied().unwrap_or(Frame::OUTSIDE);
+        let above = self.open.last().copied().unwrap_or(OpenElement::OUTSIDE);
         let item = dom.item(at);
         let is_body = item.tag == Tag::Body;
         let hints = if is_body { 0 } else { self.survey.hints(at).bits() };
@@ -126,7 +131,7 @@ impl<'f> Frames<'f> {
             log(sum.segments),
             sum.prose as f32 / self.prose,
         ];
-        let mut frame = Frame {
+        let mut frame = OpenElement {
             at,
             key: self.key(at, item.tag),
             hints,
@@ -155,7 +160,7 @@ impl<'f> Frames<'f> {
         frame
     }
 
-    /// Returns the index of an element in [`Frame::distances`], if its distance is a feature.
+    /// Returns the index of an element in [`OpenElement::distances`], if its distance is a feature.
     fn kind(&self, at: u32, tag: Tag) -> Option<usize> {
         Some(match tag {
             Tag::Article => ARTICLE,
@@ -197,7 +202,7 @@ impl<'f> Frames<'f> {
     }
 }
 
-/// Indices in [`Frame::distances`] that other modules use.
+/// Indices in [`OpenElement::distances`] that other modules use.
 pub(crate) const ARTICLE: usize = 0;
 pub(crate) const MAIN: usize = 1;
 pub(crate) const NAV: usize = 2;

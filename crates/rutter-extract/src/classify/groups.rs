@@ -7,12 +7,12 @@
 const MOST_STEPS: usize = 12;
 
 /// A hash table that numbers distinct keys.
-pub(crate) struct Groups {
+pub(crate) struct KeyNumbering {
     slots: Vec<(u32, u32)>,
     pub(crate) len: u32,
 }
 
-impl Groups {
+impl KeyNumbering {
     /// Creates a table for the keys of `n` segments.
     pub(crate) fn new(n: usize) -> Self {
         Self { slots: vec![(0, 0); (2 * n + 2).next_power_of_two()], len: 1 }

@@ -6,7 +6,7 @@
 use html5ever::local_name;
 
 use crate::dom::Dom;
-use crate::survey::{Marks, Survey};
+use crate::survey::{InheritedMarks, PageSurvey};
 use crate::tag::Tag;
 
 /// Maximum number of elements that a page can declare as content.
@@ -14,7 +14,7 @@ const MOST_DECLARED: usize = 256;
 
 /// The elements that the author marks as the content of the page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Landmark {
+pub(crate) struct MainLandmark {
     /// The landmark elements in document order; no element is inside another.
     pub(crate) roots: Vec<u32>,
     /// Whether a declaration for this purpose (`data-pagefind-body`, an owner selector) names the
@@ -22,14 +22,15 @@ pub(crate) struct Landmark {
     pub(crate) is_declared: bool,
 }
 
-impl Landmark {
+impl MainLandmark {
     /// Finds the landmark: regions declared with `data-pagefind-body`, else the only `main` element
     /// or role `main`, else the only `itemprop="articleBody"`, else the only `article` element.
     /// Elements without text do not count.
-    pub(crate) fn of(dom: &Dom, survey: &Survey) -> Self {
+    pub(crate) fn of(dom: &Dom, survey: &PageSurvey) -> Self {
         let Some(body) = dom.body else { return Self::default() };
-        let has_text =
-            |at: u32| !survey.marks(at).has(Marks::UNSEEN) && survey.sum(dom, at).chars != 0;
+        let has_text = |at: u32| {
+            !survey.marks(at).has(InheritedMarks::UNSEEN) && survey.sum(dom, at).chars != 0
+        };
         if dom.is_marked {
             let mut roots: Vec<u32> = Vec::new();
             for at in dom.subtree(body) {
@@ -45,7 +46,8 @@ impl Landmark {
                 return Self { roots, is_declared: true };
             }
         }
-        let (mut main, mut declared, mut article) = (Only::No, Only::No, Only::No);
+        let (mut main, mut declared, mut article) =
+            (UniqueElement::No, UniqueElement::No, UniqueElement::No);
         for at in dom.subtree(body) {
             match dom.item(at).tag {
                 Tag::Text => {}
@@ -66,7 +68,7 @@ impl Landmark {
                 _ => {}
             }
         }
-        let found = [main, declared, article].into_iter().find_map(Only::get);
+        let found = [main, declared, article].into_iter().find_map(UniqueElement::get);
         Self { roots: found.into_iter().collect(), is_declared: false }
     }
 
@@ -87,13 +89,13 @@ fn is_article_body(dom: &Dom, at: u32) -> bool {
 }
 
 /// Result of the search for an element that is the only one of its kind.
-enum Only {
+enum UniqueElement {
     No,
     One(u32),
     Many,
 }
 
-impl Only {
+impl UniqueElement {
     fn add(&mut self, at: u32, counts: bool) {
         if counts {
             *self = if matches!(self, Self::No) { Self::One(at) } else { Self::Many };

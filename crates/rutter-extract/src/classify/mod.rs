@@ -19,30 +19,32 @@ mod landmark;
 mod model;
 mod page;
 mod rails;
+mod segment_states;
 mod text;
 mod threshold;
 
 pub use page::PageType;
 
 pub(crate) use crate::verdict::first_some;
-pub(crate) use landmark::Landmark;
+pub(crate) use landmark::MainLandmark;
 
 use crate::coverage::Coverage;
 use crate::dom::Dom;
 use crate::extraction::Why;
-use crate::meta::Found;
-use crate::region::Region;
+use crate::meta::FoundMetadata;
+use crate::region::MainRegion;
 use crate::selector::Selector;
-use crate::survey::{Marks, Survey};
+use crate::survey::{InheritedMarks, PageSurvey};
 use crate::tag::Tag;
-use crate::verdict::Reason;
+use crate::verdict::DropReason;
 
-use collect::{Collector, state};
-use context::Context;
-use explain::Reasons;
+use collect::FeatureCollector;
+use context::ContextFeatures;
+use explain::StrongestFeatures;
 use features::{FIRST_PAGE, N, Row};
-use model::{Batch, N_TYPES, model, probability};
-use rails::Rails;
+use model::{N_TYPES, ScoreBatch, model, probability};
+use rails::GuardRails;
+use segment_states::state;
 use threshold::{Thresholds, WHOLE};
 
 /// Margin above which text in the landmark that repeats on other pages of the site is kept.
@@ -67,16 +69,16 @@ const MOST_BEHIND_FOOTER: u32 = 120;
 const MOST_SEGMENTS: usize = 200_000;
 
 /// The page to be classified, with the input of the classifier.
-pub(crate) struct Subject<'s> {
+pub(crate) struct ClassifierInput<'s> {
     pub(crate) dom: &'s Dom,
-    pub(crate) survey: &'s Survey,
-    pub(crate) found: &'s Found,
-    pub(crate) landmark: &'s Landmark,
+    pub(crate) survey: &'s PageSurvey,
+    pub(crate) found: &'s FoundMetadata,
+    pub(crate) landmark: &'s MainLandmark,
     /// Elements inside the landmark that repeat on other pages of the site. They are content,
     /// unless the model gives them a low margin.
     pub(crate) repeated: &'s [u32],
     /// Elements that owner selectors keep, then elements that owner selectors drop.
-    pub(crate) forced: &'s [Forced<'s>],
+    pub(crate) forced: &'s [SelectedElement<'s>],
     /// Whether the page is the first page of its site.
     pub(crate) is_home: bool,
     /// Whether the caller requests an explanation for each segment.
@@ -84,7 +86,7 @@ pub(crate) struct Subject<'s> {
 }
 
 /// An element that a selector of the site owner matches.
-pub(crate) struct Forced<'s> {
+pub(crate) struct SelectedElement<'s> {
     pub(crate) at: u32,
     pub(crate) is_kept: bool,
     pub(crate) selector: &'s Selector,
@@ -92,9 +94,9 @@ pub(crate) struct Forced<'s> {
 
 /// The decision of the classifier about a page.
 #[derive(Debug)]
-pub(crate) struct Decision {
+pub(crate) struct PageDecision {
     /// The region that holds the kept segments.
-    pub(crate) region: Region,
+    pub(crate) region: MainRegion,
     /// The page type; `None` if the page has too many segments to be scored.
     pub(crate) page_type: Option<PageType>,
     /// Share of the text in the landmark that is kept.
@@ -112,33 +114,33 @@ pub fn model_version() -> u32 {
 }
 
 /// Decides which segments of a page are kept; `rules` is the region that the rules would keep.
-pub(crate) fn classify(subject: &Subject<'_>, rules: Region) -> Decision {
-    let Subject { dom, survey, landmark, .. } = *subject;
+pub(crate) fn classify(subject: &ClassifierInput<'_>, rules: MainRegion) -> PageDecision {
+    let ClassifierInput { dom, survey, landmark, .. } = *subject;
     if MOST_SEGMENTS < survey.segments.len() {
         let mut region = rules;
         drop_forced(subject, &mut region);
-        return Decision { region, page_type: None, coverage: None, why: Vec::new() };
+        return PageDecision { region, page_type: None, coverage: None, why: Vec::new() };
     }
-    let mut collector = Collector::new(dom, survey, subject.found, &rules, landmark);
+    let mut collector = FeatureCollector::new(dom, survey, subject.found, &rules, landmark);
     let types = page_types(&collector);
     let page_type = best(types);
     if page_type == PageType::Documentation {
         collector.keep_text();
     }
     let collector = collector;
-    let mut reasons = Reasons::new(subject.explain, survey.segments.len());
+    let mut reasons = StrongestFeatures::new(subject.explain, survey.segments.len());
     let margins = margins(&collector, types, |idx, row| reasons.add(idx, row));
     let above = above_threshold(subject, &collector, &margins, page_type);
     // Template text outside the landmark has no characters left in the survey.
     let is_left = |idx: usize| survey.segments.get(idx).is_some_and(|segment| segment.chars != 0);
     let mut keep: Vec<bool> =
         above.iter().enumerate().map(|(idx, above)| 0.0 < *above && is_left(idx)).collect();
-    Rails { collector: &collector, landmark, margins: &above }.apply(&mut keep);
+    GuardRails { collector: &collector, landmark, margins: &above }.apply(&mut keep);
     for (keep, bits) in keep.iter_mut().zip(&collector.states) {
         *keep &= bits & state::FURNITURE == 0;
     }
     drop_behind_footer(subject, &mut keep);
-    for Forced { at, is_kept, .. } in subject.forced {
+    for SelectedElement { at, is_kept, .. } in subject.forced {
         if let Some(part) = keep.get_mut(survey.within(dom, *at)) {
             part.fill(*is_kept);
         }
@@ -149,7 +151,7 @@ pub(crate) fn classify(subject: &Subject<'_>, rules: Region) -> Decision {
     let mut region = if keep.contains(&true) {
         let confidence =
             if landmark.is_declared { 1.0 } else { confidence(survey, &margins, &keep) };
-        let decided = apply::Decided { dom, survey, landmark, rules: &rules, keep: &keep };
+        let decided = apply::RegionInput { dom, survey, landmark, rules: &rules, keep: &keep };
         apply::region(&decided, confidence)
     } else {
         // A page with text never has empty content: if the model keeps nothing, the region of the
@@ -160,7 +162,7 @@ pub(crate) fn classify(subject: &Subject<'_>, rules: Region) -> Decision {
     let coverage = Coverage::of(subject, &collector, &keep);
     let page_type = reported(page_type, subject.is_home);
     let why = reasons.explain(subject, &collector, &margins, &keep, page_type);
-    Decision { region, page_type: Some(page_type), coverage, why }
+    PageDecision { region, page_type: Some(page_type), coverage, why }
 }
 
 /// Returns the page type to report: the first page of a site is `Home`, unless it is an article or
@@ -175,8 +177,8 @@ fn reported(page_type: PageType, is_home: bool) -> PageType {
 
 /// Drops a short text after the last footer of the landmark, such as a build stamp. Some generators
 /// put stamps inside `<main>`.
-fn drop_behind_footer(subject: &Subject<'_>, keep: &mut [bool]) {
-    let Subject { dom, survey, landmark, .. } = *subject;
+fn drop_behind_footer(subject: &ClassifierInput<'_>, keep: &mut [bool]) {
+    let ClassifierInput { dom, survey, landmark, .. } = *subject;
     for root in &landmark.roots {
         let is_footer = |at: &u32| dom.item(*at).tag == Tag::Footer;
         let Some(footer) = dom.subtree(*root).rev().find(is_footer) else { continue };
@@ -192,10 +194,10 @@ fn drop_behind_footer(subject: &Subject<'_>, keep: &mut [bool]) {
 }
 
 /// Marks the elements that owner selectors drop.
-fn drop_forced(subject: &Subject<'_>, region: &mut Region) {
-    for Forced { at, .. } in subject.forced.iter().filter(|forced| !forced.is_kept) {
+fn drop_forced(subject: &ClassifierInput<'_>, region: &mut MainRegion) {
+    for SelectedElement { at, .. } in subject.forced.iter().filter(|forced| !forced.is_kept) {
         if let Some(reason) = region.dropped.get_mut(*at as usize) {
-            *reason = Some(Reason::Owner);
+            *reason = Some(DropReason::Owner);
         }
         // A root of the region may be inside the dropped element.
         let dropped = subject.dom.subtree(*at);
@@ -205,12 +207,12 @@ fn drop_forced(subject: &Subject<'_>, region: &mut Region) {
 
 /// Returns the margin of each segment minus its threshold.
 fn above_threshold(
-    subject: &Subject<'_>,
-    collector: &Collector<'_>,
+    subject: &ClassifierInput<'_>,
+    collector: &FeatureCollector<'_>,
     margins: &[f32],
     page_type: PageType,
 ) -> Vec<f32> {
-    let Subject { dom, survey, landmark, .. } = *subject;
+    let ClassifierInput { dom, survey, landmark, .. } = *subject;
     let scored = survey.segments.iter().map(|segment| segment.chars).zip(margins.iter().copied());
     let mut thresholds = Thresholds::of(page_type, !landmark.roots.is_empty(), scored);
     if CLEAN <= clean_share(collector, margins) {
@@ -241,7 +243,7 @@ fn above_threshold(
             false => inside,
         };
         let is_paragraph =
-            !is_outside && bits & state::KEPT != 0 && segment.marks.has(Marks::PARAGRAPH);
+            !is_outside && bits & state::KEPT != 0 && segment.marks.has(InheritedMarks::PARAGRAPH);
         above.push(margin - if is_paragraph { threshold.min(PARAGRAPH) } else { threshold });
     }
     for at in subject.repeated {
@@ -256,7 +258,7 @@ fn above_threshold(
 
 /// Returns the share that the model keeps of the text that is in the landmark and not named by the
 /// rules.
-fn clean_share(collector: &Collector<'_>, margins: &[f32]) -> f32 {
+fn clean_share(collector: &FeatureCollector<'_>, margins: &[f32]) -> f32 {
     let (mut kept, mut all) = (0_u32, 0_u32);
     let segments = collector.survey.segments.iter().zip(&collector.states);
     for ((segment, bits), margin) in segments.zip(margins) {
@@ -269,7 +271,7 @@ fn clean_share(collector: &Collector<'_>, margins: &[f32]) -> f32 {
 }
 
 /// Returns the mean score of the kept segments, weighted by their characters.
-fn confidence(survey: &Survey, margins: &[f32], keep: &[bool]) -> f32 {
+fn confidence(survey: &PageSurvey, margins: &[f32], keep: &[bool]) -> f32 {
     let (mut sum, mut all) = (0.0, 0.0);
     for ((segment, margin), keep) in survey.segments.iter().zip(margins).zip(keep) {
         if *keep {
@@ -281,7 +283,7 @@ fn confidence(survey: &Survey, margins: &[f32], keep: &[bool]) -> f32 {
 }
 
 /// Returns the probability of each page type.
-fn page_types(collector: &Collector<'_>) -> [f32; N_TYPES] {
+fn page_types(collector: &FeatureCollector<'_>) -> [f32; N_TYPES] {
     let mut row: Row = [0.0; 256];
     row[..N - FIRST_PAGE].copy_from_slice(&collector.page);
     model().types.margins(&row).map(probability)
@@ -300,7 +302,7 @@ fn best(types: [f32; N_TYPES]) -> PageType {
 /// Returns the second-stage margin of each segment; `each` is called with the index and the row of
 /// each scored segment.
 fn margins(
-    collector: &Collector<'_>,
+    collector: &FeatureCollector<'_>,
     types: [f32; N_TYPES],
     mut each: impl FnMut(usize, &Row),
 ) -> Vec<f32> {
@@ -311,7 +313,7 @@ fn margins(
     let mut out: Vec<f32> = collector.states.iter().map(unscored).collect();
     let mut first: Vec<f32> = out.iter().map(|margin| probability(*margin)).collect();
     let mut base = Vec::with_capacity(n * n_base);
-    let mut batch = Batch::new(&model.first, |idx, margin| {
+    let mut batch = ScoreBatch::new(&model.first, |idx, margin| {
         if let Some(score) = first.get_mut(idx) {
             *score = probability(margin);
         }
@@ -321,9 +323,9 @@ fn margins(
         batch.push(idx, row);
     });
     batch.finish();
-    let context = Context::new(collector, &first, types);
+    let context = ContextFeatures::new(collector, &first, types);
     let mut row: Row = [0.0; 256];
-    let mut batch = Batch::new(&model.second, |idx, margin| {
+    let mut batch = ScoreBatch::new(&model.second, |idx, margin| {
         if let Some(out) = out.get_mut(idx) {
             *out = margin;
         }

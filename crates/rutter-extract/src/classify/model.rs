@@ -26,21 +26,21 @@ pub(crate) struct Model {
     /// Columns of the first-stage features that the second stage uses, too.
     pub(crate) base: Vec<u8>,
     /// Trees that score the page types.
-    pub(crate) types: Forest,
-    pub(crate) first: Forest,
-    pub(crate) second: Forest,
+    pub(crate) types: DecisionForest,
+    pub(crate) first: DecisionForest,
+    pub(crate) second: DecisionForest,
 }
 
 /// Decision trees whose leaf values are summed.
 #[derive(Debug)]
-pub(crate) struct Forest {
-    trees: Vec<Tree>,
+pub(crate) struct DecisionForest {
+    trees: Vec<DecisionTree>,
     n_outputs: usize,
     scale: f32,
 }
 
 #[derive(Debug, Clone)]
-struct Tree {
+struct DecisionTree {
     nodes: [TreeNode; NODES],
     leaves: [i16; NODES],
 }
@@ -52,7 +52,7 @@ struct TreeNode {
     feature: u8,
 }
 
-impl Tree {
+impl DecisionTree {
     fn leaf(&self, row: &Row) -> i32 {
         let mut at = 1;
         for _ in 0..DEPTH {
@@ -69,15 +69,15 @@ const TOGETHER: usize = 16;
 
 /// Collects rows and scores them in batches; `done` gets the index of each row and its margin. A
 /// margin above 0 means keep.
-pub(crate) struct Batch<'m, F: FnMut(usize, f32)> {
-    forest: &'m Forest,
+pub(crate) struct ScoreBatch<'m, F: FnMut(usize, f32)> {
+    forest: &'m DecisionForest,
     rows: Vec<Row>,
     indices: Vec<usize>,
     done: F,
 }
 
-impl<'m, F: FnMut(usize, f32)> Batch<'m, F> {
-    pub(crate) fn new(forest: &'m Forest, done: F) -> Self {
+impl<'m, F: FnMut(usize, f32)> ScoreBatch<'m, F> {
+    pub(crate) fn new(forest: &'m DecisionForest, done: F) -> Self {
         let (rows, indices) = (Vec::with_capacity(TOGETHER), Vec::with_capacity(TOGETHER));
         Self { forest, rows, indices, done }
     }
@@ -106,7 +106,7 @@ impl<'m, F: FnMut(usize, f32)> Batch<'m, F> {
     }
 }
 
-impl Forest {
+impl DecisionForest {
     /// Returns the margin of each page type.
     pub(crate) fn margins(&self, row: &Row) -> [f32; N_TYPES] {
         let mut sums = [0_i32; N_TYPES];
@@ -152,7 +152,7 @@ pub(crate) fn model() -> &'static Model {
 impl Model {
     /// Parses the model file; returns `None` if it has another format or feature version.
     fn read(bytes: &[u8]) -> Option<Self> {
-        let mut reader = Reader(bytes.strip_prefix(MAGIC)?);
+        let mut reader = ModelReader(bytes.strip_prefix(MAGIC)?);
         let version = reader.u32()?;
         if reader.u32()? != FEATURES_VERSION {
             return None;
@@ -167,9 +167,9 @@ impl Model {
     }
 }
 
-struct Reader<'r>(&'r [u8]);
+struct ModelReader<'r>(&'r [u8]);
 
-impl<'r> Reader<'r> {
+impl<'r> ModelReader<'r> {
     fn take(&mut self, n: usize) -> Option<&'r [u8]> {
         let (head, rest) = self.0.split_at_checked(n)?;
         self.0 = rest;
@@ -188,7 +188,7 @@ impl<'r> Reader<'r> {
         self.array().map(u32::from_le_bytes)
     }
 
-    fn forest(&mut self) -> Option<Forest> {
+    fn forest(&mut self) -> Option<DecisionForest> {
         let n_trees = u16::from_le_bytes(self.array()?);
         if usize::from(self.u8()?) != DEPTH {
             return None;
@@ -196,10 +196,10 @@ impl<'r> Reader<'r> {
         let n_outputs = self.u8()?.into();
         let scale = f32::from_le_bytes(self.array()?);
         let trees = (0..n_trees).map(|_| self.tree()).collect::<Option<Vec<_>>>()?;
-        Some(Forest { trees, n_outputs, scale })
+        Some(DecisionForest { trees, n_outputs, scale })
     }
 
-    fn tree(&mut self) -> Option<Tree> {
+    fn tree(&mut self) -> Option<DecisionTree> {
         let features: [u8; NODES] = self.array()?;
         let mut nodes = [TreeNode::default(); NODES];
         for (node, feature) in nodes.iter_mut().zip(features) {
@@ -209,7 +209,7 @@ impl<'r> Reader<'r> {
         for leaf in &mut leaves {
             *leaf = i16::from_le_bytes(self.array()?);
         }
-        Some(Tree { nodes, leaves })
+        Some(DecisionTree { nodes, leaves })
     }
 }
 
@@ -240,7 +240,8 @@ mod tests {
     #[test]
     fn any_row_has_a_finite_margin() {
         for value in [0.0, -1e30, 1e30, f32::INFINITY, f32::NAN] {
-            let mut batch = Batch::new(&model().first, |_, margin| assert!(margin.is_finite()));
+            let mut batch =
+                ScoreBatch::new(&model().first, |_, margin| assert!(margin.is_finite()));
             batch.push(0, &[value; 256]);
             batch.finish();
         }

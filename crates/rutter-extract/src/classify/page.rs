@@ -2,15 +2,16 @@
 //!
 //! Input: the segments and metadata of a page. Output: the page columns of a row of features.
 
-use crate::hint::Hints;
+use crate::hint::ElementHints;
 use crate::json_ld;
-use crate::meta::Found;
-use crate::region::Region;
+use crate::meta::FoundMetadata;
+use crate::region::MainRegion;
 use crate::tag::Tag;
 
-use super::collect::{Collector, INSIDE};
+use super::collect::FeatureCollector;
 use super::features::{FIRST_PAGE, N, id};
 use super::frame::log;
+use super::segment_states::INSIDE;
 use super::text::flag;
 
 /// The type of a page.
@@ -101,7 +102,7 @@ struct ElementCounts {
 }
 
 impl ElementCounts {
-    fn of(collector: &Collector<'_>) -> Self {
+    fn of(collector: &FeatureCollector<'_>) -> Self {
         let mut counts = Self::default();
         for item in &collector.dom.items {
             match item.tag {
@@ -130,7 +131,7 @@ impl ElementCounts {
 
 /// Sums over all segments of a page.
 #[derive(Default)]
-struct Sums {
+struct PageSums {
     region_chars: u32,
     region_prose: u32,
     region_dropped: u32,
@@ -139,11 +140,16 @@ struct Sums {
     hints: [u32; 5],
 }
 
-const COUNTED: [Hints; 5] =
-    [Hints::PRODUCT, Hints::FORUM, Hints::COMMENT, Hints::LIST, Hints::TEASER];
+const COUNTED: [ElementHints; 5] = [
+    ElementHints::PRODUCT,
+    ElementHints::FORUM,
+    ElementHints::COMMENT,
+    ElementHints::LIST,
+    ElementHints::TEASER,
+];
 
-impl Sums {
-    fn of(collector: &Collector<'_>) -> Self {
+impl PageSums {
+    fn of(collector: &FeatureCollector<'_>) -> Self {
         let mut sums = Self::default();
         let known = collector.survey.segments.iter().zip(&collector.rules).zip(&collector.known);
         for ((segment, rule), known) in known {
@@ -167,9 +173,9 @@ impl Sums {
 
 /// Returns the features that are the same for all segments of a page.
 pub(crate) fn features(
-    collector: &Collector<'_>,
-    found: &Found,
-    region: &Region,
+    collector: &FeatureCollector<'_>,
+    found: &FoundMetadata,
+    region: &MainRegion,
 ) -> [f32; N - FIRST_PAGE] {
     let mut page = [0.0; N - FIRST_PAGE];
     let mut set = |id: usize, value: f32| {
@@ -180,7 +186,7 @@ pub(crate) fn features(
     let (total, n) = (collector.total, collector.survey.segments.len().max(1) as f32);
     let chars = total.chars.max(1) as f32;
     let counts = ElementCounts::of(collector);
-    let sums = Sums::of(collector);
+    let sums = PageSums::of(collector);
     set(id::PAGE_CHARS, log(total.chars));
     set(id::PAGE_PROSE, log(total.prose));
     set(id::PAGE_PROSE_SHARE, total.prose as f32 / chars);

@@ -7,14 +7,15 @@
 use html5ever::local_name;
 
 use crate::dom::Dom;
-use crate::hint::Hints;
+use crate::hint::ElementHints;
 use crate::note;
-use crate::survey::{Marks, Survey};
+use crate::survey::{InheritedMarks, PageSurvey};
 use crate::tag::Tag;
-use crate::verdict::{Named, Reason};
+use crate::verdict::{DropReason, RegionKind};
 
-use super::collect::{Collector, INSIDE, state};
-use super::landmark::Landmark;
+use super::collect::FeatureCollector;
+use super::landmark::MainLandmark;
+use super::segment_states::{INSIDE, state};
 use super::text::flag;
 
 /// Maximum number of prose characters in a cell of a data table; a table with a longer cell is a
@@ -34,16 +35,16 @@ const TABS: [&str; 8] = [
 ];
 
 /// Corrects the decisions of the classifier about the segments of a page.
-pub(crate) struct Rails<'r> {
-    pub(crate) collector: &'r Collector<'r>,
-    pub(crate) landmark: &'r Landmark,
+pub(crate) struct GuardRails<'r> {
+    pub(crate) collector: &'r FeatureCollector<'r>,
+    pub(crate) landmark: &'r MainLandmark,
     /// For each segment, its margin minus its threshold.
     pub(crate) margins: &'r [f32],
 }
 
 /// How the segments of an element are decided together.
 #[derive(PartialEq, Eq)]
-enum Unit {
+enum DecisionUnit {
     /// All segments are kept or dropped by their mean margin.
     Whole,
     /// All segments are kept if their mean margin is positive; otherwise each segment keeps its own
@@ -53,7 +54,7 @@ enum Unit {
     Box,
 }
 
-impl Rails<'_> {
+impl GuardRails<'_> {
     /// Corrects the decisions in `keep`.
     pub(crate) fn apply(&self, keep: &mut [bool]) {
         self.captions(keep);
@@ -67,14 +68,14 @@ impl Rails<'_> {
         let first = keep.iter().position(|keep| *keep);
         let last = keep.iter().rposition(|keep| *keep);
         let (Some(first), Some(last)) = (first, last) else { return };
-        let Collector { dom, survey, states, .. } = self.collector;
+        let FeatureCollector { dom, survey, states, .. } = self.collector;
         let hull = keep.iter_mut().enumerate().take(last + 1).skip(first.saturating_sub(2));
         for (idx, keep) in hull {
             let (Some(segment), Some(bits)) = (survey.segments.get(idx), states.get(idx)) else {
                 continue;
             };
-            let is_caption = segment.marks.has(Marks::CAPTION)
-                || survey.hints(segment.block).has(Hints::CAPTION)
+            let is_caption = segment.marks.has(InheritedMarks::CAPTION)
+                || survey.hints(segment.block).has(ElementHints::CAPTION)
                 || dom.item(segment.block).tag == Tag::Figure;
             if is_caption && bits & state::KEPT != 0 {
                 *keep = true;
@@ -83,7 +84,7 @@ impl Rails<'_> {
     }
 
     fn units(&self, keep: &mut [bool]) {
-        let Collector { dom, survey, .. } = *self.collector;
+        let FeatureCollector { dom, survey, .. } = *self.collector;
         let Some(body) = dom.body else { return };
         let mut counts = Vec::with_capacity(keep.len() + 1);
         let mut count = 0_usize;
@@ -111,10 +112,12 @@ impl Rails<'_> {
                 continue;
             };
             let is_kept = match unit {
-                Unit::Whole | Unit::Panels => n_kept != 0 && 0.0 < self.mean(&range),
-                Unit::Box => self.is_in_text(at, &range, keep),
+                DecisionUnit::Whole | DecisionUnit::Panels => {
+                    n_kept != 0 && 0.0 < self.mean(&range)
+                }
+                DecisionUnit::Box => self.is_in_text(at, &range, keep),
             };
-            if is_kept || unit == Unit::Whole {
+            if is_kept || unit == DecisionUnit::Whole {
                 self.set(range, keep, is_kept, &unit);
                 if is_kept {
                     self.keep_notes(at, keep);
@@ -128,7 +131,7 @@ impl Rails<'_> {
 
     /// Keeps the admonitions inside a kept element.
     fn keep_notes(&self, unit: u32, keep: &mut [bool]) {
-        let Collector { dom, survey, .. } = *self.collector;
+        let FeatureCollector { dom, survey, .. } = *self.collector;
         for at in dom.subtree(unit).skip(1) {
             let is_box = matches!(
                 dom.item(at).tag,
@@ -142,11 +145,17 @@ impl Rails<'_> {
 
     /// Keeps or drops the segments of an element. Segments that the rules name stay dropped, such
     /// as tab labels and summaries that only say "expand".
-    fn set(&self, range: std::ops::Range<usize>, keep: &mut [bool], is_kept: bool, unit: &Unit) {
+    fn set(
+        &self,
+        range: std::ops::Range<usize>,
+        keep: &mut [bool],
+        is_kept: bool,
+        unit: &DecisionUnit,
+    ) {
         let states = self.collector.states.get(range.clone()).unwrap_or_default();
         for (keep, bits) in keep.get_mut(range).unwrap_or_default().iter_mut().zip(states) {
             let is_named = bits & state::NAMED != 0;
-            if !is_kept || !is_named || *unit == Unit::Box {
+            if !is_kept || !is_named || *unit == DecisionUnit::Box {
                 *keep = is_kept;
             }
         }
@@ -164,30 +173,30 @@ impl Rails<'_> {
         if 0.0 < all { sum / all } else { 0.0 }
     }
 
-    fn unit(&self, at: u32) -> Option<Unit> {
-        let Collector { dom, survey, .. } = *self.collector;
+    fn unit(&self, at: u32) -> Option<DecisionUnit> {
+        let FeatureCollector { dom, survey, .. } = *self.collector;
         let tag = dom.item(at).tag;
         match tag {
-            Tag::Table => is_data_table(dom, survey, at).then_some(Unit::Whole),
+            Tag::Table => is_data_table(dom, survey, at).then_some(DecisionUnit::Whole),
             Tag::Ul | Tag::Ol | Tag::Dl | Tag::Menu => {
                 let is_plain = !dom.subtree(at).any(|at| {
                     let tag = dom.item(at).tag;
                     tag.heading().is_some() || matches!(tag, Tag::Article | Tag::Table)
                 });
-                is_plain.then_some(Unit::Whole)
+                is_plain.then_some(DecisionUnit::Whole)
             }
             Tag::Blockquote if note::kind(dom, survey, at).is_none() => {
                 let has_heading = dom.subtree(at).any(|at| dom.item(at).tag.heading().is_some());
-                (!has_heading).then_some(Unit::Whole)
+                (!has_heading).then_some(DecisionUnit::Whole)
             }
-            Tag::Details => Some(Unit::Panels),
+            Tag::Details => Some(DecisionUnit::Panels),
             Tag::Div | Tag::Section | Tag::Aside | Tag::Custom | Tag::Blockquote | Tag::P => {
                 if is_tab_group(dom, at) {
-                    return Some(Unit::Panels);
+                    return Some(DecisionUnit::Panels);
                 }
-                let is_side = tag == Tag::Aside || survey.hints(at).has(Hints::SIDE);
+                let is_side = tag == Tag::Aside || survey.hints(at).has(ElementHints::SIDE);
                 let is_box = is_side || note::kind(dom, survey, at).is_some();
-                is_box.then_some(Unit::Box)
+                is_box.then_some(DecisionUnit::Box)
             }
             _ => None,
         }
@@ -196,15 +205,15 @@ impl Rails<'_> {
     /// Returns whether a box is part of running text: the segments before and after the box are
     /// kept and in the same parent element, and the box is not a list of links.
     fn is_in_text(&self, at: u32, range: &std::ops::Range<usize>, keep: &[bool]) -> bool {
-        let Collector { dom, survey, .. } = *self.collector;
+        let FeatureCollector { dom, survey, .. } = *self.collector;
         let sum = survey.sum(dom, at);
         if 0.4 < sum.link_share() || sum.chars == 0 {
             return false;
         }
         // Banners and notices of the site are not part of the text.
         let reason = self.collector.rules.get(range.start).map_or(0, |rule| rule & !INSIDE);
-        let is_boxed = Reason::Name(Named::Sidebar).code() == reason;
-        if Reason::Element.code() < reason && !is_boxed {
+        let is_boxed = DropReason::Name(RegionKind::Sidebar).code() == reason;
+        if DropReason::Element.code() < reason && !is_boxed {
             return false;
         }
         let is_note = note::kind(dom, survey, at).is_some();
@@ -223,7 +232,7 @@ impl Rails<'_> {
 
     /// Drops headings whose text is dropped, and keeps the headings of kept text.
     fn headings(&self, keep: &mut [bool]) {
-        let Collector { dom, survey, known, .. } = self.collector;
+        let FeatureCollector { dom, survey, known, .. } = self.collector;
         // For each heading level: whether the section of the next higher segment has kept text, and
         // whether it has dropped text.
         let (mut kept, mut dropped) = ([false; 7], [false; 7]);
@@ -232,7 +241,7 @@ impl Rails<'_> {
         for (idx, segment) in survey.segments.iter().enumerate().rev() {
             let Some(is_kept) = keep.get(idx).copied() else { continue };
             let level = dom.item(segment.block).tag.heading();
-            let Some(level) = level.filter(|_| segment.marks.has(Marks::HEADING)) else {
+            let Some(level) = level.filter(|_| segment.marks.has(InheritedMarks::HEADING)) else {
                 let seen = if is_kept { &mut kept } else { &mut dropped };
                 seen.fill(true);
                 next = Some(idx);
@@ -265,7 +274,7 @@ impl Rails<'_> {
     }
 }
 
-fn is_data_table(dom: &Dom, survey: &Survey, at: u32) -> bool {
+fn is_data_table(dom: &Dom, survey: &PageSurvey, at: u32) -> bool {
     let mut is_data = false;
     for inner in dom.subtree(at).skip(1) {
         let tag = dom.item(inner).tag;

@@ -5,7 +5,7 @@
 
 use crate::dom::Dom;
 use crate::phrase;
-use crate::survey::{Marks, Segment, Survey};
+use crate::survey::{InheritedMarks, PageSurvey, Segment};
 use crate::tag::Tag;
 
 /// Number of bytes at the start of a segment that are read.
@@ -70,7 +70,7 @@ const PRIME: u32 = 0x0100_0193;
 
 /// Character counts of a text, from one pass.
 #[derive(Default)]
-struct Counted {
+struct CharCounts {
     digits: u32,
     upper: u32,
     /// Number of words that start with an upper-case letter.
@@ -79,8 +79,8 @@ struct Counted {
 
 /// Counts the characters of a text in one pass; calls `each` with the hash of every word, ignoring
 /// case.
-fn scan(text: &str, mut each: impl FnMut(u32)) -> Counted {
-    let mut counted = Counted::default();
+fn scan(text: &str, mut each: impl FnMut(u32)) -> CharCounts {
+    let mut counted = CharCounts::default();
     let (mut hash, mut before) = (SEED, b' ');
     for &byte in text.as_bytes() {
         let class = CLASSES[usize::from(byte)];
@@ -149,7 +149,7 @@ impl TextFacts {
 /// Reads the texts of segments into one reused buffer.
 pub(crate) struct TextReader<'t> {
     dom: &'t Dom,
-    survey: &'t Survey,
+    survey: &'t PageSurvey,
     title: WordSet,
     description: WordSet,
     head: String,
@@ -158,7 +158,7 @@ pub(crate) struct TextReader<'t> {
 impl<'t> TextReader<'t> {
     pub(crate) fn new(
         dom: &'t Dom,
-        survey: &'t Survey,
+        survey: &'t PageSurvey,
         title: WordSet,
         description: WordSet,
     ) -> Self {
@@ -212,7 +212,7 @@ impl<'t> TextReader<'t> {
                 facts.flags |= inline_flag(tag);
                 continue;
             }
-            if dom.is_space(at) || self.survey.marks(at).has(Marks::UNSEEN) {
+            if dom.is_space(at) || self.survey.marks(at).has(InheritedMarks::UNSEEN) {
                 continue;
             }
             last = Some(at);

@@ -6,12 +6,12 @@
 
 use html5ever::local_name;
 
-use super::state::{self, State};
+use super::state::{self, FrameworkState};
 use super::{REQUESTS, TextSource};
 use crate::dom::Dom;
 use crate::json_ld;
 use crate::markdown::to_html;
-use crate::meta::Found;
+use crate::meta::FoundMetadata;
 use crate::tag::Tag;
 
 /// Minimum number of characters of an embedded text that can be the text of the page.
@@ -21,7 +21,7 @@ const FEWEST_SENTENCES: usize = 2;
 
 /// A text that the page contains outside its elements, or in a `noscript` element.
 #[derive(Debug)]
-pub(crate) struct Embedded {
+pub(crate) struct EmbeddedText {
     pub(crate) source: TextSource,
     pub(crate) place: EmbeddedPlace,
 }
@@ -36,8 +36,8 @@ pub(crate) enum EmbeddedPlace {
 }
 
 /// Finds the text of a shell. Framework states longer than `most_json` bytes are not read.
-pub(crate) fn find(dom: &Dom, found: &Found, most_json: usize) -> Option<Embedded> {
-    let outside = |source, html| Embedded { source, place: EmbeddedPlace::Outside(html) };
+pub(crate) fn find(dom: &Dom, found: &FoundMetadata, most_json: usize) -> Option<EmbeddedText> {
+    let outside = |source, html| EmbeddedText { source, place: EmbeddedPlace::Outside(html) };
     if let Some(text) = json_ld::body(&found.json_ld).filter(|text| is_prose(text)) {
         return Some(outside(TextSource::JsonLd, markup_of(text, Markup::of(text))));
     }
@@ -47,13 +47,13 @@ pub(crate) fn find(dom: &Dom, found: &Found, most_json: usize) -> Option<Embedde
     for at in (0..dom.len()).filter(|at| dom.item(*at).tag == Tag::Script) {
         let id = dom.attr(at, &local_name!("id")).unwrap_or("");
         let Some(inside) = dom.children(at).next() else { continue };
-        let Some(state) = State::parse(id, dom.text(inside), most_json) else { continue };
+        let Some(state) = FrameworkState::parse(id, dom.text(inside), most_json) else { continue };
         if let Some(html) = state::text_of(&state, &titles) {
             return Some(outside(state.source, html));
         }
     }
     noscript(dom)
-        .map(|at| Embedded { source: TextSource::Noscript, place: EmbeddedPlace::Element(at) })
+        .map(|at| EmbeddedText { source: TextSource::Noscript, place: EmbeddedPlace::Element(at) })
 }
 
 /// Returns the `noscript` element with the most text, if the text is prose and not a request for

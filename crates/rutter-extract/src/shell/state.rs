@@ -93,12 +93,12 @@ pub(super) fn is_state(id: &str, text: &str) -> bool {
 
 /// The state of a framework, parsed from a script of the page.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct FrameworkState {
     pub(super) source: TextSource,
     value: Value,
 }
 
-impl State {
+impl FrameworkState {
     /// Parses a state; returns `None` if the script holds no state, or a state that is not JSON.
     pub(super) fn parse(id: &str, text: &str, most: usize) -> Option<Self> {
         if most < text.len() {
@@ -118,7 +118,7 @@ impl State {
 }
 
 /// A text in a framework state that may be the text of the page.
-struct Candidate {
+struct TextCandidate {
     html: String,
     /// Number of letters and digits in the text, without markup.
     n_chars: usize,
@@ -132,7 +132,7 @@ struct Candidate {
 ///
 /// A text in the same object as the title of the page is preferred. Otherwise the longest text is
 /// used, if it is at least twice as long as every other text.
-pub(super) fn text_of(state: &State, titles: &[&str]) -> Option<String> {
+pub(super) fn text_of(state: &FrameworkState, titles: &[&str]) -> Option<String> {
     let mut found = match &state.value {
         Value::Array(flat) if state.source == TextSource::NuxtData => of_flat(flat, titles),
         value => of_tree(value, titles),
@@ -149,7 +149,7 @@ pub(super) fn text_of(state: &State, titles: &[&str]) -> Option<String> {
     is_plain.then(|| first.html.clone())
 }
 
-fn of_tree(root: &Value, titles: &[&str]) -> Vec<Candidate> {
+fn of_tree(root: &Value, titles: &[&str]) -> Vec<TextCandidate> {
     let mut found = Vec::new();
     let mut open: Vec<(&Value, bool)> = vec![(root, false)];
     while let Some((value, above_is_titled)) = open.pop() {
@@ -177,7 +177,7 @@ fn of_tree(root: &Value, titles: &[&str]) -> Vec<Candidate> {
 }
 
 /// Returns the candidates of a flat state, in which the values of members are indices in one list.
-fn of_flat(flat: &[Value], titles: &[&str]) -> Vec<Candidate> {
+fn of_flat(flat: &[Value], titles: &[&str]) -> Vec<TextCandidate> {
     let at = |place: &Value| flat.get(usize::try_from(place.as_u64()?).ok()?);
     let mut found = Vec::new();
     for object in flat.iter().filter_map(Value::as_object) {
@@ -196,7 +196,7 @@ fn of_flat(flat: &[Value], titles: &[&str]) -> Vec<Candidate> {
     found
 }
 
-fn text_candidate(value: &Value, is_titled: bool) -> Option<Candidate> {
+fn text_candidate(value: &Value, is_titled: bool) -> Option<TextCandidate> {
     let html = match value {
         Value::String(text) => is_prose(text).then(|| markup_of(text, Markup::of(text)))?,
         Value::Array(_) | Value::Object(_) => {
@@ -208,7 +208,7 @@ fn text_candidate(value: &Value, is_titled: bool) -> Option<Candidate> {
     };
     let plain = without_tags(&html);
     let letters = || plain.chars().filter(|c| c.is_alphanumeric());
-    Some(Candidate {
+    Some(TextCandidate {
         n_chars: letters().count(),
         start: letters().take(60).collect(),
         html,

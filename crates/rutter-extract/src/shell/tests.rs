@@ -3,32 +3,32 @@
 use super::*;
 use crate::Limits;
 
-fn signals(page: &str) -> Signals {
+fn signals(page: &str) -> ShellSignals {
     let dom = Dom::parse(page, &Limits::USUAL);
     let title = (0..dom.len()).find(|at| dom.item(*at).tag == Tag::Title).map(|at| dom.words(at));
-    Signals::of(&dom, page.len(), title.as_deref())
+    ShellSignals::of(&dom, page.len(), title.as_deref())
 }
 
 #[test]
 fn score_adds_up_the_signals() {
-    let bare = Signals { has_script: true, ..Signals::default() };
+    let bare = ShellSignals { has_script: true, ..ShellSignals::default() };
     for (score, signals) in [
         (5, bare),
-        (0, Signals::default()),
-        (0, Signals { own_chars: 600, has_empty_mount: true, ..bare }),
-        (3, Signals { own_chars: 20, ..bare }),
-        (3, Signals { frame_chars: 300, ..bare }),
-        (2, Signals { has_media: true, ..bare }),
-        (7, Signals { own_chars: 20, has_empty_mount: true, ..bare }),
-        (7, Signals { own_chars: 49, has_empty_mount: true, ..bare }),
-        (0, Signals { own_chars: 50, has_empty_mount: true, ..bare }),
-        (8, Signals { own_chars: 199, has_empty_mount: true, is_loading: true, ..bare }),
-        (7, Signals { own_chars: 199, has_empty_mount: true, has_payload: true, ..bare }),
-        (5, Signals { own_chars: 200, has_empty_mount: true, is_loading: true, ..bare }),
-        (8, Signals { asks_for_scripts: true, ..bare }),
+        (0, ShellSignals::default()),
+        (0, ShellSignals { own_chars: 600, has_empty_mount: true, ..bare }),
+        (3, ShellSignals { own_chars: 20, ..bare }),
+        (3, ShellSignals { frame_chars: 300, ..bare }),
+        (2, ShellSignals { has_media: true, ..bare }),
+        (7, ShellSignals { own_chars: 20, has_empty_mount: true, ..bare }),
+        (7, ShellSignals { own_chars: 49, has_empty_mount: true, ..bare }),
+        (0, ShellSignals { own_chars: 50, has_empty_mount: true, ..bare }),
+        (8, ShellSignals { own_chars: 199, has_empty_mount: true, is_loading: true, ..bare }),
+        (7, ShellSignals { own_chars: 199, has_empty_mount: true, has_payload: true, ..bare }),
+        (5, ShellSignals { own_chars: 200, has_empty_mount: true, is_loading: true, ..bare }),
+        (8, ShellSignals { asks_for_scripts: true, ..bare }),
         (
             3,
-            Signals {
+            ShellSignals {
                 own_chars: 90,
                 asks_for_scripts: true,
                 has_bundle: true,
@@ -38,7 +38,7 @@ fn score_adds_up_the_signals() {
         ),
         (
             3,
-            Signals {
+            ShellSignals {
                 own_chars: 40,
                 has_payload: true,
                 has_bundle: true,
@@ -47,7 +47,7 @@ fn score_adds_up_the_signals() {
                 ..bare
             },
         ),
-        (5, Signals { own_chars: 10, is_loading: true, ..bare }),
+        (5, ShellSignals { own_chars: 10, is_loading: true, ..bare }),
     ] {
         assert_eq!(signals.score(), score, "{signals:?}");
         assert_eq!(signals.is_shell(), 5 <= score, "{signals:?}");

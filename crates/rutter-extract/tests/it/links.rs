@@ -57,7 +57,7 @@ fn text_markdown_and_description_do_not_change_with_link_blocks() {
 fn the_line_of_a_page_gives_its_links_back_to_its_markdown() {
     let with = read(LOCK, LinkBlocks::All);
     let line = with.page.to_line();
-    let mut judge = rutter_page::Judge::new(rutter_page::PageLimits::SPEC);
+    let mut judge = rutter_page::PageReader::new(rutter_page::PageLimits::SPEC);
     let copy = judge.read(&line, 1, &mut ()).unwrap().unwrap();
     assert_eq!(copy.to_text(), with.page.to_text());
     let markdown = copy.to_markdown();

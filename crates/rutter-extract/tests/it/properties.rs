@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rutter_finding::Strictness;
-use rutter_page::{Block, Judge, Mark, MediaUrl, PageLimits};
+use rutter_page::{Block, InlineMark, MediaUrl, PageLimits, PageReader};
 
 use crate::{options, read};
 
@@ -112,7 +112,7 @@ proptest! {
             for span in &rich.spans {
                 let part = part(block, span.part);
                 prop_assert!(part.is_some_and(|text| text.get(span.start as usize..span.end as usize).is_some()));
-                if let Mark::Link(url) = &span.mark {
+                if let InlineMark::Link(url) = &span.mark {
                     prop_assert!(url.starts_with("http://") || url.starts_with("https://"), "{}", url);
                 }
             }
@@ -123,7 +123,7 @@ proptest! {
         }
         // The strictest judge finds nothing but what the page lacks itself.
         let mut findings: Vec<rutter_finding::Finding> = Vec::new();
-        let mut judge = Judge::new(PageLimits::SPEC);
+        let mut judge = PageReader::new(PageLimits::SPEC);
         let page = judge.read(&line, 1, &mut findings);
         prop_assert!(page.is_ok(), "{}", line);
         let grave: Vec<_> = findings

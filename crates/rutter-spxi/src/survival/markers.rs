@@ -21,7 +21,7 @@ const MAX_DEPTH: usize = 64;
 /// is never found.
 ///
 /// ```
-/// # use crate::MarkerStatus;
+/// # use rutter_spxi::MarkerStatus;
 /// # use rutter_spxi::survival::{MarkerSearch, PageTexts};
 /// let markers = MarkerSearch::new(["built in 1890", "Keeper's log"]);
 /// let places = PageTexts { visible: "The house, built\u{a0}in 1890.\nKeeper\u{2019}s log", ..PageTexts::default() };

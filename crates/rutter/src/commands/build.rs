@@ -53,11 +53,6 @@ pub(crate) struct BuildArgs {
     /// By default, the exit code is 0 if the build was completed.
     #[arg(long)]
     strict: bool,
-    /// Print all findings and all excluded pages
-    ///
-    /// By default, notes are omitted, and at most 3 findings of each rule are printed.
-    #[arg(long)]
-    verbose: bool,
     /// Print the summary as JSON
     ///
     /// The file docs/schemas/build.schema.json describes the keys of the document.
@@ -84,7 +79,7 @@ pub(crate) fn run(args: &BuildArgs, out: &mut Output) -> anyhow::Result<Exit> {
     }
     // This guard keeps the folder of fetched files until the build has finished.
     let _previous = published_site::fetch_previous(&mut settled.plan, &mut |text| out.say(text))?;
-    let mut progress_bar = BuildProgress::new(out, args.verbose);
+    let mut progress_bar = BuildProgress::new(out);
     let result = rutter_build::build(&settled.plan, &mut progress_bar);
     let excluded = std::mem::take(&mut progress_bar.excluded);
     let n_grave = progress_bar.finish();
@@ -126,7 +121,8 @@ struct BuildProgress<'o> {
 }
 
 impl<'o> BuildProgress<'o> {
-    fn new(out: &'o mut Output, verbose: bool) -> Self {
+    fn new(out: &'o mut Output) -> Self {
+        let verbose = out.verbosity() == Verbosity::Verbose;
         let (counts, excluded) = (BTreeMap::new(), Vec::new());
         Self { out, bar: None, verbose, counts, n_notes: 0, n_grave: 0, excluded }
     }
@@ -160,7 +156,7 @@ impl<'o> BuildProgress<'o> {
         }
         if 0 < self.n_notes && !self.verbose {
             let notes = counted(self.n_notes, "note");
-            self.say(&format!("{notes} not shown; use --verbose to print them"));
+            self.say(&format!("{notes} not shown; use -v to print them"));
         }
         self.n_grave
     }

@@ -4,14 +4,12 @@
 //! explanation. Uses the settings and the state of the project that a page belongs to. Rejects
 //! files that are not text.
 
+mod inputs;
 mod project;
+mod rendering;
 
-use std::fmt::Write as _;
-use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use anyhow::Context;
 use clap::ValueEnum;
@@ -20,20 +18,21 @@ use rutter_extract::{
     Why, sample_key,
 };
 use rutter_finding::{FindingSink, Place, Refusal, Report, Strictness};
-use rutter_page::{LanguageTag, PageUrl, Timestamp};
+use rutter_page::{LanguageTag, Timestamp};
 
-use crate::commands::{counted, now, parse_time, print_findings, reject_second_stdin};
+use crate::commands::{counted, parse_time, print_findings, reject_second_stdin};
 use crate::exit::{self, Exit};
-use crate::input::Source;
 use crate::output::Output;
-use crate::render::{Chromium, RenderLimits, Sandbox};
+use inputs::{InputPage, jobs, read};
 use project::Project;
+use rendering::{browser, render};
 
 /// Maximum size of a page in bytes.
 const MAX_PAGE_BYTES: u64 = 100_000_000;
 
 /// Arguments of `rutter extract`.
 #[derive(Debug, clap::Args)]
+// Long: one field per option.
 pub(crate) struct ExtractArgs {
     /// Pages, or folders of pages; - is standard input
     ///
@@ -140,24 +139,6 @@ enum InputFormat {
 enum LinkMode {
     On,
     Off,
-}
-
-/// A page to extract.
-struct InputPage {
-    path: PathBuf,
-    url: PageUrl<'static>,
-    from: InputFormat,
-}
-
-impl InputPage {
-    /// Returns the name of the page in messages.
-    fn name(&self) -> String {
-        if self.path.as_os_str() == "-" {
-            "<stdin>".to_owned()
-        } else {
-            self.path.display().to_string()
-        }
-    }
 }
 
 impl ExtractArgs {
@@ -310,39 +291,6 @@ fn has_text(rendered: &Extraction) -> bool {
     !is_shell(rendered) && !rendered.page.content.is_empty()
 }
 
-/// Returns the browser for a page. The browser can load the files of the project's site, else the
-/// files of the common folder of the pages.
-fn browser(args: &ExtractArgs, job: &InputPage, site: &ExtractionContext) -> Chromium {
-    let sandbox = if args.render_no_sandbox { Sandbox::Off } else { Sandbox::On };
-    let chromium = |folder: Option<PathBuf>, base: String| {
-        let limits = RenderLimits::USUAL;
-        Chromium { program: "chromium".into(), sandbox, limits, folder, base }
-    };
-    let project = site
-        .project
-        .as_ref()
-        .filter(|project| args.url.is_none() && project.address(&job.path).is_some());
-    if let Some((folder, base)) = project.and_then(Project::root) {
-        return chromium(Some(folder), base);
-    }
-    let folder = match args.files.as_slice() {
-        [folder] if folder.is_dir() => Some(folder.clone()),
-        [file] if file.as_os_str() == "-" => None,
-        [file] => file.parent().map(Path::to_owned),
-        several => Some(shared_folder(several)),
-    };
-    let folder = folder.map(|it| if it.as_os_str().is_empty() { PathBuf::from(".") } else { it });
-    let is_one_file = args.files.len() == 1 && args.files.iter().all(|path| !path.is_dir());
-    let url = if is_one_file { job.url.as_str() } else { args.base() };
-    // The base URL of a file is the URL of its folder.
-    let base = url.split(['?', '#']).next().unwrap_or(url);
-    let base = match base.rsplit_once('/') {
-        Some((base, _)) if is_one_file => format!("{base}/"),
-        _ => format!("{}/", base.trim_end_matches('/')),
-    };
-    chromium(folder, base)
-}
-
 /// Prints why each part of a page was kept or dropped, for `--explain`.
 fn explain(
     job: &InputPage,
@@ -390,142 +338,6 @@ fn print(
     Ok(())
 }
 
-/// Returns all pages that the arguments name; the files of a folder are sorted by name.
-fn jobs(args: &ExtractArgs) -> anyhow::Result<Vec<InputPage>> {
-    let is_one_file = args.files.len() == 1 && args.files.iter().all(|path| !path.is_dir());
-    let url = args.base();
-    let base = PageUrl::parse(url.to_owned()).with_context(|| format!("--url {url}"))?;
-    if let ([path], true) = (args.files.as_slice(), is_one_file) {
-        return Ok(vec![InputPage { path: path.clone(), url: base, from: from(args, path) }]);
-    }
-    anyhow::ensure!(
-        !url.contains(['?', '#']),
-        "--url {url}: for several pages, give the URL of their folder, without ? and #",
-    );
-    // The URL of a page has the path of its file below the given folder, or below the common folder
-    // of all arguments.
-    let shared = match args.files.as_slice() {
-        [folder] => folder.clone(),
-        several => shared_folder(several),
-    };
-    let mut jobs = Vec::new();
-    for path in &args.files {
-        let mut files = vec![path.clone()];
-        if path.is_dir() {
-            files.clear();
-            walk(path, &mut files)?;
-            files.sort();
-            let name = path.display();
-            anyhow::ensure!(!files.is_empty(), "folder {name} has no .html or .md files");
-        }
-        for file in files {
-            let inside = file.strip_prefix(&shared).unwrap_or(&file);
-            jobs.push(InputPage {
-                url: address(url, inside)?,
-                from: from(args, &file),
-                path: file,
-            });
-        }
-    }
-    Ok(jobs)
-}
-
-/// Returns the deepest folder that contains all paths.
-fn shared_folder(paths: &[PathBuf]) -> PathBuf {
-    let mut parents = paths.iter().filter_map(|path| path.parent());
-    let mut shared = parents.next().map(Path::to_owned).unwrap_or_default();
-    for parent in parents {
-        while !parent.starts_with(&shared) {
-            if !shared.pop() {
-                break;
-            }
-        }
-    }
-    shared
-}
-
-fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> anyhow::Result<()> {
-    let entries = std::fs::read_dir(folder).with_context(|| folder.display().to_string())?;
-    for entry in entries {
-        let entry = entry.with_context(|| folder.display().to_string())?;
-        let path = entry.path();
-        let is_hidden = entry.file_name().to_string_lossy().starts_with('.');
-        let kind = entry.file_type().with_context(|| path.display().to_string())?;
-        if kind.is_dir() && !is_hidden {
-            walk(&path, files)?;
-        } else if (kind.is_file() || (kind.is_symlink() && path.is_file())) && is_page(&path) {
-            files.push(path);
-        }
-    }
-    Ok(())
-}
-
-fn is_page(path: &Path) -> bool {
-    let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
-    matches!(ending.as_deref(), Some("html" | "htm" | "xhtml" | "md" | "markdown"))
-}
-
-fn from(args: &ExtractArgs, path: &Path) -> InputFormat {
-    args.from.unwrap_or_else(|| {
-        let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
-        match ending.as_deref() {
-            Some("md" | "markdown") => InputFormat::Markdown,
-            _ => InputFormat::Html,
-        }
-    })
-}
-
-/// Returns the URL of a file below the URL of a folder. The URL of an index file is that of its
-/// folder.
-fn address(base: &str, inside: &Path) -> anyhow::Result<PageUrl<'static>> {
-    let mut url = base.to_owned();
-    if !url.ends_with('/') {
-        url.push('/');
-    }
-    let parts: Vec<_> = inside.iter().map(|part| part.to_string_lossy()).collect();
-    for (idx, part) in parts.iter().enumerate() {
-        let is_last = idx + 1 == parts.len();
-        if is_last && matches!(part.as_ref(), "index.html" | "index.htm") {
-            break;
-        }
-        for byte in part.bytes() {
-            let is_plain = byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte);
-            if is_plain {
-                url.push(char::from(byte));
-            } else {
-                write!(url, "%{byte:02X}").expect("writing to a string does not fail");
-            }
-        }
-        if !is_last {
-            url.push('/');
-        }
-    }
-    PageUrl::parse(url.clone()).with_context(|| format!("--url {base}"))
-}
-
-fn read(path: &Path) -> anyhow::Result<(Vec<u8>, Timestamp)> {
-    let source = Source::new(path)?;
-    let mut bytes = Vec::new();
-    let (input, _) = source.open().with_context(|| source.name().to_owned())?;
-    input
-        .take(MAX_PAGE_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .with_context(|| source.name().to_owned())?;
-    anyhow::ensure!(
-        bytes.len() as u64 <= MAX_PAGE_BYTES,
-        "{} has more than {MAX_PAGE_BYTES} bytes",
-        source.name()
-    );
-    let changed = path.metadata().and_then(|metadata| metadata.modified()).ok();
-    let seconds = changed.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
-    let seconds = seconds.and_then(|since| i64::try_from(since.as_secs()).ok());
-    let seen = match seconds.and_then(Timestamp::from_unix_seconds) {
-        Some(seen) if path.as_os_str() != "-" => seen,
-        _ => now()?,
-    };
-    Ok((bytes, seen))
-}
-
 /// Learns the templates of the pages of a folder, unless the last build of the project learned
 /// them.
 fn template(
@@ -556,42 +368,6 @@ fn template(
     let pages = counted(sketches.len() as u64, "page");
     out.say(format_args!("learned {layouts} from {pages}"));
     Use::Fitting(Arc::new(templates))
-}
-
-/// Runs the command that renders a page.
-fn render(command: &str, job: &InputPage, page: Vec<u8>) -> anyhow::Result<Vec<u8>> {
-    use std::io::Write;
-
-    let mut child = Command::new("sh")
-        .args(["-c", command])
-        .env("RUTTER_URL", job.url.as_str())
-        .env("RUTTER_FILE", &job.path)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .context("cannot run the render command")?;
-    let mut input = child.stdin.take().context("the render command has no input")?;
-    // A command may ignore its input, so an error of the write is ignored.
-    let feeding = std::thread::spawn(move || drop(input.write_all(&page)));
-    let output = child.stdout.take().context("the render command has no output")?;
-    let mut rendered = Vec::new();
-    output
-        .take(MAX_PAGE_BYTES + 1)
-        .read_to_end(&mut rendered)
-        .context("cannot read the output of the render command")?;
-    anyhow::ensure!(
-        rendered.len() as u64 <= MAX_PAGE_BYTES,
-        "{}: the render command printed more than {MAX_PAGE_BYTES} bytes",
-        job.name()
-    );
-    drop(feeding.join());
-    let status = child.wait().context("cannot wait for the render command")?;
-    anyhow::ensure!(
-        status.success(),
-        "{}: the render command failed ({status})",
-        job.path.display()
-    );
-    Ok(rendered)
 }
 
 fn parse_language(text: &str) -> Result<LanguageTag<'static>, String> {

@@ -3,6 +3,7 @@
 //! Input: the folder of the site and the state of its build. Rejects a folder if it is unknown
 //! which of its pages are closed, unless `--open` is given. Rejects secret files inside the folder.
 
+mod state_folder;
 mod stderr_writer;
 
 use std::fs::File;
@@ -14,7 +15,6 @@ use std::thread;
 
 use anyhow::Context;
 use clap::ValueEnum;
-use rutter_build::BuildError;
 use rutter_serve::{
     AccessLogFormat, AccessSink, AccessSummary, ConnectionLimits, ForwardingHeader, Limits,
     ListenConfig, LogWriter, Network, RateLimit, RestrictionSource, Server, SignalEvent, Site,
@@ -23,10 +23,11 @@ use rutter_serve::{
 
 use crate::commands::counted;
 use crate::commands::odd_clients::OddClientArgs;
-use crate::config;
 use crate::exit::Exit;
 use crate::output::{self, Output};
 
+pub(crate) use state_folder::finds;
+use state_folder::{must_not_be_shown, recover, state};
 use stderr_writer::StderrWriter;
 
 /// Default name of the state folder.
@@ -41,6 +42,7 @@ const VARIABLE: &str = "RUTTER_STATE";
     after_help = "Signals: TERM and INT stop the server after the current responses, within \
     10 seconds. HUP reloads served.json, tokens and certificates, and reopens the access log."
 )]
+// Long: one field per option.
 pub(crate) struct ServeArgs {
     /// Folder of the built site
     #[arg(value_name = "DIR")]
@@ -366,81 +368,6 @@ fn chain(error: &dyn std::error::Error) -> String {
         cause = error.source();
     }
     text
-}
-
-/// Returns the state folder: the given one, else the first of [`places`] that has a `served.json`.
-/// Rejects a given folder without `served.json`, because restricted pages would be unknown.
-fn state(args: &ServeArgs) -> anyhow::Result<Option<PathBuf>> {
-    let is_state = |place: &PathBuf| {
-        // After an interrupted publication, the journal restores served.json.
-        ["served.json", "journal.json"].iter().any(|name| place.join(name).is_file())
-    };
-    // CI systems set variables to the empty string to unset them.
-    let variable = config::environment(VARIABLE).filter(|text| !text.is_empty());
-    let (named, by) = match (&args.state, variable) {
-        (Some(state), _) => (Some(state.clone()), "--state"),
-        (None, variable) => (variable.map(PathBuf::from), VARIABLE),
-    };
-    if let Some(state) = named {
-        let why = format!("build the site, or do not set {by}");
-        anyhow::ensure!(is_state(&state), "folder {} has no served.json; {why}", state.display());
-        return Ok(Some(state));
-    }
-    Ok(places(&args.folder).find(is_state))
-}
-
-/// Returns the folders in which the state is searched.
-fn places(folder: &Path) -> impl Iterator<Item = PathBuf> {
-    let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    let beside = [folder.parent(), whole.parent()].map(|it| it.map(|it| it.join(STATE)));
-    let [given, real] = beside;
-    let places = [Some(folder.join(STATE)), given, real, Some(PathBuf::from(STATE))];
-    places.into_iter().flatten()
-}
-
-/// Returns whether `rutter serve` finds the state of a folder without `--state`.
-pub(crate) fn finds(folder: &Path, state: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().ok();
-    real(state)
-        .is_some_and(|state| places(folder).any(|place| real(&place).as_ref() == Some(&state)))
-}
-
-/// Completes an interrupted publication.
-fn recover(state: &Path, out: &mut Output) -> anyhow::Result<()> {
-    if !state.join("journal.json").is_file() {
-        return Ok(());
-    }
-    match rutter_build::recover(state) {
-        Ok(true) => out.say("completed an interrupted publication"),
-        Ok(false) => {}
-        // The running build completes the publication itself.
-        Err(BuildError::Busy(_)) => out.say("a build is running"),
-        Err(error) => return Err(error.into()),
-    }
-    Ok(())
-}
-
-/// Rejects secret files in the served folder: keys, tokens, logs and the state must not have a name
-/// that is served.
-fn must_not_be_shown(args: &ServeArgs, state: Option<&Path>) -> anyhow::Result<()> {
-    let is_file = !matches!(args.access_log.to_str(), Some("-" | "off"));
-    let files = [
-        ("the private key", args.tls_key.as_deref()),
-        ("the token file", args.tokens.as_deref()),
-        ("the access log", is_file.then_some(&*args.access_log)),
-        ("the state", state),
-    ];
-    for (what, path) in files {
-        if let Some(path) = path
-            && rutter_serve::is_served(&args.folder, path)
-        {
-            let (path, folder) = (path.display(), args.folder.display());
-            anyhow::bail!(
-                "{what} {path} would be public, because it is inside {folder}; move it elsewhere"
-            );
-        }
-    }
-    Ok(())
 }
 
 fn log(args: &ServeArgs, stderr: &StderrWriter) -> anyhow::Result<Option<Arc<LogWriter>>> {

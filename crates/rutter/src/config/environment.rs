@@ -35,9 +35,10 @@ pub(crate) fn misspelt(names: impl Iterator<Item = OsString>) -> Vec<String> {
     let mut messages = Vec::new();
     for name in names {
         let Some(name) = name.to_str() else { continue };
-        // Rutter sets these two variables for render commands.
-        let is_told = matches!(name, "RUTTER_URL" | "RUTTER_FILE");
-        let Some(setting) = name.strip_prefix("RUTTER_").filter(|_| !is_told) else { continue };
+        // Rutter sets the first two variables for render commands.
+        let is_other =
+            matches!(name, "RUTTER_URL" | "RUTTER_FILE") || name == crate::diagnostics::VARIABLE;
+        let Some(setting) = name.strip_prefix("RUTTER_").filter(|_| !is_other) else { continue };
         if known.iter().any(|known| known == name) {
             continue;
         }

@@ -16,6 +16,7 @@
 mod arc;
 mod command_line;
 mod damage;
+mod diagnostics;
 mod discover;
 mod documentation;
 mod drown;

@@ -24,7 +24,7 @@ pub(crate) fn server() -> Server {
 }
 
 /// A site with a sitemap and two pages of HTML.
-fn harbour() -> (Server, String) {
+pub(crate) fn harbour() -> (Server, String) {
     let server = server();
     let site = format!("http://{}", server.address());
     let entry = |path: &str| format!("<url><loc>{site}{path}</loc></url>");

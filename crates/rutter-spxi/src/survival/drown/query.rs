@@ -54,7 +54,7 @@ pub struct EntityQuery {
 ///
 /// ```
 /// # use rutter_spxi::survival::drown::queries;
-/// # use crate::{Collision, Entity};
+/// # use rutter_spxi::{Collision, Entity};
 /// let band = Collision { with: Some("The Tide House (band)".into()), ..Collision::default() };
 /// let entity = Entity { name: Some("The Tide House".into()), collisions: vec![band], ..Entity::default() };
 /// assert_eq!(queries(&entity)[2].text, "How is The Tide House different from The Tide House (band)?");

@@ -4,6 +4,7 @@
 //! This module is part of the scoring rules: a change in it requires a new version of
 //! [`RULES`](crate::survival::drown::RULES).
 
+use percent_encoding::percent_decode_str;
 use std::ops::Range;
 
 use super::judge::AnswerSentence;
@@ -94,30 +95,10 @@ pub(crate) fn spoken(with: &str) -> Option<String> {
         return (!host.is_empty()).then(|| host.to_owned());
     };
     let stem = last.strip_suffix(".html").or_else(|| last.strip_suffix(".htm")).unwrap_or(last);
-    let name = percent_decoded(stem).replace(['_', '-', '+'], " ");
+    let name = percent_decode_str(stem).decode_utf8_lossy().replace(['_', '-', '+'], " ");
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
     let is_number = name.trim_start_matches(['Q', 'q']).chars().all(|c| c.is_ascii_digit());
     (!is_number).then_some(name)
-}
-
-fn percent_decoded(text: &str) -> String {
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((byte, behind)) = rest.split_first() {
-        let digits = behind.get(..2).and_then(|it| std::str::from_utf8(it).ok());
-        let value = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match value.filter(|_| *byte == b'%') {
-            Some(value) => {
-                out.push(value);
-                rest = behind.get(2..).unwrap_or_default();
-            }
-            None => {
-                out.push(*byte);
-                rest = behind;
-            }
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
 }
 
 impl CollisionTarget {

@@ -27,6 +27,7 @@ use crate::plan::{DROWN, PlannedBuild};
 
 /// Arguments of `rutter spxi drown`.
 #[derive(Debug, clap::Args)]
+// Long: one field per option.
 pub(crate) struct DrownArgs {
     #[command(flatten)]
     site: BuiltSiteArgs,
