@@ -39,7 +39,7 @@ fn server() -> SocketAddr {
         settings.rate = None;
         // Some responses come from memory, others from files.
         settings.limits.small = 10;
-        settings.limits.per_address = 4096;
+        settings.limits.connection.per_address = 4096;
         let site = Site::open(settings, Vec::new()).expect("a site");
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
         let listening = ListenConfig { workers: 1, ..ListenConfig::new(any) };

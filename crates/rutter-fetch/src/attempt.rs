@@ -6,18 +6,22 @@
 
 use std::time::Duration;
 
-use hyper::header::{HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, RANGE};
+use hyper::body::Incoming;
 use rutter_page::{Digest, Timestamp};
 use tokio::sync::SemaphorePermit;
 
 use crate::client::{Client, HostState, lock};
+use crate::connect::Connection;
 use crate::error::{BadResponse, FailureCause};
-use crate::exchange::{BodyLimits, BodySink, RangeField, ResponseHead, is_fast_enough};
-use crate::header::{ContentRange, Validators};
+use crate::exchange::{BodyLimits, BodyReceipt, BodySink, ResponseHead, is_fast_enough};
+use crate::header::Validators;
 use crate::log::FetchEvent;
 use crate::redact::{redact, redact_url};
-use crate::request::{FetchedResponse, Method, Request, ResponseBody};
+use crate::request::{FetchedResponse, Request, ResponseBody};
 use crate::resource_kind::ResourceKind;
+use crate::response_class::{
+    BodyKind, ExpectedBody, ResponseClass, SentRequest, conditional_fields,
+};
 use crate::spool::SpoolFile;
 use crate::target::Target;
 
@@ -52,6 +56,14 @@ enum AttemptOutcome {
     StaleConnection,
 }
 
+/// A body that was read completely.
+struct ReceivedBody {
+    /// The bytes; empty if they are in the spool file.
+    memory: Vec<u8>,
+    /// `None` if the spool file already held the whole body.
+    receipt: Option<BodyReceipt>,
+}
+
 impl Client {
     /// Repeats the request until there is a response; respects the pauses that the host asks for.
     pub(crate) async fn fetch_with_retries(
@@ -62,11 +74,7 @@ impl Client {
     ) -> Result<AttemptResponse, FailureCause> {
         let host = self.host(&target.origin.host);
         let clock = &self.environment().clock;
-        // robots.txt gets few attempts, because all other requests to the host wait for it.
-        let max_attempts = match request.kind {
-            ResourceKind::Robots => self.settings().attempts.min(2),
-            _ => self.settings().attempts,
-        };
+        let max_attempts = self.max_attempts(request.kind);
         let mut wire_bytes = 0;
         let (mut attempts, mut parts) = (0, 0);
         // All parts of one body share one time limit.
@@ -95,10 +103,8 @@ impl Client {
                     parts += 1;
                     attempts += 1;
                     if max_attempts <= attempts {
-                        return Err(BadResponse::Range(
-                            "the server sent several that cannot be used".to_owned(),
-                        )
-                        .into());
+                        let what = "the server sent several that cannot be used";
+                        return Err(BadResponse::Range(what.to_owned()).into());
                     }
                     continue;
                 }
@@ -117,11 +123,8 @@ impl Client {
                     continue;
                 }
                 Err(cause) if cause.is_transient() => {
-                    let got = spool.as_ref().map_or(0, |it| it.length().saturating_sub(before));
-                    let can_resume = spool.as_ref().is_some_and(|spool| spool.resume().is_some());
-                    let can_continue = can_resume && is_fast_enough(got, took);
                     parts += 1;
-                    if can_continue && parts < MAX_PARTS {
+                    if can_continue(spool.as_ref(), before, took) && parts < MAX_PARTS {
                         // The host sent bytes fast enough and only the connection broke, so the
                         // download continues at once.
                         left = left.saturating_sub(took);
@@ -140,6 +143,14 @@ impl Client {
                     FailureCause::RetryLater { until: time_after(clock.now(), wait), status };
                 return Err(cause.unwrap_or(later));
             }
+        }
+    }
+
+    fn max_attempts(&self, kind: ResourceKind) -> u32 {
+        match kind {
+            // robots.txt gets few attempts, because all other requests to the host wait for it.
+            ResourceKind::Robots => self.settings().attempts.min(2),
+            _ => self.settings().attempts,
         }
     }
 
@@ -203,10 +214,7 @@ impl Client {
         Ok(permit)
     }
 
-    #[expect(
-        clippy::too_many_lines,
-        reason = "one step after another, in the order of the protocol"
-    )]
+    /// Sends the request once. `wire_bytes` counts the bytes of bodies, also of a broken one.
     async fn attempt_once(
         &self,
         host: &HostState,
@@ -221,19 +229,18 @@ impl Client {
                 SpoolFile::open(path, request.url.as_str()).map_err(FailureCause::Spool)?;
             *spool = Some(opened);
         }
-        let clock = &self.environment().clock;
         let resume = spool.as_ref().and_then(SpoolFile::resume);
         let resume = resume.map(|(length, tag)| (length, tag.to_owned()));
         let mut fields = self.fields(request.kind);
         fields.extend(conditional_fields(&request.validators, resume.as_ref()));
         let idle = lock(&host.idle).take();
         let asked = self.connector().send_request(target, request.method, &fields, idle).await?;
-        let Some((head, response, mut link)) = asked else {
+        let Some((head, response, link)) = asked else {
             return Ok(AttemptOutcome::StaleConnection);
         };
         let body = response.into_body();
-        let asked = SentRequest { request, resume, has_conditions: !request.validators.is_empty() };
-        let (kind, length) = match asked.classify(&head, spool.as_ref())? {
+        let sent = SentRequest { request, resume, has_conditions: !request.validators.is_empty() };
+        let expected = match sent.classify(&head, spool.as_ref())? {
             ResponseClass::Busy => return Ok(AttemptOutcome::Busy(head.status, head.retry_after)),
             ResponseClass::Restart => {
                 restart(spool)?;
@@ -242,81 +249,75 @@ impl Client {
             ResponseClass::WithoutBody => {
                 // No body follows, so the connection can be reused.
                 if head.is_bare {
-                    link.used = clock.monotonic();
-                    *lock(&host.idle) = Some(link);
+                    self.keep_connection(host, link);
                 }
-                return Ok(AttemptOutcome::Done(Box::new(
-                    self.response_without_body(head, target),
-                )));
+                let answer = self.response_without_body(head, target);
+                return Ok(AttemptOutcome::Done(Box::new(answer)));
             }
-            ResponseClass::Complete => (BodyKind::Complete, Some(0)),
-            ResponseClass::Part(length) => (BodyKind::Part, Some(length)),
-            ResponseClass::Whole => (BodyKind::Whole, head.fields.length),
+            ResponseClass::Body(expected) => expected,
         };
-        let had = match (&mut *spool, kind) {
-            (Some(spool), BodyKind::Whole) => {
-                let coding = head.fields.content_encoding.clone();
-                let url = request.url.as_str();
-                let started = spool.begin(url, &head.validators, length, coding);
-                started.map_err(FailureCause::Spool)?;
-                0
-            }
-            (Some(spool), _) => spool.length(),
-            (None, _) => 0,
-        };
-        if kind == BodyKind::Part {
+        let had = begin_spool(spool, request, &head, expected)?;
+        if expected.kind == BodyKind::Part {
             self.record(&target.origin.host, FetchEvent::Resumed { at: had });
         }
         let max_bytes = request.max_bytes().saturating_sub(had);
         let BodyDeadline { whole, end } = limit;
-        let reading = BodyLimits { kind: request.kind, max_bytes, end, whole };
-        let mut sink = match spool {
-            Some(spool) => BodySink::Spool(spool),
-            None => BodySink::memory(length.unwrap_or(0).min(max_bytes)),
-        };
-        let receipt = if kind == BodyKind::Complete {
-            drop(body);
-            None
-        } else {
-            let receipt = self.connector().read_body(body, &mut sink, reading, length).await;
-            if receipt.is_err() {
-                *wire_bytes += match &sink {
-                    BodySink::Spool(spool) => spool.length() - had,
-                    BodySink::Memory(memory) => memory.len() as u64,
-                };
-            }
-            Some(receipt?)
-        };
-        *wire_bytes += receipt.map_or(0, |receipt| receipt.n_bytes);
-        let is_cut = receipt.is_some_and(|receipt| receipt.is_cut);
-        if !is_cut && kind != BodyKind::Complete {
-            link.used = clock.monotonic();
-            *lock(&host.idle) = Some(link);
+        let limits = BodyLimits { kind: request.kind, max_bytes, end, whole };
+        let received = self.receive(body, spool, limits, expected, wire_bytes).await?;
+        let is_cut = received.receipt.is_some_and(|receipt| receipt.is_cut);
+        if !is_cut && expected.kind != BodyKind::Complete {
+            self.keep_connection(host, link);
         }
-        let memory = match sink {
-            BodySink::Memory(memory) => Some(memory),
-            BodySink::Spool(_) => None,
-        };
-        let is_end_known = length.is_some() || kind == BodyKind::Complete || head.is_chunked;
+        let is_length_known =
+            expected.length.is_some() || expected.kind == BodyKind::Complete || head.is_chunked;
         let mut answer = self.response_without_body(head, target);
-        let fetched = &mut answer.fetched;
-        fetched.is_length_known = is_end_known;
-        if let Some(spool) = spool {
-            let done = spool.finish().map_err(FailureCause::Spool)?;
-            if kind != BodyKind::Whole {
-                fetched.status = 200;
-                fetched.validators = spool.validators();
-                fetched.fields.content_encoding = spool.coding();
-                fetched.fields.length = Some(done.length);
+        answer.fetched.is_length_known = is_length_known;
+        match spool {
+            Some(spool) => put_spooled(&mut answer.fetched, spool, request, expected.kind)?,
+            None => {
+                let digest = received.receipt.map(|receipt| Digest(receipt.digest));
+                answer.fetched.body = ResponseBody::Memory(received.memory);
+                answer.fetched.digest = digest;
             }
-            let path = request.spool.clone().unwrap_or_default();
-            fetched.body = ResponseBody::Spooled { path, length: done.length };
-            fetched.digest = Some(done.digest);
-        } else {
-            fetched.body = ResponseBody::Memory(memory.unwrap_or_default());
-            fetched.digest = receipt.map(|receipt| Digest(receipt.digest));
         }
         Ok(AttemptOutcome::Done(Box::new(answer)))
+    }
+
+    /// Keeps a connection for the next request to the host.
+    fn keep_connection(&self, host: &HostState, mut link: Connection) {
+        link.used = self.environment().clock.monotonic();
+        *lock(&host.idle) = Some(link);
+    }
+
+    /// Reads the body into the spool file, else into memory.
+    async fn receive(
+        &self,
+        body: Incoming,
+        spool: &mut Option<SpoolFile>,
+        limits: BodyLimits,
+        expected: ExpectedBody,
+        wire_bytes: &mut u64,
+    ) -> Result<ReceivedBody, FailureCause> {
+        if expected.kind == BodyKind::Complete {
+            return Ok(ReceivedBody { memory: Vec::new(), receipt: None });
+        }
+        let had = spool.as_ref().map_or(0, SpoolFile::length);
+        let mut sink = match spool {
+            Some(spool) => BodySink::Spool(spool),
+            None => BodySink::memory(expected.length.unwrap_or(0).min(limits.max_bytes)),
+        };
+        let result = self.connector().read_body(body, &mut sink, limits, expected.length).await;
+        *wire_bytes += match (&result, &sink) {
+            (Ok(receipt), _) => receipt.n_bytes,
+            (Err(_), BodySink::Spool(spool)) => spool.length() - had,
+            (Err(_), BodySink::Memory(memory)) => memory.len() as u64,
+        };
+        let receipt = Some(result?);
+        let memory = match sink {
+            BodySink::Memory(memory) => memory,
+            BodySink::Spool(_) => Vec::new(),
+        };
+        Ok(ReceivedBody { memory, receipt })
     }
 
     /// Converts a response head to a response without a body.
@@ -340,108 +341,50 @@ impl Client {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum BodyKind {
-    Whole,
-    Part,
-    Complete,
+/// Returns whether a broken download can continue at once: the host sent bytes fast enough since
+/// the file had `before` bytes.
+fn can_continue(spool: Option<&SpoolFile>, before: u64, took: Duration) -> bool {
+    spool.is_some_and(|spool| {
+        let got = spool.length().saturating_sub(before);
+        spool.resume().is_some() && is_fast_enough(got, took)
+    })
 }
 
-/// The request as it was sent: with a range, with conditions or with neither.
-struct SentRequest<'r> {
-    request: &'r Request,
-    /// Offset and entity tag of the partial download that the request resumes.
-    resume: Option<(u64, String)>,
-    has_conditions: bool,
-}
-
-/// What a response head says about the requested body.
-enum ResponseClass {
-    Busy,
-    Restart,
-    /// The response has no body, or a body that is not needed.
-    WithoutBody,
-    /// The spool file already holds the whole body.
-    Complete,
-    /// The body continues the spool file with this many bytes.
-    Part(u64),
-    Whole,
-}
-
-impl SentRequest<'_> {
-    fn classify(
-        &self,
-        head: &ResponseHead,
-        spool: Option<&SpoolFile>,
-    ) -> Result<ResponseClass, FailureCause> {
-        let bad = |text: &str| Err(BadResponse::Range(text.to_owned()).into());
-        match (head.status, &self.resume) {
-            (429, _) => Ok(ResponseClass::Busy),
-            // Status 503 for robots.txt is final, unless the server says when to retry.
-            (503, _) if self.request.kind != ResourceKind::Robots || head.retry_after.is_some() => {
-                Ok(ResponseClass::Busy)
-            }
-            (304, None) if self.has_conditions => Ok(ResponseClass::WithoutBody),
-            (304, _) => Err(BadResponse::NotModified.into()),
-            (206, None) => bad("status 206"),
-            (416, None) => bad("status 416"),
-            (206, Some((length, tag))) => {
-                let total = spool.and_then(SpoolFile::total);
-                Ok(partial_length(head, *length, tag, total)
-                    .map_or(ResponseClass::Restart, ResponseClass::Part))
-            }
-            (416, Some((length, tag))) => {
-                let is_same = head.validators.etag.as_ref().is_none_or(|etag| etag == tag);
-                let whole = ContentRange::Unsatisfied { total: *length };
-                let is_whole = head.range == RangeField::Valid(whole);
-                Ok(if is_same && is_whole {
-                    ResponseClass::Complete
-                } else {
-                    ResponseClass::Restart
-                })
-            }
-            (200..=299, _) if self.request.method == Method::Head => Ok(ResponseClass::WithoutBody),
-            // A success status with a `Content-Range` is valid only if the range is the whole body.
-            (200..=299, resume) => match (&head.range, resume) {
-                (RangeField::Absent, _) => Ok(ResponseClass::Whole),
-                (RangeField::Valid(ContentRange::Part { first: 0, last, total }), _)
-                    if *total == Some(last + 1) =>
-                {
-                    Ok(ResponseClass::Whole)
-                }
-                (_, Some(_)) => Ok(ResponseClass::Restart),
-                (_, None) => bad("status 200 with Content-Range"),
-            },
-            _ => Ok(ResponseClass::WithoutBody),
-        }
+/// Prepares the spool file for a body; returns the number of bytes that the file already has.
+fn begin_spool(
+    spool: &mut Option<SpoolFile>,
+    request: &Request,
+    head: &ResponseHead,
+    expected: ExpectedBody,
+) -> Result<u64, FailureCause> {
+    let Some(spool) = spool else { return Ok(0) };
+    if expected.kind != BodyKind::Whole {
+        return Ok(spool.length());
     }
+    let coding = head.fields.content_encoding.clone();
+    let started = spool.begin(request.url.as_str(), &head.validators, expected.length, coding);
+    started.map_err(FailureCause::Spool)?;
+    Ok(0)
 }
 
-/// Returns the length of a partial body; `None` if it does not continue the file.
-fn partial_length(head: &ResponseHead, had: u64, tag: &str, total: Option<u64>) -> Option<u64> {
-    let RangeField::Valid(ContentRange::Part { first, last, total: claimed }) = head.range else {
-        return None;
-    };
-    let length = last - first + 1;
-    let is_same = head.validators.etag.as_ref().is_none_or(|etag| etag == tag);
-    let is_end = claimed.is_some_and(|claimed| claimed == last + 1);
-    let is_size = total.is_none() || total == claimed;
-    let is_length = head.fields.length.is_none_or(|promised| promised == length);
-    let fits = first == had && is_same && is_end && is_size && is_length && !head.is_multipart;
-    fits.then_some(length)
-}
-
-/// Returns the header fields of a conditional or range request (SCP-153).
-fn conditional_fields(
-    validators: &Validators,
-    resume: Option<&(u64, String)>,
-) -> Vec<(HeaderName, String)> {
-    if let Some((length, tag)) = resume {
-        return vec![(RANGE, format!("bytes={length}-")), (IF_RANGE, tag.clone())];
+/// Completes the spool file and puts it into the response.
+fn put_spooled(
+    fetched: &mut FetchedResponse,
+    spool: &mut SpoolFile,
+    request: &Request,
+    kind: BodyKind,
+) -> Result<(), FailureCause> {
+    let done = spool.finish().map_err(FailureCause::Spool)?;
+    if kind != BodyKind::Whole {
+        fetched.status = 200;
+        fetched.validators = spool.validators();
+        fetched.fields.content_encoding = spool.coding();
+        fetched.fields.length = Some(done.length);
     }
-    let etag = validators.etag.clone().map(|tag| (IF_NONE_MATCH, tag));
-    let date = validators.last_modified.clone().map(|date| (IF_MODIFIED_SINCE, date));
-    etag.into_iter().chain(date).collect()
+    let path = request.spool.clone().unwrap_or_default();
+    fetched.body = ResponseBody::Spooled { path, length: done.length };
+    fetched.digest = Some(done.digest);
+    Ok(())
 }
 
 fn restart(spool: &mut Option<SpoolFile>) -> Result<(), FailureCause> {

@@ -36,6 +36,7 @@ use crate::target::{HostPolicy, Origin, PortPolicy, Target, UrlRules};
 pub const MAX_REDIRECTS: usize = 5;
 
 /// Settings of a [`Client`].
+// More than 12 fields: independent settings, which callers set by name.
 #[derive(Debug, Clone)]
 pub struct ClientSettings {
     /// Product token and version, the first part of `User-Agent`. The client obeys the robots.txt

@@ -38,6 +38,7 @@ mod redact;
 mod redirect_history;
 mod request;
 mod resource_kind;
+mod response_class;
 mod robots;
 mod spool;
 mod target;

@@ -1,7 +1,7 @@
 //! Recognizes programs by their `User-Agent`: AI agents, and classes of other clients.
 //!
 //! The names of AI agents come from `agents.txt`, a table that `cargo xtask agents` generates; the
-//! names of search engines, other bots and tools are constants in this file. One pass over a
+//! names of search engines, other bots and tools are in `names.rs`. One pass over a
 //! `User-Agent` finds all names. A name counts only where a product name may occur: not inside a
 //! word or a URL, and not in the middle of a comment. If several names match, the class that comes
 //! first in [`ClientClass`] wins, then the longest name.
@@ -12,6 +12,10 @@
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
+
+mod names;
+
+use names::{BOTS, SEARCH, TOOLS};
 
 /// Class of the client that sent a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -128,77 +132,6 @@ pub struct RecognizedClient {
 const MAX_WORD: usize = 256;
 
 const TABLE: &str = include_str!("agents.txt");
-
-const SEARCH: [&str; 18] = [
-    "360Spider",
-    "Baiduspider",
-    "bingbot",
-    "BingPreview",
-    "Coccocbot",
-    "coccocbot-web",
-    "DuckDuckBot",
-    "Googlebot",
-    "Googlebot-Image",
-    "Googlebot-News",
-    "Googlebot-Video",
-    "MojeekBot",
-    "Qwantbot",
-    "SeznamBot",
-    "Sogou web spider",
-    "Yahoo! Slurp",
-    "YandexBot",
-    "Yeti",
-];
-
-const BOTS: [&str; 20] = [
-    "AdsBot-Google",
-    "AhrefsBot",
-    "archive.org_bot",
-    "BLEXBot",
-    "DataForSeoBot",
-    "Discordbot",
-    "DotBot",
-    "Feedly",
-    "heritrix",
-    "ia_archiver",
-    "LinkedInBot",
-    "Mediapartners-Google",
-    "MJ12bot",
-    "Pingdom.com_bot",
-    "SemrushBot",
-    "Slackbot",
-    "TelegramBot",
-    "Twitterbot",
-    "UptimeRobot",
-    "WhatsApp",
-];
-
-const TOOLS: [&str; 24] = [
-    "aiohttp",
-    "Apache-HttpClient",
-    "axios",
-    "curl",
-    "Dart",
-    "Deno",
-    "Go-http-client",
-    "GuzzleHttp",
-    "got",
-    "HTTPie",
-    "Java",
-    "libwww-perl",
-    "node",
-    "node-fetch",
-    "okhttp",
-    "PostmanRuntime",
-    "python-httpx",
-    "Python-urllib",
-    "python-requests",
-    "reqwest",
-    "Ruby",
-    "rutter",
-    "undici",
-    "Wget",
-];
 
 static AGENTS: LazyLock<Vec<Agent>> = LazyLock::new(|| {
     let mut agents = Vec::new();

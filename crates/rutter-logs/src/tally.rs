@@ -137,11 +137,18 @@ pub struct Tally {
     snapshots: BTreeMap<String, [Option<u64>; 3]>,
     seen: FingerprintMap<RecognizedClient>,
     seed: HashSeed,
-    requests: u64,
-    bytes: u64,
-    span: Option<(Timestamp, Timestamp)>,
+    totals: LogTotals,
     filtered_out: u64,
     broken: BTreeMap<LineError, u64>,
+}
+
+/// Totals of all counted requests.
+#[derive(Debug, Default)]
+struct LogTotals {
+    requests: u64,
+    bytes: u64,
+    /// Times of the first and of the last request.
+    span: Option<(Timestamp, Timestamp)>,
 }
 
 impl Tally {
@@ -162,9 +169,7 @@ impl Tally {
             snapshots: BTreeMap::new(),
             seen: FingerprintMap::default(),
             seed: HashSeed::random(),
-            requests: 0,
-            bytes: 0,
-            span: None,
+            totals: LogTotals::default(),
             filtered_out: 0,
             broken: BTreeMap::new(),
         }
@@ -235,9 +240,9 @@ impl Tally {
             collections: savings_of_collections,
         };
         Summary {
-            requests: self.requests,
-            bytes: self.bytes,
-            span: self.span,
+            requests: self.totals.requests,
+            bytes: self.totals.bytes,
+            span: self.totals.span,
             filtered_out: self.filtered_out,
             broken: self.broken,
             agents,
@@ -295,10 +300,10 @@ impl Tally {
         is_repeated: bool,
     ) {
         let AccessRecord { time, status, bytes, .. } = *record;
-        self.requests += 1;
-        self.bytes = self.bytes.saturating_add(bytes);
-        let (first, last) = self.span.unwrap_or((time, time));
-        self.span = Some((first.min(time), last.max(time)));
+        self.totals.requests += 1;
+        self.totals.bytes = self.totals.bytes.saturating_add(bytes);
+        let (first, last) = self.totals.span.unwrap_or((time, time));
+        self.totals.span = Some((first.min(time), last.max(time)));
         let class = ClientClass::ALL.iter().position(|class| *class == known.class).unwrap_or(0);
         // Only AI agents have their own rows; other programs are counted in the row of their class.
         let agent = known.agent.filter(|agent| agent.class == ClientClass::Ai);

@@ -9,70 +9,49 @@
 //! file, also while a new build replaces the files. Each request is reported to every
 //! [`AccessSink`].
 //!
+//! Modules, each of which imports only modules before it: `settings`, `clock`, `bounded_map`;
+//! `monitor` (counters, access log), `admission` (which requests, for whom, how often), `resolve`
+//! (from the path to open files), `respond` (representations, conditions, bodies), `partner` (the
+//! partner API), `reload` (new catalogs and tokens), `site` (the way of a request and all state),
+//! `server` (sockets and threads).
+//!
 //! Rejects: paths outside the root, request bodies, methods except GET and HEAD, ambiguous
 //! requests, and clients that exceed a limit.
 
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
-mod accept;
-mod access;
-mod announced;
-mod answer;
-mod body;
-mod catalog;
-mod charset;
-mod compress;
-mod condition;
-mod connection;
-mod date;
-mod facts;
-mod generations;
-mod guard;
-mod kind;
-mod limiter;
-mod limits;
-mod log;
-mod metrics;
+mod admission;
+mod bounded_map;
+mod clock;
 mod monitor;
-mod network;
 mod partner;
-mod path;
-mod refusal;
-mod report;
-mod representation;
+mod reload;
 mod resolve;
-mod response_cache;
-mod revoke;
-mod root_dir;
-mod screen;
+mod respond;
 mod server;
-mod service;
 mod settings;
-mod signals;
 mod site;
-mod tls;
-mod token;
 
-pub use access::AccessSink;
-pub use answer::ResponseFuture;
-pub use body::Body;
-pub use catalog::CatalogError;
-pub use limits::raise_file_limit;
-pub use log::{AccessLogFormat, LogWriter};
-pub use metrics::Metrics;
-pub use network::{Network, NetworkError};
-pub use path::is_served;
-pub use revoke::revoke_token;
+pub use admission::revoke::revoke_token;
+pub use admission::token::{Grant, NewToken, Scope, TokenError, Tokens, create_token, parse_rate};
+pub use monitor::access::AccessSink;
+pub use monitor::log::{AccessLogFormat, LogWriter};
+pub use monitor::metrics::Metrics;
+pub use reload::failure::SiteError;
+pub use resolve::catalog::CatalogError;
+pub use resolve::path::is_served;
+pub use respond::body::Body;
+pub use server::file_limit::raise_file_limit;
+pub use server::signals::SignalEvent;
+pub use server::tls::{TlsError, TlsFiles};
 pub use server::{ListenConfig, ReloadError, ServeError, Server, ServerHandle};
-pub use service::{EitherBody, LayeredSite, PeerAddress, SiteLayer};
 pub use settings::{
-    CacheLifetimes, ForwardingHeader, Limits, RateLimit, SiteSettings, TrustedProxies,
-    UnknownAccess,
+    CacheLifetimes, ConnectionLimits, ForwardingHeader, Limits, Network, NetworkError, RateLimit,
+    SiteSettings, TrustedProxies, UnknownAccess,
 };
-pub use signals::SignalEvent;
-pub use site::{AccessSummary, RestrictionSource, Site, SiteError};
-pub use tls::{TlsError, TlsFiles};
-pub use token::{Grant, NewToken, Scope, TokenError, Tokens, create_token, parse_rate};
+pub use site::response_future::ResponseFuture;
+pub use site::service::{EitherBody, LayeredSite, PeerAddress, SiteLayer};
+pub use site::{AccessSummary, RestrictionSource, Site};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -3,6 +3,11 @@
 //! One task accepts connections. Each worker thread handles requests of any connection. Connection
 //! limits are checked on accept, before any other work.
 
+pub(crate) mod connection;
+pub(crate) mod file_limit;
+pub(crate) mod signals;
+pub(crate) mod tls;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::io;
@@ -18,12 +23,13 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_rustls::rustls::ServerConfig;
 
-use crate::connection::{self, ConnectionContext, stopped};
-use crate::metrics::CutReason;
-use crate::network::client_network;
-use crate::report;
-use crate::site::{Site, SiteError};
-use crate::tls::{TlsError, TlsFiles};
+use crate::admission::client_address::client_network;
+use crate::monitor::metrics::CutReason;
+use crate::monitor::report;
+use crate::reload::failure::SiteError;
+use crate::server::connection::{ConnectionContext, stopped};
+use crate::server::tls::{TlsError, TlsFiles};
+use crate::site::Site;
 
 /// Length of the accept queue.
 const BACKLOG: i32 = 4096;
@@ -221,7 +227,7 @@ impl Server {
             let mut connections = JoinSet::new();
             accept(&listener, &context, &mut connections).await;
             drop(listener);
-            drain(connections, context.site.0.settings.limits.drain).await;
+            drain(connections, context.site.0.settings.limits.connection.drain).await;
             Ok::<(), io::Error>(())
         });
         // `shutdown_background` does not wait for file reads that are still running.
@@ -258,8 +264,8 @@ struct ConnectionPermit {
 impl ConnectionPermit {
     /// Returns a permit, or the limit that was reached.
     fn take(site: &Site, shared: &Arc<ConnectionCounts>, peer: IpAddr) -> Result<Self, CutReason> {
-        let limits = &site.0.settings.limits;
-        if limits.connections <= shared.n.load(Ordering::Relaxed) {
+        let limits = &site.0.settings.limits.connection;
+        if limits.total <= shared.n.load(Ordering::Relaxed) {
             return Err(CutReason::Full);
         }
         // The limit per address does not apply to trusted proxies.
@@ -330,7 +336,7 @@ async fn accept(
 fn refuse(stream: &TcpStream, peer: IpAddr, context: &ConnectionContext, cut: CutReason) {
     let site = &context.site;
     site.0.metrics.cut(cut);
-    if site.0.settings.limits.connections == 0 {
+    if site.0.settings.limits.connection.total == 0 {
         return;
     }
     if context.tls.is_some() {

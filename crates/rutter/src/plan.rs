@@ -20,7 +20,7 @@ use rutter_extract::{Control, SiteControl};
 use rutter_page::{PageUrl, Timestamp};
 
 use crate::config::entity::DeclaredEntity;
-use crate::config::extract::Selectors;
+use crate::config::selectors::Selectors;
 use crate::config::{
     Config, FILE, OVERWRITING, RECOVERY, STATE, Setting, SettingSource, SettingsError,
     SiteSettings, real,
@@ -99,10 +99,10 @@ pub(crate) fn make_plan(
     } else {
         (entities::entity_folder(&from, &settings), Vec::new())
     };
-    let site = site(&from, settings.site.clone())?;
-    let source = value_of(settings.source.as_ref()).unwrap_or_else(|| site::source(&site));
+    let site = site(&from, settings.top.site.clone())?;
+    let source = value_of(settings.top.source.as_ref()).unwrap_or_else(|| site::source(&site));
     check_kind(&site, source)?;
-    let base = base(settings.base_url.clone(), &site, &mut remarks)?;
+    let base = base(settings.top.base_url.clone(), &site, &mut remarks)?;
     if PageUrl::parse(base.as_str()).is_ok_and(|url| url.is_plain_http()) {
         warnings.push(format!(
             "base URL {} is not https: readers reject its sitemaps and collections (SCP-196)",
@@ -110,10 +110,10 @@ pub(crate) fn make_plan(
         ));
     }
     let spxi = if layers.spxi { entities::spxi(&settings, &entities, &base)? } else { None };
-    let out = out(&from, settings.out, &site, source)?;
-    let state = settings.state.map_or_else(|| from.0.join(STATE), |given| from.path(given));
+    let out = out(&from, settings.top.out, &site, source)?;
+    let state = settings.top.state.map_or_else(|| from.0.join(STATE), |given| from.path(given));
     let published = out.as_deref().unwrap_or(&site);
-    if let Some(given) = settings.arc_private.as_ref().filter(|given| given.value)
+    if let Some(given) = settings.arc.private.as_ref().filter(|given| given.value)
         && real(&state).starts_with(real(published))
     {
         let what = format!(
@@ -130,7 +130,7 @@ pub(crate) fn make_plan(
             state.display()
         ));
     }
-    let exclude = settings.exclude.map_or_else(Vec::new, Setting::value);
+    let exclude = settings.top.exclude.map_or_else(Vec::new, Setting::value);
     let generator = match source {
         SourceKind::Html => site::generator::of_site(&site, site::HomePage::read(&site).as_ref()),
         SourceKind::Markdown | SourceKind::Lines => None,
@@ -141,35 +141,36 @@ pub(crate) fn make_plan(
         generator,
         out,
         previous: asked.previous.clone(),
-        name: settings.name.map(Setting::value),
-        summary: settings.summary.map(Setting::value),
-        language: settings.language.map(Setting::value),
+        name: settings.top.name.map(Setting::value),
+        summary: settings.top.summary.map(Setting::value),
+        language: settings.top.language.map(Setting::value),
         kept_out: vec![folder.clone(), folder.with_file_name(DROWN)],
         exclude: exclude.iter().map(|pattern| Glob::new(pattern)).collect(),
         // A wrong prefix is an error: ignoring the prefix would publish pages that need a login.
-        restricted: prefixes("restricted", settings.restricted.as_ref())?,
-        sections: sections(settings.sections)?,
-        oversize: settings.oversize.map_or(defaults.oversize, Setting::value),
-        update: settings.update.map_or(defaults.update, Setting::value),
+        restricted: prefixes("restricted", settings.top.restricted.as_ref())?,
+        sections: sections(settings.top.sections)?,
+        oversize: settings.top.oversize.map_or(defaults.oversize, Setting::value),
+        update: settings.top.update.map_or(defaults.update, Setting::value),
         layers,
         arc,
         spxi,
         privacy,
         extract,
-        git_dates: settings.git_dates.map_or(defaults.git_dates, Setting::value),
-        git_root: settings.git_sources.as_ref().map(|_| from.0.clone()),
-        git_sources: git_sources(settings.git_sources.as_ref())?,
+        git_dates: settings.top.git_dates.map_or(defaults.git_dates, Setting::value),
+        git_root: settings.top.git_sources.as_ref().map(|_| from.0.clone()),
+        git_sources: git_sources(settings.top.git_sources.as_ref())?,
         reread: asked.reread,
-        trust_mtime: settings.trust_mtime.map_or(defaults.trust_mtime, Setting::value),
+        trust_mtime: settings.top.trust_mtime.map_or(defaults.trust_mtime, Setting::value),
         redate: asked.redate,
-        purge: settings.purge.map_or(defaults.purge, Setting::value),
+        purge: settings.top.purge.map_or(defaults.purge, Setting::value),
         allow_mass_delete: settings
+            .top
             .allow_mass_delete
             .map_or(defaults.allow_mass_delete, Setting::value),
         force: asked.force,
-        replace: settings.replace.map_or_else(Vec::new, Setting::value),
+        replace: settings.top.replace.map_or_else(Vec::new, Setting::value),
         changed_list: asked.changed_list.clone(),
-        threads: settings.threads.map_or(defaults.threads, Setting::value),
+        threads: settings.top.threads.map_or(defaults.threads, Setting::value),
         ..defaults
     };
     Ok(PlannedBuild { plan, remarks, warnings, entities, folder, file })
@@ -313,40 +314,48 @@ fn sections(given: Option<Setting<Vec<SectionRule>>>) -> Result<Vec<SectionRule>
 fn layers(settings: &SiteSettings) -> Layers {
     let usual = Layers::default();
     Layers {
-        sitemap: value_or(settings.sitemap.as_ref(), usual.sitemap),
-        collections: value_or(settings.collections.as_ref(), usual.collections),
-        schema_location: value_or(settings.schema_location.as_ref(), usual.schema_location),
-        separate_sitemap: value_or(settings.separate_sitemap.as_ref(), usual.separate_sitemap),
-        gzip: value_or(settings.gzip.as_ref(), usual.gzip),
-        all: value_or(settings.all.as_ref(), usual.all),
-        chain: value_or(settings.chain.as_ref(), usual.chain),
-        robots: value_or(settings.robots.as_ref(), usual.robots),
-        crawl_delay: settings.crawl_delay.as_ref().map(|given| given.value).or(usual.crawl_delay),
-        llms: value_or(settings.llms.as_ref(), usual.llms),
-        llms_full: value_or(settings.llms_full.as_ref(), usual.llms_full),
-        llms_full_bytes: value_or(settings.llms_full_bytes.as_ref(), usual.llms_full_bytes),
-        arc: value_or(settings.arc.as_ref(), usual.arc),
-        spxi: value_or(settings.spxi.as_ref(), usual.spxi),
-        twins: value_or(settings.twins.as_ref(), usual.twins),
-        inject: value_or(settings.inject.as_ref(), usual.inject),
-        headers: settings.headers.as_ref().map(|given| given.value).or(usual.headers),
+        sitemap: value_or(settings.layers.sitemap.as_ref(), usual.sitemap),
+        collections: value_or(settings.layers.collections.as_ref(), usual.collections),
+        schema_location: value_or(settings.layers.schema_location.as_ref(), usual.schema_location),
+        separate_sitemap: value_or(
+            settings.layers.separate_sitemap.as_ref(),
+            usual.separate_sitemap,
+        ),
+        gzip: value_or(settings.layers.gzip.as_ref(), usual.gzip),
+        all: value_or(settings.layers.all.as_ref(), usual.all),
+        chain: value_or(settings.layers.chain.as_ref(), usual.chain),
+        robots: value_or(settings.layers.robots.as_ref(), usual.robots),
+        crawl_delay: settings
+            .layers
+            .crawl_delay
+            .as_ref()
+            .map(|given| given.value)
+            .or(usual.crawl_delay),
+        llms: value_or(settings.layers.llms.as_ref(), usual.llms),
+        llms_full: value_or(settings.layers.llms_full.as_ref(), usual.llms_full),
+        llms_full_bytes: value_or(settings.layers.llms_full_bytes.as_ref(), usual.llms_full_bytes),
+        arc: value_or(settings.layers.arc.as_ref(), usual.arc),
+        spxi: value_or(settings.layers.spxi.as_ref(), usual.spxi),
+        twins: value_or(settings.layers.twins.as_ref(), usual.twins),
+        inject: value_or(settings.layers.inject.as_ref(), usual.inject),
+        headers: settings.layers.headers.as_ref().map(|given| given.value).or(usual.headers),
     }
 }
 
 fn arc(settings: &SiteSettings) -> Result<ArcSettings, SettingsError> {
     let usual = ArcSettings::default();
-    let priorities = settings.arc_priorities.iter().flat_map(|given| &given.value);
+    let priorities = settings.arc.priorities.iter().flat_map(|given| &given.value);
     Ok(ArcSettings {
-        robots_line: value_or(settings.arc_robots_line.as_ref(), usual.robots_line),
-        checksum: value_or(settings.arc_checksum.as_ref(), usual.checksum),
-        crawl_rate: value_of(settings.arc_crawl_rate.as_ref()).map(|rate| rate.0),
-        contact: value_of(settings.arc_contact.as_ref()),
-        unlisted: prefixes("unlisted", settings.arc_unlisted.as_ref())?,
-        lists_restricted: value_or(settings.arc_list_restricted.as_ref(), usual.lists_restricted),
-        approved: prefixes("approved", settings.arc_approved.as_ref())?,
+        robots_line: value_or(settings.arc.robots_line.as_ref(), usual.robots_line),
+        checksum: value_or(settings.arc.checksum.as_ref(), usual.checksum),
+        crawl_rate: value_of(settings.arc.crawl_rate.as_ref()).map(|rate| rate.0),
+        contact: value_of(settings.arc.contact.as_ref()),
+        unlisted: prefixes("unlisted", settings.arc.unlisted.as_ref())?,
+        lists_restricted: value_or(settings.arc.list_restricted.as_ref(), usual.lists_restricted),
+        approved: prefixes("approved", settings.arc.approved.as_ref())?,
         priorities: priorities.map(|it| (it.prefix.clone(), it.priority)).collect(),
-        private: value_or(settings.arc_private.as_ref(), usual.private),
-        days: settings.arc_days.as_ref().map_or(usual.days, |given| given.value.0),
+        private: value_or(settings.arc.private.as_ref(), usual.private),
+        days: settings.arc.days.as_ref().map_or(usual.days, |given| given.value.0),
         policy: policy(settings),
     })
 }
@@ -358,31 +367,31 @@ pub(crate) fn site_control(settings: &SiteSettings) -> SiteControl {
     let usual = SiteControl::default();
     SiteControl {
         all: Control {
-            main: selectors(&settings.extract_main),
-            keep: selectors(&settings.extract_keep),
-            drop: selectors(&settings.extract_drop),
+            main: selectors(&settings.extract.main),
+            keep: selectors(&settings.extract.keep),
+            drop: selectors(&settings.extract.drop),
         },
-        paths: value_of(settings.extract_paths.as_ref()).unwrap_or_default(),
-        links: value_or(settings.extract_links.as_ref(), usual.links),
+        paths: value_of(settings.extract.path.as_ref()).unwrap_or_default(),
+        links: value_or(settings.extract.links.as_ref(), usual.links),
     }
 }
 
 /// Returns the ARC policy, with only those areas that the settings mention.
 fn policy(settings: &SiteSettings) -> ArcPolicy {
     let retention = RetentionRules {
-        max_days: value_of(settings.policy_retention_days.as_ref()),
-        delete_on_removal: value_of(settings.policy_delete_on_removal.as_ref()),
-        notes: value_of(settings.policy_retention_notes.as_ref()),
+        max_days: value_of(settings.policy.retention_days.as_ref()),
+        delete_on_removal: value_of(settings.policy.delete_on_removal.as_ref()),
+        notes: value_of(settings.policy.retention_notes.as_ref()),
     };
     let access = AccessRules {
-        default: value_of(settings.policy_access.as_ref()),
-        endpoints: value_of(settings.policy_endpoints.as_ref()).unwrap_or_default(),
-        rate: value_of(settings.policy_access_rate.as_ref()).map(|rate| rate.0),
+        default: value_of(settings.policy.access.as_ref()),
+        endpoints: value_of(settings.policy.endpoints.as_ref()).unwrap_or_default(),
+        rate: value_of(settings.policy.access_rate.as_ref()).map(|rate| rate.0),
     };
     ArcPolicy {
         retention: Some(retention).filter(|it| *it != RetentionRules::default()),
         access: Some(access).filter(|it| *it != AccessRules::default()),
-        approved_consumers: value_of(settings.policy_consumers.as_ref()),
+        approved_consumers: value_of(settings.policy.consumers.as_ref()),
         ..ArcPolicy::default()
     }
 }
@@ -393,7 +402,7 @@ fn value_of<T: Clone>(given: Option<&Setting<T>>) -> Option<T> {
 
 fn privacy(from: &SettingsFolder, settings: &SiteSettings) -> anyhow::Result<PrivacySettings> {
     let usual = PrivacySettings::default();
-    let acknowledged = match &settings.acknowledged {
+    let acknowledged = match &settings.privacy.acknowledged {
         None => usual.acknowledged,
         Some(given) => {
             let path = from.path(given.clone());
@@ -402,8 +411,8 @@ fn privacy(from: &SettingsFolder, settings: &SiteSettings) -> anyhow::Result<Pri
         }
     };
     Ok(PrivacySettings {
-        strict: value_or(settings.privacy_strict.as_ref(), usual.strict),
-        no_authors: value_or(settings.no_authors.as_ref(), usual.no_authors),
+        strict: value_or(settings.privacy.strict.as_ref(), usual.strict),
+        no_authors: value_or(settings.privacy.no_authors.as_ref(), usual.no_authors),
         acknowledged,
     })
 }

@@ -14,6 +14,8 @@ use serde_json::value::RawValue;
 use super::{LineError, combined};
 use crate::record::AccessRecord;
 
+/// A line of an access log in JSON.
+// More than 12 fields: one for each member of the two formats.
 #[derive(Deserialize)]
 struct JsonLine<'l> {
     // Members of Rutter's format.

@@ -61,7 +61,7 @@ impl Running {
         let mut settings = SiteSettings::new(folder.path().join("public"));
         settings.state = state.is_dir().then_some(state);
         settings.rate = None;
-        settings.limits.per_address = 4096;
+        settings.limits.connection.per_address = 4096;
         settings.limits.recheck = Duration::ZERO;
         change(&mut settings);
         let records = Arc::new(Records::default());

@@ -37,8 +37,8 @@ fn limits_the_request_rate() {
 #[test]
 fn limits_connections_on_accept() {
     let running = Running::new(&[("a.txt", b"a")], |settings| {
-        settings.limits.connections = 6;
-        settings.limits.per_address = 4;
+        settings.limits.connection.total = 6;
+        settings.limits.connection.per_address = 4;
     });
     let mut held: Vec<Client<_>> = Vec::new();
     for _ in 0..4 {

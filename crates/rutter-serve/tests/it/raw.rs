@@ -161,7 +161,7 @@ fn records_every_request_without_secrets() {
 #[test]
 fn closes_connections_with_a_slow_or_missing_head() {
     let running = Running::new(&[("a.txt", b"a")], |settings| {
-        settings.limits.head_time = Duration::from_millis(200);
+        settings.limits.connection.head_time = Duration::from_millis(200);
     });
     let mut slow = running.connect();
     slow.write_all(b"GET / HTTP/1.1\r\nHost").unwrap();
@@ -179,7 +179,7 @@ fn closes_connections_with_a_slow_or_missing_head() {
 #[test]
 fn closes_idle_connections() {
     let running = Running::new(&[("a.txt", b"a")], |settings| {
-        settings.limits.idle = Duration::from_millis(300);
+        settings.limits.connection.idle = Duration::from_millis(300);
     });
     let mut kept = Client::new(running.connect());
     assert_eq!(kept.ask("GET", "/a.txt", &[]).status, 200);
@@ -192,7 +192,7 @@ fn closes_idle_connections() {
 fn closes_connections_that_do_not_read() {
     let bytes = vec![7; 64 << 20];
     let running = Running::new(&[("large.bin", &bytes)], |settings| {
-        settings.limits.stall = Duration::from_millis(300);
+        settings.limits.connection.stall = Duration::from_millis(300);
     });
     let mut stream = running.connect();
     stream.write_all(b"GET /large.bin HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();

@@ -122,7 +122,7 @@ fn reports_both_reload_failures() {
 
 #[test]
 fn sends_no_plain_text_on_a_tls_port() {
-    let running = running_with(|settings| settings.limits.per_address = 1);
+    let running = running_with(|settings| settings.limits.connection.per_address = 1);
     let mut first = client(&running);
     assert_eq!(first.ask("GET", "/a.txt", &[]).status, 200);
     let mut answer = Vec::new();
@@ -218,7 +218,7 @@ fn http2_has_the_same_limits() {
 #[test]
 fn closes_http2_connections_that_do_not_read() {
     let stall = Duration::from_millis(400);
-    let running = running_with(|settings| settings.limits.stall = stall);
+    let running = running_with(|settings| settings.limits.connection.stall = stall);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let stream = tokio::net::TcpStream::connect(running.address).await.unwrap();
@@ -253,7 +253,7 @@ fn closes_http2_connections_that_do_not_read() {
 #[test]
 fn a_slow_server_closes_no_connection() {
     let running = running_with(|settings| {
-        settings.limits.stall = Duration::from_millis(150);
+        settings.limits.connection.stall = Duration::from_millis(150);
         settings.limits.small = 0;
         // One byte every 250 ms.
         settings.bandwidth = Some(4);

@@ -96,7 +96,7 @@ fn subjects(args: &CheckArgs, out: &mut Output) -> anyhow::Result<Vec<PathBuf>> 
     }
     let file = args.site.config.as_deref();
     let Config { settings, file } = config::load(&Flags::default(), file, &config::environment)?;
-    let (given, name) = match (settings.out, settings.site) {
+    let (given, name) = match (settings.top.out, settings.top.site) {
         (Some(out), _) => (out, "output"),
         (None, Some(site)) => (site, "site"),
         (None, None) => {

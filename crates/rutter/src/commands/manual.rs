@@ -76,7 +76,7 @@ pub(crate) fn docs(args: &DocsArgs, out: &mut Output) -> anyhow::Result<Exit> {
         DocsPart::Cli => cli(),
         DocsPart::Config => document::page(),
         DocsPart::Schema => document::schema(),
-        DocsPart::EntitySchema => entity::schema(),
+        DocsPart::EntitySchema => entity::form::schema(),
         DocsPart::JsonOutputs => json_outputs(),
     };
     out.data().write_all(text.as_bytes())?;

@@ -16,9 +16,9 @@ use std::thread;
 use anyhow::Context;
 use clap::ValueEnum;
 use rutter_serve::{
-    AccessLogFormat, AccessSink, AccessSummary, ForwardingHeader, Limits, ListenConfig, LogWriter,
-    Network, RateLimit, RestrictionSource, Server, SignalEvent, Site, SiteSettings, TlsFiles,
-    Tokens, TrustedProxies, UnknownAccess, parse_rate,
+    AccessLogFormat, AccessSink, AccessSummary, ConnectionLimits, ForwardingHeader, Limits,
+    ListenConfig, LogWriter, Network, RateLimit, RestrictionSource, Server, SignalEvent, Site,
+    SiteSettings, TlsFiles, Tokens, TrustedProxies, UnknownAccess, parse_rate,
 };
 
 use crate::commands::counted;
@@ -119,7 +119,7 @@ pub(crate) struct ServeArgs {
     #[arg(
         long,
         value_name = "N",
-        default_value_t = Limits::DEFAULT.connections,
+        default_value_t = ConnectionLimits::DEFAULT.total,
         value_parser = several,
         help_heading = LIMITS
     )]
@@ -128,7 +128,7 @@ pub(crate) struct ServeArgs {
     #[arg(
         long,
         value_name = "N",
-        default_value_t = Limits::DEFAULT.per_address,
+        default_value_t = ConnectionLimits::DEFAULT.per_address,
         value_parser = several,
         help_heading = LIMITS
     )]
@@ -347,8 +347,11 @@ fn settings(args: &ServeArgs, state: Option<PathBuf>) -> anyhow::Result<SiteSett
         watch: (!args.no_watch).then(|| args.odd.thresholds()),
         proxies: TrustedProxies { trusted: args.trusted_proxy.clone(), header },
         limits: Limits {
-            connections: args.connections,
-            per_address: args.connections_per_address,
+            connection: ConnectionLimits {
+                total: args.connections,
+                per_address: args.connections_per_address,
+                ..ConnectionLimits::DEFAULT
+            },
             ..Limits::DEFAULT
         },
         ..SiteSettings::new(&args.folder)

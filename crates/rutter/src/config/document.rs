@@ -1,5 +1,5 @@
-//! Generates the JSON Schema, the documentation and the commented `rutter.toml` from the table of
-//! keys.
+//! Generates the JSON Schema, the documentation and the commented `rutter.toml` from the
+//! descriptions of the keys.
 
 use std::fmt::Write;
 
@@ -7,9 +7,9 @@ use rutter_extract::PathControl;
 use serde_json::{Map, Value, json};
 
 use crate::config::entity;
+use crate::config::key::{Key, keys_of, tables};
 use crate::config::table::TableRow;
 use crate::config::value::ValueType;
-use crate::config::{KEYS, Key, tables};
 
 /// Returns the JSON Schema of `rutter.toml`, for editors.
 pub(crate) fn schema() -> String {
@@ -35,16 +35,12 @@ pub(crate) fn schema() -> String {
 
 fn properties(table: &str) -> Map<String, Value> {
     let mut properties = Map::new();
-    for key in of(table) {
-        let mut schema = key.shape.schema();
+    for key in keys_of(table) {
+        let mut schema = key.shape().schema();
         schema["description"] = about(key).into();
         properties.insert(key.name.to_owned(), schema);
     }
     properties
-}
-
-fn of(table: &str) -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().filter(move |key| key.table == table)
 }
 
 fn about(key: &Key) -> String {
@@ -64,8 +60,8 @@ pub(crate) fn page() -> String {
         }
         text.push_str("\n| key | value | default | variable | command line | description |\n");
         text.push_str("|---|---|---|---|---|---|\n");
-        for key in of(table) {
-            let default = match (key.default, key.shape) {
+        for key in keys_of(table) {
+            let default = match (key.default, key.shape()) {
                 ("" | "[]", _) => "none".to_owned(),
                 (
                     default,
@@ -79,7 +75,7 @@ pub(crate) fn page() -> String {
                 (default, _) => default.to_owned(),
             };
             let about = key.sentences();
-            let (name, shape) = (key.name, key.shape.name());
+            let (name, shape) = (key.name, key.shape().name());
             let _ = if key.table == "check" {
                 let typed = format!("`rutter check --{name}`");
                 writeln!(text, "| `{name}` | {shape} | {default} | none | {typed} | {about} |")
@@ -98,7 +94,7 @@ pub(crate) fn page() -> String {
     text.push_str(PATHS);
     text.push_str(&PathControl::FORM.rows(""));
     text.push_str(ENTITIES);
-    text.push_str(&entity::table());
+    text.push_str(&entity::form::table());
     text.push_str(EXAMPLE);
     text
 }
@@ -184,7 +180,7 @@ pub(crate) fn commented(site: &str, base_url: Option<&str>) -> String {
         if !table.is_empty() {
             let _ = write!(text, "\n[{table}]\n");
         }
-        for key in of(table).filter(|key| !is_sections(key)) {
+        for key in keys_of(table).filter(|key| !is_sections(key)) {
             let value = match key.name {
                 "site" => Some(site),
                 "base-url" => base_url,
@@ -197,7 +193,7 @@ pub(crate) fn commented(site: &str, base_url: Option<&str>) -> String {
             };
         }
     }
-    let sections = of("").filter(|key| is_sections(key));
+    let sections = keys_of("").filter(|key| is_sections(key));
     for key in sections.filter(|key| !key.is_of_file()) {
         let _ = write!(text, "\n# {}\n", about(key));
         let _ = write!(text, "# [[{}]]\n# name = \"docs\"\n# prefix = \"/docs/\"\n", key.name);
@@ -208,57 +204,25 @@ pub(crate) fn commented(site: &str, base_url: Option<&str>) -> String {
 /// Returns whether a key is a list of tables at the top of the file; TOML requires that such lists
 /// follow all other keys.
 fn is_sections(key: &Key) -> bool {
-    key.table.is_empty() && matches!(key.shape, ValueType::Tables(_))
+    key.table.is_empty() && matches!(key.shape(), ValueType::Tables(_))
 }
 
 /// Returns an example value of a key.
 fn example(key: &Key) -> String {
-    let text = match (key.name, key.shape) {
-        ("exclude", _) => return r#"["drafts/", "*.print.html"]"#.to_owned(),
-        ("restricted", _) => return r#"["/members/"]"#.to_owned(),
-        ("git-sources", _) => return r#"["content/{path}.md"]"#.to_owned(),
-        ("replace", _) => return r#"["sitemap.xml"]"#.to_owned(),
-        ("main", _) => "main article",
-        ("keep", _) => return r#"[".kept", "aside#terms"]"#.to_owned(),
-        ("drop", _) => return r#"[".promo", "[data-feedback]"]"#.to_owned(),
-        ("unlisted", _) => return r#"["/internal/"]"#.to_owned(),
-        ("approved", _) => return r#"["/join/"]"#.to_owned(),
-        ("select", _) => return r#"["SC", "AR"]"#.to_owned(),
-        ("retention-days", _) => return "90".to_owned(),
-        ("delete-on-removal", _) => return "true".to_owned(),
-        ("crawl-delay", _) => return "1".to_owned(),
-        ("llms-full-bytes", _) => return "4000000".to_owned(),
-        ("threads", _) => return "4".to_owned(),
-        (_, ValueType::Switch | ValueType::Days) => return key.default.to_owned(),
-        (_, ValueType::Tables(form)) => return format!("[{}]", form.example.0),
-        (_, ValueType::Choice(names)) => {
+    if !key.example.is_empty() {
+        return key.example.to_owned();
+    }
+    match key.shape() {
+        ValueType::Switch | ValueType::Days => key.default.to_owned(),
+        ValueType::Tables(form) => format!("[{}]", form.example.0),
+        ValueType::Choice(names) => {
             let names = names();
             let default = names.iter().find(|name| **name == key.default);
-            default.or(names.first()).copied().unwrap_or_default()
+            toml_string(default.or(names.first()).copied().unwrap_or_default())
         }
-        ("base-url", _) => "https://www.example.org/",
-        ("out", _) => "public-with-layers",
-        ("state", _) => ".rutter",
-        ("name", _) => "Name of the site",
-        ("summary", _) => "Description of the site.",
-        ("language", _) => "en",
-        ("contact", _) => "crawling@example.org",
-        ("kernel", _) => "Who you are, what you do, and what you are not.",
-        ("kernel-doi" | "protocol-doi", _) => "10.5555/12345678",
-        ("publisher", _) => "Name of the publisher",
-        ("publisher-url", _) => "https://www.example.org/",
-        ("author", _) => "Name of the author",
-        ("author-id", _) => "https://orcid.org/0000-0000-0000-0000",
-        ("license", _) => "https://creativecommons.org/licenses/by/4.0/",
-        ("entities", _) => "entities",
-        ("agents", _) => return r#"["ClaudeBot", "OAI-SearchBot"]"#.to_owned(),
-        ("retention-notes", _) => "Update copies when the site changes.",
-        (_, ValueType::Rate) => "1/s",
-        ("baseline", _) => "rutter-baseline.json",
-        ("acknowledged", _) => "rutter-acknowledged.txt",
-        _ => "",
-    };
-    toml_string(text)
+        ValueType::Rate => toml_string("1/s"),
+        _ => toml_string(""),
+    }
 }
 
 /// Quotes a string; a JSON string is a valid TOML string.

@@ -8,8 +8,9 @@ use std::ffi::OsString;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, Error};
 
+use crate::config::key::{HEADINGS, Key, keys};
+use crate::config::settings::{SettingSource, SettingsError, SiteSettings};
 use crate::config::value::ValueType;
-use crate::config::{HEADINGS, KEYS, Key};
 
 /// The values of command-line flags as text, by key.
 #[derive(Debug, Default)]
@@ -20,7 +21,7 @@ pub(crate) struct Flags {
 impl Flags {
     /// Returns these values of flags, as if they had been given on the command line.
     pub(crate) fn of(typed: impl Iterator<Item = (&'static str, OsString)>) -> Self {
-        let key = |name: &str| KEYS.iter().find(|key| key.flag == name);
+        let key = |name: &str| keys().find(|key| key.flag == name);
         let given = typed.filter_map(|(name, text)| Some((key(name)?, vec![text])));
         Self { given: given.collect() }
     }
@@ -38,7 +39,7 @@ impl clap::FromArgMatches for Flags {
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-        for key in KEYS.iter().filter(|key| !key.is_of_file()) {
+        for key in keys().filter(|key| !key.is_of_file()) {
             if let Some(texts) = matches.get_many::<OsString>(key.flag) {
                 self.given.retain(|(known, _)| known.flag != key.flag);
                 self.given.push((key, texts.cloned().collect()));
@@ -50,9 +51,9 @@ impl clap::FromArgMatches for Flags {
 
 impl clap::Args for Flags {
     fn augment_args(command: Command) -> Command {
-        let mut keys: Vec<&'static Key> = KEYS.iter().filter(|key| !key.is_of_file()).collect();
+        let mut keys: Vec<&'static Key> = keys().filter(|key| !key.is_of_file()).collect();
         // The first flag of a heading decides where the heading appears.
-        keys.sort_by_key(|key| HEADINGS.iter().position(|heading| *heading == key.heading()));
+        keys.sort_by_key(|key| HEADINGS.iter().position(|heading| *heading == key.heading));
         command.args(keys.into_iter().map(flag))
     }
 
@@ -62,7 +63,7 @@ impl clap::Args for Flags {
 }
 
 fn flag(key: &'static Key) -> Arg {
-    let shape = key.shape;
+    let shape = key.shape();
     let help = match key.default {
         "" | "[]" => key.about.to_owned(),
         default if default.contains(' ') => key.about.to_owned(),
@@ -73,8 +74,8 @@ fn flag(key: &'static Key) -> Arg {
     if key.is_positional() {
         return arg.value_name("SITE");
     }
-    let arg = arg.long(key.flag).help_heading(key.heading());
-    let arg = arg.value_name(key.placeholder()).action(ArgAction::Set);
+    let arg = arg.long(key.flag).help_heading(key.heading);
+    let arg = arg.value_name(key.value_name()).action(ArgAction::Set);
     match shape {
         ValueType::Switch => {
             let names = PossibleValuesParser::new(["true", "false"]).map(OsString::from);
@@ -89,6 +90,16 @@ fn flag(key: &'static Key) -> Arg {
         }
         _ => arg,
     }
+}
+
+/// Reads the values of flags into the settings.
+pub(crate) fn read_flags(settings: &mut SiteSettings, flags: &Flags) -> Result<(), SettingsError> {
+    for (key, texts) in flags.given() {
+        let by = SettingSource::Flag(key.typed());
+        let read = key.slot(settings).read_flag(texts, by.clone());
+        read.map_err(|what| SettingsError::new(&by, what))?;
+    }
+    Ok(())
 }
 
 /// Returns the long help of a flag: the description, the details, the default, and the key of the

@@ -1,7 +1,9 @@
 //! The setting `ignore` of `[check]`: findings that `rutter check` ignores.
 
 use crate::commands::check::parse_selector;
-use crate::config::table::{FieldForm, FieldType, TableFields, TableForm, TableRow, named_parts};
+use crate::config::table::fields::TableFields;
+use crate::config::table::form::{FieldForm, TableForm};
+use crate::config::table::{TableRow, named_parts};
 use crate::config::value::InvalidValue;
 
 /// Selects findings to ignore: by their rules, by the paths of their files, or by both.
@@ -27,24 +29,15 @@ impl TableRow for IgnoreRule {
     const FORM: &'static TableForm = &TableForm {
         what: "an ignore",
         members: &[
-            FieldForm {
-                name: "rules",
-                kind: FieldType::Texts,
-                is_needed: false,
-                about: "Codes or names of rules, or layers such as SC; default: all rules",
-            },
-            FieldForm {
-                name: "paths",
-                kind: FieldType::Texts,
-                is_needed: false,
-                about: "Files or pages; `*` matches within a path segment, `**` across; default: all",
-            },
-            FieldForm {
-                name: "reason",
-                kind: FieldType::Text(""),
-                is_needed: false,
-                about: "Reason, for readers of the file",
-            },
+            FieldForm::texts(
+                "rules",
+                "Codes or names of rules, or layers such as SC; default: all rules",
+            ),
+            FieldForm::texts(
+                "paths",
+                "Files or pages; `*` matches within a path segment, `**` across; default: all",
+            ),
+            FieldForm::text("reason", "Reason, for readers of the file"),
         ],
         placeholder: "",
         example: (r#"{ rules = ["SX029"], paths = ["blog/**"], reason = "no DOI yet" }"#, ""),

@@ -5,12 +5,33 @@ use std::fs;
 
 use clap::{Args, Command, FromArgMatches};
 
+use rutter_extract::LinkBlocks;
+
+use super::file::upwards;
+use super::key::{Key, keys};
+use super::value::ValueType;
 use super::*;
+
+/// Reads the text of a settings file.
+pub(crate) fn from_file(name: &str, text: &str) -> Result<SiteSettings, SettingsError> {
+    let mut settings = SiteSettings::default();
+    file::read_file(&mut settings, name, text).map(|()| settings)
+}
+
+fn from_flags(flags: &Flags) -> Result<SiteSettings, SettingsError> {
+    let mut settings = SiteSettings::default();
+    flags::read_flags(&mut settings, flags).map(|()| settings)
+}
+
+fn from_environment(get: &dyn Fn(&str) -> Option<OsString>) -> Result<SiteSettings, SettingsError> {
+    let mut settings = SiteSettings::default();
+    environment::read_environment(&mut settings, get).map(|()| settings)
+}
 
 /// Returns a valid value of a key, as text for the settings file, and as text for a variable or a
 /// flag.
 fn sample(key: &Key) -> (String, String) {
-    let text = match key.shape {
+    let text = match key.shape() {
         ValueType::Text | ValueType::Path => "something".to_owned(),
         ValueType::TextOrTexts => "main article, .text".to_owned(),
         ValueType::Url => "https://harbour.example/docs".to_owned(),
@@ -73,7 +94,7 @@ fn fault(text: &str) -> (String, Option<String>) {
 
 #[test]
 fn reads_all_keys_from_file_environment_and_flags() {
-    for key in KEYS.iter().filter(|key| !key.is_of_file()) {
+    for key in keys().filter(|key| !key.is_of_file()) {
         let by_file = from_file(FILE, &file_with(key)).unwrap();
         let by_variable = from_environment(&variable_with(key)).unwrap();
         let by_flag = from_flags(&flag_with(key)).unwrap();
@@ -87,7 +108,7 @@ fn reads_all_keys_from_file_environment_and_flags() {
 fn flags_override_variables_and_variables_override_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(FILE);
-    for key in KEYS.iter().filter(|key| !key.is_of_file()) {
+    for key in keys().filter(|key| !key.is_of_file()) {
         fs::write(&file, file_with(key)).unwrap();
         let variable = variable_with(key);
         let file = Some(file.as_path());
@@ -103,12 +124,12 @@ fn flags_override_variables_and_variables_override_the_file() {
 
 #[test]
 fn flag_names_are_unique() {
-    for key in KEYS {
-        assert_eq!(KEYS.iter().filter(|other| other.flag == key.flag).count(), 1, "{}", key.flag);
+    for key in keys() {
+        assert_eq!(keys().filter(|other| other.flag == key.flag).count(), 1, "{}", key.flag);
     }
-    let strict = KEYS.iter().find(|key| key.table == "privacy" && key.name == "strict").unwrap();
+    let strict = keys().find(|key| key.table == "privacy" && key.name == "strict").unwrap();
     assert_eq!(strict.variable(), "RUTTER_PRIVACY_STRICT");
-    assert_eq!(KEYS[1].variable(), "RUTTER_BASE_URL");
+    assert_eq!(keys().nth(1).unwrap().variable(), "RUTTER_BASE_URL");
 }
 
 #[test]
@@ -246,19 +267,19 @@ fn value_of_wrong_type_is_reported_with_expected_type() {
 #[test]
 fn reads_switches_lists_and_empty_variables() {
     let settings = from_flags(&flags(&["--inject", "site", "--llms=false"]).unwrap()).unwrap();
-    assert!(settings.inject.unwrap().value);
-    assert!(!settings.llms.unwrap().value);
-    assert_eq!(settings.site.unwrap().value, PathBuf::from("site"));
+    assert!(settings.layers.inject.unwrap().value);
+    assert!(!settings.layers.llms.unwrap().value);
+    assert_eq!(settings.top.site.unwrap().value, PathBuf::from("site"));
     let two = flags(&["--exclude", "a,b", "--exclude", "c"]).unwrap();
-    assert_eq!(from_flags(&two).unwrap().exclude.unwrap().value, ["a,b", "c"]);
+    assert_eq!(from_flags(&two).unwrap().top.exclude.unwrap().value, ["a,b", "c"]);
     let variable = |name: &str| match name {
         "RUTTER_EXCLUDE" => Some("a, b".into()),
         "RUTTER_NAME" => Some(OsString::new()),
         _ => None,
     };
     let settings = from_environment(&variable).unwrap();
-    assert_eq!(settings.exclude.unwrap().value, ["a", "b"]);
-    assert!(settings.name.is_none());
+    assert_eq!(settings.top.exclude.unwrap().value, ["a", "b"]);
+    assert!(settings.top.name.is_none());
 }
 
 #[test]
@@ -271,7 +292,7 @@ fn reports_variables_that_are_not_settings() {
             "ignoring RUTTER_COLOUR: not a setting",
         ]
     );
-    let all = KEYS.iter().filter(|key| !key.is_of_file());
+    let all = keys().filter(|key| !key.is_of_file());
     let all = all.map(|key| OsString::from(key.variable()));
     assert_eq!(misspelt(all), Vec::<String>::new());
 }
@@ -296,8 +317,8 @@ fn searches_settings_file_up_to_the_root_of_the_repository() {
 fn commented_file_loads_with_all_comments_removed() {
     let text = document::commented("docs \"new\"/public", Some("https://harbour.example/"));
     let settings = from_file(FILE, &text).unwrap();
-    assert_eq!(settings.site.unwrap().value, PathBuf::from("docs \"new\"/public"));
-    assert_eq!(settings.base_url.unwrap().value.as_str(), "https://harbour.example/");
+    assert_eq!(settings.top.site.unwrap().value, PathBuf::from("docs \"new\"/public"));
+    assert_eq!(settings.top.base_url.unwrap().value.as_str(), "https://harbour.example/");
     let bare: Vec<&str> = text
         .lines()
         .map(|line| match line.strip_prefix("# ") {
@@ -308,15 +329,16 @@ fn commented_file_loads_with_all_comments_removed() {
     let entity = "[[entities]]\npage = \"/\"\ntype = \"Place\"\nname = \"Selk\"\n\
         negative-tags = [\"NOT a river\"]\nmarkers = [\"one\", \"two\"]\n";
     let mut settings = from_file(FILE, &format!("{}\n{entity}", bare.join("\n"))).unwrap();
-    assert_eq!(settings.entities.take().unwrap().value.len(), 1);
-    settings.entities = Some(Setting { value: Vec::new(), by: SettingSource::File(String::new()) });
+    assert_eq!(settings.top.entities.take().unwrap().value.len(), 1);
+    settings.top.entities =
+        Some(Setting { value: Vec::new(), by: SettingSource::File(String::new()) });
     assert!(!format!("{settings:?}").contains("None"), "{settings:?}");
 }
 
 #[test]
 fn schema_describes_all_keys() {
     let schema: serde_json::Value = serde_json::from_str(&document::schema()).unwrap();
-    for key in KEYS {
+    for key in keys() {
         let place = match key.table {
             "" => &schema["properties"],
             table => &schema["properties"][table]["properties"],

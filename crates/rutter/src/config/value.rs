@@ -8,16 +8,14 @@ use std::ffi::{OsStr, OsString};
 use std::ops::Range;
 use std::path::PathBuf;
 
-use rutter_arc::policy::AccessDefault;
-use rutter_build::{BaseUrl, ChecksumScope, HostKind, OversizePolicy, SourceKind, TwinPolicy};
-use rutter_finding::Severity;
+use rutter_arc::CrawlRate;
+use rutter_build::BaseUrl;
 use rutter_page::LanguageTag;
-use rutter_scp::advert::UpdateFrequency;
 use serde_json::json;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use crate::config::table::{RATE_PATTERN, TableForm};
+use crate::config::table::form::TableForm;
 
 /// A TOML value with its position in the file.
 pub(crate) type TomlValue<'i> = Spanned<DeValue<'i>>;
@@ -41,7 +39,11 @@ impl From<String> for InvalidValue {
 pub(crate) trait ConfigValue: Sized {
     const SHAPE: ValueType;
 
-    fn from_toml(value: &TomlValue<'_>) -> Result<Self, InvalidValue>;
+    /// Reads a TOML value. By default, a string is read like the text of a variable.
+    fn from_toml(value: &TomlValue<'_>) -> Result<Self, InvalidValue> {
+        let text = value.get_ref().as_str().ok_or_else(wanted::<Self>)?;
+        Ok(Self::from_text(text)?)
+    }
 
     /// Reads a value from the text of an environment variable.
     fn from_text(text: &str) -> Result<Self, String>;
@@ -160,18 +162,8 @@ pub(crate) fn choices(names: &[&str]) -> String {
     }
 }
 
-/// Reads a TOML string in the same way as the text of a variable.
-fn string<T: ConfigValue>(value: &TomlValue<'_>) -> Result<T, InvalidValue> {
-    let text = value.get_ref().as_str().ok_or_else(wanted::<T>)?;
-    Ok(T::from_text(text)?)
-}
-
 impl ConfigValue for String {
     const SHAPE: ValueType = ValueType::Text;
-
-    fn from_toml(value: &TomlValue<'_>) -> Result<Self, InvalidValue> {
-        string(value)
-    }
 
     fn from_text(text: &str) -> Result<Self, String> {
         Ok(text.to_owned())
@@ -181,10 +173,6 @@ impl ConfigValue for String {
 impl ConfigValue for BaseUrl {
     const SHAPE: ValueType = ValueType::Url;
 
-    fn from_toml(value: &TomlValue<'_>) -> Result<Self, InvalidValue> {
-        string(value)
-    }
-
     fn from_text(text: &str) -> Result<Self, String> {
         Self::parse(text).map_err(|error| error.to_string())
     }
@@ -192,10 +180,6 @@ impl ConfigValue for BaseUrl {
 
 impl ConfigValue for LanguageTag<'static> {
     const SHAPE: ValueType = ValueType::Language;
-
-    fn from_toml(value: &TomlValue<'_>) -> Result<Self, InvalidValue> {
-        string(value)
-    }
 
     fn from_text(text: &str) -> Result<Self, String> {
         let tag = LanguageTag::parse(text.to_owned());
@@ -206,10 +190,6 @@ impl ConfigValue for LanguageTag<'static> {
 
 impl ConfigValue for PathBuf {
     const SHAPE: ValueType = ValueType::Path;
-
-    fn from_toml(value: &TomlValue<'_>) -> Result<Self, InvalidValue> {
-        string(value)
-    }
 
     fn from_text(text: &str) -> Result<Self, String> {
         if text.is_empty() { Err(wanted::<Self>()) } else { Ok(text.into()) }
@@ -296,6 +276,22 @@ impl ConfigValue for Days {
     }
 }
 
+/// A request rate, such as `1/s`.
+#[derive(Debug, Clone)]
+pub(crate) struct Rate(pub(crate) String);
+
+/// Pattern of rates in JSON Schema.
+pub(crate) const RATE_PATTERN: &str = "^[0-9.]+/(s|m|min|h|d)$";
+
+impl ConfigValue for Rate {
+    const SHAPE: ValueType = ValueType::Rate;
+
+    fn from_text(text: &str) -> Result<Self, String> {
+        CrawlRate::parse(text).ok_or_else(wanted::<Self>)?;
+        Ok(Self(text.trim().to_owned()))
+    }
+}
+
 /// Reads a TOML integer in the same way as the text of a variable.
 fn whole<T: ConfigValue>(value: &TomlValue<'_>) -> Result<T, InvalidValue> {
     match value.get_ref() {
@@ -328,68 +324,4 @@ impl ConfigValue for Vec<String> {
         };
         texts.iter().map(text).collect()
     }
-}
-
-/// A type of setting with a fixed list of named values.
-pub(crate) trait NamedValue: Sized + Copy + 'static {
-    const ALL: &'static [(&'static str, Self)];
-}
-
-impl NamedValue for SourceKind {
-    const ALL: &'static [(&'static str, Self)] =
-        &[("html", Self::Html), ("markdown", Self::Markdown), ("lines", Self::Lines)];
-}
-
-impl NamedValue for UpdateFrequency {
-    const ALL: &'static [(&'static str, Self)] = &[
-        ("hourly", Self::Hourly),
-        ("daily", Self::Daily),
-        ("weekly", Self::Weekly),
-        ("monthly", Self::Monthly),
-    ];
-}
-
-impl NamedValue for TwinPolicy {
-    const ALL: &'static [(&'static str, Self)] =
-        &[("auto", Self::Auto), ("on", Self::On), ("off", Self::Off)];
-}
-
-impl NamedValue for OversizePolicy {
-    const ALL: &'static [(&'static str, Self)] = &[("merge", Self::Merge), ("stop", Self::Stop)];
-}
-
-impl NamedValue for HostKind {
-    const ALL: &'static [(&'static str, Self)] =
-        &[("nginx", Self::Nginx), ("netlify", Self::Netlify)];
-}
-
-impl NamedValue for ChecksumScope {
-    const ALL: &'static [(&'static str, Self)] =
-        &[("content", Self::Content), ("html", Self::Html)];
-}
-
-impl NamedValue for AccessDefault {
-    const ALL: &'static [(&'static str, Self)] = &[("allow", Self::Allow), ("deny", Self::Deny)];
-}
-
-impl NamedValue for Severity {
-    const ALL: &'static [(&'static str, Self)] =
-        &[("note", Self::Note), ("warning", Self::Warning), ("error", Self::Error)];
-}
-
-impl<T: NamedValue> ConfigValue for T {
-    const SHAPE: ValueType = ValueType::Choice(names::<T>);
-
-    fn from_toml(value: &TomlValue<'_>) -> Result<Self, InvalidValue> {
-        string(value)
-    }
-
-    fn from_text(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.iter().find(|(name, _)| *name == text);
-        found.map(|(_, value)| *value).ok_or_else(wanted::<Self>)
-    }
-}
-
-fn names<T: NamedValue>() -> Vec<&'static str> {
-    T::ALL.iter().map(|(name, _)| *name).collect()
 }

@@ -14,7 +14,7 @@ use crate::config::{Config, FILE, SettingSource, SettingsError, SiteSettings};
 use crate::plan::{SettingsFolder, value_of, value_or};
 
 pub(super) fn entity_folder(from: &SettingsFolder, settings: &SiteSettings) -> PathBuf {
-    let given = settings.spxi_entities.clone();
+    let given = settings.spxi.entities.clone();
     given.map_or_else(|| from.0.join(entity::FOLDER), |given| from.path(given))
 }
 
@@ -31,16 +31,16 @@ pub(super) fn entities(
     remarks: &mut Vec<String>,
 ) -> anyhow::Result<(PathBuf, Vec<DeclaredEntity>)> {
     let mut all = Vec::new();
-    if let Some(given) = &settings.entities {
+    if let Some(given) = &settings.top.entities {
         let by = &given.by;
         all.extend(given.value.iter().map(|one| DeclaredEntity { by: by.clone(), ..one.clone() }));
     }
     let folder = entity_folder(from, settings);
-    if let Some(given) = settings.spxi_entities.as_ref().filter(|_| !folder.is_dir()) {
+    if let Some(given) = settings.spxi.entities.as_ref().filter(|_| !folder.is_dir()) {
         let what = format_args!("entities: folder {} does not exist", folder.display());
         return Err(SettingsError::new(&given.by, what).into());
     }
-    let found = entity::from_folder(&folder)?;
+    let found = entity::files::from_folder(&folder)?;
     for (file, empty) in found.drafts {
         let empty = empty.join(", ");
         remarks.push(format!("skipping draft {}; empty: {empty}", file.display()));
@@ -55,7 +55,7 @@ pub(super) fn spxi(
     entities: &[DeclaredEntity],
     base: &BaseUrl,
 ) -> Result<Option<SpxiSettings>, SettingsError> {
-    let kernel = &settings.spxi_kernel;
+    let kernel = &settings.spxi.kernel;
     let Some(kernel) = kernel else {
         return match entities.first() {
             None => Ok(None),
@@ -77,20 +77,20 @@ pub(super) fn spxi(
     let party = |kind: &str, name: Option<String>| {
         name.map(|name| Party { kind: Some(kind.to_owned()), name: Some(name), ..Party::default() })
     };
-    let publisher = party("Organization", value_of(settings.spxi_publisher.as_ref()));
+    let publisher = party("Organization", value_of(settings.spxi.publisher.as_ref()));
     let publisher =
-        publisher.map(|it| Party { url: value_of(settings.spxi_publisher_url.as_ref()), ..it });
-    let author = party("Person", value_of(settings.spxi_author.as_ref()));
+        publisher.map(|it| Party { url: value_of(settings.spxi.publisher_url.as_ref()), ..it });
+    let author = party("Person", value_of(settings.spxi.author.as_ref()));
     let author =
-        author.map(|it| Party { identifier: value_of(settings.spxi_author_id.as_ref()), ..it });
+        author.map(|it| Party { identifier: value_of(settings.spxi.author_id.as_ref()), ..it });
     let index = SemanticIndex {
-        protocol_doi: value_of(settings.spxi_protocol_doi.as_ref()),
+        protocol_doi: value_of(settings.spxi.protocol_doi.as_ref()),
         publisher,
         author,
-        license: value_of(settings.spxi_license.as_ref()),
+        license: value_of(settings.spxi.license.as_ref()),
         kernel: Some(Kernel {
             summary: Some(kernel.value.trim().to_owned()),
-            specification: value_of(settings.spxi_kernel_doi.as_ref()),
+            specification: value_of(settings.spxi.kernel_doi.as_ref()),
         }),
         ..SemanticIndex::default()
     };
@@ -101,10 +101,10 @@ pub(super) fn spxi(
     Ok(Some(SpxiSettings {
         index,
         entities,
-        surfaces: value_of(settings.spxi_surfaces.as_ref()).unwrap_or_default(),
-        packets: value_or(settings.spxi_packets.as_ref(), true),
-        robots_group: value_or(settings.spxi_robots_group.as_ref(), true),
-        agents: value_of(settings.spxi_agents.as_ref()).unwrap_or_default(),
+        surfaces: value_of(settings.spxi.surfaces.as_ref()).unwrap_or_default(),
+        packets: value_or(settings.spxi.packets.as_ref(), true),
+        robots_group: value_or(settings.spxi.robots_group.as_ref(), true),
+        agents: value_of(settings.spxi.agents.as_ref()).unwrap_or_default(),
     }))
 }
 
@@ -163,7 +163,7 @@ fn check_names(
             return Err(SettingsError::missing(what, hint));
         }
     }
-    let Some(surfaces) = &settings.spxi_surfaces else { return Ok(()) };
+    let Some(surfaces) = &settings.spxi.surfaces else { return Ok(()) };
     for name in surfaces.value.iter().flat_map(|surface| &surface.protects) {
         let n = entities.iter().filter(|one| one.entity.name.as_ref() == Some(name)).count();
         let shown = rutter_finding::quoted(name);

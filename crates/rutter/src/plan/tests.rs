@@ -12,7 +12,8 @@ use rutter_scp::advert::UpdateFrequency;
 use rutter_spxi::{Entity, Kernel, Party, SemanticIndex, VerificationLevel};
 
 use super::*;
-use crate::config::{KEYS, from_file};
+use crate::config::key::keys;
+use crate::config::tests::from_file;
 
 /// Creates a folder with a site in `public` that does not state its base URL.
 fn stage() -> tempfile::TempDir {
@@ -71,10 +72,10 @@ fn documented_defaults_match_the_plan() {
         shown = shown.replace(debug, settings);
     }
     let exact = ["update", "twins", "exclude", "restricted"];
-    for key in KEYS.iter().filter(|key| !key.default.is_empty()) {
+    for key in keys().filter(|key| !key.default.is_empty()) {
         let field = key.flag.replace('-', "_");
         let is_exact = exact.contains(&key.flag) || key.table == "arc";
-        if is_exact || key.shape.name() == "true or false" {
+        if is_exact || key.shape().name() == "true or false" {
             assert!(shown.contains(&format!("{field}: {}", key.default)), "{field}");
         }
     }

@@ -157,7 +157,7 @@ impl ReportArgs {
                 SettingsError::missing(what, "choose a format with --format")
             })?,
         };
-        let select = match settings.check_select {
+        let select = match settings.check.select {
             Some(Setting { value, by }) if self.select.is_empty() => {
                 let read = value.iter().map(|text| parse_selector(text)).collect::<Result<_, _>>();
                 read.map_err(|what| SettingsError::new(&by, format_args!("select: {what}")))?
@@ -165,12 +165,12 @@ impl ReportArgs {
             _ => self.select.clone(),
         };
         let fail_on = self.fail_on.map(Severity::from);
-        let fail_on = fail_on.or(settings.check_fail_on.map(Setting::value));
+        let fail_on = fail_on.or(settings.check.fail_on.map(Setting::value));
         Ok(ReportOptions {
             format,
             output: self.output.clone(),
             fail_on: fail_on.unwrap_or(Severity::Error),
-            filter: FindingFilter::new(select, &self.ignore, settings.check_ignore),
+            filter: FindingFilter::new(select, &self.ignore, settings.check.ignore),
             baseline: match baseline {
                 None if self.write_baseline => Some(BASELINE.into()),
                 baseline => baseline,
@@ -183,7 +183,7 @@ impl ReportArgs {
 /// Returns the path of the baseline that the settings name; a relative path starts at the folder of
 /// the settings file.
 fn in_file(config: &Config) -> Option<PathBuf> {
-    let given = config.settings.check_baseline.as_ref()?;
+    let given = config.settings.check.baseline.as_ref()?;
     let folder = config.file.as_deref().and_then(Path::parent);
     Some(match (&given.by, folder) {
         (SettingSource::File(_), Some(folder)) => folder.join(&given.value),

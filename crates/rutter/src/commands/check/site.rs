@@ -259,15 +259,16 @@ impl FolderSettings {
         let settings = &config.settings;
         let from = file.parent().map(Path::to_owned).unwrap_or_default();
         let path = |given: &config::Setting<PathBuf>| from.join(&given.value);
-        let state = settings.state.as_ref().map_or_else(|| from.join(STATE), path);
+        let state = settings.top.state.as_ref().map_or_else(|| from.join(STATE), path);
         let state = built(args.state.clone().unwrap_or(state));
         let is_meant = |other: &Option<config::Setting<PathBuf>>| {
             other.as_ref().is_some_and(|other| real(&path(other)) == real(dir))
         };
         // Settings that name another folder do not apply to the checked folder.
-        let is_meant = state.is_some() || is_meant(&settings.site) || is_meant(&settings.out);
-        let base = settings.base_url.as_ref().filter(|_| is_meant);
-        let is_site = settings.site.as_ref().is_some_and(|site| real(&path(site)) == real(dir));
+        let is_meant =
+            state.is_some() || is_meant(&settings.top.site) || is_meant(&settings.top.out);
+        let base = settings.top.base_url.as_ref().filter(|_| is_meant);
+        let is_site = settings.top.site.as_ref().is_some_and(|site| real(&path(site)) == real(dir));
         Ok(Self {
             base: base.map(|base| base.value.as_str().to_owned()),
             state,

@@ -48,7 +48,7 @@ impl Project {
         let Some(file) = found else { return Ok(None) };
         let config = config::load(&Flags::default(), Some(&file), &config::environment)?;
         let control = site_control(&config.settings);
-        let has_site = config.settings.site.is_some();
+        let has_site = config.settings.top.site.is_some();
         let now = now()?;
         // A site that cannot be built has no state, but its pages can be extracted.
         let settled =

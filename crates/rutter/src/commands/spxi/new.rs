@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::slug;
-use crate::config::entity::{self, Draft};
+use crate::config::entity::template::{Draft, template};
 use crate::config::{self, flags::Flags};
 use crate::exit::Exit;
 use crate::output::Output;
@@ -67,7 +67,6 @@ pub(super) fn write(folder: &Path, name: &str, draft: &Draft) -> anyhow::Result<
         }
         Err(error) => return Err(error).with_context(|| path.display().to_string()),
     };
-    file.write_all(entity::template(draft).as_bytes())
-        .with_context(|| path.display().to_string())?;
+    file.write_all(template(draft).as_bytes()).with_context(|| path.display().to_string())?;
     Ok(path)
 }

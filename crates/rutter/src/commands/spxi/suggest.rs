@@ -15,7 +15,8 @@ use serde_json::Value;
 
 use super::{BuiltSiteArgs, new};
 use crate::commands::counted;
-use crate::config::entity::{self, DeclaredEntity, Draft};
+use crate::config::entity::DeclaredEntity;
+use crate::config::entity::template::{Draft, template};
 use crate::exit::Exit;
 use crate::output::Output;
 
@@ -87,7 +88,7 @@ pub(crate) fn run(args: &SuggestArgs, out: &mut Output) -> anyhow::Result<Exit> 
                 Err(error) => out.warn(format_args!("{error:#}")),
             }
         } else {
-            writeln!(out.data(), "{}", entity::template(draft))?;
+            writeln!(out.data(), "{}", template(draft))?;
         }
     }
     let noun = if n_drafts == 1 { "entity" } else { "entities" };

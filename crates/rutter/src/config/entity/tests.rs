@@ -1,9 +1,14 @@
 //! Tests of entity files and their messages.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use super::files::{EntityFile, from_file};
+use super::form::schema;
+use super::template::{Draft, template};
 use super::*;
+use crate::config::SettingsError;
 
 /// The first line of each test file is the expected message.
 #[test] // SPX-024, SPX-025, SPX-026, SPX-037, SPX-038, SPX-052, SPX-053, SPX-067
