@@ -1,6 +1,6 @@
 //! Reads and writes dates of the W3C profile of ISO 8601 without allocating memory.
 
-use rutter_page::Timestamp;
+use rutter_page::{CalendarDate, Timestamp};
 
 /// A parsed `lastmod`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,10 +24,7 @@ pub(super) fn read(text: &str) -> Option<ParsedDate> {
             day = parse_digits::<2>(&mut rest)?;
         }
     }
-    if !(1..=12).contains(&month) || day < 1 || days_in_month(year, month) < day {
-        return None;
-    }
-    let midnight = days_since_epoch(year, month, day) * 86_400;
+    let midnight = CalendarDate { year, month, day }.days_since_epoch()? * 86_400;
     if rest.is_empty() {
         return build_date(midnight, 0, true, false);
     }
@@ -108,41 +105,11 @@ fn parse_fraction(rest: &mut &[u8]) -> Option<u32> {
     Some((0..9).fold(0, |nanos, at| nanos * 10 + digit(at)))
 }
 
-fn days_in_month(year: i64, month: i64) -> i64 {
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    match month {
-        2 if is_leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// Returns the number of days from 1970-01-01 to a date. In this calculation, a year begins in
-/// March, so that the leap day is its last day.
-fn days_since_epoch(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month < 3 { (year - 1, month + 9) } else { (year, month - 3) };
-    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    year * 365 + leap_days + (month * 153 + 2) / 5 + day - 719_469
-}
-
-/// Returns year, month and day for a number of days since 1970-01-01.
-fn date_from_days(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let day = days.rem_euclid(146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let date = day - (153 * month + 2) / 5 + 1;
-    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    (era * 400 + year + next, month, date)
-}
-
 /// Writes a date or, if `is_day` is false, a date-time in UTC; a fraction of zero is omitted.
 pub(super) fn write(time: Timestamp, is_day: bool, out: &mut Vec<u8>) {
     let seconds = time.unix_seconds();
-    let (year, month, day) = date_from_days(seconds.div_euclid(86_400));
+    let date = CalendarDate::from_days_since_epoch(seconds.div_euclid(86_400));
+    let CalendarDate { year, month, day } = date.expect("a timestamp has a year from 0 to 9999");
     let [y1, y2] = two_digits(year / 100);
     let [y3, y4] = two_digits(year % 100);
     let ([m1, m2], [d1, d2]) = (two_digits(month), two_digits(day));

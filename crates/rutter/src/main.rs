@@ -46,7 +46,7 @@ struct Cli {
     /// -v prints the steps of a command to stderr, -vv also every request. `rutter build -v` prints
     /// all findings and all excluded pages; by default, notes are omitted, and at most 3 findings of
     /// each rule are printed. The environment variable `RUTTER_LOG` chooses the level of each
-    /// library, such as RUTTER_LOG=rutter_fetch=debug.
+    /// library, such as `RUTTER_LOG=rutter_fetch=debug`.
     #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet")]
     verbose: u8,
     #[command(subcommand)]

@@ -5,6 +5,8 @@
 
 use crate::clock::LATEST;
 
+use rutter_page::CalendarDate;
+
 const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -14,7 +16,8 @@ const DAY: i64 = 86_400;
 pub(crate) fn write(seconds: i64) -> String {
     let seconds = seconds.clamp(0, LATEST);
     let (days, rest) = (seconds / DAY, seconds % DAY);
-    let (year, month, day) = civil(days);
+    let date = CalendarDate::from_days_since_epoch(days).expect("years from 1970 to 9999 only");
+    let CalendarDate { year, month, day } = date;
     let name = |names: &[&'static str], at: i64| {
         usize::try_from(at).ok().and_then(|at| names.get(at).copied()).unwrap_or_default()
     };
@@ -86,29 +89,14 @@ fn time_of(text: &str) -> Option<i64> {
 
 /// Expands a year of two digits; the result is at most 50 years in the future (RFC 9110).
 fn near(year: i64, now: i64) -> i64 {
-    let (this, ..) = civil(now.clamp(0, LATEST) / DAY);
+    let today = CalendarDate::from_days_since_epoch(now.clamp(0, LATEST) / DAY);
+    let this = today.expect("years from 1970 to 9999 only").year;
     let year = this / 100 * 100 + year;
     if this + 50 < year { year - 100 } else { year }
 }
 
-/// Converts a number of days since 1970 to year, month and day.
-fn civil(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (era * 400 + year + i64::from(month <= 2), month, day)
-}
-
 fn seconds(year: i64, month: i64, day: i64, time: i64) -> Option<i64> {
-    let (y, m) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
-    let (era, of_era) = (y.div_euclid(400), y.rem_euclid(400));
-    let of_year = (153 * m + 2) / 5 + day - 1;
-    let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468;
-    (civil(days) == (year, month, day)).then_some(days * DAY + time)
+    Some(CalendarDate { year, month, day }.days_since_epoch()? * DAY + time)
 }
 
 #[cfg(test)]
