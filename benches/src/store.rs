@@ -10,9 +10,10 @@ use std::time::Instant;
 use anyhow::{Context, bail, ensure};
 use rusqlite::Connection;
 use rutter_page::{LineDigest, Timestamp};
+use rutter_store::prelude::*;
 use rutter_store::{
     CheckDepth, CommitOptions, PageSource, Quota, SqliteStore, StagedPage, StagingMode,
-    StagingOptions, Store, StoreOptions,
+    StagingOptions, StoreOptions,
 };
 use serde::Deserialize;
 

@@ -8,9 +8,10 @@
 //!
 //! ```
 //! use rutter_page::{LineDigest, Timestamp};
+//! use rutter_store::prelude::*;
 //! use rutter_store::{
 //!     CommitOptions, MemoryStore, PageSource, Quota, StagedPage, StagingMode, StagingOptions,
-//! Store, };
+//! };
 //!
 //! let now = Timestamp::parse("2026-05-01T12:00:00Z")?;
 //! let store = MemoryStore::new();
@@ -58,8 +59,21 @@ pub use model::{
 };
 pub use records::{ErasedSite, ErasureResult, SiteRecords, VisitRecord};
 pub use sqlite::{AccessMode, SqliteStore, StagingBuffer, StoreOptions, remove_unused};
-pub use store::{Staging, Store};
+pub use store::{
+    HistoryQueries, LeaseControl, LeasedWrites, Maintenance, PageQueries, SearchIndex, SiteQueries,
+    Staging, Store, SyncRecords,
+};
 pub use words::SearchQuery;
+
+/// The traits of a replica, for code that uses a [`MemoryStore`] or a [`SqliteStore`] itself:
+/// `use rutter_store::prelude::*`. Code that gets a `&dyn Store` needs only [`Store`].
+pub mod prelude {
+    pub use crate::records::SiteRecords;
+    pub use crate::store::{
+        HistoryQueries, LeaseControl, LeasedWrites, Maintenance, PageQueries, SearchIndex,
+        SiteQueries, Staging, Store, SyncRecords,
+    };
+}
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -379,7 +379,8 @@ mod tests {
 
     use rutter_fetch::{FetchedResponse, ResponseBody, ResponseFields};
     use rutter_page::Timestamp;
-    use rutter_store::{MemoryStore, Quota, Store};
+    use rutter_store::prelude::*;
+    use rutter_store::{MemoryStore, Quota};
 
     use super::*;
 

@@ -10,7 +10,7 @@ use rutter_scp::MassDeletionPolicy;
 
 use super::rows::LeavingPage;
 use super::search;
-use super::site_data;
+use super::{sites, sync_records};
 use crate::error::StorageError;
 use crate::model::{
     ChangeKind, CommitOptions, CommitSummary, DownloadRecord, PageSource, PublisherId,
@@ -54,10 +54,10 @@ pub(super) fn flip(
         ],
     )?;
     if let Some(taken) = &flip.finish.taken {
-        site_data::record_download(transaction, PublisherId(flip.publisher), taken)?;
+        sites::record_download(transaction, PublisherId(flip.publisher), taken)?;
     }
     if let Some(validator) = &flip.finish.validator {
-        site_data::store_validator(transaction, PublisherId(flip.publisher), validator)?;
+        sync_records::store_validator(transaction, PublisherId(flip.publisher), validator)?;
     }
     transaction.execute("DELETE FROM stage WHERE run = ?1", [flip.run])?;
     transaction.execute("DELETE FROM run WHERE id = ?1", [flip.run])?;
@@ -329,7 +329,7 @@ pub(super) fn hold_back<'n>(
     }
     if let Some(taken) = &finish.taken {
         let taken = DownloadRecord { outcome: "held back".into(), ..taken.clone() };
-        site_data::record_download(transaction, publisher, &taken)?;
+        sites::record_download(transaction, publisher, &taken)?;
     }
     Ok(())
 }
@@ -411,7 +411,8 @@ pub(super) fn forget(
 mod tests {
     use rusqlite::Connection;
 
-    use super::super::{StoreOptions, prepare, schema};
+    use super::super::connection::prepare;
+    use super::super::{StoreOptions, schema};
     use super::*;
 
     #[test]

@@ -19,10 +19,12 @@ use rutter_page::{LineDigest, Timestamp};
 use rutter_scp::{SectionState, merge};
 
 use super::body::{self, Dictionary};
+use super::columns::{digest, time, word};
+use super::connection::ReadConnection;
 use super::pipeline::{Pipeline, pack};
 use super::rows::{PageIdSet, RemovedStageRow, StagedRow, put};
 use super::train::{self, Training};
-use super::{ReadConnection, SqliteStore, digest, flip, lease, read, time, word};
+use super::{SqliteStore, flip, lease, pages, sites};
 use crate::decide::{self, DeletionCheck, IncomingVersion, StoredVersion};
 use crate::error::{CommitError, StageError, StorageError};
 use crate::model::{
@@ -170,7 +172,7 @@ impl<'s> SqliteStaging<'s> {
 
     fn load_section(&mut self) -> Result<(), StageError> {
         let publisher = self.lease.publisher;
-        let sections = read::sections(&self.reader, publisher)?;
+        let sections = sites::sections(&self.reader, publisher)?;
         self.section = sections.into_iter().find(|(_, section)| section.name == self.name);
         if let Some((_, section)) = &self.section {
             if self.mode == StagingMode::Snapshot
@@ -389,7 +391,7 @@ impl<'s> SqliteStaging<'s> {
         let (reader, dictionaries) = (&mut self.reader, &self.store.dictionaries);
         let samples = train::samples(&self.fresh, |missing| {
             let most = if self.has_pages { missing } else { 0 };
-            let lines = read::lines(reader, dictionaries, &selection, None, most)?;
+            let lines = pages::lines(reader, dictionaries, &selection, None, most)?;
             // Damaged pages cannot be samples; queries report them.
             Ok(lines.into_iter().flatten().collect())
         })?;

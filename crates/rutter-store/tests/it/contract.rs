@@ -2,10 +2,11 @@
 
 use rutter_page::Timestamp;
 use rutter_scp::MassDeletionPolicy;
+use rutter_store::prelude::*;
 use rutter_store::{
     ChangeCursor, ChangeKind, CheckDepth, ClaimedState, CommitError, CommitOptions, LeaseError,
     MemoryStore, PageRow, QueryError, Quota, RemovalCause, Selection, SqliteStore, StageError,
-    StagedPage, StagingBuffer, StagingMode, Store, StoreOptions, WithheldReason, WriteError,
+    StagedPage, StagingBuffer, StagingMode, StoreOptions, WithheldReason, WriteError,
 };
 
 use crate::site::{

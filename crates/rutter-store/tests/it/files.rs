@@ -5,10 +5,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::Connection;
+use rutter_store::prelude::*;
 use rutter_store::{
     AccessMode, CheckDepth, CommitError, CommitOptions, LeaseError, OpenError, QueryError,
     SearchQuery, Selection, SqliteStore, StageError, StagingBuffer, StagingMode, StorageError,
-    Store, StoreOptions, Validator, WriteError, remove_unused,
+    StoreOptions, Validator, WriteError, remove_unused,
 };
 
 use crate::site::{Draft, all_lines, at, begin, keys, publisher, put, url};

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rutter_store::prelude::*;
 use rutter_store::{
-    CheckDepth, CommitOptions, SqliteStore, StagingBuffer, StagingMode, Store, StoreOptions,
+    CheckDepth, CommitOptions, SqliteStore, StagingBuffer, StagingMode, StoreOptions,
 };
 
 use crate::site::{Draft, all_lines, at, begin, claim, publisher, put};

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use rutter_store::prelude::*;
 use rutter_store::{
-    ChangeKind, CheckDepth, MatchKind, SearchQuery, SearchResults, SiteRecords, SqliteStore,
-    StagingMode, Store, StoreOptions, VisitRecord, WithheldReason,
+    ChangeKind, CheckDepth, MatchKind, SearchQuery, SearchResults, SqliteStore, StagingMode,
+    StoreOptions, VisitRecord, WithheldReason,
 };
 
 use crate::contract::drafts;

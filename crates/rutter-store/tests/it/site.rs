@@ -2,9 +2,10 @@
 
 use rutter_page::{LineDigest, Timestamp};
 use rutter_scp::SectionState;
+use rutter_store::prelude::*;
 use rutter_store::{
     ClaimedState, CommitError, CommitOptions, CommitSummary, Lease, PageSource, PublisherId, Quota,
-    Selection, StagedPage, Staging, StagingMode, StagingOptions, Store, WithheldReason,
+    Selection, StagedPage, StagingMode, StagingOptions, WithheldReason,
 };
 
 pub(crate) const ORIGIN: &str = "https://harbour.example";

@@ -3,9 +3,10 @@
 use rutter_arc::ArcEntry;
 use rutter_page::PageUrl;
 use rutter_spxi::{Collision, CollisionRisk, Entity};
+use rutter_store::prelude::*;
 use rutter_store::{
     ChangeKind, CommitOptions, DownloadRecord, MatchKind, PublisherId, RemovalCause, SearchQuery,
-    Selection, StagingMode, Store, Validator, WithheldReason,
+    Selection, StagingMode, Validator, WithheldReason,
 };
 
 use crate::contract::drafts;

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use rutter_fetch::Url;
 use rutter_scp::MassDeletionPolicy;
-use rutter_store::{ChangeKind, Store, WithheldReason};
+use rutter_store::prelude::*;
+use rutter_store::{ChangeKind, WithheldReason};
 use rutter_sync::discover::AccessMethod;
 use rutter_sync::plan::PlanReason;
 use rutter_sync::{ProblemKind, SectionProof, SyncError, SyncOptions};

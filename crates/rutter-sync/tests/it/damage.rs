@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rutter_fetch::Url;
-use rutter_store::{QueryError, SqliteStore, StorageError, Store};
+use rutter_store::prelude::*;
+use rutter_store::{QueryError, SqliteStore, StorageError};
 use rutter_sync::{AuditReport, ProblemKind, SyncOptions, SyncReport};
 use rutter_testkit::server::Reply;
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use rutter_store::{ChangeKind, Store, WithheldReason};
+use rutter_store::prelude::*;
+use rutter_store::{ChangeKind, WithheldReason};
 use rutter_sync::TrainingTerms;
 use rutter_testkit::server::Reply;
 

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use rutter_page::Page;
-use rutter_store::{Quota, RemovalCause, Store, WithheldReason};
+use rutter_store::prelude::*;
+use rutter_store::{Quota, RemovalCause, WithheldReason};
 use rutter_sync::discover::AccessMethod;
 use rutter_sync::{Scope, ScopeRules, SyncOptions};
 use rutter_testkit::server::{Fault, Reply};

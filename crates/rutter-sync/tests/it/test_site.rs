@@ -8,7 +8,8 @@ use rutter_fetch::test_util::{FakeNetwork, FakeResolver, ManualClock};
 use rutter_fetch::{ClientSettings, Clock, Environment, FetchRecord, Url};
 use rutter_page::{Digest, LineDigest, Timestamp};
 use rutter_scp::SectionState;
-use rutter_store::{MemoryStore, Selection, Store};
+use rutter_store::prelude::*;
+use rutter_store::{MemoryStore, Selection};
 use rutter_sync::{SyncError, SyncOptions, SyncReport, Syncer};
 use rutter_testkit::server::{Identity, Reply, Server, TestClock, authority};
 

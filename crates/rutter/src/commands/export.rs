@@ -19,9 +19,10 @@ use anyhow::Context;
 use clap::ValueEnum;
 use rutter_page::Timestamp;
 use rutter_scp::parent_folder;
+use rutter_store::prelude::*;
 use rutter_store::{
     ChangeCursor, DamagedPage, PageTotals, Publisher, PublisherId, QueryError, Selection,
-    StorageError, Store,
+    StorageError,
 };
 use rutter_sync::TrainingTerms;
 use tempfile::NamedTempFile;

@@ -16,7 +16,8 @@ use std::time::Duration;
 use rutter_fetch::{Clock as _, FailureCause, NetworkFault, SystemClock, Url, redact};
 use rutter_finding::{FindingSink, Report as Findings, Strictness, visible};
 use rutter_scp::MassDeletionPolicy;
-use rutter_store::{Quota, Store};
+use rutter_store::Quota;
+use rutter_store::prelude::*;
 use rutter_sync::plan::PlanReason;
 use rutter_sync::{
     AuditReport, ProblemKind, SectionProof, SyncError, SyncEvent, SyncObserver, SyncOptions,

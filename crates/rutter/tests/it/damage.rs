@@ -5,7 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use rutter_page::Timestamp;
-use rutter_store::{SqliteStore, Store, StoreOptions, Validator};
+use rutter_store::prelude::*;
+use rutter_store::{SqliteStore, StoreOptions, Validator};
 
 use crate::replica::{make, rutter, said};
 

@@ -9,9 +9,10 @@ use std::process::{Command, Output};
 use rutter_arc::ArcEntry;
 use rutter_page::{LineDigest, PageLimits, PageReader, PageUrl, Timestamp};
 use rutter_spxi::{Collision, CollisionRisk, Entity};
+use rutter_store::prelude::*;
 use rutter_store::{
-    CommitOptions, PageSource, Quota, RemovalCause, SqliteStore, StagedPage, Staging, StagingMode,
-    StagingOptions, Store, StoreOptions, WithheldReason,
+    CommitOptions, PageSource, Quota, RemovalCause, SqliteStore, StagedPage, StagingMode,
+    StagingOptions, StoreOptions, WithheldReason,
 };
 
 const ORIGIN: &str = "https://harbour.example";

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use rutter_page::Timestamp;
 use rutter_scp::SectionState;
 
+use super::super::columns::{digest, time};
 use super::super::rows::{LeavingPage, PageIdSet};
-use super::super::{digest, read, time};
+use super::super::sites;
 use super::SqliteStaging;
 use crate::decide::{self, StoredVersion};
 use crate::error::StorageError;
@@ -96,7 +97,7 @@ impl SqliteStaging<'_> {
             return Ok(counted);
         }
         let own = self.section.as_ref().map(|(id, _)| *id);
-        let sections = read::sections(&self.reader, self.lease.publisher)?;
+        let sections = sites::sections(&self.reader, self.lease.publisher)?;
         let is_left = |section: &Section| self.unfollowed.contains(&section.name);
         let left = sections.iter().filter(|(_, section)| is_left(section));
         let left: HashSet<i64> = left.map(|(id, _)| *id).collect();
@@ -130,7 +131,7 @@ impl SqliteStaging<'_> {
         if self.unfollowed.is_empty() {
             return Ok(decide::held_back_since(own, []));
         }
-        let sections = read::sections(&self.reader, self.lease.publisher)?;
+        let sections = sites::sections(&self.reader, self.lease.publisher)?;
         let left = sections.iter().map(|(_, section)| section);
         Ok(decide::held_back_since(
             own,
