@@ -39,6 +39,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "rutter-extract",
             "rutter-fetch",
             "rutter-finding",
+            "rutter-llms",
             "rutter-page",
             "rutter-robots",
             "rutter-scp",

@@ -15,7 +15,7 @@
 //!
 //! let now = Timestamp::parse("2026-05-01T12:00:00Z")?;
 //! let store = MemoryStore::new();
-//! let publisher = store.register("https://harbour.example", &[], "")?;
+//! let publisher = store.register("https://harbour.example", &[])?;
 //! let lease = store.lease(publisher, now, now.plus_seconds(600))?;
 //! let line = r#"{"url":"https://harbour.example/","title":"Tides"}"#;
 //! let mut staging = store.stage(&lease, StagingOptions {
@@ -52,10 +52,11 @@ pub use error::{
 pub use memory::MemoryStore;
 pub use model::{
     ArcRow, Change, ChangeBatch, ChangeCounts, ChangeCursor, ChangeKind, CheckDepth, ClaimedState,
-    CommitOptions, CommitSummary, DownloadRecord, HistorySummary, IndexProgress, Lease, MatchKind,
-    PageCount, PagePosition, PageRow, PageSource, PageTotals, Publisher, PublisherId, Quota,
-    RemovalCause, SearchHit, SearchResults, Section, Selection, StagedPage, StagingMode,
-    StagingOptions, Tombstone, Validator, WithheldReason,
+    CommitOptions, CommitSummary, DownloadRecord, Expiry, HistorySummary, IndexProgress, Lease,
+    MatchKind, NoteKind, NoteValue, PageCount, PagePosition, PageRow, PageSource, PageTotals,
+    Publisher, PublisherId, Quota, RemovalCause, ResponseValidators, SearchHit, SearchResults,
+    Section, Selection, StagedPage, StagingMode, StagingOptions, Tombstone, UrlNote, UrlRecords,
+    Validator, WithheldReason,
 };
 pub use records::{ErasedSite, ErasureResult, SiteRecords, VisitRecord};
 pub use sqlite::{AccessMode, SqliteStore, StagingBuffer, StoreOptions, remove_unused};

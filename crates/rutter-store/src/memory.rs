@@ -21,8 +21,8 @@ use rutter_spxi::Entity;
 
 use crate::error::WriteError;
 use crate::model::{
-    ArcRow, Change, ChangeKind, DownloadRecord, Lease, PagePosition, PageRow, Publisher,
-    PublisherId, Section, Selection, Tombstone, Validator,
+    ArcRow, Change, ChangeKind, DownloadRecord, Lease, NoteKind, PagePosition, PageRow, Publisher,
+    PublisherId, Section, Selection, Tombstone, UrlNote, Validator,
 };
 use crate::records::{ErasedSite, VisitRecord};
 use crate::sqlite::origin_of;
@@ -61,6 +61,7 @@ struct PublisherData {
     arc: BTreeMap<String, ArcRow>,
     entities: Vec<Entity>,
     visit: Option<VisitRecord>,
+    state: Option<String>,
 }
 
 #[derive(Debug, Default)]
@@ -71,6 +72,7 @@ struct MemoryState {
     seq: u64,
     pruned: u64,
     validators: BTreeMap<String, (PublisherId, Validator)>,
+    notes: BTreeMap<(NoteKind, String), (PublisherId, UrlNote)>,
     /// Pages in the search index, and (`index_cursor`) the number of the last indexed event.
     indexed: BTreeSet<(PublisherId, String)>,
     index_cursor: u64,
@@ -117,7 +119,7 @@ impl MemoryState {
         if !kind.is_upsert() {
             // The ARC snapshot of the page is content, so it is deleted together with the page's
             // content.
-            self.validators.remove(&format!("snapshot:{}", row.url));
+            self.notes.remove(&(NoteKind::ArcSnapshot, row.url.clone()));
         }
         self.changes.push(Change {
             seq: self.seq,

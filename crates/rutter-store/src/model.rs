@@ -47,4 +47,4 @@ pub use staging::{
     ClaimedState, CommitOptions, CommitSummary, DownloadRecord, Quota, StagedPage, StagingMode,
     StagingOptions,
 };
-pub use url::Validator;
+pub use url::{Expiry, NoteKind, NoteValue, ResponseValidators, UrlNote, UrlRecords, Validator};

@@ -140,12 +140,11 @@ impl Syncer {
         }
         // The list is added to the stored state of the site, because the state of this
         // audit is not stored.
-        let known = self.store.publisher(&run.origin)?;
-        let policy = known.as_ref().map_or("", |publisher| publisher.policy.as_str());
-        let mut state = SiteState::read(&run.origin, policy)?;
+        let state = self.store.site_state(run.publisher)?.unwrap_or_default();
+        let mut state = SiteState::read(&run.origin, &state)?;
         let n_damaged = damaged.len() as u64;
         state.damaged_pages.extend(damaged);
-        self.store.register(&run.origin, &[], &state.write())?;
+        self.store.store_site_state(run.publisher, &state.write())?;
         Ok(n_damaged)
     }
 }

@@ -16,7 +16,6 @@ use rutter_scp::advert::AdvertisedCollection;
 use rutter_store::{CommitError, DownloadRecord, StageError, StagingMode};
 
 use crate::apply::{ApplyError, ApplyJob, ApplyResult, apply};
-use crate::damage::remembered;
 use crate::error::SyncError;
 use crate::options::SyncEvent;
 use crate::plan::{
@@ -27,6 +26,7 @@ use crate::report::{ProblemKind, SectionReport};
 use crate::site_state::RejectedFile;
 use crate::spool_dir::{SpoolDir, SpooledFile};
 use crate::syncer::SyncRun;
+use crate::url_note::known_validator;
 
 /// Maximum number of plans that are executed in one sync.
 const ROUNDS: usize = 3;
@@ -520,12 +520,12 @@ async fn fetch(
         refused.generated == planned_file.generated && age < REFUSED_FOR
     };
     let refused = refused.filter(is_same).cloned();
-    let known = match remembered(run.syncer.store.as_ref(), &planned_file.url)?.filter(|_| is_known)
-    {
-        _ if let Some(refused) = &refused => refused.validators.clone(),
-        Some(known) => Validators { etag: known.etag, last_modified: known.last_modified },
-        None => Validators::default(),
-    };
+    let known =
+        match known_validator(run.syncer.store.as_ref(), &planned_file.url)?.filter(|_| is_known) {
+            _ if let Some(refused) = &refused => refused.validators.clone(),
+            Some(known) => Validators { etag: known.etag, last_modified: known.last_modified },
+            None => Validators::default(),
+        };
     let request = Request {
         validators: known,
         site: Some(run.site.clone()),

@@ -26,11 +26,10 @@ use rutter_fetch::{
     FetchError, FetchedResponse, MissingPageProbe, Request, ResourceKind, ResponseBody, Validators,
 };
 use rutter_page::{PageUrl, Timestamp};
-use rutter_store::{PageRow, PageSource, Validator, WithheldReason};
+use rutter_store::{NoteKind, NoteValue, PageRow, PageSource, UrlRecords, WithheldReason};
 use tokio::task::JoinSet;
 
 use crate::collect::CollectionResult;
-use crate::damage::remembered;
 use crate::discovered_entries::DiscoveredEntries;
 use crate::error::SyncError;
 use crate::frontier::{CrawlTarget, Frontier};
@@ -42,7 +41,10 @@ use crate::plan::PlanReason;
 use crate::report::{BetterMethod, ProblemKind};
 use crate::syncer::{SyncRun, WEB_SECTION};
 use crate::traffic::counted;
-use crate::url_note::{UrlNote, is_current, is_older_lastmod, is_recent, is_still_withheld};
+use crate::url_note::{
+    fetched_lastmod, is_current, is_older_lastmod, is_recent, is_still_withheld, known_note,
+    known_response, known_validator,
+};
 use crate::url_set::UrlSet;
 use crate::worker_pool::{PossibleAlias, WorkerPool, WorkerResult};
 use crate::{left_out, removal, urls};
@@ -467,14 +469,14 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         // because the validators of an earlier page do not fit the current response.
         let is_withheld =
             row.as_ref().is_some_and(|row| row.withheld == Some(WithheldReason::Consent));
-        let marked = |mark: UrlNote| remembered(store.as_ref(), &mark.of(key));
+        let response = |kind: NoteKind| known_response(store.as_ref(), kind, key);
         let known = match &row {
             Some(row) if is_withheld => {
-                marked(UrlNote::Withheld)?.filter(|it| is_still_withheld(run.now, row, it))
+                response(NoteKind::WithheldPage)?.filter(|it| is_still_withheld(run.now, row, it))
             }
-            Some(_) => remembered(store.as_ref(), key)?,
+            Some(_) => known_validator(store.as_ref(), key)?,
             None if canonical::has_lost_canonical(run, key)? => None,
-            None => marked(UrlNote::Left)?.filter(|it| is_recent(run.now, it)),
+            None => response(NoteKind::NoPage)?.filter(|it| is_recent(run.now, it.checked)),
         };
         // Whether the page was withheld by a rule that no longer applies, so that it is
         // fetched again.
@@ -487,9 +489,8 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
                 Some(WithheldReason::Scope) => run.changes.has_other_scope,
                 _ => false,
             });
-        let fetched_with = marked(UrlNote::Lastmod)?;
-        let is_current =
-            is_current(run.now, target, row.as_ref(), known.as_ref(), fetched_with.as_ref());
+        let fetched_with = fetched_lastmod(store.as_ref(), key)?;
+        let is_current = is_current(run.now, target, row.as_ref(), known.as_ref(), fetched_with);
         if !is_again && is_current {
             self.n_done += 1;
             if row.is_none() {
@@ -511,9 +512,9 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
             return Ok(false);
         }
         if target.checksum.is_some() && row.as_ref().is_some_and(|row| row.withheld.is_none()) {
-            let mark = remembered(store.as_ref(), &UrlNote::Arc.of(key))?;
-            let mark = mark.filter(|mark| is_recent(run.now, mark));
-            if mark.and_then(|mark| mark.etag) == target.checksum {
+            let known = known_note(store.as_ref(), NoteKind::ArcChecksum, key)?;
+            let known = known.filter(|note| is_recent(run.now, note.noted));
+            if known.is_some_and(|it| it.value == NoteValue::ArcChecksum(target.checksum.clone())) {
                 self.n_done += 1;
                 return Ok(false);
             }
@@ -527,7 +528,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
                 );
                 row.source != PageSource::Scp && (is_withheld || is_asked_by_tag)
             });
-        let is_older_lastmod = is_older_lastmod(target.lastmod, fetched_with.as_ref());
+        let is_older_lastmod = is_older_lastmod(target.lastmod, fetched_with);
         let known = known.filter(|_| is_conditional).map(|known| Validators {
             etag: known.etag,
             last_modified: known.last_modified.filter(|_| !is_older_lastmod),
@@ -591,22 +592,21 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         url: PageUrl<'static>,
         response: FetchedResponse,
         row: Option<PageRow>,
-        marks: Vec<Validator>,
+        records: UrlRecords,
     ) -> FetchedPage {
         let token = self.run.syncer.client.settings().robots_token().to_owned();
         let said = self.run.page_policy.signals(url.key());
         let (template, now) = (self.template.clone(), self.run.now);
         let most_links = self.run.syncer.options.limits.links_per_page;
-        let has_mark = |mark: UrlNote| {
-            let has_value = |it: Validator| it.etag.is_some() || it.last_modified.is_some();
+        let has_note = |kind: NoteKind| {
             // A damaged note counts as present, so that it is written again.
-            let known = self.run.syncer.store.validator(&mark.of(url.key()));
-            known.map_or(true, |known| known.is_some_and(has_value))
+            let known = self.run.syncer.store.url_note(kind, url.key());
+            known.map_or(true, |known| known.is_some_and(|note| note.value.has_value()))
         };
         let has = page::StoredNotes {
-            training: has_mark(UrlNote::Training),
-            snapshot: has_mark(UrlNote::Snapshot),
-            expiry: has_mark(UrlNote::Expiry),
+            training: has_note(NoteKind::Training),
+            snapshot: has_note(NoteKind::ArcSnapshot),
+            expiry: has_note(NoteKind::Expiry),
         };
         FetchedPage {
             url,
@@ -616,7 +616,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
             template,
             token,
             now,
-            marks,
+            records,
             most_links,
             has,
             known_spelling: None,
@@ -726,7 +726,10 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
 
 /// Returns why a URL was not a page when it was last requested.
 pub(crate) fn reason_left_out(run: &SyncRun<'_>, key: &str) -> Result<LeftOutReason, SyncError> {
-    let why =
-        remembered(run.syncer.store.as_ref(), &UrlNote::Why.of(key))?.and_then(|mark| mark.etag);
-    Ok(why.and_then(|why| LeftOutReason::parse(&why)).unwrap_or(LeftOutReason::UNCHANGED))
+    let note = known_note(run.syncer.store.as_ref(), NoteKind::NoPageReason, key)?;
+    let why = match note.map(|note| note.value) {
+        Some(NoteValue::NoPageReason(why)) => LeftOutReason::parse(&why),
+        _ => None,
+    };
+    Ok(why.unwrap_or(LeftOutReason::UNCHANGED))
 }

@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use rutter_finding::counted;
 use rutter_store::{
     PagePosition, PageRow, PageSource, PublisherId, QueryError, Selection, StorageError, Store,
-    Validator, WithheldReason,
+    WithheldReason,
 };
 
 use crate::error::SyncError;
@@ -39,15 +39,6 @@ impl DamagedRows {
     /// Returns whether the row of a page was found damaged in this sync.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(key)
-    }
-}
-
-/// Returns a stored URL note or validator. A damaged note counts as missing, which costs
-/// one request; the next note then replaces the damaged one.
-pub(crate) fn remembered(store: &dyn Store, url: &str) -> Result<Option<Validator>, QueryError> {
-    match store.validator(url) {
-        Err(QueryError::Storage(StorageError::Damaged(_))) => Ok(None),
-        known => known,
     }
 }
 

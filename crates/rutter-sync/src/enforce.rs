@@ -7,12 +7,14 @@ use std::sync::Arc;
 
 use rutter_page::Digest;
 use rutter_scp::{MassDeletionPolicy, merge};
-use rutter_store::{PageRow, PageSource, Selection, Store, Validator, WithheldReason};
+use rutter_store::{
+    NoteKind, NoteValue, PageRow, PageSource, ResponseValidators, Selection, Store, UrlNote,
+    Validator, WithheldReason,
+};
 
-use crate::damage::remembered;
 use crate::error::SyncError;
 use crate::syncer::{BATCH_ROWS, SyncRun, WEB_SECTION};
-use crate::url_note::{Expiry, UrlNote};
+use crate::url_note::known_validator;
 
 /// Maximum number of pages in the list of pages to fetch again.
 const MOST_AGAIN: usize = 10_000;
@@ -55,31 +57,28 @@ impl SyncRun<'_> {
         let store = Arc::clone(&self.syncer.store);
         let mut after: Option<String> = None;
         loop {
-            let marks = store.url_notes(self.publisher, "expiry", after.as_deref(), BATCH_ROWS)?;
-            let is_last = marks.len() < BATCH_ROWS;
+            let kind = NoteKind::Expiry;
+            let notes = store.url_notes(self.publisher, kind, after.as_deref(), BATCH_ROWS)?;
+            let is_last = notes.len() < BATCH_ROWS;
             let (mut past, mut damaged) = (Vec::new(), Vec::new());
-            for mark in marks {
-                let (url, is_past) = match mark {
-                    Ok(mark) => {
-                        let is_past = Expiry::of_note(&mark).is_past(self.now);
-                        (mark.url, Some(is_past))
+            for note in notes {
+                match note {
+                    Ok(UrlNote { url, value, .. }) => {
+                        after = Some(url.clone());
+                        if matches!(value, NoteValue::Expiry(dates) if dates.is_past(self.now)) {
+                            past.push(url);
+                        }
                     }
-                    Err(damaged) => (damaged.url, None),
-                };
-                let key = url.split_once(':').map(|(_, key)| key.to_owned()).unwrap_or_default();
-                after = Some(key.clone());
-                match is_past {
-                    Some(true) => past.push(key),
-                    Some(false) => {}
                     // The note with the date is damaged, so the page is fetched again to
                     // get the date.
-                    None => {
-                        self.state.refetch.insert(key);
-                        damaged.push(url);
+                    Err(note) => {
+                        after = Some(note.url.clone());
+                        self.state.refetch.insert(note.url.clone());
+                        damaged.push(note.url);
                     }
                 }
             }
-            store.delete_url_notes(self.lease_guard.lease(), &damaged)?;
+            store.delete_url_notes(self.lease_guard.lease(), kind, &damaged)?;
             self.withhold_expired(store.as_ref(), &past)?;
             if is_last {
                 return Ok(());
@@ -100,11 +99,12 @@ impl SyncRun<'_> {
             pages.push((key.as_str(), WithheldReason::Consent));
             // The validators of the withheld page are kept, so that the page is not
             // transferred again while it is unchanged.
-            if let Some(mark) = remembered(store, key)? {
-                known.push(Validator { url: UrlNote::Withheld.of(key), checked: self.now, ..mark });
+            if let Some(Validator { etag, last_modified, .. }) = known_validator(store, key)? {
+                let value = NoteValue::WithheldPage(ResponseValidators { etag, last_modified });
+                known.push(UrlNote::new(key, value, self.now));
             }
         }
-        store.store_validators(self.lease_guard.lease(), &known)?;
+        store.store_url_records(self.lease_guard.lease(), &known.into())?;
         self.report.withheld += store.withhold(self.lease_guard.lease(), &pages, self.now)?;
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! Reasons why a URL is not in the replica, and the list of such URLs.
 //!
 //! Every reason has a code for programs and a text for people; some have a detail, such as
-//! a status code. The replica stores the left-out URLs of a publisher as URL notes
-//! (`out:URL`); [`list_left_out`] reads them. At most 100,000 URLs are listed per site; the
+//! a status code. The replica stores the left-out URLs of a publisher as URL notes;
+//! [`list_left_out`] reads them. At most 100,000 URLs are listed per site; the
 //! counts of a report are not limited.
 
 use std::borrow::Cow;
@@ -10,7 +10,9 @@ use std::fmt;
 
 use rutter_fetch::redact;
 use rutter_page::Timestamp;
-use rutter_store::{DamagedPage, PublisherId, QueryError, StorageError, Store, Validator};
+use rutter_store::{
+    DamagedPage, NoteKind, NoteValue, PublisherId, QueryError, StorageError, Store, UrlNote,
+};
 
 use crate::error::SyncError;
 use crate::syncer::{BATCH_ROWS, SyncRun};
@@ -21,9 +23,6 @@ pub(crate) const MOST_URLS: usize = 100_000;
 /// Maximum length of a detail in bytes. Longer details, which may contain text from a
 /// server, are dropped.
 const LONGEST_DETAIL: usize = 200;
-
-/// Prefix of the URL notes that store left-out URLs.
-const NOTE_PREFIX: &str = "out";
 
 /// Codes and texts of all reasons, sorted by code.
 const REASONS: &[(&str, &str)] = &[
@@ -167,13 +166,8 @@ impl LeftOutReason {
     }
 
     /// Returns the URL note that stores this reason for a URL.
-    pub(crate) fn mark(&self, key: &str, checked: Timestamp) -> Validator {
-        Validator {
-            url: format!("{NOTE_PREFIX}:{key}"),
-            etag: Some(self.key()),
-            last_modified: None,
-            checked,
-        }
+    pub(crate) fn note(&self, key: &str, noted: Timestamp) -> UrlNote {
+        UrlNote::new(key, NoteValue::LeftOut(self.key()), noted)
     }
 }
 
@@ -209,24 +203,19 @@ pub fn list_left_out(
     after: Option<&str>,
     most: usize,
 ) -> Result<Vec<LeftOutUrl>, QueryError> {
-    let marks = store.url_notes(publisher, NOTE_PREFIX, after, most)?;
-    let marks: Result<Vec<Validator>, DamagedPage> = marks.into_iter().collect();
-    Ok(marks.map_err(StorageError::from)?.iter().map(LeftOutUrl::of_note).collect())
+    let notes = store.url_notes(publisher, NoteKind::LeftOut, after, most)?;
+    let notes: Result<Vec<UrlNote>, DamagedPage> = notes.into_iter().collect();
+    Ok(notes.map_err(StorageError::from)?.into_iter().map(LeftOutUrl::of_note).collect())
 }
 
 impl LeftOutUrl {
-    fn of_note(mark: &Validator) -> Self {
-        let url = url_of(&mark.url).to_owned();
-        let why =
-            mark.etag.as_deref().and_then(LeftOutReason::parse).unwrap_or(LeftOutReason::OTHER);
-        Self { url, why, at: mark.checked }
+    fn of_note(note: UrlNote) -> Self {
+        let why = match &note.value {
+            NoteValue::LeftOut(key) => LeftOutReason::parse(key),
+            _ => None,
+        };
+        Self { url: note.url, why: why.unwrap_or(LeftOutReason::OTHER), at: note.noted }
     }
-}
-
-/// Returns the URL in the name of an `out:URL` note.
-fn url_of(mark: &str) -> &str {
-    let url = mark.strip_prefix(NOTE_PREFIX).and_then(|url| url.strip_prefix(':'));
-    url.unwrap_or_default()
 }
 
 /// Stores the left-out URLs of this sync. An entry of an earlier sync is deleted if this
@@ -239,16 +228,17 @@ pub(crate) fn keep(run: &SyncRun<'_>, is_all: bool) -> Result<(), SyncError> {
     let mut stale = Vec::new();
     let mut after: Option<String> = None;
     loop {
-        let known = store.url_notes(run.publisher, NOTE_PREFIX, after.as_deref(), BATCH_ROWS)?;
+        let kind = NoteKind::LeftOut;
+        let known = store.url_notes(run.publisher, kind, after.as_deref(), BATCH_ROWS)?;
         let Some(last) = known.last() else { break };
         let last = match last {
-            Ok(mark) => &mark.url,
+            Ok(note) => &note.url,
             Err(damaged) => &damaged.url,
         };
-        after = Some(url_of(last).to_owned());
-        for mark in known {
-            let LeftOutUrl { url, why, .. } = match mark {
-                Ok(mark) => LeftOutUrl::of_note(&mark),
+        after = Some(last.clone());
+        for note in known {
+            let LeftOutUrl { url, why, .. } = match note {
+                Ok(note) => LeftOutUrl::of_note(note),
                 Err(damaged) => {
                     stale.push(damaged.url);
                     continue;
@@ -257,16 +247,16 @@ pub(crate) fn keep(run: &SyncRun<'_>, is_all: bool) -> Result<(), SyncError> {
             let is_old_arc = is_arc_read && why == LeftOutReason::ARC_OTHER_SITE;
             let is_over = || Ok::<_, SyncError>(is_all || is_old_arc || run.row(&url)?.is_some());
             if !urls.contains_key(&url) && is_over()? {
-                stale.push(format!("{NOTE_PREFIX}:{url}"));
+                stale.push(url);
             }
         }
     }
     for batch in stale.chunks(BATCH_ROWS) {
-        store.delete_url_notes(lease, batch)?;
+        store.delete_url_notes(lease, NoteKind::LeftOut, batch)?;
     }
-    let marks: Vec<Validator> = urls.iter().map(|(key, why)| why.mark(key, run.now)).collect();
-    for batch in marks.chunks(BATCH_ROWS) {
-        store.store_validators(lease, batch)?;
+    let notes: Vec<UrlNote> = urls.iter().map(|(key, why)| why.note(key, run.now)).collect();
+    for batch in notes.chunks(BATCH_ROWS) {
+        store.store_url_records(lease, &batch.to_vec().into())?;
     }
     Ok(())
 }

@@ -9,12 +9,14 @@ use rutter_arc::ArcEntry;
 use rutter_extract::{Extraction, Limits, Options, Sketch, Use, html, markdown};
 use rutter_fetch::{FetchedResponse, ResourceKind, ResponseBody, decode};
 use rutter_page::{JsonTree, LanguageTag, LineDigest, PageUrl, Timestamp};
-use rutter_store::{PageRow, PageSource, StagedPage, WithheldReason};
+use rutter_store::{
+    Expiry, NoteValue, PageRow, PageSource, ResponseValidators, StagedPage, UrlNote, UrlRecords,
+    WithheldReason,
+};
 use serde::Serialize;
 
 use crate::consent::{self, UsageStatement};
 use crate::left_out::LeftOutReason;
-use crate::url_note::{Expiry, UrlNote, expiry_note, training_note};
 use crate::url_set::stable_hash;
 use crate::variants::KnownSpelling;
 use crate::{shell, snapshot, variants};
@@ -39,8 +41,8 @@ pub(crate) struct FetchedPage {
     /// Product token of the client, by which robots.txt and `meta` elements address it.
     pub(crate) token: String,
     pub(crate) now: Timestamp,
-    /// URL notes to store with the page.
-    pub(crate) marks: Vec<rutter_store::Validator>,
+    /// Validators and notes to store with the page.
+    pub(crate) records: UrlRecords,
     /// Maximum number of links of the page that are followed.
     pub(crate) most_links: usize,
     pub(crate) has: StoredNotes,
@@ -141,7 +143,7 @@ pub(crate) struct ExtractedPage {
     pub(crate) more_links: Vec<String>,
     /// URL of the Markdown twin, if the twin may have more content.
     pub(crate) twin: Option<String>,
-    pub(crate) marks: Vec<rutter_store::Validator>,
+    pub(crate) records: UrlRecords,
 }
 
 impl ExtractedPage {
@@ -221,7 +223,7 @@ pub(crate) fn read(raw: FetchedPage) -> Result<ExtractedPage, RejectedPage> {
         template,
         token,
         now,
-        mut marks,
+        mut records,
         known_spelling,
         ..
     } = raw;
@@ -281,15 +283,16 @@ pub(crate) fn read(raw: FetchedPage) -> Result<ExtractedPage, RejectedPage> {
         .find(|it| it.media_type.as_deref() == Some("text/markdown"))
         .filter(|_| is_unsure && verdict.withheld.is_none())
         .map(|it| it.href.clone());
+    let mut notes = Vec::new();
     if allows_training.is_some() || has.training {
-        marks.push(training_note(url.key(), allows_training, now));
+        notes.push(NoteValue::Training(allows_training));
     }
     let expiry = Expiry {
         page: consent::expiry_of_page(&extraction, &token),
         header: consent::expiry_of_tags(&response.fields.robots_tags, &token),
     };
     if !expiry.is_none() || has.expiry {
-        marks.push(expiry_note(url.key(), expiry, now));
+        notes.push(NoteValue::Expiry(expiry));
     }
     let is_open = verdict.withheld.is_none();
     let withheld = verdict.withheld.or(is_shell.then_some(WithheldReason::Shell));
@@ -298,14 +301,16 @@ pub(crate) fn read(raw: FetchedPage) -> Result<ExtractedPage, RejectedPage> {
         // store deletes the snapshot together with the content.
         let snapshot = snapshot::of_page(&extraction);
         if snapshot.is_some() || has.snapshot {
-            marks.push(snapshot::mark(url.key(), snapshot, now));
+            notes.push(NoteValue::ArcSnapshot(snapshot));
         }
     }
     if verdict.withheld.is_some() {
-        for mark in marks.iter_mut().filter(|mark| mark.url == url.key()) {
-            mark.url = UrlNote::Withheld.of(url.key());
+        for known in records.validators.drain(..) {
+            let (etag, last_modified) = (known.etag, known.last_modified);
+            notes.push(NoteValue::WithheldPage(ResponseValidators { etag, last_modified }));
         }
     }
+    records.notes.extend(notes.into_iter().map(|value| UrlNote::new(url.key(), value, now)));
     Ok(ExtractedPage {
         key: url.key().to_owned(),
         modified: extraction.page.modified,
@@ -319,7 +324,7 @@ pub(crate) fn read(raw: FetchedPage) -> Result<ExtractedPage, RejectedPage> {
         links,
         more_links,
         twin,
-        marks,
+        records,
     })
 }
 
@@ -398,7 +403,7 @@ pub(crate) fn of_snapshot(
         links: Vec::new(),
         more_links: Vec::new(),
         twin: None,
-        marks: Vec::new(),
+        records: UrlRecords::default(),
     })
 }
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use rutter_page::Timestamp;
 use rutter_store::{
-    CommitOptions, Lease, PageSource, Quota, StageError, StagingMode, StagingOptions, Store,
-    Validator, WithheldReason,
+    CommitOptions, Lease, NoteKind, PageSource, Quota, StageError, StagingMode, StagingOptions,
+    Store, UrlNote, UrlRecords, WithheldReason,
 };
 
 use tokio::sync::mpsc::Receiver;
@@ -18,7 +18,6 @@ use tokio::sync::mpsc::Receiver;
 use crate::error::SyncError;
 use crate::page::ExtractedPage;
 use crate::page_policy::PagePolicy;
-use crate::snapshot;
 use crate::syncer::WEB_SECTION;
 
 /// Number of pages, and size in bytes of their lines, from which a batch is committed.
@@ -26,8 +25,8 @@ pub(crate) const BATCH: usize = 1_000;
 pub(crate) const BATCH_BYTES: usize = 2 << 20;
 /// Maximum number of listed keys of pages beyond the page quota.
 const MOST_BEYOND: usize = 100_000;
-/// Number of waiting notes from which the writer commits.
-const MARKS: usize = 5_000;
+/// Number of waiting validators and notes from which the writer commits.
+const MOST_RECORDS: usize = 5_000;
 
 /// A command for the page writer.
 #[derive(Debug)]
@@ -35,9 +34,9 @@ pub(crate) enum WriteCommand {
     /// Store a page.
     Page(Box<ExtractedPage>),
     /// Store the notes of a URL whose page is unchanged, or that has no page.
-    Mark(Vec<Validator>),
+    Records(UrlRecords),
     /// Withhold the content of a page, then store the notes.
-    Withhold(String, WithheldReason, Vec<Validator>),
+    Withhold(String, WithheldReason, UrlRecords),
     /// Commit all pages that are not committed yet.
     Commit,
 }
@@ -74,7 +73,7 @@ impl PageWriter {
         let mut sum = WriteSummary::default();
         let mut batch: Vec<ExtractedPage> = Vec::new();
         let mut n_bytes = 0;
-        let mut marks: Vec<Validator> = Vec::new();
+        let mut records = UrlRecords::default();
         let mut withheld: Vec<(String, WithheldReason)> = Vec::new();
         while let Some(write) = input.blocking_recv() {
             let is_requested = matches!(write, WriteCommand::Commit);
@@ -84,26 +83,26 @@ impl PageWriter {
                     batch.push(*page);
                     BATCH <= batch.len() || BATCH_BYTES <= n_bytes
                 }
-                WriteCommand::Mark(more) => {
-                    marks.extend(more);
-                    MARKS <= marks.len()
+                WriteCommand::Records(more) => {
+                    records.append(more);
+                    MOST_RECORDS <= records.len()
                 }
                 WriteCommand::Withhold(key, why, more) => {
                     withheld.push((key, why));
-                    marks.extend(more);
+                    records.append(more);
                     BATCH <= withheld.len()
                 }
                 WriteCommand::Commit => true,
             };
             if is_time && (!self.commits_on_demand || is_requested) {
                 self.withhold(&mut withheld, &mut sum)?;
-                self.commit(&mut batch, &mut marks, &mut sum)?;
+                self.commit(&mut batch, &mut records, &mut sum)?;
                 n_bytes = 0;
             }
         }
         if !self.commits_on_demand {
             self.withhold(&mut withheld, &mut sum)?;
-            self.commit(&mut batch, &mut marks, &mut sum)?;
+            self.commit(&mut batch, &mut records, &mut sum)?;
         }
         Ok(sum)
     }
@@ -127,7 +126,7 @@ impl PageWriter {
     fn commit(
         &self,
         batch: &mut Vec<ExtractedPage>,
-        marks: &mut Vec<Validator>,
+        records: &mut UrlRecords,
         sum: &mut WriteSummary,
     ) -> Result<(), SyncError> {
         let mut by_source: BTreeMap<PageSource, Vec<&ExtractedPage>> = BTreeMap::new();
@@ -168,23 +167,25 @@ impl PageWriter {
             sum.withheld += outlook.withheld;
             sum.over_byte_quota += outlook.over_quota;
         }
-        marks.extend(batch.drain(..).flat_map(|page| page.marks));
-        self.skip_withheld_snapshots(marks)?;
-        self.store.store_validators(&self.lease, marks)?;
-        marks.clear();
+        for page in batch.drain(..) {
+            records.append(page.records);
+        }
+        self.skip_withheld_snapshots(records)?;
+        self.store.store_url_records(&self.lease, &std::mem::take(records))?;
         Ok(())
     }
 
     /// Removes the ARC snapshots of withheld pages from the notes to store. The scope or a
     /// quota may have withheld the content of these pages.
-    fn skip_withheld_snapshots(&self, marks: &mut Vec<Validator>) -> Result<(), SyncError> {
+    fn skip_withheld_snapshots(&self, records: &mut UrlRecords) -> Result<(), SyncError> {
         let mut skipped = BTreeSet::new();
-        for key in marks.iter().filter_map(snapshot::page_of) {
-            if self.store.page(key)?.is_none_or(|row| row.withheld.is_some()) {
-                skipped.insert(key.to_owned());
+        for note in records.notes.iter().filter(|note| note.kind() == NoteKind::ArcSnapshot) {
+            if self.store.page(&note.url)?.is_none_or(|row| row.withheld.is_some()) {
+                skipped.insert(note.url.clone());
             }
         }
-        marks.retain(|mark| snapshot::page_of(mark).is_none_or(|key| !skipped.contains(key)));
+        let is_skipped = |note: &UrlNote| skipped.contains(&note.url);
+        records.notes.retain(|it| it.kind() != NoteKind::ArcSnapshot || !is_skipped(it));
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
-//! State of a site that a sync stores for the next sync, as JSON in the publisher's row.
+//! State of a site that a sync stores for the next sync, as JSON in the replica.
 //!
-//! Input and output: the `policy` text of a [`Publisher`](rutter_store::Publisher). The
+//! Input and output: the text of [`SyncRecords::site_state`](rutter_store::SyncRecords::site_state). The
 //! state consists of caches and a few decisions. If it is lost, the next sync sends more
 //! requests, but no page is lost. Unreadable text counts as an empty state; text of a newer
 //! version is rejected.
@@ -167,15 +167,15 @@ impl SiteState {
     ///
     /// Unreadable text gives an empty state. A state of a newer program version is an
     /// error, because this version would overwrite it.
-    pub(crate) fn read(origin: &str, policy: &str) -> Result<Self, SyncError> {
+    pub(crate) fn read(origin: &str, text: &str) -> Result<Self, SyncError> {
         #[derive(Deserialize)]
         struct StateVersion {
             version: u32,
         }
-        if serde_json::from_str::<StateVersion>(policy).is_ok_and(|it| VERSION < it.version) {
+        if serde_json::from_str::<StateVersion>(text).is_ok_and(|it| VERSION < it.version) {
             return Err(SyncError::StateVersion(origin.to_owned()));
         }
-        Ok(serde_json::from_str(policy).unwrap_or_default())
+        Ok(serde_json::from_str(text).unwrap_or_default())
     }
 
     /// Stores the hosts of the site and returns whether they changed.

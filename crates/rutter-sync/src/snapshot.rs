@@ -1,7 +1,7 @@
 //! ARC snapshots of pages in a replica: from the ARC sitemap, otherwise from the
 //! `data-ai-*` attributes of the page (ARC-060).
 //!
-//! A sync stores snapshots from attributes as URL notes (`snapshot:URL`). The store deletes
+//! A sync stores snapshots from attributes as URL notes. The store deletes
 //! such a note in the transaction that removes or withholds the page. Pages without
 //! content, and pages whose attributes mark them as sensitive (ARC-025), have no snapshot.
 
@@ -9,10 +9,8 @@ use rutter_arc::ArcEntry;
 use rutter_arc::snapshot::{AnnotatedElement, AnnotatedPage, snapshot};
 use rutter_extract::{Extraction, rules};
 use rutter_finding::Rule;
-use rutter_page::{LanguageTag, Timestamp};
-use rutter_store::{QueryError, Store, Validator};
-
-use crate::url_note::UrlNote;
+use rutter_page::LanguageTag;
+use rutter_store::{NoteKind, NoteValue, QueryError, Store};
 
 /// Maximum size of a stored snapshot, in bytes.
 const LARGEST: usize = 256 << 10;
@@ -56,8 +54,12 @@ pub fn find_arc_snapshot(store: &dyn Store, key: &str) -> Result<Option<ArcSnaps
         let json = snapshot.get().to_owned();
         return Ok(Some(ArcSnapshot { source: SnapshotSource::Sitemap, json }));
     }
-    let own = store.validator(&UrlNote::Snapshot.of(key))?.and_then(|mark| mark.etag);
-    Ok(own.map(|json| ArcSnapshot { source: SnapshotSource::Page, json }))
+    Ok(match store.url_note(NoteKind::ArcSnapshot, key)?.map(|note| note.value) {
+        Some(NoteValue::ArcSnapshot(Some(json))) => {
+            Some(ArcSnapshot { source: SnapshotSource::Page, json })
+        }
+        _ => None,
+    })
 }
 
 /// Returns the snapshot that the `data-ai-*` attributes of a page define, as JSON; `None`
@@ -92,16 +94,4 @@ pub(crate) fn of_page(extraction: &Extraction) -> Option<String> {
     let snapshot = snapshot(&document, &mut ())?;
     let json = snapshot.to_json();
     (!snapshot.needs_auth() && json.len() <= LARGEST).then_some(json)
-}
-
-/// Returns the note with the snapshot from the attributes of a page. Without `json`, the
-/// note states that the page has no snapshot.
-pub(crate) fn mark(key: &str, json: Option<String>, checked: Timestamp) -> Validator {
-    let source = json.is_some().then(|| SnapshotSource::Page.word().to_owned());
-    Validator { url: UrlNote::Snapshot.of(key), etag: json, last_modified: source, checked }
-}
-
-/// Returns the key of the page that a snapshot note concerns; `None` for other notes.
-pub(crate) fn page_of(mark: &Validator) -> Option<&str> {
-    mark.url.strip_prefix("snapshot:")
 }

@@ -247,7 +247,10 @@ impl Syncer {
             return Err(SyncError::Paused { origin, until });
         }
         let state = match &publisher {
-            Some(publisher) => SiteState::read(&origin, &publisher.policy)?,
+            Some(publisher) => {
+                let state = self.store.site_state(publisher.id)?.unwrap_or_default();
+                SiteState::read(&origin, &state)?
+            }
             None => SiteState::default(),
         };
         let mut discovered = DiscoveredEntries::new(&self.options.limits);
@@ -293,15 +296,15 @@ impl Syncer {
         let aliases: Vec<&str> = self.options.aliases.iter().map(String::as_str).collect();
         let publisher = match &known {
             Some(known) => known.id,
-            None => self.store.register(&origin, &aliases, "")?,
+            None => self.store.register(&origin, &aliases)?,
         };
         let lease_guard = LeaseGuard::take(&self.store, publisher, clock)?;
         // The publisher is read again, because the previous holder of the lease may have
         // changed the state.
         let known = self.store.publisher(&origin)?;
-        let policy = known.as_ref().map_or("", |publisher| publisher.policy.as_str());
-        let is_first = policy.is_empty();
-        let mut state = SiteState::read(&origin, policy)?;
+        let state = self.store.site_state(publisher)?;
+        let is_first = state.is_none();
+        let mut state = SiteState::read(&origin, &state.unwrap_or_default())?;
         // A mass deletion that this sync does not encounter again is no longer held back.
         let held = std::mem::take(&mut state.held_deletions);
         // The stored aliases stay in use until the options name others.
@@ -664,7 +667,8 @@ impl SyncRun<'_> {
     /// Stores the state of the site.
     pub(crate) fn save_state(&self) -> Result<(), SyncError> {
         let aliases: Vec<&str> = self.syncer.options.aliases.iter().map(String::as_str).collect();
-        self.syncer.store.register(&self.origin, &aliases, &self.state.write())?;
+        self.syncer.store.register(&self.origin, &aliases)?;
+        self.syncer.store.store_site_state(self.publisher, &self.state.write())?;
         Ok(())
     }
 

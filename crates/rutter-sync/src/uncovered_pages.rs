@@ -12,18 +12,17 @@
 
 use crate::discover::Discovery;
 use rutter_page::Timestamp;
-use rutter_store::{PageSource, Section, Validator, WithheldReason};
+use rutter_store::{NoteKind, PageSource, Section, WithheldReason};
 
 use crate::apply::ApplyResult;
 use crate::crawl::reason_left_out;
-use crate::damage::remembered;
 use crate::discovered_entries::DiscoveredEntries;
 use crate::error::SyncError;
 use crate::frontier::is_file;
 use crate::left_out::LeftOutReason;
 use crate::page_policy::key_of;
 use crate::syncer::{SyncRun, WEB_SECTION};
-use crate::url_note::{UrlNote, is_recent, is_same_lastmod};
+use crate::url_note::{fetched_lastmod, is_recent, known_note};
 use crate::url_set::{UrlSet, stable_hash};
 use crate::{left_out, urls};
 
@@ -225,13 +224,11 @@ fn is_wanted(run: &SyncRun<'_>, key: &str, lastmod: Option<Timestamp>) -> Result
     if !is_page || run.page_policy.judge(key).is_some() {
         return Ok(false);
     }
-    let left = remembered(run.syncer.store.as_ref(), &UrlNote::Left.of(key))?;
-    let left = left.filter(|left| is_recent(run.now, left));
-    let fetched_with = remembered(run.syncer.store.as_ref(), &UrlNote::Lastmod.of(key))?;
-    let is_same = |left: Validator| {
-        lastmod.is_some_and(|lastmod| {
-            lastmod <= left.checked && is_same_lastmod(lastmod, fetched_with.as_ref())
-        })
+    let left = known_note(run.syncer.store.as_ref(), NoteKind::NoPage, key)?.map(|it| it.noted);
+    let left = left.filter(|noted| is_recent(run.now, *noted));
+    let fetched_with = fetched_lastmod(run.syncer.store.as_ref(), key)?;
+    let is_same = |noted: Timestamp| {
+        lastmod.is_some_and(|lastmod| lastmod <= noted && fetched_with == Some(lastmod))
     };
     Ok(!left.is_some_and(is_same))
 }

@@ -13,9 +13,8 @@ use crate::discover::{
 use rutter_arc::ArcEntry;
 use rutter_fetch::{Url, redact_url};
 use rutter_page::Timestamp;
-use rutter_store::Selection;
+use rutter_store::{NoteKind, Selection};
 
-use crate::damage::remembered;
 use crate::discovered_entries::{DiscoveredEntries, ListedUrl};
 use crate::error::SyncError;
 use crate::frontier::Frontier;
@@ -24,7 +23,7 @@ use crate::page;
 use crate::page_policy::key_of;
 use crate::report::ProblemKind;
 use crate::syncer::{SyncRun, WEB_SECTION, files_fetched_by_sync};
-use crate::url_note::{UrlNote, is_gone};
+use crate::url_note::{is_gone, known_note, known_validator};
 use crate::url_set::UrlSet;
 
 /// Number of ARC entries that are read together. The number is small, because entries may
@@ -265,8 +264,8 @@ fn known_links(run: &SyncRun<'_>, frontier: &mut Frontier<'_>) -> Result<(), Syn
     for_each_key(run, WEB_SECTION, |key| frontier.add(&key, None, None))?;
     let left: Vec<(String, u32)> = run.spool_dir.read(LEFT).unwrap_or_default();
     for (key, depth) in left.iter().filter(|(key, _)| !frontier.has(key)).collect::<Vec<_>>() {
-        let gone = remembered(run.syncer.store.as_ref(), &UrlNote::Gone.of(key))?;
-        if gone.is_some_and(|gone| is_gone(run.now, &gone)) {
+        let gone = known_note(run.syncer.store.as_ref(), NoteKind::MissingSince, key)?;
+        if gone.is_some_and(|gone| is_gone(run.now, gone.noted)) {
             frontier.keep(key, *depth);
         } else {
             frontier.follow(key, *depth);
@@ -385,11 +384,10 @@ pub(crate) fn unlisted(
 /// Returns when a URL was last requested; `None` if it was not requested.
 pub(crate) fn checked(run: &SyncRun<'_>, url: &str) -> Result<Option<Timestamp>, SyncError> {
     let Some(key) = key_of(url) else { return Ok(None) };
-    let store = &run.syncer.store;
-    let mut latest = None;
-    let marks = [UrlNote::Left, UrlNote::Withheld, UrlNote::Tried].map(|mark| mark.of(&key));
-    for url in marks.into_iter().chain([key]) {
-        latest = latest.max(remembered(store.as_ref(), &url)?.map(|mark| mark.checked));
+    let store = run.syncer.store.as_ref();
+    let mut latest = known_validator(store, &key)?.map(|known| known.checked);
+    for kind in [NoteKind::NoPage, NoteKind::WithheldPage, NoteKind::Requested] {
+        latest = latest.max(known_note(store, kind, &key)?.map(|note| note.noted));
     }
     Ok(latest)
 }

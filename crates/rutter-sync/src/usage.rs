@@ -4,12 +4,11 @@
 //! of pages, as stored by a sync. Output: whether models may be trained on a page. The most
 //! restrictive statement wins.
 
-use rutter_store::{Publisher, QueryError, Store};
+use rutter_store::{NoteKind, NoteValue, Publisher, QueryError, Store};
 
 use crate::consent::{self, RobotsSignals};
 use crate::page_policy::target_of;
 use crate::site_state::SiteState;
-use crate::url_note::UrlNote;
 
 /// The statements of a site about training models.
 #[derive(Debug, Default)]
@@ -19,19 +18,22 @@ pub struct TrainingTerms {
 
 impl TrainingTerms {
     /// Reads the statements that the last sync stored for a publisher.
-    pub fn of(publisher: &Publisher) -> Self {
-        let state = SiteState::read(&publisher.origin, &publisher.policy).unwrap_or_default();
+    pub fn of(store: &dyn Store, publisher: &Publisher) -> Result<Self, QueryError> {
+        let state = store.site_state(publisher.id)?.unwrap_or_default();
+        let state = SiteState::read(&publisher.origin, &state).unwrap_or_default();
         let signals = state
             .robots_signals
             .map(|(robots, token)| RobotsSignals::of_robots(robots.as_bytes(), &token));
-        Self { signals: signals.unwrap_or_default() }
+        Ok(Self { signals: signals.unwrap_or_default() })
     }
 
     /// Returns whether models may be trained on a page; `None` if the site makes no
     /// statement.
     pub fn allows(&self, store: &dyn Store, key: &str) -> Result<Option<bool>, QueryError> {
-        let mark = store.validator(&UrlNote::Training.of(key))?.and_then(|mark| mark.etag);
-        let own = mark.map(|text| text == "yes");
+        let own = match store.url_note(NoteKind::Training, key)?.map(|note| note.value) {
+            Some(NoteValue::Training(allows_training)) => allows_training,
+            _ => None,
+        };
         let site = consent::training(&self.signals.about(target_of(key)));
         Ok(match (own, site) {
             (Some(own), Some(site)) => Some(own && site),

@@ -10,7 +10,7 @@ use std::thread;
 use rutter_extract::{Sketch, Templates};
 use rutter_fetch::{ResponseBody, Validators, decode};
 use rutter_page::PageUrl;
-use rutter_store::Validator;
+use rutter_store::{NoteKind, UrlNote, UrlRecords};
 use tokio::sync::mpsc::{
     Receiver, Sender, UnboundedReceiver, UnboundedSender, channel, unbounded_channel,
 };
@@ -20,7 +20,6 @@ use crate::error::SyncError;
 use crate::left_out::LeftOutReason;
 use crate::page::{self, ExtractedPage, FetchedPage};
 use crate::page_writer::{PageWriter, WriteCommand, WriteSummary};
-use crate::url_note::UrlNote;
 
 /// Maximum number of pages that wait for extraction.
 const QUEUED_PAGES: usize = 64;
@@ -76,7 +75,7 @@ pub(crate) struct FailedPage {
     /// sync either.
     pub(crate) known: Option<Validators>,
     /// The URL note with the `lastmod` for which the URL was requested.
-    pub(crate) lastmod: Option<Validator>,
+    pub(crate) lastmod: Option<UrlNote>,
     /// Whether the replica has the page, and whether the page no longer exists.
     pub(crate) had_row: bool,
     pub(crate) is_gone: bool,
@@ -311,8 +310,8 @@ fn extract_page(
     let (url, validators) = (raw.url.clone(), raw.response.validators.clone());
     let had_row = raw.row.is_some();
     let has_content = raw.row.as_ref().is_some_and(|row| row.withheld.is_none());
-    let lastmod = UrlNote::Lastmod.of(url.key());
-    let lastmod = raw.marks.iter().find(|mark| mark.url == lastmod).cloned();
+    let is_lastmod = |note: &&UrlNote| note.kind() == NoteKind::Lastmod && note.url == url.key();
+    let lastmod = raw.records.notes.iter().find(is_lastmod).cloned();
     let (links, more_links) = (Vec::new(), Vec::new());
     let nothing = WorkerResult {
         depth,
@@ -330,7 +329,7 @@ fn extract_page(
         // do not withhold it.
         let twin = page::read(raw).ok().filter(|twin| twin.withheld.is_none());
         let page = match twin {
-            Some(twin) => Box::new(ExtractedPage { marks: page.marks, ..twin }),
+            Some(twin) => Box::new(ExtractedPage { records: page.records, ..twin }),
             None => page,
         };
         write(page)?;
@@ -362,7 +361,9 @@ fn extract_page(
         Err(page::RejectedPage { why, withheld, links, more_links }) => {
             if let Some(withheld) = withheld.filter(|_| has_content) {
                 let key = url.key().to_owned();
-                writes.blocking_send(WriteCommand::Withhold(key, withheld, Vec::new())).ok()?;
+                writes
+                    .blocking_send(WriteCommand::Withhold(key, withheld, UrlRecords::default()))
+                    .ok()?;
             }
             let known = why.is_lasting().then_some(validators);
             let is_gone = had_row && why.is_other();
@@ -410,7 +411,7 @@ mod tests {
             template: rutter_extract::Use::Nothing,
             token: "Rutter".into(),
             now,
-            marks: Vec::new(),
+            records: UrlRecords::default(),
             most_links: 10,
             has: page::StoredNotes::default(),
             merges_variants: true,
@@ -423,7 +424,7 @@ mod tests {
     async fn failing_writer_ends_the_crawl_with_its_error() {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let now = Timestamp::parse("2027-01-10T00:00:00Z").unwrap();
-        let publisher = store.register("http://harbour.example", &[], "").unwrap();
+        let publisher = store.register("http://harbour.example", &[]).unwrap();
         let lease = store.lease(publisher, now, now.plus_seconds(60)).unwrap();
         // The lease is lost before the first commit.
         store.release(lease.clone()).unwrap();

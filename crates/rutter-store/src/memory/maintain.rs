@@ -11,12 +11,7 @@ use crate::model::{Change, CheckDepth, Publisher, PublisherId};
 use crate::store::Maintenance;
 
 impl Maintenance for MemoryStore {
-    fn register(
-        &self,
-        origin: &str,
-        aliases: &[&str],
-        policy: &str,
-    ) -> Result<PublisherId, WriteError> {
+    fn register(&self, origin: &str, aliases: &[&str]) -> Result<PublisherId, WriteError> {
         let mut inner = self.lock();
         let has_aliases = !aliases.is_empty();
         let aliases = aliases.iter().map(|alias| (*alias).to_owned()).collect();
@@ -25,7 +20,6 @@ impl Maintenance for MemoryStore {
             if has_aliases {
                 data.publisher.aliases = aliases;
             }
-            policy.clone_into(&mut data.publisher.policy);
             return Ok(data.publisher.id);
         }
         inner.last_publisher += 1;
@@ -34,7 +28,6 @@ impl Maintenance for MemoryStore {
             id,
             origin: origin.to_owned(),
             aliases,
-            policy: policy.to_owned(),
             paused_until: None,
             pages: 0,
             bytes: 0,
@@ -52,6 +45,7 @@ impl Maintenance for MemoryStore {
             arc: BTreeMap::new(),
             entities: Vec::new(),
             visit: None,
+            state: None,
         };
         inner.publishers.insert(id, data);
         Ok(id)
@@ -68,15 +62,14 @@ impl Maintenance for MemoryStore {
         for data in inner.publishers.values_mut() {
             data.tombstones.retain(|_, tombstone| oldest <= tombstone.at);
         }
-        let MemoryState { publishers, validators, .. } = &mut *inner;
+        let MemoryState { publishers, validators, notes, .. } = &mut *inner;
+        let is_page = |publisher: &PublisherId, key: &str| {
+            publishers.get(publisher).is_some_and(|data| data.pages.contains_key(key))
+        };
         validators.retain(|url, (publisher, validator)| {
-            // The name of a URL note is a prefix, a colon and a URL.
-            let mark = url.split_once(':').map_or("", |(_, key)| key);
-            let key = if url.starts_with("http") { url } else { mark };
-            let is_here =
-                publishers.get(publisher).is_some_and(|data| data.pages.contains_key(key));
-            oldest <= validator.checked || is_here
+            oldest <= validator.checked || is_page(publisher, url)
         });
+        notes.retain(|(_, url), (publisher, note)| oldest <= note.noted || is_page(publisher, url));
         Ok(())
     }
 

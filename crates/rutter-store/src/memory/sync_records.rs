@@ -4,46 +4,72 @@ use std::ops::Bound;
 
 use super::MemoryStore;
 use crate::error::{DamagedPage, QueryError, WriteError};
-use crate::model::{Lease, PublisherId, Validator};
+use crate::model::{Lease, NoteKind, PublisherId, UrlNote, UrlRecords, Validator};
 use crate::store::SyncRecords;
 
 impl SyncRecords for MemoryStore {
+    fn site_state(&self, publisher: PublisherId) -> Result<Option<String>, QueryError> {
+        Ok(self.lock().publishers.get(&publisher).and_then(|data| data.state.clone()))
+    }
+
+    fn store_site_state(&self, publisher: PublisherId, state: &str) -> Result<(), WriteError> {
+        if let Some(data) = self.lock().publishers.get_mut(&publisher) {
+            data.state = Some(state.to_owned());
+        }
+        Ok(())
+    }
+
     fn validator(&self, url: &str) -> Result<Option<Validator>, QueryError> {
         Ok(self.lock().validators.get(url).map(|(_, validator)| validator.clone()))
+    }
+
+    fn url_note(&self, kind: NoteKind, url: &str) -> Result<Option<UrlNote>, QueryError> {
+        let inner = self.lock();
+        Ok(inner.notes.get(&(kind, url.to_owned())).map(|(_, note)| note.clone()))
     }
 
     fn url_notes(
         &self,
         publisher: PublisherId,
-        word: &str,
+        kind: NoteKind,
         after: Option<&str>,
         most: usize,
-    ) -> Result<Vec<Result<Validator, DamagedPage>>, QueryError> {
+    ) -> Result<Vec<Result<UrlNote, DamagedPage>>, QueryError> {
         let inner = self.lock();
-        let start = format!("{word}:{}", after.unwrap_or_default());
-        let behind =
-            inner.validators.range::<str, _>((Bound::Excluded(start.as_str()), Bound::Unbounded));
-        let marks = behind
-            .take_while(|(url, _)| url.strip_prefix(word).is_some_and(|it| it.starts_with(':')))
-            .filter(|(_, (of, _))| *of == publisher);
-        Ok(marks.take(most).map(|(_, (_, validator))| Ok(validator.clone())).collect())
+        let start = (kind, after.unwrap_or_default().to_owned());
+        let behind = inner.notes.range((Bound::Excluded(start), Bound::Unbounded));
+        let notes = behind
+            .take_while(|((of, _), _)| *of == kind)
+            .filter(|(_, (owner, _))| *owner == publisher);
+        Ok(notes.take(most).map(|(_, (_, note))| Ok(note.clone())).collect())
     }
 
-    fn store_validator(&self, lease: &Lease, validator: &Validator) -> Result<(), WriteError> {
+    fn store_url_records(&self, lease: &Lease, records: &UrlRecords) -> Result<(), WriteError> {
         let mut inner = self.lock();
         inner.idle_data(lease)?;
-        let entry = (lease.publisher, validator.clone());
-        inner.validators.insert(validator.url.clone(), entry);
+        for validator in &records.validators {
+            let entry = (lease.publisher, validator.clone());
+            inner.validators.insert(validator.url.clone(), entry);
+        }
+        for note in &records.notes {
+            let entry = (lease.publisher, note.clone());
+            inner.notes.insert((note.kind(), note.url.clone()), entry);
+        }
         Ok(())
     }
 
-    fn delete_url_notes(&self, lease: &Lease, marks: &[String]) -> Result<(), WriteError> {
+    fn delete_url_notes(
+        &self,
+        lease: &Lease,
+        kind: NoteKind,
+        urls: &[String],
+    ) -> Result<(), WriteError> {
         let mut inner = self.lock();
         inner.idle_data(lease)?;
-        for mark in marks {
-            let is_theirs = |(of, _): &(PublisherId, Validator)| *of == lease.publisher;
-            if inner.validators.get(mark).is_some_and(is_theirs) {
-                inner.validators.remove(mark);
+        for url in urls {
+            let key = (kind, url.clone());
+            if inner.notes.get(&key).is_some_and(|(owner, _)| *owner == lease.publisher) {
+                inner.notes.remove(&key);
             }
         }
         Ok(())

@@ -153,6 +153,7 @@ impl LeasedWrites for MemoryStore {
             inner.event(now, ChangeKind::Removed, &kept.row);
         }
         inner.validators.retain(|_, (publisher, _)| *publisher != lease.publisher);
+        inner.notes.retain(|_, (publisher, _)| *publisher != lease.publisher);
         Ok(())
     }
 }

@@ -16,8 +16,6 @@ pub struct Publisher {
     pub origin: String,
     /// Other origins of the same site (D88).
     pub aliases: Vec<String>,
-    /// Text in which a sync stores its own state of the site; the replica does not interpret it.
-    pub policy: String,
     /// Time until which a sync sends no requests to the site.
     pub paused_until: Option<Timestamp>,
     /// Number of pages of the publisher, including withheld pages.

@@ -123,6 +123,12 @@ fn values(connection: &Connection, faults: &mut Vec<String>) -> Result<(), Stora
         connection.prepare(&format!("SELECT {} FROM validator", sync_records::VALIDATOR))?;
     each(entities.query([])?, entities::entity_of, faults)?;
     each(validators.query([])?, sync_records::validator_of, faults)?;
+    let mut notes =
+        connection.prepare(&format!("SELECT {} FROM url_note", sync_records::URL_NOTE))?;
+    each(notes.query([])?, sync_records::url_note_of, faults)?;
+    let mut states =
+        connection.prepare(&format!("SELECT {} FROM site_state", sync_records::SITE_STATE))?;
+    each(states.query([])?, sync_records::site_state_of, faults)?;
     each(pages.query([])?, pages::page_of, faults)?;
     each(changes.query([])?, history::change_of, faults)?;
     each(tombstones.query([])?, pages::tombstone_of, faults)

@@ -9,13 +9,8 @@ use crate::model::{CheckDepth, PublisherId};
 use crate::store::Maintenance;
 
 impl Maintenance for SqliteStore {
-    fn register(
-        &self,
-        origin: &str,
-        aliases: &[&str],
-        policy: &str,
-    ) -> Result<PublisherId, WriteError> {
-        sites::register(&*self.writer()?, origin, aliases, policy)
+    fn register(&self, origin: &str, aliases: &[&str]) -> Result<PublisherId, WriteError> {
+        sites::register(&*self.writer()?, origin, aliases)
     }
 
     fn maintain(&self, oldest: Timestamp) -> Result<(), WriteError> {
@@ -57,15 +52,16 @@ pub(super) fn maintain(connection: &mut Connection, oldest: Timestamp) -> Result
             WHERE t.publisher = taken.publisher ORDER BY id DESC LIMIT ?2)",
         params![oldest, MOST_TAKEN],
     )?;
-    // Delete old validators and URL notes of URLs that are not stored pages. The name of a URL note
-    // is a prefix, a colon and a URL.
-    transaction.execute(
-        "DELETE FROM validator WHERE checked < ?1 AND NOT EXISTS (SELECT 1 FROM page p
-            WHERE p.publisher = validator.publisher AND p.url = CASE
-                WHEN validator.url LIKE 'http%' THEN validator.url
-                ELSE substr(validator.url, instr(validator.url, ':') + 1) END)",
-        [&oldest],
-    )?;
+    // Delete old validators and notes of URLs that are not stored pages.
+    for (table, time) in [("validator", "checked"), ("url_note", "noted")] {
+        transaction.execute(
+            &format!(
+                "DELETE FROM {table} WHERE {time} < ?1 AND NOT EXISTS (SELECT 1 FROM page p
+                    WHERE p.publisher = {table}.publisher AND p.url = {table}.url)"
+            ),
+            [&oldest],
+        )?;
+    }
     transaction.commit()?;
     // Up to a quarter of the file stays free, so that the next snapshot can use that space.
     let count = |name: &str| -> Result<u32, StorageError> {

@@ -64,14 +64,14 @@ impl SiteQueries for SqliteStore {
     }
 }
 
-const PUBLISHER: &str = "SELECT id, origin, aliases, policy, paused_until, pages, bytes,
-    lease_holder, lease_until, seal = row_seal(id, origin, aliases, policy) FROM publisher";
+const PUBLISHER: &str = "SELECT id, origin, aliases, paused_until, pages, bytes,
+    lease_holder, lease_until, seal = row_seal(id, origin, aliases) FROM publisher";
 
 fn publisher_of(row: &Row<'_>) -> Result<Publisher, StorageError> {
     let aliases: String = row.get(2)?;
-    let holder: Option<String> = row.get(7)?;
-    let until = optional_time(row.get(8)?)?;
-    if !row.get::<_, bool>(9)? {
+    let holder: Option<String> = row.get(6)?;
+    let until = optional_time(row.get(7)?)?;
+    if !row.get::<_, bool>(8)? {
         let origin: String = row.get(1)?;
         return Err(StorageError::damaged(format!(
             "the seal of the record of site {origin} does not match"
@@ -82,10 +82,9 @@ fn publisher_of(row: &Row<'_>) -> Result<Publisher, StorageError> {
         origin: row.get(1)?,
         aliases: serde_json::from_str(&aliases)
             .map_err(|_| StorageError::damaged("the aliases of a publisher are not a list"))?,
-        policy: row.get(3)?,
-        paused_until: optional_time(row.get(4)?)?,
-        pages: row.get(5)?,
-        bytes: row.get(6)?,
+        paused_until: optional_time(row.get(3)?)?,
+        pages: row.get(4)?,
+        bytes: row.get(5)?,
         lease: holder.zip(until),
     })
 }
@@ -146,21 +145,19 @@ pub(super) fn register(
     connection: &Connection,
     origin: &str,
     aliases: &[&str],
-    policy: &str,
 ) -> Result<PublisherId, WriteError> {
     let has_aliases = !aliases.is_empty();
     let aliases = list_json(aliases);
     let transaction = connection.unchecked_transaction()?;
     transaction.execute(
-        "INSERT INTO publisher (origin, aliases, policy) VALUES (?1, ?2, ?3)
-         ON CONFLICT (origin) DO UPDATE SET policy = excluded.policy,
-            aliases = CASE WHEN ?4 THEN excluded.aliases ELSE aliases END
-         WHERE (?4 AND aliases != excluded.aliases) OR policy != excluded.policy",
-        params![origin, aliases, policy, has_aliases],
+        "INSERT INTO publisher (origin, aliases) VALUES (?1, ?2)
+         ON CONFLICT (origin) DO UPDATE SET aliases = excluded.aliases
+         WHERE ?3 AND aliases != excluded.aliases",
+        params![origin, aliases, has_aliases],
     )?;
     transaction.execute(
-        "UPDATE publisher SET seal = row_seal(id, origin, aliases, policy)
-         WHERE origin = ?1 AND seal != row_seal(id, origin, aliases, policy)",
+        "UPDATE publisher SET seal = row_seal(id, origin, aliases)
+         WHERE origin = ?1 AND seal != row_seal(id, origin, aliases)",
         [origin],
     )?;
     let question = "SELECT id FROM publisher WHERE origin = ?1";

@@ -1,34 +1,41 @@
-//! What a sync stores for its next run: validators and URL notes.
+//! What a sync stores for its next run: the state of the site, validators and URL notes.
 
 use crate::error::{DamagedPage, QueryError, WriteError};
-use crate::model::{Lease, PublisherId, Validator};
+use crate::model::{Lease, NoteKind, PublisherId, UrlNote, UrlRecords, Validator};
 
-/// Reads and writes what a sync stores about URLs.
+/// Reads and writes what a sync stores for the next sync of a site.
 pub trait SyncRecords {
+    /// Returns the state of a site, as the last sync stored it. The replica does not interpret the
+    /// text.
+    fn site_state(&self, publisher: PublisherId) -> Result<Option<String>, QueryError>;
+
+    /// Stores the state of a site. Needs no lease, because an audit stores it, too.
+    fn store_site_state(&self, publisher: PublisherId, state: &str) -> Result<(), WriteError>;
+
     /// Returns the stored validator of the file at a URL.
     fn validator(&self, url: &str) -> Result<Option<Validator>, QueryError>;
 
-    /// Returns the URL notes of a publisher with the prefix `word`. A URL note is a validator whose
-    /// URL starts with a prefix and a colon.
-    ///
-    /// The notes are sorted by URL and start after the URL `after`, which is given without the
-    /// prefix. A damaged note is an error item.
+    /// Returns the note of one kind about a URL.
+    fn url_note(&self, kind: NoteKind, url: &str) -> Result<Option<UrlNote>, QueryError>;
+
+    /// Returns at most `most` notes of one kind about URLs of a publisher, sorted by URL, from the
+    /// first URL after `after`. A damaged note is an error item.
     fn url_notes(
         &self,
         publisher: PublisherId,
-        word: &str,
+        kind: NoteKind,
         after: Option<&str>,
         most: usize,
-    ) -> Result<Vec<Result<Validator, DamagedPage>>, QueryError>;
+    ) -> Result<Vec<Result<UrlNote, DamagedPage>>, QueryError>;
 
-    /// Stores the validator of a file.
-    fn store_validator(&self, lease: &Lease, validator: &Validator) -> Result<(), WriteError>;
+    /// Stores validators and notes; either all or none.
+    fn store_url_records(&self, lease: &Lease, records: &UrlRecords) -> Result<(), WriteError>;
 
-    /// Stores several validators, in one transaction if the store has transactions.
-    fn store_validators(&self, lease: &Lease, validators: &[Validator]) -> Result<(), WriteError> {
-        validators.iter().try_for_each(|validator| self.store_validator(lease, validator))
-    }
-
-    /// Deletes URL notes of a publisher; each URL in `marks` starts with the prefix of its note.
-    fn delete_url_notes(&self, lease: &Lease, marks: &[String]) -> Result<(), WriteError>;
+    /// Deletes the notes of one kind about URLs of a publisher.
+    fn delete_url_notes(
+        &self,
+        lease: &Lease,
+        kind: NoteKind,
+        urls: &[String],
+    ) -> Result<(), WriteError>;
 }

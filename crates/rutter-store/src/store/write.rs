@@ -78,14 +78,9 @@ pub trait LeasedWrites {
 
 /// Writes and checks that concern the whole replica and need no lease.
 pub trait Maintenance {
-    /// Adds a publisher, or updates its policy and aliases. Existing aliases are kept if `aliases`
+    /// Adds a publisher, or updates its aliases. Existing aliases are kept if `aliases`
     /// is empty.
-    fn register(
-        &self,
-        origin: &str,
-        aliases: &[&str],
-        policy: &str,
-    ) -> Result<PublisherId, WriteError>;
+    fn register(&self, origin: &str, aliases: &[&str]) -> Result<PublisherId, WriteError>;
 
     /// Deletes the history, the tombstones, and the validators and URL notes of removed pages from
     /// before `oldest`, and returns free space to the file system.

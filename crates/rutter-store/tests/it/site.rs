@@ -87,7 +87,7 @@ pub(crate) fn begin(section: &str, mode: StagingMode, hour: i64) -> StagingOptio
 }
 
 pub(crate) fn publisher(store: &dyn Store) -> (PublisherId, Lease) {
-    let publisher = store.register(ORIGIN, &[], "").unwrap();
+    let publisher = store.register(ORIGIN, &[]).unwrap();
     (publisher, store.lease(publisher, at(0), at(10_000)).unwrap())
 }
 

@@ -1,15 +1,14 @@
 //! Stores pages from the snapshots in their ARC entries, without requesting the pages
 //! (ARC-058).
 
-use rutter_store::{Validator, WithheldReason};
+use rutter_store::{NoteKind, NoteValue, UrlNote, WithheldReason};
 
 use super::Crawl;
-use crate::damage::remembered;
 use crate::error::SyncError;
 use crate::left_out::LeftOutReason;
 use crate::page;
 use crate::page_writer::WriteCommand;
-use crate::url_note::UrlNote;
+use crate::url_note::known_note;
 use crate::urls;
 
 impl Crawl<'_, '_, '_> {
@@ -54,20 +53,22 @@ impl Crawl<'_, '_, '_> {
         let (run, store) = (&*self.run, &self.run.syncer.store);
         let key = entry.url.key();
         let checksum = entry.ai_checksum.as_ref().map(ToString::to_string);
-        let mark = remembered(store.as_ref(), &UrlNote::Arc.of(key))?.and_then(|mark| mark.etag);
+        let known = known_note(store.as_ref(), NoteKind::ArcChecksum, key)?.map(|note| note.value);
         let row = run.row(key)?;
         if run.damaged_rows.has(key) {
             return Ok(None);
         }
         let has_content = row.as_ref().is_some_and(|row| row.withheld.is_none());
-        if has_content && checksum.is_some() && mark == checksum {
+        if has_content
+            && checksum.is_some()
+            && known == Some(NoteValue::ArcChecksum(checksum.clone()))
+        {
             return Ok(None);
         }
         let page = page::of_snapshot(entry, row.as_ref(), run.now);
         Ok(page.map(|page| {
-            let url = UrlNote::Arc.of(key);
-            let mark = Validator { url, etag: checksum, last_modified: None, checked: run.now };
-            page::ExtractedPage { marks: vec![mark], ..page }
+            let note = UrlNote::new(key, NoteValue::ArcChecksum(checksum), run.now);
+            page::ExtractedPage { records: note.into(), ..page }
         }))
     }
 }

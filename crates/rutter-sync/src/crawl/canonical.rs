@@ -6,15 +6,14 @@
 //! canonical URL was requested. If too many pages wait already, the decision is made at
 //! once.
 
-use rutter_store::{Validator, WithheldReason};
+use rutter_store::{NoteValue, UrlNote, WithheldReason};
 use tokio::task::JoinSet;
 
 use super::{Crawl, PageResponse, reason_left_out};
-use crate::damage::remembered;
 use crate::error::SyncError;
 use crate::page_writer::WriteCommand;
 use crate::syncer::SyncRun;
-use crate::url_note::{UrlNote, is_recent};
+use crate::url_note::{is_recent, redirect_target};
 use crate::url_set::stable_hash;
 use crate::variants;
 use crate::worker_pool::PossibleAlias;
@@ -33,9 +32,9 @@ impl Crawl<'_, '_, '_> {
     ) -> Result<(), SyncError> {
         let (key, of) = (variant.page.key.clone(), variant.of.as_str());
         let run = &*self.run;
-        let moved = remembered(run.syncer.store.as_ref(), &UrlNote::Moved.of(of))?;
-        let moved = moved.filter(|mark| is_recent(run.now, mark));
-        let leads_here = moved.is_some_and(|mark| mark.etag.as_deref() == Some(&key));
+        let moved = redirect_target(run.syncer.store.as_ref(), of)?;
+        let moved = moved.filter(|(_, noted)| is_recent(run.now, *noted));
+        let leads_here = moved.is_some_and(|(target, _)| target == key);
         let is_site_url = run.page_policy.is_site_url(of) && run.page_policy.scope().has_url(of);
         if is_site_url && !leads_here {
             self.frontier.add(of, None, None);
@@ -92,9 +91,9 @@ impl Crawl<'_, '_, '_> {
         if stored.is_some() {
             // The note with the canonical URL keeps the canonical page listed, even if no
             // list contains it.
-            let (url, etag) = (UrlNote::Why.of(&page.key), Some(failed.why.key()));
-            let mark = Validator { url, etag, last_modified: None, checked: self.run.now };
-            self.workers.write(WriteCommand::Mark(vec![mark])).await?;
+            let value = NoteValue::NoPageReason(failed.why.key());
+            let note = UrlNote::new(&page.key, value, self.run.now);
+            self.workers.write(WriteCommand::Records(note.into())).await?;
         }
         self.contents.extend(page.comparable());
         match page.twin.clone() {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rutter_fetch::{FetchError, FetchedResponse, Request, ResourceKind, ResponseBody, Url};
 use rutter_page::PageUrl;
-use rutter_store::PageRow;
+use rutter_store::{PageRow, UrlRecords};
 use tokio::task::JoinSet;
 
 use super::{Crawl, PageResponse};
@@ -69,7 +69,7 @@ impl Crawl<'_, '_, '_> {
         };
         match (usable, PageUrl::parse(page.key.clone())) {
             (Some(response), Ok(url)) => {
-                let raw = self.fetched_page(url, response, row, Vec::new());
+                let raw = self.fetched_page(url, response, row, UrlRecords::default());
                 self.hand_over(FetchedPage { instead_of: Some(page), ..raw }, 0).await
             }
             _ => self.workers.write(WriteCommand::Page(page)).await,

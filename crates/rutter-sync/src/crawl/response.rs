@@ -10,12 +10,14 @@ use rutter_fetch::{
     FailureCause, FetchError, FetchedResponse, RequestRefusal, ResourceKind, ResponseBody,
     Validators,
 };
-use rutter_page::{PageUrl, Timestamp};
-use rutter_store::{PageRow, Validator, WithheldReason};
+use rutter_page::PageUrl;
+use rutter_store::{
+    Expiry, NoteKind, NoteValue, PageRow, ResponseValidators, UrlNote, UrlRecords, Validator,
+    WithheldReason,
+};
 
 use super::{Crawl, MOST_FAULTS, reason_left_out};
 use crate::collect::error_chain;
-use crate::damage::remembered;
 use crate::error::SyncError;
 use crate::frontier::CrawlTarget;
 use crate::left_out::LeftOutReason;
@@ -23,7 +25,7 @@ use crate::page::FetchedPage;
 use crate::page_policy::key_of;
 use crate::page_writer::WriteCommand;
 use crate::report::ProblemKind;
-use crate::url_note::{Expiry, UrlNote, expiry_note, is_lost, lastmod_note, training_note};
+use crate::url_note::{is_lost, known_note, known_validator, redirect_target};
 use crate::variants::KnownSpelling;
 use crate::worker_pool::FailedPage;
 use crate::{consent, damage};
@@ -60,7 +62,7 @@ impl Crawl<'_, '_, '_> {
         if self.is_damaged(row.as_ref())? && (response.is_not_modified() || response.is_success()) {
             // The damaged content is withheld first, because the store skips a page that is
             // equal to a stored one.
-            let write = WriteCommand::Withhold(key, WithheldReason::Fault, Vec::new());
+            let write = WriteCommand::Withhold(key, WithheldReason::Fault, UrlRecords::default());
             self.workers.write(write).await?;
             if response.is_not_modified() {
                 self.frontier.again(target);
@@ -69,23 +71,21 @@ impl Crawl<'_, '_, '_> {
         }
         let key = target.url.as_str().to_owned();
         let now = self.run.now;
-        let mark = |url: String| Validator {
-            url,
+        let note = |value: NoteValue| UrlNote::new(&key, value, now);
+        // The validators are stored for the URL that responded, which may differ after a
+        // redirect.
+        let mut records = UrlRecords::from(Validator {
+            url: found.clone().unwrap_or_else(|| key.clone()),
             etag: response.validators.etag.clone(),
             last_modified: response.validators.last_modified.clone(),
             checked: now,
-        };
-        // The validators are stored for the URL that responded, which may differ after a
-        // redirect.
-        let mut marks = vec![mark(found.clone().unwrap_or_else(|| key.clone()))];
-        if let Some(checksum) = target.checksum {
-            let url = UrlNote::Arc.of(&key);
-            marks.push(Validator { etag: Some(checksum), last_modified: None, ..mark(url) });
-        }
-        marks.extend(target.lastmod.map(|lastmod| lastmod_note(&key, lastmod, now)));
+        });
+        let checksum = target.checksum.map(|checksum| NoteValue::ArcChecksum(Some(checksum)));
+        let lastmod = target.lastmod.map(NoteValue::Lastmod);
+        records.notes.extend(checksum.into_iter().chain(lastmod).map(note));
         if response.is_not_modified() {
             self.run.state.refetch.remove(&key);
-            return self.handle_unchanged(&key, row.as_ref(), &response, marks).await;
+            return self.handle_unchanged(&key, row.as_ref(), &response, records).await;
         }
         if matches!(response.status, 404 | 410) {
             self.run.report.leave_out(&key, LeftOutReason::status(response.status));
@@ -126,11 +126,9 @@ impl Crawl<'_, '_, '_> {
         }
         if found != key {
             // The page has moved: its new URL replaces the old URL.
-            let url = UrlNote::Moved.of(&key);
-            marks.push(Validator { etag: Some(found.clone()), last_modified: None, ..mark(url) });
+            records.notes.push(note(NoteValue::MovedTo(found.clone())));
             if self.keep_url_without_page(&key) {
-                let url = UrlNote::Gone.of(&key);
-                marks.push(Validator { etag: None, last_modified: None, ..mark(url) });
+                records.notes.push(note(NoteValue::MissingSince(None)));
             }
             self.list_target(&key, &found);
             self.gone.insert(key);
@@ -150,7 +148,7 @@ impl Crawl<'_, '_, '_> {
         let Ok(url) = PageUrl::parse(found.clone()) else { return Ok(()) };
         self.n_new += u64::from(row.is_none());
         let known_spelling = self.known_spelling(target.spelling_of)?;
-        let raw = self.fetched_page(url, response, row, marks);
+        let raw = self.fetched_page(url, response, row, records);
         self.hand_over(FetchedPage { known_spelling, ..raw }, target.depth).await
     }
 
@@ -195,12 +193,12 @@ impl Crawl<'_, '_, '_> {
         key: &str,
         row: Option<&PageRow>,
         response: &FetchedResponse,
-        mut marks: Vec<Validator>,
+        mut records: UrlRecords,
     ) -> Result<(), SyncError> {
         if row.is_none_or(|row| row.withheld == Some(WithheldReason::Consent)) {
-            let lastmod = UrlNote::Lastmod.of(key);
-            let lastmod = marks.iter().filter(|mark| mark.url == lastmod).cloned().collect();
-            self.workers.write(WriteCommand::Mark(lastmod)).await?;
+            let is_lastmod = |note: &&UrlNote| note.kind() == NoteKind::Lastmod;
+            let lastmod: Vec<UrlNote> = records.notes.iter().filter(is_lastmod).cloned().collect();
+            self.workers.write(WriteCommand::Records(lastmod.into())).await?;
         }
         let Some(row) = row else {
             // The note of the URL is not renewed, so that the URL is requested without
@@ -216,30 +214,34 @@ impl Crawl<'_, '_, '_> {
             // is not renewed either.
             return self.record_attempt(key).await;
         }
-        for mark in &mut marks {
+        let store = self.run.syncer.store.as_ref();
+        for validator in &mut records.validators {
             // A response with status 304 may omit validators that have not changed.
-            let known = remembered(self.run.syncer.store.as_ref(), &mark.url)?;
+            let known = known_validator(store, &validator.url)?;
             let known = known.map(|known| (known.etag, known.last_modified)).unwrap_or_default();
-            mark.etag = mark.etag.take().or(known.0);
-            mark.last_modified = mark.last_modified.take().or(known.1);
+            validator.etag = validator.etag.take().or(known.0);
+            validator.last_modified = validator.last_modified.take().or(known.1);
         }
+        let note = |value: NoteValue| UrlNote::new(key, value, self.run.now);
         let token = self.run.syncer.client.settings().robots_token();
         let said = consent::of_fields(&response.fields, token, self.run.now);
         if let Some(allows_training) = consent::training(&said) {
-            marks.push(training_note(key, Some(allows_training), self.run.now));
+            records.notes.push(note(NoteValue::Training(Some(allows_training))));
         }
         if !response.fields.robots_tags.is_empty() {
-            let known = remembered(self.run.syncer.store.as_ref(), &UrlNote::Expiry.of(key))?;
-            let known = known.as_ref().map(Expiry::of_note).unwrap_or_default();
+            let known = match known_note(store, NoteKind::Expiry, key)?.map(|note| note.value) {
+                Some(NoteValue::Expiry(known)) => known,
+                _ => Expiry::default(),
+            };
             let header = consent::expiry_of_tags(&response.fields.robots_tags, token);
             if known.header != header {
-                marks.push(expiry_note(key, Expiry { header, ..known }, self.run.now));
+                records.notes.push(note(NoteValue::Expiry(Expiry { header, ..known })));
             }
         }
         let verdict = consent::join(&said);
         let write = match verdict.withheld.filter(|_| row.withheld.is_none()) {
-            Some(why) => WriteCommand::Withhold(key.to_owned(), why, marks),
-            None => WriteCommand::Mark(marks),
+            Some(why) => WriteCommand::Withhold(key.to_owned(), why, records),
+            None => WriteCommand::Records(records),
         };
         self.workers.write(write).await
     }
@@ -253,13 +255,11 @@ impl Crawl<'_, '_, '_> {
         let FailedPage { url, why, known, lastmod, had_row, is_gone } = failed;
         self.n_without_page += 1;
         if let Some(Validators { etag, last_modified }) = known {
-            let (key, checked) = (url.key(), self.run.now);
-            let (left, reason) = (UrlNote::Left.of(key), UrlNote::Why.of(key));
-            let left = Validator { url: left, etag, last_modified, checked };
-            let etag = Some(why.key());
-            let reason = Validator { url: reason, etag, last_modified: None, checked };
-            let marks = [left, reason].into_iter().chain(lastmod).collect();
-            self.workers.write(WriteCommand::Mark(marks)).await?;
+            let known = NoteValue::NoPage(ResponseValidators { etag, last_modified });
+            let notes = [known, NoteValue::NoPageReason(why.key())];
+            let notes = notes.map(|value| UrlNote::new(url.key(), value, self.run.now));
+            let notes: Vec<UrlNote> = notes.into_iter().chain(lastmod).collect();
+            self.workers.write(WriteCommand::Records(notes.into())).await?;
         }
         if is_gone {
             self.gone.insert(url.key().to_owned());
@@ -276,8 +276,7 @@ impl Crawl<'_, '_, '_> {
     pub(super) async fn record_failed_request(&mut self, key: &str) -> Result<(), SyncError> {
         self.n_without_page += 1;
         self.keep_url_without_page(key);
-        let moved = remembered(self.run.syncer.store.as_ref(), &UrlNote::Moved.of(key))?;
-        if let Some(found) = moved.and_then(|mark| mark.etag) {
+        if let Some((found, _)) = redirect_target(self.run.syncer.store.as_ref(), key)? {
             self.list_target(key, &found);
             self.frontier.note(&found);
         }
@@ -289,15 +288,15 @@ impl Crawl<'_, '_, '_> {
         if self.keep_url_without_page(key) {
             // The note keeps the time when the page was first missing; after some months
             // the URL is dropped.
-            let (url, checked) = (UrlNote::Gone.of(key), self.run.now);
-            let known = remembered(self.run.syncer.store.as_ref(), &url)?;
-            let known = known.and_then(|mark| mark.etag);
-            let first = known.unwrap_or_else(|| checked.to_string());
-            if Timestamp::parse(&first).is_ok_and(|first| is_lost(checked, first)) {
+            let store = self.run.syncer.store.as_ref();
+            let first = match known_note(store, NoteKind::MissingSince, key)?.map(|it| it.value) {
+                Some(NoteValue::MissingSince(Some(first))) => first,
+                _ => self.run.now,
+            };
+            if is_lost(self.run.now, first) {
                 self.open.remove(key);
             }
-            let mark = Validator { url, etag: Some(first), last_modified: None, checked };
-            self.workers.write(WriteCommand::Mark(vec![mark])).await?;
+            self.record(key, NoteValue::MissingSince(Some(first))).await?;
         }
         self.record_attempt(key).await
     }
@@ -316,9 +315,13 @@ impl Crawl<'_, '_, '_> {
     /// Records the time of the request, so that a later crawl that cannot fetch all URLs
     /// fetches other URLs first.
     pub(super) async fn record_attempt(&mut self, key: &str) -> Result<(), SyncError> {
-        let (url, checked) = (UrlNote::Tried.of(key), self.run.now);
-        let mark = Validator { url, etag: None, last_modified: None, checked };
-        self.workers.write(WriteCommand::Mark(vec![mark])).await
+        self.record(key, NoteValue::Requested).await
+    }
+
+    /// Stores a note about a URL.
+    async fn record(&mut self, key: &str, value: NoteValue) -> Result<(), SyncError> {
+        let note = UrlNote::new(key, value, self.run.now);
+        self.workers.write(WriteCommand::Records(note.into())).await
     }
 
     pub(super) async fn handle_error(
@@ -334,8 +337,11 @@ impl Crawl<'_, '_, '_> {
                 report.leave_out(key, LeftOutReason::ROBOTS);
                 let is_rule = matches!(reason, rutter_fetch::RobotsReason::Rule { .. });
                 if is_rule && row.is_some_and(|row| row.withheld.is_none()) {
-                    let write =
-                        WriteCommand::Withhold(key.to_owned(), WithheldReason::Robots, Vec::new());
+                    let write = WriteCommand::Withhold(
+                        key.to_owned(),
+                        WithheldReason::Robots,
+                        UrlRecords::default(),
+                    );
                     self.workers.write(write).await?;
                 }
             }

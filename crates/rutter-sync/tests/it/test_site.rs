@@ -34,6 +34,13 @@ impl TestSite {
         Self::with_server(80, Server::start)
     }
 
+    /// A site on a loopback port, with its clock at another time.
+    pub(crate) fn on_loopback(port: u16, now: &str) -> Self {
+        let site = Self::new();
+        site.lines.route(&format!("127.0.0.1:{port}"), site.server.address());
+        Self { clock: ManualClock::new(Timestamp::parse(now).unwrap()), ..site }
+    }
+
     /// A site that is served over https only.
     pub(crate) fn with_tls() -> Self {
         Self::with_server(443, |hands| Server::start_tls(hands, Identity::Good))
