@@ -20,6 +20,7 @@
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 
+use crate::context::SiteContext;
 use crate::discover::{ArcOffer, Discovery, LookupOutcome, ParsedArc, ParsedFile};
 use rutter_arc::pointer::JsonLdFile;
 use rutter_arc::{ArcEntry, ArcError, Limits, delta};
@@ -30,14 +31,14 @@ use rutter_fetch::{
 use rutter_finding::{FindingSink, Report as Findings, Strictness};
 use rutter_page::{IntoOwned, Timestamp};
 
+use crate::consent::page_policy::PagePolicy;
 use crate::discovered_entries::DiscoveredEntries;
 use crate::error::SyncError;
-use crate::left_out::LeftOutReason;
-use crate::page_policy::PagePolicy;
 use crate::report::ProblemKind;
-use crate::site_state::{ArcState, PointerState};
-use crate::spool_dir::SpoolDir;
-use crate::syncer::SyncRun;
+use crate::report::left_out::LeftOutReason;
+use crate::run::SyncRun;
+use crate::state::site_state::{ArcState, PointerState};
+use crate::state::spool_dir::SpoolDir;
 
 /// Minimum number of pages from which deltas of a sitemap are used; a sitemap with fewer
 /// pages is always read whole.
@@ -73,16 +74,17 @@ async fn sync_arc(
     offer: &ArcOffer,
     discovered: &mut DiscoveredEntries,
 ) -> Result<bool, SyncError> {
-    let discovered =
-        discovered.take_arc(&offer.url).map_err(|error| spool_error(run, &offer.url, error))?;
+    let discovered = discovered
+        .take_arc(&offer.url)
+        .map_err(|error| spool_error(&run.context, &offer.url, error))?;
     if let Some(mut entries) = discovered {
         let sorted = EntryCounts::of(&run.page_policy, entries.by_ref());
-        entries.rewind().map_err(|error| spool_error(run, &offer.url, error))?;
+        entries.rewind().map_err(|error| spool_error(&run.context, &offer.url, error))?;
         if !replace(run, discovery, &offer.url, &sorted, &mut entries.by_ref())? {
             return Ok(false);
         }
-        entries.finish().map_err(|error| spool_error(run, &offer.url, error))?;
-        run.state.arc = Some(state_of_whole_sitemap(run, &offer.parsed));
+        entries.finish().map_err(|error| spool_error(&run.context, &offer.url, error))?;
+        run.state.arc = Some(state_of_whole_sitemap(&run.context, &offer.parsed));
         return Ok(true);
     }
     let Some(known) = discovery.cache.files.get(&offer.url).cloned() else { return Ok(false) };
@@ -107,7 +109,7 @@ async fn sync_arc(
         // sitemap has not changed since the deltas were read. It does not show that the
         // whole sitemap was read.
         if let Some(state) = run.state.arc.as_mut().filter(|_| version.is_none()) {
-            state.whole_checked = Some(run.now);
+            state.whole_checked = Some(run.context.now);
         }
         return Ok(false);
     }
@@ -125,20 +127,20 @@ async fn sync_arc(
             return Ok(false);
         }
     };
-    let mut entries =
-        ArcEntryReader::open(&response).map_err(|error| read_error(run, &offer.url, error))?;
+    let mut entries = ArcEntryReader::open(&response)
+        .map_err(|error| read_error(&run.context, &offer.url, error))?;
     let is_replaced = replace(run, discovery, &offer.url, &sorted, &mut entries)?;
     if is_replaced {
-        entries.finish().map_err(|error| read_error(run, &offer.url, error))?;
+        entries.finish().map_err(|error| read_error(&run.context, &offer.url, error))?;
     }
     discard(&response);
     if !is_replaced {
         return Ok(false);
     }
-    run.state.arc = Some(state_of_whole_sitemap(run, &said));
+    run.state.arc = Some(state_of_whole_sitemap(&run.context, &said));
     if let Some(file) = discovery.cache.files.get_mut(&offer.url) {
         file.validators = response.validators;
-        file.requested = run.now;
+        file.requested = run.context.now;
         if let Some(ParsedFile::Arc(old)) = &mut file.parsed {
             said.crawl_rate = said.crawl_rate.or_else(|| old.crawl_rate.take());
             *old = said;
@@ -148,13 +150,13 @@ async fn sync_arc(
 }
 
 /// Returns the ARC state of a site after a sync read the whole ARC sitemap.
-fn state_of_whole_sitemap(run: &SyncRun<'_>, said: &ParsedArc) -> ArcState {
+fn state_of_whole_sitemap(context: &SiteContext<'_>, said: &ParsedArc) -> ArcState {
     ArcState {
-        day: delta::format_day(said.generated.unwrap_or(run.now)),
+        day: delta::format_day(said.generated.unwrap_or(context.now)),
         delta: None,
         version: None,
         until: said.generated,
-        whole_checked: Some(run.now),
+        whole_checked: Some(context.now),
         pointer: PointerState::Unknown,
     }
 }
@@ -179,7 +181,7 @@ fn replace(
     }
     let page_policy = run.page_policy.clone();
     let mut own = entries.filter(|entry| page_policy.is_site_url(entry.url.key()));
-    run.syncer.store.replace_arc(run.lease_guard.lease(), &mut own)?;
+    run.context.store.replace_arc(run.context.lease_guard.lease(), &mut own)?;
     Ok(true)
 }
 
@@ -258,13 +260,13 @@ async fn follow(
     has_site_changed: bool,
 ) -> Result<DeltaOutcome, SyncError> {
     let Some(template) = &offer.parsed.deltas else { return Ok(DeltaOutcome::Gap) };
-    let is_due = |whole: Timestamp| WHOLE_EVERY <= run.now.seconds_since(whole);
+    let is_due = |whole: Timestamp| WHOLE_EVERY <= run.context.now.seconds_since(whole);
     if !template.contains("YYYY-MM-DD") || state.whole_checked.is_some_and(is_due) {
         return Ok(DeltaOutcome::Gap);
     }
     if let Some(version) = state.version.as_ref().filter(|_| !has_site_changed) {
         // If the sitemap is unchanged, this HEAD request is the only request.
-        let response = fetch_head(run, &offer.url, version).await;
+        let response = fetch_head(&run.context, &offer.url, version).await;
         if response.is_some_and(|response| response.is_not_modified()) {
             return Ok(DeltaOutcome::Unchanged);
         }
@@ -291,8 +293,9 @@ async fn follow(
     }
     // The validators are requested before the deltas, because a change during the sync
     // gives the sitemap other validators.
-    let version = if is_reported_change { fetch_version(run, &offer.url).await } else { None };
-    let today = delta::format_day(run.now);
+    let version =
+        if is_reported_change { fetch_version(&run.context, &offer.url).await } else { None };
+    let today = delta::format_day(run.context.now);
     // A site may withdraw consent without a change to the XML sitemap. The delta of the
     // last known day contains only the changes of that day, so on a later day the whole
     // sitemap is requested.
@@ -341,12 +344,12 @@ async fn follow(
     }
     for (url, response, sorted) in changes {
         sorted.report(run, &url);
-        let mut entries =
-            ArcEntryReader::open(&response).map_err(|error| read_error(run, &url, error))?;
+        let mut entries = ArcEntryReader::open(&response)
+            .map_err(|error| read_error(&run.context, &url, error))?;
         let page_policy = run.page_policy.clone();
         let mut own = entries.by_ref().filter(|entry| page_policy.is_site_url(entry.url.key()));
-        run.syncer.store.merge_arc(run.lease_guard.lease(), &mut own)?;
-        entries.finish().map_err(|error| read_error(run, &url, error))?;
+        run.context.store.merge_arc(run.context.lease_guard.lease(), &mut own)?;
+        entries.finish().map_err(|error| read_error(&run.context, &url, error))?;
         discard(&response);
     }
     run.state.arc = Some(state);
@@ -364,8 +367,12 @@ fn days(first: &str, last: &str) -> Option<Vec<String>> {
 
 /// Sends a HEAD request for the whole ARC sitemap. A failure is not reported: either the
 /// next request to the host fails too, or the failure has no consequence.
-async fn fetch_head(run: &SyncRun<'_>, url: &str, known: &Validators) -> Option<FetchedResponse> {
-    let (site, known) = (Some(run.site.clone()), known.clone());
+async fn fetch_head(
+    context: &SiteContext<'_>,
+    url: &str,
+    known: &Validators,
+) -> Option<FetchedResponse> {
+    let (site, known) = (Some(context.site.clone()), known.clone());
     let address = Url::parse(url).ok()?;
     let request = Request {
         method: Method::Head,
@@ -373,12 +380,12 @@ async fn fetch_head(run: &SyncRun<'_>, url: &str, known: &Validators) -> Option<
         validators: known,
         ..Request::new(address, ResourceKind::Arc)
     };
-    run.syncer.client.fetch(&request).await.ok()
+    context.client.fetch(&request).await.ok()
 }
 
 /// Returns the current validators of the whole ARC sitemap, by a HEAD request.
-async fn fetch_version(run: &SyncRun<'_>, url: &str) -> Option<Validators> {
-    let response = fetch_head(run, url, &Validators::default()).await?;
+async fn fetch_version(context: &SiteContext<'_>, url: &str) -> Option<Validators> {
+    let response = fetch_head(context, url, &Validators::default()).await?;
     Some(response.validators).filter(|validators| response.status == 200 && !validators.is_empty())
 }
 
@@ -444,14 +451,14 @@ async fn sync_spxi(
             if !response.is_success() {
                 discovery.cache.files.remove(url);
                 if matches!(response.status, 404 | 410) {
-                    run.syncer.store.replace_entities(run.lease_guard.lease(), &[])?;
+                    run.context.store.replace_entities(run.context.lease_guard.lease(), &[])?;
                     run.report.entities = Some(0);
                 }
                 return Ok(());
             }
             if let Some(file) = discovery.cache.files.get_mut(url) {
                 file.validators = response.validators.clone();
-                file.requested = run.now;
+                file.requested = run.context.now;
             }
             response.decoded_body(ResourceKind::SpxiIndex).unwrap_or_default()
         }
@@ -472,7 +479,7 @@ async fn sync_spxi(
         entity.id.as_deref().is_none_or(|id| run.page_policy.is_site_url(id))
     };
     let entities: Vec<_> = index.entities.iter().filter(|it| is_site_url(it)).cloned().collect();
-    run.syncer.store.replace_entities(run.lease_guard.lease(), &entities)?;
+    run.context.store.replace_entities(run.context.lease_guard.lease(), &entities)?;
     run.report.entities = Some(entities.len() as u64);
     Ok(())
 }
@@ -487,12 +494,12 @@ async fn fetch_file(
 ) -> Result<Option<FetchedResponse>, SyncError> {
     let Ok(address) = Url::parse(url) else { return Ok(None) };
     // Each URL has its own spool file, because several deltas are kept at the same time.
-    let spool = (what == ResourceKind::Arc).then(|| run.spool_dir.beside(url));
-    let site = Some(run.site.clone());
+    let spool = (what == ResourceKind::Arc).then(|| run.context.spool_dir.beside(url));
+    let site = Some(run.context.site.clone());
     let request = Request { validators: known.clone(), site, spool, ..Request::new(address, what) };
-    match run.syncer.client.fetch(&request).await {
+    match run.context.client.fetch(&request).await {
         Ok(response) => {
-            run.traffic.add_bytes(response.wire_bytes);
+            run.context.traffic.add_bytes(response.wire_bytes);
             Ok(Some(response))
         }
         Err(error) => {
@@ -599,12 +606,12 @@ fn discard(response: &FetchedResponse) {
 }
 
 /// Returns the error for a spool file that cannot be read again.
-fn spool_error(run: &SyncRun<'_>, url: &str, error: io::Error) -> SyncError {
-    SyncError::Spool(run.spool_dir.beside(url), error)
+fn spool_error(context: &SiteContext<'_>, url: &str, error: io::Error) -> SyncError {
+    SyncError::Spool(context.spool_dir.beside(url), error)
 }
 
-fn read_error(run: &SyncRun<'_>, url: &str, error: ArcError) -> SyncError {
-    spool_error(run, url, io::Error::other(error))
+fn read_error(context: &SiteContext<'_>, url: &str, error: ArcError) -> SyncError {
+    spool_error(context, url, io::Error::other(error))
 }
 
 #[cfg(test)]

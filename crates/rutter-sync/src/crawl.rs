@@ -13,13 +13,25 @@
 
 mod arc_snapshot;
 mod canonical;
+pub(crate) mod lists;
 mod markdown_twin;
+pub(crate) mod page;
+pub(crate) mod page_snapshot;
+mod page_writer;
+pub(crate) mod queue;
+mod removal;
 mod response;
+mod shell;
+mod traps;
+pub(crate) mod uncovered_pages;
+pub(crate) mod variants;
+mod worker_pool;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::context::SiteContext;
 use crate::discover::{AccessMethod, Discovery};
 use rutter_extract::{Templates, Use};
 use rutter_fetch::{
@@ -29,25 +41,25 @@ use rutter_page::{PageUrl, Timestamp};
 use rutter_store::{NoteKind, NoteValue, PageRow, PageSource, UrlRecords, WithheldReason};
 use tokio::task::JoinSet;
 
-use crate::collect::CollectionResult;
+use crate::collections::CollectionResult;
+use crate::crawl::page::FetchedPage;
+use crate::crawl::page_writer::{BATCH, BATCH_BYTES, PageWriter, WriteCommand};
+use crate::crawl::queue::{CrawlTarget, Frontier};
+use crate::crawl::worker_pool::{PossibleAlias, WorkerPool, WorkerResult};
 use crate::discovered_entries::DiscoveredEntries;
 use crate::error::SyncError;
-use crate::frontier::{CrawlTarget, Frontier};
-use crate::left_out::LeftOutReason;
+use crate::limits::WEB_SECTION;
 use crate::options::SyncEvent;
-use crate::page::{self, FetchedPage};
-use crate::page_writer::{BATCH, BATCH_BYTES, PageWriter, WriteCommand};
 use crate::plan::PlanReason;
+use crate::report::left_out::LeftOutReason;
 use crate::report::{BetterMethod, ProblemKind};
-use crate::syncer::{SyncRun, WEB_SECTION};
-use crate::traffic::counted;
-use crate::url_note::{
+use crate::run::SyncRun;
+use crate::state::url_note::{
     fetched_lastmod, is_current, is_older_lastmod, is_recent, is_still_withheld, known_note,
     known_response, known_validator,
 };
-use crate::url_set::UrlSet;
-use crate::worker_pool::{PossibleAlias, WorkerPool, WorkerResult};
-use crate::{left_out, removal, urls};
+use crate::state::url_set::UrlSet;
+use crate::traffic::counted;
 
 /// Number of consecutive network faults that end a crawl.
 const MOST_FAULTS: u32 = 5;
@@ -82,27 +94,27 @@ pub(crate) async fn crawl(
     method: AccessMethod,
 ) -> Result<(), SyncError> {
     let page_policy = Arc::clone(&run.page_policy);
-    let most = run.syncer.options.most_pages;
-    let limits = run.syncer.options.limits.clone();
+    let most = run.context.options.most_pages;
+    let limits = run.context.options.limits.clone();
     let mut frontier = Frontier::new(&page_policy, &limits, most);
-    let collection_urls = collection_urls(run, collected)?;
+    let collection_urls = collection_urls(&run.context, collected)?;
     let filled =
-        urls::fill(run, discovery, discovered, method, &collection_urls, &mut frontier).await?;
-    let urls::ListCoverage { is_whole, has_failed } = filled;
+        lists::fill(run, discovery, discovered, method, &collection_urls, &mut frontier).await?;
+    let lists::ListCoverage { is_whole, has_failed } = filled;
     for (section, reason) in &collected.failed {
         // If a section is no longer offered, complete lists decide which of its pages
         // remain.
         if !is_whole || *reason != PlanReason::NotOffered {
-            urls::for_each_key(run, section, |key| frontier.add(&key, None, None))?;
+            run.context.for_each_key(section, |key| frontier.add(&key, None, None))?;
         }
     }
     if !is_whole {
-        urls::unlisted(run, &collection_urls, &mut frontier)?;
+        lists::unlisted(&run.context, &collection_urls, &mut frontier)?;
     }
     // If not all pages can be fetched, the pages with the oldest request come first, so
     // that every page is fetched within a few syncs.
     let most_sure = if limits.time.is_some() { 0 } else { most };
-    frontier.sort_by_age(most_sure, |key| urls::checked(run, key))?;
+    frontier.sort_by_age(most_sure, |key| lists::checked(&run.context, key))?;
     // Pages that ended the previous crawl are fetched last.
     frontier.put_last(&run.state.stop_urls);
     let probe = discovery.cache.probe.as_ref().map(|(_, probe)| probe.clone());
@@ -118,20 +130,21 @@ pub(crate) async fn crawl(
     if result.is_stopped {
         result.frontier.close(LeftOutReason::STOPPED);
     }
-    if follows(run, method) {
+    if follows(&run.context, method) {
         // Links that this crawl found and did not follow are stored, because no other crawl
         // may find them.
-        let over = urls::keep_left(run, &result.frontier, [&result.pending, &result.open])?;
+        let over =
+            lists::keep_left(&run.context, &result.frontier, [&result.pending, &result.open])?;
         for key in over {
             run.report.leave_out(&key, LeftOutReason::REMEMBERED_LIMIT);
         }
     }
-    let store = run.syncer.store.clone();
+    let store = run.context.store.clone();
     let is_stored = |key: &str| matches!(store.page(key), Ok(Some(_)));
     result.frontier.report(&mut run.report, &is_stored);
     run.is_cut_short |= is_short;
     if !is_short && !has_failed {
-        run.state.lists_read = Some(run.now);
+        run.state.lists_read = Some(run.context.now);
         if result.n_without_page == 0 {
             run.state.uncovered_lists.clear();
         } else if result.n_failed == 0 {
@@ -149,9 +162,9 @@ pub(crate) async fn crawl(
         is_whole,
     )?;
     removal::withhold_closed(run, &result.closed, result.n_asked)?;
-    urls::report_unlisted(run, &result.collection_urls)?;
-    left_out::keep(run, !is_short)?;
-    let publisher = run.syncer.store.publisher(&run.origin)?;
+    lists::report_unlisted(run, &result.collection_urls)?;
+    run.store_left_out(!is_short)?;
+    let publisher = run.context.store.publisher(&run.context.origin)?;
     let (pages, bytes) = publisher.map_or((0, 0), |it| (it.pages, it.bytes));
     if 0 < pages && run.report.method != AccessMethod::Scp {
         // A sync by collections sends three requests: for robots.txt, the sitemap and one
@@ -163,20 +176,19 @@ pub(crate) async fn crawl(
 }
 
 /// Returns whether a crawl by this access method follows the links of pages.
-fn follows(run: &SyncRun<'_>, method: AccessMethod) -> bool {
-    matches!(method, AccessMethod::Links | AccessMethod::Nothing)
-        || run.syncer.options.follows_links
+fn follows(context: &SiteContext<'_>, method: AccessMethod) -> bool {
+    matches!(method, AccessMethod::Links | AccessMethod::Nothing) || context.options.follows_links
 }
 
 /// Returns the URLs of the pages that collections keep up to date.
 pub(crate) fn collection_urls(
-    run: &SyncRun<'_>,
+    context: &SiteContext<'_>,
     collected: &CollectionResult,
 ) -> Result<UrlSet, SyncError> {
     let mut collection_urls = UrlSet::default();
-    for section in run.syncer.store.sections(run.publisher)? {
+    for section in context.sections()? {
         if section.name != WEB_SECTION && !collected.failed.contains_key(&section.name) {
-            urls::for_each_key(run, &section.name, |key| {
+            context.for_each_key(&section.name, |key| {
                 collection_urls.insert(&key);
             })?;
         }
@@ -258,7 +270,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         collection_urls: UrlSet,
         probe: Option<MissingPageProbe>,
     ) -> Result<Self, SyncError> {
-        let templates: Templates = run.spool_dir.read(TEMPLATES).unwrap_or_default();
+        let templates: Templates = run.context.spool_dir.read(TEMPLATES).unwrap_or_default();
         let is_listed =
             matches!(method, AccessMethod::Sitemap | AccessMethod::Arc | AccessMethod::Scp);
         // If collections deliver nearly all pages, the few pages to crawl are not enough to
@@ -273,23 +285,23 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
             (Use::Nothing, None)
         };
         let page_writer = PageWriter {
-            store: Arc::clone(&run.syncer.store),
-            lease: run.lease_guard.lease().clone(),
-            quota: run.syncer.options.quota,
-            now: run.now,
-            commits_on_demand: follows(run, method),
+            store: Arc::clone(&run.context.store),
+            lease: run.context.lease_guard.lease().clone(),
+            quota: run.context.options.quota,
+            now: run.context.now,
+            commits_on_demand: follows(&run.context, method),
             page_policy: Arc::clone(&run.page_policy),
         };
-        let known = run.syncer.store.publisher(&run.origin)?.map_or(0, |it| it.pages);
-        let n_admitted = run.syncer.options.quota.pages.saturating_sub(known);
+        let known = run.context.store.publisher(&run.context.origin)?.map_or(0, |it| it.pages);
+        let n_admitted = run.context.options.quota.pages.saturating_sub(known);
         // If the client waits between requests, pages arrive one by one, so one worker is
         // enough.
-        let is_paced = !run.syncer.client.settings().pace.is_zero();
+        let is_paced = !run.context.client.settings().pace.is_zero();
         let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
         let workers = WorkerPool::start(page_writer, if is_paced { 1 } else { n_cores })?;
-        let began = run.syncer.client.environment().clock.monotonic();
+        let began = run.context.client.environment().clock.monotonic();
         Ok(Self {
-            follows: follows(run, method),
+            follows: follows(&run.context, method),
             run,
             frontier,
             collection_urls,
@@ -321,9 +333,9 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
     }
 
     async fn run(&mut self) -> Result<(), SyncError> {
-        let settings = self.run.syncer.client.settings();
+        let settings = self.run.context.client.settings();
         let most = if settings.pace.is_zero() { settings.connections.max(1) } else { 1 };
-        let most_pages = self.run.syncer.options.most_pages;
+        let most_pages = self.run.context.options.most_pages;
         let mut in_flight: JoinSet<PageResponse> = JoinSet::new();
         loop {
             while let Some(note) = self.workers.try_result().await? {
@@ -362,8 +374,8 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
 
     /// Returns whether the crawl reached its time limit.
     fn is_late(&self) -> bool {
-        let time = self.run.syncer.options.limits.time;
-        let moment = self.run.syncer.client.environment().clock.monotonic();
+        let time = self.run.context.options.limits.time;
+        let moment = self.run.context.client.environment().clock.monotonic();
         time.is_some_and(|time| self.began + time <= moment)
     }
 
@@ -409,14 +421,14 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         if 0 < n_beyond {
             run.report.count_left_out(LeftOutReason::QUOTA, n_beyond);
             let text = format!("new pages beyond the page quota: {n_beyond}");
-            let origin = run.origin.clone();
+            let origin = run.context.origin.clone();
             run.report.add_problem(&origin, ProblemKind::Policy, text);
         }
         // A few failing pages are normal. If most requests fail, the site has a problem,
         // which is reported.
         if !is_stopped && self.n_asked < 2 * self.n_failed {
             let text = format!("{} of {} pages could not be fetched", self.n_failed, self.n_asked);
-            let origin = run.origin.clone();
+            let origin = run.context.origin.clone();
             run.report.add_problem(&origin, ProblemKind::Network, text);
         }
         let (n_asked, n_failed) = (self.n_asked, self.n_failed);
@@ -460,9 +472,9 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
             }
             return Ok(false);
         }
-        let store = &run.syncer.store;
-        let row = run.row(key)?;
-        if run.damaged_rows.has(key) {
+        let store = &run.context.store;
+        let row = run.context.row(key)?;
+        if run.context.damaged_rows.has(key) {
             return Ok(false);
         }
         // URLs without a page and withheld pages have separate notes with validators,
@@ -471,12 +483,11 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
             row.as_ref().is_some_and(|row| row.withheld == Some(WithheldReason::Consent));
         let response = |kind: NoteKind| known_response(store.as_ref(), kind, key);
         let known = match &row {
-            Some(row) if is_withheld => {
-                response(NoteKind::WithheldPage)?.filter(|it| is_still_withheld(run.now, row, it))
-            }
+            Some(row) if is_withheld => response(NoteKind::WithheldPage)?
+                .filter(|it| is_still_withheld(run.context.now, row, it)),
             Some(_) => known_validator(store.as_ref(), key)?,
-            None if canonical::has_lost_canonical(run, key)? => None,
-            None => response(NoteKind::NoPage)?.filter(|it| is_recent(run.now, it.checked)),
+            None if canonical::has_lost_canonical(&run.context, key)? => None,
+            None => response(NoteKind::NoPage)?.filter(|it| is_recent(run.context.now, it.checked)),
         };
         // Whether the page was withheld by a rule that no longer applies, so that it is
         // fetched again.
@@ -490,11 +501,13 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
                 _ => false,
             });
         let fetched_with = fetched_lastmod(store.as_ref(), key)?;
-        let is_current = is_current(run.now, target, row.as_ref(), known.as_ref(), fetched_with);
+        let lastmod = target.lastmod.filter(|_| target.checksum.is_none());
+        let is_current =
+            is_current(run.context.now, lastmod, row.as_ref(), known.as_ref(), fetched_with);
         if !is_again && is_current {
             self.n_done += 1;
             if row.is_none() {
-                let why = reason_left_out(run, key)?;
+                let why = reason_left_out(&run.context, key)?;
                 self.leave_out_known(key, why);
             } else {
                 self.list_canonical(key)?;
@@ -513,7 +526,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         }
         if target.checksum.is_some() && row.as_ref().is_some_and(|row| row.withheld.is_none()) {
             let known = known_note(store.as_ref(), NoteKind::ArcChecksum, key)?;
-            let known = known.filter(|note| is_recent(run.now, note.noted));
+            let known = known.filter(|note| is_recent(run.context.now, note.noted));
             if known.is_some_and(|it| it.value == NoteValue::ArcChecksum(target.checksum.clone())) {
                 self.n_done += 1;
                 return Ok(false);
@@ -535,14 +548,14 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         });
         let request = Request {
             validators: known.unwrap_or_default(),
-            site: Some(run.site.clone()),
+            site: Some(run.context.site.clone()),
             ..Request::new(target.url.clone(), ResourceKind::Page)
         };
         self.n_asked += 1;
         if self.follows && row.is_none() {
             self.pending.insert(key.to_owned(), target.depth);
         }
-        let (client, traffic) = (run.syncer.client.clone(), Arc::clone(&run.traffic));
+        let (client, traffic) = (run.context.client.clone(), Arc::clone(&run.context.traffic));
         let target = target.clone();
         in_flight.spawn(async move {
             let response = counted(&traffic, client.fetch(&request)).await;
@@ -559,7 +572,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         self.n_done += 1;
         self.depth = target.depth;
         let (done, known) = (self.n_done, self.frontier.n_known());
-        self.run.observer.event(&self.run.origin, SyncEvent::Pages { done, known });
+        self.run.context.observer.event(&self.run.context.origin, SyncEvent::Pages { done, known });
         self.commit_if_due().await?;
         let key = target.url.as_str().to_owned();
         self.drop_from_sample(&key);
@@ -567,7 +580,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
             Ok(response) => {
                 self.n_faults = 0;
                 self.run.state.stop_urls.remove(&key);
-                self.run.traffic.add_bytes(response.wire_bytes);
+                self.run.context.traffic.add_bytes(response.wire_bytes);
                 self.handle_page_response(target, row, response).await?;
             }
             Err(error) => {
@@ -576,7 +589,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
             }
         }
         let is_late =
-            self.began + SAMPLE_FOR <= self.run.syncer.client.environment().clock.monotonic();
+            self.began + SAMPLE_FOR <= self.run.context.client.environment().clock.monotonic();
         if self
             .sample
             .as_ref()
@@ -594,13 +607,13 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         row: Option<PageRow>,
         records: UrlRecords,
     ) -> FetchedPage {
-        let token = self.run.syncer.client.settings().robots_token().to_owned();
+        let token = self.run.context.client.settings().robots_token().to_owned();
         let said = self.run.page_policy.signals(url.key());
-        let (template, now) = (self.template.clone(), self.run.now);
-        let most_links = self.run.syncer.options.limits.links_per_page;
+        let (template, now) = (self.template.clone(), self.run.context.now);
+        let most_links = self.run.context.options.limits.links_per_page;
         let has_note = |kind: NoteKind| {
             // A damaged note counts as present, so that it is written again.
-            let known = self.run.syncer.store.url_note(kind, url.key());
+            let known = self.run.context.store.url_note(kind, url.key());
             known.map_or(true, |known| known.is_some_and(|note| note.value.has_value()))
         };
         let has = page::StoredNotes {
@@ -620,7 +633,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
             most_links,
             has,
             known_spelling: None,
-            merges_variants: self.run.syncer.options.limits.merges_variants,
+            merges_variants: self.run.context.options.limits.merges_variants,
             instead_of: None,
         }
     }
@@ -643,7 +656,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         let Some((_, waiting, _)) = self.sample.take() else { return Ok(()) };
         let (waiting, templates) = self.workers.learn(waiting).await?;
         if !templates.is_empty() {
-            self.run.spool_dir.write(TEMPLATES, &templates)?;
+            self.run.context.spool_dir.write(TEMPLATES, &templates)?;
             self.template = Use::Fitting(Arc::new(templates));
         }
         for (mut raw, depth) in waiting {
@@ -701,7 +714,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
     /// them, because a later 304 response for such a page does not contain its links.
     async fn save(&mut self) -> Result<(), SyncError> {
         if self.follows {
-            urls::keep_left(self.run, &self.frontier, [&self.pending, &self.open])?;
+            lists::keep_left(&self.run.context, &self.frontier, [&self.pending, &self.open])?;
             self.unsaved = (0, 0);
             self.workers.write(WriteCommand::Commit).await?;
         }
@@ -710,7 +723,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
 
     /// Commits the extracted pages if the last commit is older than `COMMITTED_EVERY`.
     async fn commit_if_due(&mut self) -> Result<(), SyncError> {
-        let moment = self.run.syncer.client.environment().clock.monotonic();
+        let moment = self.run.context.client.environment().clock.monotonic();
         if moment < self.committed + COMMITTED_EVERY {
             return Ok(());
         }
@@ -725,8 +738,11 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
 }
 
 /// Returns why a URL was not a page when it was last requested.
-pub(crate) fn reason_left_out(run: &SyncRun<'_>, key: &str) -> Result<LeftOutReason, SyncError> {
-    let note = known_note(run.syncer.store.as_ref(), NoteKind::NoPageReason, key)?;
+pub(crate) fn reason_left_out(
+    context: &SiteContext<'_>,
+    key: &str,
+) -> Result<LeftOutReason, SyncError> {
+    let note = known_note(context.store.as_ref(), NoteKind::NoPageReason, key)?;
     let why = match note.map(|note| note.value) {
         Some(NoteValue::NoPageReason(why)) => LeftOutReason::parse(&why),
         _ => None,

@@ -14,8 +14,8 @@ use rutter_page::Timestamp;
 use rutter_sitemap::SitemapEntry;
 use serde::{Deserialize, Serialize};
 
-use crate::left_out::MOST_URLS;
 use crate::limits::CrawlLimits;
+use crate::report::left_out::MOST_URLS;
 
 /// One URL that a sitemap lists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

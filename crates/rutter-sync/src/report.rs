@@ -1,13 +1,16 @@
 //! Result of a sync: counts, sections, left-out URLs, problems and findings. Secrets in
 //! URLs and texts are redacted, and the numbers of listed URLs and findings are limited.
 
+pub(crate) mod left_out;
+pub(crate) mod visit_record;
+
 use std::collections::BTreeMap;
 
 use crate::discover::AccessMethod;
 use rutter_fetch::redact;
 
-use crate::left_out::{LeftOutReason, MOST_URLS};
 use crate::plan::PlanReason;
+use crate::report::left_out::{LeftOutReason, MOST_URLS};
 
 /// Maximum number of reasons for left-out URLs that are counted separately.
 const MOST_REASONS: usize = 100;

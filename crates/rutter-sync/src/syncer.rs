@@ -5,50 +5,41 @@
 //! [`SyncError`]. `SyncRun::execute` shows the order of the steps. Changes of pages are
 //! separate commits, so the replica is valid after an interrupted sync.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::discover::{
-    AccessMethod, Discovery, DiscoveryCache, DiscoveryLimits, DiscoverySource, LookupOutcome,
-    ParsedFile, discover,
+    AccessMethod, Discovery, DiscoveryLimits, DiscoverySource, LookupOutcome, discover,
 };
-use rutter_fetch::{
-    Client, ClientSettings, Environment, FailureCause, FetchError, MAX_CRAWL_DELAY, RobotsFile,
-    RobotsRules, Url, redact_url,
-};
-use rutter_finding::Report as Findings;
+use rutter_fetch::{Client, ClientSettings, Environment, Url, redact_url};
 use rutter_page::Timestamp;
-use rutter_store::{ChangeCursor, Publisher, PublisherId, Store};
+use rutter_store::{Publisher, Store};
 
-use crate::collect::{self, CollectionResult, adverts, error_chain};
-use crate::consent::RobotsSignals;
-use crate::damage::DamagedRows;
+use crate::arc;
+use crate::collections::{self, CollectionResult, adverts};
+use crate::consent::page_policy::{PagePolicy, origin_of};
+use crate::consent::scope::ScopeRules;
+use crate::context::{DamagedRows, SiteContext};
+use crate::crawl;
+use crate::crawl::lists;
+use crate::crawl::uncovered_pages;
+use crate::crawl::uncovered_pages::has_uncovered_pages;
 use crate::discovered_entries::DiscoveredEntries;
 use crate::error::SyncError;
-use crate::lease_guard::LeaseGuard;
-use crate::left_out::LeftOutReason;
+use crate::limits::WEB_SECTION;
 use crate::options::{SyncEvent, SyncObserver, SyncOptions};
-use crate::page_policy::{PagePolicy, origin_of};
-use crate::plan::{
-    HeldSection, KnownFailures, PlanOffer, PlanPolicy, ReplicaSections, SyncPlan, plan,
-};
-use crate::record::record;
+use crate::plan::{KnownFailures, PlanOffer, PlanPolicy, ReplicaSections, SyncPlan, plan};
+use crate::report::left_out::LeftOutReason;
+use crate::report::visit_record::record;
 use crate::report::{ProblemKind, SyncReport};
-use crate::scope::ScopeRules;
-use crate::site_state::SiteState;
-use crate::spool_dir::SpoolDir;
+use crate::run::{SettingChanges, SyncRun, files_fetched_by_sync, replica};
+use crate::state::delivered_pages::DeliveredPages;
+use crate::state::lease_guard::LeaseGuard;
+use crate::state::site_state::SiteState;
+use crate::state::spool_dir::SpoolDir;
 use crate::traffic::{CountingLog, TrafficCounter, counted};
-use crate::uncovered_pages::{DeliveredPages, has_uncovered_pages};
-use crate::url_set::UrlSet;
-use crate::{arc, crawl, left_out, uncovered_pages, urls};
 
-/// Name of the section of crawled pages. The name contains `@`, which section names of
-/// collections cannot contain.
-pub(crate) const WEB_SECTION: &str = "@web";
-/// Number of replica rows that are read or written together.
-pub(crate) const BATCH_ROWS: usize = 10_000;
 /// Seconds for which a sync waits for the sitemap with the collections if the sitemap
 /// cannot be read. After this time, pages are crawled instead.
 const OFFER_AWAITED: i64 = 86_400;
@@ -87,55 +78,6 @@ pub struct SyncPreview {
     pub requests: u64,
     /// Number of bytes that the preview downloaded.
     pub bytes: u64,
-}
-
-/// Settings of a sync that changed since the previous sync of the site.
-#[derive(Debug, Clone, Copy)]
-#[expect(clippy::struct_excessive_bools, reason = "they are independent facts")]
-pub(crate) struct SettingChanges {
-    /// The site was not synced before.
-    is_first: bool,
-    /// The hosts of the site changed.
-    pub(crate) has_other_hosts: bool,
-    /// The byte quota is larger than the quota because of which content was withheld.
-    pub(crate) has_larger_quota: bool,
-    /// The scope changed.
-    pub(crate) has_other_scope: bool,
-}
-
-/// State of a running sync of one site.
-pub(crate) struct SyncRun<'v> {
-    pub(crate) syncer: &'v Syncer,
-    pub(crate) observer: &'v dyn SyncObserver,
-    pub(crate) site: Url,
-    pub(crate) origin: String,
-    pub(crate) publisher: PublisherId,
-    pub(crate) lease_guard: LeaseGuard,
-    pub(crate) spool_dir: SpoolDir,
-    pub(crate) state: SiteState,
-    pub(crate) page_policy: Arc<PagePolicy>,
-    pub(crate) traffic: Arc<TrafficCounter>,
-    pub(crate) now: Timestamp,
-    /// Settings that changed since the previous sync.
-    pub(crate) changes: SettingChanges,
-    /// Whether pages were crawled, and whether the sync ended before all pages were
-    /// handled.
-    has_crawled: bool,
-    pub(crate) is_cut_short: bool,
-    /// URL of an ARC sitemap that has only entries of other sites.
-    pub(crate) foreign_arc: Option<String>,
-    /// End of the replica's history before this sync.
-    pub(crate) since: ChangeCursor,
-    /// Pages that collections delivered in this sync.
-    pub(crate) delivered: DeliveredPages,
-    /// Keys of the pages that sitemaps list, if the crawl also follows links.
-    pub(crate) listed: Option<UrlSet>,
-    /// Keys of the damaged rows that this sync encountered.
-    pub(crate) damaged_rows: DamagedRows,
-    /// Sections with a mass deletion that the previous sync held back, and the time since
-    /// when.
-    pub(crate) held: BTreeMap<String, Timestamp>,
-    pub(crate) report: SyncReport,
 }
 
 impl Syncer {
@@ -208,7 +150,7 @@ impl Syncer {
         traffic: &Arc<TrafficCounter>,
     ) -> Result<SyncReport, SyncError> {
         let mut run = self.begin(site, observer, traffic)?;
-        let spool_dir = run.spool_dir.clone();
+        let spool_dir = run.context.spool_dir.clone();
         let collected = match run.execute().await {
             Ok(discovery) => run.end(discovery),
             Err(error) => {
@@ -264,7 +206,7 @@ impl Syncer {
             Some(publisher) => Some(replica(self.store.as_ref(), publisher.id, &state)?),
             None => Some(ReplicaSections::default()),
         };
-        let offer = collect::offer_of(&discovery, &adverts);
+        let offer = collections::offer_of(&discovery, &adverts);
         let plan = plan.map(|replica| plan_of(now, &self.policy(site), &offer, &replica));
         let n_urls = discovery.offer.sitemaps.iter().map(|sitemap| sitemap.n_urls).sum();
         let pages = (plan.is_none() && 0 < n_urls).then_some(n_urls);
@@ -323,17 +265,25 @@ impl Syncer {
         let delivered = DeliveredPages::since(&self.store.sections(publisher)?);
         let spool_dir = SpoolDir::open(&self.spools, &origin)?;
         spool_dir.sweep(now.plus_seconds(-self.options.spools_kept));
-        Ok(SyncRun {
-            syncer: self,
+        let report = SyncReport::new(&origin, AccessMethod::Nothing);
+        let context = SiteContext {
+            client: &self.client,
+            store: &self.store,
+            options: &self.options,
             observer,
             site: site.clone(),
+            origin,
             publisher,
             lease_guard,
             spool_dir,
-            state,
-            page_policy,
             traffic: Arc::clone(traffic),
             now,
+            damaged_rows: DamagedRows::default(),
+        };
+        Ok(SyncRun {
+            context,
+            state,
+            page_policy,
             changes: SettingChanges {
                 is_first,
                 has_other_hosts,
@@ -346,10 +296,8 @@ impl Syncer {
             since,
             delivered,
             listed: None,
-            damaged_rows: DamagedRows::default(),
             held,
-            report: SyncReport::new(&origin, AccessMethod::Nothing),
-            origin,
+            report,
         })
     }
 }
@@ -368,22 +316,6 @@ fn plan_of(
     plan(now, policy, offer, replica, &KnownFailures::default())
 }
 
-/// Returns the sections of a publisher as input of the planner, without the section of
-/// crawled pages.
-pub(crate) fn replica(
-    store: &dyn Store,
-    publisher: PublisherId,
-    state: &SiteState,
-) -> Result<ReplicaSections, SyncError> {
-    let sections = store.sections(publisher)?;
-    let sections =
-        sections.into_iter().filter(|section| section.name != WEB_SECTION).map(|section| {
-            let mended = state.repairs.get(&section.name).copied();
-            (section.name.clone(), HeldSection::of_section(&section, mended))
-        });
-    Ok(ReplicaSections { sections: sections.collect(), following: state.section_choice })
-}
-
 impl SyncRun<'_> {
     /// Runs all steps of a sync except storing the state.
     async fn execute(&mut self) -> Result<Discovery, SyncError> {
@@ -397,8 +329,8 @@ impl SyncRun<'_> {
             self.without_offer(&discovery)?
         } else {
             self.state.sitemap_lost_since = None;
-            let offer = collect::offer_of(&discovery, &adverts);
-            collect::collect(self, &offer, &adverts).await?
+            let offer = collections::offer_of(&discovery, &adverts);
+            collections::collect(self, &offer, &adverts).await?
         };
         self.is_cut_short |= !collected.unrecoverable.is_empty();
         self.report_method(&collected);
@@ -418,78 +350,12 @@ impl SyncRun<'_> {
     /// Runs discovery. ARC and SPXI files that discovery found before are skipped, because
     /// a later step requests them with their validators.
     async fn discover_changes(&mut self) -> Result<(Discovery, DiscoveredEntries), SyncError> {
-        self.observer.event(&self.origin, SyncEvent::Discovering);
-        let mut discovered = DiscoveredEntries::new(&self.syncer.options.limits);
+        self.context.observer.event(&self.context.origin, SyncEvent::Discovering);
+        let mut discovered = DiscoveredEntries::new(&self.context.options.limits);
         let mut cache = self.state.discovery_cache.clone();
         cache.fetched_by_caller = files_fetched_by_sync(&cache);
         let discovery = self.discover(&cache, DISCOVERY_LIMITS, &mut discovered).await?;
         Ok((discovery, discovered))
-    }
-
-    pub(crate) async fn discover(
-        &mut self,
-        cache: &DiscoveryCache,
-        limits: DiscoveryLimits,
-        discovered: &mut DiscoveredEntries,
-    ) -> Result<Discovery, SyncError> {
-        let client = &self.syncer.client;
-        let discovery = match self.check_crawl_delay(cache).await {
-            Ok(robots) => {
-                let cache = DiscoveryCache { robots, ..cache.clone() };
-                discover(client, &self.site, &cache, limits, discovered).await
-            }
-            Err(error) => Err(error),
-        };
-        let discovery = match discovery {
-            Ok(discovery) => discovery,
-            Err(error) => {
-                if let FailureCause::RetryLater { until, .. } = error.cause {
-                    self.pause(until)?;
-                }
-                return Err(error.into());
-            }
-        };
-        self.traffic.add_bytes(discovery.wire_bytes);
-        for (url, finding) in &discovery.findings {
-            self.report.finding(url, finding.clone());
-        }
-        let rules = client.robots_rules(&self.site).await?;
-        if let RobotsRules::DisallowAll(reason) = &rules {
-            let cause = rutter_fetch::RequestRefusal::Robots(reason.clone()).into();
-            return Err(FetchError { url: redact_url(&self.site), cause }.into());
-        }
-        let file = client.robots_file(&self.site).await;
-        let text = file.map(|file| file.body).unwrap_or_default();
-        let (page_policy, token) =
-            (Arc::make_mut(&mut self.page_policy), client.settings().robots_token());
-        let signals = RobotsSignals::of_robots(&text, token);
-        let is_said = signals != RobotsSignals::default();
-        let robots = String::from_utf8_lossy(&text).into_owned();
-        self.state.robots_signals = is_said.then(|| (robots, token.to_owned()));
-        page_policy.set_signals(signals);
-        if !self.syncer.options.ignores_robots_on_delivered {
-            page_policy.set_robots(&rules, token);
-        }
-        self.report.method = discovery.offer.choose_method(self.now).0;
-        Ok(discovery)
-    }
-
-    /// Fetches robots.txt for discovery, and sends an event if the crawl delay exceeds the
-    /// maximum.
-    async fn check_crawl_delay(
-        &self,
-        cache: &DiscoveryCache,
-    ) -> Result<Option<RobotsFile>, FetchError> {
-        let client = &self.syncer.client;
-        if let Some(file) = &cache.robots {
-            client.restore_robots(&self.site, file.clone()).await;
-        }
-        let rules = client.robots_rules(&self.site).await?;
-        let delay = rules.delay(client.settings().robots_token()).unwrap_or_default();
-        if MAX_CRAWL_DELAY < delay {
-            self.observer.event(&self.origin, SyncEvent::Slow { delay });
-        }
-        Ok(client.robots_file(&self.site).await)
     }
 
     /// Handles a site that offers no collections.
@@ -499,7 +365,7 @@ impl SyncRun<'_> {
     /// ([`OFFER_AWAITED`]).
     fn without_offer(&mut self, discovery: &Discovery) -> Result<CollectionResult, SyncError> {
         let mut collected = CollectionResult::default();
-        for section in self.syncer.store.sections(self.publisher)? {
+        for section in self.context.sections()? {
             if section.name != WEB_SECTION && 0 < section.pages {
                 collected.failed.insert(section.name, crate::plan::PlanReason::NotOffered);
             }
@@ -508,8 +374,8 @@ impl SyncRun<'_> {
             self.state.sitemap_lost_since = None;
             return Ok(collected);
         };
-        let since = *self.state.sitemap_lost_since.get_or_insert(self.now);
-        if !collected.failed.is_empty() && self.now.seconds_since(since) < OFFER_AWAITED {
+        let since = *self.state.sitemap_lost_since.get_or_insert(self.context.now);
+        if !collected.failed.is_empty() && self.context.now.seconds_since(since) < OFFER_AWAITED {
             collected.unrecoverable.extend(collected.failed.keys().cloned());
             self.report.method = AccessMethod::Scp;
             self.report.add_problem(&url, kind, text);
@@ -550,7 +416,7 @@ impl SyncRun<'_> {
         }
         let mut rest = discovery.offer.clone();
         rest.scp = crate::discover::ScpOffer::default();
-        let (method, why) = rest.choose_method(self.now);
+        let (method, why) = rest.choose_method(self.context.now);
         // If collections are in use, only pages of a sitemap or an ARC sitemap are added,
         // because links and llms.txt do not define which pages a site has.
         let method =
@@ -568,7 +434,7 @@ impl SyncRun<'_> {
                 }
                 None => (ProblemKind::Network, why),
             };
-            let origin = self.origin.clone();
+            let origin = self.context.origin.clone();
             self.report.add_problem(&origin, kind, text);
             return Ok(());
         }
@@ -594,7 +460,7 @@ impl SyncRun<'_> {
     /// If so, the caller must not crawl by links: the crawl would add pages that the next
     /// sync with a valid sitemap removes.
     fn awaits_sitemap(&mut self, discovery: &Discovery) -> bool {
-        let failures = urls::failures(self, discovery);
+        let failures = lists::failures(self, discovery);
         for (url, kind, text) in &failures {
             self.report.add_problem_once(url, *kind, text);
         }
@@ -611,7 +477,7 @@ impl SyncRun<'_> {
         self.state.discovery_cache = discovery.cache;
         // A crawl has already stored the left-out URLs, including those of ARC entries.
         if !self.has_crawled && self.report.arc.is_some() {
-            left_out::keep(&self, false)?;
+            self.store_left_out(false)?;
         }
         // Without a crawl, the counts of the previous sync are still valid.
         if !self.has_crawled {
@@ -625,10 +491,10 @@ impl SyncRun<'_> {
             self.state.left_out_counts = left_out.map(|(why, n)| (why.key(), *n)).collect();
         }
         if self.changes.has_larger_quota && !self.is_cut_short {
-            let now = self.syncer.options.quota.bytes;
+            let now = self.context.options.quota.bytes;
             self.state.exceeded_quota = self.state.exceeded_quota.filter(|quota| *quota == now);
         }
-        let scope = self.syncer.options.scope.rules();
+        let scope = self.context.options.scope.rules();
         self.state.scope = (*scope != ScopeRules::default()).then(|| scope.clone());
         self.forget_gone()?;
         self.count()?;
@@ -636,83 +502,33 @@ impl SyncRun<'_> {
         if !self.unregister()? {
             self.save_state()?;
         }
-        self.report.requests = self.traffic.requests();
-        self.report.bytes = self.traffic.bytes();
+        self.report.requests = self.context.traffic.requests();
+        self.report.bytes = self.context.traffic.bytes();
         Ok(self.report)
     }
 
     /// Removes a new site from the replica if this sync stored nothing for it. Returns
     /// whether the site was removed.
     fn unregister(&self) -> Result<bool, SyncError> {
-        let store = &self.syncer.store;
-        let Some(publisher) = store.publisher(&self.origin)?.filter(|_| self.changes.is_first)
+        let store = &self.context.store;
+        let Some(publisher) =
+            store.publisher(&self.context.origin)?.filter(|_| self.changes.is_first)
         else {
             return Ok(false);
         };
-        let is_paused = publisher.paused_until.is_some_and(|until| self.now < until);
+        let is_paused = publisher.paused_until.is_some_and(|until| self.context.now < until);
         let is_empty = publisher.pages == 0
             && !is_paused
             && !self.has_crawled
-            && self.syncer.options.aliases.is_empty()
+            && self.context.options.aliases.is_empty()
             && self.state.rejected_files.is_empty()
-            && store.sections(self.publisher)?.is_empty()
-            && store.arc_entries(self.publisher, None, 1)?.is_empty()
-            && store.entities(self.publisher)?.is_empty();
+            && store.sections(self.context.publisher)?.is_empty()
+            && store.arc_entries(self.context.publisher, None, 1)?.is_empty()
+            && store.entities(self.context.publisher)?.is_empty();
         if is_empty {
-            store.forget(self.lease_guard.lease().clone(), self.now)?;
+            store.forget(self.context.lease_guard.lease().clone(), self.context.now)?;
         }
         Ok(is_empty)
-    }
-
-    /// Stores the state of the site.
-    pub(crate) fn save_state(&self) -> Result<(), SyncError> {
-        let aliases: Vec<&str> = self.syncer.options.aliases.iter().map(String::as_str).collect();
-        self.syncer.store.register(&self.origin, &aliases)?;
-        self.syncer.store.store_site_state(self.publisher, &self.state.write())?;
-        Ok(())
-    }
-
-    pub(crate) fn has_section(&self, name: &str) -> Result<bool, SyncError> {
-        let sections = self.syncer.store.sections(self.publisher)?;
-        Ok(sections.iter().any(|section| section.name == name))
-    }
-
-    /// Reports pages whose content is withheld because of the byte quota.
-    pub(crate) fn report_quota_exceeded(&mut self, n_pages: u64) {
-        if 0 < n_pages {
-            self.state.exceeded_quota = Some(self.syncer.options.quota.bytes);
-            let text =
-                format!("content of {n_pages} pages not stored: the byte quota is exhausted");
-            let origin = self.origin.clone();
-            self.report.add_problem(&origin, ProblemKind::Policy, text);
-        }
-    }
-
-    /// Stores a pause: the site is not synced until the given time.
-    pub(crate) fn pause(&self, until: Timestamp) -> Result<(), SyncError> {
-        Ok(self.syncer.store.pause(self.lease_guard.lease(), Some(until))?)
-    }
-
-    /// Adds a failed request to the report as a problem, and stores the pause that the host
-    /// asked for.
-    pub(crate) fn add_fetch_problem(&mut self, error: &FetchError) -> Result<(), SyncError> {
-        let kind = match &error.cause {
-            FailureCause::Refused(_) => ProblemKind::Policy,
-            FailureCause::Response(_) => ProblemKind::Integrity,
-            FailureCause::RetryLater { until, .. } => {
-                self.pause(*until)?;
-                ProblemKind::Network
-            }
-            _ => ProblemKind::Network,
-        };
-        self.report.add_problem(&error.url, kind, error_chain(&error.cause));
-        Ok(())
-    }
-
-    pub(crate) fn add_findings(&mut self, url: &str, findings: &Findings) {
-        for (_, finding) in findings.findings() {
-            self.report.finding(url, finding.clone());
-        }
     }
 }
 
@@ -736,13 +552,4 @@ fn find_failed_sitemap(discovery: &Discovery) -> Option<(String, ProblemKind, St
         };
         Some((look.url.clone(), kind, format!("{text}; waiting for the sitemap's collections")))
     })
-}
-
-/// Returns the URLs of cached files that discovery skips because a later step of the sync
-/// requests them: ARC and SPXI files.
-pub(crate) fn files_fetched_by_sync(cache: &DiscoveryCache) -> BTreeSet<String> {
-    let files = cache.files.iter();
-    let taken = files
-        .filter(|(_, file)| matches!(file.parsed, Some(ParsedFile::Arc(_) | ParsedFile::Spxi)));
-    taken.map(|(url, _)| url.clone()).collect()
 }

@@ -10,13 +10,13 @@ use rutter_store::{NoteValue, UrlNote, WithheldReason};
 use tokio::task::JoinSet;
 
 use super::{Crawl, PageResponse, reason_left_out};
+use crate::context::SiteContext;
+use crate::crawl::page_writer::WriteCommand;
+use crate::crawl::variants;
+use crate::crawl::worker_pool::PossibleAlias;
 use crate::error::SyncError;
-use crate::page_writer::WriteCommand;
-use crate::syncer::SyncRun;
-use crate::url_note::{is_recent, redirect_target};
-use crate::url_set::stable_hash;
-use crate::variants;
-use crate::worker_pool::PossibleAlias;
+use crate::state::url_note::{is_recent, redirect_target};
+use crate::state::url_set::stable_hash;
 
 /// Maximum number, and maximum size in bytes, of the pages that wait for a canonical page.
 const MOST: usize = 1_000;
@@ -32,8 +32,8 @@ impl Crawl<'_, '_, '_> {
     ) -> Result<(), SyncError> {
         let (key, of) = (variant.page.key.clone(), variant.of.as_str());
         let run = &*self.run;
-        let moved = redirect_target(run.syncer.store.as_ref(), of)?;
-        let moved = moved.filter(|(_, noted)| is_recent(run.now, *noted));
+        let moved = redirect_target(run.context.store.as_ref(), of)?;
+        let moved = moved.filter(|(_, noted)| is_recent(run.context.now, *noted));
         let leads_here = moved.is_some_and(|(target, _)| target == key);
         let is_site_url = run.page_policy.is_site_url(of) && run.page_policy.scope().has_url(of);
         if is_site_url && !leads_here {
@@ -92,7 +92,7 @@ impl Crawl<'_, '_, '_> {
             // The note with the canonical URL keeps the canonical page listed, even if no
             // list contains it.
             let value = NoteValue::NoPageReason(failed.why.key());
-            let note = UrlNote::new(&page.key, value, self.run.now);
+            let note = UrlNote::new(&page.key, value, self.run.context.now);
             self.workers.write(WriteCommand::Records(note.into())).await?;
         }
         self.contents.extend(page.comparable());
@@ -105,9 +105,9 @@ impl Crawl<'_, '_, '_> {
     /// Adds the canonical page of an unchanged page to the frontier, as if a list contained
     /// it.
     pub(super) fn list_canonical(&mut self, key: &str) -> Result<(), SyncError> {
-        let why = reason_left_out(self.run, key)?;
+        let why = reason_left_out(&self.run.context, key)?;
         if let Some(of) = why.alias_of().filter(|of| !self.frontier.has(of))
-            && self.run.row(of)?.is_some()
+            && self.run.context.row(of)?.is_some()
         {
             self.frontier.add(of, None, None);
         }
@@ -123,7 +123,7 @@ impl Crawl<'_, '_, '_> {
         if let Some(content) = self.contents.get(&stable_hash(key)) {
             return Ok(Some(*content));
         }
-        let line = match self.run.syncer.store.line(key) {
+        let line = match self.run.context.store.line(key) {
             // Damaged content cannot be compared, but must not stop the sync of the other
             // pages.
             Err(rutter_store::QueryError::Storage(rutter_store::StorageError::Damaged(_))) => None,
@@ -135,10 +135,11 @@ impl Crawl<'_, '_, '_> {
 
 /// Returns whether a URL was left out as an alias of a page that the replica no longer has
 /// with content.
-pub(super) fn has_lost_canonical(run: &SyncRun<'_>, key: &str) -> Result<bool, SyncError> {
-    let why = reason_left_out(run, key)?;
+pub(super) fn has_lost_canonical(context: &SiteContext<'_>, key: &str) -> Result<bool, SyncError> {
+    let why = reason_left_out(context, key)?;
     let Some(of) = why.alias_of() else { return Ok(false) };
-    let is_kept =
-        run.row(of)?.is_some_and(|row| matches!(row.withheld, None | Some(WithheldReason::Shell)));
+    let is_kept = context
+        .row(of)?
+        .is_some_and(|row| matches!(row.withheld, None | Some(WithheldReason::Shell)));
     Ok(!is_kept)
 }

@@ -11,11 +11,11 @@ use rutter_store::{PageRow, UrlRecords};
 use tokio::task::JoinSet;
 
 use super::{Crawl, PageResponse};
+use crate::consent::page_policy::key_of;
+use crate::crawl::page::{self, FetchedPage};
+use crate::crawl::page_writer::WriteCommand;
+use crate::crawl::queue::CrawlTarget;
 use crate::error::SyncError;
-use crate::frontier::CrawlTarget;
-use crate::page::{self, FetchedPage};
-use crate::page_policy::key_of;
-use crate::page_writer::WriteCommand;
 use crate::traffic::counted;
 
 impl Crawl<'_, '_, '_> {
@@ -32,10 +32,10 @@ impl Crawl<'_, '_, '_> {
         let Some(url) = key.filter(is_open).and_then(|key| Url::parse(&key).ok()) else {
             return self.workers.write(WriteCommand::Page(page)).await;
         };
-        let row = run.row(&page.key)?;
-        let site = Some(run.site.clone());
+        let row = run.context.row(&page.key)?;
+        let site = Some(run.context.site.clone());
         let request = Request { site, ..Request::new(url.clone(), ResourceKind::Page) };
-        let (client, traffic) = (run.syncer.client.clone(), Arc::clone(&run.traffic));
+        let (client, traffic) = (run.context.client.clone(), Arc::clone(&run.context.traffic));
         let (lastmod, checksum) = (None, None);
         let target =
             CrawlTarget { url, lastmod, checksum, depth: 0, is_fresh: true, spelling_of: None };
@@ -56,7 +56,7 @@ impl Crawl<'_, '_, '_> {
     ) -> Result<(), SyncError> {
         let usable = match response {
             Ok(response) => {
-                self.run.traffic.add_bytes(response.wire_bytes);
+                self.run.context.traffic.add_bytes(response.wire_bytes);
                 let is_there = response.is_success() && response.body != ResponseBody::Absent;
                 let is_markdown = page::kind(&response) == Some(page::TextFormat::Markdown);
                 let found = key_of(response.url.as_str());

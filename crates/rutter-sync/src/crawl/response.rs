@@ -17,18 +17,19 @@ use rutter_store::{
 };
 
 use super::{Crawl, MOST_FAULTS, reason_left_out};
-use crate::collect::error_chain;
+use crate::consent;
+use crate::consent::page_policy::key_of;
+use crate::crawl::page::FetchedPage;
+use crate::crawl::page_writer::WriteCommand;
+use crate::crawl::queue::CrawlTarget;
+use crate::crawl::variants::KnownSpelling;
+use crate::crawl::worker_pool::FailedPage;
 use crate::error::SyncError;
-use crate::frontier::CrawlTarget;
-use crate::left_out::LeftOutReason;
-use crate::page::FetchedPage;
-use crate::page_policy::key_of;
-use crate::page_writer::WriteCommand;
+use crate::error::error_chain;
 use crate::report::ProblemKind;
-use crate::url_note::{is_lost, known_note, known_validator, redirect_target};
-use crate::variants::KnownSpelling;
-use crate::worker_pool::FailedPage;
-use crate::{consent, damage};
+use crate::report::left_out::LeftOutReason;
+use crate::run::damage;
+use crate::state::url_note::{is_lost, known_note, known_validator, redirect_target};
 
 /// Maximum number of stored URLs of pages that ended a crawl.
 const MOST_STOPS: usize = 100;
@@ -70,7 +71,7 @@ impl Crawl<'_, '_, '_> {
             }
         }
         let key = target.url.as_str().to_owned();
-        let now = self.run.now;
+        let now = self.run.context.now;
         let note = |value: NoteValue| UrlNote::new(&key, value, now);
         // The validators are stored for the URL that responded, which may differ after a
         // redirect.
@@ -108,7 +109,7 @@ impl Crawl<'_, '_, '_> {
         };
         // Sites often answer unknown URLs with their home page, but the home page itself is
         // a page.
-        let is_home = key_of(self.run.site.as_str()).as_ref() == Some(&key);
+        let is_home = key_of(self.run.context.site.as_str()).as_ref() == Some(&key);
         if !is_home && self.is_soft_404(&response, row.as_ref()) {
             // With this response, the site reports that the page does not exist.
             self.run.report.leave_out(&key, LeftOutReason::SOFT_404);
@@ -136,8 +137,8 @@ impl Crawl<'_, '_, '_> {
             if self.follows {
                 self.pending.insert(found.clone(), self.depth);
             }
-            row = self.run.row(&found)?;
-            if self.collection_urls.has(&found) || self.run.damaged_rows.has(&found) {
+            row = self.run.context.row(&found)?;
+            if self.collection_urls.has(&found) || self.run.context.damaged_rows.has(&found) {
                 return Ok(());
             }
             if self.run.page_policy.judge(&found) == Some(WithheldReason::Consent) {
@@ -155,7 +156,7 @@ impl Crawl<'_, '_, '_> {
     /// Returns whether the stored content of a page is damaged.
     fn is_damaged(&self, row: Option<&PageRow>) -> Result<bool, SyncError> {
         let Some(row) = row.filter(|row| row.withheld.is_none()) else { return Ok(false) };
-        Ok(damage::is_damaged(self.run.syncer.store.as_ref(), &row.url)?)
+        Ok(damage::is_damaged(self.run.context.store.as_ref(), &row.url)?)
     }
 
     /// Returns the URL of the page that a URL is another spelling of, and the content hash
@@ -203,7 +204,7 @@ impl Crawl<'_, '_, '_> {
         let Some(row) = row else {
             // The note of the URL is not renewed, so that the URL is requested without
             // validators after some time.
-            let why = reason_left_out(self.run, key)?;
+            let why = reason_left_out(&self.run.context, key)?;
             self.leave_out_known(key, why);
             self.n_without_page += 1;
             return self.record_no_page(key).await;
@@ -214,7 +215,7 @@ impl Crawl<'_, '_, '_> {
             // is not renewed either.
             return self.record_attempt(key).await;
         }
-        let store = self.run.syncer.store.as_ref();
+        let store = self.run.context.store.as_ref();
         for validator in &mut records.validators {
             // A response with status 304 may omit validators that have not changed.
             let known = known_validator(store, &validator.url)?;
@@ -222,9 +223,9 @@ impl Crawl<'_, '_, '_> {
             validator.etag = validator.etag.take().or(known.0);
             validator.last_modified = validator.last_modified.take().or(known.1);
         }
-        let note = |value: NoteValue| UrlNote::new(key, value, self.run.now);
-        let token = self.run.syncer.client.settings().robots_token();
-        let said = consent::of_fields(&response.fields, token, self.run.now);
+        let note = |value: NoteValue| UrlNote::new(key, value, self.run.context.now);
+        let token = self.run.context.client.settings().robots_token();
+        let said = consent::of_fields(&response.fields, token, self.run.context.now);
         if let Some(allows_training) = consent::training(&said) {
             records.notes.push(note(NoteValue::Training(Some(allows_training))));
         }
@@ -257,7 +258,7 @@ impl Crawl<'_, '_, '_> {
         if let Some(Validators { etag, last_modified }) = known {
             let known = NoteValue::NoPage(ResponseValidators { etag, last_modified });
             let notes = [known, NoteValue::NoPageReason(why.key())];
-            let notes = notes.map(|value| UrlNote::new(url.key(), value, self.run.now));
+            let notes = notes.map(|value| UrlNote::new(url.key(), value, self.run.context.now));
             let notes: Vec<UrlNote> = notes.into_iter().chain(lastmod).collect();
             self.workers.write(WriteCommand::Records(notes.into())).await?;
         }
@@ -276,7 +277,7 @@ impl Crawl<'_, '_, '_> {
     pub(super) async fn record_failed_request(&mut self, key: &str) -> Result<(), SyncError> {
         self.n_without_page += 1;
         self.keep_url_without_page(key);
-        if let Some((found, _)) = redirect_target(self.run.syncer.store.as_ref(), key)? {
+        if let Some((found, _)) = redirect_target(self.run.context.store.as_ref(), key)? {
             self.list_target(key, &found);
             self.frontier.note(&found);
         }
@@ -288,12 +289,12 @@ impl Crawl<'_, '_, '_> {
         if self.keep_url_without_page(key) {
             // The note keeps the time when the page was first missing; after some months
             // the URL is dropped.
-            let store = self.run.syncer.store.as_ref();
+            let store = self.run.context.store.as_ref();
             let first = match known_note(store, NoteKind::MissingSince, key)?.map(|it| it.value) {
                 Some(NoteValue::MissingSince(Some(first))) => first,
-                _ => self.run.now,
+                _ => self.run.context.now,
             };
-            if is_lost(self.run.now, first) {
+            if is_lost(self.run.context.now, first) {
                 self.open.remove(key);
             }
             self.record(key, NoteValue::MissingSince(Some(first))).await?;
@@ -320,7 +321,7 @@ impl Crawl<'_, '_, '_> {
 
     /// Stores a note about a URL.
     async fn record(&mut self, key: &str, value: NoteValue) -> Result<(), SyncError> {
-        let note = UrlNote::new(key, value, self.run.now);
+        let note = UrlNote::new(key, value, self.run.context.now);
         self.workers.write(WriteCommand::Records(note.into())).await
     }
 

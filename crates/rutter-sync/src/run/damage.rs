@@ -7,18 +7,17 @@
 //! page that it requests. A page whose row is damaged is not repaired, because its URL and
 //! time cannot be trusted. Damaged rows are skipped, reported and counted.
 
-use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
-
 use rutter_finding::counted;
 use rutter_store::{
-    PagePosition, PageRow, PageSource, PublisherId, QueryError, Selection, StorageError, Store,
+    PagePosition, PageSource, PublisherId, QueryError, Selection, StorageError, Store,
     WithheldReason,
 };
 
 use crate::error::SyncError;
+use crate::limits::BATCH_ROWS;
+use crate::limits::WEB_SECTION;
 use crate::report::ProblemKind;
-use crate::syncer::{BATCH_ROWS, SyncRun, WEB_SECTION};
+use crate::run::SyncRun;
 
 /// Maximum number of damaged pages that are listed for the next sync. A later audit finds
 /// the pages that do not fit.
@@ -26,21 +25,6 @@ const MOST_DAMAGED: usize = 10_000;
 
 /// Maximum number of damaged rows that a report names; the report counts all damaged rows.
 const MOST_NAMED: usize = 20;
-
-/// Page keys of the damaged rows that a sync encountered.
-#[derive(Debug, Default)]
-pub(crate) struct DamagedRows(Mutex<BTreeSet<String>>);
-
-impl DamagedRows {
-    fn note(&self, key: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_owned());
-    }
-
-    /// Returns whether the row of a page was found damaged in this sync.
-    pub(crate) fn has(&self, key: &str) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(key)
-    }
-}
 
 /// Returns whether the stored content of a page differs from its digest.
 pub(crate) fn is_damaged(store: &dyn Store, key: &str) -> Result<bool, QueryError> {
@@ -79,54 +63,9 @@ pub(crate) fn list_damaged(
 }
 
 impl SyncRun<'_> {
-    /// Returns the row of a page, if the page belongs to this site. A damaged row is
-    /// recorded in [`DamagedRows`] and counts as missing.
-    pub(crate) fn row(&self, key: &str) -> Result<Option<PageRow>, SyncError> {
-        match self.syncer.store.page(key) {
-            Ok(row) => Ok(row.filter(|row| row.publisher == self.publisher)),
-            Err(QueryError::Storage(StorageError::Damaged(_))) => {
-                self.damaged_rows.note(key);
-                Ok(None)
-            }
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Passes the rows of a selection to `take` in batches, in order. Damaged rows are
-    /// recorded in [`DamagedRows`] and skipped.
-    pub(crate) fn for_each_batch(
-        &self,
-        selection: &Selection<'_>,
-        mut take: impl FnMut(Vec<PageRow>) -> Result<(), SyncError>,
-    ) -> Result<(), SyncError> {
-        let publisher = self.publisher;
-        let mut after: Option<String> = None;
-        loop {
-            let place = after.as_deref().map(|url| PagePosition { publisher, url });
-            let rows = self.syncer.store.rows(selection, place, BATCH_ROWS)?;
-            let is_last = rows.len() < BATCH_ROWS;
-            after = rows.last().map(|row| match row {
-                Ok(row) => row.url.clone(),
-                Err(damaged) => damaged.url.clone(),
-            });
-            let mut sound = Vec::with_capacity(rows.len());
-            for row in rows {
-                match row {
-                    Ok(row) => sound.push(row),
-                    Err(damaged) => self.damaged_rows.note(&damaged.url),
-                }
-            }
-            take(sound)?;
-            if is_last {
-                return Ok(());
-            }
-        }
-    }
-
     /// Reports the damaged rows that this sync skipped.
     pub(crate) fn report_damaged_rows(&mut self) {
-        let keys = std::mem::take(&mut self.damaged_rows);
-        let keys = keys.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let keys = self.context.damaged_rows.take();
         if keys.is_empty() {
             return;
         }
@@ -137,7 +76,7 @@ impl SyncRun<'_> {
         let records = counted(keys.len() as u64, "damaged record");
         let verb = if keys.len() == 1 { "was" } else { "were" };
         let text = format!("{records} of the replica {verb} skipped");
-        let origin = self.origin.clone();
+        let origin = self.context.origin.clone();
         self.report.add_problem(&origin, ProblemKind::Integrity, text);
     }
 
@@ -150,18 +89,18 @@ impl SyncRun<'_> {
         if self.state.damaged_pages.is_empty() {
             return Ok(());
         }
-        let store = &self.syncer.store;
+        let store = &self.context.store;
         let mut dropped = Vec::new();
         for key in &self.state.damaged_pages {
             if !is_damaged(store.as_ref(), key)? {
                 continue;
             }
             let Ok(Some(row)) = store.page(key) else { continue };
-            if row.publisher != self.publisher {
+            if row.publisher != self.context.publisher {
                 continue;
             }
             if row.source == PageSource::Scp {
-                let sections = store.sections_of(self.publisher, key)?.into_iter();
+                let sections = store.sections_of(self.context.publisher, key)?.into_iter();
                 self.state.stale_sections.extend(sections.filter(|name| name != WEB_SECTION));
             } else {
                 self.state.refetch.insert(key.clone());
@@ -174,7 +113,11 @@ impl SyncRun<'_> {
         let pages: Vec<(&str, WithheldReason)> =
             dropped.iter().map(|(key, why)| (key.as_str(), *why)).collect();
         for batch in pages.chunks(BATCH_ROWS) {
-            self.syncer.store.withhold(self.lease_guard.lease(), batch, self.now)?;
+            self.context.store.withhold(
+                self.context.lease_guard.lease(),
+                batch,
+                self.context.now,
+            )?;
         }
         self.state.damaged_pages.clear();
         Ok(())

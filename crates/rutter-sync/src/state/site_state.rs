@@ -11,9 +11,9 @@ use crate::discover::{DiscoveryCache, ParsedFile};
 use rutter_page::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::consent::scope::ScopeRules;
 use crate::error::SyncError;
 use crate::plan::SectionChoice;
-use crate::scope::ScopeRules;
 
 /// Version of the format that this program writes, and newest version that it reads.
 const VERSION: u32 = 1;

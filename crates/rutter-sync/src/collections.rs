@@ -5,28 +5,31 @@
 //! update. A failure of a file becomes a problem in the report; an error of the replica or
 //! the disk ends the sync.
 
+pub(crate) mod apply;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::discover::Discovery;
+use crate::error::error_chain;
+use crate::run::replica;
 use rutter_fetch::{FailureCause, Request, ResourceKind, ResponseBody, Url, Validators};
 use rutter_page::Digest;
 use rutter_scp::CollectionKind;
 use rutter_scp::advert::AdvertisedCollection;
 use rutter_store::{CommitError, DownloadRecord, StageError, StagingMode};
 
-use crate::apply::{ApplyError, ApplyJob, ApplyResult, apply};
+use crate::collections::apply::{ApplyError, ApplyJob, ApplyResult, apply};
 use crate::error::SyncError;
 use crate::options::SyncEvent;
 use crate::plan::{
-    KnownFailures, PlanOffer, PlanPolicy, PlanReason, PlannedFile, ReplicaSections, SectionAction,
-    SyncPlan, plan,
+    KnownFailures, PlanOffer, PlanReason, PlannedFile, SectionAction, SyncPlan, plan,
 };
 use crate::report::{ProblemKind, SectionReport};
-use crate::site_state::RejectedFile;
-use crate::spool_dir::{SpoolDir, SpooledFile};
-use crate::syncer::SyncRun;
-use crate::url_note::known_validator;
+use crate::run::SyncRun;
+use crate::state::site_state::RejectedFile;
+use crate::state::spool_dir::{SpoolDir, SpooledFile};
+use crate::state::url_note::known_validator;
 
 /// Maximum number of plans that are executed in one sync.
 const ROUNDS: usize = 3;
@@ -96,16 +99,6 @@ pub(crate) fn offer_of(
     offer
 }
 
-/// Returns the sections of the replica as input of the planner.
-pub(crate) fn replica(run: &SyncRun<'_>) -> Result<ReplicaSections, SyncError> {
-    crate::syncer::replica(run.syncer.store.as_ref(), run.publisher, &run.state)
-}
-
-/// Returns the plan policy, with the delay between requests to the host of the site.
-pub(crate) fn policy(run: &SyncRun<'_>) -> PlanPolicy {
-    run.syncer.policy(&run.site)
-}
-
 /// Brings the sections of a site up to date by collections.
 pub(crate) async fn collect(
     run: &mut SyncRun<'_>,
@@ -126,15 +119,17 @@ pub(crate) async fn collect(
         // its state does not mean that an earlier repair failed.
         let stale = run.state.stale_sections.clone();
         run.state.repairs.retain(|section, _| !stale.contains(section));
-        let known = replica(run)?.sections.into_keys();
+        let known = replica(run.context.store.as_ref(), run.context.publisher, &run.state)?
+            .sections
+            .into_keys();
         round.failures.broken_sections.extend(known.filter(|section| stale.contains(section)));
     }
     let mut is_over = false;
     for number in 0.. {
-        let replica = replica(run)?;
-        let plan = plan(run.now, &policy(run), offer, &replica, &round.failures);
+        let replica = replica(run.context.store.as_ref(), run.context.publisher, &run.state)?;
+        let plan = plan(run.context.now, &run.plan_policy(), offer, &replica, &round.failures);
         if number == 0 {
-            run.observer.event(&run.origin, SyncEvent::Planned(&plan));
+            run.context.observer.event(&run.context.origin, SyncEvent::Planned(&plan));
         }
         for (section, step) in &plan.steps {
             let is_first = !reasons.contains_key(section);
@@ -168,7 +163,7 @@ fn report_future_collections(
     run: &mut SyncRun<'_>,
     adverts: &BTreeMap<String, AdvertisedCollection>,
 ) {
-    let latest = run.now.plus_seconds(run.syncer.options.policy.skew);
+    let latest = run.context.now.plus_seconds(run.context.options.policy.skew);
     let mut newest: BTreeMap<&str, &AdvertisedCollection> = BTreeMap::new();
     for advert in adverts.values().filter(|advert| latest < advert.generated) {
         let known = newest.entry(&advert.section).or_insert(advert);
@@ -235,7 +230,9 @@ async fn execute(
                 );
                 run.report.add_problem(&planned_file.url, ProblemKind::Integrity, text);
             }
-            run.delivered.add(&mut applied);
+            let [keys, removed] =
+                [&mut applied.delivered, &mut applied.removed].map(std::mem::take);
+            run.delivered.add(keys, removed, applied.is_snapshot);
             if let Some(outlook) = &applied.outlook {
                 run.report.withheld += outlook.withheld;
                 run.report_quota_exceeded(outlook.over_quota);
@@ -316,10 +313,10 @@ fn record_failure(
         from: None,
         state: None,
         bytes: planned_file.size,
-        at: run.now,
+        at: run.context.now,
         outcome: rutter_fetch::redact(&text),
     };
-    run.syncer.store.record_download(run.lease_guard.lease(), &taken)?;
+    run.context.store.record_download(run.context.lease_guard.lease(), &taken)?;
     let may_resolve = may_resolve || kind != ProblemKind::Policy;
     round.problems.push((section.to_owned(), run.report.problems.len(), may_resolve));
     run.report.add_problem(url, kind, text);
@@ -333,7 +330,7 @@ fn report_sections(
     plan: &SyncPlan,
     reasons: &BTreeMap<String, PlanReason>,
 ) -> Result<CollectionResult, SyncError> {
-    let sections = run.syncer.store.sections(run.publisher)?;
+    let sections = run.context.sections()?;
     for (name, step) in &plan.steps {
         let held = sections.iter().find(|section| section.name == *name);
         let is_here = step.way == SectionAction::Nothing && held.is_some();
@@ -366,7 +363,7 @@ fn report_sections(
         };
         if let Some(kind) = unasked.filter(|_| step.way == SectionAction::Fallback) {
             let text = format!("section {}: {}", rutter_finding::quoted(name), step.reason);
-            let origin = run.origin.clone();
+            let origin = run.context.origin.clone();
             run.report.add_problem(&origin, kind, text);
         }
         if is_here && 0 < known {
@@ -396,7 +393,7 @@ async fn fetch_and_apply(
     is_known: bool,
     unfollow: Vec<String>,
 ) -> Result<FileOutcome, SyncError> {
-    let place = run.spool_dir.place(&planned_file.url, planned_file.generated);
+    let place = run.context.spool_dir.place(&planned_file.url, planned_file.generated);
     let complete = match SpoolDir::complete(&place, &planned_file.url) {
         Some(complete) => complete,
         None => match fetch(run, planned_file, is_known).await? {
@@ -404,11 +401,14 @@ async fn fetch_and_apply(
             Err(outcome) => return Ok(outcome),
         },
     };
-    run.observer.event(&run.origin, SyncEvent::Applying { section: &advert.section });
-    let store = Arc::clone(&run.syncer.store);
-    let (lease, page_policy) = (run.lease_guard.lease().clone(), Arc::clone(&run.page_policy));
-    let options = run.syncer.options.clone();
-    let (advert, now, path) = (advert.clone(), run.now, place.clone());
+    run.context
+        .observer
+        .event(&run.context.origin, SyncEvent::Applying { section: &advert.section });
+    let store = Arc::clone(&run.context.store);
+    let (lease, page_policy) =
+        (run.context.lease_guard.lease().clone(), Arc::clone(&run.page_policy));
+    let options = run.context.options.clone();
+    let (advert, now, path) = (advert.clone(), run.context.now, place.clone());
     let validators = complete.validators.clone();
     let applied = tokio::task::spawn_blocking(move || {
         apply(&ApplyJob {
@@ -437,7 +437,7 @@ async fn fetch_and_apply(
         // confirmed or the quota is larger.
         FileOutcome::NeedsConfirmation(_) | FileOutcome::OverQuota(_) => return Ok(outcome),
         FileOutcome::Rejected(_, why) if is_damaged && validators != Validators::default() => {
-            let (generated, why, at) = (planned_file.generated, why.clone(), run.now);
+            let (generated, why, at) = (planned_file.generated, why.clone(), run.context.now);
             let refused = RejectedFile { generated, validators, why, at };
             run.state.rejected_files.insert(planned_file.url.clone(), refused);
         }
@@ -480,21 +480,6 @@ fn outcome_of(applied: Result<ApplyResult, ApplyError>) -> Result<FileOutcome, S
     })
 }
 
-/// Returns the text of an error and all its causes in one line.
-pub(crate) fn error_chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        let more = inner.to_string();
-        if !text.ends_with(&more) {
-            text.push_str(": ");
-            text.push_str(&more);
-        }
-        cause = inner.source();
-    }
-    text
-}
-
 /// Downloads one collection into its spool file.
 async fn fetch(
     run: &mut SyncRun<'_>,
@@ -507,32 +492,33 @@ async fn fetch(
             "the advertised address is not a URL".to_owned(),
         )));
     };
-    run.observer.event(
-        &run.origin,
+    run.context.observer.event(
+        &run.context.origin,
         SyncEvent::Fetching { url: &planned_file.url, size: planned_file.size },
     );
-    let place = run.spool_dir.place(&planned_file.url, planned_file.generated);
+    let place = run.context.spool_dir.place(&planned_file.url, planned_file.generated);
     // Files that were applied before, and files that failed verification, are requested
     // conditionally (SCP-153).
     let refused = run.state.rejected_files.get(&planned_file.url);
     let is_same = |refused: &&RejectedFile| {
-        let age = run.now.seconds_since(refused.at);
+        let age = run.context.now.seconds_since(refused.at);
         refused.generated == planned_file.generated && age < REFUSED_FOR
     };
     let refused = refused.filter(is_same).cloned();
-    let known =
-        match known_validator(run.syncer.store.as_ref(), &planned_file.url)?.filter(|_| is_known) {
-            _ if let Some(refused) = &refused => refused.validators.clone(),
-            Some(known) => Validators { etag: known.etag, last_modified: known.last_modified },
-            None => Validators::default(),
-        };
+    let known = match known_validator(run.context.store.as_ref(), &planned_file.url)?
+        .filter(|_| is_known)
+    {
+        _ if let Some(refused) = &refused => refused.validators.clone(),
+        Some(known) => Validators { etag: known.etag, last_modified: known.last_modified },
+        None => Validators::default(),
+    };
     let request = Request {
         validators: known,
-        site: Some(run.site.clone()),
+        site: Some(run.context.site.clone()),
         spool: Some(place.clone()),
         ..Request::new(url, ResourceKind::Collection)
     };
-    let response = match run.syncer.client.fetch(&request).await {
+    let response = match run.context.client.fetch(&request).await {
         Ok(response) => response,
         Err(error) => {
             let text = error_chain(&error.cause);
@@ -548,7 +534,7 @@ async fn fetch(
             }));
         }
     };
-    run.traffic.add_bytes(response.wire_bytes);
+    run.context.traffic.add_bytes(response.wire_bytes);
     let media = response.fields.media_type();
     let bad = |kind, text: String| Ok(Err(FileOutcome::Rejected(kind, text)));
     let ResponseBody::Spooled { length, .. } = response.body else {

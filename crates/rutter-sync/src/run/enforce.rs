@@ -13,8 +13,10 @@ use rutter_store::{
 };
 
 use crate::error::SyncError;
-use crate::syncer::{BATCH_ROWS, SyncRun, WEB_SECTION};
-use crate::url_note::known_validator;
+use crate::limits::BATCH_ROWS;
+use crate::limits::WEB_SECTION;
+use crate::run::SyncRun;
+use crate::state::url_note::known_validator;
 
 /// Maximum number of pages in the list of pages to fetch again.
 const MOST_AGAIN: usize = 10_000;
@@ -23,15 +25,16 @@ impl SyncRun<'_> {
     /// Withholds the content of pages whose use the site no longer allows, and finds
     /// withheld pages that may be stored with content again (D87, D93).
     pub(crate) async fn enforce(&mut self, has_arc_changed: bool) -> Result<(), SyncError> {
-        let file = self.syncer.client.robots_file(&self.site).await;
+        let file = self.context.client.robots_file(&self.context.site).await;
         let robots = file.map(|file| Digest::of(&file.body).to_string());
         let has_robots_changed = robots != self.state.robots;
-        let store = Arc::clone(&self.syncer.store);
-        Arc::make_mut(&mut self.page_policy).load_arc(store.as_ref(), self.publisher)?;
+        let store = Arc::clone(&self.context.store);
+        Arc::make_mut(&mut self.page_policy).load_arc(store.as_ref(), self.context.publisher)?;
         let closed: Vec<(&str, WithheldReason)> =
             self.page_policy.closed().map(|key| (key, WithheldReason::Consent)).collect();
         for batch in closed.chunks(BATCH_ROWS).filter(|_| has_arc_changed) {
-            self.report.withheld += store.withhold(self.lease_guard.lease(), batch, self.now)?;
+            self.report.withheld +=
+                store.withhold(self.context.lease_guard.lease(), batch, self.context.now)?;
         }
         if has_robots_changed
             || has_arc_changed
@@ -54,18 +57,20 @@ impl SyncRun<'_> {
     /// Withholds the content of crawled pages whose `unavailable_after` date has passed.
     /// This needs no request, because the date was stored when the page was fetched.
     pub(crate) fn expire(&mut self) -> Result<(), SyncError> {
-        let store = Arc::clone(&self.syncer.store);
+        let store = Arc::clone(&self.context.store);
         let mut after: Option<String> = None;
         loop {
             let kind = NoteKind::Expiry;
-            let notes = store.url_notes(self.publisher, kind, after.as_deref(), BATCH_ROWS)?;
+            let notes =
+                store.url_notes(self.context.publisher, kind, after.as_deref(), BATCH_ROWS)?;
             let is_last = notes.len() < BATCH_ROWS;
             let (mut past, mut damaged) = (Vec::new(), Vec::new());
             for note in notes {
                 match note {
                     Ok(UrlNote { url, value, .. }) => {
                         after = Some(url.clone());
-                        if matches!(value, NoteValue::Expiry(dates) if dates.is_past(self.now)) {
+                        if matches!(value, NoteValue::Expiry(dates) if dates.is_past(self.context.now))
+                        {
                             past.push(url);
                         }
                     }
@@ -78,7 +83,7 @@ impl SyncRun<'_> {
                     }
                 }
             }
-            store.delete_url_notes(self.lease_guard.lease(), kind, &damaged)?;
+            store.delete_url_notes(self.context.lease_guard.lease(), kind, &damaged)?;
             self.withhold_expired(store.as_ref(), &past)?;
             if is_last {
                 return Ok(());
@@ -93,7 +98,7 @@ impl SyncRun<'_> {
                 let is_crawled = matches!(row.source, PageSource::Html | PageSource::Markdown);
                 is_crawled && row.withheld.is_none()
             };
-            if !self.row(key)?.as_ref().is_some_and(is_due) {
+            if !self.context.row(key)?.as_ref().is_some_and(is_due) {
                 continue;
             }
             pages.push((key.as_str(), WithheldReason::Consent));
@@ -101,25 +106,26 @@ impl SyncRun<'_> {
             // transferred again while it is unchanged.
             if let Some(Validator { etag, last_modified, .. }) = known_validator(store, key)? {
                 let value = NoteValue::WithheldPage(ResponseValidators { etag, last_modified });
-                known.push(UrlNote::new(key, value, self.now));
+                known.push(UrlNote::new(key, value, self.context.now));
             }
         }
-        store.store_url_records(self.lease_guard.lease(), &known.into())?;
-        self.report.withheld += store.withhold(self.lease_guard.lease(), &pages, self.now)?;
+        store.store_url_records(self.context.lease_guard.lease(), &known.into())?;
+        self.report.withheld +=
+            store.withhold(self.context.lease_guard.lease(), &pages, self.context.now)?;
         Ok(())
     }
 
     /// Rejects a new scope that would delete the content of more than half of more than 20
     /// pages, unless the options allow mass deletions.
     fn check_scope(&self) -> Result<(), SyncError> {
-        let is_allowed = self.syncer.options.mass_deletion == MassDeletionPolicy::Allowed;
+        let is_allowed = self.context.options.mass_deletion == MassDeletionPolicy::Allowed;
         if !self.changes.has_other_scope || is_allowed {
             return Ok(());
         }
-        let publisher = Some(self.publisher);
+        let publisher = Some(self.context.publisher);
         let selection = Selection { publisher, section: None, with_withheld: false };
         let (mut pages, mut outside) = (0, 0);
-        self.for_each_batch(&selection, |rows| {
+        self.context.for_each_batch(&selection, |rows| {
             pages += rows.len() as u64;
             let is_outside = |row: &&PageRow| {
                 let scope = self.page_policy.scope();
@@ -129,19 +135,22 @@ impl SyncRun<'_> {
             Ok(())
         })?;
         if merge::is_mass_deletion(pages, outside) {
-            return Err(SyncError::Scope { origin: self.origin.clone(), outside, pages });
+            return Err(SyncError::Scope { origin: self.context.origin.clone(), outside, pages });
         }
         Ok(())
     }
 
     /// Applies the current rules to every stored page of the site.
     fn judge_again(&mut self, store: &dyn Store) -> Result<(), SyncError> {
-        let selection =
-            Selection { publisher: Some(self.publisher), section: None, with_withheld: true };
+        let selection = Selection {
+            publisher: Some(self.context.publisher),
+            section: None,
+            with_withheld: true,
+        };
         let mut has_more = false;
         let mut again = std::mem::take(&mut self.state.refetch);
         let mut n_withheld = 0;
-        let judged = self.for_each_batch(&selection, |rows| {
+        let judged = self.context.for_each_batch(&selection, |rows| {
             let mut forbidden: Vec<(&str, WithheldReason)> = Vec::new();
             for row in &rows {
                 match (row.withheld, self.page_policy.withheld_reason_of(&row.url, &row.language)) {
@@ -158,14 +167,16 @@ impl SyncRun<'_> {
                     _ => {}
                 }
             }
-            n_withheld += store.withhold(self.lease_guard.lease(), &forbidden, self.now)?;
+            n_withheld +=
+                store.withhold(self.context.lease_guard.lease(), &forbidden, self.context.now)?;
             Ok(())
         });
         self.state.refetch = again;
         self.report.withheld += n_withheld;
         judged?;
         if has_more {
-            let sections = store.sections(self.publisher)?.into_iter().map(|section| section.name);
+            let sections =
+                store.sections(self.context.publisher)?.into_iter().map(|section| section.name);
             self.state.stale_sections.extend(sections.filter(|name| name != WEB_SECTION));
         }
         Ok(())

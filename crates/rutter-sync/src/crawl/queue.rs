@@ -10,13 +10,13 @@ use rutter_extract::{SAMPLE, sample_key};
 use rutter_fetch::Url;
 use rutter_page::Timestamp;
 
-use crate::left_out::{LeftOutReason, MOST_URLS};
+use crate::consent::page_policy::{PagePolicy, key_of};
+use crate::crawl::traps::TrapDetector;
+use crate::crawl::variants;
 use crate::limits::CrawlLimits;
-use crate::page_policy::{PagePolicy, key_of};
 use crate::report::SyncReport;
-use crate::traps::TrapDetector;
-use crate::url_set::UrlSet;
-use crate::variants;
+use crate::report::left_out::{LeftOutReason, MOST_URLS};
+use crate::state::url_set::UrlSet;
 
 /// Maximum number of rejected URLs that are remembered, so that each is counted once. A URL
 /// that is rejected after this number is counted each time it is found.

@@ -11,14 +11,16 @@ use rutter_store::{
     WithheldReason,
 };
 
-use crate::collect::CollectionResult;
+use crate::collections::CollectionResult;
+use crate::context::SiteContext;
+use crate::crawl::queue::Frontier;
 use crate::error::SyncError;
-use crate::frontier::Frontier;
+use crate::limits::BATCH_ROWS;
+use crate::limits::WEB_SECTION;
 use crate::plan::PlanReason;
 use crate::report::ProblemKind;
-use crate::syncer::{BATCH_ROWS, SyncRun, WEB_SECTION};
-use crate::url_set::UrlSet;
-use crate::urls;
+use crate::run::SyncRun;
+use crate::state::url_set::UrlSet;
 
 /// Minimum seconds between a held-back mass deletion and its confirmation. An earlier sync
 /// does not count as a confirmation, because it probably sees the same temporary fault.
@@ -39,14 +41,14 @@ pub(crate) fn remove_pages(
     gone: &BTreeSet<String>,
     is_whole: bool,
 ) -> Result<(), SyncError> {
-    let sections = run.syncer.store.sections(run.publisher)?;
+    let sections = run.context.sections()?;
     // Of the sections of collections, only those that are no longer offered are handled.
     // For a section with an invalid collection, the next valid collection reports the
     // removals.
     let is_over = |name: &str| collected.failed.get(name) == Some(&PlanReason::NotOffered);
     let mut read = UrlSet::default();
     if sections.iter().any(|section| is_over(&section.name)) {
-        urls::for_each_key(run, WEB_SECTION, |key| {
+        run.context.for_each_key(WEB_SECTION, |key| {
             read.insert(&key);
         })?;
     }
@@ -57,7 +59,7 @@ pub(crate) fn remove_pages(
         }
         let mut covered: BTreeMap<String, RemovalCause> = BTreeMap::new();
         let mut leaving: BTreeMap<String, RemovalCause> = BTreeMap::new();
-        urls::for_each_key(run, &section.name, |key| {
+        run.context.for_each_key(&section.name, |key| {
             let is_elsewhere = collection_urls.has(&key) || (!is_web && read.has(&key));
             if is_elsewhere {
                 covered.insert(key, RemovalCause::Absent);
@@ -68,7 +70,7 @@ pub(crate) fn remove_pages(
             }
         })?;
         // These pages stay in the replica, because other sections contain them.
-        commit(run, &section.name, &covered)?;
+        commit(&run.context, &section.name, &covered)?;
         let pages = section.pages.saturating_sub(covered.len() as u64);
         remove_from_section(run, &section.name, pages, &leaving)?;
     }
@@ -86,39 +88,39 @@ fn remove_from_section(
     // A sync on another day with a mass deletion in the same section confirms the deletion;
     // a sync without one cancels it.
     let held = run.held.get(section).copied();
-    let is_confirmed = held.is_some_and(|held| HELD_FOR <= run.now.seconds_since(held));
-    let is_allowed = run.syncer.options.mass_deletion == MassDeletionPolicy::Allowed;
+    let is_confirmed = held.is_some_and(|held| HELD_FOR <= run.context.now.seconds_since(held));
+    let is_allowed = run.context.options.mass_deletion == MassDeletionPolicy::Allowed;
     let deleted = leaving.len() as u64;
-    let publisher = run.syncer.store.publisher(&run.origin)?;
+    let publisher = run.context.store.publisher(&run.context.origin)?;
     let is_all = publisher.is_some_and(|publisher| 0 < deleted && publisher.pages <= deleted);
     let is_much = is_all || merge::is_mass_deletion(pages, deleted);
     if is_much && !is_confirmed && !is_allowed {
-        run.state.held_deletions.insert(section.to_owned(), held.unwrap_or(run.now));
+        run.state.held_deletions.insert(section.to_owned(), held.unwrap_or(run.context.now));
         let error = CommitError::MassDeletion { deleted, pages };
-        let origin = run.origin.clone();
+        let origin = run.context.origin.clone();
         run.report.add_problem(&origin, ProblemKind::Policy, error.to_string());
         return Ok(());
     }
-    commit(run, section, leaving)
+    commit(&run.context, section, leaving)
 }
 
 fn commit(
-    run: &SyncRun<'_>,
+    context: &SiteContext<'_>,
     section: &str,
     leaving: &BTreeMap<String, RemovalCause>,
 ) -> Result<(), SyncError> {
     if leaving.is_empty() {
         return Ok(());
     }
-    let mut staging = run.syncer.store.stage(
-        run.lease_guard.lease(),
+    let mut staging = context.store.stage(
+        context.lease_guard.lease(),
         StagingOptions {
             section,
             mode: StagingMode::Visit,
-            generated: run.now,
+            generated: context.now,
             source: PageSource::Html,
-            quota: run.syncer.options.quota,
-            now: run.now,
+            quota: context.options.quota,
+            now: context.now,
         },
     )?;
     for (key, cause) in leaving {
@@ -138,21 +140,22 @@ pub(crate) fn withhold_closed(
     closed: &BTreeSet<String>,
     n_asked: u64,
 ) -> Result<(), SyncError> {
-    let store = &run.syncer.store;
-    let pages = store.publisher(&run.origin)?.map_or(0, |publisher| publisher.pages);
+    let store = &run.context.store;
+    let pages = store.publisher(&run.context.origin)?.map_or(0, |publisher| publisher.pages);
     let n_closed = closed.len() as u64;
     let is_much = |of: u64| of < 2 * n_closed;
     if (is_much(pages) && 1 < pages) || (is_much(n_asked) && FEW <= n_closed) {
         let text =
             format!("{n_closed} of {n_asked} pages refuse access; keeping their stored content");
-        let origin = run.origin.clone();
+        let origin = run.context.origin.clone();
         run.report.add_problem(&origin, ProblemKind::Policy, text);
         return Ok(());
     }
     let pages: Vec<(&str, WithheldReason)> =
         closed.iter().map(|key| (key.as_str(), WithheldReason::Consent)).collect();
     for batch in pages.chunks(BATCH_ROWS) {
-        run.report.withheld += store.withhold(run.lease_guard.lease(), batch, run.now)?;
+        run.report.withheld +=
+            store.withhold(run.context.lease_guard.lease(), batch, run.context.now)?;
     }
     Ok(())
 }

@@ -11,9 +11,9 @@ use rutter_page::PageUrl;
 use rutter_robots::Robots;
 use rutter_store::{PublisherId, QueryError, Store, WithheldReason};
 
+use crate::consent::scope::Scope;
 use crate::consent::{RobotsSignals, UsageStatement};
-use crate::scope::Scope;
-use crate::syncer::BATCH_ROWS;
+use crate::limits::BATCH_ROWS;
 
 /// The rules that decide which pages are stored with content. They apply to crawled pages
 /// and to pages of collections.

@@ -7,19 +7,19 @@
 use rutter_store::{ChangeCounts, ChangeCursor, QueryError, Selection, StorageError};
 
 use crate::error::SyncError;
-use crate::site_state::WithheldCount;
-use crate::syncer::SyncRun;
+use crate::run::SyncRun;
+use crate::state::site_state::WithheldCount;
 
 impl SyncRun<'_> {
     /// Counts the changes of this sync as `rutter changes` lists them: a page that was
     /// added and removed again counts, a page that only moved between sections does not
     /// count.
     pub(crate) fn count(&mut self) -> Result<(), SyncError> {
-        let store = &self.syncer.store;
-        let happened = store.change_counts_since(self.publisher, self.since)?;
+        let store = &self.context.store;
+        let happened = store.change_counts_since(self.context.publisher, self.since)?;
         (self.report.added, self.report.changed) = (happened.added, happened.changed);
         self.report.removed = happened.removed;
-        let publisher = store.publisher(&self.origin)?;
+        let publisher = store.publisher(&self.context.origin)?;
         self.report.pages = publisher.map_or(0, |publisher| publisher.pages);
         // Counting pages without content reads every page. The count is skipped if the site
         // has not changed since the last count, or if all pages had content and the history
@@ -28,7 +28,7 @@ impl SyncRun<'_> {
         let holds = |known: &WithheldCount| -> Result<bool, SyncError> {
             let then = ChangeCursor::parse(&known.cursor).filter(|then| then.store == cursor.store);
             let Some(then) = then else { return Ok(false) };
-            let since = store.change_counts_since(self.publisher, then)?;
+            let since = store.change_counts_since(self.context.publisher, then)?;
             let is_quiet = since == ChangeCounts::default() && known.pages == pages;
             let has_all = known.withheld + self.report.withheld + since.withheld == 0
                 && known.pages + since.added == pages + since.removed;
@@ -45,7 +45,7 @@ impl SyncRun<'_> {
     }
 
     fn count_withheld(&self) -> Result<u64, SyncError> {
-        match self.syncer.store.page_counts(self.publisher) {
+        match self.context.store.page_counts(self.context.publisher) {
             Ok(census) => {
                 let withheld = census.iter().filter(|it| it.withheld.is_some());
                 Ok(withheld.map(|it| it.pages).sum())
@@ -53,10 +53,10 @@ impl SyncRun<'_> {
             // The grouped count fails if a row is damaged, so the rows are counted one by
             // one.
             Err(QueryError::Storage(StorageError::Damaged(_))) => {
-                let publisher = Some(self.publisher);
+                let publisher = Some(self.context.publisher);
                 let selection = Selection { publisher, section: None, with_withheld: true };
                 let mut n = 0;
-                self.for_each_batch(&selection, |rows| {
+                self.context.for_each_batch(&selection, |rows| {
                     n += rows.iter().filter(|row| row.withheld.is_some()).count() as u64;
                     Ok(())
                 })?;
@@ -69,7 +69,7 @@ impl SyncRun<'_> {
     /// Removes pages that are no longer withheld from the list of pages to fetch again.
     pub(crate) fn forget_gone(&mut self) -> Result<(), SyncError> {
         for key in std::mem::take(&mut self.state.refetch) {
-            let row = self.row(&key)?;
+            let row = self.context.row(&key)?;
             if row.is_some_and(|row| row.withheld.is_some()) {
                 self.state.refetch.insert(key);
             }

@@ -16,10 +16,12 @@ use rutter_store::{
 use serde::Serialize;
 
 use crate::consent::{self, UsageStatement};
-use crate::left_out::LeftOutReason;
-use crate::url_set::stable_hash;
-use crate::variants::KnownSpelling;
-use crate::{shell, snapshot, variants};
+use crate::crawl::page_snapshot;
+use crate::crawl::shell;
+use crate::crawl::variants;
+use crate::crawl::variants::KnownSpelling;
+use crate::report::left_out::LeftOutReason;
+use crate::state::url_set::stable_hash;
 
 /// Age in seconds, at the time of the response, up to which a `Last-Modified` is ignored,
 /// because the server probably generated the date for this response.
@@ -299,7 +301,7 @@ pub(crate) fn read(raw: FetchedPage) -> Result<ExtractedPage, RejectedPage> {
     if withheld.is_none() {
         // The snapshot from the attributes of the page (ARC-060). For a withheld page, the
         // store deletes the snapshot together with the content.
-        let snapshot = snapshot::of_page(&extraction);
+        let snapshot = page_snapshot::of_page(&extraction);
         if snapshot.is_some() || has.snapshot {
             notes.push(NoteValue::ArcSnapshot(snapshot));
         }

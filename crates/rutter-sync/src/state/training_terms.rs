@@ -6,9 +6,9 @@
 
 use rutter_store::{NoteKind, NoteValue, Publisher, QueryError, Store};
 
+use crate::consent::page_policy::target_of;
 use crate::consent::{self, RobotsSignals};
-use crate::page_policy::target_of;
-use crate::site_state::SiteState;
+use crate::state::site_state::SiteState;
 
 /// The statements of a site about training models.
 #[derive(Debug, Default)]

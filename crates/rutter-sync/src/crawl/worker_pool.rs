@@ -16,10 +16,10 @@ use tokio::sync::mpsc::{
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
+use crate::crawl::page::{self, ExtractedPage, FetchedPage};
+use crate::crawl::page_writer::{PageWriter, WriteCommand, WriteSummary};
 use crate::error::SyncError;
-use crate::left_out::LeftOutReason;
-use crate::page::{self, ExtractedPage, FetchedPage};
-use crate::page_writer::{PageWriter, WriteCommand, WriteSummary};
+use crate::report::left_out::LeftOutReason;
 
 /// Maximum number of pages that wait for extraction.
 const QUEUED_PAGES: usize = 64;

@@ -10,8 +10,6 @@ use rutter_store::{
     NoteKind, NoteValue, PageRow, PageSource, QueryError, StorageError, Store, UrlNote, Validator,
 };
 
-use crate::frontier::CrawlTarget;
-
 /// Seconds after which a page is requested again, even if its list states no change.
 const TRUSTED_FOR: i64 = 30 * 86_400;
 
@@ -103,18 +101,18 @@ pub(crate) fn is_older_lastmod(
 }
 
 /// Returns whether a page is unchanged since it was last fetched, according to the list
-/// that contains it. `fetched_with` is the `lastmod` of the page at that time.
+/// that contains it with `lastmod`. `fetched_with` is the `lastmod` of the page at that time.
 ///
 /// Every other `lastmod` counts as a change, even a date before the last fetch, because some
 /// sites set `lastmod` late, or to the time of an edit that they published later.
 pub(crate) fn is_current(
     now: Timestamp,
-    target: &CrawlTarget,
+    lastmod: Option<Timestamp>,
     row: Option<&PageRow>,
     known: Option<&Validator>,
     fetched_with: Option<Timestamp>,
 ) -> bool {
-    let Some(lastmod) = target.lastmod.filter(|_| target.checksum.is_none()) else { return false };
+    let Some(lastmod) = lastmod else { return false };
     if let Some(row) = row.filter(|row| row.source == PageSource::Scp) {
         return lastmod <= row.modified;
     }

@@ -15,10 +15,10 @@ use rutter_store::{
 
 use tokio::sync::mpsc::Receiver;
 
+use crate::consent::page_policy::PagePolicy;
+use crate::crawl::page::ExtractedPage;
 use crate::error::SyncError;
-use crate::page::ExtractedPage;
-use crate::page_policy::PagePolicy;
-use crate::syncer::WEB_SECTION;
+use crate::limits::WEB_SECTION;
 
 /// Number of pages, and size in bytes of their lines, from which a batch is committed.
 pub(crate) const BATCH: usize = 1_000;

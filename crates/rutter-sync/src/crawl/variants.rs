@@ -8,7 +8,7 @@
 use rutter_fetch::Url;
 use rutter_page::{Page, PageLimits, PageReader};
 
-use crate::url_set::stable_hash;
+use crate::state::url_set::stable_hash;
 
 /// Names of session parameters, in lower case.
 const SESSIONS: [&str; 5] = ["phpsessid", "jsessionid", "aspsessionid", "cftoken", "sessid"];

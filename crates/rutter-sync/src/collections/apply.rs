@@ -23,8 +23,8 @@ use rutter_store::{
     Validator, continues_section,
 };
 
-use crate::page_policy::PagePolicy;
-use crate::url_set::UrlSet;
+use crate::consent::page_policy::PagePolicy;
+use crate::state::url_set::UrlSet;
 
 /// A collection to apply, and the conditions under which it is applied.
 pub(crate) struct ApplyJob<'a> {

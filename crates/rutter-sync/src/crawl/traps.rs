@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 use rutter_fetch::Url;
 
-use crate::left_out::LeftOutReason;
+use crate::crawl::variants::is_session;
 use crate::limits::CrawlLimits;
-use crate::variants::is_session;
+use crate::report::left_out::LeftOutReason;
 
 /// Detector for one crawl. It counts the URLs with a query for each path.
 #[derive(Debug, Default)]

@@ -14,9 +14,6 @@ use rutter_store::{
     DamagedPage, NoteKind, NoteValue, PublisherId, QueryError, StorageError, Store, UrlNote,
 };
 
-use crate::error::SyncError;
-use crate::syncer::{BATCH_ROWS, SyncRun};
-
 /// Maximum number of left-out URLs that are listed per site.
 pub(crate) const MOST_URLS: usize = 100_000;
 
@@ -209,56 +206,13 @@ pub fn list_left_out(
 }
 
 impl LeftOutUrl {
-    fn of_note(note: UrlNote) -> Self {
+    pub(crate) fn of_note(note: UrlNote) -> Self {
         let why = match &note.value {
             NoteValue::LeftOut(key) => LeftOutReason::parse(key),
             _ => None,
         };
         Self { url: note.url, why: why.unwrap_or(LeftOutReason::OTHER), at: note.noted }
     }
-}
-
-/// Stores the left-out URLs of this sync. An entry of an earlier sync is deleted if this
-/// sync covered every URL (`is_all`), if the replica has the page by now, or if the entry
-/// comes from an ARC sitemap that this sync read again.
-pub(crate) fn keep(run: &SyncRun<'_>, is_all: bool) -> Result<(), SyncError> {
-    let (store, lease) = (&run.syncer.store, run.lease_guard.lease());
-    let urls = &run.report.left_out_urls;
-    let is_arc_read = run.report.arc.is_some();
-    let mut stale = Vec::new();
-    let mut after: Option<String> = None;
-    loop {
-        let kind = NoteKind::LeftOut;
-        let known = store.url_notes(run.publisher, kind, after.as_deref(), BATCH_ROWS)?;
-        let Some(last) = known.last() else { break };
-        let last = match last {
-            Ok(note) => &note.url,
-            Err(damaged) => &damaged.url,
-        };
-        after = Some(last.clone());
-        for note in known {
-            let LeftOutUrl { url, why, .. } = match note {
-                Ok(note) => LeftOutUrl::of_note(note),
-                Err(damaged) => {
-                    stale.push(damaged.url);
-                    continue;
-                }
-            };
-            let is_old_arc = is_arc_read && why == LeftOutReason::ARC_OTHER_SITE;
-            let is_over = || Ok::<_, SyncError>(is_all || is_old_arc || run.row(&url)?.is_some());
-            if !urls.contains_key(&url) && is_over()? {
-                stale.push(url);
-            }
-        }
-    }
-    for batch in stale.chunks(BATCH_ROWS) {
-        store.delete_url_notes(lease, NoteKind::LeftOut, batch)?;
-    }
-    let notes: Vec<UrlNote> = urls.iter().map(|(key, why)| why.note(key, run.now)).collect();
-    for batch in notes.chunks(BATCH_ROWS) {
-        store.store_url_records(lease, &batch.to_vec().into())?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

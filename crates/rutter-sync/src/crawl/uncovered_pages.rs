@@ -11,20 +11,20 @@
 //! After an interrupted sync, or after a snapshot, every listed page is looked up.
 
 use crate::discover::Discovery;
+use crate::state::delivered_pages::stamp;
 use rutter_page::Timestamp;
-use rutter_store::{NoteKind, PageSource, Section, WithheldReason};
+use rutter_store::{NoteKind, PageSource, WithheldReason};
 
-use crate::apply::ApplyResult;
+use crate::consent::page_policy::key_of;
+use crate::crawl::queue::is_file;
 use crate::crawl::reason_left_out;
 use crate::discovered_entries::DiscoveredEntries;
 use crate::error::SyncError;
-use crate::frontier::is_file;
-use crate::left_out::LeftOutReason;
-use crate::page_policy::key_of;
-use crate::syncer::{SyncRun, WEB_SECTION};
-use crate::url_note::{fetched_lastmod, is_recent, known_note};
-use crate::url_set::{UrlSet, stable_hash};
-use crate::{left_out, urls};
+use crate::limits::WEB_SECTION;
+use crate::report::left_out::LeftOutReason;
+use crate::run::SyncRun;
+use crate::state::url_note::{fetched_lastmod, is_recent, known_note};
+use crate::state::url_set::UrlSet;
 
 /// Seconds between two syncs that read every sitemap. The second value applies if the state
 /// of every section is proved.
@@ -37,40 +37,6 @@ const MOST_UNWANTED: usize = 100_000;
 /// Name of the file with the URLs that collections cover, in the spool directory.
 const COVERED: &str = "covered";
 
-/// Pages that collections delivered or removed in this sync.
-#[derive(Debug, Default)]
-pub(crate) struct DeliveredPages {
-    /// Hash of the sections before this sync ([`stamp`]).
-    stamp: u64,
-    keys: UrlSet,
-    removed: UrlSet,
-    has_snapshot: bool,
-}
-
-impl DeliveredPages {
-    /// Creates an empty value at the start of a sync.
-    pub(crate) fn since(sections: &[Section]) -> Self {
-        Self { stamp: stamp(sections), ..Self::default() }
-    }
-
-    pub(crate) fn add(&mut self, applied: &mut ApplyResult) {
-        self.keys.extend(std::mem::take(&mut applied.delivered));
-        self.removed.extend(std::mem::take(&mut applied.removed));
-        self.has_snapshot |= applied.is_snapshot;
-    }
-}
-
-/// Returns a hash of the name, state, time and number of pages of all sections that
-/// collections deliver.
-fn stamp(sections: &[Section]) -> u64 {
-    let sections = sections.iter().filter(|section| section.name != WEB_SECTION);
-    let stamps = sections.map(|section| {
-        let Section { name, state, mark, pages, .. } = section;
-        format!("{name} {state} {mark} {pages}")
-    });
-    stable_hash(&stamps.collect::<Vec<_>>().join("\n"))
-}
-
 /// Updates `uncovered_lists` of the site's state: the lists with pages that collections do
 /// not deliver. Only lists that discovery read in this sync are updated. `n_lists` is the
 /// number of sitemaps that the site offers; `arc` is the URL of an ARC sitemap that
@@ -81,7 +47,7 @@ pub(crate) fn find_uncovered(
     n_lists: usize,
     arc: Option<&str>,
 ) -> Result<(), SyncError> {
-    let sections = run.syncer.store.sections(run.publisher)?;
+    let sections = run.context.sections()?;
     if sections.iter().all(|section| section.name == WEB_SECTION) {
         return Ok(());
     }
@@ -90,7 +56,7 @@ pub(crate) fn find_uncovered(
     if !is_listed && arc.is_none() && after == run.delivered.stamp {
         return Ok(());
     }
-    let kept = UrlSet::read(&run.spool_dir, COVERED, run.delivered.stamp);
+    let kept = UrlSet::read(&run.context.spool_dir, COVERED, run.delivered.stamp);
     let mut covered = kept.filter(|_| !run.delivered.has_snapshot).unwrap_or_default();
     // A list that was not read in this sync may still contain removed pages.
     if covered.remove_all(&run.delivered.removed) && !is_listed {
@@ -136,9 +102,9 @@ pub(crate) fn find_uncovered(
         for key in unwanted {
             record_reason(run, &key)?;
         }
-        left_out::keep(run, true)?;
+        run.store_left_out(true)?;
     }
-    covered.write(&run.spool_dir, COVERED, after)
+    covered.write(&run.context.spool_dir, COVERED, after)
 }
 
 /// Records why a listed page is not in the replica.
@@ -148,7 +114,7 @@ fn record_reason(run: &mut SyncRun<'_>, key: &str) -> Result<(), SyncError> {
         Some(WithheldReason::Scope) => LeftOutReason::SCOPE,
         Some(_) => LeftOutReason::CONSENT,
         None if rutter_fetch::Url::parse(key).is_ok_and(|url| is_file(&url)) => LeftOutReason::FILE,
-        None => reason_left_out(run, key)?,
+        None => reason_left_out(&run.context, key)?,
     };
     *run.state.left_out_counts.entry(why.key()).or_default() += 1;
     run.report.list_left_out(key, why);
@@ -164,7 +130,7 @@ fn find_uncovered_arc(
 ) -> Result<(), SyncError> {
     let mut is_more = false;
     let mut after: Option<String> = None;
-    while let Some(entries) = urls::entries(run, &mut after)? {
+    while let Some(entries) = run.context.arc_entries(&mut after)? {
         for entry in &entries {
             let key = entry.url.key();
             if covered.has(key) {
@@ -195,7 +161,7 @@ pub(crate) fn schedule_full_read(run: &mut SyncRun<'_>, discovery: &Discovery) {
     let sections = &run.report.sections;
     let is_proved = !sections.is_empty() && sections.values().all(|section| section.is_proved);
     let every = if is_proved { WHOLE_EVERY_PROVED } else { WHOLE_EVERY };
-    let is_due = |whole: Timestamp| every <= run.now.seconds_since(whole);
+    let is_due = |whole: Timestamp| every <= run.context.now.seconds_since(whole);
     if 0 < discovery.n_unread && run.state.lists_read.is_none_or(is_due) {
         run.state.uncovered_lists.insert(String::new());
     }
@@ -204,7 +170,7 @@ pub(crate) fn schedule_full_read(run: &mut SyncRun<'_>, discovery: &Discovery) {
 /// Returns whether pages have to be crawled even if collections bring every section up to
 /// date.
 pub(crate) fn has_uncovered_pages(run: &SyncRun<'_>) -> Result<bool, SyncError> {
-    let sections = run.syncer.store.sections(run.publisher)?;
+    let sections = run.context.sections()?;
     let has_web = sections.iter().any(|section| section.name == WEB_SECTION && 0 < section.pages);
     Ok(has_web || !run.state.uncovered_lists.is_empty())
 }
@@ -214,7 +180,7 @@ fn is_delivered(run: &SyncRun<'_>, key: &str) -> Result<bool, SyncError> {
     if run.delivered.keys.has(key) {
         return Ok(true);
     }
-    Ok(run.row(key)?.is_some_and(|row| row.source == PageSource::Scp))
+    Ok(run.context.row(key)?.is_some_and(|row| row.source == PageSource::Scp))
 }
 
 /// Returns whether a crawl would request a URL. A URL that was not a page when last
@@ -224,9 +190,9 @@ fn is_wanted(run: &SyncRun<'_>, key: &str, lastmod: Option<Timestamp>) -> Result
     if !is_page || run.page_policy.judge(key).is_some() {
         return Ok(false);
     }
-    let left = known_note(run.syncer.store.as_ref(), NoteKind::NoPage, key)?.map(|it| it.noted);
-    let left = left.filter(|noted| is_recent(run.now, *noted));
-    let fetched_with = fetched_lastmod(run.syncer.store.as_ref(), key)?;
+    let left = known_note(run.context.store.as_ref(), NoteKind::NoPage, key)?.map(|it| it.noted);
+    let left = left.filter(|noted| is_recent(run.context.now, *noted));
+    let fetched_with = fetched_lastmod(run.context.store.as_ref(), key)?;
     let is_same = |noted: Timestamp| {
         lastmod.is_some_and(|lastmod| lastmod <= noted && fetched_with == Some(lastmod))
     };

@@ -7,28 +7,27 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use crate::context::SiteContext;
 use crate::discover::{
     AccessMethod, Discovery, DiscoveryLimits, DiscoverySource, LookupOutcome, ParsedFile,
 };
-use rutter_arc::ArcEntry;
 use rutter_fetch::{Url, redact_url};
 use rutter_page::Timestamp;
-use rutter_store::{NoteKind, Selection};
+use rutter_store::NoteKind;
 
+use crate::consent::page_policy::key_of;
+use crate::crawl::page;
+use crate::crawl::queue::Frontier;
 use crate::discovered_entries::{DiscoveredEntries, ListedUrl};
 use crate::error::SyncError;
-use crate::frontier::Frontier;
-use crate::left_out::LeftOutReason;
-use crate::page;
-use crate::page_policy::key_of;
+use crate::limits::WEB_SECTION;
 use crate::report::ProblemKind;
-use crate::syncer::{SyncRun, WEB_SECTION, files_fetched_by_sync};
-use crate::url_note::{is_gone, known_note, known_validator};
-use crate::url_set::UrlSet;
+use crate::report::left_out::LeftOutReason;
+use crate::run::SyncRun;
+use crate::run::files_fetched_by_sync;
+use crate::state::url_note::{is_gone, known_note, known_validator};
+use crate::state::url_set::UrlSet;
 
-/// Number of ARC entries that are read together. The number is small, because entries may
-/// be long.
-const ENTRIES: usize = 500;
 /// Name of the file with the URLs of all sitemaps, in the spool directory.
 const LISTED: &str = "sitemaps.json";
 
@@ -49,7 +48,7 @@ pub(crate) async fn of_sitemaps(
     discovery: &mut Discovery,
     discovered: DiscoveredEntries,
 ) -> Result<(Lists, ListCoverage), SyncError> {
-    let kept: Lists = run.spool_dir.read(LISTED).unwrap_or_default();
+    let kept: Lists = run.context.spool_dir.read(LISTED).unwrap_or_default();
     let mut lists = merge(discovery, discovered.listed, &kept);
     let (mut n_over, mut over) = (discovered.n_over, discovered.over);
     let is_short = |discovery: &Discovery, lists: &Lists| {
@@ -74,7 +73,7 @@ pub(crate) async fn of_sitemaps(
         // ARC and SPXI files, which this sync has requested already, are not requested
         // again.
         cache.fetched_by_caller.extend(files_fetched_by_sync(&cache));
-        let mut again = DiscoveredEntries::new(&run.syncer.options.limits);
+        let mut again = DiscoveredEntries::new(&run.context.options.limits);
         let bounds = DiscoveryLimits { reads_all: true, ..DiscoveryLimits::FULL };
         let whole = run.discover(&cache, bounds, &mut again).await?;
         // Lists of the first discovery run take precedence over stored lists.
@@ -85,7 +84,7 @@ pub(crate) async fn of_sitemaps(
         *discovery = whole;
     }
     if lists != kept {
-        run.spool_dir.write(LISTED, &lists)?;
+        run.context.spool_dir.write(LISTED, &lists)?;
     }
     if 0 < n_over {
         run.report.count_left_out(LeftOutReason::SITEMAP_LIMIT, n_over);
@@ -201,7 +200,7 @@ pub(crate) async fn fill(
     match method {
         AccessMethod::Arc => {
             let mut after: Option<String> = None;
-            while let Some(entries) = entries(run, &mut after)? {
+            while let Some(entries) = run.context.arc_entries(&mut after)? {
                 for entry in entries.iter().filter(|entry| !collection_urls.has(entry.url.key())) {
                     // A page with a snapshot in its ARC entry needs no request.
                     if page::snapshot_text(entry).is_some() {
@@ -215,7 +214,7 @@ pub(crate) async fn fill(
             // ARC does not forbid pages that it does not list (D56), so the pages of
             // sitemaps are added too.
             let filled = listed(run, discovery, discovered, collection_urls, frontier).await?;
-            linked(run, frontier, filled)
+            linked(&run.context, frontier, filled)
         }
         AccessMethod::Llms => {
             add_llms_links(discovery, frontier);
@@ -228,18 +227,18 @@ pub(crate) async fn fill(
             for key in &run.state.stop_urls {
                 frontier.add(key, None, None);
             }
-            for prefix in &run.syncer.options.scope.rules().prefixes {
-                frontier.start_from(&format!("{}{prefix}", run.origin));
+            for prefix in &run.context.options.scope.rules().prefixes {
+                frontier.start_from(&format!("{}{prefix}", run.context.origin));
             }
-            frontier.start_from(run.site.as_str());
-            known_links(run, frontier)?;
+            frontier.start_from(run.context.site.as_str());
+            known_links(&run.context, frontier)?;
             // A page to which no other page links may still exist, so the list is not
             // complete.
             Ok(ListCoverage::default())
         }
         AccessMethod::Scp | AccessMethod::Sitemap => {
             let filled = listed(run, discovery, discovered, collection_urls, frontier).await?;
-            linked(run, frontier, filled)
+            linked(&run.context, frontier, filled)
         }
     }
 }
@@ -247,25 +246,25 @@ pub(crate) async fn fill(
 /// Adds URLs that earlier crawls found, if this crawl also follows links. Then a page that
 /// no list contains may still be found by a link, so the lists do not count as complete.
 fn linked(
-    run: &SyncRun<'_>,
+    context: &SiteContext<'_>,
     frontier: &mut Frontier<'_>,
     filled: ListCoverage,
 ) -> Result<ListCoverage, SyncError> {
-    if !run.syncer.options.follows_links {
+    if !context.options.follows_links {
         return Ok(filled);
     }
-    known_links(run, frontier)?;
+    known_links(context, frontier)?;
     Ok(ListCoverage { is_whole: false, ..filled })
 }
 
 /// Adds crawled pages, links that no crawl has fetched yet, and links that had no page some
 /// time ago.
-fn known_links(run: &SyncRun<'_>, frontier: &mut Frontier<'_>) -> Result<(), SyncError> {
-    for_each_key(run, WEB_SECTION, |key| frontier.add(&key, None, None))?;
-    let left: Vec<(String, u32)> = run.spool_dir.read(LEFT).unwrap_or_default();
+fn known_links(context: &SiteContext<'_>, frontier: &mut Frontier<'_>) -> Result<(), SyncError> {
+    context.for_each_key(WEB_SECTION, |key| frontier.add(&key, None, None))?;
+    let left: Vec<(String, u32)> = context.spool_dir.read(LEFT).unwrap_or_default();
     for (key, depth) in left.iter().filter(|(key, _)| !frontier.has(key)).collect::<Vec<_>>() {
-        let gone = known_note(run.syncer.store.as_ref(), NoteKind::MissingSince, key)?;
-        if gone.is_some_and(|gone| is_gone(run.now, gone.noted)) {
+        let gone = known_note(context.store.as_ref(), NoteKind::MissingSince, key)?;
+        if gone.is_some_and(|gone| is_gone(context.now, gone.noted)) {
             frontier.keep(key, *depth);
         } else {
             frontier.follow(key, *depth);
@@ -279,12 +278,12 @@ pub(crate) fn report_unlisted(
     run: &mut SyncRun<'_>,
     collection_urls: &UrlSet,
 ) -> Result<(), SyncError> {
-    let Some(listed) = run.listed.take().filter(|_| run.syncer.options.follows_links) else {
+    let Some(listed) = run.listed.take().filter(|_| run.context.options.follows_links) else {
         return Ok(());
     };
     let mut unlisted = Vec::new();
     let mut n_unlisted = 0;
-    for_each_key(run, WEB_SECTION, |key| {
+    run.context.for_each_key(WEB_SECTION, |key| {
         if !listed.has(&key) && !collection_urls.has(&key) {
             n_unlisted += 1;
             if unlisted.len() < MOST_UNLISTED {
@@ -300,11 +299,11 @@ pub(crate) fn report_unlisted(
 /// links that a limit rejected. Returns the links beyond
 /// [`remembered_links`](crate::CrawlLimits::remembered_links).
 pub(crate) fn keep_left(
-    run: &SyncRun<'_>,
+    context: &SiteContext<'_>,
     frontier: &Frontier<'_>,
     others: [&BTreeMap<String, u32>; 2],
 ) -> Result<Vec<String>, SyncError> {
-    let most = run.syncer.options.limits.remembered_links;
+    let most = context.options.limits.remembered_links;
     let others = others.into_iter().flatten().map(|(key, depth)| (key.clone(), *depth));
     let mut seen = HashSet::new();
     let mut over = Vec::new();
@@ -324,7 +323,7 @@ pub(crate) fn keep_left(
     // added to `over`.
     let cut = frontier.cut_links().filter(|(key, _)| !seen.contains(key));
     left.extend(cut.take(most.saturating_sub(left.len())));
-    run.spool_dir.write(LEFT, &left)?;
+    context.spool_dir.write(LEFT, &left)?;
     Ok(over)
 }
 
@@ -354,7 +353,7 @@ async fn listed(
     for key in lists.values().flatten().filter_map(|listed| key_of(&listed.url)) {
         keys.insert(&key);
     }
-    run.listed = run.syncer.options.follows_links.then_some(keys);
+    run.listed = run.context.options.follows_links.then_some(keys);
     Ok(filled)
 }
 
@@ -362,19 +361,19 @@ async fn listed(
 /// pages may be missing or not public by now, so each is requested once in [`UNLISTED_FOR`]
 /// seconds.
 pub(crate) fn unlisted(
-    run: &SyncRun<'_>,
+    context: &SiteContext<'_>,
     collection_urls: &UrlSet,
     frontier: &mut Frontier<'_>,
 ) -> Result<(), SyncError> {
     let mut missing = Vec::new();
-    for_each_key(run, WEB_SECTION, |key| {
+    context.for_each_key(WEB_SECTION, |key| {
         if !collection_urls.has(&key) && !frontier.has(&key) {
             missing.push(key);
         }
     })?;
     for key in missing {
-        let checked = checked(run, &key)?;
-        if checked.is_none_or(|checked| UNLISTED_FOR <= run.now.seconds_since(checked)) {
+        let checked = checked(context, &key)?;
+        if checked.is_none_or(|checked| UNLISTED_FOR <= context.now.seconds_since(checked)) {
             frontier.add(&key, None, None);
         }
     }
@@ -382,42 +381,15 @@ pub(crate) fn unlisted(
 }
 
 /// Returns when a URL was last requested; `None` if it was not requested.
-pub(crate) fn checked(run: &SyncRun<'_>, url: &str) -> Result<Option<Timestamp>, SyncError> {
+pub(crate) fn checked(
+    context: &SiteContext<'_>,
+    url: &str,
+) -> Result<Option<Timestamp>, SyncError> {
     let Some(key) = key_of(url) else { return Ok(None) };
-    let store = run.syncer.store.as_ref();
+    let store = context.store.as_ref();
     let mut latest = known_validator(store, &key)?.map(|known| known.checked);
     for kind in [NoteKind::NoPage, NoteKind::WithheldPage, NoteKind::Requested] {
         latest = latest.max(known_note(store, kind, &key)?.map(|note| note.noted));
     }
     Ok(latest)
-}
-
-/// Returns the next batch of ARC entries in the replica, without those that give no
-/// consent; `None` at the end. `after` is the URL of the last entry of the previous batch,
-/// and is updated.
-pub(crate) fn entries(
-    run: &SyncRun<'_>,
-    after: &mut Option<String>,
-) -> Result<Option<Vec<ArcEntry<'static>>>, SyncError> {
-    let rows = run.syncer.store.arc_entries(run.publisher, after.as_deref(), ENTRIES)?;
-    let Some(last) = rows.last() else { return Ok(None) };
-    *after = Some(last.url.clone());
-    let open = rows.iter().filter(|row| row.is_allowed);
-    Ok(Some(open.filter_map(|row| ArcEntry::from_json(&row.json)).collect()))
-}
-
-/// Passes the page keys of a section to `take`, in order. Damaged rows are skipped.
-pub(crate) fn for_each_key(
-    run: &SyncRun<'_>,
-    section: &str,
-    mut take: impl FnMut(String),
-) -> Result<(), SyncError> {
-    let (publisher, section) = (Some(run.publisher), Some(section));
-    let selection = Selection { publisher, section, with_withheld: true };
-    run.for_each_batch(&selection, |rows| {
-        for row in rows {
-            take(row.url);
-        }
-        Ok(())
-    })
 }

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::io;
 
 use crate::error::SyncError;
-use crate::spool_dir::SpoolDir;
+use crate::state::spool_dir::SpoolDir;
 
 /// A set of URLs, stored as hashes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
