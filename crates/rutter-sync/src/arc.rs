@@ -472,7 +472,7 @@ async fn sync_spxi(
             return Ok(());
         }
     };
-    run.add_findings(url, &findings);
+    run.report.add_findings(url, &findings);
     // Entities of other sites are ignored, because a site can describe only its own
     // entities (D88).
     let is_site_url = |entity: &rutter_spxi::Entity| {

@@ -97,7 +97,8 @@ impl Syncer {
         let faults = tokio::task::spawn_blocking(move || store.check(CheckDepth::Content));
         let faults = faults.await.map_err(|_| SyncError::Worker)??;
         let mut run = self.begin(site, &(), traffic)?;
-        if let Some(rules) = run.state.scope.clone().filter(|_| self.options.scope.is_everything())
+        if let Some(rules) =
+            run.state.settings.scope.clone().filter(|_| self.options.scope.is_everything())
         {
             // Without a scope in the options, the audit uses the scope of the last sync.
             let scope = Scope::new(rules).unwrap_or_default();

@@ -20,13 +20,18 @@ use rutter_scp::advert::AdvertisedCollection;
 use rutter_store::{CommitError, DownloadRecord, StageError, StagingMode};
 
 use crate::collections::apply::{ApplyError, ApplyJob, ApplyResult, apply};
+use crate::consent::page_policy::PagePolicy;
+use crate::context::SiteContext;
+use crate::discover::AccessMethod;
 use crate::error::SyncError;
 use crate::options::SyncEvent;
 use crate::plan::{
     KnownFailures, PlanOffer, PlanReason, PlannedFile, SectionAction, SyncPlan, plan,
 };
+use crate::report::SyncReport;
 use crate::report::{ProblemKind, SectionReport};
-use crate::run::SyncRun;
+use crate::state::delivered_pages::DeliveredPages;
+use crate::state::site_state::CollectionState;
 use crate::state::site_state::RejectedFile;
 use crate::state::spool_dir::{SpoolDir, SpooledFile};
 use crate::state::url_note::known_validator;
@@ -40,12 +45,45 @@ const REFUSED_FOR: i64 = 86_400;
 
 /// Sections that collections did not bring up to date.
 #[derive(Debug, Default)]
-pub(crate) struct CollectionResult {
+pub(crate) struct SectionFailures {
     /// Sections that no collection can bring up to date, with the reason.
     pub(crate) failed: BTreeMap<String, PlanReason>,
     /// Sections of `failed` whose pages should not be crawled either, because the server
     /// does not respond, or because a mass deletion waits for confirmation.
     pub(crate) unrecoverable: BTreeSet<String>,
+}
+
+/// What the collections of a site need to be brought into the replica.
+pub(crate) struct CollectionsInput<'a> {
+    pub(crate) context: &'a SiteContext<'a>,
+    pub(crate) page_policy: &'a Arc<PagePolicy>,
+    /// What the previous sync left.
+    pub(crate) state: CollectionState,
+}
+
+/// What became of the collections of a site.
+pub(crate) struct CollectionResult {
+    pub(crate) failures: SectionFailures,
+    /// The state for the next sync.
+    pub(crate) state: CollectionState,
+    /// Sections, problems and findings.
+    pub(crate) report: SyncReport,
+    /// Pages that the collections delivered and removed.
+    pub(crate) delivered: DeliveredPages,
+    /// Whether the byte quota withheld content.
+    pub(crate) is_over_quota: bool,
+}
+
+impl CollectionResult {
+    fn new(origin: &str, state: CollectionState) -> Self {
+        Self {
+            failures: SectionFailures::default(),
+            state,
+            report: SyncReport::new(origin, AccessMethod::Scp),
+            delivered: DeliveredPages::default(),
+            is_over_quota: false,
+        }
+    }
 }
 
 /// Outcome of downloading and applying one collection file.
@@ -101,35 +139,39 @@ pub(crate) fn offer_of(
 
 /// Brings the sections of a site up to date by collections.
 pub(crate) async fn collect(
-    run: &mut SyncRun<'_>,
+    input: CollectionsInput<'_>,
     offer: &PlanOffer,
     adverts: &BTreeMap<String, AdvertisedCollection>,
 ) -> Result<CollectionResult, SyncError> {
-    report_future_collections(run, adverts);
-    run.state.rejected_files.retain(|url, _| adverts.contains_key(url));
+    let CollectionsInput { context, page_policy, state } = input;
     let mut round = CollectRound {
+        context,
+        page_policy,
         failures: KnownFailures::default(),
-        collected: CollectionResult::default(),
+        result: CollectionResult::new(&context.origin, state),
         problems: vec![],
         waiting: BTreeSet::new(),
     };
+    report_future_collections(&mut round, adverts);
+    round.result.state.rejected_files.retain(|url, _| adverts.contains_key(url));
     let mut reasons: BTreeMap<String, PlanReason> = BTreeMap::new();
-    if !run.state.stale_sections.is_empty() {
+    if !round.result.state.stale_sections.is_empty() {
         // In a stale section, crawled pages replaced verified lines. So the difference of
         // its state does not mean that an earlier repair failed.
-        let stale = run.state.stale_sections.clone();
-        run.state.repairs.retain(|section, _| !stale.contains(section));
-        let known = replica(run.context.store.as_ref(), run.context.publisher, &run.state)?
+        let stale = round.result.state.stale_sections.clone();
+        round.result.state.repairs.retain(|section, _| !stale.contains(section));
+        let known = replica(context.store.as_ref(), context.publisher, &round.result.state)?
             .sections
             .into_keys();
         round.failures.broken_sections.extend(known.filter(|section| stale.contains(section)));
     }
     let mut is_over = false;
     for number in 0.. {
-        let replica = replica(run.context.store.as_ref(), run.context.publisher, &run.state)?;
-        let plan = plan(run.context.now, &run.plan_policy(), offer, &replica, &round.failures);
+        let replica = replica(context.store.as_ref(), context.publisher, &round.result.state)?;
+        let plan =
+            plan(round.context.now, &context.plan_policy(), offer, &replica, &round.failures);
         if number == 0 {
-            run.context.observer.event(&run.context.origin, SyncEvent::Planned(&plan));
+            round.context.observer.event(&round.context.origin, SyncEvent::Planned(&plan));
         }
         for (section, step) in &plan.steps {
             let is_first = !reasons.contains_key(section);
@@ -140,16 +182,19 @@ pub(crate) async fn collect(
         // The last plan is not executed: it only shows which sections are still not up to
         // date.
         if is_over || number == ROUNDS {
-            return report_sections(run, round, &plan, &reasons);
+            return report_sections(round, &plan, &reasons);
         }
-        is_over = !execute(run, &mut round, &plan, adverts).await?;
+        is_over = !execute(&mut round, &plan, adverts).await?;
     }
-    Ok(round.collected)
+    Ok(round.result)
 }
 
-struct CollectRound {
+/// The plans and files of one sync so far.
+struct CollectRound<'a> {
+    context: &'a SiteContext<'a>,
+    page_policy: &'a Arc<PagePolicy>,
     failures: KnownFailures,
-    collected: CollectionResult,
+    result: CollectionResult,
     /// Problems of this sync: section, index in the report, and whether another file may
     /// resolve the problem.
     problems: Vec<(String, usize, bool)>,
@@ -160,10 +205,10 @@ struct CollectRound {
 /// Reports collections that are dated in the future. These collections are not fetched, so
 /// their sections are not up to date (D26).
 fn report_future_collections(
-    run: &mut SyncRun<'_>,
+    round: &mut CollectRound<'_>,
     adverts: &BTreeMap<String, AdvertisedCollection>,
 ) {
-    let latest = run.context.now.plus_seconds(run.context.options.policy.skew);
+    let latest = round.context.now.plus_seconds(round.context.options.policy.skew);
     let mut newest: BTreeMap<&str, &AdvertisedCollection> = BTreeMap::new();
     for advert in adverts.values().filter(|advert| latest < advert.generated) {
         let known = newest.entry(&advert.section).or_insert(advert);
@@ -176,15 +221,14 @@ fn report_future_collections(
         let text = format!(
             "not fetched: the collection was generated at {generated}, which is in the future"
         );
-        run.report.add_problem(&advert.url, ProblemKind::Integrity, text);
+        round.result.report.add_problem(&advert.url, ProblemKind::Integrity, text);
     }
 }
 
 /// Downloads and applies the files of a plan. Returns whether a file failed, so that
 /// planning again is useful.
 async fn execute(
-    run: &mut SyncRun<'_>,
-    round: &mut CollectRound,
+    round: &mut CollectRound<'_>,
     plan: &SyncPlan,
     adverts: &BTreeMap<String, AdvertisedCollection>,
 ) -> Result<bool, SyncError> {
@@ -202,7 +246,7 @@ async fn execute(
             let is_plain = round.failures.broken_sections.contains(section);
             let is_known = !matches!(step.reason, PlanReason::Broken | PlanReason::Empty);
             let outcome =
-                fetch_and_apply(run, advert, planned_file, is_plain, is_known, leave).await?;
+                fetch_and_apply(round, advert, planned_file, is_plain, is_known, leave).await?;
             let FileOutcome::Applied(mut applied) = outcome else {
                 has_failed = true;
                 // Files that would fail for the same reason are not tried: other codings of
@@ -220,7 +264,7 @@ async fn execute(
                 let of_section = adverts.values().filter(|it| it.section == advert.section);
                 let same = of_section.filter(is_same).map(|it| it.url.clone());
                 round.failures.files.extend(same);
-                record_failure(run, round, section, planned_file, outcome)?;
+                record_failure(round, section, planned_file, outcome)?;
                 break;
             };
             if 0 < applied.n_ignored {
@@ -228,37 +272,38 @@ async fn execute(
                     "{} removals ignored: neither `from` nor `state` of the delta matches this replica",
                     applied.n_ignored
                 );
-                run.report.add_problem(&planned_file.url, ProblemKind::Integrity, text);
+                round.result.report.add_problem(&planned_file.url, ProblemKind::Integrity, text);
             }
             let [keys, removed] =
                 [&mut applied.delivered, &mut applied.removed].map(std::mem::take);
-            run.delivered.add(keys, removed, applied.is_snapshot);
+            round.result.delivered.add(keys, removed, applied.is_snapshot);
             if let Some(outlook) = &applied.outlook {
-                run.report.withheld += outlook.withheld;
-                run.report_quota_exceeded(outlook.over_quota);
+                round.result.report.withheld += outlook.withheld;
+                round.result.is_over_quota |= 0 < outlook.over_quota;
+                round.result.report.add_quota_problem(outlook.over_quota);
                 if step.reason == PlanReason::Broken && planned_file.since.is_none() {
-                    run.state.repairs.insert(section.clone(), planned_file.generated);
+                    round.result.state.repairs.insert(section.clone(), planned_file.generated);
                 }
-                let files = run.report.sections.entry(section.clone()).or_insert(SectionReport {
-                    reason: step.reason,
-                    files: 0,
-                    pages: 0,
-                    is_proved: false,
-                });
+                let files =
+                    round.result.report.sections.entry(section.clone()).or_insert(SectionReport {
+                        reason: step.reason,
+                        files: 0,
+                        pages: 0,
+                        is_proved: false,
+                    });
                 files.files += 1;
             }
-            run.add_findings(&planned_file.url, &applied.findings);
+            round.result.report.add_findings(&planned_file.url, &applied.findings);
         }
     }
     if !has_failed {
-        run.state.section_choice = Some(plan.following);
+        round.result.state.section_choice = Some(plan.following);
     }
     Ok(has_failed)
 }
 
 fn record_failure(
-    run: &mut SyncRun<'_>,
-    round: &mut CollectRound,
+    round: &mut CollectRound<'_>,
     section: &str,
     planned_file: &PlannedFile,
     outcome: FileOutcome,
@@ -270,14 +315,14 @@ fn record_failure(
         FileOutcome::Rejected(kind, text) => {
             round.failures.files.insert(url.clone());
             if kind == ProblemKind::Network {
-                round.collected.unrecoverable.insert(section.to_owned());
+                round.result.failures.unrecoverable.insert(section.to_owned());
             }
             (kind, text)
         }
         FileOutcome::RetryLater(text) => {
             let host = Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
             round.failures.hosts.extend(host);
-            round.collected.unrecoverable.insert(section.to_owned());
+            round.result.failures.unrecoverable.insert(section.to_owned());
             (ProblemKind::Network, text)
         }
         FileOutcome::NeedsSnapshot(text) => {
@@ -298,7 +343,7 @@ fn record_failure(
         FileOutcome::NeedsConfirmation(text) | FileOutcome::OverQuota(text) => {
             round.failures.files.insert(url.clone());
             // A crawl would reach the same number of pages at a higher cost.
-            round.collected.unrecoverable.insert(section.to_owned());
+            round.result.failures.unrecoverable.insert(section.to_owned());
             round.waiting.insert(section.to_owned());
             (ProblemKind::Policy, text)
         }
@@ -313,32 +358,31 @@ fn record_failure(
         from: None,
         state: None,
         bytes: planned_file.size,
-        at: run.context.now,
+        at: round.context.now,
         outcome: rutter_fetch::redact(&text),
     };
-    run.context.store.record_download(run.context.lease_guard.lease(), &taken)?;
+    round.context.store.record_download(round.context.lease_guard.lease(), &taken)?;
     let may_resolve = may_resolve || kind != ProblemKind::Policy;
-    round.problems.push((section.to_owned(), run.report.problems.len(), may_resolve));
-    run.report.add_problem(url, kind, text);
+    round.problems.push((section.to_owned(), round.result.report.problems.len(), may_resolve));
+    round.result.report.add_problem(url, kind, text);
     Ok(())
 }
 
 /// Adds the result for each section to the report.
 fn report_sections(
-    run: &mut SyncRun<'_>,
-    mut round: CollectRound,
+    mut round: CollectRound<'_>,
     plan: &SyncPlan,
     reasons: &BTreeMap<String, PlanReason>,
 ) -> Result<CollectionResult, SyncError> {
-    let sections = run.context.sections()?;
+    let sections = round.context.sections()?;
     for (name, step) in &plan.steps {
         let held = sections.iter().find(|section| section.name == *name);
         let is_here = step.way == SectionAction::Nothing && held.is_some();
-        let known = run.report.sections.get(name).map_or(0, |report| report.files);
-        let is_resolved = is_here && !round.collected.unrecoverable.contains(name);
+        let known = round.result.report.sections.get(name).map_or(0, |report| report.files);
+        let is_resolved = is_here && !round.result.failures.unrecoverable.contains(name);
         let is_waiting = round.waiting.contains(name);
         let reason = reasons.get(name).copied().unwrap_or(step.reason);
-        run.report.sections.insert(
+        round.result.report.sections.insert(
             name.clone(),
             SectionReport {
                 reason: if is_waiting { PlanReason::Waiting } else { reason },
@@ -353,7 +397,7 @@ fn report_sections(
         // crawl.
         let is_over = step.reason == PlanReason::NotOffered && held.is_none_or(|it| it.pages == 0);
         if !is_here && step.way != SectionAction::Nothing && !is_over {
-            round.collected.failed.insert(name.clone(), step.reason);
+            round.result.failures.failed.insert(name.clone(), step.reason);
         }
         // For these reasons no file was requested, so no problem was reported yet.
         let unasked = match step.reason {
@@ -363,52 +407,53 @@ fn report_sections(
         };
         if let Some(kind) = unasked.filter(|_| step.way == SectionAction::Fallback) {
             let text = format!("section {}: {}", rutter_finding::quoted(name), step.reason);
-            let origin = run.context.origin.clone();
-            run.report.add_problem(&origin, kind, text);
+            let origin = round.context.origin.clone();
+            round.result.report.add_problem(&origin, kind, text);
         }
         if is_here && 0 < known {
-            run.state.stale_sections.remove(name);
+            round.result.state.stale_sections.remove(name);
         }
         // If the section is up to date, another file replaced the failed one.
         let is_current = is_here && (is_resolved || 0 < known);
         for (section, at, may_resolve) in &round.problems {
             if section == name
                 && is_current
-                && let Some(add_problem) = run.report.problems.get_mut(*at)
+                && let Some(add_problem) = round.result.report.problems.get_mut(*at)
             {
                 add_problem.is_resolved = *may_resolve;
             }
         }
     }
-    run.state.stale_sections.retain(|name| plan.steps.contains_key(name));
-    Ok(round.collected)
+    round.result.state.stale_sections.retain(|name| plan.steps.contains_key(name));
+    Ok(round.result)
 }
 
 /// Applies one collection. Downloads the file first, unless the spool directory has it.
 async fn fetch_and_apply(
-    run: &mut SyncRun<'_>,
+    round: &mut CollectRound<'_>,
     advert: &AdvertisedCollection,
     planned_file: &PlannedFile,
     is_plain: bool,
     is_known: bool,
     unfollow: Vec<String>,
 ) -> Result<FileOutcome, SyncError> {
-    let place = run.context.spool_dir.place(&planned_file.url, planned_file.generated);
+    let place = round.context.spool_dir.place(&planned_file.url, planned_file.generated);
     let complete = match SpoolDir::complete(&place, &planned_file.url) {
         Some(complete) => complete,
-        None => match fetch(run, planned_file, is_known).await? {
+        None => match fetch(round, planned_file, is_known).await? {
             Ok(complete) => complete,
             Err(outcome) => return Ok(outcome),
         },
     };
-    run.context
+    round
+        .context
         .observer
-        .event(&run.context.origin, SyncEvent::Applying { section: &advert.section });
-    let store = Arc::clone(&run.context.store);
+        .event(&round.context.origin, SyncEvent::Applying { section: &advert.section });
+    let store = Arc::clone(&round.context.store);
     let (lease, page_policy) =
-        (run.context.lease_guard.lease().clone(), Arc::clone(&run.page_policy));
-    let options = run.context.options.clone();
-    let (advert, now, path) = (advert.clone(), run.context.now, place.clone());
+        (round.context.lease_guard.lease().clone(), Arc::clone(&round.page_policy));
+    let options = round.context.options.clone();
+    let (advert, now, path) = (advert.clone(), round.context.now, place.clone());
     let validators = complete.validators.clone();
     let applied = tokio::task::spawn_blocking(move || {
         apply(&ApplyJob {
@@ -437,11 +482,11 @@ async fn fetch_and_apply(
         // confirmed or the quota is larger.
         FileOutcome::NeedsConfirmation(_) | FileOutcome::OverQuota(_) => return Ok(outcome),
         FileOutcome::Rejected(_, why) if is_damaged && validators != Validators::default() => {
-            let (generated, why, at) = (planned_file.generated, why.clone(), run.context.now);
+            let (generated, why, at) = (planned_file.generated, why.clone(), round.context.now);
             let refused = RejectedFile { generated, validators, why, at };
-            run.state.rejected_files.insert(planned_file.url.clone(), refused);
+            round.result.state.rejected_files.insert(planned_file.url.clone(), refused);
         }
-        _ => drop(run.state.rejected_files.remove(&planned_file.url)),
+        _ => drop(round.result.state.rejected_files.remove(&planned_file.url)),
     }
     SpoolDir::discard(&place);
     Ok(outcome)
@@ -482,7 +527,7 @@ fn outcome_of(applied: Result<ApplyResult, ApplyError>) -> Result<FileOutcome, S
 
 /// Downloads one collection into its spool file.
 async fn fetch(
-    run: &mut SyncRun<'_>,
+    round: &mut CollectRound<'_>,
     planned_file: &PlannedFile,
     is_known: bool,
 ) -> Result<Result<SpooledFile, FileOutcome>, SyncError> {
@@ -492,20 +537,20 @@ async fn fetch(
             "the advertised address is not a URL".to_owned(),
         )));
     };
-    run.context.observer.event(
-        &run.context.origin,
+    round.context.observer.event(
+        &round.context.origin,
         SyncEvent::Fetching { url: &planned_file.url, size: planned_file.size },
     );
-    let place = run.context.spool_dir.place(&planned_file.url, planned_file.generated);
+    let place = round.context.spool_dir.place(&planned_file.url, planned_file.generated);
     // Files that were applied before, and files that failed verification, are requested
     // conditionally (SCP-153).
-    let refused = run.state.rejected_files.get(&planned_file.url);
+    let refused = round.result.state.rejected_files.get(&planned_file.url);
     let is_same = |refused: &&RejectedFile| {
-        let age = run.context.now.seconds_since(refused.at);
+        let age = round.context.now.seconds_since(refused.at);
         refused.generated == planned_file.generated && age < REFUSED_FOR
     };
     let refused = refused.filter(is_same).cloned();
-    let known = match known_validator(run.context.store.as_ref(), &planned_file.url)?
+    let known = match known_validator(round.context.store.as_ref(), &planned_file.url)?
         .filter(|_| is_known)
     {
         _ if let Some(refused) = &refused => refused.validators.clone(),
@@ -514,11 +559,11 @@ async fn fetch(
     };
     let request = Request {
         validators: known,
-        site: Some(run.context.site.clone()),
+        site: Some(round.context.site.clone()),
         spool: Some(place.clone()),
         ..Request::new(url, ResourceKind::Collection)
     };
-    let response = match run.context.client.fetch(&request).await {
+    let response = match round.context.client.fetch(&request).await {
         Ok(response) => response,
         Err(error) => {
             let text = error_chain(&error.cause);
@@ -527,14 +572,14 @@ async fn fetch(
                 FailureCause::Refused(_) => FileOutcome::Rejected(ProblemKind::Policy, text),
                 FailureCause::Response(_) => FileOutcome::Rejected(ProblemKind::Integrity, text),
                 FailureCause::RetryLater { until, .. } => {
-                    run.pause(until)?;
+                    round.context.pause(until)?;
                     FileOutcome::RetryLater(text)
                 }
                 _ => FileOutcome::Rejected(ProblemKind::Network, text),
             }));
         }
     };
-    run.context.traffic.add_bytes(response.wire_bytes);
+    round.context.traffic.add_bytes(response.wire_bytes);
     let media = response.fields.media_type();
     let bad = |kind, text: String| Ok(Err(FileOutcome::Rejected(kind, text)));
     let ResponseBody::Spooled { length, .. } = response.body else {

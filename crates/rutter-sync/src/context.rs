@@ -15,6 +15,7 @@ use rutter_store::{
 use crate::error::SyncError;
 use crate::limits::BATCH_ROWS;
 use crate::options::{SyncObserver, SyncOptions};
+use crate::plan::PlanPolicy;
 use crate::state::lease_guard::LeaseGuard;
 use crate::state::spool_dir::SpoolDir;
 use crate::traffic::TrafficCounter;
@@ -133,6 +134,17 @@ impl SiteContext<'_> {
             }
             Ok(())
         })
+    }
+
+    /// Stores a pause: the site is not synced until the given time.
+    pub(crate) fn pause(&self, until: Timestamp) -> Result<(), SyncError> {
+        Ok(self.store.pause(self.lease_guard.lease(), Some(until))?)
+    }
+
+    /// Returns the plan policy, with the delay between requests to the host of the site.
+    pub(crate) fn plan_policy(&self) -> PlanPolicy {
+        let wait = self.client.request_delay(&self.site).as_secs();
+        PlanPolicy { wait, ..self.options.policy.clone() }
     }
 
     /// Returns the sections of the site.

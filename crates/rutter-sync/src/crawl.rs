@@ -41,7 +41,7 @@ use rutter_page::{PageUrl, Timestamp};
 use rutter_store::{NoteKind, NoteValue, PageRow, PageSource, UrlRecords, WithheldReason};
 use tokio::task::JoinSet;
 
-use crate::collections::CollectionResult;
+use crate::collections::SectionFailures;
 use crate::crawl::page::FetchedPage;
 use crate::crawl::page_writer::{BATCH, BATCH_BYTES, PageWriter, WriteCommand};
 use crate::crawl::queue::{CrawlTarget, Frontier};
@@ -90,7 +90,7 @@ pub(crate) async fn crawl(
     run: &mut SyncRun<'_>,
     discovery: &mut Discovery,
     discovered: DiscoveredEntries,
-    collected: &CollectionResult,
+    collected: &SectionFailures,
     method: AccessMethod,
 ) -> Result<(), SyncError> {
     let page_policy = Arc::clone(&run.page_policy);
@@ -116,7 +116,7 @@ pub(crate) async fn crawl(
     let most_sure = if limits.time.is_some() { 0 } else { most };
     frontier.sort_by_age(most_sure, |key| lists::checked(&run.context, key))?;
     // Pages that ended the previous crawl are fetched last.
-    frontier.put_last(&run.state.stop_urls);
+    frontier.put_last(&run.state.crawl.stop_urls);
     let probe = discovery.cache.probe.as_ref().map(|(_, probe)| probe.clone());
     let mut crawl = Crawl::start(run, method, frontier, collection_urls, probe)?;
     if method == AccessMethod::Arc {
@@ -144,13 +144,13 @@ pub(crate) async fn crawl(
     result.frontier.report(&mut run.report, &is_stored);
     run.is_cut_short |= is_short;
     if !is_short && !has_failed {
-        run.state.lists_read = Some(run.context.now);
+        run.state.crawl.lists_read = Some(run.context.now);
         if result.n_without_page == 0 {
-            run.state.uncovered_lists.clear();
+            run.state.crawl.uncovered_lists.clear();
         } else if result.n_failed == 0 {
             // All missing pages are explained, so lists that are not read in every sync
             // need not be read again soon.
-            run.state.uncovered_lists.remove("");
+            run.state.crawl.uncovered_lists.remove("");
         }
     }
     removal::remove_pages(
@@ -183,7 +183,7 @@ fn follows(context: &SiteContext<'_>, method: AccessMethod) -> bool {
 /// Returns the URLs of the pages that collections keep up to date.
 pub(crate) fn collection_urls(
     context: &SiteContext<'_>,
-    collected: &CollectionResult,
+    collected: &SectionFailures,
 ) -> Result<UrlSet, SyncError> {
     let mut collection_urls = UrlSet::default();
     for section in context.sections()? {
@@ -280,7 +280,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         let (template, sample) = if !templates.is_empty() {
             (Use::Fitting(Arc::new(templates)), None)
         } else if is_listed && !is_little {
-            (Use::Nothing, Some((frontier.sample_first(&run.state.stop_urls), Vec::new(), 0)))
+            (Use::Nothing, Some((frontier.sample_first(&run.state.crawl.stop_urls), Vec::new(), 0)))
         } else {
             (Use::Nothing, None)
         };
@@ -405,7 +405,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         let (workers, n_without_page) = (self.workers, self.n_without_page);
         let written = workers.end().await;
         if let Some(until) = pause {
-            run.pause(until)?;
+            run.context.pause(until)?;
         }
         let written = written?;
         run.report.withheld += written.withheld;
@@ -491,7 +491,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         };
         // Whether the page was withheld by a rule that no longer applies, so that it is
         // fetched again.
-        let is_again = run.state.refetch.contains(key)
+        let is_again = run.state.crawl.refetch.contains(key)
             || row.as_ref().is_some_and(|row| match row.withheld {
                 Some(WithheldReason::Robots | WithheldReason::Foreign) => true,
                 // The stored content of a crawled page was damaged.
@@ -579,7 +579,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         match response {
             Ok(response) => {
                 self.n_faults = 0;
-                self.run.state.stop_urls.remove(&key);
+                self.run.state.crawl.stop_urls.remove(&key);
                 self.run.context.traffic.add_bytes(response.wire_bytes);
                 self.handle_page_response(target, row, response).await?;
             }

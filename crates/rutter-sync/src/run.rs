@@ -14,7 +14,6 @@ use std::sync::Arc;
 use rutter_fetch::{
     FailureCause, FetchError, MAX_CRAWL_DELAY, RobotsFile, RobotsRules, redact_url,
 };
-use rutter_finding::Report as Findings;
 use rutter_page::Timestamp;
 use rutter_store::{ChangeCursor, PublisherId, Store};
 
@@ -26,10 +25,10 @@ use crate::discovered_entries::DiscoveredEntries;
 use crate::error::{SyncError, error_chain};
 use crate::limits::WEB_SECTION;
 use crate::options::SyncEvent;
-use crate::plan::{HeldSection, PlanPolicy, ReplicaSections};
+use crate::plan::{HeldSection, ReplicaSections};
 use crate::report::{ProblemKind, SyncReport};
 use crate::state::delivered_pages::DeliveredPages;
-use crate::state::site_state::SiteState;
+use crate::state::site_state::{CollectionState, SiteState};
 use crate::state::url_set::UrlSet;
 
 /// Settings of a sync that changed since the previous sync of the site.
@@ -72,12 +71,6 @@ pub(crate) struct SyncRun<'v> {
 }
 
 impl SyncRun<'_> {
-    /// Returns the plan policy, with the delay between requests to the host of the site.
-    pub(crate) fn plan_policy(&self) -> PlanPolicy {
-        let wait = self.context.client.request_delay(&self.context.site).as_secs();
-        PlanPolicy { wait, ..self.context.options.policy.clone() }
-    }
-
     /// Runs discovery, and applies the rules of robots.txt to the stored pages.
     pub(crate) async fn discover(
         &mut self,
@@ -97,7 +90,7 @@ impl SyncRun<'_> {
             Ok(discovery) => discovery,
             Err(error) => {
                 if let FailureCause::RetryLater { until, .. } = error.cause {
-                    self.pause(until)?;
+                    self.context.pause(until)?;
                 }
                 return Err(error.into());
             }
@@ -118,7 +111,7 @@ impl SyncRun<'_> {
         let signals = RobotsSignals::of_robots(&text, token);
         let is_said = signals != RobotsSignals::default();
         let robots = String::from_utf8_lossy(&text).into_owned();
-        self.state.robots_signals = is_said.then(|| (robots, token.to_owned()));
+        self.state.settings.robots_signals = is_said.then(|| (robots, token.to_owned()));
         page_policy.set_signals(signals);
         if !self.context.options.ignores_robots_on_delivered {
             page_policy.set_robots(&rules, token);
@@ -161,17 +154,9 @@ impl SyncRun<'_> {
     /// Reports pages whose content is withheld because of the byte quota.
     pub(crate) fn report_quota_exceeded(&mut self, n_pages: u64) {
         if 0 < n_pages {
-            self.state.exceeded_quota = Some(self.context.options.quota.bytes);
-            let text =
-                format!("content of {n_pages} pages not stored: the byte quota is exhausted");
-            let origin = self.context.origin.clone();
-            self.report.add_problem(&origin, ProblemKind::Policy, text);
+            self.state.settings.exceeded_quota = Some(self.context.options.quota.bytes);
+            self.report.add_quota_problem(n_pages);
         }
-    }
-
-    /// Stores a pause: the site is not synced until the given time.
-    pub(crate) fn pause(&self, until: Timestamp) -> Result<(), SyncError> {
-        Ok(self.context.store.pause(self.context.lease_guard.lease(), Some(until))?)
     }
 
     /// Adds a failed request to the report as a problem, and stores the pause that the host
@@ -181,19 +166,13 @@ impl SyncRun<'_> {
             FailureCause::Refused(_) => ProblemKind::Policy,
             FailureCause::Response(_) => ProblemKind::Integrity,
             FailureCause::RetryLater { until, .. } => {
-                self.pause(*until)?;
+                self.context.pause(*until)?;
                 ProblemKind::Network
             }
             _ => ProblemKind::Network,
         };
         self.report.add_problem(&error.url, kind, error_chain(&error.cause));
         Ok(())
-    }
-
-    pub(crate) fn add_findings(&mut self, url: &str, findings: &Findings) {
-        for (_, finding) in findings.findings() {
-            self.report.finding(url, finding.clone());
-        }
     }
 }
 
@@ -202,7 +181,7 @@ impl SyncRun<'_> {
 pub(crate) fn replica(
     store: &dyn Store,
     publisher: PublisherId,
-    state: &SiteState,
+    state: &CollectionState,
 ) -> Result<ReplicaSections, SyncError> {
     let sections = store.sections(publisher)?;
     let sections =

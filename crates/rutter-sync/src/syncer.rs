@@ -17,7 +17,7 @@ use rutter_page::Timestamp;
 use rutter_store::{Publisher, Store};
 
 use crate::arc;
-use crate::collections::{self, CollectionResult, adverts};
+use crate::collections::{self, CollectionResult, CollectionsInput, SectionFailures, adverts};
 use crate::consent::page_policy::{PagePolicy, origin_of};
 use crate::consent::scope::ScopeRules;
 use crate::context::{DamagedRows, SiteContext};
@@ -203,7 +203,9 @@ impl Syncer {
         let adverts = adverts(&discovery);
         let plan = match &publisher {
             _ if adverts.is_empty() => None,
-            Some(publisher) => Some(replica(self.store.as_ref(), publisher.id, &state)?),
+            Some(publisher) => {
+                Some(replica(self.store.as_ref(), publisher.id, &state.collections)?)
+            }
             None => Some(ReplicaSections::default()),
         };
         let offer = collections::offer_of(&discovery, &adverts);
@@ -258,9 +260,9 @@ impl Syncer {
         let page_policy = Arc::new(page_policy);
         let has_other_hosts = state.update_hosts(page_policy.hosts());
         let has_larger_quota =
-            state.exceeded_quota.is_some_and(|quota| quota < self.options.quota.bytes);
-        let has_other_scope =
-            state.scope.as_ref().unwrap_or(&ScopeRules::default()) != self.options.scope.rules();
+            state.settings.exceeded_quota.is_some_and(|quota| quota < self.options.quota.bytes);
+        let has_other_scope = state.settings.scope.as_ref().unwrap_or(&ScopeRules::default())
+            != self.options.scope.rules();
         let since = self.store.cursor()?;
         let delivered = DeliveredPages::since(&self.store.sections(publisher)?);
         let spool_dir = SpoolDir::open(&self.spools, &origin)?;
@@ -325,15 +327,21 @@ impl SyncRun<'_> {
         let has_arc_changed = arc::sync_arc_and_spxi(self, &mut discovery, &mut discovered).await?;
         self.enforce(has_arc_changed).await?;
         let adverts = adverts(&discovery);
-        let collected = if adverts.is_empty() {
+        let failures = if adverts.is_empty() {
             self.without_offer(&discovery)?
         } else {
-            self.state.sitemap_lost_since = None;
+            self.state.collections.sitemap_lost_since = None;
             let offer = collections::offer_of(&discovery, &adverts);
-            collections::collect(self, &offer, &adverts).await?
+            let input = CollectionsInput {
+                context: &self.context,
+                page_policy: &self.page_policy,
+                state: self.state.collections.clone(),
+            };
+            let collected = collections::collect(input, &offer, &adverts).await?;
+            self.take_collections(collected)
         };
-        self.is_cut_short |= !collected.unrecoverable.is_empty();
-        self.report_method(&collected);
+        self.is_cut_short |= !failures.unrecoverable.is_empty();
+        self.report_method(&failures);
         let arc = discovery.offer.arc.as_ref().map(|arc| arc.url.as_str());
         let n_lists = discovery.offer.sitemaps.len();
         uncovered_pages::find_uncovered(
@@ -343,8 +351,20 @@ impl SyncRun<'_> {
             arc.filter(|_| has_arc_changed),
         )?;
         uncovered_pages::schedule_full_read(self, &discovery);
-        self.fall_back(&mut discovery, discovered, &collected, !adverts.is_empty()).await?;
+        self.fall_back(&mut discovery, discovered, &failures, !adverts.is_empty()).await?;
         Ok(discovery)
+    }
+
+    /// Takes over what the collections changed. Returns the sections that need a crawl.
+    fn take_collections(&mut self, collected: CollectionResult) -> SectionFailures {
+        let CollectionResult { failures, state, report, delivered, is_over_quota } = collected;
+        self.state.collections = state;
+        self.report.add_stage(report);
+        self.delivered.add_all(delivered);
+        if is_over_quota {
+            self.state.settings.exceeded_quota = Some(self.context.options.quota.bytes);
+        }
+        failures
     }
 
     /// Runs discovery. ARC and SPXI files that discovery found before are skipped, because
@@ -363,37 +383,37 @@ impl SyncRun<'_> {
     /// Pages that collections delivered earlier are crawled from now on. If a sitemap could
     /// not be read, its collections may still exist, so the sync first waits for them
     /// ([`OFFER_AWAITED`]).
-    fn without_offer(&mut self, discovery: &Discovery) -> Result<CollectionResult, SyncError> {
-        let mut collected = CollectionResult::default();
+    fn without_offer(&mut self, discovery: &Discovery) -> Result<SectionFailures, SyncError> {
+        let mut failures = SectionFailures::default();
         for section in self.context.sections()? {
             if section.name != WEB_SECTION && 0 < section.pages {
-                collected.failed.insert(section.name, crate::plan::PlanReason::NotOffered);
+                failures.failed.insert(section.name, crate::plan::PlanReason::NotOffered);
             }
         }
         let Some((url, kind, text)) = find_failed_sitemap(discovery) else {
-            self.state.sitemap_lost_since = None;
-            return Ok(collected);
+            self.state.collections.sitemap_lost_since = None;
+            return Ok(failures);
         };
-        let since = *self.state.sitemap_lost_since.get_or_insert(self.context.now);
-        if !collected.failed.is_empty() && self.context.now.seconds_since(since) < OFFER_AWAITED {
-            collected.unrecoverable.extend(collected.failed.keys().cloned());
+        let since = *self.state.collections.sitemap_lost_since.get_or_insert(self.context.now);
+        if !failures.failed.is_empty() && self.context.now.seconds_since(since) < OFFER_AWAITED {
+            failures.unrecoverable.extend(failures.failed.keys().cloned());
             self.report.method = AccessMethod::Scp;
             self.report.add_problem(&url, kind, text);
         }
-        Ok(collected)
+        Ok(failures)
     }
 
     /// Sets the access method in the report to SCP if a collection brought a section up to
     /// date.
-    fn report_method(&mut self, collected: &CollectionResult) {
-        if self.is_by_collections(collected) {
+    fn report_method(&mut self, failures: &SectionFailures) {
+        if self.is_by_collections(failures) {
             self.report.method = AccessMethod::Scp;
         }
     }
 
     /// Returns whether a collection brought a section up to date.
-    fn is_by_collections(&self, collected: &CollectionResult) -> bool {
-        self.report.sections.keys().any(|name| !collected.failed.contains_key(name))
+    fn is_by_collections(&self, failures: &SectionFailures) -> bool {
+        self.report.sections.keys().any(|name| !failures.failed.contains_key(name))
     }
 
     /// Crawls pages that no collection delivers, and pages of sections whose collections
@@ -402,11 +422,11 @@ impl SyncRun<'_> {
         &mut self,
         discovery: &mut Discovery,
         discovered: DiscoveredEntries,
-        collected: &CollectionResult,
+        failures: &SectionFailures,
         has_offer: bool,
     ) -> Result<(), SyncError> {
-        let can_help = collected.failed.keys().any(|name| !collected.unrecoverable.contains(name));
-        let is_fine = collected.failed.is_empty() && collected.unrecoverable.is_empty();
+        let can_help = failures.failed.keys().any(|name| !failures.unrecoverable.contains(name));
+        let is_fine = failures.failed.is_empty() && failures.unrecoverable.is_empty();
         if !is_fine && !can_help {
             return Ok(());
         }
@@ -423,10 +443,10 @@ impl SyncRun<'_> {
             if is_served && method != AccessMethod::Arc { AccessMethod::Sitemap } else { method };
         let is_listed =
             matches!(method, AccessMethod::Sitemap | AccessMethod::Arc | AccessMethod::Scp);
-        if !is_listed && collected.failed.is_empty() && self.awaits_sitemap(discovery) {
+        if !is_listed && failures.failed.is_empty() && self.awaits_sitemap(discovery) {
             return Ok(());
         }
-        let is_known = self.has_section(WEB_SECTION)? || !collected.failed.is_empty();
+        let is_known = self.has_section(WEB_SECTION)? || !failures.failed.is_empty();
         if method == AccessMethod::Nothing && !is_known {
             let (kind, text) = match discovery.refusal() {
                 Some(refusal) => {
@@ -439,16 +459,16 @@ impl SyncRun<'_> {
             return Ok(());
         }
         let final_method =
-            if self.is_by_collections(collected) { AccessMethod::Scp } else { method };
+            if self.is_by_collections(failures) { AccessMethod::Scp } else { method };
         self.report.method = final_method;
-        if !collected.failed.is_empty() {
+        if !failures.failed.is_empty() {
             // Crawled pages will replace verified lines of these sections. The sections are
             // stored as stale before the crawl, in case this sync is interrupted.
-            self.state.stale_sections.extend(collected.failed.keys().cloned());
+            self.state.collections.stale_sections.extend(failures.failed.keys().cloned());
             self.save_state()?;
         }
         self.has_crawled = true;
-        crawl::crawl(self, discovery, discovered, collected, method).await?;
+        crawl::crawl(self, discovery, discovered, failures, method).await?;
         // The crawl may have run discovery again, which changes the method in the report.
         self.report.method = final_method;
         Ok(())
@@ -473,7 +493,7 @@ impl SyncRun<'_> {
         let arc = discovery.offer.arc.as_ref().map(|arc| arc.url.as_str());
         let is_offered =
             |name: &str| Some(name) == arc || lists.iter().any(|sitemap| sitemap.url == name);
-        self.state.uncovered_lists.retain(|name| name.is_empty() || is_offered(name));
+        self.state.crawl.uncovered_lists.retain(|name| name.is_empty() || is_offered(name));
         self.state.discovery_cache = discovery.cache;
         // A crawl has already stored the left-out URLs, including those of ARC entries.
         if !self.has_crawled && self.report.arc.is_some() {
@@ -481,21 +501,22 @@ impl SyncRun<'_> {
         }
         // Without a crawl, the counts of the previous sync are still valid.
         if !self.has_crawled {
-            for (reason, n) in &self.state.left_out_counts {
+            for (reason, n) in &self.state.crawl.left_out_counts {
                 let reason = LeftOutReason::parse(reason).unwrap_or(LeftOutReason::OTHER);
                 self.report.count_left_out(reason, *n);
             }
         } else if !self.is_cut_short {
             let left_out = self.report.left_out.iter();
             let left_out = left_out.filter(|(why, _)| **why != LeftOutReason::ARC_OTHER_SITE);
-            self.state.left_out_counts = left_out.map(|(why, n)| (why.key(), *n)).collect();
+            self.state.crawl.left_out_counts = left_out.map(|(why, n)| (why.key(), *n)).collect();
         }
         if self.changes.has_larger_quota && !self.is_cut_short {
             let now = self.context.options.quota.bytes;
-            self.state.exceeded_quota = self.state.exceeded_quota.filter(|quota| *quota == now);
+            self.state.settings.exceeded_quota =
+                self.state.settings.exceeded_quota.filter(|quota| *quota == now);
         }
         let scope = self.context.options.scope.rules();
-        self.state.scope = (*scope != ScopeRules::default()).then(|| scope.clone());
+        self.state.settings.scope = (*scope != ScopeRules::default()).then(|| scope.clone());
         self.forget_gone()?;
         self.count()?;
         self.report_damaged_rows();
@@ -521,7 +542,7 @@ impl SyncRun<'_> {
             && !is_paused
             && !self.has_crawled
             && self.context.options.aliases.is_empty()
-            && self.state.rejected_files.is_empty()
+            && self.state.collections.rejected_files.is_empty()
             && store.sections(self.context.publisher)?.is_empty()
             && store.arc_entries(self.context.publisher, None, 1)?.is_empty()
             && store.entities(self.context.publisher)?.is_empty();

@@ -224,7 +224,7 @@ pub(crate) async fn fill(
         AccessMethod::Links | AccessMethod::Nothing => {
             run.listed = None;
             add_llms_links(discovery, frontier);
-            for key in &run.state.stop_urls {
+            for key in &run.state.crawl.stop_urls {
                 frontier.add(key, None, None);
             }
             for prefix in &run.context.options.scope.rules().prefixes {

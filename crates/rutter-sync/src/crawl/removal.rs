@@ -11,7 +11,7 @@ use rutter_store::{
     WithheldReason,
 };
 
-use crate::collections::CollectionResult;
+use crate::collections::SectionFailures;
 use crate::context::SiteContext;
 use crate::crawl::queue::Frontier;
 use crate::error::SyncError;
@@ -35,7 +35,7 @@ const FEW: u64 = 5;
 /// old section.
 pub(crate) fn remove_pages(
     run: &mut SyncRun<'_>,
-    collected: &CollectionResult,
+    collected: &SectionFailures,
     frontier: &Frontier<'_>,
     collection_urls: &UrlSet,
     gone: &BTreeSet<String>,

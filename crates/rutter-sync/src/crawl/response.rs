@@ -85,7 +85,7 @@ impl Crawl<'_, '_, '_> {
         let lastmod = target.lastmod.map(NoteValue::Lastmod);
         records.notes.extend(checksum.into_iter().chain(lastmod).map(note));
         if response.is_not_modified() {
-            self.run.state.refetch.remove(&key);
+            self.run.state.crawl.refetch.remove(&key);
             return self.handle_unchanged(&key, row.as_ref(), &response, records).await;
         }
         if matches!(response.status, 404 | 410) {
@@ -117,7 +117,7 @@ impl Crawl<'_, '_, '_> {
             self.n_without_page += 1;
             return self.record_no_page(&key).await;
         }
-        self.run.state.refetch.remove(&key);
+        self.run.state.crawl.refetch.remove(&key);
         let mut row = row;
         if found != key && row.is_some() && !response.is_permanent_redirect() {
             // A temporary redirect, such as to a login or a maintenance page, does not show
@@ -348,13 +348,13 @@ impl Crawl<'_, '_, '_> {
             }
             FailureCause::Refused(RequestRefusal::TooSlow(_)) => {
                 self.is_stopped = true;
-                record_stop(&mut self.run.state.stop_urls, key);
+                record_stop(&mut self.run.state.crawl.stop_urls, key);
                 report.add_problem(&error.url, ProblemKind::Policy, text);
             }
             FailureCause::Refused(_) => report.leave_out(key, LeftOutReason::refused(&text)),
             FailureCause::RetryLater { until, .. } => {
                 self.is_stopped = true;
-                record_stop(&mut self.run.state.stop_urls, key);
+                record_stop(&mut self.run.state.crawl.stop_urls, key);
                 self.pause = self.pause.max(Some(*until));
                 report.add_problem(&error.url, ProblemKind::Network, text);
             }
@@ -362,7 +362,7 @@ impl Crawl<'_, '_, '_> {
             _ => {
                 self.n_faults += 1;
                 self.n_failed += 1;
-                record_stop(&mut self.run.state.stop_urls, key);
+                record_stop(&mut self.run.state.crawl.stop_urls, key);
                 report.leave_out(key, LeftOutReason::NETWORK);
                 if MOST_FAULTS <= self.n_faults {
                     self.is_stopped = true;

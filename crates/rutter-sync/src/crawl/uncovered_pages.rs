@@ -60,7 +60,7 @@ pub(crate) fn find_uncovered(
     let mut covered = kept.filter(|_| !run.delivered.has_snapshot).unwrap_or_default();
     // A list that was not read in this sync may still contain removed pages.
     if covered.remove_all(&run.delivered.removed) && !is_listed {
-        run.state.uncovered_lists.insert(String::new());
+        run.state.crawl.uncovered_lists.insert(String::new());
     }
     let (mut unwanted, mut n_unwanted) = (Vec::new(), 0);
     for (sitemap, list) in &discovered.listed {
@@ -87,9 +87,9 @@ pub(crate) fn find_uncovered(
             }
         }
         if is_more {
-            run.state.uncovered_lists.insert(sitemap.clone());
+            run.state.crawl.uncovered_lists.insert(sitemap.clone());
         } else {
-            run.state.uncovered_lists.remove(sitemap);
+            run.state.crawl.uncovered_lists.remove(sitemap);
         }
     }
     if let Some(arc) = arc {
@@ -98,7 +98,7 @@ pub(crate) fn find_uncovered(
     // If only some lists were read, the stored counts also contain pages of the other
     // lists, so they are kept.
     if is_listed && n_lists <= discovered.listed.len() {
-        run.state.left_out_counts.clear();
+        run.state.crawl.left_out_counts.clear();
         for key in unwanted {
             record_reason(run, &key)?;
         }
@@ -116,7 +116,7 @@ fn record_reason(run: &mut SyncRun<'_>, key: &str) -> Result<(), SyncError> {
         None if rutter_fetch::Url::parse(key).is_ok_and(|url| is_file(&url)) => LeftOutReason::FILE,
         None => reason_left_out(&run.context, key)?,
     };
-    *run.state.left_out_counts.entry(why.key()).or_default() += 1;
+    *run.state.crawl.left_out_counts.entry(why.key()).or_default() += 1;
     run.report.list_left_out(key, why);
     Ok(())
 }
@@ -144,9 +144,9 @@ fn find_uncovered_arc(
         }
     }
     if is_more {
-        run.state.uncovered_lists.insert(arc.to_owned());
+        run.state.crawl.uncovered_lists.insert(arc.to_owned());
     } else {
-        run.state.uncovered_lists.remove(arc);
+        run.state.crawl.uncovered_lists.remove(arc);
     }
     Ok(())
 }
@@ -162,8 +162,8 @@ pub(crate) fn schedule_full_read(run: &mut SyncRun<'_>, discovery: &Discovery) {
     let is_proved = !sections.is_empty() && sections.values().all(|section| section.is_proved);
     let every = if is_proved { WHOLE_EVERY_PROVED } else { WHOLE_EVERY };
     let is_due = |whole: Timestamp| every <= run.context.now.seconds_since(whole);
-    if 0 < discovery.n_unread && run.state.lists_read.is_none_or(is_due) {
-        run.state.uncovered_lists.insert(String::new());
+    if 0 < discovery.n_unread && run.state.crawl.lists_read.is_none_or(is_due) {
+        run.state.crawl.uncovered_lists.insert(String::new());
     }
 }
 
@@ -172,7 +172,7 @@ pub(crate) fn schedule_full_read(run: &mut SyncRun<'_>, discovery: &Discovery) {
 pub(crate) fn has_uncovered_pages(run: &SyncRun<'_>) -> Result<bool, SyncError> {
     let sections = run.context.sections()?;
     let has_web = sections.iter().any(|section| section.name == WEB_SECTION && 0 < section.pages);
-    Ok(has_web || !run.state.uncovered_lists.is_empty())
+    Ok(has_web || !run.state.crawl.uncovered_lists.is_empty())
 }
 
 /// Returns whether a collection delivered a page, in this sync or earlier.

@@ -68,10 +68,10 @@ impl SyncRun<'_> {
 
     /// Removes pages that are no longer withheld from the list of pages to fetch again.
     pub(crate) fn forget_gone(&mut self) -> Result<(), SyncError> {
-        for key in std::mem::take(&mut self.state.refetch) {
+        for key in std::mem::take(&mut self.state.crawl.refetch) {
             let row = self.context.row(&key)?;
             if row.is_some_and(|row| row.withheld.is_some()) {
-                self.state.refetch.insert(key);
+                self.state.crawl.refetch.insert(key);
             }
         }
         Ok(())

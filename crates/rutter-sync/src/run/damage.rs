@@ -101,11 +101,14 @@ impl SyncRun<'_> {
             }
             if row.source == PageSource::Scp {
                 let sections = store.sections_of(self.context.publisher, key)?.into_iter();
-                self.state.stale_sections.extend(sections.filter(|name| name != WEB_SECTION));
+                self.state
+                    .collections
+                    .stale_sections
+                    .extend(sections.filter(|name| name != WEB_SECTION));
             } else {
-                self.state.refetch.insert(key.clone());
+                self.state.crawl.refetch.insert(key.clone());
                 // No collection delivers this page, so a crawl is needed.
-                self.state.uncovered_lists.insert(String::new());
+                self.state.crawl.uncovered_lists.insert(String::new());
             }
             dropped.push((key.clone(), WithheldReason::Fault));
         }

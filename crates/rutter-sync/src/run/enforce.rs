@@ -27,7 +27,7 @@ impl SyncRun<'_> {
     pub(crate) async fn enforce(&mut self, has_arc_changed: bool) -> Result<(), SyncError> {
         let file = self.context.client.robots_file(&self.context.site).await;
         let robots = file.map(|file| Digest::of(&file.body).to_string());
-        let has_robots_changed = robots != self.state.robots;
+        let has_robots_changed = robots != self.state.settings.robots;
         let store = Arc::clone(&self.context.store);
         Arc::make_mut(&mut self.page_policy).load_arc(store.as_ref(), self.context.publisher)?;
         let closed: Vec<(&str, WithheldReason)> =
@@ -45,12 +45,12 @@ impl SyncRun<'_> {
             self.check_scope()?;
             self.judge_again(store.as_ref())?;
         }
-        let has_other_rules = has_robots_changed && self.state.robots.is_some();
+        let has_other_rules = has_robots_changed && self.state.settings.robots.is_some();
         if has_other_rules || self.changes.has_other_hosts || self.changes.has_other_scope {
             // Sitemaps may list URLs that were not allowed before, so they are read again.
-            self.state.uncovered_lists.insert(String::new());
+            self.state.crawl.uncovered_lists.insert(String::new());
         }
-        self.state.robots = robots;
+        self.state.settings.robots = robots;
         Ok(())
     }
 
@@ -78,7 +78,7 @@ impl SyncRun<'_> {
                     // get the date.
                     Err(note) => {
                         after = Some(note.url.clone());
-                        self.state.refetch.insert(note.url.clone());
+                        self.state.crawl.refetch.insert(note.url.clone());
                         damaged.push(note.url);
                     }
                 }
@@ -148,7 +148,7 @@ impl SyncRun<'_> {
             with_withheld: true,
         };
         let mut has_more = false;
-        let mut again = std::mem::take(&mut self.state.refetch);
+        let mut again = std::mem::take(&mut self.state.crawl.refetch);
         let mut n_withheld = 0;
         let judged = self.context.for_each_batch(&selection, |rows| {
             let mut forbidden: Vec<(&str, WithheldReason)> = Vec::new();
@@ -171,13 +171,16 @@ impl SyncRun<'_> {
                 store.withhold(self.context.lease_guard.lease(), &forbidden, self.context.now)?;
             Ok(())
         });
-        self.state.refetch = again;
+        self.state.crawl.refetch = again;
         self.report.withheld += n_withheld;
         judged?;
         if has_more {
             let sections =
                 store.sections(self.context.publisher)?.into_iter().map(|section| section.name);
-            self.state.stale_sections.extend(sections.filter(|name| name != WEB_SECTION));
+            self.state
+                .collections
+                .stale_sections
+                .extend(sections.filter(|name| name != WEB_SECTION));
         }
         Ok(())
     }

@@ -21,6 +21,11 @@ impl DeliveredPages {
         Self { stamp: stamp(sections), ..Self::default() }
     }
 
+    /// Adds the pages that all collections of a sync delivered or removed.
+    pub(crate) fn add_all(&mut self, more: Self) {
+        self.add(more.keys, more.removed, more.has_snapshot);
+    }
+
     /// Adds the pages that one collection delivered or removed.
     pub(crate) fn add(&mut self, keys: UrlSet, removed: UrlSet, is_snapshot: bool) {
         self.keys.extend(keys);

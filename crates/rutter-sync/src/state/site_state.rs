@@ -22,12 +22,6 @@ const VERSION: u32 = 1;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SiteState {
     version: u32,
-    /// The sections that the replica follows; `None` before the first sync.
-    #[serde(default, rename = "following")]
-    pub(crate) section_choice: Option<SectionChoice>,
-    /// `generated` of snapshots that were applied to repair a wrong state, by section.
-    #[serde(default, rename = "mended")]
-    pub(crate) repairs: BTreeMap<String, Timestamp>,
     /// Files of the site, as discovery last parsed them.
     #[serde(default, rename = "memory")]
     pub(crate) discovery_cache: DiscoveryCache,
@@ -35,36 +29,57 @@ pub(crate) struct SiteState {
     /// sitemap was not read yet.
     #[serde(default)]
     pub(crate) arc: Option<ArcState>,
-    /// Digest of the robots.txt by whose rules the stored pages were last checked.
-    #[serde(default)]
-    pub(crate) robots: Option<String>,
-    /// Text of the last robots.txt, and the product token of the client; `None` if the file
-    /// has no `Content-Signal` lines.
-    #[serde(default, rename = "signals")]
-    pub(crate) robots_signals: Option<(String, String)>,
-    /// Sections that only a snapshot can bring up to date, because crawled pages replaced
-    /// verified lines, or because withheld or damaged content has to be stored again.
-    #[serde(default, rename = "stale")]
-    pub(crate) stale_sections: BTreeSet<String>,
-    /// Crawled pages whose withheld content may be stored again. The next sync fetches
-    /// these pages, even if their `lastmod` has not changed.
-    #[serde(default, rename = "again")]
-    pub(crate) refetch: BTreeSet<String>,
     /// Pages whose stored content is damaged, as found by an audit. The next sync fetches
     /// these pages again.
     #[serde(default, rename = "damaged")]
     pub(crate) damaged_pages: BTreeSet<String>,
+    /// Number of pages without content, at the last count.
+    #[serde(default, rename = "withheld")]
+    pub(crate) withheld_count: Option<WithheldCount>,
+    /// Sections with a mass deletion that is held back, and the time since when.
+    #[serde(default, rename = "held")]
+    pub(crate) held_deletions: BTreeMap<String, Timestamp>,
+    #[serde(flatten)]
+    pub(crate) collections: CollectionState,
+    #[serde(flatten)]
+    pub(crate) crawl: CrawlState,
+    #[serde(flatten)]
+    pub(crate) settings: SettingState,
+}
+
+/// What the collections of a site left for the next sync.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CollectionState {
+    /// The sections that the replica follows; `None` before the first sync.
+    #[serde(default, rename = "following")]
+    pub(crate) section_choice: Option<SectionChoice>,
+    /// `generated` of snapshots that were applied to repair a wrong state, by section.
+    #[serde(default, rename = "mended")]
+    pub(crate) repairs: BTreeMap<String, Timestamp>,
+    /// Sections that only a snapshot can bring up to date, because crawled pages replaced
+    /// verified lines, or because withheld or damaged content has to be stored again.
+    #[serde(default, rename = "stale")]
+    pub(crate) stale_sections: BTreeSet<String>,
     /// Collections that failed verification, by URL. For one day, such a file is only
     /// downloaded again if it has changed.
     #[serde(default, rename = "refused")]
     pub(crate) rejected_files: BTreeMap<String, RejectedFile>,
+    /// Time since which the sitemap with the collections cannot be read.
+    #[serde(default, rename = "lost")]
+    pub(crate) sitemap_lost_since: Option<Timestamp>,
+}
+
+/// What crawls of a site left for the next sync.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CrawlState {
+    /// Crawled pages whose withheld content may be stored again. The next sync fetches
+    /// these pages, even if their `lastmod` has not changed.
+    #[serde(default, rename = "again")]
+    pub(crate) refetch: BTreeSet<String>,
     /// Pages whose request ended a crawl, by a network fault or a `Retry-After` field. The
     /// next crawl fetches these pages last.
     #[serde(default, rename = "stops")]
     pub(crate) stop_urls: BTreeSet<String>,
-    /// Time since which the sitemap with the collections cannot be read.
-    #[serde(default, rename = "lost")]
-    pub(crate) sitemap_lost_since: Option<Timestamp>,
     /// Sitemaps that list pages which no collection delivers. An empty name means that an
     /// unknown sitemap may list such pages.
     #[serde(default, rename = "rest")]
@@ -72,9 +87,21 @@ pub(crate) struct SiteState {
     /// Number of listed pages that are not in the replica, by reason, at the last count.
     #[serde(default, rename = "left_out")]
     pub(crate) left_out_counts: BTreeMap<String, u64>,
-    /// Number of pages without content, at the last count.
-    #[serde(default, rename = "withheld")]
-    pub(crate) withheld_count: Option<WithheldCount>,
+    /// When all sitemaps of the site were last read, including those without collections.
+    #[serde(default, rename = "whole")]
+    pub(crate) lists_read: Option<Timestamp>,
+}
+
+/// The settings and rules with which the stored pages were last checked.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SettingState {
+    /// Digest of the robots.txt by whose rules the stored pages were last checked.
+    #[serde(default)]
+    pub(crate) robots: Option<String>,
+    /// Text of the last robots.txt, and the product token of the client; `None` if the file
+    /// has no `Content-Signal` lines.
+    #[serde(default, rename = "signals")]
+    pub(crate) robots_signals: Option<(String, String)>,
     /// Hosts that belonged to the site at the last sync.
     #[serde(default)]
     pub(crate) hosts: Option<BTreeSet<String>>,
@@ -84,12 +111,6 @@ pub(crate) struct SiteState {
     /// The scope of the last sync; `None` if it included every page.
     #[serde(default)]
     pub(crate) scope: Option<ScopeRules>,
-    /// When all sitemaps of the site were last read, including those without collections.
-    #[serde(default, rename = "whole")]
-    pub(crate) lists_read: Option<Timestamp>,
-    /// Sections with a mass deletion that is held back, and the time since when.
-    #[serde(default, rename = "held")]
-    pub(crate) held_deletions: BTreeMap<String, Timestamp>,
 }
 
 /// A collection that failed verification.
@@ -183,8 +204,8 @@ impl SiteState {
     /// After a change, the ARC and SPXI files are removed from the cache and requested
     /// again, because their entries were accepted or ignored by host.
     pub(crate) fn update_hosts(&mut self, hosts: &BTreeSet<String>) -> bool {
-        let has_changed = self.hosts.as_ref().is_some_and(|known| known != hosts);
-        self.hosts = Some(hosts.clone());
+        let has_changed = self.settings.hosts.as_ref().is_some_and(|known| known != hosts);
+        self.settings.hosts = Some(hosts.clone());
         if has_changed {
             let is_kept = |parsed: &Option<ParsedFile>| {
                 !matches!(parsed, Some(ParsedFile::Arc(_) | ParsedFile::Spxi))
@@ -209,7 +230,9 @@ mod tests {
     fn reads_what_it_wrote_and_rejects_newer_versions() {
         let stale_sections = BTreeSet::from(["all".to_owned()]);
         let section_choice = Some(SectionChoice::All);
-        let state = SiteState { section_choice, stale_sections, ..SiteState::default() };
+        let collections =
+            CollectionState { section_choice, stale_sections, ..CollectionState::default() };
+        let state = SiteState { collections, ..SiteState::default() };
         let read = SiteState::read("o", &state.write()).unwrap();
         assert_eq!(read, SiteState { version: VERSION, ..state });
         assert_eq!(SiteState::read("o", "").unwrap(), SiteState::default());

@@ -22,6 +22,7 @@ impl TrainingTerms {
         let state = store.site_state(publisher.id)?.unwrap_or_default();
         let state = SiteState::read(&publisher.origin, &state).unwrap_or_default();
         let signals = state
+            .settings
             .robots_signals
             .map(|(robots, token)| RobotsSignals::of_robots(robots.as_bytes(), &token));
         Ok(Self { signals: signals.unwrap_or_default() })
