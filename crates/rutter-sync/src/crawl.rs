@@ -13,21 +13,25 @@
 
 mod arc_snapshot;
 mod canonical;
+mod classify;
 pub(crate) mod lists;
 mod markdown_twin;
+mod open_links;
 pub(crate) mod page;
 pub(crate) mod page_snapshot;
 mod page_writer;
+mod progress;
 pub(crate) mod queue;
 mod removal;
 mod response;
 mod shell;
+mod templates;
 mod traps;
 pub(crate) mod uncovered_pages;
 pub(crate) mod variants;
 mod worker_pool;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,17 +39,21 @@ use crate::context::SiteContext;
 use crate::discover::{AccessMethod, Discovery};
 use rutter_extract::{Templates, Use};
 use rutter_fetch::{
-    FetchError, FetchedResponse, MissingPageProbe, Request, ResourceKind, ResponseBody, Validators,
+    FetchError, FetchedResponse, MissingPageProbe, Request, ResourceKind, Validators,
 };
-use rutter_page::{PageUrl, Timestamp};
+use rutter_page::PageUrl;
 use rutter_store::{NoteKind, NoteValue, PageRow, PageSource, UrlRecords, WithheldReason};
 use tokio::task::JoinSet;
 
 use crate::collections::SectionFailures;
+use crate::crawl::canonical::WaitingPages;
+use crate::crawl::open_links::OpenLinks;
 use crate::crawl::page::FetchedPage;
 use crate::crawl::page_writer::{BATCH, BATCH_BYTES, PageWriter, WriteCommand};
+use crate::crawl::progress::{CrawlProgress, NextStep};
 use crate::crawl::queue::{CrawlTarget, Frontier};
-use crate::crawl::worker_pool::{PossibleAlias, WorkerPool, WorkerResult};
+use crate::crawl::templates::SiteTemplates;
+use crate::crawl::worker_pool::{WorkerPool, WorkerResult};
 use crate::discovered_entries::DiscoveredEntries;
 use crate::error::SyncError;
 use crate::limits::WEB_SECTION;
@@ -68,8 +76,6 @@ const COMMITTED_EVERY: Duration = Duration::from_secs(10);
 /// Maximum time that fetched pages wait for the templates. An interrupted sync loses at
 /// most the pages of this time.
 const SAMPLE_FOR: Duration = Duration::from_mins(1);
-/// Maximum size in bytes of the fetched pages that wait for the templates.
-const SAMPLE_BYTES: usize = 16 << 20;
 /// Minimum number of pages to crawl from which learning templates is useful on a site with
 /// collections.
 const WORTH_LEARNING: u64 = 20;
@@ -125,16 +131,19 @@ pub(crate) async fn crawl(
     crawl.run().await?;
     crawl.save().await?;
     let mut result = crawl.end().await?;
-    let is_whole = is_whole && !result.is_stopped && !result.frontier.is_bounded();
-    let is_short = result.is_stopped || result.frontier.is_bounded();
-    if result.is_stopped {
+    let is_whole = is_whole && !result.progress.is_stopped && !result.frontier.is_bounded();
+    let is_short = result.progress.is_stopped || result.frontier.is_bounded();
+    if result.progress.is_stopped {
         result.frontier.close(LeftOutReason::STOPPED);
     }
     if follows(&run.context, method) {
         // Links that this crawl found and did not follow are stored, because no other crawl
         // may find them.
-        let over =
-            lists::keep_left(&run.context, &result.frontier, [&result.pending, &result.open])?;
+        let over = lists::keep_left(
+            &run.context,
+            &result.frontier,
+            [&result.links.pending, &result.links.open],
+        )?;
         for key in over {
             run.report.leave_out(&key, LeftOutReason::REMEMBERED_LIMIT);
         }
@@ -145,9 +154,9 @@ pub(crate) async fn crawl(
     run.is_cut_short |= is_short;
     if !is_short && !has_failed {
         run.state.crawl.lists_read = Some(run.context.now);
-        if result.n_without_page == 0 {
+        if result.progress.n_without_page == 0 {
             run.state.crawl.uncovered_lists.clear();
-        } else if result.n_failed == 0 {
+        } else if result.progress.n_failed == 0 {
             // All missing pages are explained, so lists that are not read in every sync
             // need not be read again soon.
             run.state.crawl.uncovered_lists.remove("");
@@ -158,10 +167,10 @@ pub(crate) async fn crawl(
         collected,
         &result.frontier,
         &result.collection_urls,
-        &result.gone,
+        &result.found.gone,
         is_whole,
     )?;
-    removal::withhold_closed(run, &result.closed, result.n_asked)?;
+    removal::withhold_closed(run, &result.found.closed, result.progress.n_asked)?;
     lists::report_unlisted(run, &result.collection_urls)?;
     run.store_left_out(!is_short)?;
     let publisher = run.context.store.publisher(&run.context.origin)?;
@@ -196,70 +205,37 @@ pub(crate) fn collection_urls(
     Ok(collection_urls)
 }
 
-/// Pages for learning templates: URLs that are not fetched yet, fetched pages with their
-/// depth, and the size of the fetched pages in bytes.
-type TemplateSample = (BTreeSet<String>, Vec<(FetchedPage, u32)>, usize);
-
-struct Crawl<'w, 'v, 'g> {
-    run: &'w mut SyncRun<'v>,
-    /// Whether the crawl follows links of pages.
-    follows: bool,
-    frontier: Frontier<'g>,
-    collection_urls: UrlSet,
-    probe: Option<MissingPageProbe>,
-    template: Use,
-    /// Fetched pages that wait for the templates, and URLs of the sample that are not
-    /// fetched yet.
-    sample: Option<TemplateSample>,
-    workers: WorkerPool,
-    n_done: u64,
-    n_faults: u32,
+/// What a crawl found out about pages.
+#[derive(Debug, Default)]
+struct CrawlFindings {
+    /// Keys of stored pages that do not exist any more.
     gone: BTreeSet<String>,
     /// Keys of stored pages that are no longer public.
     closed: BTreeSet<String>,
-    /// Number of requests for pages, number of requests that failed because of the network
-    /// or the server, and number of URLs without a usable page.
-    n_asked: u64,
-    n_failed: u64,
-    n_without_page: u64,
-    /// End of the pause that the host asked for. The crawl stores it when it ends, because
-    /// nothing else can be written while pages are staged.
-    pause: Option<Timestamp>,
-    is_stopped: bool,
-    /// Number of links from the home page to the current URL.
-    depth: u32,
-    /// URLs without a page and their depth, which a crawl by links keeps for later crawls.
-    open: BTreeMap<String, u32>,
-    /// URLs that are being fetched, and their depth.
-    pending: BTreeMap<String, u32>,
-    /// Number of new pages that the quota admits, number of new pages that were fetched,
-    /// and number of new pages that were not requested because of the quota.
-    n_admitted: u64,
-    n_new: u64,
-    n_beyond: u64,
     /// Content hashes of extracted pages, by the hash of the page key.
     contents: HashMap<u64, u64>,
-    /// Pages that wait for their canonical page, and the size of these pages in bytes.
-    variants: (BTreeMap<String, Box<PossibleAlias>>, usize),
-    /// Number and size in bytes of the extracted pages that a crawl by links has not
-    /// committed yet.
-    unsaved: (usize, usize),
-    began: Duration,
-    committed: Duration,
+}
+
+struct Crawl<'w, 'v, 'g> {
+    run: &'w mut SyncRun<'v>,
+    frontier: Frontier<'g>,
+    collection_urls: UrlSet,
+    probe: Option<MissingPageProbe>,
+    templates: SiteTemplates,
+    workers: WorkerPool,
+    progress: CrawlProgress,
+    links: OpenLinks,
+    found: CrawlFindings,
+    waiting: WaitingPages,
 }
 
 /// Result of a crawl that ended.
 struct CrawlResult<'g> {
     frontier: Frontier<'g>,
     collection_urls: UrlSet,
-    gone: BTreeSet<String>,
-    closed: BTreeSet<String>,
-    open: BTreeMap<String, u32>,
-    pending: BTreeMap<String, u32>,
-    n_asked: u64,
-    n_failed: u64,
-    n_without_page: u64,
-    is_stopped: bool,
+    progress: CrawlProgress,
+    links: OpenLinks,
+    found: CrawlFindings,
 }
 
 impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
@@ -277,12 +253,12 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         // learn templates.
         let is_little =
             run.report.method == AccessMethod::Scp && frontier.n_known() < WORTH_LEARNING;
-        let (template, sample) = if !templates.is_empty() {
-            (Use::Fitting(Arc::new(templates)), None)
+        let templates = if !templates.is_empty() {
+            SiteTemplates::known(templates)
         } else if is_listed && !is_little {
-            (Use::Nothing, Some((frontier.sample_first(&run.state.crawl.stop_urls), Vec::new(), 0)))
+            SiteTemplates::learned_from(frontier.sample_first(&run.state.crawl.stop_urls))
         } else {
-            (Use::Nothing, None)
+            SiteTemplates::unused()
         };
         let page_writer = PageWriter {
             store: Arc::clone(&run.context.store),
@@ -301,34 +277,16 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         let workers = WorkerPool::start(page_writer, if is_paced { 1 } else { n_cores })?;
         let began = run.context.client.environment().clock.monotonic();
         Ok(Self {
-            follows: follows(&run.context, method),
+            links: OpenLinks::new(follows(&run.context, method)),
             run,
             frontier,
             collection_urls,
             probe,
-            template,
-            sample,
+            templates,
             workers,
-            n_done: 0,
-            n_faults: 0,
-            gone: BTreeSet::new(),
-            closed: BTreeSet::new(),
-            n_asked: 0,
-            n_failed: 0,
-            n_without_page: 0,
-            pause: None,
-            is_stopped: false,
-            depth: 0,
-            open: BTreeMap::new(),
-            pending: BTreeMap::new(),
-            contents: HashMap::new(),
-            variants: (BTreeMap::new(), 0),
-            unsaved: (0, 0),
-            n_admitted,
-            n_new: 0,
-            n_beyond: 0,
-            began,
-            committed: began,
+            progress: CrawlProgress::new(began, n_admitted),
+            found: CrawlFindings::default(),
+            waiting: WaitingPages::default(),
         })
     }
 
@@ -341,33 +299,36 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
             while let Some(note) = self.workers.try_result().await? {
                 self.handle_result(note, &mut in_flight).await?;
             }
-            while in_flight.len() < most && !self.is_stopped {
-                if most_pages <= self.n_asked {
+            while in_flight.len() < most && !self.progress.is_stopped {
+                if most_pages <= self.progress.n_asked {
                     self.close(LeftOutReason::PAGE_LIMIT);
                 } else if self.is_late() {
                     self.close(LeftOutReason::TIME_LIMIT);
                 }
                 let Some(target) = self.frontier.next() else { break };
                 if !self.request_page(&target, &mut in_flight)? {
-                    self.drop_from_sample(target.url.as_str());
+                    self.templates.drop_wanted(target.url.as_str());
                 }
             }
-            if let Some(asked) = in_flight.join_next().await {
-                let asked = asked.map_err(|_| SyncError::Worker)?;
-                self.handle_response(asked).await?;
-                continue;
-            }
-            if self.sample.is_some() {
-                self.learn().await?;
-                continue;
-            }
-            if let Some(note) = self.workers.next_result().await? {
-                self.handle_result(note, &mut in_flight).await?;
-                continue;
-            }
-            let has_more = !self.is_stopped && self.frontier.release_spellings();
-            if !has_more && !self.settle_variants(&mut in_flight).await? {
-                return Ok(());
+            let has_sample = self.templates.sample.is_some();
+            match NextStep::of(in_flight.len(), has_sample, self.workers.is_extracting()) {
+                NextStep::AwaitResponse => {
+                    if let Some(asked) = in_flight.join_next().await {
+                        self.handle_response(asked.map_err(|_| SyncError::Worker)?).await?;
+                    }
+                }
+                NextStep::LearnTemplates => self.learn().await?,
+                NextStep::AwaitWorker => {
+                    if let Some(note) = self.workers.next_result().await? {
+                        self.handle_result(note, &mut in_flight).await?;
+                    }
+                }
+                NextStep::ReleaseWaiting => {
+                    let has_more = !self.progress.is_stopped && self.frontier.release_spellings();
+                    if !has_more && !self.settle_variants(&mut in_flight).await? {
+                        return Ok(());
+                    }
+                }
             }
         }
     }
@@ -376,35 +337,23 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
     fn is_late(&self) -> bool {
         let time = self.run.context.options.limits.time;
         let moment = self.run.context.client.environment().clock.monotonic();
-        time.is_some_and(|time| self.began + time <= moment)
+        time.is_some_and(|time| self.progress.began + time <= moment)
     }
 
     /// Closes the frontier, so that the crawl requests no further pages.
     fn close(&mut self, why: LeftOutReason) {
         self.frontier.close(why);
-        if let Some((wanted, ..)) = &mut self.sample {
-            wanted.clear();
-        }
+        self.templates.close();
     }
 
     /// Ends the worker and writer threads, adds their counts to the report, and stores the
     /// pause.
     async fn end(self) -> Result<CrawlResult<'g>, SyncError> {
         let Self {
-            run,
-            frontier,
-            collection_urls,
-            gone,
-            closed,
-            mut open,
-            pending,
-            pause,
-            is_stopped,
-            ..
+            run, frontier, collection_urls, workers, mut progress, mut links, found, ..
         } = self;
-        let (workers, n_without_page) = (self.workers, self.n_without_page);
         let written = workers.end().await;
-        if let Some(until) = pause {
+        if let Some(until) = progress.pause {
             run.context.pause(until)?;
         }
         let written = written?;
@@ -412,12 +361,12 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         for key in &written.beyond {
             run.report.list_left_out(key, LeftOutReason::QUOTA);
         }
-        if self.follows {
-            open.extend(written.beyond.into_iter().map(|key| (key, 1)));
+        if links.follows {
+            links.open.extend(written.beyond.into_iter().map(|key| (key, 1)));
         }
         run.report_quota_exceeded(written.over_byte_quota);
-        let n_beyond = written.over_quota + self.n_beyond;
-        let n_without_page = n_without_page + written.over_quota;
+        let n_beyond = written.over_quota + progress.n_beyond;
+        progress.n_without_page += written.over_quota;
         if 0 < n_beyond {
             run.report.count_left_out(LeftOutReason::QUOTA, n_beyond);
             let text = format!("new pages beyond the page quota: {n_beyond}");
@@ -426,31 +375,13 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         }
         // A few failing pages are normal. If most requests fail, the site has a problem,
         // which is reported.
-        if !is_stopped && self.n_asked < 2 * self.n_failed {
-            let text = format!("{} of {} pages could not be fetched", self.n_failed, self.n_asked);
+        if !progress.is_stopped && progress.has_mostly_failed() {
+            let text =
+                format!("{} of {} pages could not be fetched", progress.n_failed, progress.n_asked);
             let origin = run.context.origin.clone();
             run.report.add_problem(&origin, ProblemKind::Network, text);
         }
-        let (n_asked, n_failed) = (self.n_asked, self.n_failed);
-        Ok(CrawlResult {
-            frontier,
-            collection_urls,
-            gone,
-            closed,
-            open,
-            pending,
-            n_asked,
-            n_failed,
-            n_without_page,
-            is_stopped,
-        })
-    }
-
-    /// Stops waiting for a page of the template sample.
-    fn drop_from_sample(&mut self, key: &str) {
-        if let Some((wanted, ..)) = &mut self.sample {
-            wanted.remove(key);
-        }
+        Ok(CrawlResult { frontier, collection_urls, progress, links, found })
     }
 
     /// Starts a request for a page, unless the stored page is known to be current. Returns
@@ -467,9 +398,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         }
         if run.page_policy.judge(key) == Some(WithheldReason::Consent) {
             run.report.leave_out(key, LeftOutReason::CONSENT);
-            if self.follows {
-                self.open.insert(key.to_owned(), target.depth);
-            }
+            self.links.keep_unasked(key, target.depth);
             return Ok(false);
         }
         let store = &run.context.store;
@@ -505,7 +434,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         let is_current =
             is_current(run.context.now, lastmod, row.as_ref(), known.as_ref(), fetched_with);
         if !is_again && is_current {
-            self.n_done += 1;
+            self.progress.n_done += 1;
             if row.is_none() {
                 let why = reason_left_out(&run.context, key)?;
                 self.leave_out_known(key, why);
@@ -514,21 +443,19 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
             }
             return Ok(false);
         }
-        if row.is_none() && self.n_admitted <= self.n_new {
+        if row.is_none() && self.progress.n_admitted <= self.progress.n_new {
             // A new page would exceed the page quota.
-            self.n_beyond += 1;
-            self.n_without_page += 1;
+            self.progress.n_beyond += 1;
+            self.progress.n_without_page += 1;
             run.report.list_left_out(key, LeftOutReason::QUOTA);
-            if self.follows {
-                self.open.insert(key.to_owned(), target.depth);
-            }
+            self.links.keep_unasked(key, target.depth);
             return Ok(false);
         }
         if target.checksum.is_some() && row.as_ref().is_some_and(|row| row.withheld.is_none()) {
             let known = known_note(store.as_ref(), NoteKind::ArcChecksum, key)?;
             let known = known.filter(|note| is_recent(run.context.now, note.noted));
             if known.is_some_and(|it| it.value == NoteValue::ArcChecksum(target.checksum.clone())) {
-                self.n_done += 1;
+                self.progress.n_done += 1;
                 return Ok(false);
             }
         }
@@ -551,9 +478,9 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
             site: Some(run.context.site.clone()),
             ..Request::new(target.url.clone(), ResourceKind::Page)
         };
-        self.n_asked += 1;
-        if self.follows && row.is_none() {
-            self.pending.insert(key.to_owned(), target.depth);
+        self.progress.n_asked += 1;
+        if self.links.follows && row.is_none() {
+            self.links.pending.insert(key.to_owned(), target.depth);
         }
         let (client, traffic) = (run.context.client.clone(), Arc::clone(&run.context.traffic));
         let target = target.clone();
@@ -569,16 +496,16 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         if let Some(page) = instead_of {
             return self.handle_twin(page, row, response).await;
         }
-        self.n_done += 1;
-        self.depth = target.depth;
-        let (done, known) = (self.n_done, self.frontier.n_known());
+        self.progress.n_done += 1;
+        self.links.depth = target.depth;
+        let (done, known) = (self.progress.n_done, self.frontier.n_known());
         self.run.context.observer.event(&self.run.context.origin, SyncEvent::Pages { done, known });
         self.commit_if_due().await?;
         let key = target.url.as_str().to_owned();
-        self.drop_from_sample(&key);
+        self.templates.drop_wanted(&key);
         match response {
             Ok(response) => {
-                self.n_faults = 0;
+                self.progress.n_faults = 0;
                 self.run.state.crawl.stop_urls.remove(&key);
                 self.run.context.traffic.add_bytes(response.wire_bytes);
                 self.handle_page_response(target, row, response).await?;
@@ -588,13 +515,9 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
                 self.handle_error(&key, row.as_ref(), &error).await?;
             }
         }
-        let is_late =
-            self.began + SAMPLE_FOR <= self.run.context.client.environment().clock.monotonic();
-        if self
-            .sample
-            .as_ref()
-            .is_some_and(|(wanted, _, size)| wanted.is_empty() || SAMPLE_BYTES < *size || is_late)
-        {
+        let is_late = self.progress.began + SAMPLE_FOR
+            <= self.run.context.client.environment().clock.monotonic();
+        if self.templates.is_due(is_late) {
             self.learn().await?;
         }
         Ok(())
@@ -609,7 +532,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
     ) -> FetchedPage {
         let token = self.run.context.client.settings().robots_token().to_owned();
         let said = self.run.page_policy.signals(url.key());
-        let (template, now) = (self.template.clone(), self.run.context.now);
+        let (template, now) = (self.templates.template.clone(), self.run.context.now);
         let most_links = self.run.context.options.limits.links_per_page;
         let has_note = |kind: NoteKind| {
             // A damaged note counts as present, so that it is written again.
@@ -641,26 +564,20 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
     /// Passes a fetched page to the workers, or keeps it until the templates of the site
     /// are known.
     async fn hand_over(&mut self, raw: FetchedPage, depth: u32) -> Result<(), SyncError> {
-        if let Some((_, waiting, size)) = &mut self.sample {
-            if let ResponseBody::Memory(bytes) = &raw.response.body {
-                *size += bytes.len();
-            }
-            waiting.push((raw, depth));
-            return Ok(());
-        }
+        let Some(raw) = self.templates.hold(raw, depth) else { return Ok(()) };
         self.workers.extract(raw, depth).await
     }
 
     /// Learns the templates of the site, and passes the waiting pages to the workers.
     async fn learn(&mut self) -> Result<(), SyncError> {
-        let Some((_, waiting, _)) = self.sample.take() else { return Ok(()) };
-        let (waiting, templates) = self.workers.learn(waiting).await?;
+        let Some(sample) = self.templates.sample.take() else { return Ok(()) };
+        let (waiting, templates) = self.workers.learn(sample.pages).await?;
         if !templates.is_empty() {
             self.run.context.spool_dir.write(TEMPLATES, &templates)?;
-            self.template = Use::Fitting(Arc::new(templates));
+            self.templates.template = Use::Fitting(Arc::new(templates));
         }
         for (mut raw, depth) in waiting {
-            raw.template = self.template.clone();
+            raw.template = self.templates.template.clone();
             self.hand_over(raw, depth).await?;
         }
         Ok(())
@@ -674,7 +591,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         if let Some(failed) = note.failed {
             self.handle_no_page(failed, note.depth).await?;
         }
-        if self.follows {
+        if self.links.follows {
             for link in &note.links {
                 self.frontier.follow(link, note.depth + 1);
             }
@@ -686,7 +603,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
             self.request_twin(page, &twin, in_flight).await?;
         }
         if let Some((key, content)) = note.content {
-            self.contents.insert(key, content);
+            self.found.contents.insert(key, content);
         }
         if let Some(variant) = note.variant {
             self.wait_for_canonical(variant, in_flight).await?;
@@ -700,11 +617,11 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
     /// Passes a page of a crawl by links to the writer, and commits if many pages are not
     /// committed yet.
     async fn keep_page(&mut self, page: Box<page::ExtractedPage>) -> Result<(), SyncError> {
-        self.pending.remove(&page.key);
-        self.unsaved.0 += 1;
-        self.unsaved.1 += page.line.len();
+        self.links.pending.remove(&page.key);
+        self.links.unsaved.0 += 1;
+        self.links.unsaved.1 += page.line.len();
         self.workers.write(WriteCommand::Page(page)).await?;
-        if BATCH <= self.unsaved.0 || BATCH_BYTES <= self.unsaved.1 {
+        if BATCH <= self.links.unsaved.0 || BATCH_BYTES <= self.links.unsaved.1 {
             self.save().await?;
         }
         Ok(())
@@ -713,9 +630,13 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
     /// In a crawl by links, stores the links first and then commits the pages that contain
     /// them, because a later 304 response for such a page does not contain its links.
     async fn save(&mut self) -> Result<(), SyncError> {
-        if self.follows {
-            lists::keep_left(&self.run.context, &self.frontier, [&self.pending, &self.open])?;
-            self.unsaved = (0, 0);
+        if self.links.follows {
+            lists::keep_left(
+                &self.run.context,
+                &self.frontier,
+                [&self.links.pending, &self.links.open],
+            )?;
+            self.links.unsaved = (0, 0);
             self.workers.write(WriteCommand::Commit).await?;
         }
         Ok(())
@@ -724,14 +645,14 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
     /// Commits the extracted pages if the last commit is older than `COMMITTED_EVERY`.
     async fn commit_if_due(&mut self) -> Result<(), SyncError> {
         let moment = self.run.context.client.environment().clock.monotonic();
-        if moment < self.committed + COMMITTED_EVERY {
+        if moment < self.progress.committed + COMMITTED_EVERY {
             return Ok(());
         }
-        if self.follows {
+        if self.links.follows {
             self.save().await?;
-            self.committed = moment;
+            self.progress.committed = moment;
         } else if self.workers.try_write(WriteCommand::Commit) {
-            self.committed = moment;
+            self.progress.committed = moment;
         }
         Ok(())
     }

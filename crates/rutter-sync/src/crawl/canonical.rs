@@ -6,6 +6,8 @@
 //! canonical URL was requested. If too many pages wait already, the decision is made at
 //! once.
 
+use std::collections::BTreeMap;
+
 use rutter_store::{NoteValue, UrlNote, WithheldReason};
 use tokio::task::JoinSet;
 
@@ -21,6 +23,14 @@ use crate::state::url_set::stable_hash;
 /// Maximum number, and maximum size in bytes, of the pages that wait for a canonical page.
 const MOST: usize = 1_000;
 const MOST_BYTES: usize = 16 << 20;
+
+/// Pages that wait for their canonical page.
+#[derive(Debug, Default)]
+pub(super) struct WaitingPages {
+    pages: BTreeMap<String, Box<PossibleAlias>>,
+    /// Size of the lines of these pages, in bytes.
+    bytes: usize,
+}
 
 impl Crawl<'_, '_, '_> {
     /// Adds the canonical URL of a page to the frontier; the page waits until that URL was
@@ -39,17 +49,17 @@ impl Crawl<'_, '_, '_> {
         if is_site_url && !leads_here {
             self.frontier.add(of, None, None);
         }
-        let (waiting, bytes) = &mut self.variants;
+        let waiting = &mut self.waiting;
         let size = variant.page.line.len();
-        if MOST <= waiting.len() || MOST_BYTES < bytes.saturating_add(size) {
+        if MOST <= waiting.pages.len() || MOST_BYTES < waiting.bytes.saturating_add(size) {
             return self.settle(variant, in_flight).await;
         }
-        *bytes += size;
+        waiting.bytes += size;
         let had_row = variant.failed.had_row;
-        if waiting.insert(key, variant).is_some() && !had_row {
+        if waiting.pages.insert(key, variant).is_some() && !had_row {
             // The page was extracted twice, because its canonical URL redirects to the
             // page.
-            self.n_new = self.n_new.saturating_sub(1);
+            self.progress.n_new = self.progress.n_new.saturating_sub(1);
         }
         Ok(())
     }
@@ -60,20 +70,20 @@ impl Crawl<'_, '_, '_> {
         &mut self,
         in_flight: &mut JoinSet<PageResponse>,
     ) -> Result<bool, SyncError> {
-        let had_some = !self.variants.0.is_empty();
+        let had_some = !self.waiting.pages.is_empty();
         // Pages whose canonical page is not waiting itself are decided first.
         let is_first =
-            |variant: &PossibleAlias, crawl: &Self| !crawl.variants.0.contains_key(&variant.of);
+            |variant: &PossibleAlias, crawl: &Self| !crawl.waiting.pages.contains_key(&variant.of);
         let (first, others): (Vec<String>, Vec<String>) =
-            self.variants.0.keys().cloned().partition(|key| {
-                self.variants.0.get(key).is_some_and(|variant| is_first(variant, self))
+            self.waiting.pages.keys().cloned().partition(|key| {
+                self.waiting.pages.get(key).is_some_and(|variant| is_first(variant, self))
             });
         for key in first.into_iter().chain(others) {
-            if let Some(variant) = self.variants.0.remove(&key) {
+            if let Some(variant) = self.waiting.pages.remove(&key) {
                 self.settle(variant, in_flight).await?;
             }
         }
-        self.variants.1 = 0;
+        self.waiting.bytes = 0;
         Ok(had_some)
     }
 
@@ -83,7 +93,7 @@ impl Crawl<'_, '_, '_> {
         in_flight: &mut JoinSet<PageResponse>,
     ) -> Result<(), SyncError> {
         let PossibleAlias { page, of, depth, failed } = *variant;
-        let is_open = self.variants.0.contains_key(&of);
+        let is_open = self.waiting.pages.contains_key(&of);
         let stored = self.stored_content(&of)?;
         if !is_open && stored == Some(page.content) {
             return self.handle_no_page(failed, depth).await;
@@ -95,7 +105,7 @@ impl Crawl<'_, '_, '_> {
             let note = UrlNote::new(&page.key, value, self.run.context.now);
             self.workers.write(WriteCommand::Records(note.into())).await?;
         }
-        self.contents.extend(page.comparable());
+        self.found.contents.extend(page.comparable());
         match page.twin.clone() {
             Some(twin) => self.request_twin(page, &twin, in_flight).await,
             None => self.keep_page(page).await,
@@ -117,10 +127,10 @@ impl Crawl<'_, '_, '_> {
     /// Returns the content hash of a stored page; `None` if the page is not stored, missing
     /// at the site or damaged.
     pub(super) fn stored_content(&self, key: &str) -> Result<Option<u64>, SyncError> {
-        if self.gone.contains(key) || self.closed.contains(key) {
+        if self.found.gone.contains(key) || self.found.closed.contains(key) {
             return Ok(None);
         }
-        if let Some(content) = self.contents.get(&stable_hash(key)) {
+        if let Some(content) = self.found.contents.get(&stable_hash(key)) {
             return Ok(Some(*content));
         }
         let line = match self.run.context.store.line(key) {

@@ -27,7 +27,8 @@ impl Crawl<'_, '_, '_> {
         in_flight: &mut JoinSet<PageResponse>,
     ) -> Result<(), SyncError> {
         let run = &*self.run;
-        let key = key_of(twin).filter(|key| run.page_policy.is_site_url(key) && !self.is_stopped);
+        let key = key_of(twin)
+            .filter(|key| run.page_policy.is_site_url(key) && !self.progress.is_stopped);
         let is_open = |key: &String| run.page_policy.judge(key).is_none();
         let Some(url) = key.filter(is_open).and_then(|key| Url::parse(&key).ok()) else {
             return self.workers.write(WriteCommand::Page(page)).await;

@@ -1,5 +1,4 @@
-//! Handles the responses of a crawl: a page, a missing page, a blocked page, a redirect, an
-//! error.
+//! Handles the responses of a crawl, by their class.
 //!
 //! Input: the response, its crawl target, and the stored row of the page. Output: jobs for
 //! the worker pool, URL notes, and left-out URLs.
@@ -7,8 +6,7 @@
 use std::collections::BTreeSet;
 
 use rutter_fetch::{
-    FailureCause, FetchError, FetchedResponse, RequestRefusal, ResourceKind, ResponseBody,
-    Validators,
+    FailureCause, FetchError, FetchedResponse, RequestRefusal, ResourceKind, Validators,
 };
 use rutter_page::PageUrl;
 use rutter_store::{
@@ -16,6 +14,7 @@ use rutter_store::{
     WithheldReason,
 };
 
+use super::classify::{KnownPage, ResponseClass, classify};
 use super::{Crawl, MOST_FAULTS, reason_left_out};
 use crate::consent;
 use crate::consent::page_policy::key_of;
@@ -54,88 +53,113 @@ impl Crawl<'_, '_, '_> {
         let key = target.url.as_str().to_owned();
         let found =
             key_of(response.url.as_str()).filter(|key| self.run.page_policy.is_site_url(key));
-        if response.is_not_modified() && found.as_deref() != Some(&key) && !target.is_fresh {
-            // The validators belong to another URL than the one that responded, so the page
-            // is requested again without validators.
-            self.frontier.again(target);
-            return Ok(());
+        let mut known = KnownPage {
+            key: &key,
+            found: found.as_deref(),
+            is_fresh: target.is_fresh,
+            is_home: key_of(self.run.context.site.as_str()).as_ref() == Some(&key),
+            row: row.as_ref(),
+            is_damaged: false,
+        };
+        if !known.is_other_validator(&response) {
+            known.is_damaged = self.is_damaged(row.as_ref())?;
         }
-        if self.is_damaged(row.as_ref())? && (response.is_not_modified() || response.is_success()) {
+        if known.is_damaged && (response.is_not_modified() || response.is_success()) {
             // The damaged content is withheld first, because the store skips a page that is
             // equal to a stored one.
-            let write = WriteCommand::Withhold(key, WithheldReason::Fault, UrlRecords::default());
-            self.workers.write(write).await?;
-            if response.is_not_modified() {
+            let (reason, records) = (WithheldReason::Fault, UrlRecords::default());
+            self.workers.write(WriteCommand::Withhold(key.clone(), reason, records)).await?;
+        }
+        let class = classify(&response, &known, || self.is_soft_404(&response, row.as_ref()));
+        let report = &mut self.run.report;
+        match class {
+            ResponseClass::AskAgain => {
                 self.frontier.again(target);
-                return Ok(());
+                Ok(())
+            }
+            ResponseClass::Unchanged => {
+                self.run.state.crawl.refetch.remove(&key);
+                let records = self.records_of(&target, found.unwrap_or(key.clone()), &response);
+                self.handle_unchanged(&key, row.as_ref(), &response, records).await
+            }
+            ResponseClass::Gone | ResponseClass::Soft404 => {
+                let is_gone = class == ResponseClass::Gone;
+                let status = LeftOutReason::status(response.status);
+                let why = if is_gone { status } else { LeftOutReason::SOFT_404 };
+                report.leave_out(&key, why);
+                self.found.gone.insert(key.clone());
+                self.progress.n_without_page += 1;
+                self.record_no_page(&key).await
+            }
+            ResponseClass::Failed { is_closed } => {
+                if is_closed {
+                    self.found.closed.insert(key.clone());
+                }
+                self.progress.n_failed += 1;
+                report.leave_out(&key, LeftOutReason::status(response.status));
+                self.record_failed_request(&key).await
+            }
+            ResponseClass::RedirectsElsewhere => {
+                report.leave_out(&key, LeftOutReason::REDIRECT_ELSEWHERE);
+                self.progress.n_without_page += 1;
+                self.record_no_page(&key).await
+            }
+            ResponseClass::TemporaryRedirect => {
+                self.run.state.crawl.refetch.remove(&key);
+                report.leave_out(&key, LeftOutReason::TEMPORARY_REDIRECT);
+                self.record_failed_request(&key).await
+            }
+            ResponseClass::Page { key: found } => {
+                self.run.state.crawl.refetch.remove(&key);
+                self.handle_page(target, found, row, response).await
             }
         }
-        let key = target.url.as_str().to_owned();
+    }
+
+    /// Returns the validators and notes to store with a page. The validators are stored for
+    /// the URL that responded, which may differ after a redirect.
+    fn records_of(
+        &self,
+        target: &CrawlTarget,
+        url: String,
+        response: &FetchedResponse,
+    ) -> UrlRecords {
         let now = self.run.context.now;
-        let note = |value: NoteValue| UrlNote::new(&key, value, now);
-        // The validators are stored for the URL that responded, which may differ after a
-        // redirect.
         let mut records = UrlRecords::from(Validator {
-            url: found.clone().unwrap_or_else(|| key.clone()),
+            url,
             etag: response.validators.etag.clone(),
             last_modified: response.validators.last_modified.clone(),
             checked: now,
         });
-        let checksum = target.checksum.map(|checksum| NoteValue::ArcChecksum(Some(checksum)));
-        let lastmod = target.lastmod.map(NoteValue::Lastmod);
-        records.notes.extend(checksum.into_iter().chain(lastmod).map(note));
-        if response.is_not_modified() {
-            self.run.state.crawl.refetch.remove(&key);
-            return self.handle_unchanged(&key, row.as_ref(), &response, records).await;
-        }
-        if matches!(response.status, 404 | 410) {
-            self.run.report.leave_out(&key, LeftOutReason::status(response.status));
-            self.gone.insert(key.clone());
-            self.n_without_page += 1;
-            return self.record_no_page(&key).await;
-        }
-        if is_closed(response.status) && row.as_ref().is_some_and(|row| row.withheld.is_none()) {
-            self.closed.insert(key.clone());
-        }
-        if !response.is_success() || response.body == ResponseBody::Absent {
-            self.n_failed += 1;
-            self.run.report.leave_out(&key, LeftOutReason::status(response.status));
-            return self.record_failed_request(&key).await;
-        }
-        let Some(found) = found else {
-            self.run.report.leave_out(&key, LeftOutReason::REDIRECT_ELSEWHERE);
-            self.n_without_page += 1;
-            return self.record_no_page(&key).await;
-        };
-        // Sites often answer unknown URLs with their home page, but the home page itself is
-        // a page.
-        let is_home = key_of(self.run.context.site.as_str()).as_ref() == Some(&key);
-        if !is_home && self.is_soft_404(&response, row.as_ref()) {
-            // With this response, the site reports that the page does not exist.
-            self.run.report.leave_out(&key, LeftOutReason::SOFT_404);
-            self.gone.insert(key.clone());
-            self.n_without_page += 1;
-            return self.record_no_page(&key).await;
-        }
-        self.run.state.crawl.refetch.remove(&key);
-        let mut row = row;
-        if found != key && row.is_some() && !response.is_permanent_redirect() {
-            // A temporary redirect, such as to a login or a maintenance page, does not show
-            // that this page has moved.
-            self.run.report.leave_out(&key, LeftOutReason::TEMPORARY_REDIRECT);
-            return self.record_failed_request(&key).await;
-        }
+        let checksum = target.checksum.clone().map(|it| NoteValue::ArcChecksum(Some(it)));
+        let notes = checksum.into_iter().chain(target.lastmod.map(NoteValue::Lastmod));
+        records.notes.extend(notes.map(|value| UrlNote::new(target.url.as_str(), value, now)));
+        records
+    }
+
+    /// Handles a response that is the page `found`, which may have another URL than the
+    /// target.
+    async fn handle_page(
+        &mut self,
+        target: CrawlTarget,
+        found: String,
+        mut row: Option<PageRow>,
+        response: FetchedResponse,
+    ) -> Result<(), SyncError> {
+        let key = target.url.as_str();
+        let mut records = self.records_of(&target, found.clone(), &response);
         if found != key {
             // The page has moved: its new URL replaces the old URL.
+            let note = |value: NoteValue| UrlNote::new(key, value, self.run.context.now);
             records.notes.push(note(NoteValue::MovedTo(found.clone())));
-            if self.keep_url_without_page(&key) {
+            if self.links.keep_without_page(key) {
                 records.notes.push(note(NoteValue::MissingSince(None)));
             }
-            self.list_target(&key, &found);
-            self.gone.insert(key);
+            self.list_target(key, &found);
+            self.found.gone.insert(key.to_owned());
             self.frontier.note(&found);
-            if self.follows {
-                self.pending.insert(found.clone(), self.depth);
+            if self.links.follows {
+                self.links.pending.insert(found.clone(), self.links.depth);
             }
             row = self.run.context.row(&found)?;
             if self.collection_urls.has(&found) || self.run.context.damaged_rows.has(&found) {
@@ -146,8 +170,8 @@ impl Crawl<'_, '_, '_> {
                 return Ok(());
             }
         }
-        let Ok(url) = PageUrl::parse(found.clone()) else { return Ok(()) };
-        self.n_new += u64::from(row.is_none());
+        let Ok(url) = PageUrl::parse(found) else { return Ok(()) };
+        self.progress.n_new += u64::from(row.is_none());
         let known_spelling = self.known_spelling(target.spelling_of)?;
         let raw = self.fetched_page(url, response, row, records);
         self.hand_over(FetchedPage { known_spelling, ..raw }, target.depth).await
@@ -206,7 +230,7 @@ impl Crawl<'_, '_, '_> {
             // validators after some time.
             let why = reason_left_out(&self.run.context, key)?;
             self.leave_out_known(key, why);
-            self.n_without_page += 1;
+            self.progress.n_without_page += 1;
             return self.record_no_page(key).await;
         };
         self.list_canonical(key)?;
@@ -254,7 +278,7 @@ impl Crawl<'_, '_, '_> {
         depth: u32,
     ) -> Result<(), SyncError> {
         let FailedPage { url, why, known, lastmod, had_row, is_gone } = failed;
-        self.n_without_page += 1;
+        self.progress.n_without_page += 1;
         if let Some(Validators { etag, last_modified }) = known {
             let known = NoteValue::NoPage(ResponseValidators { etag, last_modified });
             let notes = [known, NoteValue::NoPageReason(why.key())];
@@ -263,10 +287,10 @@ impl Crawl<'_, '_, '_> {
             self.workers.write(WriteCommand::Records(notes.into())).await?;
         }
         if is_gone {
-            self.gone.insert(url.key().to_owned());
+            self.found.gone.insert(url.key().to_owned());
         }
-        self.depth = depth;
-        self.n_new = self.n_new.saturating_sub(u64::from(!had_row));
+        self.links.depth = depth;
+        self.progress.n_new = self.progress.n_new.saturating_sub(u64::from(!had_row));
         self.record_no_page(url.key()).await?;
         self.leave_out_known(url.key(), why);
         Ok(())
@@ -275,8 +299,8 @@ impl Crawl<'_, '_, '_> {
     /// Handles a request that failed. If the URL redirected to a page earlier, that page
     /// still counts as listed.
     pub(super) async fn record_failed_request(&mut self, key: &str) -> Result<(), SyncError> {
-        self.n_without_page += 1;
-        self.keep_url_without_page(key);
+        self.progress.n_without_page += 1;
+        self.links.keep_without_page(key);
         if let Some((found, _)) = redirect_target(self.run.context.store.as_ref(), key)? {
             self.list_target(key, &found);
             self.frontier.note(&found);
@@ -286,7 +310,7 @@ impl Crawl<'_, '_, '_> {
 
     /// Handles a URL that has no page and will probably not have one at the next request.
     pub(super) async fn record_no_page(&mut self, key: &str) -> Result<(), SyncError> {
-        if self.keep_url_without_page(key) {
+        if self.links.keep_without_page(key) {
             // The note keeps the time when the page was first missing; after some months
             // the URL is dropped.
             let store = self.run.context.store.as_ref();
@@ -295,22 +319,11 @@ impl Crawl<'_, '_, '_> {
                 _ => self.run.context.now,
             };
             if is_lost(self.run.context.now, first) {
-                self.open.remove(key);
+                self.links.open.remove(key);
             }
             self.record(key, NoteValue::MissingSince(Some(first))).await?;
         }
         self.record_attempt(key).await
-    }
-
-    /// Keeps a URL without a page for later crawls by links, because a 304 response for an
-    /// unchanged page does not contain its links. Returns whether this crawl follows links.
-    fn keep_url_without_page(&mut self, key: &str) -> bool {
-        let is_kept = self.follows;
-        if is_kept {
-            self.pending.remove(key);
-            self.open.insert(key.to_owned(), self.depth);
-        }
-        is_kept
     }
 
     /// Records the time of the request, so that a later crawl that cannot fetch all URLs
@@ -347,25 +360,25 @@ impl Crawl<'_, '_, '_> {
                 }
             }
             FailureCause::Refused(RequestRefusal::TooSlow(_)) => {
-                self.is_stopped = true;
+                self.progress.is_stopped = true;
                 record_stop(&mut self.run.state.crawl.stop_urls, key);
                 report.add_problem(&error.url, ProblemKind::Policy, text);
             }
             FailureCause::Refused(_) => report.leave_out(key, LeftOutReason::refused(&text)),
             FailureCause::RetryLater { until, .. } => {
-                self.is_stopped = true;
+                self.progress.is_stopped = true;
                 record_stop(&mut self.run.state.crawl.stop_urls, key);
-                self.pause = self.pause.max(Some(*until));
+                self.progress.pause = self.progress.pause.max(Some(*until));
                 report.add_problem(&error.url, ProblemKind::Network, text);
             }
             FailureCause::Response(_) => report.leave_out(key, LeftOutReason::bad_response(&text)),
             _ => {
-                self.n_faults += 1;
-                self.n_failed += 1;
+                self.progress.n_faults += 1;
+                self.progress.n_failed += 1;
                 record_stop(&mut self.run.state.crawl.stop_urls, key);
                 report.leave_out(key, LeftOutReason::NETWORK);
-                if MOST_FAULTS <= self.n_faults {
-                    self.is_stopped = true;
+                if MOST_FAULTS <= self.progress.n_faults {
+                    self.progress.is_stopped = true;
                     report.add_problem(&error.url, ProblemKind::Network, text);
                 }
             }
@@ -379,9 +392,4 @@ fn record_stop(stops: &mut BTreeSet<String>, key: &str) {
     if stops.len() < MOST_STOPS {
         stops.insert(key.to_owned());
     }
-}
-
-/// Returns whether a status code means that the page is not public.
-fn is_closed(status: u16) -> bool {
-    matches!(status, 401 | 402 | 403 | 451)
 }

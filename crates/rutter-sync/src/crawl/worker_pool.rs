@@ -203,6 +203,11 @@ impl WorkerPool {
         }
     }
 
+    /// Returns whether a page is being extracted.
+    pub(crate) fn is_extracting(&self) -> bool {
+        0 < self.n_extracting
+    }
+
     /// Waits for the next result; `None` if no page is being extracted.
     pub(crate) async fn next_result(&mut self) -> Result<Option<WorkerResult>, SyncError> {
         if self.n_extracting == 0 {
