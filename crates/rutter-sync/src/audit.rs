@@ -24,11 +24,11 @@ use crate::discovered_entries::DiscoveredEntries;
 use crate::error::SyncError;
 use crate::error::error_chain;
 use crate::limits::WEB_SECTION;
+use crate::run::DISCOVERY_LIMITS;
 use crate::run::SyncRun;
 use crate::run::damage::list_damaged;
 use crate::state::site_state::SiteState;
 use crate::state::spool_dir::SpoolDir;
-use crate::syncer::DISCOVERY_LIMITS;
 use crate::syncer::Syncer;
 use crate::traffic::{TrafficCounter, counted};
 
@@ -186,7 +186,7 @@ async fn prove(
     let ResponseBody::Spooled { length, .. } = response.body else {
         return Ok(SectionProof::Unproven(format!("status {}", response.status)));
     };
-    let (store, page_policy) = (Arc::clone(&run.context.store), Arc::clone(&run.page_policy));
+    let (store, page_policy) = (Arc::clone(run.context.store), Arc::clone(&run.page_policy));
     let lease = run.context.lease_guard.lease().clone();
     let options = run.context.options.clone();
     let (advert, section, now, path) =

@@ -6,23 +6,22 @@
 //! the disk ends the sync.
 
 pub(crate) mod apply;
+mod download;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::discover::Discovery;
-use crate::error::error_chain;
-use crate::run::replica;
-use rutter_fetch::{FailureCause, Request, ResourceKind, ResponseBody, Url, Validators};
+use rutter_fetch::Url;
 use rutter_page::Digest;
 use rutter_scp::CollectionKind;
 use rutter_scp::advert::AdvertisedCollection;
-use rutter_store::{CommitError, DownloadRecord, StageError, StagingMode};
+use rutter_store::{DownloadRecord, StagingMode};
 
-use crate::collections::apply::{ApplyError, ApplyJob, ApplyResult, apply};
+use self::download::{CollectionDownload, FileOutcome, fetch_and_apply};
 use crate::consent::page_policy::PagePolicy;
 use crate::context::SiteContext;
 use crate::discover::AccessMethod;
+use crate::discover::Discovery;
 use crate::error::SyncError;
 use crate::options::SyncEvent;
 use crate::plan::{
@@ -30,18 +29,12 @@ use crate::plan::{
 };
 use crate::report::SyncReport;
 use crate::report::{ProblemKind, SectionReport};
+use crate::run::replica;
 use crate::state::delivered_pages::DeliveredPages;
 use crate::state::site_state::CollectionState;
-use crate::state::site_state::RejectedFile;
-use crate::state::spool_dir::{SpoolDir, SpooledFile};
-use crate::state::url_note::known_validator;
 
 /// Maximum number of plans that are executed in one sync.
 const ROUNDS: usize = 3;
-
-/// Seconds for which a file that failed verification is only requested conditionally. After
-/// this time, the file is downloaded again, because the transfer may have damaged it.
-const REFUSED_FOR: i64 = 86_400;
 
 /// Sections that collections did not bring up to date.
 #[derive(Debug, Default)]
@@ -84,21 +77,6 @@ impl CollectionResult {
             is_over_quota: false,
         }
     }
-}
-
-/// Outcome of downloading and applying one collection file.
-enum FileOutcome {
-    Applied(Box<ApplyResult>),
-    /// The file cannot be used: kind of the problem and its description.
-    Rejected(ProblemKind, String),
-    /// The host asked for a pause, with `Retry-After` for example.
-    RetryLater(String),
-    /// The section needs a snapshot.
-    NeedsSnapshot(String),
-    /// A mass deletion needs confirmation.
-    NeedsConfirmation(String),
-    /// The page quota is exhausted.
-    OverQuota(String),
 }
 
 /// Returns the adverts of collections that may be fetched, by the URL of the file.
@@ -245,8 +223,14 @@ async fn execute(
             let leave = if is_last { std::mem::take(&mut unfollow) } else { Vec::new() };
             let is_plain = round.failures.broken_sections.contains(section);
             let is_known = !matches!(step.reason, PlanReason::Broken | PlanReason::Empty);
+            let mut download = CollectionDownload {
+                context: round.context,
+                page_policy: round.page_policy,
+                rejected_files: &mut round.result.state.rejected_files,
+            };
             let outcome =
-                fetch_and_apply(round, advert, planned_file, is_plain, is_known, leave).await?;
+                fetch_and_apply(&mut download, advert, planned_file, is_plain, is_known, leave)
+                    .await?;
             let FileOutcome::Applied(mut applied) = outcome else {
                 has_failed = true;
                 // Files that would fail for the same reason are not tried: other codings of
@@ -426,182 +410,4 @@ fn report_sections(
     }
     round.result.state.stale_sections.retain(|name| plan.steps.contains_key(name));
     Ok(round.result)
-}
-
-/// Applies one collection. Downloads the file first, unless the spool directory has it.
-async fn fetch_and_apply(
-    round: &mut CollectRound<'_>,
-    advert: &AdvertisedCollection,
-    planned_file: &PlannedFile,
-    is_plain: bool,
-    is_known: bool,
-    unfollow: Vec<String>,
-) -> Result<FileOutcome, SyncError> {
-    let place = round.context.spool_dir.place(&planned_file.url, planned_file.generated);
-    let complete = match SpoolDir::complete(&place, &planned_file.url) {
-        Some(complete) => complete,
-        None => match fetch(round, planned_file, is_known).await? {
-            Ok(complete) => complete,
-            Err(outcome) => return Ok(outcome),
-        },
-    };
-    round
-        .context
-        .observer
-        .event(&round.context.origin, SyncEvent::Applying { section: &advert.section });
-    let store = Arc::clone(&round.context.store);
-    let (lease, page_policy) =
-        (round.context.lease_guard.lease().clone(), Arc::clone(&round.page_policy));
-    let options = round.context.options.clone();
-    let (advert, now, path) = (advert.clone(), round.context.now, place.clone());
-    let validators = complete.validators.clone();
-    let applied = tokio::task::spawn_blocking(move || {
-        apply(&ApplyJob {
-            store: store.as_ref(),
-            lease: &lease,
-            page_policy: &page_policy,
-            advert: &advert,
-            path: &path,
-            length: complete.length,
-            validators: &complete.validators,
-            quota: options.quota,
-            mass_deletion: options.mass_deletion,
-            unfollow: &unfollow,
-            is_plain,
-            now,
-        })
-    })
-    .await
-    .map_err(|_| SyncError::Worker)?;
-    // Only a damaged file is recorded as rejected: a file that contradicts its advert or
-    // the clock may be valid later.
-    let is_damaged = matches!(applied, Err(ApplyError::Read(_)));
-    let outcome = outcome_of(applied)?;
-    match &outcome {
-        // The file is valid, and stays in the spool directory until the deletion is
-        // confirmed or the quota is larger.
-        FileOutcome::NeedsConfirmation(_) | FileOutcome::OverQuota(_) => return Ok(outcome),
-        FileOutcome::Rejected(_, why) if is_damaged && validators != Validators::default() => {
-            let (generated, why, at) = (planned_file.generated, why.clone(), round.context.now);
-            let refused = RejectedFile { generated, validators, why, at };
-            round.result.state.rejected_files.insert(planned_file.url.clone(), refused);
-        }
-        _ => drop(round.result.state.rejected_files.remove(&planned_file.url)),
-    }
-    SpoolDir::discard(&place);
-    Ok(outcome)
-}
-
-/// Converts the result of applying a file. Errors of the replica or the disk are returned
-/// as errors; after such an error, the spool file is kept for the next sync.
-fn outcome_of(applied: Result<ApplyResult, ApplyError>) -> Result<FileOutcome, SyncError> {
-    let error = match applied {
-        Ok(applied) => return Ok(FileOutcome::Applied(Box::new(applied))),
-        Err(error) => error,
-    };
-    let text = error_chain(&error);
-    Ok(match error {
-        ApplyError::Read(rutter_scp::ReadError::Io(error)) => {
-            return Err(SyncError::Spool("the spool".into(), error));
-        }
-        ApplyError::Query(error) => return Err(error.into()),
-        ApplyError::Stage(StageError::Replay { .. }) => {
-            FileOutcome::Rejected(ProblemKind::Integrity, text)
-        }
-        ApplyError::Stage(StageError::Quota { .. })
-        | ApplyError::Commit(CommitError::Quota { .. }) => FileOutcome::OverQuota(text),
-        ApplyError::Stage(error) => return Err(error.into()),
-        ApplyError::Commit(CommitError::MassDeletion { .. }) => {
-            FileOutcome::NeedsConfirmation(text)
-        }
-        ApplyError::Commit(CommitError::State { .. } | CommitError::Count { .. })
-        | ApplyError::Broken
-        | ApplyError::Gap(_) => FileOutcome::NeedsSnapshot(text),
-        ApplyError::Commit(error) => return Err(error.into()),
-        ApplyError::Read(_)
-        | ApplyError::Refused(_)
-        | ApplyError::Future(_)
-        | ApplyError::Past(_) => FileOutcome::Rejected(ProblemKind::Integrity, text),
-    })
-}
-
-/// Downloads one collection into its spool file.
-async fn fetch(
-    round: &mut CollectRound<'_>,
-    planned_file: &PlannedFile,
-    is_known: bool,
-) -> Result<Result<SpooledFile, FileOutcome>, SyncError> {
-    let Ok(url) = Url::parse(&planned_file.url) else {
-        return Ok(Err(FileOutcome::Rejected(
-            ProblemKind::Integrity,
-            "the advertised address is not a URL".to_owned(),
-        )));
-    };
-    round.context.observer.event(
-        &round.context.origin,
-        SyncEvent::Fetching { url: &planned_file.url, size: planned_file.size },
-    );
-    let place = round.context.spool_dir.place(&planned_file.url, planned_file.generated);
-    // Files that were applied before, and files that failed verification, are requested
-    // conditionally (SCP-153).
-    let refused = round.result.state.rejected_files.get(&planned_file.url);
-    let is_same = |refused: &&RejectedFile| {
-        let age = round.context.now.seconds_since(refused.at);
-        refused.generated == planned_file.generated && age < REFUSED_FOR
-    };
-    let refused = refused.filter(is_same).cloned();
-    let known = match known_validator(round.context.store.as_ref(), &planned_file.url)?
-        .filter(|_| is_known)
-    {
-        _ if let Some(refused) = &refused => refused.validators.clone(),
-        Some(known) => Validators { etag: known.etag, last_modified: known.last_modified },
-        None => Validators::default(),
-    };
-    let request = Request {
-        validators: known,
-        site: Some(round.context.site.clone()),
-        spool: Some(place.clone()),
-        ..Request::new(url, ResourceKind::Collection)
-    };
-    let response = match round.context.client.fetch(&request).await {
-        Ok(response) => response,
-        Err(error) => {
-            let text = error_chain(&error.cause);
-            return Ok(Err(match error.cause {
-                FailureCause::Spool(error) => return Err(SyncError::Spool(place, error)),
-                FailureCause::Refused(_) => FileOutcome::Rejected(ProblemKind::Policy, text),
-                FailureCause::Response(_) => FileOutcome::Rejected(ProblemKind::Integrity, text),
-                FailureCause::RetryLater { until, .. } => {
-                    round.context.pause(until)?;
-                    FileOutcome::RetryLater(text)
-                }
-                _ => FileOutcome::Rejected(ProblemKind::Network, text),
-            }));
-        }
-    };
-    round.context.traffic.add_bytes(response.wire_bytes);
-    let media = response.fields.media_type();
-    let bad = |kind, text: String| Ok(Err(FileOutcome::Rejected(kind, text)));
-    let ResponseBody::Spooled { length, .. } = response.body else {
-        let text = match response.status {
-            304 if let Some(refused) = refused => {
-                format!("{}; the file has not changed", refused.why)
-            }
-            304 => "the server sent 304: the file is the one that was applied before".to_owned(),
-            status => format!("not found, status {status}"),
-        };
-        return bad(ProblemKind::Integrity, text);
-    };
-    // An HTML page is never a collection (D05, SCP-192).
-    if media == "text/html" || media == "application/xhtml+xml" {
-        SpoolDir::discard(&place);
-        return bad(
-            ProblemKind::Integrity,
-            format!("the server sent HTML, status {}", response.status),
-        );
-    }
-    let complete =
-        SpooledFile { url: planned_file.url.clone(), length, validators: response.validators };
-    SpoolDir::seal(&place, &complete)?;
-    Ok(Ok(complete))
 }

@@ -9,15 +9,18 @@ use rutter_arc::ArcEntry;
 use rutter_fetch::{Client, Url};
 use rutter_page::Timestamp;
 use rutter_store::{
-    PagePosition, PageRow, PublisherId, QueryError, Section, Selection, StorageError, Store,
+    NoteKind, NoteValue, PagePosition, PageRow, PublisherId, QueryError, Section, Selection,
+    StorageError, Store,
 };
 
 use crate::error::SyncError;
 use crate::limits::BATCH_ROWS;
 use crate::options::{SyncObserver, SyncOptions};
 use crate::plan::PlanPolicy;
+use crate::report::left_out::LeftOutReason;
 use crate::state::lease_guard::LeaseGuard;
 use crate::state::spool_dir::SpoolDir;
+use crate::state::url_note::known_note;
 use crate::traffic::TrafficCounter;
 
 /// Number of ARC entries that are read together. The number is small, because entries may
@@ -145,6 +148,16 @@ impl SiteContext<'_> {
     pub(crate) fn plan_policy(&self) -> PlanPolicy {
         let wait = self.client.request_delay(&self.site).as_secs();
         PlanPolicy { wait, ..self.options.policy.clone() }
+    }
+
+    /// Returns why a URL was not a page when it was last requested.
+    pub(crate) fn reason_left_out(&self, key: &str) -> Result<LeftOutReason, SyncError> {
+        let note = known_note(self.store.as_ref(), NoteKind::NoPageReason, key)?;
+        let why = match note.map(|note| note.value) {
+            Some(NoteValue::NoPageReason(why)) => LeftOutReason::parse(&why),
+            _ => None,
+        };
+        Ok(why.unwrap_or(LeftOutReason::UNCHANGED))
     }
 
     /// Returns the sections of the site.

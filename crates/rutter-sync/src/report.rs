@@ -6,10 +6,10 @@ pub(crate) mod visit_record;
 
 use std::collections::BTreeMap;
 
-use crate::discover::AccessMethod;
 use rutter_fetch::redact;
 use rutter_finding::Report as Findings;
 
+use crate::discover::AccessMethod;
 use crate::plan::PlanReason;
 use crate::report::left_out::{LeftOutReason, MOST_URLS};
 

@@ -200,3 +200,8 @@ pub(crate) fn files_fetched_by_sync(cache: &DiscoveryCache) -> BTreeSet<String> 
         .filter(|(_, file)| matches!(file.parsed, Some(ParsedFile::Arc(_) | ParsedFile::Spxi)));
     taken.map(|(url, _)| url.clone()).collect()
 }
+
+/// Limits of discovery in a sync. Every sitemap is read if there are no collections;
+/// otherwise discovery stops reading sitemaps at the first adverts.
+pub(crate) const DISCOVERY_LIMITS: DiscoveryLimits =
+    DiscoveryLimits { reads_all: false, ..DiscoveryLimits::FULL };

@@ -3,7 +3,7 @@
 
 use rutter_store::{NoteKind, NoteValue, UrlNote, WithheldReason};
 
-use super::Crawl;
+use super::crawler::Crawl;
 use crate::crawl::page;
 use crate::crawl::page_writer::WriteCommand;
 use crate::error::SyncError;

@@ -6,31 +6,18 @@
 //! canonical URL was requested. If too many pages wait already, the decision is made at
 //! once.
 
-use std::collections::BTreeMap;
-
 use rutter_store::{NoteValue, UrlNote, WithheldReason};
 use tokio::task::JoinSet;
 
-use super::{Crawl, PageResponse, reason_left_out};
+use super::crawler::{Crawl, PageResponse};
 use crate::context::SiteContext;
 use crate::crawl::page_writer::WriteCommand;
 use crate::crawl::variants;
+use crate::crawl::waiting_pages::{MOST, MOST_BYTES};
 use crate::crawl::worker_pool::PossibleAlias;
 use crate::error::SyncError;
 use crate::state::url_note::{is_recent, redirect_target};
 use crate::state::url_set::stable_hash;
-
-/// Maximum number, and maximum size in bytes, of the pages that wait for a canonical page.
-const MOST: usize = 1_000;
-const MOST_BYTES: usize = 16 << 20;
-
-/// Pages that wait for their canonical page.
-#[derive(Debug, Default)]
-pub(super) struct WaitingPages {
-    pages: BTreeMap<String, Box<PossibleAlias>>,
-    /// Size of the lines of these pages, in bytes.
-    bytes: usize,
-}
 
 impl Crawl<'_, '_, '_> {
     /// Adds the canonical URL of a page to the frontier; the page waits until that URL was
@@ -115,7 +102,7 @@ impl Crawl<'_, '_, '_> {
     /// Adds the canonical page of an unchanged page to the frontier, as if a list contained
     /// it.
     pub(super) fn list_canonical(&mut self, key: &str) -> Result<(), SyncError> {
-        let why = reason_left_out(&self.run.context, key)?;
+        let why = self.run.context.reason_left_out(key)?;
         if let Some(of) = why.alias_of().filter(|of| !self.frontier.has(of))
             && self.run.context.row(of)?.is_some()
         {
@@ -146,7 +133,7 @@ impl Crawl<'_, '_, '_> {
 /// Returns whether a URL was left out as an alias of a page that the replica no longer has
 /// with content.
 pub(super) fn has_lost_canonical(context: &SiteContext<'_>, key: &str) -> Result<bool, SyncError> {
-    let why = reason_left_out(context, key)?;
+    let why = context.reason_left_out(key)?;
     let Some(of) = why.alias_of() else { return Ok(false) };
     let is_kept = context
         .row(of)?

@@ -7,17 +7,17 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::context::SiteContext;
-use crate::discover::{
-    AccessMethod, Discovery, DiscoveryLimits, DiscoverySource, LookupOutcome, ParsedFile,
-};
 use rutter_fetch::{Url, redact_url};
 use rutter_page::Timestamp;
 use rutter_store::NoteKind;
 
 use crate::consent::page_policy::key_of;
+use crate::context::SiteContext;
 use crate::crawl::page;
 use crate::crawl::queue::Frontier;
+use crate::discover::{
+    AccessMethod, Discovery, DiscoveryLimits, DiscoverySource, LookupOutcome, ParsedFile,
+};
 use crate::discovered_entries::{DiscoveredEntries, ListedUrl};
 use crate::error::SyncError;
 use crate::limits::WEB_SECTION;

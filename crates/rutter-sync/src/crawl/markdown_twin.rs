@@ -10,7 +10,7 @@ use rutter_page::PageUrl;
 use rutter_store::{PageRow, UrlRecords};
 use tokio::task::JoinSet;
 
-use super::{Crawl, PageResponse};
+use super::crawler::{Crawl, PageResponse};
 use crate::consent::page_policy::key_of;
 use crate::crawl::page::{self, FetchedPage};
 use crate::crawl::page_writer::WriteCommand;

@@ -12,7 +12,6 @@ use rutter_store::{
     CommitOptions, Lease, NoteKind, PageSource, Quota, StageError, StagingMode, StagingOptions,
     Store, UrlNote, UrlRecords, WithheldReason,
 };
-
 use tokio::sync::mpsc::Receiver;
 
 use crate::consent::page_policy::PagePolicy;

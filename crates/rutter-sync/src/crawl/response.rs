@@ -15,7 +15,7 @@ use rutter_store::{
 };
 
 use super::classify::{KnownPage, ResponseClass, classify};
-use super::{Crawl, MOST_FAULTS, reason_left_out};
+use super::crawler::{Crawl, MOST_FAULTS};
 use crate::consent;
 use crate::consent::page_policy::key_of;
 use crate::crawl::page::FetchedPage;
@@ -228,7 +228,7 @@ impl Crawl<'_, '_, '_> {
         let Some(row) = row else {
             // The note of the URL is not renewed, so that the URL is requested without
             // validators after some time.
-            let why = reason_left_out(&self.run.context, key)?;
+            let why = self.run.context.reason_left_out(key)?;
             self.leave_out_known(key, why);
             self.progress.n_without_page += 1;
             return self.record_no_page(key).await;

@@ -10,19 +10,18 @@
 //! changed pages in the replica. The file is valid only for one state of the sections.
 //! After an interrupted sync, or after a snapshot, every listed page is looked up.
 
-use crate::discover::Discovery;
-use crate::state::delivered_pages::stamp;
 use rutter_page::Timestamp;
 use rutter_store::{NoteKind, PageSource, WithheldReason};
 
 use crate::consent::page_policy::key_of;
 use crate::crawl::queue::is_file;
-use crate::crawl::reason_left_out;
+use crate::discover::Discovery;
 use crate::discovered_entries::DiscoveredEntries;
 use crate::error::SyncError;
 use crate::limits::WEB_SECTION;
 use crate::report::left_out::LeftOutReason;
 use crate::run::SyncRun;
+use crate::state::delivered_pages::stamp;
 use crate::state::url_note::{fetched_lastmod, is_recent, known_note};
 use crate::state::url_set::UrlSet;
 
@@ -114,7 +113,7 @@ fn record_reason(run: &mut SyncRun<'_>, key: &str) -> Result<(), SyncError> {
         Some(WithheldReason::Scope) => LeftOutReason::SCOPE,
         Some(_) => LeftOutReason::CONSENT,
         None if rutter_fetch::Url::parse(key).is_ok_and(|url| is_file(&url)) => LeftOutReason::FILE,
-        None => reason_left_out(&run.context, key)?,
+        None => run.context.reason_left_out(key)?,
     };
     *run.state.crawl.left_out_counts.entry(why.key()).or_default() += 1;
     run.report.list_left_out(key, why);

@@ -28,7 +28,7 @@ impl SyncRun<'_> {
         let file = self.context.client.robots_file(&self.context.site).await;
         let robots = file.map(|file| Digest::of(&file.body).to_string());
         let has_robots_changed = robots != self.state.settings.robots;
-        let store = Arc::clone(&self.context.store);
+        let store = Arc::clone(self.context.store);
         Arc::make_mut(&mut self.page_policy).load_arc(store.as_ref(), self.context.publisher)?;
         let closed: Vec<(&str, WithheldReason)> =
             self.page_policy.closed().map(|key| (key, WithheldReason::Consent)).collect();
@@ -57,7 +57,7 @@ impl SyncRun<'_> {
     /// Withholds the content of crawled pages whose `unavailable_after` date has passed.
     /// This needs no request, because the date was stored when the page was fetched.
     pub(crate) fn expire(&mut self) -> Result<(), SyncError> {
-        let store = Arc::clone(&self.context.store);
+        let store = Arc::clone(self.context.store);
         let mut after: Option<String> = None;
         loop {
             let kind = NoteKind::Expiry;

@@ -7,11 +7,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::discover::{DiscoveryCache, ParsedFile};
 use rutter_page::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::consent::scope::ScopeRules;
+use crate::discover::{DiscoveryCache, ParsedFile};
 use crate::error::SyncError;
 use crate::plan::SectionChoice;
 
