@@ -44,19 +44,18 @@ mod sqlite;
 mod store;
 mod words;
 
-pub use decide::{DeletionCheck, check_deletions, continues_section};
+pub use decide::{DeletionCheck, check_deletions};
 pub use error::{
-    CommitError, DamagedPage, LeaseError, OpenError, PageLine, QueryError, StageError,
-    StorageError, WriteError,
+    CommitError, LeaseError, OpenError, PageLine, QueryError, StageError, StorageError, WriteError,
 };
 pub use memory::MemoryStore;
 pub use model::{
     ArcRow, Change, ChangeBatch, ChangeCounts, ChangeCursor, ChangeKind, CheckDepth, ClaimedState,
-    CommitOptions, CommitSummary, DownloadRecord, Expiry, HistorySummary, IndexProgress, Lease,
-    MatchKind, NoteKind, NoteValue, PageCount, PagePosition, PageRow, PageSource, PageTotals,
-    Publisher, PublisherId, Quota, RemovalCause, ResponseValidators, SearchHit, SearchResults,
-    Section, Selection, StagedPage, StagingMode, StagingOptions, Tombstone, UrlNote, UrlRecords,
-    Validator, WithheldReason,
+    CommitOptions, CommitSummary, DamagedPage, DownloadRecord, Expiry, HistorySummary,
+    IndexProgress, Lease, MatchKind, NoteKind, NoteValue, PageCount, PagePosition, PageRow,
+    PageSource, PageTotals, Publisher, PublisherId, Quota, RemovalCause, ResponseValidators,
+    SearchHit, SearchResults, Section, Selection, StagedPage, StagingMode, StagingOptions,
+    Tombstone, UrlNote, UrlRecords, Validator, WithheldReason, continues_section,
 };
 pub use records::{ErasedSite, ErasureResult, SiteRecords, VisitRecord};
 pub use sqlite::{AccessMode, SqliteStore, StagingBuffer, StoreOptions, remove_unused};

@@ -39,12 +39,13 @@ pub use history::{
     Tombstone,
 };
 pub use page::{
-    ArcRow, PageCount, PagePosition, PageRow, PageSource, PageTotals, Selection, WithheldReason,
+    ArcRow, DamagedPage, PageCount, PagePosition, PageRow, PageSource, PageTotals, Selection,
+    WithheldReason,
 };
 pub use search::{CheckDepth, IndexProgress, MatchKind, SearchHit, SearchResults};
 pub use site::{Lease, Publisher, PublisherId, Section};
 pub use staging::{
     ClaimedState, CommitOptions, CommitSummary, DownloadRecord, Quota, StagedPage, StagingMode,
-    StagingOptions,
+    StagingOptions, continues_section,
 };
 pub use url::{Expiry, NoteKind, NoteValue, ResponseValidators, UrlNote, UrlRecords, Validator};

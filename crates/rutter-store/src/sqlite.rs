@@ -41,10 +41,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use connection::{ReadConnection, WriteConnection, open_reader, open_writer_in_time};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::{OpenError, StorageError};
-use connection::{ReadConnection, WriteConnection, open_reader, open_writer_in_time};
 
 /// Options for opening a replica.
 #[derive(Debug, Clone)]

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use rutter_page::PageUrl;
 
 use super::{MemoryStore, PageData};
-use crate::error::{DamagedPage, PageLine, QueryError};
+use crate::error::{PageLine, QueryError};
+use crate::model::DamagedPage;
 use crate::model::{
     PageCount, PagePosition, PageRow, PageTotals, PublisherId, Selection, Tombstone, WithheldReason,
 };

@@ -3,7 +3,8 @@
 use std::ops::Bound;
 
 use super::MemoryStore;
-use crate::error::{DamagedPage, QueryError, WriteError};
+use crate::error::{QueryError, WriteError};
+use crate::model::DamagedPage;
 use crate::model::{Lease, NoteKind, PublisherId, UrlNote, UrlRecords, Validator};
 use crate::store::SyncRecords;
 

@@ -124,6 +124,25 @@ pub struct ArcRow {
     pub json: String,
 }
 
+/// A page whose stored data is damaged.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{url}: {what}")]
+pub struct DamagedPage {
+    /// Publisher of the page; 0 if the page record is unreadable.
+    pub publisher: PublisherId,
+    /// Key of the page (D30).
+    pub url: String,
+    /// What is damaged, as text.
+    pub what: String,
+}
+
+impl DamagedPage {
+    /// Returns the position of this page, from which a listing continues with the next page.
+    pub fn after(&self) -> PagePosition<'_> {
+        PagePosition { publisher: self.publisher, url: &self.url }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

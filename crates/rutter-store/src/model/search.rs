@@ -1,7 +1,7 @@
 //! Results of the full-text search, of indexing, and of a check of the replica.
 
+use super::page::DamagedPage;
 use super::page::PageRow;
-use crate::error::DamagedPage;
 
 /// One page of a search result.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,6 @@ use rutter_scp::{MassDeletionPolicy, PageRecord, ReadReceipt, SectionState, Stat
 use super::page::{PageSource, WithheldReason};
 use super::site::Section;
 use super::url::Validator;
-use crate::decide::continues_section;
 
 words! {
     /// How staged pages are combined with the stored ones.
@@ -234,4 +233,9 @@ impl CommitOptions {
             validator: None,
         }
     }
+}
+
+/// Returns whether a delta starts from the state of the section (D95).
+pub fn continues_section(section: &Section, chain: &StateChain) -> bool {
+    chain.from == Some(section.state)
 }

@@ -7,7 +7,8 @@ use super::SqliteStore;
 use super::body::Dictionaries;
 use super::columns::{BROKEN_SEAL, collect, digest, key_of, limit, origin_of, time, word};
 use super::sites::publishers;
-use crate::error::{DamagedPage, PageLine, QueryError, StorageError};
+use crate::error::{PageLine, QueryError, StorageError};
+use crate::model::DamagedPage;
 use crate::model::{
     PageCount, PagePosition, PageRow, PageSource, PageTotals, PublisherId, RemovalCause, Selection,
     Tombstone, WithheldReason,

@@ -4,7 +4,8 @@ use rusqlite::{Connection, Row, Transaction, params};
 
 use super::SqliteStore;
 use super::columns::{BROKEN_SEAL, collect, time, word};
-use crate::error::{DamagedPage, QueryError, StorageError, WriteError};
+use crate::error::{QueryError, StorageError, WriteError};
+use crate::model::DamagedPage;
 use crate::model::{Lease, NoteKind, NoteValue, PublisherId, UrlNote, UrlRecords, Validator};
 use crate::store::SyncRecords;
 

@@ -1,6 +1,7 @@
 //! Queries about pages: records, lines, and records of removed pages.
 
-use crate::error::{DamagedPage, PageLine, QueryError, StorageError};
+use crate::error::{PageLine, QueryError, StorageError};
+use crate::model::DamagedPage;
 use crate::model::{
     PageCount, PagePosition, PageRow, PageTotals, PublisherId, Selection, Tombstone,
 };

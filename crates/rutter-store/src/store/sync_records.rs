@@ -1,6 +1,7 @@
 //! What a sync stores for its next run: the state of the site, validators and URL notes.
 
-use crate::error::{DamagedPage, QueryError, WriteError};
+use crate::error::{QueryError, WriteError};
+use crate::model::DamagedPage;
 use crate::model::{Lease, NoteKind, PublisherId, UrlNote, UrlRecords, Validator};
 
 /// Reads and writes what a sync stores for the next sync of a site.

@@ -179,7 +179,9 @@ fn converts_site_state_and_notes_of_stored_file_of_format_3() {
     let after = rows("SELECT kind || ':' || url, noted FROM url_note");
     assert_eq!(after.len(), is_prefixed);
     let mut times: [Vec<&String>; 2] = [before.values().collect(), after.values().collect()];
-    times.iter_mut().for_each(|times| times.sort());
+    for times in &mut times {
+        times.sort();
+    }
     assert!(times[1].iter().all(|time| times[0].contains(time)));
     let url = |path: &str| format!("http://127.0.0.1:8137{path}");
     let value = |kind: NoteKind, path: &str| {
