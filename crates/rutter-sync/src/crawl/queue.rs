@@ -42,6 +42,7 @@ pub(crate) struct CrawlTarget {
 
 /// The queue of URLs that a crawl has to fetch.
 #[derive(Debug)]
+// 18 fields: two queues, and the facts about every URL that was offered to them.
 pub(crate) struct Frontier<'g> {
     page_policy: &'g PagePolicy,
     limits: &'g CrawlLimits,
