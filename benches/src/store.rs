@@ -10,9 +10,10 @@ use std::time::Instant;
 use anyhow::{Context, bail, ensure};
 use rusqlite::Connection;
 use rutter_page::{LineDigest, Timestamp};
+use rutter_store::prelude::*;
 use rutter_store::{
     CheckDepth, CommitOptions, PageSource, Quota, SqliteStore, StagedPage, StagingMode,
-    StagingOptions, Store, StoreOptions,
+    StagingOptions, StoreOptions,
 };
 use serde::Deserialize;
 
@@ -221,7 +222,7 @@ fn time(text: &str) -> anyhow::Result<Timestamp> {
 
 fn ingest(lines: &Path, file: &Path, mode: StagingMode) -> anyhow::Result<u64> {
     let store = SqliteStore::open(file, StoreOptions::default())?;
-    let publisher = store.register(ORIGIN, &[], "")?;
+    let publisher = store.register(ORIGIN, &[])?;
     let now = time("2026-11-01T00:00:00Z")?;
     let lease = store.lease(publisher, now, now.plus_seconds(3600))?;
     let begin = StagingOptions {
@@ -286,7 +287,7 @@ fn small_url(n: u64) -> String {
 
 fn build_large(file: &Path, n_pages: u64) -> anyhow::Result<u64> {
     let store = SqliteStore::open(file, StoreOptions::default())?;
-    let publisher = store.register(ORIGIN, &[], "")?;
+    let publisher = store.register(ORIGIN, &[])?;
     let now = time("2026-11-01T00:00:00Z")?;
     let lease = store.lease(publisher, now, now.plus_seconds(3600))?;
     let begin = StagingOptions {

@@ -1,10 +1,11 @@
-//! Checks what a compiler does not: crate dependencies, licences, file lengths, module docs,
+//! Checks what a compiler does not: dependencies of crates and modules, licences, file lengths, module docs,
 //! paths in ARCHITECTURE.md, references in text, banned words and names of types.
 //!
 //! Input: the files of the repository and `cargo metadata`. Output: all faults in one error.
 
 mod banned_words;
 mod glob;
+mod modules;
 mod references;
 mod rust_source;
 mod type_names;
@@ -167,6 +168,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     architecture(&mut faults)?;
     references::check(&mut faults)?;
     banned_words::check(&mut faults)?;
+    modules::check(&mut faults)?;
     type_names::check(&mut faults)?;
     ensure!(faults.is_empty(), "tidy:\n  {}", faults.join("\n  "));
     println!("xtask tidy: no faults");

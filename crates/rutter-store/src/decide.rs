@@ -5,8 +5,8 @@
 //! unchanged content may still be new in its section.
 
 use rutter_page::{LineDigest, Timestamp};
+use rutter_scp::MassDeletionPolicy;
 use rutter_scp::merge::{self, MergeDecision};
-use rutter_scp::{MassDeletionPolicy, StateChain};
 
 use crate::error::CommitError;
 use crate::model::{CommitOptions, CommitSummary, Quota, Section, StagingMode, WithheldReason};
@@ -74,11 +74,6 @@ pub(crate) fn decide(
         merge != MergeDecision::Keep || must_withhold || is_better
     };
     PageUpdate { content, member }
-}
-
-/// Returns whether a delta starts from the state of the section (D95).
-pub fn continues_section(section: &Section, chain: &StateChain) -> bool {
-    chain.from == Some(section.state)
 }
 
 /// Returns whether the commit of a snapshot deletes a page that the snapshot does not contain.

@@ -7,7 +7,7 @@ use rutter_finding::{Classify, ErrorClass};
 use rutter_page::Timestamp;
 use rutter_scp::SectionState;
 
-use crate::model::{PagePosition, PageRow, PublisherId};
+use crate::model::{DamagedPage, PageRow};
 
 /// An error of the underlying file or database.
 #[derive(Debug, thiserror::Error)]
@@ -48,25 +48,6 @@ impl From<rusqlite::Error> for StorageError {
             // A column contains a value of another type than the schema states.
             None => Self::Damaged(error.to_string()),
         }
-    }
-}
-
-/// A page whose stored data is damaged.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{url}: {what}")]
-pub struct DamagedPage {
-    /// Publisher of the page; 0 if the page record is unreadable.
-    pub publisher: PublisherId,
-    /// Key of the page (D30).
-    pub url: String,
-    /// What is damaged, as text.
-    pub what: String,
-}
-
-impl DamagedPage {
-    /// Returns the position of this page, from which a listing continues with the next page.
-    pub fn after(&self) -> PagePosition<'_> {
-        PagePosition { publisher: self.publisher, url: &self.url }
     }
 }
 

@@ -8,13 +8,14 @@
 //!
 //! ```
 //! use rutter_page::{LineDigest, Timestamp};
+//! use rutter_store::prelude::*;
 //! use rutter_store::{
 //!     CommitOptions, MemoryStore, PageSource, Quota, StagedPage, StagingMode, StagingOptions,
-//! Store, };
+//! };
 //!
 //! let now = Timestamp::parse("2026-05-01T12:00:00Z")?;
 //! let store = MemoryStore::new();
-//! let publisher = store.register("https://harbour.example", &[], "")?;
+//! let publisher = store.register("https://harbour.example", &[])?;
 //! let lease = store.lease(publisher, now, now.plus_seconds(600))?;
 //! let line = r#"{"url":"https://harbour.example/","title":"Tides"}"#;
 //! let mut staging = store.stage(&lease, StagingOptions {
@@ -43,23 +44,36 @@ mod sqlite;
 mod store;
 mod words;
 
-pub use decide::{DeletionCheck, check_deletions, continues_section};
+pub use decide::{DeletionCheck, check_deletions};
 pub use error::{
-    CommitError, DamagedPage, LeaseError, OpenError, PageLine, QueryError, StageError,
-    StorageError, WriteError,
+    CommitError, LeaseError, OpenError, PageLine, QueryError, StageError, StorageError, WriteError,
 };
 pub use memory::MemoryStore;
 pub use model::{
     ArcRow, Change, ChangeBatch, ChangeCounts, ChangeCursor, ChangeKind, CheckDepth, ClaimedState,
-    CommitOptions, CommitSummary, DownloadRecord, HistorySummary, IndexProgress, Lease, MatchKind,
-    PageCount, PagePosition, PageRow, PageSource, PageTotals, Publisher, PublisherId, Quota,
-    RemovalCause, SearchHit, SearchResults, Section, Selection, StagedPage, StagingMode,
-    StagingOptions, Tombstone, Validator, WithheldReason,
+    CommitOptions, CommitSummary, DamagedPage, DownloadRecord, Expiry, HistorySummary,
+    IndexProgress, Lease, MatchKind, NoteKind, NoteValue, PageCount, PagePosition, PageRow,
+    PageSource, PageTotals, Publisher, PublisherId, Quota, RemovalCause, ResponseValidators,
+    SearchHit, SearchResults, Section, Selection, StagedPage, StagingMode, StagingOptions,
+    Tombstone, UrlNote, UrlRecords, Validator, WithheldReason, continues_section,
 };
 pub use records::{ErasedSite, ErasureResult, SiteRecords, VisitRecord};
 pub use sqlite::{AccessMode, SqliteStore, StagingBuffer, StoreOptions, remove_unused};
-pub use store::{Staging, Store};
+pub use store::{
+    HistoryQueries, LeaseControl, LeasedWrites, Maintenance, PageQueries, SearchIndex, SiteQueries,
+    Staging, Store, SyncRecords,
+};
 pub use words::SearchQuery;
+
+/// The traits of a replica, for code that uses a [`MemoryStore`] or a [`SqliteStore`] itself:
+/// `use rutter_store::prelude::*`. Code that gets a `&dyn Store` needs only [`Store`].
+pub mod prelude {
+    pub use crate::records::SiteRecords;
+    pub use crate::store::{
+        HistoryQueries, LeaseControl, LeasedWrites, Maintenance, PageQueries, SearchIndex,
+        SiteQueries, Staging, Store, SyncRecords,
+    };
+}
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

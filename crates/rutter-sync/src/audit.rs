@@ -16,16 +16,20 @@ use rutter_store::{
     CheckDepth, PageSource, QueryError, Section, StagingMode, StagingOptions, StorageError,
 };
 
-use crate::apply::{ApplyJob, open, stage_pages};
-use crate::collect::{adverts, error_chain};
-use crate::damage::list_damaged;
+use crate::collections::adverts;
+use crate::collections::apply::{ApplyJob, open, stage_pages};
+use crate::consent::page_policy::origin_of;
+use crate::consent::scope::Scope;
 use crate::discovered_entries::DiscoveredEntries;
 use crate::error::SyncError;
-use crate::page_policy::origin_of;
-use crate::scope::Scope;
-use crate::site_state::SiteState;
-use crate::spool_dir::SpoolDir;
-use crate::syncer::{DISCOVERY_LIMITS, SyncRun, Syncer, WEB_SECTION};
+use crate::error::error_chain;
+use crate::limits::WEB_SECTION;
+use crate::run::DISCOVERY_LIMITS;
+use crate::run::SyncRun;
+use crate::run::damage::list_damaged;
+use crate::state::site_state::SiteState;
+use crate::state::spool_dir::SpoolDir;
+use crate::syncer::Syncer;
 use crate::traffic::{TrafficCounter, counted};
 
 /// Result of an audit.
@@ -93,7 +97,8 @@ impl Syncer {
         let faults = tokio::task::spawn_blocking(move || store.check(CheckDepth::Content));
         let faults = faults.await.map_err(|_| SyncError::Worker)??;
         let mut run = self.begin(site, &(), traffic)?;
-        if let Some(rules) = run.state.scope.clone().filter(|_| self.options.scope.is_everything())
+        if let Some(rules) =
+            run.state.settings.scope.clone().filter(|_| self.options.scope.is_everything())
         {
             // Without a scope in the options, the audit uses the scope of the last sync.
             let scope = Scope::new(rules).unwrap_or_default();
@@ -106,7 +111,7 @@ impl Syncer {
         // The audit withholds the same pages as a sync: those for which ARC does not give
         // consent.
         let mut faults = faults;
-        Arc::make_mut(&mut run.page_policy).load_arc(self.store.as_ref(), run.publisher)?;
+        Arc::make_mut(&mut run.page_policy).load_arc(self.store.as_ref(), run.context.publisher)?;
         for key in run.page_policy.closed() {
             // The check of the store has already reported a damaged page as a fault.
             let line = match self.store.line(key) {
@@ -119,7 +124,7 @@ impl Syncer {
         }
         let adverts = adverts(&discovery);
         let mut sections = BTreeMap::new();
-        for section in self.store.sections(run.publisher)? {
+        for section in self.store.sections(run.context.publisher)? {
             let proof = if section.name == WEB_SECTION {
                 SectionProof::Unproven("crawled pages have no state".to_owned())
             } else {
@@ -127,25 +132,24 @@ impl Syncer {
             };
             sections.insert(section.name, proof);
         }
-        let origin = run.origin.clone();
+        let origin = run.context.origin.clone();
         Ok(AuditReport { origin, sections, faults, marked, requests: 0, bytes: 0 })
     }
 
     /// Stores the list of damaged pages for the next sync. Returns the number of damaged
     /// pages.
     fn mark_damaged(&self, run: &SyncRun<'_>) -> Result<u64, SyncError> {
-        let damaged = list_damaged(self.store.as_ref(), run.publisher)?;
+        let damaged = list_damaged(self.store.as_ref(), run.context.publisher)?;
         if damaged.is_empty() {
             return Ok(0);
         }
         // The list is added to the stored state of the site, because the state of this
         // audit is not stored.
-        let known = self.store.publisher(&run.origin)?;
-        let policy = known.as_ref().map_or("", |publisher| publisher.policy.as_str());
-        let mut state = SiteState::read(&run.origin, policy)?;
+        let state = self.store.site_state(run.context.publisher)?.unwrap_or_default();
+        let mut state = SiteState::read(&run.context.origin, &state)?;
         let n_damaged = damaged.len() as u64;
         state.damaged_pages.extend(damaged);
-        self.store.register(&run.origin, &[], &state.write())?;
+        self.store.store_site_state(run.context.publisher, &state.write())?;
         Ok(n_damaged)
     }
 }
@@ -168,24 +172,25 @@ async fn prove(
     let Ok(url) = Url::parse(&advert.url) else {
         return Ok(SectionProof::Unproven("the collection has an invalid URL".to_owned()));
     };
-    let place = run.spool_dir.place(&advert.url, advert.generated);
+    let place = run.context.spool_dir.place(&advert.url, advert.generated);
     let request = Request {
-        site: Some(run.site.clone()),
+        site: Some(run.context.site.clone()),
         spool: Some(place.clone()),
         ..Request::new(url, ResourceKind::Collection)
     };
-    let response = match run.syncer.client.fetch(&request).await {
+    let response = match run.context.client.fetch(&request).await {
         Ok(response) => response,
         Err(error) => return Ok(SectionProof::Unproven(error_chain(&error.cause))),
     };
-    run.traffic.add_bytes(response.wire_bytes);
+    run.context.traffic.add_bytes(response.wire_bytes);
     let ResponseBody::Spooled { length, .. } = response.body else {
         return Ok(SectionProof::Unproven(format!("status {}", response.status)));
     };
-    let (store, page_policy) = (Arc::clone(&run.syncer.store), Arc::clone(&run.page_policy));
-    let lease = run.lease_guard.lease().clone();
-    let options = run.syncer.options.clone();
-    let (advert, section, now, path) = (advert.clone(), section.clone(), run.now, place.clone());
+    let (store, page_policy) = (Arc::clone(run.context.store), Arc::clone(&run.page_policy));
+    let lease = run.context.lease_guard.lease().clone();
+    let options = run.context.options.clone();
+    let (advert, section, now, path) =
+        (advert.clone(), section.clone(), run.context.now, place.clone());
     let proof = tokio::task::spawn_blocking(move || {
         let job = ApplyJob {
             store: store.as_ref(),

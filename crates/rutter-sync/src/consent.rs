@@ -5,6 +5,9 @@
 //! stored, content is withheld, or the page is not requested. If a format requires an
 //! explicit consent, a missing or unreadable statement never counts as consent.
 
+pub(crate) mod page_policy;
+pub(crate) mod scope;
+
 use rutter_arc::{ArcEntry, Consent, RobotsDirective, RobotsDirectives};
 use rutter_extract::{Extraction, Refusal, Wishes};
 use rutter_fetch::RobotsReason;

@@ -13,96 +13,58 @@
 
 mod arc_snapshot;
 mod canonical;
+mod classify;
+mod crawler;
+pub(crate) mod lists;
 mod markdown_twin;
+mod open_links;
+pub(crate) mod page;
+pub(crate) mod page_snapshot;
+mod page_writer;
+mod progress;
+pub(crate) mod queue;
+mod removal;
+mod request;
 mod response;
+mod shell;
+mod templates;
+mod traps;
+pub(crate) mod uncovered_pages;
+pub(crate) mod variants;
+mod waiting_pages;
+mod worker_pool;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-use std::time::Duration;
 
+use crate::collections::SectionFailures;
+use crate::context::SiteContext;
+use crate::crawl::crawler::{Crawl, CrawlResult};
+use crate::crawl::queue::Frontier;
 use crate::discover::{AccessMethod, Discovery};
-use rutter_extract::{Templates, Use};
-use rutter_fetch::{
-    FetchError, FetchedResponse, MissingPageProbe, Request, ResourceKind, ResponseBody, Validators,
-};
-use rutter_page::{PageUrl, Timestamp};
-use rutter_store::{PageRow, PageSource, Validator, WithheldReason};
-use tokio::task::JoinSet;
-
-use crate::collect::CollectionResult;
-use crate::damage::remembered;
 use crate::discovered_entries::DiscoveredEntries;
 use crate::error::SyncError;
-use crate::frontier::{CrawlTarget, Frontier};
-use crate::left_out::LeftOutReason;
-use crate::options::SyncEvent;
-use crate::page::{self, FetchedPage};
-use crate::page_writer::{BATCH, BATCH_BYTES, PageWriter, WriteCommand};
+use crate::limits::WEB_SECTION;
 use crate::plan::PlanReason;
-use crate::report::{BetterMethod, ProblemKind};
-use crate::syncer::{SyncRun, WEB_SECTION};
-use crate::traffic::counted;
-use crate::url_note::{UrlNote, is_current, is_older_lastmod, is_recent, is_still_withheld};
-use crate::url_set::UrlSet;
-use crate::worker_pool::{PossibleAlias, WorkerPool, WorkerResult};
-use crate::{left_out, removal, urls};
-
-/// Number of consecutive network faults that end a crawl.
-const MOST_FAULTS: u32 = 5;
-/// Maximum time between two commits.
-const COMMITTED_EVERY: Duration = Duration::from_secs(10);
-/// Maximum time that fetched pages wait for the templates. An interrupted sync loses at
-/// most the pages of this time.
-const SAMPLE_FOR: Duration = Duration::from_mins(1);
-/// Maximum size in bytes of the fetched pages that wait for the templates.
-const SAMPLE_BYTES: usize = 16 << 20;
-/// Minimum number of pages to crawl from which learning templates is useful on a site with
-/// collections.
-const WORTH_LEARNING: u64 = 20;
-/// Name of the file with the templates of a site.
-const TEMPLATES: &str = "templates.json";
-
-/// The response to the request for a page.
-struct PageResponse {
-    target: CrawlTarget,
-    row: Option<PageRow>,
-    /// The page that this response may replace, if the response is its Markdown twin.
-    instead_of: Option<Box<page::ExtractedPage>>,
-    response: Result<FetchedResponse, FetchError>,
-}
+use crate::report::BetterMethod;
+use crate::report::left_out::LeftOutReason;
+use crate::run::SyncRun;
+use crate::state::url_set::UrlSet;
 
 /// Crawls the pages of a site by one access method.
 pub(crate) async fn crawl(
     run: &mut SyncRun<'_>,
     discovery: &mut Discovery,
     discovered: DiscoveredEntries,
-    collected: &CollectionResult,
+    collected: &SectionFailures,
     method: AccessMethod,
 ) -> Result<(), SyncError> {
     let page_policy = Arc::clone(&run.page_policy);
-    let most = run.syncer.options.most_pages;
-    let limits = run.syncer.options.limits.clone();
-    let mut frontier = Frontier::new(&page_policy, &limits, most);
-    let collection_urls = collection_urls(run, collected)?;
-    let filled =
-        urls::fill(run, discovery, discovered, method, &collection_urls, &mut frontier).await?;
-    let urls::ListCoverage { is_whole, has_failed } = filled;
-    for (section, reason) in &collected.failed {
-        // If a section is no longer offered, complete lists decide which of its pages
-        // remain.
-        if !is_whole || *reason != PlanReason::NotOffered {
-            urls::for_each_key(run, section, |key| frontier.add(&key, None, None))?;
-        }
-    }
-    if !is_whole {
-        urls::unlisted(run, &collection_urls, &mut frontier)?;
-    }
-    // If not all pages can be fetched, the pages with the oldest request come first, so
-    // that every page is fetched within a few syncs.
-    let most_sure = if limits.time.is_some() { 0 } else { most };
-    frontier.sort_by_age(most_sure, |key| urls::checked(run, key))?;
-    // Pages that ended the previous crawl are fetched last.
-    frontier.put_last(&run.state.stop_urls);
+    let limits = run.context.options.limits.clone();
+    let mut frontier = Frontier::new(&page_policy, &limits, run.context.options.most_pages);
+    let collection_urls = collection_urls(&run.context, collected)?;
+    let coverage =
+        lists::fill(run, discovery, discovered, method, &collection_urls, &mut frontier).await?;
+    fill_frontier(run, collected, coverage, &collection_urls, &mut frontier)?;
     let probe = discovery.cache.probe.as_ref().map(|(_, probe)| probe.clone());
     let mut crawl = Crawl::start(run, method, frontier, collection_urls, probe)?;
     if method == AccessMethod::Arc {
@@ -110,32 +72,77 @@ pub(crate) async fn crawl(
     }
     crawl.run().await?;
     crawl.save().await?;
-    let mut result = crawl.end().await?;
-    let is_whole = is_whole && !result.is_stopped && !result.frontier.is_bounded();
-    let is_short = result.is_stopped || result.frontier.is_bounded();
-    if result.is_stopped {
+    let result = crawl.end().await?;
+    finish(run, collected, coverage, result)
+}
+
+/// Adds the stored pages that the lists do not decide about, and sorts the frontier.
+fn fill_frontier(
+    run: &SyncRun<'_>,
+    collected: &SectionFailures,
+    coverage: lists::ListCoverage,
+    collection_urls: &UrlSet,
+    frontier: &mut Frontier<'_>,
+) -> Result<(), SyncError> {
+    let is_whole = coverage.is_whole;
+    for (section, reason) in &collected.failed {
+        // If a section is no longer offered, complete lists decide which of its pages
+        // remain.
+        if !is_whole || *reason != PlanReason::NotOffered {
+            run.context.for_each_key(section, |key| frontier.add(&key, None, None))?;
+        }
+    }
+    if !is_whole {
+        lists::unlisted(&run.context, collection_urls, frontier)?;
+    }
+    // If not all pages can be fetched, the pages with the oldest request come first, so
+    // that every page is fetched within a few syncs.
+    let options = run.context.options;
+    let most_sure = if options.limits.time.is_some() { 0 } else { options.most_pages };
+    frontier.sort_by_age(most_sure, |key| lists::checked(&run.context, key))?;
+    // Pages that ended the previous crawl are fetched last.
+    frontier.put_last(&run.state.crawl.stop_urls);
+    Ok(())
+}
+
+/// Takes over the result of a crawl: stores the links for the next crawl, completes the
+/// report, and removes and withholds pages.
+fn finish(
+    run: &mut SyncRun<'_>,
+    collected: &SectionFailures,
+    coverage: lists::ListCoverage,
+    mut result: CrawlResult<'_>,
+) -> Result<(), SyncError> {
+    let lists::ListCoverage { is_whole, has_failed } = coverage;
+    let is_whole = is_whole && !result.progress.is_stopped && !result.frontier.is_bounded();
+    let is_short = result.progress.is_stopped || result.frontier.is_bounded();
+    if result.progress.is_stopped {
         result.frontier.close(LeftOutReason::STOPPED);
     }
-    if follows(run, method) {
+    if result.links.follows {
         // Links that this crawl found and did not follow are stored, because no other crawl
         // may find them.
-        let over = urls::keep_left(run, &result.frontier, [&result.pending, &result.open])?;
+        let over = lists::keep_left(
+            &run.context,
+            &result.frontier,
+            [&result.links.pending, &result.links.open],
+        )?;
         for key in over {
             run.report.leave_out(&key, LeftOutReason::REMEMBERED_LIMIT);
         }
     }
-    let store = run.syncer.store.clone();
+    let store = run.context.store.clone();
     let is_stored = |key: &str| matches!(store.page(key), Ok(Some(_)));
     result.frontier.report(&mut run.report, &is_stored);
     run.is_cut_short |= is_short;
     if !is_short && !has_failed {
-        run.state.lists_read = Some(run.now);
-        if result.n_without_page == 0 {
-            run.state.uncovered_lists.clear();
-        } else if result.n_failed == 0 {
+        run.state.crawl.lists_read = Some(run.context.now);
+        if result.progress.n_without_page == 0 {
+            run.state.crawl.uncovered_lists.clear();
+        } else if result.progress.n_failed == 0 {
             // All missing pages are explained, so lists that are not read in every sync
             // need not be read again soon.
-            run.state.uncovered_lists.remove("");
+            run.state.crawl.uncovered_lists.remove("");
         }
     }
     removal::remove_pages(
@@ -143,13 +150,13 @@ pub(crate) async fn crawl(
         collected,
         &result.frontier,
         &result.collection_urls,
-        &result.gone,
+        &result.found.gone,
         is_whole,
     )?;
-    removal::withhold_closed(run, &result.closed, result.n_asked)?;
-    urls::report_unlisted(run, &result.collection_urls)?;
-    left_out::keep(run, !is_short)?;
-    let publisher = run.syncer.store.publisher(&run.origin)?;
+    removal::withhold_closed(run, &result.found.closed, result.progress.n_asked)?;
+    lists::report_unlisted(run, &result.collection_urls)?;
+    run.store_left_out(!is_short)?;
+    let publisher = run.context.store.publisher(&run.context.origin)?;
     let (pages, bytes) = publisher.map_or((0, 0), |it| (it.pages, it.bytes));
     if 0 < pages && run.report.method != AccessMethod::Scp {
         // A sync by collections sends three requests: for robots.txt, the sitemap and one
@@ -161,572 +168,22 @@ pub(crate) async fn crawl(
 }
 
 /// Returns whether a crawl by this access method follows the links of pages.
-fn follows(run: &SyncRun<'_>, method: AccessMethod) -> bool {
-    matches!(method, AccessMethod::Links | AccessMethod::Nothing)
-        || run.syncer.options.follows_links
+fn follows(context: &SiteContext<'_>, method: AccessMethod) -> bool {
+    matches!(method, AccessMethod::Links | AccessMethod::Nothing) || context.options.follows_links
 }
 
 /// Returns the URLs of the pages that collections keep up to date.
 pub(crate) fn collection_urls(
-    run: &SyncRun<'_>,
-    collected: &CollectionResult,
+    context: &SiteContext<'_>,
+    collected: &SectionFailures,
 ) -> Result<UrlSet, SyncError> {
     let mut collection_urls = UrlSet::default();
-    for section in run.syncer.store.sections(run.publisher)? {
+    for section in context.sections()? {
         if section.name != WEB_SECTION && !collected.failed.contains_key(&section.name) {
-            urls::for_each_key(run, &section.name, |key| {
+            context.for_each_key(&section.name, |key| {
                 collection_urls.insert(&key);
             })?;
         }
     }
     Ok(collection_urls)
-}
-
-/// Pages for learning templates: URLs that are not fetched yet, fetched pages with their
-/// depth, and the size of the fetched pages in bytes.
-type TemplateSample = (BTreeSet<String>, Vec<(FetchedPage, u32)>, usize);
-
-struct Crawl<'w, 'v, 'g> {
-    run: &'w mut SyncRun<'v>,
-    /// Whether the crawl follows links of pages.
-    follows: bool,
-    frontier: Frontier<'g>,
-    collection_urls: UrlSet,
-    probe: Option<MissingPageProbe>,
-    template: Use,
-    /// Fetched pages that wait for the templates, and URLs of the sample that are not
-    /// fetched yet.
-    sample: Option<TemplateSample>,
-    workers: WorkerPool,
-    n_done: u64,
-    n_faults: u32,
-    gone: BTreeSet<String>,
-    /// Keys of stored pages that are no longer public.
-    closed: BTreeSet<String>,
-    /// Number of requests for pages, number of requests that failed because of the network
-    /// or the server, and number of URLs without a usable page.
-    n_asked: u64,
-    n_failed: u64,
-    n_without_page: u64,
-    /// End of the pause that the host asked for. The crawl stores it when it ends, because
-    /// nothing else can be written while pages are staged.
-    pause: Option<Timestamp>,
-    is_stopped: bool,
-    /// Number of links from the home page to the current URL.
-    depth: u32,
-    /// URLs without a page and their depth, which a crawl by links keeps for later crawls.
-    open: BTreeMap<String, u32>,
-    /// URLs that are being fetched, and their depth.
-    pending: BTreeMap<String, u32>,
-    /// Number of new pages that the quota admits, number of new pages that were fetched,
-    /// and number of new pages that were not requested because of the quota.
-    n_admitted: u64,
-    n_new: u64,
-    n_beyond: u64,
-    /// Content hashes of extracted pages, by the hash of the page key.
-    contents: HashMap<u64, u64>,
-    /// Pages that wait for their canonical page, and the size of these pages in bytes.
-    variants: (BTreeMap<String, Box<PossibleAlias>>, usize),
-    /// Number and size in bytes of the extracted pages that a crawl by links has not
-    /// committed yet.
-    unsaved: (usize, usize),
-    began: Duration,
-    committed: Duration,
-}
-
-/// Result of a crawl that ended.
-struct CrawlResult<'g> {
-    frontier: Frontier<'g>,
-    collection_urls: UrlSet,
-    gone: BTreeSet<String>,
-    closed: BTreeSet<String>,
-    open: BTreeMap<String, u32>,
-    pending: BTreeMap<String, u32>,
-    n_asked: u64,
-    n_failed: u64,
-    n_without_page: u64,
-    is_stopped: bool,
-}
-
-impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
-    fn start(
-        run: &'w mut SyncRun<'v>,
-        method: AccessMethod,
-        mut frontier: Frontier<'g>,
-        collection_urls: UrlSet,
-        probe: Option<MissingPageProbe>,
-    ) -> Result<Self, SyncError> {
-        let templates: Templates = run.spool_dir.read(TEMPLATES).unwrap_or_default();
-        let is_listed =
-            matches!(method, AccessMethod::Sitemap | AccessMethod::Arc | AccessMethod::Scp);
-        // If collections deliver nearly all pages, the few pages to crawl are not enough to
-        // learn templates.
-        let is_little =
-            run.report.method == AccessMethod::Scp && frontier.n_known() < WORTH_LEARNING;
-        let (template, sample) = if !templates.is_empty() {
-            (Use::Fitting(Arc::new(templates)), None)
-        } else if is_listed && !is_little {
-            (Use::Nothing, Some((frontier.sample_first(&run.state.stop_urls), Vec::new(), 0)))
-        } else {
-            (Use::Nothing, None)
-        };
-        let page_writer = PageWriter {
-            store: Arc::clone(&run.syncer.store),
-            lease: run.lease_guard.lease().clone(),
-            quota: run.syncer.options.quota,
-            now: run.now,
-            commits_on_demand: follows(run, method),
-            page_policy: Arc::clone(&run.page_policy),
-        };
-        let known = run.syncer.store.publisher(&run.origin)?.map_or(0, |it| it.pages);
-        let n_admitted = run.syncer.options.quota.pages.saturating_sub(known);
-        // If the client waits between requests, pages arrive one by one, so one worker is
-        // enough.
-        let is_paced = !run.syncer.client.settings().pace.is_zero();
-        let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let workers = WorkerPool::start(page_writer, if is_paced { 1 } else { n_cores })?;
-        let began = run.syncer.client.environment().clock.monotonic();
-        Ok(Self {
-            follows: follows(run, method),
-            run,
-            frontier,
-            collection_urls,
-            probe,
-            template,
-            sample,
-            workers,
-            n_done: 0,
-            n_faults: 0,
-            gone: BTreeSet::new(),
-            closed: BTreeSet::new(),
-            n_asked: 0,
-            n_failed: 0,
-            n_without_page: 0,
-            pause: None,
-            is_stopped: false,
-            depth: 0,
-            open: BTreeMap::new(),
-            pending: BTreeMap::new(),
-            contents: HashMap::new(),
-            variants: (BTreeMap::new(), 0),
-            unsaved: (0, 0),
-            n_admitted,
-            n_new: 0,
-            n_beyond: 0,
-            began,
-            committed: began,
-        })
-    }
-
-    async fn run(&mut self) -> Result<(), SyncError> {
-        let settings = self.run.syncer.client.settings();
-        let most = if settings.pace.is_zero() { settings.connections.max(1) } else { 1 };
-        let most_pages = self.run.syncer.options.most_pages;
-        let mut in_flight: JoinSet<PageResponse> = JoinSet::new();
-        loop {
-            while let Some(note) = self.workers.try_result().await? {
-                self.handle_result(note, &mut in_flight).await?;
-            }
-            while in_flight.len() < most && !self.is_stopped {
-                if most_pages <= self.n_asked {
-                    self.close(LeftOutReason::PAGE_LIMIT);
-                } else if self.is_late() {
-                    self.close(LeftOutReason::TIME_LIMIT);
-                }
-                let Some(target) = self.frontier.next() else { break };
-                if !self.request_page(&target, &mut in_flight)? {
-                    self.drop_from_sample(target.url.as_str());
-                }
-            }
-            if let Some(asked) = in_flight.join_next().await {
-                let asked = asked.map_err(|_| SyncError::Worker)?;
-                self.handle_response(asked).await?;
-                continue;
-            }
-            if self.sample.is_some() {
-                self.learn().await?;
-                continue;
-            }
-            if let Some(note) = self.workers.next_result().await? {
-                self.handle_result(note, &mut in_flight).await?;
-                continue;
-            }
-            let has_more = !self.is_stopped && self.frontier.release_spellings();
-            if !has_more && !self.settle_variants(&mut in_flight).await? {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Returns whether the crawl reached its time limit.
-    fn is_late(&self) -> bool {
-        let time = self.run.syncer.options.limits.time;
-        let moment = self.run.syncer.client.environment().clock.monotonic();
-        time.is_some_and(|time| self.began + time <= moment)
-    }
-
-    /// Closes the frontier, so that the crawl requests no further pages.
-    fn close(&mut self, why: LeftOutReason) {
-        self.frontier.close(why);
-        if let Some((wanted, ..)) = &mut self.sample {
-            wanted.clear();
-        }
-    }
-
-    /// Ends the worker and writer threads, adds their counts to the report, and stores the
-    /// pause.
-    async fn end(self) -> Result<CrawlResult<'g>, SyncError> {
-        let Self {
-            run,
-            frontier,
-            collection_urls,
-            gone,
-            closed,
-            mut open,
-            pending,
-            pause,
-            is_stopped,
-            ..
-        } = self;
-        let (workers, n_without_page) = (self.workers, self.n_without_page);
-        let written = workers.end().await;
-        if let Some(until) = pause {
-            run.pause(until)?;
-        }
-        let written = written?;
-        run.report.withheld += written.withheld;
-        for key in &written.beyond {
-            run.report.list_left_out(key, LeftOutReason::QUOTA);
-        }
-        if self.follows {
-            open.extend(written.beyond.into_iter().map(|key| (key, 1)));
-        }
-        run.report_quota_exceeded(written.over_byte_quota);
-        let n_beyond = written.over_quota + self.n_beyond;
-        let n_without_page = n_without_page + written.over_quota;
-        if 0 < n_beyond {
-            run.report.count_left_out(LeftOutReason::QUOTA, n_beyond);
-            let text = format!("new pages beyond the page quota: {n_beyond}");
-            let origin = run.origin.clone();
-            run.report.add_problem(&origin, ProblemKind::Policy, text);
-        }
-        // A few failing pages are normal. If most requests fail, the site has a problem,
-        // which is reported.
-        if !is_stopped && self.n_asked < 2 * self.n_failed {
-            let text = format!("{} of {} pages could not be fetched", self.n_failed, self.n_asked);
-            let origin = run.origin.clone();
-            run.report.add_problem(&origin, ProblemKind::Network, text);
-        }
-        let (n_asked, n_failed) = (self.n_asked, self.n_failed);
-        Ok(CrawlResult {
-            frontier,
-            collection_urls,
-            gone,
-            closed,
-            open,
-            pending,
-            n_asked,
-            n_failed,
-            n_without_page,
-            is_stopped,
-        })
-    }
-
-    /// Stops waiting for a page of the template sample.
-    fn drop_from_sample(&mut self, key: &str) {
-        if let Some((wanted, ..)) = &mut self.sample {
-            wanted.remove(key);
-        }
-    }
-
-    /// Starts a request for a page, unless the stored page is known to be current. Returns
-    /// whether a request was started.
-    fn request_page(
-        &mut self,
-        target: &CrawlTarget,
-        in_flight: &mut JoinSet<PageResponse>,
-    ) -> Result<bool, SyncError> {
-        let run = &mut *self.run;
-        let key = target.url.as_str();
-        if self.collection_urls.has(key) {
-            return Ok(false);
-        }
-        if run.page_policy.judge(key) == Some(WithheldReason::Consent) {
-            run.report.leave_out(key, LeftOutReason::CONSENT);
-            if self.follows {
-                self.open.insert(key.to_owned(), target.depth);
-            }
-            return Ok(false);
-        }
-        let store = &run.syncer.store;
-        let row = run.row(key)?;
-        if run.damaged_rows.has(key) {
-            return Ok(false);
-        }
-        // URLs without a page and withheld pages have separate notes with validators,
-        // because the validators of an earlier page do not fit the current response.
-        let is_withheld =
-            row.as_ref().is_some_and(|row| row.withheld == Some(WithheldReason::Consent));
-        let marked = |mark: UrlNote| remembered(store.as_ref(), &mark.of(key));
-        let known = match &row {
-            Some(row) if is_withheld => {
-                marked(UrlNote::Withheld)?.filter(|it| is_still_withheld(run.now, row, it))
-            }
-            Some(_) => remembered(store.as_ref(), key)?,
-            None if canonical::has_lost_canonical(run, key)? => None,
-            None => marked(UrlNote::Left)?.filter(|it| is_recent(run.now, it)),
-        };
-        // Whether the page was withheld by a rule that no longer applies, so that it is
-        // fetched again.
-        let is_again = run.state.refetch.contains(key)
-            || row.as_ref().is_some_and(|row| match row.withheld {
-                Some(WithheldReason::Robots | WithheldReason::Foreign) => true,
-                // The stored content of a crawled page was damaged.
-                Some(WithheldReason::Fault) => row.source != PageSource::Scp,
-                Some(WithheldReason::Quota) => run.changes.has_larger_quota,
-                Some(WithheldReason::Scope) => run.changes.has_other_scope,
-                _ => false,
-            });
-        let fetched_with = marked(UrlNote::Lastmod)?;
-        let is_current =
-            is_current(run.now, target, row.as_ref(), known.as_ref(), fetched_with.as_ref());
-        if !is_again && is_current {
-            self.n_done += 1;
-            if row.is_none() {
-                let why = reason_left_out(run, key)?;
-                self.leave_out_known(key, why);
-            } else {
-                self.list_canonical(key)?;
-            }
-            return Ok(false);
-        }
-        if row.is_none() && self.n_admitted <= self.n_new {
-            // A new page would exceed the page quota.
-            self.n_beyond += 1;
-            self.n_without_page += 1;
-            run.report.list_left_out(key, LeftOutReason::QUOTA);
-            if self.follows {
-                self.open.insert(key.to_owned(), target.depth);
-            }
-            return Ok(false);
-        }
-        if target.checksum.is_some() && row.as_ref().is_some_and(|row| row.withheld.is_none()) {
-            let mark = remembered(store.as_ref(), &UrlNote::Arc.of(key))?;
-            let mark = mark.filter(|mark| is_recent(run.now, mark));
-            if mark.and_then(|mark| mark.etag) == target.checksum {
-                self.n_done += 1;
-                return Ok(false);
-            }
-        }
-        let is_conditional = !target.is_fresh
-            && !is_again
-            && row.as_ref().is_none_or(|row| {
-                let is_asked_by_tag = matches!(
-                    row.withheld,
-                    None | Some(WithheldReason::Shell | WithheldReason::Scope)
-                );
-                row.source != PageSource::Scp && (is_withheld || is_asked_by_tag)
-            });
-        let is_older_lastmod = is_older_lastmod(target.lastmod, fetched_with.as_ref());
-        let known = known.filter(|_| is_conditional).map(|known| Validators {
-            etag: known.etag,
-            last_modified: known.last_modified.filter(|_| !is_older_lastmod),
-        });
-        let request = Request {
-            validators: known.unwrap_or_default(),
-            site: Some(run.site.clone()),
-            ..Request::new(target.url.clone(), ResourceKind::Page)
-        };
-        self.n_asked += 1;
-        if self.follows && row.is_none() {
-            self.pending.insert(key.to_owned(), target.depth);
-        }
-        let (client, traffic) = (run.syncer.client.clone(), Arc::clone(&run.traffic));
-        let target = target.clone();
-        in_flight.spawn(async move {
-            let response = counted(&traffic, client.fetch(&request)).await;
-            PageResponse { target, row, instead_of: None, response }
-        });
-        Ok(true)
-    }
-
-    async fn handle_response(&mut self, page: PageResponse) -> Result<(), SyncError> {
-        let PageResponse { target, row, instead_of, response } = page;
-        if let Some(page) = instead_of {
-            return self.handle_twin(page, row, response).await;
-        }
-        self.n_done += 1;
-        self.depth = target.depth;
-        let (done, known) = (self.n_done, self.frontier.n_known());
-        self.run.observer.event(&self.run.origin, SyncEvent::Pages { done, known });
-        self.commit_if_due().await?;
-        let key = target.url.as_str().to_owned();
-        self.drop_from_sample(&key);
-        match response {
-            Ok(response) => {
-                self.n_faults = 0;
-                self.run.state.stop_urls.remove(&key);
-                self.run.traffic.add_bytes(response.wire_bytes);
-                self.handle_page_response(target, row, response).await?;
-            }
-            Err(error) => {
-                self.record_failed_request(&key).await?;
-                self.handle_error(&key, row.as_ref(), &error).await?;
-            }
-        }
-        let is_late =
-            self.began + SAMPLE_FOR <= self.run.syncer.client.environment().clock.monotonic();
-        if self
-            .sample
-            .as_ref()
-            .is_some_and(|(wanted, _, size)| wanted.is_empty() || SAMPLE_BYTES < *size || is_late)
-        {
-            self.learn().await?;
-        }
-        Ok(())
-    }
-
-    fn fetched_page(
-        &self,
-        url: PageUrl<'static>,
-        response: FetchedResponse,
-        row: Option<PageRow>,
-        marks: Vec<Validator>,
-    ) -> FetchedPage {
-        let token = self.run.syncer.client.settings().robots_token().to_owned();
-        let said = self.run.page_policy.signals(url.key());
-        let (template, now) = (self.template.clone(), self.run.now);
-        let most_links = self.run.syncer.options.limits.links_per_page;
-        let has_mark = |mark: UrlNote| {
-            let has_value = |it: Validator| it.etag.is_some() || it.last_modified.is_some();
-            // A damaged note counts as present, so that it is written again.
-            let known = self.run.syncer.store.validator(&mark.of(url.key()));
-            known.map_or(true, |known| known.is_some_and(has_value))
-        };
-        let has = page::StoredNotes {
-            training: has_mark(UrlNote::Training),
-            snapshot: has_mark(UrlNote::Snapshot),
-            expiry: has_mark(UrlNote::Expiry),
-        };
-        FetchedPage {
-            url,
-            response,
-            row,
-            said,
-            template,
-            token,
-            now,
-            marks,
-            most_links,
-            has,
-            known_spelling: None,
-            merges_variants: self.run.syncer.options.limits.merges_variants,
-            instead_of: None,
-        }
-    }
-
-    /// Passes a fetched page to the workers, or keeps it until the templates of the site
-    /// are known.
-    async fn hand_over(&mut self, raw: FetchedPage, depth: u32) -> Result<(), SyncError> {
-        if let Some((_, waiting, size)) = &mut self.sample {
-            if let ResponseBody::Memory(bytes) = &raw.response.body {
-                *size += bytes.len();
-            }
-            waiting.push((raw, depth));
-            return Ok(());
-        }
-        self.workers.extract(raw, depth).await
-    }
-
-    /// Learns the templates of the site, and passes the waiting pages to the workers.
-    async fn learn(&mut self) -> Result<(), SyncError> {
-        let Some((_, waiting, _)) = self.sample.take() else { return Ok(()) };
-        let (waiting, templates) = self.workers.learn(waiting).await?;
-        if !templates.is_empty() {
-            self.run.spool_dir.write(TEMPLATES, &templates)?;
-            self.template = Use::Fitting(Arc::new(templates));
-        }
-        for (mut raw, depth) in waiting {
-            raw.template = self.template.clone();
-            self.hand_over(raw, depth).await?;
-        }
-        Ok(())
-    }
-
-    async fn handle_result(
-        &mut self,
-        note: WorkerResult,
-        in_flight: &mut JoinSet<PageResponse>,
-    ) -> Result<(), SyncError> {
-        if let Some(failed) = note.failed {
-            self.handle_no_page(failed, note.depth).await?;
-        }
-        if self.follows {
-            for link in &note.links {
-                self.frontier.follow(link, note.depth + 1);
-            }
-            for link in &note.more_links {
-                self.frontier.leave_link(link, note.depth + 1);
-            }
-        }
-        if let Some((page, twin)) = note.twin {
-            self.request_twin(page, &twin, in_flight).await?;
-        }
-        if let Some((key, content)) = note.content {
-            self.contents.insert(key, content);
-        }
-        if let Some(variant) = note.variant {
-            self.wait_for_canonical(variant, in_flight).await?;
-        }
-        if let Some(page) = note.page {
-            self.keep_page(page).await?;
-        }
-        Ok(())
-    }
-
-    /// Passes a page of a crawl by links to the writer, and commits if many pages are not
-    /// committed yet.
-    async fn keep_page(&mut self, page: Box<page::ExtractedPage>) -> Result<(), SyncError> {
-        self.pending.remove(&page.key);
-        self.unsaved.0 += 1;
-        self.unsaved.1 += page.line.len();
-        self.workers.write(WriteCommand::Page(page)).await?;
-        if BATCH <= self.unsaved.0 || BATCH_BYTES <= self.unsaved.1 {
-            self.save().await?;
-        }
-        Ok(())
-    }
-
-    /// In a crawl by links, stores the links first and then commits the pages that contain
-    /// them, because a later 304 response for such a page does not contain its links.
-    async fn save(&mut self) -> Result<(), SyncError> {
-        if self.follows {
-            urls::keep_left(self.run, &self.frontier, [&self.pending, &self.open])?;
-            self.unsaved = (0, 0);
-            self.workers.write(WriteCommand::Commit).await?;
-        }
-        Ok(())
-    }
-
-    /// Commits the extracted pages if the last commit is older than `COMMITTED_EVERY`.
-    async fn commit_if_due(&mut self) -> Result<(), SyncError> {
-        let moment = self.run.syncer.client.environment().clock.monotonic();
-        if moment < self.committed + COMMITTED_EVERY {
-            return Ok(());
-        }
-        if self.follows {
-            self.save().await?;
-            self.committed = moment;
-        } else if self.workers.try_write(WriteCommand::Commit) {
-            self.committed = moment;
-        }
-        Ok(())
-    }
-}
-
-/// Returns why a URL was not a page when it was last requested.
-pub(crate) fn reason_left_out(run: &SyncRun<'_>, key: &str) -> Result<LeftOutReason, SyncError> {
-    let why =
-        remembered(run.syncer.store.as_ref(), &UrlNote::Why.of(key))?.and_then(|mark| mark.etag);
-    Ok(why.and_then(|why| LeftOutReason::parse(&why)).unwrap_or(LeftOutReason::UNCHANGED))
 }

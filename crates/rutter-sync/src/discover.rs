@@ -19,7 +19,9 @@
 
 mod budget;
 mod cache;
+mod check;
 mod limits;
+mod lookup;
 mod offer;
 mod parse;
 mod parsed_file;
@@ -29,6 +31,7 @@ mod sink;
 
 pub use cache::{CachedFile, DiscoveryCache};
 pub use limits::DiscoveryLimits;
+pub use lookup::{Discovery, Lookup, LookupOutcome};
 pub use offer::{
     AccessMethod, ArcOffer, CollectionOffer, FileOffer, LlmsOffer, ScpOffer, SectionOffer,
     SiteOffer, SitemapOffer, SpxiOffer,
@@ -36,5 +39,5 @@ pub use offer::{
 pub use parsed_file::{
     DiscoverySource, ParsedAdvert, ParsedArc, ParsedFile, ParsedHomePage, ParsedLlms, ParsedSitemap,
 };
-pub use run::{Discovery, Lookup, LookupOutcome, discover};
+pub use run::discover;
 pub use sink::PageSink;

@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
 
-use crate::discover::PageSink;
 use rutter_arc::ArcEntry;
 use rutter_page::Timestamp;
 use rutter_sitemap::SitemapEntry;
 use serde::{Deserialize, Serialize};
 
-use crate::left_out::MOST_URLS;
+use crate::discover::PageSink;
 use crate::limits::CrawlLimits;
+use crate::report::left_out::MOST_URLS;
 
 /// One URL that a sitemap lists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

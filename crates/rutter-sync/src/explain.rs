@@ -12,10 +12,10 @@ use rutter_fetch::{FailureCause, Request, ResourceKind, Url, redact_url};
 use rutter_page::PageUrl;
 use rutter_store::PageRow;
 
+use crate::consent::page_policy::origin_of;
 use crate::consent::{self, StatementSource, UsageStatement, UsageVerdict};
+use crate::crawl::page;
 use crate::error::SyncError;
-use crate::page;
-use crate::page_policy::origin_of;
 use crate::syncer::Syncer;
 use crate::traffic::{TrafficCounter, counted};
 

@@ -19,61 +19,39 @@
 
 #![warn(clippy::disallowed_methods, clippy::indexing_slicing)]
 
-mod apply;
 mod arc;
 mod audit;
-mod collect;
+mod collections;
 pub mod consent;
-mod counts;
+mod context;
 mod crawl;
-mod damage;
 pub mod discover;
 mod discovered_entries;
-mod enforce;
 mod error;
 mod explain;
-mod frontier;
-mod lease_guard;
-mod left_out;
 mod limits;
 mod options;
-mod page;
-mod page_policy;
-mod page_writer;
 pub mod plan;
-mod record;
-mod removal;
 mod report;
-mod scope;
-mod shell;
-mod site_state;
-mod snapshot;
-mod spool_dir;
+mod run;
+mod state;
 mod syncer;
 mod traffic;
-mod traps;
-mod uncovered_pages;
-mod url_note;
-mod url_set;
-mod urls;
-mod usage;
-mod variants;
-mod worker_pool;
 
 pub use audit::{AuditReport, SectionProof};
+pub use consent::scope::{Scope, ScopeError, ScopeRules};
+pub use crawl::page_snapshot::{ArcSnapshot, SnapshotSource, find_arc_snapshot};
+#[doc(hidden)]
+pub use crawl::variants::strip_parameters;
 pub use error::SyncError;
 pub use explain::UsageExplanation;
-pub use left_out::{LeftOutReason, LeftOutUrl, list_left_out};
 pub use limits::CrawlLimits;
 pub use options::{SyncEvent, SyncObserver, SyncOptions};
+pub use report::left_out::{LeftOutReason, LeftOutUrl, list_left_out};
 pub use report::{BetterMethod, Problem, ProblemKind, SectionReport, SyncReport};
-pub use scope::{Scope, ScopeError, ScopeRules};
-pub use snapshot::{ArcSnapshot, SnapshotSource, find_arc_snapshot};
-pub use spool_dir::remove_spool;
+pub use state::spool_dir::remove_spool;
+pub use state::training_terms::TrainingTerms;
 pub use syncer::{SyncPreview, Syncer};
-pub use usage::TrainingTerms;
-#[doc(hidden)]
-pub use variants::strip_parameters;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

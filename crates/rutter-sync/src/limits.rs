@@ -49,3 +49,9 @@ impl Default for CrawlLimits {
         }
     }
 }
+
+/// Name of the section of crawled pages. The name contains `@`, which section names of
+/// collections cannot contain.
+pub(crate) const WEB_SECTION: &str = "@web";
+/// Number of replica rows that are read or written together.
+pub(crate) const BATCH_ROWS: usize = 10_000;

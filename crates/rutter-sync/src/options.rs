@@ -5,9 +5,9 @@ use std::time::Duration;
 use rutter_scp::MassDeletionPolicy;
 use rutter_store::Quota;
 
+use crate::consent::scope::Scope;
 use crate::limits::CrawlLimits;
 use crate::plan::{PlanPolicy, SyncPlan};
-use crate::scope::Scope;
 
 /// Options of a sync.
 #[derive(Debug, Clone)]

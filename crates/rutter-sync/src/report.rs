@@ -1,13 +1,17 @@
 //! Result of a sync: counts, sections, left-out URLs, problems and findings. Secrets in
 //! URLs and texts are redacted, and the numbers of listed URLs and findings are limited.
 
+pub(crate) mod left_out;
+pub(crate) mod visit_record;
+
 use std::collections::BTreeMap;
 
-use crate::discover::AccessMethod;
 use rutter_fetch::redact;
+use rutter_finding::Report as Findings;
 
-use crate::left_out::{LeftOutReason, MOST_URLS};
+use crate::discover::AccessMethod;
 use crate::plan::PlanReason;
+use crate::report::left_out::{LeftOutReason, MOST_URLS};
 
 /// Maximum number of reasons for left-out URLs that are counted separately.
 const MOST_REASONS: usize = 100;
@@ -16,6 +20,7 @@ const MOST_FINDINGS: usize = 1_000;
 
 /// Result of the sync of one site.
 #[derive(Debug, Clone)]
+// 19 fields: the public result of a sync, printed field by field.
 pub struct SyncReport {
     /// The site: scheme, host and port.
     pub origin: String,
@@ -189,6 +194,31 @@ impl SyncReport {
             let detail = redact(&finding.detail);
             self.findings.push((redact(url), rutter_finding::Finding { detail, ..finding }));
         }
+    }
+
+    pub(crate) fn add_findings(&mut self, url: &str, findings: &Findings) {
+        for (_, finding) in findings.findings() {
+            self.finding(url, finding.clone());
+        }
+    }
+
+    /// Adds a problem if the content of pages was not stored because of the byte quota.
+    pub(crate) fn add_quota_problem(&mut self, n_pages: u64) {
+        if 0 < n_pages {
+            let text =
+                format!("content of {n_pages} pages not stored: the byte quota is exhausted");
+            let origin = self.origin.clone();
+            self.add_problem(&origin, ProblemKind::Policy, text);
+        }
+    }
+
+    /// Adds the sections, problems, findings and withheld pages that one stage reports.
+    pub(crate) fn add_stage(&mut self, stage: Self) {
+        self.withheld += stage.withheld;
+        self.sections.extend(stage.sections);
+        self.problems.extend(stage.problems);
+        let n_more = MOST_FINDINGS.saturating_sub(self.findings.len());
+        self.findings.extend(stage.findings.into_iter().take(n_more));
     }
 
     /// Returns the kind of the most severe unresolved problem.

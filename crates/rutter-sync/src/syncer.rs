@@ -5,53 +5,33 @@
 //! [`SyncError`]. `SyncRun::execute` shows the order of the steps. Changes of pages are
 //! separate commits, so the replica is valid after an interrupted sync.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod preview;
+mod steps;
+
+pub use preview::SyncPreview;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::discover::{
-    AccessMethod, Discovery, DiscoveryCache, DiscoveryLimits, DiscoverySource, LookupOutcome,
-    ParsedFile, discover,
-};
-use rutter_fetch::{
-    Client, ClientSettings, Environment, FailureCause, FetchError, MAX_CRAWL_DELAY, RobotsFile,
-    RobotsRules, Url, redact_url,
-};
-use rutter_finding::Report as Findings;
-use rutter_page::Timestamp;
-use rutter_store::{ChangeCursor, Publisher, PublisherId, Store};
+use rutter_fetch::{Client, ClientSettings, Environment, Url, redact_url};
+use rutter_store::{Publisher, Store};
 
-use crate::collect::{self, CollectionResult, adverts, error_chain};
-use crate::consent::RobotsSignals;
-use crate::damage::DamagedRows;
-use crate::discovered_entries::DiscoveredEntries;
+use crate::consent::page_policy::{PagePolicy, origin_of};
+use crate::consent::scope::ScopeRules;
+use crate::context::{DamagedRows, SiteContext};
+use crate::discover::AccessMethod;
 use crate::error::SyncError;
-use crate::lease_guard::LeaseGuard;
-use crate::left_out::LeftOutReason;
-use crate::options::{SyncEvent, SyncObserver, SyncOptions};
-use crate::page_policy::{PagePolicy, origin_of};
-use crate::plan::{
-    HeldSection, KnownFailures, PlanOffer, PlanPolicy, ReplicaSections, SyncPlan, plan,
-};
-use crate::record::record;
-use crate::report::{ProblemKind, SyncReport};
-use crate::scope::ScopeRules;
-use crate::site_state::SiteState;
-use crate::spool_dir::SpoolDir;
+use crate::options::{SyncObserver, SyncOptions};
+use crate::report::SyncReport;
+use crate::report::visit_record::record;
+use crate::run::{SettingChanges, SyncRun};
+use crate::state::delivered_pages::DeliveredPages;
+use crate::state::lease_guard::LeaseGuard;
+use crate::state::site_state::SiteState;
+use crate::state::spool_dir::SpoolDir;
 use crate::traffic::{CountingLog, TrafficCounter, counted};
-use crate::uncovered_pages::{DeliveredPages, has_uncovered_pages};
-use crate::url_set::UrlSet;
-use crate::{arc, crawl, left_out, uncovered_pages, urls};
 
-/// Name of the section of crawled pages. The name contains `@`, which section names of
-/// collections cannot contain.
-pub(crate) const WEB_SECTION: &str = "@web";
-/// Number of replica rows that are read or written together.
-pub(crate) const BATCH_ROWS: usize = 10_000;
-/// Seconds for which a sync waits for the sitemap with the collections if the sitemap
-/// cannot be read. After this time, pages are crawled instead.
-const OFFER_AWAITED: i64 = 86_400;
 /// Seconds for which the change history is kept (D26).
 const HISTORY_KEPT: i64 = 400 * 86_400;
 
@@ -67,75 +47,6 @@ impl std::fmt::Debug for Syncer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Syncer").field("spools", &self.spools).finish_non_exhaustive()
     }
-}
-
-/// What a sync of a site would do.
-#[derive(Debug, Clone)]
-pub struct SyncPreview {
-    /// The site: scheme, host and port.
-    pub origin: String,
-    /// The access method that would be used.
-    pub method: AccessMethod,
-    /// The reason why this access method would be used.
-    pub why: String,
-    /// The plan for the collections; `None` if the site offers none.
-    pub plan: Option<SyncPlan>,
-    /// Number of pages in the sitemaps, if they would be crawled; `None` if the number is
-    /// not known.
-    pub pages: Option<u64>,
-    /// Number of requests that the preview sent.
-    pub requests: u64,
-    /// Number of bytes that the preview downloaded.
-    pub bytes: u64,
-}
-
-/// Settings of a sync that changed since the previous sync of the site.
-#[derive(Debug, Clone, Copy)]
-#[expect(clippy::struct_excessive_bools, reason = "they are independent facts")]
-pub(crate) struct SettingChanges {
-    /// The site was not synced before.
-    is_first: bool,
-    /// The hosts of the site changed.
-    pub(crate) has_other_hosts: bool,
-    /// The byte quota is larger than the quota because of which content was withheld.
-    pub(crate) has_larger_quota: bool,
-    /// The scope changed.
-    pub(crate) has_other_scope: bool,
-}
-
-/// State of a running sync of one site.
-pub(crate) struct SyncRun<'v> {
-    pub(crate) syncer: &'v Syncer,
-    pub(crate) observer: &'v dyn SyncObserver,
-    pub(crate) site: Url,
-    pub(crate) origin: String,
-    pub(crate) publisher: PublisherId,
-    pub(crate) lease_guard: LeaseGuard,
-    pub(crate) spool_dir: SpoolDir,
-    pub(crate) state: SiteState,
-    pub(crate) page_policy: Arc<PagePolicy>,
-    pub(crate) traffic: Arc<TrafficCounter>,
-    pub(crate) now: Timestamp,
-    /// Settings that changed since the previous sync.
-    pub(crate) changes: SettingChanges,
-    /// Whether pages were crawled, and whether the sync ended before all pages were
-    /// handled.
-    has_crawled: bool,
-    pub(crate) is_cut_short: bool,
-    /// URL of an ARC sitemap that has only entries of other sites.
-    pub(crate) foreign_arc: Option<String>,
-    /// End of the replica's history before this sync.
-    pub(crate) since: ChangeCursor,
-    /// Pages that collections delivered in this sync.
-    pub(crate) delivered: DeliveredPages,
-    /// Keys of the pages that sitemaps list, if the crawl also follows links.
-    pub(crate) listed: Option<UrlSet>,
-    /// Keys of the damaged rows that this sync encountered.
-    pub(crate) damaged_rows: DamagedRows,
-    /// Sections with a mass deletion that the previous sync held back, and the time since
-    /// when.
-    pub(crate) held: BTreeMap<String, Timestamp>,
-    pub(crate) report: SyncReport,
 }
 
 impl Syncer {
@@ -208,7 +119,7 @@ impl Syncer {
         traffic: &Arc<TrafficCounter>,
     ) -> Result<SyncReport, SyncError> {
         let mut run = self.begin(site, observer, traffic)?;
-        let spool_dir = run.spool_dir.clone();
+        let spool_dir = run.context.spool_dir.clone();
         let collected = match run.execute().await {
             Ok(discovery) => run.end(discovery),
             Err(error) => {
@@ -228,54 +139,6 @@ impl Syncer {
         Ok(self.store.maintain(now.plus_seconds(-HISTORY_KEPT))?)
     }
 
-    /// Returns what a sync would do, without changing the replica.
-    pub async fn preview(&self, site: &Url) -> Result<SyncPreview, SyncError> {
-        let traffic = Arc::new(TrafficCounter::default());
-        Box::pin(counted(&traffic, self.preview_counted(site, &traffic))).await
-    }
-
-    async fn preview_counted(
-        &self,
-        site: &Url,
-        traffic: &Arc<TrafficCounter>,
-    ) -> Result<SyncPreview, SyncError> {
-        let origin = origin_of(site).ok_or_else(|| SyncError::Site(redact_url(site)))?;
-        let now = self.client.environment().clock.now();
-        let publisher = self.store.publisher(&origin)?;
-        let paused = publisher.as_ref().and_then(|known| known.paused_until);
-        if let Some(until) = paused.filter(|until| now < *until) {
-            return Err(SyncError::Paused { origin, until });
-        }
-        let state = match &publisher {
-            Some(publisher) => SiteState::read(&origin, &publisher.policy)?,
-            None => SiteState::default(),
-        };
-        let mut discovered = DiscoveredEntries::new(&self.options.limits);
-        let discovery =
-            discover(&self.client, site, &state.discovery_cache, DISCOVERY_LIMITS, &mut discovered)
-                .await?;
-        let (method, why) = discovery.offer.choose_method(now);
-        let adverts = adverts(&discovery);
-        let plan = match &publisher {
-            _ if adverts.is_empty() => None,
-            Some(publisher) => Some(replica(self.store.as_ref(), publisher.id, &state)?),
-            None => Some(ReplicaSections::default()),
-        };
-        let offer = collect::offer_of(&discovery, &adverts);
-        let plan = plan.map(|replica| plan_of(now, &self.policy(site), &offer, &replica));
-        let n_urls = discovery.offer.sitemaps.iter().map(|sitemap| sitemap.n_urls).sum();
-        let pages = (plan.is_none() && 0 < n_urls).then_some(n_urls);
-        traffic.add_bytes(discovery.wire_bytes);
-        let (requests, bytes) = (traffic.requests(), traffic.bytes());
-        Ok(SyncPreview { origin, method, why, plan, pages, requests, bytes })
-    }
-
-    /// Returns the plan policy, with the delay between requests to the host of the site.
-    pub(crate) fn policy(&self, site: &Url) -> PlanPolicy {
-        let wait = self.client.request_delay(site).as_secs();
-        PlanPolicy { wait, ..self.options.policy.clone() }
-    }
-
     pub(crate) fn begin<'v>(
         &'v self,
         site: &Url,
@@ -293,15 +156,15 @@ impl Syncer {
         let aliases: Vec<&str> = self.options.aliases.iter().map(String::as_str).collect();
         let publisher = match &known {
             Some(known) => known.id,
-            None => self.store.register(&origin, &aliases, "")?,
+            None => self.store.register(&origin, &aliases)?,
         };
         let lease_guard = LeaseGuard::take(&self.store, publisher, clock)?;
         // The publisher is read again, because the previous holder of the lease may have
         // changed the state.
         let known = self.store.publisher(&origin)?;
-        let policy = known.as_ref().map_or("", |publisher| publisher.policy.as_str());
-        let is_first = policy.is_empty();
-        let mut state = SiteState::read(&origin, policy)?;
+        let state = self.store.site_state(publisher)?;
+        let is_first = state.is_none();
+        let mut state = SiteState::read(&origin, &state.unwrap_or_default())?;
         // A mass deletion that this sync does not encounter again is no longer held back.
         let held = std::mem::take(&mut state.held_deletions);
         // The stored aliases stay in use until the options name others.
@@ -313,24 +176,32 @@ impl Syncer {
         let page_policy = Arc::new(page_policy);
         let has_other_hosts = state.update_hosts(page_policy.hosts());
         let has_larger_quota =
-            state.exceeded_quota.is_some_and(|quota| quota < self.options.quota.bytes);
-        let has_other_scope =
-            state.scope.as_ref().unwrap_or(&ScopeRules::default()) != self.options.scope.rules();
+            state.settings.exceeded_quota.is_some_and(|quota| quota < self.options.quota.bytes);
+        let has_other_scope = state.settings.scope.as_ref().unwrap_or(&ScopeRules::default())
+            != self.options.scope.rules();
         let since = self.store.cursor()?;
         let delivered = DeliveredPages::since(&self.store.sections(publisher)?);
         let spool_dir = SpoolDir::open(&self.spools, &origin)?;
         spool_dir.sweep(now.plus_seconds(-self.options.spools_kept));
-        Ok(SyncRun {
-            syncer: self,
+        let report = SyncReport::new(&origin, AccessMethod::Nothing);
+        let context = SiteContext {
+            client: &self.client,
+            store: &self.store,
+            options: &self.options,
             observer,
             site: site.clone(),
+            origin,
             publisher,
             lease_guard,
             spool_dir,
-            state,
-            page_policy,
             traffic: Arc::clone(traffic),
             now,
+            damaged_rows: DamagedRows::default(),
+        };
+        Ok(SyncRun {
+            context,
+            state,
+            page_policy,
             changes: SettingChanges {
                 is_first,
                 has_other_hosts,
@@ -343,402 +214,8 @@ impl Syncer {
             since,
             delivered,
             listed: None,
-            damaged_rows: DamagedRows::default(),
             held,
-            report: SyncReport::new(&origin, AccessMethod::Nothing),
-            origin,
+            report,
         })
     }
-}
-
-/// Limits of discovery in a sync. Every sitemap is read if there are no collections;
-/// otherwise discovery stops reading sitemaps at the first adverts.
-pub(crate) const DISCOVERY_LIMITS: DiscoveryLimits =
-    DiscoveryLimits { reads_all: false, ..DiscoveryLimits::FULL };
-
-fn plan_of(
-    now: Timestamp,
-    policy: &PlanPolicy,
-    offer: &PlanOffer,
-    replica: &ReplicaSections,
-) -> SyncPlan {
-    plan(now, policy, offer, replica, &KnownFailures::default())
-}
-
-/// Returns the sections of a publisher as input of the planner, without the section of
-/// crawled pages.
-pub(crate) fn replica(
-    store: &dyn Store,
-    publisher: PublisherId,
-    state: &SiteState,
-) -> Result<ReplicaSections, SyncError> {
-    let sections = store.sections(publisher)?;
-    let sections =
-        sections.into_iter().filter(|section| section.name != WEB_SECTION).map(|section| {
-            let mended = state.repairs.get(&section.name).copied();
-            (section.name.clone(), HeldSection::of_section(&section, mended))
-        });
-    Ok(ReplicaSections { sections: sections.collect(), following: state.section_choice })
-}
-
-impl SyncRun<'_> {
-    /// Runs all steps of a sync except storing the state.
-    async fn execute(&mut self) -> Result<Discovery, SyncError> {
-        self.expire()?;
-        self.repair_damaged()?;
-        let (mut discovery, mut discovered) = self.discover_changes().await?;
-        let has_arc_changed = arc::sync_arc_and_spxi(self, &mut discovery, &mut discovered).await?;
-        self.enforce(has_arc_changed).await?;
-        let adverts = adverts(&discovery);
-        let collected = if adverts.is_empty() {
-            self.without_offer(&discovery)?
-        } else {
-            self.state.sitemap_lost_since = None;
-            let offer = collect::offer_of(&discovery, &adverts);
-            collect::collect(self, &offer, &adverts).await?
-        };
-        self.is_cut_short |= !collected.unrecoverable.is_empty();
-        self.report_method(&collected);
-        let arc = discovery.offer.arc.as_ref().map(|arc| arc.url.as_str());
-        let n_lists = discovery.offer.sitemaps.len();
-        uncovered_pages::find_uncovered(
-            self,
-            &discovered,
-            n_lists,
-            arc.filter(|_| has_arc_changed),
-        )?;
-        uncovered_pages::schedule_full_read(self, &discovery);
-        self.fall_back(&mut discovery, discovered, &collected, !adverts.is_empty()).await?;
-        Ok(discovery)
-    }
-
-    /// Runs discovery. ARC and SPXI files that discovery found before are skipped, because
-    /// a later step requests them with their validators.
-    async fn discover_changes(&mut self) -> Result<(Discovery, DiscoveredEntries), SyncError> {
-        self.observer.event(&self.origin, SyncEvent::Discovering);
-        let mut discovered = DiscoveredEntries::new(&self.syncer.options.limits);
-        let mut cache = self.state.discovery_cache.clone();
-        cache.fetched_by_caller = files_fetched_by_sync(&cache);
-        let discovery = self.discover(&cache, DISCOVERY_LIMITS, &mut discovered).await?;
-        Ok((discovery, discovered))
-    }
-
-    pub(crate) async fn discover(
-        &mut self,
-        cache: &DiscoveryCache,
-        limits: DiscoveryLimits,
-        discovered: &mut DiscoveredEntries,
-    ) -> Result<Discovery, SyncError> {
-        let client = &self.syncer.client;
-        let discovery = match self.check_crawl_delay(cache).await {
-            Ok(robots) => {
-                let cache = DiscoveryCache { robots, ..cache.clone() };
-                discover(client, &self.site, &cache, limits, discovered).await
-            }
-            Err(error) => Err(error),
-        };
-        let discovery = match discovery {
-            Ok(discovery) => discovery,
-            Err(error) => {
-                if let FailureCause::RetryLater { until, .. } = error.cause {
-                    self.pause(until)?;
-                }
-                return Err(error.into());
-            }
-        };
-        self.traffic.add_bytes(discovery.wire_bytes);
-        for (url, finding) in &discovery.findings {
-            self.report.finding(url, finding.clone());
-        }
-        let rules = client.robots_rules(&self.site).await?;
-        if let RobotsRules::DisallowAll(reason) = &rules {
-            let cause = rutter_fetch::RequestRefusal::Robots(reason.clone()).into();
-            return Err(FetchError { url: redact_url(&self.site), cause }.into());
-        }
-        let file = client.robots_file(&self.site).await;
-        let text = file.map(|file| file.body).unwrap_or_default();
-        let (page_policy, token) =
-            (Arc::make_mut(&mut self.page_policy), client.settings().robots_token());
-        let signals = RobotsSignals::of_robots(&text, token);
-        let is_said = signals != RobotsSignals::default();
-        let robots = String::from_utf8_lossy(&text).into_owned();
-        self.state.robots_signals = is_said.then(|| (robots, token.to_owned()));
-        page_policy.set_signals(signals);
-        if !self.syncer.options.ignores_robots_on_delivered {
-            page_policy.set_robots(&rules, token);
-        }
-        self.report.method = discovery.offer.choose_method(self.now).0;
-        Ok(discovery)
-    }
-
-    /// Fetches robots.txt for discovery, and sends an event if the crawl delay exceeds the
-    /// maximum.
-    async fn check_crawl_delay(
-        &self,
-        cache: &DiscoveryCache,
-    ) -> Result<Option<RobotsFile>, FetchError> {
-        let client = &self.syncer.client;
-        if let Some(file) = &cache.robots {
-            client.restore_robots(&self.site, file.clone()).await;
-        }
-        let rules = client.robots_rules(&self.site).await?;
-        let delay = rules.delay(client.settings().robots_token()).unwrap_or_default();
-        if MAX_CRAWL_DELAY < delay {
-            self.observer.event(&self.origin, SyncEvent::Slow { delay });
-        }
-        Ok(client.robots_file(&self.site).await)
-    }
-
-    /// Handles a site that offers no collections.
-    ///
-    /// Pages that collections delivered earlier are crawled from now on. If a sitemap could
-    /// not be read, its collections may still exist, so the sync first waits for them
-    /// ([`OFFER_AWAITED`]).
-    fn without_offer(&mut self, discovery: &Discovery) -> Result<CollectionResult, SyncError> {
-        let mut collected = CollectionResult::default();
-        for section in self.syncer.store.sections(self.publisher)? {
-            if section.name != WEB_SECTION && 0 < section.pages {
-                collected.failed.insert(section.name, crate::plan::PlanReason::NotOffered);
-            }
-        }
-        let Some((url, kind, text)) = find_failed_sitemap(discovery) else {
-            self.state.sitemap_lost_since = None;
-            return Ok(collected);
-        };
-        let since = *self.state.sitemap_lost_since.get_or_insert(self.now);
-        if !collected.failed.is_empty() && self.now.seconds_since(since) < OFFER_AWAITED {
-            collected.unrecoverable.extend(collected.failed.keys().cloned());
-            self.report.method = AccessMethod::Scp;
-            self.report.add_problem(&url, kind, text);
-        }
-        Ok(collected)
-    }
-
-    /// Sets the access method in the report to SCP if a collection brought a section up to
-    /// date.
-    fn report_method(&mut self, collected: &CollectionResult) {
-        if self.is_by_collections(collected) {
-            self.report.method = AccessMethod::Scp;
-        }
-    }
-
-    /// Returns whether a collection brought a section up to date.
-    fn is_by_collections(&self, collected: &CollectionResult) -> bool {
-        self.report.sections.keys().any(|name| !collected.failed.contains_key(name))
-    }
-
-    /// Crawls pages that no collection delivers, and pages of sections whose collections
-    /// cannot be used.
-    async fn fall_back(
-        &mut self,
-        discovery: &mut Discovery,
-        discovered: DiscoveredEntries,
-        collected: &CollectionResult,
-        has_offer: bool,
-    ) -> Result<(), SyncError> {
-        let can_help = collected.failed.keys().any(|name| !collected.unrecoverable.contains(name));
-        let is_fine = collected.failed.is_empty() && collected.unrecoverable.is_empty();
-        if !is_fine && !can_help {
-            return Ok(());
-        }
-        let is_served = has_offer && is_fine;
-        if is_served && !has_uncovered_pages(self)? {
-            return Ok(());
-        }
-        let mut rest = discovery.offer.clone();
-        rest.scp = crate::discover::ScpOffer::default();
-        let (method, why) = rest.choose_method(self.now);
-        // If collections are in use, only pages of a sitemap or an ARC sitemap are added,
-        // because links and llms.txt do not define which pages a site has.
-        let method =
-            if is_served && method != AccessMethod::Arc { AccessMethod::Sitemap } else { method };
-        let is_listed =
-            matches!(method, AccessMethod::Sitemap | AccessMethod::Arc | AccessMethod::Scp);
-        if !is_listed && collected.failed.is_empty() && self.awaits_sitemap(discovery) {
-            return Ok(());
-        }
-        let is_known = self.has_section(WEB_SECTION)? || !collected.failed.is_empty();
-        if method == AccessMethod::Nothing && !is_known {
-            let (kind, text) = match discovery.refusal() {
-                Some(refusal) => {
-                    (ProblemKind::Policy, format!("nothing may be fetched: {refusal}"))
-                }
-                None => (ProblemKind::Network, why),
-            };
-            let origin = self.origin.clone();
-            self.report.add_problem(&origin, kind, text);
-            return Ok(());
-        }
-        let final_method =
-            if self.is_by_collections(collected) { AccessMethod::Scp } else { method };
-        self.report.method = final_method;
-        if !collected.failed.is_empty() {
-            // Crawled pages will replace verified lines of these sections. The sections are
-            // stored as stale before the crawl, in case this sync is interrupted.
-            self.state.stale_sections.extend(collected.failed.keys().cloned());
-            self.save_state()?;
-        }
-        self.has_crawled = true;
-        crawl::crawl(self, discovery, discovered, collected, method).await?;
-        // The crawl may have run discovery again, which changes the method in the report.
-        self.report.method = final_method;
-        Ok(())
-    }
-
-    /// Reports sitemaps that could not be read, if they are announced or an earlier sync
-    /// read them. Returns whether a later sync may be able to read one of them.
-    ///
-    /// If so, the caller must not crawl by links: the crawl would add pages that the next
-    /// sync with a valid sitemap removes.
-    fn awaits_sitemap(&mut self, discovery: &Discovery) -> bool {
-        let failures = urls::failures(self, discovery);
-        for (url, kind, text) in &failures {
-            self.report.add_problem_once(url, *kind, text);
-        }
-        failures.iter().any(|(_, kind, _)| kind.is_some())
-    }
-
-    /// Completes the report, stores the state of the site, and returns the report.
-    fn end(mut self, discovery: Discovery) -> Result<SyncReport, SyncError> {
-        let lists = &discovery.offer.sitemaps;
-        let arc = discovery.offer.arc.as_ref().map(|arc| arc.url.as_str());
-        let is_offered =
-            |name: &str| Some(name) == arc || lists.iter().any(|sitemap| sitemap.url == name);
-        self.state.uncovered_lists.retain(|name| name.is_empty() || is_offered(name));
-        self.state.discovery_cache = discovery.cache;
-        // A crawl has already stored the left-out URLs, including those of ARC entries.
-        if !self.has_crawled && self.report.arc.is_some() {
-            left_out::keep(&self, false)?;
-        }
-        // Without a crawl, the counts of the previous sync are still valid.
-        if !self.has_crawled {
-            for (reason, n) in &self.state.left_out_counts {
-                let reason = LeftOutReason::parse(reason).unwrap_or(LeftOutReason::OTHER);
-                self.report.count_left_out(reason, *n);
-            }
-        } else if !self.is_cut_short {
-            let left_out = self.report.left_out.iter();
-            let left_out = left_out.filter(|(why, _)| **why != LeftOutReason::ARC_OTHER_SITE);
-            self.state.left_out_counts = left_out.map(|(why, n)| (why.key(), *n)).collect();
-        }
-        if self.changes.has_larger_quota && !self.is_cut_short {
-            let now = self.syncer.options.quota.bytes;
-            self.state.exceeded_quota = self.state.exceeded_quota.filter(|quota| *quota == now);
-        }
-        let scope = self.syncer.options.scope.rules();
-        self.state.scope = (*scope != ScopeRules::default()).then(|| scope.clone());
-        self.forget_gone()?;
-        self.count()?;
-        self.report_damaged_rows();
-        if !self.unregister()? {
-            self.save_state()?;
-        }
-        self.report.requests = self.traffic.requests();
-        self.report.bytes = self.traffic.bytes();
-        Ok(self.report)
-    }
-
-    /// Removes a new site from the replica if this sync stored nothing for it. Returns
-    /// whether the site was removed.
-    fn unregister(&self) -> Result<bool, SyncError> {
-        let store = &self.syncer.store;
-        let Some(publisher) = store.publisher(&self.origin)?.filter(|_| self.changes.is_first)
-        else {
-            return Ok(false);
-        };
-        let is_paused = publisher.paused_until.is_some_and(|until| self.now < until);
-        let is_empty = publisher.pages == 0
-            && !is_paused
-            && !self.has_crawled
-            && self.syncer.options.aliases.is_empty()
-            && self.state.rejected_files.is_empty()
-            && store.sections(self.publisher)?.is_empty()
-            && store.arc_entries(self.publisher, None, 1)?.is_empty()
-            && store.entities(self.publisher)?.is_empty();
-        if is_empty {
-            store.forget(self.lease_guard.lease().clone(), self.now)?;
-        }
-        Ok(is_empty)
-    }
-
-    /// Stores the state of the site.
-    pub(crate) fn save_state(&self) -> Result<(), SyncError> {
-        let aliases: Vec<&str> = self.syncer.options.aliases.iter().map(String::as_str).collect();
-        self.syncer.store.register(&self.origin, &aliases, &self.state.write())?;
-        Ok(())
-    }
-
-    pub(crate) fn has_section(&self, name: &str) -> Result<bool, SyncError> {
-        let sections = self.syncer.store.sections(self.publisher)?;
-        Ok(sections.iter().any(|section| section.name == name))
-    }
-
-    /// Reports pages whose content is withheld because of the byte quota.
-    pub(crate) fn report_quota_exceeded(&mut self, n_pages: u64) {
-        if 0 < n_pages {
-            self.state.exceeded_quota = Some(self.syncer.options.quota.bytes);
-            let text =
-                format!("content of {n_pages} pages not stored: the byte quota is exhausted");
-            let origin = self.origin.clone();
-            self.report.add_problem(&origin, ProblemKind::Policy, text);
-        }
-    }
-
-    /// Stores a pause: the site is not synced until the given time.
-    pub(crate) fn pause(&self, until: Timestamp) -> Result<(), SyncError> {
-        Ok(self.syncer.store.pause(self.lease_guard.lease(), Some(until))?)
-    }
-
-    /// Adds a failed request to the report as a problem, and stores the pause that the host
-    /// asked for.
-    pub(crate) fn add_fetch_problem(&mut self, error: &FetchError) -> Result<(), SyncError> {
-        let kind = match &error.cause {
-            FailureCause::Refused(_) => ProblemKind::Policy,
-            FailureCause::Response(_) => ProblemKind::Integrity,
-            FailureCause::RetryLater { until, .. } => {
-                self.pause(*until)?;
-                ProblemKind::Network
-            }
-            _ => ProblemKind::Network,
-        };
-        self.report.add_problem(&error.url, kind, error_chain(&error.cause));
-        Ok(())
-    }
-
-    pub(crate) fn add_findings(&mut self, url: &str, findings: &Findings) {
-        for (_, finding) in findings.findings() {
-            self.report.finding(url, finding.clone());
-        }
-    }
-}
-
-/// Returns a sitemap that may announce collections and could not be read, with the kind and
-/// text of the problem.
-fn find_failed_sitemap(discovery: &Discovery) -> Option<(String, ProblemKind, String)> {
-    discovery.lookups.iter().find_map(|look| {
-        let is_usual =
-            look.source == DiscoverySource::DefaultPath && look.url.ends_with("/sitemap.xml");
-        if !is_usual
-            && !matches!(look.source, DiscoverySource::SitemapLine | DiscoverySource::SitemapIndex)
-        {
-            return None;
-        }
-        let (kind, text) = match &look.outcome {
-            LookupOutcome::Failed(text) => (ProblemKind::Network, text.clone()),
-            LookupOutcome::Refused(text) => (ProblemKind::Policy, text.clone()),
-            LookupOutcome::Absent(status) => (ProblemKind::Network, format!("status {status}")),
-            LookupOutcome::Other(text) => (ProblemKind::Integrity, text.clone()),
-            _ => return None,
-        };
-        Some((look.url.clone(), kind, format!("{text}; waiting for the sitemap's collections")))
-    })
-}
-
-/// Returns the URLs of cached files that discovery skips because a later step of the sync
-/// requests them: ARC and SPXI files.
-pub(crate) fn files_fetched_by_sync(cache: &DiscoveryCache) -> BTreeSet<String> {
-    let files = cache.files.iter();
-    let taken = files
-        .filter(|(_, file)| matches!(file.parsed, Some(ParsedFile::Arc(_) | ParsedFile::Spxi)));
-    taken.map(|(url, _)| url.clone()).collect()
 }

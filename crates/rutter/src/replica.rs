@@ -13,9 +13,10 @@ use rutter_arc::{ArcEntry, Consent};
 use rutter_fetch::Url;
 use rutter_finding::{quoted, shown, visible};
 use rutter_page::ReaderView;
+use rutter_store::prelude::*;
 use rutter_store::{
     AccessMode, ArcRow, DamagedPage, MemoryStore, OpenError, PagePosition, PageRow, Publisher,
-    PublisherId, Selection, SqliteStore, Store, StoreOptions, WithheldReason,
+    PublisherId, Selection, SqliteStore, StoreOptions, WithheldReason,
 };
 
 use crate::exit::{Exit, is_damage};

@@ -6,7 +6,7 @@ use super::MemoryStore;
 use crate::error::{QueryError, WriteError};
 use crate::model::{Change, ChangeKind, Lease, PublisherId};
 use crate::records::{ErasedSite, ErasureResult, SiteRecords, VisitRecord};
-use crate::store::Store;
+use crate::store::LeasedWrites;
 
 impl SiteRecords for MemoryStore {
     fn note_visit(&self, publisher: PublisherId, visit: &VisitRecord) -> Result<(), WriteError> {

@@ -8,8 +8,9 @@ use rutter_page::{LineDigest, PageLimits, PageReader};
 use rutter_scp::SectionState;
 
 use super::body::Dictionaries;
-use super::read::collect;
-use super::{digest, read, site_data};
+use super::columns::collect;
+use super::columns::digest;
+use super::{entities, history, pages, sites, sync_records};
 use crate::error::StorageError;
 use crate::model::CheckDepth;
 
@@ -92,8 +93,8 @@ pub(super) fn check(
             faults.push(format!("{name}: {}", shown(&answer)));
         }
     }
-    for publisher in read::publishers(&transaction)? {
-        for (id, section) in read::sections(&transaction, publisher.id)? {
+    for publisher in sites::publishers(&transaction)? {
+        for (id, section) in sites::sections(&transaction, publisher.id)? {
             let found = state(&transaction, id)?;
             if found != section.state {
                 let name = &section.name;
@@ -113,18 +114,24 @@ pub(super) fn check(
 
 /// Reads every row with the functions that queries use, so that the same damage is found.
 fn values(connection: &Connection, faults: &mut Vec<String>) -> Result<(), StorageError> {
-    let mut pages = connection.prepare(&format!("SELECT {} FROM page p", read::PAGE))?;
-    let mut changes = connection.prepare(&format!("SELECT {} FROM change", read::CHANGE))?;
+    let mut pages = connection.prepare(&format!("SELECT {} FROM page p", pages::PAGE))?;
+    let mut changes = connection.prepare(&format!("SELECT {} FROM change", history::CHANGE))?;
     let mut tombstones =
-        connection.prepare(&format!("SELECT {} FROM tombstone", read::TOMBSTONE))?;
-    let mut entities = connection.prepare(&format!("SELECT {} FROM entity", site_data::ENTITY))?;
+        connection.prepare(&format!("SELECT {} FROM tombstone", pages::TOMBSTONE))?;
+    let mut entities = connection.prepare(&format!("SELECT {} FROM entity", entities::ENTITY))?;
     let mut validators =
-        connection.prepare(&format!("SELECT {} FROM validator", site_data::VALIDATOR))?;
-    each(entities.query([])?, site_data::entity_of, faults)?;
-    each(validators.query([])?, site_data::validator_of, faults)?;
-    each(pages.query([])?, read::page_of, faults)?;
-    each(changes.query([])?, read::change_of, faults)?;
-    each(tombstones.query([])?, read::tombstone_of, faults)
+        connection.prepare(&format!("SELECT {} FROM validator", sync_records::VALIDATOR))?;
+    each(entities.query([])?, entities::entity_of, faults)?;
+    each(validators.query([])?, sync_records::validator_of, faults)?;
+    let mut notes =
+        connection.prepare(&format!("SELECT {} FROM url_note", sync_records::URL_NOTE))?;
+    each(notes.query([])?, sync_records::url_note_of, faults)?;
+    let mut states =
+        connection.prepare(&format!("SELECT {} FROM site_state", sync_records::SITE_STATE))?;
+    each(states.query([])?, sync_records::site_state_of, faults)?;
+    each(pages.query([])?, pages::page_of, faults)?;
+    each(changes.query([])?, history::change_of, faults)?;
+    each(tombstones.query([])?, pages::tombstone_of, faults)
 }
 
 fn each<T>(

@@ -68,11 +68,12 @@ pub(super) fn has_log(path: &Path) -> bool {
     fs::metadata(beside(path, "-wal")).is_ok_and(|log| 0 < log.len())
 }
 
-/// Returns whether a replica contains data; publishers without a policy and without a pause do not
+/// Returns whether a replica contains data; publishers without a state and without a pause do not
 /// count.
 fn is_used(connection: &Connection) -> Result<bool, StorageError> {
     Ok(connection.query_row(
-        "SELECT EXISTS (SELECT 1 FROM publisher WHERE policy != '' OR paused_until IS NOT NULL)
+        "SELECT EXISTS (SELECT 1 FROM publisher WHERE paused_until IS NOT NULL)
+            OR EXISTS (SELECT 1 FROM site_state)
             OR EXISTS (SELECT 1 FROM page) OR EXISTS (SELECT 1 FROM section)
             OR EXISTS (SELECT 1 FROM taken) OR EXISTS (SELECT 1 FROM change)
             OR EXISTS (SELECT 1 FROM entity) OR EXISTS (SELECT 1 FROM arc_entry)",

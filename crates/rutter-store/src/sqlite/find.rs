@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::read::collect;
+use super::columns::collect;
 use crate::error::{PageLine, StorageError};
 use crate::model::{MatchKind, SearchHit, SearchResults};
 use crate::words::{QueryTerm, SearchQuery};

@@ -10,7 +10,7 @@ use rutter_scp::MassDeletionPolicy;
 
 use super::rows::LeavingPage;
 use super::search;
-use super::site_data;
+use super::{sites, sync_records};
 use crate::error::StorageError;
 use crate::model::{
     ChangeKind, CommitOptions, CommitSummary, DownloadRecord, PageSource, PublisherId,
@@ -18,6 +18,7 @@ use crate::model::{
 };
 
 /// The input of [`flip`].
+// 13 fields: the values that the statements of one transaction bind.
 pub(super) struct FlipInput<'f> {
     pub(super) publisher: i64,
     pub(super) run: i64,
@@ -54,10 +55,10 @@ pub(super) fn flip(
         ],
     )?;
     if let Some(taken) = &flip.finish.taken {
-        site_data::record_download(transaction, PublisherId(flip.publisher), taken)?;
+        sites::record_download(transaction, PublisherId(flip.publisher), taken)?;
     }
     if let Some(validator) = &flip.finish.validator {
-        site_data::store_validator(transaction, PublisherId(flip.publisher), validator)?;
+        sync_records::store_validator(transaction, PublisherId(flip.publisher), validator)?;
     }
     transaction.execute("DELETE FROM stage WHERE run = ?1", [flip.run])?;
     transaction.execute("DELETE FROM run WHERE id = ?1", [flip.run])?;
@@ -273,15 +274,16 @@ const GONE_BYTES: &str = "SELECT coalesce(sum(length(z)), 0) FROM body WHERE id 
 const GONE_BODIES: &str = "DELETE FROM body WHERE id IN (
         SELECT p.body FROM temp.gone g CROSS JOIN page p ON p.id = g.page
         WHERE p.body IS NOT NULL)";
-// The ARC snapshot of a page (the validator `snapshot:URL`) is content, so it is deleted in the
+// The ARC snapshot of a page is content, so it is deleted in the
 // transaction that deletes the content of the page.
-const STAGED_SNAPSHOTS: &str = "DELETE FROM validator WHERE publisher = ?1 AND url IN (
-        SELECT 'snapshot:' || s.url FROM stage s
+const STAGED_SNAPSHOTS: &str = "DELETE FROM url_note
+     WHERE kind = 'arc-snapshot' AND publisher = ?1 AND url IN (SELECT s.url FROM stage s
         WHERE s.run = ?2 AND s.content AND s.withheld IS NOT NULL AND s.page IS NOT NULL)";
-const GONE_SNAPSHOTS: &str = "DELETE FROM validator WHERE publisher = ?1 AND url IN (
-        SELECT 'snapshot:' || p.url FROM temp.gone g CROSS JOIN page p ON p.id = g.page)";
+const GONE_SNAPSHOTS: &str = "DELETE FROM url_note
+     WHERE kind = 'arc-snapshot' AND publisher = ?1 AND url IN (
+        SELECT p.url FROM temp.gone g CROSS JOIN page p ON p.id = g.page)";
 const WITHHELD_SNAPSHOT: &str =
-    "DELETE FROM validator WHERE publisher = ?1 AND url = 'snapshot:' || ?2";
+    "DELETE FROM url_note WHERE kind = 'arc-snapshot' AND publisher = ?1 AND url = ?2";
 const GONE_PAGES: &str = "DELETE FROM page WHERE id IN (SELECT page FROM temp.gone)";
 const MEMBERS: &str = "INSERT INTO member (section, page, by_delta, digest)
      SELECT ?1, p.id, ?2, CASE WHEN s.digest = p.digest THEN NULL ELSE s.digest END
@@ -329,7 +331,7 @@ pub(super) fn hold_back<'n>(
     }
     if let Some(taken) = &finish.taken {
         let taken = DownloadRecord { outcome: "held back".into(), ..taken.clone() };
-        site_data::record_download(transaction, publisher, &taken)?;
+        sites::record_download(transaction, publisher, &taken)?;
     }
     Ok(())
 }
@@ -400,7 +402,17 @@ pub(super) fn forget(
         "DELETE FROM member WHERE section IN (SELECT id FROM section WHERE publisher = ?1)",
         [publisher.0],
     )?;
-    for table in ["section", "tombstone", "taken", "validator", "entity", "arc_entry", "visit"] {
+    for table in [
+        "section",
+        "tombstone",
+        "taken",
+        "validator",
+        "url_note",
+        "site_state",
+        "entity",
+        "arc_entry",
+        "visit",
+    ] {
         transaction.execute(&format!("DELETE FROM {table} WHERE publisher = ?1"), [publisher.0])?;
     }
     transaction.execute("DELETE FROM publisher WHERE id = ?1", [publisher.0])?;
@@ -411,7 +423,8 @@ pub(super) fn forget(
 mod tests {
     use rusqlite::Connection;
 
-    use super::super::{StoreOptions, prepare, schema};
+    use super::super::connection::prepare;
+    use super::super::{StoreOptions, schema};
     use super::*;
 
     #[test]

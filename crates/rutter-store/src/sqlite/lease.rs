@@ -6,10 +6,11 @@
 
 use std::fs;
 
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use rutter_page::Timestamp;
 
-use super::{Row, SqliteStore, time};
+use super::SqliteStore;
+use super::columns::time;
 use crate::error::{LeaseError, StorageError};
 use crate::model::{Lease, PublisherId};
 

@@ -11,8 +11,9 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use rutter_page::Timestamp;
 
 use super::body::{Dictionaries, LineCompressor};
-use super::read::collect;
-use super::{SqliteStore, flip, time};
+use super::columns::collect;
+use super::columns::time;
+use super::{SqliteStore, flip};
 use crate::error::{QueryError, StorageError, WriteError};
 use crate::model::{ChangeKind, Lease, PublisherId};
 use crate::records::{ErasedSite, ErasureResult, SiteRecords, VisitRecord};

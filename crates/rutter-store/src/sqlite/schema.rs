@@ -14,7 +14,7 @@ pub(super) const APPLICATION: i32 = 0x5255_5454;
 pub(super) type MigrationStep = &'static str;
 
 /// The migration steps from an empty file to the newest format.
-pub(super) const STEPS: &[MigrationStep] = &[FORMAT_1, FORMAT_2, FORMAT_3];
+pub(super) const STEPS: &[MigrationStep] = &[FORMAT_1, FORMAT_2, FORMAT_3, FORMAT_4];
 
 const FORMAT_1: MigrationStep = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -203,6 +203,56 @@ ALTER TABLE validator ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
 UPDATE validator SET seal = row_seal(url, publisher, etag, last_modified, checked);
 ALTER TABLE publisher ADD COLUMN entities INTEGER NOT NULL DEFAULT 0;
 UPDATE publisher SET entities = (SELECT count(*) FROM entity e WHERE e.publisher = publisher.id);
+";
+
+/// Moves the state of a site from a column of `publisher`, and the notes about URLs from rows of
+/// `validator` whose URL began with a prefix, into tables of their own. A row whose seal did not
+/// match gets a seal that does not match either.
+const FORMAT_4: MigrationStep = "
+CREATE TABLE site_state (
+    publisher INTEGER PRIMARY KEY REFERENCES publisher(id),
+    state TEXT NOT NULL,
+    seal INTEGER NOT NULL
+);
+INSERT INTO site_state
+    SELECT id, policy, CASE WHEN seal = row_seal(id, origin, aliases, policy)
+        THEN row_seal(id, policy) ELSE ~row_seal(id, policy) END
+    FROM publisher WHERE policy != '';
+UPDATE publisher SET seal = CASE WHEN seal = row_seal(id, origin, aliases, policy)
+    THEN row_seal(id, origin, aliases) ELSE ~row_seal(id, origin, aliases) END;
+ALTER TABLE publisher DROP COLUMN policy;
+CREATE TABLE url_note (
+    kind TEXT NOT NULL,
+    url TEXT NOT NULL,
+    publisher INTEGER NOT NULL REFERENCES publisher(id),
+    value TEXT,
+    noted TEXT NOT NULL,
+    seal INTEGER NOT NULL,
+    PRIMARY KEY (kind, url)
+) WITHOUT ROWID;
+CREATE TEMP TABLE note_prefix (prefix TEXT PRIMARY KEY, kind TEXT NOT NULL);
+INSERT INTO note_prefix VALUES ('arc', 'arc-checksum'), ('left', 'no-page'),
+    ('why', 'no-page-reason'), ('withheld', 'withheld-page'), ('gone', 'missing-since'),
+    ('moved', 'moved-to'), ('tried', 'requested'), ('lastmod', 'lastmod'),
+    ('ai-train', 'ai-train'), ('snapshot', 'arc-snapshot'), ('expiry', 'expiry'),
+    ('out', 'left-out');
+INSERT INTO url_note
+    SELECT kind, url, publisher, value, noted, CASE WHEN is_sound
+        THEN row_seal(kind, url, publisher, value, noted)
+        ELSE ~row_seal(kind, url, publisher, value, noted) END
+    FROM (SELECT k.kind, substr(v.url, length(k.prefix) + 2) AS url, v.publisher,
+            CASE
+                WHEN k.kind IN ('no-page', 'withheld-page')
+                    THEN json_object('etag', v.etag, 'last_modified', v.last_modified)
+                WHEN k.kind = 'expiry' THEN json_object('page', v.etag, 'header', v.last_modified)
+                ELSE v.etag
+            END AS value,
+            v.checked AS noted,
+            v.seal = row_seal(v.url, v.publisher, v.etag, v.last_modified, v.checked) AS is_sound
+        FROM validator v JOIN note_prefix k ON k.prefix = substr(v.url, 1, instr(v.url, ':') - 1));
+DELETE FROM validator
+    WHERE substr(url, 1, instr(url, ':') - 1) IN (SELECT prefix FROM note_prefix);
+DROP TABLE note_prefix;
 ";
 
 /// Migrates a file to the newest format.

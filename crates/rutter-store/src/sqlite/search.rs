@@ -13,17 +13,43 @@ use rusqlite::{Connection, OptionalExtension, Params, Transaction, params};
 use rutter_page::Page;
 
 use super::body::Dictionaries;
+use super::columns::collect;
 use super::find::{self, Corpus, TOKENS, find};
-use super::read::{self, collect};
 use super::{SqliteStore, WriteConnection};
-use crate::error::{DamagedPage, PageLine, QueryError, StorageError, WriteError};
+use super::{history, pages};
+use crate::error::{PageLine, QueryError, StorageError, WriteError};
+use crate::model::DamagedPage;
 use crate::model::{IndexProgress, PageRow, PublisherId, SearchResults};
+use crate::store::SearchIndex;
 use crate::words::SearchQuery;
 
 /// Weight of a match in the title; a match in the text has weight 1.
 const TITLE: f64 = 5.0;
 /// Number of pages that are indexed in one transaction.
 const BATCH: u64 = 500;
+
+impl SearchIndex for SqliteStore {
+    fn search(&self, query: &SearchQuery, most: usize) -> Result<SearchResults, QueryError> {
+        search(&mut *self.reader()?, &self.dictionaries, None, query, most)
+    }
+
+    fn search_of(
+        &self,
+        publisher: PublisherId,
+        query: &SearchQuery,
+        most: usize,
+    ) -> Result<SearchResults, QueryError> {
+        search(&mut *self.reader()?, &self.dictionaries, Some(publisher), query, most)
+    }
+
+    fn unindexed(&self) -> Result<Option<u64>, QueryError> {
+        Ok(unindexed(&mut *self.reader()?)?)
+    }
+
+    fn index(&self, most: u64) -> Result<IndexProgress, WriteError> {
+        index(self, most)
+    }
+}
 
 fn get(connection: &Connection, key: &str) -> Result<Option<u64>, StorageError> {
     Ok(connection
@@ -73,7 +99,7 @@ pub(super) fn index(store: &SqliteStore, most: u64) -> Result<IndexProgress, Wri
 
 fn is_current(connection: &Connection) -> Result<bool, StorageError> {
     let is_whole = get(connection, "text_page")?.is_none();
-    Ok(is_whole && get(connection, "text_cursor")? == Some(read::last_change(connection)?))
+    Ok(is_whole && get(connection, "text_cursor")? == Some(history::last_change(connection)?))
 }
 
 /// Returns the number of events that are not indexed yet; `None` if the index has not been created
@@ -83,7 +109,7 @@ pub(super) fn unindexed(connection: &mut Connection) -> Result<Option<u64>, Stor
     let cursor = get(&transaction, "text_cursor")?;
     let is_whole = get(&transaction, "text_page")?.is_none();
     let Some(cursor) = cursor.filter(|_| is_whole) else { return Ok(None) };
-    Ok(Some(read::last_change(&transaction)?.saturating_sub(cursor)))
+    Ok(Some(history::last_change(&transaction)?.saturating_sub(cursor)))
 }
 
 /// Indexes one batch of pages: in the order of their ids while the index is being created, then the
@@ -98,7 +124,7 @@ fn step(
     let cursor = match get(&transaction, "text_cursor")? {
         // The history no longer contains all events after the cursor, so the index is created
         // again.
-        Some(cursor) if cursor < read::pruned(&transaction)? => begin(&transaction)?,
+        Some(cursor) if cursor < history::pruned(&transaction)? => begin(&transaction)?,
         Some(cursor) => cursor,
         None => begin(&transaction)?,
     };
@@ -122,7 +148,7 @@ fn step(
         ids.len() as u64
     } else {
         let most = i64::try_from(batch).unwrap_or(i64::MAX);
-        let events = read::changes_behind(&transaction, cursor, most)?;
+        let events = history::changes_behind(&transaction, cursor, most)?;
         // Index a page once, even if it changed several times.
         let pages: BTreeSet<(i64, &str)> =
             events.iter().map(|event| (event.publisher.0, event.url.as_str())).collect();
@@ -154,7 +180,7 @@ fn begin(transaction: &Transaction<'_>) -> Result<u64, StorageError> {
          CREATE VIRTUAL TABLE page_text USING fts5
             (title, text, content = '', contentless_delete = 1, {TOKENS});"
     ))?;
-    let cursor = read::last_change(transaction)?;
+    let cursor = history::last_change(transaction)?;
     set(transaction, "text_cursor", cursor)?;
     set(transaction, "text_page", 0)?;
     Ok(cursor)
@@ -166,7 +192,7 @@ fn put(
     dictionaries: &Dictionaries,
     id: i64,
 ) -> Result<Option<DamagedPage>, StorageError> {
-    let line = match read::page_with_line(transaction, dictionaries, id)? {
+    let line = match pages::page_with_line(transaction, dictionaries, id)? {
         Some(Ok((_, line))) => line,
         Some(Err(damaged)) => return Ok(Some(damaged)),
         None => return Ok(None),
@@ -234,7 +260,7 @@ impl Corpus for StoredCorpus<'_> {
     }
 
     fn text(&self, id: i64) -> Result<Option<PageLine>, StorageError> {
-        read::page_with_line(self.connection, self.dictionaries, id)
+        pages::page_with_line(self.connection, self.dictionaries, id)
     }
 }
 

@@ -2,10 +2,11 @@
 
 use rutter_page::Timestamp;
 use rutter_scp::MassDeletionPolicy;
+use rutter_store::prelude::*;
 use rutter_store::{
     ChangeCursor, ChangeKind, CheckDepth, ClaimedState, CommitError, CommitOptions, LeaseError,
     MemoryStore, PageRow, QueryError, Quota, RemovalCause, Selection, SqliteStore, StageError,
-    StagedPage, StagingBuffer, StagingMode, Store, StoreOptions, WithheldReason, WriteError,
+    StagedPage, StagingBuffer, StagingMode, StoreOptions, WithheldReason, WriteError,
 };
 
 use crate::site::{
@@ -41,6 +42,7 @@ const SUITE: &[(&str, Test)] = &[
     ("counts of the receipt", counts_of_the_receipt),
     ("validators and the ledger", site_data::validators_and_download_records),
     ("page snapshots are deleted with the content", site_data::page_snapshots),
+    ("site states", site_data::site_states),
     ("arc entries", site_data::arc_entries),
     ("entities", site_data::entities),
     ("search", site_data::search),
@@ -101,7 +103,7 @@ pub(crate) fn drafts(hour: i64, numbers: impl IntoIterator<Item = usize>) -> Vec
 // Two publishers can be written at the same time.
 fn two_stagings_at_once(store: &dyn Store) {
     let [one, two] = ["https://one.example", "https://two.example"].map(|origin| {
-        let publisher = store.register(origin, &[], "").unwrap();
+        let publisher = store.register(origin, &[]).unwrap();
         (publisher, store.lease(publisher, at(0), at(100)).unwrap())
     });
     let mut first = store.stage(&one.1, begin("all", StagingMode::Snapshot, 5)).unwrap();
@@ -498,7 +500,7 @@ fn replays(store: &dyn Store) {
 
 // F06
 fn leases_exclude_other_writers_and_fence(store: &dyn Store) {
-    let id = store.register(ORIGIN, &["https://www.harbour.example"], "{}").unwrap();
+    let id = store.register(ORIGIN, &["https://www.harbour.example"]).unwrap();
     let first = store.lease(id, at(0), at(10)).unwrap();
     let busy = store.lease(id, at(1), at(11)).unwrap_err();
     assert!(matches!(busy, LeaseError::Held { until, .. } if until == at(10)), "{busy}");
@@ -526,15 +528,14 @@ fn leases_exclude_other_writers_and_fence(store: &dyn Store) {
     let found = store.publisher(ORIGIN).unwrap().unwrap();
     // Registering without aliases keeps the existing ones.
     assert_eq!(found.aliases, [alias]);
-    store.register(ORIGIN, &[], "{}").unwrap();
+    store.register(ORIGIN, &[]).unwrap();
     assert_eq!(store.publisher(ORIGIN).unwrap().unwrap().aliases, [alias]);
-    store.register(ORIGIN, &["https://harbour.test"], "{}").unwrap();
+    store.register(ORIGIN, &["https://harbour.test"]).unwrap();
     assert_eq!(store.publisher(ORIGIN).unwrap().unwrap().aliases, ["https://harbour.test"]);
     // An alias does not hide a publisher with that origin.
-    let own = store.register("https://harbour.test", &[], "").unwrap();
+    let own = store.register("https://harbour.test", &[]).unwrap();
     assert_eq!(store.publisher("https://harbour.test").unwrap().unwrap().id, own);
     assert_eq!((found.id, found.paused_until, found.lease), (id, Some(at(50)), None));
-    assert_eq!(found.policy, "{}");
     let unknown = store.lease(rutter_store::PublisherId(99), at(0), at(1));
     assert!(matches!(unknown, Err(LeaseError::Unknown)));
 }
@@ -557,7 +558,7 @@ fn history_and_cursors(store: &dyn Store) {
     let (whole, half) = (happened(start), happened(first.next));
     assert_eq!((whole.added, whole.changed, whole.removed, whole.withheld), (6, 1, 0, 0));
     assert_eq!((half.added, half.changed), (3, 1));
-    let other = store.register("https://other.example", &[], "").unwrap();
+    let other = store.register("https://other.example", &[]).unwrap();
     assert_eq!(
         store.change_counts_since(other, start).unwrap(),
         rutter_store::ChangeCounts::default()

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use rusqlite::Connection;
+use rutter_store::prelude::*;
 use rutter_store::{
     AccessMode, ChangeBatch, CheckDepth, QueryError, SearchQuery, Selection, SqliteStore,
-    StagingMode, StorageError, Store, StoreOptions,
+    StagingMode, StorageError, StoreOptions,
 };
 
 use crate::site::{Draft, begin, publisher, put, url};

@@ -1,14 +1,17 @@
 //! Files that are full, locked, foreign, damaged, older or newer.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::Connection;
+use rutter_page::Timestamp;
+use rutter_store::prelude::*;
 use rutter_store::{
-    AccessMode, CheckDepth, CommitError, CommitOptions, LeaseError, OpenError, QueryError,
-    SearchQuery, Selection, SqliteStore, StageError, StagingBuffer, StagingMode, StorageError,
-    Store, StoreOptions, Validator, WriteError, remove_unused,
+    AccessMode, CheckDepth, CommitError, CommitOptions, Expiry, LeaseError, NoteKind, NoteValue,
+    OpenError, QueryError, ResponseValidators, SearchQuery, Selection, SqliteStore, StageError,
+    StagingBuffer, StagingMode, StorageError, StoreOptions, UrlNote, WriteError, remove_unused,
 };
 
 use crate::site::{Draft, all_lines, at, begin, keys, publisher, put, url};
@@ -69,7 +72,7 @@ fn rejects_newer_formats() {
     drop(database);
     for access in [AccessMode::Read, AccessMode::Write] {
         let error = SqliteStore::open(&path, StoreOptions { access, ..StoreOptions::default() });
-        assert!(matches!(error, Err(OpenError::Newer { found: 99, known: 3 })), "{error:?}");
+        assert!(matches!(error, Err(OpenError::Newer { found: 99, known: 4 })), "{error:?}");
     }
 }
 
@@ -116,12 +119,7 @@ fn reads_and_seals_stored_file_of_format_2() {
     let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/format-2.db.zst");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replica.db");
-    let mark = Validator {
-        url: format!("out:{}", url(40)),
-        etag: Some("status:404".into()),
-        last_modified: None,
-        checked: at(1),
-    };
+    let note = UrlNote::new(&url(40), NoteValue::LeftOut("status:404".into()), at(1));
     let entity = rutter_spxi::Entity {
         name: Some("Port Selk".into()),
         negative_tags: vec!["NOT a band".into()],
@@ -134,17 +132,98 @@ fn reads_and_seals_stored_file_of_format_2() {
     assert_eq!(store.check(CheckDepth::Content).unwrap(), [""; 0]);
     let id = store.publishers().unwrap()[0].id;
     assert_eq!(store.entities(id).unwrap(), [entity]);
-    assert_eq!(store.validator(&mark.url).unwrap().as_ref(), Some(&mark));
-    for damage in ["UPDATE entity SET name = 'Selk'", "UPDATE validator SET etag = 'status:410'"] {
+    assert_eq!(store.url_note(note.kind(), &note.url).unwrap().as_ref(), Some(&note));
+    for damage in ["UPDATE entity SET name = 'Selk'", "UPDATE url_note SET value = 'status:410'"] {
         let database = Connection::open(&path).unwrap();
         assert_eq!(database.execute(damage, []).unwrap(), 1);
     }
     let is_damage =
         |error: QueryError| matches!(error, QueryError::Storage(StorageError::Damaged(_)));
     assert!(is_damage(store.entities(id).unwrap_err()));
-    assert!(is_damage(store.validator(&mark.url).unwrap_err()));
+    assert!(is_damage(store.url_note(note.kind(), &note.url).unwrap_err()));
     let faults = store.check(CheckDepth::Content).unwrap();
     assert_eq!(faults.len(), 2, "{faults:?}");
+}
+
+/// `fixtures/format-3/README.md` says how the file was made: it has a note of every kind.
+#[test] // F09
+fn converts_site_state_and_notes_of_stored_file_of_format_3() {
+    let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/format-3/replica.db.zst");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("replica.db");
+    fs::write(&path, zstd::decode_all(fs::File::open(&stored).unwrap()).unwrap()).unwrap();
+    let read = StoreOptions { access: AccessMode::Read, ..StoreOptions::default() };
+    let older = SqliteStore::open(&path, read);
+    assert!(matches!(older, Err(OpenError::Older { found: 3, known: 4 })), "{older:?}");
+    // One note and one validator were damaged before the conversion.
+    let database = Connection::open(&path).unwrap();
+    let rows = |query: &str| -> BTreeMap<String, String> {
+        let mut statement = database.prepare(query).unwrap();
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        rows.collect::<Result<_, _>>().unwrap()
+    };
+    let before = rows("SELECT url, checked FROM validator");
+    let policy = rows("SELECT origin, policy FROM publisher");
+    for damage in [
+        "UPDATE validator SET etag = 'no' WHERE url = 'ai-train:http://127.0.0.1:8137/trained'",
+        "UPDATE validator SET etag = 'x' WHERE url = 'http://127.0.0.1:8137/de/'",
+    ] {
+        assert_eq!(database.execute(damage, []).unwrap(), 1);
+    }
+    let store = open(&path);
+    let id = store.publishers().unwrap()[0].id;
+    assert_eq!(store.site_state(id).unwrap().as_ref(), policy.values().next());
+    let [is_page, is_prefixed] = [true, false]
+        .map(|is_page| before.keys().filter(|url| url.starts_with("http") == is_page).count());
+    assert_eq!(rows("SELECT url, checked FROM validator").len(), is_page);
+    let after = rows("SELECT kind || ':' || url, noted FROM url_note");
+    assert_eq!(after.len(), is_prefixed);
+    let mut times: [Vec<&String>; 2] = [before.values().collect(), after.values().collect()];
+    for times in &mut times {
+        times.sort();
+    }
+    assert!(times[1].iter().all(|time| times[0].contains(time)));
+    let url = |path: &str| format!("http://127.0.0.1:8137{path}");
+    let value = |kind: NoteKind, path: &str| {
+        store.url_note(kind, &url(path)).unwrap().map(|note| note.value)
+    };
+    let known = |etag: &str| ResponseValidators { etag: Some(etag.into()), last_modified: None };
+    let time = |text: &str| Timestamp::parse(text).unwrap();
+    let expected = [
+        ("/docs/berthing.html", NoteValue::ArcChecksum(Some(format!("sha256:{}", "a".repeat(64))))),
+        ("/picture", NoteValue::NoPage(known("\"f4dc1c96a30fbdeb\""))),
+        ("/picture", NoteValue::NoPageReason("media-type:image/jpeg".into())),
+        ("/closed", NoteValue::WithheldPage(known("\"0dfc8391d83d025b\""))),
+        ("/old", NoteValue::MissingSince(None)),
+        ("/old", NoteValue::MovedTo(url("/berths"))),
+        ("/lost", NoteValue::Requested),
+        ("/picture", NoteValue::Lastmod(time("2026-09-02T00:00:00Z"))),
+        (
+            "/expiring",
+            NoteValue::Expiry(Expiry {
+                page: Some(time("2027-11-01T00:00:00Z")),
+                header: Some(time("2027-12-01T00:00:00Z")),
+            }),
+        ),
+        ("/lost", NoteValue::LeftOut("http-status:404".into())),
+    ];
+    for (path, expected) in expected {
+        assert_eq!(value(expected.kind(), path), Some(expected), "{path}");
+    }
+    let snapshot = value(NoteKind::ArcSnapshot, "/berths");
+    assert!(
+        matches!(snapshot, Some(NoteValue::ArcSnapshot(Some(json))) if json.contains("berths"))
+    );
+    assert!(matches!(
+        value(NoteKind::MissingSince, "/lost"),
+        Some(NoteValue::MissingSince(Some(_)))
+    ));
+    // Damaged rows stay damaged; all others are sound.
+    assert!(store.url_note(NoteKind::Training, &url("/trained")).is_err());
+    assert!(store.validator(&url("/de/")).is_err());
+    assert_eq!(store.check(CheckDepth::Content).unwrap().len(), 2);
+    drop(store);
+    drop(open(&path));
 }
 
 #[test] // F08: what is wrong is said, never a panic, never silence about bodies
@@ -231,7 +310,7 @@ fn removes_a_replica_only_if_it_is_empty_and_unused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replica.db");
     let store = open(&path);
-    store.register(crate::site::ORIGIN, &[], "").unwrap();
+    store.register(crate::site::ORIGIN, &[]).unwrap();
     // Another connection has it open.
     assert!(!matches!(remove_unused(&path), Ok(true)));
     drop(store);
@@ -312,7 +391,7 @@ fn reads_a_read_only_replica() {
     let store = SqliteStore::open(&path, reading).unwrap();
     assert_eq!(all_lines(&store), old);
     assert!(matches!(
-        store.register("https://x.example", &[], ""),
+        store.register("https://x.example", &[]),
         Err(WriteError::Storage(StorageError::ReadOnly))
     ));
     let id = store.publishers().unwrap()[0].id;
@@ -332,12 +411,12 @@ fn reports_a_busy_replica() {
     let store = SqliteStore::open(&path, options).unwrap();
     let other = Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let busy = store.register("https://x.example", &[], "");
+    let busy = store.register("https://x.example", &[]);
     assert!(matches!(busy, Err(WriteError::Storage(StorageError::Busy))), "{busy:?}");
     // Readers are not blocked.
     assert_eq!(all_lines(&store).len(), 5);
     other.execute_batch("ROLLBACK").unwrap();
-    store.register("https://x.example", &[], "").unwrap();
+    store.register("https://x.example", &[]).unwrap();
 }
 
 #[test] // F06: two handles on one file, as two processes have them
@@ -347,7 +426,7 @@ fn two_syncs_of_one_file_exclude_each_other() {
     let (one, two) = (open(&path), open(&path));
     let (id, lease) = publisher(&one);
     assert!(matches!(two.lease(id, at(1), at(2)), Err(LeaseError::Held { .. })));
-    let other = two.register("https://other.example", &[], "").unwrap();
+    let other = two.register("https://other.example", &[]).unwrap();
     let other = two.lease(other, at(0), at(100)).unwrap();
     let tuning = 0..300;
     let mut first = one.stage(&lease, begin("all", StagingMode::Snapshot, 1)).unwrap();
@@ -468,7 +547,7 @@ fn large_publisher_gets_its_own_dictionary() {
     };
     assert!(average("NOT NULL") < average("NULL") * 3 / 4);
     // Other publishers use it until they have their own; it is never trained again.
-    let other = store.register("https://other.example", &[], "").unwrap();
+    let other = store.register("https://other.example", &[]).unwrap();
     let other = store.lease(other, at(0), at(100)).unwrap();
     let few: Vec<Draft> = (0..5).map(|n| long(n, 0)).collect();
     put(&store, &other, begin("all", StagingMode::Snapshot, 1), &few).unwrap();

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rutter_store::prelude::*;
 use rutter_store::{
-    CheckDepth, CommitOptions, SqliteStore, StagingBuffer, StagingMode, Store, StoreOptions,
+    CheckDepth, CommitOptions, SqliteStore, StagingBuffer, StagingMode, StoreOptions,
 };
 
 use crate::site::{Draft, all_lines, at, begin, claim, publisher, put};
@@ -46,7 +47,7 @@ fn new_pages() -> Vec<Draft> {
 
 fn apply(path: &Path, deed: &str) {
     let store = SqliteStore::open(path, options()).unwrap();
-    let id = store.register(crate::site::ORIGIN, &[], "").unwrap();
+    let id = store.register(crate::site::ORIGIN, &[]).unwrap();
     // The lease of a killed process is taken over.
     let lease = store.lease(id, at(0), at(100)).unwrap();
     let (old, new) = (old_pages(), new_pages());

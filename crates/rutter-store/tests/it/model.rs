@@ -11,9 +11,10 @@ use std::path::Path;
 use proptest::prelude::*;
 use rutter_page::Timestamp;
 use rutter_scp::{MassDeletionPolicy, SectionState};
+use rutter_store::prelude::*;
 use rutter_store::{
     ChangeKind, CheckDepth, CommitOptions, Lease, MemoryStore, RemovalCause, Selection,
-    SqliteStore, StagingBuffer, StagingMode, Store, StoreOptions,
+    SqliteStore, StagingBuffer, StagingMode, StoreOptions,
 };
 
 use crate::site::{Draft, at, begin, publisher};

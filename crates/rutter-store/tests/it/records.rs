@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use rutter_store::prelude::*;
 use rutter_store::{
-    ChangeKind, CheckDepth, MatchKind, SearchQuery, SearchResults, SiteRecords, SqliteStore,
-    StagingMode, Store, StoreOptions, VisitRecord, WithheldReason,
+    ChangeKind, CheckDepth, MatchKind, SearchQuery, SearchResults, SqliteStore, StagingMode,
+    StoreOptions, VisitRecord, WithheldReason,
 };
 
 use crate::contract::drafts;
@@ -37,7 +38,7 @@ pub(crate) fn visits(store: &dyn Store) {
 
 pub(crate) fn erasing_a_site(store: &dyn Store) {
     let (id, lease) = publisher(store);
-    let other = store.register("https://other.example", &[], "").unwrap();
+    let other = store.register("https://other.example", &[]).unwrap();
     let other = store.lease(other, at(0), at(100)).unwrap();
     put(store, &lease, begin("all", StagingMode::Snapshot, 1), &drafts(0, 0..3)).unwrap();
     put(store, &other, begin("all", StagingMode::Snapshot, 1), &drafts(0, 8..9)).unwrap();
@@ -124,7 +125,7 @@ fn erased_content_is_overwritten_in_the_file() {
     )
     .unwrap();
     while !store.index(10_000).unwrap().is_current {}
-    let other = store.register("https://other.example", &[], "").unwrap();
+    let other = store.register("https://other.example", &[]).unwrap();
     let other = store.lease(other, at(0), at(100)).unwrap();
     let kept: Vec<Draft> = (0..50).map(other_page).collect();
     put(&store, &other, begin("all", StagingMode::Snapshot, 3), &kept).unwrap();
@@ -169,7 +170,7 @@ fn erasing_continues_despite_damaged_content_of_another_site() {
         .map(|n| Draft::new(n, 0, &format!("moonshine {:x}", n * 2_654_435_761)))
         .collect();
     put(&store, &lease, begin("all", StagingMode::Snapshot, 1), &pages).unwrap();
-    let other = store.register("https://other.example", &[], "").unwrap();
+    let other = store.register("https://other.example", &[]).unwrap();
     let other = store.lease(other, at(0), at(100)).unwrap();
     let kept: Vec<Draft> = (0..5).map(other_page).collect();
     put(&store, &other, begin("all", StagingMode::Snapshot, 2), &kept).unwrap();

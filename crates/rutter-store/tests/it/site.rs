@@ -2,9 +2,10 @@
 
 use rutter_page::{LineDigest, Timestamp};
 use rutter_scp::SectionState;
+use rutter_store::prelude::*;
 use rutter_store::{
     ClaimedState, CommitError, CommitOptions, CommitSummary, Lease, PageSource, PublisherId, Quota,
-    Selection, StagedPage, Staging, StagingMode, StagingOptions, Store, WithheldReason,
+    Selection, StagedPage, StagingMode, StagingOptions, WithheldReason,
 };
 
 pub(crate) const ORIGIN: &str = "https://harbour.example";
@@ -86,7 +87,7 @@ pub(crate) fn begin(section: &str, mode: StagingMode, hour: i64) -> StagingOptio
 }
 
 pub(crate) fn publisher(store: &dyn Store) -> (PublisherId, Lease) {
-    let publisher = store.register(ORIGIN, &[], "").unwrap();
+    let publisher = store.register(ORIGIN, &[]).unwrap();
     (publisher, store.lease(publisher, at(0), at(10_000)).unwrap())
 }
 

@@ -3,9 +3,11 @@
 use rutter_arc::ArcEntry;
 use rutter_page::PageUrl;
 use rutter_spxi::{Collision, CollisionRisk, Entity};
+use rutter_store::prelude::*;
 use rutter_store::{
-    ChangeKind, CommitOptions, DownloadRecord, MatchKind, PublisherId, RemovalCause, SearchQuery,
-    Selection, StagingMode, Store, Validator, WithheldReason,
+    ChangeKind, CommitOptions, DownloadRecord, MatchKind, NoteKind, NoteValue, PublisherId,
+    RemovalCause, SearchQuery, Selection, StagingMode, UrlNote, UrlRecords, Validator,
+    WithheldReason,
 };
 
 use crate::contract::drafts;
@@ -55,49 +57,63 @@ pub(crate) fn validators_and_download_records(store: &dyn Store) {
     assert_eq!(store.downloads(id, 9).unwrap(), [refused, taken]);
     let later =
         Validator { etag: None, last_modified: Some("Mon".into()), checked: at(2), ..validator };
-    store.store_validator(&lease, &later).unwrap();
+    store.store_url_records(&lease, &later.clone().into()).unwrap();
     assert_eq!(store.validator(&file).unwrap(), Some(later.clone()));
     // Validators and URL notes are deleted some time after their pages.
     let (here, gone) = (url(0), url(9));
-    let marks: Vec<String> = [&here, &gone]
-        .into_iter()
-        .flat_map(|key| [key.clone(), format!("tried:{key}"), format!("arc:{key}")])
-        .collect();
-    for mark in &marks {
-        store.store_validator(&lease, &Validator { url: mark.clone(), ..later.clone() }).unwrap();
+    let kinds = [NoteKind::Requested, NoteKind::ArcChecksum];
+    for key in [&here, &gone] {
+        let values = [NoteValue::Requested, NoteValue::ArcChecksum(Some("a".into()))];
+        let notes = values.map(|value| UrlNote::new(key, value, at(2)));
+        let validators = vec![Validator { url: key.clone(), ..later.clone() }];
+        let records = UrlRecords { validators, notes: notes.into() };
+        store.store_url_records(&lease, &records).unwrap();
     }
-    // URL notes are listed by prefix and deleted by name.
-    let tried = |after: Option<&str>| -> Vec<String> {
-        store
-            .url_notes(id, "tried", after, 9)
-            .unwrap()
-            .into_iter()
-            .map(|mark| mark.unwrap().url)
-            .collect()
+    // URL notes are listed and deleted by kind and URL.
+    let requested = |after: Option<&str>| -> Vec<String> {
+        let notes = store.url_notes(id, NoteKind::Requested, after, 9).unwrap();
+        notes.into_iter().map(|note| note.unwrap().url).collect()
     };
-    let [of_here, of_gone] = [&here, &gone].map(|key| format!("tried:{key}"));
-    assert_eq!(tried(None), [of_here.clone(), of_gone.clone()]);
-    assert_eq!(tried(Some(&here)), [of_gone]);
-    assert_eq!(store.url_notes(id, "tried", None, 1).unwrap().len(), 1);
-    assert_eq!(store.url_notes(id, "trie", None, 9).unwrap(), []);
-    let mark = store.validator(&of_here).unwrap().unwrap();
-    store.delete_url_notes(&lease, std::slice::from_ref(&of_here)).unwrap();
-    assert_eq!(tried(None).len(), 1);
-    store.store_validator(&lease, &mark).unwrap();
-    let new = format!("left:{gone}");
-    store
-        .store_validator(&lease, &Validator { url: new.clone(), checked: at(5), ..later })
-        .unwrap();
+    assert_eq!(requested(None), [here.clone(), gone.clone()]);
+    assert_eq!(requested(Some(&here)), std::slice::from_ref(&gone));
+    assert_eq!(store.url_notes(id, NoteKind::Requested, None, 1).unwrap().len(), 1);
+    assert_eq!(store.url_notes(id, NoteKind::Lastmod, None, 9).unwrap(), []);
+    let note = store.url_note(NoteKind::Requested, &here).unwrap().unwrap();
+    store.delete_url_notes(&lease, NoteKind::Requested, std::slice::from_ref(&here)).unwrap();
+    assert_eq!(requested(None).len(), 1);
+    store.store_url_records(&lease, &note.into()).unwrap();
+    let new = UrlNote::new(&gone, NoteValue::MissingSince(Some(at(5))), at(5));
+    store.store_url_records(&lease, &new.clone().into()).unwrap();
     let kept = || {
-        let marks = marks.iter().chain([&new, &file]);
-        marks.filter(|mark| store.validator(mark).unwrap().is_some()).count()
+        let files = [&here, &gone, &file];
+        let n_files = files.into_iter().filter(|it| store.validator(it).unwrap().is_some()).count();
+        let notes = kinds.into_iter().flat_map(|kind| [(kind, &here), (kind, &gone)]);
+        let notes = notes.chain([(new.kind(), &gone)]);
+        n_files + notes.filter(|(kind, url)| store.url_note(*kind, url).unwrap().is_some()).count()
     };
     store.maintain(at(2)).unwrap();
     assert_eq!(kept(), 8);
     store.maintain(at(3)).unwrap();
     assert_eq!(kept(), 4);
-    assert!(store.validator(&marks[0]).unwrap().is_some());
-    assert!(store.validator(&new).unwrap().is_some());
+    assert!(store.validator(&here).unwrap().is_some());
+    assert_eq!(store.url_note(new.kind(), &gone).unwrap(), Some(new));
+}
+
+/// The state of a site is stored without a lease, and deleted with the site.
+pub(crate) fn site_states(store: &dyn Store) {
+    let (id, lease) = publisher(store);
+    assert_eq!(store.site_state(id).unwrap(), None);
+    for state in ["{}", "{\"version\":1}"] {
+        store.store_site_state(id, state).unwrap();
+        assert_eq!(store.site_state(id).unwrap().as_deref(), Some(state));
+    }
+    store.store_site_state(PublisherId(99), "{}").unwrap();
+    assert_eq!(store.site_state(PublisherId(99)).unwrap(), None);
+    let note = UrlNote::new(&url(1), NoteValue::Requested, at(1));
+    store.store_url_records(&lease, &note.into()).unwrap();
+    store.forget(lease, at(2)).unwrap();
+    assert_eq!(store.site_state(id).unwrap(), None);
+    assert_eq!(store.url_note(NoteKind::Requested, &url(1)).unwrap(), None);
 }
 
 fn entry(n: usize, allowed: bool) -> ArcEntry<'static> {
@@ -199,7 +215,7 @@ pub(crate) fn search(store: &dyn Store) {
 
 pub(crate) fn forgetting_a_publisher(store: &dyn Store) {
     let (id, lease) = publisher(store);
-    let other = store.register("https://other.example", &[], "").unwrap();
+    let other = store.register("https://other.example", &[]).unwrap();
     let other = store.lease(other, at(0), at(100)).unwrap();
     put(store, &lease, begin("all", StagingMode::Snapshot, 1), &drafts(0, 0..3)).unwrap();
     put(store, &other, begin("all", StagingMode::Snapshot, 1), &drafts(0, 8..9)).unwrap();
@@ -215,7 +231,7 @@ pub(crate) fn forgetting_a_publisher(store: &dyn Store) {
     assert_eq!(events.iter().filter(|event| event.kind == ChangeKind::Removed).count(), 3);
     assert!(store.stage(&lease, begin("all", StagingMode::Delta, 3)).is_err());
     // Its id is not reused.
-    assert_ne!(store.register("https://third.example", &[], "").unwrap(), id);
+    assert_ne!(store.register("https://third.example", &[]).unwrap(), id);
 }
 
 pub(crate) fn listing_in_batches(store: &dyn Store) {
@@ -273,7 +289,7 @@ pub(crate) fn search_of_one_publisher(store: &dyn Store) {
     assert_eq!(store.unindexed().unwrap(), None);
     let (id, lease) = publisher(store);
     put(store, &lease, begin("all", StagingMode::Snapshot, 1), &drafts(0, 0..3)).unwrap();
-    let other = store.register("https://pier.example", &[], "").unwrap();
+    let other = store.register("https://pier.example", &[]).unwrap();
     let lease = store.lease(other, at(0), at(10_000)).unwrap();
     put(store, &lease, begin("all", StagingMode::Snapshot, 1), &drafts(0, 3..5)).unwrap();
     store.index(u64::MAX).unwrap();
@@ -293,18 +309,13 @@ pub(crate) fn page_snapshots(store: &dyn Store) {
     let (id, lease) = publisher(store);
     put(store, &lease, begin("all", StagingMode::Snapshot, 1), &drafts(0, 0..5)).unwrap();
     for key in (0..5).map(url) {
-        for mark in [format!("snapshot:{key}"), format!("lastmod:{key}")] {
-            let etag = Some("{}".to_owned());
-            let mark = Validator { url: mark, etag, last_modified: None, checked: at(1) };
-            store.store_validator(&lease, &mark).unwrap();
-        }
+        let values = [NoteValue::ArcSnapshot(Some("{}".to_owned())), NoteValue::Lastmod(at(1))];
+        let notes = values.map(|value| UrlNote::new(&key, value, at(1)));
+        store.store_url_records(&lease, &notes.to_vec().into()).unwrap();
     }
     let snapshots = || -> Vec<String> {
-        let marks = store.url_notes(id, "snapshot", None, 9).unwrap();
-        marks
-            .into_iter()
-            .filter_map(|mark| Some(mark.as_ref().unwrap().url.strip_prefix("snapshot:")?.into()))
-            .collect()
+        let notes = store.url_notes(id, NoteKind::ArcSnapshot, None, 9).unwrap();
+        notes.into_iter().map(|note| note.unwrap().url).collect()
     };
     // The site withdraws its consent.
     store.withhold(&lease, &[(&url(0), WithheldReason::Consent)], at(2)).unwrap();
@@ -319,5 +330,5 @@ pub(crate) fn page_snapshots(store: &dyn Store) {
     // A snapshot lacks a page. Notes that are not content are kept.
     put(store, &lease, begin("all", StagingMode::Snapshot, 4), &drafts(0, [0, 1, 4])).unwrap();
     assert_eq!(snapshots(), [url(4)]);
-    assert_eq!(store.url_notes(id, "lastmod", None, 9).unwrap().len(), 5);
+    assert_eq!(store.url_notes(id, NoteKind::Lastmod, None, 9).unwrap().len(), 5);
 }

@@ -1,8 +1,9 @@
 //! Deletions of sections that are no longer followed are checked.
 
 use rutter_scp::MassDeletionPolicy;
+use rutter_store::prelude::*;
 use rutter_store::{
-    CheckDepth, CommitError, CommitOptions, CommitSummary, Lease, RemovalCause, StagingMode, Store,
+    CheckDepth, CommitError, CommitOptions, CommitSummary, Lease, RemovalCause, StagingMode,
 };
 
 use crate::contract::drafts;

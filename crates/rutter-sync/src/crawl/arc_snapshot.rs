@@ -1,22 +1,20 @@
 //! Stores pages from the snapshots in their ARC entries, without requesting the pages
 //! (ARC-058).
 
-use rutter_store::{Validator, WithheldReason};
+use rutter_store::{NoteKind, NoteValue, UrlNote, WithheldReason};
 
-use super::Crawl;
-use crate::damage::remembered;
+use super::crawler::Crawl;
+use crate::crawl::page;
+use crate::crawl::page_writer::WriteCommand;
 use crate::error::SyncError;
-use crate::left_out::LeftOutReason;
-use crate::page;
-use crate::page_writer::WriteCommand;
-use crate::url_note::UrlNote;
-use crate::urls;
+use crate::report::left_out::LeftOutReason;
+use crate::state::url_note::known_note;
 
 impl Crawl<'_, '_, '_> {
     /// Stores the pages whose ARC entries have snapshots (ARC-058).
     pub(super) async fn store_arc_snapshots(&mut self) -> Result<(), SyncError> {
         let mut after: Option<String> = None;
-        while let Some(entries) = urls::entries(self.run, &mut after)? {
+        while let Some(entries) = self.run.context.arc_entries(&mut after)? {
             for entry in entries.iter().filter(|entry| entry.ai_snapshot.is_some()) {
                 let key = entry.url.key();
                 if self.collection_urls.has(key) {
@@ -51,23 +49,25 @@ impl Crawl<'_, '_, '_> {
         &self,
         entry: &rutter_arc::ArcEntry<'_>,
     ) -> Result<Option<page::ExtractedPage>, SyncError> {
-        let (run, store) = (&*self.run, &self.run.syncer.store);
+        let (run, store) = (&*self.run, &self.run.context.store);
         let key = entry.url.key();
         let checksum = entry.ai_checksum.as_ref().map(ToString::to_string);
-        let mark = remembered(store.as_ref(), &UrlNote::Arc.of(key))?.and_then(|mark| mark.etag);
-        let row = run.row(key)?;
-        if run.damaged_rows.has(key) {
+        let known = known_note(store.as_ref(), NoteKind::ArcChecksum, key)?.map(|note| note.value);
+        let row = run.context.row(key)?;
+        if run.context.damaged_rows.has(key) {
             return Ok(None);
         }
         let has_content = row.as_ref().is_some_and(|row| row.withheld.is_none());
-        if has_content && checksum.is_some() && mark == checksum {
+        if has_content
+            && checksum.is_some()
+            && known == Some(NoteValue::ArcChecksum(checksum.clone()))
+        {
             return Ok(None);
         }
-        let page = page::of_snapshot(entry, row.as_ref(), run.now);
+        let page = page::of_snapshot(entry, row.as_ref(), run.context.now);
         Ok(page.map(|page| {
-            let url = UrlNote::Arc.of(key);
-            let mark = Validator { url, etag: checksum, last_modified: None, checked: run.now };
-            page::ExtractedPage { marks: vec![mark], ..page }
+            let note = UrlNote::new(key, NoteValue::ArcChecksum(checksum), run.context.now);
+            page::ExtractedPage { records: note.into(), ..page }
         }))
     }
 }

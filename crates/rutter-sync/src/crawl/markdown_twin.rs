@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use rutter_fetch::{FetchError, FetchedResponse, Request, ResourceKind, ResponseBody, Url};
 use rutter_page::PageUrl;
-use rutter_store::PageRow;
+use rutter_store::{PageRow, UrlRecords};
 use tokio::task::JoinSet;
 
-use super::{Crawl, PageResponse};
+use super::crawler::{Crawl, PageResponse};
+use crate::consent::page_policy::key_of;
+use crate::crawl::page::{self, FetchedPage};
+use crate::crawl::page_writer::WriteCommand;
+use crate::crawl::queue::CrawlTarget;
 use crate::error::SyncError;
-use crate::frontier::CrawlTarget;
-use crate::page::{self, FetchedPage};
-use crate::page_policy::key_of;
-use crate::page_writer::WriteCommand;
 use crate::traffic::counted;
 
 impl Crawl<'_, '_, '_> {
@@ -27,15 +27,16 @@ impl Crawl<'_, '_, '_> {
         in_flight: &mut JoinSet<PageResponse>,
     ) -> Result<(), SyncError> {
         let run = &*self.run;
-        let key = key_of(twin).filter(|key| run.page_policy.is_site_url(key) && !self.is_stopped);
+        let key = key_of(twin)
+            .filter(|key| run.page_policy.is_site_url(key) && !self.progress.is_stopped);
         let is_open = |key: &String| run.page_policy.judge(key).is_none();
         let Some(url) = key.filter(is_open).and_then(|key| Url::parse(&key).ok()) else {
             return self.workers.write(WriteCommand::Page(page)).await;
         };
-        let row = run.row(&page.key)?;
-        let site = Some(run.site.clone());
+        let row = run.context.row(&page.key)?;
+        let site = Some(run.context.site.clone());
         let request = Request { site, ..Request::new(url.clone(), ResourceKind::Page) };
-        let (client, traffic) = (run.syncer.client.clone(), Arc::clone(&run.traffic));
+        let (client, traffic) = (run.context.client.clone(), Arc::clone(&run.context.traffic));
         let (lastmod, checksum) = (None, None);
         let target =
             CrawlTarget { url, lastmod, checksum, depth: 0, is_fresh: true, spelling_of: None };
@@ -56,7 +57,7 @@ impl Crawl<'_, '_, '_> {
     ) -> Result<(), SyncError> {
         let usable = match response {
             Ok(response) => {
-                self.run.traffic.add_bytes(response.wire_bytes);
+                self.run.context.traffic.add_bytes(response.wire_bytes);
                 let is_there = response.is_success() && response.body != ResponseBody::Absent;
                 let is_markdown = page::kind(&response) == Some(page::TextFormat::Markdown);
                 let found = key_of(response.url.as_str());
@@ -69,7 +70,7 @@ impl Crawl<'_, '_, '_> {
         };
         match (usable, PageUrl::parse(page.key.clone())) {
             (Some(response), Ok(url)) => {
-                let raw = self.fetched_page(url, response, row, Vec::new());
+                let raw = self.fetched_page(url, response, row, UrlRecords::default());
                 self.hand_over(FetchedPage { instead_of: Some(page), ..raw }, 0).await
             }
             _ => self.workers.write(WriteCommand::Page(page)).await,

@@ -1,5 +1,4 @@
-//! Handles the responses of a crawl: a page, a missing page, a blocked page, a redirect, an
-//! error.
+//! Handles the responses of a crawl, by their class.
 //!
 //! Input: the response, its crawl target, and the stored row of the page. Output: jobs for
 //! the worker pool, URL notes, and left-out URLs.
@@ -7,26 +6,29 @@
 use std::collections::BTreeSet;
 
 use rutter_fetch::{
-    FailureCause, FetchError, FetchedResponse, RequestRefusal, ResourceKind, ResponseBody,
-    Validators,
+    FailureCause, FetchError, FetchedResponse, RequestRefusal, ResourceKind, Validators,
 };
-use rutter_page::{PageUrl, Timestamp};
-use rutter_store::{PageRow, Validator, WithheldReason};
+use rutter_page::PageUrl;
+use rutter_store::{
+    Expiry, NoteKind, NoteValue, PageRow, ResponseValidators, UrlNote, UrlRecords, Validator,
+    WithheldReason,
+};
 
-use super::{Crawl, MOST_FAULTS, reason_left_out};
-use crate::collect::error_chain;
-use crate::damage::remembered;
+use super::classify::{KnownPage, ResponseClass, classify};
+use super::crawler::{Crawl, MOST_FAULTS};
+use crate::consent;
+use crate::consent::page_policy::key_of;
+use crate::crawl::page::FetchedPage;
+use crate::crawl::page_writer::WriteCommand;
+use crate::crawl::queue::CrawlTarget;
+use crate::crawl::variants::KnownSpelling;
+use crate::crawl::worker_pool::FailedPage;
 use crate::error::SyncError;
-use crate::frontier::CrawlTarget;
-use crate::left_out::LeftOutReason;
-use crate::page::FetchedPage;
-use crate::page_policy::key_of;
-use crate::page_writer::WriteCommand;
+use crate::error::error_chain;
 use crate::report::ProblemKind;
-use crate::url_note::{Expiry, UrlNote, expiry_note, is_lost, lastmod_note, training_note};
-use crate::variants::KnownSpelling;
-use crate::worker_pool::FailedPage;
-use crate::{consent, damage};
+use crate::report::left_out::LeftOutReason;
+use crate::run::damage;
+use crate::state::url_note::{is_lost, known_note, known_validator, redirect_target};
 
 /// Maximum number of stored URLs of pages that ended a crawl.
 const MOST_STOPS: usize = 100;
@@ -51,95 +53,116 @@ impl Crawl<'_, '_, '_> {
         let key = target.url.as_str().to_owned();
         let found =
             key_of(response.url.as_str()).filter(|key| self.run.page_policy.is_site_url(key));
-        if response.is_not_modified() && found.as_deref() != Some(&key) && !target.is_fresh {
-            // The validators belong to another URL than the one that responded, so the page
-            // is requested again without validators.
-            self.frontier.again(target);
-            return Ok(());
+        let mut known = KnownPage {
+            key: &key,
+            found: found.as_deref(),
+            is_fresh: target.is_fresh,
+            is_home: key_of(self.run.context.site.as_str()).as_ref() == Some(&key),
+            row: row.as_ref(),
+            is_damaged: false,
+        };
+        if !known.is_other_validator(&response) {
+            known.is_damaged = self.is_damaged(row.as_ref())?;
         }
-        if self.is_damaged(row.as_ref())? && (response.is_not_modified() || response.is_success()) {
+        if known.is_damaged && (response.is_not_modified() || response.is_success()) {
             // The damaged content is withheld first, because the store skips a page that is
             // equal to a stored one.
-            let write = WriteCommand::Withhold(key, WithheldReason::Fault, Vec::new());
-            self.workers.write(write).await?;
-            if response.is_not_modified() {
+            let (reason, records) = (WithheldReason::Fault, UrlRecords::default());
+            self.workers.write(WriteCommand::Withhold(key.clone(), reason, records)).await?;
+        }
+        let class = classify(&response, &known, || self.is_soft_404(&response, row.as_ref()));
+        let report = &mut self.run.report;
+        match class {
+            ResponseClass::AskAgain => {
                 self.frontier.again(target);
-                return Ok(());
+                Ok(())
+            }
+            ResponseClass::Unchanged => {
+                self.run.state.crawl.refetch.remove(&key);
+                let records = self.records_of(&target, found.unwrap_or(key.clone()), &response);
+                self.handle_unchanged(&key, row.as_ref(), &response, records).await
+            }
+            ResponseClass::Gone | ResponseClass::Soft404 => {
+                let is_gone = class == ResponseClass::Gone;
+                let status = LeftOutReason::status(response.status);
+                let why = if is_gone { status } else { LeftOutReason::SOFT_404 };
+                report.leave_out(&key, why);
+                self.found.gone.insert(key.clone());
+                self.progress.n_without_page += 1;
+                self.record_no_page(&key).await
+            }
+            ResponseClass::Failed { is_closed } => {
+                if is_closed {
+                    self.found.closed.insert(key.clone());
+                }
+                self.progress.n_failed += 1;
+                report.leave_out(&key, LeftOutReason::status(response.status));
+                self.record_failed_request(&key).await
+            }
+            ResponseClass::RedirectsElsewhere => {
+                report.leave_out(&key, LeftOutReason::REDIRECT_ELSEWHERE);
+                self.progress.n_without_page += 1;
+                self.record_no_page(&key).await
+            }
+            ResponseClass::TemporaryRedirect => {
+                self.run.state.crawl.refetch.remove(&key);
+                report.leave_out(&key, LeftOutReason::TEMPORARY_REDIRECT);
+                self.record_failed_request(&key).await
+            }
+            ResponseClass::Page { key: found } => {
+                self.run.state.crawl.refetch.remove(&key);
+                self.handle_page(target, found, row, response).await
             }
         }
-        let key = target.url.as_str().to_owned();
-        let now = self.run.now;
-        let mark = |url: String| Validator {
+    }
+
+    /// Returns the validators and notes to store with a page. The validators are stored for
+    /// the URL that responded, which may differ after a redirect.
+    fn records_of(
+        &self,
+        target: &CrawlTarget,
+        url: String,
+        response: &FetchedResponse,
+    ) -> UrlRecords {
+        let now = self.run.context.now;
+        let mut records = UrlRecords::from(Validator {
             url,
             etag: response.validators.etag.clone(),
             last_modified: response.validators.last_modified.clone(),
             checked: now,
-        };
-        // The validators are stored for the URL that responded, which may differ after a
-        // redirect.
-        let mut marks = vec![mark(found.clone().unwrap_or_else(|| key.clone()))];
-        if let Some(checksum) = target.checksum {
-            let url = UrlNote::Arc.of(&key);
-            marks.push(Validator { etag: Some(checksum), last_modified: None, ..mark(url) });
-        }
-        marks.extend(target.lastmod.map(|lastmod| lastmod_note(&key, lastmod, now)));
-        if response.is_not_modified() {
-            self.run.state.refetch.remove(&key);
-            return self.handle_unchanged(&key, row.as_ref(), &response, marks).await;
-        }
-        if matches!(response.status, 404 | 410) {
-            self.run.report.leave_out(&key, LeftOutReason::status(response.status));
-            self.gone.insert(key.clone());
-            self.n_without_page += 1;
-            return self.record_no_page(&key).await;
-        }
-        if is_closed(response.status) && row.as_ref().is_some_and(|row| row.withheld.is_none()) {
-            self.closed.insert(key.clone());
-        }
-        if !response.is_success() || response.body == ResponseBody::Absent {
-            self.n_failed += 1;
-            self.run.report.leave_out(&key, LeftOutReason::status(response.status));
-            return self.record_failed_request(&key).await;
-        }
-        let Some(found) = found else {
-            self.run.report.leave_out(&key, LeftOutReason::REDIRECT_ELSEWHERE);
-            self.n_without_page += 1;
-            return self.record_no_page(&key).await;
-        };
-        // Sites often answer unknown URLs with their home page, but the home page itself is
-        // a page.
-        let is_home = key_of(self.run.site.as_str()).as_ref() == Some(&key);
-        if !is_home && self.is_soft_404(&response, row.as_ref()) {
-            // With this response, the site reports that the page does not exist.
-            self.run.report.leave_out(&key, LeftOutReason::SOFT_404);
-            self.gone.insert(key.clone());
-            self.n_without_page += 1;
-            return self.record_no_page(&key).await;
-        }
-        self.run.state.refetch.remove(&key);
-        let mut row = row;
-        if found != key && row.is_some() && !response.is_permanent_redirect() {
-            // A temporary redirect, such as to a login or a maintenance page, does not show
-            // that this page has moved.
-            self.run.report.leave_out(&key, LeftOutReason::TEMPORARY_REDIRECT);
-            return self.record_failed_request(&key).await;
-        }
+        });
+        let checksum = target.checksum.clone().map(|it| NoteValue::ArcChecksum(Some(it)));
+        let notes = checksum.into_iter().chain(target.lastmod.map(NoteValue::Lastmod));
+        records.notes.extend(notes.map(|value| UrlNote::new(target.url.as_str(), value, now)));
+        records
+    }
+
+    /// Handles a response that is the page `found`, which may have another URL than the
+    /// target.
+    async fn handle_page(
+        &mut self,
+        target: CrawlTarget,
+        found: String,
+        mut row: Option<PageRow>,
+        response: FetchedResponse,
+    ) -> Result<(), SyncError> {
+        let key = target.url.as_str();
+        let mut records = self.records_of(&target, found.clone(), &response);
         if found != key {
             // The page has moved: its new URL replaces the old URL.
-            let url = UrlNote::Moved.of(&key);
-            marks.push(Validator { etag: Some(found.clone()), last_modified: None, ..mark(url) });
-            if self.keep_url_without_page(&key) {
-                let url = UrlNote::Gone.of(&key);
-                marks.push(Validator { etag: None, last_modified: None, ..mark(url) });
+            let note = |value: NoteValue| UrlNote::new(key, value, self.run.context.now);
+            records.notes.push(note(NoteValue::MovedTo(found.clone())));
+            if self.links.keep_without_page(key) {
+                records.notes.push(note(NoteValue::MissingSince(None)));
             }
-            self.list_target(&key, &found);
-            self.gone.insert(key);
+            self.list_target(key, &found);
+            self.found.gone.insert(key.to_owned());
             self.frontier.note(&found);
-            if self.follows {
-                self.pending.insert(found.clone(), self.depth);
+            if self.links.follows {
+                self.links.pending.insert(found.clone(), self.links.depth);
             }
-            row = self.run.row(&found)?;
-            if self.collection_urls.has(&found) || self.run.damaged_rows.has(&found) {
+            row = self.run.context.row(&found)?;
+            if self.collection_urls.has(&found) || self.run.context.damaged_rows.has(&found) {
                 return Ok(());
             }
             if self.run.page_policy.judge(&found) == Some(WithheldReason::Consent) {
@@ -147,17 +170,17 @@ impl Crawl<'_, '_, '_> {
                 return Ok(());
             }
         }
-        let Ok(url) = PageUrl::parse(found.clone()) else { return Ok(()) };
-        self.n_new += u64::from(row.is_none());
+        let Ok(url) = PageUrl::parse(found) else { return Ok(()) };
+        self.progress.n_new += u64::from(row.is_none());
         let known_spelling = self.known_spelling(target.spelling_of)?;
-        let raw = self.fetched_page(url, response, row, marks);
+        let raw = self.fetched_page(url, response, row, records);
         self.hand_over(FetchedPage { known_spelling, ..raw }, target.depth).await
     }
 
     /// Returns whether the stored content of a page is damaged.
     fn is_damaged(&self, row: Option<&PageRow>) -> Result<bool, SyncError> {
         let Some(row) = row.filter(|row| row.withheld.is_none()) else { return Ok(false) };
-        Ok(damage::is_damaged(self.run.syncer.store.as_ref(), &row.url)?)
+        Ok(damage::is_damaged(self.run.context.store.as_ref(), &row.url)?)
     }
 
     /// Returns the URL of the page that a URL is another spelling of, and the content hash
@@ -195,19 +218,19 @@ impl Crawl<'_, '_, '_> {
         key: &str,
         row: Option<&PageRow>,
         response: &FetchedResponse,
-        mut marks: Vec<Validator>,
+        mut records: UrlRecords,
     ) -> Result<(), SyncError> {
         if row.is_none_or(|row| row.withheld == Some(WithheldReason::Consent)) {
-            let lastmod = UrlNote::Lastmod.of(key);
-            let lastmod = marks.iter().filter(|mark| mark.url == lastmod).cloned().collect();
-            self.workers.write(WriteCommand::Mark(lastmod)).await?;
+            let is_lastmod = |note: &&UrlNote| note.kind() == NoteKind::Lastmod;
+            let lastmod: Vec<UrlNote> = records.notes.iter().filter(is_lastmod).cloned().collect();
+            self.workers.write(WriteCommand::Records(lastmod.into())).await?;
         }
         let Some(row) = row else {
             // The note of the URL is not renewed, so that the URL is requested without
             // validators after some time.
-            let why = reason_left_out(self.run, key)?;
+            let why = self.run.context.reason_left_out(key)?;
             self.leave_out_known(key, why);
-            self.n_without_page += 1;
+            self.progress.n_without_page += 1;
             return self.record_no_page(key).await;
         };
         self.list_canonical(key)?;
@@ -216,30 +239,34 @@ impl Crawl<'_, '_, '_> {
             // is not renewed either.
             return self.record_attempt(key).await;
         }
-        for mark in &mut marks {
+        let store = self.run.context.store.as_ref();
+        for validator in &mut records.validators {
             // A response with status 304 may omit validators that have not changed.
-            let known = remembered(self.run.syncer.store.as_ref(), &mark.url)?;
+            let known = known_validator(store, &validator.url)?;
             let known = known.map(|known| (known.etag, known.last_modified)).unwrap_or_default();
-            mark.etag = mark.etag.take().or(known.0);
-            mark.last_modified = mark.last_modified.take().or(known.1);
+            validator.etag = validator.etag.take().or(known.0);
+            validator.last_modified = validator.last_modified.take().or(known.1);
         }
-        let token = self.run.syncer.client.settings().robots_token();
-        let said = consent::of_fields(&response.fields, token, self.run.now);
+        let note = |value: NoteValue| UrlNote::new(key, value, self.run.context.now);
+        let token = self.run.context.client.settings().robots_token();
+        let said = consent::of_fields(&response.fields, token, self.run.context.now);
         if let Some(allows_training) = consent::training(&said) {
-            marks.push(training_note(key, Some(allows_training), self.run.now));
+            records.notes.push(note(NoteValue::Training(Some(allows_training))));
         }
         if !response.fields.robots_tags.is_empty() {
-            let known = remembered(self.run.syncer.store.as_ref(), &UrlNote::Expiry.of(key))?;
-            let known = known.as_ref().map(Expiry::of_note).unwrap_or_default();
+            let known = match known_note(store, NoteKind::Expiry, key)?.map(|note| note.value) {
+                Some(NoteValue::Expiry(known)) => known,
+                _ => Expiry::default(),
+            };
             let header = consent::expiry_of_tags(&response.fields.robots_tags, token);
             if known.header != header {
-                marks.push(expiry_note(key, Expiry { header, ..known }, self.run.now));
+                records.notes.push(note(NoteValue::Expiry(Expiry { header, ..known })));
             }
         }
         let verdict = consent::join(&said);
         let write = match verdict.withheld.filter(|_| row.withheld.is_none()) {
-            Some(why) => WriteCommand::Withhold(key.to_owned(), why, marks),
-            None => WriteCommand::Mark(marks),
+            Some(why) => WriteCommand::Withhold(key.to_owned(), why, records),
+            None => WriteCommand::Records(records),
         };
         self.workers.write(write).await
     }
@@ -251,21 +278,19 @@ impl Crawl<'_, '_, '_> {
         depth: u32,
     ) -> Result<(), SyncError> {
         let FailedPage { url, why, known, lastmod, had_row, is_gone } = failed;
-        self.n_without_page += 1;
+        self.progress.n_without_page += 1;
         if let Some(Validators { etag, last_modified }) = known {
-            let (key, checked) = (url.key(), self.run.now);
-            let (left, reason) = (UrlNote::Left.of(key), UrlNote::Why.of(key));
-            let left = Validator { url: left, etag, last_modified, checked };
-            let etag = Some(why.key());
-            let reason = Validator { url: reason, etag, last_modified: None, checked };
-            let marks = [left, reason].into_iter().chain(lastmod).collect();
-            self.workers.write(WriteCommand::Mark(marks)).await?;
+            let known = NoteValue::NoPage(ResponseValidators { etag, last_modified });
+            let notes = [known, NoteValue::NoPageReason(why.key())];
+            let notes = notes.map(|value| UrlNote::new(url.key(), value, self.run.context.now));
+            let notes: Vec<UrlNote> = notes.into_iter().chain(lastmod).collect();
+            self.workers.write(WriteCommand::Records(notes.into())).await?;
         }
         if is_gone {
-            self.gone.insert(url.key().to_owned());
+            self.found.gone.insert(url.key().to_owned());
         }
-        self.depth = depth;
-        self.n_new = self.n_new.saturating_sub(u64::from(!had_row));
+        self.links.depth = depth;
+        self.progress.n_new = self.progress.n_new.saturating_sub(u64::from(!had_row));
         self.record_no_page(url.key()).await?;
         self.leave_out_known(url.key(), why);
         Ok(())
@@ -274,10 +299,9 @@ impl Crawl<'_, '_, '_> {
     /// Handles a request that failed. If the URL redirected to a page earlier, that page
     /// still counts as listed.
     pub(super) async fn record_failed_request(&mut self, key: &str) -> Result<(), SyncError> {
-        self.n_without_page += 1;
-        self.keep_url_without_page(key);
-        let moved = remembered(self.run.syncer.store.as_ref(), &UrlNote::Moved.of(key))?;
-        if let Some(found) = moved.and_then(|mark| mark.etag) {
+        self.progress.n_without_page += 1;
+        self.links.keep_without_page(key);
+        if let Some((found, _)) = redirect_target(self.run.context.store.as_ref(), key)? {
             self.list_target(key, &found);
             self.frontier.note(&found);
         }
@@ -286,39 +310,32 @@ impl Crawl<'_, '_, '_> {
 
     /// Handles a URL that has no page and will probably not have one at the next request.
     pub(super) async fn record_no_page(&mut self, key: &str) -> Result<(), SyncError> {
-        if self.keep_url_without_page(key) {
+        if self.links.keep_without_page(key) {
             // The note keeps the time when the page was first missing; after some months
             // the URL is dropped.
-            let (url, checked) = (UrlNote::Gone.of(key), self.run.now);
-            let known = remembered(self.run.syncer.store.as_ref(), &url)?;
-            let known = known.and_then(|mark| mark.etag);
-            let first = known.unwrap_or_else(|| checked.to_string());
-            if Timestamp::parse(&first).is_ok_and(|first| is_lost(checked, first)) {
-                self.open.remove(key);
+            let store = self.run.context.store.as_ref();
+            let first = match known_note(store, NoteKind::MissingSince, key)?.map(|it| it.value) {
+                Some(NoteValue::MissingSince(Some(first))) => first,
+                _ => self.run.context.now,
+            };
+            if is_lost(self.run.context.now, first) {
+                self.links.open.remove(key);
             }
-            let mark = Validator { url, etag: Some(first), last_modified: None, checked };
-            self.workers.write(WriteCommand::Mark(vec![mark])).await?;
+            self.record(key, NoteValue::MissingSince(Some(first))).await?;
         }
         self.record_attempt(key).await
-    }
-
-    /// Keeps a URL without a page for later crawls by links, because a 304 response for an
-    /// unchanged page does not contain its links. Returns whether this crawl follows links.
-    fn keep_url_without_page(&mut self, key: &str) -> bool {
-        let is_kept = self.follows;
-        if is_kept {
-            self.pending.remove(key);
-            self.open.insert(key.to_owned(), self.depth);
-        }
-        is_kept
     }
 
     /// Records the time of the request, so that a later crawl that cannot fetch all URLs
     /// fetches other URLs first.
     pub(super) async fn record_attempt(&mut self, key: &str) -> Result<(), SyncError> {
-        let (url, checked) = (UrlNote::Tried.of(key), self.run.now);
-        let mark = Validator { url, etag: None, last_modified: None, checked };
-        self.workers.write(WriteCommand::Mark(vec![mark])).await
+        self.record(key, NoteValue::Requested).await
+    }
+
+    /// Stores a note about a URL.
+    async fn record(&mut self, key: &str, value: NoteValue) -> Result<(), SyncError> {
+        let note = UrlNote::new(key, value, self.run.context.now);
+        self.workers.write(WriteCommand::Records(note.into())).await
     }
 
     pub(super) async fn handle_error(
@@ -334,31 +351,34 @@ impl Crawl<'_, '_, '_> {
                 report.leave_out(key, LeftOutReason::ROBOTS);
                 let is_rule = matches!(reason, rutter_fetch::RobotsReason::Rule { .. });
                 if is_rule && row.is_some_and(|row| row.withheld.is_none()) {
-                    let write =
-                        WriteCommand::Withhold(key.to_owned(), WithheldReason::Robots, Vec::new());
+                    let write = WriteCommand::Withhold(
+                        key.to_owned(),
+                        WithheldReason::Robots,
+                        UrlRecords::default(),
+                    );
                     self.workers.write(write).await?;
                 }
             }
             FailureCause::Refused(RequestRefusal::TooSlow(_)) => {
-                self.is_stopped = true;
-                record_stop(&mut self.run.state.stop_urls, key);
+                self.progress.is_stopped = true;
+                record_stop(&mut self.run.state.crawl.stop_urls, key);
                 report.add_problem(&error.url, ProblemKind::Policy, text);
             }
             FailureCause::Refused(_) => report.leave_out(key, LeftOutReason::refused(&text)),
             FailureCause::RetryLater { until, .. } => {
-                self.is_stopped = true;
-                record_stop(&mut self.run.state.stop_urls, key);
-                self.pause = self.pause.max(Some(*until));
+                self.progress.is_stopped = true;
+                record_stop(&mut self.run.state.crawl.stop_urls, key);
+                self.progress.pause = self.progress.pause.max(Some(*until));
                 report.add_problem(&error.url, ProblemKind::Network, text);
             }
             FailureCause::Response(_) => report.leave_out(key, LeftOutReason::bad_response(&text)),
             _ => {
-                self.n_faults += 1;
-                self.n_failed += 1;
-                record_stop(&mut self.run.state.stop_urls, key);
+                self.progress.n_faults += 1;
+                self.progress.n_failed += 1;
+                record_stop(&mut self.run.state.crawl.stop_urls, key);
                 report.leave_out(key, LeftOutReason::NETWORK);
-                if MOST_FAULTS <= self.n_faults {
-                    self.is_stopped = true;
+                if MOST_FAULTS <= self.progress.n_faults {
+                    self.progress.is_stopped = true;
                     report.add_problem(&error.url, ProblemKind::Network, text);
                 }
             }
@@ -372,9 +392,4 @@ fn record_stop(stops: &mut BTreeSet<String>, key: &str) {
     if stops.len() < MOST_STOPS {
         stops.insert(key.to_owned());
     }
-}
-
-/// Returns whether a status code means that the page is not public.
-fn is_closed(status: u16) -> bool {
-    matches!(status, 401 | 402 | 403 | 451)
 }

@@ -6,101 +6,28 @@
 //! conditionally, and a default path at most once a week.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::io::Read;
 use std::time::Duration;
 
-use rutter_fetch::{
-    Client, FailureCause, FetchError, FetchedResponse, MAX_CRAWL_DELAY, MissingPageProbe, Request,
-    RequestRefusal, ResourceKind, RobotsReason, RobotsRules, Url, redact_url,
-};
-use rutter_finding::{Finding, FindingSink, Place, Rule, quoted};
+use rutter_fetch::{Client, FetchError, MAX_CRAWL_DELAY, ResourceKind, RobotsRules, Url};
+use rutter_finding::{Finding, Place, Rule, quoted};
 use rutter_page::Timestamp;
 use rutter_robots::rules as robots_rules;
-use serde::Serialize;
 
 use crate::discover::budget::{Budget, CappedFindings};
-use crate::discover::cache::{CachedFile, DiscoveryCache, is_recent};
+use crate::discover::cache::DiscoveryCache;
 use crate::discover::limits::DiscoveryLimits;
+use crate::discover::lookup::{CheckInterval, Discovery, Lookup, LookupOutcome};
 use crate::discover::offer::{OfferBuilder, SiteOffer};
-use crate::discover::parse::{self, BodyLength, FileFormat, SPXI};
-use crate::discover::parsed_file::{DiscoverySource, ParsedFile, kind_name};
+use crate::discover::parse::{self, SPXI};
+use crate::discover::parsed_file::{DiscoverySource, ParsedFile};
 use crate::discover::rules;
-use crate::discover::sink::{PageSink, RenamedSink};
+use crate::discover::sink::PageSink;
 
 /// Text of [`LookupOutcome::Other`] for the page that a host sends for every unknown URL.
-const CATCH_ALL_PAGE: &str = "the page for unknown URLs";
+pub(super) const CATCH_ALL_PAGE: &str = "the page for unknown URLs";
 /// Maximum size in bytes of a file that is kept in memory because no temporary directory
 /// can be created.
-const MAX_BYTES_IN_MEMORY: u64 = 16 << 20;
-
-/// Result of a discovery run for one site.
-#[derive(Debug, Clone)]
-pub struct Discovery {
-    /// URL of the home page: scheme, host and port of the site.
-    pub site: Url,
-    /// All URLs that the run looked up, in order.
-    pub lookups: Vec<Lookup>,
-    /// What the site offers to machines.
-    pub offer: SiteOffer,
-    /// Findings, each with the URL of the file that it concerns.
-    pub findings: Vec<(String, Finding)>,
-    /// Cache for the next discovery run.
-    pub cache: DiscoveryCache,
-    /// Number of bytes of all response bodies, as transferred.
-    pub wire_bytes: u64,
-    /// Number of child sitemaps that were not read because an earlier one has collections.
-    pub n_unread: u64,
-}
-
-impl Discovery {
-    /// Returns why a policy refused a request; `None` if no request was refused. The reason
-    /// for the home page takes precedence over the reasons for other URLs.
-    pub fn refusal(&self) -> Option<&str> {
-        let refused = self.lookups.iter().filter_map(|lookup| match &lookup.outcome {
-            LookupOutcome::Refused(why) => Some((lookup.url != self.site.as_str(), why.as_str())),
-            _ => None,
-        });
-        refused.min_by_key(|(is_other, _)| *is_other).map(|(_, why)| why)
-    }
-}
-
-/// One URL that discovery looked up, by a request or in the cache.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Lookup {
-    /// The URL; secrets in it are redacted.
-    pub url: String,
-    /// How the URL was discovered.
-    #[serde(rename = "by")]
-    pub source: DiscoverySource,
-    /// What discovery found at the URL.
-    #[serde(flatten)]
-    pub outcome: LookupOutcome,
-    /// Status code of the response, if there was one.
-    #[serde(skip)]
-    pub status: Option<u16>,
-}
-
-/// What discovery found at one URL.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "outcome", content = "detail", rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum LookupOutcome {
-    /// The URL has a file of the type that this name describes.
-    Found(&'static str),
-    /// The file, with this type, has not changed since the last run.
-    Unchanged(&'static str),
-    /// The file, with this type, is taken from the cache without a request.
-    #[serde(rename = "remembered")]
-    Cached(&'static str),
-    /// The file does not exist: the server answered with this status code.
-    Absent(u16),
-    /// The response is not a file of the expected type; the text describes its content.
-    Other(String),
-    /// A policy refused the request, for the reason in the text.
-    Refused(String),
-    /// The request failed, for the reason in the text.
-    Failed(String),
-}
+pub(super) const MAX_BYTES_IN_MEMORY: u64 = 16 << 20;
 
 /// Finds out what a site offers to machines.
 ///
@@ -161,47 +88,39 @@ pub async fn discover(
     Ok(run.finish())
 }
 
-struct DiscoveryRun<'w> {
-    client: &'w Client,
-    now: Timestamp,
-    previous: &'w DiscoveryCache,
-    limits: DiscoveryLimits,
-    discovery: Discovery,
+// 13 fields: limits, cache and result of one run.
+pub(super) struct DiscoveryRun<'w> {
+    pub(super) client: &'w Client,
+    pub(super) now: Timestamp,
+    pub(super) previous: &'w DiscoveryCache,
+    pub(super) limits: DiscoveryLimits,
+    pub(super) discovery: Discovery,
     /// Parsed content by URL; `None` if the URL has no usable file.
-    parsed: BTreeMap<String, Option<ParsedFile>>,
+    pub(super) parsed: BTreeMap<String, Option<ParsedFile>>,
     /// URLs in the order of their discovery.
-    order: Vec<(String, DiscoverySource)>,
+    pub(super) order: Vec<(String, DiscoverySource)>,
     /// Number of sitemaps with known content, and whether one of these sitemaps has
     /// adverts.
-    n_sitemaps: usize,
-    has_adverts: bool,
-    budget: Budget,
-    findings: CappedFindings,
+    pub(super) n_sitemaps: usize,
+    pub(super) has_adverts: bool,
+    pub(super) budget: Budget,
+    pub(super) findings: CappedFindings,
     /// First error of writing a response to disk, with which the run fails.
-    spool_error: Option<FetchError>,
+    pub(super) spool_error: Option<FetchError>,
     /// The crawl delay of robots.txt, if it exceeds the maximum. With such a delay,
     /// discovery requests only announced files and sitemap.xml (D52).
-    long_delay: Option<Duration>,
-}
-
-/// How often discovery requests a URL.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum CheckInterval {
-    /// The URL is requested in every run: an announced file, or the default sitemap.
-    Always,
-    /// The URL is requested at most once a week: the home page, or a default path.
-    Weekly,
+    pub(super) long_delay: Option<Duration>,
 }
 
 impl DiscoveryRun<'_> {
-    fn report(&mut self, url: &str, rule: &'static Rule, detail: impl Into<String>) {
+    pub(super) fn report(&mut self, url: &str, rule: &'static Rule, detail: impl Into<String>) {
         if !self.findings.admit(rule) {
             return;
         }
         self.discovery.findings.push((url.to_owned(), Finding::new(rule, Place::WHOLE, detail)));
     }
 
-    fn record_robots(&mut self, rules: &RobotsRules) {
+    pub(super) fn record_robots(&mut self, rules: &RobotsRules) {
         let outcome = match rules {
             RobotsRules::Rules(_) => LookupOutcome::Found("robots.txt"),
             RobotsRules::AllowAll(status) => LookupOutcome::Absent(*status),
@@ -218,7 +137,7 @@ impl DiscoveryRun<'_> {
 
     /// Reads the sitemaps that robots.txt announces; if it announces none, reads the
     /// sitemap at the default path.
-    async fn read_announced_sitemaps(
+    pub(super) async fn read_announced_sitemaps(
         &mut self,
         rules: &RobotsRules,
         pages: &mut (dyn PageSink + Send),
@@ -263,7 +182,7 @@ impl DiscoveryRun<'_> {
 
     /// Returns the https URL of a sitemap that an https site announces with plain http;
     /// `None` for any other sitemap.
-    fn https_url(&self, url: &Url) -> Option<Url> {
+    pub(super) fn https_url(&self, url: &Url) -> Option<Url> {
         let site = &self.discovery.site;
         let is_upgrade = site.scheme() == "https" && url.scheme() == "http";
         if !is_upgrade || site.host() != url.host() || site.port() != url.port() {
@@ -275,14 +194,14 @@ impl DiscoveryRun<'_> {
     }
 
     /// Reads sitemaps that only the home page announces.
-    async fn read_sitemaps_of_home_page(&mut self, pages: &mut (dyn PageSink + Send)) {
+    pub(super) async fn read_sitemaps_of_home_page(&mut self, pages: &mut (dyn PageSink + Send)) {
         let queue = self.parsed_home().map(|home| home.sitemaps.clone()).unwrap_or_default();
         let queue = queue.iter().filter_map(|url| Url::parse(url).ok());
         let queue = queue.map(|url| (url, DiscoverySource::HeadLink, 0)).collect();
         self.read_sitemaps(queue, pages).await;
     }
 
-    async fn read_sitemaps(
+    pub(super) async fn read_sitemaps(
         &mut self,
         mut queue: VecDeque<(Url, DiscoverySource, usize)>,
         pages: &mut (dyn PageSink + Send),
@@ -345,7 +264,7 @@ impl DiscoveryRun<'_> {
         }
     }
 
-    async fn read_home_page(&mut self) {
+    pub(super) async fn read_home_page(&mut self) {
         let home = self.discovery.site.clone();
         self.check(
             &home,
@@ -357,7 +276,7 @@ impl DiscoveryRun<'_> {
         .await;
     }
 
-    fn parsed_home(&self) -> Option<&crate::discover::parsed_file::ParsedHomePage> {
+    pub(super) fn parsed_home(&self) -> Option<&crate::discover::parsed_file::ParsedHomePage> {
         match self.parsed.get(self.discovery.site.as_str()) {
             Some(Some(ParsedFile::Home(home))) => Some(home),
             _ => None,
@@ -365,7 +284,11 @@ impl DiscoveryRun<'_> {
     }
 
     /// Looks up llms.txt, ARC and SPXI files: announced URLs before default paths.
-    async fn read_default_paths(&mut self, rules: &RobotsRules, pages: &mut (dyn PageSink + Send)) {
+    pub(super) async fn read_default_paths(
+        &mut self,
+        rules: &RobotsRules,
+        pages: &mut (dyn PageSink + Send),
+    ) {
         let home = self.parsed_home().cloned().unwrap_or_default();
         let llms = home
             .llms
@@ -418,7 +341,7 @@ impl DiscoveryRun<'_> {
     }
 
     /// Returns the announced URLs of the SPXI index, followed by its default paths.
-    fn spxi_places(&self, rules: &RobotsRules) -> Vec<(Url, DiscoverySource)> {
+    pub(super) fn spxi_places(&self, rules: &RobotsRules) -> Vec<(Url, DiscoverySource)> {
         let mut places: Vec<(Url, DiscoverySource)> = Vec::new();
         let mut add = |urls: &[String], source| {
             places.extend(urls.iter().filter_map(|url| Some((Url::parse(url).ok()?, source))));
@@ -446,7 +369,7 @@ impl DiscoveryRun<'_> {
 
     /// Looks up URLs until one has the expected content. If further sources announce the
     /// same URL, records these sources.
-    async fn find_first(
+    pub(super) async fn find_first(
         &mut self,
         places: Vec<(Url, DiscoverySource)>,
         what: ResourceKind,
@@ -482,296 +405,19 @@ impl DiscoveryRun<'_> {
         }
     }
 
-    fn site_url(&self, path: &str) -> Url {
+    pub(super) fn site_url(&self, path: &str) -> Url {
         let mut url = self.discovery.site.clone();
         url.set_path(path);
         url
     }
 
-    fn is_parsed(&self, url: &Url) -> bool {
+    pub(super) fn is_parsed(&self, url: &Url) -> bool {
         matches!(self.parsed.get(url.as_str()), Some(Some(_)))
-    }
-
-    /// Looks up one URL, by a request or in the cache.
-    #[expect(
-        clippy::too_many_lines,
-        reason = "one step after another, in the order of the protocol"
-    )]
-    async fn check(
-        &mut self,
-        url: &Url,
-        source: DiscoverySource,
-        what: ResourceKind,
-        need: CheckInterval,
-        pages: &mut (dyn PageSink + Send),
-    ) {
-        let key = url.as_str().to_owned();
-        let previous = self.previous.files.get(&key).cloned();
-        // Sitemaps, ARC sitemaps and SPXI indexes are requested in every run once they are
-        // known, because their content changes.
-        let is_entry = need == CheckInterval::Always
-            || previous.as_ref().and_then(|previous| previous.parsed.as_ref()).is_some_and(
-                |parsed| {
-                    matches!(parsed, ParsedFile::Sitemap(_) | ParsedFile::Arc(_) | ParsedFile::Spxi)
-                },
-            );
-        // The caller of discovery requests this file itself.
-        let is_theirs = self.previous.fetched_by_caller.contains(&key);
-        let is_known = |previous: &&CachedFile| {
-            if is_theirs {
-                previous.parsed.is_some()
-            } else {
-                !is_entry && previous.is_recent(self.now)
-            }
-        };
-        if let Some(previous) = previous.as_ref().filter(is_known) {
-            let outcome = match &previous.parsed {
-                Some(parsed) => LookupOutcome::Cached(kind_name(parsed)),
-                None => LookupOutcome::Cached("nothing"),
-            };
-            self.record_cached(url, source, outcome, previous.clone());
-            return;
-        }
-        if self.limits.bytes <= self.discovery.wire_bytes {
-            self.report(&key, &rules::OUT_OF_BOUNDS, "");
-            self.parsed.insert(key, None);
-            return;
-        }
-        let is_guess = matches!(source, DiscoverySource::DefaultPath | DiscoverySource::WellKnown);
-        if let Some(delay) = self.long_delay.filter(|_| is_guess && what != ResourceKind::Sitemap) {
-            let text = RequestRefusal::TooSlow(delay).to_string();
-            self.record(url, source, LookupOutcome::Refused(text), None, previous);
-            return;
-        }
-        let probe = if is_guess && self.long_delay.is_none() { self.probe().await } else { None };
-        let left = self.limits.bytes - self.discovery.wire_bytes;
-        let known = previous.as_ref().filter(|previous| previous.parsed.is_some());
-        let request = Request {
-            site: Some(self.discovery.site.clone()),
-            validators: known.map(|previous| previous.validators.clone()).unwrap_or_default(),
-            ..Request::new(url.clone(), what)
-        };
-        // Large files are written to a temporary directory, which is deleted at the end of
-        // this function.
-        let is_large = matches!(what, ResourceKind::Arc | ResourceKind::Sitemap);
-        let folder = if is_large { tempfile::tempdir().ok() } else { None };
-        let request = Request {
-            spool: folder.as_ref().map(|folder| folder.path().join("entry")),
-            max_bytes: Some(if is_large && folder.is_none() {
-                left.min(MAX_BYTES_IN_MEMORY)
-            } else {
-                left
-            }),
-            ..request
-        };
-        let answer = match self.client.fetch(&request).await {
-            Ok(answer) => answer,
-            Err(error) if matches!(error.cause, FailureCause::Spool(_)) => {
-                // The local disk failed, so nothing is known about the file of the site.
-                self.parsed.insert(key, None);
-                self.spool_error.get_or_insert(error);
-                return;
-            }
-            Err(error) => {
-                let outcome = self.failed(url, &error.cause);
-                // A failed request does not prove that the file no longer exists, so its
-                // cache entry is kept.
-                self.record(url, source, outcome, None, previous);
-                return;
-            }
-        };
-        self.discovery.wire_bytes += answer.wire_bytes;
-        if let Some(previous) = known.filter(|_| answer.is_not_modified()) {
-            let outcome = LookupOutcome::Unchanged(previous.parsed.as_ref().map_or("", kind_name));
-            self.record_cached(
-                url,
-                source,
-                outcome,
-                CachedFile { requested: self.now, ..previous.clone() },
-            );
-            return;
-        }
-        let (outcome, parsed) = match answer.status {
-            200..=299 => {
-                let mut named = RenamedSink { url: &key, pages };
-                let mut findings = std::mem::take(&mut self.findings);
-                let read = self.read(&answer, what, probe.as_ref(), &mut named, &mut findings);
-                let of_file = findings.next_file().into_iter();
-                self.discovery.findings.extend(of_file.map(|it| (redact_url(url), it)));
-                self.findings = findings;
-                read
-            }
-            404 | 410 => (LookupOutcome::Absent(answer.status), None),
-            status => (LookupOutcome::Failed(format!("status {status}")), None),
-        };
-        let status = Some(answer.status);
-        let is_failed = matches!(outcome, LookupOutcome::Failed(_));
-        // After a failure, the file may still exist, so the previous cache entry is kept.
-        // Only a 4xx response for a file that was never known is cached as a missing file.
-        let is_trouble = is_failed && (known.is_some() || !matches!(answer.status, 400..=499));
-        let kept = if is_trouble {
-            previous
-        } else {
-            let (requested, validators) = (self.now, answer.validators);
-            Some(CachedFile { requested, validators, parsed: parsed.clone() })
-        };
-        self.record(url, source, outcome, parsed, kept);
-        if let Some(lookup) = self.discovery.lookups.last_mut() {
-            lookup.status = status;
-        }
-    }
-
-    /// Returns the outcome of a request without a response.
-    fn failed(&self, url: &Url, cause: &FailureCause) -> LookupOutcome {
-        let text = cause.to_string();
-        let is_other_host = url.origin() != self.discovery.site.origin();
-        match cause {
-            // The robots.txt of the other host may be available in the next run, so this is
-            // a failure and not a refusal.
-            FailureCause::Refused(RequestRefusal::Robots(RobotsReason::Unreachable(_)))
-                if is_other_host =>
-            {
-                LookupOutcome::Failed(text)
-            }
-            FailureCause::Refused(_) => LookupOutcome::Refused(text),
-            _ => LookupOutcome::Failed(text),
-        }
-    }
-
-    /// Records a lookup that the cache answered; drops cached content that exceeds the
-    /// budget.
-    fn record_cached(
-        &mut self,
-        url: &Url,
-        source: DiscoverySource,
-        outcome: LookupOutcome,
-        mut previous: CachedFile,
-    ) {
-        if let Some(parsed) = &mut previous.parsed
-            && !self.budget.trim(parsed)
-        {
-            self.report(url.as_str(), &rules::OUT_OF_BOUNDS, "");
-        }
-        self.record(url, source, outcome, previous.parsed.clone(), Some(previous));
-    }
-
-    fn record(
-        &mut self,
-        url: &Url,
-        source: DiscoverySource,
-        outcome: LookupOutcome,
-        parsed: Option<ParsedFile>,
-        kept: Option<CachedFile>,
-    ) {
-        self.discovery.lookups.push(Lookup { url: redact_url(url), source, outcome, status: None });
-        self.order.push((url.as_str().to_owned(), source));
-        if let Some(ParsedFile::Arc(arc)) = &parsed
-            && let Some(rate) = arc.crawl_rate.as_deref().and_then(rutter_arc::CrawlRate::parse)
-            && let Some(host) = self.discovery.site.host_str()
-        {
-            self.client.set_min_delay(host, rate.delay);
-        }
-        if let Some(ParsedFile::Sitemap(sitemap)) = &parsed {
-            self.n_sitemaps += 1;
-            self.has_adverts |= !sitemap.adverts.is_empty();
-        }
-        self.parsed.insert(url.as_str().to_owned(), parsed);
-        if let Some(kept) = kept {
-            self.discovery.cache.files.insert(url.as_str().to_owned(), kept);
-        }
-    }
-
-    /// Returns how the host answers a request for a URL that does not exist. Sends such a
-    /// request at most once a week.
-    async fn probe(&mut self) -> Option<MissingPageProbe> {
-        if let Some((requested, probe)) = &self.discovery.cache.probe
-            && is_recent(*requested, self.now)
-        {
-            return Some(probe.clone());
-        }
-        let site = self.discovery.site.clone();
-        let probe = self.client.probe_missing_page(&site).await.ok()?;
-        if probe.is_soft() {
-            self.report(site.as_str(), &rules::SOFT_404, "");
-        }
-        self.discovery.cache.probe = Some((self.now, probe.clone()));
-        Some(probe)
-    }
-
-    /// Detects the format of a response and parses its content.
-    fn read(
-        &mut self,
-        answer: &FetchedResponse,
-        what: ResourceKind,
-        probe: Option<&MissingPageProbe>,
-        pages: &mut dyn PageSink,
-        sink: &mut dyn FindingSink,
-    ) -> (LookupOutcome, Option<ParsedFile>) {
-        let failed =
-            |error: &dyn std::fmt::Display| (LookupOutcome::Failed(error.to_string()), None);
-        let mut start = Vec::new();
-        let begun = parse::open(answer, what)
-            .and_then(|input| input.take(64 << 10).read_to_end(&mut start).map(|_| ()));
-        if let Err(error) = begun {
-            return failed(&error);
-        }
-        if let Some(probe) = probe
-            && !probe.accepts(answer, &start)
-        {
-            return (LookupOutcome::Other(CATCH_ALL_PAGE.to_owned()), None);
-        }
-        let input = match parse::open(answer, what) {
-            Ok(input) => input,
-            Err(error) => return failed(&error),
-        };
-        let url = &answer.url;
-        let is_compressed = answer.fields.content_encoding.is_some();
-        let is_sure = answer.is_length_known || is_compressed || start.starts_with(&[0x1f, 0x8b]);
-        let ending = if is_sure { BodyLength::Known } else { BodyLength::Unknown };
-        let parsed = match what {
-            ResourceKind::Sitemap | ResourceKind::Arc => match parse::detect_format(&start) {
-                FileFormat::Sitemap => {
-                    let budget = &mut self.budget;
-                    parse::sitemap(input, url, ending, budget, pages, sink).map(ParsedFile::Sitemap)
-                }
-                FileFormat::Arc(form) => parse::arc(input, form, url, pages, sink),
-                FileFormat::Other => None,
-            },
-            _ => {
-                let mut text = Vec::new();
-                let mut input = input;
-                if let Err(error) = input.read_to_end(&mut text) {
-                    return failed(&error);
-                }
-                match what {
-                    ResourceKind::Llms => parse::llms(&text, url).map(ParsedFile::Llms),
-                    ResourceKind::SpxiIndex => parse::is_spxi_index(&text).then(|| {
-                        pages.spxi(url.as_str(), &text);
-                        ParsedFile::Spxi
-                    }),
-                    ResourceKind::Policy => parse::is_policy(&text).then_some(ParsedFile::Policy),
-                    _ => {
-                        let charset = answer.fields.charset();
-                        Some(ParsedFile::Home(parse::home(&text, url, charset, self.now)))
-                    }
-                }
-            }
-        };
-        match parsed {
-            Some(parsed) => (LookupOutcome::Found(kind_name(&parsed)), Some(parsed)),
-            None => {
-                let media = answer.fields.media_type();
-                (
-                    LookupOutcome::Other(format!("unexpected content of type {}", quoted(&media))),
-                    None,
-                )
-            }
-        }
     }
 
     /// Computes the offer of the site from the parsed files, and returns the result of the
     /// run.
-    fn finish(mut self) -> Discovery {
+    pub(super) fn finish(mut self) -> Discovery {
         let client = self.client;
         let site = self.discovery.site.clone();
         let is_allowed = |text: &str| {

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use rutter_store::Store;
+use rutter_store::prelude::*;
 use rutter_sync::SyncReport;
 use rutter_testkit::server::Reply;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rutter_store::Store;
+use rutter_store::prelude::*;
 use rutter_sync::{CrawlLimits, SyncOptions, SyncReport, list_left_out};
 use rutter_testkit::server::Reply;
 

@@ -1,6 +1,6 @@
 //! Pages in other content codings and character sets.
 
-use rutter_store::Store;
+use rutter_store::prelude::*;
 use rutter_testkit::gzip;
 use rutter_testkit::server::Reply;
 

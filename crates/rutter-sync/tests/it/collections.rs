@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use rutter_fetch::Url;
 use rutter_scp::MassDeletionPolicy;
-use rutter_store::{ChangeKind, Store, WithheldReason};
+use rutter_store::prelude::*;
+use rutter_store::{ChangeKind, WithheldReason};
 use rutter_sync::discover::AccessMethod;
 use rutter_sync::plan::PlanReason;
 use rutter_sync::{ProblemKind, SectionProof, SyncError, SyncOptions};
@@ -93,7 +94,7 @@ async fn complete_download_is_not_repeated() {
     // Another process takes the lease once the file is downloaded: the commit fails, the
     // spool file stays.
     let syncer = site.syncer_with(TestSite::settings(), SyncOptions::default());
-    let publisher = site.store.register("http://harbour.example", &[], "").unwrap();
+    let publisher = site.store.register("http://harbour.example", &[]).unwrap();
     let now = rutter_fetch::Clock::now(&site.clock);
     let lease = site.store.lease(publisher, now, now.plus_seconds(60)).unwrap();
     let error = syncer.sync(&Url::parse(SITE).unwrap(), &()).await.unwrap_err();

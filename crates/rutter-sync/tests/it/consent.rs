@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use rutter_fetch::Url;
-use rutter_store::{Store, WithheldReason};
+use rutter_store::WithheldReason;
+use rutter_store::prelude::*;
 use rutter_sync::discover::AccessMethod;
 use rutter_sync::{ProblemKind, SyncError, SyncOptions};
 use rutter_testkit::server::Reply;

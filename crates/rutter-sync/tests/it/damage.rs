@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rutter_fetch::Url;
-use rutter_store::{QueryError, SqliteStore, StorageError, Store};
+use rutter_store::prelude::*;
+use rutter_store::{QueryError, SqliteStore, StorageError};
 use rutter_sync::{AuditReport, ProblemKind, SyncOptions, SyncReport};
 use rutter_testkit::server::Reply;
 
@@ -230,8 +231,13 @@ async fn damaged_validators_cost_requests_and_end_no_sync() {
     site.server.route("/lost", [Reply::status(404)]);
     copy.sync().await;
     let database = rusqlite::Connection::open(&copy.path).unwrap();
-    let n_marks = database.execute("UPDATE validator SET checked = '2027-01-09T00:00:00Z'", []);
-    assert!(4 < n_marks.unwrap());
+    let damages = [
+        "UPDATE validator SET checked = '2027-01-09T00:00:00Z'",
+        "UPDATE url_note SET noted = '2027-01-09T00:00:00Z'",
+    ];
+    for damage in damages {
+        assert!(1 < database.execute(damage, []).unwrap(), "{damage}");
+    }
     let report = copy.sync().await;
     assert_eq!((report.worst(), report.is_quiet()), (None, true), "{report:?}");
     assert!(!copy.audit().await.is_bad());

@@ -128,8 +128,10 @@ async fn run(name: &str, text: &str) {
             assert_eq!(site.stored_pages(), before, "{name}");
             assert!(problems.contains(says), "{name}: {problems}");
             // The failure is in the ledger of the replica.
-            let publisher = rutter_store::Store::publishers(site.store.as_ref()).unwrap()[0].id;
-            let taken = rutter_store::Store::downloads(site.store.as_ref(), publisher, 1).unwrap();
+            let publisher =
+                rutter_store::SiteQueries::publishers(site.store.as_ref()).unwrap()[0].id;
+            let taken =
+                rutter_store::SiteQueries::downloads(site.store.as_ref(), publisher, 1).unwrap();
             assert_ne!(taken[0].outcome, "applied", "{name}");
         }
         other => panic!("{name}: {other}?"),

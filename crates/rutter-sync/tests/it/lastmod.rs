@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rutter_store::Store;
+use rutter_store::prelude::*;
 use rutter_testkit::server::Reply;
 
 use crate::test_site::{TestSite, at, body, urlset};

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use rutter_store::{Quota, Store};
+use rutter_store::Quota;
+use rutter_store::prelude::*;
 use rutter_sync::{CrawlLimits, Scope, ScopeRules, SyncOptions, SyncReport, list_left_out};
 use rutter_testkit::server::{Fault, Reply};
 

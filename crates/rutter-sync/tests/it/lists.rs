@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use rutter_store::{Store, WithheldReason};
+use rutter_store::WithheldReason;
+use rutter_store::prelude::*;
 use rutter_sync::{ProblemKind, SyncOptions};
 use rutter_testkit::server::{Fault, Reply};
 

@@ -18,6 +18,7 @@ mod lastmod;
 mod left_out;
 mod lists;
 mod messages;
+mod migration;
 mod mixed;
 mod page_statements;
 mod pages;

@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use rutter_scp::MassDeletionPolicy;
-use rutter_store::{ChangeKind, RemovalCause, Store};
+use rutter_store::prelude::*;
+use rutter_store::{ChangeKind, RemovalCause};
 use rutter_sync::discover::AccessMethod;
 use rutter_sync::{ProblemKind, SyncOptions};
 use rutter_testkit::server::{Fault, Reply};

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use rutter_store::{ChangeKind, Store, WithheldReason};
+use rutter_store::prelude::*;
+use rutter_store::{ChangeKind, WithheldReason};
 use rutter_sync::TrainingTerms;
 use rutter_testkit::server::Reply;
 
@@ -73,7 +74,10 @@ async fn training_that_is_forbidden_is_known_to_the_replica() {
     let trains = |path: &str| {
         let publisher = site.store.publishers().unwrap().remove(0);
         let key = format!("http://harbour.example{path}");
-        TrainingTerms::of(&publisher).allows(site.store.as_ref(), &key).unwrap()
+        TrainingTerms::of(site.store.as_ref(), &publisher)
+            .unwrap()
+            .allows(site.store.as_ref(), &key)
+            .unwrap()
     };
     assert_eq!([trains("/a"), trains("/docs/b"), trains("/c")], [None, Some(false), Some(false)]);
     // Withdrawn.

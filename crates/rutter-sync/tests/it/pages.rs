@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use rutter_page::Page;
-use rutter_store::{Quota, RemovalCause, Store, WithheldReason};
+use rutter_store::prelude::*;
+use rutter_store::{NoteKind, Quota, RemovalCause, WithheldReason};
 use rutter_sync::discover::AccessMethod;
 use rutter_sync::{Scope, ScopeRules, SyncOptions};
 use rutter_testkit::server::{Fault, Reply};
@@ -232,7 +233,9 @@ async fn own_snapshot_is_deleted_with_the_content_of_its_page() {
     let annotated = "<title>Berths</title><main data-ai-page=berths data-ai-summary='Free berths'>\
         <p>Berths for visitors.</p></main>";
     let closed = annotated.replace("<main ", "<main data-ai-indexable=false ");
-    let mark = |site: &TestSite| site.store.validator("snapshot:http://harbour.example/a").unwrap();
+    let mark = |site: &TestSite| {
+        site.store.url_note(NoteKind::ArcSnapshot, "http://harbour.example/a").unwrap()
+    };
     let new_site = async || {
         let site = TestSite::new();
         site.sitemap(&[], &["/a", "/b"]);

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use rutter_fetch::{ClientSettings, Url};
 use rutter_scp::MassDeletionPolicy;
-use rutter_store::{Quota, Store};
+use rutter_store::Quota;
+use rutter_store::prelude::*;
 use rutter_sync::discover::AccessMethod;
 use rutter_sync::{ProblemKind, SyncOptions, SyncReport};
 use rutter_testkit::server::Reply;

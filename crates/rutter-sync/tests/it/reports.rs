@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use rutter_fetch::Url;
-use rutter_store::{ChangeKind, Store};
+use rutter_store::ChangeKind;
+use rutter_store::prelude::*;
 use rutter_sync::discover::AccessMethod;
 use rutter_sync::{ProblemKind, SyncOptions};
 use rutter_testkit::server::{Fault, Reply};

@@ -1,7 +1,8 @@
 //! Syncs with a scope, and links in addition to a sitemap.
 
 use rutter_scp::MassDeletionPolicy;
-use rutter_store::{ChangeKind, Store, WithheldReason};
+use rutter_store::prelude::*;
+use rutter_store::{ChangeKind, WithheldReason};
 use rutter_sync::{LeftOutReason, Scope, ScopeRules, SyncError, SyncOptions};
 
 use crate::test_site::{ChainedCollection, TestSite, body, state_of};

@@ -1,6 +1,7 @@
 //! Pages without content of their own: script shells and logins.
 
-use rutter_store::{Store, WithheldReason};
+use rutter_store::WithheldReason;
+use rutter_store::prelude::*;
 
 use crate::test_site::{TestSite, body};
 

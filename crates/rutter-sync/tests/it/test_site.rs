@@ -8,7 +8,8 @@ use rutter_fetch::test_util::{FakeNetwork, FakeResolver, ManualClock};
 use rutter_fetch::{ClientSettings, Clock, Environment, FetchRecord, Url};
 use rutter_page::{Digest, LineDigest, Timestamp};
 use rutter_scp::SectionState;
-use rutter_store::{MemoryStore, Selection, Store};
+use rutter_store::prelude::*;
+use rutter_store::{MemoryStore, Selection};
 use rutter_sync::{SyncError, SyncOptions, SyncReport, Syncer};
 use rutter_testkit::server::{Identity, Reply, Server, TestClock, authority};
 
@@ -31,6 +32,13 @@ pub(crate) type StoredPage = (String, String, Option<String>);
 impl TestSite {
     pub(crate) fn new() -> Self {
         Self::with_server(80, Server::start)
+    }
+
+    /// A site on a loopback port, with its clock at another time.
+    pub(crate) fn on_loopback(port: u16, now: &str) -> Self {
+        let site = Self::new();
+        site.lines.route(&format!("127.0.0.1:{port}"), site.server.address());
+        Self { clock: ManualClock::new(Timestamp::parse(now).unwrap()), ..site }
     }
 
     /// A site that is served over https only.

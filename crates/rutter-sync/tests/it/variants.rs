@@ -1,6 +1,6 @@
 //! Several URLs of one page: one is stored, the others are listed as aliases.
 
-use rutter_store::Store;
+use rutter_store::prelude::*;
 use rutter_sync::{SyncOptions, list_left_out};
 use rutter_testkit::server::Reply;
 

@@ -9,7 +9,8 @@ use std::ops::RangeInclusive;
 use rutter_fetch::Url;
 use rutter_finding::quoted;
 use rutter_page::LineDigest;
-use rutter_store::{Change, ChangeCursor, ChangeKind, DamagedPage, PublisherId, Store};
+use rutter_store::prelude::*;
+use rutter_store::{Change, ChangeCursor, ChangeKind, DamagedPage, PublisherId};
 use serde_json::json;
 
 use crate::commands::get::PageFormat;

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use rutter_finding::visible;
 use rutter_spxi::{BasinState, CollisionRisk, Entity, VerificationLevel};
-use rutter_store::Store;
+use rutter_store::prelude::*;
 use serde_json::{Value, json};
 
 use crate::exit::Exit;

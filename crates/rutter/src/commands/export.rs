@@ -19,9 +19,10 @@ use anyhow::Context;
 use clap::ValueEnum;
 use rutter_page::Timestamp;
 use rutter_scp::parent_folder;
+use rutter_store::prelude::*;
 use rutter_store::{
     ChangeCursor, DamagedPage, PageTotals, Publisher, PublisherId, QueryError, Selection,
-    StorageError, Store,
+    StorageError,
 };
 use rutter_sync::TrainingTerms;
 use tempfile::NamedTempFile;
@@ -276,8 +277,10 @@ impl Export<'_> {
         let selection = Selection { publisher, section, with_withheld: self.args.withheld };
         let mut pages = PageIter::new(self.store, selection);
         let mut arc = ArcEntryIter::new(self.store);
-        let training: BTreeMap<PublisherId, TrainingTerms> =
-            self.publishers.iter().map(|it| (it.id, TrainingTerms::of(it))).collect();
+        let mut training: BTreeMap<PublisherId, TrainingTerms> = BTreeMap::new();
+        for publisher in self.publishers {
+            training.insert(publisher.id, TrainingTerms::of(self.store, publisher)?);
+        }
         let before = self.page_totals()?;
         let mut n_pages = 0;
         let mut n_damaged = 0;
@@ -443,7 +446,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("replica.db");
             let store = SqliteStore::open(&path, StoreOptions::default()).unwrap();
-            let publisher = store.register("https://harbour.example", &[], "").unwrap();
+            let publisher = store.register("https://harbour.example", &[]).unwrap();
             let time = |text| Timestamp::parse(text).unwrap();
             let until = time("2027-02-01T00:00:00Z");
             let lease = store.lease(publisher, time("2027-01-01T00:00:00Z"), until).unwrap();

@@ -8,7 +8,8 @@
 use rutter_fetch::Url;
 use rutter_finding::visible;
 use rutter_page::Timestamp;
-use rutter_store::{ErasedSite, ErasureResult, SiteRecords, SqliteStore, Store};
+use rutter_store::prelude::*;
+use rutter_store::{ErasedSite, ErasureResult, SqliteStore};
 use serde_json::json;
 
 use crate::commands::{counted, now};

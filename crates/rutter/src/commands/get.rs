@@ -4,7 +4,8 @@ use clap::ValueEnum;
 use rutter_fetch::Url;
 use rutter_finding::visible;
 use rutter_page::ReaderView;
-use rutter_store::{Store, WithheldReason};
+use rutter_store::WithheldReason;
+use rutter_store::prelude::*;
 use rutter_sync::find_arc_snapshot;
 use serde_json::Value;
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use rutter_finding::visible;
-use rutter_store::{PageRow, PublisherId, Selection, Store, WithheldReason};
+use rutter_store::prelude::*;
+use rutter_store::{PageRow, PublisherId, Selection, WithheldReason};
 use rutter_sync::LeftOutUrl;
 use serde_json::{Value, json};
 

@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 
 use rutter_finding::visible;
+use rutter_store::prelude::*;
 use rutter_store::{
-    MatchKind, OpenError, SearchQuery, SearchResults, SqliteStore, StorageError, Store, WriteError,
+    MatchKind, OpenError, SearchQuery, SearchResults, SqliteStore, StorageError, WriteError,
 };
 use serde_json::json;
 

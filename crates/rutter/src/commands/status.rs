@@ -7,9 +7,8 @@ use std::fs;
 
 use rutter_finding::visible;
 use rutter_page::Timestamp;
-use rutter_store::{
-    DownloadRecord, ErasedSite, PageCount, Publisher, Section, SiteRecords, Store, VisitRecord,
-};
+use rutter_store::prelude::*;
+use rutter_store::{DownloadRecord, ErasedSite, PageCount, Publisher, Section, VisitRecord};
 use serde_json::{Value, json};
 
 use crate::commands::{counted, format_bytes};

@@ -18,7 +18,8 @@ use std::time::Duration;
 use rutter_fetch::{Clock as _, FailureCause, NetworkFault, SystemClock, Url};
 use rutter_finding::visible;
 use rutter_scp::MassDeletionPolicy;
-use rutter_store::{Quota, Store};
+use rutter_store::Quota;
+use rutter_store::prelude::*;
 use rutter_sync::{ProblemKind, SyncError, SyncOptions, SyncReport, Syncer};
 use tokio::task::JoinSet;
 

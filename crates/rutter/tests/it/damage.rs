@@ -5,7 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use rutter_page::Timestamp;
-use rutter_store::{SqliteStore, Store, StoreOptions, Validator};
+use rutter_store::prelude::*;
+use rutter_store::{NoteValue, SqliteStore, StoreOptions, UrlNote};
 
 use crate::replica::{make, rutter, said};
 
@@ -27,11 +28,9 @@ fn note_left_out(store: &SqliteStore) {
     let (now, until) = (time("2026-10-07T00:00:00Z"), time("2026-10-08T00:00:00Z"));
     let lease = store.lease(publisher, now, until).unwrap();
     for n in 0..40 {
-        let url = format!("out:https://harbour.example/files/{n}.pdf");
-        let etag = Some("media-type:application/pdf".to_owned());
-        store
-            .store_validator(&lease, &Validator { url, etag, last_modified: None, checked: now })
-            .unwrap();
+        let url = format!("https://harbour.example/files/{n}.pdf");
+        let value = NoteValue::LeftOut("media-type:application/pdf".to_owned());
+        store.store_url_records(&lease, &UrlNote::new(&url, value, now).into()).unwrap();
     }
     store.release(lease).unwrap();
 }
@@ -48,10 +47,10 @@ fn damaged_entities_and_unstored_urls_are_reported() {
         (READERS[6], "UPDATE entity SET description = 'A band.'"),
         (READERS[6], "UPDATE entity SET negative_tags = '[]'"),
         (READERS[6], "DELETE FROM entity"),
-        (READERS[7], "UPDATE validator SET etag = 'status:404' WHERE url LIKE '%/7.pdf'"),
+        (READERS[7], "UPDATE url_note SET value = 'status:404' WHERE url LIKE '%/7.pdf'"),
         (
             READERS[7],
-            "UPDATE validator SET url = replace(url, '/7.', '/x.') WHERE url LIKE '%/7.pdf'",
+            "UPDATE url_note SET url = replace(url, '/7.', '/x.') WHERE url LIKE '%/7.pdf'",
         ),
     ] {
         let folder = tempfile::tempdir().unwrap();

@@ -16,8 +16,9 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use rutter_page::LineDigest;
+use rutter_store::prelude::*;
 use rutter_store::{
-    AccessMode, CheckDepth, PagePosition, PublisherId, Selection, SqliteStore, Store, StoreOptions,
+    AccessMode, CheckDepth, PagePosition, PublisherId, Selection, SqliteStore, StoreOptions,
 };
 
 const KILLS: usize = 10;

@@ -9,9 +9,10 @@ use std::process::{Command, Output};
 use rutter_arc::ArcEntry;
 use rutter_page::{LineDigest, PageLimits, PageReader, PageUrl, Timestamp};
 use rutter_spxi::{Collision, CollisionRisk, Entity};
+use rutter_store::prelude::*;
 use rutter_store::{
-    CommitOptions, PageSource, Quota, RemovalCause, SqliteStore, StagedPage, Staging, StagingMode,
-    StagingOptions, Store, StoreOptions, WithheldReason,
+    CommitOptions, PageSource, Quota, RemovalCause, SqliteStore, StagedPage, StagingMode,
+    StagingOptions, StoreOptions, WithheldReason,
 };
 
 const ORIGIN: &str = "https://harbour.example";
@@ -42,7 +43,7 @@ pub(crate) fn make(path: &Path) -> SqliteStore {
     let store = SqliteStore::open(path, StoreOptions::default()).unwrap();
     let monday = "2026-10-05T18:00:00Z";
     let tuesday = "2026-10-06T18:00:00Z";
-    let publisher = store.register(ORIGIN, &[], "").unwrap();
+    let publisher = store.register(ORIGIN, &[]).unwrap();
     let lease = store.lease(publisher, time(monday), time("2026-10-09T00:00:00Z")).unwrap();
     let mut staging = store.stage(&lease, begin(StagingMode::Snapshot, monday)).unwrap();
     for line in lines() {
@@ -86,7 +87,7 @@ pub(crate) fn make(path: &Path) -> SqliteStore {
     store.replace_entities(&lease, &[entity]).unwrap();
     store.release(lease).unwrap();
 
-    let publisher = store.register("https://pier.example", &[], "").unwrap();
+    let publisher = store.register("https://pier.example", &[]).unwrap();
     let lease = store.lease(publisher, time(tuesday), time("2026-10-09T00:00:00Z")).unwrap();
     let mut staging = store
         .stage(
@@ -186,7 +187,7 @@ fn raw_output_equals_stored_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("replica.db");
     let store = SqliteStore::open(&path, StoreOptions::default()).unwrap();
-    let publisher = store.register(ORIGIN, &[], "").unwrap();
+    let publisher = store.register(ORIGIN, &[]).unwrap();
     let lease = store.lease(publisher, time("2026-10-05T00:00:00Z"), time("2026-10-06T00:00:00Z"));
     let lease = lease.unwrap();
     // Characters that text output removes, and space between members.
@@ -230,7 +231,7 @@ fn exported_collection_is_valid_for_any_replica() {
     let store =
         SqliteStore::open(&folder.path().join("replica.db"), StoreOptions::default()).unwrap();
     let now = "2026-10-05T18:00:00Z";
-    let publisher = store.register(ORIGIN, &[], "").unwrap();
+    let publisher = store.register(ORIGIN, &[]).unwrap();
     let lease = store.lease(publisher, time(now), time("2026-10-09T00:00:00Z")).unwrap();
     let begun = StagingOptions { source: PageSource::Html, ..begin(StagingMode::Visit, now) };
     let mut staging = store.stage(&lease, begun).unwrap();

@@ -20,7 +20,8 @@ use rutter_fetch::{ClientSettings, Clock, Environment, Url};
 use rutter_finding::Finding;
 use rutter_page::Timestamp;
 use rutter_serve::{ListenConfig, Server, ServerHandle, Site};
-use rutter_store::{MemoryStore, Selection, Store};
+use rutter_store::prelude::*;
+use rutter_store::{MemoryStore, Selection};
 use rutter_sync::{SyncOptions, SyncReport, Syncer};
 
 const ADDRESS: &str = "93.184.216.34";

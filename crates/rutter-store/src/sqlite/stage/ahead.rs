@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use rutter_page::Timestamp;
 use rutter_scp::SectionState;
 
+use super::super::columns::{digest, time};
 use super::super::rows::{LeavingPage, PageIdSet};
-use super::super::{digest, read, time};
+use super::super::sites;
 use super::SqliteStaging;
 use crate::decide::{self, StoredVersion};
 use crate::error::StorageError;
@@ -30,25 +31,25 @@ impl SqliteStaging<'_> {
         self.finish_pending()?;
         let mut leaving = Vec::new();
         let mut n_kept_and_removed = 0;
-        for (key, cause) in std::mem::take(&mut self.removed) {
+        for (key, cause) in std::mem::take(&mut self.changes.removed) {
             let found = self.lookup(&key)?;
             // A page that is both staged and removed is removed (D95).
-            let is_staged = self.held.contains_key(&key) || self.spilled(&key)?.is_some();
+            let is_staged = self.buffer.held.contains_key(&key) || self.spilled(&key)?.is_some();
             if is_staged {
                 self.unstage(&key, found.as_ref().map(|(_, known)| known))?;
             }
             if let Some((page, _)) = found {
                 if is_staged {
-                    self.seen.clear(page);
+                    self.added.seen.clear(page);
                 }
-                n_kept_and_removed += u64::from(self.seen.has(page));
+                n_kept_and_removed += u64::from(self.added.seen.has(page));
             }
             if let Some((page, StoredVersion { delivered: Some(_), .. })) = found {
                 leaving.push(LeavingPage { page, cause });
             }
-            self.removed.insert(key, cause);
+            self.changes.removed.insert(key, cause);
         }
-        if let (StagingMode::Snapshot, Some((section, _))) = (self.mode, &self.section) {
+        if let (StagingMode::Snapshot, Some((section, _))) = (self.options.mode, &self.section) {
             let named: HashSet<i64> = leaving.iter().map(|leaving| leaving.page).collect();
             let mut statement = self
                 .reader
@@ -56,23 +57,24 @@ impl SqliteStaging<'_> {
             let mut rows = statement.query([section])?;
             while let Some(row) = rows.next()? {
                 let page: i64 = row.get(0)?;
-                if self.seen.has(page) || named.contains(&page) {
+                if self.added.seen.has(page) || named.contains(&page) {
                     continue;
                 }
                 let by_delta: Option<String> = row.get(1)?;
                 let by_delta = by_delta.map(|text| time(&text)).transpose()?;
-                if decide::is_deleted_by_snapshot(self.generated, by_delta, is_state_named) {
+                if decide::is_deleted_by_snapshot(self.options.generated, by_delta, is_state_named)
+                {
                     leaving.push(LeavingPage { page, cause: RemovalCause::Absent });
                 }
             }
         }
-        let mut outlook = self.tally;
+        let mut outlook = self.changes.tally;
         outlook.kept = outlook.kept.saturating_sub(n_kept_and_removed);
         outlook.removed = leaving.len() as u64;
-        outlook.after = outlook.before + self.joined - outlook.removed;
+        outlook.after = outlook.before + self.changes.joined - outlook.removed;
         let before =
             self.section.as_ref().map_or(SectionState::EMPTY, |(_, section)| section.state);
-        outlook.state = before.plus(self.state);
+        outlook.state = before.plus(self.changes.state);
         let section = self.section.as_ref().map_or(0, |(id, _)| *id);
         let mut statement = self.reader.prepare_cached(
             "SELECT p.url, coalesce(m.digest, p.digest) FROM member m JOIN page p ON p.id = m.page
@@ -92,12 +94,12 @@ impl SqliteStaging<'_> {
     /// Counts the pages in the sections that the staging stops to follow.
     fn unfollowed_pages(&self, leaving: &[LeavingPage]) -> Result<UnfollowedPages, StorageError> {
         let mut counted = UnfollowedPages::default();
-        if self.unfollowed.is_empty() {
+        if self.changes.unfollowed.is_empty() {
             return Ok(counted);
         }
         let own = self.section.as_ref().map(|(id, _)| *id);
-        let sections = read::sections(&self.reader, self.lease.publisher)?;
-        let is_left = |section: &Section| self.unfollowed.contains(&section.name);
+        let sections = sites::sections(&self.reader, self.lease.publisher)?;
+        let is_left = |section: &Section| self.changes.unfollowed.contains(&section.name);
         let left = sections.iter().filter(|(_, section)| is_left(section));
         let left: HashSet<i64> = left.map(|(id, _)| *id).collect();
         let leaving: HashSet<i64> = leaving.iter().map(|leaving| leaving.page).collect();
@@ -117,7 +119,8 @@ impl SqliteStaging<'_> {
                 let is_own = homes.iter().any(|home| own == Some(*home));
                 counted.only_there += u64::from(!is_own);
                 // `look_ahead` already counts the pages that leave the staged section.
-                let stays = self.seen.has(page) || homes.iter().any(|home| !left.contains(home));
+                let stays =
+                    self.added.seen.has(page) || homes.iter().any(|home| !left.contains(home));
                 counted.lost += u64::from(!stays && !leaving.contains(&page));
             }
         }
@@ -127,14 +130,14 @@ impl SqliteStaging<'_> {
     /// Returns `generated` of the collection that is held back and that this staging could confirm.
     pub(super) fn held_back(&self) -> Result<Option<Timestamp>, StorageError> {
         let own = self.section.as_ref().map(|(_, section)| section);
-        if self.unfollowed.is_empty() {
+        if self.changes.unfollowed.is_empty() {
             return Ok(decide::held_back_since(own, []));
         }
-        let sections = read::sections(&self.reader, self.lease.publisher)?;
+        let sections = sites::sections(&self.reader, self.lease.publisher)?;
         let left = sections.iter().map(|(_, section)| section);
         Ok(decide::held_back_since(
             own,
-            left.filter(|section| self.unfollowed.contains(&section.name)),
+            left.filter(|section| self.changes.unfollowed.contains(&section.name)),
         ))
     }
 }

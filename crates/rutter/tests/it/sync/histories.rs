@@ -12,9 +12,8 @@ use std::time::Duration;
 
 use rutter_build::SectionRule;
 use rutter_scp::MassDeletionPolicy;
-use rutter_store::{
-    ChangeCursor, ChangeKind, CheckDepth, Selection, SqliteStore, Store, StoreOptions,
-};
+use rutter_store::prelude::*;
+use rutter_store::{ChangeCursor, ChangeKind, CheckDepth, Selection, SqliteStore, StoreOptions};
 use rutter_sync::plan::PlanPolicy;
 use rutter_sync::{SyncOptions, SyncReport};
 

@@ -4,7 +4,8 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rutter_store::{MemoryStore, Store};
+use rutter_store::MemoryStore;
+use rutter_store::prelude::*;
 
 use super::{Harbour, replicated};
 

@@ -1,0 +1,87 @@
+//! Checks that the modules of a crate form no cycle: each module imports only modules that are
+//! listed after it.
+
+use std::fs;
+
+use super::{files, relative};
+
+/// The top-level modules of crates, each before the modules that it imports.
+const MODULES: &[(&str, &[&str])] = &[
+    (
+        "rutter-sync",
+        &[
+            "audit",
+            "explain",
+            "syncer",
+            "crawl",
+            "arc",
+            "collections",
+            "run",
+            "discovered_entries",
+            "context",
+            "report",
+            "state",
+            "options",
+            "traffic",
+            "error",
+            "discover",
+            "plan",
+            "consent",
+            "limits",
+        ],
+    ),
+    (
+        "rutter-store",
+        &["memory", "sqlite", "store", "records", "decide", "error", "model", "words"],
+    ),
+];
+
+pub(super) fn check(faults: &mut Vec<String>) -> anyhow::Result<()> {
+    for path in files("rs")? {
+        let name = relative(&path);
+        for (of, order) in MODULES {
+            let Some(rest) = name.strip_prefix(&format!("crates/{of}/src/")) else { continue };
+            let module = rest.split('/').next().unwrap_or_default().trim_end_matches(".rs");
+            if module == "lib" {
+                continue;
+            }
+            let text = fs::read_to_string(&path)?;
+            let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+            faults.extend(faults_of(module, code, order).map(|fault| format!("{name}: {fault}")));
+        }
+    }
+    Ok(())
+}
+
+/// Returns what is wrong with the imports of one file of a module.
+fn faults_of(module: &str, code: &str, order: &[&str]) -> impl Iterator<Item = String> {
+    let place = |name: &str| order.iter().position(|it| *it == name);
+    let own = place(module);
+    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let imported = lines.flat_map(|line| line.split("crate::").skip(1));
+    let mut others: Vec<&str> = imported
+        .filter_map(|rest| rest.split(|c: char| !c.is_ascii_lowercase() && c != '_').next())
+        .filter(|other| *other != module && place(other).is_some())
+        .collect();
+    others.sort_unstable();
+    others.dedup();
+    let unlisted = own.is_none().then(|| format!("module {module} is not in the table of modules"));
+    let wrong = others.into_iter().filter(|other| place(other) < own);
+    let wrong = wrong.map(|other| format!("module {module} must not import {other}"));
+    unlisted.into_iter().chain(wrong.collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_imports_against_the_order() {
+        let order = ["crawl", "run", "state"];
+        let faults = |module: &str, code: &str| faults_of(module, code, &order).count();
+        assert_eq!(faults("crawl", "use crate::run::SyncRun;\nuse crate::state::UrlSet;"), 0);
+        assert_eq!(faults("run", "// see crate::crawl\nuse crate::run::x;"), 0);
+        assert_eq!(faults("state", "let x = crate::run::x(crate::crawl::y);"), 2);
+        assert_eq!(faults("other", ""), 1);
+    }
+}
