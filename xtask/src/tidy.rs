@@ -24,7 +24,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("rutter-root", &[]),
     ("rutter-page", &["rutter-finding"]),
     ("rutter-scp", &["rutter-finding", "rutter-page"]),
-    ("rutter-extract", &["rutter-finding", "rutter-page"]),
+    ("rutter-extract", &["rutter-arc", "rutter-finding", "rutter-page"]),
     ("rutter-llms", &["rutter-finding", "rutter-page"]),
     ("rutter-robots", &["rutter-finding", "rutter-page"]),
     ("rutter-sitemap", &["rutter-finding", "rutter-page"]),
@@ -48,6 +48,7 @@ const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     ("rutter-fetch", &["rutter-finding", "rutter-page", "rutter-robots"]),
+    ("rutter-site", &["rutter-extract", "rutter-page", "rutter-scp", "rutter-spxi"]),
     (
         "rutter-build",
         &[
@@ -59,6 +60,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "rutter-robots",
             "rutter-root",
             "rutter-scp",
+            "rutter-site",
             "rutter-sitemap",
             "rutter-spxi",
         ],
@@ -87,6 +89,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "rutter-page",
             "rutter-root",
             "rutter-scp",
+            "rutter-site",
         ],
     ),
     (
@@ -105,6 +108,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "rutter-root",
             "rutter-scp",
             "rutter-serve",
+            "rutter-site",
             "rutter-sitemap",
             "rutter-spxi",
             "rutter-store",
@@ -127,6 +131,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "rutter-robots",
             "rutter-scp",
             "rutter-serve",
+            "rutter-site",
             "rutter-sitemap",
             "rutter-spxi",
             "rutter-store",

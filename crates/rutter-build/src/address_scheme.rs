@@ -14,9 +14,10 @@ use std::path::Path;
 
 use memchr::memmem;
 
+use rutter_site::{LedgerReader, Visibility};
+
 use crate::error::BuildError;
 use crate::inventory;
-use crate::ledger::{LedgerReader, Visibility};
 use crate::name_table::{NameTable, hash_of};
 use crate::plan::{BaseUrl, BuildPlan, SourceKind};
 

@@ -16,19 +16,18 @@ use rutter_arc::delta::{delta_template, format_day, parse_day};
 use rutter_arc::pointer::SitemapPointer;
 use rutter_arc::{ArcEntry, ArcPolicy, DeltaAnnouncement, JsonWriter, SitemapHeader, YamlWriter};
 use rutter_page::{Digest, PageUrl, Timestamp};
-use serde::{Deserialize, Serialize};
 
-use crate::arc_entry::{self, ArcEntryVersion};
+use rutter_site::{
+    ArcEntryVersion, ArcPublication, LedgerRow, Owner, PageRecord, StatePaths, digest_of,
+};
+
+use crate::arc_entry;
 use crate::error::{BuildError, IoErrorContext};
 use crate::layers::{ReportFinding, report_blocked};
-use crate::ledger::LedgerRow;
-use crate::manifest::{Owner, digest_of};
-use crate::page_cache::PageRecord;
 use crate::plan::{BuildPlan, ChecksumScope};
 use crate::publish::{self, PublishOrder, StageResult, StagingArea};
 use crate::read::{ArcEntryScope, ReadTotals};
 use crate::rules;
-use crate::state::StatePaths;
 
 /// Path of the ARC sitemap, relative to the output folder.
 pub(crate) const SITEMAP: &str = "arc-sitemap.json";
@@ -39,27 +38,6 @@ pub(crate) const POLICY: &str = ".well-known/arc-policy.json";
 pub(crate) const DELTAS: &str = "arc-sitemap-deltas";
 
 const DAY_SECONDS: i64 = 86_400;
-
-/// Publication record of the ARC layer: digests and dates of the published ARC files.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct ArcPublication {
-    /// Digest of the settings that decide which pages have ARC entries and what the entries
-    /// contain.
-    pub(crate) entries: String,
-    /// Digest of the ARC sitemap's header without its dates.
-    pub(crate) head: String,
-    /// Time of the last change of the ARC sitemap.
-    pub(crate) changed: Timestamp,
-    /// Digest of the ARC policy without its date; `policy_changed` is that date.
-    pub(crate) policy: String,
-    pub(crate) policy_changed: Timestamp,
-    /// Days that have an ARC delta, in order and without gaps.
-    pub(crate) days: Vec<String>,
-    /// Time of the first publication of the ARC layer. Entries of that time are in the sitemap and
-    /// in no delta, because a new reader reads the sitemap first.
-    #[serde(rename = "begun", default, skip_serializing_if = "Option::is_none")]
-    pub(crate) first_published: Option<Timestamp>,
-}
 
 /// Returns a digest of the settings that decide which pages have ARC entries and what the entries
 /// contain.
@@ -188,38 +166,41 @@ pub(crate) fn remove_days_before_gap(days: &mut Vec<String>) {
     days.drain(..gap.map_or(0, |at| at + 1));
 }
 
-impl ArcPublication {
-    /// Restores lost ARC deltas from the output folder. If a delta is missing in the state and in
-    /// the output folder, its day and all earlier days are removed.
-    pub(crate) fn restore(&mut self, paths: &StatePaths, target: &Path) -> Result<(), BuildError> {
-        let folder = paths.deltas();
-        fs::create_dir_all(&folder).at(&folder)?;
-        for day in &self.days {
-            let (kept, there) = (folder.join(file(day)), target.join(DELTAS).join(file(day)));
-            if !kept.exists() && there.exists() {
-                crate::state::copy_atomically(&there, &kept)?;
-            }
+/// Restores lost ARC deltas from the output folder. If a delta is missing in the state and in the
+/// output folder, its day and all earlier days are removed.
+pub(crate) fn restore_deltas(
+    arc: &mut ArcPublication,
+    paths: &StatePaths,
+    target: &Path,
+) -> Result<(), BuildError> {
+    let folder = paths.deltas();
+    fs::create_dir_all(&folder).at(&folder)?;
+    for day in &arc.days {
+        let (kept, there) = (folder.join(file(day)), target.join(DELTAS).join(file(day)));
+        if !kept.exists() && there.exists() {
+            rutter_site::copy_atomically(&there, &kept)?;
         }
-        let lost = self.days.iter().rposition(|day| !folder.join(file(day)).exists());
-        self.days.drain(..lost.map_or(0, |at| at + 1));
-        for entry in fs::read_dir(&folder).at(&folder)? {
-            let path = entry.at(&folder)?.path();
-            let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-            if !self.days.iter().any(|day| Some(file(day)) == name) {
-                fs::remove_file(&path).at(&path)?;
-            }
-        }
-        Ok(())
     }
+    let lost = arc.days.iter().rposition(|day| !folder.join(file(day)).exists());
+    arc.days.drain(..lost.map_or(0, |at| at + 1));
+    for entry in fs::read_dir(&folder).at(&folder)? {
+        let path = entry.at(&folder)?.path();
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        if !arc.days.iter().any(|day| Some(file(day)) == name) {
+            fs::remove_file(&path).at(&path)?;
+        }
+    }
+    Ok(())
+}
 
-    fn head(&self, plan: &BuildPlan) -> SitemapHeader {
-        let deltas = self.days.first().zip(self.days.last()).map(|(from, to)| DeltaAnnouncement {
-            template: delta_template(&site(plan)),
-            from: from.clone(),
-            to: to.clone(),
-        });
-        SitemapHeader { deltas, ..head(plan, self.changed) }
-    }
+/// Returns the header of the ARC sitemap.
+fn published_head(arc: &ArcPublication, plan: &BuildPlan) -> SitemapHeader {
+    let deltas = arc.days.first().zip(arc.days.last()).map(|(from, to)| DeltaAnnouncement {
+        template: delta_template(&site(plan)),
+        from: from.clone(),
+        to: to.clone(),
+    });
+    SitemapHeader { deltas, ..head(plan, arc.changed) }
 }
 
 /// Returns the file name of a day's ARC delta.
@@ -261,19 +242,19 @@ impl<'p> ArcLayer<'p> {
         stage: &mut StagingArea,
     ) -> Result<Self, BuildError> {
         fs::create_dir_all(&next).at(&next)?;
-        let head = publication.head(plan);
+        let head = published_head(publication, plan);
         let json = stage.new_path();
         let yaml = stage.new_path();
         let today = publication.days.last().cloned();
         // The build that makes the last change of a day writes the delta of that day.
         let is_due = |day: &String| {
             *day == format_day(publication.changed)
-                && (publication.is_new(plan) || !kept.join(file(day)).exists())
+                && (plan.now <= publication.changed || !kept.join(file(day)).exists())
         };
         let today = match today.filter(is_due) {
             Some(day) => {
                 let path = next.join(file(&day));
-                let head = head.for_day(publication.since(&day), publication.changed);
+                let head = head.for_day(delta_start(publication, &day), publication.changed);
                 let out = publish::create(&path)?;
                 Some((day, path.clone(), JsonWriter::new(out, &head).at(&path)?))
             }
@@ -412,7 +393,8 @@ impl<'p> ArcLayer<'p> {
     fn empty(&self, name: &str) -> Result<PathBuf, BuildError> {
         let path = self.next.join(file(name));
         let since = parse_day(name).unwrap_or(self.publication.changed);
-        let head = self.publication.head(self.plan).for_day(since, since.plus_seconds(DAY_SECONDS));
+        let head = published_head(self.publication, self.plan)
+            .for_day(since, since.plus_seconds(DAY_SECONDS));
         let writer = JsonWriter::new(publish::create(&path)?, &head).at(&path)?;
         publish::close(writer.finish().at(&path)?, &path)?;
         Ok(path)
@@ -443,17 +425,10 @@ impl<'p> ArcLayer<'p> {
     }
 }
 
-impl ArcPublication {
-    /// Returns the start of the period that the delta of a day covers: the start of the day, or the
-    /// first publication if that is later.
-    fn since(&self, name: &str) -> Timestamp {
-        parse_day(name).max(self.first_published).unwrap_or(self.changed)
-    }
-
-    /// Returns whether the current build made the last change of the ARC sitemap.
-    fn is_new(&self, plan: &BuildPlan) -> bool {
-        plan.now <= self.changed
-    }
+/// Returns the start of the period that the delta of a day covers: the start of the day, or the
+/// first publication if that is later.
+fn delta_start(arc: &ArcPublication, day: &str) -> Timestamp {
+    parse_day(day).max(arc.first_published).unwrap_or(arc.changed)
 }
 
 /// Returns those of the names that no file of the site owner has. In a separate output folder, an

@@ -15,29 +15,36 @@ use rutter_finding::Rule;
 use rutter_page::{Digest, Timestamp};
 use rutter_robots::Robots;
 
+use rutter_site::{
+    ALL, EncodedFile, FileRecord, Manifest, Owner, Publication, PublishedCollection, StateLock,
+    StatePaths, absolute_path, copy_atomically,
+    file_marks::{self, FileMarks},
+    remove_folder,
+};
+
+use rutter_site::{
+    FindingsLogWriter, SERVED_REVISION, SERVED_VERSION, for_each_finding, is_served_intact,
+    load_templates, roll_forward,
+};
+
 use self::inputs::{read_robots, rebuild_state};
 use crate::address_scheme::AddressScheme;
-use crate::chain::{EncodedFile, Publication, PublishedCollection};
 use crate::collections::{self, CollectionContext, SectionLines};
 use crate::error::{BuildError, IoErrorContext};
 use crate::exclusion;
-use crate::file_marks::{self, FileMarks};
-use crate::findings_log::{self, FindingsLogWriter};
 use crate::git::GitDates;
 use crate::inventory::{self, Inventory};
 use crate::layers::{self, LayerPass};
-use crate::manifest::{FileRecord, Manifest, Owner};
 use crate::name_table::NameTable;
 use crate::plan::{BuildPlan, OversizePolicy, SourceKind};
-use crate::publish::{self, PublishOrder, ReplacePolicy, StageResult, StagingArea};
+use crate::publish::{PublishOrder, ReplacePolicy, StageResult, StagingArea};
 use crate::read::{self, PassInput, ReadTotals, SectionTally};
-use crate::section::{ALL, Sections, SegmentCounts};
+use crate::section::SegmentCounts;
 use crate::site_sitemap::{PreviousSitemap, SiteSitemap, SitemapDecision};
 use crate::sitemap::SCP;
 use crate::sources::{LoadedLines, PageSources};
-use crate::state::{StateLock, StatePaths, absolute_path, copy_atomically, remove_folder};
 use crate::summary::{BuildEvents, BuildSummary, SectionSummary};
-use crate::{arc_layer, git, llms_txt, rules, saved_state, served, spxi_layer, templates};
+use crate::{arc_layer, git, llms_txt, rules, saved_state, section, spxi_layer, templates};
 
 /// Builds a site: reads its pages, decides what changed, writes all artifacts and publishes them in
 /// one transaction. The same input and time produce the same bytes.
@@ -50,7 +57,7 @@ use crate::{arc_layer, git, llms_txt, rules, saved_state, served, spxi_layer, te
 pub fn build(plan: &BuildPlan, events: &mut dyn BuildEvents) -> Result<BuildSummary, BuildError> {
     let paths = StatePaths::new(&plan.state);
     let _lock = StateLock::acquire(&paths)?;
-    if publish::roll_forward(&paths)? {
+    if roll_forward(&paths)? {
         events.message("completed an interrupted publication");
     }
     let resolved = spxi_layer::with_published_pages(plan)?;
@@ -166,7 +173,7 @@ impl<'p> Build<'p> {
         let next = paths.folder.join("next");
         remove_folder(&next)?;
         fs::create_dir_all(&next).at(&next)?;
-        let templates = saved_state::load_templates(&paths)?;
+        let templates = load_templates(&paths)?;
         let had_templates = !templates.is_empty();
         let Inventory { pages, others, unreadable, .. } = inventory;
         let mut build = Self {
@@ -204,7 +211,7 @@ impl<'p> Build<'p> {
     fn choose_sections(&mut self) {
         let published = &mut self.published;
         if !self.plan.sections.is_empty() {
-            published.sections = Sections::from_rules(&self.plan.base, &self.plan.sections);
+            published.sections = section::from_rules(&self.plan.base, &self.plan.sections);
             published.is_given = true;
         } else if published.is_given || published.collections.is_empty() {
             let mut of_files = SegmentCounts::default();
@@ -212,7 +219,7 @@ impl<'p> Build<'p> {
                 of_files.count(&self.plan.base, name.url);
             }
             let segments = self.lines.as_ref().map_or(&of_files, |lines| &lines.segments);
-            published.sections = Sections::from_segments(&self.plan.base, segments);
+            published.sections = section::from_segments(&self.plan.base, segments);
             published.is_given = false;
         }
     }
@@ -257,11 +264,11 @@ impl<'p> Build<'p> {
         let sections = self.collect(&reading, stamp, events)?;
         let expired = collections::expire(&mut self.published, plan);
         if let Some(arc) = &mut self.published.arc {
-            arc.restore(&self.paths, plan.target())?;
+            arc_layer::restore_deltas(arc, &self.paths, plan.target())?;
         }
         let issued = self.published.arc.take();
         self.published.arc = arc_layer::next_publication(plan, issued.as_ref(), &reading, stamp);
-        let is_quiet = saved_state::is_served_list_intact(&self.paths)
+        let is_quiet = is_served_intact(&self.paths.served())
             && !self.is_incomplete
             && !reading.is_ledger_changed
             && reading.read == 0
@@ -275,7 +282,7 @@ impl<'p> Build<'p> {
         let (mut written, mut deleted) = (0, 0);
         if is_quiet && self.is_in_place() {
             // The findings of the last publication still apply and are reported again.
-            findings_log::for_each(&self.paths.findings_log(), &mut |rule, place, detail| {
+            for_each_logged(&self.paths.findings_log(), &mut |rule, place, detail| {
                 *self.counts.entry(rule.code).or_default() += 1;
                 events.finding(place, &layers::finding(rule, detail));
             });
@@ -472,8 +479,8 @@ impl<'p> Build<'p> {
             plan.sections,
             plan.replace,
             plan.restricted,
-            served::VERSION,
-            served::REVISION,
+            SERVED_VERSION,
+            SERVED_REVISION,
             llms_txt::RULES,
             self.site_sitemap.digest,
             self.site_sitemap.decision
@@ -499,7 +506,7 @@ impl<'p> Build<'p> {
     /// Returns whether the foreign files that blocked artifacts still exist.
     fn are_foreign_files_unchanged(&self) -> bool {
         let mut are_unchanged = true;
-        findings_log::for_each(&self.paths.findings_log(), &mut |rule, place, _| {
+        for_each_logged(&self.paths.findings_log(), &mut |rule, place, _| {
             let path = self.plan.target().join(place);
             are_unchanged &= rule != &rules::FOREIGN_FILE || fs::symlink_metadata(path).is_ok();
         });
@@ -525,7 +532,7 @@ impl<'p> Build<'p> {
         // An existing ledger shows that this is not the first build.
         let has_lost_manifest = manifest.is_empty() && self.paths.ledger().exists();
         let marks = if manifest.is_empty() {
-            FileMarks::read(&plan.base, plan.target(), &self.paths.deltas())
+            FileMarks::read(plan.base.as_str(), plan.target(), &self.paths.deltas())
         } else {
             FileMarks::default()
         };
@@ -538,7 +545,7 @@ impl<'p> Build<'p> {
         let mut log = FindingsLogWriter::create(&log_path)?;
         let mut report = |place: &str, rule: &'static Rule, detail: String| {
             *counts.entry(rule.code).or_default() += 1;
-            log.push(rule, place, &detail);
+            log.push(rule.code, place, &detail);
             let is_in_the_way = is_manifest_lost && rule == &rules::FOREIGN_FILE;
             // A file of a kind that Rutter never writes belongs to the site owner.
             if is_in_the_way && file_marks::may_be_unmarked(plan.target(), place) {
@@ -629,4 +636,13 @@ impl Drop for Build<'_> {
             drop(fs::remove_dir_all(&self.next));
         }
     }
+}
+
+/// Passes the rule, place and detail of each finding of the last publication to `take`.
+fn for_each_logged(path: &Path, take: &mut dyn FnMut(&'static Rule, &str, String)) {
+    for_each_finding(path, &mut |code, place, detail| {
+        if let Some(rule) = rules::ALL.iter().find(|rule| rule.code == code) {
+            take(rule, place, detail);
+        }
+    });
 }

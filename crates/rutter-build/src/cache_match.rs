@@ -10,10 +10,11 @@ use rutter_extract::VersionId;
 use rutter_page::{LineDigest, SensitiveData};
 use sha2::{Digest as _, Sha256};
 
+use rutter_site::{CacheEntry, CacheKey, ExclusionReason, VisibilityKey};
+
 use crate::arc_entry;
-use crate::exclusion::{self, ExclusionReason};
+use crate::exclusion;
 use crate::markers::EntityMarkers;
-use crate::page_cache::{CacheEntry, Key, VisibilityKey};
 use crate::plan::BuildPlan;
 use crate::unmatched_selectors::path_of;
 
@@ -103,7 +104,7 @@ impl<'p> CacheMatcher<'p> {
     }
 
     /// Returns the cache key of a page's record.
-    pub(crate) fn key(&self, url: &str, inputs: &ReadInputs) -> Key {
+    pub(crate) fn key(&self, url: &str, inputs: &ReadInputs) -> CacheKey {
         first_bytes(self.reading_hash(url, inputs, &self.reading))
     }
 
@@ -133,7 +134,7 @@ impl<'p> CacheMatcher<'p> {
         &self,
         url: &str,
         marked: Option<&EntityMarkers>,
-        key: Key,
+        key: CacheKey,
         inputs: &ReadInputs,
     ) -> bool {
         let all = self
@@ -156,7 +157,7 @@ impl<'p> CacheMatcher<'p> {
     pub(crate) fn stat(&self, url: &str, metadata: &Metadata) -> u64 {
         let mut hash = Sha256::new();
         hash.update(metadata.len().to_le_bytes());
-        hash.update(crate::manifest::time_of(metadata).to_le_bytes());
+        hash.update(rutter_site::time_of(metadata).to_le_bytes());
         hash.update(self.reading);
         self.plan.extract.name(path_of(self.plan, url), |bytes| hash.update(bytes));
         u64::from_le_bytes(first_bytes(hash))

@@ -13,13 +13,14 @@ use rutter_scp::{
     OutputTarget, StateChain, StateTracking, WriteError, collection_id,
 };
 
-use crate::chain::{EncodedFile, Publication, PublishedCollection};
+use rutter_site::{
+    ALL, EncodedFile, LedgerReader, LedgerRow, PageCacheReader, Publication, PublishedCollection,
+    Sections,
+};
+
 use crate::error::BuildError;
-use crate::ledger::{LedgerReader, LedgerRow};
-use crate::page_cache::PageCacheReader;
 use crate::plan::BuildPlan;
 use crate::read::SectionTally;
-use crate::section::{ALL, Sections};
 use crate::summary::{CollectionSize, SectionSummary};
 
 /// Number of deltas of a section after which a snapshot is due.

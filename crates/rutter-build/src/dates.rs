@@ -4,9 +4,9 @@
 //! the modification date and its source. The module ignores dates in the future and the
 //! modification times of files.
 
-use rutter_page::Timestamp;
+use rutter_site::DateSource;
 
-use crate::ledger::DateSource;
+use rutter_page::Timestamp;
 
 /// Dates that the page, its sitemap entry and git state for a page without a ledger row.
 #[derive(Debug, Clone, Copy, Default)]

@@ -12,14 +12,13 @@ use std::path::{Path, PathBuf};
 use rutter_finding::{Finding, Place};
 use rutter_page::PageUrl;
 
+use rutter_site::{LedgerReader, Manifest, StatePaths, Visibility, absolute_path, is_below};
+
 use crate::address_scheme::AddressScheme;
 use crate::error::{BuildError, IoErrorContext};
-use crate::ledger::{LedgerReader, Visibility};
-use crate::manifest::Manifest;
 use crate::plan::{BaseUrl, BuildPlan, SourceKind};
 use crate::rules;
 use crate::site_sitemap::SiteSitemap;
-use crate::state::{StatePaths, absolute_path};
 
 /// URL and file of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -193,23 +192,25 @@ pub struct SitePage {
     pub twin: Option<String>,
 }
 
-/// Lists the pages of a site's folder in the order of their URLs. Artifacts of earlier builds are
-/// not listed.
-pub fn list_pages(plan: &BuildPlan) -> Result<Vec<SitePage>, BuildError> {
-    let manifest = Manifest::load(&StatePaths::new(&plan.state).files());
-    let manifest = manifest.filter(|(folder, _)| *folder == absolute_path(&plan.site));
-    let manifest = manifest.map(|(_, manifest)| manifest).unwrap_or_default();
-    let is_own_file = |name: &str| manifest.is_own_file(&plan.site, name);
-    let paths = StatePaths::new(&plan.state);
-    let site_sitemap = SiteSitemap::read(plan, &paths, &is_own_file)?;
-    let scheme = AddressScheme::of_site(plan, site_sitemap.votes, &paths.ledger())?;
-    let inventory = list(plan, &scheme, &is_own_file)?;
-    let page = |name: PageFile<'_>| SitePage {
-        url: name.url.to_owned(),
-        path: name.path.to_owned(),
-        twin: twin(&plan.base, name.url, Some(name.path)),
-    };
-    Ok(inventory.pages.iter().map(page).collect())
+impl BuildPlan {
+    /// Lists the pages of the site's folder in the order of their URLs. Artifacts of earlier builds
+    /// are not listed.
+    pub fn list_pages(&self) -> Result<Vec<SitePage>, BuildError> {
+        let paths = StatePaths::new(&self.state);
+        let manifest = Manifest::load(&paths.files());
+        let manifest = manifest.filter(|(folder, _)| *folder == absolute_path(&self.site));
+        let manifest = manifest.map(|(_, manifest)| manifest).unwrap_or_default();
+        let is_own_file = |name: &str| manifest.is_own_file(&self.site, name);
+        let site_sitemap = SiteSitemap::read(self, &paths, &is_own_file)?;
+        let scheme = AddressScheme::of_site(self, site_sitemap.votes, &paths.ledger())?;
+        let inventory = list(self, &scheme, &is_own_file)?;
+        let page = |name: PageFile<'_>| SitePage {
+            url: name.url.to_owned(),
+            path: name.path.to_owned(),
+            twin: twin(&self.base, name.url, Some(name.path)),
+        };
+        Ok(inventory.pages.iter().map(page).collect())
+    }
 }
 
 /// Lists the pages and other files of the site's folder, without files for which `is_own_file`
@@ -405,12 +406,6 @@ pub(crate) fn path_inside<'u>(base: &BaseUrl, url: &'u str) -> Option<&'u str> {
         && !path.contains(['\\', '%', '?', '#', ':'])
         && !path.split('/').any(|segment| matches!(segment, "" | "." | ".."));
     is_safe.then_some(path)
-}
-
-/// Returns whether a path is below a prefix. The index page of a folder counts with and without a
-/// final slash: `/a` is below `/a/`.
-pub(crate) fn is_below(path: &str, prefix: &str) -> bool {
-    path.starts_with(prefix) || prefix.strip_suffix('/') == Some(path)
 }
 
 /// Returns whether a path is below a prefix or is the page next to that folder, such as `/a.html`

@@ -13,27 +13,24 @@ use rutter_finding::{Finding, Place, Rule};
 use rutter_page::Digest;
 use rutter_robots::{self as robots, RobotsAdditions};
 
+use rutter_site::{
+    LedgerReader, LedgerRow, Owner, PageCacheReader, PageRecord, Publication, Sections,
+    SitemapPart, Visibility, file_marks, head_links, is_gzip, marked_block,
+};
+
 use crate::arc_layer::{self, ArcLayer, ArcLayerResult};
-use crate::chain::{Publication, SitemapPart};
 use crate::error::{BuildError, IoErrorContext};
 use crate::exclusion;
-use crate::file_marks;
-use crate::head_links;
 use crate::hosts;
 use crate::inventory::{self, PageFiles};
-use crate::ledger::{LedgerReader, LedgerRow, Visibility};
 use crate::llms_txt::{self, LinkOrder, LlmsWriter};
-use crate::manifest::Owner;
-use crate::marked_block;
-use crate::page_cache::{PageCacheReader, PageRecord};
 use crate::partner_pages::PartnerPages;
 use crate::plan::{BuildPlan, HostKind, SourceKind};
 use crate::publish::{PublishOrder, StageResult, StagingArea};
 use crate::read::SectionTally;
 use crate::rules;
-use crate::section::Sections;
 use crate::served::ServedWriter;
-use crate::site_sitemap::{PreviousSitemap, SiteSitemap, is_gzip};
+use crate::site_sitemap::{PreviousSitemap, SiteSitemap};
 use crate::sitemap::{SitemapFinish, SitemapLayout, SitemapWriter, adverts};
 use crate::spxi_layer;
 
@@ -269,7 +266,7 @@ impl LayerPass<'_> {
             report(&twin, &rules::FOREIGN_FILE, String::new());
             return Ok(None);
         }
-        match stage.put(PublishOrder::Twins, &twin, &file_marks::twin(markdown))? {
+        match stage.put(PublishOrder::Twins, &twin, &file_marks::marked_twin(markdown))? {
             put @ (StageResult::ForeignFile | StageResult::Symlink) => {
                 report_blocked(&twin, put, report);
                 Ok(None)
@@ -517,7 +514,7 @@ impl LayerPass<'_> {
             let is_start =
                 |start: &String| *start == row.url || start.strip_suffix('/') == Some(&row.url);
             if row.is_public() && starts.iter().any(is_start) {
-                sitemap.page(&row, &crate::page_cache::PageMetadata::default(), None, stage)?;
+                sitemap.page(&row, &rutter_site::PageMetadata::default(), None, stage)?;
                 n_entries += 1;
             }
             if first.is_none() && row.is_public() {
@@ -526,7 +523,7 @@ impl LayerPass<'_> {
         }
         // The sitemap schema requires at least one entry, so the first public page is listed.
         if let (0, Some(row)) = (n_entries, first) {
-            sitemap.page(&row, &crate::page_cache::PageMetadata::default(), None, stage)?;
+            sitemap.page(&row, &rutter_site::PageMetadata::default(), None, stage)?;
         }
         let site_sitemap = SiteSitemap::default();
         let finish =
@@ -547,8 +544,8 @@ impl LayerPass<'_> {
         stage: &StagingArea,
     ) -> Option<String> {
         let text = String::from_utf8(rutter_root::read(&self.plan.site, name).ok()?).ok()?;
-        let is_whole =
-            (self.plan.out.is_none() && stage.was_own_file(name)) || text.contains(llms_txt::WHOLE);
+        let is_whole = (self.plan.out.is_none() && stage.was_own_file(name))
+            || text.contains(file_marks::WHOLE_FILE);
         let own = marked_block::without_block(&text, marks);
         (!is_whole && !own.trim().is_empty()).then_some(text)
     }

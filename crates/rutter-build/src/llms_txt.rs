@@ -19,24 +19,22 @@ use rutter_llms as llms;
 use rutter_page::PageUrl;
 use rutter_scp::{KeyedLine, LineSorter};
 
+use rutter_site::{
+    ALL, LedgerReader, LedgerRow, PageRecord, Publication, Sections, file_marks::INDEXES_HEADING,
+    file_marks::WHOLE_FILE, marked_block,
+};
+
 use self::full_text::FullText;
 use self::outline::{Outline, OutlineSection, SectionKind};
-use crate::chain::Publication;
 use crate::error::{BuildError, IoErrorContext};
 use crate::inventory::{self, PageFiles};
-use crate::ledger::{LedgerReader, LedgerRow};
-use crate::marked_block;
-use crate::page_cache::PageRecord;
 use crate::plan::{BuildPlan, SourceKind};
 use crate::publish::{self, PublishOrder, StageResult, StagingArea};
-use crate::section::{ALL, Sections};
 use crate::site_sitemap::PreviousSitemap;
 use crate::sitemap::SCP;
 
 /// Maximum size in bytes of the links in llms.txt; above it, each section gets its own file.
 const MAX_SINGLE_FILE_BYTES: usize = 50_000;
-/// Mark at the end of text files that consist only of Rutter's output.
-pub(crate) const WHOLE: &str = "<!-- rutter:whole -->";
 /// Maximum length in characters of the note after the link to a page.
 const MAX_NOTE_CHARS: usize = 200;
 /// Maximum number of bytes of the home page that are searched for the site's navigation.
@@ -46,9 +44,6 @@ const DEFAULT_PRIORITY: f32 = 0.5;
 /// Version of the rules that order links and sections. A new version makes builds write llms.txt
 /// again.
 pub(crate) const RULES: u32 = 1;
-
-/// Heading of the section of llms.txt that links to other artifacts.
-pub(crate) const INDEXES: &str = "Machine-readable indexes";
 
 /// Name of the file with the content of all pages.
 const FULL: &str = "llms-full.txt";
@@ -193,7 +188,7 @@ impl<'p> LlmsWriter<'p> {
             )
             .into_bytes(),
             None => {
-                writeln!(out, "\n{WHOLE}").at(&at)?;
+                writeln!(out, "\n{WHOLE_FILE}").at(&at)?;
                 out
             }
         };
@@ -296,7 +291,7 @@ impl SortedLinks<'_> {
 }
 
 fn close_file(mut out: BufWriter<File>, path: &Path) -> Result<(), BuildError> {
-    writeln!(out, "\n{WHOLE}").at(path)?;
+    writeln!(out, "\n{WHOLE_FILE}").at(path)?;
     publish::close(out, path)
 }
 
@@ -375,7 +370,7 @@ fn write_indexes(
     published: &Publication,
     out: &mut Vec<u8>,
 ) -> std::io::Result<()> {
-    llms::write_section(out, INDEXES)?;
+    llms::write_section(out, INDEXES_HEADING)?;
     if let Some(sitemap) = sitemap {
         let note = "every page, when it changed, and which collections there are";
         llms::write_link(out, "Sitemap", &plan.base.join(sitemap), note)?;

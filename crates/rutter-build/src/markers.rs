@@ -23,17 +23,6 @@ pub(crate) struct EntityMarkers {
     pages: BTreeMap<String, Vec<(usize, String)>>,
 }
 
-/// Returns the texts of a page in which markers are searched: the visible text (see
-/// [`Extraction::shown_text`]), the title and `meta` elements, and the JSON-LD.
-pub fn marker_places<'e>(extraction: &'e Extraction, visible: &'e str) -> PageTexts<'e> {
-    let metas = extraction.facts.metas.iter().map(|(_, content)| content.as_str());
-    PageTexts {
-        visible,
-        metas: metas.chain([extraction.page.title.as_ref()]).collect(),
-        json_ld: extraction.facts.json_ld.iter().map(String::as_str).collect(),
-    }
-}
-
 impl EntityMarkers {
     pub(crate) fn new(plan: &BuildPlan) -> Option<Self> {
         let entities = &spxi_layer::declared(plan)?.entities;
@@ -69,7 +58,12 @@ impl EntityMarkers {
     ) {
         let Some(wanted) = self.pages.get(url) else { return };
         let visible = extraction.shown_text();
-        self.report(wanted, &marker_places(extraction, &visible), found);
+        let places = PageTexts {
+            visible: &visible,
+            metas: extraction.meta_texts(),
+            json_ld: extraction.facts.json_ld.iter().map(String::as_str).collect(),
+        };
+        self.report(wanted, &places, found);
     }
 
     /// Adds a finding to `found` for each marker that the text of a JSON Lines page lacks.

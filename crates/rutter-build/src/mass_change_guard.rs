@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
+use rutter_site::{ExclusionReason, LedgerRow};
+
 use crate::error::BuildError;
-use crate::exclusion::ExclusionReason;
-use crate::ledger::LedgerRow;
 
 /// Maximum number of pages of a site to which the limit of one half does not apply.
 const FEW: u64 = 20;

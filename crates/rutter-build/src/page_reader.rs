@@ -15,14 +15,16 @@ use rutter_finding::{Finding, Report, Strictness};
 use rutter_page::{Digest, IntoOwned, LineDigest, Page, PageUrl, SensitiveData, Timestamp};
 use sha2::{Digest as _, Sha256};
 
-use crate::arc_entry::{self, ArcFields};
+use rutter_site::{
+    ArcFields, CacheEntry, DateSource, ExclusionReason, LedgerRow, PageMetadata, PageRecord,
+    UNKNOWN_DIGEST, VisibilityKey, WithheldPage, head_links,
+};
+
+use crate::arc_entry;
 use crate::cache_match::{CacheMatch, CacheMatcher, ReadInputs};
 use crate::dates;
-use crate::exclusion::{self, ExclusionReason};
-use crate::head_links;
-use crate::ledger::{DateSource, LedgerRow, UNKNOWN};
+use crate::exclusion;
 use crate::markers::EntityMarkers;
-use crate::page_cache::{CacheEntry, PageMetadata, PageRecord, VisibilityKey, WithheldPage};
 use crate::plan::{BuildPlan, SourceKind};
 use crate::schema_org;
 use crate::unmatched_selectors::path_of;
@@ -367,7 +369,7 @@ impl<'p> PageReader<'p> {
             by_url: job.exclusion,
             own: own
                 .map(|exclusion| (exclusion, exclusion::evidence(exclusion, extraction, wishes))),
-            excluded_fields: ArcFields::of_excluded(wishes, [job.exclusion, own]),
+            excluded_fields: arc_entry::excluded_fields(wishes, [job.exclusion, own]),
             findings: rutter_extract::honesty(bytes, extraction)
                 .iter()
                 .map(code_and_detail)
@@ -393,7 +395,7 @@ impl<'p> PageReader<'p> {
         let ExtractedPage { mut extraction, wishes, snapshot, report } = extracted;
         let own = extraction.facts.modified.or(extraction.facts.published);
         let exclusion = decision.exclusion();
-        let fields = || ArcFields::of_public(&extraction, snapshot.as_ref(), &wishes, bytes);
+        let fields = || arc_entry::public_fields(&extraction, snapshot.as_ref(), &wishes, bytes);
         let is_shown = matches!(exclusion, None | Some(ExclusionReason::Oversize));
         let withheld = (self.plan.arc.private && decision.excluded_fields.needs_login && !is_shown)
             .then(fields);
@@ -530,7 +532,7 @@ impl<'p> PageReader<'p> {
         let mut decision = VisibilityDecision {
             by_url: job.exclusion,
             own,
-            excluded_fields: ArcFields::of_excluded(&Wishes::default(), exclusions),
+            excluded_fields: arc_entry::excluded_fields(&Wishes::default(), exclusions),
             ..VisibilityDecision::default()
         };
         if let Some(marked) = self.marked.as_ref().filter(|_| decision.exclusion().is_none()) {
@@ -559,7 +561,7 @@ impl<'p> PageReader<'p> {
             return render(modified, date_source);
         };
         let same = render(known.modified, DateSource::Seen);
-        if same.digest == known.digest || known.digest == UNKNOWN {
+        if same.digest == known.digest || known.digest == UNKNOWN_DIGEST {
             return same;
         }
         render(dates::next(known.modified, own, now), DateSource::Seen)
@@ -579,7 +581,7 @@ impl ExtractedPage {
     fn of(extraction: Extraction) -> Self {
         let wishes = Wishes::of(&extraction, exclusion::TOKEN);
         let mut report = Report::new(Strictness::Lenient);
-        let snapshot = arc_entry::snapshot_of(&extraction, &mut report);
+        let snapshot = rutter_extract::arc_snapshot(&extraction, &mut report);
         Self { extraction, wishes, snapshot, report }
     }
 }

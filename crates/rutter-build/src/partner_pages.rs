@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 
 use rutter_page::push_string;
 
+use rutter_site::{LedgerRow, PageRecord};
+
 use crate::arc_entry::partner_entry;
 use crate::error::{BuildError, IoErrorContext};
-use crate::ledger::LedgerRow;
-use crate::page_cache::PageRecord;
 use crate::plan::BuildPlan;
 use crate::publish;
 

@@ -15,18 +15,14 @@ use rutter_page::Digest;
 use rutter_scp::{KeyedLine, LineSorter};
 use sha2::{Digest as _, Sha256};
 
-use crate::error::{BuildError, IoErrorContext};
-use crate::file_marks::FileMarks;
-use crate::journal::{Journal, JournalDraft};
-use crate::manifest::{
-    FileRecord, Manifest, ManifestWriter, Owner, digest_of, digest_of_file, time_of,
+use rutter_site::{
+    FileRecord, JournalDraft, Manifest, ManifestWriter, Owner, STAGING_FOLDER, StatePaths,
+    absolute_path, digest_of, digest_of_file, file_marks::FileMarks, remove_folder,
+    remove_remote_stage, time_of,
 };
-use crate::name_table::hash_of;
-use crate::state::{StateLock, StatePaths, absolute_path, remove_folder};
 
-/// Name of the staging folder in the output folder, used if the output folder and the state are on
-/// different file systems.
-const STAGING_FOLDER: &str = ".rutter-stage";
+use crate::error::{BuildError, IoErrorContext};
+use crate::name_table::hash_of;
 
 /// Group of a file in the order of publication: a file is published before the files that refer to
 /// it.
@@ -464,7 +460,7 @@ impl StagingArea {
                 take(&entry.key, &record)?;
             }
         }
-        out.finish()
+        Ok(out.finish()?)
     }
 
     fn files_new(&self) -> PathBuf {
@@ -543,43 +539,6 @@ pub(crate) fn close(mut out: BufWriter<File>, path: &Path) -> Result<(), BuildEr
     out.flush().at(path)
 }
 
-/// Completes an interrupted publication, or deletes the temporary files of an interrupted build.
-/// Returns whether a publication was completed.
-pub fn recover(state: &Path) -> Result<bool, BuildError> {
-    if !state.is_dir() {
-        return Ok(false);
-    }
-    let paths = StatePaths::new(state);
-    let _lock = StateLock::acquire(&paths)?;
-    roll_forward(&paths)
-}
-
-/// Completes an interrupted publication, like [`recover`], for a caller that already holds the lock
-/// of the state.
-pub(crate) fn roll_forward(paths: &StatePaths) -> Result<bool, BuildError> {
-    let Some(journal) = Journal::load(paths)? else {
-        drop(fs::remove_dir_all(paths.stage()));
-        remove_remote_stage(paths);
-        return Ok(false);
-    };
-    journal.apply()?;
-    remove_remote_stage(paths);
-    Ok(true)
-}
-
-/// Deletes a staging folder in the output folder, and the note that names this folder.
-fn remove_remote_stage(paths: &StatePaths) {
-    let note = paths.stage_note();
-    let Ok(text) = fs::read(&note) else { return };
-    let folder: Option<PathBuf> = serde_json::from_slice(&text).ok();
-    // Only a folder with the name of a staging folder is deleted, even if the note names another
-    // path.
-    if let Some(folder) = folder.filter(|folder| folder.ends_with(STAGING_FOLDER)) {
-        drop(fs::remove_dir_all(folder));
-    }
-    drop(fs::remove_file(note));
-}
-
 /// Deletes the folders of deleted files that are now empty.
 fn remove_empty_folders<'n>(target: &Path, names: impl Iterator<Item = &'n str>) {
     for name in names {
@@ -629,7 +588,7 @@ mod tests {
         // The build is treated as killed after staging this file.
         open(&stage).unwrap().put(PublishOrder::Site, "a.txt", b"a").unwrap();
         assert!(stage.join("1").exists());
-        assert!(!recover(&paths.folder).unwrap());
+        assert!(!rutter_site::recover(&paths.folder).unwrap());
         assert!(!stage.exists() && !paths.stage_note().exists());
         // A publication leaves no staging folder.
         let mut staged = open(&stage).unwrap();
@@ -639,7 +598,7 @@ mod tests {
         assert!(!paths.stage_note().exists());
         // A note that names another folder is ignored.
         fs::write(paths.stage_note(), serde_json::to_vec(&target).unwrap()).unwrap();
-        recover(&paths.folder).unwrap();
+        rutter_site::recover(&paths.folder).unwrap();
         assert!(target.join("a.txt").exists());
     }
 }

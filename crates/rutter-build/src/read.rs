@@ -20,24 +20,27 @@ use rutter_finding::{Finding, Place, Rule};
 use rutter_page::Timestamp;
 use rutter_robots::Robots;
 
+use rutter_site::{
+    ALL, ArcEntryVersion, CacheEntry, CacheIndex, ExclusionReason, LedgerReader, LedgerRow,
+    LedgerWriter, NO_ARC_ENTRY, PageCacheReader, PageCacheWriter, REMEMBERED_DAYS, Sections,
+    Visibility,
+};
+
 use self::redate::redated;
 pub(crate) use self::tally::SectionTally;
 pub(crate) use self::totals::ReadTotals;
-use crate::arc_entry::{self, ArcEntryVersion};
+use crate::arc_entry;
 use crate::dates;
 use crate::error::{BuildError, IoErrorContext};
-use crate::exclusion::{self, ExclusionReason};
-use crate::ledger::{LedgerReader, LedgerRow, LedgerWriter, REMEMBERED_DAYS, Visibility};
+use crate::exclusion;
 use crate::mass_change_guard::MassChangeGuard;
 use crate::name_table::NameTable;
-use crate::page_cache::{CacheEntry, CacheIndex, PageCacheReader, PageCacheWriter};
 use crate::page_reader::{KnownPage, PageReader, ReadAnswer, ReadJob, ReadOutcome, ReadPage};
 use crate::plan::{BuildPlan, OversizePolicy};
-use crate::rules;
-use crate::section::{ALL, Sections};
 use crate::sources::{PageSources, SourcePage};
 use crate::summary::{BuildEvents, BuildSummary, ExcludedPage};
 use crate::unmatched_selectors::UnmatchedSelectors;
+use crate::{rules, section};
 
 /// Maximum number of pages that are read at the same time or wait for earlier pages.
 const WINDOW: usize = 128;
@@ -375,7 +378,7 @@ impl<'s, 'l> ReadPass<'s, 'l> {
     }
 
     fn section(&self, url: &str) -> String {
-        self.input.sections.of(&self.input.plan.base, url).to_owned()
+        section::of_url(self.input.sections, &self.input.plan.base, url).to_owned()
     }
 
     fn bit(&self, section: &str) -> u64 {
@@ -395,7 +398,7 @@ impl<'s, 'l> ReadPass<'s, 'l> {
         let is_due = match self.input.arc {
             ArcEntryScope::Off => false,
             ArcEntryScope::Changed => {
-                old.arc == arc_entry::NO_ENTRY
+                old.arc == NO_ARC_ENTRY
                     || old.visibility != new.visibility
                     || old.section != new.section
             }
@@ -407,10 +410,10 @@ impl<'s, 'l> ReadPass<'s, 'l> {
             let entry = record.and_then(|record| arc_entry::entry(self.input.plan, &new, record));
             let version = ArcEntryVersion::next(
                 ArcEntryVersion::parse(&old.arc),
-                entry.as_ref(),
+                entry.as_ref().map(arc_entry::digest),
                 self.input.stamp,
             );
-            new.arc = arc_entry::column(version);
+            new.arc = ArcEntryVersion::to_column(version);
         }
         self.write_row(Some(old), new, false)
     }
@@ -504,7 +507,11 @@ impl<'s, 'l> ReadPass<'s, 'l> {
         if self.input.arc != ArcEntryScope::Off {
             let entry = arc_entry::entry(self.input.plan, &new, &page.record);
             let old = old.and_then(|old| ArcEntryVersion::parse(&old.arc));
-            new.arc = arc_entry::column(ArcEntryVersion::next(old, entry.as_ref(), stamp));
+            new.arc = ArcEntryVersion::to_column(ArcEntryVersion::next(
+                old,
+                entry.as_ref().map(arc_entry::digest),
+                stamp,
+            ));
         }
         self.write_row(old, new, page.is_same_source)
     }
@@ -521,26 +528,26 @@ impl<'s, 'l> ReadPass<'s, 'l> {
             // page was removed.
             let mut kept = old.clone();
             if self.input.arc != ArcEntryScope::Off {
-                kept.arc = arc_entry::column(ArcEntryVersion::next(
+                kept.arc = ArcEntryVersion::to_column(ArcEntryVersion::next(
                     ArcEntryVersion::parse(&old.arc),
                     None,
                     self.input.stamp,
                 ));
             }
             self.reading.is_ledger_changed |= kept != *old;
-            self.reading.had_arc_entries |= old.arc != arc_entry::NO_ENTRY;
+            self.reading.had_arc_entries |= old.arc != NO_ARC_ENTRY;
             self.reading.arc_changed = self
                 .reading
                 .arc_changed
                 .max(ArcEntryVersion::parse(&kept.arc).map(|version| version.at));
             self.record_removal(&kept);
-            return self.ledger.push(&kept);
+            return Ok(self.ledger.push(&kept)?);
         }
         let stamp = self.input.stamp;
         let mut new =
             LedgerRow { visibility: Visibility::Removed, removed: Some(stamp), ..old.clone() };
         if self.input.arc != ArcEntryScope::Off {
-            new.arc = arc_entry::column(ArcEntryVersion::next(
+            new.arc = ArcEntryVersion::to_column(ArcEntryVersion::next(
                 ArcEntryVersion::parse(&old.arc),
                 None,
                 stamp,
@@ -609,12 +616,12 @@ impl<'s, 'l> ReadPass<'s, 'l> {
                     || had(old) && !had(&new)
             });
         self.reading.withdraws_arc_entries |= withdraws_arc_entries;
-        self.reading.had_arc_entries |= old.is_some_and(|old| old.arc != arc_entry::NO_ENTRY);
+        self.reading.had_arc_entries |= old.is_some_and(|old| old.arc != NO_ARC_ENTRY);
         self.reading.arc_changed = self
             .reading
             .arc_changed
             .max(ArcEntryVersion::parse(&new.arc).map(|version| version.at));
-        self.ledger.push(&new)
+        Ok(self.ledger.push(&new)?)
     }
 
     fn count(

@@ -11,101 +11,34 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Write};
-use std::path::{Component, Path, PathBuf};
+use std::io::{BufRead, BufReader};
+use std::path::{Component, Path};
 
-use rutter_page::checksum::RecordChecksum;
 use rutter_page::{Digest, Timestamp};
-use serde::{Deserialize, Serialize};
+use rutter_site::{
+    CacheClass, FileAccess, FileRecord, LedgerRow, Owner, Publication, SERVED_VERSION, ServedEntry,
+    ServedFileWriter, ServedHeader,
+};
 
-use crate::chain::Publication;
-use crate::error::{BuildError, IoErrorContext};
+use crate::error::BuildError;
 use crate::inventory;
-use crate::ledger::LedgerRow;
-use crate::manifest::{FileRecord, Owner};
 use crate::plan::BuildPlan;
-use crate::publish;
-
-/// Format version of `served.json`. A server must not read a version that it does not know, because
-/// it could miss restrictions: version 1 contained no restricted prefixes.
-pub(crate) const VERSION: u32 = 3;
-
-/// Number that is incremented when members are added without a new version, so that `served.json`
-/// is written again.
-pub(crate) const REVISION: u32 = 2;
-
-/// Header of `served.json`: the members before the list of files.
-#[derive(Debug, Serialize)]
-struct ServedHeader<'h> {
-    version: u32,
-    base: &'h str,
-    /// Path of the output folder relative to the state folder.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output: Option<String>,
-    /// Update interval of the site in seconds.
-    update: u64,
-    /// Restricted path prefixes, percent-decoded: files below them need a token.
-    closed: &'h [String],
-}
-
-/// Entry of one file in `served.json`.
-#[derive(Debug, Default, Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct ServedEntry<'s> {
-    path: &'s str,
-    #[serde(rename = "type")]
-    media_type: &'s str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    coding: Option<&'s str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    digest: Option<String>,
-    /// Digest of the compressed bytes of a collection. Unlike `digest`, it changes if the same
-    /// content is compressed differently.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stored: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    modified: Option<Timestamp>,
-    /// Expiry time of a collection.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expires: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    twin: Option<&'s str>,
-    cache: &'s str,
-    /// Access to the file: `token` if it needs a token, `open` for an artifact below a restricted
-    /// prefix, which needs no token.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    access: Option<&'s str>,
-}
 
 /// Writer of `served.json`, entry by entry.
 #[derive(Debug)]
 pub(crate) struct ServedWriter {
-    path: PathBuf,
-    out: BufWriter<File>,
+    out: ServedFileWriter,
     closed: Vec<String>,
     /// Paths of restricted pages that are not below a restricted prefix.
     closed_pages: Vec<String>,
     before: PreviousDates,
     now: Timestamp,
-    is_first: bool,
-    seal: RecordChecksum,
 }
 
 /// Dates of pages in the previous `served.json`, sorted. Each has a hash prefix of the path, a hash
 /// prefix of the bytes, and the date.
 #[derive(Debug, Default)]
 struct PreviousDates(Vec<([u8; 8], [u8; 8], i64)>);
-
-#[derive(Deserialize)]
-struct PreviousEntry<'t> {
-    #[serde(borrow)]
-    path: Cow<'t, str>,
-    #[serde(borrow)]
-    digest: Cow<'t, str>,
-    modified: Timestamp,
-    #[serde(borrow)]
-    cache: Cow<'t, str>,
-}
 
 fn hash_prefix(digest: Digest) -> [u8; 8] {
     *digest.0.first_chunk().expect("a digest has 32 bytes")
@@ -118,14 +51,12 @@ impl PreviousDates {
         let Ok(file) = File::open(path) else { return Self::default() };
         let mut rows = Vec::new();
         for line in BufReader::new(file).split(b'\n').map_while(Result::ok) {
-            let line = line.strip_suffix(b",").unwrap_or(&line);
-            let Ok(entry) = serde_json::from_slice::<PreviousEntry<'_>>(line) else { continue };
-            let Some(digest) = Digest::parse(&entry.digest).filter(|_| entry.cache == "page")
-            else {
-                continue;
-            };
+            let Some(entry) = ServedEntry::of_line(&line) else { continue };
+            let digest = entry.digest.as_deref().and_then(Digest::parse);
+            let digest = digest.filter(|_| entry.cache == CacheClass::Page);
+            let (Some(digest), Some(modified)) = (digest, entry.modified) else { continue };
             let name = hash_prefix(Digest::of(entry.path.as_bytes()));
-            rows.push((name, hash_prefix(digest), entry.modified.unix_seconds()));
+            rows.push((name, hash_prefix(digest), modified.unix_seconds()));
         }
         rows.sort_unstable();
         Self(rows)
@@ -160,40 +91,26 @@ impl PreviousDates {
 
 impl ServedWriter {
     pub(crate) fn create(path: &Path, plan: &BuildPlan) -> Result<Self, BuildError> {
-        let mut out = publish::create(path)?;
         let closed: Vec<String> =
             plan.restricted.iter().map(|written| name_prefix(plan, written)).collect();
-        let head = ServedHeader {
-            version: VERSION,
-            base: plan.base.as_str(),
+        let header = ServedHeader {
+            version: SERVED_VERSION,
+            base: plan.base.as_str().to_owned(),
             output: relative_path(&plan.state, plan.target()),
-            update: plan.update.seconds().unsigned_abs(),
-            closed: &closed,
+            update: Some(plan.update.seconds().unsigned_abs()),
+            closed: closed.clone(),
         };
-        let head = serde_json::to_string(&head).expect("the header serializes to JSON");
-        let head = head.strip_suffix('}').unwrap_or(&head);
-        let head = format!("{head},\"files\":[");
-        out.write_all(head.as_bytes()).at(path)?;
-        let mut seal = RecordChecksum::default();
-        seal.update(head.as_bytes());
         Ok(Self {
-            seal,
-            path: path.to_owned(),
-            out,
+            out: ServedFileWriter::create(path, &header)?,
             closed,
             closed_pages: Vec::new(),
             before: PreviousDates::read(&plan.state.join("served.json")),
             now: plan.now,
-            is_first: true,
         })
     }
 
-    fn entry(&mut self, served: &ServedEntry<'_>) -> Result<(), BuildError> {
-        let gap = if std::mem::take(&mut self.is_first) { "\n" } else { ",\n" };
-        let text = serde_json::to_string(served).expect("an entry serializes to JSON");
-        let text = format!("{gap}{text}");
-        self.seal.record(text.as_bytes());
-        self.out.write_all(text.as_bytes()).at(&self.path)
+    fn push(&mut self, entry: &ServedEntry<'_>) -> Result<(), BuildError> {
+        Ok(self.out.push(entry)?)
     }
 
     /// Adds a public page; `digest` is the digest of its published bytes.
@@ -204,13 +121,13 @@ impl ServedWriter {
         digest: Option<Digest>,
     ) -> Result<(), BuildError> {
         let modified = self.before.date(path, digest, row.modified, self.now);
-        self.entry(&ServedEntry {
-            path,
-            media_type: "text/html",
+        self.push(&ServedEntry {
+            path: Cow::Borrowed(path),
+            media_type: Cow::Borrowed("text/html"),
             digest: digest.map(|digest| digest.to_string()),
             modified: Some(modified),
-            twin,
-            cache: "page",
+            twin: twin.map(Cow::Borrowed),
+            cache: CacheClass::Page,
             ..ServedEntry::default()
         })
     }
@@ -225,13 +142,13 @@ impl ServedWriter {
             self.closed_pages.push(path.to_owned());
         }
         let modified = self.before.date(path, digest, row.modified, self.now);
-        self.entry(&ServedEntry {
-            path,
-            media_type: "text/html",
+        self.push(&ServedEntry {
+            path: Cow::Borrowed(path),
+            media_type: Cow::Borrowed("text/html"),
             digest: digest.map(|digest| digest.to_string()),
             modified: Some(modified),
-            cache: "page",
-            access: Some("token"),
+            cache: CacheClass::Page,
+            access: Some(FileAccess::Token),
             ..ServedEntry::default()
         })
     }
@@ -254,23 +171,23 @@ impl ServedWriter {
         };
         let modified = collection.map(|one| one.generated);
         let cache = match collection {
-            Some(one) if one.since.is_some() => "delta",
-            Some(_) => "snapshot",
+            Some(one) if one.since.is_some() => CacheClass::Delta,
+            Some(_) => CacheClass::Snapshot,
             None => cache,
         };
         // Artifacts need no token, because they contain nothing from restricted pages.
         let is_made = file.owner != Owner::Site;
         let is_below = self.is_below(path);
-        self.entry(&ServedEntry {
-            path,
-            media_type,
-            coding,
+        self.push(&ServedEntry {
+            path: Cow::Borrowed(path),
+            media_type: Cow::Borrowed(media_type),
+            coding: coding.map(Cow::Borrowed),
             digest,
             stored: collection.map(|_| file.digest.to_string()),
             modified,
             expires: collection.map(|one| one.expires),
             cache,
-            access: (is_made && is_below).then_some("open"),
+            access: (is_made && is_below).then_some(FileAccess::Open),
             ..ServedEntry::default()
         })
     }
@@ -287,10 +204,8 @@ impl ServedWriter {
         (&self.closed, &self.closed_pages)
     }
 
-    pub(crate) fn finish(mut self) -> Result<(), BuildError> {
-        self.seal.update(b"\n]");
-        write!(self.out, "\n]{}", self.seal.to_json()).at(&self.path)?;
-        publish::close(self.out, &self.path)
+    pub(crate) fn finish(self) -> Result<(), BuildError> {
+        Ok(self.out.finish()?)
     }
 }
 
@@ -317,26 +232,27 @@ fn relative_path(from: &Path, to: &Path) -> Option<String> {
     Some(if path.is_empty() { ".".to_owned() } else { path })
 }
 
-fn delivery_of(path: &str) -> (&'static str, Option<&'static str>, &'static str) {
+fn delivery_of(path: &str) -> (&'static str, Option<&'static str>, CacheClass) {
     let kinds = [
-        (".scp.zst", "application/scp", Some("zstd"), "snapshot"),
-        (".scp.gz", "application/scp", Some("gzip"), "snapshot"),
-        (".scp", "application/scp", None, "snapshot"),
-        (".xml", "application/xml", None, "entry"),
-        (".md", "text/markdown; charset=utf-8", None, "twin"),
-        (".txt", "text/plain; charset=utf-8", None, "entry"),
-        (".json", "application/json", None, "entry"),
-        (".json.gz", "application/json", Some("gzip"), "entry"),
-        (".jsonld", "application/ld+json", None, "entry"),
-        (".jsonld.gz", "application/ld+json", Some("gzip"), "entry"),
-        (".yaml", "application/yaml", None, "entry"),
-        (".yaml.gz", "application/yaml", Some("gzip"), "entry"),
-        (".html", "text/html", None, "page"),
+        (".scp.zst", "application/scp", Some("zstd"), CacheClass::Snapshot),
+        (".scp.gz", "application/scp", Some("gzip"), CacheClass::Snapshot),
+        (".scp", "application/scp", None, CacheClass::Snapshot),
+        (".xml", "application/xml", None, CacheClass::Entry),
+        (".md", "text/markdown; charset=utf-8", None, CacheClass::Twin),
+        (".txt", "text/plain; charset=utf-8", None, CacheClass::Entry),
+        (".json", "application/json", None, CacheClass::Entry),
+        (".json.gz", "application/json", Some("gzip"), CacheClass::Entry),
+        (".jsonld", "application/ld+json", None, CacheClass::Entry),
+        (".jsonld.gz", "application/ld+json", Some("gzip"), CacheClass::Entry),
+        (".yaml", "application/yaml", None, CacheClass::Entry),
+        (".yaml.gz", "application/yaml", Some("gzip"), CacheClass::Entry),
+        (".html", "text/html", None, CacheClass::Page),
     ];
     let found = kinds.into_iter().find(|(ending, ..)| path.ends_with(ending));
-    found.map_or(("application/octet-stream", None, "other"), |(_, kind, coding, cache)| {
-        (kind, coding, cache)
-    })
+    found.map_or(
+        ("application/octet-stream", None, CacheClass::Other),
+        |(_, kind, coding, cache)| (kind, coding, cache),
+    )
 }
 
 #[cfg(test)]
@@ -371,8 +287,8 @@ mod tests {
         let (day, now) = (time("2026-05-01T12:00:00.5Z"), time("2026-06-01T12:00:00Z"));
         let old = Digest::of(b"old");
         let text = format!(
-            "{{\"version\":2,\"files\":[\n{{\"path\":\"b\",\"cache\":\"entry\"}},\n\
-             {{\"path\":\"a\",\"digest\":\"{old}\",\"modified\":\"{day}\",\"cache\":\"page\"}}\n]}}\n"
+            "{{\"version\":2,\"files\":[\n{{\"path\":\"b\",\"type\":\"x\",\"cache\":\"entry\"}},\n\
+             {{\"path\":\"a\",\"type\":\"x\",\"digest\":\"{old}\",\"modified\":\"{day}\",\"cache\":\"page\"}}\n]}}\n"
         );
         std::fs::write(&path, text).unwrap();
         let before = PreviousDates::read(&path);

@@ -9,24 +9,23 @@
 //! also be known. Any other sitemap is kept. A damaged sitemap is kept, too, and is read only up to
 //! the damage.
 
-use std::fs::{self, File};
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::fs::{self};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use rutter_page::checksum::{ChecksumStatus, append_checksum, verify_checksum};
 use rutter_page::{Digest, PageUrl, Timestamp};
 use rutter_robots::Robots;
 use rutter_sitemap::{
     AlternateLink, ChangeFreq, SitemapEntry, SitemapItem, SitemapLimits, SitemapReader,
 };
-use serde::{Deserialize, Serialize};
+
+use rutter_site::{SitemapCopies, SitemapFile, StatePaths, is_marked_sitemap, open_sitemap};
 
 use crate::address_scheme::{self, AddressVotes};
-use crate::error::{BuildError, IoErrorContext};
+use crate::error::BuildError;
 use crate::inventory;
 use crate::name_table::{NameTable, hash_of};
 use crate::plan::{BuildPlan, SourceKind};
-use crate::state::StatePaths;
 
 /// Common names of sitemaps, which are read in addition to the sitemaps that robots.txt names.
 const ENTRIES: [&str; 6] = [
@@ -38,17 +37,8 @@ const ENTRIES: [&str; 6] = [
     "sitemap_index.xml.gz",
 ];
 
-/// Last line of every sitemap that Rutter writes. It identifies the sitemap if the state is lost.
-pub(crate) const MARK: &str = "<!-- rutter:whole -->";
-
-/// Number of bytes at the start of a sitemap that are searched for announcements of collections.
-const START: usize = 4096;
-
 /// Maximum number of sitemap files that are read.
 const MOST_CHILDREN: usize = 1000;
-
-/// Name of the file in the state that lists the copies of sitemap files.
-const LIST: &str = "list.json";
 
 /// The sitemap of a site that the generator or the site owner wrote.
 #[derive(Debug, Default)]
@@ -63,17 +53,6 @@ pub(crate) struct SiteSitemap {
     pub(crate) digest: String,
     /// Whether the sitemap was read from its copies in the state, which are then up to date.
     has_copies: bool,
-}
-
-/// One file of the generator's sitemap.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct SitemapFile {
-    /// Path of the sitemap file, relative to the site's folder.
-    pub(crate) name: String,
-    /// Whether the file is an entry file, with which readers of the sitemap start.
-    pub(crate) is_entry: bool,
-    /// Number of pages that the file itself lists.
-    pub(crate) n_pages: u64,
 }
 
 /// Whether Rutter's sitemap replaces the sitemap of the generator or site owner.
@@ -143,9 +122,10 @@ impl SiteSitemap {
         if plan.source == SourceKind::Lines {
             return Ok(Self::default());
         }
-        let copies = copies(paths);
+        let copies = SitemapCopies::new(paths);
         let is_own_file = |name: &str| {
-            is_own_file(name) || regular_file(&plan.site, name).is_some_and(|path| is_marked(&path))
+            is_own_file(name)
+                || regular_file(&plan.site, name).is_some_and(|path| is_marked_sitemap(&path))
         };
         let mut scan = SitemapScan::default();
         let mut has_ours = false;
@@ -175,22 +155,15 @@ impl SiteSitemap {
     /// Stores copies of the sitemap's files in the state, for later builds, in which Rutter's
     /// sitemap has replaced them.
     pub(crate) fn save(&self, plan: &BuildPlan, paths: &StatePaths) -> Result<(), BuildError> {
-        let copies = copies(paths);
         if self.has_copies {
             return Ok(());
         }
-        drop(fs::remove_dir_all(&copies));
+        let copies = SitemapCopies::new(paths);
+        copies.clear();
         if self.files.is_empty() || plan.out.is_some() {
             return Ok(());
         }
-        fs::create_dir_all(&copies).at(&copies)?;
-        for (n, file) in self.files.iter().enumerate() {
-            let copy = copies.join(copy_name(n, &file.name));
-            fs::copy(plan.site.join(&file.name), &copy).at(&copy)?;
-        }
-        let list = copies.join(LIST);
-        let text = serde_json::json!({ "files": &self.files }).to_string();
-        fs::write(&list, append_checksum(&text, self.files.len() as u64)).at(&list)
+        Ok(copies.store(&plan.site, &self.files)?)
     }
 
     /// Returns whether a file is part of the site's sitemap and Rutter's sitemap replaces it.
@@ -203,43 +176,6 @@ impl SiteSitemap {
     pub(crate) fn is_kept(&self) -> bool {
         matches!(self.decision, SitemapDecision::Kept(_))
     }
-}
-
-/// Returns the sitemap files that have a copy in the state; empty if the list of copies is missing.
-fn list_copies(path: &Path) -> Result<Vec<SitemapFile>, BuildError> {
-    #[derive(serde::Deserialize)]
-    struct List {
-        files: Vec<SitemapFile>,
-    }
-    let text = match fs::read(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(BuildError::Io(path.to_owned(), error)),
-    };
-    let damaged = || BuildError::DamagedState(path.to_owned(), 1);
-    // Earlier versions of Rutter wrote this list without a checksum.
-    if text.starts_with(b"[") {
-        return serde_json::from_slice(&text).map_err(|_| damaged());
-    }
-    match verify_checksum(&*text) {
-        Ok(ChecksumStatus::Valid(_)) => {}
-        _ => return Err(damaged()),
-    }
-    serde_json::from_slice::<List>(&text).map(|list| list.files).map_err(|_| damaged())
-}
-
-/// Returns the folder of the state that holds the copies of sitemap files.
-fn copies(paths: &StatePaths) -> PathBuf {
-    paths.folder.join("sitemaps")
-}
-
-/// Returns the name of the copy of a sitemap file; its extension shows whether it is compressed.
-fn copy_name(n: usize, name: &str) -> String {
-    if is_gzip(Path::new(name)) { format!("{n}.gz") } else { n.to_string() }
-}
-
-pub(crate) fn is_gzip(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending == "gz")
 }
 
 /// Returns the paths of the site's entry sitemaps, with which readers start.
@@ -269,52 +205,6 @@ pub(crate) fn regular_file(folder: &Path, name: &str) -> Option<PathBuf> {
         kind = Some(fs::symlink_metadata(&path).ok().filter(|it| !it.is_symlink())?);
     }
     kind?.is_file().then_some(path)
-}
-
-/// Returns whether Rutter wrote a sitemap, which the mark at its end shows. Announcements of
-/// collections do not show it, because other programs write them, too.
-pub(crate) fn is_marked(path: &Path) -> bool {
-    first_and_last_bytes(path)
-        .is_some_and(|(_, end)| end.trim_ascii_end().ends_with(MARK.as_bytes()))
-}
-
-/// Returns whether Rutter may have written a sitemap: it has the mark, or it announces collections,
-/// as sitemaps of earlier versions without a mark do.
-pub(crate) fn may_be_own_sitemap(path: &Path) -> bool {
-    let announces = |start: &[u8]| memchr::memmem::find(start, b"<scp:version>").is_some();
-    is_marked(path) || first_and_last_bytes(path).is_some_and(|(start, _)| announces(&start))
-}
-
-/// Returns the first and the last bytes of a sitemap after decompression.
-fn first_and_last_bytes(path: &Path) -> Option<(Vec<u8>, Vec<u8>)> {
-    let (mut start, mut end) = (Vec::new(), Vec::new());
-    if is_gzip(path) {
-        open(path)?.take(SitemapLimits::USUAL.bytes).read_to_end(&mut end).ok()?;
-        start.extend_from_slice(end.get(..START.min(end.len())).unwrap_or_default());
-    } else {
-        read_ends(path, &mut start, &mut end).ok()?;
-    }
-    Some((start, end))
-}
-
-/// Reads the first and the last bytes of a file.
-fn read_ends(path: &Path, start: &mut Vec<u8>, end: &mut Vec<u8>) -> io::Result<()> {
-    let mut file = File::open(path)?;
-    (&mut file).take(START as u64).read_to_end(start)?;
-    let len = file.metadata()?.len();
-    file.seek(SeekFrom::Start(len.saturating_sub(64)))?;
-    file.take(64).read_to_end(end)?;
-    Ok(())
-}
-
-/// Opens a sitemap and decompresses it if needed.
-fn open(path: &Path) -> Option<Box<dyn Read>> {
-    let file = BufReader::new(File::open(path).ok()?);
-    Some(if is_gzip(path) {
-        Box::new(flate2::bufread::MultiGzDecoder::new(file))
-    } else {
-        Box::new(file)
-    })
 }
 
 /// A sitemap file that must be read.
@@ -351,10 +241,10 @@ impl SitemapScan {
     }
 
     /// Queues the copies that an earlier build stored in the state.
-    fn queue_copies(&mut self, copies: &Path) -> Result<(), BuildError> {
-        for (n, file) in list_copies(&copies.join(LIST))?.into_iter().enumerate() {
-            let copy = Some(copies.join(copy_name(n, &file.name)));
-            self.queue.push(QueuedFile { name: file.name, is_entry: file.is_entry, copy });
+    fn queue_copies(&mut self, copies: &SitemapCopies) -> Result<(), BuildError> {
+        for (file, copy) in copies.list()? {
+            let SitemapFile { name, is_entry, .. } = file;
+            self.queue.push(QueuedFile { name, is_entry, copy: Some(copy) });
         }
         Ok(())
     }
@@ -376,11 +266,11 @@ impl SitemapScan {
     }
 
     fn file(&mut self, plan: &BuildPlan, (name, is_entry): (String, bool), path: Option<&Path>) {
-        let Some((path, input)) = path.and_then(|path| Some((path, open(path)?))) else {
+        let Some((path, input)) = path.and_then(|path| Some((path, open_sitemap(path)?))) else {
             self.problem = Some("one of its files is missing or behind a symbolic link");
             return;
         };
-        let digest = crate::manifest::digest_of(path).map(|digest| digest.to_string());
+        let digest = rutter_site::digest_of(path).map(|digest| digest.to_string());
         self.digests.push(digest.unwrap_or_default());
         let before = self.n_pages;
         // A compressed file next to an uncompressed one has the same content and is not read.

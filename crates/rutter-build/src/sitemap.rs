@@ -18,15 +18,15 @@ use rutter_sitemap::{
     SitemapItem, SitemapLimits, SitemapReader, UrlsetWriter, write_index,
 };
 
-use crate::chain::{Publication, SitemapPart};
+use rutter_site::{
+    LedgerRow, PageMetadata, Publication, SitemapPart, digest_of, file_marks::WHOLE_FILE, is_gzip,
+};
+
 use crate::error::{BuildError, IoErrorContext};
-use crate::ledger::LedgerRow;
-use crate::manifest::digest_of;
-use crate::page_cache::PageMetadata;
 use crate::plan::BuildPlan;
 use crate::publish::{self, PublishOrder, StageResult, StagingArea};
 use crate::read::SectionTally;
-use crate::site_sitemap::{MARK, PreviousSitemap, SiteSitemap, SitemapDecision, is_gzip};
+use crate::site_sitemap::{PreviousSitemap, SiteSitemap, SitemapDecision};
 use crate::spxi_layer;
 
 /// Folder of the SCP collections, relative to the output folder.
@@ -278,7 +278,7 @@ impl<'p> SitemapWriter<'p> {
     fn close(&mut self) -> Result<(), BuildError> {
         if let Some((writer, path)) = self.open.take() {
             let mut out = writer.finish().at(&path)?;
-            writeln!(out, "{MARK}").at(&path)?;
+            writeln!(out, "{WHOLE_FILE}").at(&path)?;
             publish::close(out, &path)?;
             self.done.push(path);
         }
@@ -386,7 +386,7 @@ impl<'p> SitemapWriter<'p> {
             })
             .collect();
         let mut out = write_index(publish::create(path)?, &children).at(path)?;
-        writeln!(out, "{MARK}").at(path)?;
+        writeln!(out, "{WHOLE_FILE}").at(path)?;
         publish::close(out, path)
     }
 

@@ -18,12 +18,12 @@ use rutter_spxi::{
     SurfaceDetail, packet_path, without_fragment,
 };
 
+use rutter_site::{LedgerReader, LedgerRow, PageMetadata, Visibility};
+
 use crate::arc_layer::{free_names, put_all};
 use crate::error::{BuildError, IoErrorContext};
 use crate::inventory;
 use crate::layers::{ReportFinding, report_blocked};
-use crate::ledger::{LedgerReader, LedgerRow, Visibility};
-use crate::page_cache::PageMetadata;
 use crate::plan::{BuildPlan, EntityDeclaration, SourceKind, SpxiSettings, SurfaceRule};
 use crate::publish::{PublishOrder, StageResult, StagingArea};
 use crate::rules;
@@ -365,7 +365,7 @@ pub(crate) fn with_published_pages(plan: &BuildPlan) -> Result<Option<BuildPlan>
     if entities.is_empty() || plan.source == SourceKind::Lines {
         return Ok(None);
     }
-    let pages = inventory::list_pages(plan)?;
+    let pages = plan.list_pages()?;
     let pages: BTreeSet<&str> = pages.iter().map(|page| page.url.as_str()).collect();
     let ids: BTreeSet<Option<String>> = entities.iter().map(|it| it.entity.id.clone()).collect();
     let mut resolved = plan.clone();

@@ -17,16 +17,16 @@ use rutter_scp::advert::{self, Advert, AdvertisedCollection};
 use rutter_scp::{CollectionHeader, CollectionKind, CollectionReader, ReadOptions};
 use rutter_sitemap::{SitemapItem, SitemapLimits, SitemapReader};
 
-use crate::arc_entry::ArcEntryVersion;
-use crate::arc_layer::{self, ArcPublication};
-use crate::chain::{EncodedFile, Publication, PublishedCollection};
+use rutter_site::{
+    ALL, ArcEntryVersion, ArcPublication, DateSource, EncodedFile, LedgerRow, LedgerWriter, MAIN,
+    Publication, PublishedCollection, Sections, StatePaths, UNKNOWN_DIGEST, Visibility,
+};
+
+use crate::arc_layer;
 use crate::error::{BuildError, IoErrorContext};
 use crate::inventory;
-use crate::ledger::{DateSource, LedgerRow, LedgerWriter, UNKNOWN, Visibility};
 use crate::plan::{BuildPlan, SectionRule};
-use crate::section::{ALL, MAIN, Sections};
-use crate::site_sitemap;
-use crate::state::StatePaths;
+use crate::{section, site_sitemap};
 
 /// A published version of a page: digest of its line, modification date, and time of the first
 /// publication.
@@ -84,7 +84,7 @@ pub(crate) fn rebuild(
     chain.sections = if plan.sections.is_empty() {
         sections_of_pages(plan, &sections)
     } else {
-        Sections::from_rules(&plan.base, &plan.sections)
+        section::from_rules(&plan.base, &plan.sections)
     };
     chain.is_given = !plan.sections.is_empty();
     let mut rows: BTreeMap<String, LedgerRow> = BTreeMap::new();
@@ -171,7 +171,7 @@ fn read_arc_layer(
         let modified = entry.lastmod.unwrap_or(at);
         let row = rows.entry(key).or_insert_with_key(|url| LedgerRow {
             visibility: Visibility::AddressOnly,
-            ..row(url, MAIN, PageVersion { digest: UNKNOWN, modified, recorded: at }, None)
+            ..row(url, MAIN, PageVersion { digest: UNKNOWN_DIGEST, modified, recorded: at }, None)
         });
         row.arc = ArcEntryVersion { digest, at }.to_string();
     })?;
@@ -180,7 +180,12 @@ fn read_arc_layer(
             continue;
         }
         let row = rows.entry(key).or_insert_with_key(|url| {
-            row(url, MAIN, PageVersion { digest: UNKNOWN, modified: at, recorded: at }, Some(at))
+            row(
+                url,
+                MAIN,
+                PageVersion { digest: UNKNOWN_DIGEST, modified: at, recorded: at },
+                Some(at),
+            )
         });
         row.arc = ArcEntryVersion { digest: None, at }.to_string();
     }
@@ -243,7 +248,7 @@ pub(crate) fn built_sitemap(plan: &BuildPlan, folder: &Path) -> Option<String> {
     let mut names = sitemap_names(plan, folder).into_iter();
     names.find(|name| {
         let path = site_sitemap::regular_file(folder, name);
-        path.is_some_and(|path| site_sitemap::may_be_own_sitemap(&path))
+        path.is_some_and(|path| rutter_site::may_be_own_sitemap(&path))
     })
 }
 
@@ -389,5 +394,5 @@ fn sections_of_pages(
             rules.push(SectionRule { name: name.clone(), prefix });
         }
     }
-    Sections::from_rules(&plan.base, &rules)
+    section::from_rules(&plan.base, &rules)
 }

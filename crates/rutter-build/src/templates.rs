@@ -10,10 +10,10 @@ use std::sync::Arc;
 
 use rutter_extract::{Limits, SAMPLE, Sketch, Templates, sample_key};
 
+use rutter_site::{CacheIndex, LedgerReader};
+
 use crate::error::BuildError;
 use crate::inventory::{PageFile, PageFiles};
-use crate::ledger::LedgerReader;
-use crate::page_cache::CacheIndex;
 use crate::page_reader::{KnownPage, PageReader};
 use crate::plan::{BuildPlan, SourceKind};
 

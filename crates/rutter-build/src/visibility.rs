@@ -6,9 +6,11 @@
 
 use rutter_page::{Page, SensitiveData};
 
-use crate::arc_entry::ArcFields;
-use crate::exclusion::{self, ExclusionReason};
-use crate::page_cache::{CacheEntry, Key, PageRecord, VisibilityKey, WithheldPage};
+use rutter_site::{
+    ArcFields, CacheEntry, CacheKey, ExclusionReason, PageRecord, VisibilityKey, WithheldPage,
+};
+
+use crate::exclusion;
 use crate::plan::BuildPlan;
 use crate::rules;
 
@@ -72,7 +74,7 @@ pub(crate) fn renew(
     plan: &BuildPlan,
     stored: &PageRecord,
     mut decision: VisibilityDecision,
-    (key, visibility_key): (Key, VisibilityKey),
+    (key, visibility_key): (CacheKey, VisibilityKey),
 ) -> Option<(PageRecord, Option<ExclusionReason>)> {
     let has_line = !stored.line.is_empty();
     // The stored content is published and not the newly extracted one, so reasons that depend on
@@ -174,10 +176,10 @@ mod tests {
     use rutter_page::Timestamp;
 
     use super::*;
-    use crate::page_cache::PageMetadata;
     use crate::plan::BaseUrl;
+    use rutter_site::PageMetadata;
 
-    const KEY: (Key, VisibilityKey) = ([1; 16], VisibilityKey([2; 8]));
+    const KEY: (CacheKey, VisibilityKey) = ([1; 16], VisibilityKey([2; 8]));
 
     fn plan() -> BuildPlan {
         let now = Timestamp::parse("2026-05-01T00:00:00Z").unwrap();

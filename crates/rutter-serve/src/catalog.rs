@@ -9,24 +9,15 @@
 //! Rejects: files of another version, files about another directory, damaged files, missing files.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::fs::File;
-use std::io::{self, BufReader, Seek as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use rutter_page::checksum::{ChecksumStatus, verify_checksum};
 use rutter_page::{Digest, Timestamp};
-use serde::Deserialize;
-use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use rutter_site::{FileAccess, ServedEntry, ServedError, read_served};
 
 use crate::kind::{self, ContentCoding, FileKind};
 use crate::root_dir::Identity;
-
-/// The supported version. Version 1 did not record restricted files other than pages, so it is
-/// rejected.
-const VERSION: u32 = 3;
-/// The previous version, whose files may lack a checksum.
-const UNSEALED: u32 = 2;
 
 /// Maximum number of different pairs of media type and coding; a site has about ten.
 const MAX_TYPES: usize = 4096;
@@ -59,6 +50,16 @@ pub enum CatalogError {
     /// The file describes another directory.
     #[error("{path} describes {about}, not this directory", path = .0.display(), about = .1.display())]
     Elsewhere(PathBuf, PathBuf),
+}
+
+impl From<ServedError> for CatalogError {
+    fn from(error: ServedError) -> Self {
+        match error {
+            ServedError::Io(error) => Self::Io(error),
+            ServedError::Form(error) => Self::Form(error),
+            _ => Self::Damaged,
+        }
+    }
 }
 
 /// Metadata of one file.
@@ -139,7 +140,6 @@ const NO_DATE: i64 = i64::MIN;
 /// Metadata of all files.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
-    version: u32,
     /// The base URL of the site, without trailing slash.
     pub(crate) base: String,
     rows: Vec<CatalogRow>,
@@ -187,21 +187,14 @@ impl Catalog {
             _ => error.into(),
         })?;
         let mut file = file;
-        let sealed = verify_checksum(&file)?;
-        if sealed == ChecksumStatus::Mismatch {
-            return Err(CatalogError::Damaged);
-        }
-        file.rewind()?;
         let identity = Identity::of(&file)?;
         let mut catalog = Self { changed: i128::MIN, identity, ..Self::default() };
         catalog.changed = identity.map_or(i128::MIN, |identity| identity.changed);
-        let mut reader = serde_json::Deserializer::from_reader(BufReader::new(file));
-        CatalogSeed(&mut catalog).deserialize(&mut reader)?;
-        reader.end()?;
-        // Without the checksum, a restriction that was lost would not be detected.
-        if catalog.version == VERSION && sealed == ChecksumStatus::Missing {
-            return Err(CatalogError::Damaged);
-        }
+        let header = read_served(&mut file, &mut |entry| catalog.push(entry))?;
+        catalog.base = header.base;
+        catalog.output = header.output;
+        catalog.update = header.update;
+        catalog.closed = header.closed.iter().map(|name| name.to_lowercase()).collect();
         catalog.rows.sort_unstable_by_key(|row| row.name);
         catalog.rows.shrink_to_fit();
         catalog.n_closed = catalog.restricted.len() + catalog.closed.len();
@@ -375,9 +368,8 @@ impl Catalog {
                 TwinName::Other
             }
         };
-        let is_open = entry.access.as_deref() == Some("open");
-        // An unknown value of `access` is treated as a restriction.
-        if entry.access.is_some() && !is_open {
+        let is_open = entry.access == Some(FileAccess::Open);
+        if entry.access == Some(FileAccess::Token) {
             self.restricted.push(self::hash(&entry.path.to_lowercase()));
         }
         if let Some(expires) = entry.expires {
@@ -390,95 +382,11 @@ impl Catalog {
             name: hash,
             modified: entry.modified.map_or(NO_DATE, Timestamp::unix_seconds),
             digest: digest.map_or(NO_DIGEST, |digest| start(&digest)),
-            kind: FileKind::parse(&entry.cache),
+            kind: FileKind::parse(entry.cache.name()),
             twin,
             is_open,
             media_type: u16::try_from(media_type).unwrap_or(u16::MAX),
         });
-        Ok(())
-    }
-}
-
-/// The entry of one file in `served.json`.
-#[derive(Debug, Deserialize)]
-struct ServedEntry<'e> {
-    #[serde(borrow)]
-    path: std::borrow::Cow<'e, str>,
-    #[serde(borrow, rename = "type")]
-    media_type: std::borrow::Cow<'e, str>,
-    coding: Option<String>,
-    digest: Option<String>,
-    stored: Option<String>,
-    modified: Option<Timestamp>,
-    expires: Option<Timestamp>,
-    twin: Option<String>,
-    #[serde(borrow)]
-    cache: std::borrow::Cow<'e, str>,
-    access: Option<String>,
-}
-
-/// Deserializes the document into a catalog, file by file.
-struct CatalogSeed<'c>(&'c mut Catalog);
-
-impl<'de> DeserializeSeed<'de> for CatalogSeed<'_> {
-    type Value = ();
-    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for CatalogSeed<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of files")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(key) = map.next_key::<String>()? {
-            match key.as_str() {
-                "version" => self.0.version = map.next_value()?,
-                "base" => self.0.base = map.next_value()?,
-                "output" => self.0.output = Some(map.next_value()?),
-                "update" => self.0.update = Some(map.next_value()?),
-                "closed" => {
-                    let closed = map.next_value::<Vec<String>>()?;
-                    self.0.closed = closed.iter().map(|name| name.to_lowercase()).collect();
-                }
-                "files" => map.next_value_seed(FilesSeed(self.0))?,
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                }
-            }
-        }
-        if matches!(self.0.version, UNSEALED | VERSION) {
-            Ok(())
-        } else {
-            Err(A::Error::custom("unsupported version"))
-        }
-    }
-}
-
-struct FilesSeed<'c>(&'c mut Catalog);
-
-impl<'de> DeserializeSeed<'de> for FilesSeed<'_> {
-    type Value = ();
-    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for FilesSeed<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("files")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut files: A) -> Result<(), A::Error> {
-        while let Some(entry) = files.next_element::<ServedEntry<'_>>()? {
-            self.0.push(&entry).map_err(A::Error::custom)?;
-        }
         Ok(())
     }
 }

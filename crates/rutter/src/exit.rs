@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use rutter_build::BuildError;
 use rutter_scp::{MergeError, ReadError, WriteError};
+use rutter_site::StateError;
 use rutter_store::{CommitError, LeaseError, OpenError, QueryError, StageError, StorageError};
 use rutter_sync::SyncError;
 
@@ -89,6 +90,11 @@ impl Exit {
         }
         if let Some(ReadError::Refused(_)) = cause.downcast_ref() {
             return Some(Self::Integrity);
+        }
+        match cause.downcast_ref() {
+            Some(StateError::Damaged(..)) => return Some(Self::Integrity),
+            Some(_) => return Some(Self::Failure),
+            None => {}
         }
         match cause.downcast_ref() {
             Some(

@@ -6,13 +6,14 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::Build;
+use rutter_site::{absolute_path, save_templates};
+
 use crate::error::{BuildError, IoErrorContext};
 use crate::publish::StagingArea;
 use crate::read::ReadTotals;
 use crate::site_sitemap::regular_file;
-use crate::state::absolute_path;
 use crate::summary::{BuildSummary, ExclusionCount, SectionSummary};
-use crate::{arc_layer, partner_pages, saved_state};
+use crate::{arc_layer, partner_pages};
 
 impl Build<'_> {
     /// Writes the state files to temporary paths and returns the temporary and the final path of
@@ -31,7 +32,7 @@ impl Build<'_> {
         if 0 < self.learned {
             kept.retain(&reading.used);
         }
-        saved_state::save_templates(&templates, &kept)?;
+        save_templates(&templates, &kept)?;
         let mut state = Vec::new();
         if self.published.arc.is_some() {
             let (made, kept) = (self.next.join("arc"), self.paths.deltas());

@@ -6,11 +6,12 @@
 use std::io;
 use std::path::Path;
 
+use rutter_site::StatePaths;
+
 use crate::address_scheme::AddressVotes;
 use crate::error::BuildError;
 use crate::plan::BuildPlan;
 use crate::site_sitemap;
-use crate::state::StatePaths;
 use crate::state_rebuild;
 use crate::summary::BuildEvents;
 

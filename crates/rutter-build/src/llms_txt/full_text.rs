@@ -10,7 +10,7 @@ use std::io::{self, Write};
 
 use rutter_llms::{self as llms, LlmsHead};
 
-use super::WHOLE;
+use rutter_site::file_marks::WHOLE_FILE;
 
 /// The pages of llms-full.txt that have been collected so far.
 #[derive(Debug)]
@@ -77,13 +77,13 @@ impl FullText {
         }
         let n_left = self.n_pages - self.pages.len();
         if n_left == 0 {
-            return writeln!(out, "\n{WHOLE}");
+            return writeln!(out, "\n{WHOLE_FILE}");
         }
         let (n_pages, most) = (self.n_pages, self.most_bytes);
         let verb = if n_left == 1 { "is" } else { "are" };
         writeln!(
             out,
-            "\n---\n\n{n_left} of {n_pages} pages {verb} left out: this file holds at most {most} bytes of pages. {WHOLE}"
+            "\n---\n\n{n_left} of {n_pages} pages {verb} left out: this file holds at most {most} bytes of pages. {WHOLE_FILE}"
         )
     }
 }

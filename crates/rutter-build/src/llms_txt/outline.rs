@@ -9,9 +9,10 @@ use std::collections::BTreeMap;
 use rutter_extract::NavLink;
 
 use super::side_pages::SidePages;
+use rutter_site::{MAIN, Sections};
+
 use crate::inventory;
 use crate::plan::BaseUrl;
-use crate::section::{MAIN, Sections};
 
 /// Maximum number of sections of llms.txt. Pages of further sections are listed under `Pages` or
 /// `More pages`.

@@ -2,8 +2,8 @@
 
 use rutter_page::Timestamp;
 
-use crate::arc_entry::{self, ArcEntryVersion};
-use crate::ledger::{LedgerRow, UNKNOWN};
+use rutter_site::{ArcEntryVersion, LedgerRow, NO_ARC_ENTRY, UNKNOWN_DIGEST};
+
 use crate::read::PassInput;
 
 /// Returns a ledger row. If the plan sets `redate`, times that are later than the time of the build
@@ -18,13 +18,13 @@ pub(super) fn redated(
     if input.plan.redate {
         if now < row.modified {
             row.modified = now.plus_seconds(-1);
-            row.digest = UNKNOWN;
+            row.digest = UNKNOWN_DIGEST;
         }
         row.recorded = row.recorded.min(now);
         row.first_seen = row.first_seen.min(now);
         row.removed = row.removed.map(|at| at.min(now));
         if ArcEntryVersion::parse(&row.arc).is_some_and(|version| now < version.at) {
-            arc_entry::NO_ENTRY.clone_into(&mut row.arc);
+            NO_ARC_ENTRY.clone_into(&mut row.arc);
         }
     }
     row

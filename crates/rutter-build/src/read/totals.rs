@@ -6,7 +6,8 @@ use rutter_extract::{CoverageTally, VersionId};
 use rutter_page::Timestamp;
 
 use super::SectionTally;
-use crate::chain::{Publication, PublishedCollection};
+use rutter_site::{Publication, PublishedCollection};
+
 use crate::mass_change_guard::MassChangeGuard;
 
 /// Totals of pass 1 over all pages.

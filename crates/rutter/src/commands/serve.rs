@@ -14,12 +14,12 @@ use std::thread;
 
 use anyhow::Context;
 use clap::ValueEnum;
-use rutter_build::BuildError;
 use rutter_serve::{
     AccessLogFormat, AccessSink, AccessSummary, ForwardingHeader, Limits, ListenConfig, LogWriter,
     Network, RateLimit, RestrictionSource, Server, SignalEvent, Site, SiteSettings, TlsFiles,
     Tokens, TrustedProxies, UnknownAccess, parse_rate,
 };
+use rutter_site::StateError;
 
 use crate::commands::counted;
 use crate::commands::odd_clients::OddClientArgs;
@@ -407,11 +407,11 @@ fn recover(state: &Path, out: &mut Output) -> anyhow::Result<()> {
     if !state.join("journal.json").is_file() {
         return Ok(());
     }
-    match rutter_build::recover(state) {
+    match rutter_site::recover(state) {
         Ok(true) => out.say("completed an interrupted publication"),
         Ok(false) => {}
         // The running build completes the publication itself.
-        Err(BuildError::Busy(_)) => out.say("a build is running"),
+        Err(StateError::Busy(_)) => out.say("a build is running"),
         Err(error) => return Err(error.into()),
     }
     Ok(())

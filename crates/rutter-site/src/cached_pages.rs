@@ -9,12 +9,12 @@ use std::sync::mpsc;
 use rutter_extract::Coverage;
 use rutter_page::{Digest, LineDigest};
 
-use crate::error::BuildError;
+use crate::error::StateError;
 use crate::exclusion::ExclusionReason;
 use crate::file_marks;
 use crate::manifest::Manifest;
 use crate::page_cache::PageCacheReader;
-use crate::state::{StatePaths, absolute_path};
+use crate::paths::{StatePaths, absolute_path};
 
 /// Maximum number of pages that wait for their digests.
 const WAITING: usize = 64;
@@ -59,7 +59,7 @@ pub fn is_built_into(state: &Path, folder: &Path) -> bool {
 }
 
 /// Loads all pages of the state in the order of their URLs; empty if there is no state.
-pub fn load_cached_pages(state: &Path) -> Result<Vec<CachedPage>, BuildError> {
+pub fn load_cached_pages(state: &Path) -> Result<Vec<CachedPage>, StateError> {
     let mut all = Vec::new();
     let mut records = PageCacheReader::open(&StatePaths::new(state).pack())?;
     // This thread decompresses the records, and another thread computes the digests.
@@ -74,7 +74,7 @@ pub fn load_cached_pages(state: &Path) -> Result<Vec<CachedPage>, BuildError> {
             // The result of `send` is ignored: the receiver exists until the last text is sent.
             let twin = match record.markdown.as_slice() {
                 [] => Vec::new(),
-                markdown => file_marks::twin(markdown),
+                markdown => file_marks::marked_twin(markdown),
             };
             drop(sender.send([record.line.clone(), twin]));
             all.push(CachedPage {

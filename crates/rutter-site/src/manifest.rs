@@ -13,7 +13,7 @@ use rutter_page::Digest;
 use rutter_page::checksum::RecordChecksum;
 use sha2::{Digest as _, Sha256};
 
-use crate::error::{BuildError, IoErrorContext};
+use crate::error::{IoErrorContext, StateError};
 
 const HEADING: &str = "# rutter files 2: path kind bytes sha256 time";
 
@@ -26,7 +26,7 @@ const END: &str = "# end ";
 
 /// Owner of a file in the output folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Owner {
+pub enum Owner {
     /// The file is a copy of a file of the site.
     Site,
     /// The file was written by Rutter.
@@ -50,19 +50,22 @@ impl Owner {
 
 /// Record of a file in the output folder: owner, size, digest and modification time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FileRecord {
-    pub(crate) owner: Owner,
-    pub(crate) bytes: u64,
-    pub(crate) digest: Digest,
+pub struct FileRecord {
+    /// Owner of the file.
+    pub owner: Owner,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// SHA-256 digest of the bytes.
+    pub digest: Digest,
     /// Modification time of the file in nanoseconds. If the time is unchanged, the file need not be
     /// read.
-    pub(crate) time: u64,
+    pub time: u64,
 }
 
 /// Records of all files that Rutter wrote, by path relative to the output folder. All paths are in
 /// one string, because there may be as many files as pages.
 #[derive(Debug, Default)]
-pub(crate) struct Manifest {
+pub struct Manifest {
     text: String,
     /// Positions and records of the files, sorted by path.
     slots: Vec<ManifestEntry>,
@@ -88,12 +91,13 @@ impl ManifestEntry {
 
 impl FileRecord {
     /// Returns the columns of a manifest line after the path.
-    pub(crate) fn columns(&self) -> String {
+    pub fn columns(&self) -> String {
         let Self { owner, bytes, digest, time } = self;
         format!("{}\t{bytes}\t{digest}\t{time}", owner.name())
     }
 
-    pub(crate) fn of_columns(text: &str) -> Option<Self> {
+    /// Parses the columns of a manifest line after the path.
+    pub fn of_columns(text: &str) -> Option<Self> {
         let mut columns = text.split('\t');
         let owner = columns.next()?;
         let owner = Owner::ALL.into_iter().find(|known| known.name() == owner)?;
@@ -106,14 +110,15 @@ impl FileRecord {
 
 /// Writes a manifest file by file, in the order of the paths.
 #[derive(Debug)]
-pub(crate) struct ManifestWriter {
+pub struct ManifestWriter {
     path: PathBuf,
     out: BufWriter<File>,
     seal: RecordChecksum,
 }
 
 impl ManifestWriter {
-    pub(crate) fn create(path: &Path, target: &Path) -> Result<Self, BuildError> {
+    /// Creates a manifest of the output folder `target`.
+    pub fn create(path: &Path, target: &Path) -> Result<Self, StateError> {
         let mut out = BufWriter::new(File::create(path).at(path)?);
         let heading = format!("{HEADING}\n# {}\n", target.display());
         out.write_all(heading.as_bytes()).at(path)?;
@@ -122,13 +127,15 @@ impl ManifestWriter {
         Ok(Self { path: path.to_owned(), out, seal })
     }
 
-    pub(crate) fn push(&mut self, name: &str, columns: &str) -> Result<(), BuildError> {
+    /// Adds a file with the columns of [`FileRecord::columns`].
+    pub fn push(&mut self, name: &str, columns: &str) -> Result<(), StateError> {
         let line = format!("{name}\t{columns}\n");
         self.seal.record(line.as_bytes());
         self.out.write_all(line.as_bytes()).at(&self.path)
     }
 
-    pub(crate) fn finish(mut self) -> Result<(), BuildError> {
+    /// Writes the end line and closes the file.
+    pub fn finish(mut self) -> Result<(), StateError> {
         writeln!(self.out, "{END}{}", self.seal.to_text()).at(&self.path)?;
         self.out.flush().at(&self.path)
     }
@@ -137,7 +144,7 @@ impl ManifestWriter {
 impl Manifest {
     /// Loads the manifest and the path of its output folder. Returns `None` if the manifest is
     /// missing, damaged or incomplete.
-    pub(crate) fn load(path: &Path) -> Option<(PathBuf, Self)> {
+    pub fn load(path: &Path) -> Option<(PathBuf, Self)> {
         let file = File::open(path).ok()?;
         let mut lines = BufReader::new(file).lines().map_while(Result::ok);
         let heading = lines.next()?;
@@ -176,22 +183,24 @@ impl Manifest {
         Some((target, list))
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Returns whether the manifest has no files.
+    pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<FileRecord> {
+    /// Returns the record of a file.
+    pub fn get(&self, name: &str) -> Option<FileRecord> {
         let found = self.slots.binary_search_by(|slot| name_of(&self.text, slot).cmp(name)).ok()?;
         self.slots.get(found).map(ManifestEntry::record)
     }
 
     /// Iterates over the paths and records of all files in the order of their paths.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, FileRecord)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, FileRecord)> {
         self.slots.iter().map(|slot| (name_of(&self.text, slot), slot.record()))
     }
 
     /// Returns whether the file that exists in the folder is unchanged since Rutter wrote it.
-    pub(crate) fn is_own_file(&self, folder: &Path, name: &str) -> bool {
+    pub fn is_own_file(&self, folder: &Path, name: &str) -> bool {
         let Some(record) = self.get(name) else { return false };
         if record.owner == Owner::Shared {
             return false;
@@ -208,7 +217,7 @@ impl Manifest {
 
 impl Manifest {
     /// Returns whether every file exists with its recorded size and modification time.
-    pub(crate) fn is_in_place(&self, folder: &Path) -> bool {
+    pub fn is_in_place(&self, folder: &Path) -> bool {
         self.iter().all(|(name, record)| {
             fs::symlink_metadata(folder.join(name)).is_ok_and(|metadata| {
                 metadata.len() == record.bytes && time_of(&metadata) == record.time
@@ -218,7 +227,7 @@ impl Manifest {
 
     /// Returns whether the output folder has an up-to-date copy of each of these files of the site,
     /// and no other copies.
-    pub(crate) fn has_copies<'n>(
+    pub fn has_copies<'n>(
         &self,
         site: &Path,
         names: impl Iterator<Item = &'n str>,
@@ -244,18 +253,18 @@ fn name_of<'t>(text: &'t str, slot: &ManifestEntry) -> &'t str {
 }
 
 /// Returns the modification time of a file in nanoseconds.
-pub(crate) fn time_of(metadata: &Metadata) -> u64 {
+pub fn time_of(metadata: &Metadata) -> u64 {
     let time = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     time.and_then(|time| u64::try_from(time.as_nanos()).ok()).unwrap_or(0)
 }
 
 /// Returns the SHA-256 digest of a file.
-pub(crate) fn digest_of(path: &Path) -> io::Result<Digest> {
+pub fn digest_of(path: &Path) -> io::Result<Digest> {
     digest_of_file(&mut File::open(path)?)
 }
 
 /// Returns the SHA-256 digest of the rest of an open file.
-pub(crate) fn digest_of_file(file: &mut File) -> io::Result<Digest> {
+pub fn digest_of_file(file: &mut File) -> io::Result<Digest> {
     let mut hash = Sha256::new();
     let mut buffer = vec![0; 64 << 10];
     loop {

@@ -10,10 +10,15 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use crate::llms_txt;
 use crate::marked_block;
-use crate::plan::BaseUrl;
-use crate::site_sitemap;
+use crate::sitemaps;
+
+/// Mark at the end of sitemaps and text files that consist only of Rutter's output. It identifies the file if the state
+/// is lost.
+pub const WHOLE_FILE: &str = "<!-- rutter:whole -->";
+
+/// Heading of the section of llms.txt that links to other artifacts.
+pub const INDEXES_HEADING: &str = "Machine-readable indexes";
 
 /// Last line of a Markdown twin.
 const TWIN: &str = "<!-- rutter:twin -->";
@@ -22,7 +27,7 @@ const TWIN: &str = "<!-- rutter:twin -->";
 const MOST_BYTES: u64 = 64 << 20;
 
 /// Returns the bytes of a Markdown twin: the Markdown of the page and the mark of Rutter.
-pub(crate) fn twin(markdown: &[u8]) -> Vec<u8> {
+pub fn marked_twin(markdown: &[u8]) -> Vec<u8> {
     let mut out = markdown.to_vec();
     out.extend_from_slice(b"\n");
     out.extend_from_slice(TWIN.as_bytes());
@@ -32,10 +37,10 @@ pub(crate) fn twin(markdown: &[u8]) -> Vec<u8> {
 
 /// Evidence in the output folder and the state that shows which files Rutter wrote.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct FileMarks {
+pub struct FileMarks {
     /// Texts of marked files that contain URLs of other artifacts.
     named: Vec<String>,
-    base: Option<BaseUrl>,
+    base: Option<String>,
     /// Whether the state contains ARC deltas.
     has_deltas: bool,
 }
@@ -43,12 +48,12 @@ pub(crate) struct FileMarks {
 impl FileMarks {
     /// Reads the marked files that contain URLs of other artifacts, and looks for ARC deltas in the
     /// state.
-    pub(crate) fn read(base: &BaseUrl, folder: &Path, deltas: &Path) -> Self {
+    pub fn read(base: &str, folder: &Path, deltas: &Path) -> Self {
         let mut named = Vec::new();
         let robots = text_of(&folder.join("robots.txt")).unwrap_or_default();
         named.extend(marked_block::block_of(&robots, &marked_block::HASH).map(str::to_owned));
         let llms = text_of(&folder.join("llms.txt")).unwrap_or_default();
-        if llms.contains(llms_txt::WHOLE) {
+        if llms.contains(WHOLE_FILE) {
             named.push(llms);
         } else {
             named.extend(marked_block::block_of(&llms, &marked_block::MARKDOWN).map(str::to_owned));
@@ -57,7 +62,7 @@ impl FileMarks {
         // names it.
         let index = folder.join(rutter_spxi::INDEX_FILE);
         let has_deltas = fs::read_dir(deltas).is_ok_and(|mut files| files.next().is_some());
-        let mut marks = Self { named, base: Some(base.clone()), has_deltas };
+        let mut marks = Self { named, base: Some(base.to_owned()), has_deltas };
         if marks.is_named(rutter_spxi::INDEX_FILE) {
             marks.named.extend(text_of(&index));
         }
@@ -65,13 +70,13 @@ impl FileMarks {
     }
 
     /// Returns whether there is no evidence that Rutter wrote to the folder.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.named.is_empty()
     }
 
     /// Returns whether Rutter wrote a file, according to its mark or to a marked file that names
     /// it.
-    pub(crate) fn is_own_file(&self, folder: &Path, name: &str) -> bool {
+    pub fn is_own_file(&self, folder: &Path, name: &str) -> bool {
         let path = folder.join(name);
         if !fs::symlink_metadata(&path).is_ok_and(|it| it.is_file()) {
             return false;
@@ -81,10 +86,10 @@ impl FileMarks {
         let ending = Path::new(name).extension().and_then(|ending| ending.to_str());
         match ending.unwrap_or_default() {
             "md" => ends_with(&path, TWIN),
-            "xml" => site_sitemap::is_marked(&path),
+            "xml" => sitemaps::is_marked_sitemap(&path),
             "txt" => {
                 let text = text_of(&path).unwrap_or_default();
-                text.trim_end().ends_with(llms_txt::WHOLE) || is_only_block(&text)
+                text.trim_end().ends_with(WHOLE_FILE) || is_only_block(&text)
             }
             "json" | "yaml" | "jsonld" => self.is_named(name) || self.is_arc_file(name),
             // The header file `_headers` has no extension.
@@ -96,7 +101,7 @@ impl FileMarks {
     /// Returns whether a marked file contains the URL of this file.
     fn is_named(&self, name: &str) -> bool {
         let Some(base) = &self.base else { return false };
-        let address = base.join(name);
+        let address = format!("{base}{name}");
         self.named.iter().any(|text| {
             text.match_indices(&address).any(|(at, found)| {
                 let next = text.get(at + found.len()..).and_then(|rest| rest.chars().next());
@@ -121,7 +126,7 @@ impl FileMarks {
 /// Returns whether an earlier version of Rutter, which wrote no marks, may have written a file.
 /// Markdown twins, llms.txt, sitemaps and header files are recognised by their structure; any other
 /// file may be one of Rutter's files.
-pub(crate) fn may_be_unmarked(folder: &Path, name: &str) -> bool {
+pub fn may_be_unmarked(folder: &Path, name: &str) -> bool {
     let path = folder.join(name);
     let ending = Path::new(name).extension().and_then(|ending| ending.to_str());
     match ending.unwrap_or_default() {
@@ -129,8 +134,8 @@ pub(crate) fn may_be_unmarked(folder: &Path, name: &str) -> bool {
             let head = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n"));
             head.is_some_and(|(head, _)| head.lines().any(|line| line.starts_with("url: \"")))
         }),
-        "xml" => site_sitemap::may_be_own_sitemap(&path),
-        "txt" => text_of(&path).is_none_or(|text| text.contains(llms_txt::INDEXES)),
+        "xml" => sitemaps::may_be_own_sitemap(&path),
+        "txt" => text_of(&path).is_none_or(|text| text.contains(INDEXES_HEADING)),
         "" => text_of(&path)
             .is_none_or(|text| marked_block::block_of(&text, &marked_block::HASH).is_some()),
         _ => true,
@@ -138,7 +143,7 @@ pub(crate) fn may_be_unmarked(folder: &Path, name: &str) -> bool {
 }
 
 /// Returns whether a file is a Markdown twin, by its extension and its last line.
-pub(crate) fn is_twin(folder: &Path, name: &str) -> bool {
+pub fn is_twin(folder: &Path, name: &str) -> bool {
     let path = folder.join(name);
     path.extension().is_some_and(|ending| ending == "md")
         && fs::symlink_metadata(&path).is_ok_and(|it| it.is_file())
@@ -148,7 +153,7 @@ pub(crate) fn is_twin(folder: &Path, name: &str) -> bool {
 /// Lists the Markdown twins below a folder. Symbolic links, hidden folders and folders for which
 /// `is_skipped` returns true are not searched. `is_skipped` receives the path relative to `folder`
 /// and the full path.
-pub(crate) fn find_twins(folder: &Path, is_skipped: &dyn Fn(&str, &Path) -> bool) -> Vec<String> {
+pub fn find_twins(folder: &Path, is_skipped: &dyn Fn(&str, &Path) -> bool) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![String::new()];
     while let Some(inside) = folders.pop() {
@@ -194,10 +199,9 @@ mod tests {
     #[test]
     fn recognises_marked_files_and_files_they_name() {
         let folder = tempfile::tempdir().unwrap();
-        let base = BaseUrl::parse("https://h.example/").unwrap();
-        let whole = llms_txt::WHOLE;
+        let whole = WHOLE_FILE;
         for (name, text) in [
-            ("a.md", String::from_utf8(twin(b"# A\n")).unwrap()),
+            ("a.md", String::from_utf8(marked_twin(b"# A\n")).unwrap()),
             ("b.md", "# B\n".to_owned()),
             ("arc-sitemap.json.gz", "x".to_owned()),
             ("quote.md", format!("The mark is `{TWIN}`.\n\nMore.\n")),
@@ -208,7 +212,7 @@ mod tests {
                     .to_owned(),
             ),
             ("mine.txt", "User-agent: *\n# rutter:begin\n# rutter:end\n".to_owned()),
-            ("sitemap.xml", format!("<urlset></urlset>\n{}\n", site_sitemap::MARK)),
+            ("sitemap.xml", format!("<urlset></urlset>\n{}\n", WHOLE_FILE)),
             ("other.xml", "<urlset></urlset>\n".to_owned()),
             ("arc-sitemap.json", "{}".to_owned()),
             ("arc-policy.json", "{}".to_owned()),
@@ -220,7 +224,8 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let marks = FileMarks::read(&base, folder.path(), &folder.path().join("deltas"));
+        let marks =
+            FileMarks::read("https://h.example/", folder.path(), &folder.path().join("deltas"));
         for (name, wanted) in [
             ("a.md", true),
             ("b.md", false),

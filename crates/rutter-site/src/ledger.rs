@@ -15,7 +15,7 @@ use rutter_extract::VersionId;
 use rutter_page::checksum::RecordChecksum;
 use rutter_page::{LineDigest, Timestamp};
 
-use crate::error::{BuildError, IoErrorContext};
+use crate::error::{IoErrorContext, StateError};
 
 /// First line of the ledger: format, version and columns.
 const HEADING: &str = "# rutter ledger 2: url state section digest modified recorded first-seen removed template dated arc";
@@ -27,14 +27,14 @@ const UNSEALED: &str = "# rutter ledger 1: url state section digest modified rec
 const END: &str = "# end ";
 
 /// Number of days that the row of a removed page is kept (D26).
-pub(crate) const REMEMBERED_DAYS: i64 = 400;
+pub const REMEMBERED_DAYS: i64 = 400;
 
 /// Placeholder for the digest of a page line that was never published.
-pub(crate) const UNKNOWN: LineDigest = LineDigest([0; 16]);
+pub const UNKNOWN_DIGEST: LineDigest = LineDigest([0; 16]);
 
 /// Which layers may show a page (D85).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Visibility {
+pub enum Visibility {
     /// All layers may show the page.
     Public,
     /// The sitemap lists the page, but no layer for AI shows its content.
@@ -52,12 +52,12 @@ impl Visibility {
         [Self::Public, Self::Listed, Self::AddressOnly, Self::Hidden, Self::Removed];
 
     /// Returns whether layers may show the content of the page.
-    pub(crate) fn shows_content(self) -> bool {
+    pub fn shows_content(self) -> bool {
         matches!(self, Self::Public)
     }
 
     /// Returns whether the sitemap lists the page.
-    pub(crate) fn is_listed(self) -> bool {
+    pub fn is_listed(self) -> bool {
         matches!(self, Self::Public | Self::Listed)
     }
 
@@ -74,7 +74,7 @@ impl Visibility {
 
 /// Source of the first date of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DateSource {
+pub enum DateSource {
     /// The page itself states the date.
     Page,
     /// The sitemap of the site's generator states the date.
@@ -103,27 +103,34 @@ impl DateSource {
 
 /// One row of the ledger: the publication data of one page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct LedgerRow {
-    pub(crate) url: String,
-    pub(crate) visibility: Visibility,
-    pub(crate) section: String,
+pub struct LedgerRow {
+    /// URL of the page.
+    pub url: String,
+    /// Which layers may show the page.
+    pub visibility: Visibility,
+    /// Section of the page.
+    pub section: String,
     /// Digest of the page's line, even if the line was never published.
-    pub(crate) digest: LineDigest,
+    pub digest: LineDigest,
     /// Modification date of the page.
-    pub(crate) modified: Timestamp,
+    pub modified: Timestamp,
     /// Time when this version of the page was first published.
-    pub(crate) recorded: Timestamp,
-    pub(crate) first_seen: Timestamp,
-    pub(crate) removed: Option<Timestamp>,
+    pub recorded: Timestamp,
+    /// Time when the page was first read.
+    pub first_seen: Timestamp,
+    /// Time when the page was removed or excluded; `None` if it is public.
+    pub removed: Option<Timestamp>,
     /// Template version with which the page was read; `None` if no template was used.
-    pub(crate) template: Option<VersionId>,
-    pub(crate) date_source: DateSource,
+    pub template: Option<VersionId>,
+    /// Source of the first date of the page.
+    pub date_source: DateSource,
     /// Value of the column `arc`: digest and time of the page's last ARC entry.
-    pub(crate) arc: String,
+    pub arc: String,
 }
 
 impl LedgerRow {
-    pub(crate) fn is_public(&self) -> bool {
+    /// Returns whether all layers may show the page.
+    pub fn is_public(&self) -> bool {
         self.visibility == Visibility::Public
     }
 
@@ -176,7 +183,7 @@ impl LedgerRow {
 
 /// Reads the rows of a ledger in order.
 #[derive(Debug)]
-pub(crate) struct LedgerReader {
+pub struct LedgerReader {
     path: PathBuf,
     input: Option<BufReader<File>>,
     line: String,
@@ -189,11 +196,11 @@ pub(crate) struct LedgerReader {
 
 impl LedgerReader {
     /// Opens a ledger. A missing file counts as a ledger without rows.
-    pub(crate) fn open(path: &Path) -> Result<Self, BuildError> {
+    pub fn open(path: &Path) -> Result<Self, StateError> {
         let input = match File::open(path) {
             Ok(file) => Some(BufReader::with_capacity(256 << 10, file)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(BuildError::Io(path.to_owned(), error)),
+            Err(error) => return Err(StateError::Io(path.to_owned(), error)),
         };
         let path = path.to_owned();
         let mut rows = Self {
@@ -212,24 +219,25 @@ impl LedgerReader {
                 HEADING => rows.is_sealed = true,
                 UNSEALED => {}
                 other if other.starts_with("# rutter ledger ") => {
-                    return Err(BuildError::NewerFormat(rows.path));
+                    return Err(StateError::NewerFormat(rows.path));
                 }
-                _ => return Err(BuildError::DamagedState(rows.path, 1)),
+                _ => return Err(StateError::Damaged(rows.path, 1)),
             }
         }
         Ok(rows)
     }
 
-    fn read_line(&mut self) -> Result<bool, BuildError> {
+    fn read_line(&mut self) -> Result<bool, StateError> {
         let Some(input) = &mut self.input else { return Ok(false) };
         self.line.clear();
         self.n_line += 1;
         Ok(0 < input.read_line(&mut self.line).at(&self.path)?)
     }
 
-    pub(crate) fn next(&mut self) -> Result<Option<LedgerRow>, BuildError> {
+    /// Returns the next row; `None` at the end.
+    pub fn next(&mut self) -> Result<Option<LedgerRow>, StateError> {
         let is_over = !self.read_line()?;
-        let broken = || BuildError::DamagedState(self.path.clone(), self.n_line);
+        let broken = || StateError::Damaged(self.path.clone(), self.n_line);
         if is_over {
             // If the end line is missing, the file was truncated.
             return if self.is_sealed { Err(broken()) } else { Ok(None) };
@@ -238,7 +246,7 @@ impl LedgerReader {
         let line = self.line.strip_suffix('\n').ok_or_else(broken)?;
         if let Some(end) = line.strip_prefix(END).filter(|_| self.is_sealed) {
             if end != self.seal.to_text() || self.read_line()? {
-                return Err(BuildError::DamagedState(self.path.clone(), self.n_line));
+                return Err(StateError::Damaged(self.path.clone(), self.n_line));
             }
             self.is_sealed = false;
             self.input = None;
@@ -256,7 +264,7 @@ impl LedgerReader {
 
 /// Writes the rows of a ledger in order.
 #[derive(Debug)]
-pub(crate) struct LedgerWriter {
+pub struct LedgerWriter {
     path: PathBuf,
     out: BufWriter<File>,
     seal: RecordChecksum,
@@ -264,7 +272,8 @@ pub(crate) struct LedgerWriter {
 }
 
 impl LedgerWriter {
-    pub(crate) fn create(path: &Path) -> Result<Self, BuildError> {
+    /// Creates a ledger.
+    pub fn create(path: &Path) -> Result<Self, StateError> {
         let mut out = BufWriter::with_capacity(256 << 10, File::create(path).at(path)?);
         let heading = format!("{HEADING}\n");
         out.write_all(heading.as_bytes()).at(path)?;
@@ -273,14 +282,16 @@ impl LedgerWriter {
         Ok(Self { path: path.to_owned(), out, seal, line: Vec::new() })
     }
 
-    pub(crate) fn push(&mut self, row: &LedgerRow) -> Result<(), BuildError> {
+    /// Adds a row. Rows must be in ascending order of their URLs.
+    pub fn push(&mut self, row: &LedgerRow) -> Result<(), StateError> {
         self.line.clear();
         row.write(&mut self.line).at(&self.path)?;
         self.seal.record(&self.line);
         self.out.write_all(&self.line).at(&self.path)
     }
 
-    pub(crate) fn finish(mut self) -> Result<(), BuildError> {
+    /// Writes the end line and closes the file.
+    pub fn finish(mut self) -> Result<(), StateError> {
         writeln!(self.out, "{END}{}", self.seal.to_text()).at(&self.path)?;
         self.out.flush().at(&self.path)
     }
@@ -349,10 +360,7 @@ mod tests {
             let mut rows = match LedgerReader::open(&path) {
                 Ok(rows) => rows,
                 Err(error) => {
-                    assert!(
-                        matches!(error, BuildError::DamagedState(_, 1)) && line == 1,
-                        "{error}"
-                    );
+                    assert!(matches!(error, StateError::Damaged(_, 1)) && line == 1, "{error}");
                     continue;
                 }
             };
@@ -363,10 +371,7 @@ mod tests {
                     Err(error) => break error,
                 }
             };
-            assert!(
-                matches!(error, BuildError::DamagedState(_, found) if found == line),
-                "{error}"
-            );
+            assert!(matches!(error, StateError::Damaged(_, found) if found == line), "{error}");
         }
         // Earlier versions of Rutter wrote no end line.
         let old: Vec<&str> = good.lines().take(2).collect();
@@ -375,6 +380,6 @@ mod tests {
         let mut rows = LedgerReader::open(&path).unwrap();
         assert!(rows.next().unwrap().is_some() && rows.next().unwrap().is_none());
         std::fs::write(&path, "# rutter ledger 9: x\n").unwrap();
-        assert!(matches!(LedgerReader::open(&path), Err(BuildError::NewerFormat(_))));
+        assert!(matches!(LedgerReader::open(&path), Err(StateError::NewerFormat(_))));
     }
 }

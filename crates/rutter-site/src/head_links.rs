@@ -12,7 +12,7 @@ const BEGIN: &[u8] = b"<!-- rutter:begin -->";
 const END: &[u8] = b"<!-- rutter:end -->";
 
 /// Returns a page without the links that Rutter inserted.
-pub(crate) fn remove_links(page: &[u8]) -> Cow<'_, [u8]> {
+pub fn remove_links(page: &[u8]) -> Cow<'_, [u8]> {
     let Some(start) = memmem::find(page, BEGIN) else { return Cow::Borrowed(page) };
     let rest = page.get(start..).unwrap_or_default();
     let Some(len) = memmem::find(rest, END) else { return Cow::Borrowed(page) };
@@ -28,7 +28,7 @@ pub(crate) fn remove_links(page: &[u8]) -> Cow<'_, [u8]> {
 
 /// Returns the page with these lines before its `</head>` tag, or `None` if the page has no such
 /// tag.
-pub(crate) fn insert_links(page: &[u8], lines: &[String]) -> Option<Vec<u8>> {
+pub fn insert_links(page: &[u8], lines: &[String]) -> Option<Vec<u8>> {
     let page = remove_links(page);
     let at = head_end(&page)?;
     let mut out = Vec::with_capacity(page.len() + 256);

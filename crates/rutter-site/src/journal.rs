@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 use rutter_page::checksum::RecordChecksum;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{BuildError, IoErrorContext};
+use crate::error::{IoErrorContext, StateError};
 use crate::manifest::time_of;
-use crate::state::StatePaths;
+use crate::paths::StatePaths;
 
 const FORMAT: u32 = 4;
 /// Format of older journals, which have no end line.
@@ -68,11 +68,11 @@ enum JournalStep {
 
 /// Returns the size and modification time of a file; `None` if the file does not exist. Any other
 /// I/O error is returned as an error.
-fn file_stat(path: &Path) -> Result<Option<(u64, u64)>, BuildError> {
+fn file_stat(path: &Path) -> Result<Option<(u64, u64)>, StateError> {
     match fs::symlink_metadata(path) {
         Ok(metadata) => Ok(Some((metadata.len(), time_of(&metadata)))),
         Err(error) if is_absent(&error) => Ok(None),
-        Err(error) => Err(BuildError::Io(path.to_owned(), error)),
+        Err(error) => Err(StateError::Io(path.to_owned(), error)),
     }
 }
 
@@ -82,18 +82,21 @@ fn is_absent(error: &io::Error) -> bool {
 
 /// A journal that is being written and has no effect yet.
 #[derive(Debug)]
-pub(crate) struct JournalDraft {
+pub struct JournalDraft {
     path: PathBuf,
     out: BufWriter<File>,
     seal: RecordChecksum,
     /// The target folder that was created last.
     folder: PathBuf,
-    pub(crate) moves: u64,
-    pub(crate) removals: u64,
+    /// Number of files that are moved into place.
+    pub moves: u64,
+    /// Number of files that are deleted.
+    pub removals: u64,
 }
 
 impl JournalDraft {
-    pub(crate) fn create(paths: &StatePaths) -> Result<Self, BuildError> {
+    /// Creates the draft in the state folder.
+    pub fn create(paths: &StatePaths) -> Result<Self, StateError> {
         let path = paths.folder.join("journal.new");
         let out = BufWriter::with_capacity(64 << 10, File::create(&path).at(&path)?);
         let seal = RecordChecksum::default();
@@ -102,7 +105,7 @@ impl JournalDraft {
         Ok(draft)
     }
 
-    fn push(&mut self, step: &JournalStep) -> Result<(), BuildError> {
+    fn push(&mut self, step: &JournalStep) -> Result<(), StateError> {
         let mut line = serde_json::to_string(step).expect("a step serializes to JSON");
         line.push('\n');
         self.seal.record(line.as_bytes());
@@ -111,7 +114,7 @@ impl JournalDraft {
 
     /// Adds the move of a staged file to the journal. Errors that would prevent the move are found
     /// here, before the publication is decided.
-    pub(crate) fn put(&mut self, from: PathBuf, to: PathBuf) -> Result<(), BuildError> {
+    pub fn put(&mut self, from: PathBuf, to: PathBuf) -> Result<(), StateError> {
         if let Some(folder) = to.parent()
             && folder != self.folder
         {
@@ -120,31 +123,34 @@ impl JournalDraft {
         }
         if to.is_dir() {
             let error = io::Error::new(io::ErrorKind::IsADirectory, "a folder has this name");
-            return Err(BuildError::Io(to, error));
+            return Err(StateError::Io(to, error));
         }
         self.moves += 1;
         let before = file_stat(&to)?;
         self.push(&JournalStep::Move { from, to, before })
     }
 
-    pub(crate) fn state(&mut self, from: PathBuf, to: PathBuf) -> Result<(), BuildError> {
+    /// Adds the move of a state file.
+    pub fn state(&mut self, from: PathBuf, to: PathBuf) -> Result<(), StateError> {
         let staged = file_stat(&from)?;
         self.push(&JournalStep::State { from, to, staged })
     }
 
-    pub(crate) fn remove(&mut self, path: PathBuf) -> Result<(), BuildError> {
+    /// Adds the deletion of a file that is no longer published.
+    pub fn remove(&mut self, path: PathBuf) -> Result<(), StateError> {
         self.removals += 1;
         let before = file_stat(&path)?;
         self.push(&JournalStep::Delete { path, before })
     }
 
-    pub(crate) fn stage(&mut self, folder: &Path) -> Result<(), BuildError> {
+    /// Adds the deletion of a staging folder.
+    pub fn stage(&mut self, folder: &Path) -> Result<(), StateError> {
         self.push(&JournalStep::Stage(folder.to_owned()))
     }
 
     /// Writes the journal to disk. After that, this process or the next one completes the
     /// publication.
-    pub(crate) fn commit(mut self, paths: &StatePaths) -> Result<Journal, BuildError> {
+    pub fn commit(mut self, paths: &StatePaths) -> Result<Journal, StateError> {
         let end = JournalStep::End(self.seal.to_text());
         self.push(&end)?;
         let Self { path, out, .. } = self;
@@ -159,7 +165,7 @@ impl JournalDraft {
 }
 
 /// Syncs all staged files that the journal names to disk, before the journal itself takes effect.
-fn flush(paths: &StatePaths, draft: &Path) -> Result<(), BuildError> {
+fn flush(paths: &StatePaths, draft: &Path) -> Result<(), StateError> {
     #[cfg(target_os = "linux")]
     {
         let mut folders = vec![paths.folder.clone()];
@@ -189,13 +195,13 @@ fn flush(paths: &StatePaths, draft: &Path) -> Result<(), BuildError> {
 
 /// A complete journal on disk.
 #[derive(Debug)]
-pub(crate) struct Journal {
+pub struct Journal {
     path: PathBuf,
 }
 
 impl Journal {
     /// Loads the journal of an unfinished publication; `None` if there is none.
-    pub(crate) fn load(paths: &StatePaths) -> Result<Option<Self>, BuildError> {
+    pub fn load(paths: &StatePaths) -> Result<Option<Self>, StateError> {
         let path = paths.journal();
         // The journal is created by a rename, so it is complete or does not exist.
         match fs::symlink_metadata(&path) {
@@ -206,12 +212,12 @@ impl Journal {
                 Ok(Some(Self { path }))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(BuildError::Io(path, error)),
+            Err(error) => Err(StateError::Io(path, error)),
         }
     }
 
     /// Does the remaining steps of the publication and returns the state files that were lost.
-    pub(crate) fn apply(self) -> Result<Vec<PathBuf>, BuildError> {
+    pub fn apply(self) -> Result<Vec<PathBuf>, StateError> {
         let mut changed_folders = ChangedFolders::default();
         let mut stages = Vec::new();
         let mut lost = Vec::new();
@@ -262,7 +268,7 @@ impl Journal {
 }
 
 /// Records that state files were lost, so that the next build compares all files.
-fn mark_incomplete(folder: &Path, lost: &[PathBuf]) -> Result<(), BuildError> {
+fn mark_incomplete(folder: &Path, lost: &[PathBuf]) -> Result<(), StateError> {
     let path = StatePaths::new(folder).incomplete();
     let mut text = String::new();
     for path in lost {
@@ -275,8 +281,8 @@ fn mark_incomplete(folder: &Path, lost: &[PathBuf]) -> Result<(), BuildError> {
 /// Reads a journal line by line and passes each step to `take`.
 fn for_each_step(
     path: &Path,
-    take: &mut dyn FnMut(JournalStep) -> Result<(), BuildError>,
-) -> Result<(), BuildError> {
+    take: &mut dyn FnMut(JournalStep) -> Result<(), StateError>,
+) -> Result<(), StateError> {
     let input = BufReader::with_capacity(64 << 10, File::open(path).at(path)?);
     let mut seal = RecordChecksum::default();
     // `is_sealed`: whether the end line is still expected, which is also true for an empty file.
@@ -285,10 +291,10 @@ fn for_each_step(
         n_lines = n;
         let line = line.at(path)?;
         let step = serde_json::from_str(&line);
-        let step = step.map_err(|_| BuildError::DamagedState(path.to_owned(), n))?;
+        let step = step.map_err(|_| StateError::Damaged(path.to_owned(), n))?;
         if let JournalStep::End(end) = &step {
             if *end != seal.to_text() {
-                return Err(BuildError::DamagedState(path.to_owned(), n));
+                return Err(StateError::Damaged(path.to_owned(), n));
             }
             is_sealed = false;
         }
@@ -297,12 +303,12 @@ fn for_each_step(
         match step {
             JournalStep::Format(FORMAT) if n == 1 => {}
             JournalStep::Format(UNSEALED) if n == 1 => is_sealed = false,
-            JournalStep::Format(_) => return Err(BuildError::NewerFormat(path.to_owned())),
-            _ if n == 1 => return Err(BuildError::DamagedState(path.to_owned(), n)),
+            JournalStep::Format(_) => return Err(StateError::NewerFormat(path.to_owned())),
+            _ if n == 1 => return Err(StateError::Damaged(path.to_owned(), n)),
             step => take(step)?,
         }
     }
-    if is_sealed { Err(BuildError::DamagedState(path.to_owned(), n_lines)) } else { Ok(()) }
+    if is_sealed { Err(StateError::Damaged(path.to_owned(), n_lines)) } else { Ok(()) }
 }
 
 /// Folders with renamed files that are not synced to disk yet.
@@ -313,7 +319,7 @@ struct ChangedFolders {
 
 impl ChangedFolders {
     /// Moves a file and records its new folder as changed.
-    fn rename(&mut self, from: &Path, to: &Path) -> Result<(), BuildError> {
+    fn rename(&mut self, from: &Path, to: &Path) -> Result<(), StateError> {
         if let Some(folder) = to.parent()
             && self.folders.last().is_none_or(|last| last != folder)
         {
@@ -328,17 +334,17 @@ impl ChangedFolders {
 
     /// Deletes a file. All changed folders are synced before, so that the files that replace it are
     /// safely on disk.
-    fn remove(&mut self, path: &Path) -> Result<(), BuildError> {
+    fn remove(&mut self, path: &Path) -> Result<(), StateError> {
         self.sync()?;
         match fs::remove_file(path) {
             Ok(()) => Ok(()),
             Err(error) if is_absent(&error) || path.is_dir() => Ok(()),
-            Err(error) => Err(BuildError::Io(path.to_owned(), error)),
+            Err(error) => Err(StateError::Io(path.to_owned(), error)),
         }
     }
 
     /// Syncs all changed folders to disk.
-    fn sync(&mut self) -> Result<(), BuildError> {
+    fn sync(&mut self) -> Result<(), StateError> {
         self.folders.sort();
         self.folders.dedup();
         for folder in self.folders.drain(..) {
@@ -349,7 +355,7 @@ impl ChangedFolders {
 }
 
 /// Syncs a folder to disk, so that the names of its files survive a crash.
-pub(crate) fn sync_folder(folder: &Path) -> Result<(), BuildError> {
+pub fn sync_folder(folder: &Path) -> Result<(), StateError> {
     #[cfg(unix)]
     File::open(folder).and_then(|file| file.sync_all()).at(folder)?;
     #[cfg(not(unix))]
@@ -390,8 +396,8 @@ mod tests {
         ] {
             fs::write(paths.journal(), text).unwrap();
             let error = Journal::load(&paths).unwrap_err();
-            assert_eq!(matches!(error, BuildError::NewerFormat(_)), is_newer, "{error}");
-            assert_eq!(matches!(error, BuildError::DamagedState(..)), !is_newer, "{error}");
+            assert_eq!(matches!(error, StateError::NewerFormat(_)), is_newer, "{error}");
+            assert_eq!(matches!(error, StateError::Damaged(..)), !is_newer, "{error}");
             assert!(paths.journal().exists() && at("state/stage/0").exists());
         }
 

@@ -5,20 +5,21 @@
 //! (D81).
 
 /// The two marker lines around Rutter's block.
-pub(crate) struct BlockMarkers {
+#[derive(Debug, Clone, Copy)]
+pub struct BlockMarkers {
     begin: &'static str,
     end: &'static str,
 }
 
 /// Marker lines for Markdown and HTML.
-pub(crate) const MARKDOWN: BlockMarkers =
+pub const MARKDOWN: BlockMarkers =
     BlockMarkers { begin: "<!-- rutter:begin -->", end: "<!-- rutter:end -->" };
 /// Marker lines for files in which comments start with `#`.
-pub(crate) const HASH: BlockMarkers = BlockMarkers { begin: "# rutter:begin", end: "# rutter:end" };
+pub const HASH: BlockMarkers = BlockMarkers { begin: "# rutter:begin", end: "# rutter:end" };
 
 /// Returns the text with Rutter's block replaced, or with the block at the end if the text has
 /// none.
-pub(crate) fn with_block(existing: &str, content: &str, marks: &BlockMarkers) -> String {
+pub fn with_block(existing: &str, content: &str, marks: &BlockMarkers) -> String {
     let block = format!("{}\n{}\n{}\n", marks.begin, content.trim_end(), marks.end);
     match find_block(existing, marks) {
         Some((start, end)) => {
@@ -33,7 +34,7 @@ pub(crate) fn with_block(existing: &str, content: &str, marks: &BlockMarkers) ->
 }
 
 /// Returns the text without Rutter's block.
-pub(crate) fn without_block(text: &str, marks: &BlockMarkers) -> String {
+pub fn without_block(text: &str, marks: &BlockMarkers) -> String {
     match find_block(text, marks) {
         Some((start, end)) => {
             format!(
@@ -47,7 +48,7 @@ pub(crate) fn without_block(text: &str, marks: &BlockMarkers) -> String {
 }
 
 /// Returns the text between the two marker lines, or `None` if the file has no block.
-pub(crate) fn block_of<'t>(text: &'t str, marks: &BlockMarkers) -> Option<&'t str> {
+pub fn block_of<'t>(text: &'t str, marks: &BlockMarkers) -> Option<&'t str> {
     let (start, end) = find_block(text, marks)?;
     let block = text.get(start + marks.begin.len()..end)?;
     block.get(..block.rfind(marks.end)?)
