@@ -11,12 +11,11 @@ use rutter_arc::snapshot::ArcSnapshot;
 use rutter_extract::{Extraction, Wishes};
 use rutter_finding::Rule;
 use rutter_page::{CowStr, Digest, LineDigest, PageUrl, RawJson, RawObject};
-
 use rutter_site::{ArcFields, ExclusionReason, LedgerRow, PageRecord, Visibility, WithheldPage};
 
-use crate::exclusion;
-use crate::inventory::{self, prefix};
+use crate::address::prefix;
 use crate::plan::{BuildPlan, ChecksumScope};
+use crate::{address, exclusion};
 
 /// Maximum number of tags of an ARC entry.
 const MAX_TAGS: usize = 50;
@@ -109,7 +108,7 @@ pub(crate) fn is_below<'w>(
 fn is_unlisted(plan: &BuildPlan, url: &str) -> bool {
     let path = url.get(plan.base.origin().len()..).unwrap_or("/");
     let mut prefixes = plan.arc.unlisted.iter().map(|written| prefix(&plan.base, written));
-    prefixes.any(|prefix| inventory::is_below_or_beside(path, &prefix))
+    prefixes.any(|prefix| address::is_below_or_beside(path, &prefix))
 }
 
 /// Returns the ARC entry of a page, or `None` if the ARC sitemap does not list the page.

@@ -14,37 +14,37 @@ use rutter_extract::Templates;
 use rutter_finding::Rule;
 use rutter_page::{Digest, Timestamp};
 use rutter_robots::Robots;
-
 use rutter_site::{
     ALL, EncodedFile, FileRecord, Manifest, Owner, Publication, PublishedCollection, StateLock,
     StatePaths, absolute_path, copy_atomically,
     file_marks::{self, FileMarks},
     remove_folder,
 };
-
 use rutter_site::{
     FindingsLogWriter, SERVED_REVISION, SERVED_VERSION, for_each_finding, is_served_intact,
     load_templates, roll_forward,
 };
 
 use self::inputs::{read_robots, rebuild_state};
-use crate::address_scheme::AddressScheme;
-use crate::collections::{self, CollectionContext, SectionLines};
+use crate::address::SCP;
 use crate::error::{BuildError, IoErrorContext};
-use crate::exclusion;
-use crate::git::GitDates;
-use crate::inventory::{self, Inventory};
-use crate::layers::{self, LayerPass};
+use crate::layers::llms;
 use crate::name_table::NameTable;
 use crate::plan::{BuildPlan, OversizePolicy, SourceKind};
-use crate::publish::{PublishOrder, ReplacePolicy, StageResult, StagingArea};
-use crate::read::{self, PassInput, ReadTotals, SectionTally};
 use crate::section::SegmentCounts;
-use crate::site_sitemap::{PreviousSitemap, SiteSitemap, SitemapDecision};
-use crate::sitemap::SCP;
-use crate::sources::{LoadedLines, PageSources};
+use crate::stages::collect::{CollectionContext, SectionLines};
+use crate::stages::inventory::Inventory;
+use crate::stages::inventory::address_scheme::AddressScheme;
+use crate::stages::inventory::site_sitemap::{PreviousSitemap, SiteSitemap, SitemapDecision};
+use crate::stages::inventory::sources::{LoadedLines, PageSources};
+use crate::stages::project::LayerPass;
+use crate::stages::read::git::GitDates;
+use crate::stages::read::{PassInput, ReadTotals, SectionTally, git, templates};
+use crate::stages::{collect, inventory, project, read};
+use crate::staging::{PublishOrder, ReplacePolicy, StageResult, StagingArea};
+use crate::state::saved_state;
 use crate::summary::{BuildEvents, BuildSummary, SectionSummary};
-use crate::{arc_layer, git, llms_txt, rules, saved_state, section, spxi_layer, templates};
+use crate::{arc_publication, entities, exclusion, rules, section};
 
 /// Builds a site: reads its pages, decides what changed, writes all artifacts and publishes them in
 /// one transaction. The same input and time produce the same bytes.
@@ -60,7 +60,7 @@ pub fn build(plan: &BuildPlan, events: &mut dyn BuildEvents) -> Result<BuildSumm
     if roll_forward(&paths)? {
         events.message("completed an interrupted publication");
     }
-    let resolved = spxi_layer::with_published_pages(plan)?;
+    let resolved = entities::with_published_pages(plan)?;
     Build::open(resolved.as_ref().unwrap_or(plan), paths, events)?.run(events)
 }
 
@@ -236,9 +236,9 @@ impl<'p> Build<'p> {
             }
             other => other?,
         };
-        let secrets = spxi_layer::find_secrets(plan);
+        let secrets = entities::find_secrets(plan);
         for (name, detail) in &secrets {
-            events.finding(name, &layers::finding(&rules::SECRET, detail.clone()));
+            events.finding(name, &project::finding(&rules::SECRET, detail.clone()));
         }
         let n_private = reading.private + secrets.len() as u64;
         if n_private != 0 {
@@ -262,12 +262,13 @@ impl<'p> Build<'p> {
         self.published.settings = settings;
         let before = self.published.collections.clone();
         let sections = self.collect(&reading, stamp, events)?;
-        let expired = collections::expire(&mut self.published, plan);
+        let expired = collect::expire(&mut self.published, plan);
         if let Some(arc) = &mut self.published.arc {
-            arc_layer::restore_deltas(arc, &self.paths, plan.target())?;
+            arc_publication::restore_deltas(arc, &self.paths, plan.target())?;
         }
         let issued = self.published.arc.take();
-        self.published.arc = arc_layer::next_publication(plan, issued.as_ref(), &reading, stamp);
+        self.published.arc =
+            arc_publication::next_publication(plan, issued.as_ref(), &reading.arc, stamp);
         let is_quiet = is_served_intact(&self.paths.served())
             && !self.is_incomplete
             && !reading.is_ledger_changed
@@ -284,7 +285,7 @@ impl<'p> Build<'p> {
             // The findings of the last publication still apply and are reported again.
             for_each_logged(&self.paths.findings_log(), &mut |rule, place, detail| {
                 *self.counts.entry(rule.code).or_default() += 1;
-                events.finding(place, &layers::finding(rule, detail));
+                events.finding(place, &project::finding(rule, detail));
             });
         } else {
             (written, deleted) = self.publish(&reading, is_quiet, events)?;
@@ -343,7 +344,7 @@ impl<'p> Build<'p> {
             sitemap_dates: &self.previous_sitemap.dates,
             git_dates,
             n_pages,
-            arc: arc_layer::entry_scope(plan, self.published.arc.as_ref()),
+            arc: arc_publication::entry_scope(plan, self.published.arc.as_ref()),
         };
         let reading = read::read(&start, sources, events)?;
         if reading.pages == 0 && plan.source == SourceKind::Lines && n_pages == 0 {
@@ -388,16 +389,16 @@ impl<'p> Build<'p> {
         let context = CollectionContext { plan, lines: section_lines, stamp, folder: &folder };
         let mut outcomes = Vec::new();
         for tally in self.offered(&reading.tallies) {
-            let due = collections::due_collections(tally, &self.published, plan, stamp);
+            let due = collect::due_collections(tally, &self.published, plan, stamp);
             let counts = &mut self.counts;
-            let outcome = collections::write_due(
+            let outcome = collect::write_due(
                 tally,
                 due,
                 &context,
                 &mut self.published,
                 &mut |rule: &'static Rule, detail| {
                     *counts.entry(rule.code).or_default() += 1;
-                    events.finding(&tally.name, &layers::finding(rule, detail));
+                    events.finding(&tally.name, &project::finding(rule, detail));
                 },
             )?;
             outcomes.push(outcome);
@@ -416,7 +417,7 @@ impl<'p> Build<'p> {
         self.published.collections.retain(is_clean);
         // Collections of former sections expire.
         let offered: Vec<String> = outcomes.iter().map(|outcome| outcome.name.clone()).collect();
-        collections::supersede(&mut self.published, plan, stamp, &|one| {
+        collect::supersede(&mut self.published, plan, stamp, &|one| {
             !offered.contains(&one.section)
         });
         Ok(outcomes)
@@ -481,7 +482,7 @@ impl<'p> Build<'p> {
             plan.restricted,
             SERVED_VERSION,
             SERVED_REVISION,
-            llms_txt::RULES,
+            llms::RULES,
             self.site_sitemap.digest,
             self.site_sitemap.decision
         );
@@ -493,7 +494,7 @@ impl<'p> Build<'p> {
         let plan = self.plan;
         let pages = self.names.iter().map(|name| name.path);
         let others = self.others.iter().map(|name| &**name);
-        let is_made = |name: &str| layers::is_written_by_rutter(plan, &self.site_sitemap, name);
+        let is_made = |name: &str| project::is_written_by_rutter(plan, &self.site_sitemap, name);
         !plan.force
             && !self.manifest.is_empty()
             && self.manifest.is_in_place(plan.target())
@@ -551,7 +552,7 @@ impl<'p> Build<'p> {
             if is_in_the_way && file_marks::may_be_unmarked(plan.target(), place) {
                 unrecognised.push(place.to_owned());
             }
-            events.finding(place, &layers::finding(rule, detail));
+            events.finding(place, &project::finding(rule, detail));
         };
         for file in self.published.collections.iter().flat_map(|one| &one.files) {
             let source = self.paths.collections().join(&file.name);
@@ -578,7 +579,7 @@ impl<'p> Build<'p> {
             private: self.next.join("private"),
             deltas: (self.paths.deltas(), self.next.join("arc")),
             n_public: usize::try_from(reading.pages).unwrap_or(usize::MAX),
-            entity_pages: spxi_layer::public_pages(plan, &ledger)?,
+            entity_pages: entities::public_pages(plan, &ledger)?,
         };
         let parts = pass.run(&mut stage, &mut report)?;
         if has_lost_manifest {

@@ -8,10 +8,10 @@ use std::path::Path;
 use rutter_extract::{Extraction, Refusal, Wishes};
 use rutter_page::Timestamp;
 use rutter_robots::Robots;
-
 use rutter_site::ExclusionReason;
 
-use crate::inventory::{self, prefix};
+use crate::address;
+use crate::address::prefix;
 use crate::plan::BuildPlan;
 
 /// Agent name with which the `meta` elements of a page can address Rutter.
@@ -46,7 +46,7 @@ pub(crate) fn is_restricted(plan: &BuildPlan, url: &str) -> bool {
 /// Returns whether a configured prefix restricts a path. A prefix may also name the file of a page:
 /// `/a/index.html` restricts `/a/` and `/a`, and `/b.html` restricts `/b` and `/b/`.
 fn is_restricted_by(path: &str, prefix: &str) -> bool {
-    if inventory::is_below_or_beside(path, prefix) {
+    if address::is_below_or_beside(path, prefix) {
         return true;
     }
     let endings = [".html", ".htm", ".xhtml", ".md", ".markdown"];

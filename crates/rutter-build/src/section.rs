@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use rutter_site::{ALL, MAIN, Sections};
 
-use crate::inventory::prefix;
+use crate::address::prefix;
 use crate::plan::{BaseUrl, SectionRule};
 
 /// Minimum number of pages with the same first path segment for which the segment becomes a

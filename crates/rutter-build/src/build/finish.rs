@@ -5,15 +5,16 @@
 use std::fs;
 use std::path::PathBuf;
 
-use super::Build;
 use rutter_site::{absolute_path, save_templates};
 
+use super::Build;
+use crate::address::regular_file;
+use crate::arc_publication;
 use crate::error::{BuildError, IoErrorContext};
-use crate::publish::StagingArea;
-use crate::read::ReadTotals;
-use crate::site_sitemap::regular_file;
+use crate::layers::partner_pages;
+use crate::stages::read::ReadTotals;
+use crate::staging::StagingArea;
 use crate::summary::{BuildSummary, ExclusionCount, SectionSummary};
-use crate::{arc_layer, partner_pages};
 
 impl Build<'_> {
     /// Writes the state files to temporary paths and returns the temporary and the final path of
@@ -79,18 +80,17 @@ impl Build<'_> {
 
     /// Deletes stored collections and ARC deltas that are no longer published.
     pub(super) fn remove_expired(&self) -> Result<(), BuildError> {
-        let names: Vec<String> = self
-            .published
-            .collections
-            .iter()
-            .flat_map(|one| one.files.iter().map(|file| file.name.clone()))
-            .chain(
-                self.published
-                    .arc
-                    .iter()
-                    .flat_map(|arc| arc.days.iter().map(|day| arc_layer::file(day))),
-            )
-            .collect();
+        let names: Vec<String> =
+            self.published
+                .collections
+                .iter()
+                .flat_map(|one| one.files.iter().map(|file| file.name.clone()))
+                .chain(
+                    self.published.arc.iter().flat_map(|arc| {
+                        arc.days.iter().map(|day| arc_publication::delta_file(day))
+                    }),
+                )
+                .collect();
         for folder in [self.paths.collections(), self.paths.deltas()] {
             let Ok(entries) = fs::read_dir(&folder) else { continue };
             for entry in entries {

@@ -8,11 +8,11 @@ use std::path::Path;
 
 use rutter_site::StatePaths;
 
-use crate::address_scheme::AddressVotes;
 use crate::error::BuildError;
 use crate::plan::BuildPlan;
-use crate::site_sitemap;
-use crate::state_rebuild;
+use crate::stages::inventory::address_scheme::AddressVotes;
+use crate::stages::inventory::site_sitemap;
+use crate::state::rebuild;
 use crate::summary::BuildEvents;
 
 /// Rebuilds a lost state from published files: from the folder that the plan names, else from the
@@ -33,19 +33,19 @@ pub(super) fn rebuild_state<'p>(
         format!("rebuilt the state from {}: {n_pages} pages", folder.display())
     };
     if let Some(folder) = plan.previous.as_deref() {
-        let n_pages = state_rebuild::rebuild(plan, folder, paths)?;
+        let n_pages = rebuild::rebuild(plan, folder, paths)?;
         events.message(&rebuilt(folder, n_pages));
         return Ok(Some(folder));
     }
     // An output folder with a sitemap of Rutter was written by an earlier build, whose state is
     // lost.
     let target = plan.target();
-    let Some(sitemap) = state_rebuild::built_sitemap(plan, target)
-        .or_else(|| state_rebuild::built_sitemap(plan, &plan.site))
+    let Some(sitemap) =
+        rebuild::built_sitemap(plan, target).or_else(|| rebuild::built_sitemap(plan, &plan.site))
     else {
         return Ok(None);
     };
-    match state_rebuild::rebuild(plan, target, paths) {
+    match rebuild::rebuild(plan, target, paths) {
         Ok(n_pages) => {
             events.message(&rebuilt(target, n_pages));
             Ok(Some(target))
@@ -66,7 +66,7 @@ pub(super) fn rebuild_state<'p>(
 pub(super) fn published_votes(plan: &BuildPlan) -> AddressVotes {
     let folders = [plan.target(), &plan.site];
     let found = folders.iter().find_map(|folder| {
-        let name = state_rebuild::built_sitemap(plan, folder)?;
+        let name = rebuild::built_sitemap(plan, folder)?;
         Some(site_sitemap::published_votes(plan, folder, &name))
     });
     found.unwrap_or_default()

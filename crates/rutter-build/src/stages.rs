@@ -1,0 +1,6 @@
+//! The stages of a build, in the order of the data flow. A stage uses only earlier stages.
+
+pub(crate) mod collect;
+pub(crate) mod inventory;
+pub(crate) mod project;
+pub(crate) mod read;
