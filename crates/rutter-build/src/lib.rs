@@ -16,6 +16,7 @@ mod build;
 mod entities;
 mod error;
 mod exclusion;
+mod finding_counter;
 mod layers;
 mod name_table;
 mod plan;

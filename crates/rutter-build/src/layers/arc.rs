@@ -8,22 +8,21 @@
 //! configured one.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter};
-use std::path::{Path, PathBuf};
+use std::io::BufWriter;
+use std::path::PathBuf;
 
-use flate2::{Compression, GzBuilder};
 use rutter_arc::delta::{delta_template, format_day, parse_day};
 use rutter_arc::pointer::SitemapPointer;
 use rutter_arc::{ArcEntry, ArcPolicy, DeltaAnnouncement, JsonWriter, SitemapHeader, YamlWriter};
 use rutter_page::{PageUrl, Timestamp};
 use rutter_site::{ArcEntryVersion, ArcPublication, LedgerRow, Owner, PageRecord, digest_of};
 
+use super::{Entry, Layer, LayerInput, LayerOutput, OpenLayer};
 use crate::arc_publication::{DELTAS, POLICY, SITEMAP, delta_file, head, site_url, undated_policy};
 use crate::error::{BuildError, IoErrorContext};
 use crate::plan::BuildPlan;
-use crate::stages::project::{ReportFinding, report_blocked};
-use crate::staging::{PublishOrder, StageResult, StagingArea};
-use crate::{arc_entry, rules, staging};
+use crate::staging::{self, PublishOrder, StagingArea};
+use crate::{arc_entry, rules};
 
 const YAML: &str = "arc-sitemap.yaml";
 const POINTER: &str = "arc-sitemap.jsonld";
@@ -44,12 +43,13 @@ fn published_head(arc: &ArcPublication, plan: &BuildPlan) -> SitemapHeader {
 type JsonFile = JsonWriter<BufWriter<File>>;
 
 /// Writer of the files of the ARC layer.
-pub(crate) struct ArcLayer<'p> {
+struct ArcLayer<'p> {
+    input: &'p LayerInput<'p>,
     plan: &'p BuildPlan,
     publication: &'p ArcPublication,
-    /// Paths of the site's files that are not pages, sorted.
-    others: &'p [Box<str>],
+    /// Folder of the deltas of earlier builds.
     kept: PathBuf,
+    /// Folder of the deltas of this build, which moves them into the state later.
     next: PathBuf,
     json: (PathBuf, JsonFile),
     yaml: (PathBuf, YamlWriter<BufWriter<File>>),
@@ -57,54 +57,111 @@ pub(crate) struct ArcLayer<'p> {
     today: Option<(String, PathBuf, JsonFile)>,
 }
 
-/// The published ARC files that other layers link to.
-#[derive(Debug, Default)]
-pub(crate) struct ArcLayerResult {
-    pub(crate) has_sitemap: bool,
-    pub(crate) pointer: Option<SitemapPointer>,
+/// Opens the writers of the ARC files; `None` if the layer is off.
+pub(crate) fn open<'p>(
+    input: &'p LayerInput<'p>,
+    stage: &mut StagingArea,
+) -> Result<Option<OpenLayer<'p>>, BuildError> {
+    let Some(publication) = &input.published.arc else { return Ok(None) };
+    let (plan, kept, next) = (input.plan, input.paths.deltas(), input.draft.deltas());
+    fs::create_dir_all(&next).at(&next)?;
+    let head = published_head(publication, plan);
+    let json = stage.new_path();
+    let yaml = stage.new_path();
+    let today = publication.days.last().cloned();
+    // The build that makes the last change of a day writes the delta of that day.
+    let is_due = |day: &String| {
+        *day == format_day(publication.changed)
+            && (plan.now <= publication.changed || !kept.join(delta_file(day)).exists())
+    };
+    let today = match today.filter(is_due) {
+        Some(day) => {
+            let path = next.join(delta_file(&day));
+            let head = head.for_day(delta_start(publication, &day), publication.changed);
+            let out = staging::create(&path)?;
+            Some((day, path.clone(), JsonWriter::new(out, &head).at(&path)?))
+        }
+        None => None,
+    };
+    let json_out = JsonWriter::new(staging::create(&json)?, &head).at(&json)?;
+    let yaml_out = YamlWriter::new(staging::create(&yaml)?, &head).at(&yaml)?;
+    let (json, yaml) = ((json, json_out), (yaml, yaml_out));
+    Ok(Some(Box::new(ArcLayer { input, plan, publication, kept, next, json, yaml, today })))
 }
 
-impl<'p> ArcLayer<'p> {
-    /// Opens the writers of the ARC files. The build writes new deltas to the folder `next` and
-    /// moves them into the state later; the folder `kept` holds the deltas of earlier builds.
-    pub(crate) fn open(
-        plan: &'p BuildPlan,
-        publication: &'p ArcPublication,
-        others: &'p [Box<str>],
-        (kept, next): (PathBuf, PathBuf),
-        stage: &mut StagingArea,
-    ) -> Result<Self, BuildError> {
-        fs::create_dir_all(&next).at(&next)?;
-        let head = published_head(publication, plan);
-        let json = stage.new_path();
-        let yaml = stage.new_path();
-        let today = publication.days.last().cloned();
-        // The build that makes the last change of a day writes the delta of that day.
-        let is_due = |day: &String| {
-            *day == format_day(publication.changed)
-                && (plan.now <= publication.changed || !kept.join(delta_file(day)).exists())
-        };
-        let today = match today.filter(is_due) {
-            Some(day) => {
-                let path = next.join(delta_file(&day));
-                let head = head.for_day(delta_start(publication, &day), publication.changed);
-                let out = staging::create(&path)?;
-                Some((day, path.clone(), JsonWriter::new(out, &head).at(&path)?))
+impl Layer for ArcLayer<'_> {
+    fn entry(&mut self, entry: &mut Entry<'_>, _: &mut LayerOutput<'_>) -> Result<(), BuildError> {
+        match entry {
+            Entry::Page(page) => self.page(page.row, Some(page.record)),
+            Entry::Removed(row) => self.page(row, None),
+            Entry::Unread(_) => Ok(()),
+        }
+    }
+
+    /// Stages all files of the ARC layer. Each file is staged before the files that refer to it.
+    fn finish(mut self: Box<Self>, out: &mut LayerOutput<'_>) -> Result<(), BuildError> {
+        let today = match self.today.take() {
+            Some((day, path, writer)) => {
+                staging::close(writer.finish().at(&path)?, &path)?;
+                Some(day)
             }
             None => None,
         };
-        let json_out = JsonWriter::new(staging::create(&json)?, &head).at(&json)?;
-        let yaml_out = YamlWriter::new(staging::create(&yaml)?, &head).at(&yaml)?;
-        let (json, yaml) = ((json, json_out), (yaml, yaml_out));
-        Ok(Self { plan, publication, others, kept, next, json, yaml, today })
+        self.deltas(today.as_deref(), out)?;
+        self.policy(out)?;
+        let Self { input, plan, publication, json, yaml, .. } = *self;
+        let has_yaml = put_yaml(input, yaml, out)?;
+        if !put_json(input, json, out)? {
+            return Ok(());
+        }
+        let pointer = SitemapPointer {
+            json: plan.base.join(SITEMAP),
+            yaml: has_yaml.then(|| plan.base.join(YAML)),
+            modified: Some(publication.changed),
+        };
+        if out.is_free(input, POINTER) {
+            out.put(PublishOrder::Arc, POINTER, pointer.to_file().as_bytes())?;
+        }
+        out.links.arc = Some(pointer);
+        Ok(())
     }
+}
 
+/// Stages the ARC sitemap as YAML. Returns whether it is published.
+fn put_yaml(
+    input: &LayerInput<'_>,
+    (path, writer): (PathBuf, YamlWriter<BufWriter<File>>),
+    out: &mut LayerOutput<'_>,
+) -> Result<bool, BuildError> {
+    let Some(file) = writer.finish().at(&path)? else {
+        fs::remove_file(&path).at(&path)?;
+        out.report(YAML, &rules::NO_YAML, "");
+        return Ok(false);
+    };
+    staging::close(file, &path)?;
+    let names: &[&str] = if out.is_free(input, YAML) { &[YAML] } else { &[] };
+    out.put_all(names, &path)
+}
+
+/// Stages the ARC sitemap as JSON. Returns whether it is published under its main name.
+fn put_json(
+    input: &LayerInput<'_>,
+    (path, writer): (PathBuf, JsonFile),
+    out: &mut LayerOutput<'_>,
+) -> Result<bool, BuildError> {
+    staging::close(writer.finish().at(&path)?, &path)?;
+    let well_known = format!(".well-known/{SITEMAP}");
+    let mut names: Vec<&str> = vec![SITEMAP];
+    if input.plan.base.is_root() {
+        names.push(&well_known);
+    }
+    names.retain(|name| out.is_free(input, name));
+    Ok(names.first() == Some(&SITEMAP) && out.put_all(&names, &path)?)
+}
+
+impl ArcLayer<'_> {
     /// Adds a page of the ledger to the ARC files. A page without a record was removed.
-    pub(crate) fn page(
-        &mut self,
-        row: &LedgerRow,
-        record: Option<&PageRecord>,
-    ) -> Result<(), BuildError> {
+    fn page(&mut self, row: &LedgerRow, record: Option<&PageRecord>) -> Result<(), BuildError> {
         let entry = record.and_then(|record| arc_entry::entry(self.plan, row, record));
         if let Some(entry) = &entry {
             self.json.1.push(entry).at(&self.json.0)?;
@@ -128,77 +185,9 @@ impl<'p> ArcLayer<'p> {
         }
     }
 
-    /// Stages all files of the ARC layer. Each file is staged before the files that refer to it.
-    pub(crate) fn finish(
-        mut self,
-        stage: &mut StagingArea,
-        report: &mut ReportFinding<'_>,
-    ) -> Result<ArcLayerResult, BuildError> {
-        let today = match self.today.take() {
-            Some((day, path, writer)) => {
-                let out = writer.finish().at(&path)?;
-                staging::close(out, &path)?;
-                Some(day)
-            }
-            None => None,
-        };
-        self.deltas(today.as_deref(), stage, report)?;
-        self.policy(stage, report)?;
-        let (others, plan) = (self.others, self.plan);
-        let (yaml, writer) = self.yaml;
-        let has_yaml = match writer.finish().at(&yaml)? {
-            Some(out) => {
-                staging::close(out, &yaml)?;
-                let names = free_names(others, plan, &[YAML], stage, report);
-                let pages = put_all(&names, &yaml, stage, report)?;
-                pages == StageResult::Staged || pages == StageResult::Unchanged
-            }
-            None => {
-                fs::remove_file(&yaml).at(&yaml)?;
-                report(YAML, &rules::NO_YAML, String::new());
-                false
-            }
-        };
-        let (json, writer) = self.json;
-        staging::close(writer.finish().at(&json)?, &json)?;
-        let well_known = format!(".well-known/{SITEMAP}");
-        let names: &[&str] =
-            if self.plan.base.is_root() { &[SITEMAP, &well_known] } else { &[SITEMAP] };
-        let names = free_names(others, plan, names, stage, report);
-        let put = if names.first() == Some(&SITEMAP) {
-            put_all(&names, &json, stage, report)?
-        } else {
-            StageResult::ForeignFile
-        };
-        let has_sitemap = put == StageResult::Staged || put == StageResult::Unchanged;
-        if !has_sitemap {
-            return Ok(ArcLayerResult::default());
-        }
-        let base = &self.plan.base;
-        let pointer = SitemapPointer {
-            json: base.join(SITEMAP),
-            yaml: has_yaml.then(|| base.join(YAML)),
-            modified: Some(self.publication.changed),
-        };
-        if free_names(others, plan, &[POINTER], stage, report).is_empty() {
-            return Ok(ArcLayerResult { has_sitemap, pointer: Some(pointer) });
-        }
-        report_blocked(
-            POINTER,
-            stage.put(PublishOrder::Arc, POINTER, pointer.to_file().as_bytes())?,
-            report,
-        );
-        Ok(ArcLayerResult { has_sitemap, pointer: Some(pointer) })
-    }
-
     /// Stages the ARC delta of each day: the delta of today, stored deltas, and new empty deltas
     /// for days without a stored one.
-    fn deltas(
-        &self,
-        today: Option<&str>,
-        stage: &mut StagingArea,
-        report: &mut ReportFinding<'_>,
-    ) -> Result<(), BuildError> {
+    fn deltas(&self, today: Option<&str>, out: &mut LayerOutput<'_>) -> Result<(), BuildError> {
         for name in &self.publication.days {
             let kept = self.kept.join(delta_file(name));
             let source = if Some(name.as_str()) == today {
@@ -210,14 +199,16 @@ impl<'p> ArcLayer<'p> {
             };
             let digest = digest_of(&source).at(&source)?;
             let path = format!("{DELTAS}/{}", delta_file(name));
-            if free_names(self.others, self.plan, &[&path], stage, report).is_empty() {
+            if !out.is_free(self.input, &path) {
                 continue;
             }
             let kind = (Owner::Rutter, PublishOrder::Deltas);
-            report_blocked(&path, stage.copy(kind, &path, &source, Some(digest))?, report);
-            let coded = compress_gzip(&source, stage)?;
+            let put = out.stage.copy(kind, &path, &source, Some(digest))?;
+            out.check(&path, put);
+            let coded = out.compress_gzip(&source)?;
             let path = format!("{path}.gz");
-            report_blocked(&path, stage.take(PublishOrder::Deltas, &path, &coded)?, report);
+            let put = out.stage.take(PublishOrder::Deltas, &path, &coded)?;
+            out.check(&path, put);
         }
         Ok(())
     }
@@ -233,15 +224,11 @@ impl<'p> ArcLayer<'p> {
         Ok(path)
     }
 
-    fn policy(
-        &self,
-        stage: &mut StagingArea,
-        report: &mut ReportFinding<'_>,
-    ) -> Result<(), BuildError> {
+    fn policy(&self, out: &mut LayerOutput<'_>) -> Result<(), BuildError> {
         // A policy is a statement of the site owner and has an effect only at the root of the host.
         if self.plan.arc.policy == ArcPolicy::default()
             || !self.plan.base.is_root()
-            || free_names(self.others, self.plan, &[POLICY], stage, report).is_empty()
+            || !out.is_free(self.input, POLICY)
         {
             return Ok(());
         }
@@ -249,11 +236,7 @@ impl<'p> ArcLayer<'p> {
             updated_at: Some(self.publication.policy_changed),
             ..undated_policy(self.plan)
         };
-        report_blocked(
-            POLICY,
-            stage.put(PublishOrder::Arc, POLICY, policy.to_file().as_bytes())?,
-            report,
-        );
+        out.put(PublishOrder::Arc, POLICY, policy.to_file().as_bytes())?;
         Ok(())
     }
 }
@@ -262,70 +245,4 @@ impl<'p> ArcLayer<'p> {
 /// first publication if that is later.
 fn delta_start(arc: &ArcPublication, day: &str) -> Timestamp {
     parse_day(day).max(arc.first_published).unwrap_or(arc.changed)
-}
-
-/// Returns those of the names that no file of the site owner has. In a separate output folder, an
-/// artifact with such a name would replace the copy of the owner's file.
-pub(crate) fn free_names<'n>(
-    others: &[Box<str>],
-    plan: &BuildPlan,
-    names: &[&'n str],
-    stage: &StagingArea,
-    report: &mut ReportFinding<'_>,
-) -> Vec<&'n str> {
-    let is_owners = |name: &str| {
-        plan.out.is_some()
-            && others.binary_search_by(|other| (**other).cmp(name)).is_ok()
-            && !stage.may_replace(name)
-    };
-    let mut free = Vec::new();
-    for name in names {
-        if is_owners(name) {
-            report_blocked(name, StageResult::ForeignFile, report);
-        } else {
-            free.push(*name);
-        }
-    }
-    free
-}
-
-/// Stages a file under several names, each also compressed with gzip. Returns the result for the
-/// first name.
-pub(crate) fn put_all(
-    names: &[&str],
-    source: &Path,
-    stage: &mut StagingArea,
-    report: &mut ReportFinding<'_>,
-) -> Result<StageResult, BuildError> {
-    let mut first = None;
-    let mut taken = Vec::new();
-    let coded = compress_gzip(source, stage)?;
-    for (file, ending) in [(source, ""), (&coded, ".gz")] {
-        let digest = digest_of(file).at(file)?;
-        for name in names {
-            // No gzip file is staged next to a foreign file, because its content would differ from
-            // that file.
-            if taken.contains(name) {
-                continue;
-            }
-            let coded = format!("{name}{ending}");
-            let put = stage.copy((Owner::Rutter, PublishOrder::Arc), &coded, file, Some(digest))?;
-            report_blocked(&coded, put, report);
-            if matches!(put, StageResult::ForeignFile | StageResult::Symlink) {
-                taken.push(name);
-            }
-            first.get_or_insert(put);
-        }
-        fs::remove_file(file).at(file)?;
-    }
-    Ok(first.unwrap_or(StageResult::ForeignFile))
-}
-
-/// Compresses a file with gzip. The same bytes always produce the same compressed bytes.
-fn compress_gzip(source: &Path, stage: &mut StagingArea) -> Result<PathBuf, BuildError> {
-    let path = stage.new_path();
-    let mut out = GzBuilder::new().mtime(0).write(staging::create(&path)?, Compression::new(6));
-    io::copy(&mut BufReader::new(File::open(source).at(source)?), &mut out).at(source)?;
-    staging::close(out.finish().at(&path)?, &path)?;
-    Ok(path)
 }

@@ -6,9 +6,55 @@
 //! only keeps the pages out of caches and search indexes.
 
 use std::collections::BTreeSet;
+use std::fs;
 
+use rutter_site::marked_block;
+
+use super::{Layer, LayerInput, LayerOutput, OpenLayer};
 use crate::address::SCP;
+use crate::error::{BuildError, IoErrorContext};
 use crate::plan::{BuildPlan, HostKind};
+use crate::staging::PublishOrder;
+
+/// Writer of the header file.
+struct HeaderLayer<'p> {
+    input: &'p LayerInput<'p>,
+    host: HostKind,
+}
+
+/// Opens the layer; `None` if the plan does not ask for it.
+pub(crate) fn open<'p>(input: &'p LayerInput<'p>) -> Option<OpenLayer<'p>> {
+    let host = input.plan.layers.headers?;
+    Some(Box::new(HeaderLayer { input, host }))
+}
+
+impl Layer for HeaderLayer<'_> {
+    fn finish(self: Box<Self>, out: &mut LayerOutput<'_>) -> Result<(), BuildError> {
+        let plan = self.input.plan;
+        let text = headers(plan, self.host, out.served.restricted_files());
+        match self.host {
+            HostKind::Netlify => {
+                let existing = out.owner_file(plan, "_headers", &marked_block::HASH);
+                let merged = marked_block::with_block(
+                    existing.as_deref().unwrap_or(""),
+                    &text,
+                    &marked_block::HASH,
+                );
+                if existing.is_some() && plan.out.is_none() {
+                    out.put_shared(PublishOrder::Robots, "_headers", merged.as_bytes())?;
+                } else {
+                    out.put(PublishOrder::Robots, "_headers", merged.as_bytes())?;
+                }
+            }
+            // The nginx file is for the configuration of the server and is not published.
+            HostKind::Nginx => {
+                let path = plan.state.join("nginx.conf");
+                fs::write(&path, text).at(&path)?;
+            }
+        }
+        Ok(())
+    }
+}
 
 /// Cache lifetime in seconds of files such as the sitemap and Markdown twins, which have fixed
 /// names.
@@ -141,11 +187,7 @@ fn restricted_lines(
 
 /// Returns the text of the header file for a host. `restricted` holds the restricted path prefixes
 /// and the restricted pages.
-pub(crate) fn headers(
-    plan: &BuildPlan,
-    host: HostKind,
-    restricted: (&[String], &[String]),
-) -> String {
+fn headers(plan: &BuildPlan, host: HostKind, restricted: (&[String], &[String])) -> String {
     let mut lines = restricted_lines(plan, host, restricted);
     for FileHeaders { path, media_type, coding, cache } in file_headers(plan) {
         // A twin gets `noindex`, because search engines must index the page and not its Markdown

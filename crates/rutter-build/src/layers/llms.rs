@@ -19,18 +19,17 @@ use rutter_llms as llms;
 use rutter_page::PageUrl;
 use rutter_scp::{KeyedLine, LineSorter};
 use rutter_site::{
-    ALL, LedgerReader, LedgerRow, PageRecord, Publication, Sections, file_marks::INDEXES_HEADING,
-    file_marks::WHOLE_FILE, marked_block,
+    ALL, LedgerReader, file_marks::INDEXES_HEADING, file_marks::WHOLE_FILE, marked_block,
 };
 
 use self::full_text::FullText;
 use self::outline::{Outline, OutlineSection, SectionKind};
+use super::{Entry, Layer, LayerInput, LayerOutput, OpenLayer, PageEntry};
 use crate::address::SCP;
 use crate::error::{BuildError, IoErrorContext};
 use crate::plan::{BuildPlan, SourceKind};
 use crate::stages::inventory;
 use crate::stages::inventory::PageFiles;
-use crate::stages::inventory::site_sitemap::PreviousSitemap;
 use crate::staging::{PublishOrder, StageResult, StagingArea};
 use crate::{address, staging};
 
@@ -42,28 +41,12 @@ const MAX_NOTE_CHARS: usize = 200;
 const HOME_BYTES: usize = 4 << 20;
 /// Priority of pages without a priority in the sitemap.
 const DEFAULT_PRIORITY: f32 = 0.5;
-/// Version of the rules that order links and sections. A new version makes builds write llms.txt
-/// again.
-pub(crate) const RULES: u32 = 1;
-
 /// Name of the file with the content of all pages.
 const FULL: &str = "llms-full.txt";
 
-/// Inputs that decide the order of the links in llms.txt.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct LinkOrder<'i> {
-    pub(crate) sections: &'i Sections,
-    pub(crate) names: &'i PageFiles,
-    pub(crate) ledger: &'i Path,
-    /// Entries of the generator's sitemap.
-    pub(crate) previous_sitemap: &'i PreviousSitemap,
-}
-
 /// Collects the links to all pages and writes llms.txt, its section files and llms-full.txt.
-#[derive(Debug)]
-pub(crate) struct LlmsWriter<'p> {
-    plan: &'p BuildPlan,
-    previous_sitemap: &'p PreviousSitemap,
+struct LlmsLayer<'p> {
+    input: &'p LayerInput<'p>,
     outline: Outline,
     links: LineSorter,
     full: Option<FullText>,
@@ -72,138 +55,173 @@ pub(crate) struct LlmsWriter<'p> {
     home: Option<(String, String)>,
 }
 
-/// The sitemap and the SPXI index that llms.txt links to.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct NamedIndexes<'i> {
-    /// File name of the sitemap; `None` if there is no sitemap.
-    pub(crate) sitemap: Option<&'i str>,
-    /// Whether there is an SPXI index.
-    pub(crate) has_spxi: bool,
+/// Opens the layer; `None` if it is off.
+pub(crate) fn open<'p>(input: &'p LayerInput<'p>) -> Result<Option<OpenLayer<'p>>, BuildError> {
+    let (plan, ledger) = (input.plan, input.draft.ledger());
+    if !plan.layers.llms {
+        return Ok(None);
+    }
+    let links = navigation(plan, &input.inventory.pages, &ledger)?;
+    let mut outline = Outline::new(&plan.base, &input.published.sections, &links);
+    for_each_public(&ledger, &mut |url| outline.count(url))?;
+    if outline.has_versions() {
+        for_each_public(&ledger, &mut |url| outline.compare(url))?;
+    }
+    outline.finish_sections();
+    let full = plan.layers.llms_full.then(|| FullText::new(plan.layers.llms_full_bytes));
+    let links = LineSorter::new(&plan.state);
+    Ok(Some(Box::new(LlmsLayer { input, outline, links, full, n_bytes: 0, home: None })))
 }
 
-/// Names of artifacts that files of the site owner block, each with the result of staging it.
-pub(crate) type BlockedFiles = Vec<(String, StageResult)>;
-
-impl<'p> LlmsWriter<'p> {
-    pub(crate) fn new(plan: &'p BuildPlan, arrangement: LinkOrder<'p>) -> Result<Self, BuildError> {
-        let LinkOrder { sections, names, ledger, previous_sitemap } = arrangement;
-        let links = navigation(plan, names, ledger)?;
-        let mut outline = Outline::new(&plan.base, sections, &links);
-        for_each_public(ledger, &mut |url| outline.count(url))?;
-        if outline.has_versions() {
-            for_each_public(ledger, &mut |url| outline.compare(url))?;
+impl Layer for LlmsLayer<'_> {
+    fn entry(&mut self, entry: &mut Entry<'_>, _: &mut LayerOutput<'_>) -> Result<(), BuildError> {
+        match entry {
+            Entry::Page(page) if page.row.is_public() => self.page(page),
+            _ => Ok(()),
         }
-        outline.finish_sections();
-        let full = plan.layers.llms_full.then(|| FullText::new(plan.layers.llms_full_bytes));
-        let links = LineSorter::new(&plan.state);
-        Ok(Self { plan, previous_sitemap, outline, links, full, n_bytes: 0, home: None })
     }
 
-    /// Adds the link to a public page. `shown` is the URL of the page's Markdown twin, or of the
-    /// page itself if it has no twin.
-    pub(crate) fn page(
-        &mut self,
-        (row, path): (&LedgerRow, Option<&str>),
-        record: &PageRecord,
-        shown: &str,
-    ) -> Result<(), BuildError> {
-        let meta = &record.meta;
-        if address::is_home(&self.plan.base, &row.url, path) {
+    fn finish(self: Box<Self>, out: &mut LayerOutput<'_>) -> Result<(), BuildError> {
+        let plan = self.input.plan;
+        let existing = out.owner_file(plan, "llms.txt", &marked_block::MARKDOWN);
+        // Findings about blocked files follow after all files are staged.
+        let mut blocked = BlockedFiles::new();
+        let text = self.text(existing.as_deref(), &mut blocked, out)?;
+        let put = if existing.is_some() && plan.out.is_none() {
+            out.stage.put_shared(PublishOrder::Llms, "llms.txt", &text)?
+        } else {
+            out.stage.put(PublishOrder::Llms, "llms.txt", &text)?
+        };
+        blocked.push(("llms.txt".to_owned(), put));
+        for (name, put) in blocked {
+            out.check(&name, put);
+        }
+        Ok(())
+    }
+}
+
+impl LlmsLayer<'_> {
+    /// Adds the link to a public page: to its Markdown twin, or to the page itself if it has no
+    /// twin.
+    fn page(&mut self, page: &PageEntry<'_>) -> Result<(), BuildError> {
+        let (plan, row, meta) = (self.input.plan, page.row, &page.record.meta);
+        if address::is_home(&plan.base, &row.url, page.path) {
             self.home = Some((meta.title.clone(), meta.description.clone()));
         }
         self.outline.learn_title(&row.url, &meta.title);
         let place = self.outline.place(&row.url);
-        let priority = self.previous_sitemap.more.get(&row.url).and_then(|more| more.priority);
+        let extras = self.input.inventory.previous_sitemap.more.get(&row.url);
+        let priority = extras.and_then(|more| more.priority);
         let priority = priority.unwrap_or(DEFAULT_PRIORITY).clamp(0.0, 1.0);
         let behind = 1.0 - priority;
         let key = format!("{:03}{:010}{behind:.3}{}", place.section, place.rank, row.url);
         let note: String = meta.description.chars().take(MAX_NOTE_CHARS).collect();
         let note = if note == meta.title { "" } else { &note };
+        let twin = page.links.twin.as_deref().map(|twin| address::file_address(&plan.base, twin));
+        let shown = twin.as_deref().unwrap_or(&row.url);
         let mut link = Vec::new();
-        llms::write_link(&mut link, &meta.title, shown, note).at(&self.plan.state)?;
+        llms::write_link(&mut link, &meta.title, shown, note).at(&plan.state)?;
         self.n_bytes += link.len();
         if let Some(full) = &mut self.full {
-            full.push(&key, (&row.url, &meta.title), &record.markdown);
+            full.push(&key, (&row.url, &meta.title), &page.record.markdown);
         }
-        self.links.push(&key, row.modified, &link).at(&self.plan.state)
+        self.links.push(&key, row.modified, &link).at(&plan.state)
     }
 
-    /// Writes and stages llms.txt, its section files and llms-full.txt. Returns the artifacts that
-    /// are blocked.
-    pub(crate) fn finish(
-        self,
-        named: NamedIndexes<'_>,
-        published: &Publication,
+    /// Returns the text of llms.txt, and stages its section files and llms-full.txt.
+    fn text(
+        self: Box<Self>,
         existing: Option<&str>,
-        stage: &mut StagingArea,
-    ) -> Result<BlockedFiles, BuildError> {
-        let Self { plan, outline, links, full, n_bytes, home, .. } = self;
-        let mut blocked = BlockedFiles::new();
+        blocked: &mut BlockedFiles,
+        out: &mut LayerOutput<'_>,
+    ) -> Result<Vec<u8>, BuildError> {
+        let Self { input, outline, links, full, n_bytes, home } = *self;
+        let (plan, at) = (input.plan, PathBuf::from("llms.txt"));
         let (home_title, summary) = home.unwrap_or_default();
         let title = plan.name.clone().filter(|name| !name.is_empty());
         let title = title.unwrap_or_else(|| home_title.clone());
         let title = if title.is_empty() { plan.base.origin().to_owned() } else { title };
         let summary = plan.summary.clone().unwrap_or(summary);
         let head = llms::LlmsHead { title: &title, summary: &summary, notes: &[] };
-        let mut out = Vec::new();
-        let at = PathBuf::from("llms.txt");
+        let mut text = Vec::new();
         if existing.is_none() {
-            llms::write_head(&mut out, &head).at(&at)?;
+            llms::write_head(&mut text, &head).at(&at)?;
         }
-        write_indexes(plan, named, published, &mut out).at(&at)?;
+        write_indexes(input, out.links.sitemaps.first(), &mut text).at(&at)?;
         if let Some(full) = full {
-            let note = full.note();
-            let path = stage.new_path();
-            let mut file = staging::create(&path)?;
-            full.write(&mut file, &head).at(&path)?;
-            staging::close(file, &path)?;
-            match stage.take(PublishOrder::Parts, FULL, &path)? {
-                StageResult::Staged | StageResult::Unchanged => {
-                    llms::write_link(&mut out, "Text of pages", &plan.base.join(FULL), &note)
-                        .at(&at)?;
-                }
-                put => blocked.push((FULL.to_owned(), put)),
-            }
+            put_full(plan, full, (&head, &mut text), blocked, out)?;
         }
-        let sections =
+        let links =
             SortedLinks { plan, links, sections: &outline.sections, home_title: &home_title };
         if MAX_SINGLE_FILE_BYTES < n_bytes {
-            let files = sections.write_files(&title, stage, &mut blocked)?;
-            let is_optional = |kind: &SectionKind| *kind == SectionKind::Optional;
-            llms::write_section(&mut out, "Pages by section").at(&at)?;
-            for (_, name, url) in files.iter().filter(|(kind, ..)| !is_optional(kind)) {
-                llms::write_link(&mut out, name, url, "").at(&at)?;
-            }
-            if let Some((_, name, url)) = files.iter().find(|(kind, ..)| is_optional(kind)) {
-                llms::write_section(&mut out, name).at(&at)?;
-                llms::write_link(&mut out, "Lists of pages and old versions", url, "").at(&at)?;
-            }
+            let files = links.write_files(&title, out.stage, blocked)?;
+            write_file_links(&files, &mut text).at(&at)?;
         } else {
-            sections.write(&mut out)?;
+            links.write(&mut text)?;
         }
-        let text = match existing {
+        Ok(match existing {
             Some(existing) => marked_block::with_block(
                 existing,
-                &String::from_utf8_lossy(&out),
+                &String::from_utf8_lossy(&text),
                 &marked_block::MARKDOWN,
             )
             .into_bytes(),
             None => {
-                writeln!(out, "\n{WHOLE_FILE}").at(&at)?;
-                out
+                writeln!(text, "\n{WHOLE_FILE}").at(&at)?;
+                text
             }
-        };
-        let put = if existing.is_some() && plan.out.is_none() {
-            stage.put_shared(PublishOrder::Llms, "llms.txt", &text)?
-        } else {
-            stage.put(PublishOrder::Llms, "llms.txt", &text)?
-        };
-        if matches!(put, StageResult::ForeignFile | StageResult::Symlink) {
-            blocked.push(("llms.txt".to_owned(), put));
-        }
-        Ok(blocked)
+        })
     }
 }
+
+/// Stages llms-full.txt, and adds the link to it to the text of llms.txt.
+fn put_full(
+    plan: &BuildPlan,
+    full: FullText,
+    (head, text): (&llms::LlmsHead<'_>, &mut Vec<u8>),
+    blocked: &mut BlockedFiles,
+    out: &mut LayerOutput<'_>,
+) -> Result<(), BuildError> {
+    let note = full.note();
+    let path = out.stage.new_path();
+    let mut file = staging::create(&path)?;
+    full.write(&mut file, head).at(&path)?;
+    staging::close(file, &path)?;
+    match out.stage.take(PublishOrder::Parts, FULL, &path)? {
+        StageResult::Staged | StageResult::Unchanged => {
+            llms::write_link(text, "Text of pages", &plan.base.join(FULL), &note)
+                .at(Path::new("llms.txt"))
+        }
+        put => {
+            blocked.push((FULL.to_owned(), put));
+            Ok(())
+        }
+    }
+}
+
+/// Writes the links to the files of the sections.
+fn write_file_links(files: &[SectionFile], text: &mut Vec<u8>) -> std::io::Result<()> {
+    let is_optional = |file: &&SectionFile| file.kind == SectionKind::Optional;
+    llms::write_section(text, "Pages by section")?;
+    for file in files.iter().filter(|file| !is_optional(file)) {
+        llms::write_link(text, &file.title, &file.url, "")?;
+    }
+    if let Some(file) = files.iter().find(is_optional) {
+        llms::write_section(text, &file.title)?;
+        llms::write_link(text, "Lists of pages and old versions", &file.url, "")?;
+    }
+    Ok(())
+}
+
+/// A file with the links of one section.
+struct SectionFile {
+    kind: SectionKind,
+    title: String,
+    url: String,
+}
+
+/// Names of artifacts that files of the site owner block, each with the result of staging it.
+type BlockedFiles = Vec<(String, StageResult)>;
 
 /// A callback that receives the index of a section, the section and a link in it.
 type TakeLink<'t> = dyn FnMut(usize, &OutlineSection, &[u8]) -> Result<(), BuildError> + 't;
@@ -249,7 +267,7 @@ impl SortedLinks<'_> {
         site: &str,
         stage: &mut StagingArea,
         blocked: &mut BlockedFiles,
-    ) -> Result<Vec<(SectionKind, String, String)>, BuildError> {
+    ) -> Result<Vec<SectionFile>, BuildError> {
         let (plan, sections, home_title) = (self.plan, self.sections, self.home_title);
         let mut files: Vec<(usize, SectionKind, String, PathBuf)> = Vec::new();
         let mut open = None;
@@ -282,7 +300,7 @@ impl SortedLinks<'_> {
             names.push(file.clone());
             match stage.take(PublishOrder::Parts, &file, &path)? {
                 StageResult::Staged | StageResult::Unchanged => {
-                    links.push((kind, title, plan.base.join(&file)));
+                    links.push(SectionFile { kind, title, url: plan.base.join(&file) });
                 }
                 put => blocked.push((file, put)),
             }
@@ -366,17 +384,17 @@ fn for_each_public(ledger: &Path, take: &mut dyn FnMut(&str)) -> Result<(), Buil
 
 /// Writes the links to the sitemap, the SPXI index and the collections (D82).
 fn write_indexes(
-    plan: &BuildPlan,
-    NamedIndexes { sitemap, has_spxi }: NamedIndexes<'_>,
-    published: &Publication,
+    input: &LayerInput<'_>,
+    sitemap: Option<&String>,
     out: &mut Vec<u8>,
 ) -> std::io::Result<()> {
+    let LayerInput { plan, published, .. } = input;
     llms::write_section(out, INDEXES_HEADING)?;
     if let Some(sitemap) = sitemap {
         let note = "every page, when it changed, and which collections there are";
         llms::write_link(out, "Sitemap", &plan.base.join(sitemap), note)?;
     }
-    if has_spxi {
+    if input.has_index() {
         let note = "what the entities of this site are, what they are not, SPXI-Sitemap 1.0";
         llms::write_link(out, "Semantic index", &plan.base.join(rutter_spxi::INDEX_FILE), note)?;
     }

@@ -9,33 +9,35 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use rutter_page::push_string;
-use rutter_site::{LedgerRow, PageRecord};
 
+use super::{Entry, Layer, LayerInput, LayerOutput, OpenLayer, PageEntry};
 use crate::arc_entry::partner_entry;
 use crate::error::{BuildError, IoErrorContext};
 use crate::plan::BuildPlan;
 use crate::staging;
 
 /// Writer of the file with the pages for partners.
-#[derive(Debug)]
-pub(crate) struct PartnerPages<'p> {
+struct PartnerPages<'p> {
     plan: &'p BuildPlan,
     path: PathBuf,
     out: BufWriter<File>,
 }
 
-impl<'p> PartnerPages<'p> {
-    /// Creates the file with the pages for partners; `None` if the plan does not ask for it.
-    pub(crate) fn create(plan: &'p BuildPlan, path: &Path) -> Result<Option<Self>, BuildError> {
-        if !plan.arc.private {
-            return Ok(None);
-        }
-        let out = staging::create(path)?;
-        restrict_permissions(path)?;
-        Ok(Some(Self { plan, path: path.to_owned(), out }))
+/// Creates the file with the pages for partners; `None` if the plan does not ask for it.
+pub(crate) fn open<'p>(input: &LayerInput<'p>) -> Result<Option<OpenLayer<'p>>, BuildError> {
+    let plan = input.plan;
+    if !plan.arc.private {
+        return Ok(None);
     }
+    let path = input.draft.private();
+    let out = staging::create(&path)?;
+    restrict_permissions(&path)?;
+    Ok(Some(Box::new(PartnerPages { plan, path, out })))
+}
 
-    pub(crate) fn page(&mut self, row: &LedgerRow, record: &PageRecord) -> Result<(), BuildError> {
+impl Layer for PartnerPages<'_> {
+    fn entry(&mut self, entry: &mut Entry<'_>, _: &mut LayerOutput<'_>) -> Result<(), BuildError> {
+        let Entry::Page(PageEntry { row, record, .. }) = entry else { return Ok(()) };
         let Some(entry) = partner_entry(self.plan, row, record) else { return Ok(()) };
         let Some(withheld) = &record.meta.withheld else { return Ok(()) };
         let mut line = Vec::from("{\"url\":");
@@ -48,7 +50,7 @@ impl<'p> PartnerPages<'p> {
         self.out.write_all(&line).at(&self.path)
     }
 
-    pub(crate) fn finish(self) -> Result<(), BuildError> {
+    fn finish(self: Box<Self>, _: &mut LayerOutput<'_>) -> Result<(), BuildError> {
         staging::close(self.out, &self.path)
     }
 }

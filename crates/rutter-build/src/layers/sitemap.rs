@@ -11,22 +11,20 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use rutter_page::Timestamp;
-use rutter_scp::advert::{self, Advert, AdvertisedCollection};
-use rutter_scp::{Coding, CollectionKind, FormatVersion};
 use rutter_site::{
-    LedgerRow, PageMetadata, Publication, SitemapPart, digest_of, file_marks::WHOLE_FILE, is_gzip,
+    LedgerRow, PageMetadata, SitemapPart, digest_of, file_marks::WHOLE_FILE, is_gzip,
 };
 use rutter_sitemap::{
     AlternateLink, ChildSitemap, ForeignElement, PushOutcome, SchemaLocation, SitemapEntry,
     SitemapItem, SitemapLimits, SitemapReader, UrlsetWriter, write_index,
 };
 
-use crate::address::SCP;
+use super::{Entry, Layer, LayerInput, LayerOutput, OpenLayer, scp};
 use crate::error::{BuildError, IoErrorContext};
 use crate::layers::spxi;
 use crate::plan::BuildPlan;
+use crate::rules;
 use crate::stages::inventory::site_sitemap::{PreviousSitemap, SiteSitemap, SitemapDecision};
-use crate::stages::read::SectionTally;
 use crate::staging;
 use crate::staging::{PublishOrder, StageResult, StagingArea};
 
@@ -35,105 +33,66 @@ use crate::staging::{PublishOrder, StageResult, StagingArea};
 /// collections need not fetch the list of all pages after every change.
 const MAX_SINGLE_FILE_PAGES: usize = 1000;
 
-/// Returns the `scp:` elements of the sitemap: one element per coding (D06).
-pub(crate) fn adverts(
-    plan: &BuildPlan,
-    published: &Publication,
-    tallies: &[SectionTally],
-) -> Vec<ForeignElement> {
-    let mut adverts = vec![Advert::Version(FormatVersion::CURRENT)];
-    let mut codings: Vec<String> = Vec::new();
-    for file in published.collections.iter().flat_map(|one| &one.files) {
-        let coding = Coding::from_file_name(Path::new(&file.name)).and_then(Coding::name);
-        if let Some(coding) = coding
-            && !codings.iter().any(|known| known == coding)
-        {
-            codings.push(coding.to_owned());
-        }
-    }
-    if !codings.is_empty() {
-        codings.sort_by(|one, other| other.cmp(one));
-        adverts.push(Advert::Compression(codings));
-    }
-    for tally in tallies {
-        if published.last(&tally.name).is_some() {
-            adverts.push(Advert::Section(advert::AdvertisedSection {
-                name: tally.name.clone(),
-                update: plan.update,
-                pages: tally.pages,
-                is_estimate: false,
-            }));
-        }
-    }
-    // Collections of a section that no longer exists stay published for readers with an older
-    // sitemap, but the new sitemap does not announce them.
-    let is_there = |name: &str| tallies.iter().any(|tally| tally.name == name);
-    let mut collections: Vec<_> =
-        published.collections.iter().filter(|one| is_there(&one.section)).collect();
-    collections.sort_by(|one, other| {
-        (&one.section, !one.is_snapshot(), one.generated).cmp(&(
-            &other.section,
-            !other.is_snapshot(),
-            other.generated,
-        ))
-    });
-    for one in collections {
-        for file in &one.files {
-            let kind =
-                one.since.map_or(CollectionKind::Snapshot, |since| CollectionKind::Delta { since });
-            adverts.push(Advert::Collection(AdvertisedCollection {
-                section: one.section.clone(),
-                kind,
-                period: one.since.map(|_| period(plan, one.generated)),
-                url: plan.base.join(&format!("{SCP}/{}", file.name)),
-                generated: one.generated,
-                expires: one.expires,
-                pages: one.pages,
-                size: file.bytes,
-                checksum: None,
-            }));
-        }
-    }
-    let foreign = |advert: Advert| {
-        let (name, attributes, text) = advert.write();
-        ForeignElement {
-            namespace: advert::NAMESPACE.to_owned(),
-            name: name.to_owned(),
-            attributes,
-            text,
-        }
-    };
-    adverts.into_iter().map(foreign).collect()
+/// The layer of the main sitemap.
+struct SitemapLayer<'p> {
+    input: &'p LayerInput<'p>,
+    writer: SitemapWriter<'p>,
+    /// URL of the SPXI index.
+    index: String,
 }
 
-/// Returns the label of the hour, day, week or month in which a delta ends (D29).
-fn period(plan: &BuildPlan, generated: Timestamp) -> String {
-    use rutter_scp::advert::UpdateFrequency;
-    let text = generated.to_string();
-    match plan.update {
-        UpdateFrequency::Hourly => text.get(..13).unwrap_or(&text).to_owned(),
-        UpdateFrequency::Daily => text.get(..10).unwrap_or(&text).to_owned(),
-        UpdateFrequency::Weekly => week(generated),
-        UpdateFrequency::Monthly => text.get(..7).unwrap_or(&text).to_owned(),
+/// Opens the layer; `None` if it is off.
+pub(crate) fn open<'p>(input: &'p LayerInput<'p>) -> Option<OpenLayer<'p>> {
+    let LayerInput { plan, published, inventory, .. } = *input;
+    let layers = &plan.layers;
+    if !layers.sitemap {
+        return None;
     }
+    let foreign = if layers.collections && !layers.separate_sitemap {
+        scp::adverts(plan, published, input.tallies)
+    } else {
+        Vec::new()
+    };
+    let layout = SitemapLayout::of(input.n_public, &foreign);
+    let writer = SitemapWriter::new(plan, &inventory.previous_sitemap, foreign, layout);
+    Some(Box::new(SitemapLayer { input, writer, index: plan.base.join(rutter_spxi::INDEX_FILE) }))
 }
 
-/// Returns the ISO week of a time, such as `2026-W07`.
-fn week(time: Timestamp) -> String {
-    let days = time.unix_seconds().div_euclid(86_400);
-    // 1970-01-01 was a Thursday, and an ISO week belongs to the year of its Thursday.
-    let weekday = (days + 3).rem_euclid(7);
-    let thursday = days - weekday + 3;
-    let year_of = |day: i64| {
-        let text = Timestamp::from_unix_seconds(day * 86_400).map(|time| time.to_string());
-        text.and_then(|text| text.get(..4).and_then(|year| year.parse::<i64>().ok())).unwrap_or(0)
-    };
-    let year = year_of(thursday);
-    let mut first = thursday;
-    while year_of(first - 1) == year {
-        first -= 1;
+impl Layer for SitemapLayer<'_> {
+    fn entry(
+        &mut self,
+        entry: &mut Entry<'_>,
+        out: &mut LayerOutput<'_>,
+    ) -> Result<(), BuildError> {
+        match entry {
+            Entry::Page(page) if page.row.visibility.is_listed() => {
+                let index = page.links.has_entity.then_some(self.index.as_str());
+                self.writer.page(page.row, &page.record.meta, index, out.stage)
+            }
+            _ => Ok(()),
+        }
     }
-    format!("{year:04}-W{:02}", (thursday - first) / 7 + 1)
+
+    fn finish(self: Box<Self>, out: &mut LayerOutput<'_>) -> Result<(), BuildError> {
+        let site_sitemap = &self.input.inventory.site_sitemap;
+        let parts = &self.input.published.sitemaps;
+        let finish = SitemapFinish { name: "sitemap.xml", site_sitemap, parts };
+        let finished = self.writer.finish(finish, out.stage)?;
+        if let Some((blocked, why)) = finished.blocked {
+            let own_name = finished.name.as_ref().map(|name| format!("Rutter's sitemap is {name}"));
+            let details = [Some(why).filter(|why| !why.is_empty()), own_name];
+            let detail = details.into_iter().flatten().collect::<Vec<_>>().join("; ");
+            out.report(&blocked, &rules::FOREIGN_FILE, detail);
+        }
+        out.links.sitemap_parts = finished.parts;
+        out.links.sitemaps.extend(finished.name);
+        if site_sitemap.is_kept() {
+            let entries = site_sitemap.files.iter().filter(|file| file.is_entry);
+            let plain = entries.filter(|file| !is_gzip(Path::new(&file.name)) && file.n_pages != 0);
+            out.links.sitemaps.extend(plain.map(|file| file.name.clone()));
+        }
+        Ok(())
+    }
 }
 
 /// Which file of the sitemap announces the collections.
@@ -484,23 +443,5 @@ impl<'p> SitemapWriter<'p> {
             blocked: Some((name.to_owned(), String::new())),
             ..FinishedSitemap::default()
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test] // SCP-123 D29
-    fn weeks_follow_iso_8601() {
-        for (day, wanted) in [
-            ("2026-11-16T00:00:00Z", "2026-W47"),
-            ("2026-01-01T00:00:00Z", "2026-W01"),
-            ("2027-01-01T00:00:00Z", "2026-W53"),
-            ("2024-12-30T12:00:00Z", "2025-W01"),
-            ("1970-01-01T00:00:00Z", "1970-W01"),
-        ] {
-            assert_eq!(week(Timestamp::parse(day).unwrap()), wanted, "{day}");
-        }
     }
 }

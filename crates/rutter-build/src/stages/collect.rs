@@ -1,359 +1,177 @@
-//! Decides which collections are due and writes them (D25 to D29, D95).
+//! Decides what the build publishes besides pages: collections, ARC deltas and their dates.
 //!
-//! Input: the tally of a section, the publication record, and the new ledger and page cache.
-//! Output: snapshot and delta files in the state folder, and their entries in the publication
-//! record. Rejects cached lines that do not match the digest in the ledger.
+//! Input: the totals of reading and the publication record of the last build. Output: the next publication record, and
+//! the collections that are due, written into the state folder.
 
-use std::path::{Path, PathBuf};
+pub(crate) mod due;
+mod settings;
+mod write;
+
+use std::fs;
+use std::path::Path;
 
 use rutter_finding::Rule;
-use rutter_page::{LineDigest, Timestamp};
-use rutter_scp::{
-    Coding, CollectionHeader, CollectionKind, CollectionWriter, FormatVersion, Limits,
-    OutputTarget, StateChain, StateTracking, WriteError, collection_id,
-};
-use rutter_site::{
-    ALL, EncodedFile, LedgerReader, LedgerRow, PageCacheReader, Publication, PublishedCollection,
-    Sections,
-};
+use rutter_page::Timestamp;
+use rutter_site::{ALL, EncodedFile, Publication, PublishedCollection, copy_atomically};
 
-use crate::error::BuildError;
+use self::write::{CollectionContext, SectionLines};
+use crate::address::SCP;
+use crate::arc_publication;
+use crate::error::{BuildError, IoErrorContext};
+use crate::finding_counter::FindingCounter;
 use crate::plan::BuildPlan;
-use crate::stages::read::SectionTally;
-use crate::summary::{CollectionSize, SectionSummary};
+use crate::stages::inventory::{Inventory, SectionChoice};
+use crate::stages::read::{ReadTotals, SectionTally};
+use crate::state::SavedState;
+use crate::summary::SectionSummary;
 
-/// Number of deltas of a section after which a snapshot is due.
-const MAX_DELTAS: usize = 30;
-/// Number of days after which a collection expires; `STALE_DAYS` is the number of days after which
-/// an unchanged snapshot is written again (D28).
-const OFFERED_DAYS: i64 = 400;
-const STALE_DAYS: i64 = 180;
-const DAY: i64 = 86_400;
-/// Maximum size in bytes of a snapshot that is written again after each removal of a page.
-const CHEAP_SNAPSHOT_BYTES: u64 = 1 << 20;
-/// Maximum size in bytes of a collection that is compressed with the highest zstd level. For larger
-/// collections, that level would slow down the build.
-const SMALL_CONTENT_BYTES: u64 = 1 << 20;
-/// Maximum total size in bytes of the removed URLs in the first line of a delta (D95).
-const MAX_REMOVED_BYTES: usize = 800_000;
-
-/// Which collections a build must write for a section.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct DueCollections {
-    pub(crate) snapshot: bool,
-    pub(crate) delta: bool,
-}
-
-/// Decides which collections of a section are due, by its changes and its published collections.
-pub(crate) fn due_collections(
-    tally: &SectionTally,
-    published: &Publication,
-    plan: &BuildPlan,
-    stamp: Timestamp,
-) -> DueCollections {
-    let Some(last) = published.last(&tally.name) else {
-        return DueCollections { snapshot: tally.pages != 0, delta: false };
-    };
-    let Some(snapshot) = published.last_snapshot(&tally.name) else {
-        return DueCollections { snapshot: true, delta: false };
-    };
-    // Readers cannot apply a delta that starts from a state which was never published.
-    let is_chained = last.state() == Some(tally.before);
-    let n_bytes: usize = tally.removed.iter().map(|url| url.len() + 3).sum();
-    let fits = tally.removed.len() <= StateChain::MAX_REMOVED
-        && n_bytes <= MAX_REMOVED_BYTES
-        && (plan.layers.chain || tally.removed.is_empty());
-    let age = stamp.seconds_since(snapshot.generated);
-    let deltas = published.deltas(&tally.name);
-    if !tally.is_changed() && is_chained {
-        let is_late = !deltas.is_empty() && plan.update.seconds() <= age;
-        return DueCollections {
-            snapshot: is_late || tally.holds_excluded || STALE_DAYS * DAY < age,
-            delta: false,
-        };
-    }
-    let bytes = |one: &PublishedCollection| one.files.first().map_or(0, |file| file.bytes);
-    let delta_bytes: u64 = deltas.iter().map(|delta| bytes(delta)).sum();
-    // Readers without support for removals in deltas learn of a removal only from a snapshot
-    // (SCP-137), and a small snapshot costs little.
-    let is_cheap = bytes(snapshot) <= CHEAP_SNAPSHOT_BYTES;
-    let is_due = plan.update.seconds() <= age
-        || (is_cheap && !tally.removed.is_empty())
-        || tally.holds_excluded
-        || MAX_DELTAS <= deltas.len()
-        || bytes(snapshot) < 2 * delta_bytes
-        || !fits
-        || !is_chained;
-    DueCollections { snapshot: is_due, delta: is_chained && fits }
-}
-
-/// A callback that receives the ledger row and the line of a page.
-type LineVisitor<'t> = dyn FnMut(&LedgerRow, &[u8]) -> Result<(), BuildError> + 't;
-
-/// A callback that receives a finding about a collection: its rule and its detail.
-pub(crate) type ReportSectionFinding<'t> = dyn FnMut(&'static Rule, String) + 't;
-
-/// The ledger, page cache and sections from which the lines of a section are read.
+/// Inputs of the stage.
 #[derive(Debug)]
-pub(crate) struct SectionLines<'p> {
-    pub(crate) ledger: &'p Path,
-    pub(crate) pack: &'p Path,
-    pub(crate) sections: &'p Sections,
-}
-
-impl SectionLines<'_> {
-    /// Passes the public pages of a section to `take`, in the order of their URLs.
-    fn for_each(&self, section: &str, take: &mut LineVisitor<'_>) -> Result<(), BuildError> {
-        let mask = if section == ALL { u64::MAX } else { self.sections.bit(section) };
-        let mut rows = LedgerReader::open(self.ledger)?;
-        let mut row = rows.next()?;
-        PageCacheReader::open(self.pack)?.for_each_in_sections(mask, &mut |url, record| {
-            while row.as_ref().is_some_and(|row| row.url.as_str() < url) {
-                row = rows.next()?;
-            }
-            match &row {
-                Some(row)
-                    if row.url == url
-                        && row.is_public()
-                        && (section == ALL || row.section == section) =>
-                {
-                    // The published state is computed from the digests in the ledger, so each line
-                    // must match its digest.
-                    if LineDigest::of(&record.line) != row.digest {
-                        return Err(BuildError::DamagedState(self.pack.to_owned(), 0));
-                    }
-                    take(row, &record.line)
-                }
-                _ => Ok(()),
-            }
-        })
-    }
-}
-
-/// Inputs that all collections of a build share.
-#[derive(Debug)]
-pub(crate) struct CollectionContext<'p> {
+pub(crate) struct CollectInput<'p> {
     pub(crate) plan: &'p BuildPlan,
-    pub(crate) lines: SectionLines<'p>,
-    /// Generation time of the collections.
+    pub(crate) state: &'p SavedState<'p>,
+    pub(crate) inventory: &'p Inventory,
+    pub(crate) sections: SectionChoice,
+    pub(crate) reading: &'p ReadTotals,
+    /// Publication time of this build.
     pub(crate) stamp: Timestamp,
-    pub(crate) folder: &'p Path,
 }
 
-/// Writes the collections that are due for one section and adds them to the publication record.
-pub(crate) fn write_due(
-    tally: &SectionTally,
-    due: DueCollections,
-    context: &CollectionContext<'_>,
-    published: &mut Publication,
-    report: &mut ReportSectionFinding<'_>,
-) -> Result<SectionSummary, BuildError> {
-    let CollectionContext { plan, lines, stamp, folder } = context;
-    let stamp = *stamp;
-    let mut outcome = SectionSummary {
-        name: tally.name.clone(),
-        pages: tally.pages,
-        snapshot: None,
-        delta: None,
-        removed: 0,
-    };
-    let expires = stamp.plus_seconds((2 * plan.update.seconds()).max(OFFERED_DAYS * DAY));
-    if due.delta
-        && let Some(last) = published.last(&tally.name).cloned()
-    {
-        let kind = CollectionKind::Delta { since: last.generated };
-        let chain = StateChain {
-            from: Some(tally.before),
-            state: tally.state,
-            pages: tally.pages,
-            removed: tally.removed.clone(),
-        };
-        let from = last.generated;
-        let job = CollectionJob { tally, kind, chain, plan, stamp, expires, folder };
-        let wanted = |row: &LedgerRow| from < row.recorded;
-        let made = job.write_collection(lines, &wanted, report)?;
-        outcome.delta = Some(size_of(&made));
-        outcome.removed = tally.removed.len() as u64;
-        published.collections.push(made);
+/// The publication record of this build.
+#[derive(Debug)]
+pub(crate) struct NextPublication {
+    pub(crate) record: Publication,
+    /// What was written for each section with collections.
+    pub(crate) sections: Vec<SectionSummary>,
+    /// Whether the settings, the collections or the ARC record differ from those of the last build.
+    pub(crate) is_changed: bool,
+}
+
+/// Returns the next publication record, and writes the collections that are due.
+pub(crate) fn next_publication(
+    input: &CollectInput<'_>,
+    findings: &mut FindingCounter<'_>,
+) -> Result<NextPublication, BuildError> {
+    let CollectInput { plan, state, inventory, reading, stamp, .. } = *input;
+    let mut record = state.published.clone();
+    record.sections = input.sections.sections.clone();
+    record.is_given = input.sections.is_given;
+    let settings = settings::digest(plan, &inventory.site_sitemap);
+    let is_other_plan = record.settings != settings;
+    record.settings = settings;
+    let before = record.collections.clone();
+    let sections = collect(input, &mut record, findings)?;
+    let has_expired = due::expire(&mut record, plan);
+    if let Some(arc) = &mut record.arc {
+        arc_publication::restore_deltas(arc, &state.paths, plan.target())?;
     }
-    if due.snapshot {
-        // The delta of this build leads to the same state as the snapshot and stays published.
-        supersede(published, plan, stamp, &|one| {
-            one.section == tally.name && one.generated < stamp
-        });
-        let chain =
-            StateChain { from: None, state: tally.state, pages: tally.pages, removed: Vec::new() };
-        let job = CollectionJob {
-            tally,
-            kind: CollectionKind::Snapshot,
-            chain,
-            plan,
-            stamp,
-            expires,
-            folder,
-        };
-        let made = job.write_collection(lines, &|_| true, report)?;
-        outcome.snapshot = Some(size_of(&made));
-        published.collections.push(made);
+    let issued = record.arc.take();
+    record.arc = arc_publication::next_publication(plan, issued.as_ref(), &reading.arc, stamp);
+    let is_changed =
+        is_other_plan || has_expired || before != record.collections || issued != record.arc;
+    Ok(NextPublication { record, sections, is_changed })
+}
+
+/// Writes the collections that are due, and withdraws collections that must no longer be published.
+fn collect(
+    input: &CollectInput<'_>,
+    record: &mut Publication,
+    findings: &mut FindingCounter<'_>,
+) -> Result<Vec<SectionSummary>, BuildError> {
+    let CollectInput { plan, state, reading, stamp, .. } = *input;
+    if !plan.layers.collections {
+        // All collections are withdrawn if the site owner turns this layer off.
+        record.collections.clear();
+        return Ok(Vec::new());
     }
-    Ok(outcome)
+    let folder = state.paths.collections();
+    fs::create_dir_all(&folder).at(&folder)?;
+    restore_collections(plan, record, &folder)?;
+    let (ledger, pack) = (state.draft.ledger(), state.draft.pack());
+    let lines = SectionLines { ledger: &ledger, pack: &pack, sections: &input.sections.sections };
+    let context = CollectionContext { plan, lines, stamp, folder: &folder };
+    let mut outcomes = Vec::new();
+    for tally in offered(plan, record, &reading.tallies) {
+        let due = due::due_collections(tally, record, plan, stamp);
+        let report = &mut |rule: &'static Rule, detail| findings.report(&tally.name, rule, detail);
+        outcomes.push(write::write_due(tally, due, &context, record, report)?);
+    }
+    let offered: Vec<&str> = outcomes.iter().map(|outcome| outcome.name.as_str()).collect();
+    withdraw_excluded(record, reading, &offered, stamp);
+    // Collections of former sections expire.
+    due::supersede(record, plan, stamp, &|one| !offered.contains(&one.section.as_str()));
+    Ok(outcomes)
 }
 
-fn size_of(one: &PublishedCollection) -> CollectionSize {
-    CollectionSize { pages: one.pages, bytes: one.files.first().map_or(0, |file| file.bytes) }
-}
-
-/// One collection that must be written, with all its inputs.
-struct CollectionJob<'m> {
-    tally: &'m SectionTally,
-    kind: CollectionKind,
-    chain: StateChain,
-    plan: &'m BuildPlan,
+/// Withdraws collections that contain pages which are no longer public. A collection of a former
+/// section may contain any page.
+fn withdraw_excluded(
+    record: &mut Publication,
+    reading: &ReadTotals,
+    offered: &[&str],
     stamp: Timestamp,
-    expires: Timestamp,
-    folder: &'m Path,
-}
-
-impl CollectionJob<'_> {
-    fn write_collection(
-        &self,
-        lines: &SectionLines<'_>,
-        is_wanted: &dyn Fn(&LedgerRow) -> bool,
-        report: &mut ReportSectionFinding<'_>,
-    ) -> Result<PublishedCollection, BuildError> {
-        let section = &self.tally.name;
-        let write_error = |error: WriteError| BuildError::Collection(section.clone(), error);
-        let id = collection_id(section, self.kind, self.stamp);
-        let header = CollectionHeader {
-            id: id.clone(),
-            section: section.clone(),
-            kind: self.kind,
-            generated: self.stamp,
-            version: FormatVersion::CURRENT,
-            checksum: None,
-            chain: self.plan.layers.chain.then(|| self.chain.clone()),
-            extra: Vec::new(),
-        };
-        let mut codings = vec![Coding::Zstd];
-        if self.plan.layers.gzip {
-            codings.push(Coding::Gzip);
-        }
-        let written = self.write(lines, is_wanted, &header, &codings);
-        let written = match written {
-            // The compression ratio is so high that readers would treat the file as a decompression
-            // bomb (D34).
-            Err(BuildError::Collection(_, WriteError::Ratio(ratio, _))) => {
-                report(&crate::rules::RATIO, format!("`{id}`, {ratio}:1"));
-                self.write(lines, is_wanted, &header, &[Coding::Plain])?
-            }
-            other => other?,
-        };
-        let first = written.first().ok_or_else(|| {
-            write_error(WriteError::Io(
-                PathBuf::from(&id),
-                std::io::Error::other("no file was written"),
-            ))
-        })?;
-        let name = |path: &Path| {
-            path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-        };
-        Ok(PublishedCollection {
-            section: section.clone(),
-            since: self.kind.since(),
-            generated: self.stamp,
-            expires: self.expires,
-            superseded: None,
-            pages: first.pages,
-            state: self.chain.state.to_string(),
-            checksum: first.header.checksum.map_or_else(String::new, |sum| sum.to_string()),
-            files: written
-                .iter()
-                .map(|one| EncodedFile { name: name(&one.path), bytes: one.coded })
-                .collect(),
-            id,
-        })
-    }
-
-    fn write(
-        &self,
-        lines: &SectionLines<'_>,
-        is_wanted: &dyn Fn(&LedgerRow) -> bool,
-        header: &CollectionHeader,
-        codings: &[Coding],
-    ) -> Result<Vec<rutter_scp::WrittenCollection>, BuildError> {
-        let section = &self.tally.name;
-        let write_error = |error: WriteError| BuildError::Collection(section.clone(), error);
-        let mut writer = CollectionWriter::with_header(
-            self.folder,
-            StateTracking::Nothing,
-            header,
-            Limits::SPEC,
-        )
-        .map_err(write_error)?;
-        lines.for_each(section, &mut |row, line| {
-            if is_wanted(row) {
-                writer.line(&row.url, line).map_err(write_error)?;
-            }
-            Ok(())
-        })?;
-        let spooled = writer.close().map_err(write_error)?;
-        let decoded = spooled.decoded(header);
-        let target = |coding: &Coding| {
-            let path = self.folder.join(format!("{}{}", header.id, ending(*coding)));
-            OutputTarget { path, coding: *coding, level: level(*coding, decoded) }
-        };
-        let targets: Vec<OutputTarget> = codings.iter().map(target).collect();
-        spooled.finish(header.clone(), &targets).map_err(write_error)
-    }
-}
-
-/// Returns the compression level of a collection. The level depends only on the coding and on the
-/// size of the content, so that the same pages always produce the same bytes.
-fn level(coding: Coding, decoded: u64) -> u8 {
-    match coding {
-        Coding::Zstd if decoded <= SMALL_CONTENT_BYTES => coding.max_level(),
-        _ => coding.default_level(),
-    }
-}
-
-fn ending(coding: Coding) -> &'static str {
-    match coding {
-        Coding::Zstd => ".scp.zst",
-        Coding::Gzip => ".scp.gz",
-        Coding::Plain => ".scp",
-    }
-}
-
-/// Minimum number of days that a superseded collection stays published.
-const GRACE_DAYS: i64 = 7;
-
-/// Marks collections as superseded. They stay published for two update intervals, at least seven
-/// days, and their `expires` is set accordingly.
-pub(crate) fn supersede(
-    published: &mut Publication,
-    plan: &BuildPlan,
-    stamp: Timestamp,
-    is_superseded: &dyn Fn(&PublishedCollection) -> bool,
 ) {
-    let until = stamp.plus_seconds((2 * plan.update.seconds()).max(GRACE_DAYS * DAY));
-    for one in &mut published.collections {
-        if one.superseded.is_none() && is_superseded(one) {
-            one.superseded = Some(stamp);
-            one.expires = one.expires.min(until);
-        }
-    }
+    let any_holds_excluded = reading.tallies.iter().any(|tally| tally.holds_excluded);
+    let holds_excluded = |section: &str| {
+        let mut tallies = reading.tallies.iter();
+        let is_own = tallies.any(|tally| tally.holds_excluded && tally.name == section);
+        is_own || (any_holds_excluded && !offered.contains(&section))
+    };
+    let is_clean =
+        |one: &PublishedCollection| one.generated == stamp || !holds_excluded(&one.section);
+    record.collections.retain(is_clean);
 }
 
-/// Removes superseded collections that have expired from the publication record, and returns the
-/// names of their files.
-pub(crate) fn expire(published: &mut Publication, plan: &BuildPlan) -> Vec<String> {
-    let mut expired = Vec::new();
-    published.collections.retain(|one| {
-        let is_over = one.superseded.is_some() && one.expires < plan.now;
-        if is_over {
-            expired.extend(one.files.iter().map(|file| file.name.clone()));
+/// Returns the sections that get collections. If the site has a single section, that is `all`.
+fn offered<'t>(
+    plan: &BuildPlan,
+    record: &Publication,
+    tallies: &'t [SectionTally],
+) -> Vec<&'t SectionTally> {
+    let n_filled = tallies.iter().filter(|tally| tally.name != ALL && tally.pages != 0).count();
+    let is_single = n_filled < 2 && record.sections.names().len() < 2;
+    let is_offered = |tally: &&SectionTally| {
+        if tally.name == ALL {
+            is_single || plan.layers.all
+        } else {
+            !is_single && (tally.pages != 0 || record.last(&tally.name).is_some())
         }
-        !is_over
-    });
-    expired
+    };
+    tallies.iter().filter(is_offered).collect()
+}
+
+/// Restores collections that are missing in the state from the output folder. A collection that
+/// is in neither folder is removed from the publication record.
+fn restore_collections(
+    plan: &BuildPlan,
+    record: &mut Publication,
+    folder: &Path,
+) -> Result<(), BuildError> {
+    let published = plan.target().join(SCP);
+    let known: Vec<String> = record
+        .collections
+        .iter()
+        .flat_map(|one| one.files.iter().map(|file| file.name.clone()))
+        .collect();
+    for name in &known {
+        let (kept, there) = (folder.join(name), published.join(name));
+        if !kept.exists() && there.exists() {
+            copy_atomically(&there, &kept)?;
+        }
+    }
+    let is_whole = |file: &EncodedFile| {
+        let found = fs::metadata(folder.join(&file.name));
+        found.is_ok_and(|found| found.len() == file.bytes)
+    };
+    let is_there = |one: &PublishedCollection| one.files.iter().all(is_whole);
+    record.collections.retain(is_there);
+    // Files that the publication record does not name are left over from an interrupted build.
+    for entry in fs::read_dir(folder).at(folder)? {
+        let entry = entry.at(folder)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !known.contains(&name) {
+            fs::remove_file(entry.path()).at(&entry.path())?;
+        }
+    }
+    Ok(())
 }

@@ -19,9 +19,9 @@ pub(crate) mod unmatched_selectors;
 pub(crate) mod visibility;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
@@ -41,39 +41,149 @@ pub(crate) use self::totals::ReadTotals;
 use crate::arc_publication::{ArcChanges, ArcEntryScope};
 use crate::error::{BuildError, IoErrorContext};
 use crate::name_table::NameTable;
+use crate::plan::SourceKind;
 use crate::plan::{BuildPlan, OversizePolicy};
+use crate::stages::inventory::Inventory;
 use crate::stages::inventory::sources::{PageSources, SourcePage};
+use crate::stages::read::git::GitDates;
 use crate::stages::read::mass_change_guard::MassChangeGuard;
 use crate::stages::read::page_reader::{
     KnownPage, PageReader, ReadAnswer, ReadJob, ReadOutcome, ReadPage,
 };
 use crate::stages::read::unmatched_selectors::UnmatchedSelectors;
+use crate::state::{SavedState, saved_state};
 use crate::summary::{BuildEvents, BuildSummary, ExcludedPage};
 use crate::{arc_entry, exclusion, rules, section};
+use crate::{arc_publication, entities};
 
 /// Maximum number of pages that are read at the same time or wait for earlier pages.
 const WINDOW: usize = 128;
 
-/// Inputs of pass 1, which reads all pages.
+/// Inputs of the stage.
 #[derive(Debug)]
-pub(crate) struct PassInput<'p> {
+pub(crate) struct ReadInput<'p> {
     pub(crate) plan: &'p BuildPlan,
-    pub(crate) robots: &'p Robots,
+    pub(crate) state: &'p SavedState<'p>,
+    pub(crate) inventory: &'p Inventory,
     pub(crate) sections: &'p Sections,
-    pub(crate) templates: Arc<Templates>,
+    pub(crate) templates: &'p Templates,
     /// Publication time of this build.
     pub(crate) stamp: Timestamp,
-    pub(crate) old_ledger: PathBuf,
-    pub(crate) old_pack: PathBuf,
-    pub(crate) new_ledger: PathBuf,
-    pub(crate) new_pack: PathBuf,
-    pub(crate) changes: PathBuf,
-    /// Dates of pages in the sitemap of the site's generator.
-    pub(crate) sitemap_dates: &'p NameTable<Timestamp>,
-    pub(crate) git_dates: NameTable<Timestamp>,
-    pub(crate) n_pages: usize,
+}
+
+/// Inputs of one pass over all pages.
+#[derive(Debug)]
+struct PassInput<'p> {
+    plan: &'p BuildPlan,
+    state: &'p SavedState<'p>,
+    inventory: &'p Inventory,
+    sections: &'p Sections,
+    templates: Arc<Templates>,
+    stamp: Timestamp,
+    robots: &'p Robots,
+    git_dates: NameTable<Timestamp>,
     /// Which ARC entries this build must make.
-    pub(crate) arc: ArcEntryScope,
+    arc: ArcEntryScope,
+}
+
+/// Reads all pages. A damaged page cache is deleted, and all pages are read again.
+pub(crate) fn pages(
+    input: &ReadInput<'_>,
+    sources: PageSources,
+    events: &mut dyn BuildEvents,
+) -> Result<ReadTotals, BuildError> {
+    let pack = input.state.paths.pack();
+    match read_once(input, sources, events) {
+        Err(BuildError::DamagedState(path, _)) if path == pack => {
+            fs::remove_file(&path).at(&path)?;
+            events.message("the page cache is damaged; reading all pages again");
+            let sources = match input.plan.source {
+                SourceKind::Html | SourceKind::Markdown => {
+                    PageSources::files(Arc::clone(&input.inventory.pages))
+                }
+                // The findings of the lines are already reported.
+                SourceKind::Lines => PageSources::lines(input.plan, &mut |_, _| {})?.sources,
+            };
+            read_once(input, sources, events)
+        }
+        other => other,
+    }
+}
+
+fn read_once(
+    input: &ReadInput<'_>,
+    sources: PageSources,
+    events: &mut dyn BuildEvents,
+) -> Result<ReadTotals, BuildError> {
+    let ReadInput { plan, state, inventory, sections, templates, stamp } = *input;
+    let robots = Robots::parse(&read_robots(plan)?);
+    let git_dates = match plan.git_dates.then(|| git::dates(plan, &inventory.pages)) {
+        Some(GitDates::Found(dates)) => dates,
+        Some(GitDates::Unavailable(why)) => {
+            events.message(&why);
+            NameTable::default()
+        }
+        None => NameTable::default(),
+    };
+    let pass = PassInput {
+        plan,
+        state,
+        inventory,
+        sections,
+        templates: Arc::new(templates.clone()),
+        stamp,
+        robots: &robots,
+        git_dates,
+        arc: arc_publication::entry_scope(plan, state.published.arc.as_ref()),
+    };
+    let reading = read_all(&pass, sources, events)?;
+    if reading.pages == 0 && plan.source == SourceKind::Lines && inventory.n_pages == 0 {
+        return Err(BuildError::NoPages(plan.site.clone()));
+    }
+    Ok(reading)
+}
+
+/// Returns an error if the result of reading must not be published: it contains secrets, pages that are too large,
+/// times in the future, or removes most pages.
+pub(crate) fn check(
+    plan: &BuildPlan,
+    reading: &ReadTotals,
+    events: &mut dyn BuildEvents,
+) -> Result<(), BuildError> {
+    let secrets = entities::find_secrets(plan);
+    for (name, detail) in &secrets {
+        events.finding(name, &Finding::new(&rules::SECRET, Place::WHOLE, detail.clone()));
+    }
+    let n_private = reading.private + secrets.len() as u64;
+    if n_private != 0 {
+        return Err(BuildError::PrivateData(n_private));
+    }
+    let oversize = reading.findings.get(rules::OVERSIZE.code).copied().unwrap_or(0);
+    if oversize != 0 && plan.oversize == OversizePolicy::Stop {
+        return Err(BuildError::Oversize(oversize));
+    }
+    if !plan.redate {
+        saved_state::check_not_in_future(reading.newest, plan.now)?;
+    }
+    if !plan.allow_mass_delete {
+        reading.guarded.check(reading.pages, reading.removed)?;
+    }
+    Ok(())
+}
+
+/// Returns the bytes of the site owner's robots.txt, or no bytes if it is missing. A robots.txt
+/// that exists but cannot be read is an error.
+fn read_robots(plan: &BuildPlan) -> Result<Vec<u8>, BuildError> {
+    let path = plan.site.join("robots.txt");
+    match rutter_root::read(&plan.site, "robots.txt") {
+        Ok(bytes) => Ok(bytes),
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            Ok(Vec::new())
+        }
+        Err(error) => Err(BuildError::Io(path, error)),
+    }
 }
 
 /// A page of the window, with its old ledger row and the result of reading it.
@@ -88,7 +198,7 @@ struct PendingPage {
     is_removed: bool,
 }
 
-pub(crate) fn read(
+fn read_all(
     input: &PassInput<'_>,
     sources: PageSources,
     events: &mut dyn BuildEvents,
@@ -151,7 +261,7 @@ impl<'s, 'l> ReadPass<'s, 'l> {
         mut sources: PageSources,
         events: &'l mut dyn BuildEvents,
     ) -> Result<Self, BuildError> {
-        let mut rows = LedgerReader::open(&input.old_ledger)?;
+        let mut rows = LedgerReader::open(&input.state.paths.ledger())?;
         let mut newest = None;
         let next_row = rows.next()?.map(|row| redated(input, &mut newest, row));
         let names = input.sections.names();
@@ -166,13 +276,15 @@ impl<'s, 'l> ReadPass<'s, 'l> {
             sources,
             next_row,
             rows,
-            keys: CacheIndex::open(&input.old_pack)?,
-            old: PageCacheReader::open(&input.old_pack)?,
-            finding_cache: PageCacheReader::open(&input.old_pack)?,
-            visibility_cache: PageCacheReader::open(&input.old_pack)?,
-            pack: PageCacheWriter::create(&input.new_pack)?,
-            ledger: LedgerWriter::create(&input.new_ledger)?,
-            changes: BufWriter::new(File::create(&input.changes).at(&input.changes)?),
+            keys: CacheIndex::open(&input.state.paths.pack())?,
+            old: PageCacheReader::open(&input.state.paths.pack())?,
+            finding_cache: PageCacheReader::open(&input.state.paths.pack())?,
+            visibility_cache: PageCacheReader::open(&input.state.paths.pack())?,
+            pack: PageCacheWriter::create(&input.state.draft.pack())?,
+            ledger: LedgerWriter::create(&input.state.draft.ledger())?,
+            changes: BufWriter::new(
+                File::create(&input.state.draft.changes()).at(&input.state.draft.changes())?,
+            ),
             bits,
             events,
             n_done: 0,
@@ -305,7 +417,7 @@ impl<'s, 'l> ReadPass<'s, 'l> {
             exclusion,
             hints: dates::DateHints {
                 own: None,
-                sitemap: date(self.input.sitemap_dates, &page.url),
+                sitemap: date(&self.input.inventory.previous_sitemap.dates, &page.url),
                 git: page.path.as_deref().and_then(|path| date(&self.input.git_dates, path)),
             },
             url: page.url.clone(),
@@ -323,7 +435,7 @@ impl<'s, 'l> ReadPass<'s, 'l> {
             return old.as_ref().map_or(Ok(()), |row| self.remove_page(row));
         };
         self.n_done += 1;
-        self.events.progress(self.n_done, self.input.n_pages);
+        self.events.progress(self.n_done, self.input.inventory.n_pages);
         self.reading.source_bytes += answer.bytes;
         let place = path.as_deref().unwrap_or(&url).to_owned();
         match answer.outcome {
@@ -645,7 +757,7 @@ impl<'s, 'l> ReadPass<'s, 'l> {
         };
         self.reading.pages += u64::from(is_public);
         if !what.is_empty() {
-            writeln!(self.changes, "{what}\t{}", new.url).at(&self.input.changes)?;
+            writeln!(self.changes, "{what}\t{}", new.url).at(&self.input.state.draft.changes())?;
         }
         Ok(())
     }
@@ -694,7 +806,7 @@ impl<'s, 'l> ReadPass<'s, 'l> {
         }
         self.pack.finish(&mut self.old)?;
         self.ledger.finish()?;
-        self.changes.flush().at(&self.input.changes)?;
+        self.changes.flush().at(&self.input.state.draft.changes())?;
         Ok(self.reading)
     }
 }
@@ -702,6 +814,6 @@ impl<'s, 'l> ReadPass<'s, 'l> {
 fn worker_error() -> BuildError {
     BuildError::Io(
         Path::new("reading pages").to_owned(),
-        std::io::Error::other("a worker thread exited unexpectedly"),
+        io::Error::other("a worker thread exited unexpectedly"),
     )
 }

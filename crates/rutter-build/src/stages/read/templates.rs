@@ -13,11 +13,37 @@ use rutter_site::{CacheIndex, LedgerReader};
 
 use crate::error::BuildError;
 use crate::plan::{BuildPlan, SourceKind};
+use crate::stages::inventory::Inventory;
 use crate::stages::inventory::{PageFile, PageFiles};
 use crate::stages::read::page_reader::{KnownPage, PageReader};
+use crate::state::SavedState;
+use crate::summary::BuildEvents;
+
+/// The templates of a build, and how many of their versions this build learned.
+#[derive(Debug)]
+pub(crate) struct LearnedVersions {
+    pub(crate) templates: Templates,
+    pub(crate) n_new: usize,
+}
+
+/// Returns the templates of the site: the stored templates, extended if its pages changed.
+pub(crate) fn learn(
+    plan: &BuildPlan,
+    inventory: &Inventory,
+    state: &SavedState<'_>,
+    events: &mut dyn BuildEvents,
+) -> Result<LearnedVersions, BuildError> {
+    let mut templates = state.templates.clone();
+    let (ledger, pack) = (state.paths.ledger(), state.paths.pack());
+    let n_new = update_templates(plan, &inventory.pages, &ledger, &pack, &mut templates)?;
+    if 0 < n_new && !state.templates.is_empty() {
+        events.message("the templates of the site changed and were learned again");
+    }
+    Ok(LearnedVersions { templates, n_new })
+}
 
 /// Updates the templates and returns the number of versions that were added.
-pub(crate) fn update_templates(
+fn update_templates(
     plan: &BuildPlan,
     names: &PageFiles,
     ledger: &Path,

@@ -67,4 +67,9 @@ impl ReadTotals {
             }
         }
     }
+
+    /// Returns whether a page was read or decided again, or the new ledger differs from the old one.
+    pub(crate) fn has_changes(&self) -> bool {
+        self.is_ledger_changed || self.read != 0 || self.judged != 0
+    }
 }
