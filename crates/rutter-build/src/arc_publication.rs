@@ -43,20 +43,37 @@ pub(crate) struct ArcChanges {
     pub(crate) withdraws_entries: bool,
 }
 
+/// Returns a text in quotes, with the escapes of JSON.
+fn quoted(text: &str) -> String {
+    serde_json::json!(text).to_string()
+}
+
+/// Returns a list in brackets. This form and [`option`] are part of the format of `chain.json`, which holds digests of
+/// them.
+fn list(items: impl Iterator<Item = String>) -> String {
+    format!("[{}]", items.collect::<Vec<_>>().join(", "))
+}
+
+fn option(text: Option<&String>) -> String {
+    text.map_or_else(|| "None".to_owned(), |text| format!("Some({})", quoted(text)))
+}
+
 /// Returns a digest of the settings that decide which pages have ARC entries and what the entries
 /// contain.
 fn entries_digest(plan: &BuildPlan) -> String {
     let arc = &plan.arc;
-    let text = format!(
-        "{:?} {:?} {:?} {}",
-        arc.checksum, arc.unlisted, arc.priorities, arc.lists_restricted
-    );
+    let unlisted = list(arc.unlisted.iter().map(|prefix| quoted(prefix)));
+    let priority = |(prefix, priority): &(String, f64)| {
+        format!("({}, {})", quoted(prefix), serde_json::json!(priority))
+    };
+    let priorities = list(arc.priorities.iter().map(priority));
+    let text = format!("{} {unlisted} {priorities} {}", arc.checksum.name(), arc.lists_restricted);
     Digest::of(text.as_bytes()).to_string()
 }
 
 /// Returns a digest of the ARC sitemap's header without its dates.
 pub(crate) fn head_digest(head: &SitemapHeader) -> String {
-    let text = format!("{:?} {:?}", head.crawl_rate, head.contact);
+    let text = format!("{} {}", option(head.crawl_rate.as_ref()), option(head.contact.as_ref()));
     Digest::of(text.as_bytes()).to_string()
 }
 
@@ -202,4 +219,35 @@ pub(crate) fn restore_deltas(
 /// Returns the file name of a day's ARC delta.
 pub(crate) fn delta_file(day: &str) -> String {
     format!("{day}.json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::BaseUrl;
+
+    /// Earlier versions hashed the debug form of the settings. With another digest, the ARC sitemap would get a new
+    /// date.
+    #[test]
+    fn digests_of_earlier_versions_stay_valid() {
+        let now = Timestamp::parse("2026-05-01T00:00:00Z").unwrap();
+        let base = BaseUrl::parse("https://harbour.example/").unwrap();
+        let mut plan = BuildPlan::new("site".into(), "state".into(), base, now);
+        let former = |plan: &BuildPlan| {
+            let (arc, head) = (&plan.arc, head(plan, now));
+            let entries = format!(
+                "{:?} {:?} {:?} {}",
+                arc.checksum, arc.unlisted, arc.priorities, arc.lists_restricted
+            );
+            let head = format!("{:?} {:?}", head.crawl_rate, head.contact);
+            [entries, head].map(|text| Digest::of(text.as_bytes()).to_string())
+        };
+        assert_eq!([entries_digest(&plan), head_digest(&head(&plan, now))], former(&plan));
+        plan.arc.checksum = ChecksumScope::Html;
+        plan.arc.unlisted = vec!["/a/".into(), "/für \"uns\"/".into()];
+        plan.arc.priorities = vec![("/a/".into(), 0.5), ("/b/".into(), 1.0)];
+        plan.arc.crawl_rate = Some("1/s".into());
+        plan.arc.contact = Some("Jan <jan@harbour.example>".into());
+        assert_eq!([entries_digest(&plan), head_digest(&head(&plan, now))], former(&plan));
+    }
 }

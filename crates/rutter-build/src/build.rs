@@ -100,25 +100,25 @@ fn summarize(
     for (code, n) in findings.counts {
         *counts.entry(code).or_default() += n;
     }
-    let excluded = reading.excluded.into_iter();
+    let excluded = reading.exclusions.excluded.into_iter();
     BuildSummary {
-        pages: reading.pages,
-        new: reading.new,
-        changed: reading.changed,
-        removed: reading.removed,
-        read_differently: reading.read_differently,
-        read: reading.read,
-        judged: reading.judged,
-        closed: reading.closed,
-        closed_pages: reading.closed_pages,
-        password_pages: reading.password_pages,
+        pages: reading.counts.pages,
+        new: reading.counts.new,
+        changed: reading.counts.changed,
+        removed: reading.counts.removed,
+        read_differently: reading.counts.read_differently,
+        read: reading.counts.read,
+        judged: reading.counts.judged,
+        closed: reading.exclusions.closed,
+        closed_pages: reading.exclusions.closed_pages,
+        password_pages: reading.exclusions.password_pages,
         excluded: excluded.map(|(reason, pages)| ExclusionCount { reason, pages }).collect(),
-        failed: reading.failed,
-        unreadable: reading.kept + files.n_uncopied,
-        source_bytes: reading.source_bytes,
+        failed: reading.counts.failed,
+        unreadable: reading.counts.kept + files.n_uncopied,
+        source_bytes: reading.counts.source_bytes,
         written: files.written,
         deleted: files.deleted,
-        is_without_twins: plan.layers.twins.are_too_many(reading.pages),
+        is_without_twins: plan.layers.twins.are_too_many(reading.counts.pages),
         coverage: reading.coverage,
         findings: counts.into_iter().collect(),
         ..BuildSummary::default()

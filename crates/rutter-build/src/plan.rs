@@ -3,7 +3,6 @@
 //! A [`BuildPlan`] holds every setting. The build reads no configuration file, environment variable
 //! or command line, and takes the current time from the plan.
 
-use std::fmt;
 use std::path::PathBuf;
 
 use rutter_arc::ArcPolicy;
@@ -11,6 +10,7 @@ use rutter_extract::{Glob, SiteControl};
 use rutter_page::{LanguageTag, Timestamp};
 use rutter_scp::advert::UpdateFrequency;
 use rutter_spxi::{Entity, Kernel, PacketQuestion, SemanticIndex};
+use serde::Serialize;
 use url::Url;
 
 /// Settings of a build.
@@ -161,7 +161,7 @@ pub enum SourceKind {
 }
 
 /// A section and its path prefix.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SectionRule {
     /// Name of the section, of letters, digits, hyphens and underscores.
     pub name: String,
@@ -170,7 +170,7 @@ pub struct SectionRule {
 }
 
 /// Which layers are written.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "independent settings of the site owner")]
 pub struct Layers {
     /// Whether `sitemap.xml` is written.
@@ -237,7 +237,7 @@ impl Default for Layers {
 }
 
 /// Whether Markdown twins are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum TwinPolicy {
     /// Twins are written for sites with up to [`TwinPolicy::MOST`] pages.
     Auto,
@@ -275,7 +275,7 @@ pub enum OversizePolicy {
 }
 
 /// Kind of web host for which a header file is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum HostKind {
     /// nginx: the header file is included in a `server` block of its configuration.
     Nginx,
@@ -284,7 +284,7 @@ pub enum HostKind {
 }
 
 /// Settings of the ARC sitemap.
-#[derive(Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ArcSettings {
     /// Whether `robots.txt` names the ARC sitemap (D64).
     pub robots_line: bool,
@@ -312,38 +312,6 @@ pub struct ArcSettings {
     pub policy: ArcPolicy,
 }
 
-/// The output keeps the former type name `Arc`, because the state holds a digest of it.
-impl fmt::Debug for ArcSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            robots_line,
-            checksum,
-            crawl_rate,
-            contact,
-            unlisted,
-            lists_restricted,
-            approved,
-            priorities,
-            private,
-            days,
-            policy,
-        } = self;
-        f.debug_struct("Arc")
-            .field("robots_line", robots_line)
-            .field("checksum", checksum)
-            .field("crawl_rate", crawl_rate)
-            .field("contact", contact)
-            .field("unlisted", unlisted)
-            .field("lists_restricted", lists_restricted)
-            .field("approved", approved)
-            .field("priorities", priorities)
-            .field("private", private)
-            .field("days", days)
-            .field("policy", policy)
-            .finish()
-    }
-}
-
 impl Default for ArcSettings {
     fn default() -> Self {
         Self {
@@ -364,7 +332,7 @@ impl Default for ArcSettings {
 
 /// Settings of the SPXI index. The build states nothing about entities that the site owner did not
 /// declare.
-#[derive(Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct SpxiSettings {
     /// Kernel, publisher, author and similar members of the index. The build adds the URL, the
     /// date, the entities and the surfaces.
@@ -381,23 +349,8 @@ pub struct SpxiSettings {
     pub agents: Vec<String>,
 }
 
-/// The output keeps the former type name `Spxi`, because the state holds a digest of it.
-impl fmt::Debug for SpxiSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { index, entities, surfaces, packets, robots_group, agents } = self;
-        f.debug_struct("Spxi")
-            .field("index", index)
-            .field("entities", entities)
-            .field("surfaces", surfaces)
-            .field("packets", packets)
-            .field("robots_group", robots_group)
-            .field("agents", agents)
-            .finish()
-    }
-}
-
 /// A declared entity and the additional members of its packet.
-#[derive(Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct EntityDeclaration {
     /// The entity; its `id` is the absolute URL of its page.
     pub entity: Entity,
@@ -409,21 +362,8 @@ pub struct EntityDeclaration {
     pub questions: Vec<PacketQuestion>,
 }
 
-/// The output keeps the former type name `Declared`, because the state holds a digest of it.
-impl fmt::Debug for EntityDeclaration {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { entity, has_packet, kernel, questions } = self;
-        f.debug_struct("Declared")
-            .field("entity", entity)
-            .field("has_packet", has_packet)
-            .field("kernel", kernel)
-            .field("questions", questions)
-            .finish()
-    }
-}
-
 /// Rule that describes pages as surfaces of the SPXI index.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SurfaceRule {
     /// Path of a page, or a path prefix followed by `*`. An exact path takes precedence, then the
     /// longest prefix.
@@ -444,6 +384,16 @@ pub enum ChecksumScope {
     Content,
     /// The checksum covers the HTML of the page without the links that Rutter inserted.
     Html,
+}
+
+impl ChecksumScope {
+    /// Returns the name of the variant, from which the state keeps digests.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Content => "Content",
+            Self::Html => "Html",
+        }
+    }
 }
 
 /// Settings for personal data and secrets in pages (D94).

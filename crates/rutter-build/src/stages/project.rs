@@ -82,7 +82,7 @@ pub(crate) fn layers(
         tallies: &reading.tallies,
         paths: &state.paths,
         draft: &state.draft,
-        n_public: usize::try_from(reading.pages).unwrap_or(usize::MAX),
+        n_public: usize::try_from(reading.counts.pages).unwrap_or(usize::MAX),
         entity_pages: &entity_pages,
     };
     let sitemap_parts = write_layers(&input, &mut stage, &mut report)?;

@@ -3,18 +3,18 @@
 use rutter_page::Timestamp;
 use rutter_site::{ArcEntryVersion, LedgerRow, NO_ARC_ENTRY, UNKNOWN_DIGEST};
 
-use crate::stages::read::PassInput;
+use crate::plan::BuildPlan;
 
 /// Returns a ledger row. If the plan sets `redate`, times that are later than the time of the build
 /// are replaced, and the line of a page with such a modification date is written again.
 pub(super) fn redated(
-    input: &PassInput<'_>,
+    plan: &BuildPlan,
     newest: &mut Option<Timestamp>,
     mut row: LedgerRow,
 ) -> LedgerRow {
     *newest = (*newest).max(Some(row.recorded));
-    let now = input.plan.now;
-    if input.plan.redate {
+    let now = plan.now;
+    if plan.redate {
         if now < row.modified {
             row.modified = now.plus_seconds(-1);
             row.digest = UNKNOWN_DIGEST;

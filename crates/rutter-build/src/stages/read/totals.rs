@@ -6,36 +6,21 @@ use rutter_extract::{CoverageTally, VersionId};
 use rutter_page::Timestamp;
 use rutter_site::{Publication, PublishedCollection};
 
-use super::SectionTally;
 use crate::arc_publication::ArcChanges;
 use crate::stages::read::mass_change_guard::MassChangeGuard;
+use crate::stages::read::tally::SectionTally;
 
-/// Totals of pass 1 over all pages.
-#[derive(Debug)]
+/// Totals over all pages.
+#[derive(Debug, Default)]
 pub(crate) struct ReadTotals {
     /// One tally for each section; the tally of `all` is the last one.
     pub(crate) tallies: Vec<SectionTally>,
-    pub(crate) pages: u64,
-    pub(crate) new: u64,
-    pub(crate) changed: u64,
-    pub(crate) removed: u64,
-    pub(crate) read: u64,
-    /// Number of pages that were not read again, but got a new visibility decision.
-    pub(crate) judged: u64,
-    pub(crate) read_differently: u64,
-    pub(crate) failed: u64,
-    /// Number of the pages in `failed` that keep their published version.
-    pub(crate) kept: u64,
+    pub(crate) counts: PageCounts,
+    pub(crate) exclusions: ExclusionTotals,
     /// The newest time in the ledger before this build.
     pub(crate) newest: Option<Timestamp>,
     /// Numbers of pages for the guard against mass changes.
     pub(crate) guarded: MassChangeGuard,
-    pub(crate) source_bytes: u64,
-    pub(crate) excluded: BTreeMap<&'static str, u64>,
-    /// Number of the excluded pages that need a login; `closed_pages` names the first of them.
-    pub(crate) closed: u64,
-    pub(crate) closed_pages: Vec<String>,
-    pub(crate) password_pages: Vec<String>,
     pub(crate) used: BTreeSet<VersionId>,
     pub(crate) findings: BTreeMap<&'static str, u64>,
     /// Share of the main text that the extraction kept, for public pages.
@@ -47,6 +32,34 @@ pub(crate) struct ReadTotals {
     pub(crate) is_ledger_changed: bool,
     /// Changes of ARC entries.
     pub(crate) arc: ArcChanges,
+}
+
+/// Numbers of pages, as [`BuildSummary`](crate::BuildSummary) describes them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct PageCounts {
+    pub(crate) pages: u64,
+    pub(crate) new: u64,
+    pub(crate) changed: u64,
+    pub(crate) removed: u64,
+    pub(crate) read: u64,
+    /// Number of pages that were not read again, but got a new visibility decision.
+    pub(crate) judged: u64,
+    pub(crate) read_differently: u64,
+    pub(crate) failed: u64,
+    /// Number of the pages in `failed` that keep their published version.
+    pub(crate) kept: u64,
+    pub(crate) source_bytes: u64,
+}
+
+/// Numbers of excluded pages.
+#[derive(Debug, Default)]
+pub(crate) struct ExclusionTotals {
+    /// Numbers by reason.
+    pub(crate) excluded: BTreeMap<&'static str, u64>,
+    /// Number of the excluded pages that need a login; `closed_pages` names the first of them.
+    pub(crate) closed: u64,
+    pub(crate) closed_pages: Vec<String>,
+    pub(crate) password_pages: Vec<String>,
 }
 
 impl ReadTotals {
@@ -70,6 +83,6 @@ impl ReadTotals {
 
     /// Returns whether a page was read or decided again, or the new ledger differs from the old one.
     pub(crate) fn has_changes(&self) -> bool {
-        self.is_ledger_changed || self.read != 0 || self.judged != 0
+        self.is_ledger_changed || self.counts.read != 0 || self.counts.judged != 0
     }
 }
