@@ -61,7 +61,7 @@ pub(crate) fn public_pages(
     let wanted: BTreeSet<String> =
         spxi.entities.iter().map(|declared| page_of(&declared.entity)).collect();
     let mut rows = LedgerReader::open(ledger)?;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = rows.next_row()? {
         if row.is_public() && wanted.contains(&row.url) {
             public.insert(row.url);
         }

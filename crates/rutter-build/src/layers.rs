@@ -3,6 +3,7 @@
 //! Input: the pages of the new ledger in the order of URLs. Output: staged files. Files of the site owner are never
 //! overwritten; a conflict with such a file is reported.
 
+mod adverts;
 pub(crate) mod arc;
 pub(crate) mod headers;
 pub(crate) mod llms;

@@ -5,18 +5,20 @@
 //! that refer to it. Files with unchanged bytes are not touched. A file that Rutter did not write
 //! is overwritten only if the [`ReplacePolicy`] allows it.
 
+mod kept;
+mod swap;
+
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, BufWriter, Seek as _, Write};
+use std::io::{self, BufWriter, Seek as _, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rutter_page::Digest;
 use rutter_scp::{KeyedLine, LineSorter};
 use rutter_site::{
-    FileRecord, JournalDraft, Manifest, ManifestWriter, Owner, STAGING_FOLDER, StatePaths,
-    absolute_path, digest_of, digest_of_file, file_marks::FileMarks, remove_folder,
-    remove_remote_stage, time_of,
+    FileRecord, Manifest, Owner, STAGING_FOLDER, StatePaths, absolute_path, digest_of,
+    digest_of_file, file_marks::FileMarks, remove_folder, remove_remote_stage, time_of,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -67,10 +69,7 @@ pub(crate) struct StagingArea {
     folder: PathBuf,
     /// The state folder.
     state: PathBuf,
-    n_files: usize,
-    n_staged: u64,
-    /// Number of the site's files, except pages, that could not be copied.
-    n_uncopied: u64,
+    counts: StageCounts,
     /// Lists of staged files by order of publication; each line has a staged file and its name.
     moves: [Option<BufWriter<File>>; PublishOrder::COUNT],
     old: Arc<Manifest>,
@@ -83,6 +82,15 @@ pub(crate) struct StagingArea {
     marks: FileMarks,
     /// Markdown twins in the output folder that Rutter wrote and no manifest lists.
     strays: Vec<String>,
+}
+
+/// Numbers of files in a staging folder.
+#[derive(Debug, Default)]
+struct StageCounts {
+    files: usize,
+    staged: u64,
+    /// Number of the site's files, except pages, that could not be copied.
+    uncopied: u64,
 }
 
 /// Which existing files a build may overwrite.
@@ -128,9 +136,7 @@ impl StagingArea {
             target,
             folder,
             state: paths.folder.clone(),
-            n_files: 0,
-            n_staged: 0,
-            n_uncopied: 0,
+            counts: StageCounts::default(),
             moves: Default::default(),
             old,
             used_names: HashSet::new(),
@@ -155,8 +161,8 @@ impl StagingArea {
 
     /// Returns an unused path in the staging folder.
     pub(crate) fn new_path(&mut self) -> PathBuf {
-        self.n_files += 1;
-        self.folder.join(self.n_files.to_string())
+        self.counts.files += 1;
+        self.folder.join(self.counts.files.to_string())
     }
 
     /// Returns whether the policy allows overwriting this file.
@@ -228,24 +234,6 @@ impl StagingArea {
             return Ok(if is_same { StageResult::Unchanged } else { StageResult::Symlink });
         }
         self.put_as(Owner::Shared, order, name, bytes)
-    }
-
-    /// Stages a file of the site owner without the block of an earlier build. The manifest no
-    /// longer lists the file.
-    pub(crate) fn restore_original(
-        &mut self,
-        order: PublishOrder,
-        name: &str,
-        bytes: &[u8],
-    ) -> Result<(), BuildError> {
-        let path = self.new_path();
-        fs::write(&path, bytes).at(&path)?;
-        self.queue(order, name, &path)
-    }
-
-    /// Returns whether an earlier build added a block to this file of the site owner.
-    pub(crate) fn was_shared(&self, name: &str) -> bool {
-        self.old.get(name).is_some_and(|record| record.owner == Owner::Shared)
     }
 
     /// Stages a file that was already written to the staging folder.
@@ -322,44 +310,14 @@ impl StagingArea {
         Ok(StageResult::Staged)
     }
 
-    /// Keeps the published version of a file whose source cannot be read. Returns whether there is
-    /// a published version and, if `wanted` is given, whether it has that digest.
-    pub(crate) fn keep(&mut self, name: &str, wanted: Option<Digest>) -> Result<bool, BuildError> {
-        let Some(record) = self.old.get(name) else { return Ok(false) };
-        let is_wanted = wanted.is_none_or(|wanted| wanted == record.digest);
-        let is_there = fs::symlink_metadata(self.target.join(name)).is_ok();
-        if !is_wanted || !is_there {
-            return Ok(false);
-        }
-        if !self.has(name) {
-            self.record(name, &record)?;
-        }
-        Ok(true)
-    }
-
-    /// Keeps the published copies of all files of the site below unreadable folders.
-    pub(crate) fn keep_below(&mut self, folders: &[String]) -> Result<(), BuildError> {
-        if folders.is_empty() {
-            return Ok(());
-        }
-        let old = Arc::clone(&self.old);
-        let is_below = |name: &str| folders.iter().any(|folder| name.starts_with(folder));
-        for (name, record) in old.iter() {
-            if record.owner == Owner::Site && is_below(name) {
-                self.keep(name, None)?;
-            }
-        }
-        Ok(())
-    }
-
     /// Counts a file of the site that could not be copied. Pages are not counted.
     pub(crate) fn count_uncopied(&mut self) {
-        self.n_uncopied += 1;
+        self.counts.uncopied += 1;
     }
 
     /// Returns the number of the site's files, except pages, that could not be copied.
     pub(crate) fn n_uncopied(&self) -> u64 {
-        self.n_uncopied
+        self.counts.uncopied
     }
 
     /// Returns the result of staging a file if the file need not or must not be written; `None` if
@@ -438,93 +396,8 @@ impl StagingArea {
             Some(out) => out,
             None => moves.insert(create(&list)?),
         };
-        self.n_staged += 1;
+        self.counts.staged += 1;
         writeln!(out, "{file}\t{name}").at(&list)
-    }
-
-    /// Writes the new manifest and passes each file to `take` in the order of their names. No file
-    /// can be staged after that.
-    pub(crate) fn list(
-        &mut self,
-        take: &mut dyn FnMut(&str, &FileRecord) -> Result<(), BuildError>,
-    ) -> Result<(), BuildError> {
-        let Some(new) = self.new.take() else { return Ok(()) };
-        let mut sorted = new.finish().at(&self.state)?;
-        let mut out = ManifestWriter::create(&self.files_new(), &self.target)?;
-        let mut entry = KeyedLine::empty();
-        while sorted.next(&mut entry).at(&self.state)? {
-            let columns = String::from_utf8_lossy(&entry.line);
-            out.push(&entry.key, &columns)?;
-            if let Some(record) = FileRecord::of_columns(&columns) {
-                take(&entry.key, &record)?;
-            }
-        }
-        Ok(out.finish()?)
-    }
-
-    fn files_new(&self) -> PathBuf {
-        self.state.join("files.new")
-    }
-
-    /// Returns the names of the files that Rutter wrote and no longer publishes.
-    fn unwanted(&self) -> Vec<&str> {
-        let listed = self.old.iter().map(|(name, _)| name).filter(|name| !self.has(name));
-        let listed = listed.filter(|name| self.old.is_own_file(&self.target, name));
-        listed.chain(self.strays.iter().map(String::as_str)).collect()
-    }
-
-    /// Returns whether this publication would change no file.
-    pub(crate) fn has_no_changes(&self) -> bool {
-        self.n_staged == 0 && self.unwanted().is_empty()
-    }
-
-    /// Publishes the staged files and the state files. `state` holds the staged and the final path
-    /// of each state file.
-    ///
-    /// Returns how many files were written and deleted.
-    pub(crate) fn publish(
-        mut self,
-        paths: &StatePaths,
-        state: Vec<(PathBuf, PathBuf)>,
-        left_behind: &[PathBuf],
-    ) -> Result<(u64, u64), BuildError> {
-        self.list(&mut |_, _| Ok(()))?;
-        let unwanted: Vec<String> = self.unwanted().into_iter().map(str::to_owned).collect();
-        let mut draft = JournalDraft::create(paths)?;
-        for (order, out) in std::mem::take(&mut self.moves).into_iter().enumerate() {
-            let Some(out) = out else { continue };
-            let list = self.folder.join(format!("moves-{order}"));
-            close(out, &list)?;
-            for line in BufReader::new(File::open(&list).at(&list)?).lines() {
-                let line = line.at(&list)?;
-                if let Some((file, name)) = line.split_once('\t') {
-                    draft.put(self.folder.join(file), self.target.join(name))?;
-                }
-            }
-        }
-        for (from, to) in state {
-            draft.state(from, to)?;
-        }
-        draft.state(self.files_new(), paths.files())?;
-        for name in &unwanted {
-            draft.remove(self.target.join(name))?;
-        }
-        for path in left_behind {
-            draft.remove(path.clone())?;
-        }
-        draft.stage(&self.folder)?;
-        let (written, deleted) = (draft.moves, draft.removals);
-        draft.commit(paths)?.apply()?;
-        remove_remote_stage(paths);
-        remove_empty_folders(&self.target, unwanted.iter().map(String::as_str));
-        Ok((written, deleted))
-    }
-
-    /// Deletes the staging folder without publishing.
-    pub(crate) fn discard(self) {
-        drop(fs::remove_dir_all(&self.folder));
-        drop(fs::remove_file(self.files_new()));
-        drop(fs::remove_file(self.state.join("stage.path")));
     }
 }
 
@@ -536,15 +409,6 @@ pub(crate) fn create(path: &Path) -> Result<BufWriter<File>, BuildError> {
 /// Writes the buffered bytes of a file to it and closes it.
 pub(crate) fn close(mut out: BufWriter<File>, path: &Path) -> Result<(), BuildError> {
     out.flush().at(path)
-}
-
-/// Deletes the folders of deleted files that are now empty.
-fn remove_empty_folders<'n>(target: &Path, names: impl Iterator<Item = &'n str>) {
-    for name in names {
-        let mut folder = target.join(name);
-        // The loop ends at the output folder and at the first folder that is not empty.
-        while folder.pop() && folder != target && fs::remove_dir(&folder).is_ok() {}
-    }
 }
 
 fn on_same_disk(one: &Path, other: &Path) -> bool {

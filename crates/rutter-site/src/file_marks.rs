@@ -10,12 +10,8 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use crate::marked_block;
-use crate::sitemaps;
-
-/// Mark at the end of sitemaps and text files that consist only of Rutter's output. It identifies the file if the state
-/// is lost.
-pub const WHOLE_FILE: &str = "<!-- rutter:whole -->";
+pub use crate::marked_block::WHOLE_FILE;
+use crate::{marked_block, sitemaps};
 
 /// Heading of the section of llms.txt that links to other artifacts.
 pub const INDEXES_HEADING: &str = "Machine-readable indexes";
@@ -212,7 +208,7 @@ mod tests {
                     .to_owned(),
             ),
             ("mine.txt", "User-agent: *\n# rutter:begin\n# rutter:end\n".to_owned()),
-            ("sitemap.xml", format!("<urlset></urlset>\n{}\n", WHOLE_FILE)),
+            ("sitemap.xml", format!("<urlset></urlset>\n{WHOLE_FILE}\n")),
             ("other.xml", "<urlset></urlset>\n".to_owned()),
             ("arc-sitemap.json", "{}".to_owned()),
             ("arc-policy.json", "{}".to_owned()),

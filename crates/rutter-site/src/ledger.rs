@@ -235,7 +235,7 @@ impl LedgerReader {
     }
 
     /// Returns the next row; `None` at the end.
-    pub fn next(&mut self) -> Result<Option<LedgerRow>, StateError> {
+    pub fn next_row(&mut self) -> Result<Option<LedgerRow>, StateError> {
         let is_over = !self.read_line()?;
         let broken = || StateError::Damaged(self.path.clone(), self.n_line);
         if is_over {
@@ -365,7 +365,7 @@ mod tests {
                 }
             };
             let error = loop {
-                match rows.next() {
+                match rows.next_row() {
                     Ok(Some(_)) => {}
                     Ok(None) => panic!("a damaged ledger was read"),
                     Err(error) => break error,
@@ -378,7 +378,7 @@ mod tests {
         let old = format!("{}\n", old.join("\n").replace("ledger 2", "ledger 1"));
         std::fs::write(&path, old).unwrap();
         let mut rows = LedgerReader::open(&path).unwrap();
-        assert!(rows.next().unwrap().is_some() && rows.next().unwrap().is_none());
+        assert!(rows.next_row().unwrap().is_some() && rows.next_row().unwrap().is_none());
         std::fs::write(&path, "# rutter ledger 9: x\n").unwrap();
         assert!(matches!(LedgerReader::open(&path), Err(StateError::NewerFormat(_))));
     }

@@ -4,6 +4,10 @@
 //! block alone. Only the lines between the two marker lines change; all other bytes are unchanged
 //! (D81).
 
+/// Mark at the end of sitemaps and text files that consist only of Rutter's output. It identifies the file if the state
+/// is lost.
+pub const WHOLE_FILE: &str = "<!-- rutter:whole -->";
+
 /// The two marker lines around Rutter's block.
 #[derive(Debug, Clone, Copy)]
 pub struct BlockMarkers {

@@ -25,10 +25,10 @@ pub type CacheKey = [u8; 16];
 pub struct VisibilityKey(pub [u8; 8]);
 
 impl VisibilityKey {
-    /// CacheKey of a page whose visibility depends on the time, so that every build decides it again.
+    /// Key of a page whose visibility depends on the time, so that every build decides it again.
     pub const EVERY_BUILD: Self = Self([0; 8]);
 
-    /// CacheKey that marks an entry of format 4, in which the cache key also covers the visibility.
+    /// Key that marks an entry of format 4, in which the cache key also covers the visibility.
     pub const IN_KEY: Self = Self([0xff; 8]);
 }
 

@@ -331,7 +331,9 @@ mod tests {
         };
         let entries = [entry("a.html", None), entry("log.html", Some(FileAccess::Token))];
         let mut writer = ServedFileWriter::create(&path, &header).unwrap();
-        entries.iter().for_each(|entry| writer.push(entry).unwrap());
+        for entry in &entries {
+            writer.push(entry).unwrap();
+        }
         writer.finish().unwrap();
         assert!(is_served_intact(&path));
         let mut found = Vec::new();

@@ -11,7 +11,7 @@ use rutter_page::checksum::{ChecksumStatus, append_checksum, verify_checksum};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{IoErrorContext, StateError};
-use crate::file_marks::WHOLE_FILE;
+use crate::marked_block::WHOLE_FILE;
 use crate::paths::StatePaths;
 
 /// Number of bytes at the start of a sitemap that are searched for announcements of collections.

@@ -45,7 +45,7 @@ pub fn load_learned_templates(state: &Path) -> Result<LearnedTemplates, StateErr
     let templates = load_templates(&paths)?;
     let mut versions = HashMap::new();
     let mut rows = LedgerReader::open(&paths.ledger())?;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = rows.next_row()? {
         versions.insert(row.url, row.template);
     }
     Ok(LearnedTemplates { templates, versions })

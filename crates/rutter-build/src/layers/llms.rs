@@ -28,8 +28,7 @@ use super::{Entry, Layer, LayerInput, LayerOutput, OpenLayer, PageEntry};
 use crate::address::SCP;
 use crate::error::{BuildError, IoErrorContext};
 use crate::plan::{BuildPlan, SourceKind};
-use crate::stages::inventory;
-use crate::stages::inventory::PageFiles;
+use crate::stages::inventory::page_files::{PageFile, PageFiles};
 use crate::staging::{PublishOrder, StageResult, StagingArea};
 use crate::{address, staging};
 
@@ -149,7 +148,7 @@ impl LlmsLayer<'_> {
         }
         write_indexes(input, out.links.sitemaps.first(), &mut text).at(&at)?;
         if let Some(full) = full {
-            put_full(plan, full, (&head, &mut text), blocked, out)?;
+            put_full(plan, &full, (&head, &mut text), blocked, out)?;
         }
         let links =
             SortedLinks { plan, links, sections: &outline.sections, home_title: &home_title };
@@ -177,7 +176,7 @@ impl LlmsLayer<'_> {
 /// Stages llms-full.txt, and adds the link to it to the text of llms.txt.
 fn put_full(
     plan: &BuildPlan,
-    full: FullText,
+    full: &FullText,
     (head, text): (&llms::LlmsHead<'_>, &mut Vec<u8>),
     blocked: &mut BlockedFiles,
     out: &mut LayerOutput<'_>,
@@ -352,12 +351,11 @@ fn navigation(
     if plan.source != SourceKind::Html {
         return Ok(Vec::new());
     }
-    let is_home =
-        |name: &inventory::PageFile<'_>| address::is_home(&plan.base, name.url, Some(name.path));
+    let is_home = |name: &PageFile<'_>| address::is_home(&plan.base, name.url, Some(name.path));
     let Some(home) = names.iter().find(is_home) else { return Ok(Vec::new()) };
     let mut rows = LedgerReader::open(ledger)?;
     let is_public = loop {
-        match rows.next()? {
+        match rows.next_row()? {
             Some(row) if row.url == home.url => break row.is_public(),
             Some(_) => {}
             None => break false,
@@ -374,7 +372,7 @@ fn navigation(
 
 fn for_each_public(ledger: &Path, take: &mut dyn FnMut(&str)) -> Result<(), BuildError> {
     let mut rows = LedgerReader::open(ledger)?;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = rows.next_row()? {
         if row.is_public() {
             take(&row.url);
         }

@@ -19,7 +19,8 @@ use rutter_sitemap::{
     SitemapItem, SitemapLimits, SitemapReader, UrlsetWriter, write_index,
 };
 
-use super::{Entry, Layer, LayerInput, LayerOutput, OpenLayer, scp};
+use super::adverts::adverts;
+use super::{Entry, Layer, LayerInput, LayerOutput, OpenLayer};
 use crate::error::{BuildError, IoErrorContext};
 use crate::layers::spxi;
 use crate::plan::BuildPlan;
@@ -49,7 +50,7 @@ pub(crate) fn open<'p>(input: &'p LayerInput<'p>) -> Option<OpenLayer<'p>> {
         return None;
     }
     let foreign = if layers.collections && !layers.separate_sitemap {
-        scp::adverts(plan, published, input.tallies)
+        adverts(plan, published, input.tallies)
     } else {
         Vec::new()
     };

@@ -170,7 +170,7 @@ fn for_each_entry(
     let mut rows = LedgerReader::open(&input.draft.ledger())?;
     let mut records = PageCacheReader::open(&input.draft.pack())?;
     let mut names = input.inventory.pages.iter().peekable();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = rows.next_row()? {
         while let Some(name) = names.next_if(|name| name.url < row.url.as_str()) {
             take(&mut Entry::Unread(name.path))?;
         }

@@ -11,6 +11,7 @@ pub(crate) mod markers;
 pub(crate) mod mass_change_guard;
 pub(crate) mod page_reader;
 mod pass;
+mod read_job;
 mod redate;
 pub(crate) mod schema_org;
 mod tally;

@@ -121,39 +121,7 @@ fn read_arc_layer(
     paths: &StatePaths,
     rows: &mut BTreeMap<String, LedgerRow>,
 ) -> Result<Option<ArcPublication>, BuildError> {
-    let store = paths.deltas();
-    fs::create_dir_all(&store).at(&store)?;
-    let mut days: Vec<String> = Vec::new();
-    // Time of the last delta entry for each URL, and whether that entry is a removal.
-    let mut changes: BTreeMap<String, (Timestamp, bool)> = BTreeMap::new();
-    // A delta that starts later than its day was written by the first publication.
-    let mut first_published = None;
-    let deltas = folder.join(arc_publication::DELTAS);
-    let mut names: Vec<PathBuf> = fs::read_dir(&deltas)
-        .map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).collect())
-        .unwrap_or_default();
-    names.sort();
-    for path in names {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let Some(day) = name.strip_suffix(".json").filter(|day| delta::parse_day(day).is_some())
-        else {
-            continue;
-        };
-        let mut entries: Vec<(String, bool)> = Vec::new();
-        // Damaged ARC deltas are ignored.
-        let receipt = read_arc(&path, &mut |entry| {
-            entries.push((entry.url.key().to_owned(), entry.removed));
-        });
-        let Some(head) = receipt.ok().map(|receipt| receipt.head) else { continue };
-        let Some(until) = head.until else { continue };
-        if delta::parse_day(day) < head.since {
-            first_published = head.since;
-        }
-        changes.extend(entries.into_iter().map(|(key, is_removed)| (key, (until, is_removed))));
-        fs::copy(&path, store.join(arc_publication::delta_file(day))).at(&path)?;
-        days.push(day.to_owned());
-    }
-    arc_publication::remove_days_before_gap(&mut days);
+    let ArcDeltas { days, mut changes, first_published } = read_deltas(folder, paths)?;
     let path = folder.join(arc_publication::SITEMAP);
     if !path.exists() {
         return Ok(None);
@@ -202,6 +170,53 @@ fn read_arc_layer(
         days,
         first_published,
     }))
+}
+
+/// The published ARC deltas.
+struct ArcDeltas {
+    /// Days with a delta, without gaps.
+    days: Vec<String>,
+    /// Time of the last delta entry for each URL, and whether that entry is a removal.
+    changes: BTreeMap<String, (Timestamp, bool)>,
+    /// Time of the first publication, which a delta that starts later than its day shows.
+    first_published: Option<Timestamp>,
+}
+
+/// Reads the ARC deltas of a folder and copies them into the state.
+fn read_deltas(folder: &Path, paths: &StatePaths) -> Result<ArcDeltas, BuildError> {
+    let store = paths.deltas();
+    fs::create_dir_all(&store).at(&store)?;
+    let mut days: Vec<String> = Vec::new();
+    let mut changes: BTreeMap<String, (Timestamp, bool)> = BTreeMap::new();
+    // A delta that starts later than its day was written by the first publication.
+    let mut first_published = None;
+    let deltas = folder.join(arc_publication::DELTAS);
+    let mut names: Vec<PathBuf> = fs::read_dir(&deltas)
+        .map(|entries| entries.filter_map(|entry| Some(entry.ok()?.path())).collect())
+        .unwrap_or_default();
+    names.sort();
+    for path in names {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let Some(day) = name.strip_suffix(".json").filter(|day| delta::parse_day(day).is_some())
+        else {
+            continue;
+        };
+        let mut entries: Vec<(String, bool)> = Vec::new();
+        // Damaged ARC deltas are ignored.
+        let receipt = read_arc(&path, &mut |entry| {
+            entries.push((entry.url.key().to_owned(), entry.removed));
+        });
+        let Some(head) = receipt.ok().map(|receipt| receipt.head) else { continue };
+        let Some(until) = head.until else { continue };
+        if delta::parse_day(day) < head.since {
+            first_published = head.since;
+        }
+        changes.extend(entries.into_iter().map(|(key, is_removed)| (key, (until, is_removed))));
+        fs::copy(&path, store.join(arc_publication::delta_file(day))).at(&path)?;
+        days.push(day.to_owned());
+    }
+    arc_publication::remove_days_before_gap(&mut days);
+    Ok(ArcDeltas { days, changes, first_published })
 }
 
 /// Reads an ARC file to its end and passes each entry to `take`.

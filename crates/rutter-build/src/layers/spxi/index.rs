@@ -93,7 +93,11 @@ impl Layer for IndexLayer<'_> {
         match written.kept {
             SurfaceDetail::Everything => {}
             SurfaceDetail::Addresses => {
-                out.report(INDEX_FILE, &rules::INDEX_SIZE, "the index lists only the URLs of pages")
+                out.report(
+                    INDEX_FILE,
+                    &rules::INDEX_SIZE,
+                    "the index lists only the URLs of pages",
+                );
             }
             SurfaceDetail::Declared => {
                 let detail = "the index lists only pages with a surface rule";

@@ -45,10 +45,10 @@ impl SectionLines<'_> {
     fn for_each(&self, section: &str, take: &mut LineVisitor<'_>) -> Result<(), BuildError> {
         let mask = if section == ALL { u64::MAX } else { self.sections.bit(section) };
         let mut rows = LedgerReader::open(self.ledger)?;
-        let mut row = rows.next()?;
+        let mut row = rows.next_row()?;
         PageCacheReader::open(self.pack)?.for_each_in_sections(mask, &mut |url, record| {
             while row.as_ref().is_some_and(|row| row.url.as_str() < url) {
-                row = rows.next()?;
+                row = rows.next_row()?;
             }
             match &row {
                 Some(row)

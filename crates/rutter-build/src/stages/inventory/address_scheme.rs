@@ -273,7 +273,7 @@ fn published_votes(plan: &BuildPlan, ledger: &Path) -> Result<AddressVotes, Buil
     let mut votes = AddressVotes::default();
     let mut rows = LedgerReader::open(ledger)?;
     let mut n_pages = 0;
-    while let Some(row) = rows.next()? {
+    while let Some(row) = rows.next_row()? {
         if row.visibility == Visibility::Removed {
             continue;
         }

@@ -15,7 +15,7 @@ use crate::exclusion::UnusedPrefixes;
 use crate::plan::{BuildPlan, OversizePolicy};
 use crate::rules;
 use crate::section::SegmentCounts;
-use crate::stages::inventory::PageFiles;
+use crate::stages::inventory::page_files::PageFiles;
 
 /// The pages of a site, which [`PageSources::next`] returns one at a time.
 #[derive(Debug)]

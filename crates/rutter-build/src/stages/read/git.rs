@@ -12,7 +12,7 @@ use rutter_page::Timestamp;
 
 use crate::name_table::{NameTable, hash_of};
 use crate::plan::BuildPlan;
-use crate::stages::inventory::PageFiles;
+use crate::stages::inventory::page_files::PageFiles;
 
 /// Extensions of source files from which generators make pages, most likely first.
 const ENDINGS: [&str; 10] =

@@ -4,6 +4,9 @@
 //! nothing else of the site. Output: the content and metadata that the layers need, or the reason
 //! why the page cannot be read. A file that is not text or is too large is rejected.
 
+mod dated_page;
+mod lines;
+
 use std::borrow::Cow;
 use std::fs;
 use std::path::Path;
@@ -12,10 +15,10 @@ use std::sync::Arc;
 use rutter_arc::snapshot::ArcSnapshot;
 use rutter_extract::{Extraction, LinkBlocks, Options, Templates, Use, VersionId, Wishes};
 use rutter_finding::{Finding, Report, Strictness};
-use rutter_page::{Digest, IntoOwned, LineDigest, Page, PageUrl, SensitiveData, Timestamp};
+use rutter_page::{Digest, LineDigest, Page, PageUrl, SensitiveData, Timestamp};
 use rutter_site::{
-    ArcFields, CacheEntry, DateSource, ExclusionReason, LedgerRow, PageMetadata, PageRecord,
-    UNKNOWN_DIGEST, VisibilityKey, WithheldPage, head_links,
+    ArcFields, CacheEntry, DateSource, ExclusionReason, PageMetadata, PageRecord, VisibilityKey,
+    WithheldPage, head_links,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -23,81 +26,14 @@ use crate::plan::{BuildPlan, SourceKind};
 use crate::stages::inventory::sources::PageInput;
 use crate::stages::read::cache_match::{CacheMatch, CacheMatcher, ReadInputs};
 use crate::stages::read::markers::EntityMarkers;
+use crate::stages::read::read_job::{KnownPage, ReadAnswer, ReadJob, ReadOutcome, ReadPage};
 use crate::stages::read::unmatched_selectors::path_of;
+use crate::stages::read::visibility;
 use crate::stages::read::visibility::{VisibilityDecision, find_private_data};
-use crate::stages::read::{dates, schema_org, visibility};
 use crate::{arc_entry, exclusion};
 
 /// Maximum size of a page's file in bytes.
 const MAX_PAGE_BYTES: u64 = 100_000_000;
-
-/// A page that must be read, with all inputs for reading it.
-#[derive(Debug)]
-pub(crate) struct ReadJob {
-    /// Position of the page in the order of pages.
-    pub(crate) at: usize,
-    pub(crate) url: String,
-    pub(crate) from: PageInput,
-    /// Published version of the page according to the ledger; `None` if the page is new.
-    pub(crate) known: Option<KnownPage>,
-    /// Index entry of the page in the page cache.
-    pub(crate) cached: Option<CacheEntry>,
-    /// Cached record of the page; set only if its visibility key differs from that of this build.
-    pub(crate) stored: Option<PageRecord>,
-    /// Visibility key of the page in this build.
-    pub(crate) visibility_key: VisibilityKey,
-    /// Reason to exclude the page that follows from its URL.
-    pub(crate) exclusion: Option<ExclusionReason>,
-    pub(crate) hints: dates::DateHints,
-}
-
-/// Published version of a page according to the ledger.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct KnownPage {
-    pub(crate) digest: LineDigest,
-    pub(crate) modified: Timestamp,
-    pub(crate) template: Option<VersionId>,
-}
-
-impl KnownPage {
-    pub(crate) fn of(row: &LedgerRow) -> Self {
-        Self { digest: row.digest, modified: row.modified, template: row.template }
-    }
-}
-
-/// Result of reading a page.
-#[derive(Debug)]
-pub(crate) struct ReadAnswer {
-    pub(crate) at: usize,
-    /// Size of the page's source in bytes.
-    pub(crate) bytes: u64,
-    pub(crate) outcome: ReadOutcome,
-}
-
-#[derive(Debug)]
-pub(crate) enum ReadOutcome {
-    /// The cached record can be used as it is.
-    Same,
-    /// The page was read again.
-    Read(Box<ReadPage>),
-    /// The cached content is used; only the visibility of the page was decided again.
-    Reevaluated(Box<ReadPage>),
-    /// The page could not be read, for the given reason.
-    Failed(String),
-}
-
-/// A page that was read, or a cached page with a new visibility decision.
-#[derive(Debug)]
-pub(crate) struct ReadPage {
-    pub(crate) record: PageRecord,
-    pub(crate) digest: LineDigest,
-    pub(crate) modified: Timestamp,
-    pub(crate) date_source: DateSource,
-    pub(crate) template: Option<VersionId>,
-    pub(crate) exclusion: Option<ExclusionReason>,
-    /// Whether the page's source is the same as that of the cached record.
-    pub(crate) is_same_source: bool,
-}
 
 /// Reads the pages of a build.
 #[derive(Debug)]
@@ -455,107 +391,6 @@ impl<'p> PageReader<'p> {
         };
         PageRecord { cached, meta, ..PageRecord::default() }
     }
-
-    /// Reads a page of a JSON Lines source.
-    fn read_line(
-        &self,
-        job: &ReadJob,
-        line: &[u8],
-        source: [u8; 32],
-        matched: CacheMatch,
-    ) -> ReadOutcome {
-        // The line was already validated when the source was loaded.
-        let page = std::str::from_utf8(line).ok();
-        let page = page.and_then(|text| serde_json::from_str::<Page<'_>>(text).ok());
-        let Some(page) = page.map(IntoOwned::into_owned) else {
-            return ReadOutcome::Failed("the line is not a page object".to_owned());
-        };
-        let decide = || self.decide_line_visibility(job, &page);
-        if let Some(renewed) = self.renew_visibility(job, source, matched, decide) {
-            return ReadOutcome::Reevaluated(Box::new(renewed));
-        }
-        let mut decision = decide();
-        let exclusion = decision.exclusion();
-        let mut meta = PageMetadata {
-            title: page.title.to_string(),
-            description: page.description.to_string(),
-            exclusion: exclusion.map(|exclusion| exclusion.as_str().to_owned()),
-            exclusion_source: decision.source(),
-            bytes: line.len() as u64,
-            ..PageMetadata::default()
-        };
-        let own = Some(page.modified);
-        let dated_page = self.date(job, page, own);
-        if exclusion.is_some() {
-            meta.arc = std::mem::take(&mut decision.excluded_fields);
-        } else {
-            let private = SensitiveData::find_in(&dated_page.page.to_text());
-            find_private_data(private, (&dated_page.line, &meta.arc), 0, &mut meta.findings);
-            meta.findings.append(&mut decision.findings);
-        }
-        let mut record = self.record(job, &decision, meta, (source, None, dated_page.digest));
-        if exclusion.is_none() {
-            record.markdown = dated_page.page.to_markdown().into_bytes();
-            record.line = dated_page.line;
-        }
-        ReadOutcome::Read(Box::new(ReadPage {
-            record,
-            digest: dated_page.digest,
-            modified: dated_page.modified,
-            date_source: dated_page.date_source,
-            template: None,
-            exclusion,
-            is_same_source: matched != CacheMatch::Changed,
-        }))
-    }
-
-    fn decide_line_visibility(&self, job: &ReadJob, page: &Page<'_>) -> VisibilityDecision {
-        let is_later = page.published.is_some_and(|published| self.plan.now < published);
-        let own = if is_later {
-            Some((ExclusionReason::Scheduled, "`published` of the line".to_owned()))
-        } else {
-            page.content
-                .is_empty()
-                .then(|| (ExclusionReason::Empty, "the line has no content".to_owned()))
-        };
-        let exclusions = [job.exclusion, own.as_ref().map(|(exclusion, _)| *exclusion)];
-        let mut decision = VisibilityDecision {
-            by_url: job.exclusion,
-            own,
-            excluded_fields: arc_entry::excluded_fields(&Wishes::default(), exclusions),
-            ..VisibilityDecision::default()
-        };
-        if let Some(marked) = self.marked.as_ref().filter(|_| decision.exclusion().is_none()) {
-            marked.check_line(&job.url, page, &mut decision.findings);
-        }
-        decision
-    }
-
-    /// Dates a page. The line of a page depends only on its content and date: if the date in the
-    /// ledger gives the published line again, the content is unchanged and the date is kept.
-    fn date(&self, job: &ReadJob, page: Page<'static>, own: Option<Timestamp>) -> DatedPage {
-        let page = rutter_scp::canonical(page);
-        let (now, no_authors) = (self.plan.now, self.plan.privacy.no_authors);
-        let render = |modified: Timestamp, date_source: DateSource| {
-            let schema = page.schema.as_ref().and_then(|schema| {
-                schema_org::prepare(schema, schema_org::SchemaRules { modified, no_authors })
-            });
-            let author = page.author.clone().filter(|_| !no_authors);
-            let page = Page { modified, schema, author, ..page.clone() };
-            let line = page.to_line().into_bytes();
-            let digest = LineDigest::of(&line);
-            DatedPage { page, line, digest, modified, date_source }
-        };
-        let Some(known) = &job.known else {
-            let (modified, date_source) = dates::first(dates::DateHints { own, ..job.hints }, now);
-            return render(modified, date_source);
-        };
-        let same = render(known.modified, DateSource::Seen);
-        if same.digest == known.digest || known.digest == UNKNOWN_DIGEST {
-            return same;
-        }
-        render(dates::next(known.modified, own, now), DateSource::Seen)
-    }
 }
 
 /// An extracted page, with its statements about its use and its ARC annotations.
@@ -578,16 +413,6 @@ impl ExtractedPage {
 
 fn code_and_detail(finding: &Finding) -> (String, String) {
     (finding.rule.code.to_owned(), finding.detail.clone())
-}
-
-/// A page with its modification date, its line and the digest of the line.
-struct DatedPage {
-    page: Page<'static>,
-    line: Vec<u8>,
-    digest: LineDigest,
-    modified: Timestamp,
-    /// Source of the modification date; used only for pages that are not in the ledger.
-    date_source: DateSource,
 }
 
 /// Returns an empty page that replaces the page in its extraction while the page is dated.

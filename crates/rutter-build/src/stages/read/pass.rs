@@ -28,7 +28,8 @@ use crate::plan::BuildPlan;
 use crate::stages::inventory::Inventory;
 use crate::stages::inventory::sources::{PageSources, SourcePage};
 use crate::stages::read::dates;
-use crate::stages::read::page_reader::{KnownPage, PageReader, ReadAnswer, ReadJob, ReadOutcome};
+use crate::stages::read::page_reader::PageReader;
+use crate::stages::read::read_job::{KnownPage, ReadAnswer, ReadJob, ReadOutcome};
 use crate::stages::read::redate::redated;
 use crate::stages::read::tally::SectionTally;
 use crate::stages::read::totals::ReadTotals;
@@ -148,7 +149,7 @@ impl<'s, 'l> ReadPass<'s, 'l> {
     ) -> Result<Self, BuildError> {
         let mut rows = LedgerReader::open(&input.state.paths.ledger())?;
         let mut newest = None;
-        let next_row = rows.next()?.map(|row| redated(input.plan, &mut newest, row));
+        let next_row = rows.next_row()?.map(|row| redated(input.plan, &mut newest, row));
         let (old_pack, changes) = (input.state.paths.pack(), input.state.draft.changes());
         let names = input.sections.names();
         let bits = names
@@ -217,7 +218,7 @@ impl<'s, 'l> ReadPass<'s, 'l> {
     }
 
     fn read_next_row(&mut self) -> Result<Option<LedgerRow>, BuildError> {
-        let row = self.old_rows.reader.next()?;
+        let row = self.old_rows.reader.next_row()?;
         Ok(row.map(|row| redated(self.input.plan, &mut self.reading.newest, row)))
     }
 

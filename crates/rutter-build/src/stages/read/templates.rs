@@ -14,8 +14,9 @@ use rutter_site::{CacheIndex, LedgerReader};
 use crate::error::BuildError;
 use crate::plan::{BuildPlan, SourceKind};
 use crate::stages::inventory::Inventory;
-use crate::stages::inventory::{PageFile, PageFiles};
-use crate::stages::read::page_reader::{KnownPage, PageReader};
+use crate::stages::inventory::page_files::{PageFile, PageFiles};
+use crate::stages::read::page_reader::PageReader;
+use crate::stages::read::read_job::KnownPage;
 use crate::state::SavedState;
 use crate::summary::BuildEvents;
 
@@ -96,7 +97,7 @@ fn changed<'n>(
     let worker = PageReader::new(plan, Arc::new(templates.clone()));
     let (mut rows, mut keys) = (LedgerReader::open(ledger)?, CacheIndex::open(pack)?);
     let mut same = BTreeMap::new();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = rows.next_row()? {
         let Some(name) = wanted.get(row.url.as_str()) else { continue };
         let Some(cached) = keys.get(&row.url) else { continue };
         if let Ok(bytes) = PageReader::source(&plan.site, name.path) {

@@ -9,7 +9,7 @@ use rutter_site::{
 use super::ReadPass;
 use crate::arc_publication::ArcEntryScope;
 use crate::error::{BuildError, IoErrorContext};
-use crate::stages::read::page_reader::ReadPage;
+use crate::stages::read::read_job::ReadPage;
 use crate::{arc_entry, section};
 
 impl ReadPass<'_, '_> {
