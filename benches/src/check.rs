@@ -18,8 +18,8 @@ const GOALS: [f64; 2] = [1.25, 5.0];
 
 /// Checks a built folder; returns the number of pages.
 pub(crate) fn check_site(site: &Path, state: Option<&Path>) -> anyhow::Result<u64> {
-    let known = state.map(rutter_build::load_cached_pages).transpose()?.unwrap_or_default();
-    let page = |one: rutter_build::CachedPage| {
+    let known = state.map(rutter_site::load_cached_pages).transpose()?.unwrap_or_default();
+    let page = |one: rutter_site::CachedPage| {
         let closed = one.is_closed().then_some(Restriction::Away);
         let known = BuiltPage {
             url: one.url.into(),

@@ -25,7 +25,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("rutter-root", &[]),
     ("rutter-page", &["rutter-finding"]),
     ("rutter-scp", &["rutter-finding", "rutter-page"]),
-    ("rutter-extract", &["rutter-finding", "rutter-page"]),
+    ("rutter-extract", &["rutter-arc", "rutter-finding", "rutter-page"]),
     ("rutter-llms", &["rutter-finding", "rutter-page"]),
     ("rutter-robots", &["rutter-finding", "rutter-page"]),
     ("rutter-sitemap", &["rutter-finding", "rutter-page"]),
@@ -52,6 +52,10 @@ const EDGES: &[(&str, &[&str])] = &[
     ("rutter-fetch", &["rutter-finding", "rutter-page", "rutter-robots"]),
     ("rutter-report", &["rutter-extract", "rutter-finding", "rutter-page", "rutter-scp"]),
     (
+        "rutter-site",
+        &["rutter-extract", "rutter-finding", "rutter-page", "rutter-scp", "rutter-spxi"],
+    ),
+    (
         "rutter-build",
         &[
             "rutter-arc",
@@ -62,6 +66,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "rutter-robots",
             "rutter-root",
             "rutter-scp",
+            "rutter-site",
             "rutter-sitemap",
             "rutter-spxi",
         ],
@@ -91,6 +96,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "rutter-page",
             "rutter-root",
             "rutter-scp",
+            "rutter-site",
         ],
     ),
     (
@@ -110,6 +116,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "rutter-root",
             "rutter-scp",
             "rutter-serve",
+            "rutter-site",
             "rutter-sitemap",
             "rutter-spxi",
             "rutter-store",
@@ -133,6 +140,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "rutter-robots",
             "rutter-scp",
             "rutter-serve",
+            "rutter-site",
             "rutter-sitemap",
             "rutter-spxi",
             "rutter-store",

@@ -6,126 +6,79 @@
 //!
 //! The entry of an excluded page contains only its URL and the reason (D56, D57).
 
-use std::fmt;
-
 use rutter_arc::ArcEntry;
-use rutter_arc::snapshot::{AnnotatedElement, AnnotatedPage, ArcSnapshot, snapshot};
+use rutter_arc::snapshot::ArcSnapshot;
 use rutter_extract::{Extraction, Wishes};
-use rutter_finding::{FindingSink, Rule};
-use rutter_page::{
-    CowStr, Digest, LanguageTag, LineDigest, PageUrl, RawJson, RawObject, Timestamp,
-};
-use serde::{Deserialize, Serialize};
+use rutter_finding::Rule;
+use rutter_page::{CowStr, Digest, LineDigest, PageUrl, RawJson, RawObject};
+use rutter_site::{ArcFields, ExclusionReason, LedgerRow, PageRecord, Visibility, WithheldPage};
 
-use crate::exclusion::{self, ExclusionReason};
-use crate::inventory::{self, prefix};
-use crate::ledger::{LedgerRow, Visibility};
-use crate::page_cache::{PageRecord, WithheldPage};
+use crate::address::prefix;
 use crate::plan::{BuildPlan, ChecksumScope};
+use crate::{address, exclusion};
 
 /// Maximum number of tags of an ARC entry.
 const MAX_TAGS: usize = 50;
 
-/// Members of an ARC entry that come from the page; they are part of the page's cached record.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct ArcFields {
-    /// Summary that the page or an annotation states. If it is `None`, the entry uses the page's
-    /// description.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) summary: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) tags: Vec<String>,
-    /// Robots directives of the page, such as `noindex`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) robots: Vec<String>,
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub(crate) needs_login: bool,
-    /// Whether the page states that AI may use it.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub(crate) is_for_ai: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) priority: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) snapshot: Option<String>,
-    /// Digest of the page's decoded text; `None` if the page is UTF-8.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) html: Option<String>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a reference")]
-fn is_false(flag: &bool) -> bool {
-    !flag
-}
-
-impl ArcFields {
-    /// Returns the members of the entry of an excluded page; none of them comes from the page's
-    /// content.
-    pub(crate) fn of_excluded(wishes: &Wishes, exclusions: [Option<ExclusionReason>; 2]) -> Self {
-        let has = |is_so: fn(ExclusionReason) -> bool| exclusions.into_iter().flatten().any(is_so);
-        let is_refused = wishes.asks("noindex")
-            || wishes.asks("noai")
-            || has(|exclusion| {
-                matches!(
-                    exclusion,
-                    ExclusionReason::NoIndex | ExclusionReason::NoAi | ExclusionReason::Robots
-                )
-            });
-        Self {
-            robots: wishes.robots.clone(),
-            needs_login: has(ExclusionReason::needs_login) || wishes.needs_login,
-            is_for_ai: wishes.is_for_ai == Some(true) && !is_refused,
-            ..Self::default()
-        }
-    }
-
-    /// Returns the members of the entry of a public page.
-    pub(crate) fn of_public(
-        extraction: &Extraction,
-        snapshot: Option<&ArcSnapshot>,
-        wishes: &Wishes,
-        bytes: &[u8],
-    ) -> Self {
-        let facts = &extraction.facts;
-        let given = facts.metas.iter().find(|(name, value)| {
-            matches!(name.as_str(), "ai_summary" | "ai-summary" | "arc:ai_summary")
-                && !value.trim().is_empty()
+/// Returns the members of the entry of an excluded page; none of them comes from the page's
+/// content.
+pub(crate) fn excluded_fields(
+    wishes: &Wishes,
+    exclusions: [Option<ExclusionReason>; 2],
+) -> ArcFields {
+    let has = |is_so: fn(ExclusionReason) -> bool| exclusions.into_iter().flatten().any(is_so);
+    let is_refused = wishes.asks("noindex")
+        || wishes.asks("noai")
+        || has(|exclusion| {
+            matches!(
+                exclusion,
+                ExclusionReason::NoIndex | ExclusionReason::NoAi | ExclusionReason::Robots
+            )
         });
-        let given = given.map(|(_, value)| value.trim().to_owned());
-        let annotated = snapshot.and_then(ArcSnapshot::summary).map(str::to_owned);
-        // A generated description could contain text that annotations withhold.
-        let has_withheld_text = snapshot.is_some_and(|snapshot| !snapshot.contexts().is_empty());
-        let is_generated = is_generated(extraction, &rutter_extract::rules::NO_DESCRIPTION);
-        let empty = (has_withheld_text && is_generated).then(String::new);
-        let mut tags: Vec<String> = Vec::new();
-        let categories = snapshot.map(ArcSnapshot::tags).unwrap_or_default();
-        // The kinds of sensitive data that annotations name become tags, too.
-        let contexts = snapshot.map(ArcSnapshot::contexts).unwrap_or_default();
-        for tag in facts.keywords.iter().map(String::as_str).chain(categories).chain(contexts) {
-            push_tag(&mut tags, tag);
-        }
-        Self {
-            summary: given.or(annotated).or(empty),
-            tags,
-            robots: wishes.robots.clone(),
-            needs_login: false,
-            is_for_ai: wishes.is_for_ai == Some(true),
-            priority: wishes.priority,
-            snapshot: snapshot.map(ArcSnapshot::to_json),
-            html: std::str::from_utf8(bytes)
-                .is_err()
-                .then(|| Digest::of(rutter_extract::decoded(bytes).as_bytes()).to_string()),
-        }
+    ArcFields {
+        robots: wishes.robots.clone(),
+        needs_login: has(ExclusionReason::needs_login) || wishes.needs_login,
+        is_for_ai: wishes.is_for_ai == Some(true) && !is_refused,
+        ..ArcFields::default()
     }
+}
 
-    /// Returns the summary, tags and snapshot of the entry as one text, which is then searched for
-    /// secrets.
-    pub(crate) fn text(&self) -> String {
-        let mut text = self.summary.clone().unwrap_or_default();
-        for part in self.tags.iter().chain(&self.snapshot) {
-            text.push('\n');
-            text.push_str(part);
-        }
-        text
+/// Returns the members of the entry of a public page.
+pub(crate) fn public_fields(
+    extraction: &Extraction,
+    snapshot: Option<&ArcSnapshot>,
+    wishes: &Wishes,
+    bytes: &[u8],
+) -> ArcFields {
+    let facts = &extraction.facts;
+    let given = facts.metas.iter().find(|(name, value)| {
+        matches!(name.as_str(), "ai_summary" | "ai-summary" | "arc:ai_summary")
+            && !value.trim().is_empty()
+    });
+    let given = given.map(|(_, value)| value.trim().to_owned());
+    let annotated = snapshot.and_then(ArcSnapshot::summary).map(str::to_owned);
+    // A generated description could contain text that annotations withhold.
+    let has_withheld_text = snapshot.is_some_and(|snapshot| !snapshot.contexts().is_empty());
+    let is_generated = is_generated(extraction, &rutter_extract::rules::NO_DESCRIPTION);
+    let empty = (has_withheld_text && is_generated).then(String::new);
+    let mut tags: Vec<String> = Vec::new();
+    let categories = snapshot.map(ArcSnapshot::tags).unwrap_or_default();
+    // The kinds of sensitive data that annotations name become tags, too.
+    let contexts = snapshot.map(ArcSnapshot::contexts).unwrap_or_default();
+    for tag in facts.keywords.iter().map(String::as_str).chain(categories).chain(contexts) {
+        push_tag(&mut tags, tag);
+    }
+    ArcFields {
+        summary: given.or(annotated).or(empty),
+        tags,
+        robots: wishes.robots.clone(),
+        needs_login: false,
+        is_for_ai: wishes.is_for_ai == Some(true),
+        priority: wishes.priority,
+        snapshot: snapshot.map(ArcSnapshot::to_json),
+        html: std::str::from_utf8(bytes)
+            .is_err()
+            .then(|| Digest::of(rutter_extract::decoded(bytes).as_bytes()).to_string()),
     }
 }
 
@@ -135,34 +88,6 @@ fn push_tag(tags: &mut Vec<String>, tag: &str) {
     if !tag.is_empty() && !is_known && tags.len() < MAX_TAGS {
         tags.push(tag.to_owned());
     }
-}
-
-/// Returns the ARC snapshot of a page, or `None` if nothing on the page is annotated.
-pub fn snapshot_of(extraction: &Extraction, sink: &mut dyn FindingSink) -> Option<ArcSnapshot> {
-    if extraction.annotated.is_empty() {
-        return None;
-    }
-    let elements = extraction.annotated.iter().map(|element| AnnotatedElement {
-        name: &element.element,
-        depth: element.depth,
-        attributes: &element.attributes,
-        text: element.text.clone(),
-        is_hidden: element.is_hidden,
-        label: element.label.as_deref(),
-        target: element.target.as_deref(),
-    });
-    // Generated titles and descriptions could contain text that annotations withhold.
-    let own = |text, rule| Some(text).filter(|_| !is_generated(extraction, rule));
-    let document = AnnotatedPage {
-        url: extraction.page.url.as_str(),
-        title: own(&*extraction.page.title, &rutter_extract::rules::NO_TITLE),
-        description: own(&*extraction.page.description, &rutter_extract::rules::NO_DESCRIPTION),
-        language: extraction.facts.language.as_ref().map(LanguageTag::as_str),
-        keywords: &extraction.facts.keywords,
-        text: &extraction.visible_text,
-        elements: elements.collect(),
-    };
-    snapshot(&document, sink)
 }
 
 fn is_generated(extraction: &Extraction, rule: &Rule) -> bool {
@@ -176,14 +101,14 @@ pub(crate) fn is_below<'w>(
     url: &str,
 ) -> bool {
     let path = url.get(plan.base.origin().len()..).unwrap_or("/");
-    prefixes.any(|written| inventory::is_below(path, &prefix(&plan.base, written)))
+    prefixes.any(|written| rutter_site::is_below(path, &prefix(&plan.base, written)))
 }
 
 /// Returns whether the site owner excludes the page from all ARC files.
 fn is_unlisted(plan: &BuildPlan, url: &str) -> bool {
     let path = url.get(plan.base.origin().len()..).unwrap_or("/");
     let mut prefixes = plan.arc.unlisted.iter().map(|written| prefix(&plan.base, written));
-    prefixes.any(|prefix| inventory::is_below_or_beside(path, &prefix))
+    prefixes.any(|prefix| address::is_below_or_beside(path, &prefix))
 }
 
 /// Returns the ARC entry of a page, or `None` if the ARC sitemap does not list the page.
@@ -232,7 +157,7 @@ pub(crate) fn entry(
     }
     let summary = fields.summary.as_ref().unwrap_or(&record.meta.description);
     let mut tags = fields.tags.clone();
-    if row.section != crate::section::MAIN {
+    if row.section != rutter_site::MAIN {
         push_tag(&mut tags, &row.section);
     }
     let snapshot = fields.snapshot.as_deref().and_then(|text| RawJson::parse(text).ok());
@@ -304,54 +229,7 @@ fn priority(plan: &BuildPlan, row: &LedgerRow) -> Option<f64> {
     found.max_by_key(|(written, _)| written.len()).map(|(_, priority)| *priority)
 }
 
-/// Version of a page's ARC entry in the ledger.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ArcEntryVersion {
-    /// Digest of the ARC entry; `None` if the page no longer has an entry.
-    pub(crate) digest: Option<LineDigest>,
-    /// Time when the ARC entry last changed.
-    pub(crate) at: Timestamp,
-}
-
-/// Value of the ledger column `arc` for a page that never had an ARC entry.
-pub(crate) const NO_ENTRY: &str = "-";
-
-impl ArcEntryVersion {
-    pub(crate) fn parse(column: &str) -> Option<Self> {
-        let (digest, at) = column.split_once('@')?;
-        let digest = match digest {
-            NO_ENTRY => None,
-            digest => Some(LineDigest::parse(digest)?),
-        };
-        Some(Self { digest, at: Timestamp::parse(at).ok()? })
-    }
-
-    /// Returns the version of a newly built entry; its time differs from the old version's time
-    /// only if the entry changed.
-    pub(crate) fn next(
-        old: Option<Self>,
-        entry: Option<&ArcEntry<'_>>,
-        now: Timestamp,
-    ) -> Option<Self> {
-        let digest = entry.map(|entry| LineDigest::of(entry.to_json().as_bytes()));
-        match old {
-            Some(old) if old.digest == digest => Some(old),
-            None if digest.is_none() => None,
-            _ => Some(Self { digest, at: now }),
-        }
-    }
-}
-
-impl fmt::Display for ArcEntryVersion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.digest {
-            Some(digest) => write!(f, "{digest}@{}", self.at),
-            None => write!(f, "{NO_ENTRY}@{}", self.at),
-        }
-    }
-}
-
-/// Returns the value of the ledger column `arc` for a version.
-pub(crate) fn column(version: Option<ArcEntryVersion>) -> String {
-    version.map_or_else(|| NO_ENTRY.to_owned(), |version| version.to_string())
+/// Returns the digest of an ARC entry, which identifies its version.
+pub(crate) fn digest(entry: &ArcEntry<'_>) -> LineDigest {
+    LineDigest::of(entry.to_json().as_bytes())
 }

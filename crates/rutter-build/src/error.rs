@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rutter_finding::{Classify, ErrorClass};
 use rutter_page::Timestamp;
 use rutter_scp::WriteError;
+use rutter_site::StateError;
 
 /// An error that stops a build before anything is published.
 #[derive(Debug, thiserror::Error)]
@@ -95,6 +96,18 @@ pub enum BuildError {
     /// The source file is not a valid list of pages.
     #[error("cannot read `{path}`: {why}", path = .0.display(), why = .1)]
     InvalidSource(PathBuf, String),
+}
+
+impl From<StateError> for BuildError {
+    fn from(error: StateError) -> Self {
+        match error {
+            StateError::Io(path, error) => Self::Io(path, error),
+            StateError::Busy(folder) => Self::Busy(folder),
+            StateError::NewerFormat(path) => Self::NewerFormat(path),
+            StateError::Damaged(path, line) => Self::DamagedState(path, line),
+            other => Self::Io(PathBuf::new(), io::Error::other(other)),
+        }
+    }
 }
 
 /// Converts an I/O error into a build error that names the path.

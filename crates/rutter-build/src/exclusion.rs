@@ -8,9 +8,10 @@ use std::path::Path;
 use rutter_extract::{Extraction, Refusal, Wishes};
 use rutter_page::Timestamp;
 use rutter_robots::Robots;
+use rutter_site::ExclusionReason;
 
-use crate::inventory::{self, prefix};
-use crate::ledger::Visibility;
+use crate::address;
+use crate::address::prefix;
 use crate::plan::BuildPlan;
 
 /// Agent name with which the `meta` elements of a page can address Rutter.
@@ -19,90 +20,6 @@ pub(crate) const TOKEN: &str = "rutter";
 /// Version of the exclusion rules. A new version makes builds decide the visibility of cached pages
 /// again.
 pub(crate) const VERSION: u8 = 4;
-
-/// Reason why a page is left out of at least one layer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum ExclusionReason {
-    /// The page asks not to be indexed.
-    NoIndex,
-    /// The page asks not to be used by AI.
-    NoAi,
-    /// The page has a publication date in the future.
-    Scheduled,
-    /// The page is marked as a draft.
-    Draft,
-    /// The main content of the page is a form that asks for a password.
-    Login,
-    /// The page redirects readers to another page.
-    Redirect,
-    /// The page has no extractable content.
-    Empty,
-    /// The page shows its text only with scripts.
-    Shell,
-    /// The page has more blocks than a collection may hold.
-    Oversize,
-    /// The site owner restricted the path, or the page declares that it needs a login.
-    Restricted,
-    /// The page marks content as sensitive, and the site owner did not approve it.
-    Sensitive,
-    /// robots.txt disallows the page for all crawlers.
-    Robots,
-}
-
-impl ExclusionReason {
-    const ALL: [Self; 12] = [
-        Self::NoIndex,
-        Self::NoAi,
-        Self::Scheduled,
-        Self::Draft,
-        Self::Login,
-        Self::Redirect,
-        Self::Empty,
-        Self::Shell,
-        Self::Oversize,
-        Self::Restricted,
-        Self::Sensitive,
-        Self::Robots,
-    ];
-
-    /// Returns the reason as text, for messages and for the page cache.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::NoIndex => "noindex",
-            Self::NoAi => "not for AI",
-            Self::Scheduled => "published later",
-            Self::Draft => "draft",
-            Self::Login => "asks for a password",
-            Self::Redirect => "redirect",
-            Self::Empty => "no text",
-            Self::Shell => "needs scripts",
-            Self::Oversize => "too many blocks",
-            Self::Restricted => "restricted",
-            Self::Sensitive => "marked sensitive",
-            Self::Robots => "disallowed by robots.txt",
-        }
-    }
-
-    pub(crate) fn parse(reason: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|exclusion| exclusion.as_str() == reason)
-    }
-
-    /// Returns the layers that may still show the page.
-    pub(crate) fn visibility(self) -> Visibility {
-        match self {
-            Self::NoAi | Self::Shell | Self::Oversize => Visibility::Listed,
-            Self::NoIndex | Self::Login | Self::Restricted | Self::Sensitive | Self::Robots => {
-                Visibility::AddressOnly
-            }
-            Self::Scheduled | Self::Draft | Self::Redirect | Self::Empty => Visibility::Hidden,
-        }
-    }
-
-    /// Returns whether only authenticated readers may see the page (D57).
-    pub(crate) fn needs_login(self) -> bool {
-        matches!(self, Self::Login | Self::Restricted | Self::Sensitive)
-    }
-}
 
 /// Returns the reason to exclude a page that follows from its URL alone; `None` if there is no such
 /// reason.
@@ -129,7 +46,7 @@ pub(crate) fn is_restricted(plan: &BuildPlan, url: &str) -> bool {
 /// Returns whether a configured prefix restricts a path. A prefix may also name the file of a page:
 /// `/a/index.html` restricts `/a/` and `/a`, and `/b.html` restricts `/b` and `/b/`.
 fn is_restricted_by(path: &str, prefix: &str) -> bool {
-    if inventory::is_below_or_beside(path, prefix) {
+    if address::is_below_or_beside(path, prefix) {
         return true;
     }
     let endings = [".html", ".htm", ".xhtml", ".md", ".markdown"];

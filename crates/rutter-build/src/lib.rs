@@ -9,68 +9,33 @@
 //! never changes the date of an unchanged page. An interrupted build leaves the published files
 //! unchanged, or the next command completes it.
 
-mod address_scheme;
+mod address;
 mod arc_entry;
-mod arc_layer;
+mod arc_publication;
 mod build;
-mod cache_match;
-mod cached_pages;
-mod chain;
-mod collections;
-mod dates;
+mod entities;
 mod error;
 mod exclusion;
-mod file_marks;
-mod findings_log;
-mod git;
-mod head_links;
-mod hosts;
-mod inventory;
-mod journal;
+mod finding_counter;
 mod layers;
-mod ledger;
-mod llms_txt;
-mod manifest;
-mod marked_block;
-mod markers;
-mod mass_change_guard;
 mod name_table;
-mod page_cache;
-mod page_reader;
-mod partner_pages;
 mod plan;
-mod publish;
-mod read;
 pub mod rules;
-mod saved_state;
-mod schema_org;
 mod section;
-mod served;
-mod site_sitemap;
-mod sitemap;
-mod sources;
-mod spxi_layer;
+mod stages;
+mod staging;
 mod state;
-mod state_rebuild;
 mod summary;
-mod templates;
-mod unmatched_selectors;
-mod visibility;
 
-pub use arc_entry::snapshot_of;
 pub use build::build;
-pub use cached_pages::{CachedPage, is_built_into, load_cached_pages};
 pub use error::BuildError;
-pub use inventory::{SitePage, list_pages};
-pub use markers::marker_places;
 pub use plan::{
     ArcSettings, BaseUrl, BaseUrlError, BuildPlan, ChecksumScope, EntityDeclaration, Generator,
     HostKind, Layers, OversizePolicy, PrivacySettings, SectionRule, SourceKind, SpxiSettings,
     SurfaceRule, TwinPolicy,
 };
-pub use publish::recover;
 pub use rutter_extract::Glob;
-pub use saved_state::{LearnedTemplates, load_learned_templates};
+pub use stages::inventory::SitePage;
 pub use summary::{
     BuildEvents, BuildSummary, CollectionSize, ExcludedPage, ExclusionCount, SectionSummary,
 };

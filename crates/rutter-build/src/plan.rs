@@ -3,7 +3,9 @@
 //! A [`BuildPlan`] holds every setting. The build reads no configuration file, environment variable
 //! or command line, and takes the current time from the plan.
 
-use std::fmt;
+mod base_url;
+mod layers;
+
 use std::path::PathBuf;
 
 use rutter_arc::ArcPolicy;
@@ -11,9 +13,13 @@ use rutter_extract::{Glob, SiteControl};
 use rutter_page::{LanguageTag, Timestamp};
 use rutter_scp::advert::UpdateFrequency;
 use rutter_spxi::{Entity, Kernel, PacketQuestion, SemanticIndex};
-use url::Url;
+use serde::Serialize;
+
+pub use self::base_url::{BaseUrl, BaseUrlError};
+pub use self::layers::{HostKind, Layers, TwinPolicy};
 
 /// Settings of a build.
+// More than 12 fields: one for each setting of a site owner.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "independent settings of the site owner")]
 pub struct BuildPlan {
@@ -161,108 +167,12 @@ pub enum SourceKind {
 }
 
 /// A section and its path prefix.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SectionRule {
     /// Name of the section, of letters, digits, hyphens and underscores.
     pub name: String,
     /// Path prefix, such as `/docs/`; pages whose path starts with it belong to the section.
     pub prefix: String,
-}
-
-/// Which layers are written.
-#[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "independent settings of the site owner")]
-pub struct Layers {
-    /// Whether `sitemap.xml` is written.
-    pub sitemap: bool,
-    /// Whether SCP collections are written.
-    pub collections: bool,
-    /// Whether the `scp:` elements are written to a separate sitemap (D16).
-    pub separate_sitemap: bool,
-    /// Whether sitemaps declare the locations of their schemas (D15).
-    pub schema_location: bool,
-    /// Whether collections are also written as gzip.
-    pub gzip: bool,
-    /// Whether collections of the section `all` are written in addition to those of the other
-    /// sections.
-    pub all: bool,
-    /// Whether deltas contain removals and states (D95).
-    pub chain: bool,
-    /// Whether Rutter's block in `robots.txt` is written.
-    pub robots: bool,
-    /// `Crawl-delay` for all crawlers in `robots.txt`; `None` writes no such line.
-    pub crawl_delay: Option<f64>,
-    /// Whether `llms.txt` is written.
-    pub llms: bool,
-    /// Whether `llms-full.txt` is written, with the content of the pages in the order of
-    /// `llms.txt`.
-    pub llms_full: bool,
-    /// Maximum size in bytes of the page content in `llms-full.txt`; further pages are left out.
-    pub llms_full_bytes: u64,
-    /// Whether the ARC layer is written: `arc-sitemap.json` and its related files.
-    pub arc: bool,
-    /// Whether the SPXI layer is written, if entities are declared: `spxi-index.jsonld` and
-    /// packets.
-    pub spxi: bool,
-    /// Whether Markdown twins of pages are written.
-    pub twins: TwinPolicy,
-    /// Whether links to the artifacts are inserted into the heads of HTML pages.
-    pub inject: bool,
-    /// Kind of web host for which a header file is written; `None` writes no header file.
-    pub headers: Option<HostKind>,
-}
-
-impl Default for Layers {
-    fn default() -> Self {
-        Self {
-            sitemap: true,
-            collections: true,
-            separate_sitemap: false,
-            schema_location: false,
-            gzip: true,
-            all: true,
-            chain: true,
-            robots: true,
-            crawl_delay: None,
-            llms: true,
-            llms_full: false,
-            llms_full_bytes: 4_000_000,
-            arc: true,
-            spxi: true,
-            twins: TwinPolicy::Auto,
-            inject: false,
-            headers: None,
-        }
-    }
-}
-
-/// Whether Markdown twins are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TwinPolicy {
-    /// Twins are written for sites with up to [`TwinPolicy::MOST`] pages.
-    Auto,
-    /// Twins are always written.
-    On,
-    /// Twins are never written.
-    Off,
-}
-
-impl TwinPolicy {
-    /// Number of pages above which [`TwinPolicy::Auto`] writes no twins.
-    pub const MOST: usize = 100_000;
-
-    pub(crate) fn are_written(self, n_pages: usize) -> bool {
-        match self {
-            Self::Auto => n_pages <= Self::MOST,
-            Self::On => true,
-            Self::Off => false,
-        }
-    }
-
-    /// Returns whether twins are left out only because there are too many pages.
-    pub(crate) fn are_too_many(self, n_pages: u64) -> bool {
-        self == Self::Auto && Self::MOST < usize::try_from(n_pages).unwrap_or(usize::MAX)
-    }
 }
 
 /// What a build does with a page that has more blocks than a collection may hold (D36).
@@ -274,17 +184,8 @@ pub enum OversizePolicy {
     Stop,
 }
 
-/// Kind of web host for which a header file is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HostKind {
-    /// nginx: the header file is included in a `server` block of its configuration.
-    Nginx,
-    /// Netlify and other static hosts that read the file `_headers`.
-    Netlify,
-}
-
 /// Settings of the ARC sitemap.
-#[derive(Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ArcSettings {
     /// Whether `robots.txt` names the ARC sitemap (D64).
     pub robots_line: bool,
@@ -312,38 +213,6 @@ pub struct ArcSettings {
     pub policy: ArcPolicy,
 }
 
-/// The output keeps the former type name `Arc`, because the state holds a digest of it.
-impl fmt::Debug for ArcSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            robots_line,
-            checksum,
-            crawl_rate,
-            contact,
-            unlisted,
-            lists_restricted,
-            approved,
-            priorities,
-            private,
-            days,
-            policy,
-        } = self;
-        f.debug_struct("Arc")
-            .field("robots_line", robots_line)
-            .field("checksum", checksum)
-            .field("crawl_rate", crawl_rate)
-            .field("contact", contact)
-            .field("unlisted", unlisted)
-            .field("lists_restricted", lists_restricted)
-            .field("approved", approved)
-            .field("priorities", priorities)
-            .field("private", private)
-            .field("days", days)
-            .field("policy", policy)
-            .finish()
-    }
-}
-
 impl Default for ArcSettings {
     fn default() -> Self {
         Self {
@@ -364,7 +233,7 @@ impl Default for ArcSettings {
 
 /// Settings of the SPXI index. The build states nothing about entities that the site owner did not
 /// declare.
-#[derive(Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct SpxiSettings {
     /// Kernel, publisher, author and similar members of the index. The build adds the URL, the
     /// date, the entities and the surfaces.
@@ -381,23 +250,8 @@ pub struct SpxiSettings {
     pub agents: Vec<String>,
 }
 
-/// The output keeps the former type name `Spxi`, because the state holds a digest of it.
-impl fmt::Debug for SpxiSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { index, entities, surfaces, packets, robots_group, agents } = self;
-        f.debug_struct("Spxi")
-            .field("index", index)
-            .field("entities", entities)
-            .field("surfaces", surfaces)
-            .field("packets", packets)
-            .field("robots_group", robots_group)
-            .field("agents", agents)
-            .finish()
-    }
-}
-
 /// A declared entity and the additional members of its packet.
-#[derive(Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct EntityDeclaration {
     /// The entity; its `id` is the absolute URL of its page.
     pub entity: Entity,
@@ -409,21 +263,8 @@ pub struct EntityDeclaration {
     pub questions: Vec<PacketQuestion>,
 }
 
-/// The output keeps the former type name `Declared`, because the state holds a digest of it.
-impl fmt::Debug for EntityDeclaration {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { entity, has_packet, kernel, questions } = self;
-        f.debug_struct("Declared")
-            .field("entity", entity)
-            .field("has_packet", has_packet)
-            .field("kernel", kernel)
-            .field("questions", questions)
-            .finish()
-    }
-}
-
 /// Rule that describes pages as surfaces of the SPXI index.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SurfaceRule {
     /// Path of a page, or a path prefix followed by `*`. An exact path takes precedence, then the
     /// longest prefix.
@@ -446,6 +287,16 @@ pub enum ChecksumScope {
     Html,
 }
 
+impl ChecksumScope {
+    /// Returns the name of the variant, from which the state keeps digests.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Content => "Content",
+            Self::Html => "Html",
+        }
+    }
+}
+
 /// Settings for personal data and secrets in pages (D94).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PrivacySettings {
@@ -455,103 +306,4 @@ pub struct PrivacySettings {
     pub no_authors: bool,
     /// Acknowledged findings of secrets and personal data: the lines of the acknowledgement file.
     pub acknowledged: Vec<String>,
-}
-
-/// Base URL of a site: scheme, host and path.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BaseUrl {
-    /// The URL, which ends with a slash.
-    text: String,
-    /// Byte offset of the path in `text`.
-    path_at: usize,
-}
-
-/// Reason why a text is not a base URL.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BaseUrlError {
-    /// The text is not an absolute http or https URL.
-    #[error("`{0}` is not an absolute http or https URL")]
-    Url(String),
-    /// The URL has a query, a fragment or credentials.
-    #[error("`{0}` has a query, a fragment or credentials")]
-    Parts(String),
-}
-
-impl BaseUrl {
-    /// Parses a base URL and appends a final slash if it is missing.
-    ///
-    /// ```
-    /// # use rutter_build::BaseUrl;
-    /// let base = BaseUrl::parse("https://harbour.example/docs").unwrap();
-    /// assert_eq!(base.as_str(), "https://harbour.example/docs/");
-    /// assert_eq!(base.path(), "/docs/");
-    /// ```
-    pub fn parse(text: &str) -> Result<Self, BaseUrlError> {
-        let url = Url::parse(text.trim())
-            .ok()
-            .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-        let Some(url) = url else { return Err(BaseUrlError::Url(text.to_owned())) };
-        let is_bare = url.query().is_none()
-            && url.fragment().is_none()
-            && url.username().is_empty()
-            && url.password().is_none();
-        if !is_bare {
-            return Err(BaseUrlError::Parts(text.to_owned()));
-        }
-        let path_at = url[..url::Position::BeforePath].len();
-        let mut text = String::from(url);
-        if !text.ends_with('/') {
-            text.push('/');
-        }
-        Ok(Self { text, path_at })
-    }
-
-    /// Returns the base URL with its final slash.
-    pub fn as_str(&self) -> &str {
-        &self.text
-    }
-
-    /// Returns the origin of the base URL, such as `https://host`.
-    pub fn origin(&self) -> &str {
-        self.text.get(..self.path_at).unwrap_or_default()
-    }
-
-    /// Returns the path of the base URL; `/` for a site at the root of its host.
-    pub fn path(&self) -> &str {
-        self.text.get(self.path_at..).unwrap_or("/")
-    }
-
-    /// Returns whether the site is at the root of its host.
-    pub fn is_root(&self) -> bool {
-        self.path() == "/"
-    }
-
-    /// Returns the URL of a file by its path relative to the site's folder.
-    pub fn join(&self, path: &str) -> String {
-        format!("{}{path}", self.text)
-    }
-
-    /// Returns the path of a URL relative to the base URL, without a leading slash; `None` if the
-    /// URL is outside the site.
-    pub fn strip<'u>(&self, url: &'u str) -> Option<&'u str> {
-        url.strip_prefix(&self.text)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn auto_writes_twins_up_to_the_limit() {
-        for (twins, n_pages, are_written, are_too_many) in [
-            (TwinPolicy::Auto, 100_000, true, false),
-            (TwinPolicy::Auto, 100_001, false, true),
-            (TwinPolicy::On, 100_001, true, false),
-            (TwinPolicy::Off, 100_001, false, false),
-        ] {
-            assert_eq!(twins.are_written(n_pages), are_written, "{twins:?} {n_pages}");
-            assert_eq!(twins.are_too_many(n_pages as u64), are_too_many, "{twins:?} {n_pages}");
-        }
-    }
 }

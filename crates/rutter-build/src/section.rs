@@ -1,14 +1,13 @@
-//! Assigns pages to sections, which are groups of pages that share collections.
+//! Chooses the sections of a site, which are groups of pages that share collections.
 //!
 //! Input: path prefixes of the site owner, else the first path segments with enough pages. Output:
-//! the section of a URL. The state stores the sections, because a page that changes its section is
-//! removed from one collection and added to another.
+//! the [`Sections`] that the state stores.
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use rutter_site::{ALL, MAIN, Sections};
 
-use crate::inventory::{is_below, prefix};
+use crate::address::prefix;
 use crate::plan::{BaseUrl, SectionRule};
 
 /// Minimum number of pages with the same first path segment for which the segment becomes a
@@ -16,82 +15,35 @@ use crate::plan::{BaseUrl, SectionRule};
 const FEWEST: usize = 20;
 /// Maximum number of sections of a site.
 const MOST: usize = 32;
-/// Name of the section for pages that belong to no other section.
-pub(crate) const MAIN: &str = "main";
-/// Name of the section that contains all pages.
-pub(crate) const ALL: &str = "all";
 
-/// The sections of a site. Pages that match no rule belong to [`MAIN`].
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) struct Sections {
-    /// Name and path prefix of each section; the longest prefix is first.
-    rules: Vec<(String, String)>,
+/// Returns the sections that the site owner configured.
+pub(crate) fn from_rules(base: &BaseUrl, rules: &[SectionRule]) -> Sections {
+    let rule = |rule: &SectionRule| (rule.name.clone(), prefix(base, &rule.prefix));
+    Sections::new(rules.iter().map(rule).collect())
 }
 
-impl Sections {
-    /// Returns the sections that the site owner configured.
-    pub(crate) fn from_rules(base: &BaseUrl, rules: &[SectionRule]) -> Self {
-        let rule = |rule: &SectionRule| (rule.name.clone(), prefix(base, &rule.prefix));
-        let mut rules: Vec<(String, String)> = rules.iter().map(rule).collect();
-        rules.sort_by(|one, other| other.1.len().cmp(&one.1.len()).then_with(|| one.cmp(other)));
-        Self { rules }
-    }
-
-    /// Returns sections for the first path segments with enough pages. If there are too many, the
-    /// largest sections are chosen.
-    pub(crate) fn from_segments(base: &BaseUrl, segments: &SegmentCounts) -> Self {
-        let counts = segments.counts.iter().map(|(segment, n_pages)| (segment.as_str(), *n_pages));
-        let mut large: Vec<(&str, usize)> =
-            counts.filter(|(_, n_pages)| FEWEST <= *n_pages).collect();
-        large.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(other.0)));
-        large.truncate(MOST - 1);
-        let mut rules: Vec<(String, String)> = Vec::new();
-        for (segment, _) in large {
-            let mut name = section_name(segment);
-            // Two segments may result in the same name, and the names `main` and `all` are
-            // reserved.
-            while matches!(name.as_str(), MAIN | ALL) || rules.iter().any(|rule| rule.0 == name) {
-                name.push('_');
-            }
-            rules.push((name, format!("{}{segment}/", base.path())));
+/// Returns sections for the first path segments with enough pages. If there are too many, the
+/// largest sections are chosen.
+pub(crate) fn from_segments(base: &BaseUrl, segments: &SegmentCounts) -> Sections {
+    let counts = segments.counts.iter().map(|(segment, n_pages)| (segment.as_str(), *n_pages));
+    let mut large: Vec<(&str, usize)> = counts.filter(|(_, n_pages)| FEWEST <= *n_pages).collect();
+    large.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(other.0)));
+    large.truncate(MOST - 1);
+    let mut rules: Vec<(String, String)> = Vec::new();
+    for (segment, _) in large {
+        let mut name = section_name(segment);
+        // Two segments may result in the same name, and the names `main` and `all` are reserved.
+        while matches!(name.as_str(), MAIN | ALL) || rules.iter().any(|rule| rule.0 == name) {
+            name.push('_');
         }
-        rules.sort_by(|one, other| other.1.len().cmp(&one.1.len()).then_with(|| one.cmp(other)));
-        Self { rules }
+        rules.push((name, format!("{}{segment}/", base.path())));
     }
+    Sections::new(rules)
+}
 
-    /// Returns the names of the sections; `main` is last, unless a rule defines it.
-    pub(crate) fn names(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for (name, _) in &self.rules {
-            if !names.contains(&name.as_str()) {
-                names.push(name);
-            }
-        }
-        names.sort_unstable();
-        if !names.contains(&MAIN) {
-            names.push(MAIN);
-        }
-        names
-    }
-
-    /// Returns the section of a URL. The index page of a folder belongs to the section of the
-    /// folder even if its URL has no final slash, such as `/docs` for the prefix `/docs/`.
-    pub(crate) fn of(&self, base: &BaseUrl, url: &str) -> &str {
-        let path = url.get(base.origin().len()..).unwrap_or_default();
-        let rule = self.rules.iter().find(|(_, prefix)| is_below(path, prefix));
-        rule.map_or(MAIN, |(name, _)| name)
-    }
-
-    /// Returns the path prefix of a section; `None` for `main`.
-    pub(crate) fn prefix(&self, name: &str) -> Option<&str> {
-        self.rules.iter().find(|rule| rule.0 == name).map(|rule| rule.1.as_str())
-    }
-
-    /// Returns the bit of a section in section masks.
-    pub(crate) fn bit(&self, name: &str) -> u64 {
-        let at = self.names().iter().position(|found| *found == name).unwrap_or(0);
-        1 << at.min(62)
-    }
+/// Returns the section of a page by its URL.
+pub(crate) fn of_url<'s>(sections: &'s Sections, base: &BaseUrl, url: &str) -> &'s str {
+    sections.of_path(url.get(base.origin().len()..).unwrap_or_default())
 }
 
 /// Numbers of pages by first path segment.
@@ -138,11 +90,11 @@ mod tests {
         for url in &urls {
             segments.count(&base, url);
         }
-        let sections = Sections::from_segments(&base, &segments);
+        let sections = from_segments(&base, &segments);
         assert_eq!(sections.names(), ["-C3-A9", "all_", "docs", "main"]);
-        assert_eq!(sections.of(&base, "https://h.example/docs/x"), "docs");
-        assert_eq!(sections.of(&base, "https://h.example/docs"), "docs");
-        assert_eq!(sections.of(&base, "https://h.example/docsets"), "main");
+        assert_eq!(of_url(&sections, &base, "https://h.example/docs/x"), "docs");
+        assert_eq!(of_url(&sections, &base, "https://h.example/docs"), "docs");
+        assert_eq!(of_url(&sections, &base, "https://h.example/docsets"), "main");
         assert_eq!(sections.prefix("docs"), Some("/docs/"));
     }
 
@@ -151,10 +103,9 @@ mod tests {
         let rule =
             |name: &str, prefix: &str| SectionRule { name: name.into(), prefix: prefix.into() };
         let base = BaseUrl::parse("https://h.example/").unwrap();
-        let sections =
-            Sections::from_rules(&base, &[rule("docs", "/docs/"), rule("api", "/docs/api/")]);
-        assert_eq!(sections.of(&base, "https://h.example/docs/api/a"), "api");
-        assert_eq!(sections.of(&base, "https://h.example/docs/a"), "docs");
-        assert_eq!(sections.of(&base, "https://h.example/"), "main");
+        let sections = from_rules(&base, &[rule("docs", "/docs/"), rule("api", "/docs/api/")]);
+        assert_eq!(of_url(&sections, &base, "https://h.example/docs/api/a"), "api");
+        assert_eq!(of_url(&sections, &base, "https://h.example/docs/a"), "docs");
+        assert_eq!(of_url(&sections, &base, "https://h.example/"), "main");
     }
 }

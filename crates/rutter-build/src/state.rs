@@ -1,132 +1,144 @@
-//! The state folder (`.rutter`): paths of its files, and its lock.
-//!
-//! The lock lets only one build at a time write the state.
+//! The state of the last build: locked, recovered, loaded, or rebuilt from published files.
 
-use std::fs::{self, File, TryLockError};
-use std::path::{Path, PathBuf};
+pub(crate) mod draft;
+pub(crate) mod rebuild;
+pub(crate) mod saved_state;
 
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use rutter_extract::Templates;
+use rutter_page::Timestamp;
+use rutter_site::{
+    Manifest, Publication, StateLock, StatePaths, absolute_path, load_templates, roll_forward,
+};
+
+use self::draft::DraftFolder;
 use crate::error::{BuildError, IoErrorContext};
+use crate::plan::BuildPlan;
+use crate::summary::BuildEvents;
 
-/// Paths of the files in the state folder.
-#[derive(Debug, Clone)]
-pub(crate) struct StatePaths {
-    pub(crate) folder: PathBuf,
+/// Locks the state, and completes an interrupted publication.
+pub(crate) fn lock(
+    plan: &BuildPlan,
+    events: &mut dyn BuildEvents,
+) -> Result<(StatePaths, StateLock), BuildError> {
+    let paths = StatePaths::new(&plan.state);
+    let lock = StateLock::acquire(&paths)?;
+    if roll_forward(&paths)? {
+        events.message("completed an interrupted publication");
+    }
+    Ok((paths, lock))
 }
 
-impl StatePaths {
-    pub(crate) fn new(folder: &Path) -> Self {
-        Self { folder: absolute_path(folder) }
-    }
-
-    pub(crate) fn ledger(&self) -> PathBuf {
-        self.folder.join("ledger.tsv")
-    }
-
-    pub(crate) fn chain(&self) -> PathBuf {
-        self.folder.join("chain.json")
-    }
-
-    pub(crate) fn templates(&self) -> PathBuf {
-        self.folder.join("templates.json")
-    }
-
-    pub(crate) fn pack(&self) -> PathBuf {
-        self.folder.join("pages.pack")
-    }
-
-    pub(crate) fn files(&self) -> PathBuf {
-        self.folder.join("files.tsv")
-    }
-
-    pub(crate) fn served(&self) -> PathBuf {
-        self.folder.join("served.json")
-    }
-
-    pub(crate) fn findings_log(&self) -> PathBuf {
-        self.folder.join("told.jsonl")
-    }
-
-    pub(crate) fn collections(&self) -> PathBuf {
-        self.folder.join("collections")
-    }
-
-    /// Folder of the daily ARC deltas as they were published.
-    pub(crate) fn deltas(&self) -> PathBuf {
-        self.folder.join("arc")
-    }
-
-    /// File of the pages that only partners may read.
-    pub(crate) fn private(&self) -> PathBuf {
-        self.folder.join("private").join("pages.jsonl")
-    }
-
-    pub(crate) fn journal(&self) -> PathBuf {
-        self.folder.join("journal.json")
-    }
-
-    /// File that lists the state files that were lost in an interrupted publication.
-    pub(crate) fn incomplete(&self) -> PathBuf {
-        self.folder.join("incomplete")
-    }
-
-    /// File that contains the path of the staging folder if that folder is not in the state folder.
-    pub(crate) fn stage_note(&self) -> PathBuf {
-        self.folder.join("stage.path")
-    }
-
-    pub(crate) fn stage(&self) -> PathBuf {
-        self.folder.join("stage")
-    }
-}
-
-/// Returns the absolute form of a path, or the path itself if it has none.
-pub(crate) fn absolute_path(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
-}
-
-/// Deletes a folder and its contents; a missing folder is not an error.
-pub(crate) fn remove_folder(path: &Path) -> Result<(), BuildError> {
-    match fs::remove_dir_all(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(BuildError::Io(path.to_owned(), error))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Copies a file atomically: the copy is complete or does not exist.
-pub(crate) fn copy_atomically(from: &Path, to: &Path) -> Result<(), BuildError> {
-    let mut name = to.file_name().unwrap_or_default().to_owned();
-    name.push(".new");
-    let beside = to.with_file_name(name);
-    fs::copy(from, &beside).at(from)?;
-    fs::rename(&beside, to).at(to)
-}
-
-/// Exclusive lock of the state folder, which is released when this value is dropped or the process
-/// ends.
+/// The state of the last build, and the folder for the state of this build.
 #[derive(Debug)]
-pub(crate) struct StateLock {
-    _file: File,
+pub(crate) struct SavedState<'p> {
+    pub(crate) paths: StatePaths,
+    pub(crate) draft: DraftFolder,
+    pub(crate) published: Publication,
+    pub(crate) templates: Templates,
+    /// Files that Rutter wrote into the output folder.
+    pub(crate) manifest: Arc<Manifest>,
+    /// Files that Rutter wrote into the site's own folder.
+    pub(crate) site_manifest: Arc<Manifest>,
+    /// Folder from which the state was rebuilt.
+    pub(crate) previous: Option<&'p Path>,
+    /// Whether the state was rebuilt from the output folder.
+    pub(crate) owns_output: bool,
+    /// Whether state files were lost in an interrupted publication.
+    pub(crate) is_incomplete: bool,
 }
 
-impl StateLock {
-    pub(crate) fn acquire(paths: &StatePaths) -> Result<Self, BuildError> {
-        fs::create_dir_all(&paths.folder).at(&paths.folder)?;
-        // The folder gets a `.gitignore`, because caches, staged files and the lock do not belong
-        // in version control.
-        let ignore = paths.folder.join(".gitignore");
-        if !ignore.exists() {
-            fs::write(&ignore, "pages.pack\nfiles.tsv\nserved.json\ntold.jsonl\njournal.json\nlock\nstage.path\nincomplete\nstage/\nnext/\nprivate/\nnginx.conf\n*.new\n")
-                .at(&ignore)?;
+impl<'p> SavedState<'p> {
+    /// Loads the state. A lost state is rebuilt from published files.
+    pub(crate) fn open(
+        plan: &'p BuildPlan,
+        paths: StatePaths,
+        events: &mut dyn BuildEvents,
+    ) -> Result<Self, BuildError> {
+        fs::create_dir_all(plan.target()).at(plan.target())?;
+        let previous = rebuild_state(plan, &paths, events)?;
+        // All files of a separate output folder belong to Rutter; in the site's own folder, marks
+        // identify the files that Rutter wrote.
+        let owns_output = plan.out.is_some()
+            && previous
+                .is_some_and(|it| it.canonicalize().ok() == plan.target().canonicalize().ok());
+        let is_incomplete = saved_state::report_lost_files(&paths, events)?;
+        let published = saved_state::load_publication(plan, &paths)?;
+        // A manifest that was written for another output folder does not apply to this one, but it
+        // still identifies artifacts in the site's own folder.
+        let list = Manifest::load(&paths.files()).map(|(folder, list)| (folder, Arc::new(list)));
+        let manifest_of = |wanted: &Path| {
+            let list = list.as_ref().filter(|(folder, _)| *folder == absolute_path(wanted));
+            list.map(|(_, list)| Arc::clone(list)).unwrap_or_default()
+        };
+        let (site_manifest, manifest) = (manifest_of(&plan.site), manifest_of(plan.target()));
+        let templates = load_templates(&paths)?;
+        let draft = DraftFolder::create(&paths)?;
+        Ok(Self {
+            paths,
+            draft,
+            published,
+            templates,
+            manifest,
+            site_manifest,
+            previous,
+            owns_output,
+            is_incomplete,
+        })
+    }
+
+    /// Returns the publication time of this build: the current time, or one second after the newest
+    /// time in the publication record if that is later.
+    pub(crate) fn stamp(&self, plan: &BuildPlan) -> Timestamp {
+        let after = self.published.newest().map(|newest| newest.plus_seconds(1));
+        after.map_or(plan.now, |after| after.max(plan.now))
+    }
+}
+
+/// Rebuilds a lost state from published files: from the folder that the plan names, else from the
+/// output folder if an earlier build wrote it. Returns the folder that was used.
+fn rebuild_state<'p>(
+    plan: &'p BuildPlan,
+    paths: &StatePaths,
+    events: &mut dyn BuildEvents,
+) -> Result<Option<&'p Path>, BuildError> {
+    if paths.ledger().exists() {
+        if plan.previous.is_some() {
+            events.message("ignoring the folder with published files: the state exists");
         }
-        let path = paths.folder.join("lock");
-        let file =
-            File::options().create(true).truncate(false).write(true).open(&path).at(&path)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Self { _file: file }),
-            Err(TryLockError::WouldBlock) => Err(BuildError::Busy(paths.folder.clone())),
-            Err(TryLockError::Error(error)) => Err(BuildError::Io(path, error)),
+        return Ok(None);
+    }
+    let rebuilt = |folder: &Path, n_pages: usize| {
+        format!("rebuilt the state from {}: {n_pages} pages", folder.display())
+    };
+    if let Some(folder) = plan.previous.as_deref() {
+        let n_pages = rebuild::rebuild(plan, folder, paths)?;
+        events.message(&rebuilt(folder, n_pages));
+        return Ok(Some(folder));
+    }
+    // An output folder with a sitemap of Rutter was written by an earlier build, whose state is
+    // lost.
+    let target = plan.target();
+    let Some(sitemap) =
+        rebuild::built_sitemap(plan, target).or_else(|| rebuild::built_sitemap(plan, &plan.site))
+    else {
+        return Ok(None);
+    };
+    match rebuild::rebuild(plan, target, paths) {
+        Ok(n_pages) => {
+            events.message(&rebuilt(target, n_pages));
+            Ok(Some(target))
         }
+        // The collections may have been published from another folder.
+        Err(BuildError::UnusablePrevious(..) | BuildError::Io(..)) => {
+            events.message(&format!(
+                "there is no state, but Rutter wrote {sitemap}; to keep dates, name the previously published folder or URL"
+            ));
+            Ok(None)
+        }
+        Err(error) => Err(error),
     }
 }

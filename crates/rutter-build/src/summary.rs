@@ -69,6 +69,7 @@ pub struct SectionSummary {
 }
 
 /// Result of a build.
+// More than 12 fields: one for each number that the caller prints.
 #[derive(Debug, Clone, Default)]
 pub struct BuildSummary {
     /// Number of public pages, which are in the collections.

@@ -109,6 +109,12 @@ impl Extraction {
         out
     }
 
+    /// Returns the contents of the `meta` elements, and the title.
+    pub fn meta_texts(&self) -> Vec<&str> {
+        let metas = self.facts.metas.iter().map(|(_, content)| content.as_str());
+        metas.chain([self.page.title.as_ref()]).collect()
+    }
+
     /// Returns the visible text without the parts that the page hides. SPXI markers are searched in
     /// this text (D70).
     pub fn shown_text(&self) -> Cow<'_, str> {

@@ -25,6 +25,7 @@
 #![expect(clippy::cast_precision_loss, reason = "shares of a page need no more")]
 
 mod address;
+mod arc_snapshot;
 mod arena;
 mod assemble;
 mod blocks;
@@ -85,6 +86,7 @@ mod whole;
 mod wishes;
 mod words;
 
+pub use arc_snapshot::arc_snapshot;
 pub use charset::{decoded, is_charset, is_text};
 #[doc(hidden)]
 pub use classify::dump::{Dump, dump};

@@ -61,6 +61,7 @@ fn class_of(cause: &(dyn std::error::Error + 'static)) -> Option<ErrorClass> {
         rutter_scp::MergeError,
         rutter_scp::ReadError,
         rutter_scp::WriteError,
+        rutter_site::StateError,
         rutter_sitemap::SitemapError,
         CommitError,
         LeaseError,

@@ -12,6 +12,7 @@ use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use rutter_build::BuildError;
 use rutter_scp::{MergeError, ReadError};
+use rutter_site::StateError;
 use rutter_store::{OpenError, QueryError, StorageError};
 use tracing::level_filters::LevelFilter;
 
@@ -272,6 +273,9 @@ fn hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     if let Some(error) = cause.downcast_ref() {
         return build_hint(error).map(str::to_owned);
     }
+    if let Some(error) = cause.downcast_ref() {
+        return state_hint(error).map(str::to_owned);
+    }
     if let Some(rutter_sync::SyncError::Lease(rutter_store::LeaseError::Held { .. })) =
         cause.downcast_ref()
     {
@@ -309,18 +313,29 @@ fn refused_hint(refused: &rutter_fetch::RequestRefusal) -> Option<&'static str> 
     }
 }
 
+const BUSY: &str = "wait until the other build has finished";
+const NEWER_FORMAT: &str = "use the newer version of Rutter, or choose another folder with --state";
+const DAMAGED_STATE: &str =
+    "move the state folder away and rebuild it from the published files with --previous";
+
+/// Returns the next step after an error in the state of a site.
+fn state_hint(error: &StateError) -> Option<&'static str> {
+    match error {
+        StateError::Busy(_) => Some(BUSY),
+        StateError::NewerFormat(_) => Some(NEWER_FORMAT),
+        StateError::Damaged(..) => Some(DAMAGED_STATE),
+        _ => None,
+    }
+}
+
 /// Returns the next step after a failed build.
 fn build_hint(error: &BuildError) -> Option<&'static str> {
     Some(match error {
-        BuildError::Busy(_) => "wait until the other build has finished",
+        BuildError::Busy(_) => BUSY,
         BuildError::NoPages(_) => "build the site first, or set the file type with --source",
         BuildError::UnusedRestriction(_) => "correct the path in `restricted`, or remove the path",
-        BuildError::NewerFormat(_) => {
-            "use the newer version of Rutter, or choose another folder with --state"
-        }
-        BuildError::DamagedState(..) => {
-            "move the state folder away and rebuild it from the published files with --previous"
-        }
+        BuildError::NewerFormat(_) => NEWER_FORMAT,
+        BuildError::DamagedState(..) => DAMAGED_STATE,
         BuildError::OtherSite(..) => "choose another folder with --state; each site needs its own",
         BuildError::PrivateData(_) => {
             "remove the private data, or list the findings in the file of the setting `acknowledged`"

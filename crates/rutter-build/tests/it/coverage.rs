@@ -1,7 +1,7 @@
 //! Share of the main text that the extraction keeps: measured when a page is read, and stored with
 //! it.
 
-use rutter_build::load_cached_pages;
+use rutter_site::load_cached_pages;
 
 use crate::site::{Site, page, words};
 

@@ -5,7 +5,8 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use rutter_build::{BuildError, BuildPlan, BuildSummary, recover};
+use rutter_build::{BuildError, BuildPlan, BuildSummary};
+use rutter_site::recover;
 
 use crate::site::{RecordedEvents, Site, page, words};
 

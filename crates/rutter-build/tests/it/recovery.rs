@@ -237,10 +237,10 @@ fn next_build_completes_an_interrupted_publication() {
         copy(&kept_state, &state);
         copy(&kept_out, &out);
         lay_out(&site, &journal, n_moved, &old, &new);
-        assert!(rutter_build::recover(&state).unwrap());
+        assert!(rutter_site::recover(&state).unwrap());
         assert_eq!(site.files(), new);
         assert!(!state.join("journal.json").exists());
-        assert!(!rutter_build::recover(&state).unwrap());
+        assert!(!rutter_site::recover(&state).unwrap());
     }
 }
 
@@ -356,7 +356,7 @@ fn keeps_files_written_after_an_interruption() {
         stage,
     );
     fs::write(site.path("state/journal.json"), journal).unwrap();
-    assert!(rutter_build::recover(&site.path("state")).unwrap());
+    assert!(rutter_site::recover(&site.path("state")).unwrap());
     let text = |name: &str| fs::read_to_string(target.join(name)).unwrap();
     assert!(text("docs/0002.html").contains("Page 2"));
     assert_eq!(text("new.txt"), "ours");

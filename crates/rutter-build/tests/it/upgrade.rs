@@ -186,3 +186,25 @@ fn expiring_page_is_decided_in_every_build_without_reading() {
     assert_eq!((outcome.read, outcome.judged, outcome.removed), (0, 1, 1));
     assert_eq!(site.row("sale.html")[1], "bare");
 }
+
+#[test]
+fn state_with_another_digest_of_the_settings_keeps_all_dates() {
+    let mut site = Site::of(6);
+    site.build();
+    let (before, artifacts) = (rows(&site), site.files());
+    // An earlier version of Rutter computed the digest of the settings in another way.
+    let paths = rutter_site::StatePaths::new(&site.path("state"));
+    let mut record = rutter_site::Publication::load(&paths).unwrap().unwrap();
+    record.settings = "sha256:former".to_owned();
+    record.save(&paths.chain()).unwrap();
+    site.now = site.now.plus_seconds(86_400);
+    for _ in 0..2 {
+        let (outcome, _) = site.build_with(|_| {}).unwrap();
+        assert_eq!((outcome.new, outcome.changed, outcome.removed), (0, 0, 0));
+        assert_eq!((outcome.read, outcome.judged), (0, 0));
+        assert_eq!((outcome.written, outcome.deleted), (0, 0));
+        assert_eq!((rows(&site), site.files()), (before.clone(), artifacts.clone()));
+        let record = rutter_site::Publication::load(&paths).unwrap().unwrap();
+        assert_ne!(record.settings, "sha256:former");
+    }
+}

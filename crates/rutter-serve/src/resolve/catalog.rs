@@ -101,7 +101,6 @@ const NO_DATE: i64 = i64::MIN;
 /// Metadata of all files.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
-    version: u32,
     /// The base URL of the site, without trailing slash.
     pub(crate) base: String,
     rows: Vec<CatalogRow>,

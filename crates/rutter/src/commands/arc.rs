@@ -83,7 +83,7 @@ fn run_snapshot(args: &ArcSnapshotArgs, out: &mut Output) -> anyhow::Result<Exit
     }
     let extraction = rutter_extract::html(&bytes, &Options::new(url, now()?));
     let mut report = Report::new(Strictness::Strict);
-    let snapshot = rutter_build::snapshot_of(&extraction, &mut report);
+    let snapshot = rutter_extract::arc_snapshot(&extraction, &mut report);
     print_findings(&name, &report, out);
     let Some(snapshot) = snapshot else {
         out.warn(format_args!("{name}: the page has no data-ai-* attributes"));

@@ -170,9 +170,9 @@ fn judge(dir: &Path, known: Vec<BuiltPage>) -> SiteOutcome {
 /// Returns the pages in the state.
 fn known() -> Vec<BuiltPage> {
     let state = BUILT.folder.path().join(".rutter");
-    let all = rutter_build::load_cached_pages(&state).unwrap();
+    let all = rutter_site::load_cached_pages(&state).unwrap();
     assert!(!all.is_empty());
-    let page = |one: rutter_build::CachedPage| {
+    let page = |one: rutter_site::CachedPage| {
         let closed = one.is_closed().then_some(Restriction::Away);
         let known = BuiltPage {
             url: one.url.into(),

@@ -141,7 +141,7 @@ impl FailingDisk<'_> {
         sum.half += u32::from(state.join("journal.json").exists());
         // Recovery as in a server start succeeds after any failure.
         if state.exists() {
-            rutter_build::recover(&state).unwrap_or_else(|error| panic!("{inject}: {error}"));
+            rutter_site::recover(&state).unwrap_or_else(|error| panic!("{inject}: {error}"));
         }
         let output = build(self.root, SECOND).stderr(Stdio::piped()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
@@ -266,7 +266,7 @@ impl Scene<'_> {
         check_references(&out);
         let found = files(&out);
         sum.between += u32::from(found != self.old && found != self.new);
-        rutter_build::recover(&state).unwrap();
+        rutter_site::recover(&state).unwrap();
         let found = files(&out);
         assert!(found == self.old || found == self.new, "a mixture after recovery");
         sum.old += u32::from(found == self.old);

@@ -248,7 +248,7 @@ impl FolderSettings {
             None => config::find(Some(dir))?,
         };
         let built = |state: PathBuf| {
-            let is_built = rutter_build::is_built_into(&state, dir);
+            let is_built = rutter_site::is_built_into(&state, dir);
             is_built.then_some(state)
         };
         let Some(file) = file else {
@@ -281,14 +281,14 @@ impl FolderSettings {
 
 /// Returns the pages in the state of the build. A state that cannot be read is ignored.
 fn known(state: &Path, out: &mut Output) -> Vec<BuiltPage> {
-    let remembered = match rutter_build::load_cached_pages(state) {
+    let remembered = match rutter_site::load_cached_pages(state) {
         Ok(remembered) => remembered,
         Err(error) => {
             out.warn(format_args!("ignoring state {}: {error}", state.display()));
             return Vec::new();
         }
     };
-    let page = |one: rutter_build::CachedPage| {
+    let page = |one: rutter_site::CachedPage| {
         let closed = one.is_closed().then_some(Restriction::Away);
         let known = BuiltPage {
             url: one.url.into(),

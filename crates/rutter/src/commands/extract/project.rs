@@ -8,9 +8,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rutter_build::{BuildPlan, LearnedTemplates, SourceKind};
+use rutter_build::{BuildPlan, SourceKind};
 use rutter_extract::{Options, SiteControl, Use};
 use rutter_page::{LanguageTag, PageUrl};
+use rutter_site::LearnedTemplates;
 
 use crate::commands::now;
 use crate::config::{self, flags::Flags, real};
@@ -111,9 +112,9 @@ impl ProjectSite {
         if plan.source == SourceKind::Lines {
             return Ok(None);
         }
-        let Ok(pages) = rutter_build::list_pages(&plan) else { return Ok(None) };
+        let Ok(pages) = plan.list_pages() else { return Ok(None) };
         let addresses = pages.into_iter().map(|page| (page.path, page.url)).collect();
-        let mut learned = rutter_build::load_learned_templates(&plan.state)?;
+        let mut learned = rutter_site::load_learned_templates(&plan.state)?;
         let templates = Arc::new(std::mem::take(&mut learned.templates));
         Ok(Some(Self { folder: real(&plan.site), plan, addresses, learned, templates }))
     }

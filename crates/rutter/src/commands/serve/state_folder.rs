@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rutter_build::BuildError;
+use rutter_site::StateError;
 
 use super::{STATE, ServeArgs, VARIABLE};
 use crate::config;
@@ -50,11 +50,11 @@ pub(super) fn recover(state: &Path, out: &mut Output) -> anyhow::Result<()> {
     if !state.join("journal.json").is_file() {
         return Ok(());
     }
-    match rutter_build::recover(state) {
+    match rutter_site::recover(state) {
         Ok(true) => out.say("completed an interrupted publication"),
         Ok(false) => {}
         // The running build completes the publication itself.
-        Err(BuildError::Busy(_)) => out.say("a build is running"),
+        Err(StateError::Busy(_)) => out.say("a build is running"),
         Err(error) => return Err(error.into()),
     }
     Ok(())

@@ -12,8 +12,8 @@ use rutter_check::{CheckOptions, SiteCheckOptions, check_folder};
 use rutter_extract::Options;
 use rutter_finding::{Report, Severity, Strictness, quoted, visible};
 use rutter_page::{PageUrl, Timestamp};
-use rutter_spxi::survival::MarkerSearch;
 use rutter_spxi::survival::drown::{AnswerHistory, DEFAULT_SYSTEMS};
+use rutter_spxi::survival::{MarkerSearch, PageTexts};
 use rutter_spxi::{INDEX_FILE, MarkerStatus, ModifiedDate, SemanticIndex, read_index, rules};
 use serde_json::{Value, json};
 
@@ -193,7 +193,7 @@ impl DueList {
         self.words(settled, &published);
         self.rules(dir);
         let mut seen = MarkerCounts::new();
-        let pages = rutter_build::list_pages(plan).unwrap_or_default();
+        let pages = plan.list_pages().unwrap_or_default();
         for entity in &published.entities {
             let (Some(id), Some(name)) = (&entity.id, &entity.name) else { continue };
             let url = rutter_spxi::without_fragment(id);
@@ -335,6 +335,10 @@ fn look(bytes: &[u8], markers: &[String]) -> Vec<MarkerStatus> {
     let page = rutter_extract::html(bytes, &Options::new(url, seen));
     let ids: Vec<usize> = (0..markers.len()).collect();
     let visible = page.shown_text();
-    let places = rutter_build::marker_places(&page, &visible);
+    let places = PageTexts {
+        visible: &visible,
+        metas: page.meta_texts(),
+        json_ld: page.facts.json_ld.iter().map(String::as_str).collect(),
+    };
     MarkerSearch::new(markers.iter().map(String::as_str)).classify(&ids, &places)
 }

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &SuggestArgs, out: &mut Output) -> anyhow::Result<Exit> 
     let settled = args.site.settle(out)?;
     let plan = &settled.plan;
     let folder = args.folder.as_ref().unwrap_or(&settled.folder);
-    let pages = rutter_build::list_pages(plan)?;
+    let pages = plan.list_pages()?;
     let mut found = EntityDrafts::default();
     for page in &pages {
         let path = plan.site.join(&page.path);
