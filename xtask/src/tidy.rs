@@ -1,13 +1,16 @@
-//! Checks what a compiler does not: dependencies of crates and modules, licences, file lengths, module docs,
-//! paths in ARCHITECTURE.md, references in text, banned words and names of types.
+//! Checks what a compiler does not: crate dependencies, licences, file lengths, module docs,
+//! paths in ARCHITECTURE.md, references in text, banned words, names of types, sizes of functions
+//! and structs, documented dependencies, and imports between modules.
 //!
 //! Input: the files of the repository and `cargo metadata`. Output: all faults in one error.
 
 mod banned_words;
+mod dependencies;
 mod glob;
 mod modules;
 mod references;
 mod rust_source;
+mod sizes;
 mod type_names;
 
 use std::collections::BTreeMap;
@@ -178,6 +181,8 @@ pub(crate) fn run() -> anyhow::Result<()> {
     banned_words::check(&mut faults)?;
     modules::check(&mut faults)?;
     type_names::check(&mut faults)?;
+    sizes::check(&files("rs")?, &mut faults)?;
+    dependencies::check(&mut faults)?;
     ensure!(faults.is_empty(), "tidy:\n  {}", faults.join("\n  "));
     println!("xtask tidy: no faults");
     Ok(())

@@ -52,7 +52,7 @@ fn is_author_mark(name: &str) -> bool {
 
 /// The tree of a page while html5ever builds it.
 #[derive(Debug)]
-// Long: html5ever changes the tree through shared references, so each part is a cell of its own.
+// More than 12 fields: html5ever changes the tree through shared references, so each part is a cell of its own.
 pub(crate) struct TreeArena {
     pub(crate) nodes: RefCell<Vec<ArenaNode>>,
     pub(crate) attributes: RefCell<Vec<DomAttribute>>,

@@ -33,7 +33,7 @@ use rutter_page::{Admonition, BlockMarkup, InlineMark, InlineSpan};
 pub(crate) type Both = (Block<'static>, BlockMarkup);
 
 /// Walks the elements of a region and converts them to blocks.
-// Long: the state of one pass over the tree, private to this module.
+// More than 12 fields: the state of one pass over the tree, private to this module.
 pub(crate) struct BlockWalker<'w> {
     pub(crate) dom: &'w Dom,
     pub(crate) survey: &'w PageSurvey,
@@ -305,30 +305,6 @@ impl<'w> BlockWalker<'w> {
         if !is_button && !hints.has(ElementHints::HIDDEN) {
             self.flow(at);
         }
-    }
-
-    /// Returns whether a span is inside the label of a footnote or inside a reference to a
-    /// footnote.
-    fn is_in_note_number(&self, at: u32) -> bool {
-        self.dom.ancestors(at).skip(1).take(3).any(|up| {
-            let class = self.dom.attr(up, &local_name!("class")).unwrap_or("");
-            class.split_ascii_whitespace().any(|token| match self.dom.item(up).tag {
-                Tag::Dt => token == "label",
-                _ => matches!(
-                    token,
-                    "footnote-reference" | "citation-reference" | "footnote" | "citation"
-                ),
-            })
-        })
-    }
-
-    /// Returns whether an element is a footnote that keeps its number in a separate element.
-    fn is_footnote(&self, at: u32) -> bool {
-        let role = self.dom.attr(at, &local_name!("role"));
-        let class = self.dom.attr(at, &local_name!("class")).unwrap_or("");
-        matches!(role, Some("doc-footnote" | "note"))
-            && class.starts_with("footnote")
-            && !self.holds_blocks(at)
     }
 
     /// Reads the text below an image. A box that also holds an image is a caption only if it is a

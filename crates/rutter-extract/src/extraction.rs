@@ -16,7 +16,7 @@ use crate::template::VersionId;
 
 /// The result of the extraction of one page.
 #[derive(Debug, Clone)]
-// Long: all results of one pass over a page, so that no caller parses the page twice.
+// More than 12 fields: all results of one pass over a page, so that no caller parses the page twice.
 pub struct Extraction {
     /// The page, ready for a collection unless its content is empty.
     pub page: Page<'static>,

@@ -9,7 +9,7 @@ use rutter_page::{LanguageTag, Timestamp};
 
 /// Statements of a page about itself. URLs are absolute.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-// Long: one field per statement that a page can make.
+// More than 12 fields: one field per statement that a page can make.
 pub struct Facts {
     /// The canonical URL.
     pub canonical: Option<String>,

@@ -18,7 +18,7 @@ use crate::time_role::{TimeRole, is_bare_date, is_date_class, is_in_comment, rol
 
 /// The metadata in the `meta`, `link` and `script` elements and in the body of a page.
 #[derive(Debug, Default)]
-// Long: one field per kind of statement.
+// More than 12 fields: one field per kind of statement.
 pub(crate) struct FoundMetadata {
     /// Names (in lower case) and values of the `meta` elements, in document order.
     pub(crate) metas: Vec<(String, String)>,

@@ -116,9 +116,7 @@ impl VisiblePage {
         let mut whole = Self::default();
         whole.links.reserve(targets.all.len());
         let mut targets = targets.all.into_iter().peekable();
-        let Some(body) = dom.body else {
-            return whole;
-        };
+        let Some(body) = dom.body else { return whole };
         let n_bytes = survey.segments.iter().map(|segment| segment.chars as usize).sum::<usize>();
         whole.text.reserve(n_bytes + n_bytes / 4);
         let mut open: Vec<OpenRange> = Vec::new();

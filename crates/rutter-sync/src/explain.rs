@@ -14,6 +14,7 @@ use rutter_store::PageRow;
 
 use crate::consent::page_policy::origin_of;
 use crate::consent::{self, StatementSource, UsageStatement, UsageVerdict};
+use crate::crawl::no_page::NoPageReason;
 use crate::crawl::page;
 use crate::error::SyncError;
 use crate::syncer::Syncer;
@@ -142,9 +143,9 @@ impl Syncer {
         } else if kind.is_none() {
             Some(page::not_a_page(&response).to_string())
         } else if read.page.content.is_empty() {
-            Some(page::NoPageReason::Empty.to_string())
+            Some(NoPageReason::Empty.to_string())
         } else if read.only_leads_on() {
-            Some(page::NoPageReason::Onward.to_string())
+            Some(NoPageReason::Onward.to_string())
         } else {
             None
         };

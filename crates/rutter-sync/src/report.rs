@@ -20,7 +20,7 @@ const MOST_FINDINGS: usize = 1_000;
 
 /// Result of the sync of one site.
 #[derive(Debug, Clone)]
-// 19 fields: the public result of a sync, printed field by field.
+// More than 12 fields: the public result of a sync, printed field by field.
 pub struct SyncReport {
     /// The site: scheme, host and port.
     pub origin: String,

@@ -80,6 +80,7 @@ pub(crate) struct PlannedBuild {
 }
 
 /// Creates the build plan for settings. Reads the site and the files that the settings name.
+// More than 80 lines: one assignment for each setting.
 pub(crate) fn make_plan(
     config: Config,
     asked: &BuildOptions,

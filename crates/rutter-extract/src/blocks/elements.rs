@@ -114,4 +114,28 @@ impl BlockWalker<'_> {
         let block = Block::List(ListBlock { ordered, items: texts, extra: Vec::new() });
         self.push_rich(block, BlockMarkup { spans, start, ..BlockMarkup::default() });
     }
+
+    /// Returns whether a span is inside the label of a footnote or inside a reference to a
+    /// footnote.
+    pub(super) fn is_in_note_number(&self, at: u32) -> bool {
+        self.dom.ancestors(at).skip(1).take(3).any(|up| {
+            let class = self.dom.attr(up, &local_name!("class")).unwrap_or("");
+            class.split_ascii_whitespace().any(|token| match self.dom.item(up).tag {
+                Tag::Dt => token == "label",
+                _ => matches!(
+                    token,
+                    "footnote-reference" | "citation-reference" | "footnote" | "citation"
+                ),
+            })
+        })
+    }
+
+    /// Returns whether an element is a footnote that keeps its number in a separate element.
+    pub(super) fn is_footnote(&self, at: u32) -> bool {
+        let role = self.dom.attr(at, &local_name!("role"));
+        let class = self.dom.attr(at, &local_name!("class")).unwrap_or("");
+        matches!(role, Some("doc-footnote" | "note"))
+            && class.starts_with("footnote")
+            && !self.holds_blocks(at)
+    }
 }

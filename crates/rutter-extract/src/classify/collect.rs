@@ -53,7 +53,7 @@ pub(crate) struct GroupTotals {
 }
 
 /// Collects the features of all segments of a page.
-// Long: one field per input of the features.
+// More than 12 fields: one field per input of the features.
 pub(crate) struct FeatureCollector<'c> {
     pub(crate) dom: &'c Dom,
     pub(crate) survey: &'c PageSurvey,

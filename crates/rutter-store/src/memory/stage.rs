@@ -30,7 +30,7 @@ struct OwnedPage {
 }
 
 /// A staging in memory.
-// 13 fields: the parameters of a staging, and the changes so far.
+// More than 12 fields: the parameters of a staging, and the changes so far.
 pub(super) struct MemoryStaging<'s> {
     store: &'s MemoryStore,
     lease: Lease,

@@ -18,7 +18,7 @@ use crate::model::{
 };
 
 /// The input of [`flip`].
-// 13 fields: the values that the statements of one transaction bind.
+// More than 12 fields: the values that the statements of one transaction bind.
 pub(super) struct FlipInput<'f> {
     pub(super) publisher: i64,
     pub(super) run: i64,

@@ -12,25 +12,27 @@
 mod ahead;
 mod buffer;
 mod duplicates;
+mod parts;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::hash::{BuildHasher, RandomState};
+use std::collections::BTreeMap;
+use std::hash::BuildHasher;
 
 use rusqlite::{OptionalExtension, params};
-use rutter_page::{LineDigest, Timestamp};
+use rutter_page::LineDigest;
 use rutter_scp::{SectionState, merge};
 
-use super::body::{self, Dictionary};
+use self::parts::{
+    AddedPages, PublisherTotals, RowBuffer, StagedChanges, StagingDictionary, StagingParameters,
+};
+use super::body::{self};
 use super::columns::{digest, time, word};
 use super::connection::ReadConnection;
-use super::pipeline::Pipeline;
-use super::rows::{PageIdSet, StagedRow, put};
-use super::train::Training;
+use super::rows::{StagedRow, put};
 use super::{SqliteStore, flip, lease, sites};
 use crate::decide::{self, DeletionCheck, IncomingVersion, StoredVersion};
 use crate::error::{CommitError, StageError, StorageError};
 use crate::model::{
-    ClaimedState, CommitOptions, CommitSummary, Lease, PageSource, Quota, RemovalCause, Section,
+    ClaimedState, CommitOptions, CommitSummary, Lease, PageSource, RemovalCause, Section,
     StagedPage, StagingMode, StagingOptions, WithheldReason,
 };
 use crate::store::Staging;
@@ -47,72 +49,6 @@ enum StagingStatus {
 /// The columns of a stored page: id, `modified`, digest, withheld reason, source, whether the page
 /// is in the section, and the digest that the section delivered.
 type StoredRow = (i64, String, Vec<u8>, Option<String>, String, bool, Option<Vec<u8>>);
-
-/// The parameters of a staging; see [`StagingOptions`].
-struct StagingParameters {
-    name: String,
-    mode: StagingMode,
-    generated: Timestamp,
-    source: PageSource,
-    quota: Quota,
-    now: Timestamp,
-}
-
-/// The stored pages of the publisher, and the staged ones.
-#[derive(Default)]
-struct PublisherTotals {
-    /// Whether the publisher had pages when the staging was opened.
-    has_pages: bool,
-    /// Number of pages of the publisher, and size of their bodies, including the staged pages.
-    pages: u64,
-    bytes: u64,
-}
-
-/// The pages that were added so far.
-#[derive(Default)]
-struct AddedPages {
-    seen: PageIdSet,
-    /// `modified` of staged versions that are older than the stored version, by page id. Such
-    /// versions occur only if sections overlap.
-    behind: HashMap<i64, Timestamp>,
-    hasher: RandomState,
-    /// Hashes of all added keys, to detect duplicates.
-    keys: HashSet<u64>,
-}
-
-/// Rows that are not visible yet: to be compressed, in memory, or in the file.
-#[derive(Default)]
-struct RowBuffer {
-    fresh: Vec<StagedRow>,
-    fresh_bytes: usize,
-    pipeline: Pipeline,
-    held: BTreeMap<String, StagedRow>,
-    held_bytes: usize,
-    /// Whether some staged rows were already written to the file.
-    is_spilled: bool,
-    /// Size of the staged bodies, in bytes.
-    staged_bytes: u64,
-}
-
-/// The compression dictionary of the publisher.
-#[derive(Default)]
-struct StagingDictionary {
-    current: Option<Dictionary>,
-    /// Whether the publisher has no dictionary of its own yet.
-    is_untrained: bool,
-    training: Option<Training>,
-}
-
-/// What a commit changes.
-struct StagedChanges {
-    removed: BTreeMap<String, RemovalCause>,
-    unfollowed: Vec<String>,
-    tally: CommitSummary,
-    /// Number of staged pages that were not in the section.
-    joined: u64,
-    /// The contribution of the staged pages to the state of the section.
-    state: SectionState,
-}
 
 /// A staging in a file.
 pub(super) struct SqliteStaging<'s> {

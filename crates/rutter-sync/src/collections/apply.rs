@@ -122,7 +122,7 @@ pub(crate) fn apply(job: &ApplyJob<'_>) -> Result<ApplyResult, ApplyError> {
 
 /// Applies the collection and handles removals as `removals` says. Returns `None` if no
 /// state proves the removals, so that they have to be ignored.
-// Over 80 lines: one transaction, whose steps depend on each other in this order.
+// More than 80 lines: one transaction, whose steps depend on each other in this order.
 fn apply_with(
     job: &ApplyJob<'_>,
     removals: RemovalMode,

@@ -16,11 +16,11 @@ use rutter_store::{
 use serde::Serialize;
 
 use crate::consent::{self, UsageStatement};
+use crate::crawl::no_page::{NoPageReason, RejectedPage};
 use crate::crawl::page_snapshot;
 use crate::crawl::shell;
 use crate::crawl::variants;
 use crate::crawl::variants::KnownSpelling;
-use crate::report::left_out::LeftOutReason;
 use crate::state::url_set::stable_hash;
 
 /// Age in seconds, at the time of the response, up to which a `Last-Modified` is ignored,
@@ -31,7 +31,7 @@ const UNSURE: f32 = 0.5;
 
 /// A response, with all values that the extraction of its page needs.
 #[derive(Debug)]
-// 13 fields: one value per input of the extraction, so that it is a pure function.
+// More than 12 fields: one value per input of the extraction, so that it is a pure function.
 pub(crate) struct FetchedPage {
     /// URL of the page, after redirects.
     pub(crate) url: PageUrl<'static>,
@@ -69,67 +69,9 @@ pub(crate) struct StoredNotes {
     pub(crate) expiry: bool,
 }
 
-/// Reason why a response is not a page.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum NoPageReason {
-    #[error("the response has the media type {0}")]
-    Type(String),
-    #[error("the page has no text")]
-    Empty,
-    #[error("the page only redirects")]
-    Onward,
-    #[error("the response cannot be decoded")]
-    Broken,
-    #[error("the URL is an alias of {0}")]
-    Alias(String),
-}
-
-impl From<NoPageReason> for LeftOutReason {
-    fn from(why: NoPageReason) -> Self {
-        match why {
-            NoPageReason::Type(name) => Self::media_type(name),
-            NoPageReason::Empty => Self::NO_TEXT,
-            NoPageReason::Onward => Self::REDIRECT_PAGE,
-            NoPageReason::Broken => Self::UNDECODABLE,
-            NoPageReason::Alias(page) => Self::alias(page),
-        }
-    }
-}
-
-impl NoPageReason {
-    /// Returns whether the same response would not be a page in a later sync either.
-    pub(crate) fn is_lasting(&self) -> bool {
-        !matches!(self, Self::Broken)
-    }
-
-    /// Returns whether the page that the replica has for this URL no longer exists. If the
-    /// response cannot be decoded, the page may still exist.
-    pub(crate) fn is_other(&self) -> bool {
-        matches!(self, Self::Type(_) | Self::Empty | Self::Onward | Self::Alias(_))
-    }
-}
-
-/// A response that is not a page, with the reason.
-#[derive(Debug)]
-pub(crate) struct RejectedPage {
-    pub(crate) why: NoPageReason,
-    /// Reason to withhold the stored content of the page, if the response withdraws
-    /// consent.
-    pub(crate) withheld: Option<WithheldReason>,
-    /// Links that may be followed, and those beyond the limit per page.
-    pub(crate) links: Vec<String>,
-    pub(crate) more_links: Vec<String>,
-}
-
-impl RejectedPage {
-    fn of(why: NoPageReason, withheld: Option<WithheldReason>) -> Self {
-        Self { why, withheld, links: Vec::new(), more_links: Vec::new() }
-    }
-}
-
 /// A page that was extracted from a response.
 #[derive(Debug)]
-// 13 fields: the columns of a page, and what the crawl needs of it.
+// More than 12 fields: the columns of a page, and what the crawl needs of it.
 pub(crate) struct ExtractedPage {
     pub(crate) key: String,
     pub(crate) modified: Timestamp,

@@ -11,6 +11,7 @@ use rutter_fetch::Url;
 use rutter_page::Timestamp;
 
 use crate::consent::page_policy::{PagePolicy, key_of};
+use crate::crawl::file_type::is_file;
 use crate::crawl::traps::TrapDetector;
 use crate::crawl::variants;
 use crate::limits::CrawlLimits;
@@ -42,7 +43,7 @@ pub(crate) struct CrawlTarget {
 
 /// The queue of URLs that a crawl has to fetch.
 #[derive(Debug)]
-// 18 fields: two queues, and the facts about every URL that was offered to them.
+// More than 12 fields: two queues, and the facts about every URL that was offered to them.
 pub(crate) struct Frontier<'g> {
     page_policy: &'g PagePolicy,
     limits: &'g CrawlLimits,
@@ -438,18 +439,6 @@ impl<'g> Frontier<'g> {
         self.waiting.append(&mut rest);
         sample
     }
-}
-
-/// Returns whether the path of a URL has the extension of a file that is not a page, such
-/// as `.pdf`.
-pub(crate) fn is_file(url: &Url) -> bool {
-    const FILES: [&str; 28] = [
-        "png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "ico", "css", "js", "mjs", "json",
-        "xml", "pdf", "zip", "gz", "tar", "zst", "mp3", "mp4", "webm", "ogg", "woff", "woff2",
-        "ttf", "scp", "jsonld", "rss",
-    ];
-    let name = url.path().rsplit('/').next().unwrap_or_default();
-    name.rsplit_once('.').is_some_and(|(_, end)| FILES.contains(&end.to_ascii_lowercase().as_str()))
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ use crate::traffic::counted;
 impl Crawl<'_, '_, '_> {
     /// Starts a request for a page, unless the stored page is known to be current. Returns
     /// whether a request was started.
-    // Over 80 lines: the reasons for not requesting a page, in the order of their precedence.
+    // More than 80 lines: the reasons for not requesting a page, in the order of their precedence.
     pub(crate) fn request_page(
         &mut self,
         target: &CrawlTarget,

@@ -14,7 +14,7 @@ use rutter_page::Timestamp;
 use rutter_store::{NoteKind, PageSource, WithheldReason};
 
 use crate::consent::page_policy::key_of;
-use crate::crawl::queue::is_file;
+use crate::crawl::file_type::is_file;
 use crate::discover::Discovery;
 use crate::discovered_entries::DiscoveredEntries;
 use crate::error::SyncError;

@@ -16,6 +16,7 @@ use tokio::sync::mpsc::{
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
+use crate::crawl::no_page::RejectedPage;
 use crate::crawl::page::{self, ExtractedPage, FetchedPage};
 use crate::crawl::page_writer::{PageWriter, WriteCommand, WriteSummary};
 use crate::error::SyncError;
@@ -363,7 +364,7 @@ fn extract_page(
                 }
             })
         }
-        Err(page::RejectedPage { why, withheld, links, more_links }) => {
+        Err(RejectedPage { why, withheld, links, more_links }) => {
             if let Some(withheld) = withheld.filter(|_| has_content) {
                 let key = url.key().to_owned();
                 writes

@@ -22,7 +22,7 @@ impl DiscoveryRun<'_> {
         clippy::too_many_lines,
         reason = "one step after another, in the order of the protocol"
     )]
-    // Over 80 lines: one request and its outcomes, in the order in which they are decided.
+    // More than 80 lines: one request and its outcomes, in the order in which they are decided.
     pub(super) async fn check(
         &mut self,
         url: &Url,

@@ -88,7 +88,7 @@ pub async fn discover(
     Ok(run.finish())
 }
 
-// 13 fields: limits, cache and result of one run.
+// More than 12 fields: limits, cache and result of one run.
 pub(super) struct DiscoveryRun<'w> {
     pub(super) client: &'w Client,
     pub(super) now: Timestamp,

@@ -3,14 +3,16 @@
 //! Nothing is printed before both snapshots are verified. Rejects a delta with pages that
 //! `rutter check` reports as errors.
 
+use std::fs::File;
 use std::io::{self, BufRead, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use rutter_finding::{Finding, FindingSink, Refusal, Severity, Strictness};
 use rutter_page::Timestamp;
 use rutter_scp::{
-    CollectionInput, CollectionKind, CollectionWriter, Limits, MergeError, PageChange, ReadOptions,
-    ReaderThreads, SnapshotDiff, StateTracking, WriteError, collection_id, diff, parent_folder,
+    CollectionHeader, CollectionInput, CollectionKind, CollectionWriter, Limits, MergeError,
+    OutputTarget, PageChange, ReadOptions, ReaderThreads, SnapshotDiff, StateTracking, WriteError,
+    collection_id, diff, parent_folder,
 };
 use serde_json::json;
 
@@ -102,39 +104,52 @@ pub(crate) fn run(args: &DiffArgs, out: &mut Output) -> anyhow::Result<Exit> {
         })?;
 
     // Both snapshots are verified now.
+    print_changes(&mut listing, args, out)?;
+    summary(&difference, args.plain && target.is_some(), out);
+    let (Some(target), Some(writer)) = (target, writer) else { return Ok(Exit::Clean) };
+    if difference.is_empty() {
+        out.say("no changes; no delta was written");
+        return Ok(Exit::Clean);
+    }
+    if let Some(refusal) = invalid {
+        return Err(with_file_name(MergeError::Read(1, refusal.into()), &sources));
+    }
+    let header = &difference.new.header;
+    let kind = CollectionKind::Delta { since: difference.old.header.generated };
+    let id = args.id.clone();
+    let id = id.unwrap_or_else(|| collection_id(&header.section, kind, header.generated));
+    let header = difference.delta_header(id).map_err(|error| with_file_name(error, &sources))?;
+    write_delta(writer, header, target, out)?;
+    Ok(Exit::Clean)
+}
+
+/// Prints the changes that were collected while the snapshots were compared.
+fn print_changes(listing: &mut File, args: &DiffArgs, out: &mut Output) -> anyhow::Result<()> {
     listing.seek(SeekFrom::Start(0))?;
     let mut rows = args.rows.rows("changes");
     if rows.is_text() {
-        io::copy(&mut listing, out.data())?;
+        io::copy(listing, out.data())?;
     } else {
-        for line in io::BufReader::new(&listing).lines() {
+        for line in io::BufReader::new(&*listing).lines() {
             rows.push(line?, out)?;
         }
     }
-    rows.finish(out)?;
-    summary(&difference, args.plain && target.is_some(), out);
-    if let (Some(target), Some(writer)) = (target, writer) {
-        if difference.is_empty() {
-            out.say("no changes; no delta was written");
-            return Ok(Exit::Clean);
-        }
-        if let Some(refusal) = invalid {
-            return Err(with_file_name(MergeError::Read(1, refusal.into()), &sources));
-        }
-        let header = &difference.new.header;
-        let kind = CollectionKind::Delta { since: difference.old.header.generated };
-        let id = args.id.clone();
-        let id = id.unwrap_or_else(|| collection_id(&header.section, kind, header.generated));
-        let header =
-            difference.delta_header(id).map_err(|error| with_file_name(error, &sources))?;
-        let written = writer.close()?.finish(header, &[target])?;
-        for written in written {
-            let (path, coded) = (written.path.display(), format_bytes(written.coded));
-            let pages = counted(written.pages, "page");
-            out.say(format_args!("{path}: {pages}, {coded}"));
-        }
+    rows.finish(out)
+}
+
+/// Writes the delta, and prints its path and size.
+fn write_delta(
+    writer: CollectionWriter,
+    header: CollectionHeader,
+    target: OutputTarget,
+    out: &mut Output,
+) -> anyhow::Result<()> {
+    for written in writer.close()?.finish(header, &[target])? {
+        let (path, coded) = (written.path.display(), format_bytes(written.coded));
+        let pages = counted(written.pages, "page");
+        out.say(format_args!("{path}: {pages}, {coded}"));
     }
-    Ok(Exit::Clean)
+    Ok(())
 }
 
 fn at(folder: &Path) -> impl Fn(io::Error) -> WriteError {

@@ -32,7 +32,7 @@ const MAX_PAGE_BYTES: u64 = 100_000_000;
 
 /// Arguments of `rutter extract`.
 #[derive(Debug, clap::Args)]
-// Long: one field per option.
+// More than 12 fields: one field per option.
 pub(crate) struct ExtractArgs {
     /// Pages, or folders of pages; - is standard input
     ///

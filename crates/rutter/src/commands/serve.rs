@@ -42,7 +42,7 @@ const VARIABLE: &str = "RUTTER_STATE";
     after_help = "Signals: TERM and INT stop the server after the current responses, within \
     10 seconds. HUP reloads served.json, tokens and certificates, and reopens the access log."
 )]
-// Long: one field per option.
+// More than 12 fields: one field per option.
 pub(crate) struct ServeArgs {
     /// Folder of the built site
     #[arg(value_name = "DIR")]

@@ -42,7 +42,7 @@ const AT_ONCE: usize = 64;
 
 /// Arguments of `rutter sync`.
 #[derive(Debug, clap::Args)]
-// Long: one field per option.
+// More than 12 fields: one field per option.
 pub(crate) struct SyncArgs {
     /// URLs of sites to sync
     ///

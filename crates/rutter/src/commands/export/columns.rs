@@ -24,7 +24,7 @@ pub(super) struct PageColumns<'c> {
 
 /// The columns of a page except the content, in the order of the output.
 #[derive(Debug, Serialize)]
-// Long: one field per column.
+// More than 12 fields: one field per column.
 pub(super) struct NamedColumns<'c> {
     pub(super) url: &'c str,
     pub(super) site: &'c str,

@@ -27,7 +27,7 @@ use crate::plan::{DROWN, PlannedBuild};
 
 /// Arguments of `rutter spxi drown`.
 #[derive(Debug, clap::Args)]
-// Long: one field per option.
+// More than 12 fields: one field per option.
 pub(crate) struct DrownArgs {
     #[command(flatten)]
     site: BuiltSiteArgs,
@@ -133,16 +133,8 @@ pub(crate) fn run(args: &DrownArgs, out: &mut Output) -> anyhow::Result<Exit> {
             end_with_us()?;
             let plan =
                 DrownPlan { run: run_name, date: now, subjects: &subjects, systems: &systems };
-            let mut say = |system: &AiSystem,
-                           subject: &TestedEntity,
-                           question: StandardQuestion,
-                           step: QuestionOutcome| {
-                if matches!(step, QuestionOutcome::Answered | QuestionOutcome::Failed) {
-                    let word =
-                        if step == QuestionOutcome::Answered { "answered" } else { "no answer" };
-                    let [system, name] = [&system.name, &subject.name].map(|it| shown(it));
-                    out.say(format_args!("{system}, {name}, {}: {word}", question.key()));
-                }
+            let mut say = |system: &AiSystem, subject: &TestedEntity, question, step| {
+                print_step(system, subject, question, step, out);
             };
             tally = drown(&plan, &mut journal, store.as_ref(), &mut say, &mut report)?;
         }
@@ -188,6 +180,23 @@ pub(crate) fn run(args: &DrownArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let has_changes = summary.entities.iter().any(|entity| !entity.changes.is_empty());
     let is_clean = tally.failed.is_empty() && !has_changes;
     Ok(if is_clean { Exit::Clean } else { Exit::Findings })
+}
+
+/// Prints the outcome of one question.
+fn print_step(
+    system: &AiSystem,
+    subject: &TestedEntity,
+    question: StandardQuestion,
+    step: QuestionOutcome,
+    out: &mut Output,
+) {
+    let word = match step {
+        QuestionOutcome::Answered => "answered",
+        QuestionOutcome::Failed => "no answer",
+        _ => return,
+    };
+    let [system, name] = [&system.name, &subject.name].map(|it| shown(it));
+    out.say(format_args!("{system}, {name}, {}: {word}", question.key()));
 }
 
 /// Stops the running command of an AI system when `rutter` gets a signal: the command has its own

@@ -9,6 +9,7 @@ use super::SHOWN_UNLISTED;
 use crate::commands::{counted, format_bytes, method_text, print_findings};
 use crate::output::Output;
 
+/// Prints the result of the sync of one site.
 pub(super) fn write_text(report: &SyncReport, out: &mut Output) -> anyhow::Result<()> {
     let SyncReport { origin, method, requests, pages, added, changed, removed, withheld, .. } =
         report;
@@ -69,6 +70,12 @@ pub(super) fn write_text(report: &SyncReport, out: &mut Output) -> anyhow::Resul
             format_bytes(better.bytes)
         )?;
     }
+    write_problems(report, out);
+    Ok(())
+}
+
+/// Prints the problems of a sync and the findings about the files of the site.
+fn write_problems(report: &SyncReport, out: &mut Output) {
     for trouble in &report.problems {
         let weight = if trouble.is_resolved { "note" } else { "warning" };
         out.warn(format_args!("{weight}: {}: {}", visible(&trouble.place), visible(&trouble.text)));
@@ -88,7 +95,6 @@ pub(super) fn write_text(report: &SyncReport, out: &mut Output) -> anyhow::Resul
     for (url, findings) in &by_url {
         print_findings(url, findings, out);
     }
-    Ok(())
 }
 
 pub(super) fn write_audit(audit: &AuditReport, out: &mut Output) -> anyhow::Result<()> {
