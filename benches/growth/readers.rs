@@ -6,23 +6,26 @@
 use std::hint::black_box;
 use std::io::{Cursor, Read};
 
-use rutter_arc::{ArcFormat, ArcPolicy, SitemapChecker as ArcJudge, pointer};
-use rutter_check::{CheckOptions, Subject, check};
-use rutter_extract::{Options, Sketch, Templates, Wishes, honesty, html, markdown, merged};
-use rutter_fetch::header::{self, Coding, ContentRange, Freshness};
+use rutter_arc::{ArcDocumentKind, ArcPolicy, SitemapChecker as ArcJudge, pointer};
+use rutter_check::{CheckOptions, CheckTarget, check};
+use rutter_extract::{
+    ExtractOptions, PageSketch, TemplateSet, UsageSignals, honesty, html, markdown, merged,
+};
+use rutter_fetch::header::{self, ContentCoding, ContentRange, Freshness};
 use rutter_fetch::{HostPolicy, Proxies, Url, decode, redact, redact_url};
 use rutter_finding::{Finding, FindingSink, Place, Severity, Strictness, quoted, visible};
 use rutter_llms as llms;
 use rutter_logs::{
-    ClientMonitor, LogItem, LogReader, RequestFilter, Tally, TallySettings, Thresholds, summary,
+    AccessTally, ClientMonitor, LogItem, LogReader, OddClientThresholds, RequestFilter,
+    TallySettings, summary,
 };
 use rutter_page::{
     HiddenCharacters, HttpUrl, LanguageTag, PageHead, PageLimits, PageReader, PageUrl, ReaderView,
     SensitiveData, Timestamp, find_model_instruction, is_uri, to_uri,
 };
-use rutter_report::format::Format;
+use rutter_report::format::ReportFormat;
 use rutter_report::{CheckedFile, DetailLevel, FileKind, FileReport, Outcome, Overview};
-use rutter_robots::{AgentGroup, Robots, RobotsAdditions, check as check_robots, merge};
+use rutter_robots::{AgentGroup, RobotsAdditions, RobotsTxt, check as check_robots, merge};
 use rutter_sitemap as sitemap;
 use rutter_spxi::survival::{MarkerSearch, PageTexts};
 use rutter_spxi::{CheckInput, IndexWriter, PacketSelector, check_index, check_packet};
@@ -35,8 +38,8 @@ fn now() -> Timestamp {
     Timestamp::parse("2026-06-01T00:00:00Z").unwrap()
 }
 
-fn options() -> Options {
-    Options::new(PageUrl::parse(PAGE).unwrap(), now())
+fn options() -> ExtractOptions {
+    ExtractOptions::new(PageUrl::parse(PAGE).unwrap(), now())
 }
 
 fn text(bytes: &[u8]) -> &str {
@@ -54,7 +57,7 @@ pub(crate) fn page(bytes: &[u8]) {
     black_box((extraction.to_markdown(), extraction.to_text(), extraction.shown_text()));
     black_box(extraction.inline_links().count());
     black_box(honesty(bytes, &extraction));
-    black_box(Wishes::of(&extraction, "rutter"));
+    black_box(UsageSignals::of(&extraction, "rutter"));
     black_box(consent::of_page(&extraction, "rutter", now()));
     black_box(SensitiveData::count_contact_links(bytes));
     black_box(extraction.page.to_line());
@@ -64,8 +67,9 @@ pub(crate) fn page(bytes: &[u8]) {
 /// Templates learned from twelve copies of a page.
 pub(crate) fn template(bytes: &[u8]) {
     let limits = rutter_extract::Limits::USUAL;
-    let sketches: Vec<Sketch> = (0..12).map(|_| Sketch::of_html(bytes, None, &limits)).collect();
-    let mut templates = Templates::default();
+    let sketches: Vec<PageSketch> =
+        (0..12).map(|_| PageSketch::of_html(bytes, None, &limits)).collect();
+    let mut templates = TemplateSet::default();
     templates.adapt(&sketches, &sketches);
     templates.adapt(&sketches, &sketches);
     black_box(templates.fit(&sketches[0]));
@@ -98,7 +102,7 @@ pub(crate) fn page_line(bytes: &[u8]) {
 
 fn checked(name: &str, bytes: &[u8]) {
     let open = || Ok((Box::new(Cursor::new(bytes.to_vec())) as Box<dyn Read + Send>, None));
-    let subject = Subject { name: name.to_owned(), open: &open };
+    let subject = CheckTarget { name: name.to_owned(), open: &open };
     let judging = CheckOptions { now: Some(now()), ..CheckOptions::default() };
     black_box(check(&subject, &judging).is_ok());
 }
@@ -120,7 +124,7 @@ pub(crate) fn sitemap_xml(bytes: &[u8]) {
 /// robots.txt; its last line is also the requested path.
 pub(crate) fn robots(bytes: &[u8]) {
     check_robots(bytes, &mut Vec::<Finding>::new());
-    let robots = Robots::parse(bytes);
+    let robots = RobotsTxt::parse(bytes);
     let last = text(bytes).lines().last().unwrap_or_default();
     let target = last.split_once(' ').map_or(last, |(_, target)| target);
     for agent in ["rutter", "*"] {
@@ -139,7 +143,7 @@ pub(crate) fn llms_txt(bytes: &[u8]) {
     llms::check(text(bytes), &mut Vec::<Finding>::new());
 }
 
-fn arc(bytes: &[u8], form: ArcFormat) {
+fn arc(bytes: &[u8], form: ArcDocumentKind) {
     let mut findings: Vec<Finding> = Vec::new();
     let mut judge = ArcJudge::new(Some(now()));
     let Ok(mut reader) = rutter_arc::open_sitemap(bytes, form, rutter_arc::Limits::DEFAULT) else {
@@ -157,11 +161,11 @@ fn arc(bytes: &[u8], form: ArcFormat) {
 }
 
 pub(crate) fn arc_json(bytes: &[u8]) {
-    arc(bytes, ArcFormat::Json);
+    arc(bytes, ArcDocumentKind::Json);
 }
 
 pub(crate) fn arc_yaml(bytes: &[u8]) {
-    arc(bytes, ArcFormat::Yaml);
+    arc(bytes, ArcDocumentKind::Yaml);
 }
 
 /// The ARC policy and the pointer to a sitemap.
@@ -196,7 +200,7 @@ pub(crate) fn response_fields(bytes: &[u8]) {
     ));
     black_box(Freshness::parse(Some(text), Some(text), now()));
     black_box((header::media_type(text), header::charset(text), header::parse_http_date(text)));
-    black_box(Coding::parse_list(text).is_ok());
+    black_box(ContentCoding::parse_list(text).is_ok());
     black_box(Proxies::from_lookup(|_| Some(text.to_owned())).is_ok());
     let tags = [text.to_owned()];
     black_box(consent::of_tags(&tags, "rutter", now()));
@@ -210,8 +214,8 @@ pub(crate) fn response_fields(bytes: &[u8]) {
 pub(crate) fn access_log(bytes: &[u8]) {
     let limits = rutter_logs::ReadLimits::DEFAULT;
     let Ok(mut reader) = LogReader::open(Cursor::new(bytes.to_vec()), limits) else { return };
-    let mut tally = Tally::new(TallySettings::DEFAULT, RequestFilter::default());
-    let mut watch = ClientMonitor::new(Thresholds::DEFAULT);
+    let mut tally = AccessTally::new(TallySettings::DEFAULT, RequestFilter::default());
+    let mut watch = ClientMonitor::new(OddClientThresholds::DEFAULT);
     while let Ok(Some(item)) = reader.next_item() {
         match item {
             LogItem::Record(_, record) => {
@@ -282,7 +286,7 @@ pub(crate) fn report(bytes: &[u8]) {
         gone: 0,
         version: "0",
     };
-    for (_, format) in Format::ALL {
+    for (_, format) in ReportFormat::ALL {
         format.write(&mut Vec::new(), &outcome).unwrap();
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rutter_check::{
-    BuiltPage, CheckOptions, Restriction, SiteBase, SiteCheckOptions, check_folder,
+    BuiltPage, CheckOptions, RestrictionReason, SiteBase, SiteCheckOptions, check_folder,
 };
 use rutter_finding::{Severity, Strictness};
 use rutter_page::Timestamp;
@@ -20,7 +20,7 @@ const GOALS: [f64; 2] = [1.25, 5.0];
 pub(crate) fn check_site(site: &Path, state: Option<&Path>) -> anyhow::Result<u64> {
     let known = state.map(rutter_site::load_cached_pages).transpose()?.unwrap_or_default();
     let page = |one: rutter_site::CachedPage| {
-        let closed = one.is_closed().then_some(Restriction::Away);
+        let closed = one.is_closed().then_some(RestrictionReason::Away);
         let known = BuiltPage {
             url: one.url.into(),
             source: one.source.0,

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
-use rutter_extract::{Options, bare_tree, html};
+use rutter_extract::{ExtractOptions, bare_tree, html};
 use rutter_page::{PageUrl, Timestamp};
 use sha2::{Digest, Sha256};
 
@@ -171,7 +171,7 @@ pub(crate) fn extract(pages: &[Vec<u8>]) -> u64 {
 /// Extracts each page once.
 pub(crate) fn extract_once(pages: &[Vec<u8>]) -> u64 {
     let url = PageUrl::parse("https://docs.example.org/guide/page.html").unwrap();
-    let options = Options::new(url, Timestamp::parse("2026-06-01T00:00:00Z").unwrap());
+    let options = ExtractOptions::new(url, Timestamp::parse("2026-06-01T00:00:00Z").unwrap());
     pages.iter().map(|page| html(page, &options).page.content.len() as u64).sum()
 }
 

@@ -10,7 +10,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
-use rutter_extract::{Dump, FEATURES, FEATURES_VERSION, Options, dump};
+use rutter_extract::{ExtractOptions, FEATURES, FEATURES_VERSION, FeatureDump, dump};
 use rutter_page::{PageUrl, Timestamp};
 use serde_json::json;
 
@@ -26,7 +26,7 @@ pub(crate) fn run(set: &Path, out: &Path) -> anyhow::Result<()> {
     let mut lines = create("segments.jsonl")?;
     let seen = Timestamp::parse("2026-06-01T00:00:00Z")?;
     let url = PageUrl::parse("https://example.org/page.html")?;
-    let options = Options::new(url, seen);
+    let options = ExtractOptions::new(url, seen);
     let mut n_segments = 0;
     for file in &files {
         let page = dump(&fs::read(file)?, &options);
@@ -45,7 +45,7 @@ pub(crate) fn run(set: &Path, out: &Path) -> anyhow::Result<()> {
     let about = json!({
         "version": FEATURES_VERSION,
         "features": names,
-        "links": Dump::LINKS,
+        "links": FeatureDump::LINKS,
         "pages": files.len(),
         "segments": n_segments,
     });

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{bail, ensure};
 use rutter_logs::{
-    AccessRecord, ClientMonitor, LogItem, LogReader, ReadLimits, RequestFilter, Tally,
-    TallySettings, Thresholds, agents,
+    AccessRecord, AccessTally, ClientMonitor, LogItem, LogReader, OddClientThresholds, ReadLimits,
+    RequestFilter, TallySettings, agents,
 };
 use rutter_page::Timestamp;
 
@@ -69,8 +69,8 @@ pub(crate) fn run_role(role: &str, file: &Path) -> anyhow::Result<u64> {
 /// Does everything that `rutter logs` does, except printing.
 fn read(file: &Path) -> anyhow::Result<u64> {
     let mut reader = LogReader::open(File::open(file)?, ReadLimits::DEFAULT)?;
-    let mut tally = Tally::new(TallySettings::DEFAULT, RequestFilter::default());
-    let mut watch = ClientMonitor::new(Thresholds::DEFAULT);
+    let mut tally = AccessTally::new(TallySettings::DEFAULT, RequestFilter::default());
+    let mut watch = ClientMonitor::new(OddClientThresholds::DEFAULT);
     let mut n_findings = 0;
     while let Some(item) = reader.next_item()? {
         let LogItem::Record(_, record) = item else { bail!("a line is broken") };

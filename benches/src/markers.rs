@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::ensure;
-use rutter_extract::{Extraction, Options, html};
+use rutter_extract::{ExtractOptions, Extraction, html};
 use rutter_page::{PageUrl, Timestamp};
 use rutter_spxi::survival::{MarkerSearch, PageTexts};
 
@@ -76,7 +76,7 @@ fn timed(work: impl FnOnce() -> usize) -> f64 {
 
 fn read(page: &[u8]) -> Extraction {
     let url = PageUrl::parse("https://docs.example.org/guide/page.html").unwrap();
-    html(page, &Options::new(url, Timestamp::parse("2026-06-01T00:00:00Z").unwrap()))
+    html(page, &ExtractOptions::new(url, Timestamp::parse("2026-06-01T00:00:00Z").unwrap()))
 }
 
 /// Searches the markers of each page on that page, as a check does.

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use anyhow::{Context, ensure};
-use rutter_extract::{Extraction, Options, html};
+use rutter_extract::{ExtractOptions, Extraction, html};
 use rutter_page::{PageUrl, Timestamp};
 use rutter_testkit::fidelity;
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ fn snippets_of(folder: &Path) -> anyhow::Result<Option<PathBuf>> {
 fn read(bytes: &[u8], url: &str) -> anyhow::Result<Extraction> {
     let url = PageUrl::parse(url.to_owned()).or_else(|_| PageUrl::parse("https://example.org/"));
     let seen = Timestamp::parse("2026-06-01T00:00:00Z")?;
-    Ok(html(bytes, &Options::new(url?, seen)))
+    Ok(html(bytes, &ExtractOptions::new(url?, seen)))
 }
 
 /// Writes the text of each listed page, as `rutter extract --format text` prints it.

@@ -2,7 +2,7 @@
 //! again as the same data.
 #![no_main]
 
-use rutter_arc::{ArcError, ArcEntry, ArcFormat, SitemapHeader, Limits, YamlWriter, open_sitemap};
+use rutter_arc::{ArcError, ArcEntry, ArcDocumentKind, SitemapHeader, Limits, YamlWriter, open_sitemap};
 use rutter_finding::Finding;
 use rutter_page::IntoOwned;
 
@@ -11,7 +11,7 @@ const LIMITS: Limits =
 
 fn read(bytes: &[u8]) -> Result<(SitemapHeader, Vec<ArcEntry<'static>>), ArcError> {
     let mut findings: Vec<Finding> = Vec::new();
-    let mut reader = open_sitemap(bytes, ArcFormat::Yaml, LIMITS)?;
+    let mut reader = open_sitemap(bytes, ArcDocumentKind::Yaml, LIMITS)?;
     let mut entries = Vec::new();
     while let Some(entry) = reader.next(&mut findings, |entry| entry.into_owned())? {
         entries.push(entry);

@@ -2,7 +2,7 @@
 //! exceeds its limit.
 #![no_main]
 
-use rutter_fetch::header::{self, Coding, ContentRange, Freshness, MAX_RETRY_AFTER, Validators};
+use rutter_fetch::header::{self, ContentCoding, ContentRange, Freshness, MAX_RETRY_AFTER, Validators};
 use rutter_fetch::{HostPolicy, Proxies, decode, redact_url};
 use rutter_page::Timestamp;
 
@@ -25,7 +25,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     }
     let _ = Freshness::parse(Some(&text), Some(&text), now);
     let _ = (header::media_type(&text), header::charset(&text), header::parse_http_date(&text));
-    let _ = Coding::parse_list(&text);
+    let _ = ContentCoding::parse_list(&text);
     let _ = Proxies::from_lookup(|_| Some(text.clone().into_owned()));
     if let Ok(url) = rutter_fetch::Url::parse(&text) {
         assert!(!redact_url(&url).chars().any(char::is_control));

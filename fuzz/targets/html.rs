@@ -1,14 +1,14 @@
 //! The extractor never panics or hangs, and never makes an invalid page.
 #![no_main]
 
-use rutter_extract::{Limits, Options, html, markdown};
+use rutter_extract::{Limits, ExtractOptions, html, markdown};
 use rutter_page::{PageReader, PageLimits, PageUrl, Timestamp};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let url = PageUrl::parse("https://harbour.example/a/page.html").unwrap();
-    let options = Options {
+    let options = ExtractOptions {
         limits: Limits { nodes: 400_000, ..Limits::USUAL },
-        ..Options::new(url, Timestamp::parse("2026-06-01T00:00:00Z").unwrap())
+        ..ExtractOptions::new(url, Timestamp::parse("2026-06-01T00:00:00Z").unwrap())
     };
     // The first byte chooses the road.
     let (road, bytes) = bytes.split_first().unwrap_or((&0, bytes));

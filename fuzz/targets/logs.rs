@@ -5,15 +5,15 @@
 use std::io::Cursor;
 
 use rutter_logs::{
-    RequestFilter, LogItem, ReadLimits, LogReader, TallySettings, Tally, Thresholds, ClientMonitor, parse, summary,
+    RequestFilter, LogItem, ReadLimits, LogReader, TallySettings, AccessTally, OddClientThresholds, ClientMonitor, parse, summary,
 };
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let limits = ReadLimits { line: 2048 };
     let Ok(mut reader) = LogReader::open(Cursor::new(bytes.to_vec()), limits) else { return };
     let settings = TallySettings { fetches: 8, readers: 8, distinct: 4, ..TallySettings::DEFAULT };
-    let mut tally = Tally::new(settings, RequestFilter::default());
-    let mut watch = ClientMonitor::new(Thresholds { clients: 4, pages: 3, ..Thresholds::DEFAULT });
+    let mut tally = AccessTally::new(settings, RequestFilter::default());
+    let mut watch = ClientMonitor::new(OddClientThresholds { clients: 4, pages: 3, ..OddClientThresholds::DEFAULT });
     while let Ok(Some(item)) = reader.next_item() {
         match item {
             LogItem::Record(_, record) => {

@@ -3,7 +3,7 @@
 #![no_main]
 
 use rutter_finding::Finding;
-use rutter_robots::{AgentGroup, Robots, RobotsAdditions, check, merge};
+use rutter_robots::{AgentGroup, RobotsTxt, RobotsAdditions, check, merge};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let mut findings: Vec<Finding> = Vec::new();
@@ -20,7 +20,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let once = merge(Some(bytes), &wishes);
     assert_eq!(merge(Some(&once), &wishes), once);
     let outside = merge(Some(bytes), &RobotsAdditions::default());
-    let (old, new) = (Robots::parse(&outside), Robots::parse(&once));
+    let (old, new) = (RobotsTxt::parse(&outside), RobotsTxt::parse(&once));
     let text = String::from_utf8_lossy(bytes);
     let targets = ["/", "/a", "/private/x?y", text.lines().last().unwrap_or_default()];
     for agent in old.agents().chain(["*", "stranger"]).take(20) {

@@ -184,10 +184,11 @@ fn judge_snapshot(
     report: &mut dyn FnMut(&'static Rule, &str, String),
 ) {
     #[derive(Deserialize)]
-    struct TopLevel {
+    struct TopLevelMember {
         page: Option<IgnoredAny>,
     }
-    let has_page = serde_json::from_str::<TopLevel>(snapshot).is_ok_and(|top| top.page.is_some());
+    let has_page =
+        serde_json::from_str::<TopLevelMember>(snapshot).is_ok_and(|top| top.page.is_some());
     if !has_page {
         report(&rules::SNAPSHOT_PAGE, "ai_snapshot", String::new());
     }

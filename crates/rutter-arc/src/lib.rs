@@ -56,7 +56,7 @@ pub use consent::{Consent, RobotsDirective, RobotsDirectives};
 pub use entry::{ArcEntry, MAX_TAGS};
 pub use head::{DeltaAnnouncement, SitemapHeader, VERSION};
 pub use limits::{ArcError, Limits};
-pub use open::{ArcFormat, detect_format, open_sitemap};
+pub use open::{ArcDocumentKind, detect_format, open_sitemap};
 pub use policy::ArcPolicy;
 pub use rate::CrawlRate;
 pub use read::{ArcReader, ArcReceipt};

@@ -9,7 +9,7 @@ use crate::yaml;
 
 /// Format of an ARC document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ArcFormat {
+pub enum ArcDocumentKind {
     /// A sitemap in JSON.
     Json,
     /// A sitemap in YAML.
@@ -21,7 +21,7 @@ pub enum ArcFormat {
 }
 
 /// Detects the format by the first bytes. Returns `None` if nothing identifies an ARC document.
-pub fn detect_format(start: &[u8]) -> Option<ArcFormat> {
+pub fn detect_format(start: &[u8]) -> Option<ArcDocumentKind> {
     let mut text = vec![0; 16 << 10];
     let mut n = 0;
     let mut input = ArcInput::new(start, u64::MAX);
@@ -37,14 +37,14 @@ pub fn detect_format(start: &[u8]) -> Option<ArcFormat> {
             let line = line.trim_start_matches(['"', '\'']);
             line.starts_with("arc_sitemap_version")
         });
-        return is_yaml.then_some(ArcFormat::Yaml);
+        return is_yaml.then_some(ArcDocumentKind::Yaml);
     }
     if text.contains("\"arc_sitemap_version\"") {
-        Some(ArcFormat::Json)
+        Some(ArcDocumentKind::Json)
     } else if text.contains("\"arc_policy_version\"") {
-        Some(ArcFormat::Policy)
+        Some(ArcDocumentKind::Policy)
     } else if text.contains("\"@context\"") && text.contains("ARC Sitemap") {
-        Some(ArcFormat::Pointer)
+        Some(ArcDocumentKind::Pointer)
     } else {
         None
     }
@@ -54,12 +54,14 @@ pub fn detect_format(start: &[u8]) -> Option<ArcFormat> {
 /// [`MAX_YAML_BYTES`](crate::MAX_YAML_BYTES).
 pub fn open_sitemap<'i>(
     input: impl Read + 'i,
-    form: ArcFormat,
+    form: ArcDocumentKind,
     limits: Limits,
 ) -> Result<ArcReader<Box<dyn Read + 'i>>, ArcError> {
     let input: Box<dyn Read + 'i> = match form {
-        ArcFormat::Yaml => Box::new(Cursor::new(yaml::to_json(input, &limits)?)),
-        ArcFormat::Json | ArcFormat::Pointer | ArcFormat::Policy => Box::new(input),
+        ArcDocumentKind::Yaml => Box::new(Cursor::new(yaml::to_json(input, &limits)?)),
+        ArcDocumentKind::Json | ArcDocumentKind::Pointer | ArcDocumentKind::Policy => {
+            Box::new(input)
+        }
     };
     Ok(ArcReader::new(input, limits))
 }

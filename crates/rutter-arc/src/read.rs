@@ -55,7 +55,7 @@ pub struct ArcReader<R: Read> {
     wanted: ExpectedToken,
     has_pages: bool,
     head: HeaderCollector,
-    inference: SiteInference,
+    inference: SiteGuess,
     urls: UrlRegister,
     /// Number of entries read so far, including skipped ones.
     n_entries: u64,
@@ -83,7 +83,7 @@ pub struct ArcReceipt {
 
 /// The site of the pages read so far, used while the document has not stated its site.
 #[derive(Debug, Default)]
-struct SiteInference {
+struct SiteGuess {
     common: Option<String>,
     /// Index of the first page that belongs to a different site than the pages before it.
     other: Option<u64>,
@@ -106,7 +106,7 @@ impl<R: Read> ArcReader<R> {
             wanted: ExpectedToken::First,
             has_pages: false,
             head: HeaderCollector::default(),
-            inference: SiteInference::default(),
+            inference: SiteGuess::default(),
             urls: UrlRegister::default(),
             n_entries: 0,
             n_taken: 0,
@@ -356,7 +356,7 @@ fn is_shallow(entry: &ArcEntry<'_>, limits: &Limits) -> bool {
 
 /// Returns whether a page belongs to the site. While the site is unknown, the result is true, and
 /// `so_far` records whether all pages belong to the same site.
-fn belongs(url: &PageUrl<'_>, idx: u64, site: Option<&str>, so_far: &mut SiteInference) -> bool {
+fn belongs(url: &PageUrl<'_>, idx: u64, site: Option<&str>, so_far: &mut SiteGuess) -> bool {
     let is_of = |site: &str| url.key().strip_prefix(site).is_some_and(|it| it.starts_with('/'));
     if let Some(site) = site {
         return is_of(site);

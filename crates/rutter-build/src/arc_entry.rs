@@ -8,7 +8,7 @@
 
 use rutter_arc::ArcEntry;
 use rutter_arc::snapshot::ArcSnapshot;
-use rutter_extract::{Extraction, Wishes};
+use rutter_extract::{Extraction, UsageSignals};
 use rutter_finding::Rule;
 use rutter_page::{CowStr, Digest, LineDigest, PageUrl, RawJson, RawObject};
 use rutter_site::{ArcFields, ExclusionReason, LedgerRow, PageRecord, Visibility, WithheldPage};
@@ -23,7 +23,7 @@ const MAX_TAGS: usize = 50;
 /// Returns the members of the entry of an excluded page; none of them comes from the page's
 /// content.
 pub(crate) fn excluded_fields(
-    wishes: &Wishes,
+    wishes: &UsageSignals,
     exclusions: [Option<ExclusionReason>; 2],
 ) -> ArcFields {
     let has = |is_so: fn(ExclusionReason) -> bool| exclusions.into_iter().flatten().any(is_so);
@@ -47,7 +47,7 @@ pub(crate) fn excluded_fields(
 pub(crate) fn public_fields(
     extraction: &Extraction,
     snapshot: Option<&ArcSnapshot>,
-    wishes: &Wishes,
+    wishes: &UsageSignals,
     bytes: &[u8],
 ) -> ArcFields {
     let facts = &extraction.facts;

@@ -5,9 +5,9 @@
 
 use std::path::Path;
 
-use rutter_extract::{Extraction, Refusal, Wishes};
+use rutter_extract::{Extraction, UsageSignals, UseRefusal};
 use rutter_page::Timestamp;
-use rutter_robots::Robots;
+use rutter_robots::RobotsTxt;
 use rutter_site::ExclusionReason;
 
 use crate::address;
@@ -23,7 +23,7 @@ pub(crate) const VERSION: u8 = 4;
 
 /// Returns the reason to exclude a page that follows from its URL alone; `None` if there is no such
 /// reason.
-pub(crate) fn by_url(plan: &BuildPlan, robots: &Robots, url: &str) -> Option<ExclusionReason> {
+pub(crate) fn by_url(plan: &BuildPlan, robots: &RobotsTxt, url: &str) -> Option<ExclusionReason> {
     if is_restricted(plan, url) {
         return Some(ExclusionReason::Restricted);
     }
@@ -143,7 +143,7 @@ fn has_name(folder: &Path, name: &str) -> bool {
 /// several reasons apply, the most restrictive one is returned.
 pub(crate) fn by_page(
     extraction: &Extraction,
-    wishes: &Wishes,
+    wishes: &UsageSignals,
     (is_sensitive, is_approved): (bool, bool),
     now: Timestamp,
 ) -> Option<ExclusionReason> {
@@ -155,13 +155,13 @@ pub(crate) fn by_page(
         return Some(ExclusionReason::Draft);
     }
     let refusal = wishes.refusal(now);
-    if refusal == Some(Refusal::Login) {
+    if refusal == Some(UseRefusal::Login) {
         return Some(ExclusionReason::Restricted);
     }
     if is_sensitive {
         return Some(ExclusionReason::Sensitive);
     }
-    if matches!(refusal, Some(Refusal::NoIndex | Refusal::Expired)) {
+    if matches!(refusal, Some(UseRefusal::NoIndex | UseRefusal::Expired)) {
         return Some(ExclusionReason::NoIndex);
     }
     if extraction.only_leads_on() {
@@ -187,7 +187,7 @@ pub(crate) fn by_page(
 pub(crate) fn evidence(
     exclusion: ExclusionReason,
     extraction: &Extraction,
-    wishes: &Wishes,
+    wishes: &UsageSignals,
 ) -> String {
     let facts = &extraction.facts;
     match exclusion {

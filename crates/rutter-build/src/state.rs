@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use rutter_extract::Templates;
+use rutter_extract::TemplateSet;
 use rutter_page::Timestamp;
 use rutter_site::{
     Manifest, Publication, StateLock, StatePaths, absolute_path, load_templates, roll_forward,
@@ -38,7 +38,7 @@ pub(crate) struct SavedState<'p> {
     pub(crate) paths: StatePaths,
     pub(crate) draft: DraftFolder,
     pub(crate) published: Publication,
-    pub(crate) templates: Templates,
+    pub(crate) templates: TemplateSet,
     /// Files that Rutter wrote into the output folder.
     pub(crate) manifest: Arc<Manifest>,
     /// Files that Rutter wrote into the site's own folder.

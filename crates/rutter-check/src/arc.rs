@@ -9,14 +9,14 @@ use std::io;
 
 use rutter_arc::pointer::{self, JsonLdFile};
 use rutter_arc::{
-    ArcEntry, ArcError, ArcFormat, ArcPolicy, ExpectedDocument, Limits, SitemapChecker,
+    ArcDocumentKind, ArcEntry, ArcError, ArcPolicy, ExpectedDocument, Limits, SitemapChecker,
     SitemapHeader, detect_format, open_sitemap, parse_delta_file_name, rules,
 };
 use rutter_finding::{Finding, FindingSink, Place};
 use rutter_page::SensitiveData;
 
 use crate::signpost::{SNIFFED, read};
-use crate::{CheckOptions, Subject};
+use crate::{CheckOptions, CheckTarget};
 
 /// Detects an ARC file by its name or, for an unknown name, by its first bytes.
 pub(crate) fn kind(name: &str, start: &[u8]) -> Option<FileKind> {
@@ -30,14 +30,14 @@ pub(crate) fn kind(name: &str, start: &[u8]) -> Option<FileKind> {
         _ => {}
     }
     detect_format(start).map(|form| match form {
-        ArcFormat::Policy => FileKind::ArcPolicy,
-        ArcFormat::Json | ArcFormat::Yaml | ArcFormat::Pointer => FileKind::Arc,
+        ArcDocumentKind::Policy => FileKind::ArcPolicy,
+        ArcDocumentKind::Json | ArcDocumentKind::Yaml | ArcDocumentKind::Pointer => FileKind::Arc,
     })
 }
 
 /// Returns whether the first bytes are those of a JSON-LD pointer.
 pub(crate) fn is_pointer(start: &[u8]) -> bool {
-    detect_format(start) == Some(ArcFormat::Pointer)
+    detect_format(start) == Some(ArcDocumentKind::Pointer)
 }
 
 fn file_name(name: &str) -> &str {
@@ -48,18 +48,18 @@ fn file_name(name: &str) -> &str {
 /// Checks a sitemap, delta or pointer and passes each entry to a callback. Returns the number of
 /// entries and the header of the document.
 pub(crate) fn sitemap(
-    subject: &Subject<'_>,
+    subject: &CheckTarget<'_>,
     check_options: &CheckOptions,
     take: &mut dyn FnMut(&ArcEntry<'_>, u64),
     sink: &mut dyn FindingSink,
 ) -> Result<(u64, SitemapHeader), ArcError> {
     let by_name = match file_name(&subject.name).rsplit('.').next() {
-        Some("yaml" | "yml") => ArcFormat::Yaml,
-        Some("jsonld") => ArcFormat::Pointer,
-        _ => ArcFormat::Json,
+        Some("yaml" | "yml") => ArcDocumentKind::Yaml,
+        Some("jsonld") => ArcDocumentKind::Pointer,
+        _ => ArcDocumentKind::Json,
     };
     let form = detect_format(&read(subject, SNIFFED)?).unwrap_or(by_name);
-    if form == ArcFormat::Pointer
+    if form == ArcDocumentKind::Pointer
         && pointer::read((subject.open)()?.0, sink)? != JsonLdFile::Sitemap
     {
         return Ok((0, SitemapHeader::default()));
@@ -82,7 +82,7 @@ pub(crate) fn sitemap(
 }
 
 /// Checks an ARC policy.
-pub(crate) fn policy(subject: &Subject<'_>, sink: &mut dyn FindingSink) -> io::Result<()> {
+pub(crate) fn policy(subject: &CheckTarget<'_>, sink: &mut dyn FindingSink) -> io::Result<()> {
     ArcPolicy::read((subject.open)()?.0, sink)?;
     Ok(())
 }

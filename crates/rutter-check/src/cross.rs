@@ -75,6 +75,6 @@ fn at_pointer(rule: &'static Rule, pointer: String, detail: impl Into<String>) -
 }
 
 /// Returns a URL followed by the reason for the restriction of its page.
-fn closed_detail(url: &str, closed: crate::Restriction) -> String {
+fn closed_detail(url: &str, closed: crate::RestrictionReason) -> String {
     format!("{}: {}", quoted(url), closed.reason())
 }

@@ -1,6 +1,6 @@
 //! Checks published files and whole sites, and reports the findings.
 //!
-//! [`check`] detects the format of one [`Subject`] and returns a [`FileReport`]. [`check_folder`]
+//! [`check`] detects the format of one [`CheckTarget`] and returns a [`FileReport`]. [`check_folder`]
 //! checks a site: every file, and whether all layers agree about each page. [`check_live`] does the
 //! same for a site on the network. [`survive_folder`] follows the SPXI markers of a site through
 //! its layers. The crate `rutter-report` turns the reports into output; [`rule_tables`] are the
@@ -32,12 +32,14 @@ use rutter_sitemap::{SitemapError, SitemapItem};
 
 pub use live::{LiveBounds, check_live};
 pub use rules::{has_checkable_example, rule_tables};
-pub use site::{BuiltPage, Restriction, SiteBase, SiteCheckOptions, SiteOutcome, check_folder};
+pub use site::{
+    BuiltPage, RestrictionReason, SiteBase, SiteCheckOptions, SiteOutcome, check_folder,
+};
 pub use survive_folder::{FolderSurvival, SurviveError, survive_folder};
 
 /// A file to check.
 #[expect(missing_debug_implementations, reason = "it holds a function")]
-pub struct Subject<'s> {
+pub struct CheckTarget<'s> {
     /// The name of the file in reports.
     pub name: String,
     /// Opens the file. It may be called more than once.
@@ -63,14 +65,17 @@ pub struct CheckOptions {
 /// robots.txt and llms.txt are recognised by name, sitemaps by their root element
 /// or a first line that is a URL, and ARC and SPXI files by name or content. Every
 /// other file is checked as a collection.
-pub fn check(subject: &Subject<'_>, check_options: &CheckOptions) -> Result<FileReport, io::Error> {
+pub fn check(
+    subject: &CheckTarget<'_>,
+    check_options: &CheckOptions,
+) -> Result<FileReport, io::Error> {
     let kind = signpost::kind(subject)?;
     check_as(subject, check_options, kind, &mut |_, _| {}, &mut |_| {})
 }
 
 /// Checks a sitemap and passes each item with its line to `take`.
 pub(crate) fn check_sitemap(
-    subject: &Subject<'_>,
+    subject: &CheckTarget<'_>,
     check_options: &CheckOptions,
     take: &mut dyn FnMut(&SitemapItem, u64),
 ) -> Result<FileReport, io::Error> {
@@ -79,7 +84,7 @@ pub(crate) fn check_sitemap(
 
 /// Checks a collection and passes each page to `take`.
 pub(crate) fn check_collection(
-    subject: &Subject<'_>,
+    subject: &CheckTarget<'_>,
     check_options: &CheckOptions,
     take: &mut dyn FnMut(&PageRecord<'_>),
 ) -> Result<FileReport, io::Error> {
@@ -89,7 +94,7 @@ pub(crate) fn check_collection(
 /// Checks an ARC sitemap or dated delta and passes each entry to `take`; also
 /// returns the head of the document if it was read completely.
 pub(crate) fn check_arc(
-    subject: &Subject<'_>,
+    subject: &CheckTarget<'_>,
     check_options: &CheckOptions,
     take: &mut dyn FnMut(&rutter_arc::ArcEntry<'_>, u64),
 ) -> Result<(FileReport, Option<rutter_arc::SitemapHeader>), io::Error> {
@@ -114,7 +119,7 @@ pub(crate) fn blank(name: &str, kind: FileKind, check_options: &CheckOptions) ->
 }
 
 fn check_as(
-    subject: &Subject<'_>,
+    subject: &CheckTarget<'_>,
     check_options: &CheckOptions,
     kind: FileKind,
     take_item: &mut dyn FnMut(&SitemapItem, u64),

@@ -120,7 +120,7 @@ pub async fn check_live(
         return Ok(check_files(&nothing, None, Vec::new(), check_options, Vec::new()));
     };
     let place = SiteUrls { home: home.clone().unwrap_or_else(|| live.clone()), live };
-    let mut visit = SiteVisit {
+    let mut visit = LiveDownload {
         client,
         site: site.clone(),
         place: place.clone(),
@@ -143,7 +143,7 @@ pub async fn check_live(
 }
 
 /// The state of the download.
-struct SiteVisit<'c> {
+struct LiveDownload<'c> {
     client: &'c Client,
     site: Url,
     place: SiteUrls,
@@ -163,12 +163,12 @@ struct SiteVisit<'c> {
 
 /// Whether the site announced a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Announcement {
+enum FileAnnouncement {
     Announced,
     Guessed,
 }
 
-impl SiteVisit<'_> {
+impl LiveDownload<'_> {
     fn report(&mut self, url: &str, rule: &'static Rule, detail: String) {
         self.found.push((url.to_owned(), Finding::new(rule, Place::WHOLE, detail)));
     }
@@ -178,7 +178,7 @@ impl SiteVisit<'_> {
         &mut self,
         url: &str,
         what: ResourceKind,
-        announcement: Announcement,
+        announcement: FileAnnouncement,
     ) -> Result<Option<Vec<u8>>, FetchError> {
         let Some(live) = self.place.to_live(url) else { return Ok(None) };
         if !self.asked.insert(url.to_owned()) {
@@ -210,7 +210,7 @@ impl SiteVisit<'_> {
         };
         self.n_bytes += answer.wire_bytes;
         if !answer.is_success() {
-            if announcement == Announcement::Announced {
+            if announcement == FileAnnouncement::Announced {
                 self.report(url, &STATUS, format!("status {}", answer.status));
             }
             if !matches!(answer.status, 404 | 410) {
@@ -230,7 +230,7 @@ impl SiteVisit<'_> {
         }
         if what == ResourceKind::Page
             && self.probe.is_missing_page(&text)
-            && announcement == Announcement::Announced
+            && announcement == FileAnnouncement::Announced
             && url != self.place.home.join("")
         {
             self.report(url, &NOT_WHAT_IT_SAYS, "the error page for unknown paths".to_owned());
@@ -279,7 +279,7 @@ impl SiteVisit<'_> {
         &mut self,
         url: &str,
         what: ResourceKind,
-        announcement: Announcement,
+        announcement: FileAnnouncement,
         most: u64,
         error: &FetchError,
     ) {
@@ -291,7 +291,7 @@ impl SiteVisit<'_> {
             FailureCause::Response(BadResponse::TooLarge { .. }) => {
                 self.report(url, &rules::STOPPED, too_large(most));
             }
-            cause if announcement == Announcement::Announced => {
+            cause if announcement == FileAnnouncement::Announced => {
                 self.report(url, &STATUS, cause.to_string());
             }
             _ => {}
@@ -309,7 +309,7 @@ impl SiteVisit<'_> {
     fn is_believed(
         &mut self,
         url: &str,
-        announcement: Announcement,
+        announcement: FileAnnouncement,
         answer: &FetchedResponse,
         text: &[u8],
     ) -> bool {
@@ -322,7 +322,7 @@ impl SiteVisit<'_> {
         if !(is_lost || is_page && looks_so) {
             return true;
         }
-        if announcement == Announcement::Announced {
+        if announcement == FileAnnouncement::Announced {
             self.report(url, &NOT_WHAT_IT_SAYS, format!("type {media}"));
         }
         false

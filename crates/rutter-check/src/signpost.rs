@@ -13,7 +13,7 @@ use rutter_sitemap::{
     SitemapReader,
 };
 
-use crate::Subject;
+use crate::CheckTarget;
 
 /// The number of bytes that are read to detect the format.
 pub(crate) const SNIFFED: u64 = 64 << 10;
@@ -23,7 +23,7 @@ const MOST_BYTES: u64 = 256 << 20;
 const MOST_ADVERTS: usize = 10_000;
 
 /// Detects the format of a file.
-pub(crate) fn kind(subject: &Subject<'_>) -> io::Result<FileKind> {
+pub(crate) fn kind(subject: &CheckTarget<'_>) -> io::Result<FileKind> {
     let name = subject.name.rsplit(['/', '\\']).next().unwrap_or_default();
     match name {
         "robots.txt" => return Ok(FileKind::Robots),
@@ -47,20 +47,20 @@ pub(crate) fn kind(subject: &Subject<'_>) -> io::Result<FileKind> {
     Ok(if is_sitemap { FileKind::Sitemap } else { FileKind::Collection })
 }
 
-pub(crate) fn read(subject: &Subject<'_>, most: u64) -> io::Result<Vec<u8>> {
+pub(crate) fn read(subject: &CheckTarget<'_>, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     (subject.open)()?.0.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
 /// Checks a robots.txt.
-pub(crate) fn robots(subject: &Subject<'_>, sink: &mut dyn FindingSink) -> io::Result<()> {
+pub(crate) fn robots(subject: &CheckTarget<'_>, sink: &mut dyn FindingSink) -> io::Result<()> {
     robots_txt::check(&read(subject, MOST_BYTES)?, sink);
     Ok(())
 }
 
 /// Checks an llms.txt.
-pub(crate) fn llms(subject: &Subject<'_>, sink: &mut dyn FindingSink) -> io::Result<()> {
+pub(crate) fn llms(subject: &CheckTarget<'_>, sink: &mut dyn FindingSink) -> io::Result<()> {
     let bytes = read(subject, MOST_BYTES)?;
     llms_txt::check(&String::from_utf8_lossy(&bytes), sink);
     Ok(())
@@ -87,7 +87,7 @@ pub(crate) fn kind_by_path(path: &str) -> FileKind {
 /// Checks a sitemap and its `scp:` elements, passes each item to `take`, and
 /// returns the number of entries.
 pub(crate) fn sitemap(
-    subject: &Subject<'_>,
+    subject: &CheckTarget<'_>,
     take: &mut dyn FnMut(&SitemapItem, u64),
     sink: &mut dyn FindingSink,
 ) -> Result<u64, SitemapError> {

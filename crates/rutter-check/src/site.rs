@@ -31,7 +31,7 @@ pub(crate) use files::{LARGEST_PAGE, MediaKind, SiteFile, SiteFiles};
 pub(crate) use findings_by_file::FindingsByFile;
 pub(crate) use machine_files::{CollectionAdvert, CollectionFile, MachineFiles, stem};
 pub(crate) use page_links::TargetKind;
-pub use page_rows::Restriction;
+pub use page_rows::RestrictionReason;
 pub(crate) use page_rows::{PageRow, PageRows};
 pub use site_base::SiteBase;
 pub(crate) use text_match::runs;

@@ -14,7 +14,7 @@ use rutter_spxi::{
 };
 
 use crate::signpost::read;
-use crate::{CheckOptions, Subject};
+use crate::{CheckOptions, CheckTarget};
 
 /// Detects an SPXI file by its name.
 pub(crate) fn kind_by_name(name: &str) -> Option<FileKind> {
@@ -49,7 +49,7 @@ pub(crate) fn kind_by_content(start: &[u8]) -> Option<FileKind> {
 }
 
 /// Returns the decompressed bytes of a file of up to `most` bytes.
-fn plain(subject: &Subject<'_>, most: u64) -> io::Result<Vec<u8>> {
+fn plain(subject: &CheckTarget<'_>, most: u64) -> io::Result<Vec<u8>> {
     let bytes = read(subject, most)?;
     if !bytes.starts_with(b"\x1f\x8b") {
         return Ok(bytes);
@@ -61,7 +61,7 @@ fn plain(subject: &Subject<'_>, most: u64) -> io::Result<Vec<u8>> {
 
 /// Checks an SPXI index; returns the number of its entities.
 pub(crate) fn index(
-    subject: &Subject<'_>,
+    subject: &CheckTarget<'_>,
     check_options: &CheckOptions,
     sink: &mut dyn FindingSink,
 ) -> io::Result<Result<u64, Refusal>> {
@@ -72,7 +72,7 @@ pub(crate) fn index(
 
 /// Checks an SPXI packet; returns the number of its entities.
 pub(crate) fn packet(
-    subject: &Subject<'_>,
+    subject: &CheckTarget<'_>,
     check_options: &CheckOptions,
     sink: &mut dyn FindingSink,
 ) -> io::Result<Result<u64, Refusal>> {

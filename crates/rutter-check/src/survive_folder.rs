@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufReader};
 use std::path::Path;
 
-use rutter_extract::{Extraction, Options, decoded, html};
+use rutter_extract::{ExtractOptions, Extraction, decoded, html};
 use rutter_finding::Refusal;
 use rutter_page::{IntoOwned, Page, PageUrl, Timestamp};
 use rutter_report::Overview;
@@ -140,7 +140,7 @@ impl PublishedPage {
         let at = files.resolve(home, url)?;
         let small = |at: u32| files.read(at, LARGEST_PAGE).ok().flatten();
         let bytes = small(at)?;
-        let options = Options::new(PageUrl::parse(url.to_owned()).ok()?, now);
+        let options = ExtractOptions::new(PageUrl::parse(url.to_owned()).ok()?, now);
         let twin = files.twin_of(at).and_then(small);
         Some(Self {
             document: decoded(&bytes).into_owned(),

@@ -17,12 +17,12 @@ use crate::extraction::Extraction;
 use crate::headline::{self, Headline};
 use crate::link_blocks::{self, PageLinks};
 use crate::meta::FoundMetadata;
-use crate::options::{LinkBlocks, Options};
+use crate::options::{ExtractOptions, LinkBlocks};
 use crate::region::MainRegion;
 use crate::shell::TextSource;
 use crate::survey::PageSurvey;
 use crate::tag::Tag;
-use crate::whole::{LinkTargets, VisiblePage};
+use crate::visible_page::{LinkTargets, VisiblePage};
 use crate::{language, login, merge, rules};
 
 /// A parsed and surveyed page, from HTML or Markdown.
@@ -38,7 +38,7 @@ pub(crate) struct ParsedPage {
 /// Converts the region to blocks and assembles the page.
 pub(crate) fn assemble_page(
     read: ParsedPage,
-    options: &Options,
+    options: &ExtractOptions,
     mut findings: Vec<Finding>,
 ) -> Extraction {
     let ParsedPage { dom, survey, region, found, is_bounded } = read;
@@ -85,7 +85,7 @@ pub(crate) fn assemble_page(
 }
 
 /// Reports the parts of a page that were left out because of a limit.
-fn report_cut(dom: &Dom, options: &Options, report: &mut dyn FnMut(&'static Rule, String)) {
+fn report_cut(dom: &Dom, options: &ExtractOptions, report: &mut dyn FnMut(&'static Rule, String)) {
     match dom.cut {
         LimitReached::Nothing => {}
         LimitReached::Depth => {
@@ -106,7 +106,7 @@ fn report_cut(dom: &Dom, options: &Options, report: &mut dyn FnMut(&'static Rule
 }
 
 /// Returns the URL against which relative URLs of the page are resolved.
-pub(crate) fn base_of(options: &Options, found: &FoundMetadata) -> BaseUrl {
+pub(crate) fn base_of(options: &ExtractOptions, found: &FoundMetadata) -> BaseUrl {
     let base = BaseUrl::new(&options.url);
     match &found.base {
         Some(href) => base.rebase(href),
@@ -128,7 +128,7 @@ fn assemble(
     material: AssemblyInput,
     whole: VisiblePage,
     base: &BaseUrl,
-    options: &Options,
+    options: &ExtractOptions,
     mut findings: Vec<Finding>,
 ) -> Extraction {
     let AssemblyInput { found, mut content, mut rich, confidence, has_main } = material;
@@ -219,7 +219,7 @@ impl PageTexts {
     fn of(
         found: &FoundMetadata,
         content: &[Block<'static>],
-        options: &Options,
+        options: &ExtractOptions,
         report: &mut dyn FnMut(&'static Rule, String),
     ) -> Self {
         let language = found.language().or_else(|| options.language.clone());

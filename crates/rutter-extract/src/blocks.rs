@@ -25,7 +25,7 @@ use crate::survey::{InheritedMarks, PageSurvey};
 use crate::tabs::TabPanels;
 use crate::tag::Tag;
 use crate::verdict::{DropReason, is_heading_button};
-use crate::whole::LinkTargets;
+use crate::visible_page::LinkTargets;
 use crate::{code, merge, note, visibility};
 use rutter_page::{Admonition, BlockMarkup, InlineMark, InlineSpan};
 

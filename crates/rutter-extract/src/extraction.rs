@@ -8,11 +8,11 @@ use rutter_page::{Block, BlockMarkup, Page};
 
 use crate::classify::PageType;
 use crate::coverage::Coverage;
-use crate::facts::{AnnotatedElement, Facts, PageLink};
+use crate::facts::{AnnotatedElement, PageLink, PageStatements};
 use crate::headline::Headline;
 use crate::shell::TextSource;
 use crate::space::{end_line, gap};
-use crate::template::VersionId;
+use crate::template::TemplateVersionId;
 
 /// The result of the extraction of one page.
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ pub struct Extraction {
     /// Decoration of each block of the page, in the order of the blocks.
     pub rich: Vec<BlockMarkup>,
     /// The metadata of the page.
-    pub facts: Facts,
+    pub facts: PageStatements,
     /// All links of the page, in document order.
     pub links: Vec<PageLink>,
     /// Elements with `data-ai-*` attributes, and the hidden elements and form fields inside them,
@@ -47,7 +47,7 @@ pub struct Extraction {
     /// that are too long to be classified.
     pub coverage: Option<Coverage>,
     /// The template version with which the page was read.
-    pub template: Option<VersionId>,
+    pub template: Option<TemplateVersionId>,
     /// Whether the text of the page appears only after scripts run and the data of the page does
     /// not contain it. If so, `page` does not hold the content.
     pub needs_scripts: bool,
@@ -57,8 +57,8 @@ pub struct Extraction {
     pub findings: Vec<Finding>,
     /// The `keep` and `drop` selectors of the site owner that match an element of the page.
     pub matched: Vec<String>,
-    /// Why each part was kept or dropped; empty unless [`Options::explain`] is set.
-    pub why: Vec<Why>,
+    /// Why each part was kept or dropped; empty unless [`ExtractOptions::explain`] is set.
+    pub why: Vec<PartDecision>,
 }
 
 /// Number of bytes of text below which [`Extraction::is_short`] returns true.
@@ -162,7 +162,7 @@ fn put(piece: &str, out: &mut String) {
 
 /// Why a part of a page was kept or dropped.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Why {
+pub struct PartDecision {
     /// The element and its ancestors, the innermost last.
     pub path: String,
     /// Why the part was kept or dropped; `main content` for parts that the classifier keeps.

@@ -1,6 +1,6 @@
 //! Types for the metadata of a page that the page object does not hold.
 //!
-//! [`Facts`] holds the declarations in the head, [`PageLink`] a link, and [`AnnotatedElement`] an element
+//! [`PageStatements`] holds the declarations in the head, [`PageLink`] a link, and [`AnnotatedElement`] an element
 //! with `data-ai-*` attributes. `meta` and `whole` fill them.
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use rutter_page::{LanguageTag, Timestamp};
 /// Statements of a page about itself. URLs are absolute.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 // More than 12 fields: one field per statement that a page can make.
-pub struct Facts {
+pub struct PageStatements {
     /// The canonical URL.
     pub canonical: Option<String>,
     /// The declared publication date.
@@ -47,7 +47,7 @@ pub struct Facts {
     pub leads_to: Option<String>,
 }
 
-impl Facts {
+impl PageStatements {
     /// Returns whether a robots `meta` for all agents has this directive.
     pub fn asks(&self, directive: &str) -> bool {
         let all = self.robots.iter().filter(|robots| robots.agent == "robots");

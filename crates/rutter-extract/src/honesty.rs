@@ -69,12 +69,12 @@ mod tests {
     use rutter_page::{PageUrl, Timestamp};
 
     use super::*;
-    use crate::{Options, html};
+    use crate::{ExtractOptions, html};
 
     fn codes(page: &str) -> Vec<&'static str> {
         let url = PageUrl::parse("https://h.example/a").unwrap();
         let seen = Timestamp::parse("2026-01-01T00:00:00Z").unwrap();
-        let extraction = html(page.as_bytes(), &Options::new(url, seen));
+        let extraction = html(page.as_bytes(), &ExtractOptions::new(url, seen));
         honesty(page.as_bytes(), &extraction).iter().map(|it| it.rule.code).collect()
     }
 

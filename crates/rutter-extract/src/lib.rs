@@ -1,7 +1,7 @@
 //! Extracts the content of HTML and Markdown pages as typed blocks.
 //!
-//! Input: bytes and [`Options`]. Output: an [`Extraction`]: the SCP page with its blocks, their
-//! decoration ([`Rich`](rutter_page::BlockMarkup)), the metadata ([`Facts`]), the links, the `data-ai-*`
+//! Input: bytes and [`ExtractOptions`]. Output: an [`Extraction`]: the SCP page with its blocks, their
+//! decoration ([`Rich`](rutter_page::BlockMarkup)), the metadata ([`PageStatements`]), the links, the `data-ai-*`
 //! annotations, the visible text and the findings, from one parse. The result depends only on the
 //! bytes, the options and a template version.
 //!
@@ -80,33 +80,35 @@ mod template;
 mod template_marks;
 mod time_role;
 mod title;
+mod usage_signals;
 mod verdict;
 mod visibility;
-mod whole;
-mod wishes;
+mod visible_page;
 mod words;
 
 pub use arc_snapshot::arc_snapshot;
 pub use charset::{decoded, is_charset, is_text};
 #[doc(hidden)]
-pub use classify::dump::{Dump, dump};
+pub use classify::dump::{FeatureDump, dump};
 pub use classify::features::{FEATURES, FEATURES_VERSION, Feature};
 pub use classify::{PageType, model_version};
 pub use coverage::{Coverage, CoverageTally, DroppedPart, PageCoverage};
-pub use extraction::{Extraction, Why};
-pub use facts::{AlternateVersion, AnnotatedElement, Facts, HeadLink, PageLink, RobotsMeta};
+pub use extraction::{Extraction, PartDecision};
+pub use facts::{
+    AlternateVersion, AnnotatedElement, HeadLink, PageLink, PageStatements, RobotsMeta,
+};
 pub use glob::Glob;
 pub use honesty::honesty;
 pub use markdown::markdown;
 pub use merge::merged;
 pub use navigation::{NavLink, navigation};
-pub use options::{Control, LinkBlocks, Options, Use};
+pub use options::{ExtractOptions, LinkBlocks, OwnerSelectors, TemplateChoice};
 pub use read::{facts, html};
 pub use selector::{Selector, SelectorError};
 pub use shell::TextSource;
 pub use site_control::{PathControl, SiteControl};
-pub use template::{SAMPLE, Sketch, Templates, VersionId, sample_key};
-pub use wishes::{Refusal, Wishes};
+pub use template::{PageSketch, SAMPLE, TemplateSet, TemplateVersionId, sample_key};
+pub use usage_signals::{UsageSignals, UseRefusal};
 
 /// Limits on the size of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

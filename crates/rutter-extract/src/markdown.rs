@@ -1,6 +1,6 @@
 //! Extracts Markdown pages with front matter.
 //!
-//! Input: Markdown bytes and [`Options`]. Output: an [`Extraction`]. The text is rendered to HTML
+//! Input: Markdown bytes and [`ExtractOptions`]. Output: an [`Extraction`]. The text is rendered to HTML
 //! and read like an HTML page, all of it main content; front matter replaces `meta` elements.
 //! Front matter that does not parse is reported and ignored; front matter that is too long is read
 //! as text.
@@ -13,7 +13,7 @@ use crate::assemble::{ParsedPage, assemble_page};
 use crate::dom::Dom;
 use crate::extraction::Extraction;
 use crate::meta::FoundMetadata;
-use crate::options::Options;
+use crate::options::ExtractOptions;
 use crate::region::MainRegion;
 use crate::survey::PageSurvey;
 use crate::{charset, rules};
@@ -22,7 +22,7 @@ use crate::{charset, rules};
 const LONGEST: usize = 64 << 10;
 
 /// Extracts a Markdown page.
-pub fn markdown(bytes: &[u8], options: &Options) -> Extraction {
+pub fn markdown(bytes: &[u8], options: &ExtractOptions) -> Extraction {
     let decoded = charset::decode(bytes, options.charset.as_deref().or(Some("utf-8")));
     let mut findings = decoded.findings();
     let (front, text) = split(&decoded.text);

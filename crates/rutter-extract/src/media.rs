@@ -7,7 +7,7 @@
 use html5ever::local_name;
 use rutter_page::{
     AudioBlock, Block, Caption, Chapter, HttpUrl, Icon, IconType, ImageBlock, MediaDuration,
-    MediaLink, MediaUrl, NameField, Pixels, Seconds, VideoBlock,
+    MediaLink, MediaUrl, NameField, PixelLength, VideoBlock, WholeSeconds,
 };
 
 use crate::address::BaseUrl;
@@ -172,7 +172,7 @@ fn film(dom: &Dom, at: u32, base: &BaseUrl) -> Option<Block<'static>> {
         extra: Vec::new(),
     });
     let pixels = |name: &str| {
-        dom.attribute(at, name).and_then(|value| value.trim().parse().ok()).map(Pixels)
+        dom.attribute(at, name).and_then(|value| value.trim().parse().ok()).map(PixelLength)
     };
     let name = name(dom, at, url.first());
     let captions = captions(dom, at, base);
@@ -345,7 +345,7 @@ fn marks(dom: &Dom, list: u32) -> Vec<Chapter<'static>> {
             return None;
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
-        let time = Seconds(time as u64);
+        let time = WholeSeconds(time as u64);
         Some(Chapter { time, title: dom.words(at).into(), extra: Vec::new() })
     };
     items.map(chapter).collect::<Option<Vec<_>>>().unwrap_or_default()

@@ -6,11 +6,11 @@ use rutter_page::{LanguageTag, PageUrl, Timestamp};
 
 use crate::Limits;
 use crate::selector::Selector;
-use crate::template::{Templates, VersionId};
+use crate::template::{TemplateSet, TemplateVersionId};
 
 /// Options for the extraction of one page.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct ExtractOptions {
     /// URL of the page, against which relative links are resolved.
     pub url: PageUrl<'static>,
     /// The last known change of the bytes; used as `modified` if the page declares no date.
@@ -22,18 +22,18 @@ pub struct Options {
     /// Selects the links that become separate blocks.
     pub links: LinkBlocks,
     /// Selects the template version.
-    pub template: Use,
+    pub template: TemplateChoice,
     /// Limits on the size of a page.
     pub limits: Limits,
     /// Whether to explain why each part was kept or dropped.
     pub explain: bool,
     /// Selectors of the site owner: main content, kept parts and dropped parts.
-    pub control: Control,
+    pub control: OwnerSelectors,
 }
 
 /// Selectors by which the site owner controls the extraction of a page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Control {
+pub struct OwnerSelectors {
     /// Selectors of the main content; nothing outside it is kept.
     pub main: Vec<Selector>,
     /// Selectors of elements that are always kept.
@@ -42,7 +42,7 @@ pub struct Control {
     pub drop: Vec<Selector>,
 }
 
-impl Options {
+impl ExtractOptions {
     /// Creates options with default values for a page.
     pub fn new(url: PageUrl<'static>, seen: Timestamp) -> Self {
         Self {
@@ -51,24 +51,24 @@ impl Options {
             charset: None,
             language: None,
             links: LinkBlocks::All,
-            template: Use::Nothing,
+            template: TemplateChoice::Nothing,
             limits: Limits::USUAL,
             explain: false,
-            control: Control::default(),
+            control: OwnerSelectors::default(),
         }
     }
 }
 
 /// Selects the template version that a page is extracted with.
 #[derive(Debug, Clone, Default)]
-pub enum Use {
+pub enum TemplateChoice {
     /// No template.
     #[default]
     Nothing,
     /// The version that matches the layout of the page.
-    Fitting(Arc<Templates>),
+    Fitting(Arc<TemplateSet>),
     /// A fixed version: the one of the previous extraction.
-    Pinned(Arc<Templates>, VersionId),
+    Pinned(Arc<TemplateSet>, TemplateVersionId),
 }
 
 /// Selects the links that become blocks (D45).

@@ -4,7 +4,7 @@ use rutter_finding::{Finding, Place};
 
 use crate::classify::SelectedElement;
 use crate::dom::Dom;
-use crate::options::Control;
+use crate::options::OwnerSelectors;
 use crate::rules;
 
 /// The elements that the selectors of the site owner match.
@@ -17,7 +17,7 @@ pub(crate) struct OwnerSelection<'c> {
 }
 
 impl<'c> OwnerSelection<'c> {
-    pub(crate) fn of(dom: &Dom, control: &'c Control, findings: &mut Vec<Finding>) -> Self {
+    pub(crate) fn of(dom: &Dom, control: &'c OwnerSelectors, findings: &mut Vec<Finding>) -> Self {
         let mut main: Vec<u32> =
             control.main.iter().flat_map(|selector| selector.find(dom)).collect();
         main.sort_unstable();

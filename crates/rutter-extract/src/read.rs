@@ -1,6 +1,6 @@
 //! Extracts an HTML page: decode, parse, survey, choose the main content, convert it to blocks.
 //!
-//! Input: bytes and [`Options`]. Output: an [`Extraction`] with the page, its facts and findings.
+//! Input: bytes and [`ExtractOptions`]. Output: an [`Extraction`] with the page, its facts and findings.
 //! Rejects nothing: a page that exceeds its limits or needs scripts is reported as a finding.
 
 use rutter_finding::{Finding, Place};
@@ -10,20 +10,20 @@ use crate::classify::{ClassifierInput, MainLandmark, PageDecision, classify};
 use crate::coverage::Coverage;
 use crate::dom::Dom;
 use crate::extraction::Extraction;
-use crate::facts::Facts;
+use crate::facts::PageStatements;
 use crate::meta::FoundMetadata;
-use crate::options::{Options, Use};
+use crate::options::{ExtractOptions, TemplateChoice};
 use crate::owner::OwnerSelection;
 use crate::region;
 use crate::shell::{self, EmbeddedPlace, EmbeddedText, ShellSignals};
 use crate::survey::PageSurvey;
 use crate::tag::Tag;
-use crate::template::VersionId;
+use crate::template::TemplateVersionId;
 use crate::verdict::{DropReason, gone};
 use crate::{charset, rules, template_marks};
 
 /// Extracts an HTML page.
-pub fn html(bytes: &[u8], options: &Options) -> Extraction {
+pub fn html(bytes: &[u8], options: &ExtractOptions) -> Extraction {
     let decoded = charset::decode(bytes, options.charset.as_deref());
     let mut extraction =
         read_html(&decoded.text, options, decoded.findings(), ExtractionPass::First);
@@ -52,7 +52,7 @@ enum ExtractionPass {
 /// Extracts a shell whose text is in data of the page.
 fn read_embedded(
     text: &str,
-    options: &Options,
+    options: &ExtractOptions,
     findings: Vec<Finding>,
     EmbeddedText { source, place }: EmbeddedText,
 ) -> Extraction {
@@ -84,7 +84,7 @@ fn read_embedded(
 /// Extracts a page from its decoded text.
 fn read_html(
     text: &str,
-    options: &Options,
+    options: &ExtractOptions,
     mut findings: Vec<Finding>,
     pass: ExtractionPass,
 ) -> Extraction {
@@ -182,7 +182,7 @@ struct TemplateMarks {
     /// The nodes inside the landmark that the template marked, and that are not template text.
     repeated: Vec<u32>,
     /// The template version that was used.
-    version: Option<VersionId>,
+    version: Option<TemplateVersionId>,
 }
 
 /// Marks the nodes that belong to the template, and removes their text from the survey, so that it
@@ -192,7 +192,7 @@ fn apply_template(
     survey: &mut PageSurvey,
     landmark: &MainLandmark,
     owner: &OwnerSelection<'_>,
-    template: &Use,
+    template: &TemplateChoice,
 ) -> TemplateMarks {
     let mut marked = vec![None; dom.items.len()];
     let version = template_marks::mark(dom, survey, template, &mut marked);
@@ -217,7 +217,7 @@ fn lost_text(coverage: &Coverage) -> Option<Finding> {
 
 /// Reads only the metadata of a page, for callers that already have its text. The bytes up to the
 /// end of the head are sufficient.
-pub fn facts(bytes: &[u8], options: &Options) -> Facts {
+pub fn facts(bytes: &[u8], options: &ExtractOptions) -> PageStatements {
     let decoded = charset::decode(bytes, options.charset.as_deref());
     let dom = Dom::parse(&decoded.text, &options.limits);
     let found = FoundMetadata::of(&dom, options.limits.json);

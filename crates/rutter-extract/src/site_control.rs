@@ -1,17 +1,17 @@
 //! Extraction settings of the site owner, for all pages and by path.
 //!
-//! Input: selectors and path patterns. Output: the [`Control`] of one page, and bytes that
+//! Input: selectors and path patterns. Output: the [`OwnerSelectors`] of one page, and bytes that
 //! identify it, for callers that cache extracted pages.
 
 use crate::glob::Glob;
-use crate::options::{Control, LinkBlocks, Options};
+use crate::options::{ExtractOptions, LinkBlocks, OwnerSelectors};
 use crate::selector::Selector;
 
 /// Extraction settings of a site.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SiteControl {
     /// Settings for all pages.
-    pub all: Control,
+    pub all: OwnerSelectors,
     /// Settings for pages whose path matches a pattern, in the order of the configuration.
     pub paths: Vec<PathControl>,
     /// Selects the links that become blocks.
@@ -23,12 +23,12 @@ pub struct SiteControl {
 pub struct PathControl {
     pattern: String,
     glob: Glob,
-    control: Control,
+    control: OwnerSelectors,
 }
 
 impl PathControl {
     /// Creates settings for pages whose path below the site matches the pattern.
-    pub fn new(pattern: &str, control: Control) -> Self {
+    pub fn new(pattern: &str, control: OwnerSelectors) -> Self {
         Self { pattern: pattern.to_owned(), glob: Glob::new(pattern), control }
     }
 
@@ -44,7 +44,7 @@ impl PathControl {
     }
 
     /// Returns the settings for matching pages, which apply in addition to those for all pages.
-    pub fn control(&self) -> &Control {
+    pub fn control(&self) -> &OwnerSelectors {
         &self.control
     }
 }
@@ -65,10 +65,10 @@ impl SiteControl {
     /// assert_eq!(site.of_path("guides/a.html"), main(".guide"));
     /// assert_eq!(site.of_path("blog/a.html"), main("main"));
     /// ```
-    pub fn of_path(&self, path: &str) -> Control {
+    pub fn of_path(&self, path: &str) -> OwnerSelectors {
         let mut control = self.all.clone();
         for entry in self.paths.iter().filter(|entry| entry.matches(path)) {
-            let Control { main, keep, drop } = &entry.control;
+            let OwnerSelectors { main, keep, drop } = &entry.control;
             if !main.is_empty() {
                 control.main.clone_from(main);
             }
@@ -79,7 +79,7 @@ impl SiteControl {
     }
 
     /// Sets the options of a page that depend on the settings, by its path below the site.
-    pub fn apply(&self, path: &str, options: &mut Options) {
+    pub fn apply(&self, path: &str, options: &mut ExtractOptions) {
         options.control = self.of_path(path);
         options.links = self.links;
     }
@@ -93,7 +93,7 @@ impl SiteControl {
         if self.links == LinkBlocks::Lone {
             take(b"links off\0");
         }
-        let Control { main, keep, drop } = self.of_path(path);
+        let OwnerSelectors { main, keep, drop } = self.of_path(path);
         for (kind, selectors) in [("main ", main), ("keep ", keep), ("drop ", drop)] {
             for selector in selectors {
                 take(kind.as_bytes());

@@ -1,6 +1,6 @@
 //! Learns the template of a site: the lines that its pages share.
 //!
-//! Input: sketches of sample pages. Output: [`Templates`], a list of versions. A version holds
+//! Input: sketches of sample pages. Output: [`TemplateSet`], a list of versions. A version holds
 //! hashes of lines that many pages of one layout have in the same place, shapes of lines without
 //! their dates and numbers (build stamps), and places that hold only template lines (menus). Parts
 //! that consist almost only of such lines are dropped. A template never drops the part with most
@@ -42,7 +42,7 @@ pub const SAMPLE: usize = 200;
 
 /// All template versions that were learned for a site, the oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Templates {
+pub struct TemplateSet {
     versions: Vec<TemplateVersion>,
 }
 
@@ -65,11 +65,11 @@ pub(crate) struct TemplateVersion {
 
 /// Id of a template version; an input of the extraction of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct VersionId(pub u64);
+pub struct TemplateVersionId(pub u64);
 
 /// The layout of a page and the hashes of its lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sketch {
+pub struct PageSketch {
     layout: u64,
     /// Hashes of the lines; sorted, without duplicates.
     lines: Vec<LineHashes>,
@@ -89,7 +89,7 @@ pub(crate) struct LineHashes {
     place: u64,
 }
 
-impl Sketch {
+impl PageSketch {
     /// Computes the sketch of an HTML page.
     pub fn of_html(bytes: &[u8], charset: Option<&str>, limits: &Limits) -> Self {
         let decoded = charset::decode(bytes, charset);
@@ -119,7 +119,7 @@ pub fn sample_key(url: &str) -> [u8; 8] {
     key
 }
 
-impl Templates {
+impl TemplateSet {
     /// Returns the number of versions.
     pub fn len(&self) -> usize {
         self.versions.len()
@@ -132,7 +132,7 @@ impl Templates {
 
     /// Returns the newest version that matches a page: the page has enough of the version's lines.
     /// Versions for the layout of the page are preferred.
-    pub fn fit(&self, sketch: &Sketch) -> Option<VersionId> {
+    pub fn fit(&self, sketch: &PageSketch) -> Option<TemplateVersionId> {
         let fits =
             |version: &&TemplateVersion| version.coverage / 2.0 <= version.coverage_on(sketch);
         let newest = || self.versions.iter().rev();
@@ -140,17 +140,17 @@ impl Templates {
             .filter(|version| version.layout == sketch.layout)
             .find(fits)
             .or_else(|| newest().find(fits))
-            .map(|version| VersionId(version.id))
+            .map(|version| TemplateVersionId(version.id))
     }
 
-    pub(crate) fn get(&self, id: VersionId) -> Option<&TemplateVersion> {
+    pub(crate) fn get(&self, id: TemplateVersionId) -> Option<&TemplateVersion> {
         self.versions.iter().find(|version| version.id == id.0)
     }
 
     /// Learns versions from a sample: all layouts the first time and after a redesign, otherwise
     /// the layouts in which nearly all changed pages have the same new line. `changed` holds the
     /// sketches of the sample pages whose bytes changed. Returns the number of versions added.
-    pub fn adapt(&mut self, sample: &[Sketch], changed: &[Sketch]) -> usize {
+    pub fn adapt(&mut self, sample: &[PageSketch], changed: &[PageSketch]) -> usize {
         let mut wanted = LayoutSelection::All;
         if !self.is_empty() {
             let n_strange = changed.iter().filter(|sketch| self.fit(sketch).is_none()).count();
@@ -161,7 +161,7 @@ impl Templates {
                 wanted = LayoutSelection::Layouts(self.grown(changed));
             }
         }
-        let mut layouts: BTreeMap<u64, Vec<&Sketch>> = BTreeMap::new();
+        let mut layouts: BTreeMap<u64, Vec<&PageSketch>> = BTreeMap::new();
         for sketch in sample {
             layouts.entry(sketch.layout).or_default().push(sketch);
         }
@@ -170,7 +170,7 @@ impl Templates {
             if FEWEST_PAGES <= pages.len()
                 && wanted.has(layout)
                 && let Some(version) = TemplateVersion::learn(layout, &pages)
-                && self.get(VersionId(version.id)).is_none()
+                && self.get(TemplateVersionId(version.id)).is_none()
             {
                 self.versions.push(version);
             }
@@ -180,12 +180,12 @@ impl Templates {
 
     /// Returns the layouts in which nearly all changed pages have the same line that their version
     /// does not contain.
-    fn grown(&self, changed: &[Sketch]) -> BTreeSet<u64> {
-        let mut layouts: BTreeMap<u64, Vec<&Sketch>> = BTreeMap::new();
+    fn grown(&self, changed: &[PageSketch]) -> BTreeSet<u64> {
+        let mut layouts: BTreeMap<u64, Vec<&PageSketch>> = BTreeMap::new();
         for sketch in changed {
             layouts.entry(sketch.layout).or_default().push(sketch);
         }
-        let is_grown = |pages: &Vec<&Sketch>| {
+        let is_grown = |pages: &Vec<&PageSketch>| {
             let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
             for page in pages {
                 let version = self.fit(page).and_then(|id| self.get(id));
@@ -201,8 +201,8 @@ impl Templates {
     }
 
     /// Removes the versions that are not in `used`.
-    pub fn retain(&mut self, used: &BTreeSet<VersionId>) {
-        self.versions.retain(|version| used.contains(&VersionId(version.id)));
+    pub fn retain(&mut self, used: &BTreeSet<TemplateVersionId>) {
+        self.versions.retain(|version| used.contains(&TemplateVersionId(version.id)));
     }
 }
 
@@ -227,7 +227,7 @@ fn is_nearly(n: usize, all: usize) -> bool {
 }
 
 impl TemplateVersion {
-    fn learn(layout: u64, pages: &[&Sketch]) -> Option<Self> {
+    fn learn(layout: u64, pages: &[&PageSketch]) -> Option<Self> {
         let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
         for line in pages.iter().flat_map(|page| &page.lines) {
             *counts.entry(line.whole).or_default() += 1;
@@ -260,7 +260,7 @@ impl TemplateVersion {
         Some(version)
     }
 
-    fn coverage_on(&self, sketch: &Sketch) -> f32 {
+    fn coverage_on(&self, sketch: &PageSketch) -> f32 {
         let found = self.lines.iter().filter(|line| sketch.has(**line));
         found.count() as f32 / self.lines.len().max(1) as f32
     }
@@ -344,7 +344,7 @@ impl TemplateVersion {
 }
 
 /// Returns the places that contain only template lines on nearly all pages.
-fn places(lines: &[u64], pages: &[&Sketch]) -> Vec<u64> {
+fn places(lines: &[u64], pages: &[&PageSketch]) -> Vec<u64> {
     // For each place, the number of pages with only template lines there, and the number of other
     // pages.
     let mut counts: BTreeMap<u64, (usize, usize)> = BTreeMap::new();

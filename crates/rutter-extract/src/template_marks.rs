@@ -5,9 +5,9 @@
 
 use crate::classify::MainLandmark;
 use crate::dom::Dom;
-use crate::options::Use;
+use crate::options::TemplateChoice;
 use crate::survey::PageSurvey;
-use crate::template::{self, Sketch, VersionId};
+use crate::template::{self, PageSketch, TemplateVersionId};
 use crate::verdict::{DropReason, gone};
 
 /// Removes the marks of the template inside the landmark; on a page without a landmark, between the
@@ -43,16 +43,16 @@ pub(crate) fn take_back(
 pub(crate) fn mark(
     dom: &Dom,
     survey: &PageSurvey,
-    how: &Use,
+    how: &TemplateChoice,
     marked: &mut [Option<DropReason>],
-) -> Option<VersionId> {
+) -> Option<TemplateVersionId> {
     let (templates, pinned) = match how {
-        Use::Nothing => return None,
-        Use::Fitting(templates) => (templates, None),
-        Use::Pinned(templates, id) => (templates, Some(*id)),
+        TemplateChoice::Nothing => return None,
+        TemplateChoice::Fitting(templates) => (templates, None),
+        TemplateChoice::Pinned(templates, id) => (templates, Some(*id)),
     };
     let lines = template::lines(dom, survey);
-    let id = pinned.or_else(|| templates.fit(&Sketch::of(dom, survey, &lines)))?;
+    let id = pinned.or_else(|| templates.fit(&PageSketch::of(dom, survey, &lines)))?;
     templates.get(id)?.mark(dom, survey, &lines, marked);
     Some(id)
 }

@@ -8,7 +8,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use crate::header::{Coding, UnknownCoding};
+use crate::header::{ContentCoding, UnknownCoding};
 
 /// Maximum window size of zstd, as a power of two: 8 MiB (RFC 9659).
 const WINDOW_LOG: u32 = 23;
@@ -49,7 +49,7 @@ pub fn open<'r>(
     max_bytes: u64,
 ) -> Result<Box<dyn Read + Send + 'r>, DecodeError> {
     let declared =
-        Coding::parse_list(declared.unwrap_or_default()).map_err(DecodeError::Unknown)?;
+        ContentCoding::parse_list(declared.unwrap_or_default()).map_err(DecodeError::Unknown)?;
     if 2 < declared.len() {
         return Err(DecodeError::Layers);
     }
@@ -67,8 +67,8 @@ pub fn open<'r>(
         }
         n_layers += 1;
         input = match coding {
-            Coding::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered)),
-            Coding::Zstd => {
+            ContentCoding::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(buffered)),
+            ContentCoding::Zstd => {
                 let mut decoder = zstd::stream::read::Decoder::with_buffer(buffered)
                     .map_err(DecodeError::Damaged)?;
                 decoder.window_log_max(WINDOW_LOG).map_err(DecodeError::Damaged)?;
@@ -100,10 +100,10 @@ pub fn is_compressed(bytes: &[u8]) -> bool {
     magic_of(bytes).is_some()
 }
 
-fn magic_of(start: &[u8]) -> Option<Coding> {
+fn magic_of(start: &[u8]) -> Option<ContentCoding> {
     match start {
-        [0x1f, 0x8b, ..] => Some(Coding::Gzip),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Coding::Zstd),
+        [0x1f, 0x8b, ..] => Some(ContentCoding::Gzip),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(ContentCoding::Zstd),
         _ => None,
     }
 }

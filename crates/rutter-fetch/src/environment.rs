@@ -14,13 +14,13 @@ use crate::clock::{BoxFuture, Clock, SystemClock};
 use crate::log::FetchLog;
 
 /// Resolves host names to IP addresses.
-pub trait Resolve: fmt::Debug + Send + Sync {
+pub trait HostResolver: fmt::Debug + Send + Sync {
     /// Returns all addresses of the name, in the order in which the client tries them.
     fn resolve(&self, name: &str) -> BoxFuture<'static, io::Result<Vec<IpAddr>>>;
 }
 
 /// Opens TCP connections.
-pub trait Dial: fmt::Debug + Send + Sync {
+pub trait ConnectionDialer: fmt::Debug + Send + Sync {
     /// Opens a TCP connection to exactly this address.
     fn dial(&self, address: SocketAddr) -> BoxFuture<'static, io::Result<TcpStream>>;
 }
@@ -29,7 +29,7 @@ pub trait Dial: fmt::Debug + Send + Sync {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemResolver;
 
-impl Resolve for SystemResolver {
+impl HostResolver for SystemResolver {
     fn resolve(&self, name: &str) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> {
         let name = name.to_owned();
         Box::pin(async move {
@@ -43,7 +43,7 @@ impl Resolve for SystemResolver {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemDialer;
 
-impl Dial for SystemDialer {
+impl ConnectionDialer for SystemDialer {
     fn dial(&self, address: SocketAddr) -> BoxFuture<'static, io::Result<TcpStream>> {
         Box::pin(async move {
             let stream = TcpStream::connect(address).await?;
@@ -59,9 +59,9 @@ pub struct Environment {
     /// The clock.
     pub clock: Arc<dyn Clock>,
     /// Resolver of host names.
-    pub resolver: Arc<dyn Resolve>,
+    pub resolver: Arc<dyn HostResolver>,
     /// Opener of TCP connections.
-    pub dialer: Arc<dyn Dial>,
+    pub dialer: Arc<dyn ConnectionDialer>,
     /// Receiver of the log records.
     pub log: Arc<dyn FetchLog>,
 }

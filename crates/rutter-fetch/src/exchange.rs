@@ -16,7 +16,7 @@ use sha2::{Digest as _, Sha256};
 use crate::connect::{Connection, Connector, protocol_failure};
 use crate::error::{BadResponse, FailureCause, NetworkFault, RequestPhase, RequestRefusal};
 use crate::header::{self, ContentRange, Freshness, Validators};
-use crate::request::Method;
+use crate::request::RequestMethod;
 use crate::resource_kind::ResourceKind;
 use crate::spool::SpoolFile;
 use crate::target::Target;
@@ -206,7 +206,7 @@ impl Connector {
     pub(crate) async fn send_request(
         &self,
         target: &Target,
-        method: Method,
+        method: RequestMethod,
         fields: &[(HeaderName, String)],
         idle: Option<Connection>,
     ) -> Result<Option<(ResponseHead, Response<Incoming>, Connection)>, FailureCause> {
@@ -238,7 +238,7 @@ impl Connector {
         &self,
         link: &mut Connection,
         target: &Target,
-        method: Method,
+        method: RequestMethod,
         fields: &[(HeaderName, String)],
     ) -> Result<Response<Incoming>, FailureCause> {
         let url = &target.url;
@@ -248,8 +248,8 @@ impl Connector {
             (false, Some(query)) => format!("{}?{query}", url.path()),
         };
         let request = match method {
-            Method::Get => Request::get(request_target),
-            Method::Head => Request::head(request_target),
+            RequestMethod::Get => Request::get(request_target),
+            RequestMethod::Head => Request::head(request_target),
         };
         let mut request = request.header("host", target.origin.authority());
         for (name, value) in fields {

@@ -186,14 +186,14 @@ pub fn charset(text: &str) -> Option<String> {
 
 /// A content coding that the client can decompress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Coding {
+pub enum ContentCoding {
     /// gzip.
     Gzip,
     /// zstd.
     Zstd,
 }
 
-impl Coding {
+impl ContentCoding {
     /// Parses `Content-Encoding`; returns an error for an unknown coding.
     pub fn parse_list(text: &str) -> Result<Vec<Self>, UnknownCoding> {
         let mut codings = Vec::new();
@@ -303,9 +303,9 @@ mod tests {
 
     #[test] // D05
     fn parses_codings_and_media_types() {
-        let read = |text| Coding::parse_list(text).ok();
-        assert_eq!(read("gzip"), Some(vec![Coding::Gzip]));
-        assert_eq!(read("X-GZIP, zstd"), Some(vec![Coding::Gzip, Coding::Zstd]));
+        let read = |text| ContentCoding::parse_list(text).ok();
+        assert_eq!(read("gzip"), Some(vec![ContentCoding::Gzip]));
+        assert_eq!(read("X-GZIP, zstd"), Some(vec![ContentCoding::Gzip, ContentCoding::Zstd]));
         assert_eq!(read("identity"), Some(vec![]));
         assert_eq!(read("br"), None);
         assert_eq!(charset("text/html; Charset=\"utf-8\"").as_deref(), Some("utf-8"));

@@ -48,7 +48,7 @@ pub mod test_util;
 pub use address_policy::{AddressPolicy, BlockedAddress};
 pub use client::{Client, ClientSettings, MAX_REDIRECTS};
 pub use clock::{BoxFuture, Clock, SystemClock};
-pub use environment::{Dial, Environment, Resolve, SystemDialer, SystemResolver};
+pub use environment::{ConnectionDialer, Environment, HostResolver, SystemDialer, SystemResolver};
 pub use error::{
     BadResponse, FailureCause, FetchError, NetworkFault, RequestPhase, RequestRefusal, RobotsReason,
 };
@@ -59,7 +59,7 @@ pub use pace::{FIRST_BACKOFF, MAX_CRAWL_DELAY};
 pub use probe::MissingPageProbe;
 pub use proxy::{Proxies, ProxyError};
 pub use redact::{redact, redact_url};
-pub use request::{FetchedResponse, Method, RedirectHop, Request, ResponseBody};
+pub use request::{FetchedResponse, RedirectHop, Request, RequestMethod, ResponseBody};
 pub use resource_kind::{ResourceKind, SizeLimits, Timeouts};
 pub use robots::{RobotsFile, RobotsRules};
 pub use rustls::pki_types::CertificateDer;

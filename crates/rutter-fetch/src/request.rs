@@ -12,7 +12,7 @@ use crate::resource_kind::ResourceKind;
 
 /// The HTTP method of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Method {
+pub enum RequestMethod {
     /// GET: the response has a body.
     #[default]
     Get,
@@ -28,7 +28,7 @@ pub struct Request {
     /// Kind of the file, which decides the size limits and the timeouts.
     pub kind: ResourceKind,
     /// HTTP method: GET, or HEAD for a request without the body.
-    pub method: Method,
+    pub method: RequestMethod,
     /// Validators of a known version of the file: the server sends the body only if the file has
     /// changed.
     pub validators: Validators,
@@ -45,7 +45,7 @@ impl Request {
     /// Creates a request for a whole file, without conditions; the body is kept in memory.
     pub fn new(url: Url, kind: ResourceKind) -> Self {
         let validators = Validators::default();
-        let method = Method::Get;
+        let method = RequestMethod::Get;
         Self { url, kind, method, validators, site: None, spool: None, max_bytes: None }
     }
 

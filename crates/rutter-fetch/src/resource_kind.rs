@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rutter_robots::Robots;
+use rutter_robots::RobotsTxt;
 
 /// The kind of a fetched file, which decides its limits (D89).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -42,7 +42,7 @@ impl ResourceKind {
     pub fn size_limits(self) -> SizeLimits {
         let same = |bytes: u64| SizeLimits { wire: bytes, decoded: bytes };
         match self {
-            Self::Robots => same(Robots::MAX_BYTES as u64 + 1),
+            Self::Robots => same(RobotsTxt::MAX_BYTES as u64 + 1),
             Self::Sitemap => same(52_428_800),
             Self::Arc => same(2_000_000_000),
             Self::Policy => same(256_000),

@@ -8,7 +8,7 @@ use hyper::header::{HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, RANG
 use crate::error::{BadResponse, FailureCause};
 use crate::exchange::{RangeField, ResponseHead};
 use crate::header::{ContentRange, Validators};
-use crate::request::{Method, Request};
+use crate::request::{Request, RequestMethod};
 use crate::resource_kind::ResourceKind;
 use crate::spool::SpoolFile;
 
@@ -87,7 +87,9 @@ impl SentRequest<'_> {
                     ResponseClass::Restart
                 })
             }
-            (200..=299, _) if self.request.method == Method::Head => Ok(ResponseClass::WithoutBody),
+            (200..=299, _) if self.request.method == RequestMethod::Head => {
+                Ok(ResponseClass::WithoutBody)
+            }
             // A success status with a `Content-Range` is valid only if the range is the whole body.
             (200..=299, resume) => match (&head.range, resume) {
                 (RangeField::Absent, _) => Ok(whole()),

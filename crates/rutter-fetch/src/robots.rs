@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use rutter_page::Timestamp;
-use rutter_robots::Robots;
+use rutter_robots::RobotsTxt;
 use serde::{Deserialize, Serialize};
 
 use crate::decode;
@@ -42,7 +42,7 @@ pub struct RobotsFile {
 #[derive(Debug, Clone, PartialEq)]
 pub enum RobotsRules {
     /// robots.txt exists and has these rules.
-    Rules(Robots),
+    Rules(RobotsTxt),
     /// robots.txt does not exist (the server sent this status code), so all URLs are allowed (RFC
     /// 9309, section 2.3.1.3).
     AllowAll(u16),
@@ -209,7 +209,7 @@ impl CachedRobots {
 
 fn rules_of(file: &RobotsFile) -> RobotsRules {
     match file.status {
-        200..=299 => RobotsRules::Rules(Robots::parse(&file.body)),
+        200..=299 => RobotsRules::Rules(RobotsTxt::parse(&file.body)),
         status => RobotsRules::AllowAll(status),
     }
 }

@@ -14,7 +14,7 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 
 use crate::clock::{BoxFuture, Clock};
-use crate::environment::{Dial, Resolve};
+use crate::environment::{ConnectionDialer, HostResolver};
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -118,7 +118,7 @@ impl FakeResolver {
     }
 }
 
-impl Resolve for FakeResolver {
+impl HostResolver for FakeResolver {
     fn resolve(&self, name: &str) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> {
         lock(&self.asked).push(name.to_owned());
         let mut table = lock(&self.table);
@@ -160,7 +160,7 @@ impl FakeNetwork {
     }
 }
 
-impl Dial for FakeNetwork {
+impl ConnectionDialer for FakeNetwork {
     fn dial(&self, address: SocketAddr) -> BoxFuture<'static, io::Result<TcpStream>> {
         lock(&self.dialed).push(address);
         let to = lock(&self.lines).get(&address).copied();

@@ -129,7 +129,7 @@ fn write_line(out: &mut impl Write, text: &str, escape: Escape) -> io::Result<()
 
 /// A parsed llms.txt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Llms {
+pub struct LlmsTxt {
     /// The first level-1 heading.
     pub title: Option<String>,
     /// The quoted text above the first section.
@@ -160,7 +160,7 @@ pub struct LlmsLink {
     pub line: u64,
 }
 
-impl Llms {
+impl LlmsTxt {
     /// Returns the links of all sections.
     pub fn links(&self) -> impl Iterator<Item = &LlmsLink> {
         self.sections.iter().flat_map(|section| &section.links)
@@ -178,8 +178,8 @@ enum LineContent<'t> {
 }
 
 /// Parses an llms.txt; a line that is not a heading, a quote or a link is ignored.
-pub fn parse(text: &str) -> Llms {
-    let mut llms = Llms::default();
+pub fn parse(text: &str) -> LlmsTxt {
+    let mut llms = LlmsTxt::default();
     for_each_line(text, &mut |_, parse_line| match parse_line {
         LineContent::Title(title) => {
             llms.title.get_or_insert_with(|| unescape(title));

@@ -73,7 +73,7 @@ impl Hasher for IdentityHasher {
 pub(crate) type FingerprintMap<V> = HashMap<u64, V, BuildHasherDefault<IdentityHasher>>;
 
 #[derive(Debug)]
-struct Slot<V> {
+struct TableSlot<V> {
     key: u64,
     value: V,
     /// Whether the value was used since the clock hand last passed this slot.
@@ -88,7 +88,7 @@ struct Slot<V> {
 pub(crate) struct RecentTable<V> {
     most: usize,
     places: FingerprintMap<u32>,
-    slots: Vec<Slot<V>>,
+    slots: Vec<TableSlot<V>>,
     hand: usize,
     /// Number of values that were dropped because the table was full.
     pub(crate) dropped: u64,
@@ -117,7 +117,7 @@ impl<V> RecentTable<V> {
     }
 
     fn put(&mut self, key: u64, value: V) -> usize {
-        let slot = Slot { key, value, is_used: false };
+        let slot = TableSlot { key, value, is_used: false };
         let at = if self.slots.len() < self.most {
             self.slots.push(slot);
             self.slots.len() - 1

@@ -8,7 +8,7 @@
 //! An [`AccessRecord`] is one request. [`parse`] reads it from a log line of nginx, Apache, Caddy
 //! or Rutter's own server, which writes with [`AccessRecord::to_json`] or
 //! [`AccessRecord::to_combined`]. [`agents`] recognizes programs by their `User-Agent`,
-//! [`artifact`] classifies request paths. A [`Tally`] counts requests, and a [`ClientMonitor`]
+//! [`artifact`] classifies request paths. A [`AccessTally`] counts requests, and a [`ClientMonitor`]
 //! applies the [`rules`]; both take one record at a time, so a running server can use them too.
 //!
 //! The settings bound the memory of all these types, however long a log is. IP addresses are not
@@ -33,9 +33,9 @@ pub use merge::{LogInput, MergedLogs};
 pub use parse::{LineError, parse};
 pub use read::{LogItem, LogReader, ReadLimits};
 pub use record::AccessRecord;
-pub use summary::Summary;
-pub use tally::{CollectionTotals, RequestFilter, Tally, TallySettings};
-pub use watch::{ClientMonitor, Thresholds, client_network};
+pub use summary::LogSummary;
+pub use tally::{AccessTally, CollectionTotals, RequestFilter, TallySettings};
+pub use watch::{ClientMonitor, OddClientThresholds, client_network};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,6 +1,6 @@
 //! The summary of access logs: the data behind the text, JSON and SVG output.
 //!
-//! A [`Tally`](crate::Tally) creates the summary. Its rows and cells have a fixed order, so the
+//! A [`AccessTally`](crate::Tally) creates the summary. Its rows and cells have a fixed order, so the
 //! same log gives the same output.
 
 pub mod json;
@@ -17,7 +17,7 @@ use crate::parse::LineError;
 
 /// Figures of one or several access logs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Summary {
+pub struct LogSummary {
     /// Number of requests that the filter accepted.
     pub requests: u64,
     /// Bytes of the responses to these requests.

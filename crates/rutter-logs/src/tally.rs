@@ -1,4 +1,4 @@
-//! Counts records into a [`Summary`], in bounded memory.
+//! Counts records into a [`LogSummary`], in bounded memory.
 //!
 //! Each record is counted in the row of its agent and the cell of its artifact. Two tables compare
 //! requests: one table by client, agent and target, to find repeated downloads; one table by client
@@ -34,10 +34,10 @@ use crate::bounded::{DistinctCounter, FingerprintMap, HashSeed, RecentTable};
 use crate::parse::LineError;
 use crate::record::AccessRecord;
 use crate::summary::{
-    ArtifactCounts, ClientRow, CollectionSavings, ForgottenCounts, Savings, Summary,
+    ArtifactCounts, ClientRow, CollectionSavings, ForgottenCounts, LogSummary, Savings,
 };
 
-/// Conditions on the requests that a [`Tally`] counts.
+/// Conditions on the requests that a [`AccessTally`] counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequestFilter {
     /// Counts only requests at or after this time.
@@ -113,24 +113,24 @@ struct ReaderUsage {
 }
 
 #[derive(Debug)]
-struct CellCounter {
+struct TallyCell {
     cell: ArtifactCounts,
     distinct: DistinctCounter,
 }
 
 #[derive(Debug, Default)]
-struct RowCounter {
+struct TallyRow {
     errors: BTreeMap<u16, u64>,
-    cells: [Option<Box<CellCounter>>; Artifact::ALL.len()],
+    cells: [Option<Box<TallyCell>>; Artifact::ALL.len()],
 }
 
-/// Counts access records and creates a [`Summary`] of them.
+/// Counts access records and creates a [`LogSummary`] of them.
 #[derive(Debug)]
-pub struct Tally {
+pub struct AccessTally {
     settings: TallySettings,
     filter: RequestFilter,
     /// One row for each known program, then one row for each client class.
-    rows: Vec<RowCounter>,
+    rows: Vec<TallyRow>,
     fetches: RecentTable<LastFetch>,
     readers: RecentTable<ReaderUsage>,
     /// Size of each snapshot by name: plain, with gzip, with zstd.
@@ -151,7 +151,7 @@ struct LogTotals {
     span: Option<(Timestamp, Timestamp)>,
 }
 
-impl Tally {
+impl AccessTally {
     /// Maximum number of `User-Agent` texts whose recognized client is cached.
     const SEEN: usize = 16_384;
     /// Maximum number of snapshots whose sizes are stored.
@@ -165,7 +165,7 @@ impl Tally {
             readers: RecentTable::new(settings.readers),
             settings,
             filter,
-            rows: std::iter::repeat_with(RowCounter::default).take(n_rows).collect(),
+            rows: std::iter::repeat_with(TallyRow::default).take(n_rows).collect(),
             snapshots: BTreeMap::new(),
             seen: FingerprintMap::default(),
             seed: HashSeed::random(),
@@ -204,7 +204,7 @@ impl Tally {
     }
 
     /// Returns the summary of all counted records.
-    pub fn finish(self) -> Summary {
+    pub fn finish(self) -> LogSummary {
         let n_agents = all().len();
         let mut agents = Vec::new();
         let mut others = Vec::new();
@@ -239,7 +239,7 @@ impl Tally {
             repeated_bytes: all_cells().map(|cell| cell.repeated_bytes).sum(),
             collections: savings_of_collections,
         };
-        Summary {
+        LogSummary {
             requests: self.totals.requests,
             bytes: self.totals.bytes,
             span: self.totals.span,
@@ -313,8 +313,8 @@ impl Tally {
             *counts.errors.entry(status).or_default() += 1;
         }
         let Some(place) = counts.cells.get_mut(artifact as usize) else { return };
-        let CellCounter { cell, distinct } = &mut **place.get_or_insert_with(|| {
-            Box::new(CellCounter {
+        let TallyCell { cell, distinct } = &mut **place.get_or_insert_with(|| {
+            Box::new(TallyCell {
                 cell: empty(artifact, time),
                 distinct: DistinctCounter::default(),
             })

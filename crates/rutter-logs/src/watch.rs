@@ -7,7 +7,7 @@
 //! ends; the order within a window does not matter. A record that is older than the window only
 //! increases the count of [`ClientMonitor::late`].
 //!
-//! [`Thresholds::clients`] bounds the memory; the monitor drops inactive clients. A client that
+//! [`OddClientThresholds::clients`] bounds the memory; the monitor drops inactive clients. A client that
 //! fetches images and style sheets with its pages, as a browser does, is not reported for fetching
 //! page by page (LG001).
 
@@ -30,7 +30,7 @@ const COLLECTIONS: usize = 16;
 
 /// Thresholds of the rules for clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Thresholds {
+pub struct OddClientThresholds {
     /// Length of the time window in seconds.
     pub window: i64,
     /// Maximum number of clients that are monitored at a time.
@@ -58,7 +58,7 @@ pub struct Thresholds {
     pub downloads: u64,
 }
 
-impl Thresholds {
+impl OddClientThresholds {
     /// Default thresholds, which neither a person nor a polite program reaches in a day.
     pub const DEFAULT: Self = Self {
         window: 86_400,
@@ -75,7 +75,7 @@ impl Thresholds {
     };
 }
 
-impl Default for Thresholds {
+impl Default for OddClientThresholds {
     fn default() -> Self {
         Self::DEFAULT
     }
@@ -83,7 +83,7 @@ impl Default for Thresholds {
 
 /// Counts of the requests of one client within its current window.
 #[derive(Debug, Default)]
-struct MonitoredClient {
+struct ClientWindow {
     /// Times of the earliest and the latest record within the window, in Unix seconds.
     since: i64,
     last: i64,
@@ -106,8 +106,8 @@ struct MonitoredClient {
 /// Detects clients that behave unusually, from one access record after the other.
 #[derive(Debug)]
 pub struct ClientMonitor {
-    thresholds: Thresholds,
-    clients: RecentTable<MonitoredClient>,
+    thresholds: OddClientThresholds,
+    clients: RecentTable<ClientWindow>,
     has_collections: bool,
     late: u64,
     seed: HashSeed,
@@ -115,7 +115,7 @@ pub struct ClientMonitor {
 
 impl ClientMonitor {
     /// Creates a monitor that has not seen any client.
-    pub fn new(thresholds: Thresholds) -> Self {
+    pub fn new(thresholds: OddClientThresholds) -> Self {
         let has_collections = thresholds.has_collections;
         let clients = RecentTable::new(thresholds.clients);
         Self { clients, thresholds, has_collections, late: 0, seed: HashSeed::random() }
@@ -141,14 +141,14 @@ impl ClientMonitor {
         self.has_collections |= artifact.is_collection() && is_good;
         let token = record.token.as_deref().unwrap_or_default();
         let address = address(&record.client);
-        let client = self.clients.get(self.seed.of(&[&address, token]), MonitoredClient::default);
+        let client = self.clients.get(self.seed.of(&[&address, token]), ClientWindow::default);
         if client.requests == 0 || limits.window < now.saturating_sub(client.since) {
             // A wait that was not over continues in the new window.
-            *client = MonitoredClient {
+            *client = ClientWindow {
                 since: now,
                 last: now,
                 wait: client.wait,
-                ..MonitoredClient::default()
+                ..ClientWindow::default()
             };
         }
         if limits.window < client.last.saturating_sub(now) {
@@ -184,7 +184,7 @@ impl ClientMonitor {
     }
 }
 
-impl MonitoredClient {
+impl ClientWindow {
     /// Counts a download of a collection; if too many collections are known, drops the one with the
     /// fewest downloads.
     fn count_download(&mut self, target: u64) {
@@ -199,7 +199,12 @@ impl MonitoredClient {
 
     /// Counts requests that the client sent while it should wait. A record contains the time at
     /// which the response ended, so the duration is subtracted to get the time of the request.
-    fn count_early_requests(&mut self, record: &AccessRecord<'_>, now: i64, limits: &Thresholds) {
+    fn count_early_requests(
+        &mut self,
+        record: &AccessRecord<'_>,
+        now: i64,
+        limits: &OddClientThresholds,
+    ) {
         if let Some((first, until)) = self.wait {
             let seconds = record.duration.map_or(0, |duration| duration.as_secs());
             let asked = now.saturating_sub(i64::try_from(seconds).unwrap_or(i64::MAX));
@@ -221,7 +226,7 @@ impl MonitoredClient {
         &mut self,
         record: &AccessRecord<'_>,
         has_collections: bool,
-        limits: &Thresholds,
+        limits: &OddClientThresholds,
     ) -> Vec<Finding> {
         let is_reading = has_collections && self.spared == 0 && limits.pages <= self.pages.count();
         let downloads = self.collections.iter().map(|(_, n)| *n).max().unwrap_or(0);

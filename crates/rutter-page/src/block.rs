@@ -7,11 +7,11 @@ use serde::{Serialize, Serializer};
 
 use crate::media::{AudioBlock, Icon, VideoBlock};
 use crate::rules;
-use crate::text::{CowStr, RawJson, Shallow};
+use crate::text::{CowStr, DepthLimitedJson, RawJson};
 use crate::url::HttpUrl;
 use crate::wire::{
-    Field, FieldFault, FieldValue, IntoOwned, ObjectError, ObjectMembers, impl_into_owned_copy,
-    wire,
+    FieldFault, FieldValue, IntoOwned, ObjectError, ObjectMembers, TolerantField,
+    impl_into_owned_copy, wire,
 };
 
 /// One block of the content of a page.
@@ -170,7 +170,7 @@ impl<'de> Deserialize<'de> for HeadingLevel {
     }
 }
 
-impl Field<'_> for HeadingLevel {
+impl TolerantField<'_> for HeadingLevel {
     /// Clamps integers outside 1 to 6 and accepts floats without a fraction; rejects everything
     /// else (D32).
     fn read(raw: &str) -> FieldValue<Self> {
@@ -321,7 +321,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Block<'a> {
                             return Err(de::Error::duplicate_field("type"));
                         }
                     } else {
-                        members.push((key, map.next_value::<Shallow<'de>>()?.0));
+                        members.push((key, map.next_value::<DepthLimitedJson<'de>>()?.0));
                     }
                     next = map.next_key()?;
                 }

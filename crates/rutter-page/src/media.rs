@@ -9,8 +9,8 @@ use crate::rules;
 use crate::text::{CowStr, NameField};
 use crate::url::HttpUrl;
 use crate::wire::{
-    Field, FieldFault, FieldValue, IntoOwned, ObjectError, ObjectMembers, impl_into_owned_copy,
-    wire, wire_deserialize,
+    FieldFault, FieldValue, IntoOwned, ObjectError, ObjectMembers, TolerantField,
+    impl_into_owned_copy, wire, wire_deserialize,
 };
 
 wire! {
@@ -23,9 +23,9 @@ wire! {
         /// The running time.
         optional duration: MediaDuration<'a> = "duration",
         /// The width in pixels.
-        optional width: Pixels = "width",
+        optional width: PixelLength = "width",
         /// The height in pixels.
-        optional height: Pixels = "height",
+        optional height: PixelLength = "height",
         /// A preview image.
         optional icon: Icon<'a> = "icon",
         /// A summary of the content.
@@ -101,7 +101,7 @@ wire! {
     /// A chapter mark.
     Chapter {
         /// The start, in seconds from the beginning.
-        required time: Seconds = "time",
+        required time: WholeSeconds = "time",
         /// The title of the chapter.
         required title: CowStr<'a> = "title",
     }
@@ -109,7 +109,7 @@ wire! {
 
 wire_deserialize!(MediaLink, Icon, Caption, Chapter);
 
-impl<'a> Field<'a> for MediaUrl<'a> {
+impl<'a> TolerantField<'a> for MediaUrl<'a> {
     fn read(raw: &'a str) -> FieldValue<Self> {
         match serde_json::from_str(raw) {
             Ok(Self::One(url)) if !url.is_uri() => {
@@ -132,26 +132,26 @@ impl<'a> Field<'a> for MediaUrl<'a> {
         if is_odd { Err(de::Error::custom("not a URI")) } else { Ok(url) }
     }
 }
-impl<'a> Field<'a> for MediaLink<'a> {
+impl<'a> TolerantField<'a> for MediaLink<'a> {
     fn read(raw: &'a str) -> FieldValue<Self> {
         read_object(raw, Self::from_members)
     }
 }
-impl<'a> Field<'a> for Icon<'a> {
+impl<'a> TolerantField<'a> for Icon<'a> {
     fn read(raw: &'a str) -> FieldValue<Self> {
         read_object(raw, Self::from_members)
     }
 }
-impl<'a> Field<'a> for Caption<'a> {
+impl<'a> TolerantField<'a> for Caption<'a> {
     fn read(raw: &'a str) -> FieldValue<Self> {
         read_object(raw, Self::from_members)
     }
 }
-impl<'a> Field<'a> for Chapter<'a> {}
-impl Field<'_> for IconType {}
-impl Field<'_> for Seconds {}
-impl Field<'_> for Pixels {}
-impl<'a> Field<'a> for MediaDuration<'a> {}
+impl<'a> TolerantField<'a> for Chapter<'a> {}
+impl TolerantField<'_> for IconType {}
+impl TolerantField<'_> for WholeSeconds {}
+impl TolerantField<'_> for PixelLength {}
+impl<'a> TolerantField<'a> for MediaDuration<'a> {}
 
 /// Reads an object inside a block. A URL that is not a URI is repaired; any other fault makes the
 /// object invalid.
@@ -285,19 +285,19 @@ pub enum IconType {
 
 /// A number of whole seconds; a fraction is truncated when it is read (D44).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-pub struct Seconds(pub u64);
+pub struct WholeSeconds(pub u64);
 
 /// A length in pixels; `1920.0` is read as `1920`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-pub struct Pixels(pub u64);
+pub struct PixelLength(pub u64);
 
-impl<'de> Deserialize<'de> for Seconds {
+impl<'de> Deserialize<'de> for WholeSeconds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(WholeVisitor { rejects_fractions: false }).map(Self)
     }
 }
 
-impl<'de> Deserialize<'de> for Pixels {
+impl<'de> Deserialize<'de> for PixelLength {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(WholeVisitor { rejects_fractions: true }).map(Self)
     }
@@ -331,7 +331,7 @@ impl Visitor<'_> for WholeVisitor {
     }
 }
 
-impl_into_owned_copy!(Seconds, Pixels, IconType);
+impl_into_owned_copy!(WholeSeconds, PixelLength, IconType);
 
 /// A running time in the form `PT1H2M3S`, with at least one of the three components.
 #[derive(Debug, Clone, PartialEq, Eq)]

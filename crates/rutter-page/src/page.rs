@@ -8,7 +8,7 @@ use crate::rules;
 use crate::text::{CowStr, RawJson, RawObject};
 use crate::time::Timestamp;
 use crate::url::{HttpUrl, PageUrl};
-use crate::wire::{Field, FieldValue, read_text, wire, wire_deserialize};
+use crate::wire::{FieldValue, TolerantField, read_text, wire, wire_deserialize};
 
 wire! {
     /// One page of a site: its metadata and its content.
@@ -57,11 +57,11 @@ impl Page<'_> {
     }
 }
 
-impl<'a> Field<'a> for Block<'a> {
+impl<'a> TolerantField<'a> for Block<'a> {
     const USUAL: usize = 32;
 }
 
-impl<'a> Field<'a> for PageUrl<'a> {
+impl<'a> TolerantField<'a> for PageUrl<'a> {
     fn take<A: serde::de::MapAccess<'a>>(map: &mut A) -> Result<Self, A::Error> {
         let url = map.next_value::<Self>()?;
         if url.is_uri() { Ok(url) } else { Err(serde::de::Error::custom("not a URI")) }
@@ -76,7 +76,7 @@ impl<'a> Field<'a> for PageUrl<'a> {
     }
 }
 
-impl<'a> Field<'a> for Timestamp {
+impl<'a> TolerantField<'a> for Timestamp {
     fn read(raw: &'a str) -> FieldValue<Self> {
         read_text(raw, |text| match Self::parse_lenient(&text) {
             Ok((time, true)) => FieldValue::Valid(time),
@@ -86,7 +86,7 @@ impl<'a> Field<'a> for Timestamp {
     }
 }
 
-impl<'a> Field<'a> for LanguageTag<'a> {
+impl<'a> TolerantField<'a> for LanguageTag<'a> {
     fn read(raw: &'a str) -> FieldValue<Self> {
         read_text(raw, |text| {
             let hyphened = text.contains('_').then(|| text.replace('_', "-"));
@@ -101,7 +101,7 @@ impl<'a> Field<'a> for LanguageTag<'a> {
     }
 }
 
-impl<'a> Field<'a> for RawObject<'a> {
+impl<'a> TolerantField<'a> for RawObject<'a> {
     fn read(raw: &'a str) -> FieldValue<Self> {
         let value = serde_json::from_str::<&RawValue>(raw).ok();
         match value.and_then(|value| Self::new(RawJson::from(value))) {

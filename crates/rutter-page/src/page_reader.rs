@@ -19,7 +19,7 @@ use crate::block::{Block, TextBlock, UnknownBlock};
 use crate::page::Page;
 use crate::rules;
 use crate::text::{CowStr, RawJson};
-use crate::wire::{Field, FieldFault, FieldValue, ObjectError, ObjectMembers};
+use crate::wire::{FieldFault, FieldValue, ObjectError, ObjectMembers, TolerantField};
 
 /// Limits on the size of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -397,13 +397,13 @@ pub fn nesting_depth(text: &str) -> usize {
 }
 
 /// The nesting and number of commas of a JSON text.
-struct Scan {
+struct NestingScan {
     deepest: usize,
     /// Commas outside of strings.
     commas: usize,
 }
 
-fn scan(text: &str) -> Scan {
+fn scan(text: &str) -> NestingScan {
     let (mut depth, mut deepest, mut commas) = (0_usize, 0, 0);
     let (mut is_string, mut is_escaped) = (false, false);
     for byte in text.bytes() {
@@ -427,5 +427,5 @@ fn scan(text: &str) -> Scan {
             _ => {}
         }
     }
-    Scan { deepest, commas }
+    NestingScan { deepest, commas }
 }

@@ -142,9 +142,9 @@ impl Serialize for RawJson<'_> {
 const SHALLOW: usize = 100;
 
 /// An unparsed value with limited nesting.
-pub(crate) struct Shallow<'a>(pub(crate) &'a RawValue);
+pub(crate) struct DepthLimitedJson<'a>(pub(crate) &'a RawValue);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Shallow<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for DepthLimitedJson<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = <&'de RawValue>::deserialize(deserializer)?;
         if SHALLOW < crate::page_reader::nesting_depth(raw.get()) {
@@ -156,7 +156,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Shallow<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for RawJson<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Shallow::deserialize(deserializer).map(|raw| Self(Cow::Borrowed(raw.0)))
+        DepthLimitedJson::deserialize(deserializer).map(|raw| Self(Cow::Borrowed(raw.0)))
     }
 }
 

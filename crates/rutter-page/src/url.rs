@@ -13,7 +13,7 @@ use url::{Host, Url};
 use crate::rules;
 use crate::text::CowStr;
 use crate::uri::{is_uri, to_uri};
-use crate::wire::{Field, FieldValue, IntoOwned, read_text};
+use crate::wire::{FieldValue, IntoOwned, TolerantField, read_text};
 
 /// An error of [`PageUrl::parse`] and [`HttpUrl::parse`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -236,7 +236,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for HttpUrl<'a> {
     }
 }
 
-impl<'a> Field<'a> for HttpUrl<'a> {
+impl<'a> TolerantField<'a> for HttpUrl<'a> {
     fn take<A: MapAccess<'a>>(map: &mut A) -> Result<Self, A::Error> {
         let url = map.next_value::<Self>()?;
         if url.is_uri() { Ok(url) } else { Err(serde::de::Error::custom("not a URI")) }

@@ -62,7 +62,7 @@ pub(crate) enum FieldValue<T> {
 }
 
 /// The type of a member's value, with its tolerant reader.
-pub(crate) trait Field<'a>: Deserialize<'a> {
+pub(crate) trait TolerantField<'a>: Deserialize<'a> {
     /// Initial capacity for an array of these values.
     const USUAL: usize = 4;
 
@@ -79,15 +79,15 @@ pub(crate) trait Field<'a>: Deserialize<'a> {
         }
     }
 }
-impl<'a> Field<'a> for CowStr<'a> {}
-impl<'a> Field<'a> for crate::text::NameField<'a> {}
-impl Field<'_> for bool {}
+impl<'a> TolerantField<'a> for CowStr<'a> {}
+impl<'a> TolerantField<'a> for crate::text::NameField<'a> {}
+impl TolerantField<'_> for bool {}
 
-impl<'a, T: Field<'a>> Field<'a> for Vec<T> {
+impl<'a, T: TolerantField<'a>> TolerantField<'a> for Vec<T> {
     /// Allocates for the usual number of values, to avoid repeated growth.
     fn take<A: MapAccess<'a>>(map: &mut A) -> Result<Self, A::Error> {
         struct SizedVecSeed<T>(PhantomData<T>);
-        impl<'de, T: Field<'de>> DeserializeSeed<'de> for SizedVecSeed<T> {
+        impl<'de, T: TolerantField<'de>> DeserializeSeed<'de> for SizedVecSeed<T> {
             type Value = Vec<T>;
             fn deserialize<D: Deserializer<'de>>(
                 self,
@@ -96,7 +96,7 @@ impl<'a, T: Field<'a>> Field<'a> for Vec<T> {
                 deserializer.deserialize_seq(self)
             }
         }
-        impl<'de, T: Field<'de>> Visitor<'de> for SizedVecSeed<T> {
+        impl<'de, T: TolerantField<'de>> Visitor<'de> for SizedVecSeed<T> {
             type Value = Vec<T>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an array")
@@ -196,7 +196,7 @@ macro_rules! wire {
                 while let Some(key) = map.next_key::<$crate::text::CowStr<'a>>()? {
                     match &*key {
                         $( $key => {
-                            let value = <$ty as $crate::wire::Field<'a>>::take(&mut map)?;
+                            let value = <$ty as $crate::wire::TolerantField<'a>>::take(&mut map)?;
                             if $field.replace(value).is_some() {
                                 return Err(serde::de::Error::duplicate_field($key));
                             }
@@ -221,7 +221,7 @@ macro_rules! wire {
                 members: $crate::wire::ObjectMembers<'a>,
                 faults: &mut dyn FnMut($crate::wire::FieldFault),
             ) -> Result<Self, $crate::wire::ObjectError> {
-                use $crate::wire::{FieldFault, Field, ObjectError, FieldValue};
+                use $crate::wire::{FieldFault, TolerantField, ObjectError, FieldValue};
                 $( let mut $field: Option<&'a serde_json::value::RawValue> = None; )*
                 let mut extra = Vec::new();
                 for (key, raw) in members {
@@ -237,7 +237,7 @@ macro_rules! wire {
                 }
                 $( let $field: Option<$ty> = match $field {
                     None => None,
-                    Some(raw) => match <$ty as Field<'a>>::read(raw.get()) {
+                    Some(raw) => match <$ty as TolerantField<'a>>::read(raw.get()) {
                         FieldValue::Valid(value) => Some(value),
                         FieldValue::Repaired(value, rule) => {
                             faults(FieldFault { rule, key: $key });

@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use rutter_finding::{Finding, FindingSink, Place, Rule, quoted};
 
 use crate::ai_agents::is_ai_agent;
-use crate::lines::{Directive, Spelling, lines, parse_directive, without_bom};
+use crate::lines::{Directive, DirectiveSpelling, lines, parse_directive, without_bom};
 use crate::rules;
 use crate::{
-    AgentName, Robots, RobotsRule, RuleGroup, is_token_char, parse_seconds, readable_part,
+    AgentName, RobotsRule, RobotsTxt, RuleGroup, is_token_char, parse_seconds, readable_part,
 };
 
 /// Checks a robots.txt and reports problems to `sink`.
 pub fn check(bytes: &[u8], sink: &mut dyn FindingSink) {
-    if Robots::MAX_BYTES < bytes.len() {
+    if RobotsTxt::MAX_BYTES < bytes.len() {
         let detail = format!("{} bytes", bytes.len());
         sink.report(Finding::new(&rules::ROBOTS_TOO_LARGE, Place::WHOLE, detail));
     }
@@ -37,7 +37,7 @@ pub fn check(bytes: &[u8], sink: &mut dyn FindingSink) {
             report(&rules::ROBOTS_NOT_TEXT, String::new());
         }
         let (parse_directive, spelling) = parse_directive(line.text);
-        if spelling == Spelling::Guessed {
+        if spelling == DirectiveSpelling::Guessed {
             report(&rules::MISSPELT_DIRECTIVE, quoted_bytes(line.text.trim_ascii()));
         }
         match parse_directive {
@@ -72,7 +72,7 @@ pub fn check(bytes: &[u8], sink: &mut dyn FindingSink) {
             Directive::ContentSignal(_) | Directive::Nothing => {}
         }
     }
-    let robots = Robots::parse(bytes);
+    let robots = RobotsTxt::parse(bytes);
     check_groups(&robots, sink);
     check_ai_groups(&robots, sink);
 }
@@ -86,7 +86,7 @@ fn check_agent_name(value: &[u8], report: &mut dyn FnMut(&'static Rule, String))
 }
 
 /// Reports groups without rules and rules that contradict each other.
-fn check_groups(robots: &Robots, sink: &mut dyn FindingSink) {
+fn check_groups(robots: &RobotsTxt, sink: &mut dyn FindingSink) {
     // Groups with the same name count together, so compare the rules of all groups.
     let mut by_name: BTreeMap<String, BTreeMap<&[u8], &RobotsRule>> = BTreeMap::new();
     let mut reported_pairs: BTreeSet<(u64, u64)> = BTreeSet::new();
@@ -117,7 +117,7 @@ fn check_groups(robots: &Robots, sink: &mut dyn FindingSink) {
 }
 
 /// Reports Disallow rules of `*` that a group for an AI crawler omits (D79).
-fn check_ai_groups(robots: &Robots, sink: &mut dyn FindingSink) {
+fn check_ai_groups(robots: &RobotsTxt, sink: &mut dyn FindingSink) {
     let disallow_rules: Vec<&RobotsRule> = robots
         .rules_for_all()
         .filter(|rule| !rule.is_allow && !rule.normalised.is_empty())
@@ -151,7 +151,7 @@ const MAX_COMPARISONS: usize = 200_000;
 const MAX_DISALLOW_RULES: usize = 50;
 
 /// Returns whether an earlier group names the agent; the agent was then checked already.
-fn is_named_earlier(robots: &Robots, group: &RuleGroup, agent: &AgentName) -> bool {
+fn is_named_earlier(robots: &RobotsTxt, group: &RuleGroup, agent: &AgentName) -> bool {
     let earlier = robots.groups.iter().take_while(|other| !std::ptr::eq(*other, group));
     earlier.into_iter().any(|other| other.names_agent(&agent.name))
 }

@@ -1,7 +1,7 @@
 //! Parses robots.txt (RFC 9309) and decides which agent may fetch which URL.
 //!
-//! [`Robots::parse`] turns bytes into groups of rules. It never fails: invalid
-//! lines are ignored, and bytes after [`Robots::MAX_BYTES`] are not read.
+//! [`RobotsTxt::parse`] turns bytes into groups of rules. It never fails: invalid
+//! lines are ignored, and bytes after [`RobotsTxt::MAX_BYTES`] are not read.
 //! [`merge()`] adds lines to an existing file, [`check()`] reports problems.
 //!
 //! The parser also accepts a missing colon and some misspellings, and reads an agent name up to the
@@ -25,7 +25,7 @@ use pattern::{TargetPath, pattern_forms};
 
 /// A parsed robots.txt.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Robots {
+pub struct RobotsTxt {
     groups: Vec<RuleGroup>,
     sitemaps: Vec<(u64, String)>,
     /// `Content-Signal` lines before the first group; they apply to all agents.
@@ -41,7 +41,7 @@ struct ContentSignal {
 
 /// The decision whether an agent may fetch a URL.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Verdict<'r> {
+pub struct FetchVerdict<'r> {
     /// Whether the agent may fetch the URL.
     pub is_allowed: bool,
     /// The rule that decides; `None` if no rule matches the URL.
@@ -81,7 +81,7 @@ struct AgentName {
     token: String,
 }
 
-impl Robots {
+impl RobotsTxt {
     /// The maximum number of bytes that are read: 500 KiB.
     pub const MAX_BYTES: usize = 512_000;
     /// The maximum number of bytes that are read of one line.
@@ -151,10 +151,10 @@ impl Robots {
     /// Percent-encoding is normalised before patterns are compared. An Allow pattern must also
     /// match as written. Therefore, where RFC 9309 and older parsers differ, the result is the
     /// stricter one.
-    pub fn verdict(&self, agent: &str, target: &str) -> Verdict<'_> {
+    pub fn verdict(&self, agent: &str, target: &str) -> FetchVerdict<'_> {
         let target = TargetPath::new(target);
         if target.is_robots_txt() {
-            return Verdict { is_allowed: true, rule: None };
+            return FetchVerdict { is_allowed: true, rule: None };
         }
         let mut best: Option<&RobotsRule> = None;
         for rule in self.groups_for(agent).flat_map(|group| &group.rules) {
@@ -165,10 +165,10 @@ impl Robots {
                 best = Some(rule);
             }
         }
-        Verdict { is_allowed: best.is_none_or(|rule| rule.is_allow), rule: best }
+        FetchVerdict { is_allowed: best.is_none_or(|rule| rule.is_allow), rule: best }
     }
 
-    /// Returns whether `agent` may fetch `target`; see [`Robots::verdict`].
+    /// Returns whether `agent` may fetch `target`; see [`RobotsTxt::verdict`].
     pub fn is_allowed(&self, agent: &str, target: &str) -> bool {
         self.verdict(agent, target).is_allowed
     }
@@ -299,7 +299,7 @@ fn parse_seconds(value: &[u8]) -> Option<f64> {
 /// Returns the part of the file that is parsed: without byte order mark, and cut after the last
 /// complete line within the limit, because a truncated rule may allow more.
 fn readable_part(bytes: &[u8]) -> &[u8] {
-    let part = match bytes.get(..Robots::MAX_BYTES) {
+    let part = match bytes.get(..RobotsTxt::MAX_BYTES) {
         Some(part) if !matches!(bytes.get(part.len()), None | Some(b'\n' | b'\r')) => {
             let is_line_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
             let end = part.iter().rposition(is_line_end).map_or(0, |at| at + 1);

@@ -1,12 +1,12 @@
 //! Splits a robots.txt into lines and parses the directive of each line.
 
-use crate::Robots;
+use crate::RobotsTxt;
 
 /// One line of a robots.txt.
 pub(super) struct RobotsLine<'b> {
     /// The line number, counted from 1.
     pub(super) number: u64,
-    /// The text of the line without line end, truncated to [`Robots::MAX_LINE_BYTES`].
+    /// The text of the line without line end, truncated to [`RobotsTxt::MAX_LINE_BYTES`].
     pub(super) text: &'b [u8],
     /// The offset of the line in the file.
     pub(super) start: usize,
@@ -34,7 +34,7 @@ pub(super) enum Directive<'b> {
 
 /// How a directive was recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Spelling {
+pub(super) enum DirectiveSpelling {
     Right,
     /// The line has no colon, or a known misspelling.
     Guessed,
@@ -53,8 +53,8 @@ pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = RobotsLine<'_>> {
             Some([_, ..]) => 1,
             _ => 0,
         };
-        let is_cut = Robots::MAX_LINE_BYTES < length;
-        let text = rest.get(..length.min(Robots::MAX_LINE_BYTES)).unwrap_or_default();
+        let is_cut = RobotsTxt::MAX_LINE_BYTES < length;
+        let text = rest.get(..length.min(RobotsTxt::MAX_LINE_BYTES)).unwrap_or_default();
         let line = RobotsLine { number, text, start, end: start + length + ending, is_cut };
         start = line.end;
         Some(line)
@@ -69,27 +69,27 @@ pub(super) fn without_bom(bytes: &[u8]) -> &[u8] {
 }
 
 /// Parses the directive of one line.
-pub(super) fn parse_directive(text: &[u8]) -> (Directive<'_>, Spelling) {
+pub(super) fn parse_directive(text: &[u8]) -> (Directive<'_>, DirectiveSpelling) {
     let end = memchr::memchr(b'#', text).unwrap_or(text.len());
     let text = text.get(..end).unwrap_or_default().trim_ascii();
     if text.is_empty() {
-        return (Directive::Nothing, Spelling::Right);
+        return (Directive::Nothing, DirectiveSpelling::Right);
     }
     let (key, value, mut spelling) = match memchr::memchr(b':', text) {
         Some(at) => {
             let (key, value) = text.split_at(at);
-            (key, value.get(1..).unwrap_or_default(), Spelling::Right)
+            (key, value.get(1..).unwrap_or_default(), DirectiveSpelling::Right)
         }
         // If the line has no colon, exactly two words are unambiguous.
         None => match text.iter().position(u8::is_ascii_whitespace) {
             Some(at) => {
                 let (key, value) = text.split_at(at);
                 if value.trim_ascii().iter().any(u8::is_ascii_whitespace) {
-                    return (Directive::Other(text), Spelling::Right);
+                    return (Directive::Other(text), DirectiveSpelling::Right);
                 }
-                (key, value, Spelling::Guessed)
+                (key, value, DirectiveSpelling::Guessed)
             }
-            None => return (Directive::Other(text), Spelling::Right),
+            None => return (Directive::Other(text), DirectiveSpelling::Right),
         },
     };
     let (key, value) = (key.trim_ascii(), value.trim_ascii());
@@ -97,7 +97,7 @@ pub(super) fn parse_directive(text: &[u8]) -> (Directive<'_>, Spelling) {
     let is_misspelt = is(&["useragent", "user agent", "dissallow", "dissalow", "disalow"])
         || is(&["diasllow", "disallaw", "site-map"]);
     if is_misspelt {
-        spelling = Spelling::Guessed;
+        spelling = DirectiveSpelling::Guessed;
     }
     let parse_directive = if is(&["user-agent", "useragent", "user agent"]) {
         Directive::AgentName(value)
@@ -112,7 +112,7 @@ pub(super) fn parse_directive(text: &[u8]) -> (Directive<'_>, Spelling) {
     } else if is(&["content-signal"]) {
         Directive::ContentSignal(value)
     } else {
-        return (Directive::Other(key), Spelling::Right);
+        return (Directive::Other(key), DirectiveSpelling::Right);
     };
     (parse_directive, spelling)
 }

@@ -6,7 +6,7 @@
 //! the owner is moved to the end of the file.
 
 use crate::lines::{Directive, lines, parse_directive, without_bom};
-use crate::{Robots, RobotsRule, is_token_char};
+use crate::{RobotsRule, RobotsTxt, is_token_char};
 
 const BEGIN: &[u8] = b"# rutter:begin";
 const END: &[u8] = b"# rutter:end";
@@ -56,7 +56,7 @@ pub struct AgentGroup {
 pub fn merge(existing: Option<&[u8]>, additions: &RobotsAdditions) -> Vec<u8> {
     let SplitFile { head, tail, has_block } = split(existing.unwrap_or_default());
     let outside = [head.as_slice(), tail.as_slice()].concat();
-    let owner = Robots::parse(&outside);
+    let owner = RobotsTxt::parse(&outside);
     let splits_group = has_block && would_split_group(&head, &tail);
     let (before, after): (&[u8], &[u8]) =
         if has_block && !splits_group { (&head, &tail) } else { (&outside, b"") };
@@ -80,7 +80,7 @@ pub fn merge(existing: Option<&[u8]>, additions: &RobotsAdditions) -> Vec<u8> {
         out
     };
     let merged = assemble(&block(additions, &owner, opening, additions.group.as_ref()));
-    if merged.len() <= Robots::MAX_BYTES {
+    if merged.len() <= RobotsTxt::MAX_BYTES {
         return merged;
     }
     // Crawlers stop reading at the size limit, and a group without its rules allows everything.
@@ -164,7 +164,7 @@ struct GroupState {
 /// Returns the block with its marker comments, or no bytes if `additions` is empty.
 fn block(
     additions: &RobotsAdditions,
-    owner: &Robots,
+    owner: &RobotsTxt,
     opening: GroupState,
     group: Option<&AgentGroup>,
 ) -> Vec<u8> {
@@ -221,7 +221,7 @@ fn block(
 }
 
 /// Returns the valid names in `wanted` that the owner's lines do not contain, without duplicates.
-fn new_agents(wanted: &[String], owner: &Robots) -> Vec<String> {
+fn new_agents(wanted: &[String], owner: &RobotsTxt) -> Vec<String> {
     let mut agents: Vec<String> = Vec::new();
     for name in wanted {
         // RFC 9309 does not allow digits in a token, but real names contain them.

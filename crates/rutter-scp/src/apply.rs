@@ -18,7 +18,7 @@ use crate::header::{CollectionHeader, CollectionKind, FormatVersion, StateChain}
 use crate::limits::Limits;
 use crate::merge::{self, DeltaFit, MergeDecision};
 use crate::reader::{CollectionReader, ReadOptions, ReaderThreads};
-use crate::state::{HashingScope, SectionState};
+use crate::state::{LinesToHash, SectionState};
 use crate::writer::{CollectionWriter, OutputTarget, StateTracking, WrittenCollection};
 
 /// Options of [`apply`].
@@ -96,7 +96,7 @@ pub fn apply(
     let is_chained = steps.iter().any(|step| step.is_linked);
     let named = headers.first().and_then(|header| header.chain.as_ref());
     let hashing =
-        HashingScope::needed(is_chained || how.track == StateTracking::State, named.is_some());
+        LinesToHash::needed(is_chained || how.track == StateTracking::State, named.is_some());
     let Some(snapshot) = headers.first() else { return Err(MergeError::Empty) };
     let generated = mark.unwrap_or(snapshot.generated);
     let result = |chain: Option<StateChain>| CollectionHeader {
@@ -129,7 +129,7 @@ pub fn apply(
     let ApplyRun { mut stages, writer, counts: [inserted, replaced, removed], .. } = run;
     finish_cursors(cursors, hashing)?;
     add_up(&mut stages, named.map_or(SectionState::EMPTY, |chain| chain.state));
-    if hashing != HashingScope::Nothing {
+    if hashing != LinesToHash::Nothing {
         prove(&headers, &steps, &stages)?;
     }
     guard(&steps, &stages, how.mass_deletion)?;
@@ -179,12 +179,12 @@ fn open_cursors<'i>(
 /// cannot be verified.
 fn finish_cursors(
     cursors: Vec<(usize, PageCursor<'_>)>,
-    hashing: HashingScope,
+    hashing: LinesToHash,
 ) -> Result<(), MergeError> {
     for (input, cursor) in cursors {
         let receipt = cursor.finish().map_err(MergeError::read(input))?;
         let skipped = receipt.tally.skipped;
-        if hashing != HashingScope::Nothing && 0 < skipped && receipt.header.chain.is_some() {
+        if hashing != LinesToHash::Nothing && 0 < skipped && receipt.header.chain.is_some() {
             return Err(MergeError::Skipped { input, skipped });
         }
     }
@@ -309,7 +309,7 @@ struct SectionStage {
 struct ApplyRun<'s> {
     stages: Vec<SectionStage>,
     writer: CollectionWriter,
-    hashing: HashingScope,
+    hashing: LinesToHash,
     steps: &'s [DeltaStep],
     /// Numbers of inserted, replaced and removed pages.
     counts: [u64; 3],
@@ -378,9 +378,9 @@ impl ApplyRun<'_> {
             }
             stage.pages += u64::from(local.is_some());
             let is_hashed = match self.hashing {
-                HashingScope::Nothing => false,
-                HashingScope::Changes => 0 < at,
-                HashingScope::Everything => true,
+                LinesToHash::Nothing => false,
+                LinesToHash::Changes => 0 < at,
+                LinesToHash::Everything => true,
             };
             if is_hashed && before != local {
                 if let Some(old) = before.and_then(entry) {

@@ -15,7 +15,7 @@ use crate::header::{CollectionHeader, CollectionKind, FormatVersion, StateChain}
 use crate::merge;
 use crate::reader::{ReadOptions, ReadReceipt};
 use crate::sort::KeyedLine;
-use crate::state::{HashingScope, SectionState};
+use crate::state::{LinesToHash, SectionState};
 use crate::writer::StateTracking;
 
 /// One difference between two snapshots.
@@ -227,7 +227,7 @@ pub fn diff(
     // snapshot leads to the new one.
     let named = old_header.chain.as_ref().zip(new_header.chain.as_ref());
     let named = named.map(|(old, new)| (old.state, new.state));
-    let hashing = HashingScope::needed(track == StateTracking::State, named.is_some());
+    let hashing = LinesToHash::needed(track == StateTracking::State, named.is_some());
     let mut walk = SnapshotWalk {
         old: PageCursor::new(old, old_reader, order, folder).map_err(MergeError::walk(0))?,
         new: PageCursor::new(new, new_reader, order, folder).map_err(MergeError::walk(1))?,
@@ -264,7 +264,7 @@ struct DiffCounts {
 struct SnapshotWalk<'o, 'n> {
     old: PageCursor<'o>,
     new: PageCursor<'n>,
-    hashing: HashingScope,
+    hashing: LinesToHash,
     counts: DiffCounts,
 }
 
@@ -305,9 +305,9 @@ impl SnapshotWalk<'_, '_> {
 
 impl DiffCounts {
     /// Counts a page with the same line in both snapshots.
-    fn same(&mut self, page: &KeyedLine, hashing: HashingScope) {
+    fn same(&mut self, page: &KeyedLine, hashing: LinesToHash) {
         self.unchanged += 1;
-        if hashing == HashingScope::Everything {
+        if hashing == LinesToHash::Everything {
             let digest = LineDigest::of(&page.line);
             self.from.add(&page.key, digest);
             self.state.add(&page.key, digest);
@@ -319,16 +319,16 @@ impl DiffCounts {
         &mut self,
         old: Option<&KeyedLine>,
         new: Option<&KeyedLine>,
-        hashing: HashingScope,
+        hashing: LinesToHash,
     ) {
-        if let Some(old) = old.filter(|_| hashing != HashingScope::Nothing) {
+        if let Some(old) = old.filter(|_| hashing != LinesToHash::Nothing) {
             let digest = LineDigest::of(&old.line);
             match hashing {
-                HashingScope::Everything => self.from.add(&old.key, digest),
+                LinesToHash::Everything => self.from.add(&old.key, digest),
                 _ => self.state.remove(&old.key, digest),
             }
         }
-        if let Some(new) = new.filter(|_| hashing != HashingScope::Nothing) {
+        if let Some(new) = new.filter(|_| hashing != LinesToHash::Nothing) {
             self.state.add(&new.key, LineDigest::of(&new.line));
         }
         match (old, new) {

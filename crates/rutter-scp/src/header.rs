@@ -110,7 +110,7 @@ impl StateChain {
 
 /// JSON form of [`StateChain`].
 #[derive(Serialize, Deserialize)]
-struct ChainWire {
+struct StateChainJson {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     from: Option<String>,
     state: String,
@@ -163,7 +163,7 @@ impl CollectionHeader {
             put(&mut out, key, value);
         }
         if let Some(chain) = &self.chain {
-            let wire = ChainWire {
+            let wire = StateChainJson {
                 from: chain.from.map(|state| state.to_string()),
                 state: chain.state.to_string(),
                 pages: chain.pages,
@@ -307,7 +307,7 @@ impl<'a> MetadataMembers<'_, 'a> {
     fn chain(&self, sink: &mut dyn FindingSink) -> Result<Option<StateChain>, Refusal> {
         let pointer = "/collection/rutter";
         let Some(raw) = one(self.members, "rutter", pointer)? else { return Ok(None) };
-        let chain = serde_json::from_str::<ChainWire>(raw.get()).ok().and_then(|wire| {
+        let chain = serde_json::from_str::<StateChainJson>(raw.get()).ok().and_then(|wire| {
             let from = match wire.from {
                 Some(text) => Some(SectionState::parse(&text)?),
                 None => None,

@@ -47,7 +47,7 @@ impl SectionState {
 
 /// Which lines must be hashed to compute the states of a merge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum HashingScope {
+pub(crate) enum LinesToHash {
     /// No lines, because no state is requested.
     Nothing,
     /// Only the lines of changed pages, because the state before the changes is known.
@@ -56,7 +56,7 @@ pub(crate) enum HashingScope {
     Everything,
 }
 
-impl HashingScope {
+impl LinesToHash {
     pub(crate) fn needed(is_asked_for: bool, is_start_named: bool) -> Self {
         match (is_asked_for, is_start_named) {
             (false, _) => Self::Nothing,

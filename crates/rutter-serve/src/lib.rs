@@ -33,7 +33,9 @@ mod settings;
 mod site;
 
 pub use admission::revoke::revoke_token;
-pub use admission::token::{Grant, NewToken, Scope, TokenError, Tokens, create_token, parse_rate};
+pub use admission::token::{
+    NewToken, TokenError, TokenGrant, TokenScope, Tokens, create_token, parse_rate,
+};
 pub use monitor::access::AccessSink;
 pub use monitor::log::{AccessLogFormat, LogWriter};
 pub use monitor::metrics::Metrics;

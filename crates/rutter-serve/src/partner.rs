@@ -30,11 +30,11 @@ use rutter_page::LineDigest;
 use tokio::sync::Semaphore;
 
 use crate::admission::client::RequestClient;
-use crate::admission::token::Scope;
+use crate::admission::token::TokenScope;
 use crate::clock::now;
 use crate::resolve::catalog::Catalog;
 use crate::resolve::error::ResolveError;
-use crate::resolve::root_dir::{Identity, is_absent};
+use crate::resolve::root_dir::{FileIdentity, is_absent};
 use crate::respond::body::Body;
 use crate::respond::condition::{self, ConditionOutcome, CurrentVersion};
 use crate::respond::date;
@@ -114,10 +114,13 @@ impl PartnerApi {
         if path_below(parts.uri.path(), || Arc::clone(&catalog)) != Some(PATH) {
             return Err(ResolveError::Missing.into());
         }
-        let grant = client.require(Scope::Entries)?;
+        let grant = client.require(TokenScope::Entries)?;
         let wanted = read_query(parts.uri.query().unwrap_or_default(), self.max_entries)?;
-        let content =
-            if grant.allows(Scope::Content) { EntryContent::With } else { EntryContent::Without };
+        let content = if grant.allows(TokenScope::Content) {
+            EntryContent::With
+        } else {
+            EntryContent::Without
+        };
         let (api, parts) = (self.clone(), parts.clone());
         let turn = Arc::clone(&self.turns).acquire_owned().await;
         let work = move || {
@@ -131,7 +134,12 @@ impl PartnerApi {
 }
 
 /// Returns the `ETag` of a response. The same file, query and scope give the same bytes.
-fn entity_tag(store: &Identity, wanted: &ApiQuery, content: EntryContent, base: &str) -> String {
+fn entity_tag(
+    store: &FileIdentity,
+    wanted: &ApiQuery,
+    content: EntryContent,
+    base: &str,
+) -> String {
     let wanted = match wanted {
         ApiQuery::One(url) => format!("one {url}"),
         ApiQuery::Some { after, limit } => {
@@ -142,7 +150,7 @@ fn entity_tag(store: &Identity, wanted: &ApiQuery, content: EntryContent, base: 
         EntryContent::With => "content",
         EntryContent::Without => "entries",
     };
-    let Identity { device, inode, size, modified, changed } = store;
+    let FileIdentity { device, inode, size, modified, changed } = store;
     let facts =
         format!("{device} {inode} {size} {modified} {changed}\n{wanted}\n{content}\n{base}");
     format!("\"api-{}\"", LineDigest::of(facts.as_bytes()))

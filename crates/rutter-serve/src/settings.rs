@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use rutter_logs::Thresholds;
+use rutter_logs::OddClientThresholds;
 
 pub(crate) mod limits;
 pub(crate) mod network;
@@ -36,7 +36,7 @@ pub struct SiteSettings {
     /// Which proxies may set the client's address.
     pub proxies: TrustedProxies,
     /// Thresholds for unusual clients; `None` disables monitoring.
-    pub watch: Option<Thresholds>,
+    pub watch: Option<OddClientThresholds>,
     /// Resource limits.
     pub limits: Limits,
 }
@@ -54,7 +54,7 @@ impl SiteSettings {
             rate: Some(RateLimit::DEFAULT),
             bandwidth: None,
             proxies: TrustedProxies::default(),
-            watch: Some(Thresholds::DEFAULT),
+            watch: Some(OddClientThresholds::DEFAULT),
             limits: Limits::DEFAULT,
         }
     }

@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use rutter_extract::VersionId;
+use rutter_extract::TemplateVersionId;
 use rutter_page::checksum::RecordChecksum;
 use rutter_page::{LineDigest, Timestamp};
 
@@ -121,7 +121,7 @@ pub struct LedgerRow {
     /// Time when the page was removed or excluded; `None` if it is public.
     pub removed: Option<Timestamp>,
     /// Template version with which the page was read; `None` if no template was used.
-    pub template: Option<VersionId>,
+    pub template: Option<TemplateVersionId>,
     /// Source of the first date of the page.
     pub date_source: DateSource,
     /// Value of the column `arc`: digest and time of the page's last ARC entry.
@@ -153,7 +153,7 @@ impl LedgerRow {
                 None => None,
             },
             template: match or_none(next()?) {
-                Some(text) => Some(VersionId(text.parse().ok()?)),
+                Some(text) => Some(TemplateVersionId(text.parse().ok()?)),
                 None => None,
             },
             date_source: next()
@@ -312,7 +312,7 @@ mod tests {
             recorded: time("2026-02-01T00:00:00Z"),
             first_seen: time("2026-02-01T00:00:00Z"),
             removed: None,
-            template: Some(VersionId(7)),
+            template: Some(TemplateVersionId(7)),
             date_source: DateSource::Page,
             arc: "-".into(),
         }

@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use rutter_extract::{Templates, VersionId};
+use rutter_extract::{TemplateSet, TemplateVersionId};
 use rutter_page::checksum::{ChecksumStatus, append_checksum, verify_checksum};
 
 use crate::error::{IoErrorContext, StateError};
@@ -15,7 +15,7 @@ use crate::ledger::LedgerReader;
 use crate::paths::StatePaths;
 
 /// Loads the templates that are stored in the state.
-pub fn load_templates(paths: &StatePaths) -> Result<Templates, StateError> {
+pub fn load_templates(paths: &StatePaths) -> Result<TemplateSet, StateError> {
     let path = paths.templates();
     match fs::read(&path) {
         Ok(bytes)
@@ -25,7 +25,7 @@ pub fn load_templates(paths: &StatePaths) -> Result<Templates, StateError> {
         }
         Ok(bytes) => serde_json::from_slice(&bytes)
             .map_err(|error| StateError::Damaged(path, error.line() as u64)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Templates::default()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(TemplateSet::default()),
         Err(error) => Err(StateError::Io(path, error)),
     }
 }
@@ -34,9 +34,9 @@ pub fn load_templates(paths: &StatePaths) -> Result<Templates, StateError> {
 #[derive(Debug, Default)]
 pub struct LearnedTemplates {
     /// Templates of the site.
-    pub templates: Templates,
+    pub templates: TemplateSet,
     /// Template version with which each page was read, by URL.
-    pub versions: HashMap<String, Option<VersionId>>,
+    pub versions: HashMap<String, Option<TemplateVersionId>>,
 }
 
 /// Loads the templates that the last build learned; empty if there is no state.
@@ -52,7 +52,7 @@ pub fn load_learned_templates(state: &Path) -> Result<LearnedTemplates, StateErr
 }
 
 /// Writes the templates to a file with a checksum.
-pub fn save_templates(path: &Path, templates: &Templates) -> Result<(), StateError> {
+pub fn save_templates(path: &Path, templates: &TemplateSet) -> Result<(), StateError> {
     let text = serde_json::to_string(templates).expect("templates serialize to JSON");
     fs::write(path, append_checksum(&text, 1)).at(path)
 }

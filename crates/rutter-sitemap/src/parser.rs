@@ -20,8 +20,8 @@ use rutter_finding::{Finding, Place, Refusal, Rule, quoted};
 use rutter_page::PageUrl;
 
 use self::state::{
-    CapturedElement, CurrentEntry, CurrentForeign, EntryCount, LineCounter, OpenElements, Position,
-    RootElement, Token,
+    CapturedElement, CurrentEntry, CurrentForeignElement, EntryCount, LineCounter, MarkupToken,
+    OpenElements, ParserPosition, RootElement,
 };
 use crate::namespaces::{NamespaceId, Namespaces};
 use crate::rules;
@@ -47,7 +47,7 @@ pub(super) enum PieceProgress {
 /// The parser state between pieces.
 pub(super) struct SitemapParser {
     limits: SitemapLimits,
-    position: Position,
+    position: ParserPosition,
     elements: OpenElements,
     namespaces: Namespaces,
     root: RootElement,
@@ -56,7 +56,7 @@ pub(super) struct SitemapParser {
     count: EntryCount,
     has_blank_start: bool,
     current: CurrentEntry,
-    foreign: CurrentForeign,
+    foreign: CurrentForeignElement,
     captured: CapturedElement,
     lines: LineCounter,
 }
@@ -67,7 +67,7 @@ impl SitemapParser {
     pub(super) fn new(limits: SitemapLimits) -> Self {
         Self {
             limits,
-            position: Position::Prolog,
+            position: ParserPosition::Prolog,
             elements: OpenElements::default(),
             namespaces: Namespaces::new(),
             root: RootElement { kind: None, namespace: NamespaceId::SITEMAP },
@@ -75,7 +75,7 @@ impl SitemapParser {
             count: EntryCount::default(),
             has_blank_start: false,
             current: CurrentEntry::default(),
-            foreign: CurrentForeign::default(),
+            foreign: CurrentForeignElement::default(),
             captured: CapturedElement::default(),
             lines: LineCounter { line: 1, counted: 0 },
         }
@@ -97,12 +97,12 @@ impl SitemapParser {
 
     /// Returns whether the root element was closed.
     pub(super) fn is_complete(&self) -> bool {
-        self.position == Position::After
+        self.position == ParserPosition::After
     }
 
     /// Returns whether the root element was not found yet.
     pub(super) fn is_empty(&self) -> bool {
-        self.position == Position::Prolog
+        self.position == ParserPosition::Prolog
     }
 
     /// Returns the line at the end of the last piece.
@@ -132,11 +132,11 @@ impl SitemapParser {
                     progress => break (progress, start),
                 },
             };
-            let token = Token { piece, start, end: byte_position(&xml) };
+            let token = MarkupToken { piece, start, end: byte_position(&xml) };
             match event {
                 Event::Start(tag) => {
                     self.start(&tag, token, out)?;
-                    if self.position == Position::Entry
+                    if self.position == ParserPosition::Entry
                         && self.elements.entry_depth == self.elements.depth
                     {
                         let used = self.parse_plain_children(token, out);
@@ -161,7 +161,7 @@ impl SitemapParser {
                 Event::Eof => break (PieceProgress::Complete, piece.len()),
             }
         };
-        self.lines.at(Token { piece, start: used, end: used });
+        self.lines.at(MarkupToken { piece, start: used, end: used });
         Ok((progress, used))
     }
 
@@ -173,7 +173,7 @@ impl SitemapParser {
         start: usize,
         is_last: bool,
     ) -> Result<PieceProgress, Refusal> {
-        let token = Token { piece, start, end: start };
+        let token = MarkupToken { piece, start, end: start };
         let rest = piece.get(start..).unwrap_or_default();
         match error {
             Error::Encoding(_) => Ok(PieceProgress::NotUtf8),
@@ -202,7 +202,7 @@ impl SitemapParser {
     fn report(
         &mut self,
         rule: &'static Rule,
-        token: Token<'_>,
+        token: MarkupToken<'_>,
         detail: impl Into<String>,
         out: &mut VecDeque<ParserOutput>,
     ) {
@@ -213,7 +213,7 @@ impl SitemapParser {
     fn refusal(
         &mut self,
         rule: &'static Rule,
-        token: Token<'_>,
+        token: MarkupToken<'_>,
         detail: impl Into<String>,
     ) -> Refusal {
         Refusal::new(rule, Place::line(self.lines.at(token)), detail)

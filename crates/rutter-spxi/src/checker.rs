@@ -15,7 +15,7 @@ use crate::index::{Entity, Kernel, SemanticIndex, distinct};
 use crate::json;
 use crate::packet::{MetadataPacket, PacketSelector, packet_of};
 use crate::place::PlaceId;
-use crate::read::places::{EntityPlaces, IndexPlaces};
+use crate::read::places::{EntityPositions, IndexPositions};
 use crate::read::{MAX_INDEX_BYTES, MAX_PACKET_BYTES, index_of};
 use crate::schema_types::{self, EntityType};
 use crate::site::SiteEvidence;
@@ -163,7 +163,7 @@ impl DocumentChecker<'_, '_, '_> {
         self.sink.report(Finding::new(rule, self.graph.place(at), detail));
     }
 
-    fn head(&mut self, index: &SemanticIndex, places: &IndexPlaces, size: usize) {
+    fn head(&mut self, index: &SemanticIndex, places: &IndexPositions, size: usize) {
         let root = places.root.unwrap_or(PlaceId::ROOT);
         if DEFAULT_MAX_BYTES < size {
             self.report(&rules::INDEX_LARGE, PlaceId::ROOT, &format!("the index has {size} bytes"));
@@ -203,7 +203,7 @@ impl DocumentChecker<'_, '_, '_> {
         }
     }
 
-    fn entities(&mut self, index: &SemanticIndex, places: &IndexPlaces, home: Option<&str>) {
+    fn entities(&mut self, index: &SemanticIndex, places: &IndexPositions, home: Option<&str>) {
         let mut ids: HashSet<String> = HashSet::new();
         let kernel_doi = index.kernel.as_ref().and_then(|it| it.specification.as_deref());
         for (entity, places) in index.entities.iter().zip(&places.entities) {
@@ -243,7 +243,7 @@ impl DocumentChecker<'_, '_, '_> {
     }
 
     /// Checks an entity of an index or a packet.
-    fn entity(&mut self, entity: &Entity, places: &EntityPlaces, kernel_doi: Option<&str>) {
+    fn entity(&mut self, entity: &Entity, places: &EntityPositions, kernel_doi: Option<&str>) {
         if let (Some(kind), Some(at)) = (entity.entity_type.as_deref(), places.kind) {
             self.kind(kind, places, at);
         }
@@ -277,7 +277,7 @@ impl DocumentChecker<'_, '_, '_> {
         }
     }
 
-    fn kind(&mut self, kind: &str, places: &EntityPlaces, at: PlaceId) {
+    fn kind(&mut self, kind: &str, places: &EntityPositions, at: PlaceId) {
         let graph = self.graph;
         let is_prefix = |prefix: &str| {
             graph.node(places.node).is_some_and(|node| graph.contexts.is_prefix(prefix, node.ctx))
@@ -304,7 +304,7 @@ impl DocumentChecker<'_, '_, '_> {
         }
     }
 
-    fn surfaces(&mut self, index: &SemanticIndex, places: &IndexPlaces, home: Option<&str>) {
+    fn surfaces(&mut self, index: &SemanticIndex, places: &IndexPositions, home: Option<&str>) {
         let mut keys: HashSet<String> = HashSet::new();
         for (surface, at) in index.surfaces.iter().zip(&places.surfaces) {
             let Some(id) = surface.id.as_deref() else {

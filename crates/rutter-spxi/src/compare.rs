@@ -11,9 +11,9 @@ use crate::graph::JsonLdGraph;
 use crate::index::{Entity, ModifiedDate, SemanticIndex};
 use crate::marker::MarkerStatus;
 use crate::place::PlaceId;
-use crate::read::places::{EntityPlaces, IndexPlaces};
+use crate::read::places::{EntityPositions, IndexPositions};
 use crate::rules;
-use crate::site::{Lookup, PageFacts, PageLookup, RobotsSignals, SitemapEntry};
+use crate::site::{PageFacts, PageLookup, ResourceLookup, RobotsSignals, SitemapEntry};
 
 /// Host of the URLs of all SPXI namespaces.
 const SPXI_HOST: &str = "https://spxi.dev/";
@@ -22,7 +22,7 @@ const SPXI_HOST: &str = "https://spxi.dev/";
 pub(crate) fn with_site(
     graph: &JsonLdGraph<'_>,
     index: &SemanticIndex,
-    places: &IndexPlaces,
+    places: &IndexPositions,
     given: &CheckInput<'_>,
     unchecked: &mut Vec<&'static str>,
     sink: &mut dyn FindingSink,
@@ -34,9 +34,11 @@ pub(crate) fn with_site(
         None => unchecked.extend(["pages (rule 2)", "markers (rule 4)", "links of pages"]),
     }
     match &given.site.sitemap {
-        Lookup::NotChecked => unchecked.push("sitemap.xml (rules 8 and 9)"),
-        Lookup::Unreachable(why) => compare.report(&rules::SITEMAP_MISSING, PlaceId::ROOT, why),
-        Lookup::Found(listed) => compare.sitemap(listed, given.now),
+        ResourceLookup::NotChecked => unchecked.push("sitemap.xml (rules 8 and 9)"),
+        ResourceLookup::Unreachable(why) => {
+            compare.report(&rules::SITEMAP_MISSING, PlaceId::ROOT, why)
+        }
+        ResourceLookup::Found(listed) => compare.sitemap(listed, given.now),
     }
     for (line, namespace) in &given.site.foreign {
         if namespace.starts_with(SPXI_HOST) {
@@ -45,14 +47,16 @@ pub(crate) fn with_site(
         }
     }
     match &given.site.robots {
-        Lookup::NotChecked => unchecked.push("robots.txt"),
-        Lookup::Unreachable(why) => compare.report(&rules::ROBOTS_SILENT, PlaceId::ROOT, why),
-        Lookup::Found(signals) => compare.robots(signals),
+        ResourceLookup::NotChecked => unchecked.push("robots.txt"),
+        ResourceLookup::Unreachable(why) => {
+            compare.report(&rules::ROBOTS_SILENT, PlaceId::ROOT, why)
+        }
+        ResourceLookup::Found(signals) => compare.robots(signals),
     }
     match &given.site.llms {
-        Lookup::NotChecked => unchecked.push("llms.txt"),
-        Lookup::Unreachable(why) => compare.report(&rules::LLMS_SILENT, PlaceId::ROOT, why),
-        Lookup::Found(text) => {
+        ResourceLookup::NotChecked => unchecked.push("llms.txt"),
+        ResourceLookup::Unreachable(why) => compare.report(&rules::LLMS_SILENT, PlaceId::ROOT, why),
+        ResourceLookup::Found(text) => {
             if !names_index(text) {
                 compare.report(&rules::LLMS_SILENT, PlaceId::ROOT, "");
             }
@@ -77,7 +81,7 @@ fn names_index(text: &str) -> bool {
 struct IndexComparison<'g, 'v, 's> {
     graph: &'g JsonLdGraph<'v>,
     index: &'g SemanticIndex,
-    places: &'g IndexPlaces,
+    places: &'g IndexPositions,
     home: Option<String>,
     sink: &'s mut dyn FindingSink,
 }
@@ -90,7 +94,7 @@ impl<'g> IndexComparison<'g, '_, '_> {
     /// Returns the entities that have a URL, with the positions of the URLs in the document.
     fn entities(
         &self,
-    ) -> impl Iterator<Item = (&'g Entity, &'g EntityPlaces, &'g str, PlaceId)> + use<'g> {
+    ) -> impl Iterator<Item = (&'g Entity, &'g EntityPositions, &'g str, PlaceId)> + use<'g> {
         let all = self.index.entities.iter().zip(&self.places.entities);
         all.filter_map(|(entity, places)| Some((entity, places, entity.id.as_deref()?, places.id?)))
     }
@@ -103,9 +107,9 @@ impl<'g> IndexComparison<'g, '_, '_> {
                 continue;
             }
             match pages.look(url) {
-                Lookup::NotChecked => is_page_unseen = true,
-                Lookup::Unreachable(why) => self.report(&rules::UNREACHABLE, at, &why),
-                Lookup::Found(facts) => {
+                ResourceLookup::NotChecked => is_page_unseen = true,
+                ResourceLookup::Unreachable(why) => self.report(&rules::UNREACHABLE, at, &why),
+                ResourceLookup::Found(facts) => {
                     self.page(id, at, &facts);
                     match pages.markers(url, &entity.markers) {
                         None => is_marker_unseen = true,
@@ -139,7 +143,7 @@ impl<'g> IndexComparison<'g, '_, '_> {
         }
     }
 
-    fn markers(&mut self, entity: &Entity, places: &EntityPlaces, statuses: &[MarkerStatus]) {
+    fn markers(&mut self, entity: &Entity, places: &EntityPositions, statuses: &[MarkerStatus]) {
         for ((marker, at), status) in entity.markers.iter().zip(&places.markers).zip(statuses) {
             let (rule, detail) = match status {
                 MarkerStatus::Visible => continue,

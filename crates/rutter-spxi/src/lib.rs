@@ -43,8 +43,8 @@ pub use marker::MarkerStatus;
 pub use packet::{MetadataPacket, PacketQuestion, PacketSelector, read_packet};
 pub use read::{MAX_INDEX_BYTES, MAX_PACKET_BYTES, read_index};
 pub use site::{
-    AGENTS, AgentSignals, Lookup, PageFacts, PageLookup, RobotsSignals, SiteEvidence, SitemapEntry,
-    SitemapLink,
+    AGENTS, AgentSignals, PageFacts, PageLookup, ResourceLookup, RobotsSignals, SiteEvidence,
+    SitemapEntry, SitemapLink,
 };
 pub use values::{BasinState, CollisionRisk, VerificationLevel};
 pub use words::{count_characters, count_words};

@@ -7,7 +7,7 @@ use crate::address::page_key;
 use crate::graph::{GraphValue, JsonLdGraph};
 use crate::index::{Entity, Kernel, ModifiedDate};
 use crate::json;
-use crate::read::places::{EntityPlaces, KernelPlaces};
+use crate::read::places::{EntityPositions, KernelPositions};
 use crate::read::{IndexWalk, MAX_PACKET_BYTES};
 use crate::rules;
 
@@ -79,9 +79,9 @@ pub fn read_packet(
 
 /// Positions of the parts of a packet in its document.
 #[derive(Debug, Default)]
-pub(crate) struct PacketPlaces {
-    pub(crate) entities: Vec<EntityPlaces>,
-    pub(crate) kernel: KernelPlaces,
+pub(crate) struct PacketPositions {
+    pub(crate) entities: Vec<EntityPositions>,
+    pub(crate) kernel: KernelPositions,
 }
 
 /// Finds and reads the packet in a document.
@@ -89,7 +89,7 @@ pub(crate) fn packet_of(
     graph: &JsonLdGraph<'_>,
     asked: &PacketSelector<'_>,
     sink: &mut dyn FindingSink,
-) -> Result<(MetadataPacket, PacketPlaces), Refusal> {
+) -> Result<(MetadataPacket, PacketPositions), Refusal> {
     let of_class = |classes: &[&str]| {
         let is_of = |idx: &usize| {
             graph.node(*idx).is_some_and(|node| classes.iter().any(|class| node.is_a(class)))
@@ -120,7 +120,7 @@ pub(crate) fn packet_of(
     }
     let page = urls.iter().find(|url| asked.page.is_some_and(|page| is_same(url, page)));
     let page = page.or(urls.first()).cloned();
-    let mut places = PacketPlaces::default();
+    let mut places = PacketPositions::default();
     let mut packet =
         MetadataPacket { id, page, modified: walk.modified(root).0, ..MetadataPacket::default() };
     let entities = match whole {

@@ -25,20 +25,20 @@ pub(crate) fn statements(bytes: &[u8], address: Option<&str>) -> Result<usize, S
     };
     // Assume the usual order of members first, which saves a third of the time. Documents with
     // another order are read again without that assumption.
-    guarded(MemberOrder::Streaming).or_else(|_| guarded(MemberOrder::Any))
+    guarded(AssumedMemberOrder::Streaming).or_else(|_| guarded(AssumedMemberOrder::Any))
 }
 
 /// Assumed order of the members of JSON-LD objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum MemberOrder {
+enum AssumedMemberOrder {
     /// `@context` and `@type` come before the other members.
     Streaming,
     Any,
 }
 
-fn count(bytes: &[u8], address: Option<&str>, order: MemberOrder) -> Result<usize, String> {
+fn count(bytes: &[u8], address: Option<&str>, order: AssumedMemberOrder) -> Result<usize, String> {
     let mut parser = JsonLdParser::new();
-    if order == MemberOrder::Streaming {
+    if order == AssumedMemberOrder::Streaming {
         parser = parser.with_profile(JsonLdProfile::Streaming);
     }
     let parser = parser.with_base_iri(address.unwrap_or(NOWHERE)).map_err(|it| it.to_string())?;
@@ -76,9 +76,9 @@ mod tests {
                 continue;
             }
             let bytes = fs::read(&path).unwrap();
-            let any = count(&bytes, None, MemberOrder::Any);
+            let any = count(&bytes, None, AssumedMemberOrder::Any);
             n_accepted += usize::from(any.is_ok());
-            if let Ok(n) = count(&bytes, None, MemberOrder::Streaming) {
+            if let Ok(n) = count(&bytes, None, AssumedMemberOrder::Streaming) {
                 n_streamed += 1;
                 assert_eq!(any, Ok(n), "{}", path.display());
             }

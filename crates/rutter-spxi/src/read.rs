@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 use rutter_finding::{Finding, FindingSink, Place, Refusal, Rule, quoted};
 
-use self::places::{IndexPlaces, KernelPlaces};
+use self::places::{IndexPositions, KernelPositions};
 use crate::graph::{GraphNode, GraphValue, JsonLdGraph};
 use crate::index::{Kernel, ModifiedDate, Party, SemanticIndex, Surface};
 use crate::json::{self, JsonValue};
@@ -63,7 +63,7 @@ pub(crate) fn index_of(
     graph: &JsonLdGraph<'_>,
     document: &JsonValue<'_>,
     sink: &mut dyn FindingSink,
-) -> Result<(SemanticIndex, IndexPlaces), Refusal> {
+) -> Result<(SemanticIndex, IndexPositions), Refusal> {
     let mut walk = IndexWalk::new(graph, sink);
     let is_index = |node: &GraphNode<'_>| node.is_a("spxi:SemanticIndex");
     let is_like = |node: &GraphNode<'_>| {
@@ -116,7 +116,7 @@ impl<'g, 'v, 's> IndexWalk<'g, 'v, 's> {
         self.sink.report(Finding::new(rule, self.graph.place(at), detail));
     }
 
-    fn index(&mut self, root: &'g GraphNode<'v>) -> (SemanticIndex, IndexPlaces) {
+    fn index(&mut self, root: &'g GraphNode<'v>) -> (SemanticIndex, IndexPositions) {
         let mut index = SemanticIndex {
             id: root.id.as_ref().map(|(id, _)| id.to_string()),
             name: self.text(root, "name").map(|(text, _)| text),
@@ -126,10 +126,10 @@ impl<'g, 'v, 's> IndexWalk<'g, 'v, 's> {
             author: self.party(root, "author"),
             ..SemanticIndex::default()
         };
-        let mut places = IndexPlaces {
+        let mut places = IndexPositions {
             root: Some(root.at),
             id: root.id.as_ref().map(|(_, at)| *at),
-            ..IndexPlaces::default()
+            ..IndexPositions::default()
         };
         (index.modified, places.modified) = self.modified(root);
         if places.modified.is_none() {
@@ -181,7 +181,7 @@ impl<'g, 'v, 's> IndexWalk<'g, 'v, 's> {
         &mut self,
         root: &'g GraphNode<'v>,
         index: &mut SemanticIndex,
-        places: &mut IndexPlaces,
+        places: &mut IndexPositions,
     ) {
         let kernels = self.objects(root, "spxi:siteKernel", "spxi:HolographicKernel");
         let node = match kernels.first() {
@@ -204,14 +204,14 @@ impl<'g, 'v, 's> IndexWalk<'g, 'v, 's> {
         }
     }
 
-    pub(crate) fn kernel(&mut self, node: &'g GraphNode<'v>) -> (Kernel, KernelPlaces) {
+    pub(crate) fn kernel(&mut self, node: &'g GraphNode<'v>) -> (Kernel, KernelPositions) {
         self.class(node, "spxi:HolographicKernel");
         let summary = self.text(node, "spxi:compressionSurvivalSummary");
         if summary.is_none() {
             self.report(&rules::SUMMARY_MISSING, node.at, "");
         }
         let specification = self.address(node, "spxi:kernelSpecification");
-        let places = KernelPlaces {
+        let places = KernelPositions {
             at: Some(node.at),
             summary: summary.as_ref().map(|(_, at)| *at),
             specification: specification.as_ref().map(|(_, at)| *at),

@@ -22,7 +22,7 @@ pub const AGENTS: [&str; 7] = [
 
 /// Result of looking up a resource (D65).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Lookup<T> {
+pub enum ResourceLookup<T> {
     /// No lookup was made.
     #[default]
     NotChecked,
@@ -37,13 +37,13 @@ pub enum Lookup<T> {
 #[expect(missing_debug_implementations, reason = "it holds a trait object")]
 pub struct SiteEvidence<'s> {
     /// All entries of sitemap.xml and its child sitemaps.
-    pub sitemap: Lookup<Vec<SitemapEntry>>,
+    pub sitemap: ResourceLookup<Vec<SitemapEntry>>,
     /// Namespaces of unknown elements in the sitemap, with their line numbers.
     pub foreign: Vec<(u64, String)>,
     /// Statements of robots.txt about the index.
-    pub robots: Lookup<RobotsSignals>,
+    pub robots: ResourceLookup<RobotsSignals>,
     /// Content of llms.txt.
-    pub llms: Lookup<String>,
+    pub llms: ResourceLookup<String>,
     /// Source of facts about pages; `None` if pages are not available.
     pub pages: Option<&'s dyn PageLookup>,
 }
@@ -100,7 +100,7 @@ pub struct AgentSignals {
 /// Looks up pages by URL without fragment.
 pub trait PageLookup {
     /// Looks up facts about a page.
-    fn look(&self, url: &str) -> Lookup<PageFacts>;
+    fn look(&self, url: &str) -> ResourceLookup<PageFacts>;
 
     /// Returns the status of each marker on a page; `None` if the page was not checked.
     fn markers(&self, url: &str, markers: &[String]) -> Option<Vec<MarkerStatus>>;

@@ -53,15 +53,15 @@ pub use model::{
     ArcRow, Change, ChangeBatch, ChangeCounts, ChangeCursor, ChangeKind, CheckDepth, ClaimedState,
     CommitOptions, CommitSummary, DamagedPage, DownloadRecord, Expiry, HistorySummary,
     IndexProgress, Lease, MatchKind, NoteKind, NoteValue, PageCount, PagePosition, PageRow,
-    PageSource, PageTotals, Publisher, PublisherId, Quota, RemovalCause, ResponseValidators,
-    SearchHit, SearchResults, Section, Selection, StagedPage, StagingMode, StagingOptions,
+    PageSelection, PageSource, PageTotals, Publisher, PublisherId, Quota, RemovalCause,
+    ResponseValidators, SearchHit, SearchResults, Section, StagedPage, StagingMode, StagingOptions,
     Tombstone, UrlNote, UrlRecords, Validator, WithheldReason, continues_section,
 };
 pub use records::{ErasedSite, ErasureResult, SiteRecords, VisitRecord};
 pub use sqlite::{AccessMode, SqliteStore, StagingBuffer, StoreOptions, remove_unused};
 pub use store::{
-    HistoryQueries, LeaseControl, LeasedWrites, Maintenance, PageQueries, SearchIndex, SiteQueries,
-    Staging, Store, SyncRecords,
+    HistoryQueries, LeaseControl, LeasedWrites, PageQueries, SearchIndex, SiteQueries, Staging,
+    Store, StoreMaintenance, SyncRecords,
 };
 pub use words::SearchQuery;
 
@@ -70,8 +70,8 @@ pub use words::SearchQuery;
 pub mod prelude {
     pub use crate::records::SiteRecords;
     pub use crate::store::{
-        HistoryQueries, LeaseControl, LeasedWrites, Maintenance, PageQueries, SearchIndex,
-        SiteQueries, Staging, Store, SyncRecords,
+        HistoryQueries, LeaseControl, LeasedWrites, PageQueries, SearchIndex, SiteQueries, Staging,
+        Store, StoreMaintenance, SyncRecords,
     };
 }
 

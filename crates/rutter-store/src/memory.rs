@@ -21,8 +21,8 @@ use rutter_spxi::Entity;
 
 use crate::error::WriteError;
 use crate::model::{
-    ArcRow, Change, ChangeKind, DownloadRecord, Lease, NoteKind, PagePosition, PageRow, Publisher,
-    PublisherId, Section, Selection, Tombstone, UrlNote, Validator,
+    ArcRow, Change, ChangeKind, DownloadRecord, Lease, NoteKind, PagePosition, PageRow,
+    PageSelection, Publisher, PublisherId, Section, Tombstone, UrlNote, Validator,
 };
 use crate::records::{ErasedSite, VisitRecord};
 use crate::sqlite::origin_of;
@@ -36,7 +36,7 @@ struct PageData {
 
 /// The membership of a page in a section.
 #[derive(Debug, Clone, Copy)]
-struct Membership {
+struct SectionMembership {
     by_delta: Option<Timestamp>,
     delivered: LineDigest,
 }
@@ -44,7 +44,7 @@ struct Membership {
 #[derive(Debug, Clone)]
 struct SectionData {
     section: Section,
-    members: BTreeMap<String, Membership>,
+    members: BTreeMap<String, SectionMembership>,
 }
 
 /// All data of one publisher.
@@ -142,7 +142,7 @@ impl MemoryState {
 
     fn select(
         &self,
-        selection: &Selection<'_>,
+        selection: &PageSelection<'_>,
         after: Option<PagePosition<'_>>,
         most: usize,
     ) -> Vec<&PageData> {

@@ -39,7 +39,7 @@ pub use history::{
     Tombstone,
 };
 pub use page::{
-    ArcRow, DamagedPage, PageCount, PagePosition, PageRow, PageSource, PageTotals, Selection,
+    ArcRow, DamagedPage, PageCount, PagePosition, PageRow, PageSelection, PageSource, PageTotals,
     WithheldReason,
 };
 pub use search::{CheckDepth, IndexProgress, MatchKind, SearchHit, SearchResults};

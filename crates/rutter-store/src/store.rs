@@ -17,7 +17,7 @@ pub use pages::PageQueries;
 pub use search::SearchIndex;
 pub use sites::SiteQueries;
 pub use sync_records::SyncRecords;
-pub use write::{LeaseControl, LeasedWrites, Maintenance, Staging};
+pub use write::{LeaseControl, LeasedWrites, Staging, StoreMaintenance};
 
 use crate::records::SiteRecords;
 
@@ -33,7 +33,7 @@ pub trait Store:
     + SiteRecords
     + LeaseControl
     + LeasedWrites
-    + Maintenance
+    + StoreMaintenance
     + Send
     + Sync
 {
@@ -48,7 +48,7 @@ impl<S> Store for S where
         + SiteRecords
         + LeaseControl
         + LeasedWrites
-        + Maintenance
+        + StoreMaintenance
         + Send
         + Sync
 {

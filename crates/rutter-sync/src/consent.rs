@@ -9,10 +9,10 @@ pub(crate) mod page_policy;
 pub(crate) mod scope;
 
 use rutter_arc::{ArcEntry, Consent, RobotsDirective, RobotsDirectives};
-use rutter_extract::{Extraction, Refusal, Wishes};
+use rutter_extract::{Extraction, UsageSignals, UseRefusal};
 use rutter_fetch::RobotsReason;
 use rutter_page::Timestamp;
-use rutter_robots::Robots;
+use rutter_robots::RobotsTxt;
 use rutter_store::WithheldReason;
 
 /// Source of a usage statement.
@@ -180,13 +180,13 @@ pub fn of_page(extraction: &Extraction, token: &str, now: Timestamp) -> Vec<Usag
     let ours = metas.filter(|(name, _)| name == "robots" || is_us(name, token));
     let mut said: Vec<UsageStatement> = ours
         .flat_map(|(_, value)| {
-            statements(StatementSource::Meta, value, &Wishes::of_directives(value), now)
+            statements(StatementSource::Meta, value, &UsageSignals::of_directives(value), now)
         })
         .collect();
-    let wishes = Wishes::of(extraction, token);
+    let wishes = UsageSignals::of(extraction, token);
     let text = match wishes.refusal(now) {
-        Some(Refusal::Login) => "auth-required".to_owned(),
-        Some(Refusal::NoAi) if wishes.is_for_ai == Some(false) => {
+        Some(UseRefusal::Login) => "auth-required".to_owned(),
+        Some(UseRefusal::NoAi) if wishes.is_for_ai == Some(false) => {
             "ai-indexable is not true".to_owned()
         }
         _ => wishes.robots.join(", "),
@@ -201,7 +201,7 @@ pub fn of_page(extraction: &Extraction, token: &str, now: Timestamp) -> Vec<Usag
 
 /// Returns the earliest `unavailable_after` date of a page, past or not.
 pub(crate) fn expiry_of_page(extraction: &Extraction, token: &str) -> Option<Timestamp> {
-    Wishes::of(extraction, token).unavailable_after
+    UsageSignals::of(extraction, token).unavailable_after
 }
 
 /// Returns the earliest `unavailable_after` date of `X-Robots-Tag` fields.
@@ -220,7 +220,7 @@ pub fn of_tags(values: &[String], token: &str, now: Timestamp) -> Vec<UsageState
 
 /// Parses one `X-Robots-Tag` field; a field that addresses another agent gives empty
 /// [`Wishes`].
-fn tag_wishes(value: &str, token: &str) -> Wishes {
+fn tag_wishes(value: &str, token: &str) -> UsageSignals {
     // `agent: directives` addresses one agent; `max-snippet: 5` is a directive for all.
     let (agent, words) = match value.split_once(':') {
         Some((agent, words)) if !agent.contains(',') && !is_word(agent.trim()) => {
@@ -229,7 +229,7 @@ fn tag_wishes(value: &str, token: &str) -> Wishes {
         _ => (None, value),
     };
     let is_addressed = agent.is_none_or(|agent| agent == "*" || is_us(agent, token));
-    Wishes::of_directives(if is_addressed { words } else { "" })
+    UsageSignals::of_directives(if is_addressed { words } else { "" })
 }
 
 /// Returns the statement of a `Content-Signal`. The signals `search` and `ai-input` concern
@@ -271,13 +271,13 @@ fn signals(value: &str) -> Vec<(String, bool)> {
 pub struct RobotsSignals {
     /// The parsed robots.txt and the product token; `None` if the file has no
     /// `Content-Signal` lines.
-    robots: Option<(Robots, String)>,
+    robots: Option<(RobotsTxt, String)>,
 }
 
 impl RobotsSignals {
     /// Reads the `Content-Signal` lines of robots.txt for the agent `token`.
     pub fn of_robots(robots: &[u8], token: &str) -> Self {
-        let robots = Robots::parse(robots);
+        let robots = RobotsTxt::parse(robots);
         Self { robots: robots.has_signals().then(|| (robots, token.to_owned())) }
     }
 
@@ -310,11 +310,11 @@ pub fn of_fields(
 fn statements(
     source: StatementSource,
     text: &str,
-    wishes: &Wishes,
+    wishes: &UsageSignals,
     now: Timestamp,
 ) -> Vec<UsageStatement> {
     let withholds = wishes.refusal(now).map(|refusal| match refusal {
-        Refusal::Login => UsageEffect::NeedsLogin,
+        UseRefusal::Login => UsageEffect::NeedsLogin,
         _ => UsageEffect::Withholds,
     });
     let follows = wishes.asks("nofollow").then_some(UsageEffect::NoFollow);

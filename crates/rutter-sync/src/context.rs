@@ -9,7 +9,7 @@ use rutter_arc::ArcEntry;
 use rutter_fetch::{Client, Url};
 use rutter_page::Timestamp;
 use rutter_store::{
-    NoteKind, NoteValue, PagePosition, PageRow, PublisherId, QueryError, Section, Selection,
+    NoteKind, NoteValue, PagePosition, PageRow, PageSelection, PublisherId, QueryError, Section,
     StorageError, Store,
 };
 
@@ -82,7 +82,7 @@ impl SiteContext<'_> {
     /// recorded in [`DamagedRows`] and skipped.
     pub(crate) fn for_each_batch(
         &self,
-        selection: &Selection<'_>,
+        selection: &PageSelection<'_>,
         mut take: impl FnMut(Vec<PageRow>) -> Result<(), SyncError>,
     ) -> Result<(), SyncError> {
         let publisher = self.publisher;
@@ -130,7 +130,7 @@ impl SiteContext<'_> {
         mut take: impl FnMut(String),
     ) -> Result<(), SyncError> {
         let (publisher, section) = (Some(self.publisher), Some(section));
-        let selection = Selection { publisher, section, with_withheld: true };
+        let selection = PageSelection { publisher, section, with_withheld: true };
         self.for_each_batch(&selection, |rows| {
             for row in rows {
                 take(row.url);

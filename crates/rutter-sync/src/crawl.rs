@@ -40,7 +40,7 @@ use std::sync::Arc;
 
 use crate::collections::SectionFailures;
 use crate::context::SiteContext;
-use crate::crawl::crawler::{Crawl, CrawlResult};
+use crate::crawl::crawler::{CrawlResult, CrawlRun};
 use crate::crawl::queue::Frontier;
 use crate::discover::{AccessMethod, Discovery};
 use crate::discovered_entries::DiscoveredEntries;
@@ -68,7 +68,7 @@ pub(crate) async fn crawl(
         lists::fill(run, discovery, discovered, method, &collection_urls, &mut frontier).await?;
     fill_frontier(run, collected, coverage, &collection_urls, &mut frontier)?;
     let probe = discovery.cache.probe.as_ref().map(|(_, probe)| probe.clone());
-    let mut crawl = Crawl::start(run, method, frontier, collection_urls, probe)?;
+    let mut crawl = CrawlRun::start(run, method, frontier, collection_urls, probe)?;
     if method == AccessMethod::Arc {
         crawl.store_arc_snapshots().await?;
     }

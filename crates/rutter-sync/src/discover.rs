@@ -31,7 +31,7 @@ mod sink;
 
 pub use cache::{CachedFile, DiscoveryCache};
 pub use limits::DiscoveryLimits;
-pub use lookup::{Discovery, Lookup, LookupOutcome};
+pub use lookup::{Discovery, LookupOutcome, UrlLookup};
 pub use offer::{
     AccessMethod, ArcOffer, CollectionOffer, FileOffer, LlmsOffer, ScpOffer, SectionOffer,
     SiteOffer, SitemapOffer, SpxiOffer,

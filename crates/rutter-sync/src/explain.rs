@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use rutter_arc::ArcEntry;
-use rutter_extract::{Options as Reading, html, markdown};
+use rutter_extract::{ExtractOptions as Reading, html, markdown};
 use rutter_fetch::{FailureCause, Request, ResourceKind, Url, redact_url};
 use rutter_page::PageUrl;
 use rutter_store::PageRow;

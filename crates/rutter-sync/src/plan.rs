@@ -74,7 +74,7 @@ impl PlanPolicy {
 
 /// State of one section in the replica.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeldSection {
+pub struct LocalSection {
     /// Time up to which the replica has all changes of the section.
     pub mark: Timestamp,
     /// `generated` of the newest applied snapshot; `None` if no snapshot was applied.
@@ -90,7 +90,7 @@ pub struct HeldSection {
     pub mended: Option<Timestamp>,
 }
 
-impl HeldSection {
+impl LocalSection {
     /// Converts a section of the store into input of the planner. `mended` comes from the
     /// stored state of the site.
     pub fn of_section(section: &rutter_store::Section, mended: Option<Timestamp>) -> Self {
@@ -109,7 +109,7 @@ impl HeldSection {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReplicaSections {
     /// The sections, by section name.
-    pub sections: BTreeMap<String, HeldSection>,
+    pub sections: BTreeMap<String, LocalSection>,
     /// The sections that the replica follows; `None` before the first sync.
     pub following: Option<SectionChoice>,
 }

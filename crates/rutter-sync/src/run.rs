@@ -25,7 +25,7 @@ use crate::discovered_entries::DiscoveredEntries;
 use crate::error::{SyncError, error_chain};
 use crate::limits::WEB_SECTION;
 use crate::options::SyncEvent;
-use crate::plan::{HeldSection, ReplicaSections};
+use crate::plan::{LocalSection, ReplicaSections};
 use crate::report::{ProblemKind, SyncReport};
 use crate::state::delivered_pages::DeliveredPages;
 use crate::state::site_state::{CollectionState, SiteState};
@@ -187,7 +187,7 @@ pub(crate) fn replica(
     let sections =
         sections.into_iter().filter(|section| section.name != WEB_SECTION).map(|section| {
             let mended = state.repairs.get(&section.name).copied();
-            (section.name.clone(), HeldSection::of_section(&section, mended))
+            (section.name.clone(), LocalSection::of_section(&section, mended))
         });
     Ok(ReplicaSections { sections: sections.collect(), following: state.section_choice })
 }

@@ -13,7 +13,7 @@ pub const SCORED: [&str; 5] = ["headings", "items", "code", "cells", "links"];
 
 /// One test page with its expected parts.
 #[derive(Debug)]
-pub struct Case {
+pub struct CorpusCase {
     /// Path of the page below the corpus folder, without extension, such as `docs/sphinx-api`.
     pub name: String,
     /// HTML of the page.
@@ -22,7 +22,7 @@ pub struct Case {
     pub expected: Value,
 }
 
-impl Case {
+impl CorpusCase {
     /// Returns the URL of the page, or `https://example.org/` if its expectation names no URL.
     pub fn url(&self) -> &str {
         self.expected["url"].as_str().unwrap_or("https://example.org/")
@@ -30,7 +30,7 @@ impl Case {
 }
 
 /// Reads all test pages in a folder and its subfolders, sorted by path.
-pub fn cases(folder: &Path) -> std::io::Result<Vec<Case>> {
+pub fn cases(folder: &Path) -> std::io::Result<Vec<CorpusCase>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(here) = folders.pop() {
@@ -47,17 +47,17 @@ pub fn cases(folder: &Path) -> std::io::Result<Vec<Case>> {
     found.into_iter().map(|path| case(folder, &path)).collect()
 }
 
-fn case(folder: &Path, path: &Path) -> std::io::Result<Case> {
+fn case(folder: &Path, path: &Path) -> std::io::Result<CorpusCase> {
     let expected: PathBuf = path.with_extension("expect.json");
     let expected = serde_json::from_slice(&std::fs::read(expected)?)?;
     let name = path.strip_prefix(folder).unwrap_or(path).with_extension("");
     let name = name.to_string_lossy().replace('\\', "/");
-    Ok(Case { name, html: std::fs::read(path)?, expected })
+    Ok(CorpusCase { name, html: std::fs::read(path)?, expected })
 }
 
 /// Numbers of expected, found and unexpected parts of one or more pages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Count {
+pub struct PartCounts {
     /// Number of expected parts.
     pub expected: usize,
     /// Number of expected parts that the page contains.
@@ -66,7 +66,7 @@ pub struct Count {
     pub extra: usize,
 }
 
-impl Count {
+impl PartCounts {
     /// Adds the numbers of another count to this one.
     pub fn add(&mut self, other: Self) {
         self.expected += other.expected;
@@ -92,7 +92,7 @@ impl Count {
 #[derive(Debug, Default)]
 pub struct Score {
     /// Numbers of parts by kind, such as `headings`.
-    pub counts: BTreeMap<&'static str, Count>,
+    pub counts: BTreeMap<&'static str, PartCounts>,
     /// Descriptions of missing and unexpected parts.
     pub faults: Vec<String>,
 }
@@ -107,8 +107,8 @@ impl Score {
     }
 
     /// Returns the sum of the counts of all kinds in [`SCORED`].
-    pub fn fidelity(&self) -> Count {
-        let mut all = Count::default();
+    pub fn fidelity(&self) -> PartCounts {
+        let mut all = PartCounts::default();
         for kind in SCORED {
             all.add(self.counts.get(kind).copied().unwrap_or_default());
         }
@@ -117,7 +117,7 @@ impl Score {
 }
 
 /// Compares an extracted page and its links with the expected parts of a test page.
-pub fn score(case: &Case, page: &Value, links: &[(String, String)]) -> Score {
+pub fn score(case: &CorpusCase, page: &Value, links: &[(String, String)]) -> Score {
     let mut score = Score::default();
     let mut made = PageParts::of(page);
     made.links.extend(links.iter().map(|(text, url)| format!("{} -> {url}", squeeze(text))));
@@ -150,7 +150,7 @@ pub fn score(case: &Case, page: &Value, links: &[(String, String)]) -> Score {
         score.compare(case, "media", media.collect(), made.media);
     }
 
-    let mut count = Count { expected: terms.len(), ..Count::default() };
+    let mut count = PartCounts { expected: terms.len(), ..PartCounts::default() };
     for (term, meaning) in &terms {
         let is_there = made.text.contains(term.as_str()) && made.text.contains(meaning.as_str());
         count.found += usize::from(is_there);
@@ -159,7 +159,7 @@ pub fn score(case: &Case, page: &Value, links: &[(String, String)]) -> Score {
         }
     }
     score.counts.insert("terms", count);
-    let mut count = Count::default();
+    let mut count = PartCounts::default();
     for piece in list("with").iter().map(text) {
         count.expected += 1;
         if made.text.contains(&piece) {
@@ -182,13 +182,13 @@ pub fn score(case: &Case, page: &Value, links: &[(String, String)]) -> Score {
 impl Score {
     fn compare(
         &mut self,
-        case: &Case,
+        case: &CorpusCase,
         kind: &'static str,
         expected: Vec<String>,
         made: Vec<String>,
     ) {
         let mut left: BTreeMap<String, usize> = BTreeMap::new();
-        let mut count = Count { expected: expected.len(), ..Count::default() };
+        let mut count = PartCounts { expected: expected.len(), ..PartCounts::default() };
         for one in made {
             *left.entry(one).or_default() += 1;
         }
@@ -208,8 +208,8 @@ impl Score {
         self.counts.insert(kind, count);
     }
 
-    fn metadata(&mut self, case: &Case, page: &Value) {
-        let mut count = Count::default();
+    fn metadata(&mut self, case: &CorpusCase, page: &Value) {
+        let mut count = PartCounts::default();
         for key in ["title", "description", "author", "published", "modified", "language"] {
             let Some(expected) = case.expected[key].as_str() else { continue };
             count.expected += 1;

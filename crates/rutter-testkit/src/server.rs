@@ -9,7 +9,7 @@ mod reply;
 mod tls;
 
 pub use reply::{Fault, Framing, Reply};
-pub use tls::{Identity, authority};
+pub use tls::{ServerCertificate, authority};
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -71,14 +71,14 @@ impl RecordedRequest {
 
 type ReplyHandler = Box<dyn Fn(&RecordedRequest) -> Reply + Send>;
 
-enum Script {
+enum RouteScript {
     List(VecDeque<Reply>),
     Function(ReplyHandler),
 }
 
-struct Shared {
+struct ServerState {
     clock: TestClock,
-    routes: Mutex<BTreeMap<String, Script>>,
+    routes: Mutex<BTreeMap<String, RouteScript>>,
     fallback: Mutex<Reply>,
     seen: Mutex<Vec<RecordedRequest>>,
     streams: Mutex<BTreeMap<usize, TcpStream>>,
@@ -91,7 +91,7 @@ struct Shared {
 /// A server on a free loopback port; stops when it is dropped.
 pub struct Server {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     listener: Option<JoinHandle<()>>,
 }
 
@@ -112,14 +112,14 @@ impl Server {
     }
 
     /// Starts a server with TLS.
-    pub fn start_tls(clock: TestClock, identity: Identity) -> Self {
+    pub fn start_tls(clock: TestClock, identity: ServerCertificate) -> Self {
         Self::listen(clock, Some(identity))
     }
 
-    fn listen(clock: TestClock, identity: Option<Identity>) -> Self {
+    fn listen(clock: TestClock, identity: Option<ServerCertificate>) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("loopback has free ports");
         let address = listener.local_addr().expect("a bound socket has an address");
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ServerState {
             clock,
             routes: Mutex::default(),
             fallback: Mutex::new(Reply::status(404)),
@@ -130,7 +130,7 @@ impl Server {
             most_at_once: AtomicUsize::new(0),
             is_over: AtomicBool::new(false),
         });
-        let config = identity.map(Identity::config);
+        let config = identity.map(ServerCertificate::config);
         let ours = Arc::clone(&shared);
         let listener = thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -156,7 +156,7 @@ impl Server {
     /// Sets the replies of a path. The server sends the replies in order and then repeats the last
     /// one. `/path` applies to all hosts, `host/path` to one host.
     pub fn route(&self, place: &str, replies: impl Into<Vec<Reply>>) -> &Self {
-        let list = Script::List(VecDeque::from(replies.into()));
+        let list = RouteScript::List(VecDeque::from(replies.into()));
         locked(&self.shared.routes).insert(place.to_owned(), list);
         self
     }
@@ -167,7 +167,7 @@ impl Server {
         place: &str,
         handler: impl Fn(&RecordedRequest) -> Reply + Send + 'static,
     ) -> &Self {
-        let function = Script::Function(Box::new(handler));
+        let function = RouteScript::Function(Box::new(handler));
         locked(&self.shared.routes).insert(place.to_owned(), function);
         self
     }
@@ -214,10 +214,10 @@ impl Drop for Server {
 }
 
 /// Byte stream of a connection, with or without TLS.
-pub(crate) trait Wire: Read + Write {}
-impl<T: Read + Write> Wire for T {}
+pub(crate) trait ServerStream: Read + Write {}
+impl<T: Read + Write> ServerStream for T {}
 
-impl Shared {
+impl ServerState {
     fn serve(&self, stream: TcpStream, config: Option<tls::TlsConfig>) -> io::Result<()> {
         let connection = self.n_connections.fetch_add(1, Ordering::SeqCst);
         locked(&self.streams).insert(connection, stream.try_clone()?);
@@ -234,7 +234,7 @@ impl Shared {
         connection: usize,
     ) -> io::Result<()> {
         let raw = stream.try_clone()?;
-        let mut wire: Box<dyn Wire> = match config {
+        let mut wire: Box<dyn ServerStream> = match config {
             None => Box::new(stream),
             Some(config) => tls::accept(stream, config)?,
         };
@@ -274,15 +274,15 @@ impl Shared {
         ];
         for place in places {
             match routes.get_mut(&place) {
-                Some(Script::List(list)) if 1 < list.len() => {
+                Some(RouteScript::List(list)) if 1 < list.len() => {
                     return list.pop_front().expect("there is more than one");
                 }
-                Some(Script::List(list)) => {
+                Some(RouteScript::List(list)) => {
                     if let Some(reply) = list.front() {
                         return reply.clone();
                     }
                 }
-                Some(Script::Function(function)) => return function(seen),
+                Some(RouteScript::Function(function)) => return function(seen),
                 None => {}
             }
         }
@@ -291,7 +291,7 @@ impl Shared {
 }
 
 /// Reads the head of a request; returns `None` if the client closed the connection.
-fn read_head(wire: &mut dyn Wire) -> io::Result<Option<RecordedRequest>> {
+fn read_head(wire: &mut dyn ServerStream) -> io::Result<Option<RecordedRequest>> {
     let mut head = Vec::new();
     let mut byte = [0];
     while !head.ends_with(b"\r\n\r\n") {

@@ -46,8 +46,8 @@ use rutter_scp::{
     parent_folder,
 };
 
-use crate::exit::Exit;
-use crate::input::Source;
+use crate::exit::ExitStatus;
+use crate::input::InputFile;
 use crate::output::Output;
 
 /// Subcommands of `rutter scp`.
@@ -63,7 +63,7 @@ pub(crate) enum ScpCommand {
     Apply(apply::ApplyArgs),
 }
 
-pub(crate) fn run_scp(command: &ScpCommand, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run_scp(command: &ScpCommand, out: &mut Output) -> anyhow::Result<ExitStatus> {
     match command {
         ScpCommand::Pack(args) => pack::run(args, out),
         ScpCommand::Inspect(args) => inspect::run(args, out),
@@ -164,7 +164,7 @@ type InputReader<'j, T> =
 /// Runs `job` over collections, assuming that the pages of each are sorted. If a collection is not
 /// sorted, runs `job` again and sorts the pages first. Prints the findings of the last run only.
 fn with_inputs<T>(
-    sources: &[Source],
+    sources: &[InputFile],
     mode: Strictness,
     out: &mut Output,
     job: &mut InputReader<'_, T>,
@@ -207,7 +207,7 @@ fn print_findings(name: &str, report: &Report, out: &mut Output) {
 }
 
 /// Adds the name of the input file to an error that has only the number of the file.
-fn with_file_name(error: MergeError, sources: &[Source]) -> anyhow::Error {
+fn with_file_name(error: MergeError, sources: &[InputFile]) -> anyhow::Error {
     let name = |number: usize| sources.get(number).map_or("?", |source| source.name()).to_owned();
     match error {
         MergeError::Read(number, error) => anyhow::Error::from(error).context(name(number)),

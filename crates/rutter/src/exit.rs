@@ -9,7 +9,7 @@ use rutter_sync::SyncError;
 
 /// An exit code of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Exit {
+pub(crate) enum ExitStatus {
     /// Success.
     Clean = 0,
     /// The input was processed and has problems.
@@ -24,13 +24,13 @@ pub(crate) enum Exit {
     Refused = 5,
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
+impl From<ExitStatus> for ExitCode {
+    fn from(exit: ExitStatus) -> Self {
         Self::from(exit as u8)
     }
 }
 
-impl Exit {
+impl ExitStatus {
     /// Returns the exit code for an error: the code of the first cause that has a class.
     pub(crate) fn of(error: &anyhow::Error) -> Self {
         error.chain().find_map(class_of).map_or(Self::Failure, Self::of_class)
@@ -125,22 +125,22 @@ mod tests {
         let path = std::path::PathBuf::from("a");
         let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
         for (error, exit) in [
-            (BuildError::PrivateData(1), Exit::Refused),
-            (BuildError::Oversize(1), Exit::Refused),
-            (BuildError::MassDeletion { removed: 21, pages: 30 }, Exit::Refused),
-            (BuildError::DamagedState(path.clone(), 3), Exit::Integrity),
-            (BuildError::UnusablePrevious(path.clone(), "broken".into()), Exit::Integrity),
-            (BuildError::NoPages(path.clone()), Exit::Failure),
-            (BuildError::NewerFormat(path.clone()), Exit::Failure),
-            (BuildError::UnusedRestriction("/members/".to_owned()), Exit::Failure),
-            (BuildError::Io(path, denied()), Exit::Failure),
+            (BuildError::PrivateData(1), ExitStatus::Refused),
+            (BuildError::Oversize(1), ExitStatus::Refused),
+            (BuildError::MassDeletion { removed: 21, pages: 30 }, ExitStatus::Refused),
+            (BuildError::DamagedState(path.clone(), 3), ExitStatus::Integrity),
+            (BuildError::UnusablePrevious(path.clone(), "broken".into()), ExitStatus::Integrity),
+            (BuildError::NoPages(path.clone()), ExitStatus::Failure),
+            (BuildError::NewerFormat(path.clone()), ExitStatus::Failure),
+            (BuildError::UnusedRestriction("/members/".to_owned()), ExitStatus::Failure),
+            (BuildError::Io(path, denied()), ExitStatus::Failure),
             (
                 BuildError::Collection("a".to_owned(), WriteError::Name("b".to_owned())),
-                Exit::Failure,
+                ExitStatus::Failure,
             ),
         ] {
             let name = error.to_string();
-            assert_eq!(Exit::of(&anyhow::Error::from(error)), exit, "{name}");
+            assert_eq!(ExitStatus::of(&anyhow::Error::from(error)), exit, "{name}");
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::commands::reject_second_stdin;
 const MIN_SIZE_FOR_PROGRESS: u64 = 16 << 20;
 
 /// An input file, with the name that the user gave it.
-pub(crate) struct Source {
+pub(crate) struct InputFile {
     name: String,
     location: SourceLocation,
 }
@@ -30,7 +30,7 @@ enum SourceLocation {
     Spool(Arc<File>),
 }
 
-impl Source {
+impl InputFile {
     /// Opens a path, or standard input for `-`.
     pub(crate) fn new(path: &Path) -> anyhow::Result<Self> {
         if path.as_os_str() == "-" {
@@ -126,7 +126,7 @@ fn bar(size: u64, name: String) -> ProgressBar {
 }
 
 /// Opens all paths, in order. Rejects more than one `-`.
-pub(crate) fn sources(paths: &[PathBuf]) -> anyhow::Result<Vec<Source>> {
+pub(crate) fn sources(paths: &[PathBuf]) -> anyhow::Result<Vec<InputFile>> {
     reject_second_stdin(paths)?;
-    paths.iter().map(|path| Source::new(path)).collect()
+    paths.iter().map(|path| InputFile::new(path)).collect()
 }

@@ -22,7 +22,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::output::{Output, Verbosity};
 
 /// Make websites readable for machines, and keep verified copies of them
@@ -125,7 +125,7 @@ fn main() -> ExitCode {
             let is_error = error.use_stderr();
             // A closed pipe is not an error.
             drop(error.print());
-            return if is_error { Exit::Failure.into() } else { Exit::Clean.into() };
+            return if is_error { ExitStatus::Failure.into() } else { ExitStatus::Clean.into() };
         }
     };
     let verbosity = match (cli.quiet, cli.verbose) {
@@ -137,10 +137,10 @@ fn main() -> ExitCode {
     let result = start_diagnostics(&cli).and_then(|()| run(&cli.command, &mut out));
     match result.and_then(|exit| out.flush().map(|()| exit)) {
         Ok(exit) => exit.into(),
-        Err(error) if exit::is_closed_pipe(&error) => Exit::Clean.into(),
+        Err(error) if exit::is_closed_pipe(&error) => ExitStatus::Clean.into(),
         Err(error) => {
             out.error(&error);
-            Exit::of(&error).into()
+            ExitStatus::of(&error).into()
         }
     }
 }
@@ -156,7 +156,7 @@ fn start_diagnostics(cli: &Cli) -> anyhow::Result<()> {
 }
 
 /// Runs one command.
-fn run(command: &Command, out: &mut Output) -> anyhow::Result<Exit> {
+fn run(command: &Command, out: &mut Output) -> anyhow::Result<ExitStatus> {
     match command {
         Command::Build(args) => commands::build::run(args, out),
         Command::Check(args) => commands::check::run(args, out),

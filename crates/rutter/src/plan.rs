@@ -16,7 +16,7 @@ use rutter_arc::policy::{AccessRules, RetentionRules};
 use rutter_build::{
     ArcSettings, BaseUrl, BuildPlan, Glob, Layers, PrivacySettings, SectionRule, SourceKind,
 };
-use rutter_extract::{Control, SiteControl};
+use rutter_extract::{OwnerSelectors, SiteControl};
 use rutter_page::{PageUrl, Timestamp};
 
 use crate::config::entity::DeclaredEntity;
@@ -367,7 +367,7 @@ pub(crate) fn site_control(settings: &SiteSettings) -> SiteControl {
         |given: &Option<Setting<Selectors>>| value_of(given.as_ref()).unwrap_or_default().0;
     let usual = SiteControl::default();
     SiteControl {
-        all: Control {
+        all: OwnerSelectors {
             main: selectors(&settings.extract.main),
             keep: selectors(&settings.extract.keep),
             drop: selectors(&settings.extract.drop),

@@ -19,7 +19,7 @@ use rutter_fetch::{
     ResourceKind, ResponseBody, Url, decode,
 };
 use rutter_page::Timestamp;
-use rutter_robots::Robots;
+use rutter_robots::RobotsTxt;
 use rutter_scp::advert::{self, Advert};
 use rutter_sitemap::{SitemapItem, SitemapLimits, SitemapReader};
 use tempfile::TempDir;
@@ -108,7 +108,7 @@ impl PublishedSite<'_> {
     async fn fetch_all(&mut self, client: &Client) -> anyhow::Result<()> {
         let robots =
             self.fetch(client, "robots.txt", ResourceKind::Robots).await?.unwrap_or_default();
-        let robots = Robots::parse(&robots);
+        let robots = RobotsTxt::parse(&robots);
         let named = robots.sitemaps().filter_map(|(_, url)| self.path_of(url));
         let usual = ["sitemap.xml", "sitemap-rutter.xml", "sitemap-scp.xml"].map(str::to_owned);
         let mut waiting: Vec<String> =

@@ -15,7 +15,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use proxy::{Proxy, ServedFiles};
+use proxy::{RenderProxy, ServedFiles};
 use rutter_page::PageUrl;
 
 /// Limits for rendering one page.
@@ -104,7 +104,7 @@ impl Chromium {
             base: without_tls(&self.base),
             limits: self.limits,
         };
-        let proxy = Proxy::start(served).map_err(RenderError::Proxy)?;
+        let proxy = RenderProxy::start(served).map_err(RenderError::Proxy)?;
         let mut command = self.command(profile.path(), proxy.port());
         command.arg(without_tls(url.as_str()));
         let child = command.spawn();

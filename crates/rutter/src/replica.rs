@@ -15,11 +15,11 @@ use rutter_finding::{quoted, shown, visible};
 use rutter_page::ReaderView;
 use rutter_store::prelude::*;
 use rutter_store::{
-    AccessMode, ArcRow, DamagedPage, MemoryStore, OpenError, PagePosition, PageRow, Publisher,
-    PublisherId, Selection, SqliteStore, StoreOptions, WithheldReason,
+    AccessMode, ArcRow, DamagedPage, MemoryStore, OpenError, PagePosition, PageRow, PageSelection,
+    Publisher, PublisherId, SqliteStore, StoreOptions, WithheldReason,
 };
 
-use crate::exit::{Exit, is_damage};
+use crate::exit::{ExitStatus, is_damage};
 use crate::output::Output;
 
 /// Arguments that select a replica.
@@ -193,19 +193,19 @@ impl SiteArgs {
 /// Iterates over the pages of a replica, sorted by publisher and key.
 pub(crate) struct PageIter<'s> {
     store: &'s dyn Store,
-    selection: Selection<'s>,
-    lines: Batch<Result<(PageRow, String), DamagedPage>>,
-    rows: Batch<Result<PageRow, DamagedPage>>,
+    selection: PageSelection<'s>,
+    lines: PageBatch<Result<(PageRow, String), DamagedPage>>,
+    rows: PageBatch<Result<PageRow, DamagedPage>>,
 }
 
 /// The pages of a batch that are not returned yet, and the position of the next batch.
-struct Batch<T> {
+struct PageBatch<T> {
     piece: VecDeque<T>,
     last: Option<(PublisherId, String)>,
     is_over: bool,
 }
 
-impl<T> Batch<T> {
+impl<T> PageBatch<T> {
     fn new(is_over: bool) -> Self {
         Self { piece: VecDeque::new(), last: None, is_over }
     }
@@ -250,9 +250,9 @@ fn place_of_row(row: &Result<PageRow, DamagedPage>) -> PagePosition<'_> {
 const BATCH_SIZE: usize = 500;
 
 impl<'s> PageIter<'s> {
-    pub(crate) fn new(store: &'s dyn Store, selection: Selection<'s>) -> Self {
-        let rows = Batch::new(!selection.with_withheld);
-        Self { store, selection, lines: Batch::new(false), rows }
+    pub(crate) fn new(store: &'s dyn Store, selection: PageSelection<'s>) -> Self {
+        let rows = PageBatch::new(!selection.with_withheld);
+        Self { store, selection, lines: PageBatch::new(false), rows }
     }
 
     /// Returns the next page, with its verified line unless it is withheld, or an error for a
@@ -316,15 +316,15 @@ impl DamageReport {
     }
 
     /// Prints the number of further damaged pages and returns the exit code.
-    pub(crate) fn exit(&self, out: &mut Output) -> Exit {
+    pub(crate) fn exit(&self, out: &mut Output) -> ExitStatus {
         if self.count == 0 {
-            return Exit::Clean;
+            return ExitStatus::Clean;
         }
         if Self::MOST < self.count {
             out.warn(format_args!("{} more pages are damaged", self.count - Self::MOST));
         }
         out.warn("hint: restore a backup of the replica, or delete it and sync again");
-        Exit::Integrity
+        ExitStatus::Integrity
     }
 }
 
@@ -337,11 +337,11 @@ pub(crate) fn site_names(store: &dyn Store) -> anyhow::Result<BTreeMap<Publisher
 /// Calls `show` for the rows of a replica, sorted by publisher and key.
 pub(crate) fn each_row(
     store: &dyn Store,
-    selection: &Selection<'_>,
+    selection: &PageSelection<'_>,
     mut most: u64,
     mut show: impl FnMut(&Result<PageRow, DamagedPage>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let mut lane = Batch::new(false);
+    let mut lane = PageBatch::new(false);
     while 0 < most && !lane.is_over {
         let piece = usize::try_from(most).unwrap_or(BATCH_SIZE).min(BATCH_SIZE);
         lane.fill(|after| store.rows(selection, after, piece), place_of_row)?;

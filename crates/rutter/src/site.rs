@@ -11,7 +11,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use rutter_build::{BaseUrl, SourceKind};
-use rutter_extract::{Facts, Options};
+use rutter_extract::{ExtractOptions, PageStatements};
 use rutter_page::{PageUrl, Timestamp};
 
 pub(crate) use address::base_url;
@@ -64,7 +64,7 @@ fn ending(path: &Path) -> String {
 /// The home page of a site.
 pub(crate) struct HomePage {
     pub(crate) text: String,
-    pub(crate) facts: Facts,
+    pub(crate) facts: PageStatements,
 }
 
 impl HomePage {
@@ -73,7 +73,7 @@ impl HomePage {
             .into_iter()
             .find_map(|name| start_of(&site.join(name)))?;
         let url = PageUrl::parse(PLACEHOLDER_URL).ok()?;
-        let options = Options::new(url, Timestamp::from_unix_seconds(0)?);
+        let options = ExtractOptions::new(url, Timestamp::from_unix_seconds(0)?);
         let facts = rutter_extract::html(&bytes, &options).facts;
         Some(Self { text: String::from_utf8_lossy(&bytes).into_owned(), facts })
     }
@@ -96,7 +96,7 @@ fn of_cname(site: &Path) -> Option<BaseUrl> {
     public(&format!("https://{host}/")).filter(|_| is_host)
 }
 
-fn of_home(site: &Path, facts: &Facts) -> Option<BaseUrl> {
+fn of_home(site: &Path, facts: &PageStatements) -> Option<BaseUrl> {
     let canonical = facts.canonical.as_deref()?;
     // The canonical link of a home page that redirects names the target page.
     if facts.refresh.is_some() {

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use proptest::prelude::*;
 use rutter_arc::{
-    ArcEntry, ArcFormat, Consent, ExpectedDocument, JsonWriter, Limits, RobotsDirectives,
+    ArcDocumentKind, ArcEntry, Consent, ExpectedDocument, JsonWriter, Limits, RobotsDirectives,
     SitemapChecker, SitemapHeader, is_checksum,
 };
 use rutter_finding::Finding;
@@ -265,7 +265,7 @@ fn members_in_any_order_and_unknown_members_are_kept() {
 fn rejects_truncated_document_at_any_length() {
     let text = document(r#"{"url":"https://harbour.example/é","ai_indexable":true,"n":[1,2]}"#);
     for end in 0..text.len() {
-        let got = read(&text.as_bytes()[..end], ArcFormat::Json, Limits::DEFAULT);
+        let got = read(&text.as_bytes()[..end], ArcDocumentKind::Json, Limits::DEFAULT);
         assert!(matches!(got.refused(), Some("AR005" | "AR003")), "{end} {:?}", got.result);
     }
     assert!(json(&text).result.is_ok());
@@ -283,7 +283,7 @@ fn rejects_truncated_document_at_any_length() {
 fn limits_are_enforced() {
     let one = r#"{"url":"https://harbour.example/a","ai_indexable":true,"x":[[[1]]]}"#;
     let text = document(one);
-    let refused = |limits| read(text.as_bytes(), ArcFormat::Json, limits).refused();
+    let refused = |limits| read(text.as_bytes(), ArcDocumentKind::Json, limits).refused();
     let usual = Limits::DEFAULT;
     assert_eq!(refused(usual), None);
     assert_eq!(refused(Limits { bytes: 20, ..usual }), Some("AR004"));
@@ -323,15 +323,15 @@ fn gzip_and_byte_order_marks_are_read() {
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(text.as_bytes()).unwrap();
     let bytes = gzip.finish().unwrap();
-    assert_eq!(read(&bytes, ArcFormat::Json, Limits::DEFAULT).entries.len(), 1);
-    assert_eq!(rutter_arc::detect_format(&bytes), Some(ArcFormat::Json));
-    let cut = read(&bytes[..bytes.len() - 9], ArcFormat::Json, Limits::DEFAULT);
+    assert_eq!(read(&bytes, ArcDocumentKind::Json, Limits::DEFAULT).entries.len(), 1);
+    assert_eq!(rutter_arc::detect_format(&bytes), Some(ArcDocumentKind::Json));
+    let cut = read(&bytes[..bytes.len() - 9], ArcDocumentKind::Json, Limits::DEFAULT);
     assert_eq!(cut.refused(), Some("AR024"));
     assert_eq!(json(&format!("\u{feff}{text}")).said(), [("AR022", "")]);
     let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
-    assert!(read(&utf16, ArcFormat::Json, Limits::DEFAULT).result.is_err());
+    assert!(read(&utf16, ArcDocumentKind::Json, Limits::DEFAULT).result.is_err());
     assert_eq!(
-        read(b"{\"a\":\"\xff\"}", ArcFormat::Json, Limits::DEFAULT).refused(),
+        read(b"{\"a\":\"\xff\"}", ArcDocumentKind::Json, Limits::DEFAULT).refused(),
         Some("AR003")
     );
 }

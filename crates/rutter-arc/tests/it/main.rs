@@ -9,7 +9,7 @@ mod policy;
 mod snapshot;
 mod yaml;
 
-use rutter_arc::{ArcEntry, ArcError, ArcFormat, ArcReceipt, Limits, open_sitemap};
+use rutter_arc::{ArcDocumentKind, ArcEntry, ArcError, ArcReceipt, Limits, open_sitemap};
 use rutter_finding::Finding;
 use rutter_page::{IntoOwned, PageUrl, Timestamp};
 
@@ -36,7 +36,7 @@ impl Read {
     }
 }
 
-pub(crate) fn read(bytes: &[u8], form: ArcFormat, limits: Limits) -> Read {
+pub(crate) fn read(bytes: &[u8], form: ArcDocumentKind, limits: Limits) -> Read {
     let mut findings = Vec::new();
     let mut entries = Vec::new();
     let result = (|| {
@@ -50,7 +50,7 @@ pub(crate) fn read(bytes: &[u8], form: ArcFormat, limits: Limits) -> Read {
 }
 
 pub(crate) fn json(text: &str) -> Read {
-    read(text.as_bytes(), ArcFormat::Json, Limits::DEFAULT)
+    read(text.as_bytes(), ArcDocumentKind::Json, Limits::DEFAULT)
 }
 
 /// A document around some entries.

@@ -52,7 +52,10 @@ fn policy_has_retention_access_and_consumers() {
     assert_eq!(value["access"]["default"], "deny");
     assert_eq!(value["approved_consumers"][0]["user_agent"], "PilotBot");
     assert_eq!(read(&text), (Some(sample()), vec![]));
-    assert_eq!(rutter_arc::detect_format(text.as_bytes()), Some(rutter_arc::ArcFormat::Policy));
+    assert_eq!(
+        rutter_arc::detect_format(text.as_bytes()),
+        Some(rutter_arc::ArcDocumentKind::Policy)
+    );
     let empty = ArcPolicy { approved_consumers: Some(Vec::new()), ..ArcPolicy::default() };
     assert_eq!(read(&empty.to_file()).1, ["AR082", "AR082"]);
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rutter_arc::{
-    ArcEntry, ArcFormat, DeltaAnnouncement, Limits, MAX_YAML_BYTES, SitemapHeader, YamlWriter,
+    ArcDocumentKind, ArcEntry, DeltaAnnouncement, Limits, MAX_YAML_BYTES, SitemapHeader, YamlWriter,
 };
 
 use crate::json::{entry, write};
@@ -17,7 +17,7 @@ fn to_yaml(head: &SitemapHeader, entries: &[ArcEntry<'_>]) -> String {
 }
 
 fn yaml(text: &str) -> crate::Read {
-    read(text.as_bytes(), ArcFormat::Yaml, Limits::DEFAULT)
+    read(text.as_bytes(), ArcDocumentKind::Yaml, Limits::DEFAULT)
 }
 
 proptest! {
@@ -56,7 +56,7 @@ fn sample_of_the_specification_is_read() {
     let got = yaml(text);
     assert_eq!(got.said(), [("AR044", "/pages/0/ai_checksum")]);
     assert_eq!(got.entries[0].ai_indexable, Some(true));
-    assert_eq!(rutter_arc::detect_format(text.as_bytes()), Some(ArcFormat::Yaml));
+    assert_eq!(rutter_arc::detect_format(text.as_bytes()), Some(ArcDocumentKind::Yaml));
 }
 
 #[test] // C11 D63

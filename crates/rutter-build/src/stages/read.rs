@@ -24,10 +24,10 @@ use std::fs::{self};
 use std::io::{self};
 use std::sync::Arc;
 
-use rutter_extract::Templates;
+use rutter_extract::TemplateSet;
 use rutter_finding::{Finding, Place};
 use rutter_page::Timestamp;
-use rutter_robots::Robots;
+use rutter_robots::RobotsTxt;
 use rutter_site::Sections;
 
 use self::pass::{PassInput, read_all};
@@ -52,7 +52,7 @@ pub(crate) struct ReadInput<'p> {
     pub(crate) state: &'p SavedState<'p>,
     pub(crate) inventory: &'p Inventory,
     pub(crate) sections: &'p Sections,
-    pub(crate) templates: &'p Templates,
+    pub(crate) templates: &'p TemplateSet,
     /// Publication time of this build.
     pub(crate) stamp: Timestamp,
 }
@@ -87,7 +87,7 @@ fn read_once(
     events: &mut dyn BuildEvents,
 ) -> Result<ReadTotals, BuildError> {
     let ReadInput { plan, state, inventory, sections, templates, stamp } = *input;
-    let robots = Robots::parse(&read_robots(plan)?);
+    let robots = RobotsTxt::parse(&read_robots(plan)?);
     let git_dates = match plan.git_dates.then(|| git::dates(plan, &inventory.pages)) {
         Some(GitDates::Found(dates)) => dates,
         Some(GitDates::Unavailable(why)) => {

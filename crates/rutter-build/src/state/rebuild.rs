@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use rutter_arc::delta;
 use rutter_arc::{ArcEntry, ArcError, ArcPolicy, ArcReader, ArcReceipt, Limits as ArcLimits};
 use rutter_page::{LineDigest, Timestamp};
-use rutter_robots::Robots;
+use rutter_robots::RobotsTxt;
 use rutter_scp::advert::{self, Advert, AdvertisedCollection};
 use rutter_scp::{CollectionHeader, CollectionKind, CollectionReader, ReadOptions};
 use rutter_site::{
@@ -247,7 +247,7 @@ fn row(url: &str, section: &str, version: PageVersion, removed: Option<Timestamp
 
 /// Returns the names of a folder's sitemaps: the usual names and the names in robots.txt.
 fn sitemap_names(plan: &BuildPlan, folder: &Path) -> Vec<String> {
-    let robots = Robots::parse(&rutter_root::read(folder, "robots.txt").unwrap_or_default());
+    let robots = RobotsTxt::parse(&rutter_root::read(folder, "robots.txt").unwrap_or_default());
     let named = robots.sitemaps().filter_map(|(_, url)| address::path_inside(&plan.base, url));
     // Only XML files are sitemaps; robots.txt also names the ARC sitemap.
     let named = named.filter(|name| name.contains(".xml"));

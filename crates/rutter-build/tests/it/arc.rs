@@ -8,7 +8,7 @@ use flate2::read::GzDecoder;
 use rutter_arc::delta::apply;
 use rutter_arc::policy::{AccessDefault, AccessRules};
 use rutter_arc::{
-    ArcEntry, ArcFormat, ArcPolicy, Consent, JsonWriter, Limits, SitemapHeader, open_sitemap,
+    ArcDocumentKind, ArcEntry, ArcPolicy, Consent, JsonWriter, Limits, SitemapHeader, open_sitemap,
 };
 use rutter_build::ChecksumScope;
 use rutter_page::Digest;
@@ -18,7 +18,7 @@ use crate::site::{BASE, Site, page, words};
 const DAY: i64 = 86_400;
 
 /// Reads an ARC file to its end and asserts that it has no findings.
-fn read(bytes: &[u8], form: ArcFormat) -> (SitemapHeader, Vec<ArcEntry<'static>>) {
+fn read(bytes: &[u8], form: ArcDocumentKind) -> (SitemapHeader, Vec<ArcEntry<'static>>) {
     let mut findings = Vec::new();
     let mut reader = open_sitemap(bytes, form, Limits::DEFAULT).unwrap();
     let mut entries = Vec::new();
@@ -31,7 +31,7 @@ fn read(bytes: &[u8], form: ArcFormat) -> (SitemapHeader, Vec<ArcEntry<'static>>
 }
 
 fn sitemap(site: &Site) -> (SitemapHeader, Vec<ArcEntry<'static>>) {
-    read(&site.files()["arc-sitemap.json"], ArcFormat::Json)
+    read(&site.files()["arc-sitemap.json"], ArcDocumentKind::Json)
 }
 
 fn entry_of(site: &Site, path: &str) -> Option<ArcEntry<'static>> {
@@ -43,10 +43,10 @@ fn entry_of(site: &Site, path: &str) -> Option<ArcEntry<'static>> {
 fn applied(base: &[u8], deltas: &[&Vec<u8>]) -> Vec<u8> {
     type Stream = Box<dyn Iterator<Item = Result<ArcEntry<'static>, Never>>>;
     let stream =
-        |bytes: &[u8]| Box::new(read(bytes, ArcFormat::Json).1.into_iter().map(Ok)) as Stream;
+        |bytes: &[u8]| Box::new(read(bytes, ArcDocumentKind::Json).1.into_iter().map(Ok)) as Stream;
     let mut streams = vec![stream(base)];
     streams.extend(deltas.iter().map(|delta| stream(delta)));
-    let head = read(deltas.last().unwrap(), ArcFormat::Json).0.for_sitemap();
+    let head = read(deltas.last().unwrap(), ArcDocumentKind::Json).0.for_sitemap();
     let mut writer = JsonWriter::new(Vec::new(), &head).unwrap();
     apply(streams, |entry| {
         writer.push(&entry).unwrap();
@@ -78,7 +78,7 @@ fn sitemap_is_at_the_paths_where_agents_look() {
     let files = site.files();
     let json = &files["arc-sitemap.json"];
     assert_eq!(json, &files[".well-known/arc-sitemap.json"]);
-    let (head, entries) = read(json, ArcFormat::Json);
+    let (head, entries) = read(json, ArcDocumentKind::Json);
     assert_eq!(head.site.as_deref(), Some("https://harbour.example"));
     assert_eq!(head.crawl_rate.as_deref(), Some("2/s"));
     assert_eq!(head.contact.as_deref(), Some("office@harbour.example"));
@@ -89,7 +89,7 @@ fn sitemap_is_at_the_paths_where_agents_look() {
         assert_eq!(text, files[name]);
     }
     // The same data in YAML.
-    assert_eq!(read(&files["arc-sitemap.yaml"], ArcFormat::Yaml), (head, entries));
+    assert_eq!(read(&files["arc-sitemap.yaml"], ArcDocumentKind::Yaml), (head, entries));
     let robots = String::from_utf8(files["robots.txt"].clone()).unwrap();
     let lines: Vec<&str> = robots.lines().filter(|line| line.starts_with("Sitemap: ")).collect();
     assert_eq!(
@@ -138,7 +138,7 @@ fn checksum_date_and_delta_agree() {
     assert_eq!(after.ai_checksum.as_deref(), Some(Digest::of(&html).to_string().as_str()));
     assert_eq!(after.lastmod, before.lastmod);
     let delta = &site.files()["arc-sitemap-deltas/2026-05-02.json"];
-    assert_eq!(read(delta, ArcFormat::Json).1.len(), 7, "every checksum changed");
+    assert_eq!(read(delta, ArcDocumentKind::Json).1.len(), 7, "every checksum changed");
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn deltas_lead_from_one_day_to_the_next() {
     let second = site.files()["arc-sitemap.json"].clone();
     let name = |day: &str| format!("arc-sitemap-deltas/{day}.json");
     let delta = site.files()[&name("2026-05-02")].clone();
-    let (head, entries) = read(&delta, ArcFormat::Json);
+    let (head, entries) = read(&delta, ArcDocumentKind::Json);
     assert_eq!(entries.len(), 3);
     assert!(entries.iter().any(|entry| entry.removed && entry.url.as_str().contains("0003")));
     assert_eq!(head.since.unwrap().to_string(), "2026-05-02T00:00:00Z");
@@ -165,7 +165,7 @@ fn deltas_lead_from_one_day_to_the_next() {
     site.put("blog/0003.html", &page("Home", "Page 3", &words(3)));
     site.build();
     let delta = site.files()[&name("2026-05-02")].clone();
-    assert_eq!(read(&delta, ArcFormat::Json).1.len(), 4);
+    assert_eq!(read(&delta, ArcDocumentKind::Json).1.len(), 4);
     assert_eq!(applied(&first, &[&delta]), site.files()["arc-sitemap.json"]);
     site.now = site.now.plus_seconds(4 * DAY);
     site.remove("docs/0006.html");
@@ -174,7 +174,7 @@ fn deltas_lead_from_one_day_to_the_next() {
     let days: Vec<Vec<u8>> =
         (2..=6).map(|day| files[&name(&format!("2026-05-0{day}"))].clone()).collect();
     for quiet in &days[1..4] {
-        assert_eq!(read(quiet, ArcFormat::Json).1, [], "no entry changed on that day");
+        assert_eq!(read(quiet, ArcDocumentKind::Json).1, [], "no entry changed on that day");
     }
     assert_eq!(applied(&first, &days.iter().collect::<Vec<_>>()), files["arc-sitemap.json"]);
     let deltas = sitemap(&site).0.deltas.unwrap();
@@ -203,7 +203,7 @@ fn first_day_delta_holds_only_changes_after_the_first_build() {
     site.build();
     let name = "arc-sitemap-deltas/2026-05-01.json";
     let (begun, first) = (site.now, site.files());
-    let (head, entries) = read(&first[name], ArcFormat::Json);
+    let (head, entries) = read(&first[name], ArcDocumentKind::Json);
     assert_eq!(entries, [], "readers without a base read the sitemap");
     assert_eq!(head.since, Some(begun), "it says from when on it is complete");
     assert!(sitemap(&site).0.deltas.is_some());
@@ -212,7 +212,7 @@ fn first_day_delta_holds_only_changes_after_the_first_build() {
     site.remove("blog/0003.html");
     site.build();
     let delta = site.files()[name].clone();
-    let (head, entries) = read(&delta, ArcFormat::Json);
+    let (head, entries) = read(&delta, ArcDocumentKind::Json);
     assert_eq!((head.since, head.until), (Some(begun), Some(site.now)));
     assert_eq!(entries.len(), 2);
     assert_eq!(applied(&first["arc-sitemap.json"], &[&delta]), site.files()["arc-sitemap.json"]);
@@ -262,7 +262,7 @@ fn withdrawn_entries_are_in_no_older_delta() {
     .unwrap();
     site.build_with(restricted).unwrap();
     let delta = &site.files()["arc-sitemap-deltas/2026-05-03.json"];
-    let entries = read(delta, ArcFormat::Json).1;
+    let entries = read(delta, ArcDocumentKind::Json).1;
     assert!(entries.iter().any(|entry| entry.removed && entry.url.as_str().contains("0000")));
 }
 
@@ -420,7 +420,8 @@ fn undeclared_restricted_pages_are_not_listed() {
     for name in ["login.html", "drafts/a.html"] {
         assert_eq!(entry_of(&site, name), None, "{name}");
     }
-    let (_, entries) = read(&site.files()["arc-sitemap-deltas/2026-05-02.json"], ArcFormat::Json);
+    let (_, entries) =
+        read(&site.files()["arc-sitemap-deltas/2026-05-02.json"], ArcDocumentKind::Json);
     let removed = entries.iter().filter(|entry| entry.removed).map(|entry| entry.url.as_str());
     let removed: Vec<&str> = removed.collect();
     assert_eq!(removed, [format!("{BASE}drafts/a.html"), format!("{BASE}login.html")]);
@@ -448,7 +449,7 @@ fn sensitive_pages_can_be_approved_and_urls_unlisted() {
     site.now = site.now.plus_seconds(DAY);
     site.build_with(|plan| plan.arc.unlisted = vec!["/docs/".to_owned()]).unwrap();
     let delta = &site.files()["arc-sitemap-deltas/2026-05-02.json"];
-    let gone = read(delta, ArcFormat::Json).1.into_iter().filter(|entry| entry.removed);
+    let gone = read(delta, ArcDocumentKind::Json).1.into_iter().filter(|entry| entry.removed);
     assert_eq!(gone.count(), 2);
 }
 

@@ -224,7 +224,7 @@ fn pages_that_are_not_public_leave_no_trace_in_any_build() {
     assert_no_trace(&site);
     // The rule of the site owner still excludes such pages from crawling.
     let published = String::from_utf8(site.files()["robots.txt"].clone()).unwrap();
-    let published = rutter_robots::Robots::parse(published.as_bytes());
+    let published = rutter_robots::RobotsTxt::parse(published.as_bytes());
     assert!(!published.is_allowed("AnyBot", "/staging/new.html"));
     assert!(published.is_allowed("AnyBot", "/docs/0002.html"));
     // Changes of drafts produce no delta, and do not show in the delta of another edit.

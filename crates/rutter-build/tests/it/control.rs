@@ -3,7 +3,7 @@
 use std::fs;
 
 use rutter_build::BuildPlan;
-use rutter_extract::{Control, LinkBlocks, PathControl, Selector, SiteControl};
+use rutter_extract::{LinkBlocks, OwnerSelectors, PathControl, Selector, SiteControl};
 
 use crate::site::{Site, words};
 
@@ -11,8 +11,8 @@ fn selectors(texts: &[&str]) -> Vec<Selector> {
     texts.iter().map(|text| text.parse().unwrap()).collect()
 }
 
-fn dropping(texts: &[&str]) -> Control {
-    Control { drop: selectors(texts), ..Control::default() }
+fn dropping(texts: &[&str]) -> OwnerSelectors {
+    OwnerSelectors { drop: selectors(texts), ..OwnerSelectors::default() }
 }
 
 /// A site of guides and posts; each page has an offer and a link in its text.
@@ -84,7 +84,7 @@ fn selector_without_a_match_is_one_finding() {
     let mut site = site();
     let with = |plan: &mut BuildPlan| {
         plan.extract = SiteControl {
-            all: Control { keep: selectors(&[".absent"]), ..dropping(&[".offer"]) },
+            all: OwnerSelectors { keep: selectors(&[".absent"]), ..dropping(&[".offer"]) },
             paths: vec![
                 PathControl::new("/posts/**", dropping(&["#banner", ".offer"])),
                 PathControl::new("/news/**", dropping(&[".offer"])),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use rutter_llms::{self as llms, Llms};
+use rutter_llms::{self as llms, LlmsTxt};
 
 use crate::site::{BASE, Site, page, words};
 
@@ -21,7 +21,7 @@ fn text(site: &Site, name: &str) -> String {
     fs::read_to_string(site.path("out").join(name)).unwrap()
 }
 
-fn read(site: &Site) -> Llms {
+fn read(site: &Site) -> LlmsTxt {
     let text = text(site, "llms.txt");
     let mut findings = Vec::new();
     llms::check(&text, &mut findings);
@@ -30,7 +30,7 @@ fn read(site: &Site) -> Llms {
 }
 
 /// Returns the sections with the paths of their links.
-fn outline(llms: &Llms) -> Vec<(String, Vec<String>)> {
+fn outline(llms: &LlmsTxt) -> Vec<(String, Vec<String>)> {
     let sections = llms.sections.iter().filter(|it| it.title != "Machine-readable indexes");
     let path = |url: &String| {
         let inside = url.strip_prefix(BASE).unwrap();

@@ -208,7 +208,7 @@ fn group_of_ai_agents_keeps_existing_rules() {
     };
     site.build_with(declare).unwrap();
     let text = fs::read_to_string(site.path("out/robots.txt")).unwrap();
-    let robots = rutter_robots::Robots::parse(text.as_bytes());
+    let robots = rutter_robots::RobotsTxt::parse(text.as_bytes());
     for agent in [
         "GPTBot",
         "ChatGPT-User",
@@ -520,7 +520,7 @@ fn generated_robots_txt_allows_everything_and_names_the_sitemap() {
     let mut site = Site::of(3);
     site.build_with(declares(vec![entity("docs/0002.html", "The Loft")])).unwrap();
     let text = fs::read_to_string(site.path("out/robots.txt")).unwrap();
-    let robots = rutter_robots::Robots::parse(text.as_bytes());
+    let robots = rutter_robots::RobotsTxt::parse(text.as_bytes());
     for agent in ["AnyBot", "GPTBot", "CCBot"] {
         for path in ["/", "/docs/0002.html", "/spxi-index.jsonld", "/docs/0002/spxi-packet.jsonld"]
         {

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rutter_finding::{Finding, Place, quoted};
 
-use crate::Restriction;
+use crate::RestrictionReason;
 use crate::site::{MediaKind, PageRow, SiteView, runs};
 
 rutter_finding::rules! {
@@ -60,8 +60,8 @@ pub(super) fn compare(view: &mut SiteView<'_>) {
         let text = String::from_utf8_lossy(&bytes);
         for (owner, found) in held(&secret, &text) {
             let Some(row) = view.rows.list.get(owner) else { continue };
-            let is_allowed =
-                secrecy(row) == Some(Secrecy::Models) && !is_for_models(file.kind, &file.path);
+            let is_allowed = secrecy(row) == Some(BarredAudience::Models)
+                && !is_for_models(file.kind, &file.path);
             if found.len() < FEWEST || row.twin == Some(at) || is_allowed {
                 continue;
             }
@@ -84,20 +84,20 @@ pub(super) fn compare(view: &mut SiteView<'_>) {
 
 /// The audience that must not get the text of a restricted page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Secrecy {
+enum BarredAudience {
     Models,
     All,
 }
 
 /// Returns the restriction of a page by its own statements or its ARC entry. robots.txt is ignored,
 /// because it only restricts fetching.
-fn secrecy(row: &PageRow) -> Option<Secrecy> {
+fn secrecy(row: &PageRow) -> Option<BarredAudience> {
     let own = row.page.as_ref().and_then(|page| page.closed);
     let arc = row.arc.as_ref().and_then(|arc| arc.closed);
     match own.max(arc)? {
-        Restriction::NoAi => Some(Secrecy::Models),
-        Restriction::NoIndex | Restriction::Login => Some(Secrecy::All),
-        Restriction::Robots | Restriction::Away => None,
+        RestrictionReason::NoAi => Some(BarredAudience::Models),
+        RestrictionReason::NoIndex | RestrictionReason::Login => Some(BarredAudience::All),
+        RestrictionReason::Robots | RestrictionReason::Away => None,
     }
 }
 
@@ -140,7 +140,7 @@ fn shows(view: &SiteView<'_>, page: u32, wanted: &BTreeSet<u64>) -> bool {
     let Ok(Some(bytes)) = view.files.read(page, LARGEST) else { return false };
     let Ok(url) = rutter_page::PageUrl::parse("http://localhost/") else { return false };
     let Some(now) = rutter_page::Timestamp::from_unix_seconds(0) else { return false };
-    let seen = rutter_extract::html(&bytes, &rutter_extract::Options::new(url, now));
+    let seen = rutter_extract::html(&bytes, &rutter_extract::ExtractOptions::new(url, now));
     let mut left = wanted.clone();
     runs(&seen.visible_text, |run| {
         left.remove(&run);

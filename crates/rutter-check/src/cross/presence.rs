@@ -5,7 +5,7 @@ use rutter_fetch::ResourceKind;
 use rutter_finding::{Finding, Place, quoted};
 
 use super::{at_pointer, closed_detail, in_line};
-use crate::Restriction;
+use crate::RestrictionReason;
 use crate::site::{MediaKind, PageRow, SiteView};
 
 rutter_finding::rules! {
@@ -205,7 +205,7 @@ fn of_sitemap(
     view: &SiteView<'_>,
     facts: &SiteFacts,
     row: &PageRow,
-    closed: Option<Restriction>,
+    closed: Option<RestrictionReason>,
     findings: &mut RowFindings,
 ) {
     let listed = row.listed.and_then(|at| view.machine_files.sitemaps.listed.get(at as usize));
@@ -213,7 +213,7 @@ fn of_sitemap(
         if is_absent(view, facts, row) {
             let finding = in_line(&LISTED_ABSENT, listed.line, quoted(&row.url));
             findings.push((*file, finding));
-        } else if let Some(closed) = closed.filter(|closed| Restriction::NoAi < *closed) {
+        } else if let Some(closed) = closed.filter(|closed| RestrictionReason::NoAi < *closed) {
             let detail = closed_detail(&row.url, closed);
             findings.push((*file, in_line(&LISTED_CLOSED, listed.line, detail)));
         }
@@ -246,7 +246,7 @@ fn of_collections(
     view: &SiteView<'_>,
     facts: &SiteFacts,
     row: &PageRow,
-    closed: Option<Restriction>,
+    closed: Option<RestrictionReason>,
     findings: &mut RowFindings,
 ) {
     if let Some(scp) = &row.scp {
@@ -280,7 +280,7 @@ fn of_arc(
     view: &SiteView<'_>,
     facts: &SiteFacts,
     row: &PageRow,
-    closed: Option<Restriction>,
+    closed: Option<RestrictionReason>,
     findings: &mut RowFindings,
 ) {
     let Some(file) = view.machine_files.arc.as_ref().map(|arc| arc.file) else { return };
@@ -309,7 +309,7 @@ fn of_arc(
             findings.push((file, at_pointer(&CONSENT_DIFFERS, pointer, detail)));
         }
         // The server may require a login, which no file of a folder shows.
-        (None, Some(by_arc)) if by_arc != Restriction::Login && is_looked_at(row) => {
+        (None, Some(by_arc)) if by_arc != RestrictionReason::Login && is_looked_at(row) => {
             let detail = closed_detail(&row.url, by_arc);
             findings.push((file, at_pointer(&CLOSED_IN_ARC, pointer, detail)));
         }
@@ -321,7 +321,7 @@ fn of_index(
     view: &SiteView<'_>,
     facts: &SiteFacts,
     row: &PageRow,
-    closed: Option<Restriction>,
+    closed: Option<RestrictionReason>,
     findings: &mut RowFindings,
 ) {
     let Some((file, _)) = &view.machine_files.index else { return };
@@ -329,7 +329,7 @@ fn of_index(
     let pointer = format!("/spxi:hasSurface/{n}/@id");
     let rule = if is_absent(view, facts, row) {
         &SURFACE_ABSENT
-    } else if let Some(closed) = closed.filter(|closed| Restriction::NoAi < *closed) {
+    } else if let Some(closed) = closed.filter(|closed| RestrictionReason::NoAi < *closed) {
         let detail = closed_detail(&row.url, closed);
         findings.push((*file, at_pointer(&SURFACE_CLOSED, pointer, detail)));
         return;
@@ -344,7 +344,7 @@ fn of_index(
 fn of_twin(
     facts: &SiteFacts,
     row: &PageRow,
-    closed: Option<Restriction>,
+    closed: Option<RestrictionReason>,
     findings: &mut RowFindings,
 ) {
     match (row.twin, closed) {

@@ -2,7 +2,7 @@
 
 use rutter_fetch::{FetchedResponse, ResourceKind, Url};
 
-use super::SiteVisit;
+use super::LiveDownload;
 use crate::rules;
 
 rutter_finding::rules! {
@@ -36,7 +36,7 @@ rutter_finding::rules! {
     }
 }
 
-impl SiteVisit<'_> {
+impl LiveDownload<'_> {
     /// Checks media type, coding, validators, redirects and restrictions of a response.
     pub(super) fn look_at(
         &mut self,

@@ -4,13 +4,13 @@
 use std::collections::{BTreeMap, HashSet};
 
 use rutter_fetch::{FetchError, ResourceKind};
-use rutter_robots::Robots;
+use rutter_robots::RobotsTxt;
 use rutter_scp::CollectionKind;
 use rutter_scp::advert::{self, Advert, AdvertisedCollection};
 use rutter_sitemap::{SitemapItem, SitemapLimits, SitemapReader};
 use rutter_spxi::{INDEX_FILE, packet_addresses, read_index, without_fragment};
 
-use super::{Announcement, SiteVisit};
+use super::{FileAnnouncement, LiveDownload};
 
 /// The content of the sitemaps.
 #[derive(Default)]
@@ -20,14 +20,14 @@ struct SitemapContents {
     collections: Vec<AdvertisedCollection>,
 }
 
-impl SiteVisit<'_> {
+impl LiveDownload<'_> {
     /// Fetches all chosen files.
     pub(super) async fn all(&mut self) -> Result<(), FetchError> {
         let home = self.place.home.clone();
         let robots = self
-            .fetch(&home.join("robots.txt"), ResourceKind::Robots, Announcement::Guessed)
+            .fetch(&home.join("robots.txt"), ResourceKind::Robots, FileAnnouncement::Guessed)
             .await?;
-        let robots = Robots::parse(&robots.unwrap_or_default());
+        let robots = RobotsTxt::parse(&robots.unwrap_or_default());
         let named: Vec<String> = robots.sitemaps().map(|(_, url)| url.to_owned()).collect();
         let listing = self.sitemaps(&named).await?;
         for (name, what) in [
@@ -35,15 +35,15 @@ impl SiteVisit<'_> {
             (".well-known/arc-policy.json", ResourceKind::Policy),
             ("arc-sitemap.jsonld", ResourceKind::Arc),
         ] {
-            self.fetch(&home.join(name), what, Announcement::Guessed).await?;
+            self.fetch(&home.join(name), what, FileAnnouncement::Guessed).await?;
         }
         self.arc(&named).await?;
         self.collections(&listing.collections).await?;
         let entities = self.index().await?;
-        self.fetch(&home.join(""), ResourceKind::Page, Announcement::Announced).await?;
+        self.fetch(&home.join(""), ResourceKind::Page, FileAnnouncement::Announced).await?;
         let wanted = sample(&listing.pages, self.bounds.pages);
         for url in entities.iter().take(self.bounds.pages).chain(&wanted) {
-            self.fetch(url, ResourceKind::Page, Announcement::Announced).await?;
+            self.fetch(url, ResourceKind::Page, FileAnnouncement::Announced).await?;
         }
         Ok(())
     }
@@ -51,13 +51,13 @@ impl SiteVisit<'_> {
     async fn sitemaps(&mut self, named: &[String]) -> Result<SitemapContents, FetchError> {
         let main = self.place.home.join("sitemap.xml");
         let mut listing = SitemapContents::default();
-        let mut waiting: Vec<(String, Announcement)> = Vec::new();
+        let mut waiting: Vec<(String, FileAnnouncement)> = Vec::new();
         let is_xml = |url: &&String| !matches!(url.rsplit_once('.'), Some((_, "json" | "yaml")));
         for url in named.iter().filter(is_xml).rev() {
-            waiting.push((url.clone(), Announcement::Announced));
+            waiting.push((url.clone(), FileAnnouncement::Announced));
         }
         if !named.contains(&main) {
-            waiting.push((main.clone(), Announcement::Guessed));
+            waiting.push((main.clone(), FileAnnouncement::Guessed));
         }
         let mut n_read = 0;
         while let Some((url, announcement)) = waiting.pop() {
@@ -74,7 +74,7 @@ impl SiteVisit<'_> {
             };
             read(&text, &mut listing);
             for child in std::mem::take(&mut listing.children) {
-                waiting.push((child, Announcement::Announced));
+                waiting.push((child, FileAnnouncement::Announced));
             }
             if n_read == 1 {
                 let known = self.last_validators.clone();
@@ -92,13 +92,16 @@ impl SiteVisit<'_> {
     async fn arc(&mut self, named: &[String]) -> Result<(), FetchError> {
         let home = self.place.home.clone();
         let main = home.join("arc-sitemap.json");
-        let announcement =
-            if named.contains(&main) { Announcement::Announced } else { Announcement::Guessed };
+        let announcement = if named.contains(&main) {
+            FileAnnouncement::Announced
+        } else {
+            FileAnnouncement::Guessed
+        };
         let Some(text) = self.fetch(&main, ResourceKind::Arc, announcement).await? else {
             return Ok(());
         };
         for name in [".well-known/arc-sitemap.json", "arc-sitemap.yaml"] {
-            self.fetch(&home.join(name), ResourceKind::Arc, Announcement::Guessed).await?;
+            self.fetch(&home.join(name), ResourceKind::Arc, FileAnnouncement::Guessed).await?;
         }
         let mut reader = rutter_arc::ArcReader::new(text.as_slice(), rutter_arc::Limits::DEFAULT);
         while let Ok(Some(())) = reader.next(&mut (), |_| ()) {}
@@ -106,7 +109,7 @@ impl SiteVisit<'_> {
         // Fetch only the newest and the oldest announced delta.
         for day in [&deltas.to, &deltas.from] {
             let url = deltas.template.replace("YYYY-MM-DD", day);
-            self.fetch(&url, ResourceKind::Arc, Announcement::Announced).await?;
+            self.fetch(&url, ResourceKind::Arc, FileAnnouncement::Announced).await?;
         }
         Ok(())
     }
@@ -149,7 +152,7 @@ impl SiteVisit<'_> {
             self.report_limit(n_unseen, "collections");
         }
         for url in wanted {
-            self.fetch(&url, ResourceKind::Collection, Announcement::Announced).await?;
+            self.fetch(&url, ResourceKind::Collection, FileAnnouncement::Announced).await?;
         }
         Ok(())
     }
@@ -157,7 +160,8 @@ impl SiteVisit<'_> {
     /// Fetches the semantic index and its packets; returns the URLs of the pages of its entities.
     async fn index(&mut self) -> Result<Vec<String>, FetchError> {
         let url = self.place.home.join(INDEX_FILE);
-        let Some(text) = self.fetch(&url, ResourceKind::SpxiIndex, Announcement::Guessed).await?
+        let Some(text) =
+            self.fetch(&url, ResourceKind::SpxiIndex, FileAnnouncement::Guessed).await?
         else {
             return Ok(Vec::new());
         };
@@ -173,7 +177,7 @@ impl SiteVisit<'_> {
         let mut named = HashSet::new();
         packets.retain(|packet| named.insert(packet.clone()));
         for packet in packets.iter().take(self.bounds.packets) {
-            self.fetch(packet, ResourceKind::SpxiPacket, Announcement::Announced).await?;
+            self.fetch(packet, ResourceKind::SpxiPacket, FileAnnouncement::Announced).await?;
         }
         if self.bounds.packets < packets.len() {
             self.report_limit(packets.len() - self.bounds.packets, "packets");

@@ -9,7 +9,7 @@ use rutter_finding::{Finding, Place};
 use rutter_page::LineDigest;
 use rutter_report::RuleRegistry;
 
-use super::page_rows::Restriction;
+use super::page_rows::RestrictionReason;
 
 /// A page as the last build read it.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,7 +25,7 @@ pub struct BuiltPage {
     /// The title of the page.
     pub title: Box<str>,
     /// The reason why the page is restricted; `None` for a public page.
-    pub closed: Option<Restriction>,
+    pub closed: Option<RestrictionReason>,
     /// The extracted share of the main text of the page, if the build measured it.
     pub coverage: Option<Coverage>,
     /// The findings of the build about the page.

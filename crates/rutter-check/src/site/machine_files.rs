@@ -8,7 +8,7 @@ pub(crate) mod sitemaps;
 use std::collections::HashMap;
 
 use rutter_page::Timestamp;
-use rutter_robots::Robots;
+use rutter_robots::RobotsTxt;
 use rutter_scp::advert::{AdvertisedCollection, AdvertisedSection};
 use rutter_scp::{CollectionHeader, ReadReceipt};
 use rutter_spxi::{SemanticIndex, SitemapEntry};
@@ -22,7 +22,7 @@ pub(crate) const LARGEST_TEXT: u64 = 64 << 20;
 /// The data of machine-readable files that does not belong to a single page.
 #[derive(Debug, Default)]
 pub(crate) struct MachineFiles {
-    pub(crate) robots: Option<(u32, Robots)>,
+    pub(crate) robots: Option<(u32, RobotsTxt)>,
     pub(crate) sitemaps: SitemapFiles,
     pub(crate) collections: Vec<CollectionFile>,
     /// Whether a snapshot was read completely.

@@ -10,7 +10,8 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 use rutter_extract::{
-    Control, Coverage, Extraction, Facts, Options, Refusal, Wishes, honesty, html, is_text,
+    Coverage, ExtractOptions, Extraction, OwnerSelectors, PageStatements, UsageSignals, UseRefusal,
+    honesty, html, is_text,
 };
 use rutter_finding::{Finding, Place, quoted};
 use rutter_page::{Block, Digest, LineDigest, PageUrl, Timestamp};
@@ -18,7 +19,7 @@ use rutter_spxi::INDEX_FILE;
 
 use super::built_page::{BuiltPage, unmarked};
 use super::page_links::BrokenTarget;
-use super::page_rows::{DeliveredPage, Restriction, short};
+use super::page_rows::{DeliveredPage, RestrictionReason, short};
 use super::text_match::{self, FoundShare, TextPiece};
 
 rutter_finding::rules! {
@@ -63,7 +64,7 @@ const FEW_IN_PROSE: usize = 12;
 pub(crate) struct PageSummary {
     pub(crate) title: Box<str>,
     pub(crate) language: Option<Box<str>>,
-    pub(crate) closed: Option<Restriction>,
+    pub(crate) closed: Option<RestrictionReason>,
     pub(crate) head: HeadLinks,
     /// Whether the page is too large for a collection.
     pub(crate) is_oversize: bool,
@@ -109,10 +110,10 @@ pub(crate) struct PageJob<'j> {
     pub(crate) scp: Option<&'j DeliveredPage>,
     pub(crate) known: Option<&'j BuiltPage>,
     /// The restriction of the page in the ARC sitemap.
-    pub(crate) closed: Option<Restriction>,
+    pub(crate) closed: Option<RestrictionReason>,
     pub(crate) now: Timestamp,
     /// The extraction selectors for this page.
-    pub(crate) control: Control,
+    pub(crate) control: OwnerSelectors,
 }
 
 /// Reads a page and compares it with the other layers.
@@ -139,7 +140,8 @@ pub(crate) fn look(job: &PageJob<'_>) -> PageResult {
         return looked;
     }
     let Ok(url) = PageUrl::parse(job.url.to_owned()) else { return looked };
-    let options = Options { control: job.control.clone(), ..Options::new(url, job.now) };
+    let options =
+        ExtractOptions { control: job.control.clone(), ..ExtractOptions::new(url, job.now) };
     let extraction = html(job.bytes, &options);
     facts(&extraction, &mut looked.seen);
     looked.seen.closed = closed_of(&extraction, job.now);
@@ -173,7 +175,7 @@ fn of_head(job: &PageJob<'_>, known: &BuiltPage, looked: &mut PageResult) {
     if leads_elsewhere(head)
         && let Ok(url) = PageUrl::parse(job.url.to_owned())
     {
-        links(&rutter_extract::facts(head, &Options::new(url, job.now)), &mut looked.seen);
+        links(&rutter_extract::facts(head, &ExtractOptions::new(url, job.now)), &mut looked.seen);
     }
     // Collections contain the language that the build determined.
     looked.seen.title = known.title.clone();
@@ -201,7 +203,7 @@ fn facts(extraction: &Extraction, seen: &mut PageSummary) {
 }
 
 /// Stores the links in the head of a page in its summary.
-fn links(facts: &Facts, seen: &mut PageSummary) {
+fn links(facts: &PageStatements, seen: &mut PageSummary) {
     seen.head.canonical = facts.canonical.as_deref().map(Box::from);
     seen.head.refresh = facts.refresh.as_deref().map(Box::from);
     let path = |href: &str| href.split(['?', '#']).next().unwrap_or_default().to_owned();
@@ -220,20 +222,20 @@ fn links(facts: &Facts, seen: &mut PageSummary) {
 
 /// Returns the restriction of a page by its own statements (D58) and its structure (D85). The build
 /// and the sync use the same functions.
-fn closed_of(extraction: &Extraction, now: Timestamp) -> Option<Restriction> {
-    let wishes = Wishes::of(extraction, TOKEN);
+fn closed_of(extraction: &Extraction, now: Timestamp) -> Option<RestrictionReason> {
+    let wishes = UsageSignals::of(extraction, TOKEN);
     let stated = wishes.refusal(now).map(|refusal| match refusal {
-        Refusal::Login => Restriction::Login,
-        Refusal::NoIndex | Refusal::Expired => Restriction::NoIndex,
+        UseRefusal::Login => RestrictionReason::Login,
+        UseRefusal::NoIndex | UseRefusal::Expired => RestrictionReason::NoIndex,
         // `noarchive` and `nosnippet` withhold the content of a page as `noai` does.
-        _ => Restriction::NoAi,
+        _ => RestrictionReason::NoAi,
     });
     let facts = &extraction.facts;
     let is_draft = facts.metas.iter().any(|(name, value)| name == "draft" && value == "true");
     let is_later = extraction.page.published.is_some_and(|published| now < published);
     let is_empty = extraction.page.content.is_empty() || extraction.only_leads_on();
-    let away = (is_draft || is_later || is_empty).then_some(Restriction::Away);
-    let asks = (facts.asks_for_password && !wishes.is_open).then_some(Restriction::Login);
+    let away = (is_draft || is_later || is_empty).then_some(RestrictionReason::Away);
+    let asks = (facts.asks_for_password && !wishes.is_open).then_some(RestrictionReason::Login);
     stated.max(away).max(asks)
 }
 

@@ -34,7 +34,7 @@ pub(crate) struct BrokenTarget {
 }
 
 /// Decides which URLs of the site exist.
-pub(crate) struct SiteTargets<'t> {
+pub(crate) struct UrlLookup<'t> {
     files: &'t SiteFiles,
     home: &'t SiteBase,
     /// Paths that the host redirects according to `_redirects`. A path with a final `*` is a
@@ -42,7 +42,7 @@ pub(crate) struct SiteTargets<'t> {
     redirects: Vec<String>,
 }
 
-impl<'t> SiteTargets<'t> {
+impl<'t> UrlLookup<'t> {
     /// Reads the redirects that the file `_redirects` in the folder lists.
     pub(crate) fn new(files: &'t SiteFiles, home: &'t SiteBase) -> Self {
         let text = files.find("_redirects").and_then(|at| files.read(at, 1 << 20).ok().flatten());

@@ -54,7 +54,7 @@ pub(crate) struct DeliveredPage {
 pub(crate) struct ArcPageEntry {
     pub(crate) idx: u64,
     pub(crate) lastmod: Option<Timestamp>,
-    pub(crate) closed: Option<Restriction>,
+    pub(crate) closed: Option<RestrictionReason>,
     pub(crate) checksum: Option<Box<str>>,
     /// A hash of the whole entry of the page.
     pub(crate) hash: u64,
@@ -62,7 +62,7 @@ pub(crate) struct ArcPageEntry {
 
 /// The reason why a page is restricted, the strongest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Restriction {
+pub enum RestrictionReason {
     /// AI must not use the page, but layers may list it.
     NoAi,
     /// robots.txt disallows the page for all agents.
@@ -75,7 +75,7 @@ pub enum Restriction {
     Login,
 }
 
-impl Restriction {
+impl RestrictionReason {
     /// Returns a short description for findings.
     pub fn reason(self) -> &'static str {
         match self {

@@ -1,10 +1,10 @@
 //! Extracts the data from robots.txt and page tags that the check of the semantic index needs.
 
-use rutter_robots::Robots;
+use rutter_robots::RobotsTxt;
 use rutter_spxi::{AGENTS, AgentSignals, INDEX_FILE, PACKET_FILE, RobotsSignals};
 
 /// Returns the rules of robots.txt about the index for each AI agent.
-pub(super) fn signals(robots: &Robots) -> RobotsSignals {
+pub(super) fn signals(robots: &RobotsTxt) -> RobotsSignals {
     let names = |agent: &str, path: &str, word: &str| {
         let rule = robots.verdict(agent, path).rule;
         rule.is_some_and(|rule| rule.is_allow && rule.pattern.contains(word))

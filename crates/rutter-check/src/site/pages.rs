@@ -12,7 +12,7 @@ use super::SiteBase;
 use super::SiteView;
 use super::files::{LARGEST_PAGE, MediaKind, SiteFiles};
 use super::page::{self, PageJob, PageResult};
-use super::page_links::SiteTargets;
+use super::page_links::UrlLookup;
 use super::page_rows::PageRow;
 use crate::rules;
 
@@ -82,7 +82,7 @@ impl SiteView<'_> {
         // Missing link targets can be found only with all files and the base URL: a live site is
         // fetched only in part, and without a base URL the start of the path in a link is unknown.
         let home = self.home.filter(|home| !files.is_live() && !home.is_placeholder());
-        let targets = home.map(|home| SiteTargets::new(files, home));
+        let targets = home.map(|home| UrlLookup::new(files, home));
         let reader = PageReader {
             files,
             home: self.home,
@@ -182,7 +182,7 @@ struct ReadRows {
 struct PageReader<'r> {
     files: &'r SiteFiles,
     home: Option<&'r SiteBase>,
-    targets: Option<&'r SiteTargets<'r>>,
+    targets: Option<&'r UrlLookup<'r>>,
     extract: &'r SiteControl,
     now: Timestamp,
 }

@@ -6,14 +6,14 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rutter_extract::{Options, html};
+use rutter_extract::{ExtractOptions, html};
 use rutter_fetch::ResourceKind;
 use rutter_finding::{Finding, FindingSink, Place, quoted};
 use rutter_page::{PageUrl, Timestamp};
 use rutter_spxi::survival::MarkerSearch;
 use rutter_spxi::{
-    CheckInput, Entity, INDEX_FILE, Lookup, MAX_INDEX_BYTES, MAX_PACKET_BYTES, MarkerStatus,
-    PACKET_FILE, PacketSelector, PageFacts, PageLookup, SiteEvidence, check_index, check_packet,
+    CheckInput, Entity, INDEX_FILE, MAX_INDEX_BYTES, MAX_PACKET_BYTES, MarkerStatus, PACKET_FILE,
+    PacketSelector, PageFacts, PageLookup, ResourceLookup, SiteEvidence, check_index, check_packet,
     packet_addresses, without_fragment,
 };
 
@@ -61,7 +61,7 @@ impl SiteView<'_> {
         let has_pages = self.rows.list.iter().any(|row| row.page.is_some());
         let pages = EntityPages::new(self, &index.entities);
         let robots = match &self.machine_files.robots {
-            Some((_, robots)) => Lookup::Found(signals(robots)),
+            Some((_, robots)) => ResourceLookup::Found(signals(robots)),
             None => self.absent(ResourceKind::Robots, "robots.txt"),
         };
         let root_llms = self.files.at_root(self.home, "llms.txt");
@@ -69,9 +69,9 @@ impl SiteView<'_> {
         let sitemap = if self.machine_files.sitemaps.files.is_empty() {
             self.absent(ResourceKind::Sitemap, "sitemap.xml")
         } else if self.machine_files.sitemaps.is_cut {
-            Lookup::NotChecked
+            ResourceLookup::NotChecked
         } else {
-            Lookup::Found(
+            ResourceLookup::Found(
                 self.machine_files.sitemaps.listed.iter().map(|(_, it)| it.clone()).collect(),
             )
         };
@@ -91,11 +91,11 @@ impl SiteView<'_> {
                 robots: if self.home.is_none_or(super::SiteBase::is_root) {
                     robots
                 } else {
-                    Lookup::NotChecked
+                    ResourceLookup::NotChecked
                 },
                 llms: llms.map_or_else(
                     || self.absent(ResourceKind::Llms, "llms.txt"),
-                    |(_, text)| Lookup::Found(text.clone()),
+                    |(_, text)| ResourceLookup::Found(text.clone()),
                 ),
                 pages: (self.home.is_some() && has_pages).then_some(&pages as &dyn PageLookup),
             },
@@ -119,11 +119,11 @@ impl SiteView<'_> {
     }
 
     /// Returns the result of looking up a file that was not read.
-    fn absent<T>(&self, what: ResourceKind, name: &str) -> Lookup<T> {
+    fn absent<T>(&self, what: ResourceKind, name: &str) -> ResourceLookup<T> {
         if self.files.may_be_more(what) {
-            return Lookup::NotChecked;
+            return ResourceLookup::NotChecked;
         }
-        Lookup::Unreachable(format!("{name} does not exist"))
+        ResourceLookup::Unreachable(format!("{name} does not exist"))
     }
 
     /// Checks the packets that entities reference, then all other packets.
@@ -272,7 +272,7 @@ impl<'p, 'v> EntityPages<'p, 'v> {
         let url = PageUrl::parse(without_fragment(url).to_owned()).ok()?;
         let now =
             self.view.options.check_options.now.or_else(|| Timestamp::from_unix_seconds(0))?;
-        let seen = html(&bytes, &Options::new(url, now));
+        let seen = html(&bytes, &ExtractOptions::new(url, now));
         let shown = seen.shown_text();
         let metas = seen.facts.metas.iter().map(|(_, content)| content.as_str());
         let places = rutter_spxi::survival::PageTexts {
@@ -292,18 +292,18 @@ impl<'p, 'v> EntityPages<'p, 'v> {
 }
 
 impl PageLookup for EntityPages<'_, '_> {
-    fn look(&self, url: &str) -> Lookup<PageFacts> {
+    fn look(&self, url: &str) -> ResourceLookup<PageFacts> {
         let key = PageUrl::parse(url).map(|url| url.key().to_owned()).unwrap_or_default();
         if !self.view.is_own(&key) {
-            return Lookup::NotChecked;
+            return ResourceLookup::NotChecked;
         }
         let Some(page) = self.page(url) else {
             if self.view.files.is_live() {
-                return Lookup::NotChecked;
+                return ResourceLookup::NotChecked;
             }
-            return Lookup::Unreachable("no such file in the folder".to_owned());
+            return ResourceLookup::Unreachable("no such file in the folder".to_owned());
         };
-        Lookup::Found(PageFacts {
+        ResourceLookup::Found(PageFacts {
             moved_to: page.moved_to.clone(),
             fragments: Some(Arc::clone(&page.fragments)),
         })

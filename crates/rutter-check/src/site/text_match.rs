@@ -47,13 +47,13 @@ fn is_word_alone(c: char) -> bool {
 
 /// Computes a rolling hash over six consecutive words.
 #[derive(Debug, Default)]
-struct WordRuns {
+struct WordRunHasher {
     last: [u64; RUN],
     n_words: usize,
     sum: u64,
 }
 
-impl WordRuns {
+impl WordRunHasher {
     fn push(&mut self, word: u64) -> Option<u64> {
         let at = self.n_words % RUN;
         let slot = self.last.get_mut(at)?;
@@ -77,7 +77,7 @@ const fn power(n: usize) -> u64 {
 
 /// Calls `take` with the hash of every run of words in a text.
 pub(crate) fn runs(text: &str, mut take: impl FnMut(u64)) {
-    let mut runs = WordRuns::default();
+    let mut runs = WordRunHasher::default();
     words(text, |word| {
         if let Some(run) = runs.push(word) {
             take(run);
@@ -102,7 +102,7 @@ pub(crate) fn piece(at: u32, texts: &[&str]) -> Option<TextPiece> {
     let mut whole = 0_u64;
     for text in texts {
         // A run does not cross the boundary between items or cells.
-        let mut runs = WordRuns::default();
+        let mut runs = WordRunHasher::default();
         words(text, |word| {
             whole = (whole ^ word).wrapping_mul(MIX).rotate_left(17);
             if let Some(run) = runs.push(word) {

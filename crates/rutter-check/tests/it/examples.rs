@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use rutter_check::{CheckOptions, Subject, check, has_checkable_example, rule_tables};
-use rutter_extract::{Options, html, markdown};
+use rutter_check::{CheckOptions, CheckTarget, check, has_checkable_example, rule_tables};
+use rutter_extract::{ExtractOptions, html, markdown};
 use rutter_finding::{Rule, RuleExample, Strictness};
 use rutter_page::{PageUrl, Timestamp};
 use serde_json::{Map, Value, json};
@@ -20,7 +20,7 @@ fn now() -> Timestamp {
 fn broken(name: &str, text: &str) -> BTreeSet<&'static str> {
     if name == "page.html" || name == "page.md" {
         let url = PageUrl::parse("https://harbour.example/tides.html".to_owned()).unwrap();
-        let options = Options::new(url, now());
+        let options = ExtractOptions::new(url, now());
         let read = if name == "page.md" { markdown } else { html };
         return read(text.as_bytes(), &options).findings.iter().map(|it| it.rule.code).collect();
     }
@@ -32,7 +32,7 @@ fn broken(name: &str, text: &str) -> BTreeSet<&'static str> {
     let check_options =
         CheckOptions { mode: Strictness::Strict, now: Some(now()), ..CheckOptions::default() };
     let file_report =
-        check(&Subject { name: name.to_owned(), open: &open }, &check_options).unwrap();
+        check(&CheckTarget { name: name.to_owned(), open: &open }, &check_options).unwrap();
     file_report.report.counts().keys().copied().collect()
 }
 

@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rutter_check::{CheckOptions, Subject, check, rule_tables};
+use rutter_check::{CheckOptions, CheckTarget, check, rule_tables};
 use rutter_finding::{Strictness, Verdict};
 use rutter_page::Timestamp;
 use rutter_report::{FileKind, FileReport};
@@ -95,7 +95,7 @@ fn judged(name: &str, bytes: &[u8], check_options: &CheckOptions) -> FileReport 
         let input: Box<dyn std::io::Read + Send> = Box::new(std::io::Cursor::new(bytes.to_vec()));
         Ok((input, Some(bytes.len() as u64)))
     };
-    check(&Subject { name: name.to_owned(), open: &open }, check_options).unwrap()
+    check(&CheckTarget { name: name.to_owned(), open: &open }, check_options).unwrap()
 }
 
 fn check_options(mode: Strictness, given: &Value) -> CheckOptions {

@@ -1,9 +1,9 @@
 //! Exports features for training.
 //!
-//! Input: the bytes of a page. Output: a [`Dump`] with the features, positions and texts of its
+//! Input: the bytes of a page. Output: a [`FeatureDump`] with the features, positions and texts of its
 //! segments.
 
-use crate::Options;
+use crate::ExtractOptions;
 use crate::charset;
 use crate::dom::Dom;
 use crate::meta::FoundMetadata;
@@ -17,10 +17,10 @@ use super::landmark::MainLandmark;
 
 /// The features of one page, for training.
 #[derive(Debug, Default)]
-pub struct Dump {
+pub struct FeatureDump {
     /// Features of all segments, one row per segment.
     pub rows: Vec<f32>,
-    /// For each segment [`Dump::LINKS`] numbers: its characters; the first segment and the end of
+    /// For each segment [`FeatureDump::LINKS`] numbers: its characters; the first segment and the end of
     /// the segments of five ancestors and of its landmark; its group; its state. The state is a sum
     /// of 1 (in the main landmark), 2 (dropped unscored), 4 (named by the rules) and 16 (kept by
     /// the rules). Rows of unscored segments are zero.
@@ -29,13 +29,13 @@ pub struct Dump {
     pub texts: Vec<String>,
 }
 
-impl Dump {
-    /// Number of values per segment in [`Dump::links`].
+impl FeatureDump {
+    /// Number of values per segment in [`FeatureDump::links`].
     pub const LINKS: usize = 15;
 }
 
 /// Computes the features of a page and the other data for training.
-pub fn dump(bytes: &[u8], options: &Options) -> Dump {
+pub fn dump(bytes: &[u8], options: &ExtractOptions) -> FeatureDump {
     let decoded = charset::decode(bytes, options.charset.as_deref());
     let dom = Dom::parse(&decoded.text, &options.limits);
     let found = FoundMetadata::of(&dom, options.limits.json);
@@ -43,7 +43,7 @@ pub fn dump(bytes: &[u8], options: &Options) -> Dump {
     let region = region::find(&dom, &survey, vec![None; dom.items.len()]);
     let landmark = MainLandmark::of(&dom, &survey);
     let collector = FeatureCollector::new(&dom, &survey, &found, &region, &landmark);
-    let mut dump = Dump::default();
+    let mut dump = FeatureDump::default();
     dump.rows.resize(survey.segments.len() * N, 0.0);
     collector.rows(|idx, row| {
         if let (Some(to), Some(from)) = (dump.rows.get_mut(idx * N..(idx + 1) * N), row.get(..N)) {

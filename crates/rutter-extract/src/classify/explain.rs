@@ -1,11 +1,11 @@
 //! Explains the decision about each segment.
 //!
-//! Input: a classified page and the contributions of its features. Output: one [`Why`] per segment
+//! Input: a classified page and the contributions of its features. Output: one [`PartDecision`] per segment
 //! with its probability and its strongest features. Does nothing unless explanations are requested.
 
 use std::fmt::Write as _;
 
-use crate::extraction::Why;
+use crate::extraction::PartDecision;
 use crate::survey::PageSurvey;
 use crate::tabs::TabPanels;
 use crate::verdict::DropReason;
@@ -50,7 +50,7 @@ impl StrongestFeatures {
         margins: &[f32],
         keep: &[bool],
         page_type: PageType,
-    ) -> Vec<Why> {
+    ) -> Vec<PartDecision> {
         if self.strongest.is_empty() {
             return Vec::new();
         }
@@ -58,7 +58,7 @@ impl StrongestFeatures {
         let labels = labels(subject, keep);
         let segments = collector.survey.segments.iter().zip(margins).zip(keep);
         let mut out = Vec::with_capacity(self.strongest.len() + 1);
-        out.push(Why {
+        out.push(PartDecision {
             path: "page".to_owned(),
             reason: format!("page type {}", page_type.name()),
             is_kept: true,
@@ -157,13 +157,18 @@ fn labels(subject: &ClassifierInput<'_>, keep: &[bool]) -> Vec<bool> {
     labels
 }
 
-fn why(collector: &FeatureCollector<'_>, idx: usize, is_kept: bool, reason: String) -> Why {
+fn why(
+    collector: &FeatureCollector<'_>,
+    idx: usize,
+    is_kept: bool,
+    reason: String,
+) -> PartDecision {
     let FeatureCollector { dom, survey, .. } = *collector;
     let segment = survey.segments.get(idx).copied().unwrap_or_default();
     let path: Vec<String> = dom.ancestors(segment.block).take(4).map(|up| dom.label(up)).collect();
     let path = path.into_iter().rev().collect::<Vec<_>>().join(" > ");
     let start = text_of(collector, survey, idx);
-    Why { path, reason, is_kept, chars: segment.chars, start }
+    PartDecision { path, reason, is_kept, chars: segment.chars, start }
 }
 
 fn text_of(collector: &FeatureCollector<'_>, survey: &PageSurvey, idx: usize) -> String {

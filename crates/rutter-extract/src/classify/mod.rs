@@ -30,7 +30,7 @@ pub(crate) use landmark::MainLandmark;
 
 use crate::coverage::Coverage;
 use crate::dom::Dom;
-use crate::extraction::Why;
+use crate::extraction::PartDecision;
 use crate::meta::FoundMetadata;
 use crate::region::MainRegion;
 use crate::selector::Selector;
@@ -102,7 +102,7 @@ pub(crate) struct PageDecision {
     /// Share of the text in the landmark that is kept.
     pub(crate) coverage: Option<Coverage>,
     /// Why each segment was kept or dropped; empty if no explanation is requested.
-    pub(crate) why: Vec<Why>,
+    pub(crate) why: Vec<PartDecision>,
 }
 
 /// Returns the checksum of the model, for callers that record which model read a page.

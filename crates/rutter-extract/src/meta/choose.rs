@@ -9,7 +9,7 @@ use super::FoundMetadata;
 use super::byline::{only_name, without_by};
 use crate::address::BaseUrl;
 use crate::date;
-use crate::facts::{AlternateVersion, Facts, HeadLink, RobotsMeta};
+use crate::facts::{AlternateVersion, HeadLink, PageStatements, RobotsMeta};
 use crate::json_ld;
 use crate::title::{unescape, without_site};
 
@@ -243,7 +243,7 @@ impl FoundMetadata {
     }
 
     /// Returns the metadata that is not part of the page object.
-    pub(crate) fn facts(&self, base: &BaseUrl) -> Facts {
+    pub(crate) fn facts(&self, base: &BaseUrl) -> PageStatements {
         let canonical = self
             .links
             .iter()
@@ -259,7 +259,7 @@ impl FoundMetadata {
         });
         let refresh = self.first(&["refresh"]);
         let published = self.published();
-        Facts {
+        PageStatements {
             canonical,
             published: published.as_ref().map(|(time, _)| *time),
             published_by: published.map(|(_, by)| by),
@@ -281,7 +281,7 @@ impl FoundMetadata {
     }
 
     /// Moves links and `meta` values into `facts`. Consumes `self`, so that nothing is copied.
-    pub(crate) fn give(self, base: &BaseUrl, facts: &mut Facts) {
+    pub(crate) fn give(self, base: &BaseUrl, facts: &mut PageStatements) {
         let links = self.links.into_iter();
         let links =
             links.filter_map(|link| Some(HeadLink { href: base.resolve(&link.href)?, ..link }));

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use rutter_extract::{
-    Control, Extraction, Limits, Options, PathControl, Selector, SiteControl, Sketch, Templates,
-    Use, html,
+    ExtractOptions, Extraction, Limits, OwnerSelectors, PageSketch, PathControl, Selector,
+    SiteControl, TemplateChoice, TemplateSet, html,
 };
 
 use crate::options;
@@ -19,7 +19,7 @@ fn selectors(texts: &[&str]) -> Vec<Selector> {
     texts.iter().map(|text| text.parse().unwrap()).collect()
 }
 
-fn read(control: Control) -> Extraction {
+fn read(control: OwnerSelectors) -> Extraction {
     let mut how = options("https://harbour.example/gate");
     how.control = control;
     html(PAGE.as_bytes(), &how)
@@ -31,7 +31,7 @@ fn has(extraction: &Extraction, code: &str) -> bool {
 
 #[test]
 fn main_keeps_nothing_outside_it() {
-    let page = read(Control { main: selectors(&[".board"]), ..Control::default() });
+    let page = read(OwnerSelectors { main: selectors(&[".board"]), ..OwnerSelectors::default() });
     let text = page.page.to_text();
     assert!(text.contains("pilots meet") && !text.contains("forty crowns"), "{text}");
     assert!(!has(&page, "HT020"));
@@ -39,10 +39,10 @@ fn main_keeps_nothing_outside_it() {
 
 #[test]
 fn keep_and_drop_are_stronger_than_the_classifier() {
-    let control = Control {
+    let control = OwnerSelectors {
         keep: selectors(&["footer .hours"]),
         drop: selectors(&["p.price", ".board"]),
-        ..Control::default()
+        ..OwnerSelectors::default()
     };
     let page = read(control);
     let text = page.page.to_text();
@@ -52,9 +52,9 @@ fn keep_and_drop_are_stronger_than_the_classifier() {
 
 #[test]
 fn a_selector_that_matches_nothing_is_a_finding_and_changes_nothing() {
-    let page = read(Control { main: selectors(&["#absent"]), ..Control::default() });
+    let page = read(OwnerSelectors { main: selectors(&["#absent"]), ..OwnerSelectors::default() });
     assert!(has(&page, "HT020"));
-    assert_eq!(page.page.to_text(), read(Control::default()).page.to_text());
+    assert_eq!(page.page.to_text(), read(OwnerSelectors::default()).page.to_text());
 }
 
 #[test]
@@ -107,10 +107,10 @@ fn coverage_is_of_pages_with_text_in_a_landmark() {
 
 #[test]
 fn selectors_of_keep_and_drop_say_on_which_pages_they_match() {
-    let control = Control {
+    let control = OwnerSelectors {
         keep: selectors(&["footer .hours", ".absent"]),
         drop: selectors(&["p.price", "#absent"]),
-        ..Control::default()
+        ..OwnerSelectors::default()
     };
     let page = read(control);
     assert_eq!(page.matched, ["footer .hours", "p.price"]);
@@ -120,15 +120,21 @@ fn selectors_of_keep_and_drop_say_on_which_pages_they_match() {
 
 #[test]
 fn main_is_unmatched_where_none_of_its_selectors_matches() {
-    let page = read(Control { main: selectors(&["#absent", ".board"]), ..Control::default() });
+    let page = read(OwnerSelectors {
+        main: selectors(&["#absent", ".board"]),
+        ..OwnerSelectors::default()
+    });
     assert!(!has(&page, "HT020") && page.page.to_text().contains("pilots meet"));
-    let page = read(Control { main: selectors(&["#absent", ".none"]), ..Control::default() });
+    let page = read(OwnerSelectors {
+        main: selectors(&["#absent", ".none"]),
+        ..OwnerSelectors::default()
+    });
     let found = page.findings.iter().find(|finding| finding.rule.code == "HT020").unwrap();
     assert_eq!(found.detail, "main `#absent`, `.none`");
 }
 
 /// A site of pages with the same footer, and what they have in common.
-fn site() -> (Vec<String>, Use) {
+fn site() -> (Vec<String>, TemplateChoice) {
     let page = |n: usize| {
         let text = format!("Berth {n} is for boats of up to {n} metres, with water and light. ");
         format!(
@@ -141,11 +147,11 @@ fn site() -> (Vec<String>, Use) {
         )
     };
     let pages: Vec<String> = (1..12).map(page).collect();
-    let sketch = |page: &String| Sketch::of_html(page.as_bytes(), None, &Limits::USUAL);
-    let sketches: Vec<Sketch> = pages.iter().map(sketch).collect();
-    let mut templates = Templates::default();
+    let sketch = |page: &String| PageSketch::of_html(page.as_bytes(), None, &Limits::USUAL);
+    let sketches: Vec<PageSketch> = pages.iter().map(sketch).collect();
+    let mut templates = TemplateSet::default();
     assert_eq!(templates.adapt(&sketches, &[]), 1);
-    (pages, Use::Fitting(Arc::new(templates)))
+    (pages, TemplateChoice::Fitting(Arc::new(templates)))
 }
 
 #[test]
@@ -153,7 +159,7 @@ fn keep_is_stronger_than_the_template_of_the_site() {
     let (pages, template) = site();
     let mut how = options("https://harbour.example/berths/3");
     how.template = template;
-    let text = |how: &Options| html(pages[2].as_bytes(), how).page.to_text();
+    let text = |how: &ExtractOptions| html(pages[2].as_bytes(), how).page.to_text();
     assert!(!text(&how).contains("The office"));
     how.control.keep = selectors(&[".office"]);
     let text = text(&how);
@@ -184,10 +190,10 @@ fn the_explanation_names_selectors_and_the_template() {
 
 #[test]
 fn path_entries_replace_main_and_add_to_keep_and_drop() {
-    let control = |main: &[&str], drop: &[&str]| Control {
+    let control = |main: &[&str], drop: &[&str]| OwnerSelectors {
         main: selectors(main),
         drop: selectors(drop),
-        ..Control::default()
+        ..OwnerSelectors::default()
     };
     let site = SiteControl {
         all: control(&["main"], &[".promo"]),
@@ -223,14 +229,17 @@ fn a_headline_outside_main_obeys_the_owner() {
     let page = "<html lang=en><title>Opening of the gate</title><body><header><h1>Opening of the gate</h1></header>\
         <main><p>The gate opens twice a day, at half tide, and closes again at the next one. Boats wait \
         at the pontoon outside until the light is green.</p></main>";
-    let headline = |control: Control| {
+    let headline = |control: OwnerSelectors| {
         let mut how = options("https://harbour.example/gate");
         how.control = control;
         html(page.as_bytes(), &how).page.to_text().contains("Opening of the gate")
     };
-    assert!(headline(Control::default()));
-    assert!(!headline(Control { drop: selectors(&["header"]), ..Control::default() }));
-    assert!(!headline(Control { main: selectors(&["main"]), ..Control::default() }));
+    assert!(headline(OwnerSelectors::default()));
+    assert!(!headline(OwnerSelectors {
+        drop: selectors(&["header"]),
+        ..OwnerSelectors::default()
+    }));
+    assert!(!headline(OwnerSelectors { main: selectors(&["main"]), ..OwnerSelectors::default() }));
 }
 
 #[test]
@@ -238,7 +247,7 @@ fn drop_holds_for_an_element_around_the_content() {
     let page = "<html lang=en><title>Prices</title><body><main><div class=internal><article><h1>Prices</h1><p>These prices are for the \
         office only, and may not be shown to anybody else before the first of the month.</p></article></div></main>";
     let mut how = options("https://harbour.example/prices");
-    how.control = Control { drop: selectors(&[".internal"]), ..Control::default() };
+    how.control = OwnerSelectors { drop: selectors(&[".internal"]), ..OwnerSelectors::default() };
     let text = html(page.as_bytes(), &how).page.to_text();
     assert!(!text.contains("office only"), "{text}");
 }
@@ -248,7 +257,8 @@ fn all_named_elements_are_the_content() {
     let page = "<html lang=en><title>Gate</title><body><main><h1>Gate</h1><p>The gate opens twice a day, at half tide, and \
         closes again at the next one.</p></main><aside class=terms><p>Terms: you may copy this page.</p></aside>";
     let mut how = options("https://harbour.example/gate");
-    how.control = Control { main: selectors(&["main", "aside"]), ..Control::default() };
+    how.control =
+        OwnerSelectors { main: selectors(&["main", "aside"]), ..OwnerSelectors::default() };
     let text = html(page.as_bytes(), &how).page.to_text();
     assert!(text.contains("twice a day") && text.contains("you may copy"), "{text}");
     assert!("*".parse::<Selector>().is_err());

@@ -17,13 +17,13 @@ mod structure;
 mod templates;
 mod visible;
 
-use rutter_extract::{Extraction, Options, html};
+use rutter_extract::{ExtractOptions, Extraction, html};
 use rutter_page::{PageUrl, Timestamp};
 
 /// The usual options for a page at an address.
-fn options(url: &str) -> Options {
+fn options(url: &str) -> ExtractOptions {
     let url = PageUrl::parse(url.to_owned()).unwrap();
-    Options::new(url, Timestamp::parse("2026-06-01T00:00:00Z").unwrap())
+    ExtractOptions::new(url, Timestamp::parse("2026-06-01T00:00:00Z").unwrap())
 }
 
 /// Reads a page of the harbour.

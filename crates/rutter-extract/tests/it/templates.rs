@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use rutter_extract::{Extraction, Limits, Sketch, Templates, Use, VersionId, html};
+use rutter_extract::{
+    Extraction, Limits, PageSketch, TemplateChoice, TemplateSet, TemplateVersionId, html,
+};
 
 use crate::options;
 
@@ -41,11 +43,13 @@ fn site(design: Design, pages: impl IntoIterator<Item = usize>) -> Vec<(usize, S
     pages.into_iter().map(|n| (n, design(n, &text(n)))).collect()
 }
 
-fn sketches(site: &[(usize, String)]) -> Vec<Sketch> {
-    site.iter().map(|(_, page)| Sketch::of_html(page.as_bytes(), None, &Limits::USUAL)).collect()
+fn sketches(site: &[(usize, String)]) -> Vec<PageSketch> {
+    site.iter()
+        .map(|(_, page)| PageSketch::of_html(page.as_bytes(), None, &Limits::USUAL))
+        .collect()
 }
 
-fn read(n: usize, page: &str, template: Use) -> Extraction {
+fn read(n: usize, page: &str, template: TemplateChoice) -> Extraction {
     let mut how = options(&format!("https://harbour.example/berths/{n}"));
     how.template = template;
     html(page.as_bytes(), &how)
@@ -53,10 +57,10 @@ fn read(n: usize, page: &str, template: Use) -> Extraction {
 
 fn lines(
     site: &[(usize, String)],
-    templates: &Arc<Templates>,
-) -> Vec<(usize, String, Option<VersionId>)> {
+    templates: &Arc<TemplateSet>,
+) -> Vec<(usize, String, Option<TemplateVersionId>)> {
     let read = |(n, page): &(usize, String)| {
-        let extraction = read(*n, page, Use::Fitting(Arc::clone(templates)));
+        let extraction = read(*n, page, TemplateChoice::Fitting(Arc::clone(templates)));
         (*n, extraction.page.to_line(), extraction.template)
     };
     site.iter().map(read).collect()
@@ -65,12 +69,12 @@ fn lines(
 #[test]
 fn template_drops_only_shared_lines() {
     let site = site(old, 0..20);
-    let mut templates = Templates::default();
+    let mut templates = TemplateSet::default();
     assert_eq!(templates.adapt(&sketches(&site), &[]), 1);
     let templates = Arc::new(templates);
     for (n, page) in &site {
-        let alone = read(*n, page, Use::Nothing).page.to_text();
-        let shared = read(*n, page, Use::Fitting(Arc::clone(&templates))).page.to_text();
+        let alone = read(*n, page, TemplateChoice::Nothing).page.to_text();
+        let shared = read(*n, page, TemplateChoice::Fitting(Arc::clone(&templates))).page.to_text();
         assert!(alone.contains("Call the office"), "the page alone cannot know");
         assert!(!shared.contains("Call the office"), "{shared}");
         assert!(shared.contains(&format!("depth of {n} metres")));
@@ -82,14 +86,14 @@ fn template_drops_only_shared_lines() {
 #[test]
 fn added_and_removed_pages_change_no_other_page() {
     let before = site(old, 0..30);
-    let mut templates = Templates::default();
+    let mut templates = TemplateSet::default();
     templates.adapt(&sketches(&before), &[]);
     let first = lines(&before, &Arc::new(templates.clone()));
     // Ten pages are removed, fifteen are added, three of them with another layout.
     let mut after: Vec<_> = before.iter().filter(|(n, _)| *n % 3 != 0).cloned().collect();
     let added = site(old, 100..112).into_iter().chain(site(new, 200..203));
     after.extend(added);
-    let changed: Vec<Sketch> = sketches(&after.split_off(20));
+    let changed: Vec<PageSketch> = sketches(&after.split_off(20));
     let sample = sketches(&after);
     assert_eq!(templates.adapt(&sample, &changed), 0, "a few odd pages are no redesign");
     let second = lines(&after, &Arc::new(templates));
@@ -104,7 +108,7 @@ fn added_and_removed_pages_change_no_other_page() {
 #[test]
 fn redesign_with_same_text_gives_same_lines() {
     let before = site(old, 0..30);
-    let mut templates = Templates::default();
+    let mut templates = TemplateSet::default();
     templates.adapt(&sketches(&before), &[]);
     let first = lines(&before, &Arc::new(templates.clone()));
     let after = site(new, 0..30);
@@ -124,26 +128,26 @@ fn redesign_with_same_text_gives_same_lines() {
     // A page keeps the version it was read with.
     let (n, page) = &before[0];
     let pinned = first[0].2.unwrap();
-    let again = read(*n, page, Use::Pinned(Arc::clone(&templates), pinned));
+    let again = read(*n, page, TemplateChoice::Pinned(Arc::clone(&templates), pinned));
     assert_eq!(again.page.to_line(), first[0].1);
 }
 
 #[test]
 fn relearned_templates_are_identical() {
     let site = site(old, 0..30);
-    let (mut first, mut second) = (Templates::default(), Templates::default());
+    let (mut first, mut second) = (TemplateSet::default(), TemplateSet::default());
     first.adapt(&sketches(&site), &[]);
     let mut shuffled = sketches(&site);
     shuffled.reverse();
     second.adapt(&shuffled, &[]);
     assert_eq!(first, second);
     let json = serde_json::to_string(&first).unwrap();
-    assert_eq!(serde_json::from_str::<Templates>(&json).unwrap(), first);
+    assert_eq!(serde_json::from_str::<TemplateSet>(&json).unwrap(), first);
 }
 
 #[test]
 fn too_few_pages_give_no_template() {
-    let mut templates = Templates::default();
+    let mut templates = TemplateSet::default();
     assert_eq!(templates.adapt(&sketches(&site(old, 0..4)), &[]), 0);
     assert!(templates.is_empty());
 }
@@ -160,15 +164,15 @@ fn longer_menu_does_not_change_short_pages() {
              <div class=below><p>{footer}</p><p>Write to the office, or call.</p></div></div></body></html>"
         )
     };
-    let sketches: Vec<Sketch> = (0..20)
-        .map(|n| Sketch::of_html(page(n, "Home").as_bytes(), None, &Limits::USUAL))
+    let sketches: Vec<PageSketch> = (0..20)
+        .map(|n| PageSketch::of_html(page(n, "Home").as_bytes(), None, &Limits::USUAL))
         .collect();
-    let mut templates = Templates::default();
+    let mut templates = TemplateSet::default();
     assert_eq!(templates.adapt(&sketches, &[]), 1);
     let templates = Arc::new(templates);
     let read = |menu: &str| {
         let mut options = options("https://harbour.example/log/3.html");
-        options.template = Use::Fitting(Arc::clone(&templates));
+        options.template = TemplateChoice::Fitting(Arc::clone(&templates));
         html(page(3, menu).as_bytes(), &options).page.to_text()
     };
     let text = read("Home");
@@ -192,7 +196,7 @@ fn changed_stamp_on_all_pages_changes_no_line() {
         "Built from commit 77be012 on Monday, 2 Dec 2026 at 9:05 CET",
     ];
     let before = all_stamped(stamps[0]);
-    let mut templates = Templates::default();
+    let mut templates = TemplateSet::default();
     templates.adapt(&sketches(&before), &[]);
     let first = lines(&before, &Arc::new(templates.clone()));
     assert!(first.iter().all(|(_, line, _)| !line.contains("commit")));
@@ -205,7 +209,7 @@ fn changed_stamp_on_all_pages_changes_no_line() {
 #[test]
 fn new_line_on_all_pages_joins_the_template() {
     let before = site(old, 0..30);
-    let mut templates = Templates::default();
+    let mut templates = TemplateSet::default();
     templates.adapt(&sketches(&before), &[]);
     let first = lines(&before, &Arc::new(templates.clone()));
     let after = all_stamped("Join us at the summer meeting of all boats, and bring a friend.");
@@ -230,7 +234,7 @@ fn new_line_on_all_pages_joins_the_template() {
 fn lines_with_different_dates_per_page_are_content() {
     let page = |n: usize| stamped(n, &format!("The crane was last tested on {n} May 2026."));
     let site: Vec<_> = (1..25).map(|n| (n, page(n))).collect();
-    let mut templates = Templates::default();
+    let mut templates = TemplateSet::default();
     templates.adapt(&sketches(&site), &[]);
     let read = lines(&site, &Arc::new(templates));
     assert!(read.iter().all(|(n, line, _)| line.contains(&format!("tested on {n} May"))));
@@ -250,7 +254,7 @@ fn guide(n: usize, last: &str) -> String {
 fn a_section_that_repeats_inside_main_is_content_and_an_edit_in_it_is_a_change() {
     let rule = "Never restore a firmware of another pump.";
     let site: Vec<_> = (0..20).map(|n| (n, guide(n, rule))).collect();
-    let mut templates = Templates::default();
+    let mut templates = TemplateSet::default();
     templates.adapt(&sketches(&site), &[]);
     let templates = Arc::new(templates);
     let lines = lines(&site, &templates);
@@ -259,11 +263,11 @@ fn a_section_that_repeats_inside_main_is_content_and_an_edit_in_it_is_a_change()
         assert!(line.contains("Stop the pump") && line.contains(rule), "{line}");
         assert!(!line.contains("Built on day"), "{line}");
         let edited = guide(*n, &rule.replace("Never", "Always"));
-        let edited = read(*n, &edited, Use::Fitting(Arc::clone(&templates)));
+        let edited = read(*n, &edited, TemplateChoice::Fitting(Arc::clone(&templates)));
         assert_ne!(*line, edited.page.to_line());
         // A new stamp is no change.
         let stamped = guide(*n, rule).replace("Built on day", "Built on the day");
-        let stamped = read(*n, &stamped, Use::Fitting(Arc::clone(&templates)));
+        let stamped = read(*n, &stamped, TemplateChoice::Fitting(Arc::clone(&templates)));
         assert_eq!(*line, stamped.page.to_line());
     }
 }

@@ -1,7 +1,7 @@
 //! Validators: stored, sent, and the responses they cause.
 
 use rutter_fetch::{
-    BadResponse, FailureCause, Method, Request, ResourceKind, ResponseBody, Validators,
+    BadResponse, FailureCause, Request, RequestMethod, ResourceKind, ResponseBody, Validators,
 };
 use rutter_testkit::server::Reply;
 
@@ -50,7 +50,7 @@ async fn sends_a_minimal_get_request() {
 async fn head_gives_validators_without_a_body() {
     let test = TestSite::new();
     test.server.route("/all.scp", [file()]);
-    let head = Request { method: Method::Head, ..request("http://harbour.example/all.scp") };
+    let head = Request { method: RequestMethod::Head, ..request("http://harbour.example/all.scp") };
     let answer = test.client.fetch(&head).await.unwrap();
     assert_eq!(answer.validators.etag.as_deref(), Some("\"v1\""));
     assert_eq!((answer.status, answer.body, answer.wire_bytes), (200, ResponseBody::Absent, 0));

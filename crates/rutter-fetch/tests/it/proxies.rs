@@ -1,7 +1,7 @@
 //! Proxies: names are resolved and checked locally.
 
 use rutter_fetch::{ClientSettings, FailureCause, NetworkFault, Proxies, RequestRefusal};
-use rutter_testkit::server::{Fault, Identity, Reply, Server, authority};
+use rutter_testkit::server::{Fault, Reply, Server, ServerCertificate, authority};
 
 use crate::{HARBOUR, TestSite, body, cause, clock, hands, page, settings};
 
@@ -32,7 +32,7 @@ async fn sends_the_absolute_url_to_a_proxy() {
 #[tokio::test]
 async fn tunnels_https_through_a_proxy() {
     let clock = clock();
-    let far = Server::start_tls(hands(&clock), Identity::Good);
+    let far = Server::start_tls(hands(&clock), ServerCertificate::Good);
     far.fallback(page("safe")).route("/robots.txt", [Reply::status(404)]);
     let near = Server::start(hands(&clock));
     near.fallback(Reply::status(200).but(Fault::Tunnel(far.address())));

@@ -2,12 +2,12 @@
 
 use rutter_fetch::{ClientSettings, FailureCause, NetworkFault, RequestRefusal};
 use rutter_page::Timestamp;
-use rutter_testkit::server::{Fault, Identity, Reply, Server, authority};
+use rutter_testkit::server::{Fault, Reply, Server, ServerCertificate, authority};
 
 use crate::{TestSite, body, cause, clock, hands, page, settings};
 
 /// Creates a test site with TLS, and without plain http.
-fn secure(identity: Identity) -> TestSite {
+fn secure(identity: ServerCertificate) -> TestSite {
     let clock = clock();
     let server = Server::start_tls(hands(&clock), identity);
     let settings =
@@ -27,7 +27,7 @@ async fn fault(test: &TestSite) -> String {
 
 #[tokio::test] // SCP-162
 async fn accepts_a_valid_certificate() {
-    let test = secure(Identity::Good);
+    let test = secure(ServerCertificate::Good);
     let answer = test.get("https://harbour.example/a").await.unwrap();
     assert_eq!(body(&answer), b"a");
     assert_eq!(test.server.n_connections(), 1);
@@ -36,8 +36,8 @@ async fn accepts_a_valid_certificate() {
 #[tokio::test] // SCP-162 SCP-163, N13
 async fn rejects_invalid_certificates() {
     for (identity, wanted) in [
-        (Identity::Other, "not valid for name"),
-        (Identity::SelfSigned, "invalid peer certificate"),
+        (ServerCertificate::Other, "not valid for name"),
+        (ServerCertificate::SelfSigned, "invalid peer certificate"),
     ] {
         let test = secure(identity);
         let message = fault(&test).await;
@@ -50,14 +50,14 @@ async fn rejects_invalid_certificates() {
     for (day, wanted) in
         [("2200-01-01T00:00:00Z", "expired"), ("2020-01-01T00:00:00Z", "not valid yet")]
     {
-        let test = secure(Identity::Good);
+        let test = secure(ServerCertificate::Good);
         test.clock.set_day(Timestamp::parse(day).unwrap());
         let message = fault(&test).await;
         assert!(message.contains(wanted), "{message}");
         assert_eq!(test.server.seen(), []);
     }
     // Without the test authority, the certificate is not trusted.
-    let test = secure(Identity::Good);
+    let test = secure(ServerCertificate::Good);
     let strict = test.fresh_client(ClientSettings { roots: vec![], ..test.settings.clone() });
     let refused = strict.fetch(&crate::request("https://harbour.example/a")).await;
     assert!(refused.is_err());
@@ -101,7 +101,7 @@ async fn names_a_port_that_does_not_speak_tls() {
         // The client may reset the connection.
         drop(std::io::Read::read_to_end(&mut stream, &mut rest));
     });
-    let test = secure(Identity::Good);
+    let test = secure(ServerCertificate::Good);
     test.lines.route(&format!("{}:8080", crate::HARBOUR), address);
     let cause = cause(test.get("https://harbour.example:8080/a").await);
     assert!(matches!(cause, FailureCause::Network(NetworkFault::NotTls(_))), "{cause:?}");
@@ -111,7 +111,7 @@ async fn names_a_port_that_does_not_speak_tls() {
 
 #[tokio::test] // SCP-193 D12
 async fn refuses_plain_http_and_downgrades() {
-    let test = secure(Identity::Good);
+    let test = secure(ServerCertificate::Good);
     let plain = cause(test.get("http://harbour.example/a").await);
     assert!(matches!(plain, FailureCause::Refused(RequestRefusal::PlainHttp)), "{plain:?}");
     // Even if plain http is allowed, https does not lead to http.

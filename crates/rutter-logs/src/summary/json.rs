@@ -1,4 +1,4 @@
-//! JSON output of a [`Summary`]. The member `format` is a version number; it increases with a
+//! JSON output of a [`LogSummary`]. The member `format` is a version number; it increases with a
 //! change that makes older programs misread the document.
 
 use std::io::{self, Write};
@@ -6,11 +6,11 @@ use std::io::{self, Write};
 use rutter_finding::Report;
 use serde_json::{Value, json};
 
-use super::{ArtifactCounts, ClientRow, Summary};
+use super::{ArtifactCounts, ClientRow, LogSummary};
 use crate::agents::{Purpose, source};
 
 /// Writes a summary and its findings as one JSON document.
-pub fn write(out: &mut dyn Write, summary: &Summary, odd: &Report) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, summary: &LogSummary, odd: &Report) -> io::Result<()> {
     let findings: Vec<Value> = odd
         .findings()
         .map(|(severity, finding)| {

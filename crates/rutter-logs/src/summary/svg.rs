@@ -1,4 +1,4 @@
-//! SVG output of a [`Summary`]: one bar per AI agent, divided by the kinds of artifacts that the
+//! SVG output of a [`LogSummary`]: one bar per AI agent, divided by the kinds of artifacts that the
 //! agent requested.
 //!
 //! The SVG file is self-contained: it has colors for light and dark mode, uses system fonts and has
@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::{ArtifactCounts, ClientRow, Summary, bytes};
+use super::{ArtifactCounts, ClientRow, LogSummary, bytes};
 use crate::artifact::Artifact;
 
 /// Maximum number of AI agents with a bar; the chart sums up further agents in one line.
@@ -46,7 +46,7 @@ const GROUPS: [(&str, &str, &str, &[Artifact]); 6] = [
 ];
 
 /// Returns the chart as an SVG document.
-pub fn chart(summary: &Summary) -> String {
+pub fn chart(summary: &LogSummary) -> String {
     let shown = summary.agents.get(..MOST).unwrap_or(&summary.agents);
     let rest = summary.agents.get(shown.len()..).unwrap_or_default();
     let groups: BTreeSet<usize> = shown

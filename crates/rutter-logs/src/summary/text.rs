@@ -1,14 +1,14 @@
-//! Text output of a [`Summary`]: tables, and sentences about possible savings.
+//! Text output of a [`LogSummary`]: tables, and sentences about possible savings.
 
 use std::io::{self, Write};
 
 use rutter_page::Timestamp;
 
-use super::{ArtifactCounts, ClientRow, Summary, bytes};
+use super::{ArtifactCounts, ClientRow, LogSummary, bytes};
 use crate::agents::Purpose;
 
 /// Writes a summary as text.
-pub fn write(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, summary: &LogSummary) -> io::Result<()> {
     head(out, summary)?;
     if !summary.agents.is_empty() {
         let mut table = TextTable::new(&AGENTS);
@@ -28,7 +28,7 @@ pub fn write(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
     dropped(out, summary)
 }
 
-fn head(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
+fn head(out: &mut dyn Write, summary: &LogSummary) -> io::Result<()> {
     write!(out, "{}", count(summary.requests, "request"))?;
     if let Some((first, last)) = summary.span {
         write!(out, ", {first} to {last}, {}", bytes(summary.bytes))?;
@@ -46,18 +46,18 @@ fn head(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
     writeln!(out)
 }
 
-const AGENTS: [(&str, Alignment); 11] = [
-    ("AI agent", Alignment::Left),
-    ("purpose", Alignment::Left),
-    ("operator", Alignment::Left),
-    ("artifact", Alignment::Left),
-    ("requests", Alignment::Right),
-    ("distinct", Alignment::Right),
-    ("bytes", Alignment::Right),
-    ("304", Alignment::Right),
-    ("errors", Alignment::Right),
-    ("repeated", Alignment::Right),
-    ("first and last", Alignment::Left),
+const AGENTS: [(&str, ColumnAlignment); 11] = [
+    ("AI agent", ColumnAlignment::Left),
+    ("purpose", ColumnAlignment::Left),
+    ("operator", ColumnAlignment::Left),
+    ("artifact", ColumnAlignment::Left),
+    ("requests", ColumnAlignment::Right),
+    ("distinct", ColumnAlignment::Right),
+    ("bytes", ColumnAlignment::Right),
+    ("304", ColumnAlignment::Right),
+    ("errors", ColumnAlignment::Right),
+    ("repeated", ColumnAlignment::Right),
+    ("first and last", ColumnAlignment::Left),
 ];
 
 fn push_agent(table: &mut TextTable, row: &ClientRow) {
@@ -93,12 +93,12 @@ fn minute(time: Timestamp) -> String {
     text.get(..16).unwrap_or(&text).to_owned()
 }
 
-const OTHERS: [(&str, Alignment); 5] = [
-    ("others", Alignment::Left),
-    ("requests", Alignment::Right),
-    ("bytes", Alignment::Right),
-    ("errors", Alignment::Right),
-    ("repeated", Alignment::Right),
+const OTHERS: [(&str, ColumnAlignment); 5] = [
+    ("others", ColumnAlignment::Left),
+    ("requests", ColumnAlignment::Right),
+    ("bytes", ColumnAlignment::Right),
+    ("errors", ColumnAlignment::Right),
+    ("repeated", ColumnAlignment::Right),
 ];
 
 fn other(row: &ClientRow) -> Vec<String> {
@@ -112,7 +112,7 @@ fn other(row: &ClientRow) -> Vec<String> {
     ]
 }
 
-fn savings(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
+fn savings(out: &mut dyn Write, summary: &LogSummary) -> io::Result<()> {
     if summary.agents.is_empty() {
         return Ok(());
     }
@@ -154,7 +154,7 @@ fn savings(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
     }
 }
 
-fn dropped(out: &mut dyn Write, summary: &Summary) -> io::Result<()> {
+fn dropped(out: &mut dyn Write, summary: &LogSummary) -> io::Result<()> {
     let dropped = summary.dropped;
     if 0 < dropped.fetches {
         let n = dropped.fetches;
@@ -181,19 +181,19 @@ fn percent(part: u64, whole: u64) -> u128 {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Alignment {
+enum ColumnAlignment {
     Left,
     Right,
 }
 
 /// A text table whose columns are as wide as their content.
 struct TextTable {
-    columns: &'static [(&'static str, Alignment)],
+    columns: &'static [(&'static str, ColumnAlignment)],
     rows: Vec<Vec<String>>,
 }
 
 impl TextTable {
-    fn new(columns: &'static [(&'static str, Alignment)]) -> Self {
+    fn new(columns: &'static [(&'static str, ColumnAlignment)]) -> Self {
         Self { columns, rows: vec![columns.iter().map(|(name, _)| (*name).to_owned()).collect()] }
     }
 
@@ -212,8 +212,8 @@ impl TextTable {
             let mut line = String::new();
             for ((cell, (_, side)), width) in row.iter().zip(self.columns).zip(&widths) {
                 let cell = match side {
-                    Alignment::Left => format!("{cell:<width$}"),
-                    Alignment::Right => format!("{cell:>width$}"),
+                    ColumnAlignment::Left => format!("{cell:<width$}"),
+                    ColumnAlignment::Right => format!("{cell:>width$}"),
                 };
                 line.push_str(&cell);
                 line.push_str("  ");

@@ -3,7 +3,7 @@
 use std::io::{self, Cursor, Read};
 
 use rutter_logs::{
-    ClientMonitor, LogInput, LogItem, LogReader, MergedLogs, ReadLimits, Thresholds,
+    ClientMonitor, LogInput, LogItem, LogReader, MergedLogs, OddClientThresholds, ReadLimits,
 };
 use rutter_page::Timestamp;
 
@@ -100,7 +100,8 @@ fn names_unsupported_compression() {
 
 #[test] // ARC-065
 fn reversed_order_causes_no_findings() {
-    let thresholds = Thresholds { window: 3600, closed: 20, ..Thresholds::DEFAULT };
+    let thresholds =
+        OddClientThresholds { window: 3600, closed: 20, ..OddClientThresholds::DEFAULT };
     // Two per day for a month, the newest first: never twenty within an hour.
     let mut watch = ClientMonitor::new(thresholds.clone());
     let backwards = (0..60).rev().map(|n| n * 43_200);

@@ -8,8 +8,8 @@ use proptest::option;
 use proptest::prelude::*;
 use rutter_logs::agents::recognize;
 use rutter_logs::{
-    AccessRecord, Artifact, ClientMonitor, LogItem, LogReader, ReadLimits, RequestFilter, Tally,
-    TallySettings, Thresholds, parse,
+    AccessRecord, AccessTally, Artifact, ClientMonitor, LogItem, LogReader, OddClientThresholds,
+    ReadLimits, RequestFilter, TallySettings, parse,
 };
 use rutter_page::Timestamp;
 
@@ -105,8 +105,8 @@ proptest! {
         let Ok(mut reader) = LogReader::open(Cursor::new(pieces.concat()), ReadLimits { line }) else {
             return Ok(());
         };
-        let mut tally = Tally::new(TallySettings { fetches: 2, readers: 2, ..TallySettings::DEFAULT }, RequestFilter::default());
-        let mut watch = ClientMonitor::new(Thresholds { clients: 2, ..Thresholds::DEFAULT });
+        let mut tally = AccessTally::new(TallySettings { fetches: 2, readers: 2, ..TallySettings::DEFAULT }, RequestFilter::default());
+        let mut watch = ClientMonitor::new(OddClientThresholds { clients: 2, ..OddClientThresholds::DEFAULT });
         let mut n_items = 0;
         while let Ok(Some(item)) = reader.next_item() {
             n_items += 1;

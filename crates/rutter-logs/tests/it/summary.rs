@@ -2,22 +2,22 @@
 
 use rutter_finding::{Report, Strictness};
 use rutter_logs::summary::{json, svg, text};
-use rutter_logs::{CollectionTotals, RequestFilter, Summary, Tally, TallySettings, parse};
+use rutter_logs::{AccessTally, CollectionTotals, LogSummary, RequestFilter, TallySettings, parse};
 use rutter_page::Timestamp;
 
 fn harbour() -> Vec<u8> {
     std::fs::read(crate::fixture("report/harbour.log")).unwrap()
 }
 
-fn summary(bytes: &[u8], settings: TallySettings, filter: RequestFilter) -> Summary {
-    let mut tally = Tally::new(settings, filter);
+fn summary(bytes: &[u8], settings: TallySettings, filter: RequestFilter) -> LogSummary {
+    let mut tally = AccessTally::new(settings, filter);
     for record in crate::records(bytes) {
         tally.add(&record);
     }
     tally.finish()
 }
 
-fn shown(summary: &Summary) -> String {
+fn shown(summary: &LogSummary) -> String {
     let mut out = Vec::new();
     text::write(&mut out, summary).unwrap();
     String::from_utf8(out).unwrap()
@@ -112,7 +112,7 @@ fn filters_requests() {
 /// Returns the number of repeated downloads of a log in short form: second, client, target, status,
 /// bytes.
 fn repeated(rows: &[(i64, &str, &str, u16, u64)]) -> (u64, u64) {
-    let mut tally = Tally::new(
+    let mut tally = AccessTally::new(
         TallySettings { window: 100, ..TallySettings::DEFAULT },
         RequestFilter::default(),
     );

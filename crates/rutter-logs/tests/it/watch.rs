@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use rutter_finding::Finding;
-use rutter_logs::{AccessRecord, ClientMonitor, Thresholds, rules};
+use rutter_logs::{AccessRecord, ClientMonitor, OddClientThresholds, rules};
 use rutter_page::Timestamp;
 
-fn small() -> Thresholds {
-    Thresholds {
+fn small() -> OddClientThresholds {
+    OddClientThresholds {
         window: 3600,
         pages: 8,
         early: 3,
@@ -16,11 +16,11 @@ fn small() -> Thresholds {
         closed_paths: vec!["/private/".to_owned()],
         refused: 5,
         downloads: 3,
-        ..Thresholds::DEFAULT
+        ..OddClientThresholds::DEFAULT
     }
 }
 
-fn findings(bytes: &[u8], thresholds: Thresholds) -> Vec<Finding> {
+fn findings(bytes: &[u8], thresholds: OddClientThresholds) -> Vec<Finding> {
     let mut watch = ClientMonitor::new(thresholds);
     crate::records(bytes).iter().flat_map(|record| watch.observe(record)).collect()
 }
@@ -65,7 +65,7 @@ fn page(n: i64, seconds: i64) -> AccessRecord<'static> {
 
 #[test] // SCP-206
 fn default_thresholds_are_exact() {
-    let thresholds = Thresholds { has_collections: true, ..Thresholds::DEFAULT };
+    let thresholds = OddClientThresholds { has_collections: true, ..OddClientThresholds::DEFAULT };
     let mut watch = ClientMonitor::new(thresholds);
     for n in 0..499 {
         assert_eq!(watch.observe(&page(n, n)), [], "{n}");
@@ -82,8 +82,12 @@ fn default_thresholds_are_exact() {
 
 #[test]
 fn limits_the_monitored_clients() {
-    let thresholds =
-        Thresholds { clients: 2, has_collections: true, pages: 3, ..Thresholds::DEFAULT };
+    let thresholds = OddClientThresholds {
+        clients: 2,
+        has_collections: true,
+        pages: 3,
+        ..OddClientThresholds::DEFAULT
+    };
     let see = |watch: &mut ClientMonitor, client: &'static str, n| {
         watch.observe(&AccessRecord { client: client.into(), ..page(n, n) }).len()
     };
@@ -105,7 +109,8 @@ fn limits_the_monitored_clients() {
 
 #[test]
 fn escapes_client_text_in_findings() {
-    let thresholds = Thresholds { has_collections: true, pages: 1, ..Thresholds::DEFAULT };
+    let thresholds =
+        OddClientThresholds { has_collections: true, pages: 1, ..OddClientThresholds::DEFAULT };
     let record = AccessRecord {
         client: "a\u{1b}[31m\n".into(),
         token: Some("t\u{202e}".into()),

@@ -48,7 +48,7 @@ type Secret = (&'static str, String);
 /// Returns the kind and the mark of each distinct secret, in order.
 pub(super) fn find(text: &str) -> Vec<Secret> {
     let mut found = Vec::new();
-    let mut runs = Runs::new(text);
+    let mut runs = CharacterRuns::new(text);
     for start in STARTS.find_iter(text) {
         let (idx, at, end) = (start.pattern().as_usize(), start.start(), start.end());
         found.extend(
@@ -63,7 +63,7 @@ pub(super) fn find(text: &str) -> Vec<Secret> {
             },
         );
     }
-    let mut runs = Runs::new(text);
+    let mut runs = CharacterRuns::new(text);
     // Names that end at the same position belong to one value: the longest match gives its kind.
     let mut value_of = None;
     for name in NAMES.find_overlapping_iter(text) {
@@ -96,13 +96,13 @@ const MOST_JUDGED: usize = 8;
 
 /// The last run of each character class, so that no run is measured twice, even if it contains many
 /// candidates.
-struct Runs<'t> {
+struct CharacterRuns<'t> {
     text: &'t str,
     /// By class: start and end of the run, and the number of values that were checked in it.
     last: [(usize, usize, usize); CharClass::N],
 }
 
-impl<'t> Runs<'t> {
+impl<'t> CharacterRuns<'t> {
     fn new(text: &'t str) -> Self {
         Self { text, last: [(0, 0, 0); CharClass::N] }
     }
@@ -170,7 +170,11 @@ fn byte_before(text: &str, at: usize) -> Option<u8> {
     at.checked_sub(1).and_then(|at| text.as_bytes().get(at)).copied()
 }
 
-fn secret_with_prefix(runs: &mut Runs<'_>, form: &SecretForm, at: usize) -> Option<Secret> {
+fn secret_with_prefix(
+    runs: &mut CharacterRuns<'_>,
+    form: &SecretForm,
+    at: usize,
+) -> Option<Secret> {
     let text = runs.text;
     // A prefix of letters must start at a word boundary; one of punctuation need not.
     let is_free = form.start.starts_with(|c: char| !c.is_ascii_alphanumeric())
@@ -218,7 +222,11 @@ fn has_parts(form: &SecretForm, body: &str) -> bool {
 }
 
 /// Finds a value after its name: `aws_secret_access_key = "…"`.
-fn secret_after_name(runs: &mut Runs<'_>, form: &SecretForm, end: usize) -> Option<Secret> {
+fn secret_after_name(
+    runs: &mut CharacterRuns<'_>,
+    form: &SecretForm,
+    end: usize,
+) -> Option<Secret> {
     let text = runs.text;
     let rest = text.as_bytes().get(end..).unwrap_or_default();
     let is_between = |byte: &u8| b" \t\"'`=:>".contains(byte);

@@ -12,11 +12,11 @@ use crate::outcome::{CheckedFile, FindingView, Outcome};
 
 /// Writes an outcome as a `JUnit` document.
 pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
-    let suites: Vec<TestSuite<'_>> =
+    let suites: Vec<JunitSuite<'_>> =
         outcome.files.iter().map(|file| suite(file, outcome)).collect();
     writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
-    let tests: usize = suites.iter().map(TestSuite::tests).sum();
-    let failures: usize = suites.iter().map(TestSuite::failures).sum();
+    let tests: usize = suites.iter().map(JunitSuite::tests).sum();
+    let failures: usize = suites.iter().map(JunitSuite::failures).sum();
     writeln!(out, "<testsuites name=\"rutter check\" tests=\"{tests}\" failures=\"{failures}\">")?;
     for suite in &suites {
         let name = xml(&shown(&suite.name));
@@ -33,18 +33,18 @@ pub fn write(out: &mut dyn Write, outcome: &Outcome) -> io::Result<()> {
     writeln!(out, "</testsuites>")
 }
 
-struct TestSuite<'o> {
+struct JunitSuite<'o> {
     name: Cow<'o, str>,
-    cases: BTreeMap<&'static str, TestCase<'o>>,
+    cases: BTreeMap<&'static str, JunitCase<'o>>,
 }
 
-struct TestCase<'o> {
+struct JunitCase<'o> {
     fails: bool,
     count: u64,
     findings: Vec<FindingView<'o>>,
 }
 
-impl TestSuite<'_> {
+impl JunitSuite<'_> {
     fn tests(&self) -> usize {
         self.cases.len().max(1)
     }
@@ -54,10 +54,10 @@ impl TestSuite<'_> {
     }
 }
 
-fn suite<'o>(file: &'o CheckedFile, outcome: &Outcome) -> TestSuite<'o> {
+fn suite<'o>(file: &'o CheckedFile, outcome: &Outcome) -> JunitSuite<'o> {
     let mut cases = BTreeMap::new();
     for view in file.findings() {
-        let case = cases.entry(view.finding.rule.code).or_insert_with(|| TestCase {
+        let case = cases.entry(view.finding.rule.code).or_insert_with(|| JunitCase {
             fails: outcome.fail_on <= view.severity,
             count: 0,
             findings: Vec::new(),
@@ -69,10 +69,10 @@ fn suite<'o>(file: &'o CheckedFile, outcome: &Outcome) -> TestSuite<'o> {
             case.count = *n;
         }
     }
-    TestSuite { name: file.file_report.path(), cases }
+    JunitSuite { name: file.file_report.path(), cases }
 }
 
-fn write_case(out: &mut dyn Write, name: &str, case: &TestCase<'_>) -> io::Result<()> {
+fn write_case(out: &mut dyn Write, name: &str, case: &JunitCase<'_>) -> io::Result<()> {
     let Some(first) = case.findings.first() else { return Ok(()) };
     let rule = first.finding.rule;
     let title = xml(&format!("{} {}", rule.code, rule.name));

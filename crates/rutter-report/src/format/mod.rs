@@ -22,7 +22,7 @@ use crate::Outcome;
 
 /// An output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum ReportFormat {
     /// Human-readable text with the affected lines, grouped by file.
     Human,
     /// One line per finding.
@@ -43,7 +43,7 @@ pub enum Format {
     Html,
 }
 
-impl Format {
+impl ReportFormat {
     /// All formats with their names.
     pub const ALL: [(&'static str, Self); 9] = [
         ("human", Self::Human),

@@ -10,7 +10,7 @@ use rutter_finding::{Finding, FindingSink, Place, Report, Severity, Strictness};
 use rutter_page::Timestamp;
 use rutter_page::rules::UNKNOWN_BLOCK;
 use rutter_report::excerpt::excerpts;
-use rutter_report::format::Format;
+use rutter_report::format::ReportFormat;
 use rutter_report::overview::{ArtifactAge, ArtifactSize, EntitySurvival, Overview};
 use rutter_report::{CheckedFile, DetailLevel, FileKind, FileReport, Outcome};
 use rutter_scp::rules::{BYTE_ORDER_MARK, NO_CHECKSUM};
@@ -152,7 +152,7 @@ fn outcome() -> Outcome {
     }
 }
 
-fn written(format: Format) -> String {
+fn written(format: ReportFormat) -> String {
     let mut bytes = Vec::new();
     format.write(&mut bytes, &outcome()).unwrap();
     String::from_utf8(bytes).unwrap()
@@ -175,7 +175,7 @@ fn assert_valid(validator: &jsonschema::Validator, document: &Value) {
 #[test]
 fn json_matches_its_schema() {
     let validator = validator("docs/schemas/check.schema.json");
-    let document: Value = serde_json::from_str(&written(Format::Json)).unwrap();
+    let document: Value = serde_json::from_str(&written(ReportFormat::Json)).unwrap();
     assert_valid(&validator, &document);
     assert_eq!(document["totals"]["errors"], outcome().count(Severity::Error));
     let mut broken = document.clone();
@@ -188,7 +188,7 @@ fn json_matches_its_schema() {
 
 #[test]
 fn json_lines_are_objects_with_a_type() {
-    let text = written(Format::JsonLines);
+    let text = written(ReportFormat::JsonLines);
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let of = |kind: &str| lines.iter().filter(|line| line["type"] == kind).count();
     let outcome = outcome();
@@ -201,7 +201,7 @@ fn json_lines_are_objects_with_a_type() {
 
 #[test]
 fn sarif_has_all_required_members() {
-    let document: Value = serde_json::from_str(&written(Format::Sarif)).unwrap();
+    let document: Value = serde_json::from_str(&written(ReportFormat::Sarif)).unwrap();
     assert_valid(&validator("conformance/schema/sarif-facts.json"), &document);
     let run = &document["runs"][0];
     let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
@@ -222,7 +222,7 @@ fn sarif_has_all_required_members() {
 
 #[test]
 fn junit_is_well_formed_with_correct_counts() {
-    let text = written(Format::Junit);
+    let text = written(ReportFormat::Junit);
     // An XML parser is stricter than an HTML parser.
     let forbidden = |c: char| c.is_control() && c != '\n';
     assert!(!text.contains(forbidden));
@@ -243,7 +243,7 @@ fn junit_is_well_formed_with_correct_counts() {
 
 #[test]
 fn github_annotations_are_single_lines_most_severe_first() {
-    let text = written(Format::Github);
+    let text = written(ReportFormat::Github);
     let commands: Vec<&str> = text.lines().filter(|line| line.starts_with("::")).collect();
     assert_eq!(commands.len(), outcome().findings().count());
     let rank = |line: &&str| {
@@ -255,7 +255,7 @@ fn github_annotations_are_single_lines_most_severe_first() {
 
 #[test]
 fn markdown_keeps_foreign_text_in_code_spans() {
-    let text = written(Format::Markdown);
+    let text = written(ReportFormat::Markdown);
     let outside: String = text
         .lines()
         .filter(|line| line.contains("hacked"))
@@ -277,7 +277,7 @@ fn markdown_keeps_foreign_text_in_code_spans() {
 
 #[test]
 fn human_format_shows_line_and_marked_part() {
-    let text = written(Format::Human);
+    let text = written(ReportFormat::Human);
     assert!(text.contains("\"chart\""), "{text}");
     assert!(text.contains("^^^^^^^"), "{text}");
     assert!(text.contains("more of SC021"));
@@ -287,7 +287,7 @@ fn human_format_shows_line_and_marked_part() {
 /// Writes the report that `cargo xtask browser` opens in a browser.
 #[test]
 fn html_report_is_inert_and_complete() {
-    let text = written(Format::Html);
+    let text = written(ReportFormat::Html);
     fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join("report.html"), &text).unwrap();
     let lower = text.to_lowercase();
     for forbidden in

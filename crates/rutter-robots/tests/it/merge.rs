@@ -1,7 +1,7 @@
 //! Tests of merging into an existing robots.txt.
 
 use proptest::prelude::*;
-use rutter_robots::{AgentGroup, Robots, RobotsAdditions, merge};
+use rutter_robots::{AgentGroup, RobotsAdditions, RobotsTxt, merge};
 
 fn additions() -> RobotsAdditions {
     RobotsAdditions {
@@ -32,7 +32,7 @@ fn copies_rules_of_all_agents_before_allow_lines() {
          Allow: /spxi-index.jsonld\nAllow: /*/spxi-packet.jsonld\n\
          Sitemap: https://h.example/sitemap.xml\n# rutter:end\n"
     );
-    let robots = Robots::parse(text.as_bytes());
+    let robots = RobotsTxt::parse(text.as_bytes());
     assert!(!robots.is_allowed("GPTBot", "/private"));
     assert!(robots.is_allowed("GPTBot", "/private/a"));
 }
@@ -73,7 +73,7 @@ fn moves_block_that_would_split_a_group() {
     assert_eq!(merged(&text, &additions()), text);
     // Names without a rule get an empty one, otherwise new names would join them.
     let text = merged("User-agent: a", &additions());
-    assert!(Robots::parse(text.as_bytes()).is_allowed("a", "/private"), "{text}");
+    assert!(RobotsTxt::parse(text.as_bytes()).is_allowed("a", "/private"), "{text}");
     assert!(text.contains("rutter:begin\n# Written by Rutter.\n# - rutter:end\nDisallow:\nUser"));
 }
 
@@ -83,20 +83,20 @@ fn omits_agents_that_the_owner_names() {
     let text = merged(existing, &additions());
     assert_eq!(text.matches("GPTBot").count(), 1, "{text}");
     assert!(text.contains("User-agent: CCBot\n"));
-    assert!(!Robots::parse(text.as_bytes()).is_allowed("GPTBot", "/spxi-index.jsonld"));
+    assert!(!RobotsTxt::parse(text.as_bytes()).is_allowed("GPTBot", "/spxi-index.jsonld"));
 }
 
 #[test] // D81
 fn writes_crawl_delay_only_on_request() {
     let additions = RobotsAdditions { crawl_delay: Some(1.5), ..additions() };
     let text = merged("User-agent: *\nDisallow: /p\n", &additions);
-    let robots = Robots::parse(text.as_bytes());
+    let robots = RobotsTxt::parse(text.as_bytes());
     assert_eq!(robots.crawl_delay("other"), Some(1.5));
     assert_eq!(robots.crawl_delay("ccbot"), Some(1.5));
     assert!(!robots.is_allowed("other", "/p"));
     // The owner's delay also applies to the added agents.
     let text = merged("User-agent: *\nCrawl-delay: 9\nDisallow: /p\n", &additions);
-    let robots = Robots::parse(text.as_bytes());
+    let robots = RobotsTxt::parse(text.as_bytes());
     assert_eq!((robots.crawl_delay("x"), robots.crawl_delay("CCBot")), (Some(9.0), Some(9.0)));
     assert_eq!(text.matches("Crawl-delay").count(), 2, "{text}");
 }
@@ -128,7 +128,7 @@ fn removes_line_breaks_from_additions() {
     let text = String::from_utf8(merge(None, &additions)).unwrap();
     assert!(text.lines().all(|line| !line.starts_with("Disallow: /")), "{text}");
     assert_eq!(text.matches("# rutter:end").count(), 1, "{text}");
-    assert!(Robots::parse(text.as_bytes()).is_allowed("a", "/"));
+    assert!(RobotsTxt::parse(text.as_bytes()).is_allowed("a", "/"));
 }
 
 /// Lines of an existing file with all kinds of line ends.
@@ -177,7 +177,7 @@ proptest! {
         let is_same = added.is_some_and(|added| added.iter().all(|byte| *byte == b'\n'));
         prop_assert!(is_same, "{:?} {:?}", before.escape_ascii(), after.escape_ascii());
 
-        let (old, new) = (Robots::parse(&before), Robots::parse(&once));
+        let (old, new) = (RobotsTxt::parse(&before), RobotsTxt::parse(&once));
         let mut agents: Vec<String> = old.agents().map(str::to_owned).collect();
         agents.extend(["*".to_owned(), "stranger".to_owned()]);
         for agent in &agents {

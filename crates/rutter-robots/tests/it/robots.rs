@@ -6,7 +6,7 @@
 use std::fs;
 
 use rutter_finding::Finding;
-use rutter_robots::{Robots, check};
+use rutter_robots::{RobotsTxt, check};
 
 use crate::{codes, fixtures};
 
@@ -18,7 +18,7 @@ fn decides_all_fixtures_as_expected() {
         if path.extension().is_none_or(|ending| ending != "txt") {
             continue;
         }
-        let robots = Robots::parse(&fs::read(&path).unwrap());
+        let robots = RobotsTxt::parse(&fs::read(&path).unwrap());
         let expected = fs::read_to_string(path.with_extension("expect")).unwrap();
         for line in expected.lines().filter(|line| !line.starts_with(';')) {
             let (wanted, rest) = line.split_once(' ').unwrap();
@@ -38,12 +38,12 @@ fn decides_all_fixtures_as_expected() {
 
 #[test] // RFC 9309, 2.2.4
 fn reads_sitemaps_and_crawl_delays() {
-    let robots = Robots::parse(&fs::read(fixtures().join("outside.txt")).unwrap());
+    let robots = RobotsTxt::parse(&fs::read(fixtures().join("outside.txt")).unwrap());
     let sitemaps: Vec<_> = robots.sitemaps().collect();
     assert_eq!(sitemaps, [(2, "https://h.example/s.xml"), (4, "https://h.example/t.xml")]);
     assert_eq!(robots.crawl_delay("X"), Some(2.5));
     assert_eq!(robots.crawl_delay("z"), None);
-    let general = Robots::parse(b"User-agent: *\nCrawl-delay: 7\nDisallow: /a\nAllow: /b");
+    let general = RobotsTxt::parse(b"User-agent: *\nCrawl-delay: 7\nDisallow: /a\nAllow: /b");
     assert_eq!(general.crawl_delay("other"), Some(7.0));
     let lines: Vec<_> = general.rules_for_all().map(|rule| (rule.line, rule.is_allow)).collect();
     assert_eq!(lines, [(3, false), (4, true)]);
@@ -57,7 +57,7 @@ fn reads_only_500_kib_and_no_truncated_line() {
     }
     text.extend(b"Allow: /\nDisallow: /private\n");
     text.extend(b"Disallow: /late\n");
-    let robots = Robots::parse(&text);
+    let robots = RobotsTxt::parse(&text);
     assert!(robots.is_allowed("x", "/late"));
     // `Disallow: /private` is truncated, and half of it would have another meaning.
     assert!(robots.rules_for_all().all(|rule| rule.pattern == "/"), "{robots:?}");
@@ -66,15 +66,16 @@ fn reads_only_500_kib_and_no_truncated_line() {
 #[test] // D89
 fn truncates_long_lines() {
     let text = format!("User-agent: *\nDisallow: /{}\nDisallow: /b", "a".repeat(20_000));
-    let robots = Robots::parse(text.as_bytes());
+    let robots = RobotsTxt::parse(text.as_bytes());
     assert!(!robots.is_allowed("x", &format!("/{}", "a".repeat(16_700))));
     assert!(!robots.is_allowed("x", "/b"));
 }
 
 #[test]
 fn accepts_invalid_bytes() {
-    let robots =
-        Robots::parse(b"\xef\xbbUser-agent: *\nDisallow: /\xff\xfe\n\x00\x01: x\nDisallow: /b\r");
+    let robots = RobotsTxt::parse(
+        b"\xef\xbbUser-agent: *\nDisallow: /\xff\xfe\n\x00\x01: x\nDisallow: /b\r",
+    );
     assert!(!robots.is_allowed("x", "/%FF%FE"));
     assert!(!robots.is_allowed("x", "/b"));
     assert!(robots.is_allowed("", ""));
@@ -133,7 +134,7 @@ fn checks_hostile_files_quickly() {
     let names = "User-agent: a\n".repeat(15_000) + &"Disallow: /a\nAllow: /b\n".repeat(10_000);
     assert_eq!(finding_codes(names.as_bytes()), [""; 0]);
     let stars = format!("User-agent: *\nDisallow: /{}b\n", "*a".repeat(8000)).repeat(30);
-    let robots = Robots::parse(stars.as_bytes());
+    let robots = RobotsTxt::parse(stars.as_bytes());
     assert!(robots.is_allowed("x", &format!("/{}", "a".repeat(7000))));
     let groups = "User-agent: gptbot\nUser-agent: ccbot\nAllow: /a\n".repeat(9000);
     assert!(!finding_codes(format!("User-agent: *\nDisallow: /b\n{groups}").as_bytes()).is_empty());

@@ -7,13 +7,13 @@ use http::HeaderMap;
 use http::header::{AUTHORIZATION, HeaderValue};
 
 use crate::admission::error::AdmissionError;
-use crate::admission::token::{Grant, Scope, Tokens};
+use crate::admission::token::{TokenGrant, TokenScope, Tokens};
 
 /// The client of a request.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RequestClient {
     pub(crate) address: Option<IpAddr>,
-    pub(crate) grant: Option<Arc<Grant>>,
+    pub(crate) grant: Option<Arc<TokenGrant>>,
     /// Whether the client sent an unknown token.
     pub(crate) has_bad_token: bool,
 }
@@ -45,7 +45,7 @@ impl RequestClient {
     }
 
     /// Returns the grant if it includes a scope.
-    pub(crate) fn require(&self, scope: Scope) -> Result<&Grant, AdmissionError> {
+    pub(crate) fn require(&self, scope: TokenScope) -> Result<&TokenGrant, AdmissionError> {
         match &self.grant {
             Some(grant) if grant.allows(scope) => Ok(grant),
             Some(_) => Err(AdmissionError::MissingScope(scope)),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::admission::token::Scope;
+use crate::admission::token::TokenScope;
 
 /// Why a request is rejected because of its head, its token or its rate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(crate) enum AdmissionError {
     /// The token is unknown or expired.
     BadToken,
     /// The token lacks this scope.
-    MissingScope(Scope),
+    MissingScope(TokenScope),
     /// Too many requests; the client must wait this long.
     TooManyRequests(Duration),
 }

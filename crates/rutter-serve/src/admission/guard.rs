@@ -231,7 +231,7 @@ impl<S: AsyncRead + Unpin> GuardedStream<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::monitor::activity::WaitingFor;
+    use crate::monitor::activity::AwaitedSide;
 
     #[test]
     fn no_timeout_runs_while_a_response_waits_for_the_server() {
@@ -251,15 +251,15 @@ mod tests {
             };
             let mut one = activity.begin();
             assert!(!is_still(), "a file is hashed");
-            one.set_waiting_for(WaitingFor::Client);
+            one.set_waiting_for(AwaitedSide::Client);
             assert!(is_still(), "the client has to take it");
             let two = activity.begin();
             assert!(is_still(), "another answer changes nothing");
-            one.set_waiting_for(WaitingFor::Server);
+            one.set_waiting_for(AwaitedSide::Server);
             assert!(!is_still());
             drop(two);
             assert!(!is_still());
-            one.set_waiting_for(WaitingFor::Client);
+            one.set_waiting_for(AwaitedSide::Client);
             assert!(is_still());
         }
     }

@@ -39,14 +39,14 @@ const MAX_BYTES: u64 = 4 << 20;
 /// A permission of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Scope {
+pub enum TokenScope {
     /// Full entries of restricted pages.
     Entries,
     /// The content of restricted pages.
     Content,
 }
 
-impl Scope {
+impl TokenScope {
     /// Returns the name used in the token file.
     pub fn name(self) -> &'static str {
         match self {
@@ -94,11 +94,11 @@ pub enum TokenError {
 
 /// The rights of a token.
 #[derive(Clone)]
-pub struct Grant {
+pub struct TokenGrant {
     /// Name of the token; shown in logs.
     pub name: String,
     /// Permissions of the token.
-    pub scopes: Vec<Scope>,
+    pub scopes: Vec<TokenScope>,
     /// Request rate of the token.
     pub rate: RateLimit,
     /// Expiry in seconds since 1970.
@@ -106,15 +106,15 @@ pub struct Grant {
     hash: [u8; 32],
 }
 
-impl fmt::Debug for Grant {
+impl fmt::Debug for TokenGrant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Grant").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
-impl Grant {
+impl TokenGrant {
     /// Returns whether the token has a scope.
-    pub fn allows(&self, scope: Scope) -> bool {
+    pub fn allows(&self, scope: TokenScope) -> bool {
         self.scopes.contains(&scope)
     }
 
@@ -127,7 +127,7 @@ impl Grant {
 /// The tokens of a token file.
 #[derive(Debug, Clone, Default)]
 pub struct Tokens {
-    grants: Vec<Arc<Grant>>,
+    grants: Vec<Arc<TokenGrant>>,
 }
 
 #[derive(Deserialize)]
@@ -142,7 +142,7 @@ struct TokenFile {
 struct TokenTable {
     name: String,
     hash: String,
-    scopes: Vec<Scope>,
+    scopes: Vec<TokenScope>,
     rate: Option<String>,
     expires: Option<String>,
 }
@@ -163,7 +163,7 @@ impl Tokens {
             let line = before.matches('\n').count() + 1;
             TokenError::Form { line, message: error.message().to_owned() }
         })?;
-        let mut grants: Vec<Arc<Grant>> = Vec::new();
+        let mut grants: Vec<Arc<TokenGrant>> = Vec::new();
         for TokenTable { name, hash, scopes, rate, expires } in written.token {
             let wrong = |key| TokenError::Value { name: name.clone(), key };
             let Digest(hash) = Digest::parse(&hash).ok_or_else(|| wrong("hash"))?;
@@ -179,20 +179,22 @@ impl Tokens {
             if grants.iter().any(|grant| grant.name == name) {
                 return Err(TokenError::Twice(name));
             }
-            grants.push(Arc::new(Grant { name, scopes, rate, expires, hash }));
+            grants.push(Arc::new(TokenGrant { name, scopes, rate, expires, hash }));
         }
         Ok(Self { grants })
     }
 
     /// Returns all tokens, in the order of the file.
-    pub fn grants(&self) -> impl Iterator<Item = &Grant> {
+    pub fn grants(&self) -> impl Iterator<Item = &TokenGrant> {
         self.grants.iter().map(|grant| &**grant)
     }
 
     /// Returns whether `others` contains all of these tokens except the one with this name.
     pub(crate) fn is_but(&self, others: &Self, name: &str) -> bool {
-        fn facts(grant: &Grant) -> (&str, &[Scope], Duration, u32, Option<i64>, [u8; 32]) {
-            let Grant { name, scopes, rate, expires, hash } = grant;
+        fn facts(
+            grant: &TokenGrant,
+        ) -> (&str, &[TokenScope], Duration, u32, Option<i64>, [u8; 32]) {
+            let TokenGrant { name, scopes, rate, expires, hash } = grant;
             (name, scopes, rate.every, rate.burst, *expires, *hash)
         }
         let left = self.grants().filter(|grant| grant.name != name).map(facts);
@@ -210,7 +212,7 @@ impl Tokens {
     }
 
     /// Finds a valid token; `None` if it is unknown or expired.
-    pub fn find(&self, token: &[u8], now: i64) -> Option<Arc<Grant>> {
+    pub fn find(&self, token: &[u8], now: i64) -> Option<Arc<TokenGrant>> {
         if MAX_LENGTH < token.len() {
             return None;
         }
@@ -255,7 +257,7 @@ pub struct NewToken<'n> {
     /// Name of the token.
     pub name: &'n str,
     /// Permissions of the token.
-    pub scopes: &'n [Scope],
+    pub scopes: &'n [TokenScope],
     /// Request rate, such as `10/m`.
     pub rate: &'n str,
     /// Expiry.
@@ -318,7 +320,7 @@ mod tests {
     use super::*;
 
     const NEW: NewToken<'_> =
-        NewToken { name: "one", scopes: &[Scope::Entries], rate: "10/m", expires: None };
+        NewToken { name: "one", scopes: &[TokenScope::Entries], rate: "10/m", expires: None };
 
     #[test] // ARC-064 ARC-066
     fn stores_only_the_hash_of_a_token() {
@@ -326,7 +328,7 @@ mod tests {
         let path = folder.path().join("tokens.toml");
         let one = create_token(&path, &NEW).unwrap();
         let expires = Timestamp::parse("2027-01-01T00:00:00Z").ok();
-        let scopes = [Scope::Entries, Scope::Content];
+        let scopes = [TokenScope::Entries, TokenScope::Content];
         let two = NewToken { name: "two \"\n[x", scopes: &scopes, expires, ..NEW };
         let two = create_token(&path, &two).unwrap();
         let text = fs::read_to_string(&path).unwrap();
@@ -334,9 +336,9 @@ mod tests {
         let tokens = Tokens::load(&path).unwrap();
         assert_eq!(tokens.len(), 2);
         let found = tokens.find(one.as_bytes(), 0).unwrap();
-        assert!(found.allows(Scope::Entries) && !found.allows(Scope::Content));
+        assert!(found.allows(TokenScope::Entries) && !found.allows(TokenScope::Content));
         assert_eq!((found.rate.every.as_secs(), found.rate.burst), (6, 10));
-        assert!(tokens.find(two.as_bytes(), 0).unwrap().allows(Scope::Content));
+        assert!(tokens.find(two.as_bytes(), 0).unwrap().allows(TokenScope::Content));
         // An expired token, and unknown ones.
         assert!(tokens.find(two.as_bytes(), 1_798_761_600).is_none());
         for other in ["", "rutter_", &one.to_uppercase(), &format!("{one} "), &"a".repeat(9999)] {

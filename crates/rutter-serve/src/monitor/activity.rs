@@ -103,7 +103,7 @@ impl ConnectionActivity {
         self.in_flight.fetch_add(1, Ordering::Relaxed);
         self.requests.fetch_add(1, Ordering::Relaxed);
         self.touch();
-        ActiveRequest { activity: Arc::clone(self), turn: WaitingFor::Server }
+        ActiveRequest { activity: Arc::clone(self), turn: AwaitedSide::Server }
     }
 
     fn touch(&self) {
@@ -135,7 +135,7 @@ impl ConnectionActivity {
 
 /// Which side a response waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum WaitingFor {
+pub(crate) enum AwaitedSide {
     Server,
     Client,
 }
@@ -144,7 +144,7 @@ pub(crate) enum WaitingFor {
 #[derive(Debug)]
 pub(crate) struct ActiveRequest {
     activity: Arc<ConnectionActivity>,
-    turn: WaitingFor,
+    turn: AwaitedSide,
 }
 
 impl ActiveRequest {
@@ -153,14 +153,14 @@ impl ActiveRequest {
         Some(&self.activity).filter(|activity| activity.is_shared())
     }
 
-    pub(crate) fn set_waiting_for(&mut self, turn: WaitingFor) {
+    pub(crate) fn set_waiting_for(&mut self, turn: AwaitedSide) {
         if self.turn == turn {
             return;
         }
         self.turn = turn;
         match turn {
-            WaitingFor::Server => self.activity.waiting_for_server.fetch_add(1, Ordering::Relaxed),
-            WaitingFor::Client => {
+            AwaitedSide::Server => self.activity.waiting_for_server.fetch_add(1, Ordering::Relaxed),
+            AwaitedSide::Client => {
                 // The client's timeout starts now.
                 self.activity.touch();
                 self.activity.waiting_for_server.fetch_sub(1, Ordering::Relaxed)
@@ -173,7 +173,7 @@ impl Drop for ActiveRequest {
     fn drop(&mut self) {
         self.activity.touch();
         self.activity.in_flight.fetch_sub(1, Ordering::Relaxed);
-        if self.turn == WaitingFor::Server {
+        if self.turn == AwaitedSide::Server {
             self.activity.waiting_for_server.fetch_sub(1, Ordering::Relaxed);
         }
     }

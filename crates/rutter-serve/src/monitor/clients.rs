@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rutter_finding::Finding;
 use rutter_logs::agents::{ClientClass, recognize};
-use rutter_logs::{AccessRecord, ClientMonitor, Thresholds};
+use rutter_logs::{AccessRecord, ClientMonitor, OddClientThresholds};
 
 /// Counts agents and monitors clients.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ struct MonitorState {
 }
 
 impl Monitor {
-    pub(crate) fn new(thresholds: Thresholds) -> Self {
+    pub(crate) fn new(thresholds: OddClientThresholds) -> Self {
         Self(Mutex::new(MonitorState {
             watch: ClientMonitor::new(thresholds),
             agents: BTreeMap::new(),
@@ -81,8 +81,11 @@ mod tests {
 
     #[test] // SCP-206 ARC-065
     fn counts_agents_and_reports_unusual_clients() {
-        let monitor =
-            Monitor::new(Thresholds { pages: 3, has_collections: true, ..Thresholds::DEFAULT });
+        let monitor = Monitor::new(OddClientThresholds {
+            pages: 3,
+            has_collections: true,
+            ..OddClientThresholds::DEFAULT
+        });
         let time = Timestamp::parse("2026-05-01T12:00:00Z").unwrap();
         let codes: Vec<&str> = (0..6)
             .flat_map(|n| {

@@ -246,9 +246,9 @@ pub(crate) mod tests {
     }
 
     /// A pipe that blocks until it is released.
-    struct Stuck(Arc<Mutex<()>>, CapturedOutput);
+    struct BlockedPipe(Arc<Mutex<()>>, CapturedOutput);
 
-    impl Write for Stuck {
+    impl Write for BlockedPipe {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             let _gate = self.0.lock().unwrap();
             self.1.write(bytes)
@@ -284,8 +284,10 @@ pub(crate) mod tests {
     #[test]
     fn a_blocked_log_does_not_delay_requests() {
         let (gate, kept) = (Arc::new(Mutex::new(())), CapturedOutput::default());
-        let log =
-            LogWriter::new(AccessLogFormat::Text, Box::new(Stuck(Arc::clone(&gate), kept.clone())));
+        let log = LogWriter::new(
+            AccessLogFormat::Text,
+            Box::new(BlockedPipe(Arc::clone(&gate), kept.clone())),
+        );
         let log = log.unwrap();
         let (sender, receiver) = mpsc::channel();
         log.on_loss(move || sender.send(()).unwrap());
@@ -311,9 +313,9 @@ pub(crate) mod tests {
     }
 
     /// A full disk.
-    struct Full;
+    struct FullDisk;
 
-    impl Write for Full {
+    impl Write for FullDisk {
         fn write(&mut self, _: &[u8]) -> io::Result<usize> {
             Err(io::ErrorKind::StorageFull.into())
         }
@@ -325,7 +327,7 @@ pub(crate) mod tests {
 
     #[test]
     fn counts_lines_lost_to_a_full_disk() {
-        let log = LogWriter::new(AccessLogFormat::Text, Box::new(Full)).unwrap();
+        let log = LogWriter::new(AccessLogFormat::Text, Box::new(FullDisk)).unwrap();
         let (sender, receiver) = mpsc::channel();
         log.on_loss(move || sender.send(()).unwrap());
         log.access(&record("/a"));

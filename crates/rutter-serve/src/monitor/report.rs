@@ -12,7 +12,7 @@ use rutter_page::Timestamp;
 
 use crate::clock::{LATEST, now};
 use crate::monitor::access::{AccessSink, cut, redact_secrets, redact_tokens};
-use crate::monitor::activity::{ActiveRequest, ConnectionActivity, WaitingFor};
+use crate::monitor::activity::{ActiveRequest, AwaitedSide, ConnectionActivity};
 use crate::monitor::clients::Monitor;
 use crate::monitor::metrics::Metrics;
 
@@ -76,7 +76,7 @@ impl RequestReport {
     pub(crate) fn answered<B>(&mut self, response: &Response<B>, token: Option<&str>) {
         let status = response.status().as_u16();
         self.metrics.answered(status);
-        self.set_waiting_for(WaitingFor::Client);
+        self.set_waiting_for(AwaitedSide::Client);
         if let Some(note) = &mut self.note {
             let wait = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
             note.record.status = status;
@@ -86,7 +86,7 @@ impl RequestReport {
     }
 
     /// Sets which side the response waits for.
-    pub(crate) fn set_waiting_for(&mut self, turn: WaitingFor) {
+    pub(crate) fn set_waiting_for(&mut self, turn: AwaitedSide) {
         if let Some(flight) = &mut self.flight {
             flight.set_waiting_for(turn);
         }

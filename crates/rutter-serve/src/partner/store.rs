@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::resolve::root_dir::Identity;
+use crate::resolve::root_dir::FileIdentity;
 
 /// A line of the store.
 #[derive(Deserialize)]
@@ -42,7 +42,7 @@ pub(super) enum SearchEdge {
 /// The open private store.
 pub(super) struct PrivateStore {
     pub(super) input: BufReader<File>,
-    pub(super) identity: Identity,
+    pub(super) identity: FileIdentity,
     longest: usize,
     line: Vec<u8>,
 }
@@ -50,7 +50,7 @@ pub(super) struct PrivateStore {
 impl PrivateStore {
     pub(super) fn open(path: &Path, longest: usize) -> io::Result<Self> {
         let file = File::open(path)?;
-        let identity = Identity::of(&file)?.ok_or(io::ErrorKind::NotFound)?;
+        let identity = FileIdentity::of(&file)?.ok_or(io::ErrorKind::NotFound)?;
         Ok(Self { input: BufReader::new(file), identity, longest, line: Vec::new() })
     }
 

@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::resolve::catalog::{Catalog, CatalogError};
 use crate::resolve::path;
-use crate::resolve::root_dir::{Identity, identity_of};
+use crate::resolve::root_dir::{FileIdentity, identity_of};
 
 /// Paths of an ARC sitemap, the canonical one first (D54).
 const PLACES: [&str; 2] = ["arc-sitemap.json", ".well-known/arc-sitemap.json"];
@@ -30,7 +30,7 @@ const MAX_BYTES: u64 = 1 << 30;
 const MAX_CLOSED_PAGES: usize = 4_000_000;
 
 /// Identities of the sitemaps of a directory.
-pub(crate) type SitemapIdentities = [Option<Identity>; 2];
+pub(crate) type SitemapIdentities = [Option<FileIdentity>; 2];
 
 /// Returns the current identities of the sitemaps.
 pub(crate) fn states(root: &Path) -> SitemapIdentities {
@@ -50,7 +50,7 @@ pub(crate) fn load(root: &Path) -> Result<Option<Catalog>, CatalogError> {
             Err(error) => return Err(unreadable(path, error.to_string())),
         };
         let catalog = found.get_or_insert_default();
-        catalog.identity = Identity::of(&file)?;
+        catalog.identity = FileIdentity::of(&file)?;
         let input = BufReader::new(file.take(MAX_BYTES));
         let sitemap: ArcSitemap =
             serde_json::from_reader(input).map_err(|error| unreadable(path, error.to_string()))?;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use crate::reload::{LoadAttempt, announced, is_passing};
 use crate::resolve::catalog::{Catalog, CatalogError};
-use crate::resolve::root_dir::{Identity, identity_of};
+use crate::resolve::root_dir::{FileIdentity, identity_of};
 use crate::settings::{SiteSettings, UnknownAccess};
 
 /// The catalog in force, with its generation.
@@ -20,7 +20,7 @@ pub(crate) struct CurrentCatalog {
 /// Identities of the files that were read last, successfully or not.
 #[derive(Debug, Default)]
 struct ReadFiles {
-    served: Option<Identity>,
+    served: Option<FileIdentity>,
     announced: announced::SitemapIdentities,
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use crate::admission::token::{TokenError, Tokens};
 use crate::reload::{CHECK_INTERVAL, LoadAttempt, is_passing};
-use crate::resolve::root_dir::{Identity, identity_of};
+use crate::resolve::root_dir::{FileIdentity, identity_of};
 
 /// The tokens of the token file.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(crate) struct CurrentTokens {
     path: Option<PathBuf>,
     tokens: RwLock<Option<Arc<Tokens>>>,
     /// Identity of the file that was read last, successfully or not.
-    read: Mutex<Option<Identity>>,
+    read: Mutex<Option<FileIdentity>>,
     /// When the tokens were last checked. Locked while the token file is read, so that old tokens
     /// never replace newer ones.
     checked: Mutex<u64>,
@@ -68,7 +68,7 @@ impl CurrentTokens {
         identity != *self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn set_read(&self, identity: Option<Identity>) {
+    fn set_read(&self, identity: Option<FileIdentity>) {
         *self.read.lock().unwrap_or_else(PoisonError::into_inner) = identity;
     }
 

@@ -14,7 +14,7 @@ use std::path::Path;
 use rutter_page::Digest;
 
 use crate::resolve::kind::{self, ContentCoding, FileKind};
-use crate::resolve::root_dir::Identity;
+use crate::resolve::root_dir::FileIdentity;
 
 mod error;
 mod parse;
@@ -116,7 +116,7 @@ pub(crate) struct Catalog {
     /// When `served.json` was put in place; the minimum if there is none.
     changed: i128,
     /// Identity of `served.json` itself.
-    pub(crate) identity: Option<Identity>,
+    pub(crate) identity: Option<FileIdentity>,
 }
 
 fn hash(name: &str) -> [u8; 16] {
@@ -182,13 +182,13 @@ impl Catalog {
     }
 
     /// Returns whether a file was in place before `served.json`, so that the catalog describes it.
-    pub(crate) fn describes(&self, file: &Identity) -> bool {
+    pub(crate) fn describes(&self, file: &FileIdentity) -> bool {
         file.changed <= self.changed
     }
 
     /// Returns whether a file may be newer than `served.json`; file times have a resolution of a
     /// few milliseconds.
-    pub(crate) fn may_precede(&self, file: &Identity) -> bool {
+    pub(crate) fn may_precede(&self, file: &FileIdentity) -> bool {
         self.changed <= file.changed
     }
 

@@ -14,7 +14,7 @@ use flate2::{Compression, GzBuilder};
 use rutter_page::Digest;
 
 use crate::resolve::facts::FileFacts;
-use crate::resolve::root_dir::Identity;
+use crate::resolve::root_dir::FileIdentity;
 
 /// Minimum and maximum size of a file that is compressed, in bytes. Smaller files fit into one
 /// packet; the result for larger files would take too much memory.
@@ -24,7 +24,7 @@ const LARGEST: u64 = 16 << 20;
 const PIECE: usize = 64 << 10;
 
 /// Returns whether a file is compressed on request.
-pub(crate) fn is_compressible(media_type: &str, identity: &Identity) -> bool {
+pub(crate) fn is_compressible(media_type: &str, identity: &FileIdentity) -> bool {
     let base = media_type.split(';').next().unwrap_or_default();
     let is_text = matches!(
         base,

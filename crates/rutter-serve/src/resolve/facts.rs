@@ -17,7 +17,7 @@ use sha2::{Digest as _, Sha256};
 use crate::bounded_map::BoundedMap;
 use crate::resolve::charset;
 use crate::resolve::kind::{ContentCoding, HTML, SCP};
-use crate::resolve::root_dir::Identity;
+use crate::resolve::root_dir::FileIdentity;
 
 /// Maximum length of the first line of a collection, in bytes: the limit of the writer for a delta
 /// with many removals (D95), plus the rest of the header.
@@ -74,7 +74,7 @@ impl FactsScope {
 /// Cache of the facts about files.
 #[derive(Debug)]
 pub(crate) struct FactsCache {
-    table: Mutex<BoundedMap<(Identity, FactsScope), FileFacts>>,
+    table: Mutex<BoundedMap<(FileIdentity, FactsScope), FileFacts>>,
 }
 
 impl FactsCache {
@@ -82,7 +82,7 @@ impl FactsCache {
         Self { table: Mutex::new(BoundedMap::new(MAX_ENTRIES)) }
     }
 
-    pub(crate) fn get(&self, identity: Identity, need: FactsScope) -> Option<FileFacts> {
+    pub(crate) fn get(&self, identity: FileIdentity, need: FactsScope) -> Option<FileFacts> {
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         table.get(&(identity, need)).copied()
     }
@@ -92,7 +92,7 @@ impl FactsCache {
     pub(crate) fn find(
         &self,
         file: &File,
-        identity: Identity,
+        identity: FileIdentity,
         need: FactsScope,
     ) -> io::Result<Option<FileFacts>> {
         if let Some(facts) = self.get(identity, need) {
@@ -105,7 +105,7 @@ impl FactsCache {
     fn keep(
         &self,
         file: &File,
-        identity: Identity,
+        identity: FileIdentity,
         need: FactsScope,
         facts: FileFacts,
     ) -> io::Result<Option<FileFacts>> {
@@ -292,15 +292,15 @@ mod tests {
     fn caches_facts_by_file_identity() {
         let known = FactsCache::new();
         let mut one = file(b"one");
-        let identity = Identity::of(&one).unwrap().unwrap();
+        let identity = FileIdentity::of(&one).unwrap().unwrap();
         let facts = known.find(&one, identity, FactsScope::Bytes).unwrap().unwrap();
         assert_eq!(known.get(identity, FactsScope::Bytes), Some(facts));
         one.write_all(b"more").unwrap();
-        let other = Identity::of(&one).unwrap().unwrap();
+        let other = FileIdentity::of(&one).unwrap().unwrap();
         assert_ne!(identity, other);
         assert_eq!(known.get(other, FactsScope::Bytes), None);
         // A file that changed while it was read is not cached.
-        let odd = Identity { size: 1, ..other };
+        let odd = FileIdentity { size: 1, ..other };
         assert_eq!(known.find(&one, odd, FactsScope::Bytes).unwrap(), None);
     }
 }

@@ -5,7 +5,7 @@ use crate::resolve::error::{ResolveError, ResolveStop};
 use crate::resolve::kind;
 use crate::resolve::path;
 use crate::resolve::resolver::{OpenFile, Resolver};
-use crate::resolve::root_dir::{Identity, LinkPolicy, OpenedEntry, identity_of, is_absent};
+use crate::resolve::root_dir::{FileIdentity, LinkPolicy, OpenedEntry, identity_of, is_absent};
 
 /// The file of a path.
 pub(super) struct LocatedFile {
@@ -94,7 +94,7 @@ impl Resolver {
     pub(super) fn is_restricted(
         &self,
         name: &str,
-        identity: &Identity,
+        identity: &FileIdentity,
         catalog: &Catalog,
     ) -> Result<bool, ResolveStop> {
         if catalog.is_restricted(name) {

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::monitor::metrics::Metrics;
 use crate::resolve::catalog::Catalog;
 use crate::resolve::error::ResolveError;
-use crate::resolve::root_dir::{Identity, identity_of};
+use crate::resolve::root_dir::{FileIdentity, identity_of};
 
 /// At most two catalogs: the one in place and the next one.
 #[derive(Debug)]
 pub(crate) struct PendingCatalogs {
-    loaded: Mutex<Vec<(Identity, Arc<Catalog>)>>,
+    loaded: Mutex<Vec<(FileIdentity, Arc<Catalog>)>>,
     metrics: Arc<Metrics>,
 }
 

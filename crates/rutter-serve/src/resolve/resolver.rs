@@ -21,7 +21,7 @@ use crate::resolve::error::{ResolveError, ResolveStop};
 use crate::resolve::facts::{FactsCache, FactsScope, FileFacts};
 use crate::resolve::kind::{self, ContentCoding, FileKind};
 use crate::resolve::pending::PendingCatalogs;
-use crate::resolve::root_dir::{Identity, LinkPolicy, OpenedEntry, RootDir, is_absent};
+use crate::resolve::root_dir::{FileIdentity, LinkPolicy, OpenedEntry, RootDir, is_absent};
 use crate::settings::SiteSettings;
 
 /// How much work a request may do.
@@ -36,7 +36,7 @@ pub(crate) enum WorkLimit {
 #[derive(Debug, Clone)]
 pub(crate) struct OpenFile {
     pub(crate) file: Arc<File>,
-    pub(crate) identity: Identity,
+    pub(crate) identity: FileIdentity,
 }
 
 /// The result of resolving a path.
@@ -59,7 +59,7 @@ pub(crate) struct ResolvedFiles {
 }
 
 /// Names with the identities of their files; `None` for a file that does not exist.
-pub(crate) type SeenFiles = Vec<(String, Option<Identity>)>;
+pub(crate) type SeenFiles = Vec<(String, Option<FileIdentity>)>;
 
 /// A file with its metadata and the facts about its bytes.
 #[derive(Debug)]
@@ -155,7 +155,7 @@ impl Resolver {
     ///
     /// The name was checked when the path was resolved, and the comparison of identities makes sure
     /// that a symbolic link still leads to the same file.
-    pub(crate) fn reopen(&self, name: &str, identity: Identity) -> Option<Arc<File>> {
+    pub(crate) fn reopen(&self, name: &str, identity: FileIdentity) -> Option<Arc<File>> {
         let opened = self.open_file(name, LinkPolicy::Inside).ok()?;
         opened.filter(|open| open.identity == identity).map(|open| open.file)
     }

@@ -26,7 +26,7 @@ pub(crate) use rutter_root::LinkPolicy;
 /// A replaced file has another inode, a modified file another time. The change time cannot be set
 /// by a program, unlike the modification time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Identity {
+pub(crate) struct FileIdentity {
     pub(crate) device: u64,
     pub(crate) inode: u64,
     pub(crate) size: u64,
@@ -35,7 +35,7 @@ pub(crate) struct Identity {
     pub(crate) changed: i128,
 }
 
-impl Identity {
+impl FileIdentity {
     /// Returns the identity; `None` if it is not a regular file.
     pub(crate) fn of(file: &File) -> io::Result<Option<Self>> {
         Ok(Self::of_metadata(&file.metadata()?))
@@ -78,7 +78,7 @@ fn nanos(seconds: i64, nanos: i64) -> i128 {
 /// An opened directory entry.
 #[derive(Debug)]
 pub(crate) enum OpenedEntry {
-    File(File, Identity),
+    File(File, FileIdentity),
     Folder,
 }
 
@@ -100,12 +100,12 @@ pub(crate) fn is_absent(error: &io::Error) -> bool {
 }
 
 /// Returns the identity of a file by its path; `None` if it does not exist.
-pub(crate) fn identity_of(path: &Path) -> Option<Identity> {
-    Identity::of_metadata(&std::fs::metadata(path).ok()?)
+pub(crate) fn identity_of(path: &Path) -> Option<FileIdentity> {
+    FileIdentity::of_metadata(&std::fs::metadata(path).ok()?)
 }
 
 /// Reads a small file; `None` if it changed while it was read.
-pub(crate) fn read_small(mut file: &File, identity: &Identity) -> io::Result<Option<Bytes>> {
+pub(crate) fn read_small(mut file: &File, identity: &FileIdentity) -> io::Result<Option<Bytes>> {
     let size = usize::try_from(identity.size).unwrap_or(usize::MAX);
     let mut bytes = Vec::with_capacity(size.saturating_add(1));
     file.by_ref().take(identity.size + 1).read_to_end(&mut bytes)?;
@@ -165,7 +165,7 @@ impl RootDir {
         }
         let fd = open_beneath(&folder, name, links, &self.is_modern)?;
         let file = File::from(fd);
-        match Identity::of(&file)? {
+        match FileIdentity::of(&file)? {
             Some(identity) => Ok(OpenedEntry::File(file, identity)),
             None if file.metadata()?.is_dir() => Ok(OpenedEntry::Folder),
             // Pipes, sockets, devices.
@@ -175,14 +175,14 @@ impl RootDir {
 
     /// Returns the current identity of the file with this name, for comparison. The call may follow
     /// a symbolic link out of the root, but reads no bytes.
-    pub(crate) fn stat_identity(&self, name: &str) -> Option<Identity> {
+    pub(crate) fn stat_identity(&self, name: &str) -> Option<FileIdentity> {
         let stat = rustix::fs::statat(&*self.folder()?, name, AtFlags::empty()).ok()?;
         #[expect(
             clippy::cast_sign_loss,
             clippy::cast_possible_wrap,
             reason = "the types of these fields differ between systems; values of a file are small"
         )]
-        Some(Identity {
+        Some(FileIdentity {
             device: stat.st_dev as u64,
             inode: stat.st_ino as u64,
             size: stat.st_size as u64,
@@ -192,7 +192,7 @@ impl RootDir {
     }
 
     /// Returns whether all names have files of these identities.
-    pub(crate) fn is_unchanged(&self, seen: &[(String, Option<Identity>)]) -> bool {
+    pub(crate) fn is_unchanged(&self, seen: &[(String, Option<FileIdentity>)]) -> bool {
         seen.iter().all(|(name, was)| self.stat_identity(name) == *was)
     }
 

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use tokio::sync::Semaphore;
 
-use crate::monitor::activity::WaitingFor;
+use crate::monitor::activity::AwaitedSide;
 use crate::monitor::report::RequestReport;
 
 pub(crate) mod buffer_pool;
@@ -110,9 +110,9 @@ impl http_body::Body for Body {
             // While a chunk is produced, the response waits for the server, otherwise for the
             // client.
             report.set_waiting_for(if polled.is_pending() {
-                WaitingFor::Server
+                AwaitedSide::Server
             } else {
-                WaitingFor::Client
+                AwaitedSide::Client
             });
         }
         let next = ready!(polled);

@@ -8,7 +8,7 @@ use http::header::{
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use crate::admission::error::AdmissionError;
-use crate::admission::token::Scope;
+use crate::admission::token::TokenScope;
 use crate::resolve::error::ResolveError;
 use crate::respond::body::Body;
 
@@ -125,8 +125,12 @@ fn put_admission_fields(headers: &mut HeaderMap, error: &AdmissionError) {
             let challenge = "Bearer realm=\"rutter\", error=\"invalid_token\"";
             put(headers, WWW_AUTHENTICATE, challenge);
         }
-        AdmissionError::MissingScope(Scope::Entries) => put(headers, WWW_AUTHENTICATE, ENTRIES),
-        AdmissionError::MissingScope(Scope::Content) => put(headers, WWW_AUTHENTICATE, CONTENT),
+        AdmissionError::MissingScope(TokenScope::Entries) => {
+            put(headers, WWW_AUTHENTICATE, ENTRIES)
+        }
+        AdmissionError::MissingScope(TokenScope::Content) => {
+            put(headers, WWW_AUTHENTICATE, CONTENT)
+        }
         AdmissionError::Malformed
         | AdmissionError::Body
         | AdmissionError::LongTarget

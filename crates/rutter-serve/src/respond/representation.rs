@@ -14,7 +14,7 @@ use rutter_page::Digest;
 use crate::resolve::kind::{FileKind, HTML, MARKDOWN, SCP};
 use crate::resolve::path;
 use crate::resolve::resolver::ResolvedFile;
-use crate::resolve::root_dir::Identity;
+use crate::resolve::root_dir::FileIdentity;
 use crate::respond::date;
 use crate::settings::CacheLifetimes;
 
@@ -55,7 +55,7 @@ pub(crate) struct RepresentationContext<'a> {
 #[derive(Debug)]
 pub(crate) struct Representation {
     pub(crate) name: String,
-    pub(crate) identity: Identity,
+    pub(crate) identity: FileIdentity,
     /// Header fields of status 200.
     pub(crate) headers: HeaderMap,
     /// Header fields of status 304.

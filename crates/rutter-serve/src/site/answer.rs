@@ -15,7 +15,7 @@ use crate::admission::client::RequestClient;
 use crate::admission::client_address::client_address;
 use crate::admission::error::AdmissionError;
 use crate::admission::request::check_request;
-use crate::admission::token::Scope;
+use crate::admission::token::TokenScope;
 use crate::clock::now;
 use crate::monitor::activity::ConnectionActivity;
 use crate::monitor::report::RequestReport;
@@ -120,7 +120,7 @@ impl Site {
     /// Handles a request that the response cache cannot answer.
     async fn look_up(&self, parts: &Parts, client: &RequestClient) -> Response<Body> {
         if self.is_below_closed(parts.uri.path())
-            && let Err(error) = client.require(Scope::Content)
+            && let Err(error) = client.require(TokenScope::Content)
         {
             return Refusal::from(error).answer();
         }
@@ -188,7 +188,7 @@ impl Site {
         client: &RequestClient,
     ) -> Option<Response<Body>> {
         if found.is_restricted
-            && let Err(error) = client.require(Scope::Content)
+            && let Err(error) = client.require(TokenScope::Content)
         {
             return Some(Refusal::from(error).answer());
         }

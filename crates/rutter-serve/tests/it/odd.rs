@@ -1,6 +1,6 @@
 //! Unusual clients are reported while the server runs.
 
-use rutter_logs::Thresholds;
+use rutter_logs::OddClientThresholds;
 
 use crate::client::{Running, put, wait_for};
 
@@ -8,8 +8,8 @@ const PAGES: &[(&str, &[u8])] = &[("a.html", b"a"), ("b.html", b"b"), ("c.html",
 
 fn watched(pages: u64) -> Running {
     Running::new(PAGES, |settings| {
-        let usual = Thresholds::DEFAULT;
-        settings.watch = Some(Thresholds { pages, has_collections: true, ..usual });
+        let usual = OddClientThresholds::DEFAULT;
+        settings.watch = Some(OddClientThresholds { pages, has_collections: true, ..usual });
     })
 }
 
@@ -50,7 +50,8 @@ fn reports_clients_that_ignore_429() {
     let running = Running::new(PAGES, |settings| {
         let every = std::time::Duration::from_mins(10);
         settings.rate = Some(rutter_serve::RateLimit { every, burst: 1 });
-        settings.watch = Some(Thresholds { early: 2, grace: -1, ..Thresholds::DEFAULT });
+        settings.watch =
+            Some(OddClientThresholds { early: 2, grace: -1, ..OddClientThresholds::DEFAULT });
     });
     for wanted in [200, 429, 429, 429] {
         assert_eq!(running.get("/a.html").status, wanted);
@@ -74,7 +75,7 @@ fn knows_collections_from_the_catalog() {
     );
     put(&folder.path().join("state/served.json"), served.as_bytes());
     let change = |settings: &mut rutter_serve::SiteSettings| {
-        settings.watch = Some(Thresholds { pages: 1, ..Thresholds::DEFAULT });
+        settings.watch = Some(OddClientThresholds { pages: 1, ..OddClientThresholds::DEFAULT });
     };
     let running = Running::start(folder, change, None);
     assert_eq!(running.get("/a.html").status, 200);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rutter_arc::{ArcReader, Limits};
-use rutter_serve::{NewToken, Scope, SiteSettings, create_token};
+use rutter_serve::{NewToken, SiteSettings, TokenScope, create_token};
 use serde_json::json;
 
 use crate::client::{Answer, Running, put, swap};
@@ -31,7 +31,7 @@ struct Case {
     slow: String,
 }
 
-fn token(path: &Path, name: &str, scopes: &[Scope], rate: &str) -> String {
+fn token(path: &Path, name: &str, scopes: &[TokenScope], rate: &str) -> String {
     let new = NewToken { name, scopes, rate, expires: None };
     format!("Bearer {}", create_token(path, &new).unwrap())
 }
@@ -51,9 +51,9 @@ fn case_with(store: &str, change: impl FnOnce(&mut SiteSettings)) -> Case {
     put(&folder.path().join("state/served.json"), served.as_bytes());
     put(&folder.path().join("state/private/pages.jsonl"), store.as_bytes());
     let path = folder.path().join("tokens.toml");
-    let entries = token(&path, "entries", &[Scope::Entries], "1000/s");
-    let content = token(&path, "content", &[Scope::Entries, Scope::Content], "1000/s");
-    let slow = token(&path, "slow", &[Scope::Content], "2/h");
+    let entries = token(&path, "entries", &[TokenScope::Entries], "1000/s");
+    let content = token(&path, "content", &[TokenScope::Entries, TokenScope::Content], "1000/s");
+    let slow = token(&path, "slow", &[TokenScope::Content], "2/h");
     let change = |settings: &mut SiteSettings| {
         settings.tokens = Some(path);
         change(settings);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rutter_page::Digest;
 use rutter_serve::{
-    AccessSummary, NewToken, RestrictionSource, Scope, Site, SiteSettings, UnknownAccess,
+    AccessSummary, NewToken, RestrictionSource, Site, SiteSettings, TokenScope, UnknownAccess,
     create_token,
 };
 
@@ -39,7 +39,7 @@ fn running() -> (Running, String) {
 }
 
 fn token(path: &std::path::Path, name: &str) -> String {
-    let scopes = [Scope::Entries, Scope::Content];
+    let scopes = [TokenScope::Entries, TokenScope::Content];
     let new = NewToken { name, scopes: &scopes, rate: "1000/s", expires: None };
     format!("Bearer {}", create_token(path, &new).unwrap())
 }

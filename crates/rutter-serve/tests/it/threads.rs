@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use rutter_serve::{NewToken, Scope, create_token};
+use rutter_serve::{NewToken, TokenScope, create_token};
 
 use crate::client::{Running, put};
 
@@ -27,7 +27,7 @@ fn slow_api_clients_do_not_delay_pages() {
         put(&folder.path().join(format!("public/{n}.txt")), b"text");
     }
     let path = folder.path().join("tokens.toml");
-    let scopes = [Scope::Entries, Scope::Content];
+    let scopes = [TokenScope::Entries, TokenScope::Content];
     let new = NewToken { name: "one", scopes: &scopes, rate: "1000/s", expires: None };
     let token = create_token(&path, &new).unwrap();
     let running = Running::start(folder, |settings| settings.tokens = Some(path), None);

@@ -41,7 +41,7 @@ pub(super) struct ChunkHead {
 
 /// Reads the indexes and frames of the chunks of a page cache.
 #[derive(Debug)]
-pub(super) struct ChunkReader {
+pub(super) struct CacheChunkReader {
     pub(super) path: PathBuf,
     input: BufReader<File>,
     at: u64,
@@ -49,7 +49,7 @@ pub(super) struct ChunkReader {
     has_visibility_keys: bool,
 }
 
-impl ChunkReader {
+impl CacheChunkReader {
     /// Opens a page cache; `None` if the file is missing or has an unknown format.
     pub(super) fn open(path: &Path) -> Result<Option<Self>, StateError> {
         let file = match File::open(path) {

@@ -4,14 +4,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::chunk::{ChunkHead, ChunkReader, MAX_PART_BYTES, unpack};
+use super::chunk::{CacheChunkReader, ChunkHead, MAX_PART_BYTES, unpack};
 use super::{CacheEntry, PageRecord};
 use crate::error::StateError;
 
 /// Looks up the index entries of pages in the order of their URLs.
 #[derive(Debug)]
 pub struct CacheIndex {
-    chunks: Option<ChunkReader>,
+    chunks: Option<CacheChunkReader>,
     head: Option<ChunkHead>,
     next: usize,
 }
@@ -19,8 +19,8 @@ pub struct CacheIndex {
 impl CacheIndex {
     /// Opens a page cache; a missing one counts as empty.
     pub fn open(path: &Path) -> Result<Self, StateError> {
-        let mut chunks = ChunkReader::open(path)?;
-        let head = chunks.as_mut().and_then(ChunkReader::next);
+        let mut chunks = CacheChunkReader::open(path)?;
+        let head = chunks.as_mut().and_then(CacheChunkReader::next);
         Ok(Self { chunks, head, next: 0 })
     }
 
@@ -30,7 +30,7 @@ impl CacheIndex {
         loop {
             let head = self.head.as_ref()?;
             let Some(entry) = head.entries.get(self.next) else {
-                self.head = self.chunks.as_mut().and_then(ChunkReader::next);
+                self.head = self.chunks.as_mut().and_then(CacheChunkReader::next);
                 self.next = 0;
                 continue;
             };
@@ -53,7 +53,7 @@ pub(super) struct OpenChunk {
 /// Reads page records in the order of URLs and decompresses only the chunks that are needed.
 #[derive(Debug)]
 pub struct PageCacheReader {
-    pub(super) chunks: Option<ChunkReader>,
+    pub(super) chunks: Option<CacheChunkReader>,
     pub(super) open: Option<OpenChunk>,
     next: usize,
 }
@@ -61,11 +61,11 @@ pub struct PageCacheReader {
 impl PageCacheReader {
     /// Opens a page cache; a missing one counts as empty.
     pub fn open(path: &Path) -> Result<Self, StateError> {
-        Ok(Self { chunks: ChunkReader::open(path)?, open: None, next: 0 })
+        Ok(Self { chunks: CacheChunkReader::open(path)?, open: None, next: 0 })
     }
 
     fn advance(&mut self) -> bool {
-        let head = self.chunks.as_mut().and_then(ChunkReader::next);
+        let head = self.chunks.as_mut().and_then(CacheChunkReader::next);
         self.open = head.map(|head| OpenChunk { head, records: None });
         self.next = 0;
         self.open.is_some()

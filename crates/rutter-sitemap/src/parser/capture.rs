@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use quick_xml::events::BytesStart;
 
-use super::state::{Position, ReturnPosition, Token};
+use super::state::{MarkupToken, ParserPosition, ReturnPosition};
 use super::{ParseStep, ParserOutput, SitemapParser};
 use crate::namespaces::NamespaceId;
 use crate::rules;
@@ -18,7 +18,7 @@ impl SitemapParser {
         &mut self,
         tag: &BytesStart<'_>,
         name: &str,
-        token: Token<'_>,
+        token: MarkupToken<'_>,
         out: &mut VecDeque<ParserOutput>,
     ) -> ParseStep {
         if self.limits.extensions <= self.current.entry.extensions.len() {
@@ -26,7 +26,7 @@ impl SitemapParser {
             self.skip(ReturnPosition::Entry);
             return Ok(());
         }
-        self.position = Position::Capture;
+        self.position = ParserPosition::Capture;
         self.elements.nested_depth = self.elements.depth;
         self.captured.raw.clear();
         self.captured.name_end = 1 + name.len();
@@ -42,7 +42,7 @@ impl SitemapParser {
         &mut self,
         tag: &BytesStart<'_>,
         name: &str,
-        token: Token<'_>,
+        token: MarkupToken<'_>,
     ) -> ParseStep {
         let prefix_of = |name: &str| name.split_once(':').map(|(prefix, _)| prefix.to_owned());
         let mut prefixes = vec![prefix_of(name).unwrap_or_default()];
@@ -64,8 +64,12 @@ impl SitemapParser {
     }
 
     /// Appends a token to the captured element, if an element is being captured.
-    pub(super) fn append_captured(&mut self, token: Token<'_>, out: &mut VecDeque<ParserOutput>) {
-        if self.position == Position::Capture {
+    pub(super) fn append_captured(
+        &mut self,
+        token: MarkupToken<'_>,
+        out: &mut VecDeque<ParserOutput>,
+    ) {
+        if self.position == ParserPosition::Capture {
             self.captured.raw.push_str(&String::from_utf8_lossy(token.bytes()));
             if self.limits.text < self.captured.raw.len() {
                 self.skip_text(token, out);
@@ -74,7 +78,7 @@ impl SitemapParser {
     }
 
     /// Inserts the missing declarations and stores the captured element.
-    pub(super) fn end_capture(&mut self, token: Token<'_>, out: &mut VecDeque<ParserOutput>) {
+    pub(super) fn end_capture(&mut self, token: MarkupToken<'_>, out: &mut VecDeque<ParserOutput>) {
         if self.captured.is_broken || !self.captured.raw.is_char_boundary(self.captured.name_end) {
             return self.report(&rules::UNKNOWN_ELEMENT, token, "undeclared prefix", out);
         }

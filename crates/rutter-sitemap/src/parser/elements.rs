@@ -9,7 +9,7 @@ use quick_xml::events::attributes::{AttrError, Attribute};
 use quick_xml::events::{BytesRef, BytesStart};
 use rutter_finding::{Refusal, quoted};
 
-use super::state::{Position, ReturnPosition, Token};
+use super::state::{MarkupToken, ParserPosition, ReturnPosition};
 use super::{ParseStep, ParserOutput, SitemapParser};
 use crate::namespaces::{NamespaceId, is_known_variant};
 use crate::{ForeignElement, SitemapItem, SitemapKind, rules};
@@ -18,7 +18,7 @@ impl SitemapParser {
     pub(super) fn start(
         &mut self,
         tag: &BytesStart<'_>,
-        token: Token<'_>,
+        token: MarkupToken<'_>,
         out: &mut VecDeque<ParserOutput>,
     ) -> ParseStep {
         self.elements.depth += 1;
@@ -37,28 +37,28 @@ impl SitemapParser {
             self.declare(tag, token)?;
         }
         match self.position {
-            Position::Entry => self.start_field(tag, name, token, out),
-            Position::Root => self.start_child(tag, name, token, out),
-            Position::Prolog => self.start_root(name, token, out),
-            Position::Capture => {
+            ParserPosition::Entry => self.start_field(tag, name, token, out),
+            ParserPosition::Root => self.start_child(tag, name, token, out),
+            ParserPosition::Prolog => self.start_root(name, token, out),
+            ParserPosition::Capture => {
                 self.record_prefixes(tag, name, token)?;
                 self.append_captured(token, out);
                 Ok(())
             }
-            Position::Field(field) => {
+            ParserPosition::Field(field) => {
                 self.report(&rules::UNKNOWN_ELEMENT, token, quoted(name), out);
                 self.skip(ReturnPosition::Field(field));
                 Ok(())
             }
-            Position::Foreign | Position::Skip(_) => Ok(()),
-            Position::After => {
+            ParserPosition::Foreign | ParserPosition::Skip(_) => Ok(()),
+            ParserPosition::After => {
                 Err(self.refusal(&rules::MALFORMED_XML, token, "element after the root element"))
             }
         }
     }
 
     /// Processes the namespace declarations of a tag.
-    pub(super) fn declare(&mut self, tag: &BytesStart<'_>, token: Token<'_>) -> ParseStep {
+    pub(super) fn declare(&mut self, tag: &BytesStart<'_>, token: MarkupToken<'_>) -> ParseStep {
         let raw = tag.attributes_raw().as_bytes();
         if memchr::memmem::find(raw, b"xmlns").is_none() {
             return Ok(());
@@ -83,7 +83,7 @@ impl SitemapParser {
     pub(super) fn attributes(
         &mut self,
         tag: &BytesStart<'_>,
-        token: Token<'_>,
+        token: MarkupToken<'_>,
     ) -> Result<Vec<(String, String)>, Refusal> {
         let mut attributes = Vec::new();
         for (n_attributes, attribute) in tag.attributes().enumerate() {
@@ -98,7 +98,7 @@ impl SitemapParser {
         &mut self,
         attribute: Result<Attribute<'t>, AttrError>,
         n_attributes: usize,
-        token: Token<'_>,
+        token: MarkupToken<'_>,
     ) -> Result<(&'t str, Cow<'t, str>), Refusal> {
         if self.limits.attributes <= n_attributes {
             return Err(self.refusal(&rules::TOO_LONG, token, "too many attributes"));
@@ -113,7 +113,7 @@ impl SitemapParser {
     pub(super) fn start_root(
         &mut self,
         name: &str,
-        token: Token<'_>,
+        token: MarkupToken<'_>,
         out: &mut VecDeque<ParserOutput>,
     ) -> ParseStep {
         let (ns, local) = self.namespaces.resolve(name).unwrap_or((NamespaceId::NONE, name));
@@ -127,7 +127,7 @@ impl SitemapParser {
             }
         };
         self.root.kind = Some(kind);
-        self.position = Position::Root;
+        self.position = ParserPosition::Root;
         self.root.namespace = ns;
         if kind == SitemapKind::Feed {
             self.report(&rules::IS_FEED, token, quoted(local), out);
@@ -152,7 +152,7 @@ impl SitemapParser {
         &mut self,
         tag: &BytesStart<'_>,
         name: &str,
-        token: Token<'_>,
+        token: MarkupToken<'_>,
         out: &mut VecDeque<ParserOutput>,
     ) -> ParseStep {
         let Some((ns, local)) = self.namespaces.resolve(name) else {
@@ -177,7 +177,7 @@ impl SitemapParser {
         if is_entry {
             self.count.urls += 1;
             self.current.has_overflow = false;
-            self.position = Position::Entry;
+            self.position = ParserPosition::Entry;
             self.elements.entry_depth = self.elements.depth;
             (self.current.seen, self.current.latest) = (0, 0);
             self.current.stray_text.clear();
@@ -204,20 +204,20 @@ impl SitemapParser {
             text: String::new(),
         };
         self.foreign.line = self.lines.at(token);
-        self.position = Position::Foreign;
+        self.position = ParserPosition::Foreign;
         self.elements.nested_depth = self.elements.depth;
         Ok(())
     }
 
     pub(super) fn skip(&mut self, back: ReturnPosition) {
-        self.position = Position::Skip(back);
+        self.position = ParserPosition::Skip(back);
         self.elements.nested_depth = self.elements.depth;
     }
 
     pub(super) fn end(
         &mut self,
         name: &str,
-        token: Token<'_>,
+        token: MarkupToken<'_>,
         out: &mut VecDeque<ParserOutput>,
     ) -> ParseStep {
         let start = self.elements.starts.pop().unwrap_or(0);
@@ -230,46 +230,46 @@ impl SitemapParser {
         let depth = self.elements.depth;
         self.elements.depth -= 1;
         match self.position {
-            Position::Field(field) if depth == self.elements.nested_depth => {
+            ParserPosition::Field(field) if depth == self.elements.nested_depth => {
                 let text = std::mem::take(&mut self.current.text);
                 self.end_field(field, &text, token, out);
                 self.current.text = text;
-                self.position = Position::Entry;
+                self.position = ParserPosition::Entry;
             }
-            Position::Entry if depth == self.elements.entry_depth => {
+            ParserPosition::Entry if depth == self.elements.entry_depth => {
                 self.end_entry(out);
-                self.position = Position::Root;
+                self.position = ParserPosition::Root;
             }
-            Position::Capture => {
+            ParserPosition::Capture => {
                 // An empty tag was appended already, when its start was processed.
                 if token.bytes().starts_with(b"</") {
                     self.append_captured(token, out);
                 }
                 if depth == self.elements.nested_depth {
-                    if self.position == Position::Capture {
+                    if self.position == ParserPosition::Capture {
                         self.end_capture(token, out);
                     }
-                    self.position = Position::Entry;
+                    self.position = ParserPosition::Entry;
                 }
             }
-            Position::Foreign if depth == self.elements.nested_depth => {
+            ParserPosition::Foreign if depth == self.elements.nested_depth => {
                 let text = self.foreign.element.text.trim().to_owned();
                 let foreign = ForeignElement { text, ..self.foreign.element.clone() };
                 out.push_back(ParserOutput::SitemapItem(
                     SitemapItem::Foreign(foreign),
                     self.foreign.line,
                 ));
-                self.position = Position::Root;
+                self.position = ParserPosition::Root;
             }
-            Position::Skip(back) if depth == self.elements.nested_depth => match back {
-                ReturnPosition::Root => self.position = Position::Root,
-                ReturnPosition::Entry => self.position = Position::Entry,
+            ParserPosition::Skip(back) if depth == self.elements.nested_depth => match back {
+                ReturnPosition::Root => self.position = ParserPosition::Root,
+                ReturnPosition::Entry => self.position = ParserPosition::Entry,
                 ReturnPosition::Field(field) => {
-                    self.position = Position::Field(field);
+                    self.position = ParserPosition::Field(field);
                     self.elements.nested_depth = self.elements.depth;
                 }
             },
-            Position::Root if depth == 1 => self.position = Position::After,
+            ParserPosition::Root if depth == 1 => self.position = ParserPosition::After,
             _ => {}
         }
         self.namespaces.end_element(depth);
@@ -279,34 +279,34 @@ impl SitemapParser {
     pub(super) fn text(
         &mut self,
         text: &str,
-        token: Token<'_>,
+        token: MarkupToken<'_>,
         out: &mut VecDeque<ParserOutput>,
     ) -> ParseStep {
         let length = match self.position {
-            Position::Field(_) => {
+            ParserPosition::Field(_) => {
                 self.current.text.push_str(text);
                 self.current.text.len()
             }
-            Position::Foreign if self.elements.depth == self.elements.nested_depth => {
+            ParserPosition::Foreign if self.elements.depth == self.elements.nested_depth => {
                 self.foreign.element.text.push_str(text);
                 self.foreign.element.text.len()
             }
-            Position::Capture => {
+            ParserPosition::Capture => {
                 self.append_captured(token, out);
                 0
             }
             // Some sitemaps contain the URL directly in the entry, without `loc`.
-            Position::Entry
+            ParserPosition::Entry
                 if !is_blank(text) && self.current.stray_text.len() <= self.limits.text =>
             {
                 self.current.stray_text.push_str(text);
                 self.current.stray_text.len()
             }
-            Position::Prolog if is_blank(text) => {
+            ParserPosition::Prolog if is_blank(text) => {
                 self.has_blank_start = true;
                 0
             }
-            Position::Prolog => {
+            ParserPosition::Prolog => {
                 return Err(self.refusal(
                     &rules::MALFORMED_XML,
                     token,
@@ -325,7 +325,7 @@ impl SitemapParser {
     pub(super) fn reference(
         &mut self,
         name: &BytesRef<'_>,
-        token: Token<'_>,
+        token: MarkupToken<'_>,
         out: &mut VecDeque<ParserOutput>,
     ) -> ParseStep {
         let c = match name.resolve_char_ref() {

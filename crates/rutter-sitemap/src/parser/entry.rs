@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use quick_xml::events::BytesStart;
 use rutter_finding::{Finding, Place, Refusal, Rule, quoted};
 
-use super::state::{EntryField, Position, ReturnPosition, Token};
+use super::state::{EntryField, MarkupToken, ParserPosition, ReturnPosition};
 use super::{ParseStep, ParserOutput, SitemapParser, fast_path};
 use crate::namespaces::NamespaceId;
 use crate::rules;
@@ -18,7 +18,7 @@ impl SitemapParser {
         &mut self,
         tag: &BytesStart<'_>,
         name: &str,
-        token: Token<'_>,
+        token: MarkupToken<'_>,
         out: &mut VecDeque<ParserOutput>,
     ) -> ParseStep {
         let Some((ns, local)) = self.namespaces.resolve(name) else {
@@ -64,7 +64,7 @@ impl SitemapParser {
     }
 
     pub(super) fn begin(&mut self, field: EntryField) {
-        self.position = Position::Field(field);
+        self.position = ParserPosition::Field(field);
         self.elements.nested_depth = self.elements.depth;
         self.current.text.clear();
     }
@@ -74,7 +74,7 @@ impl SitemapParser {
         &mut self,
         tag: &BytesStart<'_>,
         local: &str,
-        token: Token<'_>,
+        token: MarkupToken<'_>,
     ) -> ParseStep {
         match local {
             "link" if self.current.entry.loc.is_empty() => {
@@ -101,7 +101,7 @@ impl SitemapParser {
     pub(super) fn alternate(
         &mut self,
         tag: &BytesStart<'_>,
-        token: Token<'_>,
+        token: MarkupToken<'_>,
         out: &mut VecDeque<ParserOutput>,
     ) -> Result<bool, Refusal> {
         let mut link = AlternateLink::default();
@@ -150,7 +150,7 @@ impl SitemapParser {
     /// loop handles all other entries, including those with errors.
     pub(super) fn parse_plain_children(
         &mut self,
-        token: Token<'_>,
+        token: MarkupToken<'_>,
         out: &mut VecDeque<ParserOutput>,
     ) -> usize {
         if !self.is_root_namespace(self.namespaces.default())
@@ -169,7 +169,7 @@ impl SitemapParser {
             self.current.seen |= 1 << field as u8;
             self.current.latest = field as u8 + 1;
             let start = token.end + used;
-            self.end_field(field, &text, Token { start, end: start, ..token }, out);
+            self.end_field(field, &text, MarkupToken { start, end: start, ..token }, out);
             used = rest.len() - after.len();
         }
         while let Some((prefix, link, after)) =
@@ -192,7 +192,7 @@ impl SitemapParser {
         &mut self,
         field: EntryField,
         text: &str,
-        token: Token<'_>,
+        token: MarkupToken<'_>,
         out: &mut VecDeque<ParserOutput>,
     ) {
         let text = text.trim_ascii();

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use quick_xml::events::BytesStart;
 use rutter_finding::{Finding, Place};
 
-use super::state::{Position, ReturnPosition, Token};
+use super::state::{MarkupToken, ParserPosition, ReturnPosition};
 use super::{ParserOutput, SitemapParser};
 use crate::rules;
 
@@ -34,62 +34,65 @@ impl SitemapParser {
     /// after the root, which the caller reports.
     pub(super) fn skip_element(
         &mut self,
-        token: Token<'_>,
+        token: MarkupToken<'_>,
         out: &mut VecDeque<ParserOutput>,
     ) -> Result<bool, rutter_finding::Refusal> {
         if self.limits.depth.saturating_mul(DEPTH_FACTOR) < self.elements.depth {
             return Err(self.refusal(&rules::TOO_DEEP, token, ""));
         }
         match self.position {
-            Position::Root if self.limits.depth < self.elements.depth => {
+            ParserPosition::Root if self.limits.depth < self.elements.depth => {
                 return Err(self.refusal(&rules::TOO_DEEP, token, ""));
             }
-            Position::Prolog => {
+            ParserPosition::Prolog => {
                 return Err(self.refusal(&rules::TOO_LONG, token, "too many attributes"));
             }
-            Position::After => return Ok(false),
-            Position::Skip(_) | Position::Foreign => {}
-            Position::Root => {
+            ParserPosition::After => return Ok(false),
+            ParserPosition::Skip(_) | ParserPosition::Foreign => {}
+            ParserPosition::Root => {
                 self.report_overflow(token, "too many attributes", out);
                 self.skip(ReturnPosition::Root);
             }
-            Position::Entry => {
+            ParserPosition::Entry => {
                 self.report_overflow(token, "too many attributes", out);
                 self.skip(ReturnPosition::Entry);
             }
-            Position::Field(field) => {
+            ParserPosition::Field(field) => {
                 self.report_overflow(token, "too many attributes", out);
                 self.skip(ReturnPosition::Field(field));
             }
-            Position::Capture => {
+            ParserPosition::Capture => {
                 let is_deep = self.limits.depth < self.elements.depth;
                 let why = if is_deep { "nested too deeply" } else { "too many attributes" };
                 self.report_overflow(token, why, out);
                 // Skip to the end of the captured element.
-                self.position = Position::Skip(ReturnPosition::Entry);
+                self.position = ParserPosition::Skip(ReturnPosition::Entry);
             }
         }
         Ok(true)
     }
 
     /// Skips the field, extension or foreign element whose text is too long.
-    pub(super) fn skip_text(&mut self, token: Token<'_>, out: &mut VecDeque<ParserOutput>) {
+    pub(super) fn skip_text(&mut self, token: MarkupToken<'_>, out: &mut VecDeque<ParserOutput>) {
         let back = match self.position {
-            Position::Field(_) | Position::Capture => Some(ReturnPosition::Entry),
-            Position::Foreign => Some(ReturnPosition::Root),
-            Position::Entry => None,
+            ParserPosition::Field(_) | ParserPosition::Capture => Some(ReturnPosition::Entry),
+            ParserPosition::Foreign => Some(ReturnPosition::Root),
+            ParserPosition::Entry => None,
             // The text in these positions is ignored in any case.
-            Position::Prolog | Position::Root | Position::Skip(_) | Position::After => return,
+            ParserPosition::Prolog
+            | ParserPosition::Root
+            | ParserPosition::Skip(_)
+            | ParserPosition::After => return,
         };
         self.report_overflow(token, "text is too long", out);
         if let Some(back) = back {
-            self.position = Position::Skip(back);
+            self.position = ParserPosition::Skip(back);
         }
     }
 
     /// Skips the current element because a part of it is larger than the maximum window.
     pub(crate) fn skip_unread_part(&mut self, out: &mut VecDeque<ParserOutput>) {
-        self.skip_text(Token { piece: b"", start: 0, end: 0 }, out);
+        self.skip_text(MarkupToken { piece: b"", start: 0, end: 0 }, out);
     }
 
     /// Counts the line ends in bytes that were skipped.
@@ -100,11 +103,11 @@ impl SitemapParser {
     /// Reports a dropped part, once per entry and at the line of the entry.
     pub(super) fn report_overflow(
         &mut self,
-        token: Token<'_>,
+        token: MarkupToken<'_>,
         why: &str,
         out: &mut VecDeque<ParserOutput>,
     ) {
-        let is_in_entry = !matches!(self.position, Position::Root | Position::Foreign);
+        let is_in_entry = !matches!(self.position, ParserPosition::Root | ParserPosition::Foreign);
         if is_in_entry && std::mem::replace(&mut self.current.has_overflow, true) {
             return;
         }

@@ -5,7 +5,7 @@ use crate::{ForeignElement, SitemapEntry, SitemapKind};
 
 /// The position of the parser in the element structure of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Position {
+pub(super) enum ParserPosition {
     Prolog,
     Root,
     Entry,
@@ -89,12 +89,12 @@ pub(super) struct CurrentEntry {
 }
 
 /// The element of another namespace that is being parsed.
-pub(super) struct CurrentForeign {
+pub(super) struct CurrentForeignElement {
     pub(super) element: ForeignElement,
     pub(super) line: u64,
 }
 
-impl Default for CurrentForeign {
+impl Default for CurrentForeignElement {
     fn default() -> Self {
         let element = ForeignElement {
             namespace: String::new(),
@@ -126,7 +126,7 @@ pub(super) struct LineCounter {
 
 impl LineCounter {
     /// Returns the line of a token. Every byte is examined once.
-    pub(super) fn at(&mut self, token: Token<'_>) -> u64 {
+    pub(super) fn at(&mut self, token: MarkupToken<'_>) -> u64 {
         if let Some(skipped) = token.piece.get(self.counted..token.start) {
             self.line += memchr::memchr_iter(b'\n', skipped).count() as u64;
             self.counted = token.start;
@@ -137,13 +137,13 @@ impl LineCounter {
 
 /// The part of a piece that belongs to one XML event.
 #[derive(Clone, Copy)]
-pub(super) struct Token<'p> {
+pub(super) struct MarkupToken<'p> {
     pub(super) piece: &'p [u8],
     pub(super) start: usize,
     pub(super) end: usize,
 }
 
-impl<'p> Token<'p> {
+impl<'p> MarkupToken<'p> {
     pub(super) fn bytes(self) -> &'p [u8] {
         self.piece.get(self.start..self.end).unwrap_or_default()
     }

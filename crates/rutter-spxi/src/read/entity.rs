@@ -4,7 +4,7 @@ use rutter_finding::quoted;
 
 use super::IndexWalk;
 use super::members::literal;
-use super::places::EntityPlaces;
+use super::places::EntityPositions;
 use crate::graph::{GraphNode, GraphValue};
 use crate::index::{Collision, Entity, distinct};
 use crate::place::PlaceId;
@@ -34,7 +34,7 @@ const OF_ENTITY: [&str; 18] = [
 
 impl<'g, 'v> IndexWalk<'g, 'v, '_> {
     /// Reads an entity of an index or a packet and reports missing members.
-    pub(crate) fn entity(&mut self, idx: usize) -> Option<(Entity, EntityPlaces)> {
+    pub(crate) fn entity(&mut self, idx: usize) -> Option<(Entity, EntityPositions)> {
         let node = self.graph.node(idx)?;
         let is_packet = node.is_a("mp:IndexedEntity");
         if !is_packet {
@@ -79,7 +79,7 @@ impl<'g, 'v> IndexWalk<'g, 'v, '_> {
         let mut dois: Vec<String> = texts(self.addresses(node, "spxi:doi"));
         dois.retain(|doi| !same_as.contains(doi));
         same_as.extend(dois);
-        let places = EntityPlaces {
+        let places = EntityPositions {
             node: idx,
             at: node.at,
             id: node.id.as_ref().map(|(_, at)| *at),

@@ -4,20 +4,20 @@ use crate::place::PlaceId;
 
 /// Positions of the parts of an index in its document.
 #[derive(Debug, Default)]
-pub(crate) struct IndexPlaces {
+pub(crate) struct IndexPositions {
     pub(crate) root: Option<PlaceId>,
     pub(crate) id: Option<PlaceId>,
     pub(crate) protocol_doi: Option<PlaceId>,
     pub(crate) modified: Option<PlaceId>,
-    pub(crate) kernel: KernelPlaces,
-    pub(crate) entities: Vec<EntityPlaces>,
+    pub(crate) kernel: KernelPositions,
+    pub(crate) entities: Vec<EntityPositions>,
     pub(crate) surfaces_at: Option<PlaceId>,
     pub(crate) surfaces: Vec<PlaceId>,
 }
 
 /// Positions of the parts of a kernel in its document.
 #[derive(Debug, Default)]
-pub(crate) struct KernelPlaces {
+pub(crate) struct KernelPositions {
     pub(crate) at: Option<PlaceId>,
     pub(crate) summary: Option<PlaceId>,
     pub(crate) specification: Option<PlaceId>,
@@ -25,7 +25,7 @@ pub(crate) struct KernelPlaces {
 
 /// Positions of the parts of an entity in its document.
 #[derive(Debug)]
-pub(crate) struct EntityPlaces {
+pub(crate) struct EntityPositions {
     pub(crate) node: usize,
     pub(crate) at: PlaceId,
     pub(crate) id: Option<PlaceId>,

@@ -24,7 +24,7 @@ pub(crate) struct PhraseSearch {
     /// Index of the phrase of each id; `None` for an empty phrase.
     by_id: Vec<Option<usize>>,
     windows: HashMap<u64, Vec<usize>>,
-    filter: WindowFilter,
+    filter: PhraseWindowFilter,
     /// Automaton that finds the phrases in `rest`, in the order of `rest`.
     automaton: Option<AhoCorasick>,
     rest: Vec<usize>,
@@ -63,7 +63,7 @@ impl PhraseSearch {
             }
         }
         let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
-        let mut filter = WindowFilter::new(phrases.len());
+        let mut filter = PhraseWindowFilter::new(phrases.len());
         let mut rest = Vec::new();
         for (at, phrase) in phrases.iter_mut().enumerate() {
             let tried = windows(&phrase.text).take(TRIED).enumerate();
@@ -191,12 +191,12 @@ fn windows(text: &str) -> impl Iterator<Item = u64> {
 
 /// A Bloom filter: accepts all added windows and few others.
 #[derive(Debug)]
-struct WindowFilter {
+struct PhraseWindowFilter {
     bits: Vec<u64>,
     shift: u32,
 }
 
-impl WindowFilter {
+impl PhraseWindowFilter {
     /// Creates a filter with about a hundred bits per window, but not larger than the processor
     /// cache.
     fn new(n: usize) -> Self {

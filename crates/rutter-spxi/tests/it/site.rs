@@ -4,17 +4,18 @@ use std::fs;
 
 use rutter_finding::Finding;
 use rutter_spxi::{
-    AGENTS, AgentSignals, CheckInput, CheckedIndex, Lookup, MarkerStatus, ModifiedDate, PageFacts,
-    PageLookup, RobotsSignals, SiteEvidence, SitemapEntry, SitemapLink, check_index,
+    AGENTS, AgentSignals, CheckInput, CheckedIndex, MarkerStatus, ModifiedDate, PageFacts,
+    PageLookup, ResourceLookup, RobotsSignals, SiteEvidence, SitemapEntry, SitemapLink,
+    check_index,
 };
 
 /// A site that answers like a network.
 struct Answers(Answer);
 
-type Answer = fn(&str) -> Lookup<PageFacts>;
+type Answer = fn(&str) -> ResourceLookup<PageFacts>;
 
 impl PageLookup for Answers {
-    fn look(&self, url: &str) -> Lookup<PageFacts> {
+    fn look(&self, url: &str) -> ResourceLookup<PageFacts> {
         assert!(!url.contains('#'), "{url} has a fragment");
         (self.0)(url)
     }
@@ -50,14 +51,14 @@ fn unreachable_moved_and_unchecked_are_distinguished() {
     let marker = |n: usize| format!("/spxi:hasEntity/0/spxi:semanticIntegrityMarker/{n}");
     let cases: [(Answer, _, _); 3] = [
         (
-            |_| Lookup::Unreachable("404".to_owned()),
+            |_| ResourceLookup::Unreachable("404".to_owned()),
             vec![("spxi-entity-unreachable", id.clone())],
             vec!["links of pages"],
         ),
-        (|_| Lookup::NotChecked, vec![], vec!["some pages (rule 2)", "links of pages"]),
+        (|_| ResourceLookup::NotChecked, vec![], vec!["some pages (rule 2)", "links of pages"]),
         (
             |_| {
-                Lookup::Found(PageFacts {
+                ResourceLookup::Found(PageFacts {
                     moved_to: Some("https://b.example/".to_owned()),
                     fragments: None,
                 })
@@ -75,9 +76,14 @@ fn unreachable_moved_and_unchecked_are_distinguished() {
         let given = CheckInput {
             site: SiteEvidence {
                 pages: Some(&pages),
-                sitemap: Lookup::Found(vec![listed("/north", "2026-05-01"), listed("/", "")]),
-                robots: Lookup::Found(signals()),
-                llms: Lookup::Found("- https://lights.example/spxi-index.jsonld".to_owned()),
+                sitemap: ResourceLookup::Found(vec![
+                    listed("/north", "2026-05-01"),
+                    listed("/", ""),
+                ]),
+                robots: ResourceLookup::Found(signals()),
+                llms: ResourceLookup::Found(
+                    "- https://lights.example/spxi-index.jsonld".to_owned(),
+                ),
                 ..SiteEvidence::default()
             },
             ..CheckInput::default()
@@ -130,7 +136,10 @@ fn llms_txt_names_the_index_by_an_address() {
         ("/spxi-index.jsonld-old", false),
         ("", false),
     ] {
-        let site = SiteEvidence { llms: Lookup::Found(text.to_owned()), ..SiteEvidence::default() };
+        let site = SiteEvidence {
+            llms: ResourceLookup::Found(text.to_owned()),
+            ..SiteEvidence::default()
+        };
         let (findings, _) = judge(&whole(), &CheckInput { site, ..CheckInput::default() });
         let is_silent = findings.iter().any(|(name, ..)| *name == "spxi-llms-silent");
         assert_eq!(is_silent, !is_named, "{text}");

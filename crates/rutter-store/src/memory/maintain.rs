@@ -8,9 +8,9 @@ use rutter_scp::SectionState;
 use super::{MemoryState, MemoryStore, PageData, PublisherData, SectionData};
 use crate::error::{QueryError, WriteError};
 use crate::model::{Change, CheckDepth, Publisher, PublisherId};
-use crate::store::Maintenance;
+use crate::store::StoreMaintenance;
 
-impl Maintenance for MemoryStore {
+impl StoreMaintenance for MemoryStore {
     fn register(&self, origin: &str, aliases: &[&str]) -> Result<PublisherId, WriteError> {
         let mut inner = self.lock();
         let has_aliases = !aliases.is_empty();

@@ -8,7 +8,8 @@ use super::{MemoryStore, PageData};
 use crate::error::{PageLine, QueryError};
 use crate::model::DamagedPage;
 use crate::model::{
-    PageCount, PagePosition, PageRow, PageTotals, PublisherId, Selection, Tombstone, WithheldReason,
+    PageCount, PagePosition, PageRow, PageSelection, PageTotals, PublisherId, Tombstone,
+    WithheldReason,
 };
 use crate::sqlite::origin_of;
 use crate::store::PageQueries;
@@ -24,7 +25,7 @@ impl PageQueries for MemoryStore {
 
     fn rows(
         &self,
-        selection: &Selection<'_>,
+        selection: &PageSelection<'_>,
         after: Option<PagePosition<'_>>,
         most: usize,
     ) -> Result<Vec<Result<PageRow, DamagedPage>>, QueryError> {
@@ -35,12 +36,12 @@ impl PageQueries for MemoryStore {
 
     fn lines(
         &self,
-        selection: &Selection<'_>,
+        selection: &PageSelection<'_>,
         after: Option<PagePosition<'_>>,
         most: usize,
     ) -> Result<Vec<PageLine>, QueryError> {
         let inner = self.lock();
-        let selection = Selection { with_withheld: false, ..*selection };
+        let selection = PageSelection { with_withheld: false, ..*selection };
         let pages = inner.select(&selection, after, most).into_iter();
         Ok(pages.filter_map(|kept| Some(Ok((kept.row.clone(), kept.line.clone()?)))).collect())
     }

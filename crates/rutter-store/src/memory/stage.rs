@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rutter_page::{LineDigest, Timestamp};
 use rutter_scp::SectionState;
 
-use super::{Membership, MemoryStore, PageData, PublisherData, SectionData};
+use super::{MemoryStore, PageData, PublisherData, SectionData, SectionMembership};
 use crate::decide::{self, DeletionCheck, IncomingVersion, StoredVersion};
 use crate::error::{CommitError, StageError};
 use crate::model::{
@@ -139,7 +139,7 @@ impl<'s> MemoryStaging<'s> {
                 outlook.kept += 1;
             }
             if !fate.is_nothing() {
-                members.insert(url.clone(), Membership { by_delta, delivered: digest });
+                members.insert(url.clone(), SectionMembership { by_delta, delivered: digest });
             }
         }
         self.remove_leaving(&mut data, members, is_state_named, &mut outlook, &mut events);
@@ -151,7 +151,7 @@ impl<'s> MemoryStaging<'s> {
     fn remove_leaving(
         &self,
         data: &mut PublisherData,
-        mut members: BTreeMap<String, Membership>,
+        mut members: BTreeMap<String, SectionMembership>,
         is_state_named: bool,
         outlook: &mut CommitSummary,
         events: &mut Vec<(ChangeKind, PageRow)>,

@@ -66,7 +66,7 @@ pub struct PageRow {
 
 /// Which pages a query returns.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Selection<'a> {
+pub struct PageSelection<'a> {
     /// Only pages of this publisher.
     pub publisher: Option<PublisherId>,
     /// Only pages of the section with this name; requires a publisher.

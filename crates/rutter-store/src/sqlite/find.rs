@@ -1,6 +1,6 @@
 //! Searches a full-text index. A query that no page matches is relaxed until pages match.
 //!
-//! Input: a [`SearchQuery`] and a [`Corpus`]. Output: [`SearchResults`]. The first search is for
+//! Input: a [`SearchQuery`] and a [`SearchCorpus`]. Output: [`SearchResults`]. The first search is for
 //! pages with all terms. If no page has them, unknown words are replaced by the most similar words
 //! of the index. If still no page matches, pages with some of the terms are ranked by the number of
 //! missing terms.
@@ -26,7 +26,7 @@ const COMPARED: u32 = 50_000;
 const COMMON: u64 = 3;
 
 /// The pages of a full-text index.
-pub(super) trait Corpus {
+pub(super) trait SearchCorpus {
     /// Returns the database connection that can read the index.
     fn connection(&self) -> &Connection;
     /// Returns the name of the FTS5 table of the index.
@@ -41,7 +41,7 @@ pub(super) trait Corpus {
 
 /// Searches a corpus for at most `most` pages.
 pub(super) fn find(
-    corpus: &dyn Corpus,
+    corpus: &dyn SearchCorpus,
     query: &SearchQuery,
     most: usize,
 ) -> Result<SearchResults, StorageError> {
@@ -81,7 +81,7 @@ pub(super) fn find(
 /// Creates search hits from matching pages, each with a snippet and the missing terms. For that,
 /// the texts of these pages are indexed in memory, with the tokenizer of the index.
 fn fill(
-    corpus: &dyn Corpus,
+    corpus: &dyn SearchCorpus,
     mut found: SearchResults,
     matches: Vec<(i64, f64)>,
     query: &SearchQuery,
@@ -145,7 +145,7 @@ struct Vocabulary<'c> {
 }
 
 impl<'c> Vocabulary<'c> {
-    fn new(corpus: &'c dyn Corpus) -> Result<Self, StorageError> {
+    fn new(corpus: &'c dyn SearchCorpus) -> Result<Self, StorageError> {
         let (connection, index) = (corpus.connection(), corpus.index());
         connection.execute_batch(&format!(
             "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary

@@ -8,7 +8,7 @@ use rusqlite::{Transaction, params};
 use rutter_page::Timestamp;
 use rutter_scp::MassDeletionPolicy;
 
-use super::rows::LeavingPage;
+use super::rows::RemovedPage;
 use super::search;
 use super::{sites, sync_records};
 use crate::error::StorageError;
@@ -19,7 +19,7 @@ use crate::model::{
 
 /// The input of [`flip`].
 // More than 12 fields: the values that the statements of one transaction bind.
-pub(super) struct FlipInput<'f> {
+pub(super) struct CommitInput<'f> {
     pub(super) publisher: i64,
     pub(super) run: i64,
     pub(super) section: Option<&'f (i64, Section)>,
@@ -29,7 +29,7 @@ pub(super) struct FlipInput<'f> {
     pub(super) source: PageSource,
     pub(super) now: Timestamp,
     pub(super) staged_bytes: u64,
-    pub(super) leaving: &'f [LeavingPage],
+    pub(super) leaving: &'f [RemovedPage],
     pub(super) unfollowed: &'f [String],
     pub(super) outlook: &'f CommitSummary,
     pub(super) finish: &'f CommitOptions,
@@ -38,7 +38,7 @@ pub(super) struct FlipInput<'f> {
 /// Makes the staged changes visible to readers.
 pub(super) fn flip(
     transaction: &Transaction<'_>,
-    flip: &FlipInput<'_>,
+    flip: &CommitInput<'_>,
 ) -> Result<(), StorageError> {
     let section = write_section(transaction, flip)?;
     let freed = replace_content(transaction, flip, section)?;
@@ -65,7 +65,10 @@ pub(super) fn flip(
     Ok(())
 }
 
-fn write_section(transaction: &Transaction<'_>, flip: &FlipInput<'_>) -> Result<i64, StorageError> {
+fn write_section(
+    transaction: &Transaction<'_>,
+    flip: &CommitInput<'_>,
+) -> Result<i64, StorageError> {
     let before = flip.section.map(|(_, section)| section);
     let latest = before.map_or(flip.generated, |section| section.mark.max(flip.generated));
     let snapshot_at = before.and_then(|section| section.snapshot_at);
@@ -116,7 +119,7 @@ fn write_section(transaction: &Transaction<'_>, flip: &FlipInput<'_>) -> Result<
 /// Writes the staged content; returns the size of the bodies that it replaced, in bytes.
 fn replace_content(
     transaction: &Transaction<'_>,
-    flip: &FlipInput<'_>,
+    flip: &CommitInput<'_>,
     section: i64,
 ) -> Result<u64, StorageError> {
     let now = flip.now.to_string();
@@ -193,7 +196,7 @@ fn replace_content(
 /// Adds every staged page to the section, even if its content was not written (D24).
 fn write_members(
     transaction: &Transaction<'_>,
-    flip: &FlipInput<'_>,
+    flip: &CommitInput<'_>,
     section: i64,
 ) -> Result<(), StorageError> {
     let by_delta = (flip.mode == StagingMode::Delta).then(|| flip.generated.to_string());
@@ -210,7 +213,7 @@ struct RemovalTotals {
 
 fn remove(
     transaction: &Transaction<'_>,
-    flip: &FlipInput<'_>,
+    flip: &CommitInput<'_>,
     section: i64,
 ) -> Result<RemovalTotals, StorageError> {
     if flip.leaving.is_empty() && flip.unfollowed.is_empty() {
@@ -221,7 +224,7 @@ fn remove(
         let mut gone = transaction.prepare_cached("INSERT INTO temp.gone VALUES (?1, ?2)")?;
         let mut member =
             transaction.prepare_cached("DELETE FROM member WHERE section = ?1 AND page = ?2")?;
-        for LeavingPage { page, cause } in flip.leaving {
+        for RemovedPage { page, cause } in flip.leaving {
             gone.execute(params![page, cause.word()])?;
             member.execute([section, *page])?;
         }

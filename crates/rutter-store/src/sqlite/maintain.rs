@@ -6,9 +6,9 @@ use rutter_page::Timestamp;
 use super::{SqliteStore, check, records, sites};
 use crate::error::{QueryError, StorageError, WriteError};
 use crate::model::{CheckDepth, PublisherId};
-use crate::store::Maintenance;
+use crate::store::StoreMaintenance;
 
-impl Maintenance for SqliteStore {
+impl StoreMaintenance for SqliteStore {
     fn register(&self, origin: &str, aliases: &[&str]) -> Result<PublisherId, WriteError> {
         sites::register(&*self.writer()?, origin, aliases)
     }

@@ -10,8 +10,8 @@ use super::sites::publishers;
 use crate::error::{PageLine, QueryError, StorageError};
 use crate::model::DamagedPage;
 use crate::model::{
-    PageCount, PagePosition, PageRow, PageSource, PageTotals, PublisherId, RemovalCause, Selection,
-    Tombstone, WithheldReason,
+    PageCount, PagePosition, PageRow, PageSelection, PageSource, PageTotals, PublisherId,
+    RemovalCause, Tombstone, WithheldReason,
 };
 use crate::store::PageQueries;
 
@@ -38,7 +38,7 @@ impl PageQueries for SqliteStore {
 
     fn rows(
         &self,
-        selection: &Selection<'_>,
+        selection: &PageSelection<'_>,
         after: Option<PagePosition<'_>>,
         most: usize,
     ) -> Result<Vec<Result<PageRow, DamagedPage>>, QueryError> {
@@ -48,7 +48,7 @@ impl PageQueries for SqliteStore {
 
     fn lines(
         &self,
-        selection: &Selection<'_>,
+        selection: &PageSelection<'_>,
         after: Option<PagePosition<'_>>,
         most: usize,
     ) -> Result<Vec<PageLine>, QueryError> {
@@ -195,7 +195,7 @@ pub(super) type NumberedRow = Result<(i64, PageRow), DamagedPage>;
 /// records after a damaged record can still be read.
 pub(super) fn rows(
     connection: &Connection,
-    selection: &Selection<'_>,
+    selection: &PageSelection<'_>,
     after: Option<PagePosition<'_>>,
     most: usize,
 ) -> Result<Vec<NumberedRow>, StorageError> {
@@ -253,13 +253,13 @@ pub(super) fn rows(
 pub(super) fn lines(
     connection: &mut Connection,
     dictionaries: &Dictionaries,
-    selection: &Selection<'_>,
+    selection: &PageSelection<'_>,
     after: Option<PagePosition<'_>>,
     most: usize,
 ) -> Result<Vec<PageLine>, StorageError> {
     // Both queries run in one transaction, so that every listed page has its line.
     let transaction = connection.transaction()?;
-    let selection = Selection { with_withheld: false, ..*selection };
+    let selection = PageSelection { with_withheld: false, ..*selection };
     let mut found = Vec::new();
     let mut n_bytes = 0;
     for row in rows(&transaction, &selection, after, most)? {

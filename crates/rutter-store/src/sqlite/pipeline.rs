@@ -25,12 +25,12 @@ struct CompressionJob {
 
 /// Compresses batches of staged rows in worker threads.
 #[derive(Default)]
-pub(super) struct Pipeline {
+pub(super) struct CompressionPipeline {
     workers: Option<(Sender<CompressionJob>, usize)>,
     waiting: VecDeque<Receiver<Result<Vec<StagedRow>, StorageError>>>,
 }
 
-impl Pipeline {
+impl CompressionPipeline {
     /// Starts compressing rows in the background.
     pub(super) fn push(
         &mut self,

@@ -27,7 +27,7 @@ pub(super) struct StagedRow {
 
 /// A page that the commit removes from the section.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct LeavingPage {
+pub(super) struct RemovedPage {
     pub(super) page: i64,
     pub(super) cause: RemovalCause,
 }

@@ -14,7 +14,7 @@ use rutter_page::Page;
 
 use super::body::Dictionaries;
 use super::columns::collect;
-use super::find::{self, Corpus, TOKENS, find};
+use super::find::{self, SearchCorpus, TOKENS, find};
 use super::{SqliteStore, WriteConnection};
 use super::{history, pages};
 use crate::error::{PageLine, QueryError, StorageError, WriteError};
@@ -232,7 +232,7 @@ struct StoredCorpus<'c> {
     publisher: Option<i64>,
 }
 
-impl Corpus for StoredCorpus<'_> {
+impl SearchCorpus for StoredCorpus<'_> {
     fn connection(&self) -> &Connection {
         self.connection
     }
@@ -286,7 +286,7 @@ struct MemoryCorpus {
     pages: Vec<(PageRow, String)>,
 }
 
-impl Corpus for MemoryCorpus {
+impl SearchCorpus for MemoryCorpus {
     fn connection(&self) -> &Connection {
         &self.scratch
     }

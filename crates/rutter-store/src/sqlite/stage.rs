@@ -349,7 +349,7 @@ impl Staging for SqliteStaging<'_> {
                 return Err(CommitError::Lost);
             }
             put(&transaction, self.run, &held_rows)?;
-            let flip = flip::FlipInput {
+            let flip = flip::CommitInput {
                 publisher: self.lease.publisher.0,
                 run: self.run,
                 section: self.section.as_ref(),

@@ -15,9 +15,9 @@ use crate::model::PageRow;
 pub(super) const MOST_WAITING: usize = 12 << 20;
 
 /// A thread that trains a compression dictionary.
-pub(super) struct Training(JoinHandle<Option<Vec<u8>>>);
+pub(super) struct DictionaryTraining(JoinHandle<Option<Vec<u8>>>);
 
-impl Training {
+impl DictionaryTraining {
     pub(super) fn start(samples: Vec<String>) -> Self {
         Self(thread::spawn(move || body::train(&samples)))
     }

@@ -3,7 +3,7 @@
 use crate::error::{PageLine, QueryError, StorageError};
 use crate::model::DamagedPage;
 use crate::model::{
-    PageCount, PagePosition, PageRow, PageTotals, PublisherId, Selection, Tombstone,
+    PageCount, PagePosition, PageRow, PageSelection, PageTotals, PublisherId, Tombstone,
 };
 
 /// Reads pages. Queries that may return many pages return them in batches.
@@ -21,7 +21,7 @@ pub trait PageQueries {
     /// continues after it.
     fn rows(
         &self,
-        selection: &Selection<'_>,
+        selection: &PageSelection<'_>,
         after: Option<PagePosition<'_>>,
         most: usize,
     ) -> Result<Vec<Result<PageRow, DamagedPage>>, QueryError>;
@@ -29,7 +29,7 @@ pub trait PageQueries {
     /// Returns pages like [`PageQueries::rows`], but fails at the first damaged page.
     fn list(
         &self,
-        selection: &Selection<'_>,
+        selection: &PageSelection<'_>,
         after: Option<PagePosition<'_>>,
         most: usize,
     ) -> Result<Vec<PageRow>, QueryError> {
@@ -44,7 +44,7 @@ pub trait PageQueries {
     /// that the listing has ended.
     fn lines(
         &self,
-        selection: &Selection<'_>,
+        selection: &PageSelection<'_>,
         after: Option<PagePosition<'_>>,
         most: usize,
     ) -> Result<Vec<PageLine>, QueryError>;

@@ -77,7 +77,7 @@ pub trait LeasedWrites {
 }
 
 /// Writes and checks that concern the whole replica and need no lease.
-pub trait Maintenance {
+pub trait StoreMaintenance {
     /// Adds a publisher, or updates its aliases. Existing aliases are kept if `aliases`
     /// is empty.
     fn register(&self, origin: &str, aliases: &[&str]) -> Result<PublisherId, WriteError>;

@@ -5,7 +5,7 @@ use rutter_scp::MassDeletionPolicy;
 use rutter_store::prelude::*;
 use rutter_store::{
     ChangeCursor, ChangeKind, CheckDepth, ClaimedState, CommitError, CommitOptions, LeaseError,
-    MemoryStore, PageRow, QueryError, Quota, RemovalCause, Selection, SqliteStore, StageError,
+    MemoryStore, PageRow, PageSelection, QueryError, Quota, RemovalCause, SqliteStore, StageError,
     StagedPage, StagingBuffer, StagingMode, StoreOptions, WithheldReason, WriteError,
 };
 
@@ -128,7 +128,7 @@ fn two_stagings_at_once(store: &dyn Store) {
     first.commit(&CommitOptions::plain()).unwrap();
     assert_eq!(all_lines(store).len(), 102);
     for (id, says) in [(one.0, "one says"), (two.0, "two says")] {
-        let selection = Selection { publisher: Some(id), ..Selection::default() };
+        let selection = PageSelection { publisher: Some(id), ..PageSelection::default() };
         let lines = store.lines(&selection, None, 100).unwrap();
         assert!(
             lines.into_iter().flatten().any(|(row, line)| row.url == url(7) && line.contains(says))
@@ -382,7 +382,7 @@ fn withheld_pages(store: &dyn Store) {
     let row = page(store, 1).unwrap();
     assert_eq!((row.withheld, row.digest), (Some(WithheldReason::Robots), hidden.digest()));
     assert_eq!(store.line(&url(1)).unwrap(), None);
-    assert_eq!(store.list(&Selection::default(), None, 9).unwrap().len(), 1);
+    assert_eq!(store.list(&PageSelection::default(), None, 9).unwrap().len(), 1);
     assert_eq!(keys(store, id, "all").len(), 2);
     assert_eq!(store.changes_since(None, 9).unwrap().events.len(), 1);
     // It may be shown now, although its line is unchanged.

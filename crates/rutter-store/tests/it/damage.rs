@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::Connection;
 use rutter_store::prelude::*;
 use rutter_store::{
-    AccessMode, ChangeBatch, CheckDepth, QueryError, SearchQuery, Selection, SqliteStore,
+    AccessMode, ChangeBatch, CheckDepth, PageSelection, QueryError, SearchQuery, SqliteStore,
     StagingMode, StorageError, StoreOptions,
 };
 
@@ -55,7 +55,7 @@ fn reports_damaged_page_and_reads_the_others() {
                     publisher: *publisher,
                     url,
                 });
-                let piece = store.lines(&Selection::default(), after, most).unwrap();
+                let piece = store.lines(&PageSelection::default(), after, most).unwrap();
                 if piece.is_empty() {
                     break;
                 }

@@ -10,7 +10,7 @@ use rutter_page::Timestamp;
 use rutter_store::prelude::*;
 use rutter_store::{
     AccessMode, CheckDepth, CommitError, CommitOptions, Expiry, LeaseError, NoteKind, NoteValue,
-    OpenError, QueryError, ResponseValidators, SearchQuery, Selection, SqliteStore, StageError,
+    OpenError, PageSelection, QueryError, ResponseValidators, SearchQuery, SqliteStore, StageError,
     StagingBuffer, StagingMode, StorageError, StoreOptions, UrlNote, WriteError, remove_unused,
 };
 
@@ -255,7 +255,7 @@ fn flipped_bits_are_detected_or_harmless() {
             continue;
         };
         let said = store.check(CheckDepth::Content);
-        let lines = store.lines(&Selection::default(), None, 1000);
+        let lines = store.lines(&PageSelection::default(), None, 1000);
         // If the check finds nothing, every page is unchanged.
         if said.as_ref().is_ok_and(Vec::is_empty) {
             let lines = lines.unwrap().into_iter().map(Result::unwrap);
@@ -499,7 +499,7 @@ fn readers_see_old_or_new_pages_during_a_commit() {
     let (id, lease) = publisher(&store);
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| {
-            let selection = Selection { publisher: Some(id), ..Selection::default() };
+            let selection = PageSelection { publisher: Some(id), ..PageSelection::default() };
             let mut seen = Vec::new();
             while seen.last() != Some(&at(9)) {
                 let lines = store.lines(&selection, None, 1000).unwrap();

@@ -13,7 +13,7 @@ use rutter_page::Timestamp;
 use rutter_scp::{MassDeletionPolicy, SectionState};
 use rutter_store::prelude::*;
 use rutter_store::{
-    ChangeKind, CheckDepth, CommitOptions, Lease, MemoryStore, RemovalCause, Selection,
+    ChangeKind, CheckDepth, CommitOptions, Lease, MemoryStore, PageSelection, RemovalCause,
     SqliteStore, StagingBuffer, StagingMode, StoreOptions,
 };
 
@@ -122,7 +122,7 @@ impl Model {
 
 /// Compares a store with the model, and the history with the pages.
 fn compare(store: &dyn Store, model: &Model) {
-    let lines = store.lines(&Selection::default(), None, 100).unwrap();
+    let lines = store.lines(&PageSelection::default(), None, 100).unwrap();
     let found: BTreeMap<String, Known> = lines
         .into_iter()
         .map(Result::unwrap)

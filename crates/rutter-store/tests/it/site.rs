@@ -4,8 +4,8 @@ use rutter_page::{LineDigest, Timestamp};
 use rutter_scp::SectionState;
 use rutter_store::prelude::*;
 use rutter_store::{
-    ClaimedState, CommitError, CommitOptions, CommitSummary, Lease, PageSource, PublisherId, Quota,
-    Selection, StagedPage, StagingMode, StagingOptions, WithheldReason,
+    ClaimedState, CommitError, CommitOptions, CommitSummary, Lease, PageSelection, PageSource,
+    PublisherId, Quota, StagedPage, StagingMode, StagingOptions, WithheldReason,
 };
 
 pub(crate) const ORIGIN: &str = "https://harbour.example";
@@ -121,7 +121,7 @@ pub(crate) fn all_lines(store: &dyn Store) -> Vec<(String, String)> {
     let mut last = None;
     loop {
         let after = last.as_ref().map(|row: &rutter_store::PageRow| row.after());
-        let piece = store.lines(&Selection::default(), after, 17).unwrap();
+        let piece = store.lines(&PageSelection::default(), after, 17).unwrap();
         let piece: Vec<_> = piece.into_iter().map(Result::unwrap).collect();
         let Some((row, _)) = piece.last() else { return found };
         last = Some(row.clone());
@@ -132,7 +132,7 @@ pub(crate) fn all_lines(store: &dyn Store) -> Vec<(String, String)> {
 /// Returns the keys of the pages of a section, including withheld ones.
 pub(crate) fn keys(store: &dyn Store, publisher: PublisherId, section: &str) -> Vec<String> {
     let selection =
-        Selection { publisher: Some(publisher), section: Some(section), with_withheld: true };
+        PageSelection { publisher: Some(publisher), section: Some(section), with_withheld: true };
     let rows = store.list(&selection, None, usize::MAX).unwrap();
     rows.into_iter().map(|row| row.url).collect()
 }

@@ -5,8 +5,8 @@ use rutter_page::PageUrl;
 use rutter_spxi::{Collision, CollisionRisk, Entity};
 use rutter_store::prelude::*;
 use rutter_store::{
-    ChangeKind, CommitOptions, DownloadRecord, MatchKind, NoteKind, NoteValue, PublisherId,
-    RemovalCause, SearchQuery, Selection, StagingMode, UrlNote, UrlRecords, Validator,
+    ChangeKind, CommitOptions, DownloadRecord, MatchKind, NoteKind, NoteValue, PageSelection,
+    PublisherId, RemovalCause, SearchQuery, StagingMode, UrlNote, UrlRecords, Validator,
     WithheldReason,
 };
 
@@ -245,11 +245,12 @@ pub(crate) fn listing_in_batches(store: &dyn Store) {
     )
     .unwrap();
     assert_eq!(all_lines(store).len(), 23);
-    let selection = Selection { publisher: Some(id), section: Some("odd"), ..Selection::default() };
+    let selection =
+        PageSelection { publisher: Some(id), section: Some("odd"), ..PageSelection::default() };
     let first = store.list(&selection, None, 4).unwrap();
     let next = store.list(&selection, Some(first[3].after()), 100).unwrap();
     assert_eq!((first.len(), next.len(), next[0].url.clone()), (4, 7, url(9)));
-    let none = Selection { section: Some("none"), ..selection };
+    let none = PageSelection { section: Some("none"), ..selection };
     assert!(store.list(&none, None, 9).unwrap().is_empty());
     // A URL is looked up by its key (D30).
     assert!(store.page("https://HARBOUR.example:443/./00003#top").unwrap().is_some());

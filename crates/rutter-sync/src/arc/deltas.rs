@@ -2,7 +2,7 @@
 
 use rutter_arc::delta;
 use rutter_arc::pointer::JsonLdFile;
-use rutter_fetch::{FetchedResponse, Method, Request, ResourceKind, Url, Validators};
+use rutter_fetch::{FetchedResponse, Request, RequestMethod, ResourceKind, Url, Validators};
 use rutter_page::Timestamp;
 
 use super::entries::{ArcEntryReader, EntryCounts, discard, summarize};
@@ -180,7 +180,7 @@ pub(super) async fn fetch_head(
     let (site, known) = (Some(context.site.clone()), known.clone());
     let address = Url::parse(url).ok()?;
     let request = Request {
-        method: Method::Head,
+        method: RequestMethod::Head,
         site,
         validators: known,
         ..Request::new(address, ResourceKind::Arc)

@@ -95,7 +95,7 @@ pub(super) fn open(response: &FetchedResponse) -> Result<EntryReader, ArcError> 
     };
     let mut start = Vec::new();
     bytes()?.take(64 << 10).read_to_end(&mut start)?;
-    let form = rutter_arc::detect_format(&start).unwrap_or(rutter_arc::ArcFormat::Json);
+    let form = rutter_arc::detect_format(&start).unwrap_or(rutter_arc::ArcDocumentKind::Json);
     rutter_arc::open_sitemap(bytes()?, form, Limits::DEFAULT)
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use rutter_fetch::{RobotsRules, Url};
 use rutter_page::PageUrl;
-use rutter_robots::Robots;
+use rutter_robots::RobotsTxt;
 use rutter_store::{PublisherId, QueryError, Store, WithheldReason};
 
 use crate::consent::scope::Scope;
@@ -21,7 +21,7 @@ use crate::limits::BATCH_ROWS;
 pub(crate) struct PagePolicy {
     /// Hosts of the site, with ports as in URLs.
     hosts: BTreeSet<String>,
-    robots: Option<(Robots, String)>,
+    robots: Option<(RobotsTxt, String)>,
     signals: RobotsSignals,
     /// Keys of the pages whose ARC entry does not give consent.
     closed: BTreeSet<String>,
@@ -105,7 +105,7 @@ impl PagePolicy {
             return Some(WithheldReason::Consent);
         }
         let is_forbidden =
-            |(robots, token): &(Robots, String)| !robots.is_allowed(token, target_of(key));
+            |(robots, token): &(RobotsTxt, String)| !robots.is_allowed(token, target_of(key));
         if self.robots.as_ref().is_some_and(is_forbidden) {
             return Some(WithheldReason::Robots);
         }
@@ -154,7 +154,7 @@ mod tests {
     fn stores_content_of_own_open_pages_only() {
         let aliases = ["https://www.h.example".to_owned()];
         let mut page_policy = PagePolicy::new("https://h.example", &aliases);
-        let robots = Robots::parse(b"user-agent: rutter\ndisallow: /private");
+        let robots = RobotsTxt::parse(b"user-agent: rutter\ndisallow: /private");
         page_policy.set_robots(&RobotsRules::Rules(robots), "Rutter");
         page_policy.closed.insert("https://h.example/closed".to_owned());
         for (key, wanted) in [

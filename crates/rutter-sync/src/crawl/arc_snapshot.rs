@@ -3,14 +3,14 @@
 
 use rutter_store::{NoteKind, NoteValue, UrlNote, WithheldReason};
 
-use super::crawler::Crawl;
+use super::crawler::CrawlRun;
 use crate::crawl::page;
 use crate::crawl::page_writer::WriteCommand;
 use crate::error::SyncError;
 use crate::report::left_out::LeftOutReason;
 use crate::state::url_note::known_note;
 
-impl Crawl<'_, '_, '_> {
+impl CrawlRun<'_, '_, '_> {
     /// Stores the pages whose ARC entries have snapshots (ARC-058).
     pub(super) async fn store_arc_snapshots(&mut self) -> Result<(), SyncError> {
         let mut after: Option<String> = None;

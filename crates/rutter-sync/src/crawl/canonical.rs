@@ -9,7 +9,7 @@
 use rutter_store::{NoteValue, UrlNote, WithheldReason};
 use tokio::task::JoinSet;
 
-use super::crawler::{Crawl, PageResponse};
+use super::crawler::{CrawlRun, PageResponse};
 use crate::context::SiteContext;
 use crate::crawl::page_writer::WriteCommand;
 use crate::crawl::variants;
@@ -19,7 +19,7 @@ use crate::error::SyncError;
 use crate::state::url_note::{is_recent, redirect_target};
 use crate::state::url_set::stable_hash;
 
-impl Crawl<'_, '_, '_> {
+impl CrawlRun<'_, '_, '_> {
     /// Adds the canonical URL of a page to the frontier; the page waits until that URL was
     /// requested.
     pub(super) async fn wait_for_canonical(

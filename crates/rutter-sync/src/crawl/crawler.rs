@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rutter_extract::{Templates, Use};
+use rutter_extract::{TemplateChoice, TemplateSet};
 use rutter_fetch::{FetchError, FetchedResponse, MissingPageProbe};
 use rutter_store::PageRow;
 use tokio::task::JoinSet;
@@ -15,7 +15,7 @@ use super::page;
 use crate::crawl::open_links::OpenLinks;
 use crate::crawl::page::FetchedPage;
 use crate::crawl::page_writer::{BATCH, BATCH_BYTES, PageWriter, WriteCommand};
-use crate::crawl::progress::{CrawlProgress, NextStep};
+use crate::crawl::progress::{CrawlProgress, CrawlStep};
 use crate::crawl::queue::{CrawlTarget, Frontier};
 use crate::crawl::templates::SiteTemplates;
 use crate::crawl::waiting_pages::WaitingPages;
@@ -65,7 +65,7 @@ pub(super) struct CrawlFindings {
     pub(super) contents: HashMap<u64, u64>,
 }
 
-pub(super) struct Crawl<'w, 'v, 'g> {
+pub(super) struct CrawlRun<'w, 'v, 'g> {
     pub(super) run: &'w mut SyncRun<'v>,
     pub(super) frontier: Frontier<'g>,
     pub(super) collection_urls: UrlSet,
@@ -87,7 +87,7 @@ pub(super) struct CrawlResult<'g> {
     pub(super) found: CrawlFindings,
 }
 
-impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
+impl<'w, 'v, 'g> CrawlRun<'w, 'v, 'g> {
     pub(super) fn start(
         run: &'w mut SyncRun<'v>,
         method: AccessMethod,
@@ -95,7 +95,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         collection_urls: UrlSet,
         probe: Option<MissingPageProbe>,
     ) -> Result<Self, SyncError> {
-        let templates: Templates = run.context.spool_dir.read(TEMPLATES).unwrap_or_default();
+        let templates: TemplateSet = run.context.spool_dir.read(TEMPLATES).unwrap_or_default();
         let is_listed =
             matches!(method, AccessMethod::Sitemap | AccessMethod::Arc | AccessMethod::Scp);
         // If collections deliver nearly all pages, the few pages to crawl are not enough to
@@ -160,19 +160,19 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
                 }
             }
             let has_sample = self.templates.sample.is_some();
-            match NextStep::of(in_flight.len(), has_sample, self.workers.is_extracting()) {
-                NextStep::AwaitResponse => {
+            match CrawlStep::of(in_flight.len(), has_sample, self.workers.is_extracting()) {
+                CrawlStep::AwaitResponse => {
                     if let Some(asked) = in_flight.join_next().await {
                         self.handle_response(asked.map_err(|_| SyncError::Worker)?).await?;
                     }
                 }
-                NextStep::LearnTemplates => self.learn().await?,
-                NextStep::AwaitWorker => {
+                CrawlStep::LearnTemplates => self.learn().await?,
+                CrawlStep::AwaitWorker => {
                     if let Some(note) = self.workers.next_result().await? {
                         self.handle_result(note, &mut in_flight).await?;
                     }
                 }
-                NextStep::ReleaseWaiting => {
+                CrawlStep::ReleaseWaiting => {
                     let has_more = !self.progress.is_stopped && self.frontier.release_spellings();
                     if !has_more && !self.settle_variants(&mut in_flight).await? {
                         return Ok(());
@@ -282,7 +282,7 @@ impl<'w, 'v, 'g> Crawl<'w, 'v, 'g> {
         let (waiting, templates) = self.workers.learn(sample.pages).await?;
         if !templates.is_empty() {
             self.run.context.spool_dir.write(TEMPLATES, &templates)?;
-            self.templates.template = Use::Fitting(Arc::new(templates));
+            self.templates.template = TemplateChoice::Fitting(Arc::new(templates));
         }
         for (mut raw, depth) in waiting {
             raw.template = self.templates.template.clone();

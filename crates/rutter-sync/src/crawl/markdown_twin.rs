@@ -10,7 +10,7 @@ use rutter_page::PageUrl;
 use rutter_store::{PageRow, UrlRecords};
 use tokio::task::JoinSet;
 
-use super::crawler::{Crawl, PageResponse};
+use super::crawler::{CrawlRun, PageResponse};
 use crate::consent::page_policy::key_of;
 use crate::crawl::page::{self, FetchedPage};
 use crate::crawl::page_writer::WriteCommand;
@@ -18,7 +18,7 @@ use crate::crawl::queue::CrawlTarget;
 use crate::error::SyncError;
 use crate::traffic::counted;
 
-impl Crawl<'_, '_, '_> {
+impl CrawlRun<'_, '_, '_> {
     /// Requests the Markdown twin of a page; the page waits for the response.
     pub(super) async fn request_twin(
         &mut self,

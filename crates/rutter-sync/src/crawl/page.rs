@@ -6,7 +6,9 @@
 use std::borrow::Cow;
 
 use rutter_arc::ArcEntry;
-use rutter_extract::{Extraction, Limits, Options, Sketch, Use, html, markdown};
+use rutter_extract::{
+    ExtractOptions, Extraction, Limits, PageSketch, TemplateChoice, html, markdown,
+};
 use rutter_fetch::{FetchedResponse, ResourceKind, ResponseBody, decode};
 use rutter_page::{JsonTree, LanguageTag, LineDigest, PageUrl, Timestamp};
 use rutter_store::{
@@ -40,7 +42,7 @@ pub(crate) struct FetchedPage {
     pub(crate) row: Option<PageRow>,
     /// Usage statements about the page that were known before the request.
     pub(crate) said: Vec<UsageStatement>,
-    pub(crate) template: Use,
+    pub(crate) template: TemplateChoice,
     /// Product token of the client, by which robots.txt and `meta` elements address it.
     pub(crate) token: String,
     pub(crate) now: Timestamp,
@@ -150,11 +152,11 @@ fn text(response: &FetchedResponse) -> Result<Cow<'_, [u8]>, NoPageReason> {
 }
 
 /// Returns the layout sketch of an HTML page.
-pub(crate) fn sketch(raw: &FetchedPage) -> Option<Sketch> {
+pub(crate) fn sketch(raw: &FetchedPage) -> Option<PageSketch> {
     let text = text(&raw.response).ok()?;
     let charset = raw.response.fields.charset();
     (kind(&raw.response) == Some(TextFormat::Html))
-        .then(|| Sketch::of_html(&text, charset.as_deref(), &Limits::USUAL))
+        .then(|| PageSketch::of_html(&text, charset.as_deref(), &Limits::USUAL))
 }
 
 /// Extracts a page, or returns why the response is not a page.
@@ -185,12 +187,12 @@ pub(crate) fn read(raw: FetchedPage) -> Result<ExtractedPage, RejectedPage> {
         UNSTABLE < near.seconds_since(*time)
     });
     let seen = dated.unwrap_or(now);
-    let options = Options {
+    let options = ExtractOptions {
         charset: response.fields.charset(),
         template,
         // The limit of blocks applies to collections and not to crawled pages (D36).
         limits: Limits { blocks: usize::MAX, ..Limits::USUAL },
-        ..Options::new(url.clone(), seen)
+        ..ExtractOptions::new(url.clone(), seen)
     };
     let mut extraction = match kind {
         TextFormat::Html => html(&text, &options),

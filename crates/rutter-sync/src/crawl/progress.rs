@@ -56,20 +56,20 @@ impl CrawlProgress {
 
 /// What a crawl does next. Each step is repeated until it has nothing left to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NextStep {
+pub(super) enum CrawlStep {
     /// Wait for a response to a request.
     AwaitResponse,
     /// Learn the templates of the site from the pages that wait for them.
     LearnTemplates,
     /// Wait for the result of a worker; if there is none, continue with
-    /// [`NextStep::ReleaseWaiting`].
+    /// [`CrawlStep::ReleaseWaiting`].
     AwaitWorker,
     /// Release URLs and pages that waited until all others were fetched: other spellings of
     /// known URLs, then pages with a canonical page.
     ReleaseWaiting,
 }
 
-impl NextStep {
+impl CrawlStep {
     /// Returns the next step of a crawl that cannot start another request now.
     pub(super) fn of(n_in_flight: usize, has_sample: bool, is_extracting: bool) -> Self {
         match (n_in_flight, has_sample, is_extracting) {
@@ -88,12 +88,12 @@ mod tests {
     #[test]
     fn waits_for_responses_before_templates_and_workers() {
         for (state, expected) in [
-            ((2, true, true), NextStep::AwaitResponse),
-            ((0, true, true), NextStep::LearnTemplates),
-            ((0, false, true), NextStep::AwaitWorker),
-            ((0, false, false), NextStep::ReleaseWaiting),
+            ((2, true, true), CrawlStep::AwaitResponse),
+            ((0, true, true), CrawlStep::LearnTemplates),
+            ((0, false, true), CrawlStep::AwaitWorker),
+            ((0, false, false), CrawlStep::ReleaseWaiting),
         ] {
-            assert_eq!(NextStep::of(state.0, state.1, state.2), expected);
+            assert_eq!(CrawlStep::of(state.0, state.1, state.2), expected);
         }
     }
 }

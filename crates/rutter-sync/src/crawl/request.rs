@@ -10,7 +10,7 @@ use rutter_store::{
 use tokio::task::JoinSet;
 
 use super::canonical;
-use super::crawler::{Crawl, PageResponse};
+use super::crawler::{CrawlRun, PageResponse};
 use super::page;
 use crate::context::SiteContext;
 use crate::crawl::page::FetchedPage;
@@ -24,7 +24,7 @@ use crate::state::url_note::{
 };
 use crate::traffic::counted;
 
-impl Crawl<'_, '_, '_> {
+impl CrawlRun<'_, '_, '_> {
     /// Starts a request for a page, unless the stored page is known to be current. Returns
     /// whether a request was started.
     // More than 80 lines: the reasons for not requesting a page, in the order of their precedence.

@@ -15,7 +15,7 @@ use rutter_store::{
 };
 
 use super::classify::{KnownPage, ResponseClass, classify};
-use super::crawler::{Crawl, MOST_FAULTS};
+use super::crawler::{CrawlRun, MOST_FAULTS};
 use crate::consent;
 use crate::consent::page_policy::key_of;
 use crate::crawl::page::FetchedPage;
@@ -33,7 +33,7 @@ use crate::state::url_note::{is_lost, known_note, known_validator, redirect_targ
 /// Maximum number of stored URLs of pages that ended a crawl.
 const MOST_STOPS: usize = 100;
 
-impl Crawl<'_, '_, '_> {
+impl CrawlRun<'_, '_, '_> {
     /// Returns whether a response is the page that the site sends for unknown URLs (D74). A
     /// stored page with the same title still counts as a page, unless its content is
     /// identical to that page, because some sites have one title for all pages.

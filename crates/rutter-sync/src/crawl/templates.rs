@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rutter_extract::{Templates, Use};
+use rutter_extract::{TemplateChoice, TemplateSet};
 use rutter_fetch::ResponseBody;
 
 use crate::crawl::page::FetchedPage;
@@ -25,26 +25,26 @@ pub(super) struct TemplateSample {
 /// The templates with which a crawl extracts pages.
 #[derive(Debug)]
 pub(super) struct SiteTemplates {
-    pub(super) template: Use,
+    pub(super) template: TemplateChoice,
     /// The sample, until the templates are learned from it.
     pub(super) sample: Option<TemplateSample>,
 }
 
 impl SiteTemplates {
     /// Uses templates that an earlier crawl learned.
-    pub(super) fn known(templates: Templates) -> Self {
-        Self { template: Use::Fitting(Arc::new(templates)), sample: None }
+    pub(super) fn known(templates: TemplateSet) -> Self {
+        Self { template: TemplateChoice::Fitting(Arc::new(templates)), sample: None }
     }
 
     /// Learns templates from the pages at the URLs `wanted`.
     pub(super) fn learned_from(wanted: BTreeSet<String>) -> Self {
         let sample = TemplateSample { wanted, ..TemplateSample::default() };
-        Self { template: Use::Nothing, sample: Some(sample) }
+        Self { template: TemplateChoice::Nothing, sample: Some(sample) }
     }
 
     /// Uses no templates.
     pub(super) fn unused() -> Self {
-        Self { template: Use::Nothing, sample: None }
+        Self { template: TemplateChoice::Nothing, sample: None }
     }
 
     /// Stops waiting for a page of the sample.

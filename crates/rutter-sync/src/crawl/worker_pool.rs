@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use rutter_extract::{Sketch, Templates};
+use rutter_extract::{PageSketch, TemplateSet};
 use rutter_fetch::{ResponseBody, Validators, decode};
 use rutter_page::PageUrl;
 use rutter_store::{NoteKind, UrlNote, UrlRecords};
@@ -97,7 +97,7 @@ enum WorkerJob {
     /// Extract a page. The permit reserves memory for the page until the page is extracted.
     Extract { raw: Box<FetchedPage>, depth: u32, permit: OwnedSemaphorePermit },
     /// Learn the templates of the site from pages, and return the pages.
-    Learn(SampledPages, oneshot::Sender<(SampledPages, Templates)>),
+    Learn(SampledPages, oneshot::Sender<(SampledPages, TemplateSet)>),
 }
 
 /// The worker threads and the writer thread of a crawl.
@@ -168,7 +168,7 @@ impl WorkerPool {
     pub(crate) async fn learn(
         &mut self,
         sample: SampledPages,
-    ) -> Result<(SampledPages, Templates), SyncError> {
+    ) -> Result<(SampledPages, TemplateSet), SyncError> {
         let (learned_out, learned) = oneshot::channel();
         // The worker for long pages runs the job, because some of the pages may be long.
         let is_taken = match &self.long_jobs {
@@ -284,9 +284,10 @@ fn run_worker(
     }
 }
 
-fn learn(sample: SampledPages) -> (SampledPages, Templates) {
-    let sketches: Vec<Sketch> = sample.iter().filter_map(|(raw, _)| page::sketch(raw)).collect();
-    let mut templates = Templates::default();
+fn learn(sample: SampledPages) -> (SampledPages, TemplateSet) {
+    let sketches: Vec<PageSketch> =
+        sample.iter().filter_map(|(raw, _)| page::sketch(raw)).collect();
+    let mut templates = TemplateSet::default();
     templates.adapt(&sketches, &[]);
     (sample, templates)
 }
@@ -414,7 +415,7 @@ mod tests {
             },
             row: None,
             said: Vec::new(),
-            template: rutter_extract::Use::Nothing,
+            template: rutter_extract::TemplateChoice::Nothing,
             token: "Rutter".into(),
             now,
             records: UrlRecords::default(),

@@ -8,7 +8,7 @@ use rutter_fetch::{
 };
 use rutter_finding::{FindingSink, quoted};
 
-use super::lookup::{CheckInterval, Lookup, LookupOutcome};
+use super::lookup::{CheckInterval, LookupOutcome, UrlLookup};
 use super::run::{CATCH_ALL_PAGE, DiscoveryRun, MAX_BYTES_IN_MEMORY};
 use crate::discover::cache::{CachedFile, is_recent};
 use crate::discover::parse::{self, BodyLength, FileFormat};
@@ -189,7 +189,12 @@ impl DiscoveryRun<'_> {
         parsed: Option<ParsedFile>,
         kept: Option<CachedFile>,
     ) {
-        self.discovery.lookups.push(Lookup { url: redact_url(url), source, outcome, status: None });
+        self.discovery.lookups.push(UrlLookup {
+            url: redact_url(url),
+            source,
+            outcome,
+            status: None,
+        });
         self.order.push((url.as_str().to_owned(), source));
         if let Some(ParsedFile::Arc(arc)) = &parsed
             && let Some(rate) = arc.crawl_rate.as_deref().and_then(rutter_arc::CrawlRate::parse)

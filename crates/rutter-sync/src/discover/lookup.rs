@@ -14,7 +14,7 @@ pub struct Discovery {
     /// URL of the home page: scheme, host and port of the site.
     pub site: Url,
     /// All URLs that the run looked up, in order.
-    pub lookups: Vec<Lookup>,
+    pub lookups: Vec<UrlLookup>,
     /// What the site offers to machines.
     pub offer: SiteOffer,
     /// Findings, each with the URL of the file that it concerns.
@@ -41,7 +41,7 @@ impl Discovery {
 
 /// One URL that discovery looked up, by a request or in the cache.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Lookup {
+pub struct UrlLookup {
     /// The URL; secrets in it are redacted.
     pub url: String,
     /// How the URL was discovered.

@@ -7,8 +7,8 @@
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 
-use rutter_arc::ArcFormat;
-use rutter_extract::{Options, html};
+use rutter_arc::ArcDocumentKind;
+use rutter_extract::{ExtractOptions, html};
 use rutter_fetch::{FetchedResponse, ResourceKind, ResponseBody, RobotsRules, Url, decode};
 use rutter_finding::{Finding, FindingSink, Place};
 use rutter_llms as llms;
@@ -17,7 +17,7 @@ use rutter_scp::advert;
 use rutter_sitemap as sitemap;
 use serde_json::Value;
 
-use crate::discover::budget::{Budget, UrlList};
+use crate::discover::budget::{DiscoveryBudget, UrlList};
 use crate::discover::parsed_file::{
     ParsedArc, ParsedFile, ParsedHomePage, ParsedLlms, ParsedSitemap,
 };
@@ -32,7 +32,7 @@ pub(crate) const SPXI: &str = "spxi-index.jsonld";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileFormat {
     Sitemap,
-    Arc(ArcFormat),
+    Arc(ArcDocumentKind),
     /// The file is an HTML page or has an unknown format.
     Other,
 }
@@ -67,7 +67,7 @@ pub(crate) fn sitemap(
     input: impl Read,
     url: &Url,
     ending: BodyLength,
-    budget: &mut Budget,
+    budget: &mut DiscoveryBudget,
     pages: &mut dyn PageSink,
     sink: &mut dyn FindingSink,
 ) -> Option<ParsedSitemap> {
@@ -145,12 +145,12 @@ fn is_spxi(link: &sitemap::AlternateLink) -> bool {
 /// sitemap.
 pub(crate) fn arc(
     input: impl Read,
-    form: ArcFormat,
+    form: ArcDocumentKind,
     url: &Url,
     pages: &mut dyn PageSink,
     sink: &mut dyn FindingSink,
 ) -> Option<ParsedFile> {
-    if form == ArcFormat::Pointer {
+    if form == ArcDocumentKind::Pointer {
         return match rutter_arc::pointer::read(input, sink).ok()? {
             rutter_arc::pointer::JsonLdFile::Pointer(pointer) => {
                 Some(ParsedFile::ArcPointer { url: pointer.json })
@@ -158,7 +158,7 @@ pub(crate) fn arc(
             _ => None,
         };
     }
-    if form == ArcFormat::Policy {
+    if form == ArcDocumentKind::Policy {
         return None;
     }
     let mut parsed = ParsedArc::default();
@@ -193,7 +193,7 @@ pub(crate) fn llms(text: &[u8], url: &Url) -> Option<ParsedLlms> {
     let (mut links, mut spxi) = (UrlList::default(), UrlList::default());
     // The maximum size of llms.txt bounds its links, so they are not charged to the budget
     // of the run.
-    let mut budget = Budget::DEFAULT;
+    let mut budget = DiscoveryBudget::DEFAULT;
     for link in read.links() {
         links.add(url, &link.url, &mut budget);
     }
@@ -219,9 +219,9 @@ pub(crate) fn home(
 ) -> ParsedHomePage {
     let mut parsed = ParsedHomePage::default();
     let Ok(page_url) = PageUrl::parse(url.as_str().to_owned()) else { return parsed };
-    let options = Options { charset, ..Options::new(page_url, now) };
+    let options = ExtractOptions { charset, ..ExtractOptions::new(page_url, now) };
     let extraction = html(bytes, &options);
-    let mut budget = Budget::DEFAULT;
+    let mut budget = DiscoveryBudget::DEFAULT;
     let [mut spxi, mut sitemaps, mut llms, mut arc] = [(); 4].map(|()| UrlList::default());
     for link in &extraction.facts.head_links {
         let media = link.media_type.as_deref().unwrap_or_default();

@@ -13,10 +13,10 @@ use rutter_finding::{Finding, Place, Rule, quoted};
 use rutter_page::Timestamp;
 use rutter_robots::rules as robots_rules;
 
-use crate::discover::budget::{Budget, CappedFindings};
+use crate::discover::budget::{CappedFindings, DiscoveryBudget};
 use crate::discover::cache::DiscoveryCache;
 use crate::discover::limits::DiscoveryLimits;
-use crate::discover::lookup::{CheckInterval, Discovery, Lookup, LookupOutcome};
+use crate::discover::lookup::{CheckInterval, Discovery, LookupOutcome, UrlLookup};
 use crate::discover::offer::{OfferBuilder, SiteOffer};
 use crate::discover::parse::{self, SPXI};
 use crate::discover::parsed_file::{DiscoverySource, ParsedFile};
@@ -69,7 +69,7 @@ pub async fn discover(
         order: Vec::new(),
         n_sitemaps: 0,
         has_adverts: false,
-        budget: Budget::DEFAULT,
+        budget: DiscoveryBudget::DEFAULT,
         findings: CappedFindings::default(),
         spool_error: None,
         long_delay: rules
@@ -103,7 +103,7 @@ pub(super) struct DiscoveryRun<'w> {
     /// adverts.
     pub(super) n_sitemaps: usize,
     pub(super) has_adverts: bool,
-    pub(super) budget: Budget,
+    pub(super) budget: DiscoveryBudget,
     pub(super) findings: CappedFindings,
     /// First error of writing a response to disk, with which the run fails.
     pub(super) spool_error: Option<FetchError>,
@@ -127,7 +127,7 @@ impl DiscoveryRun<'_> {
             RobotsRules::DisallowAll(reason) => LookupOutcome::Failed(reason.to_string()),
         };
         let url = format!("{}robots.txt", self.discovery.site);
-        self.discovery.lookups.push(Lookup {
+        self.discovery.lookups.push(UrlLookup {
             url,
             source: DiscoverySource::Given,
             outcome,
@@ -391,7 +391,7 @@ impl DiscoveryRun<'_> {
                 self.check(&url, source, what, need, pages).await;
                 // An unreadable ARC file at a default path is reported too, because its
                 // restrictions on use cannot be obeyed.
-                let is_odd = |lookup: &Lookup| matches!(&lookup.outcome, LookupOutcome::Other(why) if why != CATCH_ALL_PAGE);
+                let is_odd = |lookup: &UrlLookup| matches!(&lookup.outcome, LookupOutcome::Other(why) if why != CATCH_ALL_PAGE);
                 let is_odd =
                     what == ResourceKind::Arc && self.discovery.lookups.last().is_some_and(is_odd);
                 if (!is_guess || is_odd) && !self.is_parsed(&url) {

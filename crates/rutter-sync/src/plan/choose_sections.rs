@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::route::{PlanInput, fallback, pages, step};
 use super::{
-    ALL, HeldSection, PlanPolicy, PlanReason, SectionAction, SectionChoice, SectionPlan, SyncPlan,
+    ALL, LocalSection, PlanPolicy, PlanReason, SectionAction, SectionChoice, SectionPlan, SyncPlan,
 };
 
 /// Factor by which the other choice must be cheaper to replace the current one.
@@ -104,7 +104,7 @@ fn steps(input: &PlanInput<'_>, side: SectionChoice, has_replica: bool) -> Secti
         SectionChoice::Sections => name != ALL,
         SectionChoice::Both => true,
     };
-    let held = |name: &str| -> Option<&HeldSection> {
+    let held = |name: &str| -> Option<&LocalSection> {
         input.replica.sections.get(name).filter(|_| has_replica)
     };
     let offered: BTreeSet<&str> = input.offer.names().filter(|name| is_of_side(name)).collect();

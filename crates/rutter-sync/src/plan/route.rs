@@ -14,7 +14,7 @@ use rutter_scp::merge;
 
 use super::offer::{OfferedCollection, PlanOffer};
 use super::{
-    HeldSection, KnownFailures, PlanPolicy, PlanReason, PlannedFile, ReplicaSections,
+    KnownFailures, LocalSection, PlanPolicy, PlanReason, PlannedFile, ReplicaSections,
     SectionAction, SectionPlan,
 };
 
@@ -34,13 +34,13 @@ pub(super) struct PlanInput<'g> {
 /// A sequence of files, the time up to which they make the section complete (`reach`), and
 /// their cost.
 #[derive(Debug, Clone)]
-struct Route {
+struct SectionRoute {
     planned_files: Vec<PlannedFile>,
     reach: Timestamp,
     cost: u64,
 }
 
-impl Route {
+impl SectionRoute {
     /// Returns whether this route is better than another one: it reaches a later time; or
     /// the same time at a lower cost; or the same time at the same cost with fewer files.
     fn is_better(&self, other: &Self) -> bool {
@@ -54,7 +54,7 @@ impl Route {
 pub(super) fn step(
     input: &PlanInput<'_>,
     section: &str,
-    held: Option<&HeldSection>,
+    held: Option<&LocalSection>,
 ) -> SectionPlan {
     let usable = match usable(input, section) {
         Ok(usable) => usable,
@@ -87,7 +87,7 @@ pub(super) fn step(
         usable.iter().map(|planned_file| planned_file.generated).max().unwrap_or(held.mark);
 
     if input.failures.broken_sections.contains(section) {
-        let is_new = |route: &Route| {
+        let is_new = |route: &SectionRoute| {
             route
                 .planned_files
                 .first()
@@ -126,7 +126,7 @@ pub(super) fn step(
     }
 }
 
-fn deltas_or_gap(route: Route, held: &HeldSection, reason: PlanReason) -> SectionPlan {
+fn deltas_or_gap(route: SectionRoute, held: &LocalSection, reason: PlanReason) -> SectionPlan {
     if route.reach <= held.mark {
         return fallback(PlanReason::Gap);
     }
@@ -134,7 +134,7 @@ fn deltas_or_gap(route: Route, held: &HeldSection, reason: PlanReason) -> Sectio
 }
 
 /// Plans the deltas of a section with a wrong state that no snapshot can repair.
-fn plain(route: Route, held: &HeldSection) -> SectionPlan {
+fn plain(route: SectionRoute, held: &LocalSection) -> SectionPlan {
     if route.reach <= held.mark {
         nothing()
     } else {
@@ -153,7 +153,7 @@ pub(super) fn fallback(reason: PlanReason) -> SectionPlan {
     SectionPlan { way: SectionAction::Fallback, reason }
 }
 
-fn by_snapshot(route: Route, reason: PlanReason) -> SectionPlan {
+fn by_snapshot(route: SectionRoute, reason: PlanReason) -> SectionPlan {
     let mut planned_files = route.planned_files.into_iter();
     match planned_files.next() {
         Some(snapshot) => {
@@ -168,7 +168,7 @@ fn by_snapshot(route: Route, reason: PlanReason) -> SectionPlan {
 ///
 /// A section with a proved state needs no such snapshot: its deltas name the removed pages,
 /// and the state proves that no removal is missing.
-fn refresh(input: &PlanInput<'_>, held: &HeldSection) -> Option<PlanReason> {
+fn refresh(input: &PlanInput<'_>, held: &LocalSection) -> Option<PlanReason> {
     let snapshot_at = held.snapshot_at.filter(|_| !held.is_chained)?;
     let PlanPolicy { plain_refresh, plain_deltas, .. } = *input.policy;
     if plain_refresh <= input.now.seconds_since(snapshot_at) {
@@ -253,15 +253,15 @@ fn best_snapshot(
     snapshots: &[&PlannedFile],
     deltas: &[&PlannedFile],
     links: DeltaSelection,
-) -> Option<Route> {
+) -> Option<SectionRoute> {
     let policy = input.policy;
-    let mut best: Option<Route> = None;
+    let mut best: Option<SectionRoute> = None;
     for snapshot in snapshots.iter().rev().take(MOST_SNAPSHOTS) {
         let start = policy.cost(snapshot.size, 1);
-        let Route { mut planned_files, reach, cost } =
+        let SectionRoute { mut planned_files, reach, cost } =
             run(policy, snapshot.generated, start, deltas, links);
         planned_files.insert(0, (*snapshot).clone());
-        let route = Route { planned_files, reach, cost };
+        let route = SectionRoute { planned_files, reach, cost };
         if best.as_ref().is_none_or(|best| route.is_better(best)) {
             best = Some(route);
         }
@@ -277,7 +277,7 @@ fn run(
     start: u64,
     deltas: &[&PlannedFile],
     links: DeltaSelection,
-) -> Route {
+) -> SectionRoute {
     match links {
         DeltaSelection::Cheapest => cheapest(policy, mark, start, deltas, DeltaJoin::Overlap),
         DeltaSelection::All => {
@@ -312,8 +312,13 @@ fn is_exact(mark: Timestamp, planned_files: &[PlannedFile]) -> bool {
 
 /// Returns the route with every delta after `mark`; of deltas with the same end, the one
 /// with the latest start.
-fn all_links(policy: &PlanPolicy, mark: Timestamp, start: u64, deltas: &[&PlannedFile]) -> Route {
-    let mut route = Route { planned_files: Vec::new(), reach: mark, cost: start };
+fn all_links(
+    policy: &PlanPolicy,
+    mark: Timestamp,
+    start: u64,
+    deltas: &[&PlannedFile],
+) -> SectionRoute {
+    let mut route = SectionRoute { planned_files: Vec::new(), reach: mark, cost: start };
     // `deltas` is sorted by end, then by start.
     let mut at = 0;
     while let Some(delta) = deltas.get(at) {
@@ -343,7 +348,7 @@ fn cheapest(
     start: u64,
     deltas: &[&PlannedFile],
     joint: DeltaJoin,
-) -> Route {
+) -> SectionRoute {
     /// A reachable end: cost, number of deltas, and index of the last delta of the route to
     /// it.
     type ReachedEnd = (u64, usize, Option<usize>);
@@ -390,5 +395,5 @@ fn cheapest(
         by = before.get(at).copied().flatten();
     }
     planned_files.reverse();
-    Route { planned_files, reach, cost }
+    SectionRoute { planned_files, reach, cost }
 }

@@ -4,7 +4,7 @@
 //! report. Pages without content are counted one by one only if the history does not
 //! explain how their number changed.
 
-use rutter_store::{ChangeCounts, ChangeCursor, QueryError, Selection, StorageError};
+use rutter_store::{ChangeCounts, ChangeCursor, PageSelection, QueryError, StorageError};
 
 use crate::error::SyncError;
 use crate::run::SyncRun;
@@ -54,7 +54,7 @@ impl SyncRun<'_> {
             // one.
             Err(QueryError::Storage(StorageError::Damaged(_))) => {
                 let publisher = Some(self.context.publisher);
-                let selection = Selection { publisher, section: None, with_withheld: true };
+                let selection = PageSelection { publisher, section: None, with_withheld: true };
                 let mut n = 0;
                 self.context.for_each_batch(&selection, |rows| {
                     n += rows.iter().filter(|row| row.withheld.is_some()).count() as u64;

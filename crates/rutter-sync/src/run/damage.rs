@@ -9,7 +9,7 @@
 
 use rutter_finding::counted;
 use rutter_store::{
-    PagePosition, PageSource, PublisherId, QueryError, Selection, StorageError, Store,
+    PagePosition, PageSelection, PageSource, PublisherId, QueryError, StorageError, Store,
     WithheldReason,
 };
 
@@ -40,7 +40,8 @@ pub(crate) fn list_damaged(
     store: &dyn Store,
     publisher: PublisherId,
 ) -> Result<Vec<String>, QueryError> {
-    let selection = Selection { publisher: Some(publisher), section: None, with_withheld: false };
+    let selection =
+        PageSelection { publisher: Some(publisher), section: None, with_withheld: false };
     let mut damaged = Vec::new();
     let mut last: Option<String> = None;
     loop {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rutter_page::Digest;
 use rutter_scp::{MassDeletionPolicy, merge};
 use rutter_store::{
-    NoteKind, NoteValue, PageRow, PageSource, ResponseValidators, Selection, Store, UrlNote,
+    NoteKind, NoteValue, PageRow, PageSelection, PageSource, ResponseValidators, Store, UrlNote,
     Validator, WithheldReason,
 };
 
@@ -123,7 +123,7 @@ impl SyncRun<'_> {
             return Ok(());
         }
         let publisher = Some(self.context.publisher);
-        let selection = Selection { publisher, section: None, with_withheld: false };
+        let selection = PageSelection { publisher, section: None, with_withheld: false };
         let (mut pages, mut outside) = (0, 0);
         self.context.for_each_batch(&selection, |rows| {
             pages += rows.len() as u64;
@@ -142,7 +142,7 @@ impl SyncRun<'_> {
 
     /// Applies the current rules to every stored page of the site.
     fn judge_again(&mut self, store: &dyn Store) -> Result<(), SyncError> {
-        let selection = Selection {
+        let selection = PageSelection {
             publisher: Some(self.context.publisher),
             section: None,
             with_withheld: true,

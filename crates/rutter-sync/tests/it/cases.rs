@@ -12,8 +12,8 @@ use rutter_page::Timestamp;
 use rutter_scp::CollectionKind;
 use rutter_scp::advert::AdvertisedCollection as Advert;
 use rutter_sync::plan::{
-    HeldSection, KnownFailures, PlanOffer, PlanPolicy, PlannedFile, ReplicaSections, SectionAction,
-    SectionChoice, SyncPlan, plan,
+    KnownFailures, LocalSection, PlanOffer, PlanPolicy, PlannedFile, ReplicaSections,
+    SectionAction, SectionChoice, SyncPlan, plan,
 };
 
 fn monotonic(text: &str) -> Timestamp {
@@ -77,7 +77,7 @@ fn run(case: &str) -> SyncPlan {
             }
             ["section", section, update] => offer.note_update(section, update),
             ["have", section, ..] => {
-                let held = HeldSection {
+                let held = LocalSection {
                     mark: time("mark").unwrap(),
                     snapshot_at: time("snapshot"),
                     deltas_since: number("deltas").unwrap_or(0),

@@ -10,7 +10,7 @@ use rutter_page::Timestamp;
 use rutter_scp::CollectionKind;
 use rutter_scp::advert::AdvertisedCollection as Advert;
 use rutter_sync::plan::{
-    ALL, HeldSection, KnownFailures, PlanOffer, PlanPolicy, PlannedFile, ReplicaSections,
+    ALL, KnownFailures, LocalSection, PlanOffer, PlanPolicy, PlannedFile, ReplicaSections,
     SectionAction, SectionChoice, SectionPlan, SyncPlan, plan,
 };
 
@@ -73,10 +73,10 @@ fn some_adverts() -> impl Strategy<Value = Vec<Advert>> {
     prop::collection::vec(one, 0..14)
 }
 
-fn some_held() -> impl Strategy<Value = HeldSection> {
+fn some_held() -> impl Strategy<Value = LocalSection> {
     let mended = prop::option::weighted(0.2, 0..20_i64);
     (0..20_i64, 0..8_i64, 0..40_u64, any::<bool>(), mended).prop_map(
-        |(mark, back, deltas_since, is_chained, mended)| HeldSection {
+        |(mark, back, deltas_since, is_chained, mended)| LocalSection {
             mark: day(mark),
             snapshot_at: (back < 7).then(|| day(mark - back)),
             deltas_since,
@@ -236,7 +236,7 @@ proptest! {
             advert.expires = day(500);
         }
         let snapshot_at = Some(held.mark);
-        let held = HeldSection { is_chained: false, deltas_since: 0, snapshot_at, ..held };
+        let held = LocalSection { is_chained: false, deltas_since: 0, snapshot_at, ..held };
         scene.replica.sections = BTreeMap::from([("blog".to_owned(), held)]);
         scene.replica.following = Some(SectionChoice::Sections);
         let policy = PlanPolicy { plain_refresh: i64::MAX, ..PlanPolicy::DEFAULT };
@@ -416,7 +416,7 @@ impl World {
 /// A client that follows a publisher by plans alone.
 #[derive(Debug, Default)]
 struct Client0 {
-    held: Option<HeldSection>,
+    held: Option<LocalSection>,
     pages: BTreeMap<u8, i64>,
     /// Whether a delta was applied that did not start from the client's state.
     is_doubtful: bool,
@@ -464,7 +464,7 @@ impl Client0 {
             let mended =
                 failures.broken_sections.contains("blog").then_some(planned_file.generated);
             failures.broken_sections.remove("blog");
-            self.held = Some(HeldSection {
+            self.held = Some(LocalSection {
                 mark: planned_file.generated,
                 snapshot_at: Some(planned_file.generated),
                 deltas_since: 0,

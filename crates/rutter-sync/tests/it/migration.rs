@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rutter_fetch::{AddressPolicy, ClientSettings, Url};
 use rutter_page::Digest;
 use rutter_store::prelude::*;
-use rutter_store::{CheckDepth, Selection, SqliteStore, StoreOptions};
+use rutter_store::{CheckDepth, PageSelection, SqliteStore, StoreOptions};
 use rutter_sync::SyncOptions;
 use rutter_testkit::server::Reply;
 
@@ -51,7 +51,7 @@ async fn sync_of_a_converted_replica_changes_no_page() {
     fs::write(&path, zstd::decode_all(stored).unwrap()).unwrap();
     let store = Arc::new(SqliteStore::open(&path, StoreOptions::default()).unwrap());
     let pages = || -> Vec<_> {
-        let selection = Selection { with_withheld: true, ..Selection::default() };
+        let selection = PageSelection { with_withheld: true, ..PageSelection::default() };
         let rows = store.list(&selection, None, 1_000).unwrap().into_iter();
         rows.map(|row| (store.line(&row.url).unwrap(), row)).collect()
     };

@@ -9,9 +9,9 @@ use rutter_fetch::{ClientSettings, Clock, Environment, FetchRecord, Url};
 use rutter_page::{Digest, LineDigest, Timestamp};
 use rutter_scp::SectionState;
 use rutter_store::prelude::*;
-use rutter_store::{MemoryStore, Selection};
+use rutter_store::{MemoryStore, PageSelection};
 use rutter_sync::{SyncError, SyncOptions, SyncReport, Syncer};
-use rutter_testkit::server::{Identity, Reply, Server, TestClock, authority};
+use rutter_testkit::server::{Reply, Server, ServerCertificate, TestClock, authority};
 
 pub(crate) const HARBOUR: &str = "93.184.216.34";
 pub(crate) const SITE: &str = "http://harbour.example/";
@@ -43,7 +43,7 @@ impl TestSite {
 
     /// A site that is served over https only.
     pub(crate) fn with_tls() -> Self {
-        Self::with_server(443, |hands| Server::start_tls(hands, Identity::Good))
+        Self::with_server(443, |hands| Server::start_tls(hands, ServerCertificate::Good))
     }
 
     fn with_server(port: u16, start: impl FnOnce(TestClock) -> Server) -> Self {
@@ -118,7 +118,7 @@ impl TestSite {
 
     /// Returns all stored pages, in order.
     pub(crate) fn stored_pages(&self) -> Vec<StoredPage> {
-        let selection = Selection { with_withheld: true, ..Selection::default() };
+        let selection = PageSelection { with_withheld: true, ..PageSelection::default() };
         let rows = self.store.list(&selection, None, 100_000).unwrap();
         rows.into_iter()
             .map(|row| {

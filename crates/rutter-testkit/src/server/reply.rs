@@ -5,7 +5,7 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-use super::{RecordedRequest, TestClock, Wire};
+use super::{RecordedRequest, ServerStream, TestClock};
 
 /// HTTP reply that the test server sends, with an optional fault.
 #[derive(Debug, Clone)]
@@ -122,7 +122,7 @@ impl Reply {
     /// Sends the reply; returns whether the connection can be reused.
     pub(super) fn send(
         mut self,
-        wire: &mut dyn Wire,
+        wire: &mut dyn ServerStream,
         raw: &TcpStream,
         clock: &TestClock,
         seen: &RecordedRequest,
@@ -208,7 +208,7 @@ impl Reply {
         format!("{}\r\n\r\n", lines.join("\r\n")).into_bytes()
     }
 
-    fn write_piece(&self, wire: &mut dyn Wire, piece: &[u8]) -> io::Result<()> {
+    fn write_piece(&self, wire: &mut dyn ServerStream, piece: &[u8]) -> io::Result<()> {
         if self.framing == Framing::Chunked && !piece.is_empty() {
             wire.write_all(format!("{:x}\r\n", piece.len()).as_bytes())?;
             wire.write_all(piece)?;

@@ -11,7 +11,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use super::Wire;
+use super::ServerStream;
 
 /// Returns the certificate authority of the valid certificates, in DER.
 pub fn authority() -> CertificateDer<'static> {
@@ -20,7 +20,7 @@ pub fn authority() -> CertificateDer<'static> {
 
 /// Certificate that the test server presents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Identity {
+pub enum ServerCertificate {
     /// A valid certificate of `harbour.example`, `cdn.harbour.example`, `localhost` and 127.0.0.1.
     Good,
     /// A certificate of another host, `elsewhere.example`.
@@ -35,7 +35,7 @@ fn certificate(pem: &[u8]) -> CertificateDer<'static> {
     CertificateDer::from_pem_slice(pem).expect("the fixture is a valid certificate")
 }
 
-impl Identity {
+impl ServerCertificate {
     pub(super) fn config(self) -> TlsConfig {
         let pem: &[u8] = match self {
             Self::Good => include_bytes!("../../fixtures/tls/good.pem"),
@@ -55,7 +55,7 @@ impl Identity {
     }
 }
 
-pub(super) fn accept(stream: TcpStream, config: TlsConfig) -> io::Result<Box<dyn Wire>> {
+pub(super) fn accept(stream: TcpStream, config: TlsConfig) -> io::Result<Box<dyn ServerStream>> {
     let connection = ServerConnection::new(config).map_err(io::Error::other)?;
     Ok(Box::new(StreamOwned::new(connection, stream)))
 }

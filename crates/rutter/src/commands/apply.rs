@@ -12,7 +12,7 @@ use rutter_scp::{
 };
 
 use crate::commands::{SizeLimitArgs, counted, format_bytes, parse_target, with_inputs};
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::input::sources;
 use crate::output::Output;
 
@@ -49,7 +49,7 @@ pub(crate) struct ApplyArgs {
     limits: SizeLimitArgs,
 }
 
-pub(crate) fn run(args: &ApplyArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &ApplyArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let target = parse_target(&args.output, args.level)?;
     let paths: Vec<PathBuf> = [&args.snapshot].into_iter().chain(&args.deltas).cloned().collect();
     let sources = sources(&paths)?;
@@ -88,5 +88,5 @@ pub(crate) fn run(args: &ApplyArgs, out: &mut Output) -> anyhow::Result<Exit> {
         format_bytes(written.coded),
         format_bytes(written.decoded),
     ));
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }

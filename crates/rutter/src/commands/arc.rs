@@ -7,17 +7,17 @@ use anyhow::Context;
 use clap::Subcommand;
 use rutter_arc::delta::{DeltaCounts, diff};
 use rutter_arc::{
-    ArcEntry, ArcError, ArcFormat, ArcReceipt, JsonWriter, Limits, SitemapHeader, detect_format,
-    open_sitemap,
+    ArcDocumentKind, ArcEntry, ArcError, ArcReceipt, JsonWriter, Limits, SitemapHeader,
+    detect_format, open_sitemap,
 };
-use rutter_extract::Options;
+use rutter_extract::ExtractOptions;
 use rutter_finding::{FindingSink, Place, Refusal, Report, Strictness};
 use rutter_page::{PageUrl, Timestamp};
 use rutter_scp::{KeyedLine as Line, LineSorter, SortedLines};
 
 use crate::commands::{now, print_findings};
-use crate::exit::Exit;
-use crate::input::{Source, sources};
+use crate::exit::ExitStatus;
+use crate::input::{InputFile, sources};
 use crate::output::Output;
 
 /// Maximum size of a page in bytes.
@@ -59,16 +59,16 @@ pub(crate) struct ArcDiffArgs {
     new: PathBuf,
 }
 
-pub(crate) fn run(command: &ArcCommand, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(command: &ArcCommand, out: &mut Output) -> anyhow::Result<ExitStatus> {
     match command {
         ArcCommand::Snapshot(args) => run_snapshot(args, out),
         ArcCommand::Diff(args) => run_diff(args, out),
     }
 }
 
-fn run_snapshot(args: &ArcSnapshotArgs, out: &mut Output) -> anyhow::Result<Exit> {
+fn run_snapshot(args: &ArcSnapshotArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let url = PageUrl::parse(args.url.clone()).with_context(|| format!("--url {}", args.url))?;
-    let source = Source::new(&args.page)?;
+    let source = InputFile::new(&args.page)?;
     let name = source.name().to_owned();
     let mut bytes = Vec::new();
     let (input, _) = source.open().with_context(|| name.clone())?;
@@ -81,13 +81,13 @@ fn run_snapshot(args: &ArcSnapshotArgs, out: &mut Output) -> anyhow::Result<Exit
         let refusal = Refusal::new(&rutter_extract::rules::NOT_TEXT, Place::WHOLE, "");
         return Err(anyhow::Error::new(refusal).context(name));
     }
-    let extraction = rutter_extract::html(&bytes, &Options::new(url, now()?));
+    let extraction = rutter_extract::html(&bytes, &ExtractOptions::new(url, now()?));
     let mut report = Report::new(Strictness::Strict);
     let snapshot = rutter_extract::arc_snapshot(&extraction, &mut report);
     print_findings(&name, &report, out);
     let Some(snapshot) = snapshot else {
         out.warn(format_args!("{name}: the page has no data-ai-* attributes"));
-        return Ok(Exit::Findings);
+        return Ok(ExitStatus::Findings);
     };
     if snapshot.needs_auth() {
         out.warn(format_args!(
@@ -96,10 +96,10 @@ fn run_snapshot(args: &ArcSnapshotArgs, out: &mut Output) -> anyhow::Result<Exit
     }
     let text = if args.narrative { snapshot.narrative() } else { snapshot.to_pretty() };
     out.data().write_all(text.as_bytes())?;
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }
 
-fn run_diff(args: &ArcDiffArgs, out: &mut Output) -> anyhow::Result<Exit> {
+fn run_diff(args: &ArcDiffArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let both = sources(&[args.old.clone(), args.new.clone()])?;
     let [old, new] = both.as_slice() else { unreachable!("two paths give two sources") };
     let (mut old, mut new) = (sorted(old, out)?, sorted(new, out)?);
@@ -115,7 +115,7 @@ fn run_diff(args: &ArcDiffArgs, out: &mut Output) -> anyhow::Result<Exit> {
     out.say(format_args!(
         "{added} added, {changed} changed, {removed} removed, {unchanged} unchanged"
     ));
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }
 
 /// Returns the header of the delta: the header of the newer sitemap, with the period of the delta.
@@ -137,7 +137,7 @@ struct SortedSitemap {
 }
 
 /// Reads and verifies a whole sitemap, then returns its sorted entries.
-fn sorted(source: &Source, out: &mut Output) -> anyhow::Result<SortedSitemap> {
+fn sorted(source: &InputFile, out: &mut Output) -> anyhow::Result<SortedSitemap> {
     let name = || source.name().to_owned();
     let mut report = Report::new(Strictness::Lenient);
     let result = sort(source, &mut report);
@@ -147,13 +147,19 @@ fn sorted(source: &Source, out: &mut Output) -> anyhow::Result<SortedSitemap> {
     Ok(SortedSitemap { receipt, lines, line: Line::empty(), last: None })
 }
 
-fn sort(source: &Source, sink: &mut dyn FindingSink) -> Result<(ArcReceipt, LineSorter), ArcError> {
+fn sort(
+    source: &InputFile,
+    sink: &mut dyn FindingSink,
+) -> Result<(ArcReceipt, LineSorter), ArcError> {
     let mut start = Vec::new();
     source.open()?.0.take(64 << 10).read_to_end(&mut start)?;
     let ending = source.name().trim_end_matches(".gz").rsplit('.').next().unwrap_or_default();
     let is_yaml = matches!(ending, "yaml" | "yml");
-    let form =
-        detect_format(&start).unwrap_or(if is_yaml { ArcFormat::Yaml } else { ArcFormat::Json });
+    let form = detect_format(&start).unwrap_or(if is_yaml {
+        ArcDocumentKind::Yaml
+    } else {
+        ArcDocumentKind::Json
+    });
     let mut reader = open_sitemap(source.open()?.0, form, Limits::DEFAULT)?;
     let mut sorter = LineSorter::new(&std::env::temp_dir());
     let epoch = Line::empty().modified;

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use self::summary::{document, table};
 use crate::commands::{self, counted, now};
 use crate::config::{self, flags::Flags};
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::output::{Output, Verbosity};
 use crate::plan::{BuildOptions, make_plan};
 use crate::published_site;
@@ -62,7 +62,7 @@ pub(crate) struct BuildArgs {
     json: bool,
 }
 
-pub(crate) fn run(args: &BuildArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &BuildArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let start = Instant::now();
     let config = config::load(&args.flags, args.config.as_deref(), &config::environment)?;
     for message in config::misspelt(std::env::vars_os().map(|(name, _)| name)) {
@@ -106,7 +106,11 @@ pub(crate) fn run(args: &BuildArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let is_clean = n_grave == 0 && outcome.failed == 0;
     // The published files of unreadable sources are out of date.
     let is_stale = outcome.unreadable != 0;
-    Ok(if is_stale || (args.strict && !is_clean) { Exit::Findings } else { Exit::Clean })
+    Ok(if is_stale || (args.strict && !is_clean) {
+        ExitStatus::Findings
+    } else {
+        ExitStatus::Clean
+    })
 }
 
 /// Prints progress and findings while a site is built.

@@ -14,7 +14,7 @@ use rutter_store::{Change, ChangeCursor, ChangeKind, DamagedPage, PublisherId};
 use serde_json::json;
 
 use crate::commands::get::PageFormat;
-use crate::exit::{Exit, is_damage};
+use crate::exit::{ExitStatus, is_damage};
 use crate::output::Output;
 use crate::replica::{DamageReport, SiteArgs, StoreArgs, site_names, view_of};
 
@@ -56,11 +56,11 @@ fn parse_cursor(text: &str) -> Result<ChangeCursor, String> {
 /// Number of events to read at a time.
 const BATCH_SIZE: usize = 1_000;
 
-pub(crate) fn run(args: &ChangesArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &ChangesArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     execute(args, out).map_err(|error| args.store.named(error))
 }
 
-fn execute(args: &ChangesArgs, out: &mut Output) -> anyhow::Result<Exit> {
+fn execute(args: &ChangesArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     anyhow::ensure!(
         !args.raw || args.content == Some(PageFormat::Json),
         "--raw requires --content json"
@@ -68,7 +68,7 @@ fn execute(args: &ChangesArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let store = args.store.open()?;
     if args.now {
         end(store.cursor()?, false, out)?;
-        return Ok(Exit::Clean);
+        return Ok(ExitStatus::Clean);
     }
     let mut printer = EventPrinter {
         store: &store,

@@ -13,7 +13,7 @@ mod site;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use rutter_check::{CheckOptions, Subject};
+use rutter_check::{CheckOptions, CheckTarget};
 use rutter_finding::Strictness;
 use rutter_report::FileReport;
 use rutter_report::overview::{ArtifactSize, Overview};
@@ -24,8 +24,8 @@ use crate::commands::check::report::{CheckResults, ReportArgs, ReportOptions};
 use crate::commands::{SizeLimitArgs, now, refuse_overwriting, reject_second_stdin};
 use crate::config::flags::Flags;
 use crate::config::{self, Config, SettingSource, SettingsError};
-use crate::exit::Exit;
-use crate::input::Source;
+use crate::exit::ExitStatus;
+use crate::input::InputFile;
 use crate::output::Output;
 
 /// Arguments of `rutter check`.
@@ -50,7 +50,7 @@ pub(crate) struct CheckArgs {
     limits: SizeLimitArgs,
 }
 
-pub(crate) fn run(args: &CheckArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &CheckArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let files = &subjects(args, out)?;
     reject_second_stdin(files)?;
     for output in args.report.outputs() {
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Output) -> anyhow::Result<Exit> {
         match judge(path, args, &asked, &judging, &mut seen, out) {
             Ok(judged) => judgements.extend(judged),
             Err(error) => {
-                failed = failed.max(Some(Exit::of(&error)));
+                failed = failed.max(Some(ExitStatus::of(&error)));
                 out.error(&error);
             }
         }
@@ -174,9 +174,9 @@ fn judge(
         }
         return Ok(judgements);
     }
-    let source = Source::new(path)?;
+    let source = InputFile::new(path)?;
     let open = || source.open();
-    let subject = Subject { name: source.name().to_owned(), open: &open };
+    let subject = CheckTarget { name: source.name().to_owned(), open: &open };
     let judgement =
         rutter_check::check(&subject, judging).with_context(|| source.name().to_owned())?;
     if let Ok((_, Some(bytes))) = source.open() {

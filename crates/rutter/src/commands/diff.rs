@@ -20,7 +20,7 @@ use crate::commands::{
     SizeLimitArgs, counted, format_bytes, parse_name, parse_target, refuse_overwriting,
     with_file_name, with_inputs,
 };
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::input::sources;
 use crate::output::Output;
 use crate::records::RecordArgs;
@@ -56,7 +56,7 @@ pub(crate) struct DiffArgs {
     limits: SizeLimitArgs,
 }
 
-pub(crate) fn run(args: &DiffArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &DiffArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let target = args.output.as_ref().map(|path| parse_target(path, args.level)).transpose()?;
     let inputs = [args.old.clone(), args.new.clone()];
     let sources = sources(&inputs)?;
@@ -106,10 +106,10 @@ pub(crate) fn run(args: &DiffArgs, out: &mut Output) -> anyhow::Result<Exit> {
     // Both snapshots are verified now.
     print_changes(&mut listing, args, out)?;
     summary(&difference, args.plain && target.is_some(), out);
-    let (Some(target), Some(writer)) = (target, writer) else { return Ok(Exit::Clean) };
+    let (Some(target), Some(writer)) = (target, writer) else { return Ok(ExitStatus::Clean) };
     if difference.is_empty() {
         out.say("no changes; no delta was written");
-        return Ok(Exit::Clean);
+        return Ok(ExitStatus::Clean);
     }
     if let Some(refusal) = invalid {
         return Err(with_file_name(MergeError::Read(1, refusal.into()), &sources));
@@ -120,7 +120,7 @@ pub(crate) fn run(args: &DiffArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let id = id.unwrap_or_else(|| collection_id(&header.section, kind, header.generated));
     let header = difference.delta_header(id).map_err(|error| with_file_name(error, &sources))?;
     write_delta(writer, header, target, out)?;
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }
 
 /// Prints the changes that were collected while the snapshots were compared.

@@ -18,7 +18,7 @@ use serde_json::json;
 
 use crate::commands::{counted, format_bytes, method_text, now, print_findings};
 use crate::config::SettingsError;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::output::Output;
 use request_log::RequestLog;
 
@@ -37,13 +37,13 @@ pub(crate) struct DiscoverArgs {
     #[arg(long)]
     all: bool,
     #[command(flatten)]
-    net: NetArgs,
+    net: NetworkArgs,
 }
 
 /// Arguments for requests over the network.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Network")]
-pub(crate) struct NetArgs {
+pub(crate) struct NetworkArgs {
     /// Minimum time between two requests to a host, in seconds
     ///
     /// A longer delay that the host asks for takes precedence.
@@ -80,7 +80,7 @@ pub(crate) struct NetArgs {
     log: Option<PathBuf>,
 }
 
-impl NetArgs {
+impl NetworkArgs {
     /// Returns the settings of the HTTP client, from the arguments and the proxy variables.
     pub(crate) fn settings(&self) -> anyhow::Result<ClientSettings> {
         let pace = Duration::try_from_secs_f64(self.pace).context("--pace is not a duration")?;
@@ -113,7 +113,7 @@ impl NetArgs {
     }
 }
 
-pub(crate) fn run(args: &DiscoverArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &DiscoverArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let text = if args.site.contains("://") {
         args.site.clone()
     } else {
@@ -135,7 +135,7 @@ pub(crate) fn run(args: &DiscoverArgs, out: &mut Output) -> anyhow::Result<Exit>
         write_text(&found, n_requests, out)?;
     }
     let (method, _) = found.offer.choose_method(now()?);
-    Ok(if method == AccessMethod::Nothing { Exit::Findings } else { Exit::Clean })
+    Ok(if method == AccessMethod::Nothing { ExitStatus::Findings } else { ExitStatus::Clean })
 }
 
 /// Parses a URL that a user typed.

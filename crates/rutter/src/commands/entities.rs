@@ -7,7 +7,7 @@ use rutter_spxi::{BasinState, CollisionRisk, Entity, VerificationLevel};
 use rutter_store::prelude::*;
 use serde_json::{Value, json};
 
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::output::Output;
 use crate::records::RecordArgs;
 use crate::replica::{SiteArgs, StoreArgs};
@@ -28,11 +28,11 @@ pub(crate) struct EntitiesArgs {
     store: StoreArgs,
 }
 
-pub(crate) fn run(args: &EntitiesArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &EntitiesArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     execute(args, out).map_err(|error| args.store.named(error))
 }
 
-fn execute(args: &EntitiesArgs, out: &mut Output) -> anyhow::Result<Exit> {
+fn execute(args: &EntitiesArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let store = args.store.open()?;
     let name = args.name.as_ref().map(|name| name.to_lowercase());
     let mut n_shown = 0;
@@ -56,7 +56,7 @@ fn execute(args: &EntitiesArgs, out: &mut Output) -> anyhow::Result<Exit> {
     if n_shown == 0 {
         out.say("no entities");
     }
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }
 
 fn is_called(entity: &Entity, name: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::commands::rule_registry;
 use crate::config::{SettingsError, similarity::nearest};
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::output::Output;
 
 /// Arguments of `rutter explain`.
@@ -15,7 +15,7 @@ pub(crate) struct ExplainArgs {
     code: Option<String>,
 }
 
-pub(crate) fn run(args: &ExplainArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &ExplainArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let registry = rule_registry();
     match &args.code {
         None => {
@@ -34,5 +34,5 @@ pub(crate) fn run(args: &ExplainArgs, out: &mut Output) -> anyhow::Result<Exit> 
             write!(out.data(), "{}", rutter_report::explain(rule))?;
         }
     }
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }

@@ -21,14 +21,14 @@ use rutter_page::Timestamp;
 use rutter_scp::parent_folder;
 use rutter_store::prelude::*;
 use rutter_store::{
-    ChangeCursor, DamagedPage, PageTotals, Publisher, PublisherId, QueryError, Selection,
+    ChangeCursor, DamagedPage, PageSelection, PageTotals, Publisher, PublisherId, QueryError,
     StorageError,
 };
 use rutter_sync::TrainingTerms;
 use tempfile::NamedTempFile;
 
 use crate::commands::{counted, now, parse_target, parse_time};
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::output::{self, Output};
 use crate::replica::{
     ArcEntryIter, DamageReport, PageIter, SiteArgs, StoreArgs, UsageTerms, view_of,
@@ -107,11 +107,11 @@ trait PageSink {
 /// Maximum number of attempts to export while syncs change the replica.
 const TRIES: u32 = 3;
 
-pub(crate) fn run(args: &ExportArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &ExportArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     execute(args, out).map_err(|error| args.store.named(error))
 }
 
-fn execute(args: &ExportArgs, out: &mut Output) -> anyhow::Result<Exit> {
+fn execute(args: &ExportArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let is_table = matches!(args.format, ExportFormat::Jsonl | ExportFormat::Csv);
     anyhow::ensure!(is_table || !args.withheld, "--withheld requires --format jsonl or csv");
     anyhow::ensure!(
@@ -274,7 +274,7 @@ impl Export<'_> {
         let section = self.args.section.as_deref();
         let publisher = self.args.site.publisher_of(self.store, section)?;
         let publisher = publisher.map(|publisher| publisher.id);
-        let selection = Selection { publisher, section, with_withheld: self.args.withheld };
+        let selection = PageSelection { publisher, section, with_withheld: self.args.withheld };
         let mut pages = PageIter::new(self.store, selection);
         let mut arc = ArcEntryIter::new(self.store);
         let mut training: BTreeMap<PublisherId, TrainingTerms> = BTreeMap::new();

@@ -14,14 +14,14 @@ use std::sync::Arc;
 use anyhow::Context;
 use clap::ValueEnum;
 use rutter_extract::{
-    Control, Extraction, Limits, LinkBlocks, Options, SAMPLE, Sketch, Templates, Use, VersionId,
-    Why, sample_key,
+    ExtractOptions, Extraction, Limits, LinkBlocks, OwnerSelectors, PageSketch, PartDecision,
+    SAMPLE, TemplateChoice, TemplateSet, TemplateVersionId, sample_key,
 };
 use rutter_finding::{FindingSink, Place, Refusal, Report, Strictness};
 use rutter_page::{LanguageTag, Timestamp};
 
 use crate::commands::{counted, parse_time, print_findings, reject_second_stdin};
-use crate::exit::{self, Exit};
+use crate::exit::{self, ExitStatus};
 use crate::output::Output;
 use inputs::{InputPage, jobs, read};
 use project::Project;
@@ -153,7 +153,7 @@ impl ExtractArgs {
     }
 }
 
-pub(crate) fn run(args: &ExtractArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &ExtractArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     reject_second_stdin(&args.files)?;
     if let Some(charset) = &args.charset {
         anyhow::ensure!(
@@ -181,16 +181,16 @@ pub(crate) fn run(args: &ExtractArgs, out: &mut Output) -> anyhow::Result<Exit> 
     }
     let site =
         ExtractionContext { template: template(args, &jobs, project.as_ref(), out), project };
-    let mut worst = Exit::Clean;
+    let mut worst = ExitStatus::Clean;
     for job in &jobs {
         match one(args, job, &site, is_single, out) {
-            Ok(Exit::Clean) => {}
+            Ok(ExitStatus::Clean) => {}
             Ok(exit) => worst = worst.max(exit),
             Err(error) if is_single || exit::is_closed_pipe(&error) => return Err(error),
             // A page that fails does not stop the extraction of the other pages.
             Err(error) => {
                 out.error(&error);
-                worst = worst.max(Exit::of(&error));
+                worst = worst.max(ExitStatus::of(&error));
             }
         }
     }
@@ -202,19 +202,19 @@ struct ExtractionContext {
     project: Option<Project>,
     /// Templates that this run learned from the pages of the folder. The templates that the last
     /// build learned take precedence.
-    template: Use,
+    template: TemplateChoice,
 }
 
 impl ExtractionContext {
-    fn options(&self, args: &ExtractArgs, job: &InputPage, seen: Timestamp) -> Options {
+    fn options(&self, args: &ExtractArgs, job: &InputPage, seen: Timestamp) -> ExtractOptions {
         let project = self.project.as_ref();
         let learned = project.filter(|_| !args.alone).and_then(|it| it.template(&job.url));
-        let mut options = Options {
+        let mut options = ExtractOptions {
             charset: args.charset.clone(),
             language: args.language.clone().or_else(|| project?.language(&job.url)),
             template: learned.unwrap_or_else(|| self.template.clone()),
             explain: args.explain,
-            ..Options::new(job.url.clone(), args.modified.unwrap_or(seen))
+            ..ExtractOptions::new(job.url.clone(), args.modified.unwrap_or(seen))
         };
         if let Some(project) = project {
             project.apply(&job.url, &mut options);
@@ -235,7 +235,7 @@ fn one(
     site: &ExtractionContext,
     is_single: bool,
     out: &mut Output,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<ExitStatus> {
     let (bytes, seen) = read(&job.path)?;
     if !rutter_extract::is_text(&bytes) {
         let refusal = Refusal::new(&rutter_extract::rules::NOT_TEXT, Place::WHOLE, "");
@@ -272,10 +272,10 @@ fn one(
     } else {
         print(args, &extraction, is_single, out)?;
     }
-    Ok(if extraction.page.content.is_empty() { Exit::Findings } else { Exit::Clean })
+    Ok(if extraction.page.content.is_empty() { ExitStatus::Findings } else { ExitStatus::Clean })
 }
 
-fn extract(bytes: &[u8], from: InputFormat, options: &Options) -> Extraction {
+fn extract(bytes: &[u8], from: InputFormat, options: &ExtractOptions) -> Extraction {
     match from {
         InputFormat::Html => rutter_extract::html(bytes, options),
         InputFormat::Markdown => rutter_extract::markdown(bytes, options),
@@ -294,7 +294,7 @@ fn has_text(rendered: &Extraction) -> bool {
 /// Prints why each part of a page was kept or dropped, for `--explain`.
 fn explain(
     job: &InputPage,
-    options: &Options,
+    options: &ExtractOptions,
     extraction: &Extraction,
     is_single: bool,
     out: &mut Output,
@@ -302,18 +302,18 @@ fn explain(
     if !is_single {
         writeln!(out.data(), "{}", job.path.display())?;
     }
-    for Why { path, reason, is_kept, chars, start } in &extraction.why {
+    for PartDecision { path, reason, is_kept, chars, start } in &extraction.why {
         let verdict = if *is_kept { "keep" } else { "drop" };
         let start = rutter_finding::visible(start);
         writeln!(out.data(), "{verdict} {chars:>6}  {path}  ({reason})  {start}")?;
     }
-    let Control { keep, drop, .. } = &options.control;
+    let OwnerSelectors { keep, drop, .. } = &options.control;
     for selector in keep.iter().chain(drop) {
         if !extraction.matched.iter().any(|matched| matched == selector.as_str()) {
             writeln!(out.data(), "selector `{selector}` matches no element of this page")?;
         }
     }
-    if let Some(VersionId(version)) = extraction.template {
+    if let Some(TemplateVersionId(version)) = extraction.template {
         writeln!(out.data(), "template {version:016x}")?;
     }
     writeln!(out.data(), "confidence {:.2}", extraction.confidence)?;
@@ -345,10 +345,10 @@ fn template(
     jobs: &[InputPage],
     project: Option<&Project>,
     out: &mut Output,
-) -> Use {
+) -> TemplateChoice {
     let is_learned = |job: &InputPage| project.is_some_and(|it| it.template(&job.url).is_some());
     if args.alone || args.files.iter().all(|path| !path.is_dir()) || jobs.iter().all(is_learned) {
-        return Use::Nothing;
+        return TemplateChoice::Nothing;
     }
     let mut sample: Vec<&InputPage> =
         jobs.iter().filter(|job| job.from == InputFormat::Html).collect();
@@ -357,17 +357,17 @@ fn template(
     for job in sample.into_iter().take(SAMPLE) {
         // A page that cannot be read is reported when it is extracted.
         let Ok((bytes, _)) = read(&job.path) else { continue };
-        sketches.push(Sketch::of_html(&bytes, args.charset.as_deref(), &Limits::USUAL));
+        sketches.push(PageSketch::of_html(&bytes, args.charset.as_deref(), &Limits::USUAL));
     }
-    let mut templates = Templates::default();
+    let mut templates = TemplateSet::default();
     let n_layouts = templates.adapt(&sketches, &[]);
     if n_layouts == 0 {
-        return Use::Nothing;
+        return TemplateChoice::Nothing;
     }
     let layouts = counted(n_layouts as u64, "layout");
     let pages = counted(sketches.len() as u64, "page");
     out.say(format_args!("learned {layouts} from {pages}"));
-    Use::Fitting(Arc::new(templates))
+    TemplateChoice::Fitting(Arc::new(templates))
 }
 
 fn parse_language(text: &str) -> Result<LanguageTag<'static>, String> {

@@ -13,7 +13,7 @@ use rutter_store::{ErasedSite, ErasureResult, SqliteStore};
 use serde_json::json;
 
 use crate::commands::{counted, now};
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::output::Output;
 use crate::replica::{SiteArgs, StoreArgs};
 
@@ -35,11 +35,11 @@ pub(crate) struct ForgetArgs {
 /// Maximum duration of an erasure, in seconds.
 const LEASE: i64 = 3_600;
 
-pub(crate) fn run(args: &ForgetArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &ForgetArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     execute(args, out).map_err(|error| args.store.named(error))
 }
 
-fn execute(args: &ForgetArgs, out: &mut Output) -> anyhow::Result<Exit> {
+fn execute(args: &ForgetArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let store = args.store.open_to_write()?;
     let now = now()?;
     let publisher = match SiteArgs::named(&args.site, &store) {
@@ -80,7 +80,7 @@ fn report(
     erased: ErasureResult,
     done: &str,
     out: &mut Output,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<ExitStatus> {
     if args.json {
         let object = json!({
             "version": 1,
@@ -100,5 +100,5 @@ fn report(
              erasure",
         );
     }
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }

@@ -9,7 +9,7 @@ use rutter_store::prelude::*;
 use rutter_sync::find_arc_snapshot;
 use serde_json::Value;
 
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::output::Output;
 use crate::replica::{StoreArgs, view_of};
 
@@ -68,18 +68,18 @@ impl PageFormat {
     }
 }
 
-pub(crate) fn run(args: &GetArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &GetArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     execute(args, out).map_err(|error| args.store.named(error))
 }
 
-fn execute(args: &GetArgs, out: &mut Output) -> anyhow::Result<Exit> {
+fn execute(args: &GetArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let store = args.store.open()?;
     let is_bare = Url::parse(&args.url).is_err();
     let url = if is_bare { format!("https://{}", args.url) } else { args.url.clone() };
     if let Some(line) = store.line(&url)? {
         if args.raw {
             out.exact(&line)?;
-            return Ok(Exit::Clean);
+            return Ok(ExitStatus::Clean);
         }
         let format = match args.format {
             GetFormat::Markdown => PageFormat::Markdown,
@@ -92,14 +92,14 @@ fn execute(args: &GetArgs, out: &mut Output) -> anyhow::Result<Exit> {
             PageFormat::Json => out.exact(&text)?,
             PageFormat::Markdown | PageFormat::Text => out.text(&text)?,
         }
-        return Ok(Exit::Clean);
+        return Ok(ExitStatus::Clean);
     }
     if let Some(row) = store.page(&url)? {
         let why = row.withheld.map_or("", meaning);
         out.warn(format_args!("{}: stored without content: {why}", visible(&row.url)));
         let is_policy =
             matches!(row.withheld, Some(WithheldReason::Robots | WithheldReason::Consent));
-        return Ok(if is_policy { Exit::Refused } else { Exit::Findings });
+        return Ok(if is_policy { ExitStatus::Refused } else { ExitStatus::Findings });
     }
     // A site may stop delivering a page because its ARC entry forbids its use.
     if store.arc_entry(&url)?.is_some_and(|arc| !arc.is_allowed) {
@@ -108,7 +108,7 @@ fn execute(args: &GetArgs, out: &mut Output) -> anyhow::Result<Exit> {
             visible(&url),
             meaning(WithheldReason::Consent)
         ));
-        return Ok(Exit::Refused);
+        return Ok(ExitStatus::Refused);
     }
     match store.tombstone(&url)? {
         Some(gone) => {
@@ -117,20 +117,24 @@ fn execute(args: &GetArgs, out: &mut Output) -> anyhow::Result<Exit> {
         }
         None => out.warn(format_args!("{}: not in the replica", visible(&url))),
     }
-    Ok(Exit::Findings)
+    Ok(ExitStatus::Findings)
 }
 
 /// Prints the ARC snapshot of a page whose content is in the replica.
-fn print_arc_snapshot(store: &dyn Store, url: &str, out: &mut Output) -> anyhow::Result<Exit> {
+fn print_arc_snapshot(
+    store: &dyn Store,
+    url: &str,
+    out: &mut Output,
+) -> anyhow::Result<ExitStatus> {
     let key = store.page(url)?.map_or_else(|| url.to_owned(), |row| row.url);
     let Some(snapshot) = find_arc_snapshot(store, &key)? else {
         out.warn(format_args!("{}: the page has no ARC snapshot", visible(&key)));
-        return Ok(Exit::Findings);
+        return Ok(ExitStatus::Findings);
     };
     let (url, source) = (Value::from(key), snapshot.source.word());
     let json = snapshot.json;
     out.exact(&format!(r#"{{"url":{url},"source":"{source}","snapshot":{json}}}"#))?;
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }
 
 /// Returns why a page is stored without content.

@@ -11,7 +11,7 @@ use anyhow::Context;
 use rutter_build::BaseUrl;
 
 use crate::config::{FILE, SettingsError, document};
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::output::Output;
 use crate::site::generator::{self, DetectedGenerator};
 use crate::site::{self, HomePage};
@@ -34,7 +34,7 @@ pub(crate) struct InitArgs {
     force: bool,
 }
 
-pub(crate) fn run(args: &InitArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &InitArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let here = Path::new("");
     let found = find(args, here)?;
     let text = document::commented(&slashed(&found.site), found.base_url());
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &InitArgs, out: &mut Output) -> anyhow::Result<Exit> {
         "wrote {FILE}; keep the folder .rutter between builds: commit it, or cache it in CI"
     ));
     out.data().write_all(steps(&found).as_bytes())?;
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }
 
 /// The detected properties of the site.

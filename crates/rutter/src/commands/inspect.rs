@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use crate::commands::{
     SizeLimitArgs, format_bytes, parse_time, print_findings, reject_second_stdin,
 };
-use crate::exit::Exit;
-use crate::input::Source;
+use crate::exit::ExitStatus;
+use crate::input::InputFile;
 use crate::output::Output;
 use crate::records::{RecordArgs, RecordWriter};
 
@@ -61,7 +61,7 @@ fn parse_url(text: &str) -> Result<String, String> {
     parsed.map_err(|error| error.to_string())
 }
 
-pub(crate) fn run(args: &InspectArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &InspectArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     reject_second_stdin(&args.files)?;
     // If no pages are listed, the limit does not apply: all pages are counted.
     let limit = args.limit.filter(|_| args.shows_pages());
@@ -69,16 +69,16 @@ pub(crate) fn run(args: &InspectArgs, out: &mut Output) -> anyhow::Result<Exit> 
     anyhow::ensure!(!args.raw || !args.rows.is_text(), "--raw requires --format json or jsonl");
     let mut rows = args.rows.rows(if args.shows_pages() { "pages" } else { "files" });
     for path in &args.files {
-        let source = Source::new(path)?;
+        let source = InputFile::new(path)?;
         inspect(&source, args, &mut left, &mut rows, out)
             .with_context(|| source.name().to_owned())?;
     }
     rows.finish(out)?;
     if args.url.is_some() && left == limit.unwrap_or(u64::MAX) && left != 0 {
         out.warn("no page has this URL");
-        return Ok(Exit::Findings);
+        return Ok(ExitStatus::Findings);
     }
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }
 
 impl InspectArgs {
@@ -98,7 +98,7 @@ impl InspectArgs {
 }
 
 fn inspect(
-    source: &Source,
+    source: &InputFile,
     args: &InspectArgs,
     left: &mut u64,
     rows: &mut RecordWriter,
@@ -125,7 +125,7 @@ fn inspect(
 
 /// Reads and verifies a collection, and shows and counts the selected pages.
 fn read(
-    source: &Source,
+    source: &InputFile,
     args: &InspectArgs,
     left: &mut u64,
     counts: &mut PageStatistics,

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use rutter_finding::visible;
 use rutter_store::prelude::*;
-use rutter_store::{PageRow, PublisherId, Selection, WithheldReason};
+use rutter_store::{PageRow, PageSelection, PublisherId, WithheldReason};
 use rutter_sync::LeftOutUrl;
 use serde_json::{Value, json};
 
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::output::Output;
 use crate::records::RecordArgs;
 use crate::replica::{DamageReport, SiteArgs, StoreArgs, each_row, site_names};
@@ -41,17 +41,17 @@ pub(crate) struct ListArgs {
     store: StoreArgs,
 }
 
-pub(crate) fn run(args: &ListArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &ListArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     execute(args, out).map_err(|error| args.store.named(error))
 }
 
-fn execute(args: &ListArgs, out: &mut Output) -> anyhow::Result<Exit> {
+fn execute(args: &ListArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let store = args.store.open()?;
     if args.left_out {
         return list_left_out(args, &store, out);
     }
     let section = args.section.as_deref();
-    let selection = Selection {
+    let selection = PageSelection {
         publisher: args.site.publisher_of(&store, section)?.map(|publisher| publisher.id),
         section,
         with_withheld: args.withheld,
@@ -80,7 +80,11 @@ fn execute(args: &ListArgs, out: &mut Output) -> anyhow::Result<Exit> {
 }
 
 /// Lists URLs that are not stored: time, URL, code and text of the reason.
-fn list_left_out(args: &ListArgs, store: &dyn Store, out: &mut Output) -> anyhow::Result<Exit> {
+fn list_left_out(
+    args: &ListArgs,
+    store: &dyn Store,
+    out: &mut Output,
+) -> anyhow::Result<ExitStatus> {
     let mut left = args.limit.unwrap_or(u64::MAX);
     let mut rows = args.rows.rows("urls");
     for publisher in args.site.publishers(store)? {
@@ -109,7 +113,7 @@ fn list_left_out(args: &ListArgs, store: &dyn Store, out: &mut Output) -> anyhow
         }
     }
     rows.finish(out)?;
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }
 
 /// Returns the metadata of a page as JSON.

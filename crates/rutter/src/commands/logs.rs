@@ -11,16 +11,16 @@ use anyhow::Context;
 use rutter_finding::{FindingSink, Place, Report, Strictness, quoted};
 use rutter_logs::summary::{json, svg, text};
 use rutter_logs::{
-    ClientMonitor, CollectionTotals, LogInput, LogItem, LogReader, MergedLogs, ReadLimits,
-    RequestFilter, Tally, TallySettings, Thresholds, agents,
+    AccessTally, ClientMonitor, CollectionTotals, LogInput, LogItem, LogReader, MergedLogs,
+    OddClientThresholds, ReadLimits, RequestFilter, TallySettings, agents,
 };
 use rutter_page::Timestamp;
 use rutter_scp::{CollectionKind, ReadOptions};
 
 use crate::commands::odd_clients::OddClientArgs;
 use crate::commands::{counted, parse_time, reject_second_stdin};
-use crate::exit::Exit;
-use crate::input::Source;
+use crate::exit::ExitStatus;
+use crate::input::InputFile;
 use crate::output::Output;
 
 /// Maximum number of unreadable lines to print for each file.
@@ -67,18 +67,19 @@ pub(crate) struct LogsArgs {
     odd: OddClientArgs,
 }
 
-pub(crate) fn run(args: &LogsArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &LogsArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let collections = collections(&args.collection)?;
     if let Some(name) = args.agent.as_deref().filter(|name| !agents::is_known(name)) {
         let name = quoted(name);
         out.warn(format_args!("warning: {name} is not a known agent or type of client"));
     }
-    let thresholds = Thresholds { has_collections: collections.is_some(), ..args.odd.thresholds() };
+    let thresholds =
+        OddClientThresholds { has_collections: collections.is_some(), ..args.odd.thresholds() };
     let window = i64::from(args.window) * 3600;
     let settings = TallySettings { window, collections, ..TallySettings::DEFAULT };
     let filter = RequestFilter { since: args.since, until: args.until, agent: args.agent.clone() };
     let mut reading = LogAnalysis {
-        tally: Tally::new(settings, filter),
+        tally: AccessTally::new(settings, filter),
         watch: ClientMonitor::new(thresholds),
         odd: Report::new(Strictness::Lenient),
         lines: Vec::new(),
@@ -111,10 +112,10 @@ pub(crate) fn run(args: &LogsArgs, out: &mut Output) -> anyhow::Result<Exit> {
         }
     }
     Ok(match (n_failed, odd.worst()) {
-        (0, None) => Exit::Clean,
-        (0, Some(_)) => Exit::Findings,
+        (0, None) => ExitStatus::Clean,
+        (0, Some(_)) => ExitStatus::Findings,
         // A log that cannot be read takes precedence over findings.
-        _ => Exit::Failure,
+        _ => ExitStatus::Failure,
     })
 }
 
@@ -127,7 +128,7 @@ struct LogFile {
 
 /// The results of reading the logs.
 struct LogAnalysis {
-    tally: Tally,
+    tally: AccessTally,
     watch: ClientMonitor,
     odd: Report,
     /// Findings about odd clients, as formatted text.
@@ -266,7 +267,7 @@ fn input(path: &Path) -> anyhow::Result<LogInput> {
         let open = || LogReader::open(io::stdin(), ReadLimits::DEFAULT);
         return Ok(LogInput { begins: None, open: Box::new(open) });
     }
-    let source = Source::new(path)?;
+    let source = InputFile::new(path)?;
     let begins = begins(&source)?;
     Ok(LogInput {
         begins,
@@ -275,7 +276,7 @@ fn input(path: &Path) -> anyhow::Result<LogInput> {
 }
 
 /// Returns the time of the first valid line among the first thousand lines.
-fn begins(source: &Source) -> io::Result<Option<Timestamp>> {
+fn begins(source: &InputFile) -> io::Result<Option<Timestamp>> {
     let mut reader = LogReader::open(source.open()?.0, ReadLimits::DEFAULT)?;
     for _ in 0..1000 {
         match reader.next_item()? {

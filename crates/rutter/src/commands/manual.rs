@@ -12,7 +12,7 @@ use rutter_report::layer::LAYERS;
 use crate::Cli;
 use crate::commands::rule_registry;
 use crate::config::{document, entity};
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::output::Output;
 
 /// Arguments of `rutter completions`.
@@ -51,14 +51,14 @@ enum DocsPart {
     JsonOutputs,
 }
 
-pub(crate) fn completions(args: &CompletionArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn completions(args: &CompletionArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "rutter", &mut script);
     out.data().write_all(&script)?;
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }
 
-pub(crate) fn man(args: &ManArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn man(args: &ManArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     match &args.folder {
         None => clap_mangen::Man::new(Cli::command()).render(out.data())?,
         Some(folder) => {
@@ -67,10 +67,10 @@ pub(crate) fn man(args: &ManArgs, out: &mut Output) -> anyhow::Result<Exit> {
                 .with_context(|| folder.display().to_string())?;
         }
     }
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }
 
-pub(crate) fn docs(args: &DocsArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn docs(args: &DocsArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let text = match args.part {
         DocsPart::Rules => rules(),
         DocsPart::Cli => cli(),
@@ -80,7 +80,7 @@ pub(crate) fn docs(args: &DocsArgs, out: &mut Output) -> anyhow::Result<Exit> {
         DocsPart::JsonOutputs => json_outputs(),
     };
     out.data().write_all(text.as_bytes())?;
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }
 
 fn rules() -> String {

@@ -14,7 +14,7 @@ use crate::commands::{
     SizeLimitArgs, counted, format_bytes, now, parse_name, parse_target, parse_time,
     refuse_overwriting, with_inputs,
 };
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::input::sources;
 use crate::output::Output;
 
@@ -81,7 +81,7 @@ enum CollectionType {
     Delta,
 }
 
-pub(crate) fn run(args: &PackArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &PackArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let kind = match (args.kind, args.since) {
         (CollectionType::Snapshot, None) => CollectionKind::Snapshot,
         (CollectionType::Snapshot, Some(_)) => anyhow::bail!("--since requires --type delta"),
@@ -128,5 +128,5 @@ pub(crate) fn run(args: &PackArgs, out: &mut Output) -> anyhow::Result<Exit> {
             format_bytes(written.decoded),
         ));
     }
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }

@@ -7,8 +7,8 @@ use rutter_finding::visible;
 use rutter_sync::{SyncOptions, Syncer};
 use serde_json::{Value, json};
 
-use crate::commands::discover::{NetArgs, parse_address};
-use crate::exit::Exit;
+use crate::commands::discover::{NetworkArgs, parse_address};
+use crate::exit::ExitStatus;
 use crate::output::Output;
 use crate::replica::StoreArgs;
 
@@ -32,10 +32,10 @@ pub(crate) struct ExplainPolicyArgs {
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
-    net: NetArgs,
+    net: NetworkArgs,
 }
 
-pub(crate) fn run(command: &PolicyCommand, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(command: &PolicyCommand, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let PolicyCommand::Explain(args) = command;
     let text =
         if args.url.contains("://") { args.url.clone() } else { format!("https://{}", args.url) };
@@ -107,8 +107,8 @@ pub(crate) fn run(command: &PolicyCommand, out: &mut Output) -> anyhow::Result<E
         out.say(here);
     }
     Ok(match withheld {
-        Some(_) => Exit::Refused,
-        None if !is_kept => Exit::Network,
-        None => Exit::Clean,
+        Some(_) => ExitStatus::Refused,
+        None if !is_kept => ExitStatus::Network,
+        None => ExitStatus::Clean,
     })
 }

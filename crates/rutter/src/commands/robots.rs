@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use rutter_finding::visible;
-use rutter_robots::{Robots, RobotsRule, Verdict};
+use rutter_robots::{FetchVerdict, RobotsRule, RobotsTxt};
 use serde_json::json;
 
-use crate::exit::Exit;
-use crate::input::Source;
+use crate::exit::ExitStatus;
+use crate::input::InputFile;
 use crate::output::Output;
 use crate::records::{RecordArgs, RecordWriter};
 
@@ -31,21 +31,21 @@ pub(crate) struct RobotsArgs {
     rows: RecordArgs,
 }
 
-pub(crate) fn run(args: &RobotsArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &RobotsArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let n_stdin = args.urls.iter().filter(|url| *url == "-").count();
     anyhow::ensure!(
         n_stdin + usize::from(args.file.as_os_str() == "-") <= 1,
         "only one input can be standard input"
     );
-    let source = Source::new(&args.file)?;
+    let source = InputFile::new(&args.file)?;
     let mut bytes = Vec::new();
     // The parser ignores bytes beyond its size limit; reading one more byte shows whether the file
     // is larger.
-    let most = Robots::MAX_BYTES as u64 + 1;
+    let most = RobotsTxt::MAX_BYTES as u64 + 1;
     let (input, _) = source.open().with_context(|| source.name().to_owned())?;
     input.take(most).read_to_end(&mut bytes).with_context(|| source.name().to_owned())?;
-    let robots = Robots::parse(&bytes);
-    let mut exit = Exit::Clean;
+    let robots = RobotsTxt::parse(&bytes);
+    let mut exit = ExitStatus::Clean;
     let mut rows = args.rows.rows("urls");
     for url in &args.urls {
         if url != "-" {
@@ -70,12 +70,12 @@ pub(crate) fn run(args: &RobotsArgs, out: &mut Output) -> anyhow::Result<Exit> {
 /// Prints the result for one URL.
 fn answer(
     args: &RobotsArgs,
-    robots: &Robots,
+    robots: &RobotsTxt,
     url: &str,
     rows: &mut RecordWriter,
     out: &mut Output,
-) -> anyhow::Result<Exit> {
-    let Verdict { is_allowed, rule } = robots.verdict(&args.agent, url);
+) -> anyhow::Result<ExitStatus> {
+    let FetchVerdict { is_allowed, rule } = robots.verdict(&args.agent, url);
     if !rows.is_text() {
         let answer = json!({
             "url": url,
@@ -92,7 +92,7 @@ fn answer(
         });
         writeln!(out.data(), "{word:<5}  {}  ({why})", visible(url))?;
     }
-    Ok(if is_allowed { Exit::Clean } else { Exit::Findings })
+    Ok(if is_allowed { ExitStatus::Clean } else { ExitStatus::Findings })
 }
 
 fn written(rule: &RobotsRule) -> String {

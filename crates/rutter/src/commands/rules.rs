@@ -5,7 +5,7 @@ use rutter_report::layer;
 use serde_json::{Value, json};
 
 use crate::commands::rule_registry;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::output::Output;
 
 /// Arguments of `rutter rules`.
@@ -28,14 +28,14 @@ fn parse_layer(text: &str) -> Result<String, String> {
     Err(format!("expected one of {}", names.join(", ")))
 }
 
-pub(crate) fn run(args: &RulesArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &RulesArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let registry = rule_registry();
     let is_listed = |rule: &Rule| args.layer.as_ref().is_none_or(|layer| rule.layer() == layer);
     let rules = registry.rules().iter().copied().filter(|rule| is_listed(rule));
     if args.json {
         let rules: Vec<Value> = rules.map(described).collect();
         writeln!(out.data(), "{:#}", json!({ "format": 1, "rules": rules }))?;
-        return Ok(Exit::Clean);
+        return Ok(ExitStatus::Clean);
     }
     let mut before = "";
     for rule in rules {
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &RulesArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let severity = rule.strict.name();
         writeln!(out.data(), "  {} {severity:<7} {}: {}", rule.code, rule.name, rule.title)?;
     }
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }
 
 fn described(rule: &'static Rule) -> Value {

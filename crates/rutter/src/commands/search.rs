@@ -13,7 +13,7 @@ use rutter_store::{
 use serde_json::json;
 
 use crate::commands::list::row_json;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::output::Output;
 use crate::records::RecordArgs;
 use crate::replica::{DamageReport, SiteArgs, StoreArgs, site_names};
@@ -41,11 +41,11 @@ pub(crate) struct SearchArgs {
 /// Number of pages to index at a time.
 const BATCH_SIZE: u64 = 10_000;
 
-pub(crate) fn run(args: &SearchArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &SearchArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     execute(args, out).map_err(|error| args.store.named(error))
 }
 
-fn execute(args: &SearchArgs, out: &mut Output) -> anyhow::Result<Exit> {
+fn execute(args: &SearchArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let text = args.query.join(" ");
     let Some(query) = SearchQuery::parse(&text) else { anyhow::bail!("the query has no words") };
     let store = args.store.open()?;

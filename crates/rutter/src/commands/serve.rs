@@ -23,7 +23,7 @@ use rutter_serve::{
 
 use crate::commands::counted;
 use crate::commands::odd_clients::OddClientArgs;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::output::{self, Output};
 
 pub(crate) use state_folder::finds;
@@ -184,7 +184,7 @@ enum LogFormat {
     Jsonl,
 }
 
-pub(crate) fn run(args: &ServeArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &ServeArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let folder = &args.folder;
     let metadata = folder.metadata().with_context(|| folder.display().to_string())?;
     anyhow::ensure!(metadata.is_dir(), "{} is a file, expected a folder", folder.display());
@@ -261,7 +261,7 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Output) -> anyhow::Result<Exit> {
     if let Some(log) = log {
         log.flush().context("cannot write the end of the access log")?;
     }
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }
 
 /// Prints the number of closed paths and tokens.

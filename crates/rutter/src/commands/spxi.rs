@@ -13,7 +13,7 @@ use clap::Subcommand;
 
 use crate::commands::now;
 use crate::config::{self, flags::Flags};
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::output::Output;
 use crate::plan::{BuildOptions, PlannedBuild, make_plan};
 
@@ -32,7 +32,7 @@ pub(crate) enum SpxiCommand {
     Status(status::EntityStatusArgs),
 }
 
-pub(crate) fn run(command: &SpxiCommand, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(command: &SpxiCommand, out: &mut Output) -> anyhow::Result<ExitStatus> {
     match command {
         SpxiCommand::New(args) => new::run(args, out),
         SpxiCommand::Suggest(args) => suggest::run(args, out),

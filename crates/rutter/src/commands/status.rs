@@ -12,7 +12,7 @@ use rutter_store::{DownloadRecord, ErasedSite, PageCount, Publisher, Section, Vi
 use serde_json::{Value, json};
 
 use crate::commands::{counted, format_bytes};
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::output::Output;
 use crate::replica::{SiteArgs, StoreArgs};
 
@@ -38,11 +38,11 @@ struct SiteStatus {
     n_entities: usize,
 }
 
-pub(crate) fn run(args: &StatusArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &StatusArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     execute(args, out).map_err(|error| args.store.named(error))
 }
 
-fn execute(args: &StatusArgs, out: &mut Output) -> anyhow::Result<Exit> {
+fn execute(args: &StatusArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let store = args.store.open()?;
     let mut statuses = Vec::new();
     for publisher in args.site.publishers(&store)? {
@@ -58,7 +58,7 @@ fn execute(args: &StatusArgs, out: &mut Output) -> anyhow::Result<Exit> {
     }
     let write = if args.json { write_json } else { write_text };
     write(args, &store, &statuses, out)?;
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }
 
 impl SiteStatus {

@@ -24,14 +24,14 @@ use rutter_sync::{ProblemKind, SyncError, SyncOptions, SyncReport, Syncer};
 use tokio::task::JoinSet;
 
 use crate::commands::counted;
-use crate::commands::discover::NetArgs;
-use crate::exit::{Exit, is_damage};
+use crate::commands::discover::NetworkArgs;
+use crate::exit::{ExitStatus, is_damage};
 use crate::output::{Output, Progress};
 use crate::records::{RecordArgs, RecordFormat, RecordWriter};
 use crate::replica::{CreatedFiles, StoreArgs};
 use limits::CrawlLimitArgs;
 use progress::SyncProgress;
-use signals::Signals;
+use signals::SignalWatcher;
 use sites::{ScopeArgs, SiteList, SiteToSync, sites};
 use summary::{write_audit, write_preview, write_text};
 
@@ -117,7 +117,7 @@ pub(crate) struct SyncArgs {
     #[command(flatten)]
     limits: CrawlLimitArgs,
     #[command(flatten)]
-    net: NetArgs,
+    net: NetworkArgs,
 }
 
 impl SyncArgs {
@@ -127,7 +127,7 @@ impl SyncArgs {
     }
 }
 
-pub(crate) fn run(args: &SyncArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &SyncArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     anyhow::ensure!(
         args.watch.is_none() || args.rows.format() != RecordFormat::Json,
         "--watch cannot be used with a JSON document; use --format jsonl"
@@ -149,7 +149,7 @@ pub(crate) fn run(args: &SyncArgs, out: &mut Output) -> anyhow::Result<Exit> {
         ..SyncOptions::default()
     };
     let (settings, (means, _)) = (args.net.settings()?, args.net.means()?);
-    let mut signals = Signals::listen()?;
+    let mut signals = SignalWatcher::listen()?;
     let (store, made): (Arc<dyn Store>, CreatedFiles) = if args.dry_run {
         (args.store.look()?, CreatedFiles::default())
     } else if args.audit {
@@ -174,9 +174,9 @@ async fn rounds(
     args: &SyncArgs,
     syncer: &Arc<Syncer>,
     mut list: SiteList,
-    signals: &mut Signals,
+    signals: &mut SignalWatcher,
     out: &mut Output,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<ExitStatus> {
     let mut rows = args.rows.rows("sites");
     loop {
         if args.watch.is_some() {
@@ -200,7 +200,7 @@ async fn rounds(
             }
         };
         // An invalid line of the file counts as an invalid argument.
-        let exit = if list.faults.is_empty() { exit } else { exit.max(Exit::Failure) };
+        let exit = if list.faults.is_empty() { exit } else { exit.max(ExitStatus::Failure) };
         let Some(seconds) = args.watch else {
             rows.finish(out)?;
             return Ok(exit);
@@ -211,7 +211,7 @@ async fn rounds(
         out.say(format_args!("{now}: finished, next sync at {next}"));
         tokio::select! {
             () = tokio::time::sleep(Duration::from_secs(seconds)) => {}
-            () = signals.come() => return Ok(Exit::Clean),
+            () = signals.come() => return Ok(ExitStatus::Clean),
         }
         reread(args, &mut list, out);
     }
@@ -237,12 +237,12 @@ fn reread(args: &SyncArgs, list: &mut SiteList, out: &mut Output) {
 
 /// Returns the exit code after a signal: success with `--watch`, because only a signal ends the
 /// repetition.
-fn ended(args: &SyncArgs, out: &mut Output) -> Exit {
+fn ended(args: &SyncArgs, out: &mut Output) -> ExitStatus {
     if args.watch.is_some() {
-        return Exit::Clean;
+        return ExitStatus::Clean;
     }
     out.say("interrupted: committed pages are kept, and the next sync continues");
-    Exit::Failure
+    ExitStatus::Failure
 }
 
 async fn visit(
@@ -251,12 +251,12 @@ async fn visit(
     list: &SiteList,
     rows: &mut RecordWriter,
     out: &mut Output,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<ExitStatus> {
     let shown = Arc::new(SyncProgress(Progress::new(out.verbosity())));
     let mut tally = SiteCounts::default();
     let mut waiting = list.sites.iter().cloned();
     let mut running: JoinSet<(Url, Result<SyncReport, SyncError>)> = JoinSet::new();
-    let mut exit = Exit::Clean;
+    let mut exit = ExitStatus::Clean;
     loop {
         while running.len() < AT_ONCE
             && let Some(site) = waiting.next()
@@ -274,8 +274,8 @@ async fn visit(
             // A panic in the task of one site does not stop the others.
             Err(error) => {
                 out.error(&error.into());
-                tally.add(Exit::Failure);
-                exit = exit.max(Exit::Failure);
+                tally.add(ExitStatus::Failure);
+                exit = exit.max(ExitStatus::Failure);
                 continue;
             }
         };
@@ -303,7 +303,7 @@ async fn visit(
         let error = args.store.named(error.into());
         if is_damage(&error) {
             out.error(&error);
-            return Ok(exit.max(Exit::Integrity));
+            return Ok(exit.max(ExitStatus::Integrity));
         }
         out.warn(format_args!(
             "warning: maintenance of the replica failed and will be repeated: {error:#}"
@@ -329,11 +329,11 @@ struct SiteCounts {
 }
 
 impl SiteCounts {
-    fn add(&mut self, exit: Exit) {
+    fn add(&mut self, exit: ExitStatus) {
         match exit {
-            Exit::Clean | Exit::Findings => self.synced += 1,
-            Exit::Refused => self.refused += 1,
-            Exit::Failure | Exit::Network | Exit::Integrity => self.failed += 1,
+            ExitStatus::Clean | ExitStatus::Findings => self.synced += 1,
+            ExitStatus::Refused => self.refused += 1,
+            ExitStatus::Failure | ExitStatus::Network | ExitStatus::Integrity => self.failed += 1,
         }
     }
 
@@ -356,7 +356,7 @@ fn failed(
     error: SyncError,
     rows: &mut RecordWriter,
     out: &mut Output,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<ExitStatus> {
     let error = args.store.named(error.into()).context(site.to_string());
     rows.push(json::of_failure(site, &error).to_string(), out)?;
     out.error(&error);
@@ -365,7 +365,7 @@ fn failed(
         let plain = plain.trim_end_matches('/');
         out.warn(format_args!("hint: if the server uses plain HTTP, try {plain} --allow-http"));
     }
-    Ok(Exit::of(&error))
+    Ok(ExitStatus::of(&error))
 }
 
 /// Returns whether the server seems to use a protocol other than TLS on this port.
@@ -378,12 +378,12 @@ fn is_without_tls(error: &anyhow::Error) -> bool {
 }
 
 /// Returns the exit code of the most severe problem.
-fn exit_of(report: &SyncReport) -> Exit {
+fn exit_of(report: &SyncReport) -> ExitStatus {
     match report.worst() {
-        None => Exit::Clean,
-        Some(ProblemKind::Network) => Exit::Network,
-        Some(ProblemKind::Integrity) => Exit::Integrity,
-        Some(ProblemKind::Policy) => Exit::Refused,
+        None => ExitStatus::Clean,
+        Some(ProblemKind::Network) => ExitStatus::Network,
+        Some(ProblemKind::Integrity) => ExitStatus::Integrity,
+        Some(ProblemKind::Policy) => ExitStatus::Refused,
     }
 }
 
@@ -393,8 +393,8 @@ async fn audit(
     sites: &[SiteToSync],
     rows: &mut RecordWriter,
     out: &mut Output,
-) -> anyhow::Result<Exit> {
-    let mut exit = Exit::Clean;
+) -> anyhow::Result<ExitStatus> {
+    let mut exit = ExitStatus::Clean;
     for site in sites {
         let url = &site.url;
         let audit = match syncer_of(syncer, site).audit(url).await {
@@ -410,7 +410,7 @@ async fn audit(
             rows.push(json::of_audit(&audit).to_string(), out)?;
         }
         if audit.is_bad() {
-            exit = exit.max(Exit::Integrity);
+            exit = exit.max(ExitStatus::Integrity);
         }
     }
     Ok(exit)
@@ -422,8 +422,8 @@ async fn preview(
     sites: &[SiteToSync],
     rows: &mut RecordWriter,
     out: &mut Output,
-) -> anyhow::Result<Exit> {
-    let mut exit = Exit::Clean;
+) -> anyhow::Result<ExitStatus> {
+    let mut exit = ExitStatus::Clean;
     for site in sites {
         let url = &site.url;
         match syncer_of(syncer, site).preview(url).await {

@@ -8,10 +8,10 @@ use anyhow::Context;
 use clap::{Subcommand, ValueEnum};
 use rutter_finding::quoted;
 use rutter_page::Timestamp;
-use rutter_serve::{NewToken, Scope, Tokens, create_token, parse_rate, revoke_token};
+use rutter_serve::{NewToken, TokenScope, Tokens, create_token, parse_rate, revoke_token};
 
 use crate::commands::{now, parse_time};
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::output::Output;
 
 /// Default name of the token file.
@@ -81,7 +81,7 @@ enum ScopeArg {
     Content,
 }
 
-pub(crate) fn run(command: &TokenCommand, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(command: &TokenCommand, out: &mut Output) -> anyhow::Result<ExitStatus> {
     match command {
         TokenCommand::New(args) => make(args, out),
         TokenCommand::List(args) => list(args, out),
@@ -89,12 +89,12 @@ pub(crate) fn run(command: &TokenCommand, out: &mut Output) -> anyhow::Result<Ex
             let name = || args.file.display().to_string();
             revoke_token(&args.file, &args.name).with_context(name)?;
             out.say("revoked; a server that uses this file rejects the token from now on");
-            Ok(Exit::Clean)
+            Ok(ExitStatus::Clean)
         }
     }
 }
 
-fn list(args: &ListTokensArgs, out: &mut Output) -> anyhow::Result<Exit> {
+fn list(args: &ListTokensArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let tokens = Tokens::load(&args.file).with_context(|| args.file.display().to_string())?;
     let now = now()?.unix_seconds();
     for grant in tokens.grants() {
@@ -114,21 +114,21 @@ fn list(args: &ListTokensArgs, out: &mut Output) -> anyhow::Result<Exit> {
         writeln!(out.data(), "{name}: {scopes}, one request every {every} s, {end}")?;
     }
     out.flush()?;
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }
 
-fn make(args: &NewTokenArgs, out: &mut Output) -> anyhow::Result<Exit> {
+fn make(args: &NewTokenArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let rate = &args.rate;
     parse_rate(rate).with_context(|| format!("--rate {rate}: expected a rate, such as 10/m"))?;
     if let Some(end) = args.expires.filter(|end| now().is_ok_and(|now| *end <= now)) {
         anyhow::bail!("--expires {end} is in the past");
     }
-    let mut scopes: Vec<Scope> = args
+    let mut scopes: Vec<TokenScope> = args
         .scope
         .iter()
         .map(|what| match what {
-            ScopeArg::Entries => Scope::Entries,
-            ScopeArg::Content => Scope::Content,
+            ScopeArg::Entries => TokenScope::Entries,
+            ScopeArg::Content => TokenScope::Content,
         })
         .collect();
     scopes.sort();
@@ -138,5 +138,5 @@ fn make(args: &NewTokenArgs, out: &mut Output) -> anyhow::Result<Exit> {
     writeln!(out.data(), "{token}")?;
     out.flush()?;
     out.say("this token is shown only now; the file stores its hash");
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::ops::Range;
 
-use rutter_extract::{Control, PathControl, Selector};
+use rutter_extract::{OwnerSelectors, PathControl, Selector};
 use toml::de::DeValue;
 
 use crate::config::table::fields::TableFields;
@@ -90,8 +90,9 @@ impl TableRow for PathControl {
     fn from_parts(mut parts: TableFields) -> Result<Self, InvalidValue> {
         let pattern = parts.text("match").unwrap_or_default();
         let mut read = |name: &str| selectors(parts.placed_texts(name));
-        let control = Control { main: read("main")?, keep: read("keep")?, drop: read("drop")? };
-        if control == Control::default() {
+        let control =
+            OwnerSelectors { main: read("main")?, keep: read("keep")?, drop: read("drop")? };
+        if control == OwnerSelectors::default() {
             return Err("a path needs `main`, `keep` or `drop`".to_owned().into());
         }
         Ok(Self::new(&pattern, control))

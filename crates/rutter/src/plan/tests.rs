@@ -260,10 +260,10 @@ fn everything(root: &Path, now: Timestamp) -> BuildPlan {
     }
 }
 
-fn control(main: &[&str], keep: &[&str], drop: &[&str]) -> Control {
+fn control(main: &[&str], keep: &[&str], drop: &[&str]) -> OwnerSelectors {
     let [main, keep, drop] =
         [main, keep, drop].map(|texts| texts.iter().map(|text| text.parse().unwrap()).collect());
-    Control { main, keep, drop }
+    OwnerSelectors { main, keep, drop }
 }
 
 fn everything_of_spxi() -> SpxiSettings {

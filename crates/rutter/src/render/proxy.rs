@@ -33,7 +33,7 @@ pub(super) struct ServedFiles {
 
 /// A proxy that serves until it is dropped.
 #[derive(Debug)]
-pub(super) struct Proxy {
+pub(super) struct RenderProxy {
     port: u16,
     is_over: Arc<AtomicBool>,
 }
@@ -47,7 +47,7 @@ struct ProxyState {
     n_open: AtomicUsize,
 }
 
-impl Proxy {
+impl RenderProxy {
     pub(super) fn start(served: ServedFiles) -> std::io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = listener.local_addr()?.port();
@@ -82,7 +82,7 @@ impl Proxy {
     }
 }
 
-impl Drop for Proxy {
+impl Drop for RenderProxy {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Release);
         // This connection wakes the thread that listens, so that it sees `is_over` and ends.

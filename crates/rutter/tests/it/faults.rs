@@ -15,7 +15,8 @@ use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 use rutter_check::{
-    BuiltPage, CheckOptions, Restriction, SiteBase, SiteCheckOptions, SiteOutcome, check_folder,
+    BuiltPage, CheckOptions, RestrictionReason, SiteBase, SiteCheckOptions, SiteOutcome,
+    check_folder,
 };
 use rutter_finding::{Finding, Strictness};
 use rutter_page::Timestamp;
@@ -173,7 +174,7 @@ fn known() -> Vec<BuiltPage> {
     let all = rutter_site::load_cached_pages(&state).unwrap();
     assert!(!all.is_empty());
     let page = |one: rutter_site::CachedPage| {
-        let closed = one.is_closed().then_some(Restriction::Away);
+        let closed = one.is_closed().then_some(RestrictionReason::Away);
         let known = BuiltPage {
             url: one.url.into(),
             source: one.source.0,

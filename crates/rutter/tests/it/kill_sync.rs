@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use rutter_page::LineDigest;
 use rutter_store::prelude::*;
 use rutter_store::{
-    AccessMode, CheckDepth, PagePosition, PublisherId, Selection, SqliteStore, StoreOptions,
+    AccessMode, CheckDepth, PagePosition, PageSelection, PublisherId, SqliteStore, StoreOptions,
 };
 
 const KILLS: usize = 10;
@@ -348,7 +348,7 @@ fn pages(path: &Path) -> Pages {
     loop {
         let after =
             last.as_ref().map(|(publisher, url)| PagePosition { publisher: *publisher, url });
-        let lines = store.lines(&Selection::default(), after, 10_000).unwrap();
+        let lines = store.lines(&PageSelection::default(), after, 10_000).unwrap();
         let lines: Vec<_> = lines.into_iter().map(Result::unwrap).collect();
         last = lines.last().map(|(row, _)| (row.publisher, row.url.clone()));
         for (row, line) in lines {

@@ -211,7 +211,8 @@ fn exported_collection_has_state_of_its_section() {
     let store = make(&folder.path().join("replica.db"));
     let publisher = store.publisher(ORIGIN).unwrap().unwrap();
     let mut state = rutter_scp::SectionState::EMPTY;
-    let selection = rutter_store::Selection { publisher: Some(publisher.id), ..Default::default() };
+    let selection =
+        rutter_store::PageSelection { publisher: Some(publisher.id), ..Default::default() };
     for (row, line) in store.lines(&selection, None, 100).unwrap().into_iter().map(Result::unwrap) {
         state.add(&row.url, LineDigest::of(line.as_bytes()));
     }
@@ -368,7 +369,7 @@ fn changes_reproduce_the_pages() {
             break;
         }
     }
-    let rows = store.list(&rutter_store::Selection::default(), None, 100).unwrap();
+    let rows = store.list(&rutter_store::PageSelection::default(), None, 100).unwrap();
     let rows = rows.into_iter().map(|row| (row.url, row.digest.to_string()));
     assert_eq!(copy, rows.collect());
 }

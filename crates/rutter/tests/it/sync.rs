@@ -21,7 +21,7 @@ use rutter_finding::Finding;
 use rutter_page::Timestamp;
 use rutter_serve::{ListenConfig, Server, ServerHandle, Site};
 use rutter_store::prelude::*;
-use rutter_store::{MemoryStore, Selection};
+use rutter_store::{MemoryStore, PageSelection};
 use rutter_sync::{SyncOptions, SyncReport, Syncer};
 
 const ADDRESS: &str = "93.184.216.34";
@@ -153,7 +153,7 @@ impl Drop for Harbour {
 
 /// Address and digest of every page in a replica, each held against its line.
 fn replicated(store: &dyn Store) -> BTreeMap<String, String> {
-    let rows = store.lines(&Selection::default(), None, 100_000).unwrap();
+    let rows = store.lines(&PageSelection::default(), None, 100_000).unwrap();
     rows.into_iter()
         .map(Result::unwrap)
         .map(|(row, line)| {

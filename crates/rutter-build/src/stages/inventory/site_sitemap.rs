@@ -13,7 +13,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use rutter_page::{Digest, PageUrl, Timestamp};
-use rutter_robots::Robots;
+use rutter_robots::RobotsTxt;
 use rutter_site::{SitemapCopies, SitemapFile, StatePaths, is_marked_sitemap, open_sitemap};
 use rutter_sitemap::{
     AlternateLink, ChangeFreq, SitemapEntry, SitemapItem, SitemapLimits, SitemapReader,
@@ -181,7 +181,7 @@ impl SiteSitemap {
 /// Returns the paths of the site's entry sitemaps, with which readers start.
 fn entries(plan: &BuildPlan) -> Vec<String> {
     let robots = rutter_root::read(&plan.site, "robots.txt").unwrap_or_default();
-    let robots = Robots::parse(&robots);
+    let robots = RobotsTxt::parse(&robots);
     let named = robots.sitemaps().filter_map(|(_, url)| address::path_inside(&plan.base, url));
     let named = named.filter(|name| name.contains(".xml"));
     let mut names: Vec<String> = ENTRIES.into_iter().chain(named).map(str::to_owned).collect();

@@ -6,7 +6,7 @@
 
 use std::fs::Metadata;
 
-use rutter_extract::VersionId;
+use rutter_extract::TemplateVersionId;
 use rutter_page::{LineDigest, SensitiveData};
 use rutter_site::{CacheEntry, CacheKey, ExclusionReason, VisibilityKey};
 use sha2::{Digest as _, Sha256};
@@ -42,7 +42,7 @@ pub(crate) enum CacheMatch {
 pub(crate) struct ReadInputs {
     /// Digest of the page's source.
     pub(crate) source: [u8; 32],
-    pub(crate) template: Option<VersionId>,
+    pub(crate) template: Option<TemplateVersionId>,
     /// Digest of the page's line in the ledger; the cached record must contain the same line.
     pub(crate) line: LineDigest,
 }
@@ -193,8 +193,11 @@ mod tests {
         BuildPlan::new("site".into(), "state".into(), base, now)
     }
 
-    const INPUTS: ReadInputs =
-        ReadInputs { source: [7; 32], template: Some(VersionId(3)), line: LineDigest([9; 16]) };
+    const INPUTS: ReadInputs = ReadInputs {
+        source: [7; 32],
+        template: Some(TemplateVersionId(3)),
+        line: LineDigest([9; 16]),
+    };
 
     fn visibility_key(plan: &BuildPlan, exclusion: Option<ExclusionReason>) -> VisibilityKey {
         CacheMatcher::new(plan).visibility_key("https://harbour.example/a", exclusion, None)

@@ -13,7 +13,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rutter_arc::snapshot::ArcSnapshot;
-use rutter_extract::{Extraction, LinkBlocks, Options, Templates, Use, VersionId, Wishes};
+use rutter_extract::{
+    ExtractOptions, Extraction, LinkBlocks, TemplateChoice, TemplateSet, TemplateVersionId,
+    UsageSignals,
+};
 use rutter_finding::{Finding, Report, Strictness};
 use rutter_page::{Digest, LineDigest, Page, PageUrl, SensitiveData, Timestamp};
 use rutter_site::{
@@ -26,7 +29,7 @@ use crate::plan::{BuildPlan, SourceKind};
 use crate::stages::inventory::sources::PageInput;
 use crate::stages::read::cache_match::{CacheMatch, CacheMatcher, ReadInputs};
 use crate::stages::read::markers::EntityMarkers;
-use crate::stages::read::read_job::{KnownPage, ReadAnswer, ReadJob, ReadOutcome, ReadPage};
+use crate::stages::read::read_job::{LedgerPage, ReadJob, ReadOutcome, ReadPage, ReadResult};
 use crate::stages::read::unmatched_selectors::path_of;
 use crate::stages::read::visibility;
 use crate::stages::read::visibility::{VisibilityDecision, find_private_data};
@@ -39,13 +42,13 @@ const MAX_PAGE_BYTES: u64 = 100_000_000;
 #[derive(Debug)]
 pub(crate) struct PageReader<'p> {
     plan: &'p BuildPlan,
-    templates: Arc<Templates>,
+    templates: Arc<TemplateSet>,
     matcher: CacheMatcher<'p>,
     marked: Option<EntityMarkers>,
 }
 
 impl<'p> PageReader<'p> {
-    pub(crate) fn new(plan: &'p BuildPlan, templates: Arc<Templates>) -> Self {
+    pub(crate) fn new(plan: &'p BuildPlan, templates: Arc<TemplateSet>) -> Self {
         Self { plan, templates, matcher: CacheMatcher::new(plan), marked: EntityMarkers::new(plan) }
     }
 
@@ -65,7 +68,7 @@ impl<'p> PageReader<'p> {
         url: &str,
         cached: CacheEntry,
         bytes: &[u8],
-        known: KnownPage,
+        known: LedgerPage,
     ) -> bool {
         let source = Sha256::digest(bytes).into();
         let visibility_key = VisibilityKey::EVERY_BUILD;
@@ -77,7 +80,7 @@ impl<'p> PageReader<'p> {
         url: &str,
         cached: CacheEntry,
         source: [u8; 32],
-        known: &KnownPage,
+        known: &LedgerPage,
         visibility_key: VisibilityKey,
     ) -> CacheMatch {
         let inputs = ReadInputs { source, template: known.template, line: known.digest };
@@ -100,9 +103,9 @@ impl<'p> PageReader<'p> {
     }
 
     /// Reads a page. A panic counts as a failure to read this page and does not stop the build.
-    pub(crate) fn read(&self, job: &ReadJob) -> ReadAnswer {
+    pub(crate) fn read(&self, job: &ReadJob) -> ReadResult {
         let read = std::panic::AssertUnwindSafe(|| self.read_page(job));
-        std::panic::catch_unwind(read).unwrap_or_else(|_| ReadAnswer {
+        std::panic::catch_unwind(read).unwrap_or_else(|_| ReadResult {
             at: job.at,
             bytes: 0,
             outcome: ReadOutcome::Failed(
@@ -111,7 +114,7 @@ impl<'p> PageReader<'p> {
         })
     }
 
-    fn read_page(&self, job: &ReadJob) -> ReadAnswer {
+    fn read_page(&self, job: &ReadJob) -> ReadResult {
         let at = job.at;
         let (n_bytes, stat) = self.stat(job);
         // With the setting `trust_mtime`, a file with unchanged size and modification time is not
@@ -124,7 +127,7 @@ impl<'p> PageReader<'p> {
                 .cached
                 .is_some_and(|it| it.stat == stat && it.visibility_key == job.visibility_key)
         {
-            return ReadAnswer { at, bytes: n_bytes, outcome: ReadOutcome::Same };
+            return ReadResult { at, bytes: n_bytes, outcome: ReadOutcome::Same };
         }
         let loaded;
         let bytes = match &job.from {
@@ -133,7 +136,7 @@ impl<'p> PageReader<'p> {
                     loaded = bytes;
                     &loaded
                 }
-                Err(why) => return ReadAnswer { at, bytes: 0, outcome: ReadOutcome::Failed(why) },
+                Err(why) => return ReadResult { at, bytes: 0, outcome: ReadOutcome::Failed(why) },
             },
             PageInput::Line(line) => line,
         };
@@ -162,7 +165,7 @@ impl<'p> PageReader<'p> {
         {
             outcome = ReadOutcome::Same;
         }
-        ReadAnswer { at, bytes: n_bytes, outcome }
+        ReadResult { at, bytes: n_bytes, outcome }
     }
 
     /// Returns the size of the page's source file and the fingerprint of the file; both are 0 if
@@ -195,8 +198,8 @@ impl<'p> PageReader<'p> {
         // template of the published version, so that an unchanged page gets the same line.
         if let (Some(known), None) = (&job.known, job.cached) {
             let template = match known.template {
-                Some(id) => Use::Pinned(Arc::clone(&self.templates), id),
-                None => Use::Nothing,
+                Some(id) => TemplateChoice::Pinned(Arc::clone(&self.templates), id),
+                None => TemplateChoice::Nothing,
             };
             // Lines that older versions of Rutter wrote have no blocks for links inside text.
             for links in [self.plan.extract.links, LinkBlocks::Lone] {
@@ -209,7 +212,7 @@ impl<'p> PageReader<'p> {
                 }
             }
         }
-        let template = Use::Fitting(Arc::clone(&self.templates));
+        let template = TemplateChoice::Fitting(Arc::clone(&self.templates));
         let extracted =
             ExtractedPage::of(self.extract(bytes, url, template, self.plan.extract.links));
         let decide = || self.decide_visibility(job, bytes, &extracted);
@@ -235,7 +238,7 @@ impl<'p> PageReader<'p> {
         if matched != CacheMatch::OtherVisibility || self.plan.reread {
             return None;
         }
-        let KnownPage { digest, modified, template } = *known;
+        let LedgerPage { digest, modified, template } = *known;
         let key = self.matcher.key(&job.url, &ReadInputs { source, template, line: digest });
         let (record, exclusion) =
             visibility::renew(self.plan, stored, decide(), (key, job.visibility_key))?;
@@ -255,14 +258,14 @@ impl<'p> PageReader<'p> {
         &self,
         bytes: &[u8],
         url: PageUrl<'static>,
-        template: Use,
+        template: TemplateChoice,
         links: LinkBlocks,
     ) -> Extraction {
         let path = path_of(self.plan, url.as_str()).to_owned();
-        let mut options = Options {
+        let mut options = ExtractOptions {
             language: self.plan.language.clone(),
             template,
-            ..Options::new(url, self.plan.now)
+            ..ExtractOptions::new(url, self.plan.now)
         };
         self.plan.extract.apply(&path, &mut options);
         options.links = links;
@@ -381,7 +384,7 @@ impl<'p> PageReader<'p> {
         job: &ReadJob,
         decision: &VisibilityDecision,
         meta: PageMetadata,
-        (source, template, line): ([u8; 32], Option<VersionId>, LineDigest),
+        (source, template, line): ([u8; 32], Option<TemplateVersionId>, LineDigest),
     ) -> PageRecord {
         let key = self.matcher.key(&job.url, &ReadInputs { source, template, line });
         let cached = CacheEntry {
@@ -396,7 +399,7 @@ impl<'p> PageReader<'p> {
 /// An extracted page, with its statements about its use and its ARC annotations.
 struct ExtractedPage {
     extraction: Extraction,
-    wishes: Wishes,
+    wishes: UsageSignals,
     snapshot: Option<ArcSnapshot>,
     /// Findings about the ARC annotations of the page.
     report: Report,
@@ -404,7 +407,7 @@ struct ExtractedPage {
 
 impl ExtractedPage {
     fn of(extraction: Extraction) -> Self {
-        let wishes = Wishes::of(&extraction, exclusion::TOKEN);
+        let wishes = UsageSignals::of(&extraction, exclusion::TOKEN);
         let mut report = Report::new(Strictness::Lenient);
         let snapshot = rutter_extract::arc_snapshot(&extraction, &mut report);
         Self { extraction, wishes, snapshot, report }

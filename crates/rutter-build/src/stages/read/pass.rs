@@ -13,9 +13,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
-use rutter_extract::Templates;
+use rutter_extract::TemplateSet;
 use rutter_page::Timestamp;
-use rutter_robots::Robots;
+use rutter_robots::RobotsTxt;
 use rutter_site::{
     ALL, CacheEntry, CacheIndex, ExclusionReason, LedgerReader, LedgerRow, LedgerWriter,
     PageCacheReader, PageCacheWriter, Sections, Visibility,
@@ -29,7 +29,7 @@ use crate::stages::inventory::Inventory;
 use crate::stages::inventory::sources::{PageSources, SourcePage};
 use crate::stages::read::dates;
 use crate::stages::read::page_reader::PageReader;
-use crate::stages::read::read_job::{KnownPage, ReadAnswer, ReadJob, ReadOutcome};
+use crate::stages::read::read_job::{LedgerPage, ReadJob, ReadOutcome, ReadResult};
 use crate::stages::read::redate::redated;
 use crate::stages::read::tally::SectionTally;
 use crate::stages::read::totals::ReadTotals;
@@ -48,9 +48,9 @@ pub(super) struct PassInput<'p> {
     pub(super) state: &'p SavedState<'p>,
     pub(super) inventory: &'p Inventory,
     pub(super) sections: &'p Sections,
-    pub(super) templates: Arc<Templates>,
+    pub(super) templates: Arc<TemplateSet>,
     pub(super) stamp: Timestamp,
-    pub(super) robots: &'p Robots,
+    pub(super) robots: &'p RobotsTxt,
     pub(super) git_dates: NameTable<Timestamp>,
     /// Which ARC entries this build must make.
     pub(super) arc: ArcEntryScope,
@@ -61,7 +61,7 @@ struct PendingPage {
     url: String,
     path: Option<Box<str>>,
     old: Option<LedgerRow>,
-    answer: Option<ReadAnswer>,
+    answer: Option<ReadResult>,
     /// Reason to exclude the page that follows from its URL.
     exclusion: Option<ExclusionReason>,
     /// Whether the page is in the ledger but no longer in the site.
@@ -75,7 +75,7 @@ pub(super) fn read_all(
 ) -> Result<ReadTotals, BuildError> {
     let reader = PageReader::new(input.plan, Arc::clone(&input.templates));
     let (jobs, job_queue) = mpsc::channel::<ReadJob>();
-    let (answers, results) = mpsc::channel::<ReadAnswer>();
+    let (answers, results) = mpsc::channel::<ReadResult>();
     let job_queue = Mutex::new(job_queue);
     thread::scope(|scope| {
         for _ in 0..input.plan.threads.max(1) {
@@ -186,7 +186,7 @@ impl<'s, 'l> ReadPass<'s, 'l> {
     fn run(
         &mut self,
         jobs: &mpsc::Sender<ReadJob>,
-        results: &mpsc::Receiver<ReadAnswer>,
+        results: &mpsc::Receiver<ReadResult>,
     ) -> Result<(), BuildError> {
         let mut pending: VecDeque<PendingPage> = VecDeque::new();
         // Position of the window's first page in the order of pages.
@@ -251,7 +251,7 @@ impl<'s, 'l> ReadPass<'s, 'l> {
         if old.is_some() {
             self.old_rows.next = self.read_next_row()?;
         }
-        let known = old.as_ref().map(KnownPage::of);
+        let known = old.as_ref().map(LedgerPage::of);
         let exclusion = exclusion::by_url(self.input.plan, self.input.robots, &page.url);
         let visibility_key = self.reader.visibility_key(&page.url, exclusion);
         let cached = self.old_cache.keys.get(&page.url);

@@ -1,6 +1,6 @@
 //! The jobs of the threads that read pages, and their results.
 
-use rutter_extract::VersionId;
+use rutter_extract::TemplateVersionId;
 use rutter_page::{LineDigest, Timestamp};
 use rutter_site::{CacheEntry, DateSource, ExclusionReason, LedgerRow, PageRecord, VisibilityKey};
 
@@ -15,7 +15,7 @@ pub(crate) struct ReadJob {
     pub(crate) url: String,
     pub(crate) from: PageInput,
     /// Published version of the page according to the ledger; `None` if the page is new.
-    pub(crate) known: Option<KnownPage>,
+    pub(crate) known: Option<LedgerPage>,
     /// Index entry of the page in the page cache.
     pub(crate) cached: Option<CacheEntry>,
     /// Cached record of the page; set only if its visibility key differs from that of this build.
@@ -29,13 +29,13 @@ pub(crate) struct ReadJob {
 
 /// Published version of a page according to the ledger.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct KnownPage {
+pub(crate) struct LedgerPage {
     pub(crate) digest: LineDigest,
     pub(crate) modified: Timestamp,
-    pub(crate) template: Option<VersionId>,
+    pub(crate) template: Option<TemplateVersionId>,
 }
 
-impl KnownPage {
+impl LedgerPage {
     pub(crate) fn of(row: &LedgerRow) -> Self {
         Self { digest: row.digest, modified: row.modified, template: row.template }
     }
@@ -43,7 +43,7 @@ impl KnownPage {
 
 /// Result of reading a page.
 #[derive(Debug)]
-pub(crate) struct ReadAnswer {
+pub(crate) struct ReadResult {
     pub(crate) at: usize,
     /// Size of the page's source in bytes.
     pub(crate) bytes: u64,
@@ -69,7 +69,7 @@ pub(crate) struct ReadPage {
     pub(crate) digest: LineDigest,
     pub(crate) modified: Timestamp,
     pub(crate) date_source: DateSource,
-    pub(crate) template: Option<VersionId>,
+    pub(crate) template: Option<TemplateVersionId>,
     pub(crate) exclusion: Option<ExclusionReason>,
     /// Whether the page's source is the same as that of the cached record.
     pub(crate) is_same_source: bool,

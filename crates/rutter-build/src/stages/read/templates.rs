@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::path::Path;
 use std::sync::Arc;
 
-use rutter_extract::{Limits, SAMPLE, Sketch, Templates, sample_key};
+use rutter_extract::{Limits, PageSketch, SAMPLE, TemplateSet, sample_key};
 use rutter_site::{CacheIndex, LedgerReader};
 
 use crate::error::BuildError;
@@ -16,14 +16,14 @@ use crate::plan::{BuildPlan, SourceKind};
 use crate::stages::inventory::Inventory;
 use crate::stages::inventory::page_files::{PageFile, PageFiles};
 use crate::stages::read::page_reader::PageReader;
-use crate::stages::read::read_job::KnownPage;
+use crate::stages::read::read_job::LedgerPage;
 use crate::state::SavedState;
 use crate::summary::BuildEvents;
 
 /// The templates of a build, and how many of their versions this build learned.
 #[derive(Debug)]
 pub(crate) struct LearnedVersions {
-    pub(crate) templates: Templates,
+    pub(crate) templates: TemplateSet,
     pub(crate) n_new: usize,
 }
 
@@ -49,7 +49,7 @@ fn update_templates(
     names: &PageFiles,
     ledger: &Path,
     pack: &Path,
-    templates: &mut Templates,
+    templates: &mut TemplateSet,
 ) -> Result<usize, BuildError> {
     if plan.source != SourceKind::Html {
         return Ok(0);
@@ -90,7 +90,7 @@ fn changed<'n>(
     sample: &[PageFile<'n>],
     ledger: &Path,
     pack: &Path,
-    templates: &Templates,
+    templates: &TemplateSet,
 ) -> Result<Vec<PageFile<'n>>, BuildError> {
     let wanted: BTreeMap<&str, PageFile<'_>> =
         sample.iter().map(|name| (name.url, *name)).collect();
@@ -101,7 +101,7 @@ fn changed<'n>(
         let Some(name) = wanted.get(row.url.as_str()) else { continue };
         let Some(cached) = keys.get(&row.url) else { continue };
         if let Ok(bytes) = PageReader::source(&plan.site, name.path) {
-            let known = KnownPage::of(&row);
+            let known = LedgerPage::of(&row);
             same.insert(name.url, worker.is_read_from(&row.url, cached, &bytes, known));
         }
     }
@@ -109,8 +109,8 @@ fn changed<'n>(
     Ok(sample.iter().filter(is_changed).copied().collect())
 }
 
-fn sketches(plan: &BuildPlan, names: &[PageFile<'_>]) -> Vec<Sketch> {
+fn sketches(plan: &BuildPlan, names: &[PageFile<'_>]) -> Vec<PageSketch> {
     let read = |name: &PageFile<'_>| PageReader::source(&plan.site, name.path).ok();
     let pages = names.iter().filter_map(read).filter(|bytes| rutter_extract::is_text(bytes));
-    pages.map(|bytes| Sketch::of_html(&bytes, None, &Limits::USUAL)).collect()
+    pages.map(|bytes| PageSketch::of_html(&bytes, None, &Limits::USUAL)).collect()
 }

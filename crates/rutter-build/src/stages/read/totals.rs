@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rutter_extract::{CoverageTally, VersionId};
+use rutter_extract::{CoverageTally, TemplateVersionId};
 use rutter_page::Timestamp;
 use rutter_site::{Publication, PublishedCollection};
 
@@ -21,7 +21,7 @@ pub(crate) struct ReadTotals {
     pub(crate) newest: Option<Timestamp>,
     /// Numbers of pages for the guard against mass changes.
     pub(crate) guarded: MassChangeGuard,
-    pub(crate) used: BTreeSet<VersionId>,
+    pub(crate) used: BTreeSet<TemplateVersionId>,
     pub(crate) findings: BTreeMap<&'static str, u64>,
     /// Share of the main text that the extraction kept, for public pages.
     pub(crate) coverage: CoverageTally,

@@ -7,7 +7,7 @@ use rutter_page::{LineDigest, find_model_instruction};
 use super::{ArcDelta, ArcFile};
 use crate::rules;
 use crate::site::SiteView;
-use crate::site::page_rows::{ArcPageEntry, Restriction};
+use crate::site::page_rows::{ArcPageEntry, RestrictionReason};
 
 rutter_finding::rules! {
     ARC_COPIES = "XL045" "arc-copies-differ" (warning, "D54") {
@@ -134,7 +134,7 @@ impl SiteView<'_> {
         take: &mut dyn FnMut(&rutter_arc::ArcEntry<'_>, u64),
     ) -> Option<rutter_arc::SitemapHeader> {
         let open = || self.files.open(at);
-        let subject = crate::Subject { name: self.files.path(at).to_owned(), open: &open };
+        let subject = crate::CheckTarget { name: self.files.path(at).to_owned(), open: &open };
         match crate::check_arc(&subject, &self.options.check_options, take) {
             Ok((file_report, head)) => {
                 self.findings.add_report(file_report);
@@ -161,12 +161,12 @@ fn entry_hash(entry: &rutter_arc::ArcEntry<'_>) -> u64 {
     digest.first_chunk::<8>().map_or(0, |eight| u64::from_le_bytes(*eight))
 }
 
-fn closed_of(entry: &rutter_arc::ArcEntry<'_>) -> Option<Restriction> {
+fn closed_of(entry: &rutter_arc::ArcEntry<'_>) -> Option<RestrictionReason> {
     if entry.auth_required == Some(true) {
-        return Some(Restriction::Login);
+        return Some(RestrictionReason::Login);
     }
     if entry.directives().has(rutter_arc::RobotsDirective::NoIndex) {
-        return Some(Restriction::NoIndex);
+        return Some(RestrictionReason::NoIndex);
     }
-    (entry.consent() != Consent::Given).then_some(Restriction::NoAi)
+    (entry.consent() != Consent::Given).then_some(RestrictionReason::NoAi)
 }

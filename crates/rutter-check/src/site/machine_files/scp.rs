@@ -208,7 +208,7 @@ impl SiteView<'_> {
         let mut collector =
             PageCollector { file, most_pieces, taken: Vec::new(), findings: Vec::new() };
         let open = || self.files.open(file);
-        let subject = crate::Subject { name: self.files.path(file).to_owned(), open: &open };
+        let subject = crate::CheckTarget { name: self.files.path(file).to_owned(), open: &open };
         let (rows, files, home, known) = (&mut self.rows, self.files, self.home, &self.known);
         let judged = crate::check_collection(&subject, &check_options, &mut |record| {
             let url = record.page.url.key();

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use rutter_fetch::ResourceKind;
 use rutter_finding::{Finding, Place};
-use rutter_robots::Robots;
+use rutter_robots::RobotsTxt;
 use rutter_scp::advert::{self, Advert};
 use rutter_sitemap::{self as sitemap, SitemapItem};
 use rutter_spxi::{
@@ -16,7 +16,7 @@ use super::{CollectionAdvert, LARGEST_TEXT};
 use crate::rules;
 use crate::site::SiteView;
 use crate::site::files::MediaKind;
-use crate::site::page_rows::Restriction;
+use crate::site::page_rows::RestrictionReason;
 
 rutter_finding::rules! {
     SITEMAP_LOOP = "XL007" "sitemap-loop" (warning, "D17") {
@@ -43,7 +43,7 @@ impl SiteView<'_> {
         let Some(at) = self.files.at_root(self.home, "robots.txt") else { return };
         self.check_file(at);
         if let Ok(Some(bytes)) = self.files.read(at, LARGEST_TEXT) {
-            self.machine_files.robots = Some((at, Robots::parse(&bytes)));
+            self.machine_files.robots = Some((at, RobotsTxt::parse(&bytes)));
         }
     }
 
@@ -122,7 +122,7 @@ impl SiteView<'_> {
         let mut children = Vec::new();
         let (mut listed, mut adverts, mut foreign) = (Vec::new(), Vec::new(), Vec::new());
         let open = || self.files.open(at);
-        let subject = crate::Subject { name: self.files.path(at).to_owned(), open: &open };
+        let subject = crate::CheckTarget { name: self.files.path(at).to_owned(), open: &open };
         let judged =
             crate::check_sitemap(&subject, &self.options.check_options, &mut |item, line| {
                 match item {
@@ -250,24 +250,27 @@ impl SiteView<'_> {
     }
 
     /// Returns the strongest restriction of a page from all layers.
-    pub(crate) fn closed(&self, row: &crate::site::page_rows::PageRow) -> Option<Restriction> {
+    pub(crate) fn closed(
+        &self,
+        row: &crate::site::page_rows::PageRow,
+    ) -> Option<RestrictionReason> {
         let own = row.page.as_ref().and_then(|page| page.closed);
         let arc = row.arc.as_ref().and_then(|arc| arc.closed);
         own.max(arc).max(self.closed_by_robots(&row.url))
     }
 
     /// Returns a restriction if robots.txt disallows the URL for all agents.
-    pub(crate) fn closed_by_robots(&self, url: &str) -> Option<Restriction> {
+    pub(crate) fn closed_by_robots(&self, url: &str) -> Option<RestrictionReason> {
         let (_, robots) = self.machine_files.robots.as_ref()?;
         let home = self.home.filter(|home| home.is_root() || self.files.is_live())?;
         let target = home.target_of(url)?;
-        (!robots.is_allowed("*", target)).then_some(Restriction::Robots)
+        (!robots.is_allowed("*", target)).then_some(RestrictionReason::Robots)
     }
 
     /// Checks a single file of the site and adds its report.
     pub(crate) fn check_file(&mut self, at: u32) {
         let open = || self.files.open(at);
-        let subject = crate::Subject { name: self.files.path(at).to_owned(), open: &open };
+        let subject = crate::CheckTarget { name: self.files.path(at).to_owned(), open: &open };
         match crate::check(&subject, &self.options.check_options) {
             Ok(file_report) => self.findings.add_report(file_report),
             Err(error) => self.unreadable(at, &error),

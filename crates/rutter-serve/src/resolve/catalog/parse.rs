@@ -12,7 +12,7 @@ use rutter_site::{FileAccess, ServedEntry, ServedError, read_served};
 use super::error::CatalogError;
 use super::{Catalog, CatalogRow, NO_DATE, NO_DIGEST, TwinName, hash, start, usual_twin};
 use crate::resolve::kind::{self, ContentCoding, FileKind};
-use crate::resolve::root_dir::Identity;
+use crate::resolve::root_dir::FileIdentity;
 
 /// Maximum number of different pairs of media type and coding; a site has about ten.
 const MAX_TYPES: usize = 4096;
@@ -25,7 +25,7 @@ impl Catalog {
             _ => error.into(),
         })?;
         let mut file = file;
-        let identity = Identity::of(&file)?;
+        let identity = FileIdentity::of(&file)?;
         let mut catalog = Self { changed: i128::MIN, identity, ..Self::default() };
         catalog.changed = identity.map_or(i128::MIN, |identity| identity.changed);
         let header = read_served(&mut file, &mut |entry| catalog.push(entry))?;

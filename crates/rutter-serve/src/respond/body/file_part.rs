@@ -16,13 +16,13 @@ use tokio::task::JoinHandle;
 use tokio::time::Sleep;
 
 use crate::monitor::activity::ConnectionActivity;
-use crate::resolve::root_dir::Identity;
+use crate::resolve::root_dir::FileIdentity;
 use crate::respond::body::buffer_pool::{BufferPool, LARGE, PooledBuffer};
 
 /// A range of an open file.
 pub(crate) struct FilePart {
     file: Arc<File>,
-    identity: Identity,
+    identity: FileIdentity,
     at: u64,
     end: u64,
     pool: Arc<BufferPool>,
@@ -41,7 +41,7 @@ struct Throttle {
 impl FilePart {
     pub(crate) fn new(
         file: Arc<File>,
-        identity: Identity,
+        identity: FileIdentity,
         (at, end): (u64, u64),
         pool: &Arc<BufferPool>,
         bandwidth: Option<u64>,
@@ -170,7 +170,7 @@ mod tests {
         use std::io::Write as _;
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&[7; 9000]).unwrap();
-        let identity = Identity::of(&file).unwrap().unwrap();
+        let identity = FileIdentity::of(&file).unwrap().unwrap();
         let (file, pool) = (Arc::new(file), Arc::new(BufferPool::default()));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         for shared in [None, Some(Arc::new(ConnectionActivity::shared()))] {

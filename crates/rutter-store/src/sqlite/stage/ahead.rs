@@ -6,7 +6,7 @@ use rutter_page::Timestamp;
 use rutter_scp::SectionState;
 
 use super::super::columns::{digest, time};
-use super::super::rows::{LeavingPage, PageIdSet};
+use super::super::rows::{PageIdSet, RemovedPage};
 use super::super::sites;
 use super::SqliteStaging;
 use crate::decide::{self, StoredVersion};
@@ -27,7 +27,7 @@ impl SqliteStaging<'_> {
     pub(super) fn look_ahead(
         &mut self,
         is_state_named: bool,
-    ) -> Result<(CommitSummary, Vec<LeavingPage>), StorageError> {
+    ) -> Result<(CommitSummary, Vec<RemovedPage>), StorageError> {
         self.finish_pending()?;
         let mut leaving = Vec::new();
         let mut n_kept_and_removed = 0;
@@ -45,7 +45,7 @@ impl SqliteStaging<'_> {
                 n_kept_and_removed += u64::from(self.added.seen.has(page));
             }
             if let Some((page, StoredVersion { delivered: Some(_), .. })) = found {
-                leaving.push(LeavingPage { page, cause });
+                leaving.push(RemovedPage { page, cause });
             }
             self.changes.removed.insert(key, cause);
         }
@@ -64,7 +64,7 @@ impl SqliteStaging<'_> {
                 let by_delta = by_delta.map(|text| time(&text)).transpose()?;
                 if decide::is_deleted_by_snapshot(self.options.generated, by_delta, is_state_named)
                 {
-                    leaving.push(LeavingPage { page, cause: RemovalCause::Absent });
+                    leaving.push(RemovedPage { page, cause: RemovalCause::Absent });
                 }
             }
         }
@@ -80,7 +80,7 @@ impl SqliteStaging<'_> {
             "SELECT p.url, coalesce(m.digest, p.digest) FROM member m JOIN page p ON p.id = m.page
              WHERE m.section = ?1 AND m.page = ?2",
         )?;
-        for LeavingPage { page, .. } in &leaving {
+        for RemovedPage { page, .. } in &leaving {
             let (url, bytes): (String, Vec<u8>) =
                 statement.query_row([section, *page], |row| Ok((row.get(0)?, row.get(1)?)))?;
             outlook.state.remove(&url, digest(&bytes)?);
@@ -92,7 +92,7 @@ impl SqliteStaging<'_> {
     }
 
     /// Counts the pages in the sections that the staging stops to follow.
-    fn unfollowed_pages(&self, leaving: &[LeavingPage]) -> Result<UnfollowedPages, StorageError> {
+    fn unfollowed_pages(&self, leaving: &[RemovedPage]) -> Result<UnfollowedPages, StorageError> {
         let mut counted = UnfollowedPages::default();
         if self.changes.unfollowed.is_empty() {
             return Ok(counted);

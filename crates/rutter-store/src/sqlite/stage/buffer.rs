@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use super::super::body::{self};
 use super::super::pipeline::pack;
 use super::super::rows::{StagedRow, put};
-use super::super::train::{self, Training};
+use super::super::train::{self, DictionaryTraining};
 use super::super::{lease, pages};
 use super::SqliteStaging;
 use super::StagingStatus;
 use crate::error::StorageError;
-use crate::model::{Selection, WithheldReason};
+use crate::model::{PageSelection, WithheldReason};
 
 /// Maximum number, and maximum total size in bytes, of the lines in one compression job.
 const BATCH_ROWS: usize = 256;
@@ -45,7 +45,8 @@ impl SqliteStaging<'_> {
     /// Starts training a dictionary from the publisher's lines.
     pub(super) fn begin_training(&mut self) -> Result<(), StorageError> {
         self.dictionary.is_untrained = false;
-        let selection = Selection { publisher: Some(self.lease.publisher), ..Default::default() };
+        let selection =
+            PageSelection { publisher: Some(self.lease.publisher), ..Default::default() };
         let (reader, dictionaries) = (&mut self.reader, &self.store.dictionaries);
         let samples = train::samples(&self.buffer.fresh, |missing| {
             let most = if self.totals.has_pages { missing } else { 0 };
@@ -53,7 +54,7 @@ impl SqliteStaging<'_> {
             // Damaged pages cannot be samples; queries report them.
             Ok(lines.into_iter().flatten().collect())
         })?;
-        self.dictionary.training = Some(Training::start(samples));
+        self.dictionary.training = Some(DictionaryTraining::start(samples));
         Ok(())
     }
 

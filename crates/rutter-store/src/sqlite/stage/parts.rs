@@ -8,9 +8,9 @@ use rutter_scp::SectionState;
 
 use crate::model::{CommitSummary, PageSource, Quota, RemovalCause, StagingMode};
 use crate::sqlite::body::Dictionary;
-use crate::sqlite::pipeline::Pipeline;
+use crate::sqlite::pipeline::CompressionPipeline;
 use crate::sqlite::rows::{PageIdSet, StagedRow};
-use crate::sqlite::train::Training;
+use crate::sqlite::train::DictionaryTraining;
 
 /// The parameters of a staging; see [`StagingOptions`].
 pub(super) struct StagingParameters {
@@ -49,7 +49,7 @@ pub(super) struct AddedPages {
 pub(super) struct RowBuffer {
     pub(super) fresh: Vec<StagedRow>,
     pub(super) fresh_bytes: usize,
-    pub(super) pipeline: Pipeline,
+    pub(super) pipeline: CompressionPipeline,
     pub(super) held: BTreeMap<String, StagedRow>,
     pub(super) held_bytes: usize,
     /// Whether some staged rows were already written to the file.
@@ -64,7 +64,7 @@ pub(super) struct StagingDictionary {
     pub(super) current: Option<Dictionary>,
     /// Whether the publisher has no dictionary of its own yet.
     pub(super) is_untrained: bool,
-    pub(super) training: Option<Training>,
+    pub(super) training: Option<DictionaryTraining>,
 }
 
 /// What a commit changes.

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-use crate::input::Source;
+use crate::input::InputFile;
 
 /// An open input, with its size if it is known.
 pub(crate) type OpenInput = (Box<dyn Read + Send>, Option<u64>);
@@ -13,13 +13,13 @@ pub(crate) type OpenInput = (Box<dyn Read + Send>, Option<u64>);
 /// The checked files and folders, by their names in the file reports.
 #[derive(Default)]
 pub(crate) struct CheckedFiles {
-    sources: BTreeMap<String, Source>,
+    sources: BTreeMap<String, InputFile>,
     folders: BTreeMap<String, PathBuf>,
 }
 
 impl CheckedFiles {
     /// Adds a file or standard input.
-    pub(crate) fn add_source(&mut self, source: Source) {
+    pub(crate) fn add_source(&mut self, source: InputFile) {
         self.sources.insert(source.name().to_owned(), source);
     }
 

@@ -11,14 +11,14 @@ use clap::builder::PossibleValue;
 use rutter_finding::{Finding, Severity, Strictness};
 use rutter_report::baseline::{Baseline, BaselineCounts, FileNaming};
 use rutter_report::excerpt::excerpts;
-use rutter_report::format::Format;
+use rutter_report::format::ReportFormat;
 use rutter_report::{CheckedFile, DetailLevel, FileReport, Outcome, Overview, quota};
 
 use crate::commands::check::checked_files::CheckedFiles;
 use crate::commands::check::file_names;
 use crate::commands::check::finding_filter::{FindingFilter, parse_selector};
 use crate::config::{self, Config, Setting, SettingSource, SettingsError, flags::Flags};
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::output::{Output, Verbosity};
 
 /// Default name of the baseline file.
@@ -31,7 +31,7 @@ pub(crate) struct ReportArgs {
     ///
     /// Default: human, or the format that matches the file extension of --output.
     #[arg(long, value_enum)]
-    format: Option<ReportFormat>,
+    format: Option<FormatArg>,
     /// File to write the report to
     ///
     /// Default: standard output.
@@ -41,7 +41,7 @@ pub(crate) struct ReportArgs {
     ///
     /// Default: `fail-on` of rutter.toml, else error.
     #[arg(long, value_enum, value_name = "SEVERITY")]
-    fail_on: Option<FailOn>,
+    fail_on: Option<FailThreshold>,
     /// Report these rules only
     ///
     /// Codes, names, or layers such as SC, separated by commas. Default: `select` of rutter.toml,
@@ -67,15 +67,15 @@ pub(crate) struct ReportArgs {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct ReportFormat(Format);
+struct FormatArg(ReportFormat);
 
-impl ValueEnum for ReportFormat {
+impl ValueEnum for FormatArg {
     fn value_variants<'a>() -> &'a [Self] {
-        const ALL: [ReportFormat; Format::ALL.len()] = {
-            let mut all = [ReportFormat(Format::Human); Format::ALL.len()];
+        const ALL: [FormatArg; ReportFormat::ALL.len()] = {
+            let mut all = [FormatArg(ReportFormat::Human); ReportFormat::ALL.len()];
             let mut at = 0;
             while at < all.len() {
-                all[at] = ReportFormat(Format::ALL[at].1);
+                all[at] = FormatArg(ReportFormat::ALL[at].1);
                 at += 1;
             }
             all
@@ -84,26 +84,26 @@ impl ValueEnum for ReportFormat {
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        let (name, _) = Format::ALL.iter().find(|(_, format)| *format == self.0)?;
+        let (name, _) = ReportFormat::ALL.iter().find(|(_, format)| *format == self.0)?;
         let value = PossibleValue::new(*name);
         // `json-lines` is the former name of `jsonl`.
-        Some(if self.0 == Format::JsonLines { value.alias("json-lines") } else { value })
+        Some(if self.0 == ReportFormat::JsonLines { value.alias("json-lines") } else { value })
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FailOn {
+enum FailThreshold {
     Note,
     Warning,
     Error,
 }
 
-impl From<FailOn> for Severity {
-    fn from(fail_on: FailOn) -> Self {
+impl From<FailThreshold> for Severity {
+    fn from(fail_on: FailThreshold) -> Self {
         match fail_on {
-            FailOn::Note => Self::Note,
-            FailOn::Warning => Self::Warning,
-            FailOn::Error => Self::Error,
+            FailThreshold::Note => Self::Note,
+            FailThreshold::Warning => Self::Warning,
+            FailThreshold::Error => Self::Error,
         }
     }
 }
@@ -111,7 +111,7 @@ impl From<FailOn> for Severity {
 /// Options of a report, from arguments and settings.
 #[derive(Debug)]
 pub(crate) struct ReportOptions {
-    format: Format,
+    format: ReportFormat,
     output: Option<PathBuf>,
     fail_on: Severity,
     filter: FindingFilter,
@@ -122,7 +122,7 @@ pub(crate) struct ReportOptions {
 impl ReportOptions {
     /// Returns whether the report has charts, which need the survival of markers, too.
     pub(crate) fn draws(&self) -> bool {
-        self.format == Format::Html
+        self.format == ReportFormat::Html
     }
 }
 
@@ -147,11 +147,11 @@ impl ReportArgs {
         let settings = config.settings;
         let by_name = || {
             let name = self.output.as_deref()?.to_str()?;
-            Format::of_name(name)
+            ReportFormat::of_name(name)
         };
         let format = match (self.format, &self.output) {
             (Some(format), _) => format.0,
-            (None, None) => Format::Human,
+            (None, None) => ReportFormat::Human,
             (None, Some(output)) => by_name().ok_or_else(|| {
                 let what = format!("--output {}: unknown file extension", output.display());
                 SettingsError::missing(what, "choose a format with --format")
@@ -209,7 +209,7 @@ pub(crate) fn write_report(
     found: CheckResults,
     reopen: &CheckedFiles,
     out: &mut Output,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<ExitStatus> {
     let CheckResults { mut judgements, folders, overview, mode, has_failed } = found;
     let (ignored, idle) = asked.filter.sift(&mut judgements);
     for message in idle {
@@ -256,9 +256,9 @@ pub(crate) fn write_report(
         }
     }
     if has_failed {
-        return Ok(Exit::Failure);
+        return Ok(ExitStatus::Failure);
     }
-    Ok(if outcome.fails() { Exit::Findings } else { Exit::Clean })
+    Ok(if outcome.fails() { ExitStatus::Findings } else { ExitStatus::Clean })
 }
 
 /// Returns the lines that the findings of a file refer to.

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use rutter_check::{
-    BuiltPage, CheckOptions, LiveBounds, Restriction, SiteBase, SiteCheckOptions, SiteOutcome,
-    check_folder, check_live,
+    BuiltPage, CheckOptions, LiveBounds, RestrictionReason, SiteBase, SiteCheckOptions,
+    SiteOutcome, check_folder, check_live,
 };
 use rutter_extract::SiteControl;
 use rutter_fetch::{Client, Url};
 
-use crate::commands::discover::NetArgs;
+use crate::commands::discover::NetworkArgs;
 use crate::config::flags::Flags;
 use crate::config::{self, STATE, real};
 use crate::output::Output;
@@ -83,7 +83,7 @@ pub(crate) struct SiteCheckArgs {
     #[arg(long, value_name = "N", default_value_t = LiveBounds::USUAL.packets, help_heading = LIVE)]
     pub(crate) packets: usize,
     #[command(flatten)]
-    net: NetArgs,
+    net: NetworkArgs,
 }
 
 /// Parses a share from 0 to 1.
@@ -289,7 +289,7 @@ fn known(state: &Path, out: &mut Output) -> Vec<BuiltPage> {
         }
     };
     let page = |one: rutter_site::CachedPage| {
-        let closed = one.is_closed().then_some(Restriction::Away);
+        let closed = one.is_closed().then_some(RestrictionReason::Away);
         let known = BuiltPage {
             url: one.url.into(),
             source: one.source.0,

@@ -10,7 +10,7 @@ use rutter_page::{PageUrl, Timestamp};
 
 use super::{ExtractArgs, InputFormat, MAX_PAGE_BYTES};
 use crate::commands::now;
-use crate::input::Source;
+use crate::input::InputFile;
 
 /// A page to extract.
 pub(super) struct InputPage {
@@ -144,7 +144,7 @@ pub(super) fn address(base: &str, inside: &Path) -> anyhow::Result<PageUrl<'stat
 }
 
 pub(super) fn read(path: &Path) -> anyhow::Result<(Vec<u8>, Timestamp)> {
-    let source = Source::new(path)?;
+    let source = InputFile::new(path)?;
     let mut bytes = Vec::new();
     let (input, _) = source.open().with_context(|| source.name().to_owned())?;
     input

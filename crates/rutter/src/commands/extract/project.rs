@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rutter_build::{BuildPlan, SourceKind};
-use rutter_extract::{Options, SiteControl, Use};
+use rutter_extract::{ExtractOptions, SiteControl, TemplateChoice};
 use rutter_page::{LanguageTag, PageUrl};
 use rutter_site::LearnedTemplates;
 
@@ -35,7 +35,7 @@ struct ProjectSite {
     /// URL of each page, by the path of its file below the folder.
     addresses: HashMap<String, String>,
     learned: LearnedTemplates,
-    templates: Arc<rutter_extract::Templates>,
+    templates: Arc<rutter_extract::TemplateSet>,
 }
 
 impl Project {
@@ -78,13 +78,13 @@ impl Project {
     }
 
     /// Returns the templates that the last build learned, or `None` if it learned none.
-    pub(super) fn template(&self, url: &PageUrl<'_>) -> Option<Use> {
+    pub(super) fn template(&self, url: &PageUrl<'_>) -> Option<TemplateChoice> {
         let site = self.site_of(url).filter(|site| site.has_learned())?;
         let templates = || Arc::clone(&site.templates);
         Some(match site.learned.versions.get(url.as_str()) {
-            Some(Some(version)) => Use::Pinned(templates(), *version),
-            Some(None) => Use::Nothing,
-            None => Use::Fitting(templates()),
+            Some(Some(version)) => TemplateChoice::Pinned(templates(), *version),
+            Some(None) => TemplateChoice::Nothing,
+            None => TemplateChoice::Fitting(templates()),
         })
     }
 
@@ -99,7 +99,7 @@ impl Project {
     }
 
     /// Applies the settings for a page.
-    pub(super) fn apply(&self, url: &PageUrl<'_>, options: &mut Options) {
+    pub(super) fn apply(&self, url: &PageUrl<'_>, options: &mut ExtractOptions) {
         let below = self.site_of(url).and_then(|site| site.plan.base.strip(url.as_str()));
         let path = below.unwrap_or_else(|| path_of(url.as_str()));
         self.control.apply(path, options);

@@ -21,7 +21,7 @@ use super::status::nothing_declared;
 use crate::commands::{counted, now, print_findings};
 use crate::config::SettingsError;
 use crate::config::accept::accept;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::output::Output;
 use crate::plan::{DROWN, PlannedBuild};
 
@@ -101,7 +101,7 @@ fn parse_pair(text: &str) -> Result<(String, String), String> {
     }
 }
 
-pub(crate) fn run(args: &DrownArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &DrownArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let settled = args.site.settle(out)?;
     let mut report = Report::new(Strictness::Lenient);
     let subjects = subjects(&settled, &mut report)?;
@@ -179,7 +179,7 @@ pub(crate) fn run(args: &DrownArgs, out: &mut Output) -> anyhow::Result<Exit> {
     }
     let has_changes = summary.entities.iter().any(|entity| !entity.changes.is_empty());
     let is_clean = tally.failed.is_empty() && !has_changes;
-    Ok(if is_clean { Exit::Clean } else { Exit::Findings })
+    Ok(if is_clean { ExitStatus::Clean } else { ExitStatus::Findings })
 }
 
 /// Prints the outcome of one question.
@@ -272,13 +272,13 @@ fn subjects(settled: &PlannedBuild, report: &mut Report) -> anyhow::Result<Vec<T
     Ok(all)
 }
 
-fn questions(subjects: &[TestedEntity], out: &mut Output) -> anyhow::Result<Exit> {
+fn questions(subjects: &[TestedEntity], out: &mut Output) -> anyhow::Result<ExitStatus> {
     for (subject, slug) in subjects.iter().zip(slugs(subjects)) {
         for query in &subject.queries {
             writeln!(out.data(), "{slug}/{}.txt\t{}", query.question.key(), query.text)?;
         }
     }
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }
 
 /// Writes the suggested values of `basin-state` and `bdr` to the entity files.

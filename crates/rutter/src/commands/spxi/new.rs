@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::slug;
-use crate::config::entity::template::{Draft, template};
+use crate::config::entity::template::{EntityDraft, template};
 use crate::config::{self, flags::Flags};
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::output::Output;
 use crate::plan::entity_files_folder;
 
@@ -34,13 +34,13 @@ pub(crate) struct NewEntityArgs {
     folder: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &NewEntityArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &NewEntityArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     anyhow::ensure!(!args.name.trim().is_empty(), "the name of the entity is empty");
-    let draft = Draft {
+    let draft = EntityDraft {
         page: args.page.clone(),
         kind: args.r#type.clone(),
         name: Some(args.name.clone()),
-        ..Draft::default()
+        ..EntityDraft::default()
     };
     let folder = match &args.folder {
         Some(folder) => folder.clone(),
@@ -52,11 +52,11 @@ pub(crate) fn run(args: &NewEntityArgs, out: &mut Output) -> anyhow::Result<Exit
     let path = write(&folder, &args.name, &draft)?;
     writeln!(out.data(), "{}", path.display())?;
     out.say("fill in the empty values; `rutter build` reports missing values");
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }
 
 /// Writes a draft to a new file.
-pub(super) fn write(folder: &Path, name: &str, draft: &Draft) -> anyhow::Result<PathBuf> {
+pub(super) fn write(folder: &Path, name: &str, draft: &EntityDraft) -> anyhow::Result<PathBuf> {
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     let path = folder.join(format!("{}.toml", slug(name)));
     let file = OpenOptions::new().write(true).create_new(true).open(&path);

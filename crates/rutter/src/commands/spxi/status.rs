@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use rutter_check::{CheckOptions, SiteCheckOptions, check_folder};
-use rutter_extract::Options;
+use rutter_extract::ExtractOptions;
 use rutter_finding::{Report, Severity, Strictness, quoted, visible};
 use rutter_page::{PageUrl, Timestamp};
 use rutter_spxi::survival::drown::{AnswerHistory, DEFAULT_SYSTEMS};
@@ -22,7 +22,7 @@ use super::drown::history_of;
 use crate::commands::print_findings;
 use crate::config::SettingsError;
 use crate::config::entity::DeclaredEntity;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::output::Output;
 use crate::plan::PlannedBuild;
 
@@ -55,7 +55,7 @@ pub(crate) struct EntityStatusArgs {
     json: bool,
 }
 
-pub(crate) fn run(args: &EntityStatusArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &EntityStatusArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let settled = args.site.settle(out)?;
     let Some(spxi) = &settled.plan.spxi else { return Err(nothing_declared().into()) };
     let updated = match &args.model_updated {
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &EntityStatusArgs, out: &mut Output) -> anyhow::Result<E
     } else {
         out.data().write_all(status.table(&names, &asked, &markers).as_bytes())?;
     }
-    Ok(if args.strict && !status.due.is_empty() { Exit::Findings } else { Exit::Clean })
+    Ok(if args.strict && !status.due.is_empty() { ExitStatus::Findings } else { ExitStatus::Clean })
 }
 
 /// Returns the error for settings without entities.
@@ -332,7 +332,7 @@ fn shares_a_word(tag: &str, with: &str) -> bool {
 fn look(bytes: &[u8], markers: &[String]) -> Vec<MarkerStatus> {
     let Ok(url) = PageUrl::parse("http://localhost/") else { return Vec::new() };
     let Some(seen) = Timestamp::from_unix_seconds(0) else { return Vec::new() };
-    let page = rutter_extract::html(bytes, &Options::new(url, seen));
+    let page = rutter_extract::html(bytes, &ExtractOptions::new(url, seen));
     let ids: Vec<usize> = (0..markers.len()).collect();
     let visible = page.shown_text();
     let places = PageTexts {

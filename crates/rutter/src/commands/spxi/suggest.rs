@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use rutter_build::BuildPlan;
-use rutter_extract::{Extraction, Options};
+use rutter_extract::{ExtractOptions, Extraction};
 use rutter_page::PageUrl;
 use rutter_spxi::schema_types::{is_subtype, is_type};
 use rutter_spxi::without_fragment;
@@ -16,8 +16,8 @@ use serde_json::Value;
 use super::{BuiltSiteArgs, new};
 use crate::commands::counted;
 use crate::config::entity::DeclaredEntity;
-use crate::config::entity::template::{Draft, template};
-use crate::exit::Exit;
+use crate::config::entity::template::{EntityDraft, template};
+use crate::exit::ExitStatus;
 use crate::output::Output;
 
 /// Maximum size of a page in bytes; larger pages are skipped.
@@ -44,7 +44,7 @@ pub(crate) struct SuggestArgs {
     folder: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &SuggestArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &SuggestArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let settled = args.site.settle(out)?;
     let plan = &settled.plan;
     let folder = args.folder.as_ref().unwrap_or(&settled.folder);
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &SuggestArgs, out: &mut Output) -> anyhow::Result<Exit> 
         let (Ok(bytes), Ok(url)) = (fs::read(&path), PageUrl::parse(page.url.clone())) else {
             continue;
         };
-        let extraction = rutter_extract::html(&bytes, &Options::new(url, plan.now));
+        let extraction = rutter_extract::html(&bytes, &ExtractOptions::new(url, plan.now));
         // Pages that ask not to be indexed are not used.
         if extraction.facts.asks("noindex") || extraction.facts.asks("noai") {
             continue;
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &SuggestArgs, out: &mut Output) -> anyhow::Result<Exit> 
         found.page(plan, &page.url, &extraction);
     }
     let declared: Vec<&str> = settled.entities.iter().map(DeclaredEntity::name).collect();
-    let drafts: Vec<Draft> = found
+    let drafts: Vec<EntityDraft> = found
         .settle()
         .into_iter()
         .filter(|draft| !draft.name.as_deref().is_some_and(|name| declared.contains(&name)))
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &SuggestArgs, out: &mut Output) -> anyhow::Result<Exit> 
         out.say(format_args!(
             "{n_pages} searched: no JSON-LD and no `spxi:` meta tag describes a new entity"
         ));
-        return Ok(Exit::Clean);
+        return Ok(ExitStatus::Clean);
     }
     let n_drafts = drafts.len() as u64;
     for draft in &drafts {
@@ -98,13 +98,13 @@ pub(crate) fn run(args: &SuggestArgs, out: &mut Output) -> anyhow::Result<Exit> 
     if !args.write {
         out.say(format_args!("to write them to {}, use --write", folder.display()));
     }
-    Ok(Exit::Clean)
+    Ok(ExitStatus::Clean)
 }
 
 /// Drafts of entities, each with the number of its mentions.
 #[derive(Debug, Default)]
 struct EntityDrafts {
-    drafts: Vec<(Draft, usize)>,
+    drafts: Vec<(EntityDraft, usize)>,
 }
 
 /// Returns whether a type of schema.org can be the subject of a site.
@@ -167,7 +167,7 @@ impl EntityDrafts {
         }
         let is_silent = self.drafts.len() == before;
         let path = path_of(plan, url);
-        let is_own = |draft: &Draft| draft.page.as_ref() == Some(&path);
+        let is_own = |draft: &EntityDraft| draft.page.as_ref() == Some(&path);
         // If the page has several entities, it is unknown to which one the markers belong.
         let n_own = self.drafts.iter().filter(|(draft, _)| is_own(draft)).count();
         let own = self.drafts.iter_mut().find(|(draft, _)| is_own(draft));
@@ -178,13 +178,13 @@ impl EntityDrafts {
                 merge(&mut draft.same_as, same_as);
             }
             None if !markers.is_empty() && is_silent => {
-                let draft = Draft {
+                let draft = EntityDraft {
                     page: Some(path),
                     name: Some(extraction.page.title.to_string()).filter(|it| !it.is_empty()),
                     markers,
                     same_as,
                     from: Some(format!("the meta tags of {url}")),
-                    ..Draft::default()
+                    ..EntityDraft::default()
                 };
                 self.drafts.push((draft, 1));
             }
@@ -234,7 +234,7 @@ impl EntityDrafts {
             merge(&mut all, of("mp"));
             all
         };
-        let draft = Draft {
+        let draft = EntityDraft {
             page,
             kind: Some(kind),
             name: Some(name),
@@ -264,7 +264,7 @@ impl EntityDrafts {
     }
 
     /// Returns the drafts, sorted by their number of mentions.
-    fn settle(self) -> Vec<Draft> {
+    fn settle(self) -> Vec<EntityDraft> {
         let mut drafts = self.drafts;
         drafts.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
         drafts.into_iter().map(|(draft, _)| draft).collect()

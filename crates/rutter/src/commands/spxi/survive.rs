@@ -8,7 +8,7 @@ use rutter_spxi::survival::{PathStage, SiteSurvival};
 
 use super::BuiltSiteArgs;
 use crate::commands::now;
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 use crate::output::Output;
 
 /// Arguments of `rutter spxi survive`.
@@ -39,7 +39,7 @@ enum SurviveFormat {
     Svg,
 }
 
-pub(crate) fn run(args: &SurviveArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &SurviveArgs, out: &mut Output) -> anyhow::Result<ExitStatus> {
     let folder = match &args.folder {
         Some(folder) => folder.clone(),
         None => {
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &SurviveArgs, out: &mut Output) -> anyhow::Result<Exit> 
         SurviveFormat::Svg => write!(out.data(), "{}", survivals.to_svg())?,
     }
     let is_whole = survived.missing.is_empty() && is_whole(survivals);
-    Ok(if is_whole { Exit::Clean } else { Exit::Findings })
+    Ok(if is_whole { ExitStatus::Clean } else { ExitStatus::Findings })
 }
 
 fn shown_path(path: &Path) -> String {

@@ -6,14 +6,14 @@ use std::sync::mpsc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
-use crate::exit::Exit;
+use crate::exit::ExitStatus;
 
 /// Reports the first signal. A second signal ends the process immediately; the next process that
 /// opens the replica rolls back uncommitted changes.
 #[derive(Debug, Clone)]
-pub(crate) struct Signals(watch::Receiver<bool>);
+pub(crate) struct SignalWatcher(watch::Receiver<bool>);
 
-impl Signals {
+impl SignalWatcher {
     /// Starts the thread that waits for signals.
     pub(crate) fn listen() -> io::Result<Self> {
         let (sender, receiver) = watch::channel(false);
@@ -62,5 +62,5 @@ async fn next(stop: &mut Signal, interrupt: &mut Signal) {
 
 #[expect(clippy::exit, reason = "the second signal must not wait for other threads")]
 fn end() {
-    std::process::exit(Exit::Failure as i32);
+    std::process::exit(ExitStatus::Failure as i32);
 }

@@ -7,7 +7,7 @@ use crate::config::table::form::{FieldForm, FieldType};
 
 /// The values to write into a new entity file.
 #[derive(Debug, Default)]
-pub(crate) struct Draft {
+pub(crate) struct EntityDraft {
     pub(crate) page: Option<String>,
     pub(crate) kind: Option<String>,
     pub(crate) name: Option<String>,
@@ -22,7 +22,7 @@ pub(crate) struct Draft {
 }
 
 /// Returns the text of an entity file: known values, and all other keys as comments.
-pub(crate) fn template(draft: &Draft) -> String {
+pub(crate) fn template(draft: &EntityDraft) -> String {
     // TOML strings must not contain some control characters that JSON strings may contain.
     let quoted = |text: &str| {
         let text: String = text.chars().filter(|c| !c.is_control() || *c == '\n').collect();

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::files::{EntityFile, from_file};
 use super::form::schema;
-use super::template::{Draft, template};
+use super::template::{EntityDraft, template};
 use super::*;
 use crate::config::SettingsError;
 
@@ -40,13 +40,13 @@ fn rejects_invalid_entities_with_line_and_column() {
 
 #[test]
 fn template_has_all_keys_and_loads_when_it_is_complete() {
-    let draft = Draft {
+    let draft = EntityDraft {
         page: Some("/museum/".to_owned()),
         kind: Some("Museum".to_owned()),
         name: Some("The \"Loft\"".to_owned()),
         markers: vec!["since 1987".to_owned(), "58 metres".to_owned()],
         negative_tags: vec!["NOT the band".to_owned()],
-        ..Draft::default()
+        ..EntityDraft::default()
     };
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("loft.toml");
@@ -58,7 +58,8 @@ fn template_has_all_keys_and_loads_when_it_is_complete() {
         assert!(text.contains(member.name), "{}", member.name);
     }
     // A file with empty required keys is a draft.
-    fs::write(&file, template(&Draft { name: draft.name, ..Draft::default() })).unwrap();
+    fs::write(&file, template(&EntityDraft { name: draft.name, ..EntityDraft::default() }))
+        .unwrap();
     assert!(matches!(from_file(&file).unwrap(), EntityFile::Draft(_)));
 }
 

@@ -13,7 +13,9 @@ use std::time::Duration;
 use rutter_build::SectionRule;
 use rutter_scp::MassDeletionPolicy;
 use rutter_store::prelude::*;
-use rutter_store::{ChangeCursor, ChangeKind, CheckDepth, Selection, SqliteStore, StoreOptions};
+use rutter_store::{
+    ChangeCursor, ChangeKind, CheckDepth, PageSelection, SqliteStore, StoreOptions,
+};
 use rutter_sync::plan::PlanPolicy;
 use rutter_sync::{SyncOptions, SyncReport};
 
@@ -349,7 +351,7 @@ impl History {
         }
         self.sync();
         assert_eq!(self.store.check(CheckDepth::Content).unwrap(), Vec::<String>::new());
-        let rows = Selection { with_withheld: true, ..Selection::default() };
+        let rows = PageSelection { with_withheld: true, ..PageSelection::default() };
         assert_eq!(self.store.list(&rows, None, 1000).unwrap().len(), self.sections_pages());
         println!("{:?}, {n_steps} steps: {:?}", self.offer, self.told);
         // In a long history, all events occur.

@@ -1,6 +1,6 @@
 //! Reads pages of a JSON Lines source, which have no HTML.
 
-use rutter_extract::Wishes;
+use rutter_extract::UsageSignals;
 use rutter_page::{IntoOwned, Page, SensitiveData};
 use rutter_site::{ExclusionReason, PageMetadata};
 
@@ -77,7 +77,7 @@ impl PageReader<'_> {
         let mut decision = VisibilityDecision {
             by_url: job.exclusion,
             own,
-            excluded_fields: arc_entry::excluded_fields(&Wishes::default(), exclusions),
+            excluded_fields: arc_entry::excluded_fields(&UsageSignals::default(), exclusions),
             ..VisibilityDecision::default()
         };
         if let Some(marked) = self.marked.as_ref().filter(|_| decision.exclusion().is_none()) {

@@ -1,7 +1,7 @@
 //! Reads what a page allows others to do with it: robots `meta`, `data-ai-*` attributes and ARC
 //! `meta` elements.
 //!
-//! Input: an [`Extraction`]. Output: [`Wishes`] and, for a given time, the [`Refusal`] that
+//! Input: an [`Extraction`]. Output: [`UsageSignals`] and, for a given time, the [`UseRefusal`] that
 //! follows. A site build and a crawl call the same function, so both withhold the same pages.
 
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use crate::facts::AnnotatedElement;
 /// Why the content of a page may not be used; the most restrictive reason comes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum UseRefusal {
     /// The page needs a login.
     Login,
     /// The page asks not to be indexed.
@@ -32,7 +32,7 @@ pub enum Refusal {
 
 /// The usage signals of a page.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Wishes {
+pub struct UsageSignals {
     /// Robots directives for all robots or for the named robot, in lower case, without duplicates.
     pub robots: Vec<String>,
     /// Time after which the page must no longer be used (`unavailable_after`).
@@ -49,7 +49,7 @@ pub struct Wishes {
     known: BTreeSet<String>,
 }
 
-impl Wishes {
+impl UsageSignals {
     /// Reads the usage signals of a page for all robots and for the robot with the name `token`.
     pub fn of(extraction: &Extraction, token: &str) -> Self {
         let mut wishes = Self::default();
@@ -136,15 +136,15 @@ impl Wishes {
     }
 
     /// Returns why the content may not be used at a given time; the most restrictive reason.
-    pub fn refusal(&self, now: Timestamp) -> Option<Refusal> {
+    pub fn refusal(&self, now: Timestamp) -> Option<UseRefusal> {
         let is_expired = self.unavailable_after.is_some_and(|after| after <= now);
         let found = [
-            (self.needs_login, Refusal::Login),
-            (self.asks("noindex"), Refusal::NoIndex),
-            (is_expired, Refusal::Expired),
-            (self.is_for_ai == Some(false) || self.asks("noai"), Refusal::NoAi),
-            (self.asks("noarchive"), Refusal::NoArchive),
-            (self.asks("nosnippet"), Refusal::NoSnippet),
+            (self.needs_login, UseRefusal::Login),
+            (self.asks("noindex"), UseRefusal::NoIndex),
+            (is_expired, UseRefusal::Expired),
+            (self.is_for_ai == Some(false) || self.asks("noai"), UseRefusal::NoAi),
+            (self.asks("noarchive"), UseRefusal::NoArchive),
+            (self.asks("nosnippet"), UseRefusal::NoSnippet),
         ];
         found.into_iter().find(|(is_so, _)| *is_so).map(|(_, refusal)| refusal)
     }
@@ -174,14 +174,15 @@ mod tests {
     use rutter_page::PageUrl;
 
     use super::*;
-    use crate::options::Options;
+    use crate::options::ExtractOptions;
     use crate::read::html;
 
-    fn refusal(page: &str) -> Option<Refusal> {
+    fn refusal(page: &str) -> Option<UseRefusal> {
         let now = Timestamp::parse("2027-01-01T00:00:00Z").unwrap();
         let url = PageUrl::parse("https://h.example/a").unwrap();
         let page = format!("<html lang=en><title>T</title>{page}</html>");
-        Wishes::of(&html(page.as_bytes(), &Options::new(url, now)), "Rutter").refusal(now)
+        UsageSignals::of(&html(page.as_bytes(), &ExtractOptions::new(url, now)), "Rutter")
+            .refusal(now)
     }
 
     #[test] // D56 D57 D58
@@ -190,24 +191,24 @@ mod tests {
         for (head, wanted) in [
             ("", None),
             ("<meta name=robots content='index, follow'>", None),
-            ("<meta name=robots content=NOINDEX>", Some(Refusal::NoIndex)),
-            ("<meta name=robots content=none>", Some(Refusal::NoIndex)),
-            ("<meta name=robots content='noarchive'>", Some(Refusal::NoArchive)),
-            ("<meta name=robots content='nosnippet, nofollow'>", Some(Refusal::NoSnippet)),
-            ("<meta name=rutter content=noindex>", Some(Refusal::NoIndex)),
+            ("<meta name=robots content=NOINDEX>", Some(UseRefusal::NoIndex)),
+            ("<meta name=robots content=none>", Some(UseRefusal::NoIndex)),
+            ("<meta name=robots content='noarchive'>", Some(UseRefusal::NoArchive)),
+            ("<meta name=robots content='nosnippet, nofollow'>", Some(UseRefusal::NoSnippet)),
+            ("<meta name=rutter content=noindex>", Some(UseRefusal::NoIndex)),
             ("<meta name=otherbot content=noindex>", None),
-            ("<meta name=ai-indexable content=false>", Some(Refusal::NoAi)),
+            ("<meta name=ai-indexable content=false>", Some(UseRefusal::NoAi)),
             ("<meta name=ai_indexable content=true>", None),
-            ("<meta name='arc:auth_required' content=true>", Some(Refusal::Login)),
+            ("<meta name='arc:auth_required' content=true>", Some(UseRefusal::Login)),
         ] {
             assert_eq!(refusal(&format!("{head}{body}")), wanted, "{head}");
         }
         for (attributes, wanted) in [
-            ("data-ai-indexable=false", Some(Refusal::NoAi)),
+            ("data-ai-indexable=false", Some(UseRefusal::NoAi)),
             ("data-ai-indexable=true", None),
-            ("data-ai-auth-required", Some(Refusal::Login)),
+            ("data-ai-auth-required", Some(UseRefusal::Login)),
             ("data-ai-auth-required=false", None),
-            ("data-ai-robots-directive=noindex", Some(Refusal::NoIndex)),
+            ("data-ai-robots-directive=noindex", Some(UseRefusal::NoIndex)),
         ] {
             let page = format!("<main {attributes}><p>Text of this page.</p></main>");
             assert_eq!(refusal(&page), wanted, "{attributes}");
@@ -218,18 +219,18 @@ mod tests {
     fn page_that_is_no_longer_available_is_refused() {
         let now = Timestamp::parse("2027-01-01T00:00:00Z").unwrap();
         for (text, wanted) in [
-            ("unavailable_after: 25 Jun 2010 15:00:00 GMT", Some(Refusal::Expired)),
-            ("unavailable_after: 2010-06-25", Some(Refusal::Expired)),
-            ("unavailable_after: Friday, 25-Jun-10 15:00:00 GMT", Some(Refusal::Expired)),
-            ("Unavailable_After: 25 Jun 2010 15:00:00 GMT, noarchive", Some(Refusal::Expired)),
+            ("unavailable_after: 25 Jun 2010 15:00:00 GMT", Some(UseRefusal::Expired)),
+            ("unavailable_after: 2010-06-25", Some(UseRefusal::Expired)),
+            ("unavailable_after: Friday, 25-Jun-10 15:00:00 GMT", Some(UseRefusal::Expired)),
+            ("Unavailable_After: 25 Jun 2010 15:00:00 GMT, noarchive", Some(UseRefusal::Expired)),
             ("unavailable_after: 2030-06-25", None),
-            ("unavailable_after: 2030-06-25, noindex", Some(Refusal::NoIndex)),
-            ("noai, unavailable_after: 2030-06-25", Some(Refusal::NoAi)),
+            ("unavailable_after: 2030-06-25, noindex", Some(UseRefusal::NoIndex)),
+            ("noai, unavailable_after: 2030-06-25", Some(UseRefusal::NoAi)),
             ("unavailable_after: some day", None),
-            ("unavailable_after: some day, noai", Some(Refusal::NoAi)),
+            ("unavailable_after: some day, noai", Some(UseRefusal::NoAi)),
             ("unavailable_after", None),
         ] {
-            assert_eq!(Wishes::of_directives(text).refusal(now), wanted, "{text}");
+            assert_eq!(UsageSignals::of_directives(text).refusal(now), wanted, "{text}");
         }
     }
 }
